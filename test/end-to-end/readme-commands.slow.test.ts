@@ -296,7 +296,7 @@ const OTHERS: Record<string, string> = {
   "espsecure ": "ESP-IDF's own",
   "npm ci": ".ci/run",
   $EDITOR: "the reader",
-  "sudo ": "the reader; test/tools/run/service.slow.test.ts has the unit checked and its notifications read",
+  "sudo ": "the reader; test/tools/run/device.slow.test.ts has the unit checked and its notifications read",
   "systemctl ": "the reader",
   "journalctl ": "the reader",
   "npm test": ".ci/run",
@@ -305,7 +305,7 @@ const OTHERS: Record<string, string> = {
   "npm run bench": "takes minutes; test/bench runs its parts",
   "npm run setup:xs": ".ci/run",
   "npx ava ": "npm run test:all runs the same files, or others by the same command",
-  "node scripts/campaign.mjs long": "takes an hour; test/xs/long.slow.test.ts runs a part",
+  "node scripts/campaign.mjs long": "takes an hour; test/xs/xs.slow.test.ts runs a part",
   "node scripts/campaign.mjs mutants": "takes an hour",
   "node scripts/campaign.mjs chip": "needs the emulated chip",
   "node scripts/campaign.mjs bench-chip":

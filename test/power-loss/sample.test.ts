@@ -3,6 +3,7 @@ import test from "ava";
 import { SEED } from "../sample.js";
 import { Dice } from "../simulation/dice.js";
 import { all } from "./all.js";
+import { bitFlipTests } from "./declare-flips.js";
 import { sample } from "./runner.js";
 
 const CASES = 4;
@@ -27,3 +28,7 @@ for (const [group, cases] of Object.entries(all)) {
     t.log(`${powerLosses} power losses`);
   });
 }
+
+// One bit of each byte, drawn by the seed. All eight: bit-flips.slow.test.ts.
+
+bitFlipTests(new Dice(SEED));

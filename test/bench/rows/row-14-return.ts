@@ -1,5 +1,5 @@
 // 100,000 agents come back after an outage: every device waits as its own back-off says, on a virtual clock, all having lost the platform at one
-// instant. The cap window is 330 s, the longest wait there is. Whole agents come back as their back-off alone does: test/tools/fleet/comeback.test.ts.
+// instant. The cap window is 330 s, the longest wait there is. Whole agents come back as their back-off alone does: test/tools/fleet/fleet.test.ts.
 // Given beside: what a platform sees where nothing answered, so that each attempt took 35 s to be lost.
 import {
   busiest,

@@ -1,8 +1,14 @@
+import test from "ava";
+import fc from "fast-check";
 import { DeviceLog, type LogAnswer, type LogOptions } from "../../../extras/log/index.js";
 import { checkRequest } from "../../../extras/log/request.js";
+import { LONGEST } from "../../../extras/log/ring.js";
+import { escaped, fitting } from "../../../extras/log/text.js";
 import { Agent, type AgentOptions, type LastRun } from "../../../src/index.js";
+import { FakeClock } from "../../fakes/clock.js";
+import { fakeHost } from "../../fakes/host.js";
 import { KEY, SECRET } from "../../fakes/platform.js";
-import { NAME, type Rig, startRig, test } from "../../src/agent/rig.js";
+import { NAME, type Rig, startRig } from "../../src/agent/rig.js";
 import { FakeLogMemory } from "./memory.js";
 
 const MINUTE = 60_000;
@@ -347,4 +353,119 @@ test("a line that was kept before its secret was known is cleaned when it is rea
   t.false(/hunter|third/.test(shown.join()), shown.join("; "));
   t.is(shown.filter((line) => line.includes("***")).length, 4);
   t.true(shown.includes("start: software"));
+});
+
+// The kept lines without a platform: answers of any size, another ring, and a device that sleeps.
+
+test("a device that sleeps counts each start as a minute: no level lasts for ever", (t) => {
+  const memory = new FakeLogMemory(4096);
+  const host = fakeHost();
+  let call: (value: unknown) => void = () => {};
+  const agent = {
+    on: () => () => {},
+    rpc: { handle: () => {}, answerBytes: 8192 },
+    attributes: {
+      subscribe: (_: string, subscriber: typeof call) => {
+        call = subscriber;
+      },
+    },
+  };
+  const wake = (): DeviceLog => {
+    const kept = new DeviceLog({ ...host, logMemory: memory });
+    kept.attend(agent as never);
+    call("debug");
+    kept.close();
+    return kept;
+  };
+  wake();
+  let starts = 0;
+  while (wake().answer(checkRequest({}), 8192).level === "debug") starts++;
+  t.is(starts, 59);
+});
+
+test("lines of any text at any level leave answers that are JSON within their bytes", (t) => {
+  t.notThrows(() =>
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.tuple(
+            fc.constantFrom("debug", "info", "warn", "error"),
+            fc.string({ unit: "binary", maxLength: 300 }),
+          ),
+          {
+            maxLength: 60,
+          },
+        ),
+        fc.integer({ min: 256, max: 9000 }),
+        fc.option(fc.nat(70), { nil: undefined }),
+        (lines, bytes, since) => {
+          const host = fakeHost();
+          const kept = new DeviceLog(
+            { ...host, log: () => {}, lastRun: { reset: "panic", crash: '\n"'.repeat(100) } },
+            { build: "0123456789abcdef" },
+          );
+          for (const [level, line] of lines) kept.log(level as "info", line);
+          const request = { level: 0, bytes, since };
+          const answer = kept.answer(request, 8192);
+          const text = JSON.stringify(answer);
+          const numbers = answer.lines.map(([number]) => number);
+          const inOrder = numbers.every((number, at) => at === 0 || number === numbers[at - 1]! + 1);
+          return (
+            host.encode(text).length <= Math.min(bytes, 8192) &&
+            inOrder &&
+            !/\p{Cc}/u.test(text) &&
+            (since !== undefined || answer.since === (numbers.at(-1) ?? answer.since))
+          );
+        },
+      ),
+      { numRuns: 300 },
+    ),
+  );
+});
+
+test("after a power-on a follower's number is of another ring, and it gets all there is", (t) => {
+  const clock = new FakeClock(undefined);
+  const host = fakeHost({ clock, lastRun: { reset: "power on", crash: false } });
+  const kept = new DeviceLog(host);
+  kept.log("info", "one");
+  const answer = kept.answer(checkRequest({ since: 4000 }), 8192);
+  t.deepEqual(texts(answer), ["start: power on", "one"]);
+  t.not(answer.log, new DeviceLog(fakeHost({ seed: 2 })).answer(checkRequest({}), 8192).log);
+});
+
+// What a line may show: nothing that moves a cursor, and no half of a letter.
+
+const host = fakeHost();
+
+test("control characters are written out, whatever they are", (t) => {
+  t.is(
+    escaped("a\u001b[2Jb\nc\rd\u009be\u202ef\u2028g\u0000"),
+    "a\\x1b[2Jb\\nc\\x0dd\\x9be\\u202ef\\u2028g\\x00",
+  );
+  t.notThrows(() =>
+    fc.assert(
+      fc.property(
+        fc.string({ unit: "binary" }),
+        (line) => !/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u.test(escaped(line)),
+      ),
+    ),
+  );
+});
+
+test("a line is cut between two letters", (t) => {
+  t.notThrows(() =>
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme", minLength: 50, maxLength: 400 }), (line) => {
+        const bytes = fitting(host, line);
+        const text = host.decode(bytes);
+        const whole = host.encode(line);
+        return (
+          text !== undefined &&
+          line.startsWith(text) &&
+          bytes.length <= LONGEST &&
+          (bytes.length === whole.length || bytes.length > LONGEST - 4)
+        );
+      }),
+    ),
+  );
 });

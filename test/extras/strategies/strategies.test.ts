@@ -1,6 +1,10 @@
-import test from "ava";
-import { Strategies } from "../../../extras/strategies/index.js";
-import { StrategiesRig, WALL } from "./rig.js";
+import { isDeepStrictEqual } from "node:util";
+import test, { type ExecutionContext } from "ava";
+import fc from "fast-check";
+import { Strategies, type StrategiesOptions } from "../../../extras/strategies/index.js";
+import { NAME, type Rig, startRig } from "../../src/agent/rig.js";
+import { BUILT_IN, LONG, KEYS as MODEL_KEYS, Reference, type Table, TENTH } from "./reference.js";
+import { type Recorded, StrategiesRig, WALL } from "./rig.js";
 
 const HOUR = 3_600_000;
 /** Records the values of one key one after the other, and says which were reported. */
@@ -403,3 +407,524 @@ test("an exception while a report is due is logged, and the next is made", async
   t.deepEqual(rig.lines, ["error: what was due by its strategy could not be recorded"]);
   t.is(rig.taken()[0]?.x_min, 2);
 });
+
+// Strategies of an agent on a platform, in both modes.
+
+const MINUTE = 60_000;
+const OPTIONS = { keys: { temperature: { onChange: 0.5 } }, attribute: "reportStrategies" };
+
+function begin(rig: Rig, options: StrategiesOptions = OPTIONS): Strategies {
+  const agent = rig.agent();
+  const strategies = new Strategies(agent, rig.host, options);
+  agent.start();
+  return strategies;
+}
+
+/** Records a temperature a second that rises by a tenth each time. */
+async function rise(rig: Rig, strategies: Strategies, from: number, values: number): Promise<void> {
+  for (let n = 0; n < values; n++) {
+    strategies.record({ temperature: from + n / 10 });
+    await rig.clock.advance(1000);
+  }
+}
+
+const values = (rig: Rig, key: string): unknown[] =>
+  rig.platform.points(rig.platform.device(NAME), key).map(({ value }) => value);
+
+async function online(t: ExecutionContext): Promise<{ rig: Rig; strategies: Strategies }> {
+  const rig = startRig(t);
+  const strategies = begin(rig);
+  await rig.clock.advance(5000);
+  return { rig, strategies };
+}
+
+test("a shared attribute sets strategies, also over a restart without the platform; deleted, what is built in holds again", async (t) => {
+  const { rig, strategies } = await online(t);
+  const device = rig.platform.device(NAME);
+  await rise(rig, strategies, 20, 11);
+  await rig.clock.advance(MINUTE);
+  t.deepEqual(values(rig, "temperature"), [20, 20.5, 21]);
+  rig.platform.setShared(device, {
+    reportStrategies: { temperature: { onChange: 1 }, power: { windowMs: MINUTE } },
+  });
+  await rig.clock.advance(MINUTE);
+  await rise(rig, strategies, 30, 11);
+  rig.powerOff();
+  rig.platform.fault = () => "drop";
+  const again = begin(rig);
+  await rise(rig, again, 40, 11);
+  again.record({ power: 3 });
+  again.record({ power: 5 });
+  rig.platform.fault = undefined;
+  await rig.clock.advance(10 * MINUTE);
+  t.deepEqual(values(rig, "temperature").slice(3), [30, 31, 40, 41]);
+  t.deepEqual(values(rig, "power"), []);
+  t.deepEqual([values(rig, "power_mean"), values(rig, "power_count")], [[4], [2]]);
+  rig.platform.deleteShared(device, ["reportStrategies"]);
+  await rig.clock.advance(MINUTE);
+  await rise(rig, again, 50, 6);
+  await rig.clock.advance(MINUTE);
+  t.deepEqual(values(rig, "temperature").slice(7), [50, 50.5]);
+});
+
+test("a shared attribute with a mistake changes nothing, and the operator reads what is wrong", async (t) => {
+  const { rig, strategies } = await online(t);
+  const device = rig.platform.device(NAME);
+  const error = () => rig.platform.attributes(device).reportStrategiesError;
+  t.is(error(), undefined);
+  rig.platform.setShared(device, { reportStrategies: { temperature: { onChange: 1 } } });
+  await rig.clock.advance(MINUTE);
+  t.is(error(), "");
+  for (const wrong of [
+    '{"temperature":',
+    "off",
+    5,
+    { temperature: { onChange: "a lot" }, power: { windowMs: 5 } },
+  ]) {
+    rig.platform.setShared(device, { reportStrategies: wrong });
+    await rig.clock.advance(MINUTE);
+    t.not(error(), "");
+  }
+  t.is(
+    error(),
+    "temperature.onChange is a number from 0 to 1000000000000000; power.windowMs is a whole number from 100 to 604800000",
+  );
+  await rise(rig, strategies, 20, 11);
+  rig.platform.setShared(device, { reportStrategies: {} });
+  await rig.clock.advance(MINUTE);
+  t.is(error(), "");
+  t.deepEqual(values(rig, "temperature"), [20, 21]);
+});
+
+test("a window has the time stamp of its end, also where the time was learnt after it", async (t) => {
+  const { rig, strategies } = await online(t);
+  const wall = rig.clock.wall()!;
+  rig.powerOff();
+  strategies.close();
+  rig.clock.setWall(undefined);
+  rig.platform.fault = () => "drop";
+  const again = begin(rig, { keys: { power: { windowMs: MINUTE } } });
+  again.record({ power: 1 });
+  await rig.clock.advance(10 * MINUTE);
+  rig.clock.setWall(wall + 10 * MINUTE);
+  rig.platform.fault = undefined;
+  await rig.clock.advance(10 * MINUTE);
+  const found = rig.platform.points(rig.platform.device(NAME), "power_max");
+  t.deepEqual(found, [{ ts: wall + MINUTE, value: 1 }]);
+});
+
+// What a deep sleep, a restart and a power loss leave of strategies.
+
+const KEYS = { band: { onChange: 1 }, beat: { onChange: 1, heartbeatMs: 60_000 }, win: { windowMs: 10_000 } };
+
+test("a board that sleeps between values reports as one that does not", async (t) => {
+  const keys = { band: KEYS.band, win: KEYS.win };
+  const [awake, asleep] = [new StrategiesRig({ keys }), new StrategiesRig({ keys, keep: true })];
+  for (let n = 0; n < 200; n++) {
+    const values = { band: Math.sin(n / 9) * 10, win: n % 17 };
+    awake.strategies.record(values);
+    asleep.strategies.record(values);
+    await awake.pass(3000);
+    await asleep.pass(20);
+    await asleep.off(2980, WALL + asleep.at + 2980);
+  }
+  await asleep.pass(0);
+  // What fell due in a sleep is reported at its end, and a window as of its own end.
+  const reported = (rig: StrategiesRig) =>
+    rig.recorded.map(({ at, ts, values }) => [
+      ts === undefined ? Math.ceil(at / 3000) : Math.ceil((ts - WALL) / 3000),
+      values,
+    ]);
+  t.true(reported(awake).length > 80);
+  const sorted = (list: unknown[]) => list.map((one) => JSON.stringify(one)).sort();
+  t.deepEqual(sorted(reported(asleep)), sorted(reported(awake)));
+});
+
+test("a window that ended in the sleep has the time stamp of its end", async (t) => {
+  const rig = new StrategiesRig({ keys: KEYS, keep: true });
+  rig.strategies.record({ win: 5 });
+  await rig.pass(2000);
+  await rig.off(MINUTE, WALL + 62_000);
+  await rig.pass(0);
+  t.deepEqual(rig.recorded, [
+    { at: 62_000, ts: WALL + 10_000, values: { win_min: 5, win_max: 5, win_mean: 5, win_count: 1 } },
+  ]);
+});
+
+test("a sleep of unknown length takes no time", async (t) => {
+  for (const [before, after] of [
+    [undefined, WALL],
+    [WALL, undefined],
+    [WALL, WALL - MINUTE],
+  ] as const) {
+    const rig = new StrategiesRig({ keys: KEYS, keep: true }, before);
+    rig.strategies.record({ win: 5, beat: 1 });
+    await rig.pass(2000);
+    rig.taken();
+    await rig.off(MINUTE, after);
+    await rig.pass(9999);
+    t.deepEqual(rig.taken(), []);
+    await rig.pass(1);
+    t.is(rig.taken()[0]?.win_count, 1);
+    await rig.pass(49_999);
+    t.deepEqual(rig.taken(), []);
+    await rig.pass(1);
+    t.deepEqual(rig.taken(), [{ beat: 1 }]);
+  }
+});
+
+test("without keep a restart ends windows and dead bands, and nothing is written", async (t) => {
+  const rig = new StrategiesRig({ keys: KEYS });
+  rig.strategies.record({ win: 5, band: 1 });
+  t.deepEqual(rig.store.changes, []);
+  rig.taken();
+  await rig.off(100, WALL + 100);
+  rig.strategies.record({ win: 6, band: 1 });
+  t.deepEqual(rig.taken(), [{ band: 1 }]);
+  rig.strategies.flush();
+  t.is(rig.taken()[0]?.win_count, 1);
+});
+
+test("with keep a power loss loses no value of a window, and one write a call is all it takes", async (t) => {
+  const rig = new StrategiesRig({ keys: KEYS, keep: true });
+  for (let n = 1; n <= 5; n++) {
+    rig.strategies.record({ win: n, band: 1 });
+    t.is(rig.store.changes.length, n);
+    await rig.off(100, WALL + n * 100);
+  }
+  t.deepEqual(rig.taken(), [{ band: 1 }]);
+  rig.strategies.flush();
+  t.deepEqual(rig.taken(), [{ win_min: 1, win_max: 5, win_mean: 3, win_count: 5 }]);
+  await rig.off(100, WALL + 600);
+  rig.strategies.flush();
+  t.deepEqual(rig.taken(), []);
+});
+
+test("without any strategy keep writes nothing, and leaves nothing of strategies that there were", (t) => {
+  const rig = new StrategiesRig({ attribute: "report", keep: true });
+  rig.strategies.record({ win: 1 });
+  t.deepEqual(rig.store.changes, []);
+  rig.set({ win: { windowMs: MINUTE } });
+  rig.strategies.record({ win: 1 });
+  rig.set(undefined);
+  t.false(rig.store.values.has("strategies"));
+  const changes = rig.store.changes.length;
+  rig.strategies.record({ win: 1 });
+  t.is(rig.store.changes.length, changes);
+});
+
+test("what fell due in the sleep is reported with the next value, of whichever key", async (t) => {
+  const rig = new StrategiesRig({ keys: KEYS, keep: true });
+  rig.strategies.record({ win: 5, beat: 1 });
+  rig.taken();
+  await rig.off(MINUTE, WALL + MINUTE);
+  rig.strategies.record({ free: 1 });
+  t.deepEqual(rig.taken(), [{ free: 1 }, { beat: 1 }, { win_min: 5, win_max: 5, win_mean: 5, win_count: 1 }]);
+});
+
+test("what does not fit into the store, or that it does not take, is reported once, and all goes on in memory", async (t) => {
+  const keys = Object.fromEntries(
+    Array.from({ length: 32 }, (_, i) => [`${i}${"k".repeat(50)}`, { onChange: 0 }]),
+  );
+  const rig = new StrategiesRig({ keys, keep: true });
+  const all = (value: unknown) => Object.fromEntries(Object.keys(keys).map((key) => [key, value]));
+  rig.strategies.record(all(1));
+  t.true(rig.store.values.has("strategies"));
+  rig.strategies.record(all("x".repeat(60)));
+  rig.strategies.record(all("y".repeat(60)));
+  t.false(rig.store.values.has("strategies"));
+  rig.strategies.record(all(2));
+  t.true(rig.store.values.has("strategies"));
+  rig.store.fails = () => true;
+  rig.strategies.record(all(3));
+  rig.strategies.record(all(3));
+  const line = "error: what strategies keep for a sleep does not fit into the store";
+  t.deepEqual(rig.lines, [line, line]);
+  t.deepEqual(
+    rig.taken().map((values) => Object.values(values)[0]),
+    [1, "x".repeat(60), "y".repeat(60), 2, 3],
+  );
+});
+
+test("the attribute's strategies are there before what was kept is taken up", async (t) => {
+  const rig = new StrategiesRig({ attribute: "report", keep: true });
+  rig.set({ x: { windowMs: MINUTE } });
+  rig.strategies.record({ x: 1 });
+  await rig.off(1000, WALL + 1000);
+  rig.strategies.record({ x: 3 });
+  rig.strategies.flush();
+  t.deepEqual(rig.taken(), [{ x_min: 1, x_max: 3, x_mean: 2, x_count: 2 }]);
+});
+
+test("a stored value of another format, cut or made up is taken for none", async (t) => {
+  const rig = new StrategiesRig({ keys: KEYS, keep: true });
+  rig.strategies.record({ win: 5, band: 1 });
+  const good = rig.store.get("strategies")!;
+  const text = (json: string) => new Uint8Array([1, ...new TextEncoder().encode(json)]);
+  const bad = [
+    new Uint8Array(),
+    new Uint8Array([1]),
+    new Uint8Array([2, ...good.subarray(1)]),
+    good.subarray(0, good.length - 4),
+    new Uint8Array([1, 0xff, 0xfe]),
+    ...[
+      "7",
+      "null",
+      "[]",
+      "[1]",
+      "[1,2]",
+      "[null,[7,null,[],{}]]",
+      '[0,[["win",null,null,null,"9",0,0,0,0]]]',
+    ].map(text),
+    ...[
+      '[0,[["win",null,null,null,9,null,0,0,0]]]',
+      '[0,[["win",{},[],true,9,0,0,0]]]',
+      "[0,[[null,1,1,1,1,1,1,1,1]]]",
+    ].map(text),
+    ...[
+      '[0,[["band",{"a":1},[1],"x",0,0,0,0,0]]]',
+      '[0,[["win",null,null,null,-3,0,0,0,0]]]',
+      '[0,[["beat","{",  "{",0,0,0,0,0,0]]]',
+    ].map(text),
+    text(`[0,[["win",null,null,null,0.5,5,0,0,0]]]`),
+  ];
+  for (const bytes of bad) {
+    rig.store.values.set("strategies", bytes);
+    await rig.off(0, WALL);
+    rig.taken();
+    await rig.pass(120_000);
+    t.deepEqual(rig.taken(), [], new TextDecoder().decode(bytes));
+    rig.strategies.record({ band: 1, win: 1, beat: 1 });
+    t.deepEqual(rig.taken(), [{ band: 1, beat: 1 }]);
+    rig.strategies.flush();
+    t.is(rig.taken()[0]?.win_count, 1);
+  }
+  t.deepEqual(rig.lines, []);
+});
+
+test("a window goes on for no longer than its strategy says now", async (t) => {
+  const rig = new StrategiesRig({ keys: KEYS, keep: true });
+  rig.strategies.record({ win: 5 });
+  rig.again({ keys: { win: { windowMs: 1000 } }, keep: true });
+  await rig.pass(1000);
+  t.deepEqual(rig.taken(), [{ win_min: 5, win_max: 5, win_mean: 5, win_count: 1 }]);
+});
+
+// Report strategies against a reference that keeps every number and looks at all of it each time.
+
+const RUNS = 300;
+
+class Real {
+  readonly rig: StrategiesRig;
+  readonly keep: boolean;
+  good = true;
+
+  constructor(keep: boolean) {
+    this.keep = keep;
+    this.rig = new StrategiesRig({ keys: BUILT_IN, attribute: "report", keep });
+  }
+}
+
+const close = (one: unknown, other: unknown): boolean =>
+  typeof one === "number" && typeof other === "number"
+    ? Math.abs(one - other) <= 1e-12 * Math.max(1, Math.abs(one))
+    : isDeepStrictEqual(one, other);
+
+function same(one: Recorded, other: Recorded): boolean {
+  const keys = Object.keys(one.values);
+  return (
+    one.at === other.at &&
+    one.ts === other.ts &&
+    keys.length === Object.keys(other.values).length &&
+    keys.every((key) => close(one.values[key], other.values[key]))
+  );
+}
+
+/** What falls due at one instant comes in any order. */
+function compare(model: Reference, { rig }: Real): void {
+  const sorted = (list: Recorded[]) =>
+    list
+      .splice(0)
+      .sort((a, b) => a.at - b.at || (Object.keys(a.values).join() < Object.keys(b.values).join() ? -1 : 1));
+  const [expected, found] = [sorted(model.expected), sorted(rig.recorded)];
+  if (expected.length !== found.length || !expected.every((one, i) => same(one, found[i]!)))
+    throw new Error(`recorded ${JSON.stringify(found)}, not ${JSON.stringify(expected)}`);
+  if (rig.at !== model.now) throw new Error(`it is ${rig.at}, not ${model.now}`);
+  const error = rig.published.reportError;
+  if (model.error === undefined ? error !== undefined : (error === "") !== (model.error === ""))
+    throw new Error(`threw ${String(error)}`);
+}
+
+type Command = fc.AsyncCommand<Reference, Real>;
+
+function command(name: string, run: (model: Reference, real: Real) => Promise<void> | void): Command {
+  return {
+    check: () => true,
+    run: async (model, real) => {
+      await run(model, real);
+      compare(model, real);
+    },
+    toString: () => name,
+  };
+}
+
+const show = (value: unknown): string =>
+  JSON.stringify(value, (_key, one) => (typeof one === "bigint" ? `${one}n` : one)) ?? "undefined";
+const number = fc.integer({ min: -40, max: 40 }).map((tenths) => tenths / TENTH);
+const other = fc.constantFrom<unknown>(
+  "on",
+  "off",
+  true,
+  false,
+  { a: 1 },
+  { a: [1, "x"] },
+  [],
+  LONG,
+  5n,
+  "21.5",
+);
+const value = fc.oneof({ weight: 5, arbitrary: number }, { weight: 1, arbitrary: other });
+const modelValues = fc.dictionary(fc.constantFrom(...MODEL_KEYS), value, { minKeys: 1, maxKeys: 4 });
+const period = fc.constantFrom(100, 300, 500, 1000);
+const strategy = fc.record(
+  {
+    onChange: fc.constantFrom(0, 0.1, 0.7),
+    onChangePercent: fc.constantFrom(0, 10, 50),
+    heartbeatMs: period,
+    windowMs: period,
+  },
+  { requiredKeys: [] },
+);
+const table = fc.dictionary(fc.constantFrom(...MODEL_KEYS), strategy, { maxKeys: 4 });
+const wrong = fc.constantFrom<unknown>(
+  null,
+  7,
+  "text",
+  [],
+  { band: 1 },
+  { band: null },
+  { band: { onChange: -1 } },
+  { band: { onChange: "1" } },
+  { beat: { heartbeatMs: 99 } },
+  { window: { windowMs: 604_800_001 } },
+  { window: { windowMs: 100.5 } },
+  { band: {}, both: { often: 1 } },
+  { "a<b": {} },
+  { band: { onChangePercent: Number.NaN } },
+  Object.fromEntries(Array.from({ length: 27 }, (_, i) => [`k${i}`, { onChange: 1 }])),
+);
+
+const COMMANDS: fc.Arbitrary<Command>[] = [
+  ...[1, 2, 3].map(() =>
+    modelValues.map((given) =>
+      command(`record ${show(given)}`, (model, { rig }) => {
+        const [expected, taken] = [model.record({ ...given }), rig.strategies.record({ ...given })];
+        if (taken !== expected) throw new Error(`returned ${taken}`);
+      }),
+    ),
+  ),
+  ...[1, 2].map(() =>
+    fc.integer({ min: 0, max: 600 }).map((ms) =>
+      command(`wait ${ms} ms`, async (model, { rig }) => {
+        model.pass(ms);
+        await rig.pass(ms);
+      }),
+    ),
+  ),
+  fc
+    .tuple(
+      modelValues,
+      fc.constantFrom(...MODEL_KEYS),
+      fc.constantFrom(Number.NaN, null, undefined, 2 ** 63, () => 1),
+    )
+    .map(([given, key, bad]) =>
+      command(`record ${show(given)} and what is no value of ${key}`, (_, { rig }) => {
+        try {
+          rig.strategies.record({ ...given, [key]: bad });
+        } catch {
+          return;
+        }
+        throw new Error("taken");
+      }),
+    ),
+  table.map((set) =>
+    command(`set ${show(set)}`, (model, real) => {
+      real.good = true;
+      model.set(set, true);
+      real.rig.set(set);
+    }),
+  ),
+  wrong.map((set) =>
+    command(`set ${show(set)}, which is wrong`, (model, real) => {
+      real.good = false;
+      model.set(set as Table, false);
+      real.rig.set(set);
+    }),
+  ),
+  fc.constant(
+    command("delete the attribute", (model, real) => {
+      real.good = true;
+      model.set(undefined, true);
+      real.rig.set(undefined);
+    }),
+  ),
+  fc.constant(
+    command("flush", (model, { rig }) => {
+      model.flush();
+      rig.strategies.flush();
+    }),
+  ),
+  fc.constantFrom(...MODEL_KEYS).map((key) =>
+    command(`forget ${key}`, (model, { rig }) => {
+      model.forget(key);
+      rig.strategies.forget(key);
+    }),
+  ),
+  fc.boolean().map((full) =>
+    command(full ? "the outbox is full" : "the outbox has room", (model, { rig }) => {
+      model.full = full;
+      rig.full = full;
+    }),
+  ),
+  fc.integer({ min: -5000, max: 5000 }).map((ms) =>
+    command(`the clock is set by ${ms} ms`, (model, { rig }) => {
+      if (model.wallAt === undefined) return;
+      model.wallAt += ms;
+      rig.clock.setWall(rig.clock.wall()! + ms);
+    }),
+  ),
+  fc
+    .record({
+      ms: fc.integer({ min: 0, max: 3000 }),
+      asked: fc.boolean(),
+      drift: fc.oneof(fc.integer({ min: -200, max: 200 }), fc.constantFrom(-4000, 4000)),
+      knows: fc.boolean(),
+    })
+    .map(({ ms, asked, drift, knows }) =>
+      command(
+        `off for ${ms} ms, ${asked ? "asked for" : "cut"}, ${knows ? `${drift} ms wrong` : "without the time"}`,
+        async (model, real) => {
+          const { rig } = real;
+          const before = rig.clock.wall() ?? WALL;
+          const wall = knows ? before + ms + drift : undefined;
+          if (asked) {
+            model.flush();
+            rig.restarting();
+          }
+          model.off(ms, wall === undefined ? undefined : wall - model.now - ms, real.keep, real.good);
+          await rig.off(ms, wall);
+        },
+      ),
+    ),
+];
+
+for (const keep of [false, true])
+  test(`strategies ${keep ? "that are kept over a sleep " : ""}record what their reference does, whatever the values, the time, the attribute and the power`, async (t) => {
+    await fc.assert(
+      fc.asyncProperty(fc.commands(COMMANDS, { maxCommands: 60, size: "max" }), async (commands) => {
+        await fc.asyncModelRun(() => ({ model: new Reference(), real: new Real(keep) }), commands);
+      }),
+      { numRuns: RUNS, includeErrorInReport: true },
+    );
+    t.pass();
+  });

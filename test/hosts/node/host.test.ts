@@ -2,6 +2,8 @@
 import { once } from "node:events";
 import {
   existsSync,
+  lstatSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -12,19 +14,33 @@ import {
   writeFileSync,
 } from "node:fs";
 import type { AddressInfo } from "node:net";
+import { type NetworkInterfaceInfo, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createServer } from "node:tls";
 import test, { type ExecutionContext } from "ava";
 import { FileBlocks } from "../../../hosts/node/blocks.js";
 import { readBoot } from "../../../hosts/node/boot-record.js";
-import { UNFENCED } from "../../../hosts/node/files.js";
+import { makeDirectory, UNFENCED } from "../../../hosts/node/files.js";
 import { flash } from "../../../hosts/node/flash.js";
 import { createHost, type NodeHost, type NodeHostOptions } from "../../../hosts/node/host.js";
+import { FileLogMemory } from "../../../hosts/node/log-memory.js";
+import { watchNetwork } from "../../../hosts/node/network.js";
 import { prepareStart } from "../../../hosts/node/start-up.js";
 import { FileStore } from "../../../hosts/node/store.js";
 import { whyClosed } from "../../../hosts/node/why-closed.js";
+import { POINT_HEAD, whole } from "../../../src/agent/queue/record.js";
+import { Agent, type TelemetryOptions } from "../../../src/index.js";
+import { FakeClock } from "../../fakes/clock.js";
+import { FakeFlash } from "../../fakes/flash.js";
+import { fakeHost } from "../../fakes/host.js";
+import { FakeNet } from "../../fakes/net.js";
+import { FakePlatform } from "../../fakes/platform.js";
 import { image } from "../../tools/run/images.js";
 import { temporaryState } from "../../tools/run/session.js";
+import { pattern } from "../port/check.js";
+import { Listeners } from "../port/node-peers.js";
+import { MANY, MUCH, type Promised, type Tools } from "../port/promised.js";
+import { PROMISES, SOCKET_PROMISES } from "../port/promises.js";
 import { CERT, CERT_ELSEWHERE, KEY, KEY_ELSEWHERE } from "../port/tls-fixture.js";
 
 const SMALL = { blocksBytes: 8 * 4096, slotBytes: 8 * 4096, log: () => {} };
@@ -266,3 +282,210 @@ test("a reason names no address, also for errors that nobody foresaw", (t) => {
   t.is(whyClosed(new Error("10.1.2.3")), "unknown error");
   t.is(whyClosed(Object.assign(new Error(), { code: "ECONNREFUSED" })), "connection refused");
 });
+
+// Files of the state directory when something else lies where they are to be written.
+
+const UNTOUCHED = "somebody else's file";
+
+/** A file outside the state directory, and a symbolic link to it planted at `path`. */
+function plant(t: Parameters<typeof temporaryState>[0], path: string): { read(): string } {
+  const target = join(temporaryState(t), "target");
+  writeFileSync(target, UNTOUCHED);
+  symlinkSync(target, path);
+  return { read: () => readFileSync(target, "utf8") };
+}
+
+test("store: a symbolic link planted as a temporary file is replaced, not followed", (t) => {
+  const store = join(temporaryState(t), "store");
+  makeDirectory(store);
+  const { read } = plant(t, join(store, ".token.bin.own.new"));
+  t.true(new FileStore(store, UNFENCED).set("token", Uint8Array.of(1, 2, 3)));
+  t.is(read(), UNTOUCHED);
+  t.deepEqual([...readFileSync(join(store, "token.bin"))], [1, 2, 3]);
+  t.true(lstatSync(join(store, "token.bin")).isFile());
+});
+
+test("start: a symbolic link planted as a temporary image is replaced, not followed", (t) => {
+  const stateDir = temporaryState(t);
+  flash(stateDir, image("1.0.0"), UNFENCED);
+  makeDirectory(join(stateDir, "run"));
+  const { read } = plant(t, join(stateDir, "run", ".image.mjs.own.new"));
+  t.not(
+    prepareStart(stateDir, UNFENCED, () => {}),
+    undefined,
+  );
+  t.is(read(), UNTOUCHED);
+  t.true(lstatSync(join(stateDir, "run", "image.mjs")).isFile());
+});
+
+test("blocks and log: a symbolic link in their place is refused, not followed", (t) => {
+  const stateDir = temporaryState(t);
+  const blocks = join(stateDir, "blocks.bin");
+  const queue = plant(t, blocks);
+  t.throws(() => new FileBlocks(blocks, 4096, () => {}, UNFENCED), {
+    message: /blocks\.bin is a symbolic link/,
+  });
+  t.is(queue.read(), UNTOUCHED);
+  const log = plant(t, join(stateDir, "log.bin"));
+  t.false(new FileLogMemory(join(stateDir, "log.bin"), UNFENCED).write(0, Uint8Array.of(1)));
+  t.is(log.read(), UNTOUCHED);
+});
+
+const one = (address: string, internal = false) => [{ address, internal } as NetworkInterfaceInfo];
+
+test("an address that was not there before is a network that returned; one that goes, and the loopback, are not", async (t) => {
+  const clock = new FakeClock(0);
+  let now: NodeJS.Dict<NetworkInterfaceInfo[]> = { lo: one("127.0.0.1", true), eth0: one("192.0.2.7") };
+  let returned = 0;
+  const end = watchNetwork(
+    clock,
+    () => returned++,
+    () => now,
+  );
+  const becomes = async (next: typeof now) => {
+    now = next;
+    await clock.advance(5000);
+    return returned;
+  };
+  t.is(await becomes({ ...now }), 0);
+  t.is(await becomes({ lo: one("127.0.0.1", true) }), 0);
+  t.is(await becomes({ lo: one("127.0.0.2", true) }), 0);
+  t.is(await becomes({ eth0: one("192.0.2.7") }), 1);
+  t.is(await becomes({ eth0: one("192.0.2.8") }), 2);
+  t.is(await becomes({ eth0: one("192.0.2.8"), wlan0: one("192.0.2.8") }), 3);
+  end();
+  t.is(await becomes({ eth0: one("192.0.2.9") }), 3);
+});
+
+test("a system that does not say is asked again", async (t) => {
+  const clock = new FakeClock(0);
+  let fails = true;
+  let returned = 0;
+  const end = watchNetwork(
+    clock,
+    () => returned++,
+    () => {
+      if (fails) throw new Error("no such call");
+      return { eth0: one("192.0.2.7") };
+    },
+  );
+  await clock.advance(20_000);
+  fails = false;
+  await clock.advance(5000);
+  t.is(returned, 1);
+  end();
+});
+
+// A day without a network, on the Node host's own blocks: a real file, a clock that stands still, the local platform in memory.
+
+const DAY_S = 86_400;
+const WALL = Date.UTC(2026, 0, 1);
+/** At the end all that waits is to be there within this. */
+const HOME_MS = 3 * 3_600_000;
+const KIB = 1024;
+const IN_MEMORY = "/dev/shm";
+
+/** Lives through a day without a network, then one with it. The time between two points is a second. */
+async function day(t: ExecutionContext, blocksBytes: number, telemetry: TelemetryOptions) {
+  // 86,400 writes, each durable before the next: where there is no file system in memory that takes its time.
+  t.timeout(600_000);
+  const stateDir = mkdtempSync(join(existsSync(IN_MEMORY) ? IN_MEMORY : tmpdir(), "mote-day-"));
+  const real = createHost({ stateDir, blocksBytes, log: () => {} });
+  t.teardown(() => {
+    real.close();
+    rmSync(stateDir, { recursive: true });
+  });
+  const clock = new FakeClock(WALL);
+  const net = new FakeNet(clock);
+  const platform = new FakePlatform(clock, net);
+  const device = platform.create("away", "T1");
+  const connect = net.onConnect;
+  net.onConnect = (peer) => {
+    peer.reset("no network");
+    return false;
+  };
+  const host = { ...fakeHost({ clock, network: net, blocks: new FakeFlash(0, 512) }), blocks: real.blocks };
+  const agent = new Agent(host, { baseUrl: "http://platform.test", token: "T1", telemetry });
+  const drops: number[] = [];
+  agent.on("drop", ({ points }) => drops.push(points));
+  agent.start();
+  for (let n = 0; n < DAY_S; n++) {
+    agent.telemetry.record({ n });
+    await clock.advance(1000);
+  }
+  net.onConnect = connect;
+  await clock.advance(HOME_MS);
+  const points = platform.points(device, "n");
+  const reported = platform.points(device, "moteDroppedFull").at(-1)?.value ?? 0;
+  const logged = host.lines.filter((line) => line.includes("points dropped")).length;
+  await agent.stop();
+  return { points, reported, drops, logged };
+}
+
+test.serial("a day offline at a point a second into 16 MiB: all of it arrives, in order", async (t) => {
+  const { points, reported, drops } = await day(t, 16 * KIB * KIB, {});
+  t.is(points.length, DAY_S);
+  t.true(points.every(({ ts, value }, i) => value === i && Math.abs(ts - (WALL + i * 1000)) < 2));
+  t.is(reported, 0);
+  t.deepEqual(drops, []);
+});
+
+test.serial(
+  "a day offline into 640 KiB: exactly the oldest sectors are gone, counted, published, and reported once a burst",
+  async (t) => {
+    const { points, reported, drops, logged } = await day(t, 640 * KIB, { durable: false });
+    const lost = DAY_S - points.length;
+    t.true(lost > 0);
+    t.true(points.every(({ value }, i) => value === lost + i));
+    t.is(reported, lost);
+    t.is(
+      drops.reduce((sum, points) => sum + points, 0),
+      lost,
+    );
+    // 160 sectors, of which one is free and one being written; each holds what fits between header and trailer, and marks of drops.
+    const perSector = Math.floor((4096 - 56) / whole(POINT_HEAD + '{"n":10000}'.length));
+    const most = Math.floor((4096 - 56) / whole(POINT_HEAD + '{"n":0}'.length));
+    t.true(points.length > 157 * (perSector - 2) && points.length <= 159 * perSector, `${points.length}`);
+    t.is(logged, drops.length);
+    t.true(
+      Math.max(...drops) <= most && drops.length <= Math.ceil(lost / (perSector - 4)),
+      `${drops.length}`,
+    );
+  },
+);
+
+// The Node host keeps the port's promises.
+
+async function keeps(t: ExecutionContext, { run }: Promised, secure: boolean): Promise<void> {
+  const stateDir = mkdtempSync(join(tmpdir(), "mote-port-"));
+  const listeners = new Listeners(secure);
+  const make = (): NodeHost =>
+    createHost({ stateDir, ca: CERT, blocksBytes: 16 * 4096, slotBytes: 16 * 4096, log: () => {} });
+  flash(stateDir, pattern(5000, 11), UNFENCED);
+  prepareStart(stateDir, UNFENCED, () => {});
+  let host = make();
+  const tools: Required<Tools> = {
+    listen: (script) => listeners.listen(script),
+    nowhere: () => listeners.nowhere(),
+    bytes: MUCH,
+    sockets: MANY,
+    unknown: { name: "nobody.invalid", port: 80, secure },
+    async restart() {
+      host.close();
+      prepareStart(stateDir, UNFENCED, () => {});
+      host = make();
+      return host;
+    },
+  };
+  try {
+    await t.notThrowsAsync(async () => run(host, tools));
+  } finally {
+    await listeners.close();
+    host.close();
+    rmSync(stateDir, { recursive: true });
+  }
+}
+
+// One after the other: they wait for the disk, and time is measured.
+for (const promised of PROMISES) test.serial(promised.title, keeps, promised, false);
+for (const promised of SOCKET_PROMISES) test.serial(`over TLS, ${promised.title}`, keeps, promised, true);

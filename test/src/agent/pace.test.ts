@@ -1,9 +1,10 @@
 // Whatever a platform or a proxy answers, and however fast: the agent goes slowly, and goes on.
-import type { ExecutionContext } from "ava";
+import test, { type ExecutionContext } from "ava";
 import type { AgentOptions } from "../../../src/index.js";
 import type { Fault } from "../../fakes/platform.js";
 import type { SeenRequest } from "../../fakes/server.js";
-import { details, NAME, type Rig, startRig, test } from "./rig.js";
+import { HOT, KINDS, type Kind, keepsItsPace } from "./instant.js";
+import { details, NAME, type Rig, startRig } from "./rig.js";
 
 const MINUTE = 60_000;
 
@@ -155,3 +156,11 @@ test("an agent that is stopped after 15 s each time does not take its own stops 
   t.true(polls.length >= 5);
   t.true(polls.every(({ path }) => path.endsWith("timeout=25000")));
 });
+
+// Whatever a platform answers at once, no job sends more than its budget.
+
+for (const kind of [...(Object.keys(KINDS) as Kind[]), "all"] as const) {
+  test(`${kind}: no instant answer makes a job send more than its budget`, async (t) => {
+    for (const answer of HOT) await keepsItsPace(t, 3, kind, answer);
+  });
+}

@@ -1,8 +1,13 @@
 import test from "ava";
 import { Connection, exchange } from "../../../src/http/connection.js";
+import { BUDGETS, Governor, type Purpose } from "../../../src/http/governor.js";
 import type { Outcome } from "../../../src/http/outcome.js";
-import { fakeHost } from "../../fakes/host.js";
-import { serve } from "../../fakes/server.js";
+import type { Request } from "../../../src/http/request.js";
+import type { Host, Socket, SocketEvent } from "../../../src/port.js";
+import { FakeClock } from "../../fakes/clock.js";
+import { type FakeHost, fakeHost } from "../../fakes/host.js";
+import type { NetOptions, Peer } from "../../fakes/net.js";
+import { answer, serve } from "../../fakes/server.js";
 import { bodyOf, GET, isLost, POST, rig, sendOn, TARGET } from "./rig.js";
 
 test("a request leaves in one write, head and body", async (t) => {
@@ -135,4 +140,464 @@ test("connections that share a buffer get each its own answer, in whatever piece
     );
   await host.clock.runUntil(() => ends.length === 3);
   t.deepEqual(ends.sort(), ['"/a1234"', '"/b1234"', '"/c1234"']);
+});
+
+test("a connection that the peer said it would close is not used again", async (t) => {
+  const { host, connection } = rig();
+  serve(host.net, (request) => request.reply(408, "", { Connection: "close" }));
+  t.like(await sendOn(host, connection, GET), { kind: "busy", status: 408 });
+  await sendOn(host, connection, GET);
+  t.is(host.net.peers.length, 2);
+});
+
+test("a connection that was closed while idle is opened again", async (t) => {
+  const { host, connection } = rig();
+  serve(host.net, (request) => request.reply(200));
+  await sendOn(host, connection, GET);
+  host.net.last.end();
+  await host.clock.advance(10);
+  t.is((await sendOn(host, connection, { ...GET, repeatable: false })).kind, "done");
+  t.is(host.net.peers.length, 2);
+});
+
+/** The first connection answers once and closes as the second request arrives. */
+async function stale(request: Request): Promise<{ host: FakeHost; outcome: Outcome }> {
+  const { host, connection } = rig();
+  serve(host.net, ({ peer, reply }) => {
+    if (peer === host.net.peers[0] && peer.writes.length > 1) peer.reset();
+    else reply(200);
+  });
+  await sendOn(host, connection, GET);
+  return { host, outcome: await sendOn(host, connection, request) };
+}
+
+test("a repeatable request is sent once more if a kept connection turns out dead", async (t) => {
+  let sent = 0;
+  const { host, outcome } = await stale({ ...POST, sent: () => sent++ });
+  t.is(outcome.kind, "done");
+  t.is(host.net.peers.length, 2);
+  t.is(sent, 2, "reported each time: what comes is an answer to the second");
+});
+
+test("a request that must not be sent twice is lost if a kept connection turns out dead", async (t) => {
+  const { host, outcome } = await stale({ ...POST, repeatable: false });
+  isLost(t, outcome, "connection reset");
+  t.is(host.net.peers.length, 1);
+});
+
+test("no request is sent a third time", async (t) => {
+  const { host, connection } = rig();
+  serve(host.net, ({ peer, reply }) =>
+    peer.writes.length > 1 || host.net.peers.length > 1 ? peer.end() : reply(200),
+  );
+  await sendOn(host, connection, GET);
+  isLost(t, await sendOn(host, connection, GET), "connection closed by the peer");
+  t.is(host.net.peers.length, 2);
+});
+
+test("no request is sent again on a first connection, nor once its answer has begun", async (t) => {
+  const first = rig();
+  serve(first.host.net, ({ peer }) => peer.reset());
+  isLost(t, await sendOn(first.host, first.connection, GET), "connection reset");
+  t.is(first.host.net.peers.length, 1);
+
+  const { host, connection } = rig();
+  serve(host.net, ({ peer, reply }) => {
+    if (peer.writes.length === 1) return reply(200);
+    peer.send("H");
+    peer.reset();
+  });
+  await sendOn(host, connection, GET);
+  isLost(t, await sendOn(host, connection, GET), "connection reset");
+  t.is(host.net.peers.length, 1);
+});
+
+test("a request of which no byte was taken is sent again whatever it is", async (t) => {
+  const { host, connection } = rig({ latencyMs: 5 });
+  serve(host.net, (request) => request.reply(200));
+  await sendOn(host, connection, GET);
+  // The end is on its way, and the socket takes nothing any more.
+  host.net.last.end();
+  host.net.options.writeBytes = 0;
+  const outcome = sendOn(host, connection, { ...POST, repeatable: false });
+  host.net.options.writeBytes = 10_000;
+  t.is((await outcome).kind, "done");
+  t.is(host.net.peers.length, 2);
+});
+
+test("a request that must not be sent twice gets a new connection after 5 s of silence", async (t) => {
+  const { host, connection } = rig();
+  serve(host.net, (request) => request.reply(200));
+  await sendOn(host, connection, GET);
+  await host.clock.advance(4000);
+  await sendOn(host, connection, { ...GET, repeatable: false });
+  t.is(host.net.peers.length, 1);
+  await host.clock.advance(6000);
+  await sendOn(host, connection, GET);
+  t.is(host.net.peers.length, 1);
+  await host.clock.advance(6000);
+  await sendOn(host, connection, { ...GET, repeatable: false });
+  t.is(host.net.peers.length, 2);
+});
+
+test("bytes that nobody asked for close an idle connection", async (t) => {
+  const { host, connection } = rig();
+  serve(host.net, (request) => request.reply(200));
+  await sendOn(host, connection, GET);
+  host.net.last.send(answer(200, { forged: true }));
+  await host.clock.advance(10);
+  t.true(host.net.last.closed);
+  t.is(bodyOf(await sendOn(host, connection, GET)), "");
+});
+
+test("bytes behind an answer close the connection, however they are cut", async (t) => {
+  for (const [segmentBytes, readBytes] of [
+    [undefined, undefined],
+    [1, undefined],
+    [undefined, 1],
+  ]) {
+    const { host, connection } = rig({
+      ...(segmentBytes && { segmentBytes }),
+      ...(readBytes && { readBytes }),
+    });
+    serve(host.net, ({ peer }) =>
+      peer.send("HTTP/1.1 200\r\nContent-Length: 2\r\n\r\n{}HTTP/1.1 200\r\n\r\n"),
+    );
+    t.is(bodyOf(await sendOn(host, connection, GET)), "{}");
+    await host.clock.advance(100);
+    t.true(host.net.last.closed);
+  }
+});
+
+for (const status of [204, 304]) {
+  test(`a late body after ${status} is not taken for the next answer`, async (t) => {
+    const { host, connection } = rig({ latencyMs: 10 });
+    serve(host.net, ({ peer, reply }) => {
+      if (peer !== host.net.peers[0]) return reply(500, "refused");
+      if (peer.writes.length > 1) return;
+      peer.send(`HTTP/1.1 ${status}\r\n\r\n`);
+      // The body, which such an answer has not, comes when the next request is on its way.
+      host.clock.timer(25, () => peer.send(answer(200)));
+    });
+    await sendOn(host, connection, GET);
+    t.like(await sendOn(host, connection, POST), { kind: "refused", status: 500 });
+    t.is(host.net.peers.length, 2);
+  });
+}
+
+test("bytes that arrived unread before a request are not its answer", async (t) => {
+  const { host, connection } = rig();
+  serve(host.net, ({ peer, reply }) => (peer === host.net.peers[0] ? reply(200) : reply(500, "refused")));
+  await sendOn(host, connection, GET);
+  // In the host, which did not say so yet.
+  host.net.last.arrive(answer(200));
+  t.like(await sendOn(host, connection, { ...POST, repeatable: false }), { kind: "refused", status: 500 });
+  t.is(host.net.peers.length, 2);
+});
+
+test("fresh closes an idle connection, or one in use once its answer is there", async (t) => {
+  const { host, connection } = rig();
+  serve(host.net, (request) => request.reply(200));
+  await sendOn(host, connection, GET);
+  connection.fresh();
+  await sendOn(host, connection, GET);
+  t.is(host.net.peers.length, 2);
+  const outcome = sendOn(host, connection, GET);
+  connection.fresh();
+  t.is((await outcome).kind, "done");
+  t.is(host.net.peers.length, 2);
+  await sendOn(host, connection, GET);
+  t.is(host.net.peers.length, 3);
+});
+
+test("close ends what is open and what waits, and lets no late event through", async (t) => {
+  const { host, connection } = rig();
+  const seen = serve(host.net, () => {});
+  const outcomes: Outcome[] = [];
+  for (let i = 0; i < 3; i++) connection.send(GET, (outcome) => outcomes.push(outcome));
+  await host.clock.runUntil(() => seen.length > 0);
+  seen[0]?.reply(200);
+  connection.close();
+  connection.close();
+  t.deepEqual(outcomes, Array(3).fill({ kind: "lost", reason: "stopped" }));
+  await host.clock.advance(20_000);
+  t.is(outcomes.length, 3);
+  t.is(host.clock.waiting, 0);
+});
+
+test("the deadline covers every phase and says which it was", async (t) => {
+  const cases: [reason: string, net: NetOptions, onConnect: (peer: Peer) => unknown][] = [
+    ["no connection in time", {}, () => false],
+    ["not sent in time", { writeBytes: 0 }, () => true],
+    ["no answer in time", {}, () => true],
+    [
+      "answer not complete in time",
+      {},
+      (peer) => {
+        peer.onData = () => peer.send("HTTP/1.1 200\r\n");
+      },
+    ],
+  ];
+  for (const [reason, net, onConnect] of cases) {
+    const { host, connection } = rig(net);
+    host.net.onConnect = onConnect;
+    const start = host.clock.now();
+    isLost(t, await sendOn(host, connection, GET), reason);
+    t.is(host.clock.now() - start, GET.deadlineMs);
+    await host.clock.advance(10);
+    t.true(host.net.last.closed, reason);
+  }
+});
+
+test("a connection that is not open after 30 s is given up, whatever time the request has", async (t) => {
+  const { host, connection } = rig();
+  host.net.onConnect = () => false;
+  const start = host.clock.now();
+  isLost(t, await sendOn(host, connection, { ...GET, deadlineMs: 91_000 }), "no connection in time");
+  t.is(host.clock.now() - start, 30_000);
+  await host.clock.advance(10);
+  t.is(host.clock.waiting, 0);
+});
+
+test("a peer that sends a byte now and then does not outlive the deadline", async (t) => {
+  const { host, connection } = rig();
+  host.net.onConnect = (peer) => {
+    const drip = () => {
+      peer.send("H");
+      if (!peer.closed) host.clock.timer(1000, drip);
+    };
+    peer.onData = () => {
+      peer.send("HTTP/1.1 200\r\nX: ");
+      drip();
+    };
+  };
+  isLost(t, await sendOn(host, connection, GET), "answer not complete in time");
+});
+
+test("the deadline of a request runs from its turn on", async (t) => {
+  const { host, connection } = rig();
+  serve(host.net, ({ reply }) => void host.clock.timer(9000, () => reply(200)));
+  const outcomes: Outcome[] = [];
+  for (let i = 0; i < 3; i++) connection.send(GET, (outcome) => outcomes.push(outcome));
+  await host.clock.runUntil(() => outcomes.length === 3);
+  t.deepEqual(
+    outcomes.map(({ kind }) => kind),
+    ["done", "done", "done"],
+  );
+  t.is(host.clock.waiting, 0);
+});
+
+test("the deadline of a hurried request runs from the start: it is not sent if its turn does not come", async (t) => {
+  const { host, connection } = rig();
+  const seen = serve(host.net, ({ reply }) => void host.clock.timer(9000, () => reply(200)));
+  const ended: [number, Outcome][] = [];
+  for (const deadlineMs of [10_000, 8000, 12_000]) {
+    const request = { ...GET, path: `/${deadlineMs}`, deadlineMs, hurried: true };
+    connection.send(request, (outcome) => ended.push([host.clock.now(), outcome]));
+  }
+  await host.clock.runUntil(() => ended.length === 3);
+  t.deepEqual(
+    ended.map(([at, outcome]) => [at, outcome.kind === "lost" ? outcome.reason : outcome.kind]),
+    [
+      [8000, "others took all the time"],
+      [9003, "done"],
+      [12_000, "no answer in time"],
+    ],
+  );
+  t.deepEqual(
+    seen.map(({ path }) => path),
+    ["/base/10000", "/base/12000"],
+  );
+});
+
+test("a connection that is refused is lost with the host's reason", async (t) => {
+  const { host, connection } = rig();
+  host.net.onConnect = (peer) => {
+    peer.reset("connection refused");
+    return false;
+  };
+  isLost(t, await sendOn(host, connection, GET), "connection refused");
+});
+
+// Hosts that keep less than the port's contract: one request may suffer, nothing else.
+
+interface Careless {
+  readonly host: FakeHost;
+  readonly connection: Connection;
+  /** One for each socket: reports something to the agent. */
+  readonly events: ((what: SocketEvent, reason?: string) => void)[];
+  readonly outcomes: Outcome[];
+}
+
+/** Sends a GET over sockets whose members are replaced by these. */
+function careless(members: Partial<Socket>): Careless {
+  const host = fakeHost();
+  const events: Careless["events"] = [];
+  const socket = { write: (bytes: Uint8Array) => bytes.length, read: () => 0, close: () => {}, ...members };
+  const open: Host["open"] = (_name, _port, _secure, event) => {
+    events.push(event);
+    return socket;
+  };
+  const connection = new Connection({ ...host, open }, TARGET);
+  const outcomes: Outcome[] = [];
+  connection.send(GET, (outcome) => outcomes.push(outcome));
+  return { host, connection, events, outcomes };
+}
+
+/** Gives these bytes once. */
+function once(bytes: Uint8Array): Socket["read"] {
+  let given = false;
+  return (into) => {
+    if (given) return 0;
+    given = true;
+    into.set(bytes);
+    return bytes.length;
+  };
+}
+
+test("bytes that a host mentions only by closing are read", (t) => {
+  const { events, outcomes } = careless({ read: once(answer(200, "[1]")) });
+  events[0]?.("opened");
+  events[0]?.("closed", "end");
+  t.is(bodyOf(outcomes[0]!), "[1]");
+});
+
+test("events of a connection that was given up are ignored", async (t) => {
+  const { host, connection, events, outcomes } = careless({ read: once(answer(200, "[1]")) });
+  await host.clock.advance(GET.deadlineMs);
+  isLost(t, outcomes[0], "no connection in time");
+  connection.send({ ...GET, repeatable: false }, (outcome) => outcomes.push(outcome));
+  for (const what of ["opened", "writable", "readable", "closed"] as const) events[0]?.(what, "late");
+  t.is(outcomes.length, 1);
+  events[1]?.("opened");
+  events[1]?.("opened");
+  events[1]?.("readable");
+  t.is(bodyOf(outcomes[1]!), "[1]");
+});
+
+test("a socket that says it took more bytes than there are does no harm", (t) => {
+  const { events, outcomes } = careless({ write: () => 1e9, read: once(answer(200, "[1]")) });
+  events[0]?.("opened");
+  events[0]?.("writable");
+  events[0]?.("readable");
+  t.is(bodyOf(outcomes[0]!), "[1]");
+});
+
+test("a socket that says it took less than nothing is one that takes nothing", async (t) => {
+  for (const count of [0, -5, Number.NaN]) {
+    const { host, events, outcomes } = careless({ write: () => count });
+    events[0]?.("opened");
+    events[0]?.("writable");
+    await host.clock.advance(GET.deadlineMs);
+    isLost(t, outcomes[0], "not sent in time");
+  }
+});
+
+test("a socket that takes a part and says nothing more is offered the rest at once", async (t) => {
+  const { host, events, outcomes } = careless({ write: () => 10 });
+  events[0]?.("opened");
+  await host.clock.advance(GET.deadlineMs);
+  isLost(t, outcomes[0], "no answer in time");
+});
+
+test("a socket that throws costs the request, and the log names no more than the kind of error", async (t) => {
+  const fail = () => {
+    throw new TypeError("secret");
+  };
+  for (const members of [{ write: fail }, { read: fail }, { write: fail, close: fail }]) {
+    const { host, events, outcomes } = careless(members);
+    events[0]?.("opened");
+    events[0]?.("readable");
+    await host.clock.advance(1);
+    isLost(t, outcomes[0], "internal error");
+    t.is(host.lines[0], "error: net: TypeError");
+    t.is(host.clock.waiting, 0);
+  }
+});
+
+const DONE: Outcome = { kind: "done", status: 200, body: new Uint8Array(0), whole: true, date: undefined };
+const BUSY: Outcome = { kind: "busy", status: 503, retryAfterMs: 0 };
+
+/** Requests of one purpose that leave within `ms`, if each is answered at once. */
+async function leave(purpose: Purpose, ms: number, outcome: Outcome, bytes = 0): Promise<number> {
+  const clock = new FakeClock();
+  const governor = new Governor(clock);
+  const most = 20_000;
+  let count = 0;
+  for (; count < most; count++) {
+    const waitMs = governor.take(purpose);
+    if (clock.now() + waitMs > ms) break;
+    await clock.advance(waitMs);
+    governor.ended(purpose, outcome, bytes);
+  }
+  return count;
+}
+
+for (const purpose of Object.keys(BUDGETS) as Purpose[]) {
+  test(`${purpose}: requests that bring nothing leave by the budget`, async (t) => {
+    const { burst, perMinute } = BUDGETS[purpose];
+    t.is(await leave(purpose, 0, BUSY), burst);
+    t.is(await leave(purpose, 60_000, BUSY), burst + perMinute);
+    t.is(await leave(purpose, 180_000, BUSY), burst + 3 * perMinute);
+  });
+}
+
+test("requests that the platform takes don't count where the device sets their number", async (t) => {
+  for (const purpose of ["telemetry", "application", "report"] as const)
+    t.is(await leave(purpose, 0, DONE), 20_000, purpose);
+  t.is(await leave("rpcPoll", 0, DONE), BUDGETS.rpcPoll.burst);
+});
+
+test("a part of an image counts by what it lacks to a KiB", async (t) => {
+  const { burst, perMinute } = BUDGETS.firmware;
+  t.is(await leave("firmware", 0, DONE, 16_384), 20_000);
+  t.is(await leave("firmware", 60_000, DONE, 0), burst + perMinute);
+  const half = await leave("firmware", 60_000, DONE, 512);
+  t.true(Math.abs(half - 2 * (burst + perMinute)) <= 1, `${half}`);
+});
+
+test("an unused budget does not grow beyond its burst", async (t) => {
+  const clock = new FakeClock();
+  const governor = new Governor(clock);
+  await clock.advance(3_600_000);
+  let count = 0;
+  while (governor.take("application") === 0) count++;
+  t.is(count, BUDGETS.application.burst);
+});
+
+test("a request beyond its budget waits, and takes no turn from another purpose", async (t) => {
+  const { host, connection } = rig();
+  serve(host.net, (request) => request.reply(503));
+  const { burst, perMinute } = BUDGETS.provisioning;
+  const ended: string[] = [];
+  const send = (purpose: Purpose) => connection.send({ ...GET, purpose }, () => void ended.push(purpose));
+  for (let i = 0; i <= burst; i++) send("provisioning");
+  send("telemetry");
+  await host.clock.advance(1000);
+  t.is(ended.filter((purpose) => purpose === "provisioning").length, burst);
+  t.true(ended.includes("telemetry"));
+  await host.clock.advance(60_000 / perMinute);
+  t.is(ended.length, burst + 2);
+});
+
+test("a request that waits for its budget ends at its deadline, or with the connection", async (t) => {
+  const { host, connection } = rig();
+  serve(host.net, (request) => request.reply(503));
+  const outcomes: Outcome[] = [];
+  const send = (hurried: boolean) =>
+    connection.send({ ...GET, purpose: "provisioning", deadlineMs: 500, hurried }, (outcome) =>
+      outcomes.push(outcome),
+    );
+  for (let i = 0; i < BUDGETS.provisioning.burst; i++) send(false);
+  await host.clock.advance(100);
+  outcomes.length = 0;
+  send(true);
+  await host.clock.advance(1000);
+  t.deepEqual(outcomes, [{ kind: "lost", reason: "others took all the time" }]);
+  send(false);
+  send(false);
+  connection.close();
+  t.deepEqual(outcomes.slice(1), Array(2).fill({ kind: "lost", reason: "stopped" }));
+  await host.clock.advance(10);
+  t.is(host.clock.waiting, 0);
 });

@@ -1,8 +1,18 @@
 import test, { type ExecutionContext } from "ava";
 import fc from "fast-check";
+import { decimal, find, hexDigit, isText, skipBlanks, trimBlanks, word } from "../../../src/http/bytes.js";
+import { parseDate, parseUsualDate } from "../../../src/http/date.js";
+import { type FileHead, Head } from "../../../src/http/head.js";
+import { HeadCache } from "../../../src/http/head-cache.js";
+import { classify, isSilence } from "../../../src/http/outcome.js";
 import { ResponseReader } from "../../../src/http/response.js";
+import { parseUrl, resolveUrl } from "../../../src/http/target.js";
+import { fakeHost } from "../../fakes/host.js";
+import type { Peer } from "../../fakes/net.js";
+import { answer, serve } from "../../fakes/server.js";
 import type { Lawful, Unlawful } from "./answers.js";
 import { LAWFUL } from "./lawful.js";
+import { bodyOf, GET, isLost, POST, rig, sendOn } from "./rig.js";
 import { UNLAWFUL } from "./unlawful.js";
 
 const LIMIT = 64;
@@ -289,4 +299,516 @@ test("a head that came before is not read line by line again, whatever its date"
   }
   // Once to note it, then once to see that it is the same.
   t.is(texts.length, seconds.length);
+});
+
+test("an answer that comes before the request was fully sent is taken, and the connection is not used again", async (t) => {
+  const { host, connection } = rig({ writeBytes: 50, latencyMs: 10 });
+  let sent = 0;
+  host.net.onConnect = (peer: Peer) => {
+    peer.onData = () => {
+      if (peer.writes.length === 2) peer.send(answer(413, '"Payload size exceeds the limit of 65536 bytes"'));
+    };
+  };
+  const outcome = await sendOn(host, connection, {
+    ...POST,
+    body: new Uint8Array(5000).fill(32),
+    sent: () => sent++,
+  });
+  t.is(outcome.kind === "refused" && outcome.status, 413);
+  t.is(sent, 0);
+  await host.clock.advance(100);
+  t.true(host.net.last.closed);
+});
+
+test("a request that was not fully sent is not confirmed by a 200", async (t) => {
+  const { host, connection } = rig({ writeBytes: 50, latencyMs: 10 });
+  host.net.onConnect = (peer: Peer) => {
+    peer.onData = () => {
+      if (peer.writes.length === 2) peer.send(answer(200));
+    };
+  };
+  const outcome = await sendOn(host, connection, { ...POST, body: new Uint8Array(5000).fill(32) });
+  isLost(t, outcome, "unlawful answer: before the request");
+  await host.clock.advance(100);
+  t.true(host.net.last.closed);
+});
+
+test("an early answer counts even if the connection breaks right after it", async (t) => {
+  const { host, connection } = rig({ writeBytes: 50, latencyMs: 10, readBytes: 3 });
+  host.net.onConnect = (peer: Peer) => {
+    peer.onData = () => {
+      peer.onData = undefined;
+      peer.send(answer(413));
+      peer.reset();
+    };
+  };
+  const outcome = await sendOn(host, connection, { ...POST, body: new Uint8Array(5000) });
+  t.is(outcome.kind, "refused");
+});
+
+test("an answer without length is whole if the peer closed in good order", async (t) => {
+  const { host, connection } = rig();
+  serve(host.net, ({ peer }) => {
+    peer.send("HTTP/1.1 200\r\n\r\n[1,2]");
+    peer.end();
+  });
+  t.is(bodyOf(await sendOn(host, connection, GET)), "[1,2]");
+});
+
+test("an answer without length is lost if the connection broke", async (t) => {
+  const { host, connection } = rig();
+  serve(host.net, ({ peer }) => {
+    peer.send("HTTP/1.1 200\r\n\r\n[1,2]");
+    peer.reset("connection reset");
+  });
+  isLost(t, await sendOn(host, connection, GET), "connection reset");
+});
+
+test("an answer cut before its length is lost", async (t) => {
+  const { host, connection } = rig();
+  serve(host.net, ({ peer }) => {
+    peer.send("HTTP/1.1 200\r\nContent-Length: 9\r\n\r\n[1,2]");
+    peer.end();
+  });
+  isLost(t, await sendOn(host, connection, GET), "connection closed by the peer");
+});
+
+test("an unlawful answer is lost and ends the connection", async (t) => {
+  const { host, connection } = rig();
+  serve(host.net, ({ peer }) => peer.send("SSH-2.0-OpenSSH_9.6\r\n"));
+  isLost(t, await sendOn(host, connection, GET), "unlawful answer: not HTTP/1");
+  await host.clock.advance(10);
+  t.true(host.net.last.closed);
+});
+
+test("a body beyond the limit is cut there, and the rest is not read", async (t) => {
+  const { host, connection } = rig({ segmentBytes: 100 });
+  serve(host.net, ({ peer }) => peer.send(answer(200, `"${"x".repeat(10_000)}"`)));
+  const outcome = await sendOn(host, connection, { ...GET, limit: 10 });
+  t.like(outcome, { kind: "done", whole: false });
+  t.is(bodyOf(outcome), '"xxxxxxxxx');
+  await host.clock.advance(10);
+  t.true(host.net.last.closed);
+});
+
+test("the body of a 200 goes to the sink, and none is kept", async (t) => {
+  const { host, connection } = rig({ segmentBytes: 700 });
+  serve(host.net, (request) => request.reply(200, "y".repeat(5000)));
+  let length: number | undefined;
+  let got = "";
+  const begin = (bytes: number | undefined) => {
+    length = bytes;
+    return true;
+  };
+  const fragment = (bytes: Uint8Array) => {
+    got += Buffer.from(bytes).toString();
+    return true;
+  };
+  const outcome = await sendOn(host, connection, { ...GET, limit: 0, sink: { begin, fragment } });
+  t.like(outcome, { kind: "done", whole: true });
+  t.is(bodyOf(outcome), "");
+  t.is(length, 5000);
+  t.is(got, "y".repeat(5000));
+});
+
+test("an error with a text is refused though no byte of it is kept, and the sink hears nothing", async (t) => {
+  const { host, connection } = rig();
+  serve(host.net, (request) => request.reply(500, "com.google.gson..."));
+  const sink = { begin: () => t.fail() as never, fragment: () => t.fail() as never };
+  t.is((await sendOn(host, connection, { ...GET, limit: 0, sink })).kind, "refused");
+});
+
+test("a sink that gives up, or throws, ends the exchange and the connection", async (t) => {
+  const yes = () => true;
+  const no = () => false;
+  const fail = () => {
+    throw new Error("no");
+  };
+  for (const sink of [
+    { begin: no, fragment: yes },
+    { begin: yes, fragment: no },
+    { begin: fail, fragment: yes },
+    { begin: yes, fragment: fail },
+  ]) {
+    const { host, connection } = rig();
+    serve(host.net, (request) => request.reply(200, "abc"));
+    isLost(t, await sendOn(host, connection, { ...GET, sink }), "given up");
+    await host.clock.advance(10);
+    t.true(host.net.last.closed);
+  }
+});
+
+// A head that comes again is known by its text, whatever its date.
+
+const of = (text: string) => new Uint8Array(Buffer.from(text, "latin1"));
+const datedHead = (second: number) =>
+  `HTTP/1.1 200 OK\r\nDate: Sun, 06 Nov 1994 08:49:${String(second).padStart(2, "0")} GMT\r\nContent-Length: 2\r\n\r\n`;
+const AT = Date.UTC(1994, 10, 6, 8, 49);
+
+/** Where `text` ends by what was learnt of `first`, and the date that the head has then. */
+function known(first: string, text: string, status = 200): [number, number | undefined] {
+  const head = Object.assign(new Head(), { status, date: first.includes("Date: Sun, 06") ? AT : undefined });
+  const one = new HeadCache(fakeHost());
+  one.learn(of(`--${first}`), 2, first.length + 2, head);
+  return [one.end(of(`-${text}{}`), 1, text.length + 3, head), head.date];
+}
+
+test("the same head is known, and with another date, which it takes over", (t) => {
+  const { length } = datedHead(0);
+  t.deepEqual(known(datedHead(0), datedHead(0)), [length + 1, AT]);
+  t.deepEqual(known(datedHead(0), datedHead(37)), [length + 1, AT + 37_000]);
+  const bare = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n";
+  t.deepEqual(known(bare, bare), [bare.length + 1, undefined]);
+});
+
+test("another head is not, nor one that says another length, came in part, or has no date where one was", (t) => {
+  const [first] = [datedHead(0)];
+  for (const text of [
+    first.replace("200", "201"),
+    first.replace("Length: 2", "Length: 3"),
+    first.replace("06 Nov", "96 Nov"),
+    first.replace("GMT", "CET"),
+    first.slice(0, -10),
+    "",
+  ])
+    t.is(known(first, text)[0], -1, text);
+});
+
+test("nothing is learnt of a 1xx, nor of what is not ASCII, and what was learnt can be forgotten", (t) => {
+  t.is(known("HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 100 Continue\r\n\r\n", 100)[0], -1);
+  t.is(known("HTTP/1.1 200 \xe9\r\n\r\n", "HTTP/1.1 200 \xe9\r\n\r\n")[0], -1);
+  const text = "HTTP/1.1 200 \xc3\xa9\r\n\r\n";
+  t.is(known(text, text)[0], -1);
+  const head = Object.assign(new Head(), { status: 200, date: AT });
+  const one = new HeadCache(fakeHost());
+  one.learn(of(datedHead(0)), 0, datedHead(0).length, head);
+  one.forget();
+  t.is(one.end(of(datedHead(0)), 0, datedHead(0).length, head), -1);
+});
+
+// What is read of an answer's head where a file is fetched.
+
+type Seen = Pick<FileHead, "status" | "length" | "location" | "etag" | "from" | "total">;
+
+/** The head and the body of an answer that comes in pieces of `step` bytes. */
+function readHead(
+  text: string,
+  step: number,
+  wants = true,
+): { head: Seen | undefined; body: string; problem: string } {
+  const reader = new ResponseReader();
+  let head: Seen | undefined;
+  let body = "";
+  reader.begin(0, {
+    head: ({ status, length, location, etag, from, total }) => {
+      head = { status, length, location, etag, from, total };
+      return wants;
+    },
+    begin: () => true,
+    fragment: (bytes) => {
+      body += Buffer.from(bytes).toString("latin1");
+      return true;
+    },
+  });
+  const bytes = Buffer.from(text, "latin1");
+  for (let at = 0; at < bytes.length && !reader.answer && !reader.problem; at += step)
+    reader.feed(bytes, at, Math.min(at + step, bytes.length));
+  return { head, body, problem: reader.problem };
+}
+
+const NOTHING = { location: undefined, etag: undefined, from: -1, total: -1 };
+
+for (const step of [1, 7, 64, 5000]) {
+  test(`a part of a file says where it belongs, in pieces of ${step}`, (t) => {
+    const text =
+      'HTTP/1.1 206 \r\nETag: "a-1"\r\ncontent-range: bytes 4-7/1000\r\nContent-Length: 4\r\n\r\nabcd';
+    const { head, body } = readHead(text, step);
+    t.deepEqual(head, { status: 206, length: 4, location: undefined, etag: '"a-1"', from: 4, total: 1000 });
+    t.is(body, "abcd");
+  });
+
+  test(`a long address is read whole, in pieces of ${step}`, (t) => {
+    const location = `https://files.test/${"x".repeat(2000)}?a=b`;
+    const { head, body } = readHead(
+      `HTTP/1.1 302 \r\nLOCATION:  ${location} \r\nContent-Length: 3\r\n\r\nabc`,
+      step,
+    );
+    t.deepEqual(head, { ...NOTHING, status: 302, length: 3, location });
+    t.is(body, "", "the body of a redirect is no file");
+  });
+}
+
+test("what a head states wrongly is as good as not stated", (t) => {
+  for (const line of [
+    'ETag: W/"weak"',
+    "ETag: bare",
+    'ETag: "a b"',
+    `ETag: "${"x".repeat(80)}"`,
+    "Location: /a b",
+    "Location: /\u00e9",
+    `Location: /${"x".repeat(3000)}`,
+    "Content-Range: bytes */1000",
+    "Content-Range: items 0-1/2",
+    "Content-Range: bytes 0-1",
+    "Content-Range: bytes -1-2/3x",
+  ]) {
+    const { head } = readHead(`HTTP/1.1 200 OK\r\n${line}\r\nContent-Length: 0\r\n\r\n`, 5000);
+    const { from = 0, total = 0 } = head ?? {};
+    t.deepEqual(
+      { ...head, from: 0, total: 0 },
+      { ...NOTHING, status: 200, length: 0, from: 0, total: 0 },
+      line,
+    );
+    t.true(from < 0 || total < 0, line);
+  }
+});
+
+test("a head that is not wanted ends the answer, and one that throws too", (t) => {
+  t.is(readHead("HTTP/1.1 200 \r\nContent-Length: 4\r\n\r\nabcd", 5000, false).problem, "given up");
+  const reader = new ResponseReader();
+  const head = (): boolean => {
+    throw new Error("x");
+  };
+  reader.begin(0, { head, begin: () => true, fragment: () => true });
+  const bytes = Buffer.from("HTTP/1.1 200 \r\nContent-Length: 4\r\n\r\nabcd");
+  reader.feed(bytes, 0, bytes.length);
+  t.is(reader.problem, "given up");
+});
+
+test("of the answers of one connection each has a head of its own", (t) => {
+  const reader = new ResponseReader();
+  const seen: (string | undefined)[] = [];
+  for (const line of ['ETag: "1"\r\n', ""]) {
+    const head = (file: FileHead): boolean => seen.push(file.etag) > 0;
+    reader.begin(0, { head, begin: () => true, fragment: () => true });
+    const bytes = Buffer.from(`HTTP/1.1 200 \r\n${line}Content-Length: 0\r\n\r\n`);
+    reader.feed(bytes, 0, bytes.length);
+    t.truthy(reader.answer);
+  }
+  t.deepEqual(seen, ['"1"', undefined]);
+});
+
+test("a file's URL gives where to connect, and what to ask for", (t) => {
+  for (const [url, authority, path] of [
+    ["https://files.test/a/b.bin?k=v&w=@:", "files.test", "/a/b.bin?k=v&w=@:"],
+    ["HTTPS://Files.Test:443", "files.test", "/"],
+    ["http://files.test:8080?x", "files.test:8080", "/?x"],
+    ["https://files.test/a#part", "files.test", "/a"],
+    ["https://[::1]:8443/a", "[::1]:8443", "/a"],
+  ] as const) {
+    const file = parseUrl(url);
+    t.deepEqual([file?.target.authority, file?.path], [authority, path], url);
+    t.is(file?.target.prefix, "");
+  }
+  for (const url of [
+    "",
+    "/a",
+    "ftp://files.test/a",
+    "https://a:b@files.test/",
+    "https://files.test@evil.test/a",
+    "https:///a",
+    "https://files.test/a b",
+    "https://files.test/\r\nX: y",
+    "https://files.test\\@evil.test/",
+    "https://files.test:0/",
+  ])
+    t.is(parseUrl(url), undefined, url);
+});
+
+test("a Location means what RFC 3986 says", (t) => {
+  const from = "https://a.test/b/c/d?q#f";
+  for (const [location, expected] of [
+    ["https://x.test/y", "https://x.test/y"],
+    ["//x.test/y", "https://x.test/y"],
+    ["/y?z", "https://a.test/y?z"],
+    ["y", "https://a.test/b/c/y"],
+    ["./y", "https://a.test/b/c/y"],
+    ["../y", "https://a.test/b/y"],
+    ["../../../y", "https://a.test/y"],
+    ["..", "https://a.test/b/"],
+    ["?z", "https://a.test/b/c/d?z"],
+    ["/x/../y/./z?a=../b", "https://a.test/y/z?a=../b"],
+    ["mailto:x", "mailto:x"],
+  ] as const)
+    t.is(resolveUrl(from, location), expected, location);
+  t.is(resolveUrl("https://a.test", "y"), "https://a.test/y");
+});
+
+const answered = (status: number, body = "", whole = true) => ({
+  status,
+  body: Buffer.from(body),
+  whole,
+  date: 1_700_000_000_000,
+  retryAfterMs: 7,
+  reusable: true,
+});
+const kind = (status: number, body = "", whole = true) => classify(answered(status, body, whole), false).kind;
+
+test("200 and 204 are done", (t) => {
+  t.deepEqual(classify(answered(200, "{}"), false), {
+    kind: "done",
+    status: 200,
+    body: Buffer.from("{}"),
+    whole: true,
+    date: 1_700_000_000_000,
+  });
+  t.like(classify(answered(200, "[1", false), false), { kind: "done", whole: false });
+  t.is(kind(200), "done");
+  t.is(kind(204), "done");
+});
+
+test("a 200 that is no JSON is not the platform's", (t) => {
+  for (const json of ['{"a":1}', "[1]", ' \r\n\t"x"', "-1", "0", "9", "true", "false", "null", "t"])
+    t.is(kind(200, json), "done", json);
+  for (const other of ["<html>", "Welcome", " ", "this way", "never", "False", "+1", "\ufeff{}"]) {
+    t.deepEqual(classify(answered(200, other), false), { kind: "lost", reason: "foreign answer" }, other);
+  }
+  t.is(classify(answered(200, "<html>"), true).kind, "done", "to a sink anything may go");
+});
+
+test("redirects, other successes and captive portals are lost", (t) => {
+  for (const status of [201, 202, 206, 301, 302, 304, 307, 308, 511])
+    t.is(kind(status, "{}"), "lost", `${status}`);
+});
+
+test("what the platform will not have is refused", (t) => {
+  for (const status of [400, 401, 403, 404, 405, 406, 411, 413, 415, 422])
+    t.is(kind(status), "refused", `${status}`);
+  t.is(kind(500, "com.google.gson..."), "refused");
+  t.is(kind(500, "", false), "refused", "a text of which nothing is kept");
+});
+
+test("what may pass later is busy, with the time that the platform asked for", (t) => {
+  for (const status of [408, 429, 501, 502, 503, 504, 505, 599]) {
+    t.deepEqual(classify(answered(status, "text"), false), { kind: "busy", status, retryAfterMs: 7 });
+  }
+  t.is(kind(500), "busy");
+});
+
+test("silence is distinguished from other losses", (t) => {
+  t.true(isSilence({ kind: "lost", reason: "no answer in time" }));
+  t.false(isSilence({ kind: "lost", reason: "no connection in time" }));
+  t.false(isSilence({ kind: "busy", status: 408, retryAfterMs: undefined }));
+});
+
+// Short ASCII texts, read where they lie.
+
+const ASCII = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code));
+
+test("a word is found whatever the case of its letters, and no other byte has a case", (t) => {
+  for (const one of ASCII)
+    for (const other of ASCII) {
+      const wanted = other.toLowerCase();
+      const bytes = of(`x${one}x`);
+      t.is(
+        isText(bytes, 1, 2, word(wanted)),
+        one === wanted || one.toLowerCase() === wanted,
+        `${one} ${wanted}`,
+      );
+    }
+  t.true(isText(of("--Keep-ALIVE--"), 2, 12, word("keep-alive")));
+  for (const [from, to] of [
+    [2, 11],
+    [3, 12],
+    [2, 13],
+  ] as const)
+    t.false(isText(of("--keep-alive--"), from, to, word("keep-alive")));
+});
+
+test("a byte is found where it is first, and not beyond the range", (t) => {
+  const bytes = of("ab:cd:e");
+  t.deepEqual([find(bytes, 0, 7, 0x3a), find(bytes, 2, 7, 0x3a), find(bytes, 3, 7, 0x3a)], [2, 2, 5]);
+  t.deepEqual([find(bytes, 3, 5, 0x3a), find(bytes, 6, 7, 0x3a), find(bytes, 4, 4, 0x3a)], [5, 7, 4]);
+});
+
+test("blanks are spaces and tabs, and none are looked for beyond the range", (t) => {
+  const bytes = of("  \t x \t  ");
+  t.deepEqual([skipBlanks(bytes, 1, 10), skipBlanks(bytes, 4, 10), skipBlanks(bytes, 0, 2)], [4, 4, 2]);
+  t.deepEqual([trimBlanks(bytes, 0, 9), trimBlanks(bytes, 0, 5), trimBlanks(bytes, 7, 9)], [5, 5, 7]);
+  t.is(skipBlanks(of("\n\v\0x"), 0, 4), 0);
+});
+
+test("a decimal number has 1 to 15 digits and nothing else", (t) => {
+  for (const [text, value] of [
+    ["0", 0],
+    ["9", 9],
+    ["0042", 42],
+    ["999999999999999", 999_999_999_999_999],
+    ["1000000000000000", -1],
+    ["", -1],
+    ["/", -1],
+    [":", -1],
+    ["1a", -1],
+    [" 1", -1],
+    ["-1", -1],
+  ] as const)
+    t.is(decimal(of(text), 0, text.length), value, text);
+  t.is(decimal(of("12345"), 1, 3), 23);
+  t.is(decimal(of("12345"), 3, 3), -1);
+});
+
+test("a hexadecimal digit has its value, and no other byte has one", (t) => {
+  for (let byte = 0; byte < 256; byte++) {
+    const digit = String.fromCharCode(byte);
+    t.is(hexDigit(byte), /^[0-9a-fA-F]$/.test(digit) ? Number.parseInt(digit, 16) : -1, digit);
+  }
+});
+
+const parse = (text: string) => {
+  const bytes = Buffer.from(`..${text}..`);
+  return parseDate(bytes, 2, bytes.length - 2);
+};
+
+test("every second from 1970 to 9999 is read as it is written", (t) => {
+  const last = Date.UTC(9999, 11, 31, 23, 59, 59) / 1000;
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: last }), (seconds) => {
+      const text = new Date(seconds * 1000).toUTCString();
+      t.is(parse(text), seconds * 1000);
+      t.is(parseUsualDate(text), seconds * 1000);
+    }),
+  );
+  t.is(parse("Sun, 06 Nov 1994 08:49:37 GMT"), 784_111_777_000);
+  t.is(parse("Thu, 29 Feb 2024 00:00:00 GMT"), Date.UTC(2024, 1, 29));
+  t.is(parse("Sat, 31 Dec 2016 23:59:60 GMT"), Date.UTC(2017, 0, 1));
+});
+
+test("what is no such date is undefined", (t) => {
+  for (const text of [
+    "",
+    "Sunday, 06-Nov-94 08:49:37 GMT",
+    "Sun Nov  6 08:49:37 1994",
+    "Sun, 6 Nov 1994 08:49:37 GMT",
+    "Sun, 06 Nov 1994 08:49:37 UTC",
+    "Sun, 06 Nov 1994 08:49:37 +0100",
+    "Sun, 06 Nov 1994 08:49:37 GMT ",
+    "Sun, 31 Nov 1994 08:49:37 GMT",
+    "Sun, 29 Feb 2023 08:49:37 GMT",
+    "Sun, 00 Nov 1994 08:49:37 GMT",
+    "Sun, 06 Nox 1994 08:49:37 GMT",
+    "Sun, 06 Nov 1969 08:49:37 GMT",
+    "Sun, 06 Nov 1994 24:00:00 GMT",
+    "Sun, 06 Nov 1994 08:60:00 GMT",
+    "Sun, 06 Nov 1994 08:49:61 GMT",
+    "Sun, 06 Nov 1994 08-49-37 GMT",
+    "Sun, 06 Nov -994 08:49:37 GMT",
+  ])
+    t.is(parse(text), undefined, text);
+});
+
+test("a text is read as its bytes are, or not at all", (t) => {
+  for (const text of [
+    "",
+    "Sun, 06 Nov 1994 08:49:37 GMT",
+    "Mon, 06 Nov 1994 08:49:37 GMT",
+    "sun, 06 nov 1994 08:49:37 gmt",
+    "Sun, 6 Nov 1994 08:49:37 GMT",
+    "Sun, 06 Nov 1994 08:49:37 UTC",
+    "Sun, 31 Nov 1994 08:49:37 GMT",
+    "Thu, 06 Nov 1969 08:49:37 GMT",
+    "Sat, 31 Dec 2016 23:59:60 GMT",
+    "1994-11-06T08:49:37Z",
+    "784111777000",
+  ])
+    t.true([undefined, parse(text)].includes(parseUsualDate(text)), text);
 });

@@ -1,6 +1,10 @@
 import test from "ava";
-import { ReportError, Reports, Session } from "../../../src/report/index.js";
+import { ReportError, Reports, Session, type SessionOptions } from "../../../src/report/index.js";
+import { POOL_DEFAULTS, WorkerPool } from "../../../tools/platform/rest/worker-pool.js";
+import { FakeClock } from "../../fakes/clock.js";
 import { fakeHost } from "../../fakes/host.js";
+import { FakeNet } from "../../fakes/net.js";
+import { type SeenRequest, serve } from "../../fakes/server.js";
 import { build, jwt, REPORT, type Rig, ROWS, rig, textOf, URL, USER, VIEW } from "./rig.js";
 
 const BEGUN = '{"columnLabels":["a"],"dataTable":[{"a":1},{"a":"';
@@ -419,3 +423,293 @@ test("wrong options are reported all at once, and none is quoted", (t) => {
   );
   t.notThrows(() => new Reports(host, { url: URL, session }));
 });
+
+type Answer = (request: SeenRequest, count: number) => void;
+
+const granted: Answer = (request, count) =>
+  request.reply(200, { token: jwt(`user-${count}`), refreshToken: jwt(`refresh-${count}`) });
+
+function begin(answer: Answer = granted, options: Partial<SessionOptions> = {}) {
+  const host = fakeHost();
+  let count = 0;
+  const seen = serve(host.net, (request) => answer(request, ++count));
+  const session = new Session(host, { url: URL, ...USER, ...options });
+  /** The token, or what went wrong. */
+  const token = async (timeoutMs?: number, refused?: string): Promise<string> => {
+    let result: string | undefined;
+    session.token(timeoutMs, refused).then(
+      (good) => {
+        result = good;
+      },
+      (error) => {
+        result = textOf(error);
+      },
+    );
+    await host.clock.runUntil(() => result !== undefined);
+    return result!;
+  };
+  const paths = (): string[] => seen.map(({ path }) => path.slice("/base/api/auth/".length));
+  return { host, session, seen, token, paths };
+}
+
+test("the token is kept for its life, exp - iat, on the monotonic clock, and then refreshed", async (t) => {
+  const { host, token, paths, seen } = begin();
+  t.is(await token(), jwt("user-1"));
+  // The time of day plays no part.
+  host.clock.setWall(undefined);
+  await host.clock.advance((9000 - 61) * 1000);
+  t.is(await token(), jwt("user-1"));
+  await host.clock.advance(1000);
+  t.is(await token(), jwt("user-2"));
+  t.deepEqual(paths(), ["login", "token"]);
+  t.deepEqual(JSON.parse(seen[1]!.body), { refreshToken: jwt("refresh-1") });
+});
+
+test("a token of a short life is renewed when nine tenths of it are over", async (t) => {
+  const { host, token } = begin((request, count) => request.reply(200, { token: jwt(`user-${count}`, 100) }));
+  await token();
+  await host.clock.advance(89_000);
+  t.is(await token(), jwt("user-1", 100));
+  await host.clock.advance(1000);
+  t.is(await token(), jwt("user-2", 100));
+});
+
+test("the life of a token begins when it was asked for: a slow login does not lengthen it", async (t) => {
+  const { host, token } = begin((request, count) =>
+    host.clock.timer(20_000, () => request.reply(200, { token: jwt(`user-${count}`, 100) })),
+  );
+  t.is(await token(), jwt("user-1", 100));
+  await host.clock.advance(69_000);
+  t.is(await token(), jwt("user-1", 100));
+  await host.clock.advance(1000);
+  t.is(await token(), jwt("user-2", 100));
+});
+
+test("a token that does not state its life is used until it is refused", async (t) => {
+  for (const plain of [
+    "abc",
+    "a.b.c",
+    `a.${Buffer.from('{"exp":1,"iat":2}').toString("base64url")}.c`,
+    "a.e30.c",
+    "a.!!.c",
+  ]) {
+    const { host, token } = begin((request, count) =>
+      request.reply(200, { token: count === 1 ? plain.replace("!!", "--") : "second" }),
+    );
+    const first = await token();
+    await host.clock.advance(1e8);
+    t.is(await token(), first);
+    t.is(await token(1000, first), "second");
+  }
+});
+
+test("one login, however many ask", async (t) => {
+  const { host, session, seen } = begin();
+  const all = Promise.all(Array.from({ length: 20 }, () => session.token()));
+  await host.clock.advance(1000);
+  t.deepEqual(new Set(await all), new Set([jwt("user-1")]));
+  t.is(seen.length, 1);
+});
+
+test("one renewal, however many were refused, and none for a token that was renewed already", async (t) => {
+  const { host, session, token, paths } = begin();
+  const first = await token();
+  const all = Promise.all(Array.from({ length: 20 }, () => session.token(1000, first)));
+  await host.clock.advance(1000);
+  t.deepEqual(new Set(await all), new Set([jwt("user-2")]));
+  t.is(await token(1000, first), jwt("user-2"));
+  t.deepEqual(paths(), ["login", "login"]);
+});
+
+test("a login that brings the token that was refused, or one of no life, is not repeated", async (t) => {
+  for (const life of [9000, 0.001]) {
+    const { token, paths } = begin((request) => request.reply(200, { token: jwt("same", life) }));
+    t.is(await token(), jwt("same", life));
+    t.is(await token(20_000, jwt("same", life)), jwt("same", life));
+    t.deepEqual(paths(), ["login", "login"]);
+  }
+});
+
+test("a refresh that is refused is followed by a login", async (t) => {
+  const { host, token, paths } = begin((request, count) =>
+    request.path.endsWith("/token") ? request.reply(401) : granted(request, count),
+  );
+  await token();
+  await host.clock.advance(9_000_000);
+  t.is(await token(), jwt("user-3"));
+  t.deepEqual(paths(), ["login", "token", "login"]);
+});
+
+test("a JWT that was got in another way that is refused is renewed by its refresh token, as long as that is good", async (t) => {
+  const own = { username: undefined, password: undefined, jwt: jwt("mine"), refreshToken: jwt("refresh-0") };
+  const good = begin(granted, own);
+  t.is(await good.token(), jwt("mine"));
+  t.is(await good.token(1000, jwt("mine")), jwt("user-1"));
+  t.deepEqual(good.paths(), ["token"]);
+  const over = begin((request) => request.reply(401), own);
+  t.is(
+    await over.token(1000, jwt("mine")),
+    "FORBIDDEN 401: login: the JWT is not valid, or has expired (401)",
+  );
+  t.is(
+    await over.token(1000, jwt("mine")),
+    "FORBIDDEN 401: login: the JWT is not valid, or has expired (401)",
+  );
+  t.deepEqual(over.paths(), ["token"]);
+});
+
+test("a refresh that finds the platform busy is tried again with the same refresh token", async (t) => {
+  const own = { username: undefined, password: undefined, jwt: jwt("mine"), refreshToken: jwt("refresh-0") };
+  const { token, seen } = begin(
+    (request, count) => (count < 3 ? request.reply(503) : granted(request, count)),
+    own,
+  );
+  t.is(await token(60_000, jwt("mine")), jwt("user-3"));
+  t.deepEqual(new Set(seen.map(({ body }) => body)), new Set([`{"refreshToken":"${jwt("refresh-0")}"}`]));
+});
+
+for (const status of [401, 403]) {
+  test(`a login that is answered ${status} is a wrong name or password, and is not repeated`, async (t) => {
+    const { token, seen } = begin((request) => request.reply(status, { message: `no ${USER.password}` }));
+    t.is(await token(), `LOGIN ${status}: login: wrong user name or password (${status})`);
+    t.is(seen.length, 1);
+  });
+}
+
+test("a busy platform is asked to log in again, with pauses, until the time limit", async (t) => {
+  const patient = begin((request, count) =>
+    count < 3 ? request.reply(429, "", { "Retry-After": "2" }) : granted(request, count),
+  );
+  t.is(await patient.token(), jwt("user-3"));
+  t.true(patient.host.clock.now() >= 4000);
+  const vain = begin((request) => request.reply(503));
+  t.is(await vain.token(20_000), "BUSY 503: login: not available (503) until the time limit");
+  t.true(vain.seen.length < 12);
+});
+
+for (const [what, answer, expected] of [
+  ["a page in place of a token", (request) => request.reply(200, "<html>"), "LOST: login: foreign answer"],
+  ["no token", (request) => request.reply(200, {}), "LOST: login: foreign answer"],
+  [
+    "a token that would add a header",
+    (request) => request.reply(200, { token: "a\r\nEvil: 1" }),
+    "LOST: login: foreign answer",
+  ],
+  [
+    "a redirect",
+    (request) => request.reply(302, "", { Location: "http://evil.test/" }),
+    "LOST: login: foreign answer (status 302)",
+  ],
+  ["404", (request) => request.reply(404), "LOGIN 404: login: no platform logs in here (404)"],
+  ["a closed connection", ({ peer }) => peer.reset(), "LOST: login: connection reset"],
+  ["nothing", () => {}, "TIMEOUT: login: no answer within the time limit"],
+] as [string, Answer, string][]) {
+  test(`a login answered by ${what} is reported`, async (t) => {
+    const { token, host } = begin(answer);
+    t.is(await token(20_000), expected);
+    t.true(host.net.peers.every(({ name }) => name === "platform.test"));
+  });
+}
+
+test("close: whoever waits is stopped, and nothing is left behind", async (t) => {
+  const { host, session } = begin(() => {});
+  const waiting = session.token().catch(textOf);
+  await host.clock.advance(1000);
+  session.close();
+  await host.clock.advance(10);
+  t.is(await waiting, "STOPPED: login: the session is closed");
+  t.is(await session.token().catch(textOf), "STOPPED: login: the session is closed");
+  t.is(host.clock.waiting, 0);
+});
+
+test("wrong options of a session are reported all at once, and none is quoted", (t) => {
+  const wrong = (options: object): string | undefined =>
+    t.throws(() => new Session(fakeHost(), options as SessionOptions), { instanceOf: ReportError })?.message;
+  t.is(
+    wrong({ url: "platform", username: "a" }),
+    "url is a text that begins with http:// or https://; username and password go together",
+  );
+  t.is(wrong({ url: URL }), "username and password, or a jwt, are needed");
+  t.is(wrong({ url: URL, jwt: "s3cret\r\n" }), "jwt is a text of letters, digits and . _ ~ + / = -");
+  t.is(
+    wrong({ url: URL, username: "", password: 7 }),
+    "username is a text that is not empty; password is a text that is not empty",
+  );
+});
+
+// Fifty clients at once, each on a machine of its own, against the local platform's pool and queue.
+
+const CLIENTS = 50;
+/** A report takes that long. */
+const TAKES_MS = 2000;
+
+interface Crowd {
+  /** Rows of each client's report, or what went wrong. */
+  readonly ends: (number | string)[];
+  /** When a report was asked for, and when it was refused. */
+  readonly asked: number[];
+  readonly refused: number[];
+}
+
+/** `seed` draws the waits. */
+async function crowd(seed: number, headers: Record<string, string>): Promise<Crowd> {
+  const clock = new FakeClock(Date.UTC(2026, 0, 1));
+  const network = new FakeNet(clock);
+  const pool = new WorkerPool({ ...POOL_DEFAULTS, threadPoolSize: 2 });
+  const [asked, refused]: [number[], number[]] = [[], []];
+  serve(network, async (request) => {
+    asked.push(clock.now());
+    const place = pool.enter();
+    if (!place) {
+      refused.push(clock.now());
+      return request.reply(429, "", headers);
+    }
+    await place.running;
+    clock.timer(TAKES_MS, () => {
+      place.leave();
+      request.reply(200, REPORT);
+    });
+  });
+  const ends: Crowd["ends"] = [];
+  for (let i = 0; i < CLIENTS; i++) {
+    const host = fakeHost({ clock, network, seed: seed * 1000 + i });
+    const session = new Session(host, { url: URL, jwt: jwt("me") });
+    const reports = new Reports(host, { url: URL, session });
+    let rows = 0;
+    const taker = { row: () => void rows++ };
+    reports.build({ viewConfigId: VIEW, timeoutMs: 600_000 }, taker).then(
+      () => ends.push(rows),
+      (error) => ends.push(textOf(error)),
+    );
+  }
+  await clock.runUntil(() => ends.length === CLIENTS, 1e7);
+  return { ends, asked, refused };
+}
+
+/** The most that fell into one second of those after the first. */
+function busiest(times: readonly number[]): number {
+  const later = times.filter((at) => at >= 1000);
+  return Math.max(0, ...later.map((at) => later.filter((other) => other >= at && other < at + 1000).length));
+}
+
+for (const [how, headers] of [
+  ["", {}],
+  [" that says when to come back", { "Retry-After": "5" }],
+] as const) {
+  test(`50 reports at once against a queue of 10${how}: all are built, none is lost, and nobody hammers`, async (t) => {
+    for (const seed of [1, 2]) {
+      const { ends, asked, refused } = await crowd(seed, headers);
+      t.deepEqual(ends, Array(CLIENTS).fill(2), `seed ${seed}`);
+      const seconds = (asked.at(-1)! - asked[0]!) / 1000;
+      const rate = asked.length / seconds;
+      t.log(
+        `seed ${seed}: ${refused.length} times 429 in ${seconds.toFixed(0)} s, ${rate.toFixed(1)} requests a second, ${busiest(asked)} in the busiest`,
+      );
+      // 50 reports of 2 s by two threads take 50 s: of each client a few requests a minute, and no more than it began with at once.
+      t.true(refused.length >= CLIENTS - 12);
+      t.true(refused.length <= CLIENTS * 8, `${refused.length}`);
+      t.true(busiest(asked) <= CLIENTS);
+      t.true(rate < 6, `${rate}`);
+    }
+  });
+}

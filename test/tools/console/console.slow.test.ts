@@ -1,11 +1,13 @@
 // The console, used as a person uses it, in a real browser.
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import anyTest from "ava";
 import { startPlatform } from "../../../tools/platform/server.js";
 import { VirtualClock } from "../platform/rig.js";
 import { keep, openPage } from "./browser.js";
+import { MovedClock, makeFleet } from "./fleet.js";
 import { Played } from "./played.js";
-import { answer, consoleRig, entry, MARKUP, part, TENANT } from "./rig.js";
+import { answer, consoleRig, entry, logIn, MARKUP, part, TENANT } from "./rig.js";
 
 const rig = consoleRig(anyTest);
 const { test, device, loggedIn, pageOf } = rig;
@@ -353,4 +355,447 @@ test("a page that stays open goes on live when its token ends, and asks for a lo
   await page.getByText("The session has ended: log in again.").waitFor();
   await page.getByRole("heading", { name: "Log in" }).waitFor();
   t.pass();
+});
+
+// The console's lists and pages: long values, charts, paging, deletions, faults, updates, and how one gets from one to the other.
+
+const WIDTH = (element: unknown): number => (element as { offsetWidth: number }).offsetWidth;
+const FOCUS = 'document.activeElement?.tagName ?? ""';
+
+test("names and values that are too long end in an ellipsis, in one line, and are whole in the tooltip and in a copy", async (t) => {
+  const one = await device("long-1");
+  const words = "a value\nin two lines, ".repeat(20);
+  await one.send("telemetry", { note: words, "soil.temperature.bed.7.north": 1, short: "x" });
+  const { page, errors } = await pageOf(one);
+  const telemetry = part(page, "Telemetry");
+  const cell = telemetry.getByRole("row", { name: /^note/ }).locator("summary");
+  await cell.waitFor();
+  t.is(await cell.getAttribute("title"), words);
+  const heights = await telemetry
+    .locator("tbody tr")
+    .evaluateAll((rows) => rows.map((row) => (row as unknown as { offsetHeight: number }).offsetHeight));
+  t.is(new Set(heights).size, 1, `all rows are as high as one line: ${heights}`);
+  const overflow = await cell.evaluate((it) => {
+    const { scrollWidth, clientWidth } = it as unknown as { scrollWidth: number; clientWidth: number };
+    return scrollWidth > clientWidth;
+  });
+  t.true(overflow);
+  const copied = await page.evaluate<string>(
+    `{ const cell = [...document.querySelectorAll("summary[title]")].find((it) => it.title.startsWith("a value"));
+       getSelection().selectAllChildren(cell);
+       const clipboardData = new DataTransfer();
+       cell.dispatchEvent(new ClipboardEvent("copy", { clipboardData, bubbles: true, cancelable: true }));
+       clipboardData.getData("text/plain") }`,
+  );
+  t.is(copied, words);
+  // An opened value stays open when the next one comes.
+  await cell.click();
+  await one.send("telemetry", { note: `${words}!` });
+  await telemetry.locator("pre").filter({ hasText: "!", visible: true }).waitFor();
+  t.deepEqual(errors, []);
+});
+
+test("charts have a range to choose, several keys in one, and what is shown as a file; moments are not drawn", async (t) => {
+  const one = await device("charts-1");
+  const now = Date.now();
+  for (let n = 30; n > 0; n--)
+    await one.send("telemetry", {
+      ts: now - n * 1_000,
+      values: { temperature: 20 + n, "=humidity": 50 - n, bootTime: now },
+    });
+  await one.send("telemetry", { ts: now - 1_800_000, values: { temperature: 1, pressure: 9 } });
+  const { page, errors } = await pageOf(one);
+  const telemetry = part(page, "Telemetry");
+  await telemetry.getByRole("figure", { name: /temperature, 30 points/ }).waitFor();
+  t.is(await telemetry.locator("figure").count(), 2);
+  // The axis has room for what stands at it.
+  const axis = telemetry
+    .getByRole("figure", { name: /=humidity/ })
+    .locator(".u-axis")
+    .last();
+  const widths = [await axis.evaluate(WIDTH)];
+  await one.send("telemetry", { ts: now - 500, values: { "=humidity": 123_456_789 } });
+  await telemetry.getByRole("figure", { name: /=humidity, 31 points/ }).waitFor();
+  widths.push(await axis.evaluate(WIDTH));
+  t.true((widths[0] ?? 0) < 50 && (widths[1] ?? 0) > 80, `${widths}`);
+  await entry(telemetry, "Show").selectOption("1 hour");
+  await telemetry.getByRole("figure", { name: /temperature, 31 points/ }).waitFor();
+  await telemetry.getByLabel("All in one chart").check();
+  await telemetry.getByRole("figure", { name: /^=humidity, 31 points.*; temperature, 31 points/ }).waitFor();
+  t.is(await telemetry.locator("figure").count(), 1);
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    telemetry.getByRole("button", { name: "Save as CSV" }).click(),
+  ]);
+  t.is(download.suggestedFilename(), "charts-1-telemetry.csv");
+  const lines = readFileSync(await download.path(), "utf8")
+    .trimEnd()
+    .split("\r\n");
+  // A key that a spreadsheet would run is text there.
+  t.is(lines[0], `time,"'=humidity",temperature`);
+  t.is(lines.length, 33);
+  t.is(lines[1], `${new Date(now - 1_800_000).toISOString()},,1`);
+  t.is(lines[31], `${new Date(now - 1_000).toISOString()},49,21`);
+  await telemetry.getByText(/^Keys: 3 of 3/).click();
+  await telemetry.getByRole("checkbox", { name: "=humidity" }).uncheck();
+  await telemetry.getByRole("figure", { name: /^temperature, 31 points/ }).waitFor();
+  await entry(telemetry, "Show").selectOption("from … to");
+  const at = (ms: number): string =>
+    new Date(ms - new Date().getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+  await telemetry.getByRole("textbox", { name: "From" }).fill(at(now - 11_000));
+  await telemetry.getByRole("textbox", { name: "To" }).fill(at(now - 2_000));
+  await telemetry.getByRole("figure", { name: /^temperature, (8|9|10) points/ }).waitFor();
+  t.deepEqual(errors, []);
+});
+
+test("300 devices come by pages, the live ones first, sorted and filtered as asked, and a reload keeps it", async (t) => {
+  const clock = new MovedClock();
+  const platform = await startPlatform({ port: 0, clock });
+  t.teardown(async () => {
+    await platform.close();
+    clock.close();
+  });
+  await makeFleet(platform, clock, 300);
+  const { page, errors } = await logIn(platform.url);
+  const list = part(page, "Devices");
+  const names = async (): Promise<string[]> => list.locator("tbody tr td:first-child").allTextContents();
+  await list.getByText("page 1 of 12").waitFor();
+  t.is((await names()).length, 25);
+  await page.getByText("300 devices").waitFor();
+  await list.getByRole("row", { name: /update-kept/ }).waitFor();
+  t.is(await list.locator("tbody .dot.on").count(), 6);
+  await list.getByRole("button", { name: "Next" }).click();
+  await list.getByText("page 2 of 12").waitFor();
+  await list.getByRole("row", { name: /sensor-020/ }).waitFor();
+  await list.getByRole("button", { name: "Device" }).click();
+  await list.getByRole("row", { name: /greenhouse-north/ }).waitFor();
+  await list.getByText("page 1 of 12").waitFor();
+  await list.getByRole("button", { name: "Device" }).click();
+  await list.getByRole("row", { name: /update-verified/ }).waitFor();
+  t.is((await names())[0], "update-verified");
+  t.is(await list.getByRole("columnheader", { name: "Device" }).getAttribute("aria-sort"), "descending");
+  await list.getByLabel("State").selectOption("inactive");
+  await page.getByText("294 devices").waitFor();
+  await list.getByLabel("Search").fill("sensor-1");
+  await page.getByText("100 devices").waitFor();
+  await list.getByText("page 1 of 4").waitFor();
+  await page.reload();
+  await page.getByText("100 devices").waitFor();
+  t.is((await names())[0], "sensor-199");
+  await list.getByLabel("Search").fill("no-such");
+  await page.getByText("No inactive device has “no-such” in its name.").waitFor();
+  t.deepEqual(errors, []);
+});
+
+test("a deletion asks, can be undone for ten seconds, and is sent at once when the page is left", async (t) => {
+  const stays = await device("delete-stays");
+  const goes = await device("delete-goes");
+  const left = await device("delete-left");
+  const there = async (id: string): Promise<boolean> =>
+    rig
+      .operator()
+      .devices.get(id)
+      .then(
+        () => true,
+        () => false,
+      );
+  const { page, errors } = await loggedIn();
+  await page.getByLabel("Search").fill("delete-");
+  const ask = (name: string): Promise<void> => page.getByRole("button", { name: `Delete ${name}` }).click();
+  await ask("delete-stays");
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await ask("delete-stays");
+  await answer(page, "Cancel");
+  t.is(await page.getByText("is going to be deleted").count(), 0);
+  await ask("delete-stays");
+  await answer(page, "Delete");
+  await page.getByRole("row", { name: /delete-stays.*deleting/ }).waitFor();
+  // Who works by the keyboard is there at once, and goes on at the heading.
+  t.is(await page.evaluate<string>('document.activeElement?.textContent ?? ""'), "Undo");
+  await page.keyboard.press("Enter");
+  t.is(await page.evaluate<string>(FOCUS), "H1");
+  await page.getByText("device delete-stays stays.").waitFor();
+  const begun = Date.now();
+  await ask("delete-goes");
+  await answer(page, "Delete");
+  // Another page of the console is not another page of the browser.
+  await page.goto(`${rig.platform().url}/#/faults`);
+  await page.goto(`${rig.platform().url}/#/?search=delete-`);
+  await page.getByRole("row", { name: /delete-goes.*deleting/ }).waitFor();
+  t.true(await there(goes.id));
+  await page.getByRole("row", { name: /delete-goes/ }).waitFor({ state: "detached" });
+  t.true(Date.now() - begun >= 9_900);
+  await page.getByText("device delete-goes is deleted.").waitFor();
+  t.false(await there(goes.id));
+  t.true(await there(stays.id));
+  await ask("delete-left");
+  await answer(page, "Delete");
+  await page.getByRole("row", { name: /delete-left.*deleting/ }).waitFor();
+  t.true(await there(left.id));
+  await page.goto("about:blank");
+  for (let n = 0; n < 50 && (await there(left.id)); n++)
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  t.false(await there(left.id));
+  t.deepEqual(errors, []);
+});
+
+test("a deletion that the platform refuses is not said to have been done", async (t) => {
+  await device("refused-1");
+  const { page } = await loggedIn();
+  await page.getByLabel("Search").fill("refused-1");
+  await page.route("**/api/device/*", (route) =>
+    route.request().method() === "DELETE"
+      ? route.fulfill({ status: 400, json: { message: "it is in use" } })
+      : route.continue(),
+  );
+  await page.getByRole("button", { name: "Delete refused-1" }).click();
+  await answer(page, "Delete");
+  await page.getByText("device refused-1 is not deleted: it is in use").waitFor();
+  await page.getByRole("button", { name: "Delete refused-1" }).waitFor();
+  t.is(await page.getByText("is deleted.").count(), 0);
+});
+
+test("fw_* are guarded while an update runs, and packages of another profile are not offered", async (t) => {
+  const one = await device("guard-1");
+  const operator = rig.operator();
+  const { deviceProfileId } = await operator.devices.get(one.id);
+  const other = await operator.profiles.save({
+    name: "another profile",
+    type: "DEFAULT",
+    transportType: "DEFAULT",
+    profileData: { configuration: { type: "DEFAULT" }, transportConfiguration: { type: "DEFAULT" } },
+  });
+  for (const [version, profile] of [
+    ["1.5.0", deviceProfileId?.id],
+    ["6.6.6", other.id.id],
+  ] as const)
+    await operator.ota.create({
+      ...{ title: "guarded", version, deviceProfileId: profile ?? "" },
+      externalFile: { url: "https://files.example/1", dataSize: 50_000_000 },
+    });
+  // Its entry is there, and no file.
+  await operator.ota.create({
+    title: "guarded",
+    version: "0.0.0",
+    deviceProfileId: deviceProfileId?.id ?? "",
+  });
+  await operator.attributes.set(one.id, "SHARED_SCOPE", { fw_signature: "abc" });
+  await one.send("telemetry", { fw_state: "DOWNLOADING" });
+  const { page, errors } = await pageOf(one);
+  const firmware = part(page, "Firmware");
+  await firmware.getByRole("row", { name: /guarded 1\.5\.0 50 MB/ }).waitFor();
+  t.is(await firmware.getByText(/6\.6\.6|0\.0\.0/).count(), 0);
+  const attributes = part(page, "Attributes");
+  await attributes.getByRole("button", { name: "Delete fw_signature" }).click();
+  await page
+    .getByRole("dialog")
+    .getByText(/An update runs \(DOWNLOADING\)/)
+    .waitFor();
+  await answer(page, "Cancel");
+  await attributes.getByRole("button", { name: "Edit fw_signature" }).click();
+  await entry(attributes, "Value (JSON)").fill('"other"');
+  await attributes.getByRole("button", { name: "Set", exact: true }).click();
+  await page
+    .getByRole("dialog")
+    .getByText(/An update runs \(DOWNLOADING\)/)
+    .waitFor();
+  await answer(page, "Cancel");
+  await firmware.getByRole("button", { name: "Assign guarded 1.5.0" }).click();
+  await page
+    .getByRole("dialog")
+    .getByText(/An update runs \(DOWNLOADING\)/)
+    .waitFor();
+  await answer(page, "Cancel");
+  t.deepEqual(await operator.attributes.get(one.id, "SHARED_SCOPE"), { fw_signature: "abc" });
+  // Other attributes are set without a question, and these when the update has ended.
+  await one.send("telemetry", { fw_state: "FAILED" });
+  await attributes.getByRole("button", { name: "Set", exact: true }).click();
+  await attributes.getByRole("row", { name: /fw_signature other/ }).waitFor();
+  t.deepEqual(errors, []);
+});
+
+test("faults are explained, presets switch several on, and what they did to a device is shown", async (t) => {
+  const one = await device("faults-1");
+  const { page, errors } = await loggedIn();
+  await page.getByRole("link", { name: "Faults", exact: true }).click();
+  await page.getByText("Nothing goes wrong on purpose.").waitFor();
+  const alone = part(page, "One by one");
+  await entry(alone, "Fault").selectOption("no-attributes");
+  await alone.getByText(/read as empty/).waitFor();
+  await entry(alone, "Fault").selectOption("status");
+  await entry(alone, "Status").fill("503");
+  await entry(alone, "Path").fill("telemetry");
+  await entry(alone, "Times").fill("1");
+  await alone.getByRole("button", { name: "Switch on" }).click();
+  await page
+    .getByText("Every request (telemetry): the answer is 503; the platform never saw it, once at most.")
+    .waitFor();
+  await one.send("telemetry", { a: 1 });
+  const did = part(page, "What each did to the devices");
+  await did.getByRole("row", { name: /status faults-1 1 503 ×1 1 kind of request still failing/ }).waitFor();
+  await one.send("telemetry", { a: 1 });
+  await did.getByRole("row", { name: /status faults-1 1 503 ×1 .* all well again/ }).waitFor();
+  await page.getByRole("button", { name: "Switch on a captive portal" }).click();
+  await part(page, "On now")
+    .getByText(/a page that is not the platform's/)
+    .waitFor();
+  const answered = await fetch(`${rig.platform().url}/api/v1/any/attributes`);
+  t.regex(await answered.text(), /Free Wi-Fi/);
+  await page.goto(`${rig.platform().url}/#/device/${one.id}`);
+  await one.send("telemetry", { a: 1 });
+  await part(page, "Requests")
+    .getByRole("row", { name: /POST telemetry 503 .* status/ })
+    .waitFor();
+  await page.goto(`${rig.platform().url}/#/faults`);
+  await page.getByRole("button", { name: "Switch all off" }).click();
+  await page.getByText("Nothing goes wrong on purpose.").waitFor();
+  t.deepEqual(errors, []);
+});
+
+test("an update is followed step by step, and the fleet's counts with it", async (t) => {
+  const one = await device("picture-1");
+  const operator = rig.operator();
+  const { deviceProfileId } = await operator.devices.get(one.id);
+  const pack = await operator.ota.create({
+    ...{ title: "picture", version: "2.0.0", deviceProfileId: deviceProfileId?.id ?? "" },
+    externalFile: { url: "https://files.example/2", dataSize: 50_000_000 },
+  });
+  const { page, errors } = await pageOf(one);
+  await page.getByRole("link", { name: "The update, step by step" }).click();
+  await page.getByRole("heading", { name: "picture-1", level: 1 }).waitFor();
+  await page.getByText("Nothing was reported of an update.").waitFor();
+  const step = (name: string) => page.locator(".steps li").filter({ hasText: name });
+  const state = (name: string): Promise<string | null> => step(name).getAttribute("data-state");
+  await operator.ota.assign(one.id, pack.id.id);
+  await page.getByText("Assigned: picture 2.0.0, 50 MB.").waitFor();
+  await page.getByText("was assigned the update and has not begun").waitFor();
+  const now = Date.now() + 2_000;
+  const say = (seconds: number, values: object): Promise<void> =>
+    one.send("telemetry", { ts: now + seconds * 1_000, values });
+  await say(0, { fw_state: "DOWNLOADING", fw_error: "", current_fw_version: "1.0.0" });
+  await say(10, { fw_progress: 10 });
+  await say(20, { fw_progress: 30 });
+  await step("Downloading").getByText("30 %, 15 MB of 50 MB, 1 MB/s, 35 s left").waitFor();
+  t.is(await state("Assigned"), "done");
+  t.is(await state("Downloading"), "now");
+  const { page: fleet } = await loggedIn();
+  await fleet.getByRole("link", { name: "Updates" }).click();
+  await fleet.getByRole("button", { name: "Downloading 1" }).click();
+  await fleet.getByRole("row", { name: /picture-1 1\.0\.0 2\.0\.0 Downloading 30 %/ }).waitFor();
+  await say(30, { fw_state: "DOWNLOADED", fw_error: "" });
+  await say(31, { fw_state: "VERIFIED", fw_error: "" });
+  await say(32, { fw_state: "UPDATING", fw_error: "" });
+  await page.getByText("the new image has to reach the platform").waitFor();
+  t.is(await state("Verified"), "done");
+  t.is(await state("On trial"), "now");
+  await fleet.getByRole("button", { name: "On trial 1" }).waitFor();
+  await fleet.getByText("No device stands there.").waitFor();
+  await say(40, { fw_state: "FAILED", fw_error: "the new image did not start (panic)" });
+  await step("Rolled back").getByText("the new image did not start (panic)").waitFor();
+  t.is(await state("Rolled back"), "failed");
+  await fleet.getByRole("button", { name: "Rolled back 1" }).click();
+  const row = fleet.getByRole("row", { name: /picture-1/ });
+  await row.getByText("the new image did not start (panic)").first().waitFor();
+  await say(50, { fw_state: "DOWNLOADING", fw_error: "" });
+  await say(60, { fw_state: "VERIFIED", fw_error: "" });
+  await say(61, { fw_state: "UPDATING", fw_error: "" });
+  await say(70, { fw_state: "UPDATED", fw_error: "", current_fw_version: "2.0.0" });
+  await page.getByText("The new image runs and is kept. It failed once before.").waitFor();
+  t.is(await state("Kept"), "done");
+  await fleet.getByRole("button", { name: "Kept 1" }).waitFor();
+  t.deepEqual(errors, []);
+});
+
+test("each page has its title, one h1, and the focus on it after a move; what is no page is said", async (t) => {
+  const one = await device("focus-1");
+  const { page, errors } = await loggedIn();
+  const places = {
+    "#/updates": "Updates",
+    "#/faults": "Fault switchboard",
+    [`#/device/${one.id}`]: "focus-1",
+    [`#/device/${one.id}/update`]: "focus-1",
+    "#/device/00000000-0000-4000-8000-000000000000": "No such device",
+    "#/no/such/page": "No such page",
+    "#/": "Devices",
+  };
+  for (const [hash, name] of Object.entries(places)) {
+    await page.goto(rig.platform().url + (hash === "#/" ? "/#/?" : `/${hash}`));
+    await page.getByRole("heading", { name, level: 1, exact: true }).waitFor();
+    t.is(await page.locator("h1").count(), 1, hash);
+    t.is(await page.title(), `${name} · Mote console`);
+    t.is(await page.evaluate<string>(FOCUS), "H1", hash);
+  }
+  await page.keyboard.press("/");
+  t.is(await page.evaluate<string>(FOCUS), "INPUT");
+  await page.keyboard.type("focus/");
+  t.is(await page.getByLabel("Search").inputValue(), "focus/");
+  t.deepEqual(errors, ["Failed to load resource: the server responded with a status of 404 (Not Found)"]);
+});
+
+test("markup of a device is text on every page, and so is a name that only another server lets through", async (t) => {
+  const one = await device("hostile-1");
+  const { page, errors } = await loggedIn();
+  const id = { entityType: "DEVICE", id: one.id };
+  const value = (text: string): object => ({ ts: Date.now(), value: text });
+  await page.route("**/api/entitiesQuery/find", (route) =>
+    route.fulfill({
+      json: {
+        ...{ totalElements: 1, totalPages: 1, hasNext: false },
+        data: [
+          {
+            entityId: id,
+            latest: {
+              ENTITY_FIELD: { name: value(MARKUP), type: value(MARKUP) },
+              TIME_SERIES: {
+                fw_state: value("FAILED"),
+                fw_error: value(MARKUP),
+                current_fw_version: value(MARKUP),
+              },
+              SHARED_ATTRIBUTE: { fw_version: value(MARKUP) },
+              SERVER_ATTRIBUTE: { active: value("true") },
+            },
+          },
+        ],
+      },
+    }),
+  );
+  await page.route(`**/api/device/${one.id}`, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...((await response.json()) as object), name: MARKUP } });
+  });
+  await page.route("**/api/requests", (route) =>
+    route.fulfill({
+      json: [
+        { ts: 1, method: MARKUP, path: MARKUP, device: MARKUP, status: 503, durationMs: 1, faults: [MARKUP] },
+      ],
+    }),
+  );
+  await page.route("**/api/faults", (route) =>
+    route.fulfill({
+      json: { faults: [{ id: 1, fault: MARKUP, match: { path: MARKUP, device: MARKUP }, seen: 1, done: 1 }] },
+    }),
+  );
+  await one.send("telemetry", {
+    fw_state: "FAILED",
+    fw_error: MARKUP,
+    current_fw_version: MARKUP,
+    'a"onerror=x': MARKUP,
+  });
+  const shown = async (hash: string): Promise<void> => {
+    await page.goto(`${rig.platform().url}/${hash}`);
+    await page.getByText(MARKUP).filter({ visible: true }).first().waitFor();
+    t.is(await page.locator("img").count(), 0, hash);
+    t.is(await page.locator("main script").count(), 0, hash);
+    t.regex(await page.title(), /Mote console$/, hash);
+  };
+  for (const hash of ["#/updates", "#/faults", `#/device/${one.id}`, `#/device/${one.id}/update`, "#/?"])
+    await shown(hash);
+  await page.getByRole("button", { name: `Delete ${MARKUP}` }).click();
+  await page.getByRole("dialog").getByText(MARKUP).waitFor();
+  await answer(page, "Delete");
+  await page.locator("#messages").getByText(MARKUP).waitFor();
+  t.is(await page.locator("img").count(), 0);
+  await page.getByRole("button", { name: "Undo" }).click();
+  t.deepEqual(errors, []);
 });

@@ -1,6 +1,8 @@
 import test from "ava";
 import nock from "nock";
 import { OperatorError } from "../../../tools/operator/error.js";
+import { Operator } from "../../../tools/operator/operator.js";
+import { lossyNumber, parseUnrounded } from "../../../tools/operator/typed-json.js";
 import { json, loggedIn } from "./logged-in.js";
 
 const device =
@@ -267,4 +269,316 @@ test.serial("packages that fit a profile are listed, and means of a range are as
     .reply(200, '{"a":[{"ts":1,"value":2.5}]}', json);
   const range = { keys: ["a"], startTs: 0, endTs: 10, meanMs: 5_000 };
   t.deepEqual(await operator.timeSeries.range("d-1", range), { a: [{ ts: 1, value: 2.5 }] });
+});
+
+const entry =
+  '{"id":{"entityType":"OTA_PACKAGE","id":"o-1"},"type":"FIRMWARE","title":"desk","version":"2.0.0","hasData":true,' +
+  '"checksumAlgorithm":"SHA256","checksum":"2cf24dba","dataSize":5}';
+
+nock.disableNetConnect();
+
+test.serial("a package is created for a profile", async (t) => {
+  const { operator, platform } = await loggedIn();
+  platform
+    .post(
+      "/api/otaPackage",
+      '{"title":"desk","version":"2.0.0","type":"FIRMWARE","deviceProfileId":{"entityType":"DEVICE_PROFILE","id":"p-1"},"usesUrl":false}',
+    )
+    .reply(200, entry, json);
+  const made = await operator.ota.create({ title: "desk", version: "2.0.0", deviceProfileId: "p-1" });
+  t.is(made.id.id, "o-1");
+});
+
+test.serial("a package's bytes are uploaded as one multipart file", async (t) => {
+  const { operator, platform } = await loggedIn();
+  let sent = "";
+  platform
+    .matchHeader("content-type", /^multipart\/form-data; boundary=/)
+    .post(
+      "/api/otaPackage/o-1?checksumAlgorithm=MD5&checksum=5d41402abc4b2a76b9719d911017c592",
+      (body: string) => {
+        sent = body;
+        return true;
+      },
+    )
+    .reply(200, entry, json);
+  const options = {
+    fileName: "desk.mjs",
+    algorithm: "MD5",
+    checksum: "5d41402abc4b2a76b9719d911017c592",
+  } as const;
+  const stored = await operator.ota.upload("o-1", new TextEncoder().encode("hello"), options);
+  t.is(stored.dataSize, 5);
+  t.regex(
+    sent,
+    /^--\S+\r\nContent-Disposition: form-data; name="file"; filename="desk\.mjs"\r\nContent-Type: application\/octet-stream\r\n\r\nhello\r\n--\S+--\r\n$/,
+  );
+});
+
+test.serial("a package is assigned to a device without losing what else the device holds", async (t) => {
+  const { operator, platform } = await loggedIn();
+  const before = '{"id":{"entityType":"DEVICE","id":"d-1"},"name":"desk","label":"kept","firmwareId":null}';
+  platform.get("/api/device/d-1").reply(200, before, json);
+  platform
+    .post(
+      "/api/device",
+      '{"id":{"entityType":"DEVICE","id":"d-1"},"name":"desk","label":"kept","firmwareId":{"entityType":"OTA_PACKAGE","id":"o-1"}}',
+    )
+    .reply(200, before, json);
+  await operator.ota.assign("d-1", "o-1");
+  t.true(platform.isDone());
+});
+
+test.serial("an assignment is taken away with null", async (t) => {
+  const { operator, platform } = await loggedIn();
+  const before = '{"name":"desk","firmwareId":{"entityType":"OTA_PACKAGE","id":"o-1"}}';
+  platform.get("/api/device/d-1").reply(200, before, json);
+  platform.post("/api/device", '{"name":"desk","firmwareId":null}').reply(200, before, json);
+  await operator.ota.assign("d-1", undefined);
+  t.true(platform.isDone());
+});
+
+test.serial("a package is assigned to a profile", async (t) => {
+  const { operator, platform } = await loggedIn();
+  platform.get("/api/deviceProfile/p-1").reply(200, '{"name":"default"}', json);
+  platform
+    .post("/api/deviceProfile", '{"name":"default","firmwareId":{"entityType":"OTA_PACKAGE","id":"o-1"}}')
+    .reply(200, "{}", json);
+  await operator.ota.assignToProfile("p-1", "o-1");
+  t.true(platform.isDone());
+});
+
+test.serial("packages are read, listed and deleted", async (t) => {
+  const { operator, platform } = await loggedIn();
+  platform.get("/api/otaPackage/info/o-1").reply(200, entry, json);
+  t.is((await operator.ota.get("o-1")).version, "2.0.0");
+  platform
+    .get("/api/otaPackages?pageSize=100&page=0&textSearch=desk")
+    .reply(200, `{"data":[${entry}],"totalPages":1,"totalElements":1,"hasNext":false}`, json);
+  t.is((await operator.ota.list({ textSearch: "desk" })).data.length, 1);
+  platform.delete("/api/otaPackage/o-1").reply(200);
+  await operator.ota.delete("o-1");
+  t.true(platform.isDone());
+});
+
+test.serial(
+  "a package on an external host is created with its address and what is known of it",
+  async (t) => {
+    const { operator, platform } = await loggedIn();
+    platform
+      .post(
+        "/api/otaPackage",
+        '{"title":"desk","version":"2.0.0","type":"FIRMWARE","deviceProfileId":{"entityType":"DEVICE_PROFILE","id":"p-1"},' +
+          '"usesUrl":true,"url":"https://files.test/2.bin","dataSize":9}',
+      )
+      .reply(200, entry, json);
+    const externalFile = { url: "https://files.test/2.bin", dataSize: 9 };
+    await operator.ota.create({ title: "desk", version: "2.0.0", deviceProfileId: "p-1", externalFile });
+    t.true(platform.isDone());
+  },
+);
+
+const url = "http://platform.test:8080";
+const first = '{"token":"first.jwt.token","refreshToken":"first.refresh.token","scope":null}';
+const second = '{"token":"second.jwt.token","refreshToken":"second.refresh.token","scope":null}';
+const expired = '{"status":401,"message":"Token has expired","errorCode":11,"timestamp":1760000000000}';
+const restJson = { "content-type": "application/json" };
+
+nock.disableNetConnect();
+
+async function restLogin(): Promise<Operator> {
+  nock(url).post("/api/auth/login").reply(200, first, restJson);
+  const operator = new Operator({ url });
+  await operator.login("tenant@thingsboard.org", "tenant");
+  return operator;
+}
+
+const refusal = { instanceOf: OperatorError };
+
+test.serial("a login posts name and password and takes no token along", async (t) => {
+  const scope = nock(url, { badheaders: ["x-authorization", "authorization"] })
+    .post("/api/auth/login", { username: "tenant@thingsboard.org", password: "tenant" })
+    .matchHeader("content-type", "application/json")
+    .reply(200, first, restJson);
+  await new Operator({ url }).login("tenant@thingsboard.org", "tenant");
+  t.true(scope.isDone());
+});
+
+test.serial("the token goes with each call after the login", async (t) => {
+  const operator = await restLogin();
+  nock(url)
+    .get("/api/auth/user")
+    .matchHeader("x-authorization", "Bearer first.jwt.token")
+    .reply(
+      200,
+      '{"id":{"entityType":"USER","id":"u-1"},"email":"tenant@thingsboard.org","authority":"TENANT_ADMIN"}',
+      restJson,
+    );
+  t.is((await operator.user()).authority, "TENANT_ADMIN");
+});
+
+test.serial("a wrong password is an error with the status and without the password", async (t) => {
+  const body =
+    '{"status":401,"message":"Invalid username or password: hunter2","errorCode":10,"timestamp":1}';
+  nock(url).post("/api/auth/login").reply(401, body, restJson);
+  const error = await t.throwsAsync(
+    () => new Operator({ url }).login("tenant@thingsboard.org", "hunter2"),
+    refusal,
+  );
+  t.is(error.status, 401);
+  t.is(error.message, "POST /api/auth/login: 401 Invalid username or password: ***");
+});
+
+test.serial("an expired token is refreshed once and the call repeated with the new one", async (t) => {
+  const operator = await restLogin();
+  const scope = nock(url)
+    .get("/api/auth/user")
+    .matchHeader("x-authorization", "Bearer first.jwt.token")
+    .reply(401, expired, restJson)
+    .post("/api/auth/token", { refreshToken: "first.refresh.token" })
+    .reply(200, second, restJson)
+    .get("/api/auth/user")
+    .matchHeader("x-authorization", "Bearer second.jwt.token")
+    .reply(200, '{"email":"tenant@thingsboard.org"}', restJson);
+  t.is((await operator.user()).email, "tenant@thingsboard.org");
+  t.true(scope.isDone());
+});
+
+test.serial("two calls with one expired token share one refresh", async (t) => {
+  const operator = await restLogin();
+  const scope = nock(url)
+    .get("/api/auth/user")
+    .twice()
+    .matchHeader("x-authorization", "Bearer first.jwt.token")
+    .reply(401, expired, restJson)
+    .post("/api/auth/token")
+    .once()
+    .reply(200, second, restJson)
+    .get("/api/auth/user")
+    .twice()
+    .matchHeader("x-authorization", "Bearer second.jwt.token")
+    .reply(200, '{"email":"tenant@thingsboard.org"}', restJson);
+  const users = await Promise.all([operator.user(), operator.user()]);
+  t.deepEqual(
+    users.map((user) => user.email),
+    ["tenant@thingsboard.org", "tenant@thingsboard.org"],
+  );
+  t.true(scope.isDone());
+});
+
+test.serial("a call refused again after the refresh is an error, not a second refresh", async (t) => {
+  const operator = await restLogin();
+  nock(url).get("/api/auth/user").twice().reply(401, expired, restJson);
+  const refresh = nock(url).post("/api/auth/token").once().reply(200, second, restJson);
+  const error = await t.throwsAsync(() => operator.user(), refusal);
+  t.is(error.status, 401);
+  t.true(refresh.isDone());
+});
+
+test.serial("an error names the call, the status and what the platform said", async (t) => {
+  const operator = await restLogin();
+  const body =
+    '{"status":404,"message":"Device with id [d-1] is not found","errorCode":32,"timestamp":1760000000000}';
+  nock(url).get("/api/device/d-1").reply(404, body, restJson);
+  const error = await t.throwsAsync(() => operator.devices.get("d-1"), refusal);
+  t.is(error.status, 404);
+  t.is(error.message, "GET /api/device/d-1: 404 Device with id [d-1] is not found");
+});
+
+test.serial("an error holds neither the token nor a long or many-lined text of the platform", async (t) => {
+  const operator = await restLogin();
+  nock(url)
+    .get("/api/auth/user")
+    .reply(500, `bad first.jwt.token\r\n\u001b[2J${"x".repeat(5000)}`);
+  const error = await t.throwsAsync(() => operator.user(), refusal);
+  t.true(error.message.startsWith("GET /api/auth/user: 500 bad ***   [2Jxxx"));
+  t.is(error.message.length, 200);
+});
+
+test.serial("a redirect is an error and is not followed", async (t) => {
+  const operator = await restLogin();
+  const elsewhere = nock("http://elsewhere.test").get("/api/auth/user").reply(200, "{}");
+  nock(url).get("/api/auth/user").reply(302, "", { location: "http://elsewhere.test/api/auth/user" });
+  const error = await t.throwsAsync(() => operator.user(), refusal);
+  t.is(error.status, 302);
+  t.false(elsewhere.isDone());
+});
+
+test.serial("no connection is an error with status 0", async (t) => {
+  nock(url)
+    .post("/api/auth/login")
+    .replyWithError(Object.assign(new Error("refused"), { code: "ECONNREFUSED" }));
+  const error = await t.throwsAsync(() => new Operator({ url }).login("a", "b"), refusal);
+  t.is(error.status, 0);
+  t.regex(error.message, /^POST \/api\/auth\/login: no connection/);
+});
+
+test.serial("an answer that does not come in time is an error with status 0", async (t) => {
+  nock(url).post("/api/auth/login").delay(10_000).reply(200, first, restJson);
+  const operator = new Operator({ url, timeoutMs: 20 });
+  const error = await t.throwsAsync(() => operator.login("a", "b"), refusal);
+  t.is(error.message, "POST /api/auth/login: no answer in time");
+});
+
+test.serial("a 200 that is not JSON is an error", async (t) => {
+  const operator = await restLogin();
+  nock(url).get("/api/auth/user").reply(200, "<html>");
+  const error = await t.throwsAsync(() => operator.user(), refusal);
+  t.is(error.message, "GET /api/auth/user: the answer is not JSON");
+});
+
+test.serial("a login answer without a token is an error", async (t) => {
+  nock(url).post("/api/auth/login").reply(200, '{"scope":"PRE_VERIFICATION_TOKEN"}', restJson);
+  const error = await t.throwsAsync(() => new Operator({ url }).login("a", "b"), refusal);
+  t.is(error.message, "login: the answer holds no token");
+});
+
+test.serial("a path before /api is kept, and a URL that is not http is refused", async (t) => {
+  const scope = nock(url).post("/iot/api/auth/login").reply(200, first, restJson);
+  await new Operator({ url: `${url}/iot/` }).login("a", "b");
+  t.true(scope.isDone());
+  t.throws(() => new Operator({ url: "ftp://platform.test" }), { instanceOf: TypeError });
+});
+
+test("a number that would be rounded is found, wherever it stands", (t) => {
+  const lossy = {
+    "9007199254740993": "9007199254740993",
+    "-9007199254740992": "-9007199254740992",
+    '{"a":[1,{"b":12345678901234567890}]}': "12345678901234567890",
+    "[1.5,1e400]": "1e400",
+  };
+  for (const [json, number] of Object.entries(lossy)) t.is(lossyNumber(json), number);
+});
+
+test("what goes as it was typed is let through", (t) => {
+  for (const json of [
+    ...["9007199254740991", "-9007199254740991", "0.12345678901234567890", "1e300", "true", "{}"],
+    ...['"12345678901234567890"', String.raw`{"a\"12345678901234567890":"\\"}`, "[0,-0.5,1E+2]"],
+  ])
+    t.is(lossyNumber(json), undefined, json);
+});
+
+test("a number that would be rounded is read as the text that it was, and nothing else changes", (t) => {
+  const json = String.raw`[{"key":"a","value":9007199254740993},{"k 12345678901234567890":"\" 9007199254740993","b":[-9007199254740992,1e400,1.5,9007199254740991]}]`;
+  t.deepEqual(parseUnrounded(json), [
+    { key: "a", value: "9007199254740993" },
+    {
+      "k 12345678901234567890": '" 9007199254740993',
+      b: ["-9007199254740992", "1e400", 1.5, 9007199254740991],
+    },
+  ]);
+  t.is(parseUnrounded("12345678901234567890"), "12345678901234567890");
+  t.deepEqual(parseUnrounded('["a", 12345678901234567890, "1e999"]'), ["a", "12345678901234567890", "1e999"]);
+  t.throws(() => parseUnrounded('{"a":12345678901234567890'), { instanceOf: SyntaxError });
+});
+
+test("a text of 12 MB is read, whatever characters it has", (t) => {
+  for (const piece of ["x", "\\n", '\\"', "\\\\", "7"]) {
+    const text = piece.repeat(12e6 / piece.length);
+    const json = `{"data":"${text}","size":12345678901234567890}`;
+    const value = parseUnrounded(json) as { data: string; size: string };
+    t.is(value.size, "12345678901234567890");
+    t.is(value.data.length, (JSON.parse(`"${piece}"`) as string).length * (12e6 / piece.length));
+    t.is(lossyNumber(json), "12345678901234567890");
+  }
 });

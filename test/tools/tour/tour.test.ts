@@ -1,6 +1,11 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import test from "ava";
-import { parseEvent } from "../../../tools/tour/processes.js";
+import { apply, freshModel, type Model } from "../../../tools/tour/model.js";
+import { Child, type ChildEvent, parseEvent } from "../../../tools/tour/processes.js";
 import { accepted } from "../../../tools/tour/requests.js";
+import { Screen } from "../../../tools/tour/screen.js";
 import {
   formatResult,
   limitedBy,
@@ -9,6 +14,7 @@ import {
   type StepResult,
   until,
 } from "../../../tools/tour/tour.js";
+import { render, summary } from "../../../tools/tour/view.js";
 
 const never = new AbortController().signal;
 const good: Step<null> = { title: "good", run: async () => "1 ms" };
@@ -116,4 +122,299 @@ test("a line of a child counts as an event if it is an object with one", (t) => 
   t.deepEqual(parseEvent('{"event":"online","ts":1}'), { event: "online", ts: 1 });
   for (const line of ["", "online", "[1]", "null", "{", '{"event":1}', '{"level":"info"}'])
     t.is(parseEvent(line), undefined);
+});
+
+const directory = mkdtempSync(join(tmpdir(), "mote-test-"));
+test.after.always(() => rmSync(directory, { recursive: true, force: true }));
+
+function script(name: string, text: string): string {
+  const path = join(directory, `${name}.mjs`);
+  writeFileSync(path, text);
+  return path;
+}
+
+function started(
+  path: string,
+  args: string[] = [],
+  patienceMs = 60_000,
+): { child: Child; ready: Promise<ChildEvent>; events: ChildEvent[] } {
+  const events: ChildEvent[] = [];
+  let child: Child | undefined;
+  const ready = new Promise<ChildEvent>((resolve) => {
+    const onEvent = (event: ChildEvent): void => {
+      events.push(event);
+      resolve(event);
+    };
+    child = new Child(args, { TEST_SECRET: "by environment" }, onEvent, { cli: path, patienceMs });
+  });
+  return { child: child!, ready, events };
+}
+
+const STAYS = "setInterval(() => 0, 1000); process.on('disconnect', () => process.exit());";
+
+test("a child's JSON lines become events, other lines do not", async (t) => {
+  const path = script(
+    "lines",
+    `process.stdout.write('hello\\n{"event":"one"');
+     setTimeout(() => { process.stdout.write(',"n":1}\\n{"event":"two"}'); process.disconnect(); }, 20);`,
+  );
+  const { child, events } = started(path);
+  t.deepEqual(await child.ended, { code: 0, signal: null });
+  t.deepEqual(events, [{ event: "one", n: 1 }, { event: "two" }]);
+});
+
+test("a child gets its arguments, and secrets by its environment", async (t) => {
+  const path = script(
+    "ready",
+    `console.log(JSON.stringify({ event: "ready", args: process.argv.slice(2), secret: process.env.TEST_SECRET })); ${STAYS}`,
+  );
+  const { child, ready } = started(path, ["run", "--log", "json"]);
+  t.deepEqual(await ready, { event: "ready", args: ["run", "--log", "json"], secret: "by environment" });
+  t.is(child.name, "run");
+  await child.stop();
+});
+
+test("a child is asked to stop and may finish its work", async (t) => {
+  const path = script(
+    "calm",
+    `process.once("SIGTERM", () => process.exit(7)); console.log('{"event":"up"}'); ${STAYS}`,
+  );
+  const { child, ready } = started(path);
+  await ready;
+  t.deepEqual(await child.stop(), { code: 7, signal: null });
+  t.true(child.over);
+  t.deepEqual(await child.stop(), { code: 7, signal: null });
+});
+
+test("a child that does not stop is killed", async (t) => {
+  const path = script("deaf", `process.on("SIGTERM", () => 0); console.log('{"event":"up"}'); ${STAYS}`);
+  const { child, ready } = started(path, [], 200);
+  await ready;
+  t.deepEqual(await child.stop(), { code: null, signal: "SIGKILL" });
+});
+
+test("a child's last line of complaint is kept", async (t) => {
+  const path = script(
+    "complains",
+    "console.error('first'); console.error('port in use\\n'); process.exit(1);",
+  );
+  const { child } = started(path);
+  t.is((await child.ended).code, 1);
+  t.is(child.complaint, "port in use");
+});
+
+class Clock {
+  at = 0;
+  due: { at: number; call: () => void }[] = [];
+  now(): number {
+    return this.at;
+  }
+  later(ms: number, call: () => void): () => void {
+    const entry = { at: this.at + ms, call };
+    this.due.push(entry);
+    return () => {
+      this.due = this.due.filter((other) => other !== entry);
+    };
+  }
+  pass(ms: number): void {
+    this.at += ms;
+    for (const entry of this.due.splice(0)) {
+      if (entry.at <= this.at) entry.call();
+      else this.due.push(entry);
+    }
+  }
+}
+
+function set(picture: () => string[]) {
+  const clock = new Clock();
+  const written: string[] = [];
+  const terminal = { write: (text: string) => written.push(text), columns: 41 };
+  return { clock, written, screen: new Screen(terminal, clock, picture) };
+}
+
+test("a picture is redrawn in place", (t) => {
+  let count = 0;
+  const { clock, written, screen } = set(() => [`count ${count++}`, "end"]);
+  screen.refresh();
+  clock.pass(250);
+  screen.refresh();
+  t.deepEqual(written, ["count 0\nend\n", "\u001b[2A\u001b[Jcount 1\nend\n"]);
+});
+
+test("many changes make four pictures a second at most, the last change among them", (t) => {
+  let count = 0;
+  const { clock, written, screen } = set(() => [`${count}`]);
+  for (; count < 100; count++) {
+    screen.refresh();
+    clock.pass(10);
+  }
+  clock.pass(250);
+  t.is(written.length, 5);
+  t.true(written.at(-1)?.endsWith("99\n"));
+});
+
+test("a lasting line stays above the picture", (t) => {
+  const { written, screen } = set(() => ["picture"]);
+  screen.refresh();
+  screen.print(["said"]);
+  t.deepEqual(written, ["picture\n", "\u001b[1A\u001b[Jsaid\n", "picture\n"]);
+});
+
+test("a closed screen draws the last picture and nothing after it", (t) => {
+  const { clock, written, screen } = set(() => ["picture"]);
+  screen.refresh();
+  screen.refresh();
+  screen.close();
+  clock.pass(1000);
+  t.is(written.length, 2);
+});
+
+test("the picture gets one column less than the terminal has", (t) => {
+  const widths: number[] = [];
+  const screen = new Screen({ write: () => true, columns: 41 }, new Clock(), (columns) => {
+    widths.push(columns);
+    return [];
+  });
+  screen.refresh();
+  t.deepEqual(widths, [40]);
+});
+
+function resizable(picture: () => string[], columns: number, rows: number) {
+  const written: string[] = [];
+  const terminal = { write: (text: string) => written.push(text), columns, rows };
+  return { written, terminal, screen: new Screen(terminal, new Clock(), picture) };
+}
+
+test("a terminal made narrower has its broken lines erased too", (t) => {
+  const { written, terminal, screen } = resizable(() => ["x".repeat(30), "", "short"], 41, 24);
+  screen.refresh();
+  terminal.columns = 20;
+  screen.close();
+  t.true(written.at(-1)?.startsWith("\u001b[4A\u001b[J"));
+});
+
+test("a terminal with few rows shows what it has room for, and nothing scrolls", (t) => {
+  const { written, screen } = resizable(() => ["", "one", "two", "three"], 41, 4);
+  screen.refresh();
+  t.is(written.at(-1), "one\ntwo\nthree\n");
+});
+
+test("a terminal that states a size of nothing is drawn on like any other", (t) => {
+  const { written, screen } = resizable(() => ["", "one"], 0, 0);
+  screen.refresh();
+  t.is(written.at(-1), "\none\n");
+});
+
+const NOW = 1_760_000_000_000;
+
+function after(...events: ChildEvent[]): Model {
+  const start = freshModel("http://127.0.0.1:8080", "sample");
+  return events.reduce((model, event) => apply(model, event, NOW), start);
+}
+
+test("a fresh view shows the platform's address first", (t) => {
+  t.deepEqual(render(after(), NOW, 80), [
+    "  platform    http://127.0.0.1:8080",
+    "  device      sample",
+    "  state       starting",
+    "  delivered   0 points",
+    "  last RPC    none",
+    "  attributes  no change",
+    "  update      none",
+  ]);
+});
+
+test("the view of a device at work shows what it did last, and when", (t) => {
+  const model = after(
+    { event: "started", title: "sample", version: "1.0.0" },
+    { event: "provisioned", deviceName: "sample-7" },
+    { event: "online" },
+    { event: "telemetry.delivered", points: 3 },
+    { event: "telemetry.delivered", points: 4 },
+    { event: "rpc.received", id: 0, method: "setLed" },
+    { event: "rpc.answered", id: 0 },
+    { event: "attributes.changed", keys: ["interval", "mode"], deleted: ["mode"] },
+    { event: "firmware.state", state: "DOWNLOADING", version: "2.0.0", progress: 50 },
+  );
+  t.deepEqual(render(model, NOW + 12_000, 80), [
+    "  platform    http://127.0.0.1:8080",
+    "  device      sample-7, firmware sample 1.0.0",
+    "  state       online",
+    "  delivered   7 points",
+    "  last RPC    setLed #0 answered, 12 s ago",
+    "  attributes  set interval, deleted mode, 12 s ago",
+    "  update      2.0.0 downloading [############            ]  50 %",
+  ]);
+});
+
+test("an RPC is running until it is answered, and an error answer shows its code", (t) => {
+  const running = after({ event: "rpc.received", id: 4, method: "burst" });
+  t.is(render(running, NOW, 80)[4], "  last RPC    burst #4 running, 0 s ago");
+  const failed = apply(running, { event: "rpc.answered", id: 4, error: "TIMEOUT" }, NOW);
+  t.is(render(failed, NOW + 180_000, 80)[4], "  last RPC    burst #4 answered TIMEOUT, 3 min ago");
+});
+
+test("a failed update shows its reason", (t) => {
+  const model = after({
+    event: "firmware.state",
+    state: "FAILED",
+    version: "2.0.0",
+    error: "checksum differs",
+  });
+  t.is(render(model, NOW, 80)[6], "  update      2.0.0 failed checksum differs");
+});
+
+test("what goes wrong is noted, and the note goes when the device is online again", (t) => {
+  const offline = after({ event: "offline", reason: "no connection" });
+  t.is(render(offline, NOW, 80)[2], "  state       offline");
+  t.is(render(offline, NOW, 80)[7], "  note        no connection");
+  t.is(render(apply(offline, { event: "online" }, NOW), NOW, 80).length, 7);
+});
+
+test("dropped points are counted and shown", (t) => {
+  const model = after({ event: "telemetry.dropped", points: 5, reason: "full" });
+  t.is(render(model, NOW, 80)[3], "  delivered   0 points, 5 dropped");
+  t.is(summary(model), "starting, 0 points, 5 dropped");
+});
+
+test("an unknown event changes nothing", (t) => {
+  const model = after();
+  t.is(apply(model, { event: "constructor" }, NOW), model);
+  t.is(apply(model, { event: "new in 9.0" }, NOW), model);
+});
+
+test("members of a wrong type are taken for absent", (t) => {
+  const model = after(
+    { event: "rpc.received", id: "7", method: 5 },
+    { event: "attributes.changed", keys: "interval", deleted: [1] },
+    { event: "telemetry.delivered", points: "many" },
+    { event: "firmware.state" },
+  );
+  t.deepEqual(render(model, NOW, 80).slice(3), [
+    "  delivered   0 points",
+    "  last RPC     #7 running, 0 s ago",
+    "  attributes  changed, 0 s ago",
+    "  update       ",
+  ]);
+});
+
+test("no line is wider than the terminal", (t) => {
+  const model = after(
+    { event: "rpc.received", id: 1, method: "x".repeat(500) },
+    { event: "offline", reason: "日".repeat(80) },
+  );
+  const lines = render(model, NOW, 40);
+  t.is(lines[4], `  last RPC    ${"x".repeat(25)}…`);
+  t.is(lines[7], `  note        ${"日".repeat(12)}…`);
+});
+
+test("text of a device cannot steer the terminal", (t) => {
+  const model = after({ event: "rpc.received", id: 1, method: "\u001b[2J\u009b1m\u202ex\n" });
+  t.is(render(model, NOW, 80)[4], "  last RPC    \ufffd[2J\ufffd1m\ufffdx\ufffd #1 running, 0 s ago");
+});
+
+test("where the bar has no room its figure is left", (t) => {
+  const model = after({ event: "firmware.state", state: "DOWNLOADING", version: "2.0.0", progress: 42 });
+  t.is(render(model, NOW, 80)[6], "  update      2.0.0 downloading [##########              ]  42 %");
+  t.is(render(model, NOW, 50)[6], "  update      2.0.0 downloading 42 %");
 });

@@ -1,5 +1,9 @@
+import test from "ava";
+import { RefusalGate } from "../../../../src/agent/provisioning/refusal-gate.js";
+import { FakeClock } from "../../../fakes/clock.js";
+import { FakeStore, fakeHost } from "../../../fakes/host.js";
 import { KEY, SECRET } from "../../../fakes/platform.js";
-import { details, NAME, startRig, test } from "../rig.js";
+import { details, NAME, startRig } from "../rig.js";
 
 const asked = (rig: ReturnType<typeof startRig>) =>
   rig.platform.seen.filter(({ path }) => path === "/api/v1/provision");
@@ -226,4 +230,195 @@ test("no token, key or secret is ever logged or reported", async (t) => {
   const { token } = JSON.parse(asked(rig)[0]?.body ?? "{}");
   const all = JSON.stringify([rig.host.lines, rig.events]);
   for (const secret of [token, KEY, SECRET]) t.false(all.includes(secret));
+});
+
+// When a refused device asks again, by the gate alone: what a start makes of what is stored.
+
+const BASE = "http://platform.test";
+const WALL = Date.UTC(2026, 0, 1);
+
+/** The next start on the same store, `later` ms on the clock that people use; undefined: it does not know the time. */
+function start(store: FakeStore, later: number | undefined) {
+  const host = fakeHost({ store, clock: new FakeClock(later === undefined ? undefined : WALL + later) });
+  return { host, gate: new RefusalGate(host, BASE) };
+}
+
+function refused(): { store: FakeStore; ms: number; stored: Record<string, unknown> } {
+  const store = new FakeStore();
+  const { gate } = start(store, 0);
+  t0(gate.begin("me"));
+  let ms = 0;
+  for (let i = 0; i < 9; i++) ms = gate.refused("unknown");
+  const stored = JSON.parse(
+    Buffer.from(store.get("refused") ?? [])
+      .subarray(1)
+      .toString(),
+  );
+  return { store, ms, stored };
+}
+
+function t0(waits: boolean): void {
+  if (waits) throw new Error("a gate without a past waits");
+}
+
+test("a start goes on with what is left of the wait", (t) => {
+  const { store, ms } = refused();
+  for (const [later, left] of [
+    [0, ms],
+    [1000, ms - 1000],
+    [ms - 1, 1],
+    [ms, 0],
+    [ms * 9, 0],
+    // A clock that was set back must not make it longer.
+    [-1e9, ms],
+  ] as const) {
+    const { gate } = start(store, later);
+    t.is(gate.begin("me"), left > 0, `${later}`);
+    t.is(gate.wait, left, `${later}`);
+    t.is(gate.count, 9);
+  }
+});
+
+test("who does not know how long it was off waits a part of it", (t) => {
+  const { store, ms, stored } = refused();
+  const { gate } = start(store, undefined);
+  t.true(gate.begin("me"));
+  t.true(gate.wait > 0 && gate.wait < ms, `${gate.wait} of ${ms}`);
+  // Nor does who was refused without knowing the time.
+  put(store, { ...stored, at: undefined });
+  const next = start(store, 1000).gate;
+  t.true(next.begin("me"));
+  t.true(next.wait > 0 && next.wait < ms - 1000, `${next.wait} of ${ms}`);
+});
+
+test("another token, or another platform, is asked about at once", (t) => {
+  const { store, stored } = refused();
+  const { gate } = start(store, 0);
+  t.false(gate.begin("somebody else"));
+  t.deepEqual([gate.wait, gate.count], [0, 0]);
+  put(store, { ...stored, url: "http://other.test" });
+  const other = start(store, 0).gate;
+  t.false(other.begin("me"));
+  t.deepEqual([other.wait, other.count], [0, 0]);
+});
+
+test("what makes no sense holds nobody back", (t) => {
+  const { store, stored } = refused();
+  for (const change of [
+    { count: "9" },
+    { count: 1.5 },
+    { ms: "1000" },
+    { ms: null },
+    { ms: undefined },
+    { ms: [1000] },
+    { ms: -1 },
+    { ms: 600_001 },
+  ]) {
+    put(store, { ...stored, ...change });
+    const { gate } = start(store, 0);
+    t.false(gate.begin("me"), JSON.stringify(change));
+    t.deepEqual([gate.wait, gate.count], [0, 0], JSON.stringify(change));
+  }
+  put(store, { ...stored, count: -3, ms: 600_000 });
+  const { gate } = start(store, 0);
+  t.true(gate.begin("me"));
+  t.deepEqual([gate.wait, gate.count], [600_000, 0]);
+});
+
+function put(store: FakeStore, value: object): void {
+  store.values.set("refused", new Uint8Array([1, ...new TextEncoder().encode(JSON.stringify(value))]));
+}
+
+// How soon a device that the platform refuses asks again: seconds at first, ten minutes at last, over restarts and wakes.
+
+const MINUTE = 60_000;
+
+test("a token refused for 2 s: the first point arrives within seconds, not after ten minutes", async (t) => {
+  const rig = startRig(t);
+  const device = rig.platform.create(NAME, "token");
+  const { type, credentialsId, value } = device.credentials;
+  const { devices } = rig.platform.core;
+  devices.setCredentials(device, { type, value, credentialsId: "another" });
+  const agent = rig.agent({ token: "token" });
+  agent.telemetry.record({ a: 1 });
+  agent.start();
+  await rig.clock.advance(2000);
+  devices.setCredentials(device, { type, value, credentialsId });
+  const took = await rig.clock.runUntil(() => rig.platform.points(device, "a").length > 0, 20 * MINUTE);
+  t.true(took < 15_000, `${took} ms`);
+});
+
+test("a device switched on 15 s before its operator creates it is there within a minute", async (t) => {
+  const rig = startRig(t);
+  const agent = rig.agent({ token: "token" });
+  agent.start();
+  await rig.clock.advance(15_000);
+  rig.platform.create(NAME, "token");
+  const took = await rig.clock.runUntil(() => agent.state === "online", 20 * MINUTE);
+  t.true(took < MINUTE, `${took} ms`);
+});
+
+test("a FAILURE caused by load is retried within seconds", async (t) => {
+  const rig = startRig(t);
+  let failures = 2;
+  rig.platform.fault = (request) => {
+    if (!request.path.endsWith("/provision") || failures-- <= 0) return undefined;
+    request.reply(200, JSON.stringify({ errorMsg: "Error during device creation", status: "FAILURE" }));
+    return "hang";
+  };
+  const agent = rig.agent();
+  agent.start();
+  const took = await rig.clock.runUntil(() => agent.state === "online", 20 * MINUTE);
+  t.true(took < MINUTE, `${took} ms`);
+});
+
+test("the first FAILURE names both causes, and later ones are not reported again", async (t) => {
+  const rig = startRig(t);
+  rig.platform.create(NAME, "other");
+  rig.agent().start();
+  await rig.clock.advance(1_000);
+  const lines = (): string[] => rig.host.lines.filter((one) => one.includes("provisioning refused"));
+  t.regex(lines()[0] ?? "", /its name is taken .+, or the platform is overloaded/);
+  await rig.clock.advance(30 * MINUTE);
+  t.is(lines().length, 1);
+});
+
+test("restarted each minute, or woken each minute, a refused device asks ever more seldom", async (t) => {
+  for (const wakes of [false, true]) {
+    const rig = startRig(t);
+    const options = { provisioning: { key: KEY, secret: "wrong", deviceName: NAME } };
+    let kept: string | undefined;
+    const asked: number[] = [];
+    rig.platform.fault = () => void asked.push(rig.clock.now());
+    for (let minute = 0; minute < 240; minute++) {
+      const agent = rig.agent(options);
+      if (wakes) {
+        const wake = agent.runOnce({ timeoutMs: 20_000, connect: true, ...(kept && { kept }) });
+        await rig.clock.advance(MINUTE);
+        kept = (await wake).kept;
+      } else {
+        agent.start();
+        await rig.clock.advance(MINUTE);
+        void agent.stop();
+        await rig.clock.advance(0);
+      }
+    }
+    const last = asked.filter((at) => at >= 120 * MINUTE).length;
+    t.true(asked.length > 5, `${wakes}: ${asked.length}`);
+    t.true(last <= 60, `${wakes}: ${last} in the last two hours`);
+  }
+});
+
+test("another token is tried at once, whatever was refused before", async (t) => {
+  const rig = startRig(t);
+  rig.platform.create(NAME, "token");
+  const first = rig.agent({ token: "wrong" });
+  first.start();
+  await rig.clock.advance(60 * MINUTE);
+  void first.stop();
+  await rig.clock.advance(100);
+  const agent = rig.agent({ token: "token" });
+  agent.start();
+  await rig.clock.advance(2000);
+  t.is(agent.state, "online");
 });

@@ -1,8 +1,23 @@
 // How often a handler runs and whose answer goes where, when answers, polls and the platform fail.
 
+import test from "ava";
+import fc from "fast-check";
+import { type Effect, RpcJournal } from "../../../../src/agent/rpc/journal.js";
+import { Time } from "../../../../src/agent/time/time.js";
 import type { Agent } from "../../../../src/index.js";
 import { RpcActor } from "../../../../tools/platform/core/rpc/rpc.js";
-import { NAME, type Rig, startRig, test } from "../rig.js";
+import { FakeClock } from "../../../fakes/clock.js";
+import { FakeStore, fakeHost } from "../../../fakes/host.js";
+import {
+  type Command,
+  calm,
+  command,
+  faults,
+  restartDevice,
+  restartPlatform,
+  wait,
+} from "../model-commands.js";
+import { NAME, type Rig, startRig } from "../rig.js";
 import { Sleeper } from "../sleeper.js";
 
 const MINUTE = 60_000;
@@ -362,4 +377,352 @@ test("an answer is not sent a second time by the connection when a kept one turn
   rig.platform.rpc(rig.platform.device(NAME), "open", {}, { oneWay: true });
   await rig.clock.advance(MINUTE);
   t.deepEqual([runs(), rig.platform.seen.filter(isAnswer).length], [1, 1]);
+});
+
+// The journal by itself: for how long an RPC is known, and what is kept of it.
+
+const HASH = 1;
+const DAY = 86_400_000;
+
+function rig(store = new FakeStore(), clock = new FakeClock(Date.UTC(2026, 0, 1))) {
+  const host = fakeHost({ store, clock });
+  const journal = new RpcJournal(host, new Time(host), DAY, 8192);
+  const open = (id: number, effect: Effect = "stored", nextPoll = 0) => {
+    const entry = journal.open(id, HASH, effect, nextPoll);
+    if (typeof entry === "string") throw new Error(entry);
+    return entry;
+  };
+  return { host, journal, open, store, clock };
+}
+
+test("an acknowledged RPC is known on polls that were sent before that, for as long as one of them is open", (t) => {
+  const { journal, open } = rig();
+  const entry = open(4);
+  journal.answered(entry, "1");
+  journal.acknowledged(entry, 7);
+  t.is(journal.find(4, HASH, 6), entry);
+  t.is(journal.find(4, HASH, 7), undefined);
+  journal.pollEnded(5);
+  t.is(journal.find(4, HASH, 6), entry);
+  journal.pollEnded(7);
+  t.is(journal.find(4, HASH, 6), undefined);
+});
+
+test("an unacknowledged RPC is known on every poll, however many ended", (t) => {
+  const { journal, open } = rig();
+  const entry = open(4);
+  journal.answered(entry, "1");
+  journal.unacknowledged(entry);
+  for (let poll = 1; poll < 100; poll++) journal.pollEnded(poll);
+  t.is(journal.find(4, HASH, 99), entry);
+  t.is(journal.find(4, HASH + 1, 99), undefined, "other content");
+  t.is(journal.find(5, HASH, 99), undefined, "another id");
+});
+
+test("another RPC on a poll that was sent after it came takes its place; polls sent before that one may still bring a copy", (t) => {
+  const { journal, open } = rig();
+  const entry = open(4, "stored", 6);
+  journal.overtaken(5);
+  t.is(journal.find(4, HASH, 99), entry, "that poll was open when it came");
+  journal.overtaken(8);
+  t.is(journal.find(4, HASH, 7), entry);
+  t.is(journal.find(4, HASH, 8), undefined, "a later poll brings a new one");
+  journal.pollEnded(8);
+  t.is(journal.find(4, HASH, 7), undefined);
+  for (let id = 0; id < 8; id++) open(id, "stored", 9);
+  t.is(journal.open(8, HASH, "stored", 9), "full");
+  journal.overtaken(9);
+  t.truthy(open(8));
+});
+
+test("what an earlier run left is overtaken by the first poll of this one that brings another", (t) => {
+  const { open, store, clock } = rig();
+  open(1);
+  const { journal } = rig(store, clock);
+  t.truthy(journal.find(1, HASH, 0));
+  journal.overtaken(0);
+  t.is(journal.find(1, HASH, 0), undefined);
+});
+
+test("what is unacknowledged is there after a restart with its answer, if that is short, and what was acknowledged is not", async (t) => {
+  const { journal, open, store, clock } = rig();
+  const [short, long, done] = [open(1), open(2), open(3)];
+  journal.answered(short, '{"on":true}');
+  journal.unacknowledged(short);
+  journal.answered(long, `"${"x".repeat(600)}"`);
+  journal.unacknowledged(long);
+  journal.answered(done, "3");
+  journal.acknowledged(done, 1);
+  t.is(journal.tidyMs, 1000);
+  await clock.advance(1000);
+  t.is(journal.tidyMs, 0);
+  journal.tidy();
+  const after = rig(store, clock).journal;
+  t.is(after.find(1, HASH, 0)?.answer, '{"on":true}');
+  t.truthy(after.find(2, HASH, 0));
+  t.is(after.find(2, HASH, 0)?.answer, undefined);
+  t.is(after.find(3, HASH, 0), undefined);
+});
+
+test("eight unacknowledged RPCs fill it, whether stored or not; what no handler was run for does not count", (t) => {
+  const { journal, open } = rig();
+  for (let id = 0; id < 8; id++) open(id, id % 2 === 0 ? "stored" : "unstored");
+  t.is(journal.open(8, HASH, "stored", 0), "full");
+  t.is(journal.open(8, HASH, "unstored", 0), "full");
+  for (let id = 100; id < 200; id++) open(id, "none");
+  for (let id = 0; id < 8; id++) t.truthy(journal.find(id, HASH, 0), `${id}`);
+});
+
+test("acknowledged RPCs that a silent poll keeps in mind have a bound as well, and make no room by being forgotten", (t) => {
+  const { journal, open } = rig();
+  let id = 0;
+  for (; id < 24; id++) journal.acknowledged(open(id), 5);
+  t.is(journal.open(id, HASH, "stored", 0), "full");
+  t.truthy(journal.find(0, HASH, 4));
+  journal.pollEnded(5);
+  t.truthy(open(id));
+});
+
+test("long answers that wait share one budget: the oldest goes, and its outcome is not known", (t) => {
+  const { journal, open } = rig();
+  const [first, second, small] = [open(1), open(2), open(3)];
+  journal.answered(small, "1");
+  journal.answered(first, "x".repeat(5000));
+  journal.answered(second, "x".repeat(5000));
+  t.is(first.answer, undefined);
+  t.is(second.answer?.length, 5000);
+  t.is(small.answer, "1");
+});
+
+test("no more long answers go than have to, for one that comes", (t) => {
+  const { journal, open } = rig();
+  const answers = [3000, 3000, 2000, 2000].map((length, id) => {
+    const entry = open(id);
+    journal.answered(entry, "x".repeat(length));
+    return entry;
+  });
+  t.deepEqual(
+    answers.map(({ answer }) => answer?.length),
+    [undefined, 3000, 2000, 2000],
+  );
+});
+
+test("after 24 h an unacknowledged RPC is a new one, and its place is free", async (t) => {
+  const { journal, open, clock } = rig();
+  for (let id = 0; id < 8; id++) open(id);
+  await clock.advance(DAY - 1);
+  t.truthy(journal.find(0, HASH, 0));
+  await clock.advance(1);
+  t.is(journal.find(0, HASH, 0), undefined);
+  t.truthy(open(9));
+});
+
+test("over a restart the time of day counts, and one that was set back makes nothing older or younger", async (t) => {
+  const { open, store, clock } = rig();
+  open(1);
+  const at = clock.wall() ?? 0;
+  for (const [passed, known] of [
+    [DAY - 1, true],
+    [-90 * DAY, true],
+    [DAY, false],
+  ] as const) {
+    const other = new FakeClock(at + passed);
+    t.is(rig(store, other).journal.find(1, HASH, 0) !== undefined, known, `${passed}`);
+  }
+  const ignorant = new FakeClock(undefined);
+  const { journal } = rig(store, ignorant);
+  await ignorant.advance(DAY - 1);
+  t.truthy(journal.find(1, HASH, 0));
+  await ignorant.advance(1);
+  t.is(journal.find(1, HASH, 0), undefined, "it runs for a day: that is a day at the least");
+});
+
+test("without a time of day sleep counts as far as the wakes measure it", (t) => {
+  const store = new FakeStore();
+  const clock = new FakeClock(undefined);
+  rig(store, clock).open(1);
+  const host = fakeHost({ store, clock });
+  const time = new Time(host);
+  const journal = new RpcJournal(host, time, DAY, 8192);
+  time.awake(0, DAY - 1, 0, DAY - 1);
+  t.truthy(journal.find(1, HASH, 0));
+  time.awake(0, DAY, 0, DAY);
+  t.is(journal.find(1, HASH, 0), undefined);
+});
+
+test("the RPC that an older agent left is known, answered and forgotten like any other", (t) => {
+  const store = new FakeStore();
+  store.values.set("doubt", new TextEncoder().encode('\u0001{"id":3,"hash":1,"answer":"7"}'));
+  const { journal } = rig(store);
+  const entry = journal.find(3, HASH, 0);
+  t.is(entry?.answer, "7");
+  if (entry) journal.acknowledged(entry, 1);
+  journal.tidy();
+  t.false(store.values.has("doubt"));
+});
+
+test("a store that fails is asked again a minute later, and what is stored there is not used for another before", async (t) => {
+  const { journal, open, store, clock } = rig();
+  store.fails = (call) => call === "delete";
+  journal.acknowledged(open(1), 0);
+  await clock.advance(1000);
+  journal.tidy();
+  t.is(journal.tidyMs, 60_000);
+  store.fails = undefined;
+  await clock.advance(60_000);
+  journal.tidy();
+  t.is(journal.tidyMs, undefined);
+  t.is(store.values.size, 0);
+});
+
+test("nothing is left after it had to forget, and false says that something is", (t) => {
+  const { journal, open, store } = rig();
+  open(1);
+  store.fails = (call) => call === "delete";
+  t.false(journal.forget());
+  store.fails = undefined;
+  t.true(journal.forget());
+  t.is(store.values.size, 0);
+  t.is(journal.find(1, HASH, 0), undefined);
+});
+
+// What is kept of an RPC over a restart, and how many writes that takes.
+
+const started = async (rig: Rig) => {
+  const agent = rig.agent();
+  agent.start();
+  await rig.clock.advance(3000);
+  return agent;
+};
+
+test("where the RPC can't be stored, its handler does not run", async (t) => {
+  const rig = startRig(t);
+  const agent = await started(rig);
+  let runs = 0;
+  agent.rpc.handle("open", () => ++runs);
+  agent.rpc.handle("read", () => "value", { once: false });
+  rig.store.fails = (call, key) => call === "set" && key.startsWith("rpc");
+  const device = rig.platform.device(NAME);
+  const open = rig.platform.rpc(device, "open", {});
+  await rig.clock.advance(2000);
+  const read = rig.platform.rpc(device, "read", {});
+  await rig.clock.advance(2000);
+  t.is(runs, 0);
+  t.regex(text(open)[0] ?? "", /HANDLER_FAILED/);
+  t.deepEqual(text(read), ['"value"']);
+});
+
+test("RPCs one after the other take one write of the store each; the last is forgotten a moment later", async (t) => {
+  const rig = startRig(t);
+  const agent = await started(rig);
+  agent.rpc.handle("open", (n) => n);
+  const device = rig.platform.device(NAME);
+  const changes = () => rig.store.changes.filter((key) => key.startsWith("rpc")).length;
+  for (let n = 1; n <= 5; n++) {
+    const results = rig.platform.rpc(device, "open", n);
+    await rig.clock.advance(100);
+    t.deepEqual(text(results), [`${n}`]);
+    t.is(changes(), n);
+    t.true(rig.store.values.has("rpc0"));
+  }
+  await rig.clock.advance(1000);
+  t.is(changes(), 6);
+  t.false(rig.store.values.has("rpc0"));
+});
+
+test("what is over does not stay in the store, whether the RPC after it is stored or not", async (t) => {
+  const rig = startRig(t);
+  const agent = await started(rig);
+  agent.rpc.handle("open", () => true);
+  agent.rpc.handle("read", () => "value", { once: false });
+  const device = rig.platform.device(NAME);
+  rig.platform.rpc(device, "open", {});
+  await rig.clock.advance(100);
+  t.true(rig.store.values.has("rpc0"));
+  const read = rig.platform.rpc(device, "read", {});
+  await rig.clock.advance(1000);
+  t.deepEqual(text(read), ['"value"']);
+  t.false(rig.store.values.has("rpc0"));
+});
+
+// RPC against a reference: each is run once and answered, whatever happens to answers, the device and the platform.
+
+const RUNS = 50;
+
+// The reference: what was sent, and what the platform forgot when it started restartsAt.
+interface Model {
+  readonly sent: { results: { kind: string; text?: string }[]; forgotten: boolean }[];
+  restarts: number;
+  /** How many had been sent at each start of the platform. */
+  readonly restartsAt: number[];
+}
+
+const isRpcAnswer = ({ method, path }: { method: string; path: string }) =>
+  method === "POST" && /\/rpc\/-?\d+$/.test(path);
+
+const send = (oneWay: boolean): Command<Model> =>
+  command(oneWay ? "one-way" : "two-way", ({ sent }, { rig }) => {
+    const results = rig.platform.rpc(rig.platform.device(NAME), "echo", sent.length, {
+      oneWay,
+      timeoutMs: HOUR,
+    });
+    // What goes out on a poll whose answer is lost is gone: nobody could know.
+    sent.push({ results, forgotten: oneWay });
+  });
+
+const forget = ({ sent, restartsAt }: Model): void => {
+  restartsAt.push(sent.length);
+  for (const rpc of sent) if (rpc.results.length === 0) rpc.forgotten = true;
+};
+
+/** An answer under way when the platform starts again reaches another RPC, if that has its id by then: nobody can know. */
+const strays = ({ restartsAt }: Model, n: number, answer: string | undefined): boolean =>
+  restartsAt.some((first) => Number(answer) < first && first <= n);
+
+const COMMANDS: fc.Arbitrary<Command<Model>>[] = [
+  fc.boolean().map(send),
+  fc.constant(send(false)),
+  wait(),
+  fc.constant(restartDevice<Model>((model) => void model.restarts++)),
+  fc.constant(restartPlatform<Model>(forget)),
+  faults("lose the way of an answer", isRpcAnswer, "drop"),
+  faults("lose what acknowledges an answer", isRpcAnswer, "lose-answer"),
+  faults("refuse an answer as busy", isRpcAnswer, { status: 503 }),
+  faults("lose what a poll brings", isPoll, "lose-answer"),
+];
+
+test("RPC does what its reference does: no handler runs twice, each answer comes", async (t) => {
+  await fc.assert(
+    fc.asyncProperty(fc.commands(COMMANDS, { maxCommands: 16, size: "max" }), async (commands) => {
+      const rig = startRig(t);
+      const ran: number[] = [];
+      const begin = () => {
+        const agent = rig.agent();
+        agent.rpc.handle<number>("echo", (n) => {
+          ran.push(n);
+          return n;
+        });
+        agent.start();
+        return agent;
+      };
+      begin();
+      await rig.clock.advance(3000);
+      const model: Model = { sent: [], restarts: 0, restartsAt: [] };
+      const real = { rig, begin };
+      await fc.asyncModelRun(() => ({ model, real }), commands);
+      await calm(real, 15 * 60_000);
+      model.sent.forEach(({ results: [result], forgotten }, n) => {
+        const runs = ran.filter((one) => one === n).length;
+        if (runs > 1) throw new Error(`${n} ran ${runs} times`);
+        if (forgotten) return;
+        if (result?.kind !== "answer") throw new Error(`${n} was not answered`);
+        if (strays(model, n, result.text)) return;
+        const unknown = result.text?.includes("OUTCOME_UNKNOWN") === true && model.restarts > 0;
+        if (!unknown && (result.text !== String(n) || runs !== 1))
+          throw new Error(`${n} was answered ${result.text}`);
+      });
+    }),
+    { numRuns: RUNS },
+  );
+  t.pass();
 });

@@ -2,11 +2,14 @@
 import test from "ava";
 import { BatchLimit } from "../../../../src/agent/telemetry/batch-limit.js";
 import { RefusalPolicy } from "../../../../src/agent/telemetry/refusal-policy.js";
+import { FakeClock } from "../../../fakes/clock.js";
 import { FakeFlash } from "../../../fakes/flash.js";
-import { fakeHost } from "../../../fakes/host.js";
-import { type Element, TelemetryRig, upTo } from "./rig.js";
+import { FakeStore, fakeHost, randomBytes } from "../../../fakes/host.js";
+import { NAME, type Rig, startRig } from "../rig.js";
+import { Sleeper } from "../sleeper.js";
+import { type Answer, type Element, TelemetryRig, upTo } from "./rig.js";
 
-const isProbe = (elements: Element[]) => elements.every(({ values }) => !("n" in values));
+const isProbeBatch = (elements: Element[]) => elements.every(({ values }) => !("n" in values));
 const probes = (rig: TelemetryRig) => rig.taken.filter((one) => !("n" in one.values));
 const MINUTE = 60_000;
 
@@ -35,7 +38,7 @@ test("in an outage one probe goes out a minute at most, and attempts come ever m
   const at: number[] = [];
   const posts: number[] = [];
   rig.answer = (elements) => {
-    (isProbe(elements) ? at : posts).push(rig.host.clock.now());
+    (isProbeBatch(elements) ? at : posts).push(rig.host.clock.now());
     return { status: 400 };
   };
   await rig.host.clock.advance(6 * 60 * MINUTE);
@@ -76,7 +79,7 @@ test("a probe that is accepted more than 10 s after the refusal condemns nothing
   const rig = new TelemetryRig().start();
   let slow = true;
   rig.answer = (elements) => {
-    if (!isProbe(elements)) return { status: slow ? 400 : 200 };
+    if (!isProbeBatch(elements)) return { status: slow ? 400 : 200 };
     if (!slow) return { status: 200 };
     slow = false;
     return { status: 503, headers: { "Retry-After": "11" } };
@@ -138,3 +141,160 @@ test("an outage is reported once, and the next not within an hour of it", async 
   await host.clock.advance(1);
   t.is(outage(), 1);
 });
+
+// Who is to blame for a refused point, over what interrupts the verdict: a sleep, a power loss.
+
+const isTelemetry = (path: string) => path.endsWith("/telemetry");
+const isPoisoned = (body: string) => body.includes('"n":0');
+const isProbe = (body: string) => body.includes("moteDroppedRefused") && !body.includes('"n":');
+const pointsIn = (body: string) => body.split('"n":').length - 1;
+
+function arrived(rig: Rig): unknown[] {
+  return rig.platform.points(rig.platform.device(NAME), "n").map(({ value }) => value);
+}
+
+/** What the platform has of the drops that the device reported. */
+const refused = (rig: Rig) => rig.platform.latest(rig.platform.device(NAME), "moteDroppedRefused");
+
+test("a wake that ends before the probe is answered: the next goes on with that point alone, and condemns it", async (t) => {
+  const sleeper = new Sleeper(t, { cycle: { everyMs: 5000, connectEvery: 1 } });
+  const { rig } = sleeper;
+  let hangs = true;
+  const sent: number[] = [];
+  rig.platform.fault = ({ path, body }) => {
+    if (!isTelemetry(path)) return undefined;
+    if (pointsIn(body) > 0) sent.push(pointsIn(body));
+    if (isPoisoned(body)) return { status: 400, body: "no" };
+    return isProbe(body) && hangs ? "hang" : undefined;
+  };
+  await sleeper.wakes(1, { connect: false });
+  await sleeper.wakes(4, { connect: false });
+  await sleeper.wake({ connect: true, timeoutMs: 8000 });
+  t.is(sent.at(-1), 1);
+  t.is(refused(rig), undefined);
+  hangs = false;
+  const before = sent.length;
+  await sleeper.wake({ connect: true });
+  t.is(sent[before], 1, "the neighbours are not refused once more with it");
+  t.deepEqual(arrived(rig), [1, 2, 3, 4, 5, 6]);
+  t.is(refused(rig), 1);
+});
+
+test("an outage of all that is written, over wakes: a probe a minute at most, nothing is condemned, and all arrives", async (t) => {
+  const sleeper = new Sleeper(t, { cycle: { everyMs: 10_000, connectEvery: 1 } });
+  const { rig } = sleeper;
+  let fails = true;
+  const probes: number[] = [];
+  rig.platform.fault = ({ path, body }) => {
+    if (!isTelemetry(path) || !fails) return undefined;
+    if (isProbe(body)) probes.push(rig.clock.now());
+    return { status: 400, body: "no" };
+  };
+  await sleeper.wakes(60, { connect: true });
+  t.true(probes.length >= 3, `${probes.length}`);
+  for (let i = 1; i < probes.length; i++)
+    t.true(probes[i]! - probes[i - 1]! >= 60_000, `${probes[i]! - probes[i - 1]!}`);
+  fails = false;
+  await sleeper.wakes(60, { connect: true });
+  t.deepEqual(
+    arrived(rig),
+    Array.from({ length: 120 }, (_, n) => n),
+  );
+  t.is(refused(rig), undefined);
+});
+
+for (const when of ["before the probe's answer arrives", "once it is condemned"] as const)
+  test(`a power loss ${when}: no good point is lost, and the bad one is counted once`, async (t) => {
+    const rig = startRig(t);
+    rig.platform.fault = ({ path, body }) =>
+      isTelemetry(path) && isPoisoned(body) ? { status: 400, body: "no" } : undefined;
+    const agent = rig.agent();
+    for (let n = 0; n < 8; n++) agent.telemetry.record({ n });
+    agent.start();
+    const probed = () => rig.platform.seen.some(({ path, body }) => isTelemetry(path) && isProbe(body));
+    await rig.clock.runUntil(when.startsWith("once") ? () => agent.telemetry.dropped.refused > 0 : probed);
+    t.is(agent.telemetry.dropped.refused, when.startsWith("once") ? 1 : 0);
+    rig.powerOff();
+    const next = rig.agent();
+    next.start();
+    await rig.clock.advance(30_000);
+    t.deepEqual(arrived(rig), [1, 2, 3, 4, 5, 6, 7]);
+    t.is(refused(rig), 1);
+  });
+
+// Random platforms: whatever they answer, each point arrives in order or is counted.
+
+const SEEDS = 40;
+const POINTS = 120;
+const BUSY: readonly Answer[] = [
+  { status: 500 },
+  { status: 503 },
+  { status: 429, headers: { "Retry-After": "3" } },
+  { status: 502 },
+  { status: 401 },
+  { status: 404 },
+];
+
+/** What the platform will not have, whoever asks. */
+const isPoison = (element: Element) => Number(element.values.n) % 29 === 7;
+
+for (let seed = 1; seed <= SEEDS; seed++) {
+  test(`each point arrives in order or is counted, whatever the platform answers (seed ${seed})`, async (t) => {
+    const random = randomBytes(seed);
+    const blocks = new FakeFlash(16 * 4096, 4096);
+    const store = new FakeStore();
+    const clock = new FakeClock(Date.UTC(2026, 0, 1));
+    const taken: Element[] = [];
+    let rig: TelemetryRig | undefined;
+    let recorded = 0;
+    for (let start = 0; start < 3; start++) {
+      const flash = new FakeFlash(blocks.size, blocks.sectorSize, blocks.bytes);
+      rig = new TelemetryRig(
+        { durable: start !== 1 || seed % 2 === 0 },
+        { blocks: flash, store, seed, clock },
+      );
+      rig.answer = (elements) => answer(elements, random, taken);
+      rig.start();
+      for (; recorded < (POINTS / 3) * (start + 1); recorded++) {
+        rig.record(recorded, recorded + 1);
+        await rig.host.clock.advance(random() * 4);
+      }
+      rig.session.stop();
+      await rig.ended();
+    }
+    rig!.start();
+    await rig!.empty(24 * 3_600_000);
+    const { refused } = rig!.outbox.dropped;
+    const firsts = [...new Set(taken.map((element) => element.values.n as number))].filter(
+      (n) => n !== undefined,
+    );
+    t.deepEqual(
+      firsts,
+      upTo(POINTS).filter((n) => n % 29 !== 7),
+    );
+    t.is(refused, upTo(POINTS).filter((n) => n % 29 === 7).length);
+    t.is(rig!.outbox.drops, refused);
+    // The same point always has the same time stamp, and the order of time stamps is that of the points.
+    const stamps = new Map<unknown, number>();
+    for (const { ts, values } of taken) {
+      if (values.n === undefined) continue;
+      t.is(stamps.get(values.n) ?? ts, ts);
+      stamps.set(values.n, ts!);
+    }
+    const inOrder = [...stamps.values()];
+    t.deepEqual(
+      inOrder,
+      inOrder.toSorted((a, b) => a - b),
+    );
+  });
+}
+
+/** Takes the points or not; the answer gets lost at times. */
+function answer(elements: Element[], random: () => number, taken: Element[]): Answer | undefined {
+  const chance = random();
+  if (chance < 80) return BUSY[chance % BUSY.length];
+  if (chance < 90) return undefined;
+  if (elements.some(isPoison)) return { status: chance % 2 ? 400 : 500, body: "Can't parse value" };
+  taken.push(...elements);
+  return chance < 100 ? undefined : { status: 200 };
+}

@@ -1,6 +1,15 @@
 import test from "ava";
+import { roomOf } from "../../../../src/agent/queue/outbox.js";
+import { type Batch, BatchWriter } from "../../../../src/agent/telemetry/batch.js";
+import { BatchLimit } from "../../../../src/agent/telemetry/batch-limit.js";
 import { MoteError } from "../../../../src/errors.js";
+import { Agent } from "../../../../src/index.js";
+import { HEAD_ROOM } from "../../../../src/platform/requests.js";
+import { FakeClock } from "../../../fakes/clock.js";
 import { FakeFlash } from "../../../fakes/flash.js";
+import { fakeHost } from "../../../fakes/host.js";
+import { FakeNet } from "../../../fakes/net.js";
+import { FakePlatform } from "../../../fakes/platform.js";
 import { at } from "../../../fakes/time.js";
 import { TelemetryRig, upTo } from "./rig.js";
 
@@ -351,4 +360,313 @@ test("points on flash are delivered after a restart, drops are counted on", asyn
   await again.host.clock.advance(1000);
   t.deepEqual(again.numbers, upTo(100, lost));
   t.deepEqual(again.taken.at(-1)?.values, { moteDroppedFull: lost });
+});
+
+// How much goes in one request after a platform took less, or refused.
+
+/** A batch of so many points, or of these keys of one. */
+const batch = (points: number, keys = 0, fromKey = 0, toKey = keys): Batch => ({
+  points,
+  keys,
+  fromKey,
+  toKey,
+  number: 0,
+  body: new Uint8Array(),
+  guessed: 0,
+});
+
+test("a platform that is busy gets half of it, and a quarter more after each fourth request that passes", (t) => {
+  const limit = new BatchLimit(100);
+  t.true(limit.busy(batch(100)));
+  t.is(limit.points, 50);
+  const points = Array.from({ length: 16 }, () => {
+    limit.done(batch(limit.points));
+    return limit.points;
+  });
+  t.deepEqual(points, [50, 50, 50, 63, 63, 63, 63, 79, 79, 79, 79, 99, 99, 99, 99, 100]);
+});
+
+test("a request that is turned down between begins the four again", (t) => {
+  const limit = new BatchLimit(100);
+  limit.busy(batch(100));
+  for (let i = 0; i < 3; i++) limit.done(batch(50));
+  limit.busy(batch(50));
+  for (let i = 0; i < 3; i++) limit.done(batch(25));
+  t.is(limit.points, 25);
+  limit.done(batch(25));
+  t.is(limit.points, 32);
+});
+
+test("what is refused for its content is looked for by halves, and behind it the batches are soon whole", (t) => {
+  const limit = new BatchLimit(100);
+  t.true(limit.refused(batch(3), false));
+  t.is(limit.points, 1);
+  t.false(limit.refused(batch(1, 5), false));
+  const points = Array.from({ length: 8 }, () => {
+    limit.done(batch(limit.points));
+    return limit.points;
+  });
+  t.deepEqual(points, [2, 4, 8, 16, 32, 64, 100, 100]);
+});
+
+test("a point that is too large goes by half of its keys, down to one, and then by more of them again", (t) => {
+  const limit = new BatchLimit(100);
+  t.true(limit.refused(batch(1, 9), true));
+  t.is(limit.keys, 5);
+  t.true(limit.refused(batch(1, 9, 0, 2), true));
+  t.is(limit.keys, 1);
+  t.false(limit.refused(batch(1, 9, 0, 1), true));
+  for (let i = 0; i < 4; i++) limit.done(batch(1, 9, 0, 1));
+  t.is(limit.keys, 2);
+  // As many as the point has: from then on whole points go.
+  limit.keys = 9;
+  for (let i = 0; i < 4; i++) limit.done(batch(1, 9));
+  t.is(limit.keys, Number.POSITIVE_INFINITY);
+  t.is(limit.points, 2);
+});
+
+test("what was refused before a sleep goes alone, and behind it the batches are soon whole", (t) => {
+  const limit = new BatchLimit(10);
+  limit.alone();
+  t.is(limit.points, 1);
+  limit.done(batch(1));
+  t.is(limit.points, 2);
+});
+
+// The body of a request, byte for byte.
+
+const AT = 100;
+const TS = 1_700_000_000_998;
+
+function writer(limit: number, apart = false): { writer: BatchWriter; memory: Uint8Array } {
+  const memory = new Uint8Array(AT + roomOf(limit) + 50).fill(0x2e);
+  return { writer: new BatchWriter(memory, AT, limit, apart), memory };
+}
+
+/** Adds the points that fit, from bytes of their own or from those that the body lies in. */
+function bodyOf(texts: readonly string[], ts: number | undefined, limit = 1000, within = false): string {
+  const { writer: into, memory } = writer(limit);
+  into.begin();
+  for (const [index, text] of texts.entries()) {
+    const bytes = Buffer.from(text);
+    const from = within ? memory : Buffer.concat([Buffer.from("..."), bytes]);
+    const start = within ? 7 : 3;
+    if (within) memory.set(bytes, start);
+    if (!into.add(from, start, start + bytes.length, ts === undefined ? undefined : at(ts + index))) break;
+  }
+  const body = into.body();
+  const end = AT + roomOf(limit);
+  if (memory.subarray(end).some((byte) => byte !== 0x2e)) throw new Error("it wrote beyond its end");
+  if (body.byteOffset - HEAD_ROOM < AT) throw new Error("there is no room before the body");
+  return Buffer.from(body).toString();
+}
+
+for (const within of [false, true]) {
+  const where = within ? "within the bytes of the body" : "in bytes of their own";
+  test(`points ${where} leave as an object or an array of objects`, (t) => {
+    t.is(bodyOf(['{"a":1}'], TS, 1000, within), `{"ts":${TS},"values":{"a":1}}`);
+    t.is(
+      bodyOf(['{"a":1}', '{"b":"ü"}', '{"c":3}'], TS, 1000, within),
+      `[{"ts":${TS},"values":{"a":1}},{"ts":${TS + 1},"values":{"b":"ü"}},{"ts":${TS + 2},"values":{"c":3}}]`,
+    );
+    t.is(bodyOf(['{"a":1}'], undefined, 1000, within), '{"a":1}');
+    t.is(bodyOf(['{"a":1}', '{"b":2}'], undefined, 1000, within), '[{"a":1},{"b":2}]');
+  });
+}
+
+test("a body is as long as its limit at most, and so long if its points are", (t) => {
+  const texts = Array.from({ length: 40 }, (_, i) => `{"a":${100 + i}}`);
+  for (const ts of [undefined, TS]) {
+    const one = ts === undefined ? '{"a":100},'.length : `{"ts":${TS},"values":{"a":100}},`.length;
+    for (const points of [2, 7, 20]) {
+      const exact = 1 + points * one;
+      t.is(JSON.parse(bodyOf(texts, ts, exact)).length, points);
+      t.is(bodyOf(texts, ts, exact).length, exact);
+      t.is([JSON.parse(bodyOf(texts, ts, exact - 1))].flat().length, points - 1);
+    }
+  }
+});
+
+test("of one point some keys leave, as an object with the same time stamp", (t) => {
+  const { writer: into } = writer(1000);
+  const text = Buffer.from('{"a":1,"b":{"c":[1,2]},"d":"x,y"}');
+  const cut = (from: number, most: number, ts: number | undefined): string => {
+    into.cut(text, 0, text.length, ts === undefined ? undefined : at(ts), from, most);
+    return Buffer.from(into.body()).toString();
+  };
+  t.is(cut(0, 1, TS), `{"ts":${TS},"values":{"a":1}}`);
+  t.is(cut(1, 2, TS + 1), `{"ts":${TS + 1},"values":{"b":{"c":[1,2]},"d":"x,y"}}`);
+  t.is(cut(1, 1, undefined), '{"b":{"c":[1,2]}}');
+  t.is(cut(0, 9, undefined), '{"a":1,"b":{"c":[1,2]},"d":"x,y"}');
+});
+
+// 1,000 points recorded in one tick, as they are on the platform afterwards.
+
+const POINTS = 1000;
+const SECTORS = 16;
+const NOW = Date.UTC(2026, 0, 1);
+/** More than the points take: without blocks all of them wait in memory. */
+const BUFFER_BYTES = 65_536;
+
+const PLACES = [
+  ["on flash at once", SECTORS, true],
+  ["on flash later", SECTORS, false],
+  ["in memory", 0, false],
+] as const;
+
+for (const timestamps of ["device", "platform"] as const) {
+  // All have the same key: of points without a time stamp of their own each is a request.
+  const requests = timestamps === "device" ? POINTS / 50 : POINTS;
+  for (const [place, sectors, durable] of PLACES) {
+    test(`1,000 points in one tick, ${place}, with time stamps of the ${timestamps}: 1,000 points in order, in ${requests} requests`, async (t) => {
+      const clock = new FakeClock(NOW);
+      const net = new FakeNet(clock);
+      const platform = new FakePlatform(clock, net);
+      const device = platform.create("burst", "T1");
+      const host = fakeHost({ clock, network: net, blocks: new FakeFlash(sectors * 4096, 4096) });
+      const telemetry = { timestamps, durable, ...(sectors === 0 && { bufferBytes: BUFFER_BYTES }) };
+      const agent = new Agent(host, { baseUrl: "http://platform.test", token: "T1", telemetry });
+      agent.start();
+      await clock.advance(5000);
+      for (let n = 0; n < POINTS; n++) t.true(agent.telemetry.record({ n }));
+      await clock.advance(60_000);
+      const points = platform.points(device, "n");
+      t.deepEqual(
+        points.map(({ value }) => value),
+        upTo(POINTS),
+      );
+      t.is(new Set(points.map(({ ts }) => ts)).size, POINTS);
+      if (timestamps === "device") t.deepEqual([points[0]!.ts, points.at(-1)!.ts], [NOW + 5000, NOW + 5999]);
+      t.is(platform.seen.filter(({ path }) => path.endsWith("/telemetry")).length, requests);
+      const stopped = agent.stop();
+      await clock.advance(0);
+      await stopped;
+    });
+  }
+}
+
+// A platform that takes less than is recorded: what the device says of it.
+
+const lines = (rig: TelemetryRig) => rig.host.lines.filter((line) => line.includes("delivery"));
+
+/** A platform that takes a batch every `everyMs`, and answers `status` to all others. */
+function limited(rig: TelemetryRig, everyMs: () => number, status = 429): void {
+  let next = 0;
+  rig.answer = () => {
+    const now = rig.host.clock.now();
+    if (now < next) return { status };
+    next = now + everyMs();
+    return { status: 200 };
+  };
+}
+
+for (const status of [429, 500, 503])
+  test(`limits (${status}) that let less through than comes: said once after a minute, and once when it has caught up`, async (t) => {
+    const rig = new TelemetryRig({ batchPoints: 4 }).start();
+    let everyMs = 30_000;
+    limited(rig, () => everyMs, status);
+    let n = 0;
+    const record = async (seconds: number) => {
+      for (let second = 0; second < seconds; second++) {
+        rig.record(n, ++n);
+        await rig.host.clock.advance(1000);
+      }
+    };
+    await record(50);
+    t.deepEqual(rig.pace, []);
+    await record(70);
+    t.is(rig.pace.length, 1);
+    t.true(rig.pace[0]?.behind);
+    t.true((rig.pace[0]?.points ?? 0) > 20);
+    await record(600);
+    t.is(rig.pace.length, 1);
+    everyMs = 0;
+    await record(400);
+    t.deepEqual(
+      rig.pace.map(({ behind }) => behind),
+      [true, false],
+    );
+    t.is(lines(rig).length, 2);
+    everyMs = 30_000;
+    await record(300);
+    t.is(rig.pace.length, 3);
+  });
+
+test("a limit now and then that slows nothing down for a minute is not worth a word", async (t) => {
+  const rig = new TelemetryRig({ batchPoints: 4 }).start();
+  let requests = 0;
+  rig.answer = () => ({ status: ++requests % 10 === 0 ? 429 : 200 });
+  for (let n = 0; n < 600; n++) {
+    rig.record(n, n + 1);
+    await rig.host.clock.advance(1000);
+  }
+  t.true(rig.log.some((line) => line.includes("429")));
+  t.deepEqual(rig.pace, []);
+  t.deepEqual(lines(rig), []);
+});
+
+test("points that were dropped meanwhile are not taken for delivered: it has not caught up by losing them", async (t) => {
+  const rig = new TelemetryRig({ batchPoints: 4, bufferBytes: 2048, batchBytes: 1024 }).start();
+  limited(rig, () => 20_000);
+  for (let n = 0; n < 1200; n++) {
+    rig.record(n, n + 1);
+    await rig.host.clock.advance(500);
+  }
+  t.true(rig.drops.length > 0);
+  t.deepEqual(
+    rig.pace.map(({ behind }) => behind),
+    [true],
+  );
+});
+
+test("an outage is reported as an outage, and a stop ends the wait", async (t) => {
+  const rig = new TelemetryRig().start();
+  let busy = true;
+  rig.answer = () => (busy ? { status: 429 } : undefined);
+  rig.record(0, 1);
+  await rig.host.clock.runUntil(() => rig.log.length > 0);
+  busy = false;
+  await rig.host.clock.advance(300_000);
+  t.deepEqual(rig.pace, []);
+  t.false(rig.session.online);
+  busy = true;
+  await rig.host.clock.runUntil(() => rig.log.at(-1)?.includes("429") === true, 600_000);
+  rig.session.stop();
+  await rig.ended();
+  await rig.host.clock.advance(120_000);
+  t.deepEqual(rig.pace, []);
+});
+
+test("a stop between the two: that it has caught up is said by the next start", async (t) => {
+  const rig = new TelemetryRig({ batchPoints: 4 }).start();
+  limited(rig, () => 30_000);
+  for (let n = 0; n < 120; n++) {
+    rig.record(n, n + 1);
+    await rig.host.clock.advance(1000);
+  }
+  t.is(rig.pace.length, 1);
+  rig.session.stop();
+  await rig.ended();
+  rig.answer = () => ({ status: 200 });
+  rig.start();
+  await rig.empty();
+  await rig.host.clock.advance(0);
+  t.deepEqual(
+    rig.pace.map(({ behind }) => behind),
+    [true, false],
+  );
+});
+
+test("once nothing waits any more delivery has caught up, however late the last of it came", async (t) => {
+  const rig = new TelemetryRig({ batchPoints: 4 }).start();
+  rig.answer = () => ({ status: 503 });
+  rig.record(0, 4);
+  await rig.host.clock.advance(100_000);
+  t.deepEqual(
+    rig.pace.map(({ behind }) => behind),
+    [true],
+  );
+  rig.answer = () => ({ status: 200 });
+  await rig.empty();
+  t.deepEqual(rig.pace.at(-1), { behind: false, points: 0 });
 });

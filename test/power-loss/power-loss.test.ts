@@ -1,0 +1,33 @@
+import test from "ava";
+import { read } from "../architecture/tree.js";
+import { all } from "./all.js";
+import { filesCases } from "./cases/files.js";
+import { healthCases } from "./cases/health.js";
+import { imagesCases } from "./cases/images.js";
+import { pollsCases } from "./cases/polls.js";
+import { powerLossTests } from "./declare.js";
+import { safeguards } from "./safeguards.js";
+
+test("each safeguard that can be taken out stands once in its file", (t) => {
+  for (const { what, file, edits, group } of safeguards) {
+    t.true(group in all, group);
+    for (const [from] of edits) t.is(read(file).split(from).length, 2, `${what}: ${from}`);
+  }
+});
+
+test("each case has a name of its own", (t) => {
+  const names = Object.values(all).flatMap((cases) => cases.map(({ name }) => name));
+  t.is(new Set(names).size, names.length);
+});
+
+powerLossTests("what the Node host kept on disk is there", filesCases, { pairs: 300 });
+
+powerLossTests("the codes seen last are those of before the write or of after it", healthCases, {
+  pairs: 30,
+});
+
+powerLossTests("an older image and this one deliver or count what the other one wrote", imagesCases, {
+  pairs: 100,
+});
+
+powerLossTests("no poll asks for more than was found to pass", pollsCases, { pairs: 60 });

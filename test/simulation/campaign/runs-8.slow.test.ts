@@ -1,3 +1,0 @@
-import { declare } from "./group.js";
-
-declare(7);

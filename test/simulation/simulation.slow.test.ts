@@ -1,0 +1,114 @@
+// The command that simulates runs, in processes of its own.
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import test from "ava";
+import { staysTheSame } from "./replay.js";
+import { simulate } from "./simulated-run.js";
+import { simulateSleepCycle, summary } from "./sleep-cycle/runs.js";
+import { TcpRun } from "./tcp/tcp-run.js";
+import { shareOut } from "./workers.js";
+
+const run = promisify(execFile);
+const COMMAND = fileURLToPath(new URL("./command.js", import.meta.url));
+
+test("the command simulates a run as this process does, byte by byte", async (t) => {
+  const { stdout } = await run(process.execPath, [COMMAND, "--seed", "7", "--runs", "1", "--trace"]);
+  const { trace, world } = await simulate(7);
+  t.true(stdout.includes(`bytes: ${world.digest}\n`));
+  t.true(stdout.includes(trace.join("\n")));
+  t.true(stdout.startsWith("seed 7, 1 runs\n"));
+  t.true(stdout.includes("1 runs in"));
+});
+
+test("the command prints the seed that it took by chance", async (t) => {
+  const { stdout } = await run(process.execPath, [COMMAND, "--runs", "0"]);
+  t.regex(stdout, /^seed \d+, 0 runs\n/);
+});
+
+test("the command refuses what is no number", async (t) => {
+  const failed = await t.throwsAsync(run(process.execPath, [COMMAND, "--seed", "x"]));
+  t.regex(failed.message, /a whole number is expected/);
+});
+
+test("the command ends with 1 at the first broken promise, and says how to see it", async (t) => {
+  const args = ["--seed", "41", "--runs", "3", "--fail", "42"];
+  const failed: Partial<{ code: number; stdout: string }> = await run(process.execPath, [
+    COMMAND,
+    ...args,
+  ]).then(
+    () => ({}),
+    (error) => error,
+  );
+  t.is(failed.code, 1);
+  t.true(failed.stdout?.includes("a promise is broken in run 42:\n  failed on purpose\n"));
+  t.true(failed.stdout?.endsWith("see it with: node scripts/campaign.mjs faults --seed 42 --runs 1\n"));
+});
+
+test("processes share the runs out, and each is run once", async (t) => {
+  const outcome = await shareOut({ seed: 1, runs: 25, workers: 2 }, () => {});
+  t.is(outcome.runs, 25);
+  t.is(outcome.failed, undefined);
+});
+
+test("the lowest seed that fails is the one reported, however many processes there are", async (t) => {
+  for (const workers of [1, 3]) {
+    const outcome = await shareOut({ seed: 1, runs: 30, workers, fail: 12 }, () => {});
+    t.deepEqual(outcome.failed, { seed: 12, failures: ["failed on purpose"] });
+  }
+});
+
+// The seeds that replay.test.ts leaves out.
+
+for (const seed of [68, 1001, 20_261]) staysTheSame(seed);
+
+// A year of wakes, and shorter runs of other kinds. `node scripts/campaign.mjs sleep-cycles --seed N --days D` repeats one.
+
+const MINUTE = 60_000;
+const YEAR = 20_261_121;
+const SHORT = 14;
+
+test("in a year of wakes with a clock off by 5 %, power losses and days without a platform no point is lost, all come in order, each time stamp within its bound", async (t) => {
+  t.timeout(15 * MINUTE);
+  const run = await simulateSleepCycle(YEAR, 365, {
+    cycle: { everyMs: 15 * MINUTE, connectEvery: 8 },
+    powerLossesAMonth: 8,
+    outagesAMonth: 6,
+    measures: true,
+  });
+  const { sleeper, judgement } = run;
+  t.log(summary(run));
+  t.deepEqual(judgement.problems.slice(0, 3), []);
+  t.true(sleeper.points.length > 33_000 && sleeper.counts.powerLosses > 50, summary(run));
+  t.is(sleeper.idleWrites, 0, "a wake that only records changes no stored value but the queue's witness");
+  t.true(
+    sleeper.body.store.changes.length < 6 * (sleeper.counts.powerLosses + 365),
+    `${sleeper.body.store.changes.length} changes`,
+  );
+  t.true(Math.max(...sleeper.body.blocks.erases) <= 12, `${Math.max(...sleeper.body.blocks.erases)} erases`);
+  t.true(sleeper.longestMs <= 30_000, `${sleeper.longestMs} ms`);
+  t.true(judgement.half < 10_000, `${judgement.half} ms`);
+});
+
+for (let seed = 1; seed <= SHORT; seed++) {
+  test(`three days of wakes keep every promise (seed ${seed})`, async (t) => {
+    t.timeout(5 * MINUTE);
+    const run = await simulateSleepCycle(seed, 3);
+    t.log(summary(run));
+    t.deepEqual(
+      run.judgement.problems.slice(0, 3),
+      [],
+      `node scripts/campaign.mjs sleep-cycles --seed ${seed} --days 3`,
+    );
+  });
+}
+
+// The promises over real sockets, on the Node host. What a run comes to is asserted, never how long the machine takes.
+
+const RUNS = 50;
+
+for (let seed = 1; seed <= RUNS; seed++) {
+  test(`over real TCP the promises hold through faults and restarts (seed ${seed})`, async (t) => {
+    t.deepEqual(await new TcpRun(seed).execute(), []);
+  });
+}

@@ -1,0 +1,200 @@
+// One test for each way an update can end before the new image runs: what its operator learns on the platform, and what runs.
+import { createHash } from "node:crypto";
+import { Lamp } from "./lamp.js";
+import {
+  atHalf,
+  each,
+  failed,
+  firmwareOnly,
+  LONG,
+  lampWith,
+  MINUTE,
+  SIZE,
+  stays,
+  UPDATED,
+  usual,
+} from "./reported.js";
+import { trials } from "./trials.js";
+
+const LENGTH = "the platform sent another length than was asked for";
+
+each("a wrong checksum: FAILED, the old image runs, and it is not fetched again", async (t, shape) => {
+  const lamp = lampWith(shape, { checksum: createHash("sha256").update("other").digest("hex") });
+  await lamp.untilState("FAILED", "UPDATED");
+  t.deepEqual(lamp.shown, failed("wrong checksum"));
+  t.deepEqual(lamp.states, ["DOWNLOADING", "FAILED"]);
+  await stays(t, lamp);
+});
+
+each("the right checksum of a truncated image: FAILED, as it can't start", async (t, shape) => {
+  const lamp = new Lamp(shape);
+  const whole = lamp.image("2.0.0", SIZE);
+  lamp.machine.fit = (image) => image.length === whole.length;
+  lamp.assign(lamp.package("2.0.0", whole.subarray(0, 15_000)));
+  await lamp.untilState("FAILED", "UPDATED");
+  t.deepEqual(lamp.shown, failed("the device finds the image unfit to start"));
+  t.deepEqual(lamp.booted, ["1.0.0"]);
+  await stays(t, lamp);
+});
+
+each("an empty checksum: FAILED before a byte is fetched", async (t, shape) => {
+  const lamp = lampWith(shape, { checksum: "" });
+  await lamp.untilState("FAILED", "UPDATED");
+  t.deepEqual(lamp.shown, failed("the assignment makes no sense (fw_checksum is no text)"));
+  await stays(t, lamp, 0);
+});
+
+each("a checksum in upper-case digits: UPDATED", async (t, shape) => {
+  const lamp = new Lamp(shape);
+  const target = lamp.package("2.0.0", lamp.image("2.0.0", SIZE));
+  target.checksum = target.checksum?.toUpperCase();
+  lamp.assign(target);
+  await lamp.untilState("FAILED", "UPDATED");
+  t.deepEqual(lamp.shown, UPDATED);
+  t.deepEqual(lamp.states, ["DOWNLOADING", "DOWNLOADED", "VERIFIED", "UPDATING", "UPDATED"]);
+});
+
+each("a file one byte longer than fw_size: FAILED", async (t, shape) => {
+  const lamp = lampWith(shape, { size: SIZE - 1 });
+  await lamp.untilState("FAILED", "UPDATED");
+  t.deepEqual(lamp.shown, failed(LENGTH));
+  await lamp.pass(LONG);
+  t.deepEqual(lamp.booted, ["1.0.0"]);
+});
+
+each("a file one byte shorter than fw_size: FAILED", async (t, shape) => {
+  const lamp = lampWith(shape, { size: SIZE + 1 });
+  await lamp.untilState("FAILED", "UPDATED");
+  t.deepEqual(lamp.shown, failed(LENGTH));
+  await lamp.pass(LONG);
+  t.deepEqual(lamp.booted, ["1.0.0"]);
+});
+
+each(
+  "a size that is a multiple of the request's: UPDATED, with no request beyond the end",
+  async (t, shape) => {
+    const lamp = lampWith(shape, {}, 32_768);
+    await lamp.untilState("FAILED", "UPDATED");
+    t.deepEqual(lamp.shown, UPDATED);
+    t.is(lamp.fetches.length, shape.connections === 3 ? 1 : 2);
+  },
+);
+
+each("a file that leaves the platform's cache for a while: UPDATED", async (t, shape) => {
+  const lamp = lampWith(shape, {});
+  let evictions = 4;
+  lamp.platform.fault = firmwareOnly(() => (evictions-- > 0 ? { status: 500 } : undefined));
+  await lamp.untilState("FAILED", "UPDATED");
+  t.deepEqual(lamp.shown, UPDATED);
+  t.true(evictions < 0);
+});
+
+each("a file that the platform never hands out: FAILED, and UPDATED when it does", async (t, shape) => {
+  const lamp = lampWith(shape, {});
+  lamp.platform.fault = firmwareOnly(() => ({ status: 500 }));
+  await lamp.untilState("FAILED", "UPDATED");
+  t.deepEqual(lamp.shown, failed("the platform does not hand out the image (500)"));
+  lamp.platform.fault = undefined;
+  await lamp.untilState("UPDATED");
+  t.deepEqual(lamp.shown, UPDATED);
+});
+
+each("a version replaced midway: the other one is UPDATED, and none FAILED", async (t, shape) => {
+  const lamp = lampWith(shape, {}, 40_000);
+  atHalf(lamp, () => lamp.release("3.0.0", SIZE));
+  await lamp.until(() => lamp.version === "3.0.0" && lamp.shown.state === "UPDATED");
+  t.deepEqual(lamp.shown, { ...UPDATED, running: "3.0.0" });
+  t.false(lamp.states.includes("FAILED"));
+  t.deepEqual(lamp.booted, ["1.0.0", "3.0.0"]);
+});
+
+each("a 404 midway of what is still assigned: FAILED, then UPDATED with what had come", async (t, shape) => {
+  const lamp = lampWith(shape, {}, 40_000);
+  let requests = 0;
+  lamp.platform.fault = firmwareOnly(() => (requests++ === 0 ? { breakAt: 10_000 } : { status: 404 }));
+  await lamp.untilState("FAILED", "UPDATED");
+  t.deepEqual(lamp.shown, failed("the platform has no such package (404)"));
+  lamp.platform.fault = undefined;
+  await lamp.untilState("UPDATED");
+  t.deepEqual(lamp.shown, UPDATED);
+});
+
+each("a package withdrawn midway: FAILED once, and forgotten", async (t, shape) => {
+  const lamp = lampWith(shape, {}, 40_000);
+  atHalf(lamp, () => lamp.assign(undefined));
+  await lamp.untilState("FAILED", "UPDATED");
+  t.deepEqual(lamp.shown, failed("the assignment was withdrawn"));
+  await stays(t, lamp);
+});
+
+each("some of the keys only: FAILED with the name of what is missing", async (t, shape) => {
+  const lamp = new Lamp(shape);
+  lamp.platform.setShared(lamp.device, { fw_title: "lamp", fw_version: "2.0.0" });
+  await lamp.untilState("FAILED", "UPDATED");
+  t.deepEqual(lamp.shown, failed("the assignment is incomplete (fw_size is missing)"));
+  await stays(t, lamp, 0);
+});
+
+each("keys that come one after the other: UPDATED, and never FAILED", async (t, shape) => {
+  const lamp = new Lamp(shape);
+  const target = lamp.package("2.0.0", lamp.image("2.0.0", SIZE));
+  lamp.platform.setShared(lamp.device, { fw_title: "lamp", fw_version: "2.0.0" });
+  lamp.machine.clock.timer(3000, () => lamp.assign(target));
+  await lamp.untilState("FAILED", "UPDATED");
+  t.deepEqual(lamp.shown, UPDATED);
+});
+
+each("an image larger than the slot: FAILED before a byte is fetched", async (t, shape) => {
+  const lamp = lampWith(shape, {}, 16 * 4096 + 1);
+  await lamp.untilState("FAILED", "UPDATED");
+  t.deepEqual(lamp.shown, failed("the image is larger than the slot (65537 of 65536 bytes)"));
+  await stays(t, lamp, 0);
+});
+
+// What a confirmed image that turns out bad, and a new one that spoils what is stored, do to a device: both stay within reach.
+
+const OTHER_FORMAT = 99;
+
+each(
+  "five crashes of a confirmed image: the agent runs without it, says why, and the fix arrives",
+  async (t, shape) => {
+    const lamp = new Lamp(shape);
+    lamp.release("2.0.0", SIZE);
+    await lamp.untilState("UPDATED");
+    lamp.onStart = (version) => {
+      if (version === "2.0.0") lamp.machine.clock.timer(20_000, () => lamp.crash());
+    };
+    const starts = lamp.booted.length;
+    lamp.machine.off();
+    await lamp.until(() => lamp.recovering, 10 * MINUTE);
+    t.is(lamp.booted.length - starts, 6, "five with the application, one without");
+    const recovery = () => lamp.platform.attributes(lamp.device).moteRecovery;
+    await lamp.until(() => recovery() === "it divided by zero", MINUTE);
+    lamp.release("3.0.0", SIZE);
+    await lamp.until(() => lamp.version === "3.0.0" && lamp.shown.state === "UPDATED", 30 * MINUTE);
+    t.deepEqual(lamp.shown, { ...UPDATED, running: "3.0.0" });
+    t.false(lamp.recovering);
+    await lamp.until(() => recovery() === "", 5 * MINUTE);
+  },
+);
+
+each(
+  "a new image that leaves all that is stored in another format: the old one goes on, and UPDATED comes",
+  async (t, shape) => {
+    const lamp = new Lamp(shape);
+    lamp.onStart = (version) => {
+      const { machine, booted } = lamp;
+      if (version !== "2.0.0" || booted.length !== 2) return;
+      for (const value of machine.store.values.values()) value[0] = OTHER_FORMAT;
+      lamp.crash();
+    };
+    lamp.release("2.0.0", SIZE);
+    await lamp.untilState("UPDATED");
+    t.deepEqual(lamp.shown, UPDATED);
+    t.deepEqual(lamp.booted, ["1.0.0", "2.0.0", "1.0.0", "2.0.0"]);
+  },
+);
+
+// The trial of a new image as by default; reported-trial.slow.test.ts has the other modes and numbers of connections.
+
+trials(usual);

@@ -1,0 +1,228 @@
+import { readFileSync } from "node:fs";
+import test from "ava";
+import { checkRules } from "../../../src/agent/options/rules.js";
+import { TELEMETRY, type TelemetryOptions, telemetrySettings } from "../../../src/agent/options/telemetry.js";
+import { Agent, type AgentOptions, MoteError, VERSION } from "../../../src/index.js";
+import { fakeHost } from "../../fakes/host.js";
+
+const GOOD: AgentOptions = { baseUrl: "https://platform.example.com", token: "A1_TEST_TOKEN" };
+const mistakes = (options: unknown): string[] => {
+  try {
+    new Agent(fakeHost(), options as AgentOptions);
+    return [];
+  } catch (error) {
+    if (error instanceof MoteError && error.code === "BAD_OPTIONS") return error.message.split("; ");
+    throw error;
+  }
+};
+
+test("the least that is needed is a base URL, and a token or provisioning", (t) => {
+  t.deepEqual(mistakes(GOOD), []);
+  t.deepEqual(mistakes({ baseUrl: "http://[::1]:8080/tb/", provisioning: { key: "k", secret: "s" } }), []);
+});
+
+test("all wrong options are reported at once, each by its name", (t) => {
+  const reported = mistakes({
+    baseUrl: "platform.example.com",
+    provisioning: { key: "", secret: 5, deviceName: " " },
+    connections: 4,
+    telemetry: { batchPoints: 0, drop: "some" },
+    attributes: { answerBytes: 1 },
+    rpc: { requestBytes: 0.5, answerBytes: 70_000 },
+    firmware: { title: "", version: "1" },
+    color: "blue",
+  });
+  for (const name of [
+    "color",
+    "baseUrl",
+    "provisioning.key",
+    "provisioning.secret",
+    "provisioning.deviceName",
+    "connections",
+    "telemetry.batchPoints",
+    "telemetry.drop",
+    "attributes.answerBytes",
+    "rpc.requestBytes",
+    "rpc.answerBytes",
+    "firmware.title",
+  ]) {
+    t.true(
+      reported.some((line) => line.includes(name)),
+      `${name} in ${reported.join("; ")}`,
+    );
+  }
+});
+
+test("what is no option and what is no group of options is reported by its name", (t) => {
+  t.deepEqual(
+    mistakes({
+      ...GOOD,
+      provisioning: { key: "k", secret: "s", name: "greenhouse-7" },
+      attributes: { bytes: 1 },
+      rpc: 7,
+      telemetry: null,
+      firmware: null,
+    }),
+    [
+      'there is no option "attributes.bytes"',
+      "rpc is an object of options",
+      'there is no option "provisioning.name"',
+      "telemetry is an object of options",
+      "firmware is an object of options",
+    ],
+  );
+  t.deepEqual(mistakes({ ...GOOD, provisioning: null }), ["provisioning is an object of options"]);
+  for (const options of [undefined, null, "x", []])
+    t.deepEqual(mistakes(options), ["the options are an object"]);
+});
+
+test("no value of an option is quoted: it may be a secret", (t) => {
+  const reported = mistakes({
+    baseUrl: "https://user:hunter2@host",
+    token: "hun/ter2",
+    provisioning: { key: 5, secret: "" },
+  });
+  t.true(reported.length >= 4);
+  t.notRegex(reported.join(), /hunter2|hun\/ter2/);
+});
+
+const BASE_URLS: [string, boolean][] = [
+  ["http://127.0.0.1:8080", true],
+  ["https://platform.example.com/", true],
+  ["https://platform.example.com/path/below", true],
+  ["HTTPS://PLATFORM.example.com", true],
+  ["ftp://platform.example.com", false],
+  ["https://platform.example.com?x=1", false],
+  ["https://platform.example.com#x", false],
+  ["https://user@platform.example.com", false],
+  ["https://platform.example.com:0", false],
+  ["https://platform.example.com:65536", false],
+  ["https://platform.example.com/a b", false],
+  ["https://", false],
+  ["", false],
+];
+for (const [baseUrl, good] of BASE_URLS) {
+  test(`"${baseUrl}" ${good ? "is" : "is not"} taken for a base URL`, (t) => {
+    t.is(mistakes({ ...GOOD, baseUrl }).length, good ? 0 : 1);
+  });
+}
+
+test("the version is that of the package", (t) => {
+  t.is(VERSION, JSON.parse(readFileSync("package.json", "utf8")).version);
+});
+
+function checkTelemetryOptions(options: TelemetryOptions): string[] {
+  const wrong: string[] = [];
+  checkRules("telemetry.", options, TELEMETRY, wrong);
+  return wrong;
+}
+
+test("the defaults are as documented", (t) => {
+  t.deepEqual(telemetrySettings({}), {
+    timestamps: "device",
+    batchPoints: 50,
+    batchBytes: 8192,
+    batchAgeMs: 1000,
+    bufferBytes: 16_384,
+    durable: true,
+    drop: "oldest",
+  });
+});
+
+test("options within their limits are fine", (t) => {
+  t.deepEqual(checkTelemetryOptions({}), []);
+  t.deepEqual(
+    checkTelemetryOptions({ batchPoints: 1, drop: "newest", durable: false, batchAgeMs: undefined }),
+    [],
+  );
+});
+
+test("every wrong option is reported, by name", (t) => {
+  const wrong = {
+    batchPoints: 0,
+    batchBytes: 1.5,
+    timestamps: "server",
+    durable: "yes",
+    batchPionts: 3,
+    drop: 1,
+  };
+  const reported = checkTelemetryOptions(wrong as never);
+  t.is(reported.length, 6);
+  for (const name of Object.keys(wrong))
+    t.true(
+      reported.some((line) => line.includes(name)),
+      name,
+    );
+});
+
+test("names that every object has are no options", (t) => {
+  t.is(checkTelemetryOptions(JSON.parse('{"__proto__": 1, "constructor": 2}')).length, 2);
+});
+
+// Which values the firmware's options take.
+
+function firmwareMistakes(firmware: object): string[] {
+  const options = {
+    baseUrl: "https://platform.test",
+    token: "t",
+    firmware: { title: "lamp", version: "1", ...firmware },
+  };
+  try {
+    new Agent(fakeHost(), options as AgentOptions);
+    return [];
+  } catch (error) {
+    if (error instanceof MoteError && error.code === "BAD_OPTIONS") return error.message.split("; ");
+    throw error;
+  }
+}
+
+// The generator of P-256, which is a point of it.
+const POINT =
+  "046b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296" +
+  "4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5";
+const call = () => true;
+
+for (const [name, good, bad] of [
+  ["title", ["x", "x".repeat(255)], ["", " ", "x".repeat(256), undefined, 1, null]],
+  ["version", ["1", "x".repeat(255)], ["", "\t", "x".repeat(256), undefined, 1, {}]],
+  ["allow", [undefined, call], [null, true, "later"]],
+  ["selfTest", [undefined, call], [null, true]],
+  ["onProgress", [undefined, call], [null, 5]],
+  [
+    "publicKey",
+    [undefined, POINT],
+    ["", POINT.slice(2), `${POINT.slice(0, -1)}4`, `05${POINT.slice(2)}`, 4, null],
+  ],
+  [
+    "urlHosts",
+    [undefined, [], ["files.test"], ["files.test:8443", "10.0.0.1", "[::1]:80"]],
+    [
+      ["Files.test"],
+      ["https://files.test"],
+      ["files.test/x"],
+      ["files.test", ""],
+      ["me@files.test"],
+      [5],
+      "files.test",
+      null,
+    ],
+  ],
+  ["allowUnverified", [undefined, false, true], [null, 0, "true"]],
+  ["allowHttp", [undefined, false, true], [null, 1, "false"]],
+  ["spreadMs", [undefined, 0, 1, 604_800_000], [-1, 1.5, 604_800_001, "10m", null]],
+  ["minimumVersion", [undefined, "1.2.0", "v1-rc"], ["", "x", "1.", 1, null]],
+  [
+    "chunkBytes",
+    [undefined, 1024, 2048, 16_384, 65_536],
+    [0, 512, 1023, 1025, 3072, 65_535, 131_072, -1024, "1024", Number.NaN, null],
+  ],
+] as const) {
+  test(`firmware.${name} takes what it may be, and anything else is reported by its name`, (t) => {
+    for (const value of good) t.deepEqual(firmwareMistakes({ [name]: value }), [], `${value}`);
+    for (const value of bad) {
+      const reported = firmwareMistakes({ [name]: value });
+      t.is(reported.length, 1, `${value}`);
+      t.regex(reported[0] ?? "", new RegExp(`^firmware\\.${name} \\w.+`));
+    }
+  });
+}

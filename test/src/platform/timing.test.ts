@@ -1,0 +1,280 @@
+import test from "ava";
+import type { Outcome } from "../../../src/http/outcome.js";
+import { parseTarget } from "../../../src/http/target.js";
+import { Backoff } from "../../../src/platform/backoff.js";
+import { PollMemory, PollTiming, rememberedTiming } from "../../../src/platform/poll-timing.js";
+import { fakeHost, seededRandom } from "../../fakes/host.js";
+
+const HOUR = 3_600_000;
+const busy = (status: number): Outcome => ({ kind: "busy", status, retryAfterMs: undefined });
+const done = (text: string, status = 200): Outcome => {
+  return { kind: "done", status, body: Buffer.from(text), whole: true, date: undefined };
+};
+const SILENCE: Outcome = { kind: "lost", reason: "no answer in time" };
+const BROKEN: Outcome = { kind: "lost", reason: "connection reset" };
+
+/** Polls that last as long as they ask. */
+function hold(timing: PollTiming, times: number): void {
+  for (let i = 0; i < times; i++) timing.judge(busy(408), timing.askedMs);
+}
+
+test("a poll asks for 25 s at first, and has 15 s more", (t) => {
+  const timing = new PollTiming();
+  t.is(timing.askedMs, 25_000);
+  t.is(timing.deadlineMs, 40_000);
+  t.is(timing.ceiling, undefined);
+});
+
+test("20 polls that end by 408 make the next half as long again, up to 5 min", (t) => {
+  const timing = new PollTiming();
+  hold(timing, 19);
+  t.is(timing.askedMs, 25_000);
+  hold(timing, 1);
+  t.is(timing.askedMs, 37_500);
+  const steps: number[] = [];
+  for (let i = 0; i < 7; i++) {
+    hold(timing, 20);
+    steps.push(timing.askedMs);
+  }
+  t.deepEqual(steps, [56_250, 84_375, 126_562, 189_843, 284_764, 300_000, 300_000]);
+});
+
+test("what came is delivered, what was held is ended, what was turned away is busy", (t) => {
+  const verdict = (outcome: Outcome, tookMs: number) => new PollTiming().judge(outcome, tookMs);
+  t.is(verdict(done("{}"), 10), "delivered");
+  t.is(verdict({ ...done("{"), whole: false } as Outcome, 10), "delivered");
+  for (const outcome of [busy(408), busy(503), busy(504), done("", 204), done("")]) {
+    t.is(verdict(outcome, 12_500), "ended");
+    t.is(verdict(outcome, 12_400), "busy");
+  }
+  for (const outcome of [
+    busy(429),
+    busy(500),
+    busy(502),
+    { kind: "refused", status: 401, body: new Uint8Array(0) } as const,
+  ]) {
+    t.is(verdict(outcome, 25_000), "busy");
+  }
+  t.is(verdict(BROKEN, 10), "lost");
+  t.is(verdict(SILENCE, 40_000), "lost");
+});
+
+test("a 503 or 504 sets the ceiling to 0.8 of the time it took, at once", (t) => {
+  for (const status of [503, 504]) {
+    const timing = new PollTiming();
+    hold(timing, 20);
+    t.is(timing.judge(busy(status), 30_000), "ended");
+    t.is(timing.askedMs, 24_000);
+    hold(timing, 100);
+    t.is(timing.askedMs, 24_000);
+  }
+});
+
+test("a 503 that came early says nothing about length", (t) => {
+  const timing = new PollTiming();
+  timing.judge(busy(503), 100);
+  t.is(timing.askedMs, 25_000);
+  t.is(timing.ceiling, undefined);
+});
+
+test("silence on a poll longer than any that came back sets the ceiling below what it asked", (t) => {
+  const timing = new PollTiming();
+  hold(timing, 20);
+  t.is(timing.judge(SILENCE, timing.deadlineMs), "lost");
+  t.is(timing.askedMs, 30_000);
+});
+
+test("silence of a length that worked before is the network's, until the third in a row", (t) => {
+  const timing = new PollTiming();
+  hold(timing, 1);
+  timing.judge(SILENCE, 40_000);
+  timing.judge(SILENCE, 40_000);
+  t.is(timing.askedMs, 25_000);
+  hold(timing, 1);
+  timing.judge(SILENCE, 40_000);
+  timing.judge(SILENCE, 40_000);
+  t.is(timing.askedMs, 25_000);
+  timing.judge(SILENCE, 40_000);
+  t.is(timing.askedMs, 20_000);
+});
+
+test("an outage in which nothing is answered shortens no poll, however long it lasts", (t) => {
+  const timing = new PollTiming();
+  hold(timing, 1);
+  for (let i = 0; i < 100; i++) timing.judge(SILENCE, 40_000, false);
+  t.is(timing.askedMs, 25_000);
+  t.is(timing.ceiling, undefined);
+  for (let i = 0; i < 3; i++) timing.judge(SILENCE, 40_000, true);
+  t.is(timing.askedMs, 20_000);
+});
+
+test("a connection that breaks in a long poll counts at the third time in a row, one that can't be made never", (t) => {
+  const timing = new PollTiming();
+  for (let i = 0; i < 9; i++) timing.judge(BROKEN, 5);
+  t.is(timing.askedMs, 25_000);
+  timing.judge(BROKEN, 20_000);
+  timing.judge(BROKEN, 20_000);
+  timing.judge(done("{}"), 5);
+  timing.judge(BROKEN, 20_000);
+  timing.judge(BROKEN, 20_000);
+  t.is(timing.askedMs, 25_000);
+  timing.judge(BROKEN, 20_000);
+  t.is(timing.askedMs, 16_000);
+});
+
+test("no poll is shorter than 5 s", (t) => {
+  const timing = new PollTiming();
+  for (let i = 0; i < 30; i++) timing.judge(busy(503), timing.askedMs);
+  t.is(timing.askedMs, 5000);
+});
+
+test("a straggler does not lift the ceiling", (t) => {
+  const timing = new PollTiming();
+  timing.judge(busy(503), 13_000);
+  timing.judge(busy(503), 25_000);
+  t.is(timing.askedMs, 10_400);
+  t.is(timing.ceiling?.ceilingMs, 10_400);
+});
+
+test("a longer poll is tried again after 52 h of polling", (t) => {
+  const timing = new PollTiming();
+  timing.judge(busy(504), 20_000);
+  t.is(timing.askedMs, 16_000);
+  const polls = (52 * HOUR) / 16_000;
+  hold(timing, polls - 20);
+  t.is(timing.askedMs, 16_000);
+  hold(timing, 20);
+  t.is(timing.askedMs, 24_000);
+  t.is(timing.ceiling, undefined);
+});
+
+test("polls that are kept shorter than they might be neither grow nor count as turned away", (t) => {
+  const timing = new PollTiming();
+  for (let i = 0; i < 500; i++) t.is(timing.judge(busy(408), 25_000), "ended");
+  t.is(timing.askedMs, 37_500);
+});
+
+test("the ceiling outlives a restart", (t) => {
+  const before = new PollTiming();
+  before.judge(busy(503), 20_000);
+  before.judge(busy(408), 16_000);
+  const kept = JSON.parse(JSON.stringify(before.ceiling));
+  t.deepEqual(kept, { ceilingMs: 16_000, restMs: 52 * HOUR - 16_000 });
+  const after = new PollTiming(kept);
+  t.is(after.askedMs, 16_000);
+  t.deepEqual(after.ceiling, kept);
+  hold(after, 20);
+  t.is(after.askedMs, 16_000);
+});
+
+test("a kept ceiling that makes no sense is taken for none", (t) => {
+  for (const kept of [
+    {},
+    { ceilingMs: "16000", restMs: "x" },
+    { ceilingMs: Number.NaN, restMs: 5 },
+    { ceilingMs: 1, restMs: 5 },
+    { ceilingMs: 9e9, restMs: 5 },
+    { ceilingMs: 16_000, restMs: -1 },
+    { ceilingMs: 16_000 },
+  ]) {
+    const timing = new PollTiming(kept as never);
+    t.is(timing.askedMs, 25_000, JSON.stringify(kept));
+    t.is(timing.ceiling, undefined);
+  }
+  t.is(new PollTiming({ ceilingMs: 16_000, restMs: 9e99 }).ceiling?.restMs, 52 * HOUR);
+});
+
+// How long a poll may last on the way to the platform, over a restart.
+
+const to = (url: string) => {
+  const parsed = parseTarget(url);
+  if (!parsed.ok) throw new Error(parsed.reason);
+  return parsed.target;
+};
+const PLATFORM = to("https://platform.test/tb");
+const FOUND = { ceilingMs: 60_000, restMs: 50_000 };
+const put = (host: ReturnType<typeof fakeHost>, value: object) =>
+  host.store.values.set("poll", new Uint8Array([1, ...new TextEncoder().encode(JSON.stringify(value))]));
+
+test("what was found out on the way to one platform is known to the next start, and of no use on another", (t) => {
+  const host = fakeHost();
+  new PollMemory(host, PLATFORM, new PollTiming()).keep();
+  t.deepEqual(host.store.changes, [], "nothing was found out");
+  const memory = new PollMemory(host, PLATFORM, new PollTiming());
+  Object.assign(memory, { _timing: new PollTiming(FOUND) });
+  memory.keep();
+  memory.keep();
+  t.deepEqual(host.store.changes, ["poll"], "what is stored is not stored again");
+  t.deepEqual(rememberedTiming(host, PLATFORM).ceiling, new PollTiming(FOUND).ceiling);
+  for (const other of ["http://platform.test/tb", "https://platform.test", "https://platform.test:8443/tb"])
+    t.is(rememberedTiming(host, to(other)).ceiling, undefined, other);
+  const again = new PollMemory(host, PLATFORM, rememberedTiming(host, PLATFORM));
+  again.keep();
+  t.deepEqual(host.store.changes, ["poll"]);
+  Object.assign(again, { _timing: new PollTiming() });
+  again.keep();
+  t.deepEqual([...host.store.values.keys()], [], "there is none any more");
+});
+
+test("what makes no sense is no ceiling", (t) => {
+  const sound = { to: "true/platform.test/tb", ...FOUND };
+  const host = fakeHost();
+  put(host, sound);
+  t.truthy(rememberedTiming(host, PLATFORM).ceiling);
+  for (const value of [undefined, null, "60000", {}])
+    for (const name of ["ceilingMs", "restMs"]) {
+      put(host, { ...sound, [name]: value });
+      t.is(rememberedTiming(host, PLATFORM).ceiling, undefined, `${name} ${value}`);
+    }
+});
+
+/** A host whose dice always show the same. */
+const loaded = (byte: number) => ({ random: (into: Uint8Array) => void into.fill(byte) });
+const delays = (backoff: Backoff, count: number) => Array.from({ length: count }, () => backoff.next());
+
+test("the longest delays double from 1 s to 5 min, and end at 5 min and a tenth", (t) => {
+  t.deepEqual(
+    delays(new Backoff(loaded(255)), 12).map((ms) => Math.round(ms / 100) / 10),
+    [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 330, 330],
+  );
+});
+
+test("the shortest delays are 100 ms, and 5 min less a tenth from the second of 5 min on", (t) => {
+  t.deepEqual(delays(new Backoff(loaded(0)), 12), [...Array(10).fill(100), 270_000, 270_000]);
+});
+
+test("a shorter end is taken as it is given", (t) => {
+  const seconds = delays(new Backoff(loaded(255), 30_000), 8).map((ms) => Math.round(ms / 100) / 10);
+  t.deepEqual(seconds, [1, 2, 4, 8, 16, 30, 33, 33]);
+});
+
+test("at an end that is reached exactly the delay is thrown over all of it once, as at any other", (t) => {
+  t.deepEqual(delays(new Backoff(loaded(0), 4000), 5), [100, 100, 100, 3600, 3600]);
+});
+
+test("after an attempt that waited in vain the delay is thrown over no less than it took, and over 5 min at the most", (t) => {
+  const backoff = new Backoff(loaded(255));
+  t.is(backoff.next(35_000), 35_000);
+  t.deepEqual(
+    delays(backoff, 6).map((ms) => Math.round(ms / 1000)),
+    [2, 4, 8, 16, 32, 64],
+  );
+  t.is(backoff.next(35_000), 128_000);
+  t.is(new Backoff(loaded(255)).next(900_000), 300_000);
+});
+
+test("reset makes the next delay a short one", (t) => {
+  const backoff = new Backoff(loaded(255));
+  delays(backoff, 20);
+  backoff.reset();
+  t.is(backoff.next(), 1000);
+});
+
+test("devices that fail together do not come back together", (t) => {
+  const random = seededRandom(7);
+  const sixth = Array.from({ length: 1000 }, () => delays(new Backoff({ random }), 6).at(-1)!);
+  const quarters = [0, 1, 2, 3].map(
+    (q) => sixth.filter((ms) => Math.min(3, Math.floor(ms / 8000)) === q).length,
+  );
+  for (const count of quarters) t.true(count > 190 && count < 310, `${quarters}`);
+});

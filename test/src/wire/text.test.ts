@@ -1,0 +1,267 @@
+// What is read character by character takes and refuses what a regular expression would.
+import test from "ava";
+import fc from "fast-check";
+import { compareVersions } from "../../../src/agent/firmware/admission.js";
+import { hostOf, isLoopback, parseTarget, type Target } from "../../../src/http/target.js";
+import { checkKey, isPlainKey } from "../../../src/wire/keys.js";
+import { checkToken } from "../../../src/wire/paths.js";
+import * as characters from "../../../src/wire/text/characters.js";
+import { parseJson } from "../../../src/wire/text/json.js";
+import { longText, numberText } from "../../../src/wire/text/numbers.js";
+import { typeOfNumber, typeOfString } from "./text/typing.js";
+
+const CONTROL = "\\u0000-\\u001f\\u007f";
+const RUNS = { numRuns: 3000 };
+
+/** Texts of these signs alone: most of them come close to what is looked for. */
+const textsOf = (signs: string): fc.Arbitrary<string> =>
+  fc.array(fc.constantFrom(...signs), { maxLength: 14 }).map((all) => all.join(""));
+
+/** fast-check prints the seed of a run that fails. */
+const agrees = (texts: fc.Arbitrary<string>, ours: (text: string) => boolean, theirs: RegExp): void =>
+  fc.assert(
+    fc.property(texts, (text) => ours(text) === theirs.test(text)),
+    RUNS,
+  );
+
+test("a span ends before the first character that is in no range", (t) => {
+  t.is(characters.spanOf("", "09"), 0);
+  t.is(characters.spanOf("129", "09"), 3);
+  t.is(characters.spanOf("12-3", "09"), 2);
+  t.is(characters.spanOf("/0:", "09"), 0);
+  t.is(characters.spanOf("a\u{1f600}b", "az"), 1);
+});
+
+test("a text is made of ranges if it has a character, none beside them, and not too many", (t) => {
+  t.false(characters.isMadeOf("", "az"));
+  t.true(characters.isMadeOf("az09", "az09"));
+  t.true(characters.isMadeOf("abc", "az", 3));
+  t.false(characters.isMadeOf("abcd", "az", 3));
+  t.false(characters.isMadeOf("ab\n", "az"));
+  t.notThrows(() =>
+    agrees(textsOf("09afAFgG/:@`"), (text) => characters.isMadeOf(text, characters.HEX), /^[0-9a-f]+$/i),
+  );
+});
+
+test("control characters are found, and letters of ASCII change their case", (t) => {
+  t.notThrows(() => {
+    agrees(fc.string({ unit: "binary" }), characters.hasControl, new RegExp(`[${CONTROL}]`));
+    agrees(textsOf("\u0000\u001f \u007f~\u0080"), characters.hasControl, new RegExp(`[${CONTROL}]`));
+  });
+  t.is(characters.lowerCase("@AZ[Ä\u{1f600}az"), "@az[Ä\u{1f600}az");
+  t.is(characters.upperCase("`az{ß\u{1f600}AZ"), "`AZ{ß\u{1f600}AZ");
+});
+
+test("blanks and line ends go", (t) => {
+  t.is(characters.withoutBlanks(" a\r\nb\t c\u00a0\n"), "abc");
+  t.is(characters.withoutBlanks("abc"), "abc");
+});
+
+test("keys and tokens are judged as they were", (t) => {
+  const texts = fc.oneof(textsOf("aZ_-.,<>{\u007f\t é"), fc.string({ unit: "grapheme" }));
+  t.notThrows(() => {
+    agrees(texts, isPlainKey, /^[\w.-]{1,100}$/);
+    agrees(texts, (key) => checkKey(key) !== undefined, new RegExp(`[,<>${CONTROL}]|\\{\\{|^\\s*$`));
+    const tokens = fc.oneof(textsOf("aZ/\\;%. \u007f\u00a0"), fc.constantFrom(".", "..", "..."));
+    const isRefused = (token: string) => token !== "" && checkToken(token) !== undefined;
+    agrees(tokens, isRefused, new RegExp(`[/\\\\;%${CONTROL}]|^\\s|\\s$|^\\.\\.?$`));
+  });
+  t.true(isPlainKey("a".repeat(100)));
+  t.false(isPlainKey("a".repeat(101)));
+});
+
+test("addresses and versions are read as they were", (t) => {
+  t.notThrows(() => {
+    agrees(
+      fc.oneof(
+        textsOf("az09.-_:[]"),
+        textsOf("[:1f]").map((text) => `[${text}`),
+        textsOf("a:0"),
+      ),
+      (text) => hostOf(text) !== undefined,
+      /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::([0-9]{1,5}))?$/,
+    );
+    agrees(
+      textsOf("/a%0Fg;=~").map((text) => `/${text}`),
+      (path) => parseTarget(`https://a${path}`).ok,
+      /^(?:\/(?:[a-z0-9._~!$&'()*+,=:@-]|%[0-9a-f]{2})+)*\/*$/i,
+    );
+    const names = fc.oneof(
+      textsOf("0127."),
+      textsOf("01:2").map((text) => `0:0:0:0:0:${text}`),
+      fc.constantFrom(
+        "localhost",
+        ".localhost",
+        "a.localhost",
+        "127.0.0.1",
+        "::1",
+        "127.1.22.333",
+        "127.0.0",
+      ),
+    );
+    const isHere = (name: string) => isLoopback({ name } as Target);
+    agrees(names, isHere, /^(?:localhost|.+\.localhost|127(?:\.[0-9]{1,3}){3}|::1|(?:0{1,4}:){7}0{0,3}1)$/);
+    const versions = fc.oneof(
+      textsOf("v012.-+a"),
+      textsOf("1.").map((text) => `v1.2.3.4.5${text}`),
+    );
+    const isVersion = (text: string) => compareVersions(text, text) !== undefined;
+    agrees(versions, isVersion, /^v?(\d{1,9}(?:\.\d{1,9}){0,7})(?:-([0-9A-Za-z.-]+))?(?:\+.*)?$/);
+  });
+});
+
+test("what JSON holds is parsed as it is", (t) => {
+  fc.assert(
+    fc.property(fc.json(), (text) => {
+      const parsed = parseJson(text, 100);
+      return (
+        parsed.ok &&
+        (text.includes("__proto__") || JSON.stringify(parsed.value) === JSON.stringify(JSON.parse(text)))
+      );
+    }),
+  );
+  t.deepEqual(parseJson(" [1] "), { ok: true, value: [1] });
+});
+
+test("what is no JSON is malformed", (t) => {
+  for (const text of ["", " ", "{", "[1,]", "{'a':1}", "nul", "\ufeff{}", '{"a":1}x', "NaN", "<html>"]) {
+    t.deepEqual(parseJson(text), { ok: false, reason: "malformed" }, text);
+  }
+});
+
+test("32 levels are parsed and 33 are too deep, however brackets and strings mix", (t) => {
+  const nested = (levels: number, inner: string): string =>
+    '[{"a":'.repeat(levels / 2) + inner + "}]".repeat(levels / 2);
+  t.true(parseJson(nested(32, '"[[[[{{{{\\"[[[["')).ok);
+  t.deepEqual(parseJson(nested(34, "1")), { ok: false, reason: "too-deep" });
+  t.deepEqual(parseJson(nested(32, "[]")), { ok: false, reason: "too-deep" });
+  t.true(parseJson(`[${"[],".repeat(100)}{}]`).ok);
+  t.deepEqual(parseJson("[[1]]", 1), { ok: false, reason: "too-deep" });
+});
+
+test("a bomb of brackets takes time in proportion to its length", (t) => {
+  const bombs = ["[", '{"a":', '["', '"\\', "[]", '[{"é":"'];
+  for (const bomb of bombs) {
+    const began = process.hrtime.bigint();
+    const parsed = parseJson(bomb.repeat(1_000_000));
+    const ms = Number(process.hrtime.bigint() - began) / 1e6;
+    t.false(parsed.ok);
+    t.true(ms < 3000, `${bomb}: ${ms} ms for a million`);
+  }
+});
+
+test("members named __proto__ are left out at every level, also when written with escapes", (t) => {
+  const parsed = parseJson(
+    '{"a":[{"__proto__":{"x":1},"b":2}],"\\u005f_proto__":{"y":1},"__pr\\u006fto__":3}',
+  );
+  t.deepEqual(parsed, { ok: true, value: { a: [{ b: 2 }] } });
+  t.is(Object.keys((parsed as { value: object }).value).join(), "a");
+  t.deepEqual(parseJson('[{"\\u005f_proto__":1}]'), { ok: true, value: [{}] });
+  t.is(({} as { x?: unknown }).x, undefined);
+});
+
+const TABLE: readonly (readonly [literal: string, type: string, text: string])[] = [
+  ["42", "LONG", "42"],
+  ["-0", "LONG", "0"],
+  ["42.0", "DOUBLE", "42.0"],
+  ["1e3", "LONG", "1000"],
+  ["1.0e3", "LONG", "1000"],
+  ["1.5e3", "LONG", "1500"],
+  ["100.50", "DOUBLE", "100.5"],
+  ["9223372036854775807", "LONG", "9223372036854775807"],
+  ["9223372036854775808", "STRING", "9223372036854775808"],
+  ["1e19", "STRING", "10000000000000000000"],
+  ["9999999.0", "DOUBLE", "9999999.0"],
+  ["10000000.0", "LONG", "10000000"],
+  ["12345678.0", "LONG", "12345678"],
+  ["0.1234567890123456", "DOUBLE", "0.1234567890123456"],
+  ["0.30000000000000004", "STRING", "0.30000000000000004"],
+  ["0.06666666666666667", "STRING", "0.06666666666666667"],
+  ["5e-7", "DOUBLE", "5.0E-7"],
+  ["1e-16", "STRING", "0.00000000000000010"],
+  ["1e-17", "STRING", "0.00000000000000001"],
+  ["1.2345678901234567e-5", "STRING", "0.000012345678901234567"],
+];
+
+test("the model of the platform's typing agrees with the table of its behaviour", (t) => {
+  for (const [literal, type, text] of TABLE)
+    t.deepEqual({ ...typeOfNumber(literal) }, { type, text }, literal);
+  for (const text of ["42", "007", "-5"]) t.is(typeOfString(text).type, "LONG");
+  for (const text of ["42.0", "1.10", ".5"]) t.is(typeOfString(text).type, "DOUBLE");
+  for (const text of ["1e3", "+5", " 42", "5.", "0x1F", "1.0.0", "", "NaN"])
+    t.is(typeOfString(text).type, "STRING");
+});
+
+test("a number leaves with 15 digits and 15 decimals at most and no exponent", (t) => {
+  const cases: readonly (readonly [number, string])[] = [
+    [42, "42"],
+    [-0, "0"],
+    [21.5, "21.5"],
+    [0.1 + 0.2, "0.3"],
+    [1 / 15, "0.066666666666667"],
+    [2 / 3, "0.666666666666667"],
+    [-2 / 3, "-0.666666666666667"],
+    [100 / 3, "33.3333333333333"],
+    [-123456.78912345678, "-123456.789123457"],
+    [5e-7, "0.0000005"],
+    [1.2345678901234568e-5, "0.000012345678901"],
+    [1e-15, "0.000000000000001"],
+    [1e-16, "0"],
+    [-1e-16, "0"],
+    [Number.MIN_VALUE, "0"],
+    [0.9999999999999999, "1"],
+    [2251799813685248.5, "2251799813685250"],
+    [1e20 / 100, "1000000000000000000"],
+  ];
+  for (const [value, text] of cases) t.is(numberText(value), text);
+});
+
+test("what no 64 bits hold is refused", (t) => {
+  for (const value of [2 ** 63, -(2 ** 63), 1e19, 1e300, Number.MAX_VALUE, NaN, Infinity, -Infinity]) {
+    t.is(numberText(value), undefined, String(value));
+  }
+  t.is(numberText(2 ** 63 - 1024), "9223372036854774784");
+  t.is(longText(2n ** 63n), undefined);
+  t.is(longText(-(2n ** 63n) - 1n), undefined);
+  t.is(longText(2n ** 63n - 1n), "9223372036854775807");
+  t.is(longText(-(2n ** 63n)), "-9223372036854775808");
+});
+
+test("every number that leaves is stored as a number, and as the one that was meant", (t) => {
+  const anyNumber = fc.oneof(
+    fc.double({ noNaN: true, noDefaultInfinity: true, min: -9.2e18, max: 9.2e18 }),
+    fc.double({ noNaN: true, noDefaultInfinity: true, min: -1, max: 1 }),
+    fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e6, max: 1e6 }),
+    fc.maxSafeInteger().map((whole) => whole / 1000),
+  );
+  fc.assert(
+    fc.property(anyNumber, (value) => {
+      const text = numberText(value) ?? "refused";
+      const stored = typeOfNumber(text);
+      // Half of the 15th digit, and half a step between doubles: as one, the text is rounded once more.
+      const near = Math.max(5e-16, Math.abs(value) * (5e-15 + Number.EPSILON / 2));
+      const [whole = "", decimals = ""] = text.replace("-", "").split(".");
+      const digits = `${whole}${decimals}`.replace(/^0+/, "");
+      return (
+        stored.type !== "STRING" &&
+        /^-?\d+(\.\d+)?$/.test(text) &&
+        Math.abs(Number(stored.text) - value) <= near &&
+        decimals.length <= 15 &&
+        (decimals === "" || digits.length <= 15)
+      );
+    }),
+    { numRuns: 5000 },
+  );
+  t.pass();
+});
+
+test("an integer leaves as its exact value, also beyond 2^53", (t) => {
+  fc.assert(fc.property(fc.maxSafeInteger(), (value) => numberText(value) === BigInt(value).toString()));
+  fc.assert(
+    fc.property(fc.double({ noNaN: true, min: 2 ** 53, max: 2 ** 62 }), (value) => {
+      const text = numberText(value) ?? "";
+      return Number(text) === value && typeOfNumber(text).type === "LONG";
+    }),
+  );
+  t.pass();
+});

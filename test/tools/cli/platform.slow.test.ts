@@ -1,0 +1,512 @@
+// The local platform's options on the command line, in processes of its own.
+
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { stripVTControlCharacters } from "node:util";
+import test, { type ExecutionContext } from "ava";
+import { qrCode } from "../../../tools/cli/commands/platform/greeting.js";
+import { isLoopback, passwordFor, reachable } from "../../../tools/cli/commands/platform/network.js";
+import { Operator } from "../../../tools/operator/operator.js";
+import { generator } from "../../../tools/platform/core/common/random.js";
+import { startPlatform } from "../../../tools/platform/server.js";
+import { SEED } from "../../sample.js";
+import { killAll, launch, mote, processOutput } from "./commands.js";
+
+test.after.always(killAll);
+
+const KEYS = { MOTE_PROVISION_KEY: "given-key", MOTE_PROVISION_SECRET: "given-secret" };
+
+test.serial("platform: limits and times given on the command line hold", async (t) => {
+  const limits = ["--rate-limit", "device-telemetry=1:600", "--rate-limit", "device-points=3:600"];
+  const times = ["--async-cap", "50ms", "--request-timeout", "20ms", "--lag", "1h"];
+  const args = ["platform", "--no-state", "--port", "0", "--log", "json", ...limits, ...times];
+  const child = launch(args, KEYS);
+  const eventLog = processOutput(child);
+  await eventLog.until(({ events }) => events.length === 1);
+  const { url } = eventLog.events[0] as unknown as Record<string, string>;
+  const request = async (path: string, body?: object): Promise<[number, string]> => {
+    const init = body ? { method: "POST", body: JSON.stringify(body) } : {};
+    const response = await fetch(`${url}/api/v1/${path}`, init);
+    return [response.status, await response.text()];
+  };
+  const proposed = { provisionDeviceKey: "given-key", provisionDeviceSecret: "given-secret", token: "own" };
+  t.is((await request("provision", proposed))[0], 200);
+  t.deepEqual(await request("own/telemetry", { a: 1, b: 2, c: 3, d: 4 }), [500, ""]);
+  t.deepEqual(await request("own/rpc"), [408, ""]);
+  t.is((await request("own/rpc?timeout=1000"))[0], 503);
+  t.deepEqual(await request("own/attributes"), [200, "{}"]);
+  child.kill("SIGTERM");
+  t.deepEqual(await once(child, "close"), [0, null]);
+});
+
+test.serial("platform: wrong limits and times are reported as wrong usage", async (t) => {
+  const wrong: [string[], RegExp][] = [
+    [["--rate-limit", "points=1:1"], /begins with one of tenant-messages/],
+    [["--rate-limit", "device-points=1"], /tokens:seconds/],
+    [["--async-cap", "soon"], /duration like 500ms/],
+    [["--lag", "-1s"], /duration like 500ms/],
+    [["--admin-password", "tenant"], /none that everybody knows/],
+    [["--admin-password", "short"], /8 characters at least/],
+  ];
+  await Promise.all(
+    wrong.map(async ([args, expected]) => {
+      const { code, err } = await mote(["platform", "--no-state", ...args]);
+      t.is(code, 2, args.join(" "));
+      t.regex(err, expected);
+    }),
+  );
+});
+
+test.serial(
+  "platform: a key and secret that were given are not repeated, those made up are shown",
+  async (t) => {
+    for (const [env, said] of [
+      [KEYS, "as given"],
+      [{}, ""],
+    ] as const) {
+      const child = launch(["platform", "--no-state", "--port", "0"], env);
+      let out = "";
+      child.stdout?.on("data", (data) => {
+        out += data;
+        if (out.includes("Ctrl-C")) child.kill("SIGTERM");
+      });
+      t.deepEqual(await once(child, "close"), [0, null]);
+      t.notRegex(out, /given-/);
+      t.regex(out, new RegExp(`provisioning secret  ${said || "[A-Za-z0-9]{20}"}\n`));
+    }
+  },
+);
+
+test.serial("platform: its JSON line holds no secret, made up or given", async (t) => {
+  for (const env of [{}, KEYS]) {
+    const child = launch(["platform", "--no-state", "--port", "0", "--json"], env);
+    let out = "";
+    child.stdout?.on("data", (data) => {
+      out += data;
+      if (out.includes("\n")) child.kill("SIGTERM");
+    });
+    t.deepEqual(await once(child, "close"), [0, null]);
+    const members = JSON.parse(out) as Record<string, unknown>;
+    t.is(members.event, "listening");
+    t.is(members.provisionSecret, null);
+    t.deepEqual(
+      Object.keys(members).filter((name) => /secret|password/i.test(name)),
+      ["provisionSecret"],
+    );
+    t.notRegex(out, /given-/);
+  }
+  const { code, err } = await mote(["platform", "--no-state", "--port", "0", "--host", "0.0.0.0", "--json"]);
+  t.is(code, 2);
+  t.is(err, "error: --log json prints no password: give one with --admin-password or MOTE_ADMIN_PASSWORD\n");
+});
+
+async function greetingOf(args: string[], env: Record<string, string> = {}): Promise<string> {
+  const child = launch(["platform", "--no-state", "--port", "0", ...args], env);
+  let out = "";
+  child.stdout?.on("data", (data) => {
+    out += data;
+    if (out.includes("Ctrl-C")) child.kill("SIGTERM");
+  });
+  await once(child, "close");
+  return out;
+}
+
+async function logsIn(url: string, name: string, password: string): Promise<boolean> {
+  const body = JSON.stringify({ username: `${name}@thingsboard.org`, password });
+  const headers = { "content-type": "application/json" };
+  return (await fetch(`${url}/api/auth/login`, { method: "POST", headers, body })).status === 200;
+}
+
+test.serial("platform: it says once where its state is", async (t) => {
+  const out = await greetingOf([]);
+  t.regex(out, /^Local platform at http:\/\/127\.0\.0\.1:\d+\n/);
+  t.is(out.split("it goes with this process (without --no-state it is kept)").length, 2);
+  t.regex(out, /tenant@thingsboard\.org \/ tenant\n/);
+  t.notRegex(out, /open to the network|for boards/);
+});
+
+test.serial(
+  "platform: open to the network it names its addresses, and the well-known passwords don't hold",
+  async (t) => {
+    const own = { MOTE_ADMIN_PASSWORD: "of-my-own" };
+    const args = ["platform", "--no-state", "--port", "0", "--host", "0.0.0.0", "--log", "json"];
+    const child = launch(args, own);
+    const eventLog = processOutput(child);
+    await eventLog.until(({ events }) => events.length === 1);
+    const { url, urls } = eventLog.events[0] as unknown as Record<string, string>;
+    t.deepEqual(urls ?? [], reachable(String(url), "0.0.0.0"));
+    for (const name of ["tenant", "customer", "sysadmin"]) {
+      t.false(await logsIn(String(url), name, name));
+      t.true(await logsIn(String(url), name, "of-my-own"));
+    }
+    child.kill("SIGTERM");
+    await once(child, "close");
+    t.regex(await greetingOf(["--host", "0.0.0.0"]), /tenant@thingsboard\.org \/ [A-Za-z0-9]{16}\n/);
+    const out = await greetingOf(["--host", "0.0.0.0"], own);
+    t.regex(out, /tenant@thingsboard\.org \/ as given\n/);
+    t.regex(out, /open to the network\. The well-known passwords of a fresh server do not hold here/);
+    t.notRegex(out, /of-my-own/);
+  },
+);
+
+test("platform: a QR code is light on dark on any terminal with colours, and plain elsewhere", (t) => {
+  const plain = qrCode("http://192.168.0.2:8080/", { isTTY: false, hasColors: () => true });
+  t.true(plain.every((line) => /^[ █▀▄]+$/.test(line)));
+  // Four modules of margin: two lines at the top.
+  t.regex(plain.slice(0, 2).join(""), /^█+$/);
+  const coloured = qrCode("http://192.168.0.2:8080/", { isTTY: true, hasColors: () => true });
+  t.true(coloured.every((line) => line.startsWith("\u001b[97m\u001b[40m")));
+  t.deepEqual(coloured.map(stripVTControlCharacters), plain);
+  t.deepEqual(qrCode("http://192.168.0.2:8080/", { isTTY: true, hasColors: () => false }), plain);
+});
+
+test("platform: what is loopback, and which password holds", (t) => {
+  for (const host of ["127.0.0.1", "127.9.9.9", "localhost", "::1"]) t.true(isLoopback(host), host);
+  for (const host of ["0.0.0.0", "::", "192.168.0.2", "host.example"]) t.false(isLoopback(host), host);
+  t.is(passwordFor({ host: "127.0.0.1" }), undefined);
+  t.deepEqual(passwordFor({ host: "127.0.0.1", adminPassword: "of my own" }), {
+    text: "of my own",
+    isMadeUp: false,
+  });
+  t.not(passwordFor({ host: "::" })?.text, passwordFor({ host: "::" })?.text);
+  t.deepEqual(reachable("http://192.168.0.2:8080", "192.168.0.2"), ["http://192.168.0.2:8080"]);
+});
+
+test.serial("platform: client-side RPCs are answered with --rule-chain alone", async (t) => {
+  for (const more of [[], ["--rule-chain"]]) {
+    const child = launch(
+      ["platform", "--no-state", "--port", "0", "--log", "json", "--async-cap", "100ms", ...more],
+      KEYS,
+    );
+    const eventLog = processOutput(child);
+    await eventLog.until(({ events }) => events.length === 1);
+    const { url } = eventLog.events[0] as unknown as Record<string, string>;
+    const post = (path: string, body: object) =>
+      fetch(`${url}/api/v1/${path}`, { method: "POST", body: JSON.stringify(body) });
+    const keys = { provisionDeviceKey: "given-key", provisionDeviceSecret: "given-secret" };
+    await (await post("provision", { ...keys, token: "own" })).text();
+    const answer = await post("own/rpc", { method: "getCurrentTime", params: {} });
+    t.is(answer.status, more.length > 0 ? 200 : 503);
+    await answer.text();
+    child.kill("SIGTERM");
+    await once(child, "close");
+  }
+});
+
+// `mote platform --state`: killed at any moment, nothing that it acknowledged is lost, and a device goes on by itself.
+
+const STATE_KEYS = { MOTE_PROVISION_KEY: "state-key", MOTE_PROVISION_SECRET: "state-secret" };
+const KILLS = 20;
+/** Connections that write at the same time. */
+const WRITERS = 4;
+
+test.after.always(killAll);
+
+function folder(t: ExecutionContext): string {
+  const directory = mkdtempSync(join(tmpdir(), "mote-platform-"));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+interface Running {
+  child: ChildProcess;
+  url: string;
+}
+
+async function run(state: string, port = 0): Promise<Running> {
+  const child = launch(["platform", "--port", String(port), "--state", state, "--log", "json"], STATE_KEYS);
+  const eventLog = processOutput(child);
+  await eventLog.until(({ events }) => events.length === 1);
+  return { child, url: String(eventLog.events[0]?.url) };
+}
+
+async function end({ child }: Running, signal: "SIGKILL" | "SIGTERM"): Promise<void> {
+  child.kill(signal);
+  if (child.exitCode === null && child.signalCode === null) await once(child, "close");
+}
+
+async function provision(url: string, token: string): Promise<void> {
+  const body = JSON.stringify({
+    deviceName: token,
+    token,
+    provisionDeviceKey: STATE_KEYS.MOTE_PROVISION_KEY,
+    provisionDeviceSecret: STATE_KEYS.MOTE_PROVISION_SECRET,
+  });
+  await (await fetch(`${url}/api/v1/provision`, { method: "POST", body })).text();
+}
+
+test.serial(
+  `killed ${KILLS} times in the middle of writes: nothing that was acknowledged is lost`,
+  async (t) => {
+    t.timeout(600_000);
+    t.log(`seed ${SEED}`);
+    const random = generator(SEED);
+    const state = folder(t);
+    const acknowledged: number[] = [];
+    let next = 0;
+    const write = async (url: string): Promise<void> => {
+      for (;;) {
+        const ts = next++;
+        const body = JSON.stringify({ ts, values: { n: ts } });
+        try {
+          const answer = await fetch(`${url}/api/v1/device/telemetry`, { method: "POST", body });
+          await answer.arrayBuffer();
+          if (answer.status === 200) acknowledged.push(ts);
+          else t.fail(`status ${answer.status}`);
+        } catch {
+          return;
+        }
+      }
+    };
+    for (let kill = 0; kill < KILLS; kill++) {
+      const platform = await run(state);
+      if (kill === 0) await provision(platform.url, "device");
+      const writers = Array.from({ length: WRITERS }, () => write(platform.url));
+      const before = acknowledged.length;
+      while (acknowledged.length < before + 5 + random(50))
+        await new Promise((resolve) => setTimeout(resolve, random(20)));
+      await end(platform, "SIGKILL");
+      await Promise.all(writers);
+    }
+    const last = await startPlatform({ port: 0, state: { directory: state } });
+    t.teardown(() => last.close());
+    const series = last.core.devices.byToken("device")?.series;
+    const points = series?.range("n", { startTs: 0, endTs: 1e9, limit: 1e6, ascending: true }) ?? [];
+    const there = new Set(points.map(({ ts }) => ts));
+    t.log(`${acknowledged.length} points acknowledged, ${there.size} there`);
+    t.deepEqual(
+      acknowledged.filter((ts) => !there.has(ts)),
+      [],
+    );
+    t.deepEqual(
+      points.filter(({ ts, value }) => value !== BigInt(ts)),
+      [],
+    );
+  },
+);
+
+test.serial(
+  "a device goes on by itself over restarts of the platform, with its id, token and series",
+  async (t) => {
+    t.timeout(240_000);
+    const [state, own, port] = [folder(t), folder(t), await freePort()];
+    let platform = await run(state, port);
+    const app = join(own, "app.mjs");
+    writeFileSync(
+      app,
+      `export const firmware = { title: "lives-on", version: "1" };
+    export default (agent) => { let n = 0; setInterval(() => agent.telemetry.record({ n: n++ }), 100); };`,
+    );
+    const args = ["run", "--url", platform.url, "--device-name", "lives-on", "--app", app];
+    const device = launch([...args, "--state", join(own, "state")], STATE_KEYS);
+    t.teardown(() => device.kill("SIGKILL"));
+    const operator = new Operator({ url: platform.url });
+    const find = async () => (await operator.devices.byName("lives-on"))!;
+    const points = async (): Promise<number> => {
+      const range = { keys: ["n"], startTs: 0, endTs: Date.now() + 1e6, limit: 100_000 };
+      return (await operator.timeSeries.range((await find()).id.id, range)).n?.length ?? 0;
+    };
+    const until = async (most: number): Promise<number> => {
+      for (;;) {
+        const count = await points().catch(() => 0);
+        if (count >= most) return count;
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    };
+    await operator.login("tenant@thingsboard.org", "tenant");
+    let count = await until(5);
+    const before = await find();
+    const credentials = await operator.devices.credentials(before.id.id);
+    for (const signal of ["SIGKILL", "SIGTERM"] as const) {
+      await end(platform, signal);
+      platform = await run(state, port);
+      // The operator's session goes on as well.
+      count = await until(count + 10);
+      t.deepEqual((await find()).id, before.id);
+      t.deepEqual(await operator.devices.credentials(before.id.id), credentials);
+    }
+    t.is((await operator.devices.list()).totalElements, 1, "it never made itself known again");
+    await end(platform, "SIGTERM");
+  },
+);
+
+test.serial("with a package of 1 MB and 100,000 points it starts within seconds", async (t) => {
+  const state = folder(t);
+  const made = await startPlatform({ port: 0, state: { directory: state } });
+  const { core } = made;
+  const profileId = core.profiles.default.id;
+  const device = core.createDevice({ name: "d", profileId }, "device");
+  for (let ts = 0; ts < 100_000; ts++) device.series.save("t", ts, ts / 2);
+  const image = { type: "FIRMWARE", title: "a", version: "1", tag: undefined, url: undefined } as const;
+  const file = { fileName: "a", contentType: "b", algorithm: "SHA256", checksum: undefined } as const;
+  const target = core.packages.create({ ...image, profileId });
+  core.packages.upload(target, { ...file, bytes: new Uint8Array(1_000_000).fill(7) });
+  await made.close();
+  const begun = performance.now();
+  const platform = await run(state);
+  const seconds = (performance.now() - begun) / 1000;
+  t.log(`${seconds.toFixed(1)} s from the command to its address`);
+  t.true(seconds < 10);
+  await end(platform, "SIGKILL");
+});
+
+test.serial("a folder in use, and one that can't be, are reported in a sentence", async (t) => {
+  const state = folder(t);
+  const platform = await run(state);
+  const { code, err } = await mote(["platform", "--port", "0", "--state", state]);
+  t.is(code, 1);
+  t.is(err, `error: ${state} is in use by process ${platform.child.pid}\n`);
+  await end(platform, "SIGTERM");
+  const wrong = await mote(["platform", "--port", "0", "--state", "/dev/null/state"]);
+  t.is(wrong.code, 1);
+  t.regex(wrong.err, /^error: no state can be kept in \/dev\/null\/state \(ENOTDIR\)\n$/);
+});
+
+test.serial("an empty database ends the command with exit code 8, and stays as it is", async (t) => {
+  const state = folder(t);
+  const file = join(state, "platform.db");
+  writeFileSync(file, "");
+  const { code, err } = await mote(["platform", "--port", "0", "--state", state]);
+  t.is(code, 8);
+  t.regex(err, /^error: platform\.db is damaged \(it has 0 bytes\): put a copy in its place, or move it/);
+  t.deepEqual(readdirSync(state), ["platform.db"]);
+  t.is(statSync(file).size, 0);
+});
+
+const CLI = fileURLToPath(new URL("../../../tools/cli/cli.js", import.meta.url));
+/** A file system of 400 KB in a name space of its own; what was on it is copied out at the end. */
+const SMALL_DISK =
+  'mount -t tmpfs -o size=400k tmpfs "$1" && "$3" "$4" platform --port 0 --log json --state "$1/state"; code=$?; cp -r "$1/state/." "$2"; exit $code';
+const onSmallDisk = spawnSync("unshare", ["-rm", "true"]).status === 0 ? test.serial : test.serial.skip;
+
+onSmallDisk("a disk that is full stops it with a sentence, and what was acknowledged is there", async (t) => {
+  t.timeout(240_000);
+  const [disk, copy] = [folder(t), folder(t)];
+  const script = ["-rm", "sh", "-c", SMALL_DISK, "sh", disk, copy, process.execPath, CLI];
+  const env = { PATH: process.env.PATH, NODE_OPTIONS: process.env.NODE_OPTIONS, ...STATE_KEYS };
+  const child = spawn("unshare", script, { env, stdio: ["ignore", "pipe", "pipe"] });
+  t.teardown(() => child.kill("SIGKILL"));
+  let complaint = "";
+  child.stderr.on("data", (text) => {
+    complaint += text;
+  });
+  const closed = once(child, "close");
+  const eventLog = processOutput(child);
+  await eventLog.until(({ events }) => events.length === 1);
+  const url = String(eventLog.events[0]?.url);
+  await provision(url, "device");
+  const acknowledged: number[] = [];
+  for (let ts = 0; ts < 1_000; ts++) {
+    const body = JSON.stringify({ ts, values: { n: ts, text: "x".repeat(3_000) } });
+    const answer = await fetch(`${url}/api/v1/device/telemetry`, { method: "POST", body }).catch(
+      () => undefined,
+    );
+    if (answer?.status !== 200) break;
+    acknowledged.push(ts);
+  }
+  t.deepEqual(await closed, [1, null]);
+  t.regex(
+    complaint,
+    /^error: the state in .+ can't be written: the disk is full; the platform stopped, what it answered before is kept\n$/,
+  );
+  t.true(acknowledged.length > 3 && acknowledged.length < 1_000);
+  const last = await startPlatform({ port: 0, state: { directory: copy } });
+  t.teardown(() => last.close());
+  const series = last.core.devices.byToken("device")?.series;
+  const points = series?.range("n", { startTs: 0, endTs: 1e9, limit: 1e6, ascending: true }) ?? [];
+  t.log(`${acknowledged.length} points acknowledged, ${points.length} there`);
+  t.deepEqual(
+    points.map(({ ts }) => ts),
+    acknowledged,
+  );
+});
+
+// The local platform's table views and their limits on the command line, in processes of their own.
+
+test.after.always(killAll);
+
+const VIEW = "3f2504e0-4f89-41d3-9a0c-0305e82c3301";
+
+test.serial(
+  "platform: views of a file are listed and served, with the limits of the environment",
+  async (t) => {
+    const at = mkdtempSync(join(tmpdir(), "mote-views-"));
+    t.teardown(() => rmSync(at, { recursive: true }));
+    const file = join(at, "views.json");
+    const columns = [{ label: "n", column: "count", key: "t" }];
+    writeFileSync(file, JSON.stringify([{ id: VIEW, name: "Counts", columns }]));
+    const limits = {
+      SIMPLE_API_RATE_LIMITER_QUEUE_CAPACITY: "0",
+      SIMPLE_API_RATE_LIMITER_THREAD_POOL_SIZE: "1",
+    };
+    const args = [
+      "platform",
+      "--no-state",
+      "--port",
+      "0",
+      "--log",
+      "json",
+      "--views",
+      file,
+      "--report-time",
+      "1h",
+    ];
+    const child = launch(args, limits);
+    const eventLog = processOutput(child);
+    await eventLog.until(({ events }) => events.length === 1);
+    const { url, views } = eventLog.events[0] as unknown as { url: string; views: unknown };
+    t.deepEqual(views, [{ id: VIEW, name: "Counts" }]);
+    const post = async (path: string, body: object, jwt = ""): Promise<Response> =>
+      fetch(url + path, {
+        method: "POST",
+        headers: { "content-type": "application/json", jwt },
+        body: JSON.stringify(body),
+      });
+    const login = await post("/api/auth/login", { username: "tenant@thingsboard.org", password: "tenant" });
+    const { token } = (await login.json()) as { token: string };
+    const ask = (): Promise<number> =>
+      post("/apiAnalytics/publicApi/buildReport", { viewConfigId: VIEW }, token).then(({ status }) => status);
+    // One runs for an hour, whichever of the two it is; the other has no place to wait in.
+    t.is(await Promise.race([ask(), ask()]), 429);
+    // What is under way would end first: an hour. A second signal waits for nothing.
+    child.kill("SIGTERM");
+    await new Promise((go) => setTimeout(go, 500));
+    child.kill("SIGTERM");
+    t.deepEqual(await once(child, "close"), [0, null]);
+  },
+);
+
+test.serial("platform: views and limits that make no sense are wrong usage", async (t) => {
+  const at = mkdtempSync(join(tmpdir(), "mote-views-"));
+  t.teardown(() => rmSync(at, { recursive: true }));
+  const file = join(at, "views.json");
+  writeFileSync(file, '[{"name":"x","columns":[]}]');
+  const wrong: [string[], Record<string, string>, RegExp][] = [
+    [["--views", file], {}, /view 1: it has 1 to 100 columns/],
+    [["--views", join(at, "none")], {}, /can't be read \(ENOENT\)/],
+    [
+      [],
+      { SIMPLE_API_RATE_LIMITER_THREAD_POOL_SIZE: "0" },
+      /SIMPLE_API_RATE_LIMITER_THREAD_POOL_SIZE is a whole number from 1 on/,
+    ],
+  ];
+  for (const [args, env, message] of wrong) {
+    const { code, err } = await mote(["platform", "--no-state", "--port", "0", ...args], env);
+    t.is(code, 2);
+    t.regex(err, message);
+  }
+});

@@ -1,0 +1,218 @@
+// What builds left in build/ of this project, by Espressif's own image tools: `npm run esp32 -- --build --target ...` adds a chip.
+import { spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import test, { type ExecutionContext } from "ava";
+import { writeFlash } from "../../../tools/moddable/esp32/flash-image.js";
+import { familyOf } from "../../../tools/moddable/esp32/web-install.js";
+import { findEsptool } from "../../../tools/moddable/flash/esptool.js";
+import { type Flashable, findFirmware } from "../../../tools/moddable/flash/firmware.js";
+import { flashBoard } from "../../../tools/moddable/flash/flash-board.js";
+import { readImageHeader } from "../../../tools/moddable/flash/image-header.js";
+import type { Port } from "../../../tools/moddable/flash/ports.js";
+import { type PortSystem, ReturningPort } from "../../../tools/moddable/flash/returning-port.js";
+import { PROJECT } from "../../../tools/project.js";
+import { CHIP_IDS, fakeEsptool, type Played, ROWS, tableOf, writeWeb } from "./flash/board.js";
+
+const MEGABYTE = 1024 * 1024;
+const { IDF_PYTHON_ENV_PATH = "" } = process.env;
+const command = [
+  ["esptool"],
+  [join(IDF_PYTHON_ENV_PATH, "bin", "python"), "-m", "esptool"],
+  ["python3", "-m", "esptool"],
+].find(([program, ...words]) => spawnSync(program!, [...words, "version"]).status === 0);
+
+function esptool(...words: string[]): string {
+  const [program, ...first] = command!;
+  const env = { ...process.env, NO_COLOR: "1", COLUMNS: "200", TERM: "dumb" };
+  const { status, stdout, stderr } = spawnSync(program!, [...first, ...words], { env, encoding: "utf8" });
+  if (status !== 0) throw new Error(stdout + stderr);
+  return stdout;
+}
+
+/** Of boards, and one for the emulator. */
+function built(): (Flashable & { readonly folder: string })[] {
+  const found = existsSync(join(PROJECT, "build")) ? quietly(() => findFirmware(PROJECT)) : [];
+  const images = join(PROJECT, "build", "chip", "images");
+  const [emulated] = (existsSync(images) ? readdirSync(images) : [])
+    .map((name) => join(images, name))
+    .filter((folder) => existsSync(join(folder, "flash_args")))
+    .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
+  const ofBoards = found.flatMap((one) => (one.folder === undefined ? [] : [{ ...one, folder: one.folder }]));
+  if (emulated === undefined) return ofBoards;
+  const parts = readFileSync(join(emulated, "flash_args"), "utf8").matchAll(/^(0x[0-9a-f]+) (\S+)$/gm);
+  return [
+    ...ofBoards,
+    {
+      ...{ name: "chip", version: "0", chip: "esp32c3", target: "emulated", folder: emulated },
+      parts: [...parts].map(([, offset, file]) => ({ offset: Number(offset), file: join(emulated, file!) })),
+    },
+  ];
+}
+
+function quietly<T>(look: () => T[]): T[] {
+  try {
+    return look();
+  } catch {
+    return [];
+  }
+}
+
+const IMAGES = command ? built() : [];
+if (IMAGES.length === 0)
+  test.skip(`images of builds, by esptool: ${command ? "nothing was built" : "esptool is missing"}`, () => {});
+
+for (const image of IMAGES) {
+  const folder = mkdtempSync(join(tmpdir(), "mote-image-"));
+  test.after.always(() => rmSync(folder, { recursive: true, force: true }));
+
+  test(`${image.target}: esptool reads boot loader and application, their checksums are valid, and it is for the chip that we read`, (t) => {
+    const images = image.parts.filter(({ file }) => readImageHeader(readFileSync(file)));
+    t.is(images.length, 2);
+    for (const { file } of images) {
+      const info = esptool("image-info", file);
+      t.log(info.match(/^(?:Image size|Chip ID|Flash size|Checksum|Validation hash): .*$/gm)?.join("; "));
+      t.regex(info, /^Checksum: 0x[0-9a-f]+ \(valid\)$/m);
+      t.regex(info, /^Validation hash: [0-9a-f]{64} \(valid\)$/m);
+      t.true(info.includes(`Detected image type: ${familyOf(image.chip)}\n`));
+      const header = readImageHeader(readFileSync(file));
+      t.is(header?.chip, image.chip);
+      t.true(info.includes(`Flash size: ${header!.flashBytes / MEGABYTE}MB\n`));
+      t.true(info.includes(`Chip ID: ${CHIP_IDS[image.chip]} `));
+    }
+  });
+
+  test(`${image.target}: the flash that we write is the one that merge-bin makes`, (t) => {
+    const [merged, ours] = [join(folder, "merged.bin"), join(folder, "ours.bin")];
+    const words = image.parts.flatMap(({ offset, file }) => [`${offset}`, file]);
+    esptool("--chip", image.chip, "merge-bin", "--output", merged, ...words);
+    writeFlash({ directory: image.folder, folder: image.folder, chip: image.chip }, ours, 4);
+    const bytes = readFileSync(merged);
+    t.true(readFileSync(ours).subarray(0, bytes.length).equals(bytes));
+  });
+}
+
+// `mote flash` at a port that goes away, comes back, or stays away: esptool and the ports of the machine are played.
+
+/** Ports are files of a folder; `titles` by their names. `paused` is called with the ms of each pause so far: none is waited for. */
+async function rig(
+  t: ExecutionContext,
+  played: (dev: string) => Played,
+  {
+    titles = {},
+    paused = () => {},
+  }: { titles?: Record<string, string>; paused?: (dev: string) => void } = {},
+) {
+  const home = mkdtempSync(join(tmpdir(), "mote-port-"));
+  t.teardown(() => rmSync(home, { recursive: true, force: true }));
+  const [bin, page, dev] = [join(home, "bin"), join(home, "page"), join(home, "dev")];
+  for (const folder of [bin, page, dev]) mkdirSync(folder);
+  writeWeb(page, [{ chip: "esp32c3" }]);
+  writeFileSync(join(home, "table"), tableOf(ROWS));
+  const port = join(dev, "ttyACM0");
+  writeFileSync(port, "");
+  const calls = fakeEsptool(bin, { table: join(home, "table"), ...played(dev) });
+  const lines: string[] = [];
+  let waitedMs = 0;
+  const system: PortSystem = {
+    list: () =>
+      ["ttyACM0", "ttyACM1", "ttyACM2"]
+        .map((name): Port => ({ path: join(dev, name), ...(titles[name] && { title: titles[name] }) }))
+        .filter(({ path }) => existsSync(path)),
+    exists: existsSync,
+    pause: async (ms) => {
+      waitedMs += ms;
+      paused(dev);
+    },
+  };
+  const esptool = await findEsptool({ PATH: [bin, process.env.PATH].join(delimiter) });
+  const say = (line: string): void => void lines.push(line.replaceAll(dev, "/dev"));
+  const flash = (lateMs?: number) =>
+    flashBoard(esptool, findFirmware(page), {
+      cable: new ReturningPort(port, say, system),
+      ...(lateMs !== undefined && { lateMs }),
+      ...{ baud: 115_200, erase: false, aside: true, say, confirm: async () => {} },
+    });
+  const writing = () =>
+    /--port (\S+) .*write-flash/.exec(readFileSync(calls, "utf8"))?.[1]?.replace(dev, "/dev");
+  return { flash, lines, writing, dev, waited: () => waitedMs };
+}
+
+for (const at of ["flash-id", "read-flash"])
+  test(`a port that goes away at ${at} and comes back is waited for`, async (t) => {
+    const { flash, lines, writing } = await rig(t, () => ({ goes: { at } }), {
+      paused: (dev) => writeFileSync(join(dev, "ttyACM0"), ""),
+    });
+    await flash();
+    t.is(writing(), "/dev/ttyACM0");
+    // It was back before it was looked for.
+    t.false(lines.some((line) => line.includes("went away")));
+  });
+
+test("one that comes back by another name is found, said, and written there", async (t) => {
+  const { flash, lines, writing } = await rig(t, (dev) => ({
+    goes: { at: "read-flash", to: join(dev, "ttyACM1") },
+  }));
+  const { cable } = await flash();
+  t.is(writing(), "/dev/ttyACM1");
+  t.regex(cable.path, /ttyACM1$/);
+  t.deepEqual(
+    lines.filter((line) => line.startsWith("port")),
+    [
+      "port      /dev/ttyACM0 went away: a chip with USB of its own takes it along at a reset. Waiting",
+      "port      it is back, as /dev/ttyACM1",
+    ],
+  );
+});
+
+test("of two new ports the one that has the board's own name is taken", async (t) => {
+  const titles = { ttyACM0: "Espressif C4:0A", ttyACM1: "Espressif FF:FF", ttyACM2: "Espressif C4:0A" };
+  const { flash, writing } = await rig(t, (dev) => ({ goes: { at: "flash-id", to: join(dev, "ttyACM2") } }), {
+    titles,
+    paused: (dev) => writeFileSync(join(dev, "ttyACM1"), ""),
+  });
+  await flash();
+  t.is(writing(), "/dev/ttyACM2");
+});
+
+test("another board at the new port gets nothing", async (t) => {
+  const { flash, writing } = await rig(t, (dev) => ({
+    goes: { at: "read-flash", to: join(dev, "ttyACM1"), mac: "c4:0a:24:fe:10:99" },
+  }));
+  const error = await t.throwsAsync(flash());
+  t.regex(error.message, /another one, with MAC c4:0a:24:fe:10:99.*nothing was written/);
+  t.is(writing(), undefined);
+});
+
+test("one that stays away is said with the way on after ten seconds", async (t) => {
+  const { flash, writing, waited } = await rig(t, () => ({ goes: { at: "flash-id" } }));
+  const error = await t.throwsAsync(flash());
+  t.regex(error.message, /did not come back in 10 s\. Plug the board in again, or hold BOOT, press RESET/);
+  t.is(writing(), undefined);
+  t.true(waited() > 10_000 && waited() < 12_000, `${waited()} ms`);
+});
+
+test("one that goes away while it is written is said too", async (t) => {
+  const { flash } = await rig(t, () => ({ goes: { at: "write-flash" } }));
+  const error = await t.throwsAsync(flash());
+  t.regex(error.message, /may not be whole\. \S+ went away meanwhile: hold BOOT, press RESET/);
+});
+
+test("a board that answers late is said with the way on, and flashed once it does", async (t) => {
+  const { flash, lines, writing } = await rig(t, () => ({}));
+  await flash();
+  t.false(lines.some((line) => line.includes("no answer")));
+  await flash(0);
+  t.regex(lines.join("\n"), /no answer from \/dev\/ttyACM0 yet\. .*hold it, press RESET/);
+  t.is(writing(), "/dev/ttyACM0");
+});

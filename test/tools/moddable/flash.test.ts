@@ -1,0 +1,691 @@
+// What is flashed, and what is refused before anything is written.
+
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough, type Readable } from "node:stream";
+import test from "ava";
+import { readStoredSettings } from "../../../extras/commissioning/stored-settings.js";
+import { AGENT, OWN } from "../../../hosts/esp32/store.js";
+import { familyOf, writeWebInstall } from "../../../tools/moddable/esp32/web-install.js";
+import { esptoolCommands, isManifest, keepsItsData } from "../../../tools/moddable/esp32/web-manifest.js";
+import { readDevices } from "../../../tools/moddable/factory/device-list.js";
+import { findNvsTool, makeNvs, rowsFor, storesOf } from "../../../tools/moddable/factory/nvs-image.js";
+import { readIdentity, whyNot } from "../../../tools/moddable/flash/esptool.js";
+import { checkParts, choose, findFirmware } from "../../../tools/moddable/flash/firmware.js";
+import { readImageHeader } from "../../../tools/moddable/flash/image-header.js";
+import { changesBetween, endOf, isErased, readTable } from "../../../tools/moddable/flash/partition-table.js";
+import { checkPort, choosePort, listPorts, usersOf } from "../../../tools/moddable/flash/ports.js";
+import { followSerial, Watch } from "../../../tools/moddable/flash/serial-log.js";
+import { onPath } from "../../../tools/moddable/program.js";
+import { SdkError } from "../../../tools/moddable/sdk.js";
+import { fakeHost } from "../../fakes/host.js";
+import { FLASH_BYTES, imageFor, ROWS, tableOf, writeBuild, writeWeb } from "./flash/board.js";
+
+const home = mkdtempSync(join(tmpdir(), "mote-flash-"));
+test.after.always(() => rmSync(home, { recursive: true, force: true }));
+
+let folders = 0;
+function folder(): string {
+  const path = join(home, `${folders++}`);
+  mkdirSync(path);
+  return path;
+}
+
+test("a build and a folder for a web page have the same parts, and a build for the emulator is none", (t) => {
+  const [project, web] = [folder(), folder()];
+  const built = writeBuild(project, { chip: "esp32c3" });
+  writeBuild(project, { chip: "esp32c3", emulated: true });
+  writeWeb(web, [{ chip: "esp32c3" }, { chip: "esp32" }]);
+  const [ofBuild, ...none] = findFirmware(project);
+  const [ofWeb, classic] = findFirmware(web);
+  t.deepEqual(none, []);
+  t.like(ofBuild, {
+    name: "lamp",
+    version: "1.2.0",
+    chip: "esp32c3",
+    target: "esp32/esp32c3",
+    folder: built,
+  });
+  t.like(ofWeb, { name: "lamp", version: "1.2.0", chip: "esp32c3", folder: undefined });
+  const offsets = (parts: readonly { offset: number }[] = []) => parts.map(({ offset }) => offset);
+  t.deepEqual(offsets(ofBuild?.parts), [0, 0x8000, 0x10000, 0x20000]);
+  t.deepEqual(offsets(ofWeb?.parts), offsets(ofBuild?.parts));
+  t.deepEqual(offsets(classic?.parts), [0x1000, 0x8000, 0x10000, 0x20000]);
+  for (const one of [ofBuild, ofWeb])
+    t.deepEqual(checkParts(one!, FLASH_BYTES), { bytes: 4096 * 2 + 0xc00 + 0x2000 });
+});
+
+test("a folder with nothing to flash says what builds it", (t) => {
+  const project = folder();
+  t.throws(() => findFirmware(project), { instanceOf: SdkError, message: /mote esp32 --build/ });
+  writeBuild(project, { chip: "esp32c3", emulated: true });
+  t.throws(() => findFirmware(project), { instanceOf: SdkError });
+});
+
+test("a manifest names files of its folder alone, at places that are some", (t) => {
+  const web = folder();
+  for (const part of [
+    { path: "../secret.bin", offset: 0 },
+    { path: "/etc/passwd", offset: 0 },
+    { path: "a.bin", offset: -1 },
+    { path: "a.bin", offset: "0x0" },
+    { path: "a.bin" },
+    null,
+  ]) {
+    const builds = [{ chipFamily: "ESP32-C3", parts: [part] }];
+    writeFileSync(join(web, "manifest.json"), JSON.stringify({ name: "a", version: "1", builds }));
+    t.throws(() => findFirmware(web), { instanceOf: SdkError, message: /none of this folder/ });
+  }
+});
+
+test("the board's chip chooses the build, and --target among several", (t) => {
+  const project = folder();
+  writeBuild(project, { chip: "esp32c3" });
+  const one = findFirmware(project);
+  t.is(choose(one, "esp32c3", undefined).chip, "esp32c3");
+  t.throws(() => choose(one, "esp32", undefined), {
+    message: /is an esp32, .*esp32\/esp32c3 alone: nothing was/,
+  });
+  t.throws(() => choose(one, "esp32c3", "esp32/x"), { message: /no build of esp32\/x: esp32\/esp32c3/ });
+  writeBuild(project, { chip: "esp32c3" }, "esp32/c3_devkit_rust");
+  const two = findFirmware(project);
+  t.throws(() => choose(two, "esp32c3", undefined), { message: /several.*--target/s });
+  t.is(choose(two, "esp32c3", "esp32/c3_devkit_rust").target, "esp32/c3_devkit_rust");
+});
+
+test("an image of another chip, a part that is missing, and a flash that is too small are refused by what the files are", (t) => {
+  const wrong = (
+    built: Parameters<typeof writeBuild>[1],
+    flash: number | undefined,
+    message: RegExp,
+  ): void => {
+    const project = folder();
+    writeBuild(project, built);
+    t.throws(() => checkParts(findFirmware(project)[0]!, flash), { instanceOf: SdkError, message });
+  };
+  wrong({ chip: "esp32c3", application: imageFor("esp32c6") }, FLASH_BYTES, /for an esp32c6.*an esp32c3/);
+  wrong({ chip: "esp32c3", megabytes: 8 }, FLASH_BYTES, /for a flash of 8 MB, the board has 4 MB/);
+  wrong(
+    { chip: "esp32c3", rows: [...ROWS, ["more", 1, 2, 0x400000, 0x1000]] },
+    FLASH_BYTES,
+    /5 MB, the board has 4/,
+  );
+  wrong({ chip: "esp32c3", application: imageFor("esp32c3", 4, FLASH_BYTES) }, FLASH_BYTES, /5 MB/);
+  const project = folder();
+  const built = writeBuild(project, { chip: "esp32c3", megabytes: 8 });
+  t.notThrows(() => checkParts(findFirmware(project)[0]!, undefined));
+  rmSync(join(built, "xs_esp32.bin"));
+  t.deepEqual(t.throws(() => findFirmware(project))?.name, "SdkError");
+});
+
+test("a part that lies over another is refused", (t) => {
+  const project = folder();
+  writeBuild(project, { chip: "esp32c3", application: imageFor("esp32c3") });
+  const [program] = findFirmware(project);
+  const parts = program!.parts.map((part) => (part.offset === 0x8000 ? { ...part, offset: 0x800 } : part));
+  t.throws(() => checkParts({ ...program!, parts }, FLASH_BYTES), { message: /where another part lies/ });
+});
+
+test("tables are the same, or named by what moved", (t) => {
+  const table = tableOf(ROWS);
+  t.deepEqual(
+    readTable(table).map(({ label }) => label),
+    ["nvs", "otadata", "ota_0", "ota_1", "outbox"],
+  );
+  t.is(endOf(readTable(table)), 0x3e0000);
+  t.deepEqual(changesBetween(readTable(table), readTable(tableOf(ROWS))), []);
+  const moved: typeof ROWS = [
+    ["nvs", 1, 2, 0x9000, 0x5000],
+    ...ROWS.slice(1, 4),
+    ["outbox", 1, 0x41, 0x3a0000, 0x40000],
+  ];
+  t.deepEqual(changesBetween(readTable(tableOf(moved.slice(0, 4))), readTable(table)), [
+    "nvs: 0x9000, 0x5000 bytes -> 0x9000, 0x6000 bytes",
+    "outbox: none -> 0x3a0000, 0x40000 bytes",
+  ]);
+  t.is(changesBetween(readTable(tableOf(moved)), readTable(table)).length, 2);
+  t.true(isErased(Buffer.alloc(0xc00, 0xff)));
+  t.false(isErased(table));
+  t.deepEqual(readTable(Buffer.alloc(5)), []);
+  t.deepEqual(readTable(Buffer.alloc(0xc00, 0xff)), []);
+});
+
+test("the head of an image says its chip and flash; what is none has none", (t) => {
+  t.deepEqual(readImageHeader(imageFor("esp32s3", 16)), { chip: "esp32s3", flashBytes: 4 * FLASH_BYTES });
+  t.deepEqual(readImageHeader(imageFor("unheard-of")), { chip: "chip 99", flashBytes: FLASH_BYTES });
+  t.is(readImageHeader(tableOf(ROWS)), undefined);
+  t.is(readImageHeader(Buffer.from([0xe9])), undefined);
+});
+
+// As esptool 5.6.0 printed it for an emulated chip.
+const SAID = `esptool v5.6.0
+Serial port socket://localhost:5577:
+Connecting...
+Detecting chip type... ESP32-C3
+Connected to ESP32-C3 on socket://localhost:5577:
+Chip type:          ESP32-C3 (QFN32) (revision v0.3)
+MAC:                c4:0a:24:fe:10:01
+
+Flash Memory Information:
+=========================
+Manufacturer: c8
+Device: 4016
+Detected flash size: 4MB
+`;
+
+test("a board is what flash-id says, and what is in the way is said with the way on", (t) => {
+  t.deepEqual(readIdentity(SAID), { chip: "esp32c3", mac: "c4:0a:24:fe:10:01", flashBytes: FLASH_BYTES });
+  t.is(readIdentity(SAID.replaceAll("ESP32-C3", "ESP32"))?.chip, "esp32");
+  t.is(readIdentity(SAID.replace("4MB", "Unknown"))?.flashBytes, undefined);
+  t.is(readIdentity(SAID.replace("4MB", "512KB"))?.flashBytes, 512 * 1024);
+  t.is(readIdentity("esptool v5.6.0\n"), undefined);
+  for (const [text, said] of [
+    [
+      "Could not open /dev/ttyUSB0, the port is busy or doesn't exist.\n([Errno 13] Permission denied)",
+      /dialout/,
+    ],
+    ["Could not open /dev/ttyUSB0, the port is busy or doesn't exist.", /another program has it/],
+    ["Failed to connect to ESP32-C3: No serial data received.", /Hold BOOT/],
+    ["A serial exception error occurred: x", /could not speak.*\nA serial exception/],
+  ] as const)
+    t.regex(whyNot("/dev/ttyUSB0", text).message, said);
+});
+
+// Which port, and whether it is ours to use.
+
+const dev = mkdtempSync(join(tmpdir(), "mote-dev-"));
+test.after.always(() => rmSync(dev, { recursive: true, force: true }));
+for (const name of ["ttyUSB0", "ttyACM1", "ttyS0", "cu.usbserial-1", "cu.Bluetooth"])
+  writeFileSync(join(dev, name), "");
+mkdirSync(join(dev, "serial", "by-id"), { recursive: true });
+symlinkSync("../../ttyUSB0", join(dev, "serial", "by-id", "usb-Silicon_Labs_CP2102_0001-if00-port0"));
+
+test("ports of boards are found, with the name of the device where the system has it", (t) => {
+  t.deepEqual(listPorts("linux", dev), [
+    { path: join(dev, "ttyACM1") },
+    { path: join(dev, "ttyUSB0"), title: "Silicon Labs CP2102 0001" },
+  ]);
+  t.deepEqual(listPorts("darwin", dev), [{ path: join(dev, "cu.usbserial-1") }]);
+  t.is(listPorts("win32", dev), undefined);
+});
+
+test("the only port is taken, several are named, none says what to do", (t) => {
+  t.is(choosePort(undefined, [{ path: "/dev/a" }]), "/dev/a");
+  t.is(choosePort("/dev/b", []), "/dev/b");
+  t.throws(() => choosePort(undefined, [{ path: "/dev/a", title: "CP2102" }, { path: "/dev/b" }]), {
+    instanceOf: SdkError,
+    message: "there are several ports, and --port says which:\n  /dev/a  CP2102\n  /dev/b",
+  });
+  t.throws(() => choosePort(undefined, []), { message: /data lines.*BOOT/ });
+  t.throws(() => choosePort(undefined, undefined), { message: /--port/ });
+});
+
+test("a port that is missing, not ours or in use is said, and an address is nobody's file", (t) => {
+  t.throws(() => checkPort(join(dev, "ttyUSB9"), listPorts("linux", dev)), {
+    message: /no port .*ttyUSB9.*CP2102/s,
+  });
+  t.throws(() => checkPort(join(dev, "ttyUSB9"), []), { message: /none is there/ });
+  t.notThrows(() => checkPort("socket://127.0.0.1:1"));
+  t.notThrows(() => checkPort(join(dev, "ttyUSB0")));
+  if (process.getuid?.() === 0) return;
+  chmodSync(join(dev, "ttyS0"), 0o000);
+  t.throws(() => checkPort(join(dev, "ttyS0")), { message: /dialout/ });
+});
+
+(process.platform === "linux" ? test : test.skip)(
+  "who has the port open is named, and goes on",
+  async (t) => {
+    const port = join(dev, "ttyACM1");
+    const other = spawn("sleep", ["60"], { stdio: [openSync(port, "r+"), "ignore", "ignore"] });
+    t.teardown(() => other.kill());
+    await new Promise((go) => other.once("spawn", go));
+    // The program in it may not be there yet: its id is.
+    const users = usersOf(port);
+    t.is(users.length, 1);
+    t.regex(users[0]!, new RegExp(`\\(process ${other.pid}\\)$`));
+    t.throws(() => checkPort(port), { message: new RegExp(`in use by .*process ${other.pid}.*End it`) });
+    t.is(other.exitCode, null);
+    t.deepEqual(usersOf(join(dev, "ttyUSB0")), []);
+  },
+);
+
+// What a board prints, and what it means: of a port that is played, and of a terminal that is one.
+
+function watched() {
+  const lines: string[] = [];
+  const notes: string[] = [];
+  return {
+    port: "/dev/x",
+    lines,
+    notes,
+    line: (text: string) => lines.push(text),
+    note: (text: string) => notes.push(text),
+  };
+}
+
+test("lines are put together from pieces, and one without an end is shown in the end", (t) => {
+  const log = watched();
+  const watch = new Watch(log);
+  for (const piece of ["ESP-ROM:esp", "32c3\r", "\nBuild\r\nwaits ", "for"]) watch.take(piece);
+  t.deepEqual(log.lines, ["ESP-ROM:esp32c3", "Build"]);
+  watch.end();
+  t.deepEqual(log.lines.at(-1), "waits for");
+  watch.take("x".repeat(5000));
+  t.is(log.lines.at(-1)?.length, 5000);
+  t.deepEqual(log.notes, []);
+});
+
+// As the ROM of a C3 prints it.
+const DOWNLOAD = "rst:0x1 (POWERON),boot:0x2 (DOWNLOAD(USB/UART0/1))\r\nwaiting for download\r\n";
+const START = "rst:0x1 (POWERON),boot:0x8 (SPI_FAST_FLASH_BOOT)\r\nSPIWP:0xee\r\n";
+
+test("a board that stays in its download mode is said, once for each time it gets there", (t) => {
+  const log = watched();
+  const watch = new Watch(log);
+  watch.take(DOWNLOAD);
+  watch.take(DOWNLOAD);
+  t.is(log.notes.length, 1);
+  t.regex(log.notes[0]!, /BOOT and press RESET/);
+  watch.take(START);
+  t.is(log.notes.length, 1);
+  watch.take(DOWNLOAD);
+  t.is(log.notes.length, 2);
+});
+
+/** Time that passes when a test says so. */
+function played(ports: (Readable | undefined)[], look?: () => string | undefined) {
+  const timers = new Set<{ ms: number; then: () => void }>();
+  const log = watched();
+  const stop = new AbortController();
+  const timer = (ms: number, then: () => void) => {
+    const one = { ms, then };
+    timers.add(one);
+    return () => void timers.delete(one);
+  };
+  const pass = async (ms: number): Promise<void> => {
+    for (const one of [...timers])
+      if (one.ms <= ms) {
+        timers.delete(one);
+        one.then();
+      }
+    await new Promise((go) => setImmediate(go));
+  };
+  const opened: string[] = [];
+  const open = (port: string) => {
+    opened.push(port);
+    return ports.shift();
+  };
+  const over = followSerial({ ...log, ...(look && { look }), stop: stop.signal, open, timer });
+  return { log, stop, pass, over, timers, opened };
+}
+
+test("a port that goes away at a reset is waited for, and its lines go on", async (t) => {
+  const [first, second] = [new PassThrough(), new PassThrough()];
+  const { log, stop, pass, over, timers } = played([first, undefined, undefined, second]);
+  first.write("one\r\nhal");
+  await pass(0);
+  first.end();
+  for (let n = 0; n < 6; n++) await pass(250);
+  second.write("two\r\n");
+  await pass(0);
+  t.deepEqual(log.lines, ["one", "hal", "two"]);
+  t.is(log.notes.length, 2);
+  t.regex(log.notes[0]!, /went away.*plug the board in again/);
+  t.regex(log.notes[1]!, /is back/);
+  stop.abort();
+  await over;
+  t.is(timers.size, 0);
+});
+
+test("one that comes back by another name is read there", async (t) => {
+  const [first, second] = [new PassThrough(), new PassThrough()];
+  let name = "/dev/x";
+  const { log, stop, pass, over, opened } = played([first, second], () => name);
+  await pass(0);
+  name = "/dev/y";
+  first.end();
+  for (let n = 0; n < 6; n++) await pass(250);
+  second.write("two\r\n");
+  await pass(0);
+  t.deepEqual([opened, log.lines], [["/dev/x", "/dev/y"], ["two"]]);
+  t.deepEqual(log.notes.slice(1), ["it is back, as /dev/y"]);
+  stop.abort();
+  await over;
+});
+
+test("a board that prints nothing is said after ten seconds; one that answers late is not", async (t) => {
+  const silent = played([new PassThrough()]);
+  await silent.pass(9999);
+  t.deepEqual(silent.log.notes, []);
+  await silent.pass(10_000);
+  t.regex(silent.log.notes[0]!, /RESET/);
+  silent.stop.abort();
+  await silent.over;
+  const port = new PassThrough();
+  const late = played([port]);
+  await late.pass(9999);
+  port.write("I am here");
+  await late.pass(0);
+  await late.pass(10_000);
+  t.deepEqual(late.log.notes, []);
+  late.stop.abort();
+  await late.over;
+});
+
+test("a port by an address is read as one of this machine", async (t) => {
+  const server = createServer((socket) => socket.write("hello\r\n")).listen(0, "127.0.0.1");
+  t.teardown(() => server.close());
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  const stop = new AbortController();
+  const log = watched();
+  const line = (text: string): void => {
+    log.line(text);
+    stop.abort();
+  };
+  await followSerial({ ...log, port: `socket://127.0.0.1:${port}`, line, stop: stop.signal });
+  t.deepEqual(log.lines, ["hello"]);
+});
+
+const HAS_TERMINALS =
+  process.platform === "linux" && ["script", "stty"].every((name) => onPath(name, process.env));
+(HAS_TERMINALS ? test : test.skip)("a serial port is set up, read and let go", async (t) => {
+  // What is written to its other side is what a board would send.
+  const terminal = spawn("script", ["-qfc", "tty; sleep 60", "/dev/null"], {
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  t.teardown(() => terminal.kill());
+  const [name] = await once(terminal.stdout.setEncoding("utf8"), "data");
+  const stop = new AbortController();
+  const log = watched();
+  const line = (text: string): void => {
+    log.line(text);
+    stop.abort();
+  };
+  const over = followSerial({ ...log, port: String(name).trim(), line, stop: stop.signal });
+  terminal.stdin.write("caf\u00e9 \u001b[32mI (24) boot\r\n");
+  await over;
+  t.deepEqual(log.lines, ["caf\u00e9 \u001b[32mI (24) boot"]);
+  t.deepEqual(log.notes, []);
+});
+
+// A list of devices is taken whole, or refused with all that is wrong; what it holds is never shown.
+
+const HEAD = "name,label,url,token,key,secret,ssid,password";
+
+test("columns stand in any order, and what is empty is left to the owner", (t) => {
+  t.deepEqual(readDevices('\ufefflabel,name\r\n"with ""quotes"", and more",lamp-1\r\n,lamp-2\r\n\r\n'), [
+    { name: "lamp-1", label: 'with "quotes", and more', values: {} },
+    { name: "lamp-2", label: undefined, values: {} },
+  ]);
+  const [device] = readDevices(`${HEAD}\nlamp-1,,https://p.example.com,TOKEN,,,home,"long, password"`);
+  t.deepEqual(device, {
+    name: "lamp-1",
+    label: undefined,
+    values: {
+      url: "https://p.example.com",
+      token: "TOKEN",
+      ssid: "home",
+      password: "long, password",
+      key: undefined,
+      secret: undefined,
+    },
+  });
+  t.deepEqual(readDevices(`${HEAD}\nlamp-1,,,,KEY,SECRET,,`)[0]?.values.key, "KEY");
+});
+
+const SECRET = "hidden-3141";
+
+test("whatever is wrong with it, it is said by row and column, and no value is shown", (t) => {
+  const wrong = (text: string, ...said: RegExp[]): void => {
+    const error = t.throws(() => readDevices(text), { instanceOf: SdkError }, text.slice(0, 60));
+    for (const one of said) t.regex(error?.message ?? "", one);
+    t.notRegex(error?.message ?? "", /hidden/);
+  };
+  wrong("", /no column name/);
+  wrong("name", /no device/);
+  wrong(`name,${SECRET}\nlamp-1,x`, /columns that are none/);
+  wrong("name,name\na,b", /twice/);
+  wrong(`name,token\nlamp-1,${SECRET}`, /row 2: token: needs its url/);
+  wrong(`name,label\nlamp-1,short`, /row 2: label: a password has 8 to 63/);
+  wrong(`name,label\nlamp-1,${"x".repeat(64)}`, /row 2: label/);
+  wrong(`name,label\nlamp-1,${SECRET}\u0000x`, /row 2: label/);
+  for (const name of ["../x", "a/b", "", ".hidden", "a b", "x".repeat(64), "=cmd()", "-rf", "a\\b", "ü"])
+    wrong(`name,label\n${name},12345678`, /row 2: name/);
+  wrong(`name,key\nlamp-1,${SECRET}`, /row 2: secret: the provisioning secret is missing/);
+  wrong(`name,url\nlamp-1,ftp://${SECRET}`, /row 2: url/);
+  wrong(`name,password\nlamp-1,${SECRET}`, /row 2: ssid/);
+  wrong(`name,url,token\nlamp-1,https://a.test,a/${SECRET}`, /row 2: token/);
+  wrong("name\nlamp-1\nLAMP-1", /row 3: the name of another row/);
+  wrong(`${HEAD}\na,,http://a,${SECRET},,,,\nb,,http://a,${SECRET},,,,`, /row 3: the token of another row/);
+  wrong(`name\nlamp-1,${SECRET}`, /row 2: more fields/);
+  wrong(`name,label\nlamp-1,"${SECRET}\nlamp-2,x`, /row \d/);
+  wrong(`name\n${"a b\n".repeat(100)}`, /and 179 more$/);
+  wrong(`name\n${Array.from({ length: 10_001 }, (_, n) => `lamp-${n}`).join("\n")}`, /10000 at most/);
+});
+
+// What a factory writes is what a device reads: by the device's own code, and by ESP-IDF's own tool where it is installed.
+
+const VALUES = { url: "https://p.example.com", token: "T-3141", ssid: "home", password: "correct horse" };
+const LAMP = { name: "lamp-1", label: "on its label", values: VALUES };
+
+test("the device's own code reads what its owner would have given", (t) => {
+  const host = fakeHost();
+  for (const [key, value] of storesOf(LAMP).get(AGENT) ?? []) host.store.set(key, value);
+  t.like(readStoredSettings(host), VALUES);
+  t.deepEqual([...host.store.values.keys()].sort(), [
+    "site",
+    "site-old",
+    "token",
+    "token-old",
+    "wifi",
+    "wifi-old",
+  ]);
+});
+
+test("a device that its owner commissions has its name and label alone", (t) => {
+  const stores = storesOf({ ...LAMP, values: {} });
+  t.is(stores.get(AGENT)?.size, 0);
+  const own = [...(stores.get(OWN) ?? [])].map(([key, value]) => [key, Buffer.from(value).toString()]);
+  t.deepEqual(own, [
+    ["name", "lamp-1"],
+    ["label", "on its label"],
+  ]);
+  t.notRegex(rowsFor({ ...LAMP, values: {} }), /^mote,/m);
+});
+
+test("nothing that a device is given can become a row of its own", (t) => {
+  const hostile = {
+    ...LAMP,
+    label: 'x",y\ntoken,data,string,evil',
+    values: { ...VALUES, password: "\r\n#,=1+1" },
+  };
+  for (const line of rowsFor(hostile).trim().split("\n"))
+    t.regex(line, /^[\w-]+,(?:type,encoding,value|namespace,,|data,base64,[\w+/=]+)$/);
+});
+
+test("a missing tool is said with what installs it", async (t) => {
+  await t.throwsAsync(findNvsTool({ PATH: "/nowhere" }), {
+    instanceOf: SdkError,
+    message: /pip install esp-idf-nvs/,
+  });
+});
+
+const pythons = [`${process.env.IDF_PYTHON_ENV_PATH}/bin/python`, "python3", "python"];
+const isThere = pythons.some(
+  (python) => spawnSync(python, ["-m", "esp_idf_nvs_partition_gen", "--help"]).status === 0,
+);
+(isThere ? test : test.skip)("nvs_partition_gen makes an image of it, of the partition's size", async (t) => {
+  const tool = await findNvsTool();
+  const image = await makeNvs(tool, LAMP, 0x6000);
+  t.is(image.length, 0x6000);
+  for (const text of [
+    "lamp-1",
+    "on its label",
+    '{"ssid":"home","password":"correct horse"}',
+    '"token":"T-3141"',
+  ])
+    t.true(image.includes(text), text);
+});
+
+test("a tool that fails is said, and nothing of what it was given", async (t) => {
+  const error = await t.throwsAsync(makeNvs(["false"], LAMP, 0x6000), { instanceOf: SdkError });
+  t.regex(error?.message ?? "", /no image for lamp-1/);
+  t.notRegex(error?.message ?? "", /T-3141|correct/);
+});
+
+const webFolder = mkdtempSync(join(tmpdir(), "mote-web-"));
+test.after.always(() => rmSync(webFolder, { recursive: true, force: true }));
+
+/** As a build leaves it: parts, and where they go. */
+function image(chip: string, boot: string) {
+  const built = join(webFolder, chip);
+  const files: [string, string][] = [
+    [boot, "bootloader/bootloader.bin"],
+    ["0x8000", "partition_table/partition-table.bin"],
+    ["0xd000", "ota_data_initial.bin"],
+    ["0x20000", "xs_esp32.bin"],
+  ];
+  for (const [, file] of files) {
+    mkdirSync(join(built, file, ".."), { recursive: true });
+    writeFileSync(join(built, file), `${chip} ${file}`);
+  }
+  writeFileSync(
+    join(built, "flash_args"),
+    ["--flash_mode dio", ...files.map((words) => words.join(" "))].join("\n"),
+  );
+  return { directory: built, folder: built, chip };
+}
+
+const WEB_LAMP = { name: "lamp", version: "1.0.0" };
+
+test("each part stands for itself at its offset, so that what a device stored stays", (t) => {
+  const web = join(webFolder, "web");
+  t.deepEqual(writeWebInstall(image("esp32c3", "0x0"), WEB_LAMP, web), { chips: ["ESP32-C3"], erased: [] });
+  const {
+    name,
+    version,
+    builds: written,
+    ...rest
+  } = JSON.parse(readFileSync(join(web, "manifest.json"), "utf8"));
+  t.deepEqual({ name, version }, WEB_LAMP);
+  t.true(rest.new_install_prompt_erase);
+  const builds = written.map(({ partition_table, ...build }: { partition_table: string }) => {
+    t.regex(partition_table, /^[0-9a-f]{16}$/);
+    return build;
+  });
+  t.deepEqual(builds, [
+    {
+      chipFamily: "ESP32-C3",
+      parts: [
+        { path: "esp32c3/bootloader.bin", offset: 0 },
+        { path: "esp32c3/partition-table.bin", offset: 0x8000 },
+        { path: "esp32c3/ota_data_initial.bin", offset: 0xd000 },
+        { path: "esp32c3/xs_esp32.bin", offset: 0x20000 },
+      ],
+    },
+  ]);
+  t.is(readFileSync(join(web, "esp32c3/xs_esp32.bin"), "utf8"), "esp32c3 xs_esp32.bin");
+});
+
+test("the page has a command of esptool for each chip", (t) => {
+  const web = join(webFolder, "command");
+  writeWebInstall(image("esp32", "0x1000"), WEB_LAMP, web);
+  writeWebInstall(image("esp32c3", "0x0"), WEB_LAMP, web);
+  const manifest: unknown = JSON.parse(readFileSync(join(web, "manifest.json"), "utf8"));
+  t.deepEqual(isManifest(manifest) && esptoolCommands(manifest), [
+    "esptool --chip esp32 write-flash 0x1000 esp32/bootloader.bin 0x8000 esp32/partition-table.bin 0xd000 esp32/ota_data_initial.bin 0x20000 esp32/xs_esp32.bin",
+    "esptool --chip esp32c3 write-flash 0x0 esp32c3/bootloader.bin 0x8000 esp32c3/partition-table.bin 0xd000 esp32c3/ota_data_initial.bin 0x20000 esp32c3/xs_esp32.bin",
+  ]);
+  for (const none of [undefined, null, {}, { name: "a", version: "1", builds: [] }, []])
+    t.false(isManifest(none));
+});
+
+test("another chip of the same version stands beside it, one of another version takes its place", (t) => {
+  const web = join(webFolder, "chips");
+  writeWebInstall(image("esp32c3", "0x0"), WEB_LAMP, web);
+  t.deepEqual(writeWebInstall(image("esp32", "0x1000"), WEB_LAMP, web).chips, ["ESP32-C3", "ESP32"]);
+  t.deepEqual(writeWebInstall(image("esp32", "0x1000"), WEB_LAMP, web).chips, ["ESP32-C3", "ESP32"]);
+  t.deepEqual(writeWebInstall(image("esp32s3", "0x0"), { ...WEB_LAMP, version: "1.1.0" }, web).chips, [
+    "ESP32-S3",
+  ]);
+});
+
+test("a board whose version had another partition table is erased, whatever happened in between, and no other is", (t) => {
+  const web = join(webFolder, "tables");
+  const write = (chip: string, version: string, table: string) => {
+    const built = image(chip, "0x0");
+    writeFileSync(join(built.folder, "partition_table/partition-table.bin"), table);
+    const { erased } = writeWebInstall(built, { ...WEB_LAMP, version }, web);
+    const manifest = JSON.parse(readFileSync(join(web, "manifest.json"), "utf8"));
+    const keeps = (older: string, family = "ESP32-C3", firmware = "lamp"): boolean =>
+      keepsItsData(manifest, { firmware, version: older, chipFamily: family });
+    return { erased, keeps, asks: manifest.new_install_prompt_erase };
+  };
+  write("esp32c3", "1.0.0", "one");
+  write("esp32s3", "1.0.0", "one");
+  const same = write("esp32c3", "1.1.0", "one");
+  t.like(same, { erased: [], asks: true });
+  t.true(same.keeps("1.0.0"));
+  t.false(same.keeps("1.0.0", "ESP32-C3", "another"));
+  const moved = write("esp32c3", "1.2.0", "two");
+  t.like(moved, { erased: ["1.0.0", "1.1.0"], asks: false });
+  t.deepEqual(
+    ["1.0.0", "1.1.0", "1.2.0", "0.9.0"].map((version) => moved.keeps(version)),
+    [false, false, true, true],
+  );
+  const later = write("esp32c3", "1.3.0", "two");
+  t.deepEqual(
+    ["1.1.0", "1.2.0"].map((version) => later.keeps(version)),
+    [false, true],
+  );
+  // The other chip was left out since 1.0.0.
+  const other = write("esp32s3", "1.3.0", "two");
+  t.deepEqual(
+    ["1.0.0", "1.1.0"].map((version) => other.keeps(version, "ESP32-S3")),
+    [false, true],
+  );
+  t.false(write("esp32c3", "1.3.0", "three").keeps("1.3.0"));
+  t.true(write("esp32c3", "1.4.0", "one").keeps("1.1.0"));
+});
+
+test("a folder that was written before tables were noted has that of its version", (t) => {
+  const web = join(webFolder, "older");
+  const built = image("esp32c3", "0x0");
+  writeWebInstall(built, WEB_LAMP, web);
+  const file = join(web, "manifest.json");
+  const { partition_tables: _, builds, ...rest } = JSON.parse(readFileSync(file, "utf8"));
+  writeFileSync(
+    file,
+    JSON.stringify({
+      ...rest,
+      builds: builds.map(({ chipFamily, parts }: never) => ({ chipFamily, parts })),
+    }),
+  );
+  writeFileSync(join(built.folder, "partition_table/partition-table.bin"), "another");
+  t.deepEqual(writeWebInstall(built, { ...WEB_LAMP, version: "2.0.0" }, web).erased, ["1.0.0"]);
+});
+
+test("a manifest of something else is left alone", (t) => {
+  const web = join(webFolder, "other");
+  mkdirSync(web);
+  for (const text of ['{"include":[]}', "{", "null"]) {
+    writeFileSync(join(web, "manifest.json"), text);
+    t.throws(() => writeWebInstall(image("esp32c3", "0x0"), WEB_LAMP, web), { instanceOf: SdkError });
+    t.is(readFileSync(join(web, "manifest.json"), "utf8"), text);
+  }
+  t.throws(() => familyOf("esp8266"), { instanceOf: SdkError });
+});

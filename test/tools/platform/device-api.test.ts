@@ -1,0 +1,749 @@
+// Each row of the contract's table of what happens to an RPC, and what follows from it.
+import test from "ava";
+import { AttributeStore } from "../../../tools/platform/core/attributes.js";
+import { Budget } from "../../../tools/platform/core/common/budget.js";
+import { jsonText } from "../../../tools/platform/core/json/json.js";
+import { JsonSyntaxError, parseJson } from "../../../tools/platform/core/json/json-reader.js";
+import { RpcActor } from "../../../tools/platform/core/rpc/rpc.js";
+import type { PersistentRpc } from "../../../tools/platform/core/rpc/rpc-records.js";
+import { TimeSeries } from "../../../tools/platform/core/timeseries/timeseries.js";
+import {
+  isStorableKey,
+  JsonText,
+  javaDouble,
+  NumberTooLongError,
+  typedTwice,
+  valueJson,
+} from "../../../tools/platform/core/values.js";
+import { createRig, type Rig, START } from "./rig.js";
+
+const SENT = [{ kind: "sent" }];
+
+function persistent(rig: Rig, oneWay: boolean, ms = 60_000): PersistentRpc {
+  const request = { method: "m", params: "1", oneWay, expiresAt: rig.clock.now() + ms };
+  return rig.core.rpcRecords.send(rig.device, request) as PersistentRpc;
+}
+
+/** A poll that ended by its own time: the transport forgot the session, the device's actor did not. */
+function gone(rig: Rig): void {
+  const poll = rig.call("GET", "rpc?timeout=1000");
+  rig.clock.advance(1_000);
+  if (poll.status !== 408) throw new Error("the poll should have ended");
+}
+
+/** A poll that the server cut, with time of its own left. */
+function registered(rig: Rig): void {
+  const poll = rig.call("GET", "rpc?timeout=60000");
+  rig.clock.advance(30_000);
+  if (poll.status !== 503) throw new Error("the poll should have been cut");
+}
+
+const next = (rig: Rig): string => rig.call("GET", "rpc?timeout=1000").text;
+
+test("open poll, one-way: delivered, and the caller is notified at once", (t) => {
+  const rig = createRig();
+  const poll = rig.call("GET", "rpc?timeout=1000");
+  const { results } = rig.send("setLed", { oneWay: true, params: '{"on":true}' });
+  t.is(poll.text, '{"id":0,"method":"setLed","params":{"on":true}}');
+  t.deepEqual([poll.status, poll.headers["Content-Type"]], [200, "application/json"]);
+  t.deepEqual(results, SENT);
+  t.is(rig.device.rpc.pending, 0);
+});
+
+test("open poll, two-way: delivered, and pending until the answer", (t) => {
+  const rig = createRig();
+  const poll = rig.call("GET", "rpc?timeout=1000");
+  const { results } = rig.send("setLed");
+  t.is(poll.status, 200);
+  t.deepEqual(results, []);
+  t.is(rig.call("POST", "rpc/0", '{"on":true}').status, 200);
+  t.deepEqual(results, [{ kind: "answer", text: '{"on":true}' }]);
+});
+
+test("several open polls all get the same RPC", (t) => {
+  const rig = createRig();
+  const polls = [rig.call("GET", "rpc?timeout=1000"), rig.call("GET", "rpc?timeout=1000")];
+  rig.send("setLed", { oneWay: true });
+  t.deepEqual(
+    polls.map(({ status }) => status),
+    [200, 200],
+  );
+});
+
+test("open poll, persistent one-way: DELIVERED and done", (t) => {
+  const rig = createRig();
+  rig.call("GET", "rpc?timeout=1000");
+  t.is(persistent(rig, true).status, "DELIVERED");
+  t.is(rig.device.rpc.pending, 0);
+});
+
+test("open poll, persistent two-way: DELIVERED, then SUCCESSFUL with the answer", (t) => {
+  const rig = createRig();
+  rig.call("GET", "rpc?timeout=1000");
+  const rpc = persistent(rig, false);
+  t.is(rpc.status, "DELIVERED");
+  rig.call("POST", "rpc/0", "7");
+  t.deepEqual([rpc.status, rpc.response], ["SUCCESSFUL", "7"]);
+});
+
+test("never polled, one-way: queued, and the caller is notified when the next poll takes it", (t) => {
+  const rig = createRig();
+  const { results } = rig.send("reboot", { oneWay: true });
+  t.deepEqual(results, []);
+  t.is(next(rig), '{"id":0,"method":"reboot","params":{}}');
+  t.deepEqual(results, SENT);
+  t.is(next(rig), "");
+});
+
+test("never polled, two-way and persistent: queued for the next poll", (t) => {
+  const rig = createRig();
+  rig.send("first");
+  t.is(next(rig), '{"id":0,"method":"first","params":{}}');
+  rig.call("POST", "rpc/0", "1");
+  const one = persistent(rig, true);
+  t.is(one.status, "QUEUED");
+  t.is(next(rig), '{"id":1,"method":"m","params":1}');
+  t.is(one.status, "DELIVERED");
+});
+
+test("after a delivery there is no zombie: the next one-way RPC is queued", (t) => {
+  const rig = createRig();
+  rig.call("GET", "rpc?timeout=1000");
+  rig.send("a", { oneWay: true });
+  rig.send("b", { oneWay: true });
+  t.is(next(rig), '{"id":1,"method":"b","params":{}}');
+});
+
+test("zombie of a timed-out poll, one-way: lost, and the caller learns that it went out", (t) => {
+  const rig = createRig();
+  gone(rig);
+  const { results } = rig.send("reboot", { oneWay: true });
+  t.deepEqual(results, SENT);
+  t.is(next(rig), "");
+});
+
+test("one lost RPC uses the zombie up: the one after it is queued", (t) => {
+  const rig = createRig();
+  gone(rig);
+  rig.send("lost", { oneWay: true });
+  rig.send("kept", { oneWay: true });
+  t.is(next(rig), '{"id":1,"method":"kept","params":{}}');
+});
+
+test("zombie of a timed-out poll, two-way: the next poll gets it", (t) => {
+  const rig = createRig();
+  gone(rig);
+  rig.send("read");
+  t.is(next(rig), '{"id":0,"method":"read","params":{}}');
+});
+
+test("zombie of a timed-out poll, persistent: QUEUED, and the next poll gets it", (t) => {
+  for (const oneWay of [true, false]) {
+    const rig = createRig();
+    gone(rig);
+    const rpc = persistent(rig, oneWay);
+    t.is(rpc.status, "QUEUED");
+    t.is(next(rig), '{"id":0,"method":"m","params":1}');
+    t.is(rpc.status, "DELIVERED");
+  }
+});
+
+test("zombie of a poll the server cut, one-way: lost", (t) => {
+  const rig = createRig();
+  registered(rig);
+  t.deepEqual(rig.send("reboot", { oneWay: true }).results, SENT);
+  t.is(next(rig), "");
+});
+
+test("zombie of a poll the server cut, persistent one-way: lost, and recorded as DELIVERED", (t) => {
+  const rig = createRig();
+  registered(rig);
+  t.is(persistent(rig, true).status, "DELIVERED");
+  t.is(next(rig), "");
+});
+
+test("zombie of a poll the server cut, persistent two-way: DELIVERED, and the next poll gets it", (t) => {
+  const rig = createRig();
+  registered(rig);
+  const rpc = persistent(rig, false);
+  t.is(rpc.status, "DELIVERED");
+  t.is(next(rig), '{"id":0,"method":"m","params":1}');
+});
+
+test("a device that hung up leaves the same zombie as a poll that was cut", (t) => {
+  const rig = createRig();
+  rig.call("GET", "rpc?timeout=20000").hangUp();
+  t.is(persistent(rig, true).status, "DELIVERED");
+  t.is(next(rig), "");
+});
+
+test("once its own time is over, a zombie is no longer registered", (t) => {
+  const rig = createRig();
+  rig.call("GET", "rpc?timeout=20000").hangUp();
+  rig.clock.advance(20_000);
+  t.is(persistent(rig, true).status, "QUEUED");
+});
+
+test("an unanswered two-way RPC comes with every poll, and later ones wait behind it", (t) => {
+  const rig = createRig();
+  rig.send("first");
+  rig.send("second");
+  for (let poll = 0; poll < 3; poll++) t.is(next(rig), '{"id":0,"method":"first","params":{}}');
+  rig.call("POST", "rpc/0", "1");
+  t.is(next(rig), '{"id":1,"method":"second","params":{}}');
+});
+
+test("the first answer holds; a second, late or unknown one is a 200 too", (t) => {
+  const rig = createRig();
+  const { results } = rig.send("read");
+  rig.call("POST", "rpc/0", "1");
+  t.is(rig.call("POST", "rpc/0", "2").status, 200);
+  t.is(rig.call("POST", "rpc/99", "3").status, 200);
+  t.deepEqual(results, [{ kind: "answer", text: "1" }]);
+});
+
+test("an RPC that nobody took expires: no connection if no poll was known, a time-out otherwise", (t) => {
+  const rig = createRig();
+  const unheard = rig.send("a");
+  rig.clock.advance(10_000);
+  t.deepEqual(unheard.results, [{ kind: "no connection" }]);
+  gone(rig);
+  const heard = rig.send("b");
+  rig.clock.advance(10_000);
+  t.deepEqual(heard.results, [{ kind: "timeout" }]);
+  t.is(next(rig), "");
+});
+
+test("an expired persistent RPC is EXPIRED, one that came too late as well", (t) => {
+  const rig = createRig();
+  const rpc = persistent(rig, false, 1_000);
+  rig.clock.advance(1_000);
+  t.is(rpc.status, "EXPIRED");
+  t.is(persistent(rig, false, 0).status, "EXPIRED");
+});
+
+test("a negative timeout ends at once with 408 and swallows a one-way RPC all the same", (t) => {
+  const rig = createRig();
+  const { results } = rig.send("reboot", { oneWay: true });
+  t.is(rig.call("GET", "rpc?timeout=-1").status, 408);
+  t.deepEqual(results, SENT);
+  t.is(next(rig), "");
+});
+
+// How open requests end when the device is changed, deleted or hangs up, and how much of it is kept.
+
+test("after a change of credentials an open poll gets nothing and ends by its time", (t) => {
+  const rig = createRig();
+  const poll = rig.call("GET", "rpc?timeout=1000");
+  rig.core.devices.setCredentials(rig.device, { type: "ACCESS_TOKEN", credentialsId: "other", value: null });
+  rig.send("read");
+  t.is(poll.status, undefined);
+  rig.clock.advance(1_000);
+  t.is(poll.status, 408);
+  t.is(rig.call("GET", "rpc?timeout=1000").status, 401);
+});
+
+test("open requests of a deleted device get 403, and later ones 401", (t) => {
+  const rig = createRig();
+  const polls = [rig.call("GET", "rpc?timeout=1000"), rig.call("GET", "attributes/updates?timeout=1000")];
+  rig.core.deleteDevice(rig.device);
+  t.deepEqual(
+    polls.map(({ status, text }) => [status, text]),
+    [
+      [403, "Device was deleted!"],
+      [403, "Device was deleted!"],
+    ],
+  );
+  t.is(rig.call("GET", "rpc?timeout=1000").status, 401);
+});
+
+test("a thousand RPCs may wait, one more is refused", (t) => {
+  const rig = createRig();
+  for (let sent = 0; sent < 1_000; sent++) t.not(rig.send("m").id, undefined);
+  t.is(rig.send("m").id, undefined);
+});
+
+test("a device that hangs up from poll after poll leaves a bounded number of sessions", (t) => {
+  const rig = createRig();
+  for (let poll = 0; poll < 3_000; poll++) rig.call("GET", "rpc?timeout=599000").hangUp();
+  t.true(rig.device.open.size <= 1_000);
+  t.true(rig.clock.waiting <= 2_100);
+});
+
+// The order in which the platform takes what one device sends: what the agent's journal of RPCs rests on.
+
+test("no poll that is sent after an answer was accepted brings that RPC again", (t) => {
+  const rig = createRig();
+  for (let id = 0; id < 50; id++) {
+    const before = id % 2 === 0 ? rig.call("GET", "rpc?timeout=1000") : undefined;
+    rig.send("setLed", { params: "true" });
+    const brought = before ?? rig.call("GET", "rpc?timeout=1000");
+    t.is(JSON.parse(brought.text).id, id);
+    t.is(rig.call("POST", `rpc/${id}`, "1").status, 200);
+    const after = rig.call("GET", "rpc?timeout=1000");
+    t.is(after.status, undefined, "it waits for the next");
+    rig.clock.advance(1000);
+    t.is(after.status, 408);
+  }
+});
+
+test("a poll that was open when the RPC came has its copy, however late that is sent on", (t) => {
+  const rig = createRig();
+  const polls = [rig.call("GET", "rpc?timeout=1000"), rig.call("GET", "rpc?timeout=1000")];
+  rig.send("setLed");
+  rig.call("POST", "rpc/0", "1");
+  t.deepEqual(
+    polls.map(({ text }) => JSON.parse(text).id),
+    [0, 0],
+  );
+});
+
+test("a device that moves to another node of a cluster gets ids from 0 again, and what waited is gone", (t) => {
+  const rig = createRig();
+  rig.send("setLed", { params: "1" });
+  t.is(JSON.parse(rig.call("GET", "rpc?timeout=1000").text).id, 0);
+  // Its actor is a new one on the other node; connections to the transport stay.
+  rig.device.rpc.close();
+  Object.assign(rig.device, { rpc: new RpcActor(rig.core.clock) });
+  const poll = rig.call("GET", "rpc?timeout=1000");
+  t.is(poll.status, undefined, "the unanswered one is not handed out");
+  const { results } = rig.send("setLed", { params: "1" });
+  t.is(JSON.parse(poll.text).id, 0);
+  rig.call("POST", "rpc/0", "7");
+  t.deepEqual(results, [{ kind: "answer", text: "7" }]);
+});
+
+test(`attributes are read by key and by scope, and empty groups are left out`, (t) => {
+  const { call, core, device } = createRig();
+  t.is(call("GET", "attributes").text, "{}");
+  call("POST", "attributes", '{"serial":"A-113","both":1}');
+  core.saveAttributes(device, "SHARED_SCOPE", [
+    ["interval", 5n],
+    ["both", 2n],
+  ]);
+  core.saveAttributes(device, "SERVER_SCOPE", [["hidden", true]]);
+  const all = '{"client":{"serial":"A-113","both":1},"shared":{"interval":5,"both":2}}';
+  for (const query of ["", "?clientKeys=&sharedKeys=", "?sharedKeys=,"]) {
+    t.is(call("GET", `attributes${query}`).text, all);
+  }
+  t.is(call("GET", "attributes?clientKeys=both").text, '{"client":{"both":1}}');
+  t.is(call("GET", "attributes?sharedKeys=none&sharedKeys=interval").text, '{"shared":{"interval":5}}');
+  t.is(
+    call("GET", "attributes?clientKeys=serial&sharedKeys=both,,").text,
+    '{"client":{"serial":"A-113"},"shared":{"both":2}}',
+  );
+  t.is(call("GET", "attributes?clientKeys=none").text, "{}");
+  t.is(call("GET", "attributes?clientKeys=hidden&sharedKeys=hidden").text, "{}");
+});
+
+test(`one notification ends a poll, and changes while none is open are not sent`, (t) => {
+  const { call, core, device, clock } = createRig();
+  core.saveAttributes(device, "SHARED_SCOPE", [["before", 1n]]);
+  const poll = call("GET", "attributes/updates?timeout=5000");
+  t.is(poll.status, undefined);
+  core.saveAttributes(device, "SHARED_SCOPE", [
+    ["k1", 1n],
+    ["k2", "x"],
+  ]);
+  core.saveAttributes(device, "SHARED_SCOPE", [["k3", 1n]]);
+  t.deepEqual([poll.status, poll.text], [200, '{"k1":1,"k2":"x"}']);
+  const later = call("GET", "attributes/updates?timeout=5000");
+  clock.advance(5_000);
+  t.deepEqual([later.status, later.text], [408, ""]);
+});
+
+test(`a deletion names the keys asked for, whether they were there or not`, (t) => {
+  const { call, core, device } = createRig();
+  const poll = call("GET", "attributes/updates?timeout=5000");
+  core.deleteAttributes(device, "SHARED_SCOPE", ["a", "b"]);
+  t.is(poll.text, '{"deleted":["a","b"]}');
+});
+
+test(`a value set again is sent though it did not change, other scopes never`, (t) => {
+  const { call, core, device } = createRig();
+  core.saveAttributes(device, "SHARED_SCOPE", [["k", 1n]]);
+  const poll = call("GET", "attributes/updates?timeout=5000");
+  call("POST", "attributes", '{"k":2}');
+  core.saveAttributes(device, "SERVER_SCOPE", [["k", 3n]]);
+  t.is(poll.status, undefined);
+  core.saveAttributes(device, "SHARED_SCOPE", [["k", 1n]]);
+  t.is(poll.text, '{"k":1}');
+});
+
+test("an empty key in a list gets no answer until the server's limit", (t) => {
+  const { call, clock } = createRig();
+  const reading = call("GET", "attributes?sharedKeys=a,,b");
+  clock.advance(29_999);
+  t.is(reading.status, undefined);
+  clock.advance(1);
+  t.is(reading.status, 503);
+});
+
+test("with a lag the data is not there when its 200 goes out, and is later", (t) => {
+  const { call, clock, device } = createRig({ lagMs: 50 });
+  t.is(call("POST", "attributes", '{"a":1}').status, 200);
+  t.is(call("POST", "telemetry", '{"b":1}').status, 200);
+  t.is(call("GET", "attributes").text, "{}");
+  clock.advance(50);
+  t.is(call("GET", "attributes").text, '{"client":{"a":1}}');
+  t.deepEqual(device.series.keys(), ["b"]);
+});
+
+test("a full memory keeps no further value, and gets everything back at the end", (t) => {
+  const budget = new Budget(1_000);
+  const store = new AttributeStore(budget);
+  for (let n = 0; n < 100; n++) store.set("CLIENT_SCOPE", "same", `${n}`, n);
+  t.is(store.get("CLIENT_SCOPE", "same")?.value, "99");
+  store.set("CLIENT_SCOPE", "large", "x".repeat(1_000), 0);
+  t.is(store.get("CLIENT_SCOPE", "large"), undefined);
+  t.true(budget.used > 0);
+  store.clear();
+  t.is(budget.used, 0);
+});
+
+test("an unchanged value keeps its time", (t) => {
+  const { call, clock, device } = createRig();
+  call("POST", "attributes", '{"a":1,"b":{"x":1}}');
+  const ts = clock.now();
+  clock.advance(5);
+  call("POST", "attributes", '{"a":1,"b":{"x":1}}');
+  t.deepEqual(
+    device.attributes.list("CLIENT_SCOPE").map(([, entry]) => entry.ts),
+    [ts, ts],
+  );
+});
+
+test(`each of the documented shapes is stored, with the device's time or the platform's`, (t) => {
+  const { call, device } = createRig();
+  t.is(call("POST", "telemetry", '{"a":1}').status, 200);
+  t.is(call("POST", "telemetry", '[{"b":1},{"c":2}]').status, 200);
+  t.is(call("POST", "telemetry", '{"ts":1451649600512,"values":{"d":1}}').status, 200);
+  t.is(call("POST", "telemetry", '[{"ts":7,"values":{"e":1}},{"f":2}]').status, 200);
+  const stored = device.series.keys().map((key) => [key, device.series.latest(key)?.ts]);
+  t.deepEqual(stored, [
+    ["a", START],
+    ["b", START],
+    ["c", START],
+    ["d", 1_451_649_600_512],
+    ["e", 7],
+    ["f", START],
+  ]);
+});
+
+test(`ts without values is a key, and so is values without ts`, (t) => {
+  const { call, device } = createRig();
+  call("POST", "telemetry", '[{"ts":1},{"values":{"a":1}}]');
+  t.deepEqual(device.series.keys(), ["ts", "values"]);
+});
+
+test(`what holds nothing is accepted and stores nothing`, (t) => {
+  const { call, device } = createRig();
+  for (const body of ["{}", "[{}]", '{"ts":1,"values":{}}', '{"a":null}']) {
+    t.is(call("POST", "telemetry", body).status, 200, body);
+  }
+  t.deepEqual(device.series.keys(), []);
+});
+
+test(`a bad element refuses the whole request`, (t) => {
+  const { call, device } = createRig();
+  const refusal = 500;
+  const answers = ['[{"a":1},5]', "5", "null", '"x"'].map((body) => call("POST", "telemetry", body));
+  t.deepEqual(
+    answers.map(({ status, text }) => [status, text]),
+    [
+      [refusal, "Can't parse value: 5"],
+      [refusal, "Can't parse value: 5"],
+      [refusal, "Can't parse value: null"],
+      [refusal, `Can't parse value: "x"`],
+    ],
+  );
+  t.deepEqual(device.series.keys(), []);
+});
+
+test(`a ts may be a number, digits or a list of one; anything else is refused without a text`, (t) => {
+  const { call, device } = createRig();
+  for (const [index, ts] of ["5.9", '"5"', "[5]", "5e0"].entries()) {
+    t.is(call("POST", "telemetry", `{"ts":${ts},"values":{"k${index}":1}}`).status, 200, ts);
+    t.is(device.series.latest(`k${index}`)?.ts, 5, ts);
+  }
+  const refusal = 500;
+  for (const ts of ['"1.5e12"', "true", "null", "{}", '""', "[1,2]"]) {
+    const { status, text } = call("POST", "telemetry", `{"ts":${ts},"values":{"a":1}}`);
+    t.deepEqual([status, text], [refusal, ""], ts);
+  }
+  t.deepEqual(
+    [call("POST", "telemetry", '{"ts":1,"values":5}')].map(({ status, text }) => [status, text]),
+    [[refusal, ""]],
+  );
+});
+
+test("an empty list gets no answer until the server's limit", (t) => {
+  const { call, clock } = createRig();
+  const post = call("POST", "telemetry", "[]");
+  clock.advance(29_999);
+  t.is(post.status, undefined);
+  clock.advance(1);
+  t.is(post.status, 503);
+});
+
+test("a later value of the same key and time takes the earlier one's place", (t) => {
+  const { call, device } = createRig();
+  call("POST", "telemetry", '{"ts":1,"values":{"a":1}}');
+  call("POST", "telemetry", '{"ts":1,"values":{"a":2}}');
+  const range = { startTs: 0, endTs: 10, limit: 10, ascending: true };
+  t.deepEqual(device.series.range("a", range), [{ ts: 1, value: 2n }]);
+});
+
+test("a range leaves its end out, and comes newest or oldest first", (t) => {
+  const series = new TimeSeries(new Budget(1_000_000));
+  for (const ts of [3, 1, 4, 2, 5]) series.save("a", ts, BigInt(ts));
+  const times = (ascending: boolean, limit: number): number[] =>
+    series.range("a", { startTs: 2, endTs: 5, limit, ascending }).map(({ ts }) => ts);
+  t.deepEqual(times(true, 10), [2, 3, 4]);
+  t.deepEqual(times(false, 10), [4, 3, 2]);
+  t.deepEqual(times(true, 2), [2, 3]);
+  t.deepEqual(times(false, 2), [4, 3]);
+});
+
+test("a full memory drops the oldest point of the key and gives everything back at the end", (t) => {
+  const budget = new Budget(1_000);
+  const series = new TimeSeries(budget);
+  for (let ts = 0; ts < 100; ts++) series.save("a", ts, "x".repeat(10));
+  t.is(series.latest("a")?.ts, 99);
+  t.true(budget.used <= 1_000);
+  const kept = series.range("a", { startTs: 0, endTs: 100, limit: 100, ascending: true });
+  t.is(kept[0]?.ts, 100 - kept.length);
+  series.clear();
+  t.is(budget.used, 0);
+});
+
+test("of one key 100,000 points are kept", (t) => {
+  const series = new TimeSeries(new Budget(100_000_000));
+  for (let ts = 0; ts < 100_010; ts++) series.save("a", ts, 1n);
+  const kept = series.range("a", { startTs: 0, endTs: 1e6, limit: 1e6, ascending: true });
+  t.deepEqual([kept.length, kept[0]?.ts], [100_000, 10]);
+});
+
+test(`a poll ends with an empty 408 when its time is over`, (t) => {
+  for (const path of ["rpc", "attributes/updates"]) {
+    const { call, clock } = createRig();
+    const poll = call("GET", `${path}?timeout=20000`);
+    clock.advance(19_999);
+    t.is(poll.status, undefined);
+    clock.advance(1);
+    t.deepEqual([poll.status, poll.text], [408, ""]);
+    t.is(clock.waiting, 0);
+  }
+});
+
+test(`after an answer no timer is left`, (t) => {
+  const rig = createRig();
+  rig.call("GET", "rpc?timeout=20000");
+  rig.send("m", { oneWay: true });
+  t.is(rig.clock.waiting, 0);
+});
+
+test(`a rule chain answers getCurrentTime with milliseconds and getTime with a date`, (t) => {
+  const { call, clock } = createRig({ ruleChain: true });
+  const ask = (method: string) => call("POST", "rpc", `{"method":"${method}","params":{}}`);
+  t.deepEqual([ask("getCurrentTime").status, ask("getCurrentTime").text], [200, String(clock.now())]);
+  t.is(ask("getCurrentTime").headers["Content-Type"], "text/plain;charset=UTF-8");
+  t.regex(ask("getTime").text, /^\{"time":"\d{4} \d\d \d\d \d\d:\d\d:\d\d\.\d{3}"\}$/);
+});
+
+test("a poll of 30 s or more, or of no stated length, is cut with 503", (t) => {
+  for (const query of ["?timeout=30001", "?timeout=0", "?timeout=", ""]) {
+    const { call, clock } = createRig();
+    const poll = call("GET", `rpc${query}`);
+    clock.advance(29_999);
+    t.is(poll.status, undefined, query);
+    clock.advance(1);
+    t.is(poll.status, 503, query);
+    t.like(JSON.parse(poll.text), { status: 503, message: null, errorCode: 2 });
+  }
+});
+
+test("both limits can be set", (t) => {
+  const { call, clock } = createRig({ asyncCapMs: 2_000, requestTimeoutMs: 1_000 });
+  const short = call("GET", "rpc");
+  clock.advance(1_000);
+  t.is(short.status, 408);
+  const long = call("GET", "rpc?timeout=5000");
+  clock.advance(2_000);
+  t.is(long.status, 503);
+});
+
+test("nobody answers a client-side RPC that the rule chain doesn't know", (t) => {
+  const { call, clock } = createRig();
+  const asked = call("POST", "rpc", '{"method":"unknown","params":null}');
+  clock.advance(29_999);
+  t.is(asked.status, undefined);
+  clock.advance(1);
+  t.is(asked.status, 503);
+});
+
+/** JSON literal -> type and value as the platform stores it. */
+const TABLE: [literal: string, type: string, shown: string][] = [
+  ["42", "LONG", "42"],
+  ["-0", "LONG", "0"],
+  ["42.0", "DOUBLE", "42.0"],
+  ["1e3", "LONG", "1000"],
+  ["1.0e3", "LONG", "1000"],
+  ["1.5e3", "LONG", "1500"],
+  ["100.50", "DOUBLE", "100.5"],
+  ["9223372036854775807", "LONG", "9223372036854775807"],
+  ["-9223372036854775808", "LONG", "-9223372036854775808"],
+  ["9223372036854775808", "STRING", '"9223372036854775808"'],
+  ["1e19", "STRING", '"10000000000000000000"'],
+  ["1e400", "STRING", `"1${"0".repeat(400)}"`],
+  ["1.5e300", "STRING", `"15${"0".repeat(299)}"`],
+  ["1e-400", "STRING", `"0.${"0".repeat(399)}1"`],
+  ["9999999.0", "DOUBLE", "9999999.0"],
+  ["10000000.0", "LONG", "10000000"],
+  ["12345678.0", "LONG", "12345678"],
+  ["0.1234567890123456", "DOUBLE", "0.1234567890123456"],
+  ["0.30000000000000004", "STRING", '"0.30000000000000004"'],
+  ["0.06666666666666667", "STRING", '"0.06666666666666667"'],
+  ["5e-7", "DOUBLE", "5.0E-7"],
+  ["1e-16", "STRING", '"0.00000000000000010"'],
+  ["1e-17", "STRING", '"0.00000000000000001"'],
+  ["1.2345678901234567e-5", "STRING", '"0.000012345678901234567"'],
+  ['"42"', "LONG", "42"],
+  ['"007"', "LONG", "7"],
+  ['"-5"', "LONG", "-5"],
+  ['"42.0"', "DOUBLE", "42.0"],
+  ['"1.10"', "DOUBLE", "1.1"],
+  ['".5"', "DOUBLE", "0.5"],
+  ['"1e3"', "STRING", '"1e3"'],
+  ['"+5"', "STRING", '"+5"'],
+  ['" 42"', "STRING", '" 42"'],
+  ['"5."', "STRING", '"5."'],
+  ['"0x1F"', "STRING", '"0x1F"'],
+  ['"1.0.0"', "STRING", '"1.0.0"'],
+  ['""', "STRING", '""'],
+  ['"NaN"', "STRING", '"NaN"'],
+  ["true", "BOOLEAN", "true"],
+  ['"true"', "STRING", '"true"'],
+  ['{"a":[1.50,null],"b":null}', "JSON", '{"a":[1.50,null]}'],
+  ['[{"a":{"b":null}}]', "JSON", '[{"a":{}}]'],
+  ["[]", "JSON", "[]"],
+];
+
+function typeOf(value: unknown): string {
+  if (value instanceof JsonText) return "JSON";
+  if (typeof value === "bigint") return "LONG";
+  return { number: "DOUBLE", string: "STRING", boolean: "BOOLEAN" }[typeof value as string] ?? "nothing";
+}
+
+for (const [literal, type, shown] of TABLE) {
+  const title = literal.length > 40 ? `${literal.slice(0, 40)}…` : literal;
+  test(`a device's ${title} is stored as ${type}`, (t) => {
+    const value = typedTwice(parseJson(literal));
+    t.is(typeOf(value), type);
+    t.is(value === undefined ? "" : valueJson(value), shown);
+  });
+}
+
+test("null is no value", (t) => {
+  t.is(typedTwice(null), undefined);
+});
+
+test("doubles are written as Java writes them", (t) => {
+  const shown = [0, 1, 0.001, 0.0001, 12_345_678.5, 1e21, -2.5].map(javaDouble);
+  t.deepEqual(shown, ["0.0", "1.0", "0.001", "1.0E-4", "1.23456785E7", "1.0E21", "-2.5"]);
+});
+
+test("a number that would take ten thousand digits is refused, as text it stays text", (t) => {
+  t.throws(() => typedTwice(parseJson("1e99999")), { instanceOf: NumberTooLongError });
+  t.throws(() => typedTwice(parseJson("1e-99999")), { instanceOf: NumberTooLongError });
+  const digits = "9".repeat(20_000);
+  t.is(typedTwice(digits), digits);
+});
+
+test("a key that is blank, too long or markup is not stored", (t) => {
+  const keys = ["", "  ", "k".repeat(256), "<b>bold</b>", "{{x}}"];
+  t.deepEqual(
+    keys.map((key) => isStorableKey(key)),
+    keys.map(() => false),
+  );
+  t.true(["k".repeat(255), "a < b", "temperature", "a.b-c d"].every(isStorableKey));
+});
+
+test("one bad key loses the whole element, and the device gets 200", (t) => {
+  const { call, device } = createRig();
+  t.is(call("POST", "telemetry", `[{"a":1,"${"k".repeat(256)}":2},{"b":3}]`).status, 200);
+  t.deepEqual(device.series.keys(), ["b"]);
+});
+
+test("seen on a running server: other scripts' digits, a zero below zero, half a character, and which keys lose their element", (t) => {
+  const { call, device } = createRig();
+  call("POST", "telemetry", '{"arabic":"\u0663","zero":-0.0,"half":"\\ud800"}');
+  t.deepEqual(
+    ["arabic", "zero", "half"].map((key) => device.series.latest(key)?.value),
+    [3n, 0, "?"],
+  );
+  for (const key of ["<", "a>b", "{x}", "{{x"]) {
+    call("POST", "telemetry", JSON.stringify({ [key]: 1, beside: 1 }));
+    t.true(device.series.has(key), key);
+  }
+  for (const key of ["a<b", "<b", "n\0", " ", "x".repeat(256), "{{x}}"]) {
+    call("POST", "telemetry", JSON.stringify({ [key]: 1, [`beside ${key}`.slice(0, 20)]: 1 }));
+    t.false(device.series.has(key), key);
+    t.false(device.series.has(`beside ${key}`.slice(0, 20)), key);
+  }
+});
+
+test("seen on a running server: a time below zero is kept, 1e400 is 0, the largest is not kept", (t) => {
+  const { call, device } = createRig();
+  for (const ts of ["-5", "1e400", "9223372036854775807"])
+    t.is(call("POST", "telemetry", `{"ts":${ts},"values":{"k${ts}":1}}`).status, 200);
+  t.deepEqual(
+    ["k-5", "k1e400", "k9223372036854775807"].map((key) => device.series.latest(key)?.ts),
+    [-5, 0, undefined],
+  );
+});
+
+const READ: [title: string, text: string, shown: string][] = [
+  ["of equal keys the last", '{"a":1,"a":2}', '{"a":2}'],
+  ["a blank text as null", "  ", "null"],
+  ["escapes", '"\\u00e9\\n\\"\\/"', '"é\\n\\"/"'],
+  [
+    "numbers as they are spelt",
+    "[1.50,1E+3,-0,-0.0,12345678901234567890]",
+    "[1.50,1E+3,-0,-0.0,12345678901234567890]",
+  ],
+  ["a key that names the prototype", '{"__proto__":{"x":1}}', '{"__proto__":{"x":1}}'],
+  ["brackets inside a string", `{"a":"${"[".repeat(300)}"}`, `{"a":"${"[".repeat(300)}"}`],
+];
+
+for (const [title, text, shown] of READ) {
+  test(`reads ${title}`, (t) => {
+    t.is(jsonText(parseJson(text)), shown);
+  });
+}
+
+const REFUSED: [title: string, text: string][] = [
+  ["a comma at the end of an object", '{"a":1,}'],
+  ["what follows the document", "{} x"],
+  ["a string without end", '"abc'],
+  ["an object without end", '{"a":1'],
+  ["an unknown escape", '"\\x"'],
+  ["a bad Unicode escape", '"\\u12g4"'],
+  ["unquoted keys", "{a:1}"],
+  ["single quotes", "{'a':1}"],
+  ["comments", "{}//x"],
+  ["an empty place in a list", "[1,]"],
+  ["20,000 brackets", "[".repeat(20_000)],
+  ["a member without a value", '{"a":}'],
+  ["a nesting of 256", `${"[".repeat(256)}${"]".repeat(256)}`],
+];
+
+for (const [title, text] of REFUSED) {
+  test(`refuses ${title}`, (t) => {
+    t.throws(() => parseJson(text), { instanceOf: JsonSyntaxError });
+  });
+}
+
+test("a nesting of 255 is read", (t) => {
+  t.notThrows(() => parseJson(`${"[".repeat(255)}${"]".repeat(255)}`));
+});

@@ -1,0 +1,412 @@
+// What the platform keeps over its restarts, and what it says when it can't.
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test, { type ExecutionContext } from "ava";
+import Database from "libsql";
+import type { Device } from "../../../tools/platform/core/devices.js";
+import { JsonText, type Value } from "../../../tools/platform/core/values.js";
+import { type Platform, type PlatformServerOptions, startPlatform } from "../../../tools/platform/server.js";
+import type { StateError } from "../../../tools/platform/state/database.js";
+import { State } from "../../../tools/platform/state/state.js";
+import { VirtualClock } from "./rig.js";
+
+const clock = new VirtualClock();
+
+function folder(t: ExecutionContext): string {
+  const directory = mkdtempSync(join(tmpdir(), "mote-platform-"));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+async function start(
+  t: ExecutionContext,
+  directory: string,
+  more: Partial<PlatformServerOptions> = {},
+): Promise<Platform> {
+  const platform = await startPlatform({ port: 0, clock, state: { directory }, ...more });
+  t.teardown(() => platform.close());
+  return platform;
+}
+
+async function login({ url }: Platform): Promise<string> {
+  const body = JSON.stringify({ username: "tenant@thingsboard.org", password: "tenant" });
+  const headers = { "content-type": "application/json" };
+  const answer = await fetch(`${url}/api/auth/login`, { method: "POST", headers, body });
+  return ((await answer.json()) as { token: string }).token;
+}
+
+const VALUES: readonly [string, Value][] = [
+  ["yes", true],
+  ["no", false],
+  ["long", 42n],
+  ["longest", -(2n ** 63n)],
+  ["double", 1.1e-7],
+  ["whole double", 42],
+  ["text", 'with "quotes", \u{1f600} and \n'],
+  ["empty", ""],
+  ["json", new JsonText('{"a":[1.50,null]}')],
+];
+
+/** JSON keeps no member that is undefined. */
+function defined(record: object): object {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
+}
+
+function everything({ core, profile }: Platform): unknown {
+  const { devices, packages, rpcRecords } = core;
+  return {
+    profile,
+    profiles: core.profiles.list(),
+    devices: devices.list().map((device: Device) => ({
+      ...defined(device),
+      open: undefined,
+      rpc: undefined,
+      notifications: undefined,
+      attributes: ["CLIENT_SCOPE", "SHARED_SCOPE", "SERVER_SCOPE"].map((scope) =>
+        device.attributes.list(scope as "CLIENT_SCOPE").sort(([one], [other]) => (one < other ? -1 : 1)),
+      ),
+      series: device.series
+        .keys()
+        .sort()
+        .map((key) => [
+          key,
+          device.series.range(key, { startTs: -(2 ** 60), endTs: 2 ** 62, limit: 1_000, ascending: true }),
+        ]),
+      records: rpcRecords.list(device.id).map((rpc) => defined({ ...rpc, requestId: undefined })),
+    })),
+    packages: packages.list().map((one) => defined({ ...one, bytes: one.bytes && Buffer.from(one.bytes) })),
+  };
+}
+
+test("devices, credentials, attributes, series, packages and RPCs are as they were", async (t) => {
+  const directory = folder(t);
+  const before = await start(t, directory);
+  const { core } = before;
+  const { default: profile } = core.profiles;
+  const device = core.createDevice({ name: "kept", label: "L", profileId: profile.id }, "token");
+  core.devices.setCredentials(device, { type: "ACCESS_TOKEN", credentialsId: "next-token", value: null });
+  const gone = core.createDevice({ name: "gone", profileId: profile.id }, "gone-token");
+  core.receiveTelemetry(gone, 1, VALUES);
+  core.saveAttributes(gone, "SHARED_SCOPE", VALUES);
+  for (const ts of [-5, 0, 1_760_000_000_000, 2 ** 53]) core.receiveTelemetry(device, ts, VALUES);
+  core.receiveTelemetry(device, 0, [["text", "again"]]);
+  core.receiveTelemetry(device, 0, [["deleted", 1n]]);
+  device.series.delete("deleted");
+  for (const scope of ["SHARED_SCOPE", "SERVER_SCOPE"] as const) core.saveAttributes(device, scope, VALUES);
+  core.receiveAttributes(device, VALUES);
+  core.deleteAttributes(device, "SHARED_SCOPE", ["yes"]);
+  const image = { type: "FIRMWARE", tag: undefined, profileId: profile.id, url: undefined } as const;
+  const file = { fileName: "a.bin", contentType: "x/y", algorithm: "SHA256", checksum: undefined } as const;
+  const target = core.packages.create({ ...image, title: "image", version: "1" });
+  core.packages.upload(target, { ...file, bytes: Buffer.from("of the image") });
+  core.packages.delete(core.packages.create({ ...image, title: "image", version: "2" }));
+  core.updateDevice(device, { ...device, firmwareId: target.id });
+  clock.advance(1_000);
+  const rpc = { params: '{"a":1}', oneWay: false, expiresAt: clock.now() + 1e6 };
+  core.rpcRecords.send(device, { ...rpc, method: "waits" });
+  core.rpcRecords.send(device, { ...rpc, method: "waits too" });
+  core.deleteDevice(gone);
+  device.customerId = "13814000-1dd2-11b2-8080-808080808081";
+  core.deviceChanged(device);
+  const session = await login(before);
+  const was = everything(before);
+  await before.close();
+
+  const after = await start(t, directory);
+  t.deepEqual(everything(after), was);
+  t.is(after.core.devices.byToken("token"), undefined);
+  t.is(after.core.devices.byToken("gone-token"), undefined);
+  const { id } = after.core.devices.byToken("next-token")!;
+  const headers = { "x-authorization": `Bearer ${session}` };
+  t.is((await fetch(`${after.url}/api/device/${id}`, { headers })).status, 200, "a session goes on");
+  // What was never handed out comes again, the oldest first, under ids from 0.
+  const polled = await fetch(`${after.url}/api/v1/next-token/rpc`);
+  t.deepEqual(await polled.json(), { id: 0, method: "waits", params: { a: 1 } });
+});
+
+test("a persistent RPC that ran out meanwhile is EXPIRED, one that was handed out does not come again", async (t) => {
+  const directory = folder(t);
+  const before = await start(t, directory);
+  const device = before.core.createDevice({ name: "d", profileId: before.core.profiles.default.id }, "token");
+  const send = (method: string, expiresAt: number) =>
+    before.core.rpcRecords.send(device, { method, params: "{}", oneWay: false, expiresAt })!.id;
+  const handed = send("handed out", clock.now() + 1e6);
+  await (await fetch(`${before.url}/api/v1/token/rpc`)).text();
+  const short = send("short", clock.now() + 1_000);
+  const open = send("open", clock.now() + 1e6);
+  await before.close();
+  clock.advance(2_000);
+  const after = await start(t, directory);
+  const status = (id: string) => after.core.rpcRecords.get(id)?.status;
+  clock.advance(1);
+  t.deepEqual([status(handed), status(short), status(open)], ["DELIVERED", "EXPIRED", "QUEUED"]);
+  const polled = (await (await fetch(`${after.url}/api/v1/token/rpc`)).json()) as { method: string };
+  t.is(polled.method, "open");
+});
+
+test("a device that was not notified of an assignment is notified after the restart", async (t) => {
+  const directory = folder(t);
+  const before = await start(t, directory);
+  const { core } = before;
+  const profileId = core.profiles.default.id;
+  const device = core.createDevice({ name: "d", profileId }, "token");
+  const url = "http://127.0.0.1/image";
+  const target = core.packages.create({
+    type: "FIRMWARE",
+    title: "a",
+    version: "1",
+    tag: undefined,
+    profileId,
+    url,
+  });
+  core.updateDevice(device, { ...device, firmwareId: target.id });
+  t.is(device.attributes.get("SHARED_SCOPE", "fw_url"), undefined);
+  await before.close();
+  const after = await start(t, directory);
+  clock.advance(1_000);
+  const shared = after.core.devices.byToken("token")?.attributes;
+  t.is(shared?.get("SHARED_SCOPE", "fw_url")?.value, url);
+});
+
+test("what is answered is on the disk by then: another reader of the file sees it", async (t) => {
+  const directory = folder(t);
+  const state = await State.open({ directory, onLost: (error) => t.fail(error.message) });
+  const reader = new Database(join(directory, "platform.db"), { readonly: true });
+  const count = (): unknown => (reader.prepare("SELECT count(*) AS n FROM point").get() as { n: number }).n;
+  let early = true;
+  state.point("device", "key", 1, 1n);
+  const kept = new Promise<void>((resolve) =>
+    state.whenKept(() => {
+      t.false(early, "not before the commit");
+      t.is(count(), 1);
+      resolve();
+    }),
+  );
+  early = false;
+  t.is(count(), 0);
+  await kept;
+  let atOnce = false;
+  state.whenKept(() => {
+    atOnce = true;
+  });
+  t.true(atOnce, "nothing was changed: nothing to wait for");
+  reader.close();
+  state.close();
+});
+
+test("a full disk ends the platform with a sentence, and nothing that was acknowledged is lost", async (t) => {
+  const directory = folder(t);
+  await (await start(t, directory)).close();
+  const lost: string[] = [];
+  const full = { directory, mostPages: 40, onLost: (error: Error) => void lost.push(error.message) };
+  const platform = await start(t, directory, { state: full });
+  platform.core.createDevice({ name: "d", profileId: platform.core.profiles.default.id }, "token");
+  const acknowledged: number[] = [];
+  let refused = 0;
+  for (let ts = 0; ts < 1_000 && refused === 0; ts++) {
+    const body = JSON.stringify({ ts, values: { text: "x".repeat(5_000) } });
+    try {
+      const answer = await fetch(`${platform.url}/api/v1/token/telemetry`, { method: "POST", body });
+      if (answer.status === 200) acknowledged.push(ts);
+    } catch {
+      refused++;
+    }
+  }
+  t.true(acknowledged.length > 3);
+  t.is(refused, 1, "the connection ended without an answer");
+  t.deepEqual(lost, [`the state in ${directory} can't be written: the disk is full`]);
+  await platform.close();
+  const after = await start(t, directory);
+  const { series } = after.core.devices.byToken("token")!;
+  const points = series.range("text", { startTs: 0, endTs: 1e6, limit: 1e6, ascending: true });
+  t.deepEqual(
+    points.map(({ ts }) => ts),
+    acknowledged,
+  );
+});
+
+test("a second platform on the same folder is refused, and the first goes on", async (t) => {
+  const directory = folder(t);
+  const first = await start(t, directory);
+  await t.throwsAsync(startPlatform({ port: 0, state: { directory } }), { message: /is in use by/ });
+  first.core.createDevice({ name: "d", profileId: first.core.profiles.default.id }, "token");
+  await first.close();
+  const after = await start(t, directory);
+  t.truthy(after.core.devices.byToken("token"));
+});
+
+test("a start that fails for its port lets go of the folder", async (t) => {
+  const directory = folder(t);
+  const other = await startPlatform({ port: 0, clock });
+  t.teardown(() => other.close());
+  await t.throwsAsync(startPlatform({ port: other.address.port, state: { directory } }), {
+    message: /in use/,
+  });
+  await t.notThrowsAsync(start(t, directory));
+});
+
+test("a damaged file is reported in a sentence, and left as it is", async (t) => {
+  const directory = folder(t);
+  const file = join(directory, "platform.db");
+  const platform = await start(t, directory);
+  const device = platform.core.createDevice(
+    { name: "d", profileId: platform.core.profiles.default.id },
+    "token",
+  );
+  for (let ts = 0; ts < 2_000; ts++) device.series.save("t", ts, BigInt(ts));
+  const { core } = platform;
+  const image = core.packages.create({
+    ...{ type: "FIRMWARE", title: "image", version: "1", tag: undefined, url: undefined },
+    profileId: core.profiles.default.id,
+  } as const);
+  const sent = { fileName: "a", contentType: "b", algorithm: "MD5", checksum: undefined } as const;
+  core.packages.upload(image, { ...sent, bytes: Buffer.from("bytes of the image") });
+  await platform.close();
+  const whole = readFileSync(file);
+  const reader = new Database(file, { readonly: true });
+  const index = reader.prepare("SELECT rootpage FROM sqlite_master WHERE name = 'sqlite_autoindex_record_1'");
+  const page = (index.get() as { rootpage: number }).rootpage - 1;
+  reader.close();
+  const damages: [string, (bytes: Buffer) => Buffer, RegExp][] = [
+    [
+      "pages of zeros",
+      (bytes) => bytes.fill(0, 8_192, 40_000),
+      /^platform\.db is damaged \(.+\): put a copy/s,
+    ],
+    [
+      "an index that no start reads",
+      (bytes) => bytes.fill(0, page * 4_096 + 200, (page + 1) * 4_096),
+      /^platform\.db is damaged/,
+    ],
+    ["noise", (bytes) => bytes.fill(0xa5, 4_096, 30_000), /^platform\.db is damaged/],
+    ["cut in the middle", (bytes) => bytes.subarray(0, bytes.length >> 1), /^platform\.db is damaged/],
+    [
+      "no database",
+      () => Buffer.from("not a database, but long enough to be one"),
+      /^platform\.db is damaged/,
+    ],
+    ["nothing of it but the head", (bytes) => bytes.subarray(0, 100), /^platform\.db is damaged/],
+    ["another version", (bytes) => Buffer.from(bytes.fill(9, 63, 64)), /written by another version/],
+    ["another program's", (bytes) => Buffer.from(bytes.fill(9, 68, 72)), /a database of another program/],
+    [
+      "another file in a package",
+      (bytes) =>
+        bytes.fill("X", bytes.indexOf("bytes of the image"), bytes.indexOf("bytes of the image") + 1),
+      /the file of package image 1 has another checksum/,
+    ],
+  ];
+  for (const [what, damage, expected] of damages) {
+    const bytes = damage(Buffer.from(whole));
+    writeFileSync(file, bytes);
+    rmSync(`${file}-wal`, { force: true });
+    const error = await t.throwsAsync(startPlatform({ port: 0, state: { directory } }), undefined, what);
+    t.regex(error?.message ?? "", expected, what);
+    t.deepEqual(readFileSync(file), bytes, `${what}: left as it is`);
+  }
+  writeFileSync(file, whole);
+  const again = await start(t, directory);
+  t.is(again.core.devices.byToken("token")?.series.latest("t")?.value, 1_999n, "a copy in its place will do");
+});
+
+/** Files of the folder, except the lock and SQLite's shared memory, which it makes again. */
+function contents(directory: string): Record<string, string> {
+  const names = readdirSync(directory).filter(
+    (name) => name.startsWith("platform.db") && !name.endsWith("-shm"),
+  );
+  return Object.fromEntries(
+    names.sort().map((name) => [name, readFileSync(join(directory, name), "base64")]),
+  );
+}
+
+test("an empty, truncated or missing database is refused beside its log, and neither is touched", async (t) => {
+  const source = folder(t);
+  await (await start(t, source)).close();
+  const platform = await start(t, source);
+  for (let n = 0; n < 200; n++)
+    platform.core.createDevice({ name: `d${n}`, profileId: platform.core.profiles.default.id }, `t${n}`);
+  await (await fetch(`${platform.url}/api/v1/t0/attributes`, { method: "POST", body: '{"a":1}' })).text();
+  const whole = ["platform.db", "platform.db-wal"].map((name) => readFileSync(join(source, name)));
+  const [database, log] = whole as [Buffer, Buffer];
+  t.true(log.length > 4_096);
+  const none = undefined;
+  const cases: [string, Buffer | undefined, Buffer | undefined, RegExp][] = [
+    ["0 bytes", Buffer.alloc(0), none, /^platform\.db is damaged \(it has 0 bytes\)/],
+    ["0 bytes beside a log", Buffer.alloc(0), log, /^platform\.db is damaged \(it has 0 bytes\)/],
+    [
+      "no database beside a log",
+      none,
+      log,
+      /^platform\.db is missing, but its log platform\.db-wal is there/,
+    ],
+    ["a first page alone", database.subarray(0, 4_096), none, /^platform\.db is damaged/],
+    ["a first page of zeros", Buffer.alloc(4_096), none, /^platform\.db is damaged/],
+    [
+      "cut beside a log",
+      database.subarray(0, 3 * 4_096),
+      log.subarray(0, 4_096 * 2),
+      /^platform\.db is damaged/,
+    ],
+  ];
+  for (const [what, file, wal, expected] of cases) {
+    const directory = folder(t);
+    if (file) writeFileSync(join(directory, "platform.db"), file);
+    if (wal) writeFileSync(join(directory, "platform.db-wal"), wal);
+    const before = contents(directory);
+    const error = await t.throwsAsync(startPlatform({ port: 0, state: { directory } }), undefined, what);
+    t.regex(error?.message ?? "", expected, what);
+    t.true((error as StateError).isDamaged, what);
+    t.deepEqual(contents(directory), before, `${what}: left as it is`);
+  }
+});
+
+test("a first start that was killed leaves nothing that the next one would refuse", async (t) => {
+  const directory = folder(t);
+  // The new database gets its name only when it is whole.
+  writeFileSync(join(directory, "platform.db.new"), "half of a database");
+  writeFileSync(join(directory, "platform.db.new-journal"), "half of a journal");
+  await (await start(t, directory)).close();
+  t.deepEqual(Object.keys(contents(directory)), ["platform.db", "platform.db-wal"]);
+});
+
+test("a log that ends in the middle of a write is no damage", async (t) => {
+  const directory = folder(t);
+  const log = join(directory, "platform.db-wal");
+  const platform = await start(t, directory);
+  platform.core.createDevice({ name: "d", profileId: platform.core.profiles.default.id }, "token");
+  await (await fetch(`${platform.url}/api/v1/token/attributes`, { method: "POST", body: '{"a":1}' })).text();
+  const copy = folder(t);
+  writeFileSync(join(copy, "platform.db"), readFileSync(join(directory, "platform.db")));
+  writeFileSync(join(copy, "platform.db-wal"), readFileSync(log));
+  truncateSync(join(copy, "platform.db-wal"), statSync(log).size - 100);
+  await t.notThrowsAsync(start(t, copy));
+});
+
+test("the folder and what is in it are for the user alone", async (t) => {
+  const directory = join(folder(t), "below", "state");
+  const platform = await start(t, directory);
+  platform.core.createDevice({ name: "d", profileId: platform.core.profiles.default.id }, "token");
+  t.is(statSync(directory).mode & 0o777, 0o700);
+  t.is(statSync(join(directory, "platform.db")).mode & 0o777, 0o600);
+});
+
+test("a key and secret that are given take the place of those that were kept, those made up stay", async (t) => {
+  const directory = folder(t);
+  const first = await start(t, directory);
+  await first.close();
+  const second = await start(t, directory);
+  t.deepEqual(second.profile, first.profile);
+  await second.close();
+  const third = await start(t, directory, { profile: { key: "given", secret: "too" } });
+  t.is(third.core.profiles.byProvisionKey("given")?.provisionSecret, "too");
+  t.is(third.core.profiles.byProvisionKey(first.profile.key), undefined);
+  t.is(third.core.profiles.list().length, 2);
+});

@@ -1,0 +1,492 @@
+// An application that crashes again and again, in real worker processes against a local platform: the device stays within reach, and the fix arrives.
+
+import { execFile, execFileSync, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import test, { type ExecutionContext } from "ava";
+import { type Platform, startPlatform } from "../../../tools/platform/server.js";
+import { killAll, launch, mote, processOutput } from "../cli/commands.js";
+import { configFor, image } from "./images.js";
+import { type Session, session, temporaryState } from "./session.js";
+
+const WORKER = fileURLToPath(new URL("../../../tools/run/worker.js", import.meta.url));
+const TOKEN = "token-of-a-test";
+/** Late enough for it to be no matter of loading, and of a kind that names a place. */
+const CRASHES_LATER = `setTimeout(() => { throw new RangeError("sensor token-of-a-test"); }, 20);`;
+
+async function platformFor(t: { teardown(work: () => unknown): void }): Promise<Platform> {
+  const platform = await startPlatform({ port: 0 });
+  t.teardown(() => platform.close());
+  platform.core.createDevice({ name: "lamp", profileId: platform.core.profiles.default.id }, TOKEN);
+  return platform;
+}
+
+function start(
+  t: { teardown(work: () => unknown): void },
+  stateDir: string,
+  url: string,
+  app?: Buffer,
+): Session {
+  const config = { ...configFor(stateDir), url };
+  return session(t, stateDir, app, { config, worker: WORKER });
+}
+
+/** What the device answers to `mote.health`. */
+function health(platform: Platform): Promise<Record<string, unknown>> {
+  const device = platform.core.devices.byName("lamp");
+  return new Promise((resolve, reject) => {
+    const result = (outcome: { kind: string; text?: string }) =>
+      outcome.kind === "answer" ? resolve(JSON.parse(outcome.text ?? "")) : reject(new Error(outcome.kind));
+    const expiresAt = Date.now() + 60_000;
+    device?.rpc.send({ method: "mote.health", params: "null", oneWay: false, expiresAt, result });
+  });
+}
+
+/** Assigns `bytes` as version `version` of "test". */
+function assign(platform: Platform, version: string, bytes: Buffer): void {
+  const { core } = platform;
+  const device = core.devices.byName("lamp");
+  if (!device) throw new Error("no device");
+  const { name, profileId } = device;
+  const target = core.packages.create({
+    type: "FIRMWARE",
+    title: "test",
+    version,
+    tag: undefined,
+    url: undefined,
+    profileId,
+  });
+  const file = { fileName: "app.mjs", contentType: "text/javascript", checksum: undefined };
+  core.packages.upload(target, { ...file, bytes, algorithm: "SHA256" });
+  core.updateDevice(device, { name, profileId, firmwareId: target.id });
+}
+
+const last = (platform: Platform, key: string): unknown =>
+  platform.core.devices.byName("lamp")?.series.latest(key)?.value;
+
+async function reached(look: () => boolean): Promise<void> {
+  const end = Date.now() + 120_000;
+  while (!look()) {
+    if (Date.now() > end) throw new Error(`not reached: ${look}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+test.serial(
+  "five crashes of a confirmed image: recovery mode, its cause is reported, and the fix arrives",
+  async (t) => {
+    const platform = await platformFor(t);
+    const stateDir = temporaryState(t);
+    const first = start(t, stateDir, platform.url, image("1", CRASHES_LATER));
+    await first.eventLog.until(({ events }) => events.some(({ event }) => event === "recovery"));
+    t.deepEqual(first.eventLog.starts, Array(6).fill("1 confirmed"));
+    const published = first.eventLog.events.find(({ event }) => event === "recovery");
+    t.regex(String(published?.cause), /^RangeError: sensor \*\*\* \(at /);
+    const device = platform.core.devices.byName("lamp");
+    const attribute = () =>
+      device?.attributes.list("CLIENT_SCOPE").find(([key]) => key === "moteRecovery")?.[1].value;
+    await reached(() => /^RangeError/.test(String(attribute())));
+
+    // Started again by whoever looks after it: it is in recovery mode still.
+    await first.stop();
+    const second = start(t, stateDir, platform.url, image("1", CRASHES_LATER));
+    await second.eventLog.until(({ events }) => events.some(({ event }) => event === "recovery"));
+    t.is((await health(platform)).state, "online");
+
+    assign(platform, "2", image("2", "setInterval(() => agent.telemetry.record({ fixed: 1 }), 100);"));
+    await second.eventLog.until(({ starts }) => starts.includes("2 pending"));
+    await reached(() => last(platform, "fw_state") === "UPDATED" && last(platform, "fixed") !== undefined);
+    await reached(() => attribute() === "");
+    t.is(await second.stop(), 0);
+    t.deepEqual(second.eventLog.starts, ["1 confirmed", "2 pending"]);
+  },
+);
+
+test.serial("without an application mote.health is answered, with why it started", async (t) => {
+  const platform = await platformFor(t);
+  const { stop } = start(t, temporaryState(t), platform.url);
+  const { state, resets } = await health(platform);
+  t.is(state, "online");
+  t.deepEqual(resets, { start: 1 });
+  t.is(await stop(), 0);
+});
+
+test.serial("five crashes while the store takes nothing: recovery mode all the same", async (t) => {
+  const platform = await platformFor(t);
+  const stateDir = temporaryState(t);
+  // A file cannot take the place of a directory.
+  mkdirSync(join(stateDir, "store", "recovery.bin"), { recursive: true });
+  const { eventLog, stop } = start(t, stateDir, platform.url, image("1", CRASHES_LATER));
+  await eventLog.until(({ events }) => events.some(({ event }) => event === "recovery"));
+  t.deepEqual(eventLog.starts, Array(6).fill("1 confirmed"));
+  t.true(eventLog.events.some(({ line }) => line === 'stored value "recovery" could not be written'));
+  t.is(await stop(), 0);
+});
+
+// `mote run` after a reset: nothing that was forgotten is used again, and nothing that was kept for one platform goes to another.
+
+const place = mkdtempSync(join(tmpdir(), "mote-reset-"));
+const RESET_TOKEN = "token-of-the-owner";
+test.after.always(() => {
+  killAll();
+  rmSync(place, { recursive: true });
+});
+
+/** A platform with one device, and a state directory in which it was commissioned with its access token. */
+async function commissioned(t: ExecutionContext, name: string) {
+  const platform = await startPlatform({ port: 0 });
+  t.teardown(() => platform.close());
+  const { core } = platform;
+  const device = core.createDevice({ name: "lamp", profileId: core.profiles.default.id }, RESET_TOKEN);
+  const child = launch(["run", "--state", join(place, name), "--log", "json", "--commission"]);
+  const eventLog = processOutput(child);
+  const pages = () => eventLog.events.filter(({ event }) => event === "commissioning");
+  await eventLog.until(() => pages().length > 0);
+  const url = String(pages()[0]?.url);
+  const [, proof = ""] = /name="proof" value="(\w+)"/.exec(await (await fetch(url)).text()) ?? [];
+  const body = new URLSearchParams({ proof, url: platform.url, token: RESET_TOKEN });
+  await fetch(url, { method: "POST", body });
+  await eventLog.until(() => eventLog.events.some(({ event }) => event === "online"));
+  return { device, child, eventLog, pages, state: join(place, name) };
+}
+
+test.serial(
+  "after the RPC mote.reset it asks on its page again, and the token is used no more",
+  async (t) => {
+    const { device, child, eventLog, pages, state } = await commissioned(t, "asked");
+    const expiresAt = Date.now() + 30_000;
+    device.rpc.send({ method: "mote.reset", params: '{"confirm":true}', oneWay: false, expiresAt });
+    await eventLog.until(() => pages().length === 2);
+    t.false(readdirSync(join(state, "store")).includes("token.bin"));
+    t.is(eventLog.events.filter(({ event }) => event === "started").length, 1);
+    const ended = new Promise((resolve) => child.once("close", resolve));
+    child.kill("SIGTERM");
+    t.is(await ended, 0);
+  },
+);
+
+test.serial("a reset that a kill cut short is completed, and its token is not read", async (t) => {
+  const { child, state } = await commissioned(t, "cut");
+  const ended = new Promise((resolve) => child.once("close", resolve));
+  child.kill("SIGTERM");
+  await ended;
+  writeFileSync(join(state, "store", "reset.bin"), "\u0001true");
+  const plain = await mote(["run", "--state", state]);
+  t.is(plain.code, 2);
+  t.regex(plain.err, /--token, or --provision-key .* needed/);
+  const again = launch(["run", "--state", state, "--log", "json", "--commission"]);
+  const eventLog = processOutput(again);
+  await eventLog.until(() => eventLog.events.some(({ event }) => event === "commissioning"));
+  t.deepEqual(
+    readdirSync(join(state, "store")).filter((name) => /reset|token/.test(name)),
+    [],
+  );
+  again.kill("SIGTERM");
+});
+
+test.serial(
+  "what was kept for one platform is not sent to another that the command line names",
+  async (t) => {
+    const { child, state } = await commissioned(t, "elsewhere");
+    const ended = new Promise((resolve) => child.once("close", resolve));
+    child.kill("SIGTERM");
+    await ended;
+    const { code, err } = await mote(["run", "--state", state, "--url", "http://127.0.0.1:1"]);
+    t.is(code, 2);
+    t.regex(err, /--token, or --provision-key .* needed/);
+  },
+);
+
+// A program that prints the token which its device got by provisioning, in real worker processes against a local platform.
+
+/** Prints the token in each form as soon as it is kept, then crashes with it. */
+const PRINTS = `
+  const look = setInterval(() => {
+    const kept = host.store.get("token");
+    if (!kept) return;
+    clearInterval(look);
+    const { token } = JSON.parse(new TextDecoder().decode(kept.subarray(1)));
+    const bytes = Buffer.from(token);
+    console.log("plain", token);
+    console.log("percent", [...bytes].map((byte) => "%" + byte.toString(16)).join(""));
+    console.log("json", JSON.stringify(JSON.stringify({ token })));
+    console.log("base64", Buffer.from("device:" + token).toString("base64"));
+    console.log("base64url", bytes.toString("base64url"));
+    console.log("hex", bytes.toString("hex"));
+    console.error("capitals", token.toUpperCase());
+    console.log("in two"); console.log(token.slice(0, 9)); console.log(token.slice(9));
+    host.conceal("a secret of the program"); console.log("named: a secret of the program");
+    host.log("info", "by the log " + token);
+    setTimeout(() => { throw new Error("crashed with " + token); }, 500);
+  }, 5);`;
+
+test("mote run shows a provisioned token in no form, nor what a program names a secret", async (t) => {
+  const platform = await startPlatform({ port: 0 });
+  t.teardown(() => platform.close());
+  const { provisionKey, provisionSecret } = platform.core.profiles.create({
+    name: "lamps",
+    strategy: "ALLOW_CREATE_NEW_DEVICES",
+    provisionKey: "key-of-the-lamps",
+    provisionSecret: "secret-of-the-lamps",
+  });
+  const stateDir = temporaryState(t);
+  const { token: _, ...config } = configFor(stateDir);
+  const provisioning = { key: provisionKey!, secret: provisionSecret!, deviceName: "lamp" };
+  const { eventLog, stop } = session(t, stateDir, image("1", PRINTS), {
+    config: { ...config, url: platform.url, provisioning },
+    worker: WORKER,
+  });
+  await eventLog.until(({ events }) => events.filter(({ event }) => event === "crash").length > 1);
+  await stop();
+  const token = platform.core.devices.byName("lamp")!.credentials.credentialsId;
+  const shown = JSON.stringify(eventLog.events);
+  const forms = [
+    token,
+    token.slice(9),
+    token.toUpperCase(),
+    Buffer.from(token).toString("base64url"),
+    Buffer.from(token).toString("hex"),
+    Buffer.from(`device:${token}`).toString("base64").slice(12, 30),
+    [...Buffer.from(token)].map((byte) => `%${byte.toString(16)}`).join(""),
+    "secret of the program",
+  ];
+  for (const form of forms) t.false(shown.includes(form), form);
+  t.true(shown.includes("in two") && shown.includes("***"));
+});
+
+// `mote run --cycle`: a device that sleeps between its samples, as processes.
+
+test.after.always(killAll);
+
+test("mote run --cycle connects in every n-th wake, reports each, and delivers all of it", async (t) => {
+  const state = mkdtempSync(join(tmpdir(), "mote-cycle-"));
+  const platform = await startPlatform({ port: 0, profile: { key: "KEY", secret: "SECRET" } });
+  t.teardown(async () => {
+    await platform.close();
+    rmSync(state, { recursive: true, force: true, maxRetries: 5 });
+  });
+  const child = launch(
+    ["run", "--url", platform.url, "--state", state, "--interval", "1s", "--cycle", "2", "--log", "json"],
+    { MOTE_PROVISION_KEY: "KEY", MOTE_PROVISION_SECRET: "SECRET" },
+  );
+  const eventLog = processOutput(child);
+  const wakes = () => eventLog.events.filter(({ event }) => event === "wake");
+  await eventLog.until(() => wakes().filter(({ reason }) => reason === "schedule").length >= 2);
+  t.is(wakes()[0]?.reason, "start");
+  t.true(wakes().some(({ reason }) => reason === "none"));
+  t.true(wakes().every((wake) => !JSON.stringify(wake).includes("format")));
+  const ended = once(child, "exit");
+  child.kill("SIGTERM");
+  await ended;
+});
+
+test("a cycle that makes no sense is refused by the options' names", async (t) => {
+  const args = ["run", "--url", "http://127.0.0.1:1", "--token", "T", "--state", join(tmpdir(), "mote-none")];
+  const { code, err } = await mote([...args, "--interval", "500ms", "--cycle", "0"]);
+  t.is(code, 2);
+  t.regex(err, /--interval/);
+  t.regex(err, /--cycle is a whole number/);
+});
+
+// A run whose output nobody reads.
+
+const RUN = fileURLToPath(new URL("./stub-run.js", import.meta.url));
+const LOGS = `setInterval(() => { for (let n = 0; n < 500; n++) console.log("x".repeat(400)); }, 10);`;
+const MB = 1024;
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** In kilobytes, as Linux counts them. */
+const memoryOf = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+
+const linuxTest = process.platform === "linux" ? test.serial : test.serial.skip;
+
+linuxTest("the memory of a run whose output nobody reads stays as it is", async (t) => {
+  const stateDir = temporaryState(t);
+  const app = join(stateDir, "app.mjs");
+  writeFileSync(app, image("1", LOGS));
+  const child = spawn(process.execPath, [...process.execArgv, RUN, stateDir, app], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  t.teardown(() => child.kill("SIGKILL"));
+  await pause(5000);
+  const before = memoryOf(child.pid ?? 0);
+  await pause(10_000);
+  const grown = memoryOf(child.pid ?? 0) - before;
+  t.log(`${Math.round(grown / MB)} MB more after 10 s`);
+  t.true(grown < 60 * MB, `${grown} kB`);
+  let text = "";
+  child.stdout.on("data", (piece) => {
+    text += piece;
+  });
+  for (let n = 0; n < 200 && !text.includes("left out"); n++) await pause(50);
+  t.regex(text, /\d+ lines were left out: nobody read the output in time/);
+  child.kill("SIGTERM");
+  await once(child, "exit");
+});
+
+// A package that lies on a file server, over real sockets and in real worker processes: the process started afterwards is the new image.
+
+const RANGE = /^bytes=(\d+)-(\d+)$/;
+
+/** Serves one file by ranges, behind a redirect, and hangs up once in the middle. Returns its address and what it was asked. */
+async function fileServer(
+  t: { teardown(work: () => unknown): void },
+  bytes: Buffer,
+): Promise<{ authority: string; seen: string[] }> {
+  const seen: string[] = [];
+  let hangsUp = true;
+  const server = createServer((request, response) => {
+    seen.push(`${request.url} ${JSON.stringify(request.headers)}`);
+    if (request.url === "/latest") {
+      response.writeHead(302, { Location: "files/2.mjs?key=s3cret" }).end();
+      return;
+    }
+    const [, from = 0, to = bytes.length] = (RANGE.exec(request.headers.range ?? "") ?? []).map(Number);
+    const part = bytes.subarray(from, to + 1);
+    response.writeHead(206, {
+      ETag: '"1"',
+      "Content-Range": `bytes ${from}-${to}/${bytes.length}`,
+      "Content-Length": part.length,
+    });
+    if (!hangsUp || part.length < 1000) return void response.end(part);
+    hangsUp = false;
+    response.write(part.subarray(0, part.length >> 1), () => response.destroy());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { authority: `127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+}
+
+test.serial(
+  "an update from a file server arrives through a redirect and a dropped connection, and the token does not go there",
+  async (t) => {
+    const next = image(
+      "2",
+      `agent.telemetry.record({ fixed: 1 }); setInterval(() => {}, 1000); // ${"x".repeat(60_000)}`,
+    );
+    const { authority, seen } = await fileServer(t, next);
+    const platform = await startPlatform({ port: 0 });
+    t.teardown(() => platform.close());
+    const { core } = platform;
+    const device = core.createDevice({ name: "lamp", profileId: core.profiles.default.id }, TOKEN);
+    const app = image("1", "setInterval(() => {}, 1000);").toString();
+    const listed = app.replace('version: "1"', `version: "1", urlHosts: ["${authority}"]`);
+    const stateDir = temporaryState(t);
+    const config = { ...configFor(stateDir), url: platform.url };
+    const { eventLog, stop } = session(t, stateDir, Buffer.from(listed), { config, worker: WORKER });
+    await eventLog.until(({ events }) => events.some(({ event }) => event === "online"));
+    const fields = { type: "FIRMWARE", title: "test", version: "2", tag: undefined } as const;
+    const made = core.packages.create({
+      ...fields,
+      url: `http://${authority}/latest`,
+      profileId: device.profileId,
+    });
+    Object.assign(made, { checksum: createHash("sha256").update(next).digest("hex"), algorithm: "SHA256" });
+    core.updateDevice(device, { name: device.name, profileId: device.profileId, firmwareId: made.id });
+    await eventLog.until(({ events }) =>
+      events.some(
+        ({ event, state }) => event === "firmware.state" && (state === "UPDATED" || state === "FAILED"),
+      ),
+    );
+    while (device.series.latest("fixed") === undefined)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    t.is(await stop(), 0);
+    t.deepEqual(eventLog.starts, ["1 confirmed", "2 pending"]);
+    t.is(device.series.latest("fw_state")?.value, "UPDATED");
+    t.true(seen.length >= 4);
+    t.false(seen.join().includes(TOKEN));
+    t.false(JSON.stringify(eventLog.events).includes("s3cret"));
+  },
+);
+
+// A device as a service: what arrives on systemd's socket, and what systemd's own tools say of the unit. Without them, and Python for the socket, skipped.
+
+const run = promisify(execFile);
+const missing = ["systemd-notify", "systemd-analyze", "python3"].find((name) => {
+  try {
+    execFileSync(name, ["--version"], { stdio: "ignore" });
+    return false;
+  } catch {
+    return true;
+  }
+});
+const withTools = missing === undefined ? test : test.skip;
+const serviceFolder = mkdtempSync(join(tmpdir(), "mote-service-"));
+test.after.always(() => {
+  killAll();
+  rmSync(serviceFolder, { recursive: true, force: true });
+});
+
+/** Prints what comes, a line each. */
+const LISTENER = `
+import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind(sys.argv[1])
+print("open", flush=True)
+while True:
+    data, _, _, _ = s.recvmsg(4096, 1024)
+    print(data.decode().replace("\\n", " "), flush=True)
+`;
+
+withTools("systemd hears that it is ready, that it lives, how it does, and that it ends", async (t) => {
+  const platform = await startPlatform({
+    port: 0,
+    profile: { key: "service-key", secret: "service-secret" },
+  });
+  const socket = join(serviceFolder, "notify");
+  const listener = spawn("python3", ["-c", LISTENER, socket], { stdio: ["ignore", "pipe", "inherit"] });
+  t.teardown(async () => {
+    listener.kill();
+    await platform.close();
+  });
+  const heard: string[] = [];
+  const lines = createInterface(listener.stdout);
+  await once(lines, "line");
+  lines.on("line", (line) => heard.push(line.replace(/ ?BARRIER=1/, "")));
+  const child = launch(
+    ["run", "--url", platform.url, "--state", join(serviceFolder, "state"), "--log", "json"],
+    {
+      ...{ MOTE_PROVISION_KEY: "service-key", MOTE_PROVISION_SECRET: "service-secret" },
+      // Four times in it: each second.
+      ...{ NOTIFY_SOCKET: socket, WATCHDOG_USEC: "4000000" },
+    },
+  );
+  await processOutput(child).until(({ events }) =>
+    events.some(({ event }) => event === "telemetry.delivered"),
+  );
+  const late = Date.now() + 60_000;
+  while (!heard.some((line) => line.includes("WATCHDOG=1")) && Date.now() < late)
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  child.kill("SIGTERM");
+  await once(child, "close");
+  const said = heard.filter((line) => line !== "");
+  t.regex(said[0] ?? "", /^READY=1 STATUS=started /);
+  t.true(said.includes("WATCHDOG=1 STATUS=online"), said.join("\n"));
+  t.is(said.at(-1), "STOPPING=1");
+  t.notRegex(said.join(), /service-secret/);
+});
+
+withTools("the unit is sound, and exposes little", async (t) => {
+  const unit = join(serviceFolder, "mote@greenhouse-7.service");
+  const text = readFileSync("tools/systemd/mote@.service", "utf8");
+  // The command need not be installed here.
+  writeFileSync(unit, text.replace("ExecStart=mote-cli", `ExecStart=${process.execPath}`));
+  const { stderr } = await run("systemd-analyze", ["verify", unit]);
+  t.notRegex(stderr, /mote@/);
+  const { stdout } = await run("systemd-analyze", ["security", "--offline=true", unit]);
+  const exposure = Number(/exposure level for \S+: ([\d.]+)/.exec(stdout)?.[1]);
+  t.true(exposure <= 2, `${exposure}`);
+});

@@ -1,0 +1,360 @@
+import { readFileSync } from "node:fs";
+import test from "ava";
+import { BoundedOutput, type Sink as OutputSink, WAITING } from "../../../hosts/node/bounded-output.js";
+import { FAILED, REFUSED, USAGE } from "../../../hosts/node/exit.js";
+import type { Agent, AgentEvent, AgentEvents } from "../../../src/index.js";
+import { agentOptions, follow } from "../../../tools/run/drive.js";
+import { EventChannel } from "../../../tools/run/event-channel.js";
+import { hiding, Lines } from "../../../tools/run/lines.js";
+import type { Event } from "../../../tools/run/messages.js";
+import { ServiceManager } from "../../../tools/run/service-manager.js";
+import { SignsOfLife } from "../../../tools/run/signs-of-life.js";
+import { configFor } from "./images.js";
+
+class Sink implements OutputSink<string> {
+  text = "";
+  /** Of what was written, so much waits. */
+  writableLength = 0;
+  isRead = true;
+  readonly #listeners = new Map<string, () => void>();
+  write(text: string): void {
+    this.text += text;
+    if (!this.isRead) this.writableLength += text.length;
+  }
+  on(event: "error" | "drain", listener: () => void): void {
+    this.#listeners.set(event, listener);
+  }
+  fail(): void {
+    this.#listeners.get("error")?.();
+  }
+  read(length = this.writableLength): void {
+    this.writableLength -= length;
+    if (this.writableLength === 0) this.#listeners.get("drain")?.();
+  }
+}
+
+test("json: one object per line, with time and event", (t) => {
+  const sink = new Sink();
+  const lines = new Lines(sink, "json", hiding([]));
+  lines.tell({ event: "online" });
+  lines.tell({ event: "telemetry.delivered", points: 12 });
+  const [first, second] = sink.text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  t.is(typeof first.ts, "number");
+  t.is(first.event, "online");
+  t.like(second, { event: "telemetry.delivered", points: 12 });
+});
+
+test("text: a line for people", (t) => {
+  const sink = new Sink();
+  const lines = new Lines(sink, "text", hiding([]));
+  lines.tell({ event: "telemetry.delivered", points: 1 });
+  lines.tell({ event: "offline", reason: "connection refused" });
+  lines.tell({ event: "attributes.changed", keys: ["a", "b"], deleted: ["c"] });
+  lines.tell({ event: "firmware.state", state: "DOWNLOADING", version: "2.0.0", progress: 40 });
+  const said = sink.text
+    .trimEnd()
+    .split("\n")
+    .map((line) => line.slice(10));
+  t.deepEqual(said, [
+    "delivered 1 point",
+    "offline: connection refused",
+    "attributes: a, b; deleted: c",
+    "firmware 2.0.0: DOWNLOADING 40 %",
+  ]);
+});
+
+test("a secret shows in neither format, wherever it stands", (t) => {
+  for (const format of ["text", "json"] as const) {
+    const sink = new Sink();
+    const lines = new Lines(sink, format, hiding(["s3cret", "s3cret-longer"]));
+    lines.tell({ event: "log", level: "info", line: "a s3cret-longer b s3cret c" });
+    lines.tell({ event: "attributes.changed", keys: ["s3cret"], deleted: [] });
+    lines.tell({ event: "started", title: { deep: "s3cret" } });
+    t.false(sink.text.includes("s3cret"));
+    t.true(sink.text.includes("***"));
+  }
+});
+
+test("text that came by the network moves no cursor and starts no line", (t) => {
+  const sink = new Sink();
+  new Lines(sink, "text", hiding([])).tell({ event: "rpc.received", id: 1, method: "a\n\u001b[2Jb\u009b" });
+  t.is(sink.text.slice(10), "RPC 1 a  [2Jb \n");
+});
+
+test("a long text is cut", (t) => {
+  const sink = new Sink();
+  new Lines(sink, "json", hiding([])).tell({ event: "log", level: "info", line: "x".repeat(10_000) });
+  t.true(sink.text.length < 600);
+});
+
+test("when nobody reads any more, nothing is written", (t) => {
+  const sink = new Sink();
+  const lines = new Lines(sink, "json", hiding([]));
+  sink.fail();
+  lines.tell({ event: "online" });
+  t.is(sink.text, "");
+});
+
+test("a short secret is hidden where it stands alone, and words stay readable", (t) => {
+  const sink = new Sink();
+  const lines = new Lines(sink, "json", hiding(["t", "$1+"]));
+  lines.tell({ event: "started", title: "test t/x", line: "$1+ and 1", reason: "a test" });
+  const { event, title, line, reason } = JSON.parse(sink.text);
+  t.is(reason, "a test");
+  t.deepEqual([event, title, line], ["started", "test ***", "*** and 1"]);
+});
+
+test("beyond 1 MiB that nobody reads, lines are left out, counted and reported", (t) => {
+  for (const format of ["text", "json"] as const) {
+    const sink = new Sink();
+    const lines = new Lines(sink, format, hiding([]));
+    sink.isRead = false;
+    for (let n = 0; n < 20_000; n++) lines.tell({ event: "log", level: "info", line: "x".repeat(90) });
+    t.true(sink.text.length < WAITING + 1000);
+    const written = sink.text.split("\n").length - 1;
+    // Half of it must be read first: one line at a time would be one report for each.
+    sink.read(WAITING / 4);
+    lines.tell({ event: "online" });
+    t.false(sink.text.includes("left out"));
+    sink.read(WAITING / 2);
+    lines.tell({ event: "offline", reason: "none" });
+    const report = `${20_000 - written + 1} lines were left out: nobody read the output in time`;
+    t.true(sink.text.includes(report));
+    t.regex(sink.text.split("\n").at(-2) ?? "", /offline/);
+    if (format === "json")
+      for (const line of sink.text.trimEnd().split("\n")) t.notThrows(() => JSON.parse(line));
+  }
+});
+
+test("lines that were left out are reported when all is read, without another line", (t) => {
+  const sink = new Sink();
+  const lines = new Lines(sink, "json", hiding([]));
+  sink.isRead = false;
+  for (let n = 0; n < 20_000; n++) lines.tell({ event: "log", level: "info", line: "x".repeat(90) });
+  sink.read();
+  t.regex(sink.text.trimEnd().split("\n").at(-1) ?? "", /\d lines were left out/);
+});
+
+const TOKEN = "q7RtYb2mXw9KcVh4Zs6N";
+const FORMS: Readonly<Record<string, string>> = {
+  percent: [...Buffer.from(TOKEN)].map((byte) => `%${byte.toString(16)}`).join(""),
+  json: JSON.stringify(JSON.stringify({ token: TOKEN })),
+  base64: Buffer.from(`device:${TOKEN}`).toString("base64"),
+  capitals: TOKEN.toUpperCase(),
+};
+
+for (const [form, text] of Object.entries(FORMS))
+  test(`a secret that is told of later shows in no line, as a name of a member neither: ${form}`, (t) => {
+    for (const format of ["text", "json"] as const) {
+      const sink = new Sink();
+      const lines = new Lines(sink, format, hiding([]));
+      lines.redactor.pin(TOKEN);
+      lines.tell({ event: "log", level: "info", line: `sent ${text}` });
+      lines.tell({ event: "started", title: { [text]: [text] }, version: text });
+      t.false(sink.text.includes(text.slice(0, 12)));
+    }
+  });
+
+test("a secret that a program prints in two lines does not show", (t) => {
+  const sink = new Sink();
+  const lines = new Lines(sink, "text", hiding([TOKEN]));
+  for (const line of [TOKEN.slice(0, 5), TOKEN.slice(5), "and then"])
+    lines.tell({ event: "log", level: "info", line });
+  t.false(sink.text.includes(TOKEN.slice(5)));
+  t.true(sink.text.includes("and then"));
+});
+
+// What programs read: the events of `mote run --log json`, by name and member.
+
+type EventCase = { [E in AgentEvent]: [E, AgentEvents[E], Event] }[AgentEvent];
+
+const EVENTS: readonly EventCase[] = [
+  [
+    "provisioned",
+    { deviceName: "greenhouse-7", adopted: false },
+    { event: "provisioned", deviceName: "greenhouse-7", adopted: false },
+  ],
+  ["online", {}, { event: "online" }],
+  ["offline", { reason: "no route" }, { event: "offline", reason: "no route" }],
+  ["delivered", { points: 3 }, { event: "telemetry.delivered", points: 3 }],
+  ["delivery", { behind: true, points: 9 }, { event: "telemetry.delivery", behind: true, points: 9 }],
+  ["drop", { points: 2, reason: "full" }, { event: "telemetry.dropped", points: 2, reason: "full" }],
+  [
+    "attributes",
+    { keys: ["a", "b"], deleted: ["b"] },
+    { event: "attributes.changed", keys: ["a", "b"], deleted: ["b"] },
+  ],
+  ["rpc", { stage: "received", id: 4, method: "m" }, { event: "rpc.received", id: 4, method: "m" }],
+  ["rpc", { stage: "answered", id: 4, method: "m" }, { event: "rpc.answered", id: 4, method: "m" }],
+  [
+    "firmware",
+    { state: "FAILED", version: "2.0.0", error: "why" },
+    { event: "firmware.state", state: "FAILED", version: "2.0.0", error: "why" },
+  ],
+  ["refused", { what: "token", reason: "401" }, { event: "refused", what: "token", reason: "401" }],
+  ["restart", { reason: "firmware" }, { event: "restart", reason: "firmware" }],
+];
+
+for (const [name, detail, line] of EVENTS) {
+  test(`${line.event} is reported with its members`, (t) => {
+    const emitted: Event[] = [];
+    const on = (event: string, listener: (detail: unknown) => void) => event === name && listener(detail);
+    follow({ on } as unknown as Agent, (event) => emitted.push(event));
+    t.deepEqual(emitted, [line]);
+  });
+}
+
+test("updates by URL may come from the hosts that the image lists, and from those of the command line", (t) => {
+  const config = { ...configFor("/nowhere"), firmwareHosts: ["files.example.com"] };
+  const image = { title: "lamp", version: "1.0.0", urlHosts: ["lamp.example.com:8443"] };
+  t.deepEqual(agentOptions(config, image).firmware?.urlHosts, ["lamp.example.com:8443", "files.example.com"]);
+  t.deepEqual(
+    agentOptions(configFor("/nowhere"), { title: "lamp", version: "1.0.0" }).firmware?.urlHosts,
+    [],
+  );
+});
+
+test("events that a supervisor does not take are left out, and counted once it takes them", (t) => {
+  const taken: (() => void)[] = [];
+  const events: Event[] = [];
+  const channel = new EventChannel((message, done) => {
+    if (message.kind === "event") events.push(message.event);
+    taken.push(done);
+  });
+  const output = new BoundedOutput<Event>(channel, (count) => ({ event: "left out", count }));
+  const event = { event: "log", line: "x".repeat(1000) };
+  for (let n = 0; n < 3000; n++) output.write(event);
+  const { length } = events;
+  t.true(length * 1000 < WAITING + 2000);
+  for (const done of taken.splice(0)) done();
+  t.is(channel.writableLength, JSON.stringify(events.at(-1)).length);
+  t.deepEqual(events.at(-1), { event: "left out", count: 3000 - length });
+  output.write(event);
+  t.deepEqual(events.at(-1), event);
+});
+
+class Rig {
+  now = 0;
+  readonly sent: string[][] = [];
+  answer: Error | null = null;
+  /** Undefined: each is done at once. */
+  late: (() => void)[] | undefined;
+  readonly manager = new ServiceManager(
+    (variables, done) => {
+      this.sent.push([...variables]);
+      if (this.late) this.late.push(() => done(this.answer));
+      else done(this.answer);
+    },
+    180_000,
+    () => this.now,
+  );
+
+  start(): void {
+    this.manager.event({ event: "started" }, "started greenhouse 1.0.0");
+  }
+}
+
+test("it is ready when the worker started, once, whatever the network does", (t) => {
+  const rig = new Rig();
+  rig.manager.event({ event: "firmware.flashed" }, "firmware put in");
+  rig.manager.beat(true);
+  t.deepEqual(rig.sent, []);
+  rig.start();
+  rig.start();
+  t.deepEqual(rig.sent, [["READY=1", "STATUS=started greenhouse 1.0.0"]]);
+});
+
+test("the watchdog is fed by signs of life of the agent alone, at most four times in its time", (t) => {
+  const rig = new Rig();
+  rig.start();
+  rig.sent.length = 0;
+  for (; rig.now < 180_000; rig.now += 5000) rig.manager.beat(true);
+  t.deepEqual(rig.sent, Array(4).fill(["WATCHDOG=1"]));
+  for (; rig.now < 400_000; rig.now += 5000) rig.manager.beat(false);
+  t.is(rig.sent.length, 4, "the worker's heart beats, the agent is silent");
+  rig.manager.beat(true);
+  t.is(rig.sent.length, 5);
+});
+
+test("how it does goes along with the next sign of life, and once", (t) => {
+  const rig = new Rig();
+  rig.start();
+  rig.sent.length = 0;
+  rig.manager.event({ event: "offline" }, "offline: no answer");
+  rig.manager.event({ event: "online" }, "online");
+  rig.manager.event({ event: "telemetry.delivered" }, "delivered 1 point");
+  rig.manager.beat(true);
+  rig.now = 60_000;
+  rig.manager.beat(true);
+  t.deepEqual(rig.sent, [["WATCHDOG=1", "STATUS=online"], ["WATCHDOG=1"]]);
+});
+
+test("the end is announced once, and nothing after it", (t) => {
+  const rig = new Rig();
+  rig.start();
+  rig.sent.length = 0;
+  rig.manager.stopping();
+  rig.manager.stopping();
+  rig.manager.beat(true);
+  t.deepEqual(rig.sent, [["STOPPING=1"]]);
+});
+
+test("one that hangs is not followed by more; what fails is said once", (t) => {
+  const rig = new Rig();
+  const said: string[] = [];
+  rig.manager.warnBy((line) => void said.push(line));
+  rig.late = [];
+  rig.answer = new Error("spawn systemd-notify ENOENT\nmore");
+  rig.start();
+  rig.now = 100_000;
+  rig.manager.beat(true);
+  t.is(rig.sent.length, 1);
+  for (const done of rig.late.splice(0)) done();
+  rig.manager.beat(true);
+  for (const done of rig.late.splice(0)) done();
+  t.is(rig.sent.length, 2);
+  t.deepEqual(said, ["systemd can't be notified (READY=1): spawn systemd-notify ENOENT"]);
+});
+
+test("without systemd there is none; a watchdog of another process is not ours", (t) => {
+  t.is(ServiceManager.of({}, 1), undefined);
+  t.truthy(ServiceManager.of({ NOTIFY_SOCKET: "/run/x", WATCHDOG_USEC: "180000000", WATCHDOG_PID: "7" }, 8));
+});
+
+test("the agent lives while it opens connections and something happens on them; one that sleeps, by its wakes", (t) => {
+  let now = 0;
+  const signs = new SignsOfLife(() => now);
+  let happen: (() => void) | undefined;
+  const open = signs.watch((_name, _port, _secure, event) => {
+    happen = () => event("readable");
+    return {} as never;
+  });
+  now = 1_799_999;
+  t.true(signs.lives);
+  open("host", 80, false, () => {});
+  now = 3_599_998;
+  t.true(signs.lives);
+  happen?.();
+  now += 1_800_000;
+  t.false(signs.lives);
+  signs.expectWakes(3_600_000);
+  t.true(signs.lives);
+  now += 3 * 3_600_000;
+  t.false(signs.lives);
+  signs.sign();
+  t.true(signs.lives);
+});
+
+test("the unit waits longer than the longest pause after a crash, takes every notification, and gives up on a mistake alone", (t) => {
+  const unit = readFileSync("tools/systemd/mote@.service", "utf8");
+  const of = (name: string): string => new RegExp(`^${name}=(.*)$`, "m").exec(unit)?.[1] ?? "";
+  t.is(of("Type"), "notify");
+  t.is(of("NotifyAccess"), "all");
+  t.true(Number(of("WatchdogSec")) >= 2 * 60);
+  t.is(of("RestartPreventExitStatus"), `${USAGE} ${REFUSED}`);
+  t.false(of("RestartPreventExitStatus").includes(`${FAILED}`));
+  t.false(/^MemoryDenyWriteExecute/m.test(unit), "Node could not start");
+});

@@ -1,0 +1,601 @@
+// The portable part as one script on the XS engine itself.
+
+import { createHash, generateKeyPairSync, sign } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test, { type ExecutionContext } from "ava";
+import { Strategies, type StrategiesAgent } from "../../extras/strategies/index.js";
+import { UNFENCED } from "../../hosts/node/files.js";
+import { flash } from "../../hosts/node/flash.js";
+import { createHost, type NodeHost } from "../../hosts/node/host.js";
+import { prepareStart } from "../../hosts/node/start-up.js";
+import { none } from "../../hosts/none.js";
+import * as mote from "../../src/index.js";
+import type { Host } from "../../src/port.js";
+import { SecretRedactor } from "../../src/wire/text/redactor.js";
+import { FakeClock, settle } from "../fakes/clock.js";
+import { FakeFlash } from "../fakes/flash.js";
+import { type FakeHost, fakeHost } from "../fakes/host.js";
+import { FakeNet } from "../fakes/net.js";
+import { FakePlatform, KEY, SECRET } from "../fakes/platform.js";
+import { type SeenRequest, serve } from "../fakes/server.js";
+import { pattern } from "../hosts/port/check.js";
+import { Listeners } from "../hosts/port/node-peers.js";
+import { PROMISES } from "../hosts/port/promises.js";
+import { jwt, VIEW } from "../src/report/rig.js";
+import { Bridge } from "./engine/bridge.js";
+import { bundle } from "./engine/bundle.js";
+import { nodeHost } from "./engine/node-host.js";
+import { testOnXs } from "./engine/on-xs.js";
+import { Peers } from "./engine/peers.js";
+import { boardStack } from "./engine/snapshot.js";
+import { Engine } from "./engine/worker.js";
+import { texts } from "./guest/texts.js";
+import { MEMBERS, READERS } from "./guest/wide.js";
+import { tourOnXs } from "./scenario.js";
+
+const CORE = 'import * as mote from "./src/index.ts"; globalThis.mote = mote;';
+
+test("src links with nothing: one neutral script with the host that refuses runs without any machine", async (t) => {
+  const script = await bundle(`
+    import { none } from "./hosts/none.ts";
+    import { Agent } from "./src/index.ts";
+    globalThis.made = new Agent(none, { baseUrl: "https://platform.example.com", token: "T1" });
+  `);
+  const globals: { made?: mote.Agent } = {};
+  // Without the globals of Node: what is not of the language itself would throw.
+  const hidden = [
+    "process",
+    "require",
+    "Buffer",
+    "console",
+    "setTimeout",
+    "setImmediate",
+    "queueMicrotask",
+    "URL",
+  ];
+  new Function("globalThis", ...hidden, script)(globals);
+  t.is(globals.made?.state, "stopped");
+});
+
+testOnXs("the core evaluates on XS and has all its public names", async (t) => {
+  const bridge = await Bridge.start(none, { entry: CORE });
+  t.deepEqual(await bridge.run("Object.keys(mote).sort()"), Object.keys(mote).sort());
+  await bridge.close();
+});
+
+testOnXs("values, documents, paths and checksums come out the same on XS and on Node", async (t) => {
+  const entry = 'import { texts } from "./test/xs/guest/texts.ts"; globalThis.texts = texts;';
+  const bridge = await Bridge.start(none, { entry });
+  const [here, there] = [texts(), (await bridge.run("texts()")) as string[]];
+  t.true(here.length > 400);
+  t.deepEqual(there, here);
+  await bridge.close();
+});
+
+interface Received {
+  readonly method: string;
+  readonly path: string;
+  readonly body: string;
+}
+
+/** Takes every telemetry POST and lets every poll wait. */
+async function platform(t: ExecutionContext): Promise<{ url: string; received: Received[] }> {
+  const received: Received[] = [];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.setEncoding("utf8").on("data", (text) => (body += text));
+    request.on("end", () => {
+      received.push({ method: request.method!, path: request.url!, body });
+      if (request.url!.includes("?timeout=")) return;
+      response
+        .writeHead(200, { "content-type": "application/json" })
+        .end(request.method === "GET" ? "{}" : "");
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, received };
+}
+
+testOnXs("an agent on XS delivers one point", async (t) => {
+  const { url, received } = await platform(t);
+  const bridge = await Bridge.start(nodeHost(t), { entry: CORE });
+  const points = await bridge.run(`new Promise((done) => {
+    globalThis.agent = new mote.Agent(host, { baseUrl: "${url}", token: "T1", telemetry: { batchAgeMs: 10 } });
+    agent.on("delivered", ({ points }) => done(points));
+    agent.telemetry.record({ temperature: 21.5, place: "😀" });
+    agent.start();
+  })`);
+  await bridge.run("agent.stop()");
+  await bridge.close();
+  t.is(points, 1);
+  const post = received.find(({ path }) => path === "/api/v1/T1/telemetry");
+  const point = JSON.parse(post?.body ?? "null");
+  t.is(post?.method, "POST");
+  t.deepEqual([point].flat()[0].values, { temperature: 21.5, place: "😀" });
+});
+
+// Diagnostics and reset on the XS engine: as many slots after ten thousand errors as after a hundred, and a reset as on Node.
+
+const NAME = "greenhouse-7";
+const HOUR = 3_600_000;
+const ENTRY = `import { Agent } from "./src/index.ts";
+  import { Diagnostics } from "./extras/diagnostics/index.ts";
+  globalThis.begin = () => {
+    globalThis.agent = new Agent(host, {
+      baseUrl: "http://platform.test",
+      provisioning: { key: "${KEY}", secret: "${SECRET}", deviceName: "${NAME}" },
+    });
+    globalThis.diagnostics = new Diagnostics(agent, { ...host, lastRun: { reset: "panic", crash: "any" } }, {
+      freeMemory: () => 4711,
+    });
+    agent.start();
+  };
+  globalThis.wrong = (times) => { for (let n = 0; n < times; n++) { try { agent.telemetry.record({ "": n % 7 }); } catch {} } };`;
+
+async function begin() {
+  const clock = new FakeClock(Date.UTC(2026, 0, 1));
+  const net = new FakeNet(clock);
+  const platform = new FakePlatform(clock, net);
+  const restarts: string[] = [];
+  const blocks = new FakeFlash(4 * 4096, 4096);
+  const host = {
+    ...fakeHost({ clock, network: net, blocks }),
+    restart: (why: string) => void restarts.push(why),
+  };
+  const bridge = await Bridge.start(host, { entry: ENTRY });
+  await bridge.run("begin()");
+  clock.settled = async () => {
+    await settle();
+    await bridge.idle();
+  };
+  await clock.advance(5000);
+  return { clock, platform, bridge, restarts, host };
+}
+
+testOnXs(
+  "diagnostics hold as many slots and chunks after 10,000 errors as after 100, and answer mote.health",
+  async (t) => {
+    const { clock, platform, bridge } = await begin();
+    await bridge.run("wrong(100); undefined");
+    await clock.advance(2 * HOUR);
+    const before = [await bridge.slots(), await bridge.chunks()] as const;
+    await bridge.run("wrong(10000); undefined");
+    await clock.advance(2 * HOUR);
+    const grown = [(await bridge.slots()) - before[0], (await bridge.chunks()) - before[1]] as const;
+    t.log(`${grown[0]} slots and ${grown[1]} bytes of chunks more`);
+    // Each run of a script keeps one; a longer count takes a digit more.
+    t.true(grown[0] <= 4 && grown[1] <= 128, `${grown}`);
+    const device = platform.device(NAME);
+    const results = platform.rpc(device, "mote.health", null);
+    await clock.advance(5000);
+    const health = JSON.parse((results[0] as { text: string }).text);
+    t.like(health, { state: "online", leastFree: 4711, resets: { panic: 1 }, queueDepth: 0 });
+    t.is(health.errors.at(-1).code, "BAD_VALUE");
+    t.is(health.errors.at(-1).times, 10_100);
+    t.is(platform.attributes(device).moteErrors, "10100x BAD_VALUE");
+    await bridge.close();
+  },
+);
+
+testOnXs("mote.reset on XS forgets who it is once it has answered, and restarts", async (t) => {
+  const { clock, platform, bridge, restarts, host } = await begin();
+  t.truthy(host.store.get("token"));
+  const refused = platform.rpc(platform.device(NAME), "mote.reset", {});
+  await clock.advance(2000);
+  t.regex((refused[0] as { text: string }).text, /BAD_PARAMS/);
+  const results = platform.rpc(platform.device(NAME), "mote.reset", { confirm: true });
+  await clock.advance(5000);
+  t.deepEqual(results, [{ kind: "answer", text: '{"reset":true}' }]);
+  t.deepEqual(restarts, ["reset"]);
+  for (const key of ["token", "proposed", "pending", "rpc0", "reset"])
+    t.is(host.store.get(key), undefined, key);
+  await bridge.close();
+});
+
+// Signatures of images, checked on XS with numbers of the engine's own.
+
+const P256_ENTRY = `
+  import { isSignedBy, toPublicKey, toSignature } from "./src/wire/crypto/p256.ts";
+  globalThis.check = (key, digest, signature) =>
+    isSignedBy(toPublicKey(key), digest, toSignature(signature), () => Promise.resolve());`;
+
+testOnXs("a signature is checked on XS, and a changed one is found", async (t) => {
+  const bridge = await Bridge.start(none, { entry: P256_ENTRY });
+  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const key = publicKey.export({ type: "spki", format: "der" }).subarray(-65).toString("hex");
+  const image = Buffer.from("an image");
+  const digest = createHash("sha256").update(image).digest("hex");
+  const signature = sign("sha256", image, privateKey).toString("hex");
+  const since = performance.now();
+  t.true(await bridge.run(`check("${key}", "${digest}", "${signature}")`));
+  t.log(`${Math.round(performance.now() - since)} ms on this machine`);
+  const other = createHash("sha256").update("another image").digest("hex");
+  t.false(await bridge.run(`check("${key}", "${other}", "${signature}")`));
+  await bridge.close();
+});
+
+// The redactor on the engine of a board: the same answers as on Node, at a cost that the length of a text bounds.
+
+const REDACTOR_ENTRY = `import { SecretRedactor } from "./src/wire/text/redactor.ts";
+  const encoder = new TextEncoder();
+  globalThis.redactor = new SecretRedactor({ encode: (text) => encoder.encode(text) });`;
+const TOKEN = "q7RtYb2mXw9KcVh4Zs6N";
+const OWN = [TOKEN, "provision-key", "provision-secret", "correct horse battery", 'p&"\\ %41+/ß€😀'];
+/** Steps for each byte of a text at the worst, and for each text; a line of a log takes a tenth of that. */
+const STEPS = 1500;
+const MORE = 20_000;
+/** A text that shows a secret is looked at again, word by word, and once it is clean. */
+const LOOKS = 4;
+
+const redactorTexts = (): string[] => {
+  const plain = "provisioned as greenhouse-7, 21.5 degrees, 0x42001234, https://platform.example.com/api";
+  const secret = OWN.flatMap((one) => [
+    one,
+    encodeURIComponent(one),
+    JSON.stringify(one),
+    Buffer.from(one).toString("hex"),
+    Buffer.from(`?${one}`).toString("base64url"),
+  ]);
+  return [
+    plain,
+    "x",
+    "the sensor is gone: no answer at 0x44 (3 tries)",
+    "online",
+    ...secret,
+    "A".repeat(2000),
+    "%41".repeat(600),
+    "\\".repeat(2000),
+    "0".repeat(2000),
+  ];
+};
+
+testOnXs("the redactor finds the same on XS as on Node, within so many steps a byte", async (t) => {
+  const host = fakeHost();
+  const here = new SecretRedactor(host);
+  const bridge = await Bridge.start(host, { entry: REDACTOR_ENTRY });
+  t.teardown(() => bridge.close());
+  for (const one of OWN) {
+    here.pin(one);
+    await bridge.run(`redactor.pin(${JSON.stringify(one)})`);
+  }
+  // More than there is room for, of one letter: the worst that a peer can name.
+  for (let n = 0; n < 40; n++) {
+    here.conceal("a".repeat(20 + n));
+    await bridge.run(`redactor.conceal("a".repeat(${20 + n}))`);
+  }
+  const cost: string[] = [];
+  for (const text of redactorTexts()) {
+    await bridge.run(`globalThis.text = ${JSON.stringify(text)}; undefined`);
+    const begin = bridge.compute;
+    await bridge.run("text");
+    const before = bridge.compute + (bridge.compute - begin);
+    const there = await bridge.run(`redactor.clean(text)`);
+    const steps = bridge.compute - before;
+    cost.push(`${text.slice(0, 16)}: ${Math.round(steps / Buffer.byteLength(text))} steps a byte`);
+    t.is(there, here.clean(text), text.slice(0, 80));
+    const looks = there === text ? 1 : LOOKS;
+    t.true(
+      steps < looks * (MORE + STEPS * Buffer.byteLength(text)),
+      `${steps} steps for ${text.slice(0, 40)}`,
+    );
+  }
+  t.log(cost);
+});
+
+// The report client on the XS engine: the same answers as on Node, in the memory of one row.
+
+const REPORT_ENTRY = `import * as report from "./src/report/index.ts";
+  const session = new report.Session(host, { url: "http://platform.test", username: "me", password: "pa55w0rd" });
+  globalThis.reports = new report.Reports(host, { url: "http://platform.test", session });
+  globalThis.seen = { rows: 0, sum: 0, dates: 0, end: "" };
+  globalThis.build = (request) => reports.build(request, {
+    labels: (labels) => { seen.labels = labels.length; },
+    row: (row) => { seen.rows++; seen.sum += row.Average; seen.dates += Number(row.Date) - 1760000000000; },
+  }).then((end) => { seen.end = end.rows + " rows"; }, (error) => { seen.end = error.code + ": " + error.message; });`;
+const ROWS = 10_000;
+/** Bytes of a slot on an ESP32. */
+const SLOT = 16;
+const PIECES = 40;
+
+const row = (i: number): string =>
+  `{"Device":"greenhouse-${i % 7}","Building":"Bau \\"${i % 3}\\" ü","Date":"${1_760_000_000_000 + i}","Average":${i / 4}}`;
+
+async function beginReport(answer: (request: SeenRequest) => void) {
+  const clock = new FakeClock(Date.UTC(2026, 0, 1));
+  const net = new FakeNet(clock, { segmentBytes: 1460 });
+  const host = fakeHost({ clock, network: net });
+  serve(net, (request) => {
+    if (request.path.includes("/api/auth/")) request.reply(200, { token: jwt("me"), refreshToken: jwt("r") });
+    else answer(request);
+  });
+  const bridge = await Bridge.start(host, { entry: REPORT_ENTRY });
+  clock.settled = async () => {
+    await settle();
+    await bridge.idle();
+  };
+  return { clock, bridge };
+}
+
+testOnXs(
+  `a report of ${ROWS} rows takes less than 16 KiB on XS at any time, slots and chunks, and leaves nothing behind`,
+  async (t) => {
+    let asked: SeenRequest | undefined;
+    const { clock, bridge } = await beginReport((request) => {
+      asked = request;
+    });
+    const start = async (): Promise<SeenRequest> => {
+      asked = undefined;
+      await bridge.run(`build({ viewConfigId: "${VIEW}" }); undefined`);
+      await clock.runUntil(() => asked !== undefined);
+      asked!.peer.send(
+        'HTTP/1.1 200\r\n\r\n{"columnLabels":["Device","Building","Date","Average"],"dataTable":[',
+      );
+      return asked!;
+    };
+    // The first report logs in, and makes what lasts.
+    const first = await start();
+    first.peer.send(`${row(0)}]}`);
+    first.peer.end();
+    await clock.advance(1000);
+    const [before, chunksBefore] = [await bridge.slots(), await bridge.chunks()];
+    const { peer } = await start();
+    const slots: number[] = [];
+    const chunks: number[] = [];
+    // Each piece ends within a row.
+    let rest = "";
+    for (let piece = 0; piece < PIECES; piece++) {
+      const many = ROWS / PIECES;
+      const text = rest + Array.from({ length: many }, (_, i) => `${row(piece * many + i)},`).join("");
+      peer.send(text.slice(0, -20));
+      rest = text.slice(-20);
+      await clock.advance(100);
+      slots.push(await bridge.slots());
+      if (piece % 10 === 9) chunks.push(await bridge.chunks());
+    }
+    peer.send(`${rest}${row(ROWS)}]}`);
+    peer.end();
+    await clock.advance(1000);
+    const seen = (await bridge.run("seen")) as Record<string, unknown>;
+    t.is(seen.rows, ROWS + 2);
+    t.is(seen.end, `${ROWS + 1} rows`);
+    t.is(seen.sum, (ROWS * (ROWS + 1)) / 2 / 4);
+    t.is(seen.dates, (ROWS * (ROWS + 1)) / 2);
+    const growth = Math.max(...slots) - before;
+    const grown = Math.max(...chunks) - chunksBefore;
+    t.log(`${growth} slots, ${growth * SLOT} bytes, and ${grown} bytes of chunks while it runs`);
+    t.true(growth > 0 && grown > 0 && growth * SLOT + grown < 16_384, `${growth} slots, ${grown}`);
+    t.deepEqual(chunks, Array(chunks.length).fill(chunks[0]));
+    // As many after the last piece as after the first, but for the run at the start.
+    t.true(Math.max(...slots) - slots[0]! <= 2, slots.join(" "));
+    // Each run of a script keeps one.
+    t.true((await bridge.slots()) - before <= 4);
+    t.true((await bridge.chunks()) - chunksBefore <= 64, "chunks");
+    await bridge.close();
+  },
+);
+
+testOnXs("what is no report, and what drops, is reported on XS as on Node", async (t) => {
+  const answers: [string, string][] = [
+    ["<html>", "MALFORMED: report: the answer is no report, or breaks off (row 1)"],
+    [
+      '{"columnLabels":[],"dataTable":[{"a":1e999}]}',
+      "MALFORMED: report: the answer is no report, or breaks off (row 1)",
+    ],
+    [
+      '{"columnLabels":[],"dataTable":[{"a":"\\ud83d\\ude00"},{"a":[]}]}',
+      "MALFORMED: report: the answer is no report, or breaks off (row 2)",
+    ],
+    [
+      `{"columnLabels":[],"dataTable":[{"a":"${"x".repeat(20_000)}"}]}`,
+      "TOO_LARGE: report: row 1, or the list of labels, is larger than allowed",
+    ],
+    ['{"dataTable":[{"Average":1,"Date":"1760000000000"}],"columnLabels":["a"]}', "1 rows"],
+  ];
+  let at = 0;
+  const { clock, bridge } = await beginReport(({ peer }) => {
+    peer.send(`HTTP/1.1 200\r\n\r\n${answers[at]?.[0] ?? ""}`);
+    peer.end();
+  });
+  for (const [body, expected] of answers) {
+    await bridge.run(`seen.end = ""; build({ viewConfigId: "${VIEW}" }); undefined`);
+    await clock.advance(5000);
+    t.is(((await bridge.run("seen")) as { end: string }).end, expected, body.slice(0, 50));
+    at++;
+  }
+  await bridge.close();
+});
+
+// A board's engine has 640 slots of stack, and ends with its last: no data of a peer may take a slot for each of its members.
+
+const called = (count: number): string => `Math.max(...Array.from({ length: ${count} }, () => 1)); undefined`;
+
+testOnXs("the engine of these tests has the stack of a board", async (t) => {
+  const few = new Engine();
+  await t.notThrowsAsync(few.evaluate(called(boardStack() - 100)));
+  await few.close();
+  const many = new Engine();
+  await t.throwsAsync(many.evaluate(called(boardStack())), { message: /overflowed its stack/ });
+  await many.close();
+});
+
+for (const name of Object.keys(READERS)) {
+  testOnXs(`${name} of ${MEMBERS} members is read on a board's stack`, async (t) => {
+    const entry = 'import { MEMBERS, READERS } from "./test/xs/guest/wide.ts"; globalThis.readers = READERS;';
+    const bridge = await Bridge.start(nodeHost(t), { entry });
+    t.teardown(() => bridge.close());
+    await t.notThrowsAsync(bridge.run(`void readers[${JSON.stringify(name)}]()`));
+  });
+}
+
+// Strategies on the XS engine: the same decisions as on Node, in memory that does not grow with the values.
+
+const VALUES = 10_000;
+
+/** An agent that only counts: what is recorded goes nowhere. The same text runs on both engines. */
+const AGENT = `({
+  telemetry: {
+    check: (values) => host.encode(JSON.stringify(values)),
+    record: (values) => { seen.sum = seen.sum * 31 % 65521 + JSON.stringify(values).length; seen.points++; return true; },
+  },
+  attributes: { subscribe: (key, call) => { agentSide.set = call; return () => {}; }, publish: () => {} },
+  on: () => () => {},
+})`;
+const STRATEGIES_ENTRY = `import { Strategies } from "./extras/strategies/index.ts";
+  globalThis.Strategies = Strategies;
+  globalThis.seen = { sum: 0, points: 0 };
+  globalThis.agentSide = {};
+  globalThis.fromParent = (what, n) => strategies.record(JSON.parse(what));`;
+const KEYS = {
+  band: { onChange: 0.3, onChangePercent: 2 },
+  beat: { heartbeatMs: 30_000 },
+  power: { windowMs: 60_000 },
+  all: { onChange: 1, heartbeatMs: 20_000, windowMs: 10_000 },
+  mode: { onChange: 0 },
+};
+
+const valuesAt = (n: number): Record<string, unknown> => ({
+  band: Math.round(Math.sin(n / 50) * 1000) / 100,
+  beat: n % 97,
+  power: (n % 13) / 8,
+  all: Math.round(Math.cos(n / 30) * 500) / 100,
+  mode: n % 40 < 20 ? "auto" : "hand",
+  free: n % 500 === 0,
+});
+
+async function onXs(t: ExecutionContext): Promise<{ bridge: Bridge; clock: FakeClock; host: FakeHost }> {
+  const clock = new FakeClock(Date.UTC(2026, 0, 1));
+  const host = fakeHost({ clock });
+  const bridge = await Bridge.start(host, { entry: STRATEGIES_ENTRY });
+  clock.settled = async () => {
+    await settle();
+    await bridge.idle();
+  };
+  t.teardown(() => bridge.close());
+  return { bridge, clock, host };
+}
+
+const make = (keys: object): string =>
+  `globalThis.strategies = new Strategies(${AGENT}, host, { keys: ${JSON.stringify(keys)}, attribute: "report" })`;
+
+testOnXs(
+  `strategies hold as many slots and chunks after ${VALUES} values of each key as after 100`,
+  async (t) => {
+    const { bridge, clock } = await onXs(t);
+    await bridge.run(`${make(KEYS)}; undefined`);
+    const seen = { sum: 0, points: 0 };
+    const agentSide = {};
+    const reference = referenceOnNode(seen, agentSide);
+    let few = 0;
+    let fewChunks = 0;
+    for (let n = 0; n < VALUES; n++) {
+      const values = valuesAt(n);
+      bridge.notify(JSON.stringify(values), n);
+      reference.record(values);
+      await Promise.all([clock.advance(500), reference.clock.advance(500)]);
+      if (n === 99 || n === VALUES - 1) {
+        // At the same place of the windows and of the texts.
+        const [slots, chunks] = [await bridge.slots(), await bridge.chunks()];
+        if (n === 99) [few, fewChunks] = [slots, chunks];
+        else {
+          t.is(slots, few);
+          t.is(chunks, fewChunks);
+        }
+      }
+    }
+    t.true(seen.points > 1000);
+    t.deepEqual(await bridge.run("seen"), seen);
+  },
+);
+
+function referenceOnNode(seen: object, agentSide: object) {
+  const clock = new FakeClock(Date.UTC(2026, 0, 1));
+  clock.settled = () => Promise.resolve();
+  const host = fakeHost({ clock });
+  const agent = new Function("host", "seen", "agentSide", `return ${AGENT}`)(host, seen, agentSide);
+  const strategies = new Strategies(agent as StrategiesAgent, host, { keys: KEYS, attribute: "report" });
+  return { clock, record: (values: Record<string, unknown>) => strategies.record(values) };
+}
+
+testOnXs(
+  "a key takes less than 700 bytes on a board, with all its strategies, a window under way and a text",
+  async (t) => {
+    const { bridge } = await onXs(t);
+    const keysOf = (many: number) =>
+      Object.fromEntries(
+        Array.from({ length: many }, (_, i) => [
+          `key${i}`,
+          { onChange: 1.5, onChangePercent: 2.5, heartbeatMs: 60_000, windowMs: 60_000 },
+        ]),
+      );
+    const measured: [number, number][] = [];
+    for (const many of [2, 32]) {
+      await bridge.run(`${make(keysOf(many))}; undefined`);
+      for (const value of [1.25, "a text of forty characters, more or less"])
+        await bridge.run(
+          `strategies.record(Object.fromEntries(Array.from({ length: ${many} }, (_, i) => ["key" + i, ${JSON.stringify(value)}])))`,
+        );
+      measured.push([await bridge.slots(), await bridge.chunks()]);
+      await bridge.run("strategies.close(); globalThis.strategies = undefined");
+    }
+    const [[slots, chunks], [moreSlots, moreChunks]] = measured as [[number, number], [number, number]];
+    const [slotsEach, chunksEach] = [(moreSlots - slots) / 30, (moreChunks - chunks) / 30];
+    t.log(`${slotsEach.toFixed(1)} slots and ${Math.round(chunksEach)} bytes of chunks a key`);
+    t.true(slotsEach > 10 && slotsEach * SLOT + chunksEach < 700, `${slotsEach}, ${chunksEach}`);
+  },
+);
+
+// The port's promises hold on XS through the bridge, so that what runs over it may rely on them.
+
+/** A machine that can be restarted: `host` leads to the one of the present start. */
+function machine(t: ExecutionContext): { host: Host; restart(): void } {
+  const stateDir = mkdtempSync(join(tmpdir(), "mote-xs-"));
+  const make = (): NodeHost =>
+    createHost({ stateDir, blocksBytes: 16 * 4096, slotBytes: 16 * 4096, log: () => {}, restart: () => {} });
+  flash(stateDir, pattern(5000, 11), UNFENCED);
+  prepareStart(stateDir, UNFENCED, () => {});
+  let present = make();
+  t.teardown(() => {
+    present.close();
+    rmSync(stateDir, { recursive: true });
+  });
+  return {
+    host: new Proxy(present, { get: (_, name: keyof Host) => present[name] }),
+    restart() {
+      present.close();
+      prepareStart(stateDir, UNFENCED, () => {});
+      present = make();
+    },
+  };
+}
+
+for (const { title } of PROMISES) {
+  testOnXs(`on XS, ${title}`, async (t) => {
+    const { host, restart } = machine(t);
+    const listeners = new Listeners();
+    t.teardown(() => listeners.close());
+    let bridge: Bridge | undefined;
+    const peers = new Peers(listeners, (what, id, bytes) => bridge?.notify(what, id, bytes));
+    bridge = await Bridge.start(host, {
+      guest: "./test/xs/guest/promises.ts",
+      parent: (what, id, bytes) => {
+        if (what === "restart") restart();
+        else peers.asked(what, id, bytes);
+        return undefined;
+      },
+    });
+    await t.notThrowsAsync(bridge.run(`keeps(${JSON.stringify(title)})`));
+    await bridge.close();
+  });
+}
+
+// As by default; scenario.slow.test.ts has the other numbers of connections, and the lean build.
+
+tourOnXs(2);

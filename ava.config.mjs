@@ -6,7 +6,7 @@ import { buildTools } from "./scripts/build.mjs";
 await buildTools();
 
 export default {
-  files: ["test/**/*.test.ts"],
+  files: ["test/**/*.test.ts", "bench/**/*.test.ts"],
   extensions: { ts: "module" },
   // NODE_OPTIONS reaches the processes that tests start, too. A debugger brings options of its own.
   environmentVariables: {

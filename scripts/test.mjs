@@ -39,18 +39,23 @@ function check() {
 
 function selected() {
   if (named.length > 0) return named;
-  return readdirSync(join(root, "test"), { recursive: true })
+  return ["test", "bench"]
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true }).map((path) => `${folder}/${path}`),
+    )
     .filter((path) => path.endsWith(".test.ts") && !path.includes("node_modules"))
-    .filter((path) => !(isAll ? SAMPLES : SLOW).test(path))
-    .map((path) => `test/${path}`);
+    .filter((path) => !(isAll ? SAMPLES : SLOW).test(path));
 }
 
-/** `src › http › head › title` as `test/src/http/head.test.ts › title`. */
+/** `test › src › http › head › title` as `test/src/http/head.test.ts › title`; AVA omits a folder that all files share. */
 function withFile(line) {
   const parts = line.trim().split(" › ");
   for (let count = parts.length - 1; count > 0; count--) {
-    const file = `test/${parts.slice(0, count).join("/")}.test.ts`;
-    if (existsSync(join(root, file))) return `  ${file} › ${parts.slice(count).join(" › ")}`;
+    const path = `${parts.slice(0, count).join("/")}.test.ts`;
+    const file = ["", "test/", "bench/"]
+      .map((folder) => folder + path)
+      .find((file) => existsSync(join(root, file)));
+    if (file) return `  ${file} › ${parts.slice(count).join(" › ")}`;
   }
   return line;
 }

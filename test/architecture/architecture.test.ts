@@ -6,7 +6,14 @@ import { files, offences, read } from "./tree.js";
 const src = files("src", /\.ts$/);
 const hosts = [...files("extras", /\.ts$/), ...files("hosts", /\.ts$/)];
 const tools = files("tools", /\.ts$/);
-const all = [...src, ...hosts, ...tools, ...files("examples", /\.ts$/), ...files("test", /\.ts$/)];
+const all = [
+  ...src,
+  ...hosts,
+  ...tools,
+  ...files("examples", /\.ts$/),
+  ...files("test", /\.ts$/),
+  ...files("bench", /\.ts$/),
+];
 
 // Tables that are built once and only read: a preloaded module keeps them in ROM. File and name.
 const TABLES = [

@@ -45,8 +45,8 @@ const PROGRAMS = {
   "log-app": "test/chip/log-app",
   "port-app": "test/chip/port-app",
   "trust-app": "test/chip/trust-app",
-  bench: "test/bench/chip/mote-program",
-  "bench-js": "test/bench/chip/js-program",
+  bench: "bench/chip/mote-program",
+  "bench-js": "bench/chip/js-program",
 } as const;
 export type Program = keyof typeof PROGRAMS;
 

@@ -1,0 +1,238 @@
+// One program on the emulated chip, beside a local platform: everything that it does is counted.
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { TLSSocket } from "node:tls";
+import { authority, Board, DEVICE, PORT, PROFILE, SECURE_PORT, TITLE } from "../../test/chip/rig.js";
+import { tlsFront } from "../../test/hosts/shared/tls-front.js";
+import { NETWORK } from "../../tools/moddable/esp32/emulator.js";
+import { Operator } from "../../tools/operator/operator.js";
+import type { Device } from "../../tools/platform/core/devices.js";
+import { type Platform, startPlatform } from "../../tools/platform/server.js";
+import { PROJECT } from "../../tools/project.js";
+import { type Counts, difference, type Idle, lookAtCounts, lookAtTotal } from "./counts.js";
+import { erased, FLASH_TRACE, FlashLog, type Writes } from "./flash-log.js";
+import type { Built } from "./programs.js";
+import { followWords, type ScriptFunction, scriptFunctions } from "./scripts.js";
+import { readSymbols, readWords } from "./symbols.js";
+import { type Traffic, Wire } from "./wire.js";
+
+const FOLDER = join(PROJECT, "build", "chip", "bench");
+/** Called once for each tick of the system's clock. */
+const TICK = "xTaskIncrementTick";
+/** What does not return. */
+const SLEEP = "esp_deep_sleep_start";
+/** What all three programs can do. */
+const TLS = "TLSv1.2";
+const ONLINE_MS = 120_000;
+const ALL = { startTs: 0, endTs: Number.MAX_SAFE_INTEGER, limit: 10_000_000, ascending: true };
+
+/** What was counted up to a moment. */
+export interface Look {
+  readonly counts: Counts;
+  readonly wire: Traffic;
+  readonly flash: Writes;
+  readonly points: number;
+}
+
+/** Between two looks. */
+export interface Spent extends Idle {
+  readonly counts: Counts;
+  readonly packets: number;
+  readonly bytes: number;
+  readonly flashBytes: number;
+  readonly erases: number;
+  readonly points: number;
+}
+
+export interface Handshakes {
+  full: number;
+  resumed: number;
+}
+
+export class Session {
+  readonly board: Board;
+  readonly handshakes: Handshakes = { full: 0, resumed: 0 };
+  /** What was preloaded. */
+  readonly scripts: readonly ScriptFunction[];
+  readonly #platform: Platform;
+  readonly #operator: Operator;
+  readonly #device: Device;
+  readonly #close: () => Promise<void>;
+  readonly #files: { readonly counts: string; readonly wire: string; readonly log: string };
+  readonly #wire: Wire;
+  readonly #flash = new FlashLog();
+  #logged = 0;
+  readonly #tick: number;
+  readonly #sleep: number | undefined;
+
+  /** A new board with this program, its power on, and a platform that knows it. `plugin`: see compilePlugin. */
+  static async open(name: string, built: Built, secure: boolean, plugin: string): Promise<Session> {
+    mkdirSync(FOLDER, { recursive: true });
+    const file = (end: string): string => join(FOLDER, `${name}.${end}`);
+    const files = { flash: file("bin"), counts: file("counts"), wire: file("pcap"), log: file("trace") };
+    for (const path of Object.values(files)) rmSync(path, { force: true });
+    const platform = await startPlatform({ port: PORT, profile: PROFILE });
+    const { core } = platform;
+    const fields = { name: DEVICE, profileId: core.profiles.default.id };
+    const { TOKEN } = await import("./programs.js");
+    const device = core.createDevice(fields, TOKEN);
+    const operator = new Operator({ url: platform.url });
+    const login = (): Promise<void> => operator.login("tenant@thingsboard.org", "tenant");
+    await login().catch(login);
+    const front = await tlsFront(authority(), PORT, SECURE_PORT, TLS);
+    const elf = readFileSync(built.elf);
+    const symbols = readSymbols(elf);
+    const scripts = existsSync(built.tables)
+      ? scriptFunctions(readFileSync(built.tables, "utf8"), symbols, readWords(elf))
+      : [];
+    const board = new Board(
+      files.flash,
+      [
+        ...["-plugin", `${plugin},counts=${files.counts}${followWords(scripts, symbols)}`],
+        ...["-object", `filter-dump,id=dump,netdev=${NETWORK},file=${files.wire}`],
+        ...["-D", files.log, ...FLASH_TRACE],
+        // The chip restarts into a new image: not every emulator's soft reset is to be trusted.
+        "-no-reboot",
+      ],
+      false,
+    );
+    board.write(built.image);
+    const close = async (): Promise<void> => {
+      await board.off();
+      front.close();
+      await platform.close();
+    };
+    const tick = symbols.address(TICK);
+    if (tick === undefined) throw new Error(`there is no ${TICK} in ${built.elf}`);
+    const sleep = symbols.address(SLEEP);
+    const session = new Session({
+      board,
+      platform,
+      operator,
+      device,
+      close,
+      files,
+      tick,
+      sleep,
+      secure,
+      scripts,
+    });
+    front.on("secureConnection", (socket: TLSSocket) => {
+      session.handshakes[socket.isSessionReused() ? "resumed" : "full"]++;
+    });
+    board.on();
+    return session;
+  }
+
+  private constructor(parts: {
+    board: Board;
+    platform: Platform;
+    operator: Operator;
+    device: Device;
+    close: () => Promise<void>;
+    files: { counts: string; wire: string; log: string };
+    tick: number;
+    sleep: number | undefined;
+    secure: boolean;
+    scripts: readonly ScriptFunction[];
+  }) {
+    this.board = parts.board;
+    this.#platform = parts.platform;
+    this.#operator = parts.operator;
+    this.#device = parts.device;
+    this.#close = parts.close;
+    this.#files = parts.files;
+    this.scripts = parts.scripts;
+    this.#tick = parts.tick;
+    this.#sleep = parts.sleep;
+    this.#wire = new Wire(parts.secure ? SECURE_PORT : PORT);
+  }
+
+  close(): Promise<void> {
+    return this.#close();
+  }
+
+  /** Instructions since the power came. */
+  get total(): number {
+    return existsSync(this.#files.counts) ? lookAtTotal(this.#files.counts) : 0;
+  }
+
+  /** It is in its deep sleep. Before the first instruction there may be a file without a head. */
+  get asleep(): boolean {
+    return (
+      this.#sleep !== undefined && this.total > 0 && lookAtCounts(this.#files.counts).blocks.has(this.#sleep)
+    );
+  }
+
+  /** Points that arrived. */
+  get points(): number {
+    return this.#device.series.range("temperature", ALL).length;
+  }
+
+  /** Throws if the chip is off: nothing here restarts it but what is measured. */
+  look(): Look {
+    if (!this.board.isOn) throw new Error(`the chip restarted: ${this.#lastLines()}`);
+    const { counts, wire, log } = this.#files;
+    if (existsSync(log) && statSync(log).size > this.#logged) {
+      const bytes = readFileSync(log).subarray(this.#logged);
+      this.#logged += bytes.length;
+      this.#flash.take(bytes.toString("latin1"));
+    }
+    return {
+      counts: lookAtCounts(counts),
+      wire: this.#wire.read(readFileSync(wire)),
+      flash: this.#flash.now,
+      points: this.points,
+    };
+  }
+
+  since(before: Look, after: Look = this.look()): Spent {
+    const counts = difference(before.counts, after.counts);
+    return {
+      counts,
+      instructions: counts.total,
+      ticks: counts.blocks.get(this.#tick)?.runs ?? 0,
+      packets: after.wire.packets - before.wire.packets,
+      bytes: after.wire.bytes - before.wire.bytes,
+      flashBytes: after.flash.bytes - before.flash.bytes,
+      erases: erased(before.flash, after.flash),
+      points: after.points - before.points,
+    };
+  }
+
+  async until(what: string, reached: () => unknown, ms = ONLINE_MS, everyMs = 20): Promise<void> {
+    const late = Date.now() + ms;
+    while (!(await reached())) {
+      if (Date.now() > late) throw new Error(`not within ${ms / 1000} s: ${what}. ${this.#lastLines()}`);
+      await wait(everyMs);
+    }
+  }
+
+  #lastLines(): string {
+    return `The board's last lines:\n${this.board.lines.slice(-15).join("\n")}`;
+  }
+
+  ask(method: string, params: unknown = {}, timeoutMs = 20_000): Promise<unknown> {
+    return this.#operator.rpc.twoWay(this.#device.id, method, params, { timeoutMs });
+  }
+
+  /** Changes the shared attribute that all programs subscribe to. */
+  set(value: number): void {
+    this.#platform.core.saveAttributes(this.#device, "SHARED_SCOPE", [["setting", value]]);
+  }
+
+  /** Assigns an image to the device. */
+  async assign(version: string, file: string): Promise<void> {
+    const entry = { title: TITLE, version, deviceProfileId: this.#device.profileId };
+    const { id } = await this.#operator.ota.create(entry);
+    await this.#operator.ota.upload(id.id, readFileSync(file), { fileName: `${version}.bin` });
+    await this.#operator.ota.assign(this.#device.id, id.id);
+  }
+
+  /** The newest value of a time series. */
+  latest(key: string): unknown {
+    return this.#device.series.range(key, ALL).at(-1)?.value;
+  }
+}
+
+export const wait = (ms: number): Promise<void> => new Promise((go) => setTimeout(go, ms));

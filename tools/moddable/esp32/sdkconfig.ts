@@ -39,6 +39,8 @@ export function protectionOptions({ encrypt, secureBoot }: Protection, chip: str
       "CONFIG_SECURE_BOOT_V2_ENABLED=y",
       "CONFIG_SECURE_BOOT_BUILD_SIGNED_BINARIES=y",
       `CONFIG_SECURE_BOOT_SIGNING_KEY="${secureBoot}"`,
+      // Otherwise ESP-IDF leaves the boot loader out of what is flashed, and a new board starts nothing.
+      "CONFIG_SECURE_BOOT_FLASH_BOOTLOADER_DEFAULT=y",
       // Earlier chips cannot verify RSA signatures.
       ...(chip === "esp32" ? ["CONFIG_ESP32_REV_MIN_3=y"] : []),
     );

@@ -2,10 +2,11 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
 import { type Part, partsOf } from "../esp32/flash-image.js";
+import { SECURE_TABLE_OFFSET } from "../esp32/partitions.js";
 import { type Firmware, isManifest, type Manifest } from "../esp32/web-manifest.js";
 import { SdkError } from "../sdk.js";
 import { readImageHeader } from "./image-header.js";
-import { endOf, readTable, TABLE_OFFSET } from "./partition-table.js";
+import { endOf, readTable, TABLE_OFFSET, TABLE_OFFSETS } from "./partition-table.js";
 
 /** One program for one chip. */
 export interface Flashable extends Firmware {
@@ -114,7 +115,12 @@ export function nvsOf(
     .map((part) => part && existsSync(part.file) && readTable(readFileSync(part.file)))
     .map((entries) => (entries || []).find(({ label }) => label === "nvs"));
   const [first] = places;
-  if (first === undefined) throw new SdkError(`there is no partition table with NVS: ${list(found)}`);
+  if (first === undefined)
+    throw new SdkError(
+      found.some(({ parts }) => parts.some(({ offset }) => offset === SECURE_TABLE_OFFSET))
+        ? `the program was built with --encrypt or --secure-boot: no NVS is made for it in advance (${list(found)}). Commission such a board over USB or on its own page`
+        : `there is no partition table with NVS: ${list(found)}`,
+    );
   if (places.some((one) => one?.offset !== first.offset || one.size !== first.size))
     throw new SdkError(`the builds differ in their partition tables: ${list(found)}; --target says which`);
   return { offset: first.offset, size: first.size };
@@ -149,7 +155,7 @@ export function checkParts(firmware: Flashable, flashBytes: number | undefined):
       needed,
       end,
       header?.flashBytes ?? 0,
-      offset === TABLE_OFFSET ? endOf(readTable(part)) : 0,
+      TABLE_OFFSETS.includes(offset) ? endOf(readTable(part)) : 0,
     );
   }
   if (flashBytes !== undefined && needed > flashBytes)

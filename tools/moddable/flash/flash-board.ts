@@ -6,7 +6,14 @@ import type { Part } from "../esp32/flash-image.js";
 import { SdkError } from "../sdk.js";
 import { type Esptool, type FoundBoard, identify, readFlash, restart, writeParts } from "./esptool.js";
 import { checkParts, choose, type Flashable, megabytes } from "./firmware.js";
-import { changesBetween, isErased, readTable, TABLE_BYTES, TABLE_OFFSET } from "./partition-table.js";
+import {
+  changesBetween,
+  type Entry,
+  isErased,
+  readTable,
+  TABLE_BYTES,
+  TABLE_OFFSETS,
+} from "./partition-table.js";
 import type { ReturningPort } from "./returning-port.js";
 
 export interface Flashing {
@@ -33,7 +40,7 @@ export interface Flashed {
   readonly firmware: Flashable;
   readonly bytes: number;
   /** Of the board, before: nothing there, the same, or another. */
-  readonly table: "none" | "same" | "changed";
+  readonly table: "none" | "same" | "changed" | "unknown";
 }
 
 /** What is lost when all is erased, or read at another place. */
@@ -106,8 +113,14 @@ async function decide(
     throw new SdkError(
       `the partition table of this program is not the one on the board: what the board stored would be read at the wrong place. Nothing was written. With --erase it is, and ${LOST} are lost: let the board deliver first\n${changes.map((line) => `  ${line}`).join("\n")}`,
     );
+  if (table === "unknown" && !erase)
+    throw new SdkError(
+      `the board has no partition table that can be read: its flash is encrypted, or another system's program is on it. Nothing was written. An encrypted board does not start from what a cable writes in plain text: update it over the air. --erase is for a board whose flash is not encrypted; all that it stored is lost`,
+    );
   if (erase && table !== "none")
-    await confirm(`Erase all that ${nameOf(board)} at ${cable.path} stored? ${LOST} are lost.`);
+    await confirm(
+      `Erase all that ${nameOf(board)} at ${cable.path} stored? ${LOST} are lost.${table === "unknown" ? " If its flash is encrypted, it does not start afterwards." : ""}`,
+    );
   say(`stored    ${STORED[erase && table !== "none" ? "erased" : table]}`);
   return { firmware, bytes, table };
 }
@@ -116,6 +129,7 @@ const STORED = {
   none: "nothing yet",
   same: "stays: Wi-Fi, token, settings, points",
   changed: "is erased",
+  unknown: "is erased",
   erased: "is erased",
 } as const;
 
@@ -128,19 +142,38 @@ async function compareTables(
   cable: ReturningPort,
   { parts }: Flashable,
 ): Promise<{ table: Flashed["table"]; changes: string[] }> {
-  const ours = parts.find(({ offset }) => offset === TABLE_OFFSET);
-  const before = await cable.ask((port) => tableOf(esptool, port));
-  if (isErased(before)) return { table: "none", changes: [] };
+  const ours = parts.find(({ offset }) => TABLE_OFFSETS.includes(offset));
+  const found = await boardTable(esptool, cable);
+  if (typeof found === "string") return { table: found, changes: [] };
   if (ours === undefined) return { table: "same", changes: [] };
-  const changes = changesBetween(readTable(before), readTable(readFileSync(ours.file)));
+  const moved =
+    found.offset === ours.offset ? [] : [`the table itself: ${hex(found.offset)} -> ${hex(ours.offset)}`];
+  const changes = [...moved, ...changesBetween(found.entries, readTable(readFileSync(ours.file)))];
   return { table: changes.length === 0 ? "same" : "changed", changes };
 }
 
-async function tableOf(esptool: Esptool, port: string): Promise<Buffer> {
+/** "none": the flash is erased there. "unknown": encrypted, or not of ESP-IDF. */
+async function boardTable(
+  esptool: Esptool,
+  cable: ReturningPort,
+): Promise<{ offset: number; entries: Entry[] } | "none" | "unknown"> {
+  let all: "none" | "unknown" = "none";
+  for (const offset of TABLE_OFFSETS) {
+    const bytes = await cable.ask((port) => read(esptool, port, offset));
+    const entries = readTable(bytes);
+    if (entries.length > 0) return { offset, entries };
+    if (!isErased(bytes)) all = "unknown";
+  }
+  return all;
+}
+
+const hex = (value: number): string => `0x${value.toString(16)}`;
+
+async function read(esptool: Esptool, port: string, offset: number): Promise<Buffer> {
   const folder = mkdtempSync(join(tmpdir(), "mote-table-"));
   const file = join(folder, "table.bin");
   try {
-    await readFlash(esptool, port, { offset: TABLE_OFFSET, bytes: TABLE_BYTES, file });
+    await readFlash(esptool, port, { offset, bytes: TABLE_BYTES, file });
     return readFileSync(file);
   } finally {
     rmSync(folder, { recursive: true, force: true });

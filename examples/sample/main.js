@@ -1,7 +1,7 @@
 import { start } from "mote/board";
 import { commission } from "mote/commission";
-import app from "mote-app";
+import application from "mote-app";
 
 export default function main() {
-  start(app, commission);
+  start({ application, extras: [commission] });
 }

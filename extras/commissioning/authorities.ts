@@ -1,10 +1,10 @@
 // Certificates as they are pasted into a page: PEM, or the base64 of one. extras/trust judges them once they are used.
 import type { Host } from "../../src/port.js";
-import { spanOf, withoutBlanks } from "../../src/wire/text/characters.js";
+import { fromBase64, isBase64 } from "../../src/wire/text/base64.js";
+import { withoutBlanks } from "../../src/wire/text/characters.js";
 
 const BEGIN = "-----BEGIN ";
 const DASHES = "-----";
-const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const CERTIFICATE = "CERTIFICATE";
 /** Of base64: with everything else it must fit one small value of the store. */
 const LONGEST = 3000;
@@ -46,30 +46,6 @@ const isSequence = (base64: string): boolean => {
   let length = 0;
   for (let i = 0; i < size; i++) length = length * 256 + (der[2 + i] as number);
   return der.length === 2 + size + length;
-};
-
-const isBase64 = (text: string): boolean => {
-  const bare = spanOf(text, "azAZ09++//");
-  return bare > 0 && ["", "=", "=="].includes(text.slice(bare));
-};
-
-/** Undefined for what is no base64. */
-export const fromBase64 = (text: string): Uint8Array | undefined => {
-  if (!isBase64(text) || text.length % 4 !== 0) return undefined;
-  const bare = text.endsWith("==") ? text.length - 2 : text.endsWith("=") ? text.length - 1 : text.length;
-  const bytes = new Uint8Array(Math.floor((bare * 3) / 4));
-  let bits = 0;
-  let held = 0;
-  let at = 0;
-  for (const letter of text) {
-    if (letter === "=") break;
-    bits = ((bits << 6) | LETTERS.indexOf(letter)) & 0xffff;
-    held += 6;
-    if (held < 8) continue;
-    held -= 8;
-    bytes[at++] = bits >> held;
-  }
-  return bytes;
 };
 
 /** As the port's `authorities`: it names those that an owner gave, whatever the letters; empty if none. */

@@ -1,8 +1,8 @@
 // One authority that a device trusts: what it is called, and whether it is fit to be one.
 import type { Host } from "../../src/port.js";
 import { toHex } from "../../src/wire/crypto/hex.js";
+import { fromBase64 } from "../../src/wire/text/base64.js";
 import { withoutBlanks } from "../../src/wire/text/characters.js";
-import { fromBase64 } from "../commissioning/authorities.js";
 import { BUILT_IN } from "./announcement.js";
 import { readEnd } from "./certificate.js";
 

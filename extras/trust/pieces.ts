@@ -1,6 +1,6 @@
 // A certificate as it lies on the platform: in shared attributes that hold a piece each.
 import { type Agent, MoteError } from "../../src/index.js";
-import { fromBase64 } from "../commissioning/authorities.js";
+import { fromBase64 } from "../../src/wire/text/base64.js";
 
 const DEADLINE_MS = 30_000;
 

@@ -12,6 +12,7 @@ import nativeFunctions from "mote/native-functions";
 import Tls from "mote/native-tls";
 import type { RenewTrust } from "../../extras/trust/trust.js";
 import type { Host } from "../../src/port.js";
+import { joinExtras, type Program } from "../shared/extras.js";
 import { builtInAuthorities } from "../xs/authorities.js";
 import { XsClock } from "../xs/clock.js";
 import { digester } from "../xs/digest.js";
@@ -21,10 +22,9 @@ import { TcpSocket } from "../xs/tcp.js";
 import { decode, encode } from "../xs/text.js";
 import type { Idf, Machine } from "./board-hardware.js";
 import { randomFill } from "./host.js";
-import type { LogKeeper } from "./log/kept-log.js";
 import { askTimeServer, type Datagrams } from "./network/time-server.js";
 import { type TlsModules, TlsSocket } from "./network/tls-socket.js";
-import { type Application, type Commissioner, startBoard } from "./start.js";
+import { type Extras, startBoard } from "./start.js";
 
 /** When the image was built: a preloaded module is evaluated then. */
 const BUILT = Math.floor(Date.now() / 1000);
@@ -32,19 +32,10 @@ const BUILT = Math.floor(Date.now() / 1000);
 const KEEP = 1024;
 const TIME_SERVER = "pool.ntp.org";
 
-/** As types.d.ts. */
-interface Modules {
-  readonly keepLog?: LogKeeper;
-  readonly renewTrust?: RenewTrust;
-}
-
 /** To be called once, by the default function of main. */
-export const start = (
-  application: Application,
-  commission?: Commissioner,
-  { keepLog, renewTrust }: Modules = {},
-): Agent | undefined => {
-  return startBoard(machine(renewTrust), application, commission, keepLog);
+export const start = (program: Program<Extras>): Agent | undefined => {
+  const extras = joinExtras(program);
+  return startBoard(machine(extras.renewTrust), program.application, extras);
 };
 
 const machine = (renewTrust: RenewTrust | undefined): Machine => {

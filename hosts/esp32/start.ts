@@ -1,6 +1,8 @@
 // Puts a board together: network, time, agent, application, and what restarts it when nothing else does.
+
+import type { RenewTrust } from "../../extras/trust/trust.js";
 import { type Agent, pinAll, Recovery } from "../../src/index.js";
-import type { AppHost } from "../shared/application.js";
+import type { AppHost, Application } from "../shared/application.js";
 import { assemble } from "../shared/assemble.js";
 import { AgentWatchdog } from "./agent-watchdog.js";
 import { type Machine, MEMORY, TLS } from "./board-hardware.js";
@@ -16,17 +18,18 @@ import { IMAGE } from "./slot.js";
 import { TimeOfDay } from "./time-of-day.js";
 import { withTrust } from "./trust/board-trust.js";
 
-/**
- * Sets the application up; the agent is started afterwards. What it throws ends the run like a crash; after five crashes in ten minutes it is not called. With
- * `cycle` in the configuration it is called at each wake, and the function that it returns takes the sample.
- */
-export type Application = (agent: Agent, host: AppHost) => unknown;
-
 /** Calls `go` with what there is, now or after its owner was asked, or restarts instead (commissioning/configuration.ts). */
 export type Commissioner = (machine: Machine, host: BoardHost, go: Go) => Agent | undefined;
 /** Starts the agent by this configuration; or says what is wrong with it. `joins` is called before, of a board with Wi-Fi; it has no `wifi` if it sleeps. */
 export type Go = (host: BoardHost, config: Machine["config"], joins?: Joins) => Agent | string;
 export type Joins = (agent: Agent, wifi: Wifi | undefined, network: Network) => void;
+
+/** The members of the extras that a project hands to `start`. */
+export interface Extras {
+  readonly commission?: Commissioner;
+  readonly keepLog?: LogKeeper;
+  readonly renewTrust?: RenewTrust;
+}
 
 /** More than the longest time between two requests of an agent that works. */
 const SILENCE_MS = 1_800_000;
@@ -39,8 +42,7 @@ const REJOIN_MS = 900_000;
 export const startBoard = (
   machine: Machine,
   application: Application,
-  commission?: Commissioner,
-  keepLog?: LogKeeper,
+  { commission, keepLog }: Extras = {},
 ): Agent | undefined => {
   const { host, kept }: Kept = keepLog ? keepLog(machine, createHost) : { host: createHost(machine) };
   if (machine.idf.mote_image_state() === IMAGE.new)

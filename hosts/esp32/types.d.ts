@@ -10,41 +10,21 @@ export type { AppHost };
  */
 export type Application = (agent: Agent, host: AppHost) => unknown;
 
-declare const commissioner: unique symbol;
+declare const extra: unique symbol;
 
-/** `commission` of `mote/commission`. */
-export interface Commissioner {
-  readonly [commissioner]: true;
+/** `commission` of `mote/commission`, `keepLog` of `mote/kept-log`, or `renewTrust` of `mote/trust`. */
+export interface Extra {
+  readonly [extra]: true;
 }
 
-declare const logKeeper: unique symbol;
-
-/** `keepLog` of `mote/kept-log`. */
-export interface LogKeeper {
-  readonly [logKeeper]: true;
-}
-
-declare const renewer: unique symbol;
-
-/** `renewTrust` of `mote/trust`. */
-export interface TrustRenewer {
-  readonly [renewer]: true;
-}
-
-/** What a project builds in beside the agent, as it has the room. */
-export interface Modules {
-  /** The board keeps its last lines, for `mote logs NAME --device`. */
-  readonly keepLog?: LogKeeper;
-  /** The authorities that are trusted over TLS can be renewed from afar, by `mote trust push`. */
-  readonly renewTrust?: TrustRenewer;
+export interface Program {
+  readonly application: Application;
+  /** Parts that not every device needs, in any order. Each takes room in the image. Default: none. */
+  readonly extras?: readonly Extra[];
 }
 
 /**
- * Puts the board together, calls `application`, and starts the agent. To be called once, by the default function of main. `commission`, of
- * `mote/commission`: has the owner give what is not built in; undefined is returned while the owner is asked.
+ * Puts the board together, calls the application, and starts the agent. Call it once, in the default function of main.
+ * Returns undefined while the owner is asked for the configuration, or if the configuration is wrong.
  */
-export declare function start(
-  application: Application,
-  commission?: Commissioner,
-  modules?: Modules,
-): Agent | undefined;
+export declare function start(program: Program): Agent | undefined;

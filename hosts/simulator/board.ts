@@ -7,9 +7,9 @@ import { createHost, type SimulatorHost } from "mote-simulator";
 import type { Config } from "../../extras/commissioning/built-in-configuration.js";
 import type { RenewTrust } from "../../extras/trust/trust.js";
 import { readConfig } from "../esp32/config.js";
-import type { Application } from "../esp32/start.js";
 import { assemble } from "../shared/assemble.js";
 import { eventLine, followAgent } from "../shared/event-lines.js";
+import { joinExtras, type Program } from "../shared/extras.js";
 import { wakeAgain } from "../shared/wakes.js";
 import { builtInAuthorities } from "../xs/authorities.js";
 import type { LogKeeper } from "./kept-log.js";
@@ -21,17 +21,15 @@ const FOLDER = "mote-simulator";
 export type Commissioner = (host: SimulatorHost, config: Config, go: Go) => Agent | undefined;
 export type Go = (host: SimulatorHost, config: Config) => Agent | undefined;
 
-interface Modules {
+export interface Extras {
+  readonly commission?: Commissioner;
   readonly keepLog?: LogKeeper;
   readonly renewTrust?: RenewTrust;
 }
 
 /** As hosts/esp32/types.d.ts. An application that throws ends the simulator, as no supervisor is there to start it again. */
-export const start = (
-  application: Application,
-  commission?: Commissioner,
-  { keepLog, renewTrust }: Modules = {},
-): Agent | undefined => {
+export const start = (program: Program<Extras>): Agent | undefined => {
+  const { commission, keepLog, renewTrust } = joinExtras(program);
   const machine = createHost(below(files, FOLDER), {
     authorities: builtInAuthorities(config.ca),
     renewTrust,
@@ -64,7 +62,7 @@ export const start = (
           followAgent(agent, (event) => show("info", eventLine(event)));
         },
       },
-      application,
+      program.application,
     );
     if (typeof device === "string") return misconfigured(host, device);
     const { agent, sample } = device;

@@ -1,6 +1,6 @@
 // `mote/commission` in the simulator: no Wi-Fi to choose, and the page only where `config.commission.port` asks for it, for this machine alone.
 import { Agent } from "mote";
-import { fromBase64, nameOf, readAuthorities } from "../../extras/commissioning/authorities.js";
+import { nameOf, readAuthorities } from "../../extras/commissioning/authorities.js";
 import {
   type Config,
   isIncomplete,
@@ -14,6 +14,7 @@ import { reach } from "../../extras/commissioning/platform-check.js";
 import { makeProof } from "../../extras/commissioning/respond.js";
 import { finishInterrupted, keep, readStoredSettings } from "../../extras/commissioning/stored-settings.js";
 import type { Values } from "../../extras/commissioning/values.js";
+import { fromBase64 } from "../../src/wire/text/base64.js";
 import { listen } from "../xs/listen.js";
 import { TcpSocket } from "../xs/tcp.js";
 import type { Commissioner, Go } from "./board.js";
@@ -21,7 +22,7 @@ import type { SimulatorHost } from "./host.js";
 
 const LOOPBACK = "127.";
 
-export const commission: Commissioner = (host, built, go) => {
+const ask: Commissioner = (host, built, go) => {
   const { config, stored } = withSettings(host, built);
   if (!isIncomplete(config)) return go(trusting(host, stored.ca), config);
   const { port } = membersOf<{ port: number }>(config.commission);
@@ -35,6 +36,9 @@ export const commission: Commissioner = (host, built, go) => {
   open(host, built, port, go);
   return undefined;
 };
+
+/** Handed to `start` of `mote/board`. */
+export const commission: { readonly commission: Commissioner } = { commission: ask };
 
 /** The machine's network is there: what is built in of Wi-Fi is none of its business. */
 const withSettings = (host: SimulatorHost, built: Config): { config: Config; stored: Values } => {

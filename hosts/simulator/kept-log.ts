@@ -5,4 +5,4 @@ import type { SimulatorHost } from "./host.js";
 /** As that of hosts/esp32/log/kept-log.ts. */
 export type LogKeeper = (machine: SimulatorHost) => DeviceLog;
 
-export const keepLog: LogKeeper = (machine) => new DeviceLog(machine);
+export const keepLog: { readonly keepLog: LogKeeper } = { keepLog: (machine) => new DeviceLog(machine) };

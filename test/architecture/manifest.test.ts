@@ -81,7 +81,12 @@ test("the root manifest is of no platform, and everything it has was meant", (t)
 test("the board's modules are all of src that has code, and import nothing but the core", async (t) => {
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: ["src/index.ts", ...OPTIONAL.map(({ folder }) => `${folder}/index.ts`), ...STUBS],
+    entryPoints: [
+      "src/index.ts",
+      ...OPTIONAL.map(({ folder }) => `${folder}/index.ts`),
+      "extras/trust/extra.ts",
+      ...STUBS,
+    ],
     outdir: "dist",
     bundle: true,
     write: false,

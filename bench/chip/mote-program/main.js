@@ -45,5 +45,5 @@ class Program {
 const sample = () => ({ temperature: 20.5, humidity: 40.5 });
 
 export default function main() {
-  start((agent, host) => (config.cycle ? sample : new Program(agent, host)));
+  start({ application: (agent, host) => (config.cycle ? sample : new Program(agent, host)) });
 }

@@ -11,10 +11,13 @@ const HUMIDITY = { onChange: 3, heartbeatMs: 3_600_000 };
 
 /** Called at each wake; what it returns takes the reading. */
 export default function main(): void {
-  start((agent, host) => {
-    const application = new Application(agent, host);
-    return () => application.sample();
-  }, commission);
+  start({
+    application(agent, host) {
+      const application = new Application(agent, host);
+      return () => application.sample();
+    },
+    extras: [commission],
+  });
 }
 
 class Application {

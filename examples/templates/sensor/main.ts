@@ -9,7 +9,7 @@ const LEAST_SECONDS = 1;
 const MOST_SECONDS = 3600;
 
 export default function main(): void {
-  start((agent, host) => new Application(agent, host), commission);
+  start({ application: (agent, host) => new Application(agent, host), extras: [commission] });
 }
 
 class Application {

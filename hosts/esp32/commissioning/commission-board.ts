@@ -5,7 +5,7 @@ import Digital from "embedded:io/digital";
 import Serial from "embedded:io/serial";
 import UDP from "embedded:io/socket/udp";
 import { listen } from "../../xs/listen.js";
-import type { Commissioner } from "../start.js";
+import type { Extras } from "../start.js";
 import { commissionBy } from "./configuration.js";
 import type { SdkModules } from "./sdk-modules.js";
 
@@ -80,4 +80,6 @@ const pump = (serial: Serial, waiting: Waiting, room: number): void => {
   waiting.room = room - count;
 };
 
-export const commission: Commissioner = (machine, host, go) => commissionBy(modules, machine, host, go);
+export const commission: Required<Pick<Extras, "commission">> = {
+  commission: (machine, host, go) => commissionBy(modules, machine, host, go),
+};

@@ -1,5 +1,5 @@
 // `mote/commission` for an application's TypeScript.
-import type { Commissioner } from "../types.js";
+import type { Extra } from "../types.js";
 
-/** To be handed to `start` of `mote/board`: has the owner give, by page or cable, what is not built in. */
-export declare const commission: Commissioner;
+/** An extra for `start` of `mote/board`: asks the owner, by page or cable, for the configuration that is not built in. */
+export declare const commission: Extra;

@@ -1,6 +1,6 @@
 // Commissioning on a board: access point, page, name server and serial line around extras/commissioning.
 
-import { fromBase64, nameOf, readAuthorities } from "../../../extras/commissioning/authorities.js";
+import { nameOf, readAuthorities } from "../../../extras/commissioning/authorities.js";
 import { Commissioning } from "../../../extras/commissioning/commissioning.js";
 import { Console } from "../../../extras/commissioning/console.js";
 import { answerDns } from "../../../extras/commissioning/dns.js";
@@ -19,6 +19,7 @@ import {
 } from "../../../extras/commissioning/values.js";
 import { pinAll } from "../../../src/index.js";
 import type { Host } from "../../../src/port.js";
+import { fromBase64 } from "../../../src/wire/text/base64.js";
 import type { Machine } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
 import { LABEL } from "../store.js";

@@ -24,14 +24,14 @@ export interface LogFunctions {
 }
 
 /** The host of a board that keeps its lines, from its first one on; in a project that left native/log.c out they end with the run. */
-export const keepLog: LogKeeper = (machine, createHost) => {
+const keep: LogKeeper = (machine, createHost) => {
   const idf = machine.idf as Machine["idf"] & Partial<LogFunctions>;
   const native = has(idf) ? idf : undefined;
   const early: Parameters<Machine["log"]>[] = [];
-  let keep: Machine["log"] = (level, line) => void early.push([level, line]);
+  let keepLine: Machine["log"] = (level, line) => void early.push([level, line]);
   const log: Machine["log"] = (level, line) => {
     machine.log(level, line);
-    keep(level, line);
+    keepLine(level, line);
   };
   const host: BoardHost & LogHost = createHost({ ...machine, log });
   if (native) Object.assign(host, { logMemory: new RtcMemory(native) });
@@ -40,9 +40,12 @@ export const keepLog: LogKeeper = (machine, createHost) => {
   const kept = new DeviceLog(host, { build: native && buildOf(native) });
   for (const [level, line] of early) kept.keep(level, line);
   early.length = 0;
-  keep = (level, line) => kept.keep(level, line);
+  keepLine = (level, line) => kept.keep(level, line);
   return { host: kept.over(host), kept };
 };
+
+/** Handed to `start` of `mote/board`. */
+export const keepLog: { readonly keepLog: LogKeeper } = { keepLog: keep };
 
 const has = (idf: Partial<LogFunctions>): idf is LogFunctions => idf.mote_log_read !== undefined;
 

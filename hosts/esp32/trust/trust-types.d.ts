@@ -1,5 +1,5 @@
 // `mote/trust` for an application's TypeScript.
-import type { TrustRenewer } from "../types.js";
+import type { Extra } from "../types.js";
 
-/** To be handed to `start` of `mote/board`: takes authorities from afar that are signed with the key of `firmware.publicKey`. */
-export declare const renewTrust: TrustRenewer;
+/** An extra for `start` of `mote/board`: takes CAs remotely that are signed with the key of `firmware.publicKey`. */
+export declare const renewTrust: Extra;

@@ -71,5 +71,5 @@ function number(agent, host) {
 }
 
 export default function main() {
-  start(application, commission);
+  start({ application, extras: [commission] });
 }

@@ -26,5 +26,5 @@ function application(agent, host) {
 }
 
 export default function main() {
-  start(application, commission, { keepLog });
+  start({ application, extras: [commission, keepLog] });
 }

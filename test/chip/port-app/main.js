@@ -7,7 +7,7 @@ import nativeFunctions from "mote/native-functions";
 
 export default function main() {
   const native = nativeFunctions();
-  const agent = start((_agent, host) => {
+  const application = (_agent, host) => {
     const begin = () =>
       new Guest({
         host,
@@ -28,5 +28,6 @@ export default function main() {
         },
       });
     host.clock.timer(1000, () => void agent.stop().then(begin));
-  });
+  };
+  const agent = start({ application });
 }

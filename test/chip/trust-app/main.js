@@ -17,5 +17,5 @@ function application(agent, host) {
 }
 
 export default function main() {
-  start(application, commission, { renewTrust });
+  start({ application, extras: [commission, renewTrust] });
 }

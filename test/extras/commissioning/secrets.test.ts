@@ -70,11 +70,9 @@ test("no secret leaves by page, cable, name server or log, in clear, escaped, in
   };
   const { modules } = board;
   const boot = () =>
-    startBoard(
-      board.boot(1),
-      (agent) => agent.telemetry.record({ n: 1 }),
-      (machine, host, go) => commissionBy(modules, machine, host, go),
-    );
+    startBoard(board.boot(1), (agent) => agent.telemetry.record({ n: 1 }), {
+      commission: (machine, host, go) => commissionBy(modules, machine, host, go),
+    });
   const look = () => {
     modules.visit("GET / HTTP/1.1\r\nHost: 192.168.4.1\r\n\r\n");
     modules.type("show");

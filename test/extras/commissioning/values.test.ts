@@ -1,7 +1,8 @@
 import { rootCertificates } from "node:tls";
 import test from "ava";
-import { fromBase64, readAuthorities, toPem } from "../../../extras/commissioning/authorities.js";
+import { readAuthorities, toPem } from "../../../extras/commissioning/authorities.js";
 import { checkNetwork, checkValues } from "../../../extras/commissioning/values.js";
+import { fromBase64 } from "../../../src/wire/text/base64.js";
 import { GOOD } from "./rig.js";
 
 const bare = (pem: string): string => pem.replace(/\s/g, "");

@@ -1,7 +1,8 @@
 // A board that commissions itself, in front of a Wi-Fi called "home" and a platform.
 import type { ExecutionContext } from "ava";
 import { commissionBy } from "../../../hosts/esp32/commissioning/configuration.js";
-import { type Application, startBoard } from "../../../hosts/esp32/start.js";
+import { startBoard } from "../../../hosts/esp32/start.js";
+import type { Application } from "../../../hosts/shared/application.js";
 import type { Agent } from "../../../src/index.js";
 import { FakePlatform, KEY, SECRET } from "../../fakes/platform.js";
 import { BUILT, FakeBoard } from "./board.js";
@@ -46,9 +47,9 @@ export function rig(t: ExecutionContext, config: Record<string, unknown> = PRODU
   const boot = (application = sampling, reset = POWER_ON): Agent | undefined => {
     for (const peer of board.net.peers) if (!peer.closed) peer.onClose?.();
     void agent?.stop();
-    agent = startBoard(board.boot(reset), application, (machine, host, go) =>
-      commissionBy(board.modules, machine, host, go),
-    );
+    agent = startBoard(board.boot(reset), application, {
+      commission: (machine, host, go) => commissionBy(board.modules, machine, host, go),
+    });
     return agent;
   };
   return { board, modules: board.modules, platform, boot };

@@ -241,11 +241,7 @@ test("a board that sleeps is reset by a button that is held for 10 s from a wake
   t.true(keys().includes("token") && keys().includes("wifi"));
   modules.pressed.add(4);
   const machine = await board.deepSleep();
-  startBoard(
-    machine,
-    () => {},
-    (made, host, go) => commissionBy(modules, made, host, go),
-  );
+  startBoard(machine, () => {}, { commission: (made, host, go) => commissionBy(modules, made, host, go) });
   await board.clock.advance(11_000);
   t.is(board.restarts, 2);
   t.false(keys().includes("token") || keys().includes("wifi"), keys().join());

@@ -60,7 +60,7 @@ function rig(t: ExecutionContext) {
     void agent?.stop();
     const machine = board.boot(reset);
     if (native) Object.assign(machine.idf, memory);
-    agent = startBoard(machine, (_, host) => host.log("warn", says), undefined, keepLog);
+    agent = startBoard(machine, (_, host) => host.log("warn", says), keepLog);
     await board.clock.advance(20_000);
     const results = platform.rpc(platform.device(NAME), "mote.log", { since: 0, bytes: 8192 });
     await board.clock.advance(5000);

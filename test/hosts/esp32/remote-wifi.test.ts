@@ -1,7 +1,7 @@
 // The RPC `mote.wifi`: a board takes another Wi-Fi on trial, and has one that works however that ends.
 import test, { type ExecutionContext } from "ava";
 import type { Network } from "../../../hosts/esp32/network/wifi.js";
-import type { Application } from "../../../hosts/esp32/start.js";
+import type { Application } from "../../../hosts/shared/application.js";
 import { BUILT } from "./board.js";
 import { HOME, NAME, PRODUCT, rig, SOFTWARE, sampling } from "./commissioning-rig.js";
 

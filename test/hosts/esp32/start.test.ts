@@ -1,7 +1,8 @@
 // A whole board: from the first power-on to a point, through restarts, crashes, and an update.
 import test, { type ExecutionContext } from "ava";
 import type { Machine } from "../../../hosts/esp32/board-hardware.js";
-import { type Application, startBoard } from "../../../hosts/esp32/start.js";
+import { startBoard } from "../../../hosts/esp32/start.js";
+import type { Application } from "../../../hosts/shared/application.js";
 import type { Agent } from "../../../src/index.js";
 import { FakeFlash } from "../../fakes/flash.js";
 import { FakePlatform, KEY, SECRET } from "../../fakes/platform.js";

@@ -180,11 +180,9 @@ function begin({ cable: port, wifi, config }: Setup): void {
       },
       pin: () => ({ read: () => 1 }),
     };
-    startBoard(
-      machine,
-      (agent) => agent.telemetry.record({ n: 1 }),
-      (made, through, go) => commissionBy(modules, made, through, go),
-    );
+    startBoard(machine, (agent) => agent.telemetry.record({ n: 1 }), {
+      commission: (made, through, go) => commissionBy(modules, made, through, go),
+    });
   };
   // As a computer's end of the cable is there before the board starts.
   const cable = new Cable(host, port, start);

@@ -1,5 +1,7 @@
 // Requests to one platform, one after the other, on one connection that is kept as long as both sides want it.
 import type { Host } from "../port.js";
+import type { Binding } from "../wire/secret.js";
+import { bindingOf, isSameBinding } from "./binding.js";
 import { Channel, type ChannelListener } from "./channel.js";
 import { Governor, type Purpose } from "./governor.js";
 import { classify, lost, NO_TURN, type Outcome } from "./outcome.js";
@@ -25,6 +27,7 @@ interface Job {
   sentReported: boolean;
 }
 
+const UNBOUND = "the credential is bound to another address or CA";
 /** Requests of no stated purpose are the application's. */
 const OTHER: Purpose = "application";
 
@@ -33,6 +36,7 @@ export class Connection implements ChannelListener {
   private readonly _target: Target;
   private readonly _buffer: Uint8Array;
   private readonly _governor: Governor;
+  private readonly _binding: Binding;
   #queue: Job[] = [];
   /** Requests that the governor holds back: they take no turn from others. */
   #held: Job[] = [];
@@ -47,20 +51,24 @@ export class Connection implements ChannelListener {
     target: Target,
     buffer = new Uint8Array(READ_BYTES),
     governor = new Governor(host.clock),
+    binding = bindingOf(target, host.authorities),
   ) {
     this._host = host;
     this._target = target;
     this._buffer = buffer;
     this._governor = governor;
+    this._binding = binding;
   }
 
   /**
    * Sends `request` when its budget allows it and those before it are over. `done` is called exactly once, never from within this call. `lost` at
-   * once if the connection was closed, 32 requests wait already, or the path is not escaped.
+   * once if the connection was closed, 32 requests wait already, the credential is bound to another connection, or the path is not escaped.
    */
   send(request: Request, done: (outcome: Outcome) => void): void {
     const job: Job = { request, done, cancel: undefined, release: undefined, sentReported: false };
     if (this._closed) this._refuse(job, "stopped");
+    else if (request.credential && !isSameBinding(request.credential.binding, this._binding))
+      this._refuse(job, UNBOUND);
     else if (this.#queue.length + this.#held.length >= QUEUE) this._refuse(job, "too many requests wait");
     else {
       if (request.hurried) this._limit(job);

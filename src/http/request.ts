@@ -1,4 +1,5 @@
 import type { Host } from "../port.js";
+import type { Secret } from "../wire/secret.js";
 import { isMadeOf, spanOf } from "../wire/text/characters.js";
 import type { Purpose } from "./governor.js";
 import type { FileHead } from "./head.js";
@@ -22,8 +23,10 @@ export interface Request {
   readonly method: "GET" | "POST";
   /** Whose budget it belongs to; default: the application's. */
   readonly purpose?: Purpose;
-  /** Begins with "/", escaped already, below the path of the base URL. */
+  /** Begins with "/" (or follows `credential`), escaped already, below the path of the base URL. */
   readonly path: string;
+  /** Comes before `path`. A connection that it is not bound to refuses the request. */
+  readonly credential?: Secret;
   /** Headers more, each `Name: value` in printable ASCII; they may hold a secret. Anything else, and nothing is sent. */
   readonly headers?: readonly string[];
   /** JSON. A POST without one sends `Content-Length: 0`. */
@@ -58,8 +61,11 @@ export const writeRequest = (
   target: Target,
   request: Request,
 ): Uint8Array | undefined => {
-  if (!isPath(request.path) || !(request.headers ?? NONE).every(isHeader)) return undefined;
-  const head = host.encode(headText(target, request));
+  const { credential, path } = request;
+  const start = credential?.reveal() ?? "";
+  if (!(start || path).startsWith("/") || !isPath(start) || !isPath(path)) return undefined;
+  if (!(request.headers ?? NONE).every(isHeader)) return undefined;
+  const head = host.encode(headText(target, start, request));
   const { body, headRoom = 0 } = request;
   if (!body || body.length === 0) return head;
   if (head.length <= headRoom) {
@@ -75,8 +81,7 @@ export const writeRequest = (
 };
 
 /** Nothing that could end the request line. All else was escaped or judged where the path was made; to read it again takes longer than to write it. */
-const isPath = (path: string): boolean =>
-  path.startsWith("/") && !path.includes(" ") && !path.includes("\r") && !path.includes("\n");
+const isPath = (path: string): boolean => !path.includes(" ") && !path.includes("\r") && !path.includes("\n");
 
 /** Nothing that could begin another header. */
 const isHeader = (line: string): boolean => {
@@ -85,8 +90,8 @@ const isHeader = (line: string): boolean => {
 };
 
 /** In pieces that are joined once: each `+` would copy what is there so far, and what is copied is garbage. */
-const headText = (target: Target, { method, path, headers, body }: Request): string => {
-  const pieces = [method, " ", target.prefix, path, " HTTP/1.1\r\nHost: ", target.authority, AGENT];
+const headText = (target: Target, start: string, { method, path, headers, body }: Request): string => {
+  const pieces = [method, " ", target.prefix, start, path, " HTTP/1.1\r\nHost: ", target.authority, AGENT];
   for (const line of headers ?? NONE) pieces.push(line, "\r\n");
   if (body && body.length > 0) pieces.push("Content-Type: application/json\r\n");
   if (body || method === "POST") pieces.push("Content-Length: ", String(body?.length ?? 0), "\r\n");

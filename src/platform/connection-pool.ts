@@ -2,6 +2,7 @@ import { Connection, READ_BYTES } from "../http/connection.js";
 import { Governor, type Purpose } from "../http/governor.js";
 import type { Target } from "../http/target.js";
 import type { Host } from "../port.js";
+import type { Binding } from "../wire/secret.js";
 
 interface RouteSettings {
   readonly purpose: Purpose;
@@ -34,6 +35,7 @@ const EXTERNAL = 6;
 export class ConnectionPool {
   private readonly _host: Host;
   private readonly _target: Target;
+  private readonly _binding: Binding;
   private readonly _buffer = new Uint8Array(READ_BYTES);
   private readonly _governor: Governor;
   mode: 1 | 2 | 3;
@@ -41,21 +43,22 @@ export class ConnectionPool {
   shortPolls = false;
   private readonly _connections: (Connection | undefined)[] = [];
 
-  constructor(host: Host, target: Target, mode: 1 | 2 | 3) {
+  constructor(host: Host, target: Target, mode: 1 | 2 | 3, binding: Binding) {
     this._host = host;
     this._target = target;
+    this._binding = binding;
     this._governor = new Governor(host.clock);
     this.mode = mode;
   }
 
   connection(route: RouteName): Connection {
     const index = this._indexOf(route);
-    const connection = this._connections[index] ?? this._connect(this._target);
+    const connection = this._connections[index] ?? this._connect(this._target, this._binding);
     this._connections[index] = connection;
     return connection;
   }
 
-  /** A connection to another server than the platform, in place of the one before; it knows nothing of a token, and ends with the others. */
+  /** A connection to another server than the platform, in place of the one before; no token is bound to it, and it ends with the others. */
   external(target: Target): Connection {
     this._connections[EXTERNAL]?.close();
     const connection = this._connect(target);
@@ -85,7 +88,7 @@ export class ConnectionPool {
     return ROUTES[route].on[this.mode - 1] as number;
   }
 
-  private _connect(target: Target): Connection {
-    return new Connection(this._host, target, this._buffer, this._governor);
+  private _connect(target: Target, binding?: Binding): Connection {
+    return new Connection(this._host, target, this._buffer, this._governor, binding);
   }
 }

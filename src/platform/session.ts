@@ -2,10 +2,12 @@
 
 import type { Events } from "../events.js";
 import { guarded } from "../guarded.js";
+import { bindingOf } from "../http/binding.js";
 import { lost, NO_TURN, type Outcome, SILENCE, TOKEN_REFUSED, UNCONNECTED } from "../http/outcome.js";
 import type { Request } from "../http/request.js";
 import type { Target } from "../http/target.js";
 import type { Host, Redactor } from "../port.js";
+import type { Binding, Secret } from "../wire/secret.js";
 import { SecretRedactor } from "../wire/text/redactor.js";
 import type { Timestamp } from "../wire/timestamp.js";
 import { Backoff } from "./backoff.js";
@@ -46,6 +48,8 @@ export type DeviceRequest = Request;
 export class PlatformSession {
   readonly host: Host;
   readonly target: Target;
+  /** What goes out on the session's connections is bound to. */
+  readonly binding: Binding;
   /** What leaves for people, or for the platform's store, passes it. */
   readonly redactor: Redactor;
   mode: 1 | 2 | 3;
@@ -59,7 +63,7 @@ export class PlatformSession {
   private _gateUntil = 0;
   private _losses = 0;
   private readonly _waiting: (() => void)[] = [];
-  #prefix: string | undefined;
+  #prefix: Secret | undefined;
   private _underWay = 0;
   private _quietSince = 0;
   /** False until `start()` and after `stop()`: loops end then. */
@@ -75,12 +79,13 @@ export class PlatformSession {
   constructor(host: Host, target: Target, mode: 1 | 2 | 3, events: Events) {
     this.host = host;
     this.target = target;
+    this.binding = bindingOf(target, host.authorities);
     this.mode = mode;
     this._events = events;
     this.redactor = host.redactor ?? new SecretRedactor(host);
     this.counters = new Counters(host, events, this.redactor);
     this._gate = new Backoff(host);
-    this.connections = new ConnectionPool(host, target, mode);
+    this.connections = new ConnectionPool(host, target, mode, this.binding);
   }
 
   /** A loop for `job`, to be started, that ends when the session stops. */
@@ -109,7 +114,7 @@ export class PlatformSession {
   }
 
   /** The token's path, escaped: `/api/v1/TOKEN/`. Undefined: no token, requests wait. */
-  authorize(prefix: string | undefined): void {
+  authorize(prefix: Secret | undefined): void {
     this.#prefix = prefix;
     if (prefix) this._wakeAll();
   }
@@ -134,7 +139,7 @@ export class PlatformSession {
   }
 
   /** Sends a request to `prefix` + path: for provisioning, which has no token yet. */
-  sendTo(route: RouteName, request: DeviceRequest, prefix: string): Promise<Outcome> {
+  sendTo(route: RouteName, request: DeviceRequest, prefix: Secret): Promise<Outcome> {
     return new Promise((resolve) => this.dispatch(route, request, prefix, resolve));
   }
 
@@ -148,7 +153,7 @@ export class PlatformSession {
   dispatch(
     route: RouteName,
     request: DeviceRequest,
-    ownPrefix: string | undefined,
+    ownPrefix: Secret | undefined,
     done: (outcome: Outcome) => void,
     sender?: Sender,
   ): void {
@@ -162,7 +167,7 @@ export class PlatformSession {
     // An application may be in a hurry, and a poll's ceiling is found by its silence: only these waited as long as an answer may take.
     const patient = !poll && request.deadlineMs >= EXCHANGE_MS;
     if (!poll) this._underWay++;
-    const sent = { ...request, path: prefix + request.path, purpose: purposeOf(route) };
+    const sent = { ...request, credential: prefix, purpose: purposeOf(route) };
     this.connections.connection(route).send(sent, (outcome) => {
       if (!poll) {
         this._underWay--;
@@ -227,17 +232,18 @@ export class PlatformSession {
     this._waiting.splice(0).forEach((look) => void look());
   }
 
-  private _judge(outcome: Outcome, since: number, prefix: string, patient: boolean): void {
+  private _judge(outcome: Outcome, since: number, prefix: Secret, patient: boolean): void {
     if (outcome.kind === "lost" && outcome.reason !== NO_TURN) this._lost(outcome.reason, since, patient);
     if (outcome.kind === "lost") return;
     this._busy = outcome.kind === "busy";
     const unknown = isUnauthorized(outcome);
+    const isCurrent = prefix.equals(this.#prefix);
     // Before "online", whose listeners may ask for the platform's time.
     if (outcome.kind === "done" && outcome.date !== undefined) this.watcher?.dated(outcome.date);
-    this._answered(since, prefix === this.#prefix && !unknown);
-    if (outcome.kind === "done" && prefix === this.#prefix) this.watcher?.reached();
+    this._answered(since, isCurrent && !unknown);
+    if (outcome.kind === "done" && isCurrent) this.watcher?.reached();
     // Only for the token in use now: an old request may end after a new token was given.
-    if (unknown && prefix === this.#prefix) {
+    if (unknown && isCurrent) {
       this.authorize(undefined);
       this.watcher?.unauthorized();
     }

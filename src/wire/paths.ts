@@ -7,6 +7,7 @@
 //   /api/v1/           provision
 //
 // The platform's URL check answers 400 to `//`, `%2F`, `%25`, `;` and a backslash in a path: no token may hold what becomes one of these.
+import { Secret } from "./secret.js";
 import { hasControl } from "./text/characters.js";
 import { mend } from "./text/text.js";
 
@@ -37,8 +38,9 @@ export const checkToken = (token: unknown): string | undefined => {
   return "the access token holds a character that the platform refuses in an address (/ \\ ; % or a control character), or begins or ends with a space";
 };
 
-/** Before every other path. It holds the token: not for a log. */
-export const devicePrefix = (token: string): string => `${API_PREFIX}${escapeText(token)}/`;
+/** Before every other path. It holds the token. */
+export const devicePrefix = (token: Secret): Secret =>
+  new Secret(`${API_PREFIX}${escapeText(token.reveal())}/`, token.binding);
 
 /** `query` as `attributesQuery` gives it; empty for POST. */
 export const attributesPath = (query = ""): string => `attributes${query}`;

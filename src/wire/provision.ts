@@ -9,15 +9,16 @@
 //   {"errorMsg":"Failed to provision device!","status":"FAILURE"}          the name is taken, or was provisioned before
 
 import { checkToken } from "./paths.js";
+import type { Secret } from "./secret.js";
 import { parseObject } from "./text/json.js";
 import { quote } from "./text/text.js";
 
 export interface ProvisionAsk {
-  readonly key: string;
-  readonly secret: string;
+  readonly key: Secret;
+  readonly secret: Secret;
   readonly deviceName: string;
   /** Proposed to the platform. A profile of devices that exist already ignores it and answers with theirs. */
-  readonly token?: string | undefined;
+  readonly token?: Secret | undefined;
 }
 
 export type ProvisionAnswer =
@@ -29,9 +30,9 @@ export type ProvisionAnswer =
 
 export const encodeProvision = (ask: ProvisionAsk): string => {
   const names = `"deviceName":${quote(ask.deviceName)}`;
-  const secrets = `"provisionDeviceKey":${quote(ask.key)},"provisionDeviceSecret":${quote(ask.secret)}`;
+  const secrets = `"provisionDeviceKey":${quote(ask.key.reveal())},"provisionDeviceSecret":${quote(ask.secret.reveal())}`;
   const token =
-    ask.token === undefined ? "" : `,"credentialsType":"ACCESS_TOKEN","token":${quote(ask.token)}`;
+    ask.token === undefined ? "" : `,"credentialsType":"ACCESS_TOKEN","token":${quote(ask.token.reveal())}`;
   return `{${names},${secrets}${token}}`;
 };
 

@@ -33,6 +33,17 @@ test("constants of a board's module stay constants: a variable costs it RAM", as
   for (const { path, text } of await boardModules()) t.notRegex(text, /^var /m, path);
 });
 
+test("only request encoders and the store reveal a secret", (t) => {
+  const sources = [...src, ...hosts].filter(({ text }) => /\.reveal\b/.test(text));
+  t.deepEqual(sources.map(({ path }) => path).sort(), [
+    "src/agent/provisioning/refusal-gate.ts",
+    "src/agent/provisioning/token-store.ts",
+    "src/http/request.ts",
+    "src/wire/paths.ts",
+    "src/wire/provision.ts",
+  ]);
+});
+
 test("no Map or Set of src lives at module level", (t) => {
   t.deepEqual(offences(src, rules.moduleCollections), []);
 });

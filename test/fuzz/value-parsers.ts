@@ -13,6 +13,7 @@ import { encodeJson } from "../../src/wire/text/encode.js";
 import { parseJson } from "../../src/wire/text/json.js";
 import { numberText } from "../../src/wire/text/numbers.js";
 import { fits, mend, quote, utf8Length } from "../../src/wire/text/text.js";
+import { secretOf } from "../fakes/secret.js";
 import { must, ofText, type Parser, whole } from "./parser.js";
 
 const LIMIT = 4096;
@@ -44,6 +45,7 @@ function valueIn(text: string): unknown {
 /** What leaves is JSON and UTF-8, and no larger than allowed. */
 function readValues(text: string): unknown {
   const value = valueIn(text);
+  const secret = secretOf(text);
   const all = [
     encodePoint(value, LIMIT),
     encodeJson(value, "free", LIMIT),
@@ -52,7 +54,7 @@ function readValues(text: string): unknown {
     encodeCall(text, value, LIMIT),
     encodeClaim({ secretKey: text, durationMs: 1 + text.length }),
     { ok: true, text: encodeError("HANDLER_FAILED", text) },
-    { ok: true, text: encodeProvision({ key: text, secret: text, deviceName: text, token: text }) },
+    { ok: true, text: encodeProvision({ key: secret, secret, deviceName: text, token: secret }) },
   ] as { ok: boolean; text: string; reason?: string }[];
   all.forEach((encoded, index) => {
     must(encoded.ok || typeof encoded.reason === "string", "a refusal has a reason");
@@ -76,7 +78,7 @@ function readNames(escaped: string): unknown {
   const query = attributesQuery({ clientKeys: keys.slice(0, 3), sharedKeys: keys });
   const path = firmwarePath(text, text, { size: 1, chunk: 1 });
   must(!query.ok || /^\?[!-~]+$/.test(query.query), "a query is escaped");
-  must(/^[!-~]+$/.test(path) && /^[!-~]+$/.test(devicePrefix(text)), "a path is escaped");
+  must(/^[!-~]+$/.test(path) && /^[!-~]+$/.test(devicePrefix(secretOf(text)).reveal()), "a path is escaped");
   must(
     mend(text) === mended(text) && decodeURIComponent(escapeText(text)) === mended(text),
     "an escaped text is the same text",
@@ -88,7 +90,10 @@ function readNames(escaped: string): unknown {
   const token = checkToken(text);
   must(token === undefined || token.length < 200, "a reason does not show the token");
   if (token === undefined)
-    must(!/%2f|%25|;|%5c/i.test(devicePrefix(text)), "a token passes the platform's address check");
+    must(
+      !/%2f|%25|;|%5c/i.test(devicePrefix(secretOf(text)).reveal()),
+      "a token passes the platform's address check",
+    );
   return [query, checkKey(text), token];
 }
 

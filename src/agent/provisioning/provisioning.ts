@@ -11,8 +11,8 @@ import type { Job, Loop, PlatformSession, Wait } from "../../platform/index.js";
 import { PROBE, post } from "../../platform/index.js";
 import { API_PREFIX, devicePrefix, PROVISION_PATH } from "../../wire/paths.js";
 import { encodeProvision, parseProvision } from "../../wire/provision.js";
+import { Secret } from "../../wire/secret.js";
 import type { ProvisioningOptions } from "../options/provisioning.js";
-import { bindingOf } from "./binding.js";
 import { FAILURE, type Refusal, RefusalGate, SLOWER } from "./refusal-gate.js";
 import { TokenStore } from "./token-store.js";
 
@@ -32,15 +32,16 @@ export class Provisioning implements Job {
   private readonly _session: PlatformSession;
   readonly loop: Loop;
   private readonly _events: Events;
-  readonly #options: ProvisioningOptions | undefined;
+  readonly #secrets: { readonly key: Secret; readonly secret: Secret } | undefined;
+  readonly deviceName: string | undefined;
   private readonly _tokens: TokenStore;
   private readonly _backoff: Backoff;
   private _step: Step = "begin";
   private readonly _given: boolean;
   /** Version of the running firmware. */
   private readonly _image: string;
-  #token: string | undefined;
-  #proposed: string | undefined;
+  #token: Secret | undefined;
+  #proposed: Secret | undefined;
   private _fresh = false;
   private _reported: string | undefined;
   private readonly _gate: RefusalGate;
@@ -61,21 +62,22 @@ export class Provisioning implements Job {
     this._image = image;
     this._session = session;
     this._events = events;
-    this.#options = options;
+    if (options) {
+      this.#secrets = { key: this._secret(options.key), secret: this._secret(options.secret) };
+      this.deviceName = options.deviceName ?? `mote-${session.host.hardwareId}`;
+    }
     this.loop = session.loop("provisioning", this);
-    const { secure, authority, prefix } = session.target;
-    const base = `${secure ? "https" : "http"}://${authority}${prefix}`;
-    const { host, target } = session;
-    this._tokens = new TokenStore(host, session.redactor, bindingOf(target, host.authorities));
-    this._backoff = new Backoff(session.host);
-    this._gate = new RefusalGate(session.host, base);
+    const { host, binding } = session;
+    this._tokens = new TokenStore(host, session.redactor, binding);
+    this._backoff = new Backoff(host);
+    this._gate = new RefusalGate(host, `${binding.scheme}://${binding.address}`);
     this._given = token !== undefined;
-    this.#token = token;
+    if (token !== undefined) this.#token = this._secret(token);
     for (const one of [token, options?.key, options?.secret]) session.redactor.pin(one ?? "");
   }
 
-  get deviceName(): string | undefined {
-    return this.#options && (this.#options.deviceName ?? `mote-${this._session.host.hardwareId}`);
+  private _secret(text: string): Secret {
+    return new Secret(text, this._session.binding);
   }
 
   get ready(): boolean {
@@ -101,10 +103,11 @@ export class Provisioning implements Job {
       this.#token = this._tokens.get("token");
       this.#proposed = this._tokens.get("proposed");
     }
-    const { key, secret } = this.#options ?? {};
     // Another image asks at once: the one that comes back from a failed trial has a result to report.
-    const who = this._given ? String(this.#token) : `${key} ${secret} ${this.deviceName}`;
-    this.refused = this._gate.begin(`${who} ${this._image}`);
+    const own = this._given && this.#token ? [this.#token] : [];
+    const { key, secret } = this.#secrets ?? {};
+    const secrets = this._given || !key || !secret ? own : [key, secret];
+    this.refused = this._gate.begin(this._given ? this._image : `${this.deviceName} ${this._image}`, secrets);
     if (this.refused) this._session.host.log("warn", "refused before this start: not asked again at once");
     if (this.#token && this._gate.count === 0) this._ready(true, false);
     else this._step = this.#token || this.#proposed ? "probe" : "ask";
@@ -127,7 +130,11 @@ export class Provisioning implements Job {
   }
 
   private async _probe(): Promise<number> {
-    const token = this.#token ?? this.#proposed ?? "";
+    const token = this.#token ?? this.#proposed;
+    if (!token) {
+      this._step = "ask";
+      return 0;
+    }
     const outcome = await this._session.sendTo("provisioning", PROBE, devicePrefix(token));
     if (!this._session.running) return 0;
     if (outcome.kind === "done") {
@@ -136,7 +143,7 @@ export class Provisioning implements Job {
       return 0;
     }
     if (outcome.kind !== "refused" || outcome.status !== 401) return this._later();
-    if (this.#token && this.#token !== this.#proposed) return this._unknown();
+    if (this.#token && !this.#token.equals(this.#proposed)) return this._unknown();
     // It was only taken for accepted: by an answer that was not the platform's, perhaps.
     this.#token = undefined;
     this._step = "ask";
@@ -144,18 +151,17 @@ export class Provisioning implements Job {
   }
 
   private async _ask(): Promise<number> {
-    const options = this.#options;
-    if (!options) return this._gate.refused("unknown");
+    const secrets = this.#secrets;
+    if (!secrets) return this._gate.refused("unknown");
     this.#proposed ??= this._tokens.propose();
     if (this.#proposed === undefined) return STORE_RETRY_MS;
-    const { key, secret } = options;
-    const body = encodeProvision({ deviceName: this.deviceName ?? "", key, secret, token: this.#proposed });
+    const body = encodeProvision({ deviceName: this.deviceName ?? "", ...secrets, token: this.#proposed });
     let wasSent = false;
     const sent = () => {
       wasSent = true;
     };
     const request = { ...post(PROVISION_PATH, this._session.host.encode(body)), repeatable: false, sent };
-    const outcome = await this._session.sendTo("provisioning", request, API_PREFIX);
+    const outcome = await this._session.sendTo("provisioning", request, this._secret(API_PREFIX));
     return this._session.running ? this._judge(outcome, wasSent) : 0;
   }
 
@@ -169,7 +175,7 @@ export class Provisioning implements Job {
     const answer = parseProvision(this._session.host.decode(outcome.body) ?? "");
     switch (answer.kind) {
       case "success":
-        this.#proposed = answer.token;
+        this.#proposed = this._secret(answer.token);
         this._fresh = true;
         this._step = "keep";
         return 0;
@@ -199,11 +205,11 @@ export class Provisioning implements Job {
   }
 
   private _keep(): number {
-    const token = this.#proposed ?? "";
+    const token = this.#proposed;
     // Also if the answer was lost and the token found accepted later, or the power goes between these steps.
     this.attributes?.provisioned();
     // Without a kept token the next start could not prove who it is.
-    if (!this._tokens.keep(token, this.deviceName)) return STORE_RETRY_MS;
+    if (!token || !this._tokens.keep(token, this.deviceName)) return STORE_RETRY_MS;
     this.#token = token;
     if (this._fresh) this._forgetProposed();
     this._ready(!this._fresh);
@@ -215,7 +221,7 @@ export class Provisioning implements Job {
     this._reported = undefined;
     this.refused = false;
     this._backoff.reset();
-    this._session.authorize(devicePrefix(this.#token ?? ""));
+    this._session.authorize(this.#token && devicePrefix(this.#token));
     this._events.emit("provisioned", { deviceName: this._given ? undefined : this._tokens.name, adopted });
     this._gate.ready(proven);
   }

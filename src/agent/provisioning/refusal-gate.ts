@@ -4,6 +4,7 @@ import { share } from "../../platform/backoff.js";
 import type { Host } from "../../port.js";
 import { forgetStored, readStored, writeStored } from "../../store.js";
 import { crc32 } from "../../wire/crypto/crc32.js";
+import type { Secret } from "../../wire/secret.js";
 import { isObject } from "../../wire/text/json.js";
 
 /** Seconds to the next attempt, at the most: of each wait any part may come. An answer that load itself causes begins more slowly. */
@@ -46,9 +47,14 @@ export class RefusalGate {
     return Math.max(0, Math.ceil(this._dueAt - this._host.clock.now()));
   }
 
-  /** A start: goes on where the one before left off, if that was refused as `who`. True if it has to wait. */
-  begin(who: string): boolean {
-    const bytes = this._host.encode(who);
+  /**
+   * A start: goes on where the one before left off, if that was refused as `who` with the same secrets. True if it has
+   * to wait.
+   */
+  begin(who: string, secrets: readonly Secret[] = []): boolean {
+    let text = "";
+    for (const secret of secrets) text += `${secret.reveal()} `;
+    const bytes = this._host.encode(text + who);
     this._of = crc32(bytes, 0, bytes.length);
     const found = readStored(this._host, STORED);
     if (this.count > 0 || !isObject(found) || found.url !== this._base || found.of !== this._of)

@@ -1,8 +1,8 @@
 // The access token in the store, and the one proposed while provisioning.
 import type { Host, Redactor } from "../../port.js";
 import { forgetStored, readStored, writeStored } from "../../store.js";
+import { type Binding, Secret } from "../../wire/secret.js";
 import { isObject, parseJson } from "../../wire/text/json.js";
-import { type Binding, storedBinding } from "./binding.js";
 
 const LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789";
 const LENGTH = 20;
@@ -35,6 +35,12 @@ export const pinAll = (value: unknown, redactor: Redactor): void => {
   }
 };
 
+/** As it is stored beside a secret: `ca` is left out where no authorities are known. */
+const storedBinding = ({ scheme, address, authorities }: Binding): { url: string; ca?: string } => ({
+  url: `${scheme}://${address}`,
+  ...(authorities !== undefined && { ca: authorities }),
+});
+
 /** A token is only ever handed out for what it is bound to: the base URL and the authorities that it was got by. */
 export class TokenStore {
   private readonly _host: Host;
@@ -51,7 +57,7 @@ export class TokenStore {
     pinStored(host, redactor);
   }
 
-  get(key: "token" | "proposed"): string | undefined {
+  get(key: "token" | "proposed"): Secret | undefined {
     const value = readStored(this._host, key);
     if (!isObject(value)) return undefined;
     const { url, ca } = storedBinding(this._binding);
@@ -63,11 +69,11 @@ export class TokenStore {
     }
     // An image that knew of no binding kept it: it is bound now. That image reads it all the same if it returns.
     if (value.ca === undefined && ca !== undefined) writeStored(this._host, key, { ...value, ca });
-    return typeof value.token === "string" ? value.token : undefined;
+    return typeof value.token === "string" ? new Secret(value.token, this._binding) : undefined;
   }
 
   /** A new random token, stored as proposed; undefined if that failed. */
-  propose(): string | undefined {
+  propose(): Secret | undefined {
     const letters = new Uint8Array(LENGTH);
     this._host.random(letters);
     let token = "";
@@ -75,21 +81,19 @@ export class TokenStore {
     letters.forEach((letter) => {
       token += LETTERS.charAt(letter % LETTERS.length);
     });
-    const proposed = { ...storedBinding(this._binding), token: this._concealed(token) };
-    return this._write("proposed", proposed) ? token : undefined;
+    const proposed = new Secret(token, this._binding);
+    return this._write("proposed", proposed) ? proposed : undefined;
   }
 
   /** From now on `token`, the device `name`'s, is the one in use; false if that could not be stored. */
-  keep(token: string, name: string | undefined): boolean {
-    return this._write("token", { ...storedBinding(this._binding), token: this._concealed(token), name });
+  keep(token: Secret, name: string | undefined): boolean {
+    return this._write("token", token, name);
   }
 
-  private _concealed(token: string): string {
+  private _write(key: string, secret: Secret, name?: string): boolean {
+    const token = secret.reveal();
     this._redactor.pin(token);
-    return token;
-  }
-
-  private _write(key: string, value: object): boolean {
+    const value = { ...storedBinding(secret.binding), token, name };
     const written = writeStored(this._host, key, value, this._failed);
     this._failed = !written;
     return written;

@@ -12,6 +12,7 @@ import { merged } from "../../../extras/commissioning/values.js";
 import { Agent } from "../../../src/agent/agent.js";
 import { TokenStore } from "../../../src/agent/provisioning/token-store.js";
 import { type FakeHost, FakeStore, fakeHost } from "../../fakes/host.js";
+import { secretOf } from "../../fakes/secret.js";
 
 const [ONE = "", OTHER = ""] = rootCertificates;
 const URL = "https://platform.test";
@@ -33,9 +34,16 @@ const tokens = (host: FakeHost, ca: string | undefined, scheme: "http" | "https"
 
 test("a token is used with its own authorities alone", (t) => {
   const host = fakeHost();
-  t.true(tokens(host, ONE).keep(TOKEN, "lamp"));
-  t.is(tokens(host, ONE).get("token"), TOKEN);
-  t.is(tokens(host, ONE.replace(/-----.*-----|\s/g, "")).get("token"), TOKEN, "however they are written");
+  const binding = { scheme: "https", address: "platform.test", authorities: nameOf(host, ONE) } as const;
+  t.true(tokens(host, ONE).keep(secretOf(TOKEN, binding), "lamp"));
+  t.is(tokens(host, ONE).get("token")?.reveal(), TOKEN);
+  t.is(
+    tokens(host, ONE.replace(/-----.*-----|\s/g, ""))
+      .get("token")
+      ?.reveal(),
+    TOKEN,
+    "however they are written",
+  );
   for (const ca of [OTHER, undefined, `${ONE}${OTHER}`]) t.is(tokens(host, ca).get("token"), undefined);
   t.is(tokens(host, ONE, "http").get("token"), undefined);
   t.true(host.lines.some((line) => line.includes("belongs to other certificates (CA)")));
@@ -44,7 +52,7 @@ test("a token is used with its own authorities alone", (t) => {
 test("a token that was kept without a binding is used, bound, and read by the image before as it was", (t) => {
   const host = fakeHost();
   put(host, "token", { url: URL, token: TOKEN, name: "lamp" });
-  t.is(tokens(host, ONE).get("token"), TOKEN);
+  t.is(tokens(host, ONE).get("token")?.reveal(), TOKEN);
   t.like(read(host, "token"), { url: URL, token: TOKEN, name: "lamp" });
   t.is(tokens(host, OTHER).get("token"), undefined);
 });
@@ -66,7 +74,7 @@ test("cut at each write, old data is bound once, and the token is there before a
       const host = oldDevice(ca, more);
       const start = (): string | undefined => {
         finishInterrupted(host, none);
-        return tokens(host, ca).get("token");
+        return tokens(host, ca).get("token")?.reveal();
       };
       let done = 0;
       host.store.fails = () => done++ >= cut;
@@ -88,7 +96,7 @@ test("what commissioning keeps is bound to what was entered", (t) => {
   const host = fakeHost();
   t.true(keep(host, { url: URL, ca: ONE, token: TOKEN }, false));
   finishInterrupted(host, none);
-  t.is(tokens(host, ONE).get("token"), TOKEN);
+  t.is(tokens(host, ONE).get("token")?.reveal(), TOKEN);
   t.is(tokens(host, OTHER).get("token"), undefined);
 });
 

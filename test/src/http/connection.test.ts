@@ -1,14 +1,16 @@
 import test from "ava";
+import { bindingOf } from "../../../src/http/binding.js";
 import { Connection, exchange } from "../../../src/http/connection.js";
 import { BUDGETS, Governor, type Purpose } from "../../../src/http/governor.js";
 import type { Outcome } from "../../../src/http/outcome.js";
 import type { Request } from "../../../src/http/request.js";
 import type { Host, Socket, SocketEvent } from "../../../src/port.js";
+import { Secret } from "../../../src/wire/secret.js";
 import { FakeClock } from "../../fakes/clock.js";
 import { type FakeHost, fakeHost } from "../../fakes/host.js";
 import type { NetOptions, Peer } from "../../fakes/net.js";
 import { answer, serve } from "../../fakes/server.js";
-import { bodyOf, GET, isLost, POST, rig, sendOn, TARGET } from "./rig.js";
+import { bodyOf, GET, isLost, POST, rig, sendOn, TARGET, targetOf } from "./rig.js";
 
 test("a request leaves in one write, head and body", async (t) => {
   const { host, connection } = rig();
@@ -80,6 +82,47 @@ test("further headers leave as they were given; one that could begin another lea
   t.is(bodyOf(await sendOn(host, connection, { ...POST, headers: ["a: 1", "jwt: a.b-c_d="] })), '"a.b-c_d="');
   for (const header of ["jwt: a\r\nEvil: 1", "jwt: a\n", "jwt:a", "jwt: ", ": a", "jwt: \u00e4", ""])
     isLost(t, await sendOn(host, connection, { ...POST, headers: ["a: 1", header] }), "request not escaped");
+});
+
+test("a credential goes out on the connection that it is bound to, and on no other", async (t) => {
+  const own = { scheme: "https", address: "platform.example:8080/base", authorities: "own" } as const;
+  const paths: string[] = [];
+  const connect = (url: string, authorities: string): [FakeHost, Connection] => {
+    const host = fakeHost();
+    serve(host.net, ({ path, reply }) => {
+      paths.push(path);
+      reply(200, "{}");
+    });
+    return [host, new Connection({ ...host, authorities }, targetOf(url))];
+  };
+  const credential = new Secret("/api/v1/TOKEN/", own);
+  const request = { ...GET, path: "x", credential };
+  for (const [url, authorities] of [
+    ["http://platform.example:8080/base", "own"],
+    ["https://platform.example/base", "own"],
+    ["https://other.example:8080/base", "own"],
+    ["https://platform.example:8080/", "own"],
+    ["https://platform.example:8080/base", "other"],
+    ["https://platform.example:8080/base", ""],
+  ] as const) {
+    const [host, connection] = connect(url, authorities);
+    isLost(t, await sendOn(host, connection, request), "the credential is bound to another address or CA");
+    t.is(host.net.peers.length, 0, "before a byte is sent");
+  }
+  const [host, connection] = connect("https://platform.example:8080/base", "own");
+  t.is((await sendOn(host, connection, request)).kind, "done");
+  t.deepEqual(paths, ["/base/api/v1/TOKEN/x"]);
+});
+
+test("a credential that is not escaped leaves nothing", async (t) => {
+  const { host, connection } = rig();
+  const binding = bindingOf(TARGET, undefined);
+  for (const text of ["/api/v1/a b/", "/api/v1/a\r\nEvil: 1/", "api/v1/a/"])
+    isLost(
+      t,
+      await sendOn(host, connection, { ...GET, credential: new Secret(text, binding) }),
+      "request not escaped",
+    );
 });
 
 test("a host that throws costs one request and no more", async (t) => {

@@ -1,4 +1,5 @@
 // What the application asks the platform for, and how such a request ends.
+
 import test from "ava";
 import { MoteError } from "../../../src/errors.js";
 import { Events } from "../../../src/events.js";
@@ -7,6 +8,7 @@ import { ask } from "../../../src/platform/call.js";
 import { RequestChannel } from "../../../src/platform/request-channel.js";
 import { PlatformSession } from "../../../src/platform/session.js";
 import { fakeHost } from "../../fakes/host.js";
+import { tokenFor } from "../../fakes/secret.js";
 import { serve } from "../../fakes/server.js";
 
 const request = {
@@ -29,7 +31,7 @@ function rig(statuses: (number | undefined)[], authorized = true) {
   });
   const session = new PlatformSession(host, target.target, 2, new Events(host));
   session.start();
-  if (authorized) session.authorize("/api/v1/TOKEN/");
+  if (authorized) session.authorize(tokenFor(session, "TOKEN"));
   /** How it ends, and after how many ms. */
   const call = async (deadlineMs: number, change: object = {}) => {
     const begun = host.clock.now();
@@ -64,7 +66,7 @@ test("what the platform answers is the end, and so is that it refuses", async (t
 
 test("a request that met a 401 waits for a token, also one that is sent once, and goes out again", async (t) => {
   const { call, at, session, host } = rig([401, 200]);
-  host.clock.timer(5000, () => session.authorize("/api/v1/TOKEN/"));
+  host.clock.timer(5000, () => session.authorize(tokenFor(session, "TOKEN")));
   const [end, ms] = await call(10_000, { repeatable: false });
   t.is(end, "done");
   t.is(at.length, 2);

@@ -1,10 +1,12 @@
 // The way to the platform that all loops share.
+
 import test from "ava";
 import { Events } from "../../../src/events.js";
 import type { Outcome } from "../../../src/http/outcome.js";
 import { parseTarget } from "../../../src/http/target.js";
 import { PlatformSession } from "../../../src/platform/session.js";
 import { fakeHost } from "../../fakes/host.js";
+import { tokenFor } from "../../fakes/secret.js";
 import { serve } from "../../fakes/server.js";
 
 const request = {
@@ -44,7 +46,7 @@ test("without a token, before the start and after a stop nothing is sent, and wh
   session.start();
   t.is(await send(), "no token");
   t.deepEqual(paths, []);
-  session.authorize("/api/v1/TOKEN/");
+  session.authorize(tokenFor(session, "TOKEN"));
   t.is(await send(), "done");
   t.deepEqual(paths, ["/api/v1/TOKEN/attributes"]);
   session.stop();
@@ -66,12 +68,12 @@ test("a 401 withdraws the token, and the job is told to send again with another"
     unauthorized: () => unauthorized++,
   };
   session.start();
-  session.authorize("/api/v1/ONE/");
+  session.authorize(tokenFor(session, "ONE"));
   platform.status = 401;
   t.is(await send(), "the platform does not know the token");
   t.is(unauthorized, 1);
   t.is(await send(), "no token");
-  session.authorize("/api/v1/TWO/");
+  session.authorize(tokenFor(session, "TWO"));
   platform.status = 200;
   t.is(await send(), "done");
   t.deepEqual(paths, ["/api/v1/ONE/attributes", "/api/v1/TWO/attributes"]);
@@ -89,7 +91,7 @@ test("a platform that answers answers, whatever it says; not so one that says no
     [200, true],
   ] as const) {
     platform.status = status;
-    session.authorize("/api/v1/TOKEN/");
+    session.authorize(tokenFor(session, "TOKEN"));
     await send();
     t.is(session.answers, answers, `${status}`);
   }

@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import test from "ava";
 import fc from "fast-check";
 import {
@@ -36,6 +37,7 @@ import { decodeStart, fits, utf8Length } from "../../../src/wire/text/text.js";
 import { applicationTimestamp, clockTimestamp, isTimestamp } from "../../../src/wire/timestamp.js";
 import { encodeValues } from "../../../src/wire/values.js";
 import { fakeHost } from "../../fakes/host.js";
+import { secretOf } from "../../fakes/secret.js";
 import { at } from "../../fakes/time.js";
 import { ascii, fixture } from "./support.js";
 
@@ -442,11 +444,11 @@ test("an image is the same whatever its tag, and another with any other size or 
 
 test("a request names the device, key and secret, and the token it proposes", (t) => {
   t.is(
-    encodeProvision({ key: "k", secret: 's"', deviceName: "greenhouse-7" }),
+    encodeProvision({ key: secretOf("k"), secret: secretOf('s"'), deviceName: "greenhouse-7" }),
     '{"deviceName":"greenhouse-7","provisionDeviceKey":"k","provisionDeviceSecret":"s\\""}',
   );
   t.is(
-    encodeProvision({ key: "k", secret: "s", deviceName: "d", token: "abc" }),
+    encodeProvision({ key: secretOf("k"), secret: secretOf("s"), deviceName: "d", token: secretOf("abc") }),
     '{"deviceName":"d","provisionDeviceKey":"k","provisionDeviceSecret":"s","credentialsType":"ACCESS_TOKEN","token":"abc"}',
   );
 });
@@ -503,7 +505,7 @@ test("a claim with a wrong secret or duration is refused without showing it", (t
 });
 
 test("every request has its documented target", (t) => {
-  const target = (path: string) => paths.devicePrefix("tok") + path;
+  const target = (path: string) => paths.devicePrefix(secretOf("tok")).reveal() + path;
   t.is(paths.API_PREFIX + paths.PROVISION_PATH, "/api/v1/provision");
   t.is(target(paths.TELEMETRY_PATH), "/api/v1/tok/telemetry");
   t.is(target(paths.attributesPath()), "/api/v1/tok/attributes");
@@ -522,7 +524,7 @@ test("every request has its documented target", (t) => {
     target(paths.firmwarePath("t", "v", { size: 16_384, chunk: 0 })),
     "/api/v1/tok/firmware?title=t&version=v&size=16384&chunk=0",
   );
-  t.is(paths.devicePrefix("with space"), "/api/v1/with%20space/");
+  t.is(paths.devicePrefix(secretOf("with space")).reveal(), "/api/v1/with%20space/");
 });
 
 test("any text becomes a part of an address that is plain ASCII and reads back as the same", (t) => {
@@ -941,4 +943,16 @@ test("a damaged request is never read with an id that stands elsewhere in it", (
   ]) {
     t.false(parseRpcRequest(text, false).ok, text);
   }
+});
+
+test("a secret is *** wherever it is printed, and equal to the same text alone", (t) => {
+  const secret = secretOf("TOKEN-of-a-device");
+  t.is(`${secret}`, "***");
+  t.is(String(secret), "***");
+  t.is(JSON.stringify([secret, { token: secret }]), '["***",{"token":"***"}]');
+  t.false(inspect(secret, { depth: 9, showHidden: true }).includes("TOKEN"));
+  t.false(JSON.stringify({ ...secret }).includes("TOKEN"));
+  t.is(secret.reveal(), "TOKEN-of-a-device");
+  t.true(secret.equals(secretOf("TOKEN-of-a-device")));
+  t.false(secret.equals(secretOf("another")) || secret.equals(undefined));
 });

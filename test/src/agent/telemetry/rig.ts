@@ -1,4 +1,5 @@
 // Telemetry on a fake host, against a platform that the test scripts.
+
 import type { TelemetryOptions } from "../../../../src/agent/options/telemetry.js";
 import { Outbox } from "../../../../src/agent/queue/outbox.js";
 import { Telemetry } from "../../../../src/agent/telemetry/telemetry.js";
@@ -9,6 +10,7 @@ import type { SessionWatcher } from "../../../../src/platform/session.js";
 import { PlatformSession } from "../../../../src/platform/session.js";
 import type { Timestamp } from "../../../../src/wire/timestamp.js";
 import { type FakeHost, type FakeHostOptions, fakeHost } from "../../../fakes/host.js";
+import { tokenFor } from "../../../fakes/secret.js";
 import { type SeenRequest, serve } from "../../../fakes/server.js";
 
 export interface Element {
@@ -60,7 +62,7 @@ export class TelemetryRig {
     const dated = (ms: Timestamp<"server">) => this.time.learn(ms);
     // Finds the token good again after a while.
     const unauthorized = () =>
-      void this.host.clock.timer(1000, () => this.session.authorize("/api/v1/TOKEN/"));
+      void this.host.clock.timer(1000, () => this.session.authorize(tokenFor(this.session, "TOKEN")));
     this.watcher = { dated, asked: nothing, reached: nothing, proven: nothing, unauthorized };
     this.session.watcher = this.watcher;
     this.outbox = new Outbox(this.host, this.time, options);
@@ -70,7 +72,7 @@ export class TelemetryRig {
 
   start(): this {
     this.session.start();
-    this.session.authorize("/api/v1/TOKEN/");
+    this.session.authorize(tokenFor(this.session, "TOKEN"));
     for (const loop of this.session.loops) loop.start();
     return this;
   }

@@ -10,6 +10,7 @@ import { FakeFlash } from "../../../fakes/flash.js";
 import { fakeHost } from "../../../fakes/host.js";
 import { FakeNet } from "../../../fakes/net.js";
 import { FakePlatform } from "../../../fakes/platform.js";
+import { tokenFor } from "../../../fakes/secret.js";
 import { at } from "../../../fakes/time.js";
 import { TelemetryRig, upTo } from "./rig.js";
 
@@ -277,7 +278,7 @@ test("401 keeps all until there is a token that the platform knows", async (t) =
   await rig.host.clock.advance(600_000);
   t.is(rig.log.length, 1);
   rig.answer = () => ({ status: 200 });
-  rig.session.authorize("/api/v1/OTHER/");
+  rig.session.authorize(tokenFor(rig.session, "OTHER"));
   await rig.empty();
   t.deepEqual(rig.numbers, upTo(5));
 });

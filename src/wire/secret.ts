@@ -1,0 +1,40 @@
+// What a device proves itself with.
+
+/** A secret goes to this address alone, by this scheme, and under these authorities. */
+export interface Binding {
+  readonly scheme: "http" | "https";
+  /** Host, port unless it is the scheme's own, and path of the base URL. */
+  readonly address: string;
+  /** As the port's `authorities`; undefined over http, and where the host does not say. */
+  readonly authorities: string | undefined;
+}
+
+/**
+ * A text that only request encoders and the store reveal, and the connection that it may go out on. As a string or in
+ * JSON it is "***". test/architecture lists the modules that call `reveal`.
+ */
+export class Secret {
+  readonly binding: Binding;
+  readonly #text: string;
+
+  constructor(text: string, binding: Binding) {
+    this.#text = text;
+    this.binding = binding;
+  }
+
+  reveal(): string {
+    return this.#text;
+  }
+
+  equals(other: Secret | undefined): boolean {
+    return other !== undefined && this.#text === other.#text;
+  }
+
+  toString(): string {
+    return "***";
+  }
+
+  toJSON(): string {
+    return "***";
+  }
+}

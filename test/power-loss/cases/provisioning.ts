@@ -1,8 +1,16 @@
 // Getting an access token, with the power going at any write and any word to or from the platform.
 
-import type { Agent } from "../../../src/index.js";
+import { rootCertificates } from "node:tls";
+import { nameOf } from "../../../extras/commissioning/authorities.js";
+import {
+  finishInterrupted,
+  keep,
+  readStoredSettings,
+} from "../../../extras/commissioning/stored-settings.js";
+import { Agent } from "../../../src/index.js";
+import type { Host } from "../../../src/port.js";
 import { FakeNet } from "../../fakes/net.js";
-import { FakePlatform } from "../../fakes/platform.js";
+import { FakePlatform, KEY, SECRET } from "../../fakes/platform.js";
 import type { Power } from "../power.js";
 import { type Case, multiply } from "../runner.js";
 import { asked, NAME, WAYS, type Way, World } from "../world.js";
@@ -134,8 +142,85 @@ const moved = (): Case<Moved> => ({
   },
 });
 
+/**
+ * A token that an image without bindings kept, and its owner, who changes the CA and enters the token again. It goes out
+ * only under the authorities that its record names.
+ */
+interface Bound extends World {
+  phase: "unbound" | "bound" | "changed";
+}
+
+const SECURE = "https://platform.test";
+const OWN = "TOKEN-of-the-owner";
+const [FIRST = "", SECOND = ""] = rootCertificates;
+const LEFT = { url: SECURE, key: KEY, secret: SECRET };
+
+function beginBound(): Bound {
+  const world = new World();
+  world.platform.create(NAME, OWN);
+  const put = (key: string, value: object): void =>
+    void world.body.store.values.set(key, new TextEncoder().encode(`\u0001${JSON.stringify(value)}`));
+  put("token", { url: SECURE, token: OWN, name: NAME });
+  put("site", { ...LEFT, ca: FIRST });
+  return Object.assign(world, { phase: "unbound" as const });
+}
+
+async function resumeBound(world: Bound, power: Power): Promise<void> {
+  const { host, ca } = startBound(world, power);
+  const record = (): unknown => world.stored("token")?.ca;
+  const agent = new Agent(host, {
+    baseUrl: SECURE,
+    provisioning: { key: KEY, secret: SECRET, deviceName: NAME },
+  });
+  agent.on("refused", () => world.refused++);
+  agent.start();
+  await world.until(power, "online", () => agent.state === "online", SOON_MS);
+  if (record() !== nameOf(host, ca)) throw new Error("the token in use is not bound");
+  if (world.phase === "changed") return;
+  world.phase = "bound";
+  await agent.stop();
+  if (!keep(host, { ...LEFT, ca: SECOND, token: OWN }, false)) throw new Error("not kept");
+  return resumeBound(world, power);
+}
+
+/** What a start reads is all old or all new. */
+function startBound(world: Bound, power: Power): { host: Host; ca: string | undefined } {
+  const made = world.body.start(power);
+  finishInterrupted(made, () => {
+    throw new Error("nothing was reset");
+  });
+  const { ca, key, secret } = readStoredSettings(made);
+  if (key !== KEY || secret !== SECRET || (ca !== FIRST && ca !== SECOND))
+    throw new Error("half of a change");
+  if (ca === SECOND && world.phase === "unbound") throw new Error("a change that nobody made");
+  if (ca === SECOND) world.phase = "changed";
+  const authorities = nameOf(made, ca);
+  const open: Host["open"] = (...to) => {
+    const socket = made.open(...to);
+    const write = (bytes: Uint8Array): number => {
+      const isShown = Buffer.from(bytes).includes(OWN);
+      if (isShown && world.stored("token")?.ca !== authorities)
+        world.problems.push("the token was sent under authorities that its record does not name");
+      return socket.write(bytes);
+    };
+    return { write, read: (into) => socket.read(into), close: () => socket.close() };
+  };
+  return { host: { ...made, open, ...(authorities !== undefined && { authorities }) }, ca };
+}
+
+const bound = (): Case<Bound> => ({
+  name: "provisioning/authorities",
+  begin: beginBound,
+  resume: resumeBound,
+  check: (world) => {
+    if (world.phase !== "changed") throw new Error("the change was lost");
+    if (asked(world, PROVISION).length > 0 || world.refused > 0) throw new Error("the token was lost");
+  },
+});
+
 export const provisioningCases: readonly Case[] = [
   ...multiply({ way: WAYS }, provisioned),
   unauthorized(),
   moved(),
+  bound(),
 ];

@@ -2,8 +2,8 @@
 import test from "ava";
 import { AttributeStore } from "../../../tools/platform/core/attributes.js";
 import { Budget } from "../../../tools/platform/core/common/budget.js";
-import { jsonText } from "../../../tools/platform/core/json/json.js";
-import { JsonSyntaxError, parseJson } from "../../../tools/platform/core/json/json-reader.js";
+
+import { parseJson } from "../../../tools/platform/core/json/json-reader.js";
 import { RpcActor } from "../../../tools/platform/core/rpc/rpc.js";
 import type { PersistentRpc } from "../../../tools/platform/core/rpc/rpc-records.js";
 import { TimeSeries } from "../../../tools/platform/core/timeseries/timeseries.js";
@@ -15,7 +15,7 @@ import {
   typedTwice,
   valueJson,
 } from "../../../tools/platform/core/values.js";
-import { createRig, type Rig, START } from "./rig.js";
+import { createRig, type Rig } from "./rig.js";
 
 const SENT = [{ kind: "sent" }];
 
@@ -370,15 +370,6 @@ test(`a value set again is sent though it did not change, other scopes never`, (
   t.is(poll.text, '{"k":1}');
 });
 
-test("an empty key in a list gets no answer until the server's limit", (t) => {
-  const { call, clock } = createRig();
-  const reading = call("GET", "attributes?sharedKeys=a,,b");
-  clock.advance(29_999);
-  t.is(reading.status, undefined);
-  clock.advance(1);
-  t.is(reading.status, 503);
-});
-
 test("with a lag the data is not there when its 200 goes out, and is later", (t) => {
   const { call, clock, device } = createRig({ lagMs: 50 });
   t.is(call("POST", "attributes", '{"a":1}').status, 200);
@@ -411,79 +402,6 @@ test("an unchanged value keeps its time", (t) => {
     device.attributes.list("CLIENT_SCOPE").map(([, entry]) => entry.ts),
     [ts, ts],
   );
-});
-
-test(`each of the documented shapes is stored, with the device's time or the platform's`, (t) => {
-  const { call, device } = createRig();
-  t.is(call("POST", "telemetry", '{"a":1}').status, 200);
-  t.is(call("POST", "telemetry", '[{"b":1},{"c":2}]').status, 200);
-  t.is(call("POST", "telemetry", '{"ts":1451649600512,"values":{"d":1}}').status, 200);
-  t.is(call("POST", "telemetry", '[{"ts":7,"values":{"e":1}},{"f":2}]').status, 200);
-  const stored = device.series.keys().map((key) => [key, device.series.latest(key)?.ts]);
-  t.deepEqual(stored, [
-    ["a", START],
-    ["b", START],
-    ["c", START],
-    ["d", 1_451_649_600_512],
-    ["e", 7],
-    ["f", START],
-  ]);
-});
-
-test(`ts without values is a key, and so is values without ts`, (t) => {
-  const { call, device } = createRig();
-  call("POST", "telemetry", '[{"ts":1},{"values":{"a":1}}]');
-  t.deepEqual(device.series.keys(), ["ts", "values"]);
-});
-
-test(`what holds nothing is accepted and stores nothing`, (t) => {
-  const { call, device } = createRig();
-  for (const body of ["{}", "[{}]", '{"ts":1,"values":{}}', '{"a":null}']) {
-    t.is(call("POST", "telemetry", body).status, 200, body);
-  }
-  t.deepEqual(device.series.keys(), []);
-});
-
-test(`a bad element refuses the whole request`, (t) => {
-  const { call, device } = createRig();
-  const refusal = 500;
-  const answers = ['[{"a":1},5]', "5", "null", '"x"'].map((body) => call("POST", "telemetry", body));
-  t.deepEqual(
-    answers.map(({ status, text }) => [status, text]),
-    [
-      [refusal, "Can't parse value: 5"],
-      [refusal, "Can't parse value: 5"],
-      [refusal, "Can't parse value: null"],
-      [refusal, `Can't parse value: "x"`],
-    ],
-  );
-  t.deepEqual(device.series.keys(), []);
-});
-
-test(`a ts may be a number, digits or a list of one; anything else is refused without a text`, (t) => {
-  const { call, device } = createRig();
-  for (const [index, ts] of ["5.9", '"5"', "[5]", "5e0"].entries()) {
-    t.is(call("POST", "telemetry", `{"ts":${ts},"values":{"k${index}":1}}`).status, 200, ts);
-    t.is(device.series.latest(`k${index}`)?.ts, 5, ts);
-  }
-  const refusal = 500;
-  for (const ts of ['"1.5e12"', "true", "null", "{}", '""', "[1,2]"]) {
-    const { status, text } = call("POST", "telemetry", `{"ts":${ts},"values":{"a":1}}`);
-    t.deepEqual([status, text], [refusal, ""], ts);
-  }
-  t.deepEqual(
-    [call("POST", "telemetry", '{"ts":1,"values":5}')].map(({ status, text }) => [status, text]),
-    [[refusal, ""]],
-  );
-});
-
-test("an empty list gets no answer until the server's limit", (t) => {
-  const { call, clock } = createRig();
-  const post = call("POST", "telemetry", "[]");
-  clock.advance(29_999);
-  t.is(post.status, undefined);
-  clock.advance(1);
-  t.is(post.status, 503);
 });
 
 test("a later value of the same key and time takes the earlier one's place", (t) => {
@@ -522,18 +440,6 @@ test("of one key 100,000 points are kept", (t) => {
   for (let ts = 0; ts < 100_010; ts++) series.save("a", ts, 1n);
   const kept = series.range("a", { startTs: 0, endTs: 1e6, limit: 1e6, ascending: true });
   t.deepEqual([kept.length, kept[0]?.ts], [100_000, 10]);
-});
-
-test(`a poll ends with an empty 408 when its time is over`, (t) => {
-  for (const path of ["rpc", "attributes/updates"]) {
-    const { call, clock } = createRig();
-    const poll = call("GET", `${path}?timeout=20000`);
-    clock.advance(19_999);
-    t.is(poll.status, undefined);
-    clock.advance(1);
-    t.deepEqual([poll.status, poll.text], [408, ""]);
-    t.is(clock.waiting, 0);
-  }
 });
 
 test(`after an answer no timer is left`, (t) => {
@@ -691,59 +597,4 @@ test("seen on a running server: other scripts' digits, a zero below zero, half a
     t.false(device.series.has(key), key);
     t.false(device.series.has(`beside ${key}`.slice(0, 20)), key);
   }
-});
-
-test("seen on a running server: a time below zero is kept, 1e400 is 0, the largest is not kept", (t) => {
-  const { call, device } = createRig();
-  for (const ts of ["-5", "1e400", "9223372036854775807"])
-    t.is(call("POST", "telemetry", `{"ts":${ts},"values":{"k${ts}":1}}`).status, 200);
-  t.deepEqual(
-    ["k-5", "k1e400", "k9223372036854775807"].map((key) => device.series.latest(key)?.ts),
-    [-5, 0, undefined],
-  );
-});
-
-const READ: [title: string, text: string, shown: string][] = [
-  ["of equal keys the last", '{"a":1,"a":2}', '{"a":2}'],
-  ["a blank text as null", "  ", "null"],
-  ["escapes", '"\\u00e9\\n\\"\\/"', '"é\\n\\"/"'],
-  [
-    "numbers as they are spelt",
-    "[1.50,1E+3,-0,-0.0,12345678901234567890]",
-    "[1.50,1E+3,-0,-0.0,12345678901234567890]",
-  ],
-  ["a key that names the prototype", '{"__proto__":{"x":1}}', '{"__proto__":{"x":1}}'],
-  ["brackets inside a string", `{"a":"${"[".repeat(300)}"}`, `{"a":"${"[".repeat(300)}"}`],
-];
-
-for (const [title, text, shown] of READ) {
-  test(`reads ${title}`, (t) => {
-    t.is(jsonText(parseJson(text)), shown);
-  });
-}
-
-const REFUSED: [title: string, text: string][] = [
-  ["a comma at the end of an object", '{"a":1,}'],
-  ["what follows the document", "{} x"],
-  ["a string without end", '"abc'],
-  ["an object without end", '{"a":1'],
-  ["an unknown escape", '"\\x"'],
-  ["a bad Unicode escape", '"\\u12g4"'],
-  ["unquoted keys", "{a:1}"],
-  ["single quotes", "{'a':1}"],
-  ["comments", "{}//x"],
-  ["an empty place in a list", "[1,]"],
-  ["20,000 brackets", "[".repeat(20_000)],
-  ["a member without a value", '{"a":}'],
-  ["a nesting of 256", `${"[".repeat(256)}${"]".repeat(256)}`],
-];
-
-for (const [title, text] of REFUSED) {
-  test(`refuses ${title}`, (t) => {
-    t.throws(() => parseJson(text), { instanceOf: JsonSyntaxError });
-  });
-}
-
-test("a nesting of 255 is read", (t) => {
-  t.notThrows(() => parseJson(`${"[".repeat(255)}${"]".repeat(255)}`));
 });

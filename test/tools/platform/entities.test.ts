@@ -6,7 +6,6 @@ import { TokenBucket } from "../../../tools/platform/core/rate-limits.js";
 import { valueJson } from "../../../tools/platform/core/values.js";
 import { createRig, type Rig, START, TOKEN, VirtualClock } from "./rig.js";
 
-const NOT_FOUND = '{"errorMsg":"Provision data was not found!","status":"NOT_FOUND"}';
 const FAILURE = '{"errorMsg":"Failed to provision device!","status":"FAILURE"}';
 
 function ask(rig: Rig, fields: Record<string, unknown> = {}): string {
@@ -34,26 +33,6 @@ test(`a new device gets the token it proposed, or a random one`, (t) => {
   );
 });
 
-test(`a wrong secret, an unknown key and a switched-off profile are the same 200 NOT_FOUND`, (t) => {
-  const rig = createRig();
-  t.is(ask(rig, { deviceName: "x", provisionDeviceSecret: "wrong" }), NOT_FOUND);
-  t.is(ask(rig, { deviceName: "x", provisionDeviceSecret: "" }), NOT_FOUND);
-  t.is(ask(rig, { deviceName: "x", provisionDeviceKey: "unknown" }), NOT_FOUND);
-  strategy(rig, "DISABLED");
-  t.is(ask(rig, { deviceName: "x" }), NOT_FOUND);
-  t.is(rig.core.devices.byName("x"), undefined);
-});
-
-test(`a name or a token that is taken, or a blank name, is a 200 FAILURE`, (t) => {
-  const rig = createRig();
-  t.is(ask(rig, { deviceName: "greenhouse-7" }), FAILURE);
-  t.is(ask(rig, { deviceName: " greenhouse-7 " }), FAILURE);
-  t.is(ask(rig, { deviceName: "other", token: "the-device-token" }), FAILURE);
-  t.is(ask(rig, { deviceName: "   " }), FAILURE);
-  t.is(ask(rig, { deviceName: "n".repeat(256) }), FAILURE);
-  t.is(rig.core.devices.byName("other"), undefined);
-});
-
 test(`a pre-provisioned device gets its own token, once`, (t) => {
   const rig = createRig();
   strategy(rig, "CHECK_PRE_PROVISIONED_DEVICES");
@@ -62,42 +41,6 @@ test(`a pre-provisioned device gets its own token, once`, (t) => {
   t.is(ask(rig, { deviceName: "greenhouse-7" }), FAILURE);
   t.is(ask(rig, { deviceName: "unknown" }), FAILURE);
   t.is(ask(rig), FAILURE);
-});
-
-test(`a request that lacks something is refused`, (t) => {
-  const rig = createRig();
-  const refusal = "500";
-  for (const fields of [
-    { provisionDeviceKey: undefined },
-    { provisionDeviceSecret: null },
-    { deviceName: null },
-    { credentialsType: "PASSPORT" },
-    { token: {} },
-  ]) {
-    t.true(ask(rig, fields).startsWith(refusal), JSON.stringify(fields));
-  }
-  t.is(rig.call("POST", "/api/v1/provision", "{").status, Number(refusal));
-  t.is(rig.call("POST", "/api/v1/provision", "[]").status, Number(refusal));
-  t.is(rig.call("POST", "/api/v1/provision", "").status, 400);
-});
-
-test("without a name the device gets a random one", (t) => {
-  const rig = createRig();
-  ask(rig, { token: "mine" });
-  t.regex(rig.core.devices.byToken("mine")?.name ?? "", /^[A-Za-z0-9]{20}$/);
-});
-
-test("a device with other credentials has no access token", (t) => {
-  const rig = createRig();
-  const answer = ask(rig, { deviceName: "m", credentialsType: "MQTT_BASIC", username: "u", password: "p" });
-  t.deepEqual(JSON.parse(answer), {
-    credentialsValue: { clientId: null, userName: "u", password: "p" },
-    credentialsType: "MQTT_BASIC",
-    status: "SUCCESS",
-  });
-  t.is(rig.core.devices.byToken("u"), undefined);
-  t.is(ask(rig, { deviceName: "n", credentialsType: "X509_CERTIFICATE" }), FAILURE);
-  t.is(rig.core.devices.byName("n"), undefined);
 });
 
 test("a profile with certificate chains answers after a long silence, with nothing", (t) => {
@@ -131,22 +74,6 @@ test(`without a body the secret is empty and the claim lasts a day`, (t) => {
   t.is(claim(rig, ""), "SUCCESS");
 });
 
-test(`a bad body is refused`, (t) => {
-  const rig = createRig();
-  const refusal = 500;
-  const answers = ["[]", " ", '{"secretKey":null}', '{"durationMs":"soon"}', '{"durationMs":{}}'].map(
-    (body) => rig.call("POST", "claim", body),
-  );
-  t.deepEqual(
-    answers.map(({ status }) => status),
-    answers.map(() => refusal),
-  );
-  t.deepEqual(
-    answers.map(({ text }) => text !== ""),
-    [true, true, false, false, false],
-  );
-});
-
 test("a wrong secret voids the claim", (t) => {
   const rig = createRig();
   rig.call("POST", "claim", '{"secretKey":"s"}');
@@ -166,16 +93,6 @@ test("a claim that is over fails", (t) => {
   rig.call("POST", "claim", '{"secretKey":"s","durationMs":"1000"}');
   rig.clock.advance(1_001);
   t.is(claim(rig, "s"), "FAILURE");
-});
-
-test("a device taken back can be claimed again", (t) => {
-  const rig = createRig();
-  rig.call("POST", "claim", '{"secretKey":"s"}');
-  claim(rig, "s");
-  rig.core.claiming.reclaim(rig.device);
-  t.is(rig.device.customerId, undefined);
-  rig.call("POST", "claim", '{"secretKey":"t"}');
-  t.is(claim(rig, "t"), "SUCCESS");
 });
 
 const VECTORS: Record<Algorithm, [hello: string, digits: string]> = {
@@ -293,32 +210,6 @@ test("assignments are paced, and one that was replaced while it waited is skippe
   t.true(shared(rig).includes('fw_version="3"'));
 });
 
-test("the profile's package holds for devices that have none of their own", (t) => {
-  const rig = createRig();
-  const target = upload(rig, "2");
-  rig.core.updateProfile(rig.profile, { ...rig.profile, firmwareId: target.id });
-  rig.clock.advance(10);
-  t.true(shared(rig).includes('fw_version="2"'));
-  assign(rig, upload(rig, "3"));
-  rig.clock.advance(1_000);
-  t.true(shared(rig).includes('fw_version="3"'));
-  assign(rig, undefined);
-  rig.clock.advance(1_000);
-  t.true(shared(rig).includes('fw_version="2"'));
-  t.is(get(rig).status, 200);
-});
-
-test("a device that provisions itself is notified of its profile's package", (t) => {
-  const rig = createRig();
-  rig.core.updateProfile(rig.profile, { ...rig.profile, firmwareId: upload(rig, "2").id });
-  rig.clock.advance(1_000);
-  const body =
-    '{"provisionDeviceKey":"key","provisionDeviceSecret":"secret","deviceName":"new","token":"new"}';
-  rig.call("POST", "/api/v1/provision", body);
-  rig.clock.advance(10);
-  t.regex(rig.call("GET", "/api/v1/new/attributes?sharedKeys=fw_version").text, /"fw_version":"2"/);
-});
-
 test("a package elsewhere has its address in fw_url, and no bytes here", (t) => {
   const rig = createRig();
   const target = rig.core.packages.create({
@@ -390,17 +281,6 @@ test(`the file comes whole or in chunks, and past its end there is an empty 200`
   );
   t.is(get(rig, "&size=4&chunk=-1").status, 500);
   t.is(get(rig, "&size=4&chunk=99").status, 200);
-});
-
-test(`none assigned is 404, another title or version 400, both without a body`, (t) => {
-  const rig = createRig();
-  t.deepEqual([get(rig).status, get(rig).text], [404, ""]);
-  assign(rig, upload(rig, "2"));
-  for (const query of ["title=Greenhouse&version=2", "title=greenhouse&version=2.0"]) {
-    const { status, text } = rig.call("GET", `firmware?${query}`);
-    t.deepEqual([status, text], [400, ""]);
-  }
-  t.is(rig.call("GET", "software?title=greenhouse&version=2").status, 404);
 });
 
 test("a range counts from the beginning of the chunk", (t) => {

@@ -61,47 +61,11 @@ test(`two requests go over one connection, and the status line has no reason`, a
   line.socket.destroy();
 });
 
-test(`a body that can't be parsed is answered, and the connection closed`, async (t) => {
-  const line = open(await start(t));
-  line.socket.write(post(`${TOKEN}/telemetry`, "{"));
-  await line.closed;
-  const [status] = line.text().split("\r\n");
-  t.is(status, "HTTP/1.1 500 ");
-  t.regex(line.text(), /\r\nConnection: close\r\n/i);
-});
-
-test("a poll that timed out is an empty 408, and the connection is closed", async (t) => {
-  const line = open(await start(t));
-  line.socket.write(get(`${TOKEN}/rpc?timeout=20`));
-  await line.closed;
-  t.true(line.text().startsWith("HTTP/1.1 408 \r\n"));
-  t.true(line.text().endsWith("\r\n\r\n"));
-});
-
-test("a large body is refused by its stated length before it has come, and whatever the token", async (t) => {
-  const line = open(await start(t));
-  line.socket.write("POST /api/v1/unknown/rpc/1 HTTP/1.1\r\nHost: d\r\nContent-Length: 70000\r\n\r\n");
-  const text = await line.until('"Payload size exceeds the limit of 65536 bytes"');
-  t.true(text.startsWith("HTTP/1.1 413 \r\n"));
-  line.socket.destroy();
-});
-
 test("a large body that is sent to its end still sees its answer", async (t) => {
   const platform = await start(t);
   const body = "x".repeat(1_000_000);
   const response = await fetch(`${platform.url}/api/v1/${TOKEN}/rpc/1`, { method: "POST", body });
   t.is(response.status, 413);
-});
-
-test("a body in chunks has no stated length and passes", async (t) => {
-  const platform = await start(t);
-  const line = open(platform);
-  line.socket.write(`POST /api/v1/${TOKEN}/rpc/1 HTTP/1.1\r\nHost: d\r\nTransfer-Encoding: chunked\r\n\r\n`);
-  const chunk = "x".repeat(35_000);
-  for (let sent = 0; sent < 2; sent++) line.socket.write(`${chunk.length.toString(16)}\r\n${chunk}\r\n`);
-  line.socket.write("0\r\n\r\n");
-  t.true((await line.until("\r\n\r\n")).startsWith("HTTP/1.1 200 \r\n"));
-  line.socket.destroy();
 });
 
 test("a device that hangs up leaves a zombie: the next one-way RPC is lost", async (t) => {
@@ -118,14 +82,6 @@ test("a device that hangs up leaves a zombie: the next one-way RPC is lost", asy
   device.rpc.send({ ...request, result: ({ kind }) => results.push(kind) });
   t.deepEqual(results, ["sent"]);
   t.is(device.rpc.pending, 0);
-});
-
-test("a HEAD request gets the head of the answer and no body", async (t) => {
-  const line = open(await start(t));
-  line.socket.write(get(`${TOKEN}/attributes`).replace("GET", "HEAD"));
-  const text = await line.until("\r\n\r\n");
-  t.regex(text, /^HTTP\/1\.1 200 \r\n(?:.+\r\n)*Content-Length: 2\r\n/i);
-  line.socket.destroy();
 });
 
 test("bytes that are not HTTP, or a head too large, get a 400, and the connection closes", async (t) => {
@@ -217,17 +173,6 @@ test("an idle connection is closed after its time, and nothing is said of it una
   t.true(head.startsWith("HTTP/1.1 401 \r\n"), head);
   t.notRegex(head, /\r\n(?:Connection|Keep-Alive):/i);
   t.true(closedAfter >= 1_400, String(closedAfter));
-});
-
-test("who asks for the connection to be kept learns for how long", async (t) => {
-  const { head } = await answerOf(t, "Connection: keep-alive\r\n");
-  t.regex(head, /\r\nKeep-Alive: timeout=60\r\nConnection: keep-alive\r\n/);
-});
-
-test("who asks for the connection to be closed gets that", async (t) => {
-  const { head, closedAfter } = await answerOf(t, "Connection: close\r\n", 60_000);
-  t.regex(head, /\r\nConnection: close\r\n/i);
-  t.true(closedAfter < 50_000, String(closedAfter));
 });
 
 // How connections end that nobody ends, and how the platform does.

@@ -2,7 +2,6 @@
 
 import { request as ask, type IncomingMessage } from "node:http";
 import plainTest, { type ExecutionContext } from "ava";
-import { ALGORITHMS, checksum } from "../../../tools/platform/core/ota/checksum.js";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
 import { type Context, NIL, TOKEN, test, UNKNOWN } from "./rest/rest-rig.js";
 import { START, VirtualClock } from "./rig.js";
@@ -300,43 +299,6 @@ test("a package is created, gets its file, is assigned, taken away and deleted",
   t.is((await call("GET", path)).status, 404);
 });
 
-test("a file that is no multipart body is refused, and no fault of the local platform's", async (t) => {
-  const { call, platform, tenant } = t.context;
-  const created = (await call("POST", "/api/otaPackage", { type: "FIRMWARE", title: "g", version: "3" }))
-    .json;
-  const path = `${platform.url}/api/otaPackage/${created.id.id}?checksumAlgorithm=CRC32`;
-  const part = '--b\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\n';
-  for (const [type, body] of [
-    ["multipart/form-data", "x"],
-    ["multipart/form-data; boundary=b", "x"],
-    ["multipart/form-data; boundary=b", `${part}cut`],
-    ["multipart/form-data; boundary=b", ""],
-  ] as const) {
-    const headers = { "x-authorization": `Bearer ${tenant}`, "content-type": type };
-    const answer = await fetch(path, { method: "POST", headers, body });
-    t.is(answer.status, 400, `${type} ${body}`);
-  }
-});
-
-test("the customer claims a device by name, and the tenant takes it back", async (t) => {
-  const { call, customer, platform, deviceId } = t.context;
-  const path = "/api/customer/device/d/claim";
-  const open = () =>
-    fetch(`${platform.url}/api/v1/${TOKEN}/claim`, { method: "POST", body: '{"secretKey":"s"}' });
-  const early = await call("POST", path, { secretKey: "s" }, customer);
-  t.deepEqual([early.status, early.text], [400, '"FAILURE"']);
-  await open();
-  const won = await call("POST", path, { secretKey: "s" }, customer);
-  t.is(won.json.response, "SUCCESS");
-  t.is((await call("POST", path, { secretKey: "s" }, customer)).text, '"CLAIMED"');
-  const owned = await call("GET", `/api/device/${deviceId}`, undefined, customer);
-  t.is(owned.json.customerId.id, won.json.device.customerId.id);
-  t.is((await call("POST", path, { secretKey: "s" })).status, 403);
-  t.is((await call("POST", "/api/customer/device/none/claim", {}, customer)).status, 404);
-  t.is((await call("DELETE", path)).status, 200);
-  t.is((await call("GET", `/api/device/${deviceId}`)).json.customerId.id, NIL);
-});
-
 test("the request log is for the tenant's login alone", async (t) => {
   const { call, platform, customer } = t.context;
   await fetch(`${platform.url}/api/v1/${TOKEN}/telemetry`, { method: "POST", body: '{"a":1}' });
@@ -527,44 +489,6 @@ test("a profile's default firmware reaches its devices, new ones too, until it i
   t.deepEqual(await attributes(t.context, "old"), {});
 });
 
-test("each of the seven algorithms is computed at the upload and sent to the device", async (t) => {
-  const { call, clock } = t.context;
-  const profile = await createProfile(call, "DISABLED");
-  const fields = { name: "fw", deviceProfileId: profile.id };
-  const device = (await call("POST", "/api/device?accessToken=fw", fields)).json;
-  for (const algorithm of ALGORITHMS) {
-    const expected = checksum(algorithm, Buffer.from("hello"));
-    const uploaded = await createPackage(t.context, profile.id, algorithm, "hello");
-    t.like(uploaded, { checksumAlgorithm: algorithm, checksum: expected, dataSize: 5, hasData: true });
-    await call("POST", "/api/device", { ...device, firmwareId: uploaded.id });
-    clock.advance(2_000);
-    const { shared } = await attributes(t.context, "fw");
-    t.like(shared, { fw_checksum_algorithm: algorithm, fw_checksum: expected });
-  }
-});
-
-test("a package elsewhere gives the device its address, and has no file here", async (t) => {
-  const { call, clock, platform } = t.context;
-  const profile = await createProfile(call, "DISABLED");
-  const fields = { name: "fw", deviceProfileId: profile.id };
-  const device = (await call("POST", "/api/device?accessToken=fw", fields)).json;
-  const url = "https://files.example/2.bin";
-  const entry = { title: "g", version: "2", type: "FIRMWARE", deviceProfileId: profile.id, dataSize: 9 };
-  t.is((await call("POST", "/api/otaPackage", { ...entry, usesUrl: true })).status, 400);
-  const created = (await call("POST", "/api/otaPackage", { ...entry, usesUrl: true, url })).json;
-  t.like(created, { url, hasData: true, dataSize: 9, checksum: null });
-  await call("POST", "/api/device", { ...device, firmwareId: created.id });
-  clock.advance(2_000);
-  t.deepEqual((await attributes(t.context, "fw")).shared, {
-    fw_title: "g",
-    fw_version: "2",
-    fw_url: url,
-    fw_size: 9,
-  });
-  const file = await fetch(`${platform.url}/api/v1/fw/firmware?title=g&version=2`);
-  t.deepEqual([file.status, await file.text()], [404, ""]);
-});
-
 test("devices are paged, and gone with all they had once they are deleted", async (t) => {
   const { call, deviceId, platform } = t.context;
   for (let index = 0; index < 4; index++) await call("POST", "/api/device", { name: `more-${index}` });
@@ -576,44 +500,6 @@ test("devices are paged, and gone with all they had once they are deleted", asyn
   t.is((await call("DELETE", `/api/device/${deviceId}`)).status, 200);
   t.is((await call("GET", "/api/tenant/devices?deviceName=d")).status, 404);
   t.is((await fetch(`${platform.url}/api/v1/${TOKEN}/attributes`)).status, 401);
-});
-
-test("an attribute of each scope is read by it and deleted, by both forms of the path", async (t) => {
-  const { call, deviceId, platform } = t.context;
-  const base = "/api/plugins/telemetry";
-  await fetch(`${platform.url}/api/v1/${TOKEN}/attributes`, { method: "POST", body: '{"k":"client"}' });
-  await call("POST", `${base}/${deviceId}/SERVER_SCOPE`, '{"k":"server"}');
-  await call("POST", `${base}/DEVICE/${deviceId}/attributes/SHARED_SCOPE`, '{"k":"shared"}');
-  const read = async (scope: string) =>
-    (await call("GET", `${base}/DEVICE/${deviceId}/values/attributes/${scope}?keys=k`)).json;
-  for (const scope of ["CLIENT", "SERVER", "SHARED"])
-    t.is((await read(`${scope}_SCOPE`))[0].value, scope.toLowerCase());
-  const all = (await call("GET", `${base}/DEVICE/${deviceId}/values/attributes`)).json;
-  t.deepEqual(
-    all.map(({ key }: { key: string }) => key),
-    ["k", "k", "k", "active", "lastActivityTime"],
-  );
-  await call("DELETE", `${base}/${deviceId}/CLIENT_SCOPE?keys=k`);
-  await call("DELETE", `${base}/DEVICE/${deviceId}/SERVER_SCOPE?keys=k`);
-  t.deepEqual([await read("CLIENT_SCOPE"), await read("SERVER_SCOPE")], [[], []]);
-  t.is((await read("SHARED_SCOPE")).length, 1);
-});
-
-test("a persistent RPC that nobody fetches until its expirationTime is EXPIRED, and not delivered after it", async (t) => {
-  const { call, deviceId, platform, clock } = t.context;
-  const expirationTime = clock.now() + 60_000;
-  const ids: string[] = [];
-  for (const way of ["oneway", "twoway"]) {
-    const body = { method: way, params: {}, persistent: true, expirationTime };
-    ids.push((await call("POST", `/api/rpc/${way}/${deviceId}`, body)).json.rpcId);
-  }
-  const states = async () =>
-    Promise.all(ids.map(async (id) => (await call("GET", `/api/rpc/persistent/${id}`)).json.status));
-  clock.advance(59_999);
-  t.deepEqual(await states(), ["QUEUED", "QUEUED"]);
-  clock.advance(1);
-  t.deepEqual(await states(), ["EXPIRED", "EXPIRED"]);
-  t.is(platform.core.devices.get(deviceId)?.rpc.pending, 0);
 });
 
 test("a claimed device is its customer's, and can be claimed again once it was taken back", async (t) => {
@@ -643,25 +529,6 @@ test("a login ends after 2.5 hours, and its refresh token gives a new one until 
   t.is((await call("GET", "/api/auth/user", undefined, renewed.token)).status, 200);
   clock.advance(604_800_000);
   t.is((await call("POST", "/api/auth/token", { refreshToken }, "")).status, 401);
-});
-
-test("a method that a path does not have is a 405 with those it has, in the real shape", async (t) => {
-  const { call, platform, tenant, deviceId, clock } = t.context;
-  for (const [method, path, allow] of [
-    ["PUT", "/api/device", "POST"],
-    ["PATCH", `/api/device/${deviceId}`, "DELETE,GET,HEAD"],
-    ["DELETE", "/api/tenant/devices", "GET,HEAD"],
-    ["PUT", "/api/otaPackage/x", "DELETE,GET,HEAD,POST"],
-  ] as const) {
-    const headers = { "x-authorization": `Bearer ${tenant}` };
-    const answer = await fetch(platform.url + path, { method, headers });
-    t.deepEqual([answer.status, answer.headers.get("allow")], [405, allow], path);
-    const message = `Request method '${method}' is not supported`;
-    const expected = { message, errorCode: 31, status: 405, timestamp: clock.now() };
-    t.is(await answer.text(), JSON.stringify(expected));
-  }
-  t.is((await call("PUT", "/api/nothing")).status, 404);
-  t.is((await call("PUT", "/api/device", undefined, "")).status, 401);
 });
 
 // What the platform's official clients send that others don't (end-to-end/clients runs the clients themselves).
@@ -705,23 +572,6 @@ test("a package's algorithm is taken from the query or from a field beside the f
     const path = `${platform.url}/api/otaPackage/${made.json.id.id}${query}`;
     t.is((await send(path, tenant, form)).status, 200, place);
   }
-});
-
-test("booleans are read as Spring reads them", async (t) => {
-  const { platform, call, deviceId } = t.context;
-  const device = platform.core.devices.get(deviceId)!;
-  const base = `/api/plugins/telemetry/DEVICE/${deviceId}`;
-  for (const [spelt, isTrue] of [
-    ...["true", "True", "TRUE", "1", "on", "yes"].map((one) => [one, true] as const),
-    ...["false", "False", "0", "off", "no"].map((one) => [one, false] as const),
-  ]) {
-    device.series.save("t", 1, 2n);
-    const read = await call("GET", `${base}/values/timeseries?keys=t&useStrictDataTypes=${spelt}`);
-    t.is(read.json.t[0].value, isTrue ? 2 : "2", spelt);
-    const path = `${base}/timeseries/delete?keys=t&deleteAllDataForKeys=${spelt}`;
-    t.is((await call("DELETE", path)).status, isTrue ? 200 : 400, spelt);
-  }
-  t.is((await call("GET", `${base}/values/timeseries?useStrictDataTypes=perhaps`)).status, 400);
 });
 
 test("what clients look for is there: types, names, infos, counts, several devices, customers", async (t) => {

@@ -6,14 +6,14 @@ import { read, root } from "../test/architecture/tree.js";
 import { difference, readCounts, withoutIdle } from "./chip/counts.js";
 import { erased, FlashLog, yearsOfLife } from "./chip/flash-log.js";
 import { profile } from "./chip/profile.js";
-import { DERIVED, derivedOf, FULL, handshakesOf, RESUMED, ROWS, STILL } from "./chip/rows.js";
+import { DERIVED, derivedOf, FULL, handshakesOf, RESUMED, STILL } from "./chip/rows.js";
 import { followWords, scriptAt, scriptFunctions } from "./chip/scripts.js";
-import { partOf, partSizes, readParts, readSymbols } from "./chip/symbols.js";
-import { chipTable, linesOf } from "./chip/table.js";
+import { partOf, readParts, readSymbols } from "./chip/symbols.js";
+import { linesOf } from "./chip/table.js";
 import { Wire } from "./chip/wire.js";
-import { draw } from "./curve.js";
-import { judge, merged, type Result, table } from "./judge.js";
-import { inTurn, median } from "./row.js";
+
+import { judge, merged, type Result } from "./judge.js";
+import { inTurn } from "./row.js";
 import { sharesOf } from "./rows/row-11-writes.js";
 import { rows } from "./rows.js";
 
@@ -252,23 +252,6 @@ test("a handshake is what TLS added; in a start those that were resumed are take
   t.deepEqual(mixed, {});
 });
 
-test("the table has a line for each figure that was measured, and says which promise was missed", (t) => {
-  const lines = linesOf(ROWS, {
-    mote: { "durable-batch": { instructions: 350, bytes: 10, flashBytes: 61 } },
-    c: { "durable-batch": { instructions: 100, bytes: 20 } },
-    js: { "durable-batch": { instructions: 340, bytes: 10 } },
-  });
-  t.deepEqual(
-    lines.map(({ mote, c, js, missed }) => ({ mote, c, js, missed })),
-    [
-      { mote: 350, c: 100, js: 340, missed: ["at most that of JavaScript", "at most 3 times that of C"] },
-      { mote: 10, c: 20, js: 10, missed: [] },
-      { mote: 61, c: null, js: null, missed: ["at most 60"] },
-    ],
-  );
-  t.regex(chipTable(lines), /50 a POST: bytes of flash +61/);
-});
-
 test("a day of points is erased sectors and years, of the sectors that a program has", (t) => {
   const costs = { "durable-batch": { flashBytes: 50, erases: 1 / 80 } };
   const { day } = derivedOf("mote", costs);
@@ -278,93 +261,6 @@ test("a day of points is erased sectors and years, of the sectors that a program
   t.is(derivedOf("c", costs).day?.more?.["years of life"], (100_000 * 6) / 1080 / 365);
   t.deepEqual(derivedOf("c", {}), {});
   t.true(linesOf(DERIVED, { mote: { ...costs, ...derivedOf("mote", costs) } }).length > 0);
-});
-
-test("a figure without an end is none", (t) => {
-  const [line] = linesOf(DERIVED, {
-    mote: { day: { more: { "years of life": Number.POSITIVE_INFINITY } } },
-    c: { day: { more: { "years of life": 2 } } },
-  });
-  t.is(line?.mote, null);
-  t.is(line?.c, 2);
-});
-
-test("an image by part: what is in memory alone takes no byte of it", (t) => {
-  const map = [
-    " .text.fxRunID  0x42001000    0x100 /b/xs_esp32c3.a(xsRun.c.o)",
-    " .rodata.gxRom  0x3c001000    0x200 /b/xs_esp32c3.a(mc.xs.c.o)",
-    " .bss.buffer    0x3fc90000   0x1000 /b/xs_esp32c3.a(xsRun.c.o)",
-    " .debug_info    0x00000000   0x1000 /b/xs_esp32c3.a(xsRun.c.o)",
-  ].join("\n");
-  t.deepEqual(partSizes(map, 0x400), {
-    bytes: 0x400,
-    "bytes of XS core": 0x100,
-    "bytes of preloaded JavaScript": 0x200,
-    "bytes of alignment and heads": 0x100,
-  });
-});
-
-const AXES = { x: "points", y: "steps a point" };
-const numbers = (svg: string, anchor: string): string[] =>
-  [...svg.matchAll(new RegExp(`text-anchor="${anchor}">([\\d.,]+)</text>`, "g"))].map(([, text]) => text!);
-
-test("a curve has its title, its axes with round numbers from zero, and a path through each point", (t) => {
-  const svg = draw("cost & more", AXES, [
-    {
-      name: "one",
-      series: [
-        [0, 3],
-        [50, 7],
-        [100, 5],
-      ],
-    },
-  ]);
-  t.regex(svg, /<title>cost &amp; more<\/title>/);
-  t.true(svg.includes(">points</text>") && svg.includes(">steps a point</text>"));
-  t.deepEqual(numbers(svg, "end"), ["0", "2", "4", "6", "8"]);
-  t.deepEqual(numbers(svg, "middle"), ["0", "20", "40", "60", "80", "100"]);
-  t.regex(svg, /<path class="line" stroke="var\(--a\)" d="M62 160.8L364 73.8L666 117.3"\/>/);
-  t.false(svg.includes(">one<"));
-});
-
-test("a tenfold is a step where it is asked for, and several lines have a name and a bound", (t) => {
-  const lines = [
-    {
-      name: "one",
-      series: [
-        [1_000, 5],
-        [1_000_000, 5],
-      ],
-    },
-    {
-      name: "two",
-      series: [
-        [1_000, 6],
-        [100_000, 6],
-      ],
-    },
-  ] as const;
-  const svg = draw("t", { ...AXES, logX: true, bounds: [{ name: "2 % more", y: 10 }] }, lines);
-  t.deepEqual(numbers(svg, "middle"), ["1,000", "10,000", "100,000", "1,000,000"]);
-  for (const text of ["one", "two"]) t.true(svg.includes(`>${text}</tspan>`), text);
-  t.true(svg.includes(">2 % more</text>"));
-  t.regex(svg, /d="M62 \d+(\.\d+)?L666 /);
-});
-
-test("a flat line at zero is drawn, nothing at all is not", (t) => {
-  t.notRegex(
-    draw("t", AXES, [
-      {
-        name: "one",
-        series: [
-          [0, 0],
-          [1, 0],
-        ],
-      },
-    ]),
-    /NaN|Infinity/,
-  );
-  t.throws(() => draw("t", AXES, []), { message: /can't be drawn/ });
 });
 
 const row = { id: 3, name: "time", target: 2, better: "less" } as const;
@@ -392,16 +288,6 @@ test("a target holds as least or as most, and null is given beside", (t) => {
   t.true(judge(row, { ...line, target: 3 }).ok);
   t.true(judge(row, { ...line, target: null }).ok);
   t.false(judge(row, { ...line, mote: Number.NaN }).ok);
-});
-
-test("a missed target is seen in the table", (t) => {
-  const text = table([judge(row, { what: "slow", unit: "ms", mote: 3, limit: 1 })]);
-  t.regex(text, /time: slow \(ms\) +3 +1 +3 +<= 2 +MISSED +none/);
-});
-
-test("the median of an even number lies between the middle two, and of nothing there is none", (t) => {
-  t.is(median([4, 1, 3, 2]), 2.5);
-  t.throws(() => median([]), { message: "nothing was measured" });
 });
 
 test("subjects are measured in turn, every other round the other way round, after one run unmeasured", async (t) => {
@@ -445,12 +331,6 @@ test("a request in two writes, and a head that leaves alone, are seen", (t) => {
   t.deepEqual(shares(HEAD, "body", GET), { requests: 2, whole: 1, notHeadAlone: 1 });
   t.deepEqual(shares(HEAD.slice(0, 20), HEAD.slice(20), "body"), { requests: 1, whole: 0, notHeadAlone: 0 });
   t.deepEqual(shares(GET.slice(0, 20), GET.slice(20)), { requests: 1, whole: 0, notHeadAlone: 1 });
-});
-
-test("each row has a number of its own, and its name is one line", async (t) => {
-  const all = await rows();
-  t.is(new Set(all.map(({ id }) => id)).size, all.length);
-  for (const { name } of all) t.regex(name, /^[^\n|]+$/);
 });
 
 test("bench/README.md has the number of each row, and no other", async (t) => {

@@ -185,21 +185,6 @@ testOnXs(
   },
 );
 
-testOnXs("mote.reset on XS forgets who it is once it has answered, and restarts", async (t) => {
-  const { clock, platform, bridge, restarts, host } = await begin();
-  t.truthy(host.store.get("token"));
-  const refused = platform.rpc(platform.device(NAME), "mote.reset", {});
-  await clock.advance(2000);
-  t.regex((refused[0] as { text: string }).text, /BAD_PARAMS/);
-  const results = platform.rpc(platform.device(NAME), "mote.reset", { confirm: true });
-  await clock.advance(5000);
-  t.deepEqual(results, [{ kind: "answer", text: '{"reset":true}' }]);
-  t.deepEqual(restarts, ["reset"]);
-  for (const key of ["token", "proposed", "pending", "rpc0", "reset"])
-    t.is(host.store.get(key), undefined, key);
-  await bridge.close();
-});
-
 // Signatures of images, checked on XS with numbers of the engine's own.
 
 const P256_ENTRY = `
@@ -381,37 +366,6 @@ testOnXs(
     await bridge.close();
   },
 );
-
-testOnXs("what is no report, and what drops, is reported on XS as on Node", async (t) => {
-  const answers: [string, string][] = [
-    ["<html>", "MALFORMED: report: the answer is no report, or breaks off (row 1)"],
-    [
-      '{"columnLabels":[],"dataTable":[{"a":1e999}]}',
-      "MALFORMED: report: the answer is no report, or breaks off (row 1)",
-    ],
-    [
-      '{"columnLabels":[],"dataTable":[{"a":"\\ud83d\\ude00"},{"a":[]}]}',
-      "MALFORMED: report: the answer is no report, or breaks off (row 2)",
-    ],
-    [
-      `{"columnLabels":[],"dataTable":[{"a":"${"x".repeat(20_000)}"}]}`,
-      "TOO_LARGE: report: row 1, or the list of labels, is larger than allowed",
-    ],
-    ['{"dataTable":[{"Average":1,"Date":"1760000000000"}],"columnLabels":["a"]}', "1 rows"],
-  ];
-  let at = 0;
-  const { clock, bridge } = await beginReport(({ peer }) => {
-    peer.send(`HTTP/1.1 200\r\n\r\n${answers[at]?.[0] ?? ""}`);
-    peer.end();
-  });
-  for (const [body, expected] of answers) {
-    await bridge.run(`seen.end = ""; build({ viewConfigId: "${VIEW}" }); undefined`);
-    await clock.advance(5000);
-    t.is(((await bridge.run("seen")) as { end: string }).end, expected, body.slice(0, 50));
-    at++;
-  }
-  await bridge.close();
-});
 
 // A board's engine has 640 slots of stack, and ends with its last: no data of a peer may take a slot for each of its members.
 

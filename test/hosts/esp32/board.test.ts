@@ -144,14 +144,6 @@ function rig() {
   return { host, open, expect: (value: boolean) => (expected = value), clock: host.clock };
 }
 
-test("an agent that neither opens nor uses a connection for half an hour restarts the board", async (t) => {
-  const { host, clock } = rig();
-  await clock.advance(1_800_000);
-  t.deepEqual(host.restarts, []);
-  await clock.advance(120_000);
-  t.deepEqual(host.restarts, ["silent"]);
-});
-
 test("an attempt to connect is a sign of life, and so is what happens to it", async (t) => {
   const { host, open, clock } = rig();
   for (let n = 0; n < 10; n++) {
@@ -282,23 +274,6 @@ test("a slot without an image is nothing to revert to", (t) => {
   t.true(slot.activate(IMAGE.length));
   const next = createHost(board.boot(3)).slot;
   t.false(next.revert());
-});
-
-test("a power loss while an image is activated leaves the running one, and an image that can be activated again", (t) => {
-  const { board, slot } = slotRig();
-  board.unfit = () => {
-    board.powerOff();
-    return false;
-  };
-  t.false(slot.activate(IMAGE.length));
-  board.unfit = () => false;
-  const next = createHost(board.boot(1)).slot;
-  t.is(board.running, 0);
-  t.is(next.state(), "confirmed");
-  t.true(next.activate(IMAGE.length));
-  t.is(board.next, 1);
-  const [, other] = board.slots;
-  t.deepEqual(other.violations, []);
 });
 
 test("writes an image of any length, cut anywhere, in blocks that encrypted flash takes", (t) => {

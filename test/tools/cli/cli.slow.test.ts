@@ -160,25 +160,6 @@ test.serial("run: a file that is no image is reported, with exit code 2", async 
   t.regex(out, /the file given is no image.*firmware\.version is not a text/);
 });
 
-test.serial("run: a file that is not there is reported, with exit code 2", async (t) => {
-  const state = temporaryState(t);
-  for (const option of ["--app", "--ca"]) {
-    const { code, err } = await mote([
-      "run",
-      "--url",
-      "http://x",
-      "--token",
-      "t",
-      "--state",
-      state,
-      option,
-      "/none",
-    ]);
-    t.is(code, 2);
-    t.regex(err, new RegExp(`${option} /none can't be read \\(ENOENT\\)`));
-  }
-});
-
 test.serial("run: a state directory that can't be made is reported, with exit code 1", async (t) => {
   const state = join(temporaryState(t), "file");
   writeFileSync(state, "");
@@ -266,13 +247,3 @@ for (const given of [true, false]) {
     },
   );
 }
-
-test.serial("platform: as json one line with the address, and no secret that was given", async (t) => {
-  const child = launch(["platform", "--no-state", "--port", "0", "--log", "json"], SECRETS);
-  const eventLog = processOutput(child);
-  await eventLog.until(({ events }) => events.length === 1);
-  child.kill("SIGTERM");
-  await once(child, "close");
-  t.like(eventLog.events[0], { event: "listening" });
-  t.false(JSON.stringify(eventLog.events).includes(SECRETS.MOTE_PROVISION_SECRET));
-});

@@ -51,14 +51,6 @@ async function made(name: string): Promise<string> {
   return (await operator.devices.create({ name }, `${name}-token`)).id.id;
 }
 
-/** Answers the RPCs of a device until there were `most`. */
-async function answering(token: string, most: number, answer: (method: string) => unknown): Promise<void> {
-  for (let count = 0; count < most; count++) {
-    const { id, method } = JSON.parse(await device(token, "GET", "rpc?timeout=20000"));
-    await device(token, "POST", `rpc/${id}`, answer(method));
-  }
-}
-
 test("a login is kept for the user alone, without the password", (t) => {
   t.is(statSync(login).mode & 0o777, 0o600);
   t.is(statSync(join(home, "config")).mode & 0o777, 0o700);
@@ -107,83 +99,6 @@ test("a session that ended is renewed and kept, and one that can't be asks for a
   t.false(ended.err.includes("d.e.f"));
   t.is((await mote(["logout"], { MOTE_LOGIN: own })).code, 0);
   t.is((await mote(["devices"], { MOTE_LOGIN: own })).code, 2);
-});
-
-test("devices are listed with their state, whatever signs are in a name", async (t) => {
-  await made("list-1");
-  await operator.devices.create({ name: "list-2 \u001b[31m\u202e 漢字" }, "list-2-token");
-  await device("list-1-token", "GET", "attributes");
-  const { out, err, code } = await as(["devices", "list-"]);
-  t.is(code, 0, err);
-  t.regex(out, /^NAME +PROFILE +STATE +LAST SEEN\n/);
-  t.regex(out, /^list-1 +default +active +\d+ s ago$/m);
-  t.regex(out, /^list-2 \ufffd\[31m\ufffd 漢字 +default +inactive +never$/m);
-  const json = JSON.parse((await as(["devices", "list-1", "--json"])).out);
-  t.like(json, { 0: { name: "list-1", active: true, profile: "default" }, length: 1 });
-  const some = await as(["devices", "list-", "--limit", "1"]);
-  t.is(some.out.split("\n").length, 3);
-  t.regex(some.err, /1 more: --limit 2/);
-});
-
-test("attributes are set as JSON or as text, shown by scope, and deleted", async (t) => {
-  const id = await made("attributes-1");
-  await device("attributes-1-token", "POST", "attributes", { serial: "A-113" });
-  const set = await as([
-    "attributes",
-    "set",
-    "attributes-1",
-    "interval=30",
-    "mode=night",
-    'limits={"low":5}',
-  ]);
-  t.is(set.code, 0, set.err);
-  t.deepEqual(await operator.attributes.get(id, "SHARED_SCOPE"), {
-    interval: 30,
-    mode: "night",
-    limits: { low: 5 },
-  });
-  t.deepEqual(JSON.parse((await as(["attributes", "get", id, "--json"])).out), {
-    client: { serial: "A-113" },
-    shared: { interval: 30, mode: "night", limits: { low: 5 } },
-    server: { active: true, lastActivityTime: platform.core.devices.get(id)?.lastActivityTime },
-  });
-  t.regex((await as(["attributes", "get", "attributes-1", "mode"])).out, /^shared +mode +night$/m);
-  t.is((await as(["attributes", "delete", "attributes-1", "mode", "limits", "--yes"])).code, 0);
-  t.deepEqual(await operator.attributes.get(id, "SHARED_SCOPE"), { interval: 30 });
-  t.is((await as(["attributes", "set", "attributes-1", "text", "--text"])).code, 2);
-  const rounded = await as(["attributes", "set", "attributes-1", "big=9007199254740993"]);
-  t.is(rounded.code, 2);
-  t.regex(rounded.err, /9007199254740993 can.t be sent without rounding/);
-  t.is((await as(["attributes", "set", "attributes-1", "a=null"])).code, 2);
-  t.is((await as(["attributes", "get", "attributes-1", "a,b"])).code, 2);
-  const unknown = await as(["attributes", "get", "attributes"]);
-  t.is(unknown.code, 4);
-  t.regex(unknown.err, /there is no device attributes \(there is attributes-1\)/);
-});
-
-test("an RPC's answer is printed, and no answer has an exit code of its own", async (t) => {
-  await made("rpc-1");
-  const answers = answering("rpc-1-token", 2, (method) => ({ did: method }));
-  const two = await as(["rpc", "rpc-1", "setLed", '{"on":true}']);
-  t.deepEqual([two.code, JSON.parse(two.out)], [0, { did: "setLed" }]);
-  const kept = await as(["rpc", "rpc-1", "calibrate", "--persistent", "--timeout", "20s"]);
-  t.is(kept.code, 0, kept.err);
-  t.like(JSON.parse(kept.out), { status: "SUCCESSFUL", response: { did: "calibrate" } });
-  await answers;
-  const fetched = device("rpc-1-token", "GET", "rpc?timeout=20000");
-  const one = await as(["rpc", "rpc-1", "reboot", "--one-way"]);
-  t.is(one.code, 0, one.err);
-  t.like(JSON.parse(await fetched), { method: "reboot" });
-  const gone = await as(["rpc", "rpc-1", "reboot", "--one-way", "--timeout", "5s"]);
-  t.deepEqual([gone.code, gone.err], [4, "error: the device did not fetch it\n"]);
-  const none = await as(["rpc", "rpc-1", "setLed", "--timeout", "5s"]);
-  t.is(none.code, 4);
-  t.regex(none.err, /the device did not answer/);
-  const expired = await as(["rpc", "rpc-1", "later", "--persistent", "--timeout", "1s"]);
-  t.is(expired.code, 4);
-  t.regex(expired.err, /ended as EXPIRED/);
-  t.is((await as(["rpc", "rpc-1", "setLed", "{on"])).code, 2);
-  t.is((await as(["rpc", "rpc-1", "setLed", "[9007199254740993]"])).code, 2);
 });
 
 test("a key with a comma is shown with the latest, and no key or value drives the terminal", async (t) => {

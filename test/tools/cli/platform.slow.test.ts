@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -121,14 +121,6 @@ async function logsIn(url: string, name: string, password: string): Promise<bool
   const headers = { "content-type": "application/json" };
   return (await fetch(`${url}/api/auth/login`, { method: "POST", headers, body })).status === 200;
 }
-
-test.serial("platform: it says once where its state is", async (t) => {
-  const out = await greetingOf([]);
-  t.regex(out, /^Local platform at http:\/\/127\.0\.0\.1:\d+\n/);
-  t.is(out.split("it goes with this process (without --no-state it is kept)").length, 2);
-  t.regex(out, /tenant@thingsboard\.org \/ tenant\n/);
-  t.notRegex(out, /open to the network|for boards/);
-});
 
 test.serial(
   "platform: open to the network it names its addresses, and the well-known passwords don't hold",
@@ -362,29 +354,6 @@ test.serial("with a package of 1 MB and 100,000 points it starts within seconds"
   t.log(`${seconds.toFixed(1)} s from the command to its address`);
   t.true(seconds < 10);
   await end(platform, "SIGKILL");
-});
-
-test.serial("a folder in use, and one that can't be, are reported in a sentence", async (t) => {
-  const state = folder(t);
-  const platform = await run(state);
-  const { code, err } = await mote(["platform", "--port", "0", "--state", state]);
-  t.is(code, 1);
-  t.is(err, `error: ${state} is in use by process ${platform.child.pid}\n`);
-  await end(platform, "SIGTERM");
-  const wrong = await mote(["platform", "--port", "0", "--state", "/dev/null/state"]);
-  t.is(wrong.code, 1);
-  t.regex(wrong.err, /^error: no state can be kept in \/dev\/null\/state \(ENOTDIR\)\n$/);
-});
-
-test.serial("an empty database ends the command with exit code 8, and stays as it is", async (t) => {
-  const state = folder(t);
-  const file = join(state, "platform.db");
-  writeFileSync(file, "");
-  const { code, err } = await mote(["platform", "--port", "0", "--state", state]);
-  t.is(code, 8);
-  t.regex(err, /^error: platform\.db is damaged \(it has 0 bytes\): put a copy in its place, or move it/);
-  t.deepEqual(readdirSync(state), ["platform.db"]);
-  t.is(statSync(file).size, 0);
 });
 
 const CLI = fileURLToPath(new URL("../../../tools/cli/cli.js", import.meta.url));

@@ -23,14 +23,6 @@ test.serial("a device is found by its name, escaped, and an unknown name is no e
   t.is(await operator.devices.byName("none"), undefined);
 });
 
-test.serial("devices are listed by the page", async (t) => {
-  const { operator, platform } = await loggedIn();
-  platform.get("/api/tenant/devices?pageSize=100&page=0").reply(200, page, json);
-  t.is((await operator.devices.list()).data[0]?.name, "desk 1");
-  platform.get("/api/tenant/devices?pageSize=5&page=2&textSearch=desk").reply(200, page, json);
-  t.false((await operator.devices.list({ pageSize: 5, page: 2, textSearch: "desk" })).hasNext);
-});
-
 test.serial("a whole number that JavaScript would round is read to its last digit", async (t) => {
   const { operator, platform } = await loggedIn();
   platform
@@ -46,40 +38,6 @@ test.serial("a device is created with a token of one's own, which no error shows
   platform.post("/api/device?accessToken=SECRET").reply(400, '{"message":"SECRET is in use"}', json);
   const error = await t.throwsAsync(() => operator.devices.create({ name: "desk 1" }, "SECRET"));
   t.is(error?.message, "POST /api/device: 400 *** is in use");
-});
-
-test.serial("a device is read, saved, deleted, and its credentials read", async (t) => {
-  const { operator, platform } = await loggedIn();
-  platform.get("/api/device/d-1").reply(200, device, json);
-  const read = await operator.devices.get("d-1");
-  platform.post("/api/device", { ...JSON.parse(device), label: "new" }).reply(200, device, json);
-  await operator.devices.save({ ...read, label: "new" });
-  platform
-    .get("/api/device/d-1/credentials")
-    .reply(
-      200,
-      '{"id":{"id":"c-1"},"deviceId":{"entityType":"DEVICE","id":"d-1"},"credentialsType":"ACCESS_TOKEN","credentialsId":"T1"}',
-      json,
-    );
-  t.is((await operator.devices.credentials("d-1")).credentialsId, "T1");
-  platform.delete("/api/device/d-1").reply(200);
-  await operator.devices.delete("d-1");
-  t.true(platform.isDone());
-});
-
-test.serial("a device is claimed by its customer and taken back", async (t) => {
-  const { operator, platform } = await loggedIn();
-  platform
-    .post("/api/customer/device/desk%201/claim", '{"secretKey":"s1"}')
-    .reply(200, '{"response":"SUCCESS"}', json);
-  await operator.devices.claim("desk 1", "s1");
-  platform.delete("/api/customer/device/desk%201/claim").reply(200, "");
-  await operator.devices.reclaim("desk 1");
-  platform.post("/api/customer/device/desk%201/claim").reply(400, '"FAILURE"', json);
-  const error = await t.throwsAsync(() => operator.devices.claim("desk 1", "wrong"), {
-    instanceOf: OperatorError,
-  });
-  t.is(error.status, 400);
 });
 
 test.serial("profiles are listed, read, saved and deleted", async (t) => {
@@ -98,74 +56,6 @@ test.serial("profiles are listed, read, saved and deleted", async (t) => {
   t.true(platform.isDone());
 });
 
-test.serial("attributes are read by scope, all or by key", async (t) => {
-  const { operator, platform } = await loggedIn();
-  const list =
-    '[{"lastUpdateTs":1760000000000,"key":"serial","value":"A-113"},{"lastUpdateTs":1,"key":"starts","value":2}]';
-  platform.get("/api/plugins/telemetry/DEVICE/d-1/values/attributes/CLIENT_SCOPE").reply(200, list, json);
-  t.deepEqual(await operator.attributes.get("d-1", "CLIENT_SCOPE"), { serial: "A-113", starts: 2 });
-  platform
-    .get("/api/plugins/telemetry/DEVICE/d-1/values/attributes/SHARED_SCOPE?keys=a%2Cb")
-    .reply(200, "[]", json);
-  t.deepEqual(await operator.attributes.get("d-1", "SHARED_SCOPE", ["a", "b"]), {});
-});
-
-test.serial("attributes are set and deleted", async (t) => {
-  const { operator, platform } = await loggedIn();
-  platform.post("/api/plugins/telemetry/DEVICE/d-1/attributes/SHARED_SCOPE", '{"interval":2}').reply(200);
-  await operator.attributes.set("d-1", "SHARED_SCOPE", { interval: 2 });
-  platform.delete("/api/plugins/telemetry/DEVICE/d-1/SHARED_SCOPE?keys=interval%2Cmode").reply(200);
-  await operator.attributes.delete("d-1", "SHARED_SCOPE", ["interval", "mode"]);
-  t.true(platform.isDone());
-});
-
-test.serial("the latest readings come with their types, and a key without one is absent", async (t) => {
-  const { operator, platform } = await loggedIn();
-  platform
-    .get(
-      "/api/plugins/telemetry/DEVICE/d-1/values/timeseries?keys=temperature%2Cnone&useStrictDataTypes=true",
-    )
-    .reply(
-      200,
-      '{"temperature":[{"ts":1760000000000,"value":21.5}],"none":[{"ts":1760000000001,"value":null}]}',
-      json,
-    );
-  const latest = await operator.timeSeries.latest("d-1", ["temperature", "none"]);
-  t.deepEqual(latest, { temperature: { ts: 1760000000000, value: 21.5 } });
-});
-
-test.serial("a range of a time series is asked for with its bounds", async (t) => {
-  const { operator, platform } = await loggedIn();
-  platform
-    .get(
-      "/api/plugins/telemetry/DEVICE/d-1/values/timeseries?keys=t&startTs=1760000000000&endTs=1760000000002&limit=2&orderBy=ASC&useStrictDataTypes=true",
-    )
-    .reply(200, '{"t":[{"ts":1760000000000,"value":1},{"ts":1760000000001,"value":2}]}', json);
-  const range = {
-    keys: ["t"],
-    startTs: 1760000000000,
-    endTs: 1760000000002,
-    limit: 2,
-    orderBy: "ASC",
-  } as const;
-  t.deepEqual(
-    (await operator.timeSeries.range("d-1", range)).t?.map(({ value }) => value),
-    [1, 2],
-  );
-  platform.get("/api/plugins/telemetry/DEVICE/d-1/keys/timeseries").reply(200, '["t"]', json);
-  t.deepEqual(await operator.timeSeries.keys("d-1"), ["t"]);
-});
-
-test.serial("a one-way RPC answers nothing, a two-way RPC what the device said", async (t) => {
-  const { operator, platform } = await loggedIn();
-  platform.post("/api/rpc/oneway/d-1", '{"method":"setLed","params":{"on":true},"timeout":10000}').reply(200);
-  t.is(await operator.rpc.oneWay("d-1", "setLed", { on: true }), undefined);
-  platform
-    .post("/api/rpc/twoway/d-1", '{"method":"getStatus","params":null,"timeout":7000}')
-    .reply(200, '{"led":true}', json);
-  t.deepEqual(await operator.rpc.twoWay("d-1", "getStatus", undefined, { timeoutMs: 7_000 }), { led: true });
-});
-
 test.serial("a device that does not answer a two-way RPC is a 504", async (t) => {
   const { operator, platform } = await loggedIn();
   platform.post("/api/rpc/twoway/d-1").reply(504);
@@ -173,26 +63,6 @@ test.serial("a device that does not answer a two-way RPC is a 504", async (t) =>
     instanceOf: OperatorError,
   });
   t.is(error.status, 504);
-});
-
-test.serial("a persistent RPC gives its id, and its record is read by it", async (t) => {
-  const { operator, platform } = await loggedIn();
-  platform
-    .post(
-      "/api/rpc/twoway/d-1",
-      '{"method":"setLed","params":{"on":false},"persistent":true,"expirationTime":1760000000000}',
-    )
-    .reply(200, '{"rpcId":"r-1"}', json);
-  const options = { expirationTime: 1760000000000 };
-  t.is(await operator.rpc.persistent("d-1", "setLed", { on: false }, options), "r-1");
-  platform
-    .post("/api/rpc/oneway/d-1", '{"method":"setLed","params":1,"persistent":true}')
-    .reply(200, '{"rpcId":"r-2"}', json);
-  t.is(await operator.rpc.persistent("d-1", "setLed", 1, { twoWay: false }), "r-2");
-  platform
-    .get("/api/rpc/persistent/r-1")
-    .reply(200, '{"id":{"entityType":"RPC","id":"r-1"},"status":"SUCCESSFUL","response":{"on":false}}', json);
-  t.is((await operator.rpc.get("r-1")).status, "SUCCESSFUL");
 });
 
 test.serial("credentials are changed, and no error shows the token", async (t) => {
@@ -276,77 +146,6 @@ const entry =
   '"checksumAlgorithm":"SHA256","checksum":"2cf24dba","dataSize":5}';
 
 nock.disableNetConnect();
-
-test.serial("a package is created for a profile", async (t) => {
-  const { operator, platform } = await loggedIn();
-  platform
-    .post(
-      "/api/otaPackage",
-      '{"title":"desk","version":"2.0.0","type":"FIRMWARE","deviceProfileId":{"entityType":"DEVICE_PROFILE","id":"p-1"},"usesUrl":false}',
-    )
-    .reply(200, entry, json);
-  const made = await operator.ota.create({ title: "desk", version: "2.0.0", deviceProfileId: "p-1" });
-  t.is(made.id.id, "o-1");
-});
-
-test.serial("a package's bytes are uploaded as one multipart file", async (t) => {
-  const { operator, platform } = await loggedIn();
-  let sent = "";
-  platform
-    .matchHeader("content-type", /^multipart\/form-data; boundary=/)
-    .post(
-      "/api/otaPackage/o-1?checksumAlgorithm=MD5&checksum=5d41402abc4b2a76b9719d911017c592",
-      (body: string) => {
-        sent = body;
-        return true;
-      },
-    )
-    .reply(200, entry, json);
-  const options = {
-    fileName: "desk.mjs",
-    algorithm: "MD5",
-    checksum: "5d41402abc4b2a76b9719d911017c592",
-  } as const;
-  const stored = await operator.ota.upload("o-1", new TextEncoder().encode("hello"), options);
-  t.is(stored.dataSize, 5);
-  t.regex(
-    sent,
-    /^--\S+\r\nContent-Disposition: form-data; name="file"; filename="desk\.mjs"\r\nContent-Type: application\/octet-stream\r\n\r\nhello\r\n--\S+--\r\n$/,
-  );
-});
-
-test.serial("a package is assigned to a device without losing what else the device holds", async (t) => {
-  const { operator, platform } = await loggedIn();
-  const before = '{"id":{"entityType":"DEVICE","id":"d-1"},"name":"desk","label":"kept","firmwareId":null}';
-  platform.get("/api/device/d-1").reply(200, before, json);
-  platform
-    .post(
-      "/api/device",
-      '{"id":{"entityType":"DEVICE","id":"d-1"},"name":"desk","label":"kept","firmwareId":{"entityType":"OTA_PACKAGE","id":"o-1"}}',
-    )
-    .reply(200, before, json);
-  await operator.ota.assign("d-1", "o-1");
-  t.true(platform.isDone());
-});
-
-test.serial("an assignment is taken away with null", async (t) => {
-  const { operator, platform } = await loggedIn();
-  const before = '{"name":"desk","firmwareId":{"entityType":"OTA_PACKAGE","id":"o-1"}}';
-  platform.get("/api/device/d-1").reply(200, before, json);
-  platform.post("/api/device", '{"name":"desk","firmwareId":null}').reply(200, before, json);
-  await operator.ota.assign("d-1", undefined);
-  t.true(platform.isDone());
-});
-
-test.serial("a package is assigned to a profile", async (t) => {
-  const { operator, platform } = await loggedIn();
-  platform.get("/api/deviceProfile/p-1").reply(200, '{"name":"default"}', json);
-  platform
-    .post("/api/deviceProfile", '{"name":"default","firmwareId":{"entityType":"OTA_PACKAGE","id":"o-1"}}')
-    .reply(200, "{}", json);
-  await operator.ota.assignToProfile("p-1", "o-1");
-  t.true(platform.isDone());
-});
 
 test.serial("packages are read, listed and deleted", async (t) => {
   const { operator, platform } = await loggedIn();

@@ -173,16 +173,6 @@ test("firmware is assigned to a profile, and a wrong checksum is refused at the 
   t.true((await operator.profiles.list()).data.some(({ name }) => name === "of its own"));
 });
 
-test("a session goes on with a refreshed token", async (t) => {
-  const other = new Operator({ url: platform.url });
-  await other.login("tenant@thingsboard.org", "tenant");
-  await other.refresh();
-  t.is((await other.user()).authority, "TENANT_ADMIN");
-  other.logout();
-  const error = await t.throwsAsync(() => other.user(), { instanceOf: OperatorError });
-  t.is(error.status, 401);
-});
-
 // What a customer's user reaches: the devices of that customer, by the customer's endpoints.
 
 test("a customer's user lists, finds and changes the customer's devices, and no others", async (t) => {

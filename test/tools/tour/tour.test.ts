@@ -3,17 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "ava";
 import { apply, freshModel, type Model } from "../../../tools/tour/model.js";
-import { Child, type ChildEvent, parseEvent } from "../../../tools/tour/processes.js";
-import { accepted } from "../../../tools/tour/requests.js";
+import { Child, type ChildEvent } from "../../../tools/tour/processes.js";
+
 import { Screen } from "../../../tools/tour/screen.js";
-import {
-  formatResult,
-  limitedBy,
-  runSteps,
-  type Step,
-  type StepResult,
-  until,
-} from "../../../tools/tour/tour.js";
+import { runSteps, type Step, type StepResult, until } from "../../../tools/tour/tour.js";
 import { render, summary } from "../../../tools/tour/view.js";
 
 const never = new AbortController().signal;
@@ -80,48 +73,6 @@ test("the signal of a step ends with the step", async (t) => {
   };
   await runSteps([step], null, never, () => undefined);
   t.true(seen?.aborted);
-});
-
-test("a limited signal goes with the other one, after its time, or at its end", async (t) => {
-  const other = new AbortController();
-  const first = limitedBy(other.signal, 60_000, new Error("late"));
-  other.abort(new Error("early"));
-  t.is((first.signal.reason as Error).message, "early");
-  t.true(limitedBy(other.signal, 60_000, new Error("late")).signal.aborted);
-  const second = limitedBy(never, 5, new Error("late"));
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  t.is((second.signal.reason as Error).message, "late");
-  const third = limitedBy(never, 60_000, new Error("late"));
-  third.end();
-  t.true(third.signal.aborted);
-  first.end();
-});
-
-test("until asks again until there is something", async (t) => {
-  const answers = [undefined, false, 0] as const;
-  let asked = 0;
-  t.is(await until<number>(never, async () => answers[asked++], 1), 0);
-  t.is(asked, 3);
-});
-
-test("a result is one line with its figure in a column", (t) => {
-  t.is(formatResult({ title: "provisioned", ok: true, figure: "12 ms" }, 15), "✓ provisioned      12 ms");
-  t.is(formatResult({ title: "claimed", ok: false, figure: "not reached" }, 9), "✗ claimed    not reached");
-});
-
-test("a request counts when it was accepted on that path by that method", (t) => {
-  const entry = { ts: 1, method: "POST", path: "/api/v1/***/rpc/3", status: 200 };
-  t.true(accepted(entry, "POST", /^\*\*\*\/rpc\/\d+$/));
-  t.true(accepted({ ...entry, path: "/api/v1/***/rpc?timeout=1" }, "POST", /^\*\*\*\/rpc$/));
-  t.false(accepted(entry, "GET", /^\*\*\*\/rpc\/\d+$/));
-  t.false(accepted({ ...entry, status: 401 }, "POST", /rpc/));
-  t.false(accepted(entry, "POST", /^\*\*\*\/telemetry$/));
-});
-
-test("a line of a child counts as an event if it is an object with one", (t) => {
-  t.deepEqual(parseEvent('{"event":"online","ts":1}'), { event: "online", ts: 1 });
-  for (const line of ["", "online", "[1]", "null", "{", '{"event":1}', '{"level":"info"}'])
-    t.is(parseEvent(line), undefined);
 });
 
 const directory = mkdtempSync(join(tmpdir(), "mote-test-"));
@@ -260,25 +211,6 @@ test("a lasting line stays above the picture", (t) => {
   t.deepEqual(written, ["picture\n", "\u001b[1A\u001b[Jsaid\n", "picture\n"]);
 });
 
-test("a closed screen draws the last picture and nothing after it", (t) => {
-  const { clock, written, screen } = set(() => ["picture"]);
-  screen.refresh();
-  screen.refresh();
-  screen.close();
-  clock.pass(1000);
-  t.is(written.length, 2);
-});
-
-test("the picture gets one column less than the terminal has", (t) => {
-  const widths: number[] = [];
-  const screen = new Screen({ write: () => true, columns: 41 }, new Clock(), (columns) => {
-    widths.push(columns);
-    return [];
-  });
-  screen.refresh();
-  t.deepEqual(widths, [40]);
-});
-
 function resizable(picture: () => string[], columns: number, rows: number) {
   const written: string[] = [];
   const terminal = { write: (text: string) => written.push(text), columns, rows };
@@ -291,18 +223,6 @@ test("a terminal made narrower has its broken lines erased too", (t) => {
   terminal.columns = 20;
   screen.close();
   t.true(written.at(-1)?.startsWith("\u001b[4A\u001b[J"));
-});
-
-test("a terminal with few rows shows what it has room for, and nothing scrolls", (t) => {
-  const { written, screen } = resizable(() => ["", "one", "two", "three"], 41, 4);
-  screen.refresh();
-  t.is(written.at(-1), "one\ntwo\nthree\n");
-});
-
-test("a terminal that states a size of nothing is drawn on like any other", (t) => {
-  const { written, screen } = resizable(() => ["", "one"], 0, 0);
-  screen.refresh();
-  t.is(written.at(-1), "\none\n");
 });
 
 const NOW = 1_760_000_000_000;
@@ -377,27 +297,6 @@ test("dropped points are counted and shown", (t) => {
   t.is(summary(model), "starting, 0 points, 5 dropped");
 });
 
-test("an unknown event changes nothing", (t) => {
-  const model = after();
-  t.is(apply(model, { event: "constructor" }, NOW), model);
-  t.is(apply(model, { event: "new in 9.0" }, NOW), model);
-});
-
-test("members of a wrong type are taken for absent", (t) => {
-  const model = after(
-    { event: "rpc.received", id: "7", method: 5 },
-    { event: "attributes.changed", keys: "interval", deleted: [1] },
-    { event: "telemetry.delivered", points: "many" },
-    { event: "firmware.state" },
-  );
-  t.deepEqual(render(model, NOW, 80).slice(3), [
-    "  delivered   0 points",
-    "  last RPC     #7 running, 0 s ago",
-    "  attributes  changed, 0 s ago",
-    "  update       ",
-  ]);
-});
-
 test("no line is wider than the terminal", (t) => {
   const model = after(
     { event: "rpc.received", id: 1, method: "x".repeat(500) },
@@ -411,10 +310,4 @@ test("no line is wider than the terminal", (t) => {
 test("text of a device cannot steer the terminal", (t) => {
   const model = after({ event: "rpc.received", id: 1, method: "\u001b[2J\u009b1m\u202ex\n" });
   t.is(render(model, NOW, 80)[4], "  last RPC    \ufffd[2J\ufffd1m\ufffdx\ufffd #1 running, 0 s ago");
-});
-
-test("where the bar has no room its figure is left", (t) => {
-  const model = after({ event: "firmware.state", state: "DOWNLOADING", version: "2.0.0", progress: 42 });
-  t.is(render(model, NOW, 80)[6], "  update      2.0.0 downloading [##########              ]  42 %");
-  t.is(render(model, NOW, 50)[6], "  update      2.0.0 downloading 42 %");
 });

@@ -1,4 +1,4 @@
-// What a server sees of 1,000 whole agents with a point a minute, as the table of docs/operating.md:
+// What a server sees of 1,000 whole agents with a point a minute, as the table of docs/guides/servers.md:
 // `node scripts/campaign.mjs fleet-load`.
 import { Agent } from "../src/index.js";
 import { fakeHost } from "../test/fakes/host.js";

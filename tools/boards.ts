@@ -1,5 +1,5 @@
 // The boards that buyers know: for `mote new --board`, `mote esp32 --board` and the page that flashes boards.
-// Pins are from each maker's pinout. No board of this table was tried: docs/board.md says what is measured.
+// Pins are from each maker's pinout. No board of this table was tried: docs/reference/boards.md says what is measured.
 
 export interface Board {
   /** For the command line. */

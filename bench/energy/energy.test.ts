@@ -1,12 +1,12 @@
-// The joules of docs/battery.md are those that the model gives.
+// The joules of docs/guides/battery.md are those that the model gives.
 import { readFileSync } from "node:fs";
 import test from "ava";
 import { DAYS, joulesOfDay } from "./energy.js";
 
 const shown = (value: number): string => Number(value.toPrecision(2)).toLocaleString("en-US");
 
-test("the energy table of docs/battery.md is what the model gives", (t) => {
-  const text = readFileSync("docs/battery.md", "utf8");
+test("the energy table of docs/guides/battery.md is what the model gives", (t) => {
+  const text = readFileSync("docs/guides/battery.md", "utf8");
   for (const [use, day] of Object.entries(DAYS)) {
     const [least, most] = joulesOfDay(day);
     t.true(

@@ -47,7 +47,7 @@ const WAKE = 40.6e6;
 /** Joining a network was not measured: 1 to 4 s. Bytes to and fro: 33 s a day of 24 uploads (row 17); TLS that goes on: 0.24 s. */
 const UPLOAD_S: Range = [1 + 33 / 24, 4 + 33 / 24 + 0.24];
 
-/** The three ways of use of docs/battery.md. */
+/** The three ways of use of docs/guides/battery.md. */
 export const DAYS = {
   "always on, two connections, https, polls grown": { connected: { instructions: 24 * 3.67e9 } },
   "a sample a minute, an upload an hour": {

@@ -1,5 +1,5 @@
 // What a board's memory is for: two pools, and the limits that follow from them. Bytes, all of them. The shares are what the sample application took on the
-// emulated ESP32-C3 (docs/board.md, "Memory"; `node scripts/campaign.mjs chip --case memory`), rounded up.
+// emulated ESP32-C3 (docs/reference/boards.md, "Memory"; `node scripts/campaign.mjs chip --case memory`), rounded up.
 
 /** What there is. */
 export interface Pools {

@@ -54,7 +54,7 @@ export const startBoard = (
   if (size > 0 && size < SLOT_BYTES)
     host.log(
       "warn",
-      `the flash was laid out by an earlier release: an image may take ${size} bytes; docs/board.md says what to do for more`,
+      `the flash was laid out by an earlier release: an image may take ${size} bytes; docs/reference/boards.md says what to do for more`,
     );
   // The kept log has a line of its own for it.
   const { crash } = host.lastRun;

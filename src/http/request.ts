@@ -99,5 +99,5 @@ const headText = (target: Target, start: string, { method, path, headers, body }
   return pieces.join("");
 };
 
-/** A device asks for no type: without Accept a platform answers as with all, and no type of an answer is looked at (docs/protocol.md). */
+/** A device asks for no type: without Accept a platform answers as with all, and no type of an answer is looked at (docs/reference/protocol.md). */
 const AGENT = "\r\nUser-Agent: mote\r\n";

@@ -24,7 +24,7 @@ export const UPDATE_MS = 600_000;
 
 /**
  * Ends a soft reset with the emulator, so that the next start begins with the power: not every emulator's soft reset is to be trusted
- * (docs/measurements.md). `--soft-reset` trusts it.
+ * (docs/understand/measurements.md). `--soft-reset` trusts it.
  */
 const BY_POWER = given("soft-reset") ? [] : ["-no-reboot"];
 

@@ -17,7 +17,10 @@ import { Played } from "../tools/console/played.js";
 import { fakeEsptool, fakeNvsTool, writeBuild, writeWeb } from "../tools/moddable/flash/board.js";
 import { buildOf, elfHead, fakeToolchain } from "../tools/moddable/toolchain.js";
 
-const PAGES = readdirSync("docs").filter((name) => name.endsWith(".md"));
+/** Commands of another machine, such as installations, stand in blocks of `bash`. */
+const PAGES = readdirSync("docs", { recursive: true, encoding: "utf8" }).filter(
+  (name) => name.endsWith(".md") && !/node_modules|^reference\/(?:api|cli|options)/.test(name),
+);
 const TEXTS = ["README.md", "CONTRIBUTING.md", ...PAGES.map((name) => join("docs", name))].map((file) =>
   readFileSync(file, "utf8"),
 );
@@ -26,7 +29,9 @@ const MOTE = "npx mote-cli ";
 const NAME = "greenhouse-7";
 const CLI = resolve("tools/cli/cli.js");
 
-/** The lines of their shell blocks, each once, comments left out and continued lines joined. */
+const IS_LOGIN = /^npx mote-cli login /;
+
+/** The lines of their shell blocks, each once, logins first, comments left out and continued lines joined. */
 const COMMANDS = [
   ...new Set(
     TEXTS.flatMap((text) => [...text.matchAll(/```sh\n([\s\S]*?)```/g)])
@@ -34,7 +39,7 @@ const COMMANDS = [
       .map((line) => line.replace(/\s+#.*$/, "").trim())
       .filter(Boolean),
   ),
-];
+].sort((one, other) => Number(IS_LOGIN.test(other)) - Number(IS_LOGIN.test(one)));
 
 let platform: Platform;
 let device: Played;
@@ -94,7 +99,7 @@ function argumentsOf(line: string): string[] {
   return words
     .map((word) => word.replace(/^'|'$/g, ""))
     .map((word) =>
-      /^(?:image\.bin|new-root\.pem|key\.pem|week\.csv|load\.svg|\.\/(?:state|platform|page)|\.\.\/(?:greenhouse|house))$/.test(
+      /^(?:image\.bin|new-root\.pem|key\.pem|week\.csv|load\.svg|\.\/(?:state|platform|page)|\.\.\/(?:greenhouse|house|meter))$/.test(
         word,
       )
         ? join(home, word.replace("../", ""))
@@ -295,6 +300,7 @@ const OTHERS: Record<string, string> = {
   "npm run esp32 -- ": "test/tools/moddable builds; node scripts/campaign.mjs chip runs what was built",
   "espsecure ": "ESP-IDF's own",
   "npm ci": ".ci/run",
+  "npm run docs": "test/end-to-end/site.slow.test.ts",
   $EDITOR: "the reader",
   "sudo ": "the reader; test/tools/run/device.slow.test.ts has the unit checked and its notifications read",
   "systemctl ": "the reader",

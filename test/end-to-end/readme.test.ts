@@ -39,9 +39,9 @@ ${example}
 test("the README's example compiles under the project's own strict settings and runs", async (t) => {
   const example = EXAMPLE.exec(readFileSync("README.md", "utf8"))?.[1] ?? "";
   t.true(example.includes("agent.start();"));
-  const strategies = STRATEGIES.exec(readFileSync("docs/telemetry.md", "utf8"))?.[1] ?? "";
+  const strategies = STRATEGIES.exec(readFileSync("docs/guides/telemetry.md", "utf8"))?.[1] ?? "";
   t.true(strategies.includes("strategies.record("));
-  const wake = WAKE.exec(readFileSync("docs/battery.md", "utf8"))?.[1] ?? "";
+  const wake = WAKE.exec(readFileSync("docs/guides/battery.md", "utf8"))?.[1] ?? "";
   t.true(wake.includes("wake.sleepMs"));
   const rig = await startRig(t, localPlatform());
   t.teardown(() => rmSync(FOLDER, { recursive: true, force: true }));

@@ -153,10 +153,11 @@ test("200,000 rows pass in flat memory", async (t) => {
   t.is(lines.at(-2), `device-19,${NOON + POINTS - 1},${POINTS - 1}`);
 });
 
-test("the report of docs/reports.md builds on a device's host, as it stands there", async (t) => {
+test("the report of docs/guides/reports.md builds on a device's host, as it stands there", async (t) => {
   const example =
-    /```ts\n(const session = new Session[\s\S]*?)```/.exec(readFileSync("docs/reports.md", "utf8"))?.[1] ??
-    "";
+    /```ts\n(const session = new Session[\s\S]*?)```/.exec(
+      readFileSync("docs/guides/reports.md", "utf8"),
+    )?.[1] ?? "";
   t.true(example.includes("reports.build("));
   const platform = await startPlatform({ port: 0 });
   t.teardown(() => platform.close());

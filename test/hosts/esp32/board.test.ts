@@ -106,8 +106,8 @@ test("the smallest pools are those of an ESP32-C3", (t) => {
   t.deepEqual(SMALLEST, { engine: c3.engine, system: c3.heap - c3.engine });
 });
 
-test("the limits of each chip are those of docs/board.md", (t) => {
-  const page = read("docs/board.md");
+test("the limits of each chip are those of docs/reference/boards.md", (t) => {
+  const page = read("docs/reference/boards.md");
   for (const { name, engine, heap } of CHIPS) {
     const { requestBytes, answerBytes, attributeBytes, connections } = planMemory({
       engine,

@@ -1,4 +1,4 @@
-// The table of docs/telemetry.md of how many points a board holds, and how long its flash lasts: measured with the outbox on sectors of a board's partition.
+// The table of docs/guides/telemetry.md of how many points a board holds, and how long its flash lasts: measured with the outbox on sectors of a board's partition.
 import test, { type ExecutionContext } from "ava";
 import { readPartitions } from "../../../tools/moddable/esp32/partitions.js";
 import { read } from "../../architecture/tree.js";
@@ -63,12 +63,12 @@ const RATES = [
   ["10 a second", 10],
 ] as const;
 
-test("docs/telemetry.md's table of points held and years of flash is what the outbox does", (t: ExecutionContext) => {
+test("docs/guides/telemetry.md's table of points held and years of flash is what the outbox does", (t: ExecutionContext) => {
   const most = held();
   const rows = RATES.map(
     ([name, rate]) => `| ${name} | ${duration(most / rate)} | ${lifetime(years(rate))} |`,
   );
-  const table = read("docs/telemetry.md");
+  const table = read("docs/guides/telemetry.md");
   t.true(table.includes(`holds ${Number(most.toPrecision(2)).toLocaleString("en")} points`), `holds ${most}`);
   for (const row of rows) t.true(table.includes(row), rows.join("\n"));
 });

@@ -1,4 +1,4 @@
-// docs/field.md, "The server's certificate", step by step: a device of `mote run` over real TLS, the operator's commands in processes of their own.
+// docs/guides/changes.md, "The server's certificate", step by step: a device of `mote run` over real TLS, the operator's commands in processes of their own.
 
 import type { ChildProcess } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";

@@ -184,7 +184,7 @@ for (const [megabytes, room] of [
   });
 }
 
-test("the outbox is as large as docs/telemetry.md's table of points held says", (t) => {
+test("the outbox is as large as docs/guides/telemetry.md's table of points held says", (t) => {
   const outbox = readPartitions(OURS).find(({ name }) => name === "outbox");
   t.is(outbox?.size, 256 * 1024);
 });

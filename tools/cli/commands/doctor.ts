@@ -49,7 +49,7 @@ and back, how long a poll lasts (a minute of measuring; --quick leaves it out), 
 The RPC needs --device and a login (mote login); its token is then read from the platform. A client attribute moteDoctor is left behind.
 Exit code 1 if something is bad.
 
-With --board it runs the ten checks of docs/board.md on a board at the cable instead, and resets it four times. --device adds what the platform
+With --board it runs the ten checks of docs/reference/boards.md on a board at the cable instead, and resets it four times. --device adds what the platform
 sees. Questions at the terminal cover what only a person can do: pull the plug, switch off the access point. --report writes what was seen without
 secrets, names and addresses. Read it, then attach it to an issue.
 

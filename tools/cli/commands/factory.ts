@@ -32,7 +32,7 @@ The list has a head, with these columns in any order; all but name may be missin
   key, secret  of the device profile by which it provisions
   ssid, password  of a Wi-Fi
 
-Each image is made by ESP-IDF's nvs_partition_gen, can be read by its owner alone, and holds secrets as they are: docs/board.md says what protects
+Each image is made by ESP-IDF's nvs_partition_gen, can be read by its owner alone, and holds secrets as they are: docs/security.md says what protects
 them on the board. Needs a program with mote/commission, built or written by mote esp32 --web.
 
 Examples:

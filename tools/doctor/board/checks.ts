@@ -1,4 +1,4 @@
-// The ten checks of one board (docs/board.md): what its cable and its platform show, and what a person at the terminal saw.
+// The ten checks of one board (docs/reference/boards.md): what its cable and its platform show, and what a person at the terminal saw.
 import type { FoundBoard } from "../../moddable/flash/esptool.js";
 import { bad, type Finding, good, skipped, warning } from "../finding.js";
 

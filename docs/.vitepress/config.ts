@@ -1,0 +1,84 @@
+// The documentation site: `npm run docs` builds it to docs/.vitepress/dist. A dead link fails the build.
+import { withMermaid } from "vitepress-plugin-mermaid";
+
+const page = (text: string, link: string) => ({ text, link });
+
+export default withMermaid({
+  title: "Mote",
+  description: "A device agent for ThingsBoard: TypeScript, ESP32 boards and Linux",
+  lang: "en",
+  cleanUrls: false,
+  lastUpdated: false,
+  srcExclude: ["recordings/**"],
+  markdown: {
+    theme: { light: "github-light-high-contrast", dark: "github-dark" },
+    // Vue would take `{{x}}` in code for an expression of its own.
+    config: (md) => {
+      md.renderer.rules.code_inline = (tokens, index) =>
+        `<code v-pre>${md.utils.escapeHtml(tokens[index]?.content ?? "")}</code>`;
+    },
+  },
+  themeConfig: {
+    search: { provider: "local" },
+    outline: [2, 3],
+    nav: [
+      page("Start", "/start/five-minutes"),
+      page("Guides", "/guides/telemetry"),
+      page("Reference", "/reference/cli"),
+      page("Understand", "/understand/architecture"),
+    ],
+    sidebar: [
+      {
+        text: "Start",
+        items: [
+          page("Try it in five minutes", "/start/five-minutes"),
+          page("ESP32 from zero", "/start/esp32"),
+          page("A Moddable project", "/start/moddable-project"),
+          page("A Linux service", "/start/linux-service"),
+        ],
+      },
+      {
+        text: "Guides",
+        items: [
+          page("Telemetry and offline operation", "/guides/telemetry"),
+          page("RPC and attributes", "/guides/rpc-attributes"),
+          page("Firmware updates", "/guides/firmware"),
+          page("Rollouts", "/guides/rollouts"),
+          page("Battery", "/guides/battery"),
+          page("When things change", "/guides/changes"),
+          page("Manufacturing", "/guides/manufacturing"),
+          page("Security", "/security"),
+          page("Debug a device", "/guides/debug"),
+          page("Real ThingsBoard servers", "/guides/servers"),
+          page("Operate devices", "/guides/operate"),
+          page("Reports", "/guides/reports"),
+        ],
+      },
+      {
+        text: "Reference",
+        items: [
+          page("CLI", "/reference/cli"),
+          page("Options and configuration", "/reference/options"),
+          page("API", "/reference/api/"),
+          page("Names that Mote uses", "/reference/names"),
+          page("Boards and memory", "/reference/boards"),
+          page("Protocol", "/reference/protocol"),
+        ],
+      },
+      {
+        text: "Understand",
+        items: [
+          page("Architecture", "/understand/architecture"),
+          page("Threats", "/understand/threats"),
+          page("How Mote is tested", "/understand/testing"),
+          page("Run the tests", "/testing"),
+          page("Measurements", "/understand/measurements"),
+          page("Benchmarks", "/understand/benchmarks"),
+          page("Code for XS", "/understand/xs"),
+          page("Dependencies", "/understand/dependencies"),
+          page("Decision records", "/decisions/"),
+        ],
+      },
+    ],
+  },
+});

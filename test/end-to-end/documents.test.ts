@@ -1,0 +1,51 @@
+// The documents as files: every relative link of theirs leads to a file, or to a page that `npm run docs` generates.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import test from "ava";
+
+const GENERATED = /^docs\/(?:reference\/(?:cli|options)\.md|reference\/api\/|understand\/benchmarks\.md)/;
+
+const documents = (): string[] => {
+  const pages = readdirSync("docs", { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md") && !name.includes("node_modules"))
+    .map((name) => join("docs", name))
+    .filter((name) => !GENERATED.test(name));
+  return ["README.md", "CONTRIBUTING.md", "SECURITY.md", ...pages];
+};
+
+test("every relative link of the documents leads to a file", (t) => {
+  const all = documents();
+  t.true(all.length > 60, `${all.length} documents`);
+  for (const file of all) {
+    const text = readFileSync(file, "utf8").replace(/```[\s\S]*?```/g, "");
+    for (const [, link = ""] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^(?:https?:|#)/.test(link)) continue;
+      const path = normalize(join(dirname(file), link.split("#")[0] ?? ""));
+      t.true(GENERATED.test(path) || existsSync(path), `${file}: ${link}`);
+    }
+  }
+});
+
+test("every file or folder of the project that a document names is there", (t) => {
+  for (const file of documents()) {
+    const named = readFileSync(file, "utf8").matchAll(
+      /`((?:src|test|hosts|extras|tools|bench|scripts|examples)\/[\w./-]+)`/g,
+    );
+    for (const [, path = ""] of named) t.true(existsSync(path), `${file}: ${path}`);
+  }
+});
+
+test("a user's page names no commit, no date of a run and no load of a machine", (t) => {
+  for (const file of documents()) {
+    if (file.endsWith("protocol.md")) continue;
+    const found =
+      readFileSync(file, "utf8").match(
+        /\b(?:at|commit) [0-9a-f]{7}\b|\b20\d\d-\d\d-\d\d\b(?!T)|\bload (?:of )?\d+/g,
+      ) ?? [];
+    t.deepEqual(
+      found.filter((one) => !one.startsWith("2026-01-31")),
+      [],
+      file,
+    );
+  }
+});

@@ -1,8 +1,9 @@
 // An emulated board beside a local platform for one case, and what cases ask of both.
 
-import { rmSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { given } from "../arguments.js";
-import { keptAt } from "./chip.js";
+import { CHIP, keptAt } from "./chip.js";
 import {
   application,
   Board,
@@ -28,6 +29,19 @@ export const UPDATE_MS = 600_000;
  */
 const BY_POWER = given("soft-reset") ? [] : ["-no-reboot"];
 
+/** Words for the emulator: the fuses of a new chip in `file`. Its boot loader restarts it by itself, after it burned them. */
+function newFuses(file: string): string[] {
+  if (typeof CHIP.fuses === "string") throw new Error(CHIP.fuses);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, CHIP.fuses);
+  return [
+    ...["-drive", `file=${file},if=none,format=raw,id=fuses`],
+    ...["-global", `driver=nvram.${CHIP.name}.efuse,property=drive,value=fuses`],
+    // The first start encrypts megabytes before anything feeds the watchdog.
+    ...["-global", `driver=timer.${CHIP.name}.timg,property=wdt_disable,value=true`],
+  ];
+}
+
 export class Bench {
   readonly board: Board;
   readonly localPlatform: LocalPlatform;
@@ -39,7 +53,8 @@ export class Bench {
   static async open(name: string, settings: Settings, reset: "power" | "soft" = "power"): Promise<Bench> {
     const file = keptAt("flash", `${name}.bin`);
     rmSync(file, { force: true });
-    const board = new Board(file, reset === "power" ? BY_POWER : []);
+    const words = settings.guarded ? newFuses(`${file}.fuses`) : reset === "power" ? BY_POWER : [];
+    const board = new Board(file, words);
     board.write(await imageOf(settings));
     return new Bench(board, await openLocalPlatform());
   }

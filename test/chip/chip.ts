@@ -10,6 +10,8 @@ interface EmulatedChip {
   readonly title: string;
   /** Words for the emulator: its ROM waits for esptool, as after a reset with BOOT held. */
   readonly downloadMode: readonly string[];
+  /** The fuses of a new chip, as a file of the emulator. A string: why encrypted flash is not tried on this chip. */
+  readonly fuses: Buffer | string;
   /** The engine's block of the port's program, in bytes: as much as the largest piece of the heap allows. */
   readonly portEngine: number;
 }
@@ -20,17 +22,26 @@ const waiting = (chip: string, strap: string): readonly string[] => [
   ...["-global", `driver=timer.${chip}.timg,property=wdt_disable,value=true`],
 ];
 
+/** `revision`: the byte that says a revision which has secure boot. */
+function newFuses(bytes: number, at: number, revision: number): Buffer {
+  const fuses = Buffer.alloc(bytes);
+  fuses[at] = revision;
+  return fuses;
+}
+
 const KNOWN: readonly EmulatedChip[] = [
   {
     name: "esp32c3",
     title: "ESP32-C3",
     downloadMode: waiting("esp32c3", "0x02"),
+    fuses: newFuses(1024, 38, 0x0c),
     portEngine: 160_000,
   },
   {
     name: "esp32",
     title: "ESP32",
     downloadMode: waiting("esp32", "0x0f"),
+    fuses: "the emulated flash of a classic ESP32 keeps nothing that is written encrypted",
     portEngine: 150_000,
   },
 ];

@@ -9,6 +9,7 @@ import type { Case, Figures } from "./case.js";
 import { BAD_IMAGES } from "./cases/bad-images.js";
 import { CABLE, COMMISSIONING_POWER_LOSS, IMPROV } from "./cases/commissioning.js";
 import { CRASH, RECOVERY } from "./cases/crashes.js";
+import { ENCRYPTED } from "./cases/encrypted.js";
 import { FACTORY } from "./cases/factory.js";
 import { CABLE_FLASH } from "./cases/flash.js";
 import { HOSTILE, HOSTILE_TLS } from "./cases/hostile.js";
@@ -53,6 +54,7 @@ const CASES: readonly Case[] = [
   COMMISSIONING_POWER_LOSS,
   NVS_POWER_LOSS,
   DAMAGED_NVS,
+  ENCRYPTED,
   LARGE_RECORDS,
   OPERATOR,
   LOAD,

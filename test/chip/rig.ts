@@ -1,5 +1,5 @@
 // An emulated board beside a local platform, in one process. Images are built once for each set of settings, and kept.
-import { createHash, X509Certificate } from "node:crypto";
+import { createHash, generateKeyPairSync, X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import {
   appendFileSync,
@@ -66,6 +66,8 @@ export interface Settings {
   readonly bare?: boolean | "but the Wi-Fi";
   /** `creation.static`, in place of the chip's. */
   readonly engine?: number;
+  /** With encrypted flash and NVS, and secure boot. */
+  readonly guarded?: boolean;
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
@@ -101,7 +103,12 @@ export async function imageOf(settings: Settings = {}, sdk: Sdk = findSdk()): Pr
   if (settings.program === "port-app") await bundleForXs("test/chip/port-app/guest.ts", GUEST);
   const config = configOf(settings);
   const key = createHash("sha256")
-    .update(JSON.stringify([config, settings.program, settings.engine, settings.secure && authority().ca]))
+    .update(
+      JSON.stringify([
+        ...[config, settings.program, settings.engine, settings.secure && authority().ca],
+        settings.guarded && readFileSync(signingKey(), "utf8"),
+      ]),
+    )
     .update(sourcesOf(settings))
     .digest("hex")
     .slice(0, 16);
@@ -120,7 +127,10 @@ export async function imageOf(settings: Settings = {}, sdk: Sdk = findSdk()): Pr
       emulated: RADIO ? "wifi" : true,
       config,
       // Compiled with the SDK's own flags: objects go by the age of their sources.
-      out: keptAt(settings.program === "bench-js" ? "build-js" : "build"),
+      out: keptAt(
+        settings.guarded ? "build-guarded" : settings.program === "bench-js" ? "build-js" : "build",
+      ),
+      ...(settings.guarded && { encrypt: "development", secureBoot: signingKey() }),
     };
     const image = await buildImage(how);
     rmSync(kept, { recursive: true, force: true });
@@ -163,6 +173,16 @@ function project({ program = "app", engine, secure }: Settings): string {
   };
   writeFileSync(join(folder, "manifest.json"), JSON.stringify(manifest));
   return folder;
+}
+
+/** Made once, as `espsecure generate-signing-key --version 2` makes it. */
+function signingKey(): string {
+  const file = keptAt("secure-boot.pem");
+  if (existsSync(file)) return file;
+  mkdirSync(keptAt(), { recursive: true });
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 3072 });
+  writeFileSync(file, privateKey.export({ type: "pkcs1", format: "pem" }), { mode: 0o600 });
+  return file;
 }
 
 export interface Authority {

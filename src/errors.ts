@@ -1,16 +1,17 @@
 /**
- * What went wrong, for programs:
- * - `BAD_OPTIONS`: options of the constructor; the message names every wrong one.
- * - `BAD_VALUE`: a value, key, time stamp or argument that JSON or the platform can't hold; nothing was kept.
- * - `TOO_LARGE`: it fits nowhere: a point beyond the outbox's batch limit, pending attributes beyond their bound.
+ * Error codes for programs.
+ * - `BAD_OPTIONS`: invalid constructor options; the message names each one.
+ * - `BAD_VALUE`: a value, key, time stamp or argument that JSON or the platform cannot hold;
+ *   nothing was recorded.
+ * - `TOO_LARGE`: a point exceeds the batch limit, or client attributes exceed their limit.
  * - `TIMEOUT`: no answer of the platform within `timeoutMs`.
- * - `ABORTED`: the caller's `signal` ended the call.
- * - `REFUSED`: the platform answered and refused (`status` in the message).
- * - `STOPPED`: the agent was stopped meanwhile, or is not started.
- * - `BUSY`: `runOnce` of an agent that is started, or `start` during a `runOnce`.
- * - `STORE_FAILED`: the host could not store what had to be, or not forget it.
- * - `LEFT_OUT`: the lean build of a board (manifest-lean.json) has no such call.
- * - `BAD_PARAMS`: for an RPC handler to throw: its caller is answered `BAD_PARAMS` with the message.
+ * - `ABORTED`: the caller's `signal` aborted the call.
+ * - `REFUSED`: the platform refused (`status` in the message).
+ * - `STOPPED`: the agent was stopped meanwhile or is not started.
+ * - `BUSY`: `runOnce` while the agent is started, or `start` during `runOnce`.
+ * - `STORE_FAILED`: the host could not store or delete a value.
+ * - `LEFT_OUT`: the lean build of a board (manifest-lean.json) lacks this call.
+ * - `BAD_PARAMS`: thrown by an RPC handler to answer `BAD_PARAMS` with its message.
  */
 export type ErrorCode =
   | "BAD_OPTIONS"
@@ -25,9 +26,9 @@ export type ErrorCode =
   | "LEFT_OUT"
   | "BAD_PARAMS";
 
-/** The one class of errors that the agent throws or rejects with. The message holds no secret. */
+/** The only error class that the agent throws or rejects with. Messages contain no secrets. */
 export class MoteError extends Error {
-  // No field: XS lets no constructor assign it, as the name of all errors is frozen.
+  // A getter, not a field: XS does not let a constructor assign the frozen name of errors.
   override get name(): string {
     return "MoteError";
   }
@@ -39,6 +40,6 @@ export class MoteError extends Error {
   }
 }
 
-/** For what the lean build lacks. */
+/** Error for a feature that the lean build lacks. */
 export const leftOut = (what: string): MoteError =>
-  new MoteError("LEFT_OUT", `${what} is left out of this build`);
+  new MoteError("LEFT_OUT", `${what} is not supported by this build`);

@@ -3,41 +3,65 @@ import { guarded } from "./guarded.js";
 import type { Host } from "./port.js";
 
 /**
- * `stopped`; `provisioning`: no access token yet; `connecting`: no answer yet; `online`; `offline`: the platform can't be reached;
- * `refused`: the platform does not know the token, or refuses to provision; tried again ever more slowly, at last every 10 minutes.
+ * State of the agent.
+ * - `stopped`
+ * - `provisioning`: no access token yet
+ * - `connecting`: no answer yet
+ * - `online`
+ * - `offline`: the platform cannot be reached
+ * - `refused`: the platform refuses the token or the provisioning; retried at growing intervals of
+ *   up to 10 minutes
  */
 export type AgentState = "stopped" | "provisioning" | "connecting" | "online" | "offline" | "refused";
 
-/** What `agent.on` reports, and with which detail. */
+/** Events of `agent.on`, with their details. */
 export interface AgentEvents {
-  /** The device has its access token. `adopted`: one kept from before, or proposed earlier and found accepted. The name is not known of a token that was given. */
+  /**
+   * The device has its access token. `adopted`: a stored or earlier proposed token. `deviceName`:
+   * undefined for a token from the options.
+   */
   provisioned: { deviceName: string | undefined; adopted: boolean };
-  /** The platform serves the device (again): it took or answered a request with its token. */
+  /**
+   * The platform answered a request with the device's token, for the first time or after an outage.
+   */
   online: Record<string, never>;
-  /** The platform can't be reached; emitted once until the next `online`. */
+  /** The platform cannot be reached. Emitted once until the next `online`. */
   offline: { reason: string };
-  /** The platform took these points. */
+  /** The platform accepted these points. */
   delivered: { points: number };
   /**
-   * `behind`: the platform says "not now" (429, 503 and the like), and what waited a minute ago is not all delivered; reported once, and once more when it is again.
-   * `points` wait.
+   * Delivery falls behind, or has caught up.
+   *
+   * `behind`: the platform limits the rate (429, 503 and similar), and points that waited a minute
+   * ago are not all delivered. Emitted once, and again with false when delivery has caught up.
+   * `points`: number of waiting points.
    */
   delivery: { behind: boolean; points: number };
-  /** Points that will never reach the platform; one event a burst. `full`: no room; `refused`: for their content; `unreadable`: storage failed. */
+  /**
+   * Points that will never reach the platform, one event per burst. `full`: no room; `refused`:
+   * rejected content; `unreadable`: storage failed.
+   */
   drop: { points: number; reason: "full" | "refused" | "unreadable" };
-  /** Shared attributes whose value the application now sees differently; `deleted` are the keys that are gone. */
+  /** Shared attributes that changed for the application, and the `deleted` keys. */
   attributes: { keys: string[]; deleted: string[] };
-  /** A server-side RPC. `answered` when the platform took the answer; `error` is the code of an error answer. */
+  /**
+   * A server-side RPC. `answered`: the platform accepted the answer. `error`: code of an error
+   * answer.
+   */
   rpc: { stage: "received" | "answered" | "unanswered"; id: number; method: string; error?: string };
-  /** The update: `state` as reported in `fw_state`; `progress` in percent while downloading. */
+  /** An update. `state`: as in `fw_state`; `progress`: percent of the download. */
   firmware: { state: string; version: string; error?: string; progress?: number };
-  /** The platform refuses this device: `token` (401) or `provisioning` (wrong key or secret, the name is taken, or the platform could not create the device). It is tried again, ever more slowly. */
+  /**
+   * The platform refuses this device; retried at growing intervals. `token`: 401; `provisioning`:
+   * wrong key or secret, a taken name, or the device could not be created.
+   */
   refused: { what: "token" | "provisioning"; reason: string };
   /** The agent is about to restart the machine. */
   restart: { reason: string };
   /**
-   * Something went wrong, each time: `lost` (no answer), `busy STATUS` or `refused STATUS` (an answer; polls that bring nothing aside), `fw NAME` (an
-   * update failed: NAME as in failures.ts), or the code of an error that the application got.
+   * An error, each time it occurs. `code`: `lost` (no answer), `busy STATUS` or `refused STATUS`
+   * (except polls without news), `fw NAME` (failed update, NAME as in failures.ts), or the code of
+   * an error that the application received.
    */
   error: { code: string };
 }
@@ -59,7 +83,10 @@ const NAMES: { readonly [E in AgentEvent]: true } = {
 };
 type Listener = { event: AgentEvent; call: (detail: never) => void };
 
-/** Listeners, guarded: an exception of one is logged and stops neither the others nor the agent. */
+/**
+ * Event listeners. An exception of a listener is logged; it affects neither other listeners nor the
+ * agent.
+ */
 export class Events {
   private readonly _host: Host;
   private readonly _listeners: Listener[] = [];
@@ -68,11 +95,14 @@ export class Events {
     this._host = host;
   }
 
-  /** Returns what removes the listener again. Throws `BAD_VALUE` for an event that does not exist, and for what is no function. */
+  /**
+   * Returns a function that removes the listener. Throws `BAD_VALUE` for an unknown event or a
+   * listener that is not a function.
+   */
   on<E extends AgentEvent>(event: E, call: (detail: AgentEvents[E]) => void): () => void {
-    if (!Object.hasOwn(NAMES, event)) throw new MoteError("BAD_VALUE", "there is no such event");
+    if (!Object.hasOwn(NAMES, event)) throw new MoteError("BAD_VALUE", "unknown event");
     if (typeof call !== "function")
-      throw new MoteError("BAD_VALUE", `the listener of "${event}" is no function`);
+      throw new MoteError("BAD_VALUE", `the listener of "${event}" must be a function`);
     const listener: Listener = { event, call };
     this._listeners.push(listener);
     return () => {

@@ -1,6 +1,9 @@
 import type { Host } from "./port.js";
 
-/** Calls what belongs to the application: an exception, or a promise that it returns and rejects, is logged as `what` and goes no further. */
+/**
+ * Calls application code. An exception or a rejected promise is logged as `what` and has no other
+ * effect.
+ */
 export const guarded = (host: Host, what: string, call: () => unknown): void => {
   const failed = () => host.log("error", what);
   try {
@@ -11,7 +14,10 @@ export const guarded = (host: Host, what: string, call: () => unknown): void => 
   }
 };
 
-/** What `work`, which belongs to the application, resolves with; undefined if it throws or takes longer than `ms`: that is logged. Never rejects. */
+/**
+ * Runs application code with a time limit. Undefined, with a log entry, if it throws or exceeds
+ * `ms`. Never rejects.
+ */
 export const limited = <T>(
   host: Host,
   what: string,

@@ -1,4 +1,4 @@
-// The public names of Mote.
+// The public API of Mote.
 export { Agent } from "./agent/agent.js";
 export type { AttributesApi, ReadOptions, Subscriber } from "./agent/attributes/api.js";
 export type { FirmwareApi } from "./agent/firmware/api.js";

@@ -1,67 +1,75 @@
-// Small values in the store: a format number, JSON text, and a checksum.
+// Small stored values: a format number, JSON text and a checksum.
 //
-// A value of another format is logged, and kept beside when this agent has something of its own to
-// write. Members may be added to a value within a format: an agent that does not know them leaves them
-// out. A new format must wait for the confirmation: an image on trial writes the old one, or the image
-// before it would find nothing that it can read when it returns.
+// A value of another format is logged, and kept beside the new one when this agent writes its own.
+// Members may be added within a format; older versions ignore them. A new format must wait for
+// confirmation of the image: on trial, write the old format, so that the previous image can read it
+// after a rollback.
 //
-// The checksum follows the text as 16 characters of JSON white space, so that an older agent reads the
-// value as before. A value without white space is an older agent's, and is read without a checksum.
+// The checksum follows the text as 16 characters of JSON white space, so that older versions can
+// read the value. A value without them was written by an older version.
 import type { Host } from "./port.js";
 import { crc32 } from "./wire/crypto/crc32.js";
 import { type Json, parseJson } from "./wire/text/json.js";
 
 const FORMAT = 1;
-/** The white space of JSON: space, tab, line feed, return. Each stands for two bits. */
-const BLANKS = [0x20, 0x09, 0x0a, 0x0d];
+/** JSON white space: space, tab, line feed, return. Each encodes two bits. */
+const WHITE_SPACE = [0x20, 0x09, 0x0a, 0x0d];
 const SUM_BYTES = 16;
-/** Without these a device can't be reached any more: they are kept twice, up to so many bytes. */
+/** Values without which a device is unreachable: stored twice, up to this size. */
 const VITAL = ["token", "wifi", "site"];
 const VITAL_BYTES = 512;
 
-/** Where the last value of another format is kept, or the second copy of a vital one. A reset deletes both. */
-const beside = (key: string): string => `${key}-old`;
+/**
+ * Key for the last value of another format, or for the second copy of a vital one. A reset deletes
+ * both.
+ */
+const copyKey = (key: string): string => `${key}-old`;
 
-/** The JSON value under `key`; undefined if there is none, or it is damaged, or of another format. */
+/** The JSON value of `key`; undefined if missing, damaged or of another format. */
 export const readStored = (host: Host, key: string): Json | undefined => {
   const bytes = host.store.get(key);
   const value = bytes && parse(host, bytes);
   if (value !== undefined) return value;
-  const copy = VITAL.includes(key) ? host.store.get(beside(key)) : undefined;
+  const copy = VITAL.includes(key) ? host.store.get(copyKey(key)) : undefined;
   const spare = copy && parse(host, copy);
   if (copy && spare !== undefined) {
     host.log("warn", `stored value "${key}" is damaged: its copy is used`);
     if (bytes?.[0] === FORMAT) host.store.set(key, copy);
   } else if (bytes)
-    host.log("warn", `stored value "${key}" is damaged, or has an unknown format: left alone until replaced`);
+    host.log(
+      "warn",
+      `stored value "${key}" is damaged or has an unknown format: ignored until it is replaced`,
+    );
   return spare;
 };
 
-/** As `readStored`; in place of a value that another agent wrote the last one that was of this format, if it is still there. */
+/**
+ * Like `readStored`, but instead of another version's value returns the last one of this format.
+ */
 export const readOwn = (host: Host, key: string): Json | undefined => {
   const found = readStored(host, key);
-  return found === undefined && host.store.get(key) ? readStored(host, beside(key)) : found;
+  return found === undefined && host.store.get(key) ? readStored(host, copyKey(key)) : found;
 };
 
-/** Replaces the value under `key`; false if it could not be kept. `quiet`: that was said before. */
+/** Replaces the value of `key`; false if storing failed. `quiet`: do not log the failure again. */
 export const writeStored = (host: Host, key: string, value: unknown, quiet = false): boolean => {
   const { store } = host;
-  const bytes = sealed(host.encode(String.fromCharCode(FORMAT) + JSON.stringify(value)));
+  const bytes = withChecksum(host.encode(String.fromCharCode(FORMAT) + JSON.stringify(value)));
   const before = store.get(key);
   const isOthers = before !== undefined && before[0] !== FORMAT;
-  if (isOthers) store.set(beside(key), before);
+  if (isOthers) store.set(copyKey(key), before);
   const kept = store.set(key, bytes);
-  if (!kept && !quiet) host.log("error", `stored value "${key}" could not be written`);
+  if (!kept && !quiet) host.log("error", `could not store the value "${key}"`);
   if (!kept || isOthers || !VITAL.includes(key)) return kept;
-  if (bytes.length <= VITAL_BYTES) store.set(beside(key), bytes);
-  else if (store.get(beside(key))) store.delete(beside(key));
+  if (bytes.length <= VITAL_BYTES) store.set(copyKey(key), bytes);
+  else if (store.get(copyKey(key))) store.delete(copyKey(key));
   return true;
 };
 
-/** Leaves nothing of the value; false if the store keeps it. */
+/** Deletes the value and its copy; false if the store keeps one. */
 export const forgetStored = (host: Host, key: string): boolean => {
-  // The copy first: it must not come back for the value.
-  const gone = !host.store.get(beside(key)) || host.store.delete(beside(key));
+  // Delete the copy first, so that it cannot replace the value.
+  const gone = !host.store.get(copyKey(key)) || host.store.delete(copyKey(key));
   return host.store.delete(key) && gone;
 };
 
@@ -71,22 +79,22 @@ const parse = (host: Host, bytes: Uint8Array): Json | undefined => {
   return parsed?.ok ? parsed.value : undefined;
 };
 
-/** `bytes` and their checksum. */
-const sealed = (bytes: Uint8Array): Uint8Array => {
+/** `bytes` followed by their checksum. */
+const withChecksum = (bytes: Uint8Array): Uint8Array => {
   const { length } = bytes;
   const all = new Uint8Array(length + SUM_BYTES);
   all.set(bytes);
   const sum = crc32(bytes);
-  for (let i = 0; i < SUM_BYTES; i++) all[length + i] = BLANKS[(sum >>> (2 * i)) & 3] as number;
+  for (let i = 0; i < SUM_BYTES; i++) all[length + i] = WHITE_SPACE[(sum >>> (2 * i)) & 3] as number;
   return all;
 };
 
-/** The checksum is right, or there is none. */
+/** True if the checksum is right or missing. */
 const isIntact = (bytes: Uint8Array): boolean => {
   let end = bytes.length;
   let sum = 0;
   while (end > 0 && bytes.length - end < SUM_BYTES) {
-    const bits = BLANKS.indexOf(bytes[end - 1] as number);
+    const bits = WHITE_SPACE.indexOf(bytes[end - 1] as number);
     if (bits < 0) break;
     end--;
     sum = (sum << 2) | bits;

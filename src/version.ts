@@ -1,2 +1,2 @@
-/** Of this agent, as in package.json (a test compares them). */
+/** Version of this agent, the same as in package.json (checked by a test). */
 export const VERSION = "0.1.0";

@@ -64,7 +64,7 @@ export class Strategies {
     const { keys = {}, attribute, keep = false } = options;
     const unknown = Object.keys(options).filter((name) => !OPTIONS.includes(name));
     const wrong = unknown
-      .map((name) => `there is no option "${name}"`)
+      .map((name) => `unknown option "${name}"`)
       .concat(this._problems(keys).map((problem) => `keys: ${problem}`));
     if (attribute !== undefined && typeof attribute !== "string") wrong.push("attribute is a text");
     if (typeof keep !== "boolean") wrong.push("keep is true or false");

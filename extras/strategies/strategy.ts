@@ -55,10 +55,10 @@ const problemsOf = (key: string, strategy: unknown): string[] => {
   return Object.keys(strategy).flatMap((name) => {
     const value = strategy[name];
     const range = Object.hasOwn(RANGES, name) ? RANGES[name] : undefined;
-    if (!range) return [`there is no option "${name}" (${key})`];
+    if (!range) return [`unknown option "${name}" (${key})`];
     if (value === undefined || fits(value, range)) return [];
     const what = range.whole ? "a whole number" : "a number";
-    return [`${key}.${name} is ${what} from ${range.least} to ${range.most}`];
+    return [`${key}.${name} must be ${what} from ${range.least} to ${range.most}`];
   });
 };
 

@@ -1,5 +1,5 @@
-// Puts the agent together: one object per job, the loops started and ended as one. What they report to each other goes by methods of this one:
-// a function made for it would take a board ten slots.
+// Builds the agent: one object per job, whose loops start and end together. The jobs report to each
+// other through methods of this class, because a closure would cost a board ten slots.
 
 import { type AgentState, Events } from "../events.js";
 import { PlatformSession, rememberedTiming, type SessionWatcher } from "../platform/index.js";
@@ -19,11 +19,13 @@ import { Telemetry } from "./telemetry/telemetry.js";
 import { Time } from "./time/time.js";
 
 const FLUSH_MS = 5000;
-/** With fewer than three connections an RPC is followed by a look at the attributes; not each of many. */
+/**
+ * With fewer than three connections, read the attributes after an RPC, but not after each of many.
+ */
 const AFTER_RPC_MS = 10_000;
-/** For points that flash does not take, before a stop. */
+/** Time to send points that flash cannot store, before a stop. */
 const SAVE_MS = 2000;
-/** A wake has no minute to wait for flash that can't be read. */
+/** Give up on unreadable flash after 3 s in a wake. */
 const WAKE_PATIENCE_MS = 3000;
 
 export class Core implements SessionWatcher, RpcWatcher {
@@ -40,14 +42,14 @@ export class Core implements SessionWatcher, RpcWatcher {
   readonly firmware: Firmware | undefined;
   readonly provisioning: Provisioning;
   readonly reset: Reset;
-  /** Longest answer to a server-side RPC, and of a client-side one. */
+  /** Maximum size of answers to server-side RPCs and from client-side ones, in bytes. */
   readonly answerBytes: number;
-  /** Time minus the host's clock. */
+  /** The platform's time minus the host's clock, in ms. */
   dateOffset: number | undefined;
   private readonly _settings: CycleSettings;
   private _cycle: Cycle | undefined;
   private _stopped = false;
-  /** It was started, and not stopped since. */
+  /** True after `start()` until `stop()`. */
   wanted = false;
   private _ending: Promise<number> | undefined;
 
@@ -93,12 +95,12 @@ export class Core implements SessionWatcher, RpcWatcher {
     return this.session.online ? "online" : "connecting";
   }
 
-  /** A wake is under way. */
+  /** True during a wake. */
   get cycling(): boolean {
     return this._cycle?.running === true;
   }
 
-  /** For devices that sleep; made when first asked for. */
+  /** The wakes of a sleeping device; created on first use. */
   get cycle(): Cycle {
     this._cycle ??= new Cycle(this, this._settings);
     return this._cycle;
@@ -117,7 +119,7 @@ export class Core implements SessionWatcher, RpcWatcher {
   stop(): Promise<number> {
     this._stopped = true;
     this.wanted = false;
-    // Only memory has them: what the platform takes now is not lost.
+    // Only memory holds these points, so try to send them before stopping.
     const saves = !this._ending && this.outbox.atRisk > 0 && this.session.online === true && !this.cycling;
     if (!saves) this.session.stop();
     this._cycle?.stopped();
@@ -132,16 +134,22 @@ export class Core implements SessionWatcher, RpcWatcher {
     }
     for (const loop of this.session.loops) await loop.ended();
     this.reset.finish();
-    // A wake does that itself, when all is over.
+    // A wake closes the outbox itself at its end.
     const lost = this.cycling ? 0 : this.outbox.close(true);
     if (lost > 0 && !this.wanted)
-      this.host.log("error", `${lost} points end with this run: neither flash nor store takes anything`);
+      this.host.log(
+        "error",
+        `${lost} points are lost: neither the durable queue nor the store can be written`,
+      );
     this._ending = undefined;
     if (this.wanted) this.start();
     return lost;
   }
 
-  /** Connects, as far as `read`, `call` and `claim` before the first `start()` need it: with a token, without the loops. */
+  /**
+   * Connects with a token but without the loops, for `read`, `call` and `claim` before the first
+   * `start()`.
+   */
   private _wake(): void {
     if (this.session.running) return;
     this._stopped = false;
@@ -153,7 +161,7 @@ export class Core implements SessionWatcher, RpcWatcher {
     if (this.session.networkReturned()) this.provisioning.loop.notify();
   }
 
-  // As the session's watcher.
+  // Implements SessionWatcher.
 
   asked(): void {
     if (!this._stopped) this._wake();
@@ -176,15 +184,15 @@ export class Core implements SessionWatcher, RpcWatcher {
     this.provisioning.unauthorized();
   }
 
-  // As the watcher of RPCs.
+  // Implements RpcWatcher.
 
   pollEnded(poll: number, heard: boolean, delivered: boolean): void {
     if (heard) this.reset.pollHeard(poll);
-    // After each of many RPCs it would cost as much again.
+    // Reading after each of many RPCs would double the traffic.
     const since = delivered ? AFTER_RPC_MS : 0;
     if (this.session.mode !== 3 && !this.session.connections.shortPolls)
       this.attributes.loop.readAgain(since);
-    // With one connection what waits now would wait for the whole of the next poll.
+    // With one connection, waiting points would otherwise wait for the whole next poll.
     if (this.session.mode === 1) void this.telemetry.flush(FLUSH_MS);
   }
 

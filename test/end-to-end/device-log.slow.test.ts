@@ -201,7 +201,7 @@ test.serial(
     const texts = (await lines(rig)).map(({ text }) => text);
     const last = texts.slice(texts.findLastIndex((text) => text.startsWith("start: ")));
     // A point that was not acknowledged before the crash has its line in between.
-    const said = last.filter((text) => !text.endsWith("points wait from before"));
+    const said = last.filter((text) => !text.endsWith("points are waiting from the previous run"));
     t.is(said[0], "start: crash");
     t.regex(said[1] ?? "", /^the run before ended with: Error: \*\*\* application's own words/);
     looks();

@@ -17,7 +17,7 @@ export const safeguards: readonly Safeguard[] = [
     file: `${AGENT}/queue/record.ts`,
     edits: [
       [
-        "return words[word] === (sum(words, word, (at + length + 3) >> 2) ^ sequence) ? whole(length) : 0;",
+        "return words[word] === (checksum(words, word, (at + length + 3) >> 2) ^ sequence) ? whole(length) : 0;",
         "return sequence >= 0 ? whole(length) : 0;",
       ],
     ],
@@ -211,8 +211,8 @@ export const safeguards: readonly Safeguard[] = [
     file: `${AGENT}/rpc/rpc.ts`,
     edits: [
       [
-        "    const acknowledged = !this._isAnothers(entry)",
-        "    this.watcher?.answered(method, text, true, 0);\n    const acknowledged = !this._isAnothers(entry)",
+        "    const acknowledged = !this._idWasReused(entry)",
+        "    this.watcher?.answered(method, text, true, 0);\n    const acknowledged = !this._idWasReused(entry)",
       ],
     ],
   },

@@ -321,7 +321,7 @@ test("a self test that never answers ends with the wake's limit, and the image b
   await torch.pass(5 * MINUTE);
   torch.release("2.0.0", SIZE);
   await torch.until(() => torch.shown.state === "FAILED", 2 * HOUR);
-  t.is(torch.shown.error, "the new image failed its self test");
+  t.is(torch.shown.error, "the new image failed its self-test");
   await torch.pass(3 * HOUR);
   t.is(torch.booted.filter((version) => version === "2.0.0").length, 1);
   within(t, torch);

@@ -30,7 +30,7 @@ test("what is of another format, or no JSON, is taken for none and left alone, a
     put(host, "key", format, text);
     t.is(readStored(host, "key"), undefined);
     t.deepEqual(host.lines, [
-      'warn: stored value "key" is damaged, or has an unknown format: left alone until replaced',
+      'warn: stored value "key" is damaged or has an unknown format: ignored until it is replaced',
     ]);
     t.deepEqual(host.store.changes, []);
   }
@@ -122,7 +122,7 @@ test("a store that takes nothing is reported, unless that was said before", (t) 
   const host = fakeHost();
   host.store.fails = () => true;
   t.false(writeStored(host, "key", 1));
-  t.deepEqual(host.lines.splice(0), ['error: stored value "key" could not be written']);
+  t.deepEqual(host.lines.splice(0), ['error: could not store the value "key"']);
   t.false(writeStored(host, "key", 1, true));
   t.deepEqual(host.lines, []);
 });
@@ -211,6 +211,6 @@ test("an event that does not exist and what is no function are refused", (t) => 
   ] as const) {
     const error = t.throws(() => events.on(event as never, call as never), { code: "BAD_VALUE" });
     t.true(error instanceof MoteError);
-    t.regex(error?.message ?? "", /no (such event|function)/);
+    t.regex(error?.message ?? "", /unknown event|must be a function/);
   }
 });

@@ -52,7 +52,7 @@ export function certificates(option: string, pem: string): string {
 export function count(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value) || value < 1)
-    throw new InvalidArgumentError("It is a whole number from 1 on.");
+    throw new InvalidArgumentError("It must be a whole number from 1 on.");
   return value;
 }
 

@@ -15,10 +15,10 @@ import { SharedValues } from "./shared-values.js";
 
 export { MOST_CONNECTIONS } from "./polls.js";
 
-/** Without any key the platform answers with all there are. */
+/** Without keys, the platform answers with all attributes. */
 const ALL = { ok: true, query: "" } as const;
 
-/** Client and shared attributes: see `AttributesApi` for the calls. */
+/** Client and shared attributes; the calls are documented in `AttributesApi`. */
 export class Attributes {
   private readonly _session: PlatformSession;
   private readonly _channel: RequestChannel;
@@ -47,15 +47,15 @@ export class Attributes {
     const problem = checkAsked(key);
     if (problem !== undefined) throw this._session.counters.error("BAD_VALUE", problem);
     if (typeof call !== "function")
-      throw this._session.counters.error("BAD_VALUE", `the subscriber of "${key}" is no function`);
+      throw this._session.counters.error("BAD_VALUE", `the subscriber of "${key}" must be a function`);
     const subscriber = { key, call };
     this._subscribers.push(subscriber);
-    this.loop.want(this._keys());
+    this.loop.setKeys(this._keys());
     if (this._values.has(key)) this._call(subscriber);
     return () => {
       const at = this._subscribers.indexOf(subscriber);
       if (at >= 0) this._subscribers.splice(at, 1);
-      this.loop.want(this._keys());
+      this.loop.setKeys(this._keys());
     };
   }
 
@@ -76,12 +76,11 @@ export class Attributes {
     if (!outcome.whole)
       throw this._session.counters.error("TOO_LARGE", `the answer is longer than ${this._limit} bytes`);
     const answer = parseAttributes(this._session.host.decode(outcome.body) ?? "");
-    if (!answer.ok)
-      throw this._session.counters.error("REFUSED", "the answer is not what the platform sends");
+    if (!answer.ok) throw this._session.counters.error("REFUSED", "the answer is malformed");
     return { client: answer.client, shared: answer.shared };
   }
 
-  /** Forgets all that is kept: published, pending and known values; false if the store keeps any. */
+  /** Forgets published, pending and known values; false if the store keeps any. */
   forget(): boolean {
     const gone = this._client.forget();
     return this._values.forget() && gone;

@@ -1,4 +1,4 @@
-// Client attributes on their way to the platform: one bounded object, merged by key, kept in the store until it is accepted.
+// Client attributes: one bounded object, merged by key and stored until the platform accepts it.
 
 import type { PlatformSession } from "../../platform/index.js";
 import { forgetStored, readStored, writeStored } from "../../store.js";
@@ -6,7 +6,10 @@ import { encodeValues } from "../../wire/values.js";
 import { MARKER_KEY } from "./freshness-marker.js";
 
 const STORED = "pending";
-/** Bytes of all published client attributes together, as they are stored; a value of the store holds no more than 4,000. */
+/**
+ * Limit of all published client attributes together, in bytes as stored. A stored value holds at
+ * most 4,000 bytes.
+ */
 const LIMIT = 3900;
 
 interface Item {
@@ -18,7 +21,7 @@ interface Item {
 
 const stored = (item: Item) => [item.key, item.member, item.dirty ? 1 : 0];
 
-/** All that the application published. What the platform has not accepted yet is `dirty`. */
+/** All client attributes that the application published. Unaccepted ones are `dirty`. */
 export class ClientAttributes {
   private readonly _session: PlatformSession;
   private _items: Item[] = [];
@@ -40,7 +43,10 @@ export class ClientAttributes {
     return this._items.some((item) => item.dirty);
   }
 
-  /** Merges `values`; throws `BAD_VALUE` or `TOO_LARGE`, and then keeps nothing of them. Unchanged values are not sent again. */
+  /**
+   * Merges `values`. Throws `BAD_VALUE` or `TOO_LARGE` and then keeps none. Unchanged values are
+   * not sent markAllDirty.
+   */
   publish(values: Readonly<Record<string, unknown>>): void {
     if (typeof values !== "object" || values === null || Array.isArray(values))
       throw this._session.counters.error("BAD_VALUE", "values must be an object of keys and values");
@@ -48,7 +54,7 @@ export class ClientAttributes {
     let changed = false;
     for (const key of Object.keys(values)) {
       if (key === MARKER_KEY)
-        throw this._session.counters.error("BAD_VALUE", `"${MARKER_KEY}" is the agent's own`);
+        throw this._session.counters.error("BAD_VALUE", `"${MARKER_KEY}" is reserved for the agent`);
       const encoded = encodeValues({ [key]: values[key] });
       if (!encoded.ok) throw this._session.counters.error("BAD_VALUE", encoded.reason);
       const member = encoded.text.slice(1, -1);
@@ -60,13 +66,13 @@ export class ClientAttributes {
     }
     if (!changed && this._stored) return;
     if (this._session.host.encode(JSON.stringify(items.map(stored))).length > LIMIT) {
-      throw this._session.counters.error("TOO_LARGE", `client attributes may take ${LIMIT} bytes in all`);
+      throw this._session.counters.error("TOO_LARGE", `client attributes exceed ${LIMIT} bytes in total`);
     }
     this._items = items;
     this._keep();
   }
 
-  /** What to send now: all that is dirty, or the first of it alone. */
+  /** The next batch to send: all dirty attributes, or only the first of them. */
   batch(alone: boolean): Batch | undefined {
     const { redactor } = this._session;
     const dirty = this._items.filter((item) => item.dirty);
@@ -76,7 +82,7 @@ export class ClientAttributes {
       : { items, text: redactor.cleanJson(`{${items.map((item) => item.member).join(",")}}`) };
   }
 
-  /** The platform accepted the batch; what was published again meanwhile stays dirty. */
+  /** The platform accepted the batch. Attributes published markAllDirty meanwhile stay dirty. */
   accepted(batch: Batch): void {
     batch.items.forEach((item) => {
       item.dirty = false;
@@ -84,14 +90,14 @@ export class ClientAttributes {
     this._keep();
   }
 
-  /** The platform will never take these. */
+  /** Drops attributes that the platform never accepts. */
   drop(batch: Batch): void {
     this._items = this._items.filter((item) => !batch.items.includes(item));
     this._keep();
   }
 
-  /** A device that was provisioned again has none of them. */
-  again(): void {
+  /** Marks all attributes dirty, because a newly provisioned device has none on the platform. */
+  markAllDirty(): void {
     if (this._items.every((item) => item.dirty)) return;
     for (const item of this._items) item.dirty = true;
     this._keep();

@@ -1,7 +1,8 @@
-// The loop that keeps shared attributes equal to the platform's and brings client attributes there.
+// The loop that mirrors shared attributes from the platform and sends client attributes to it.
 //
-// The platform sends a change only to a poll that is open at that instant, and ends the poll with the first of them; what changes
-// between two polls is never sent. So a poll is only a hint: first the poll is opened, then the values are read.
+// The platform reports a change only to a poll that is open at that moment, and ends the poll with
+// the first change. Changes between two polls are never reported. So a poll is only a hint: first
+// open the poll, then read the values.
 
 import type { Events } from "../../events.js";
 import type { Job, Loop, PlatformSession, Wait } from "../../platform/index.js";
@@ -14,9 +15,12 @@ import type { AttributeLimits } from "../options/attributes.js";
 import type { Batch, ClientAttributes } from "./client-attributes.js";
 import { AttributePolls, READ_AFTER_POLL_MS } from "./polls.js";
 import { AttributeReader } from "./reader.js";
-import { READ_EVERY_MS, SECOND_LOOK_MS, type SharedValues } from "./shared-values.js";
+import { READ_EVERY_MS, SECOND_READ_MS, type SharedValues } from "./shared-values.js";
 
-/** In good times a look may be due every 30 s: in bad ones it needs not be much rarer, and a change is seen within a minute once they are over. */
+/**
+ * Limit of the back-off. Reads are due every 30 s, so changes are seen within a minute after an
+ * outage.
+ */
 const LONGEST_HOLD_MS = 55_000;
 const AT_ONCE = (): Wait => 0;
 
@@ -31,12 +35,12 @@ export class AttributeLoop implements Job {
   private readonly _loop: Loop;
   private _keys: string[] = [];
   private _readAt: number | undefined;
-  private _lookedAt = Number.NEGATIVE_INFINITY;
+  private _lastReadAt = Number.NEGATIVE_INFINITY;
   private _alone = false;
   private _firstReadDone = false;
-  /** Called with the keys whose value changed, or that are gone. */
+  /** Called with the keys that changed or were deleted. */
   onChange: ((keys: readonly string[]) => void) | undefined;
-  /** Offered every trusted look at the firmware's keys. */
+  /** Gets every trusted read of the firmware's keys. */
   firmware: Firmware | undefined;
 
   constructor(
@@ -57,8 +61,8 @@ export class AttributeLoop implements Job {
     this._loop = session.loop("attributes", this);
   }
 
-  /** The application's keys. */
-  want(keys: string[]): void {
+  /** Sets the keys that the application wants. */
+  setKeys(keys: string[]): void {
     this._keys = keys;
     this.readSoon();
   }
@@ -67,26 +71,26 @@ export class AttributeLoop implements Job {
     this._loop.notify();
   }
 
-  /** Something may have changed: the values are read as soon as possible, or `inMs` from now. */
+  /** Reads the values as soon as possible, or `inMs` from now, because they may have changed. */
   readSoon(inMs = 0): void {
     const at = this._session.host.clock.now() + inMs;
     if (this._readAt === undefined || at < this._readAt) this._readAt = at;
-    if (this._looks()) this.wake();
+    if (this._needsRead()) this.wake();
   }
 
-  /** As `readSoon`, but not before the last look is `sinceMs` old. */
+  /** Like `readSoon`, but at the earliest `sinceMs` after the last read. */
   readAgain(sinceMs: number): void {
-    this.readSoon(Math.max(0, this._lookedAt + sinceMs - this._session.host.clock.now()));
+    this.readSoon(Math.max(0, this._lastReadAt + sinceMs - this._session.host.clock.now()));
   }
 
-  /** All was read and sent, and nothing is to be read again in a moment. */
+  /** True if all is read and sent, and no read is due soon. */
   get idle(): boolean {
-    return this._firstReadDone && !this._client.dirty && (this._restMs() ?? READ_EVERY_MS) > SECOND_LOOK_MS;
+    return this._firstReadDone && !this._client.dirty && (this._restMs() ?? READ_EVERY_MS) > SECOND_READ_MS;
   }
 
-  /** The device was provisioned again. */
+  /** Called after the device was provisioned again. */
   provisioned(): void {
-    this._client.again();
+    this._client.markAllDirty();
     this._reader.forgetMarker();
   }
 
@@ -99,7 +103,7 @@ export class AttributeLoop implements Job {
   async turn(): Promise<Wait> {
     await this._uplink.ready();
     if (!this._session.running) return 0;
-    this._hear();
+    this._takeNotification();
     if (this._wantsAny) this._polls.open();
     if (this._restMs() === 0) return this._read().then(AT_ONCE);
     const batch = this._client.batch(this._alone);
@@ -115,22 +119,23 @@ export class AttributeLoop implements Job {
     return firmware.concat(this._keys.filter((key) => !firmware.includes(key)));
   }
 
-  /** One look at each start, even with nothing to look for: it shows soon whether the platform is there. */
-  private _looks(): boolean {
+  /** Read once at each start even without keys, which shows whether the platform is reachable. */
+  private _needsRead(): boolean {
     return this._readAt !== undefined && (!this._firstReadDone || this._wantsAny);
   }
 
   private _restMs(): number | undefined {
-    if (this._readAt === undefined || !this._looks()) return undefined;
+    if (this._readAt === undefined || !this._needsRead()) return undefined;
     return Math.max(0, this._readAt - this._session.host.clock.now());
   }
 
-  private _hear(): void {
+  private _takeNotification(): void {
     const change = this._polls.take();
     if (!change) return;
     const keys = change.kind === "updated" ? Object.keys(change.values) : change.keys;
     this.firmware?.changed(keys);
-    // What waited until a refused token was good again, or a back-off over, may be long past: what holds now is read.
+    // A notification that waited for a token or a back-off may be outdated, so read the current
+    // values.
     if (this._polls.waitedMs > EXCHANGE_MS) this.readSoon(READ_AFTER_POLL_MS);
     else if (change.kind === "updated") this._changed(this._values.update(this._keys, change.values), []);
     else this._changed([], this._values.remove(this._keys.filter((key) => keys.includes(key))));
@@ -138,10 +143,10 @@ export class AttributeLoop implements Job {
 
   private async _read(): Promise<void> {
     this._readAt = undefined;
-    this._lookedAt = this._session.host.clock.now();
+    this._lastReadAt = this._session.host.clock.now();
     const trusted = await this._reader.read(this._wanted());
     if (!this._session.running) return;
-    // A notification that came meanwhile is newer than what was read; its poll's successor asks for another read.
+    // A notification that arrived meanwhile is newer than the values read, so read them again.
     if (this._polls.hasNews) return this.readSoon(READ_AFTER_POLL_MS);
     if (this._session.mode !== 3 || this._polls.blocked) this.readSoon(READ_EVERY_MS);
     if (!trusted) return this.readSoon();
@@ -152,7 +157,7 @@ export class AttributeLoop implements Job {
       trusted.values,
     );
     this._changed(changed, missing.gone);
-    if (missing.pending) this.readSoon(SECOND_LOOK_MS);
+    if (missing.pending) this.readSoon(SECOND_READ_MS);
     const firmware = this.firmware;
     if (firmware?.keys.every((key) => trusted.keys.includes(key))) firmware.offer(trusted.values);
   }
@@ -175,7 +180,7 @@ export class AttributeLoop implements Job {
     else if (outcome.kind === "refused") await this._refused(batch, outcome.status);
   }
 
-  /** Only what the platform refuses alone, while it accepts the token, is dropped. */
+  /** Drops an attribute only if the platform refuses it alone while accepting the token. */
   private async _refused(batch: Batch, status: number): Promise<void> {
     if (!CONTENT.includes(status)) return this._uplink.hold();
     const probe = await this._uplink.send(PROBE);
@@ -185,7 +190,7 @@ export class AttributeLoop implements Job {
       this._alone = true;
       return;
     }
-    this._session.host.log("error", `the platform refuses a client attribute (${status}); it is dropped`);
+    this._session.host.log("error", `the platform refuses a client attribute (${status}): it is dropped`);
     this._client.drop(batch);
   }
 }

@@ -1,4 +1,5 @@
-// In place of polls.ts in the lean build: two connections at the most, so shared attributes are read every 30 s.
+// Replaces polls.ts in the lean build: with at most two connections, shared attributes are read
+// every 30 s.
 import type * as full from "./polls.js";
 
 export const READ_AFTER_POLL_MS = 0;

@@ -1,4 +1,5 @@
-// Keeps a poll for changes of shared attributes open (GET .../attributes/updates?timeout=MS): with three connections, one of which is for it alone.
+// Keeps a poll for changes of shared attributes open (GET .../attributes/updates?timeout=MS). It
+// needs its own connection, the third.
 
 import type { Outcome } from "../../http/outcome.js";
 import type { PlatformSession } from "../../platform/index.js";
@@ -8,11 +9,11 @@ import { type Notification, parseNotification } from "../../wire/attributes.js";
 import { updatesPath } from "../../wire/paths.js";
 import { READ_EVERY_MS } from "./shared-values.js";
 
-/** After the next poll was written, so that it is registered before the values are read. */
+/** Delay between sending a poll and reading the values, so that the poll is registered first. */
 export const READ_AFTER_POLL_MS = 500;
-/** Polls begin so far apart at least, however fast they are answered. */
+/** Minimum time between the starts of two polls, even if they are answered at once. */
 const PACE_MS = 500;
-/** Of the option `connections`. */
+/** Maximum of the option `connections`. */
 export const MOST_CONNECTIONS = 3;
 
 type News = Exclude<Notification, { kind: "malformed" }>;
@@ -29,17 +30,17 @@ export class AttributePolls {
   private readonly _channel: RequestChannel;
   private readonly _limit: number;
   private readonly _loop: Reader;
-  /** That is open, or waits to be. */
+  /** The poll that is open or waits for its turn. */
   private _poll: { since: number } | undefined;
   private _ended:
     | { outcome: Outcome; at: number; tookMs: number; heard: boolean; askedMs: number }
     | undefined;
   private _lost = false;
-  /** The last poll that ended brought something: where one change follows the other, so do the heads. */
-  private _brought = false;
-  /** No poll is let through: the values are to be read as if there were none. */
+  /** The last poll brought a change. Consecutive changes have similar response heads. */
+  private _lastDelivered = false;
+  /** Polls do not pass, so the values must be read at intervals. */
   blocked = false;
-  /** For how long what `take` gave last had waited to be taken. */
+  /** How long the last taken notification had waited, in ms. */
   waitedMs = 0;
 
   constructor(session: PlatformSession, timing: PollTiming, limit: number, loop: Reader) {
@@ -50,18 +51,18 @@ export class AttributePolls {
     this._loop = loop;
   }
 
-  /** A new start: what an earlier one left open is of no interest. */
+  /** Starts afresh: ignores polls of an earlier start. */
   clear(): void {
     this._poll = undefined;
     this._ended = undefined;
   }
 
-  /** A notification came that `take` did not give yet. */
+  /** True if a notification arrived that was not taken yet. */
   get hasNews(): boolean {
     return this._ended?.outcome.kind === "done";
   }
 
-  /** Opens a poll, if there is none and the connections allow for it. */
+  /** Opens a poll if none is open and the connections allow one. */
   open(): void {
     if (this._session.mode !== 3 || this._poll) return;
     const poll = { since: 0 };
@@ -69,7 +70,7 @@ export class AttributePolls {
     const timing = this._timing;
     const askedMs = this._lost ? timing.afterLoss(this._session.host) : timing.askedMs;
     const deadlineMs = timing.deadlineMs - timing.askedMs + askedMs;
-    // The poll's own back-off may still run while the uplink is free.
+    // The back-off of the poll may still run while the uplink is free.
     void this._channel.ready().then(() => this._poll === poll && this._send(poll, askedMs, deadlineMs));
   }
 
@@ -82,14 +83,14 @@ export class AttributePolls {
       deadlineMs,
       limit: this._limit,
       repeatable: true,
-      alike: this._brought,
+      alike: this._lastDelivered,
       sent: () => {
         poll.since = clock.now();
         this._loop.readSoon(READ_AFTER_POLL_MS);
       },
     } as const;
     this._channel.dispatch(request, (outcome) => {
-      // One of before a stop is of no interest.
+      // Ignore a poll from before a stop.
       if (this._poll !== poll) return;
       const { since } = poll;
       const at = clock.now();
@@ -98,7 +99,7 @@ export class AttributePolls {
     });
   }
 
-  /** What the poll that ended brought, if there is one and it brought anything. */
+  /** Takes the notification of the ended poll, if there is one. */
   take(): News | undefined {
     if (!this._ended) return undefined;
     const { outcome, at, tookMs, heard, askedMs } = this._ended;
@@ -106,7 +107,7 @@ export class AttributePolls {
     this.clear();
     const verdict = this._timing.judge(outcome, tookMs, heard, askedMs);
     this._lost = verdict === "lost";
-    this._brought = verdict === "delivered";
+    this._lastDelivered = verdict === "delivered";
     if (verdict === "ended") this._channel.clear();
     if (verdict === "busy") this._channel.hold();
     this.blocked = verdict === "busy" || verdict === "lost";

@@ -1,7 +1,8 @@
 // Reads shared attributes so that the answer can be trusted.
 //
-// A database error of the platform reads as 200 `{}`, the same as "no such attributes". So each GET also asks for one client attribute
-// that the agent itself published, the freshness marker: an answer without it proves nothing.
+// After a database error the platform answers 200 `{}`, as if no attribute existed. So each GET
+// also requests a client attribute that the agent published, the freshness marker. An answer
+// without the marker proves nothing.
 import type { Outcome } from "../../http/outcome.js";
 import type { DeviceRequest, PlatformSession, RequestChannel } from "../../platform/index.js";
 import { post } from "../../platform/index.js";
@@ -13,16 +14,21 @@ import { decodeStart } from "../../wire/text/text.js";
 import type { ClientAttributes } from "./client-attributes.js";
 import { MARKER_KEY, MARKER_VALUE } from "./freshness-marker.js";
 
-/** Storage may be asynchronous: the marker is given this long to appear before it is published again. */
+/**
+ * The platform's storage may be asynchronous, so wait this long before publishing the marker again.
+ */
 const MARKER_LAG_MS = 10_000;
-/** Of a request line the platform takes 8 KiB with all headers. */
+/** Limit of the query. The platform accepts 8 KiB for the request line and all headers. */
 const QUERY_LENGTH = 1500;
-/** A value that was too large may be another one by now. */
+/** Delay before a value that was too large is requested again. */
 const TOO_LARGE_MS = 10 * 60_000;
-/** What came in its place was no answer of the platform. */
-const STRANGE_MS = 30_000;
+/** Delay after an answer that the platform did not send. */
+const FOREIGN_ANSWER_MS = 30_000;
 
-/** Values of `keys`; a key that is not in `values` does not exist, as far as one answer can show. */
+/**
+ * Values of `keys`. A key that is missing in `values` does not exist, as far as one answer can
+ * tell.
+ */
 export interface Trusted {
   readonly keys: string[];
   readonly values: JsonObject;
@@ -33,7 +39,7 @@ export class AttributeReader {
   private readonly _channel: RequestChannel;
   private readonly _limit: number;
   private readonly _client: ClientAttributes;
-  /** Keys that are not asked for until then. */
+  /** Keys that are not requested before the given time. */
   private readonly _skipped = new Map<string, number>();
   private readonly _logged: string[] = [];
   private _markerPostedAt: number | undefined;
@@ -45,23 +51,24 @@ export class AttributeReader {
     this._client = client;
   }
 
-  /** The device was provisioned again: it has no marker. */
+  /** Called after the device was provisioned again: the platform has no marker. */
   forgetMarker(): void {
     this._markerPostedAt = undefined;
   }
 
   /**
-   * Reads `keys` in as few requests as their size allows. Undefined: no answer, or none that can be trusted; the channel waits. A key whose value alone is larger than the limit is logged once, left out,
-   * and asked for again after 10 min; after 30 s if what came was not the platform's.
+   * Reads `keys` in as few requests as their size allows. Undefined without a trusted answer; the
+   * channel then waits. A key whose value alone exceeds the limit is logged once, left out, and
+   * requested again after 10 min, or after 30 s if the answer was not the platform's.
    */
   async read(keys: readonly string[]): Promise<Trusted | undefined> {
     const trusted: Trusted = { keys: [], values: Object.create(null) };
     const asked = keys.filter((key) => !this._skips(key));
-    // Without keys the marker alone is asked for: a look whether the platform is there.
+    // Without keys, request only the marker to see whether the platform is reachable.
     let groups = keys.length === 0 ? [[]] : splitKeys(asked, QUERY_LENGTH);
     for (let group = groups.shift(); group; group = groups.shift()) {
       const query = attributesQuery({ clientKeys: [MARKER_KEY], sharedKeys: group });
-      // No key gets here that can't be asked for: `subscribe` refused it.
+      // Invalid keys were rejected by `subscribe`.
       if (!query.ok) continue;
       const outcome = await this._channel.send(this._get(query.query));
       if (!this._session.running) return undefined;
@@ -105,7 +112,7 @@ export class AttributeReader {
     return true;
   }
 
-  /** `isOld`: the one there is of another version. */
+  /** `isOld`: the platform has the marker of another version. */
   private async _postMarker(isOld: boolean): Promise<void> {
     const now = this._session.host.clock.now();
     if (this._markerPostedAt !== undefined && now - this._markerPostedAt < MARKER_LAG_MS) return;
@@ -113,8 +120,8 @@ export class AttributeReader {
     const outcome = await this._channel.send(post(attributesPath(), body));
     if (outcome.kind !== "done") return;
     this._markerPostedAt = now;
-    // It has none of the client attributes either.
-    if (!isOld) this._client.again();
+    // Without a marker, the platform lacks the other client attributes too.
+    if (!isOld) this._client.markAllDirty();
   }
 
   private _get(query: string): DeviceRequest {
@@ -127,13 +134,13 @@ export class AttributeReader {
     };
   }
 
-  /** `start`: of an answer for `group` that is larger than the limit. */
+  /** Splits `group`, whose answer exceeded the limit. `start`: the first bytes of the answer. */
   private _smaller(group: string[], start: Uint8Array): string[][] {
     if (group.length > 1) return halves(group);
     // The platform writes client attributes first.
     const isPlatforms = decodeStart(start).includes(`"${MARKER_KEY}":`);
     if (!isPlatforms) this._session.counters.malformed("an answer to GET attributes");
-    const until = this._session.host.clock.now() + (isPlatforms ? TOO_LARGE_MS : STRANGE_MS);
+    const until = this._session.host.clock.now() + (isPlatforms ? TOO_LARGE_MS : FOREIGN_ANSWER_MS);
     group.forEach((key) => {
       this._skipped.set(key, until);
       if (isPlatforms) this._log(key);
@@ -145,7 +152,7 @@ export class AttributeReader {
     if (this._logged.includes(key)) return;
     this._logged.push(key);
     const { host } = this._session;
-    host.log("error", `a shared attribute is larger than ${this._limit} bytes and is left out`);
+    host.log("error", `a shared attribute is larger than ${this._limit} bytes and is ignored`);
   }
 
   private _skips(key: string): boolean {

@@ -1,26 +1,26 @@
-// What is known of the shared attributes, and what a new look at the platform changes in it.
+// The known shared attributes, and the changes that a new read makes to them.
 import type { Host } from "../../port.js";
 import { forgetStored, readStored, writeStored } from "../../store.js";
 import type { Json, JsonObject } from "../../wire/text/json.js";
 
 const SNAPSHOT = "shared";
-/** Bytes. */
+/** Size limit of the stored snapshot, in bytes. */
 const SNAPSHOT_LIMIT = 3500;
-/** The values are read so often where there is no attribute poll. */
+/** Interval of reads without an attribute poll. */
 export const READ_EVERY_MS = 30_000;
-/** Two trusted answers without a key, this far apart, mean that it was deleted. */
-export const SECOND_LOOK_MS = 2000;
+/** A key is deleted if two trusted answers lack it that are at least this far apart. */
+export const SECOND_READ_MS = 2000;
 
 interface KnownValue {
-  /** Canonical JSON text: what is compared, kept and handed out. */
+  /** Canonical JSON text, used for comparing, storing and handing out. */
   text: string;
-  /** When a trusted answer lacked the key for the first time since it last had it. */
+  /** Time of the first trusted answer without the key since the key was last present. */
   missingSince: number | undefined;
 }
 
 /**
- * The last known value of each wanted key. It outlives a restart as a snapshot in the store, so that a device without a network
- * starts with what it last knew.
+ * The last known value of each wanted key. A snapshot in the store survives restarts, so that a
+ * device without a network starts with its last known values.
  */
 export class SharedValues {
   private readonly _host: Host;
@@ -40,13 +40,13 @@ export class SharedValues {
     return this._values.has(key);
   }
 
-  /** A fresh copy: what a subscriber does to it changes nothing here. */
+  /** A fresh copy, so that a subscriber cannot change the stored value. */
   value(key: string): Json | undefined {
     const known = this._values.get(key);
     return known ? (JSON.parse(known.text) as Json) : undefined;
   }
 
-  /** Takes values for `keys` from what the platform sent; returns the keys that changed. */
+  /** Updates `keys` with values from the platform. Returns the keys that changed. */
   update(keys: readonly string[], values: JsonObject): string[] {
     const changed: string[] = [];
     keys.forEach((key) => {
@@ -58,14 +58,14 @@ export class SharedValues {
     return changed;
   }
 
-  /** Forgets `keys`; returns those that were known. */
+  /** Removes `keys`. Returns those that were known. */
   remove(keys: readonly string[]): string[] {
     return keys.filter((key) => this._values.delete(key));
   }
 
   /**
-   * A trusted answer for `keys` lacked some: returns those that are missing for the second time, `SECOND_LOOK_MS` apart or more.
-   * They are forgotten. `pending` says whether others need that second look.
+   * Handles keys missing in a trusted answer for `keys`. Returns and removes those missing for the
+   * second time, at least `SECOND_READ_MS` apart. `pending`: others need that second read.
    */
   missing(keys: readonly string[], values: JsonObject): { gone: string[]; pending: boolean } {
     const now = this._host.clock.now();
@@ -75,14 +75,14 @@ export class SharedValues {
       const known = this._values.get(key);
       if (!known || Object.hasOwn(values, key)) return;
       known.missingSince ??= now;
-      if (now - known.missingSince >= SECOND_LOOK_MS) gone.push(key);
+      if (now - known.missingSince >= SECOND_READ_MS) gone.push(key);
       else pending = true;
     });
     this.remove(gone);
     return { gone, pending };
   }
 
-  /** Writes the snapshot; to be called once after each change. */
+  /** Writes the snapshot. Call once after each change. */
   keep(): void {
     const values: JsonObject = Object.create(null);
     this._values.forEach(({ text }, key) => {
@@ -94,7 +94,10 @@ export class SharedValues {
     }
     this._host.store.delete(SNAPSHOT);
     if (!this._snapshotLogged)
-      this._host.log("warn", "shared attributes are too large to be kept over a restart");
+      this._host.log(
+        "warn",
+        `shared attributes exceed ${SNAPSHOT_LIMIT} bytes: they do not survive a restart`,
+      );
     this._snapshotLogged = true;
   }
 

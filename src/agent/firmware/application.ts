@@ -2,9 +2,12 @@ import type { PlatformSession } from "../../platform/index.js";
 import type { Signal } from "../../platform/signal.js";
 import type { Reporter } from "./reporter.js";
 
-// Questions to the application: it may throw, answer late or never.
+// Calls into the application, which may throw, answer late or never answer.
 
-/** Asks and waits `limitMs` at most. Undefined if it threw, did not answer in time, or the agent was stopped meanwhile. */
+/**
+ * Calls the application and waits at most `limitMs`. Undefined if it threw, was late, or the agent
+ * stopped.
+ */
 export async function askApplication<T>(
   session: PlatformSession,
   signal: Signal,
@@ -23,14 +26,17 @@ export async function askApplication<T>(
   Promise.resolve()
     .then(question)
     .then(done, () => {
-      session.host.log("error", "a question about the firmware made the application throw");
+      session.host.log(
+        "error",
+        "a firmware callback of the application threw: see firmware.allow and firmware.selfTest",
+      );
       done();
     });
   while (!answered && session.running && clock.now() < end) await signal.wait(end - clock.now());
   return answer;
 }
 
-/** Restarts the machine. Resolves only if it does not: when the session stops. */
+/** Restarts the machine. Resolves only if the session stops instead. */
 export async function restart(session: PlatformSession, signal: Signal, reporter: Reporter): Promise<void> {
   reporter.restart();
   session.host.restart("firmware");

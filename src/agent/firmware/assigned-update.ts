@@ -1,4 +1,4 @@
-// What the platform assigned, as far as the shared attributes say.
+// The assigned update, according to the shared attributes.
 import type { Host } from "../../port.js";
 import { crc32 } from "../../wire/crypto/crc32.js";
 import { toHex } from "../../wire/crypto/hex.js";
@@ -6,9 +6,12 @@ import { Murmur128 } from "../../wire/crypto/murmur128.js";
 import { type Assigned, imageKey, parseAssignment } from "../../wire/firmware.js";
 import type { Json, JsonObject } from "../../wire/text/json.js";
 
-/** The platform writes the keys one after the other, after deleting some: only what two looks this far apart agree on counts. */
+/** The platform deletes and writes the keys one by one, so two reads this far apart must agree. */
 export const AGREE_MS = 2000;
-/** An incomplete set on which two looks agreed is looked at again so often, so far apart, before it is believed. */
+/**
+ * An incomplete set on which two reads agreed is read again this often, at this interval, before it
+ * counts.
+ */
 const TORN_LOOKS = 2;
 const TORN_MS = 10_000;
 
@@ -19,16 +22,19 @@ export class AssignedUpdate {
   private _candidate: string | undefined;
   private _since = 0;
   private _torn = 0;
-  /** `look` at the set that `_torn` counts. */
+  /** Value of `look` for the set that `_torn` counts. */
   private _tornLook = -1;
   private _cancel: (() => void) | undefined;
-  /** What two looks agreed on; undefined as long as there is nothing that they did. */
+  /** The assignment on which two reads agreed; undefined if there is none. */
   confirmed: Assigned | undefined;
-  /** Stands for the image that is assigned, or for the invalid set of keys; "" if nothing is confirmed or assigned. */
+  /**
+   * Identifies the assigned image or the invalid set of keys; "" if nothing is confirmed or
+   * assigned.
+   */
   key = "";
-  /** The confirmed assignment was in doubt and came back: most likely it was assigned again. */
+  /** The confirmed assignment changed and changed back, so it was probably assigned again. */
   private _repeated = false;
-  /** `look` before a sleep: the first read may agree with it. */
+  /** Value of `look` before a sleep. The first read may agree with it. */
   private _before = -1;
   private readonly _reader: { readSoon(): void };
 
@@ -38,30 +44,30 @@ export class AssignedUpdate {
     this._reader = reader;
   }
 
-  /** Whether the same assignment was made again since the last call. */
+  /** True if the same assignment was made again since the last call. */
   takeRepeated(): boolean {
     const repeated = this._repeated;
     this._repeated = false;
     return repeated;
   }
 
-  /** `look` was the last one before a sleep. */
+  /** `look` was the last read before a sleep. */
   resume(look: number): void {
     this._before = look;
   }
 
-  /** The last look said something else than what is confirmed, and no second one agreed yet. */
+  /** The last read differs from the confirmed assignment, and no second read agreed yet. */
   get doubtful(): boolean {
     return this._candidate !== undefined;
   }
 
-  /** Stands for what the last look saw; -1: there was none. */
+  /** Hash of the last read; -1: no read yet. */
   get look(): number {
     const text = this._candidate ?? this._text;
     return text === undefined ? this._tornLook : this._check(text);
   }
 
-  /** Takes a look at all keys. True if something is confirmed now that was not before. */
+  /** Processes a read of all keys. True if it confirms something new. */
   offer(all: JsonObject): boolean {
     const there = this._keys.filter((key) => Object.hasOwn(all, key));
     const shared: JsonObject = Object.fromEntries(there.map((key) => [key, all[key] as Json]));
@@ -73,18 +79,18 @@ export class AssignedUpdate {
       return confirmed;
     }
     const now = this._host.clock.now();
-    // A look before the last sleep, however it ended, is long enough ago.
+    // A sleep lasts long enough, so a read before it counts as the first one.
     const agreed = this._candidate === undefined && this._before === this._check(text);
     this._before = -1;
     if (text !== this._candidate && !agreed) {
       this._candidate = text;
       this._since = now;
-      this._lookIn(AGREE_MS);
+      this._readIn(AGREE_MS);
       return false;
     }
     if (!agreed && now - this._since < AGREE_MS) return false;
     const confirmed = parseAssignment(shared);
-    // A sleep is as good as those looks, and no wake is as long as they take.
+    // A sleep replaces these reads; they would take longer than a wake.
     if (confirmed.kind === "torn" && !agreed && this._torn < TORN_LOOKS) {
       this._torn++;
       this._tornLook = this._check(text);
@@ -100,18 +106,18 @@ export class AssignedUpdate {
     return true;
   }
 
-  /** The platform notified of a change that may be over before the next look. */
+  /** A notification reported a change that may be over before the next read. */
   doubt(): void {
     if (this._text !== undefined) this._candidate ??= "";
   }
 
-  /** Believes nothing any more, and looks again `inMs` from now. */
+  /** Forgets the assignment, and reads again `inMs` from now. */
   forget(inMs: number): void {
     this._text = undefined;
     this._candidate = undefined;
     this.confirmed = undefined;
     this.key = "";
-    this._lookIn(inMs);
+    this._readIn(inMs);
   }
 
   private _check(text: string): number {
@@ -119,7 +125,7 @@ export class AssignedUpdate {
     return crc32(bytes, 0, bytes.length);
   }
 
-  private _lookIn(ms: number): void {
+  private _readIn(ms: number): void {
     this._cancel?.();
     this._cancel = this._host.clock.timer(ms, () => this._reader.readSoon());
   }

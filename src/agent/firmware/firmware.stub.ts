@@ -1,4 +1,4 @@
-// Replaces firmware.ts in the lean build, which takes no updates and refuses the firmware options.
+// Replaces firmware.ts in the lean build, which has no updates and rejects the firmware options.
 import { refuseLeftOut } from "../options/rules.js";
 
 export const FIRMWARE = refuseLeftOut;

@@ -20,12 +20,15 @@ export type { Reports } from "./reporter.js";
 const ALLOW_LIMIT_MS = 60_000;
 const LATER_MS = 60_000;
 const STORE_RETRY_MS = 60_000;
-/** Time to deliver the reports before a restart. With one connection a poll may hold it for 25 s. */
+/**
+ * Time limit for delivering reports before a restart. With one connection, a poll may block them
+ * for 25 s.
+ */
 const FLUSH_MS = { 1: 30_000, 2: 5000, 3: 5000 } as const;
 /** An update in one of these states continues in the next wake. */
 const TRANSFERS: readonly string[] = ["downloading", "downloaded", "verified"];
 
-/** What a device that sleeps remembers of an update. */
+/** State of an update that a sleeping device saves. */
 export interface UpdateMemory {
   /** 1 while an update continues, otherwise 0. */
   busy: number;
@@ -33,11 +36,11 @@ export interface UpdateMemory {
   look: number;
   /** The state that was reported. */
   state: string;
-  /** ms until a failed update is tried again, or -1. */
+  /** ms until a failed update is retried, or -1. */
   retry: number;
 }
 
-/** Runs updates: one step per state, and each step stores the next state before it acts on it. */
+/** Runs updates, one step per state. Each step stores the next state before acting on it. */
 export class Firmware implements Job {
   /** The shared attributes that `offer` needs. */
   readonly keys: readonly string[];
@@ -50,7 +53,7 @@ export class Firmware implements Job {
   private readonly _reporter: Reporter;
   private readonly _download: Download;
   private readonly _trial: Trial;
-  /** The application answered `"later"`: it is asked again at this time. */
+  /** Time for asking again after the application answered `"later"`. */
   private _laterAt = 0;
   /** False until a trial of this image is over. */
   private _resumed = false;
@@ -87,7 +90,7 @@ export class Firmware implements Job {
     return this._options.title;
   }
 
-  /** Tries a failed update again now, as if it had never failed. */
+  /** Retries a failed update now, with a clean failure count. */
   retry(): void {
     this._laterAt = 0;
     if (this._journal.state === "failed") {
@@ -101,17 +104,17 @@ export class Firmware implements Job {
     return isSigned(this._host, this._options.publicKey, bytes, signature);
   }
 
-  /** An image is on its way, so its requests should not wait behind long polls. */
+  /** An image is being downloaded, so its requests should not wait behind long polls. */
   get downloading(): boolean {
     return this._journal.state === "downloading";
   }
 
-  /** A step is due now, a new image is on trial, or the assignment is not known yet. */
+  /** A step is due, a new image is on trial, or the assignment is not known yet. */
   get busy(): boolean {
     return !this._resting || !this._assignment.confirmed || this._assignment.doubtful;
   }
 
-  /** The assignment is known and work on it is under way. */
+  /** The assignment is known and work on it is in progress. */
   get underWay(): boolean {
     return this._assignment.confirmed !== undefined && !this._resting;
   }
@@ -120,14 +123,17 @@ export class Firmware implements Job {
     return this._loop.resting && !this._download.underWay;
   }
 
-  /** Restores what `sleep` saved. Call before the start of a wake. A trial may take `trialMs`. */
+  /**
+   * Restores the state that `sleep` saved. Call before the start of a wake. `trialMs`: time limit
+   * of a trial.
+   */
   wake({ look, state, retry }: UpdateMemory, trialMs: number): void {
     this._assignment.resume(look);
     this._trial.limit(trialMs);
     this._journal.wake(state, retry);
   }
 
-  /** Saves what the next wake needs. `idle`: nothing is left to do or to report. */
+  /** Saves the state for the next wake. `idle`: nothing is left to do or report. */
   sleep(memory: UpdateMemory, idle: boolean): void {
     const { state } = this._journal;
     memory.look = this._assignment.look;
@@ -137,17 +143,17 @@ export class Firmware implements Job {
     this._journal.wake("", -1);
   }
 
-  /** The last run ended by a power loss or the reset button. Call before the start. */
+  /** The last run ended with a power loss or the reset button. Call before the start. */
   interrupted(): void {
     this._journal.interrupted();
   }
 
-  /** The last run ended by a crash with this cause. Call before the start. */
+  /** The last run crashed with this cause. Call before the start. */
   crashed(cause: string): void {
     this._journal.crashed(cause);
   }
 
-  /** Takes a complete read of `keys`: a key that is not in `shared` does not exist. */
+  /** Processes a complete read of `keys`: a key that is missing in `shared` does not exist. */
   offer(shared: JsonObject): void {
     if (this._assignment.offer(shared)) this._loop.notify();
   }
@@ -185,7 +191,7 @@ export class Firmware implements Job {
         return this._withImage((image) => this._verify(image));
       case "verified":
         return this._withImage((image) => this._activate(image));
-      // Found only at a start whose store did not accept the next state.
+      // Reached only at a start whose store rejected the next state.
       case "updating":
       case "confirming":
         this._journal.resume();
@@ -204,7 +210,7 @@ export class Firmware implements Job {
     this._journal.resume();
   }
 
-  /** Decides whether an update is due, and whether it may start. */
+  /** Decides whether an update is due and may start. */
   private _decide(): Wait | Promise<Wait> {
     const assigned = this._assignment.confirmed;
     if (!assigned) return undefined;
@@ -228,7 +234,7 @@ export class Firmware implements Job {
     return this._start();
   }
 
-  /** Reports UPDATED for a version that runs already: the operator waits for it. */
+  /** Reports UPDATED for a version that already runs, because the operator waits for it. */
   private _runsAlready(key: string, title: string, version: string, repeated: boolean): Wait {
     const { record, state } = this._journal;
     if (state === "updated" && record?.key === key && !repeated) return undefined;
@@ -236,12 +242,12 @@ export class Firmware implements Job {
     return this._journal.enter("updated") ? undefined : STORE_RETRY_MS;
   }
 
-  /** ms until the failed update may be tried again; undefined: not before another event. */
+  /** ms until the failed update may be retried; undefined: wait for an event. */
   private _retryIn(): Wait {
     const { record, retryIn } = this._journal;
     if (record?.condemned) return undefined;
     if (retryIn !== 0) return retryIn < 0 ? 0 : retryIn;
-    // Read the assignment again first: it may have changed meanwhile.
+    // Read the assignment again first: it may have changed.
     this._journal.takeRetry();
     this._assignment.forget(0);
     return undefined;
@@ -286,7 +292,7 @@ export class Firmware implements Job {
     return image.size === 0 ? this._measure(image) : step(image);
   }
 
-  /** The assignment does not state the image's length: asks the file's server, and records it. */
+  /** The assignment lacks the image's length: requests it from the file's server and records it. */
   private _measure(image: Image): Promise<Wait> {
     return this._download.measure(image).then(() => 0);
   }
@@ -309,9 +315,12 @@ export class Firmware implements Job {
     try {
       await this._reporter.flush(FLUSH_MS[this._session.mode]);
     } catch {
-      this._host.log("warn", "the reports could not be sent before the restart");
+      this._host.log(
+        "warn",
+        "could not send the firmware reports before the restart: they are sent afterwards",
+      );
     }
-    // From here on nothing waits: the stored state, the activation and the restart belong together.
+    // No waiting from here on: stored state, activation and restart belong together.
     if (!this._session.running || this._assignment.key !== key || this._assignment.doubtful) return 0;
     if (!this._journal.save({ state: "updating" })) {
       this._journal.save({ state: "verified" });
@@ -322,7 +331,7 @@ export class Firmware implements Job {
     return 0;
   }
 
-  /** The assigned image if every rule admits it. Otherwise the update has failed. */
+  /** The assigned image if all rules admit it. Otherwise the update fails. */
   private _admitted(): Image | undefined {
     const assigned = this._assignment.confirmed;
     if (!assigned) return undefined;

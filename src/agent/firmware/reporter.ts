@@ -1,4 +1,4 @@
-// Reports to the platform, the application and the event listeners how an update goes.
+// Reports the progress of an update to the platform, the application and the event listeners.
 
 import type { Events } from "../../events.js";
 import type { Host } from "../../port.js";
@@ -6,7 +6,7 @@ import type { Failure } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
 import { STATES, type UpdateRecord } from "./update-journal.js";
 
-/** Where reports go: the agent's telemetry. */
+/** Destination of reports: the agent's telemetry. */
 export interface Reports {
   record(values: Record<string, unknown>, options?: { ts?: number }): unknown;
   flush(deadlineMs: number): Promise<boolean>;
@@ -38,7 +38,7 @@ export class Reporter {
     this._record(this._current());
   }
 
-  /** Reports the record's state under the record's time stamp, if there is one. */
+  /** Reports the state of the record, with the record's time stamp if there is one. */
   state(record: UpdateRecord): void {
     const reported = STATES[record.state].reported;
     if (record.state === "idle") this.running();
@@ -53,13 +53,13 @@ export class Reporter {
     this._events.emit("error", { code: `fw ${failure}` });
   }
 
-  /** A download begins, or goes on, with `percent` done. */
+  /** A download starts or resumes with `percent` done. */
   begin(percent: number): void {
     this._percent = percent;
     this._reportedAt = this._host.clock.now();
   }
 
-  /** Called at any rate; reports the progress every 5 percent, or every 5 s if that is slower. */
+  /** May be called at any rate; reports progress every 5 percent or, if slower, every 5 s. */
   progress(version: string, bytes: number, size: number): void {
     const percent = Math.floor((100 * bytes) / size);
     const now = this._host.clock.now();
@@ -76,12 +76,12 @@ export class Reporter {
     }
   }
 
-  /** Tries to bring the reports to the platform before a restart. */
+  /** Tries to deliver the reports before a restart. */
   flush(deadlineMs: number): Promise<boolean> {
     return this._reports.flush(deadlineMs);
   }
 
-  /** The application is notified of the restart that follows. */
+  /** Notifies the application of the restart that follows. */
   restart(): void {
     this._events.emit("restart", { reason: "firmware" });
   }
@@ -95,7 +95,7 @@ export class Reporter {
       if (at === 0) this._reports.record(values);
       else this._reports.record(values, { ts: at });
     } catch {
-      this._host.log("error", "a firmware report could not be recorded");
+      this._host.log("error", "could not record a firmware report");
     }
   }
 }

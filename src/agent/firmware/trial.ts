@@ -1,4 +1,4 @@
-// A new image is on trial: it is kept once it reached the platform with its token and passed the application's own check.
+// Trial of a new image: it is confirmed after it reached the platform and passed `selfTest`.
 
 import type { PlatformSession } from "../../platform/index.js";
 import type { Signal } from "../../platform/signal.js";
@@ -8,9 +8,9 @@ import type { FirmwareOptions } from "./options.js";
 import type { Reporter } from "./reporter.js";
 import type { UpdateJournal } from "./update-journal.js";
 
-/** While the platform answers. */
+/** Limit while the platform answers. */
 const ONLINE_LIMIT_MS = 600_000;
-/** While it does not: the network may be down, or the new image may be what can't use it. */
+/** Limit while the platform does not answer: the network may be down, or the new image at fault. */
 const OFFLINE_LIMIT_MS = 3_600_000;
 const SELF_TEST_MS = 300_000;
 const TICK_MS = 5000;
@@ -25,7 +25,7 @@ export class Trial {
   private readonly _reporter: Reporter;
   /** The platform accepted a request with the access token in this run. */
   private _reached = false;
-  /** Upper limit of both waits. */
+  /** Upper limit of both times. */
   private _limitMs = OFFLINE_LIMIT_MS;
 
   constructor(
@@ -53,29 +53,29 @@ export class Trial {
     return first;
   }
 
-  /** Shortens both waits: a wake has a deadline. */
+  /** Shortens both limits, because a wake has a deadline. */
   limit(ms: number): void {
     this._limitMs = ms;
   }
 
-  /** Resolves when the image is confirmed, or the session stopped. */
+  /** Resolves when the image is confirmed or the session stopped. */
   async run(): Promise<void> {
     const { state } = this._journal;
-    // Without the record of an update it is an image that came another way: it is tried all the same.
+    // Without an update record, the image came another way and is tried all the same.
     if (state === "updating" || state === "confirming") {
-      if (!this._journal.isNew) return this._back("misnamed");
+      if (!this._journal.isNew) return this._rollBack("misnamed");
       this._journal.save({ state: "confirming" });
     }
     const verdict = (await this._untilReached()) ?? (await this._testItself());
     if (!this._session.running) return;
-    if (verdict) return this._back(verdict);
+    if (verdict) return this._rollBack(verdict);
     for (let tries = 1; this._session.running && !this._confirm(); tries++) {
-      if (tries === CONFIRM_TRIES) return this._back("notKept");
+      if (tries === CONFIRM_TRIES) return this._rollBack("notKept");
       await this._signal.wait(STORE_RETRY_MS);
     }
   }
 
-  /** Not even a host that throws against its contract may leave the image between the two. */
+  /** Even a host that throws against its contract must not leave the image unconfirmed for good. */
   private _confirm(): boolean {
     try {
       return this._session.host.slot.confirm();
@@ -84,14 +84,14 @@ export class Trial {
     }
   }
 
-  /** Undefined, or why the image is given up. */
+  /** Why the image is rejected; undefined if it is not. */
   private async _untilReached(): Promise<Failure | undefined> {
     const { clock } = this._session.host;
     let last = clock.now();
     let onlineMs = 0;
     let offlineMs = 0;
     while (!this._reached && this._session.running) {
-      // A token that this image does not present as it must is refused: that is an answer, too.
+      // A refused token counts as an answer too.
       const online = this._session.answers;
       await this._signal.wait(TICK_MS);
       const passed = clock.now() - last;
@@ -117,10 +117,10 @@ export class Trial {
     return good === true ? undefined : "selfTest";
   }
 
-  /** Returns to the image before this one, which reports why. */
-  private async _back(failure: Failure): Promise<void> {
+  /** Rolls back to the previous image, which reports the reason. */
+  private async _rollBack(failure: Failure): Promise<void> {
     const { host } = this._session;
-    host.log("error", "the new firmware is given up; the image before it returns");
+    host.log("error", "rolling back: the new firmware failed its trial");
     this._journal.save({ ...this._journal.failed(failure, ""), at: 0 });
     host.slot.revert();
     await restart(this._session, this._signal, this._reporter);

@@ -1,25 +1,25 @@
 import type { Host } from "../../port.js";
 import { readOwn, readStored, writeStored } from "../../store.js";
 import { isObject } from "../../wire/text/json.js";
-import { FAILURES, type Failure, MOST_FAILURES, RETRY_MS } from "./failures.js";
+import { FAILURES, type Failure, MAX_FAILURES, RETRY_MS } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
 import type { Reporter } from "./reporter.js";
 
-// The one record of an update: every change of it is stored, then reported, then acted on.
+// The record of an update. Every change is stored, then reported, then acted on.
 
 export class UpdateJournal {
   private readonly _host: Host;
   private readonly _options: FirmwareOptions;
   private readonly _reporter: Reporter;
-  /** Undefined while nothing was ever assigned, or all of it is over. */
+  /** Undefined while no update is assigned or in progress. */
   record: UpdateRecord | undefined;
-  /** When a failed update is tried again; undefined: not by itself. */
+  /** Time of the next retry; undefined: none. */
   private _retryAt: number | undefined;
-  /** The last run ended by a power loss. */
+  /** The last run ended with a power loss. */
   private _interrupted = false;
-  /** Why the last run crashed; empty if it did not, or the cause is unknown. */
+  /** Cause of the last run's crash; empty if it did not crash or the cause is unknown. */
   private _crash = "";
-  /** After a sleep: the state that was reported, and ms until the retry (-1: as after any restart). */
+  /** After a sleep: the reported state, and ms until the retry (-1: as after any restart). */
   private _reported = "";
   private _retryMs = -1;
 
@@ -33,17 +33,17 @@ export class UpdateJournal {
     return this.record?.state ?? "idle";
   }
 
-  /** True if the record's image is the one that runs. */
+  /** True if the record's image is the running one. */
   get isNew(): boolean {
     return this.record?.title === this._options.title && this.record.version === this._options.version;
   }
 
-  /** ms until a failed update is tried again; 0: now; -1: not by itself. */
+  /** ms until a failed update is retried; 0: now; -1: no retry. */
   get retryIn(): number {
     return this._retryAt === undefined ? -1 : Math.max(0, this._retryAt - this._host.clock.now());
   }
 
-  /** The retry is due and taken. */
+  /** The retry is due and starts now. */
   takeRetry(): void {
     this._retryAt = undefined;
   }
@@ -56,7 +56,9 @@ export class UpdateJournal {
     this._crash = cause;
   }
 
-  /** After a sleep: `state` was reported, and a failed update is tried again in `retryMs` (-1: unknown). */
+  /**
+   * After a sleep: `state` was reported, and a failed update is retried in `retryMs` (-1: unknown).
+   */
   wake(state: string, retryMs: number): void {
     this._reported = state;
     this._retryMs = retryMs;
@@ -67,18 +69,18 @@ export class UpdateJournal {
     this._retryAt = undefined;
   }
 
-  /** Goes on where a restart left a confirmed image. */
+  /** Continues where a restart left a confirmed image. */
   resume(): void {
     const { record } = this;
-    // A record of an update that began under a third version says nothing about this one.
+    // A record of an update from another version says nothing about this one.
     if (record && record.from !== this._options.version && !this.isNew) this.clear();
     if (!this.record && this._reported !== "idle") this._reporter.running();
     else if (!this.record) return;
     else if (STATES[this.record.state].activated) this._judge(this.record);
-    else this._goOn(this.record);
+    else this._continue(this.record);
   }
 
-  /** A new update, with nothing done yet; not stored before its first state is. */
+  /** Begins a new update. It is stored with its first state. */
   begin(key: string, title: string, version: string): void {
     this._retryAt = undefined;
     this.record = {
@@ -97,7 +99,7 @@ export class UpdateJournal {
     };
   }
 
-  /** Stores the state and reports it. False if it could not be stored: then nothing changed. */
+  /** Stores and reports the state. False, with nothing changed, if it could not be stored. */
   enter(state: State, change: Partial<UpdateRecord> = {}): boolean {
     const { record } = this;
     if (!record) return false;
@@ -109,14 +111,14 @@ export class UpdateJournal {
     return true;
   }
 
-  /** Changes the record without a report, and stores it. False if it could not be stored. */
+  /** Changes and stores the record without a report. False if it could not be stored. */
   save(change: Partial<UpdateRecord>): boolean {
     if (!this.record) return false;
     this.record = { ...this.record, ...change };
     return writeRecord(this._host, this.record);
   }
 
-  /** What the record becomes by this failure. */
+  /** The changes to the record after this failure. */
   failed(failure: Failure, detail: string): Partial<UpdateRecord> {
     const { text, condemns, keeps } = FAILURES[failure];
     this._reporter.failed(failure);
@@ -126,13 +128,15 @@ export class UpdateJournal {
       state: "failed",
       failures,
       spared: (this.record?.spared ?? 0) + spares,
-      condemned: condemns === "now" || failures > MOST_FAILURES,
+      condemned: condemns === "now" || failures > MAX_FAILURES,
       ...(keeps ? {} : { offset: 0, ...UNKNOWN_FILE }),
       error: detail === "" ? text : `${text} (${detail})`,
     };
   }
 
-  /** The update failed: stored if it can be, reported, and tried again later unless that is of no use. */
+  /**
+   * The update failed: stores it if possible, reports it, and schedules a retry if that can help.
+   */
   fail(failure: Failure, detail: string): void {
     const { record } = this;
     if (!record) return;
@@ -142,7 +146,7 @@ export class UpdateJournal {
     this._reporter.state(this.record as UpdateRecord);
   }
 
-  /** The update is to be tried again as if it had never failed. */
+  /** Allows a retry with a clean failure count. */
   pardon(): void {
     this._retryAt = undefined;
     this.save({ failures: 0, spared: 0, condemned: false });
@@ -155,7 +159,7 @@ export class UpdateJournal {
     deleteRecord(this._host);
   }
 
-  /** Reports a state that is stored only later, together with what makes it true. */
+  /** Reports a state that is stored later, together with the action that makes it true. */
   announce(state: State): void {
     const { record } = this;
     if (!record) return;
@@ -163,14 +167,16 @@ export class UpdateJournal {
     this._reporter.state({ ...this.record, state });
   }
 
-  /** The new image was activated: either it is the one that runs now, or the one before it came back without a word. */
+  /**
+   * The new image was activated: either it runs now, or the device rolled back without a report.
+   */
   private _judge(record: UpdateRecord): void {
     if (this.isNew) this.enter("updated");
     else if (this._interrupted) this.fail("interrupted", "");
     else this.fail(record.state === "updating" ? "notStarted" : "notConfirmed", this._crash);
   }
 
-  private _goOn(record: UpdateRecord): void {
+  private _continue(record: UpdateRecord): void {
     const { restarted } = STATES[record.state];
     if (record.at === 0 && this._reported !== restarted)
       this.save({ state: restarted, at: this._stamp(record) });
@@ -180,7 +186,9 @@ export class UpdateJournal {
     if (this._reported !== restarted) this._reporter.state(this.record ?? record);
   }
 
-  /** No two states of one update get the same time stamp: the platform would keep only the later one. */
+  /**
+   * States of an update get distinct time stamps; otherwise the platform keeps only the later one.
+   */
   private _stamp({ state, at }: UpdateRecord): number {
     const last = state === "idle" ? 0 : at;
     const wall = this._host.clock.wall();
@@ -194,17 +202,19 @@ export class UpdateJournal {
   }
 }
 
-// The states of an update, and what is kept of it over a restart.
+// The states of an update, and its stored record.
 
 /**
- * Each state is stored before it is acted on. `reported` is the value of `fw_state` (undefined: nothing is reported). A start that finds the
- * state stored goes on with `restarted`; `activated`: which image runs then shows how it went.
+ * Each state is stored before it is acted on.
+ * - `reported`: value of `fw_state`; undefined: not reported.
+ * - `restarted`: state in which a restart continues.
+ * - `activated`: the running image shows the result.
  */
 export const STATES = {
   idle: { reported: undefined, restarted: "idle", activated: false },
   downloading: { reported: "DOWNLOADING", restarted: "downloading", activated: false },
   downloaded: { reported: "DOWNLOADED", restarted: "downloaded", activated: false },
-  // What was read back before a restart is read back once more.
+  // An image verified before a restart is verified again.
   verified: { reported: "VERIFIED", restarted: "downloaded", activated: false },
   updating: { reported: "UPDATING", restarted: "failed", activated: true },
   confirming: { reported: undefined, restarted: "failed", activated: true },
@@ -213,40 +223,47 @@ export const STATES = {
 } as const;
 export type State = keyof typeof STATES;
 
-/** What is kept of one update. All of it belongs to one image, named by `key`. */
+/** The stored record of one update. All of it belongs to the image `key`. */
 export interface UpdateRecord {
   state: State;
-  /** Stands for title, version, checksum, algorithm and size. */
+  /** Identifies title, version, checksum, algorithm and size. */
   readonly key: string;
   readonly title: string;
   readonly version: string;
   /** The version that ran when the update began. */
   readonly from: string;
-  /** Bytes in the slot that need not be fetched again, sector 0 apart; all of them once `downloaded`. */
+  /** Bytes in the slot that need no download, except sector 0; all bytes once `downloaded`. */
   offset: number;
-  /** Those that condemn in the end, and those that never do. */
+  /** Number of failures that lead to condemnation, and of those that never do. */
   failures: number;
   spared: number;
-  /** Not tried again until the fw_* keys were seen absent or different, or `retry()`. */
+  /** Not retried until the fw_* keys disappear or change, or until `retry()`. */
   condemned: boolean;
-  /** As in `fw_error`. */
+  /** Value of `fw_error`. */
   error: string;
-  /** Learnt of a file on an external host, as far as the assignment does not say it: its length (0: not known), the checksum of what came, and its ETag. */
+  /**
+   * Learned from a file on an external host if the assignment lacks it: its length (0: unknown),
+   * the checksum of the downloaded bytes, and its ETag.
+   */
   size: number;
   checksum: string;
   etag: string;
-  /** The time stamp of the state, so that a report sent again replaces the first one; 0: not known. Of `idle`: when it may begin. */
+  /**
+   * Time stamp of the state, so that a repeated report replaces the first; 0: unknown. For `idle`:
+   * the start time.
+   */
   at: number;
 }
 
-/** Of a record that knows nothing of a file. */
+/** Values of a record that knows nothing about a file. */
 export const UNKNOWN_FILE = { size: 0, checksum: "", etag: "" } as const;
 
 const KEY = "firmware";
 
-/** The record, or undefined if there is none that can be read. */
+/** The stored record; undefined if there is none that can be read. */
 export const readRecord = (host: Host): UpdateRecord | undefined => {
-  // A new image that gave up may have left a record that only it can read: what this image wrote before says enough. On trial such is of no use.
+  // A new image that failed may have left a record that only it can read; then use this image's own
+  // earlier record, unless on trial.
   const kept = host.slot.state() === "pending" ? readStored(host, KEY) : readOwn(host, KEY);
   if (!isObject(kept)) return undefined;
   const { state, key, title, version, from, offset, failures, spared, condemned, error, at } = kept;

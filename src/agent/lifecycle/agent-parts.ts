@@ -8,12 +8,12 @@ import type { Handlers, Rpc } from "../rpc/rpc.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import type { Time } from "../time/time.js";
 
-/** What keeps something: `forget` returns false if some of it stays, and may be called again. */
+/** A part with stored data. `forget` returns false if data remains, and may be called again. */
 export interface Part {
   forget(): boolean;
 }
 
-/** The agent, as far as a wake and a reset need it. */
+/** The parts of the agent that a wake and a reset need. */
 export interface AgentParts {
   readonly host: Host;
   readonly session: PlatformSession;

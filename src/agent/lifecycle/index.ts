@@ -1,4 +1,4 @@
-// What begins and ends beside `start()` and `stop()`, which core.ts has: wakes, reset, recovery.
+// Wakes, reset and recovery. `start()` and `stop()` are in core.ts.
 export { Recovery } from "./recovery.js";
 export { Reset } from "./reset.js";
 export { CYCLE, Cycle } from "./sleep-cycle.js";

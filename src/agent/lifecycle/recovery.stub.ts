@@ -1,4 +1,5 @@
-// In place of recovery.ts in the lean build: the application is started each time, as no update can come that repairs it.
+// Replaces recovery.ts in the lean build: the application always starts, because no update could
+// repair it.
 import type * as full from "./recovery.js";
 
 export class Recovery implements Pick<full.Recovery, keyof full.Recovery> {

@@ -1,5 +1,6 @@
-// Keeps a device within reach whose application crashes again and again: after five crashes in ten minutes the agent starts without
-// it, so that a fix can arrive. So it does for somebody at the device: after three starts by power that were each shorter than ten seconds.
+// Keeps a device reachable when its application crashes repeatedly. After five crashes in ten
+// minutes, the agent starts without the application, so that a fix can arrive. Three consecutive
+// power-ons shorter than ten seconds do the same for a person at the device.
 
 import type { Events } from "../../events.js";
 import { guarded } from "../../guarded.js";
@@ -10,7 +11,7 @@ import type { AttributesApi } from "../attributes/api.js";
 import type { FirmwareApi } from "../firmware/api.js";
 import type { RpcApi } from "../rpc/rpc.js";
 
-/** The agent, as far as it is needed here. */
+/** The parts of the agent that recovery needs. */
 interface Attended {
   readonly firmware: Pick<FirmwareApi, "interrupted" | "crashed" | "downloading">;
   readonly attributes: Pick<AttributesApi, "publish">;
@@ -22,33 +23,39 @@ const KEY = "recovery";
 const CRASHES = 5;
 const WINDOW_MS = 600_000;
 const STAY_MS = 3_600_000;
-/** Between two notes of the time that passed: what a crash may make it forget. */
+/** Interval at which elapsed time is stored; a crash may lose this much. */
 const TICK_MS = 30_000;
-/** For the answer of the RPC to arrive. */
+/** Delay for delivering the answer of the RPC. */
 const RESTART_MS = 5000;
 const CAUSE_LENGTH = 200;
-/** Starts by power, each shorter than this. */
+/** Number of consecutive power-ons shorter than QUICK_MS. */
 const CYCLES = 3;
 const QUICK_MS = 10_000;
 const CYCLED = "quick power cycles";
 
 interface RecoveryRecord {
   image: string;
-  /** ms of running since each crash of the last ten minutes; times without power do not count. */
+  /**
+   * For each crash of the last ten minutes, the run time since it in ms. Time without power does
+   * not count.
+   */
   ages: number[];
-  /** Left to stay in recovery mode; 0: not in it. */
+  /** ms left in recovery mode; 0: not in it. */
   leftMs: number;
   cause: string;
-  /** However this run ends, it is no crash of the image that starts next: a restart was asked for, or another image is on trial. */
+  /**
+   * The end of this run is not a crash of the next image, because a restart is expected or an image
+   * is on trial.
+   */
   asked: boolean;
-  /** A recovery was published once: its end is published, too. (The name is that of the stored member.) */
+  /** A recovery was published, so its end is published too. */
   told: boolean;
-  /** Starts by power in a row that did not last. */
+  /** Number of consecutive short power-ons. */
   cycles: number;
 }
 
 /**
- * To be made once, before the agent, and before anything that is the application's:
+ * Recovery mode. Create it once, before the agent and before any code of the application:
  *
  *     const recovery = new Recovery(host, VERSION);
  *     const agent = new Agent(host, options);
@@ -56,7 +63,7 @@ interface RecoveryRecord {
  *     recovery.attend(agent);
  *     agent.start();
  *
- * A pending image is not counted: the host falls back from it at its first crash.
+ * A pending image is not counted: the host rolls back at its first crash.
  */
 export class Recovery {
   private readonly _host: Host;
@@ -67,16 +74,19 @@ export class Recovery {
   private _agent: Attended | undefined;
   private _cancel: (() => void) | undefined;
   private _cancelQuick: (() => void) | undefined;
-  /** The application must not be started. */
+  /** True if the application must not be started. */
   readonly active: boolean;
 
-  /** Three quick starts by power lie before this start, which is the fourth: somebody is at the device. Ask before making a `Recovery`. */
+  /**
+   * True if three short power-ons came before this one, so a person asks for recovery. Call before
+   * the constructor.
+   */
   static isAskedFor(host: Host): boolean {
     const isPowered = host.lastRun?.powered === true;
     return isPowered && (readRecord(host)?.cycles ?? 0) >= CYCLES && host.slot.state() !== "pending";
   }
 
-  /** `image` distinguishes the running image from others: its version, or a digest of it. */
+  /** `image`: identifies the running image, for example its version or digest. */
   constructor(host: Host, image: string) {
     const lastRun: Partial<LastRun> = host.lastRun ?? {};
     const { crash, interrupted, powered = false, crashes = 0, sleptMs = 0 } = lastRun;
@@ -94,21 +104,25 @@ export class Recovery {
     if (!pending) this._power(powered, crashed);
     this.active = !pending && this._record.leftMs > 0;
     const changed = JSON.stringify(this._record) !== JSON.stringify(before ?? fresh(image, false));
-    // Where nobody else can recognise a crash, the record itself says that there was a run.
+    // If the host cannot detect crashes, the stored record marks that a run began.
     if (changed || (!before && !this._knowsCrashes)) this._keep();
-    if (this.active) host.log("error", `recovery: the application is not started (${this.cause})`);
+    if (this.active) host.log("error", `recovery mode: the application is not started (${this.cause})`);
     this._tick();
     if (this._record.cycles > 0) this._cancelQuick = host.clock.timer(QUICK_MS, () => this.steady());
   }
 
-  /** Why the application is not started; empty if it is. 200 characters at most. */
+  /** Why the application is not started, at most 200 characters; empty if it is started. */
   get cause(): string {
     return this.active ? this._clean(this._record.cause) : "";
   }
 
   /**
-   * Reports to the agent that the power went, if it did, or why the run before crashed: a failed update says so. Publishes the cause as client attribute `moteRecovery` (empty once it is over), and in recovery
-   * mode answers the RPC `restart`: with params `{"application":true}` the application gets another try, otherwise the device comes back in recovery mode.
+   * Connects recovery to the agent.
+   *
+   * Passes a power loss or the cause of a crash to the agent for the report of a failed update.
+   * Publishes the cause as client attribute `moteRecovery`, empty after recovery mode. In recovery
+   * mode, answers the RPC `restart`: with params `{"application":true}` the application starts
+   * again; otherwise the device restarts in recovery mode.
    */
   attend(agent: Attended): void {
     this._agent = agent;
@@ -116,7 +130,7 @@ export class Recovery {
     agent.firmware.crashed(this._clean(this._crash));
     agent.on("restart", () => this._asked());
     const publish = () => agent.attributes.publish({ moteRecovery: this.cause });
-    if (this._record.told) guarded(this._host, "recovery: the cause could not be published", publish);
+    if (this._record.told) guarded(this._host, "could not publish the cause of recovery mode", publish);
     if (!this.active) return;
     agent.rpc.handle("restart", (params) => {
       const leave = isObject(params) && params.application === true;
@@ -125,7 +139,7 @@ export class Recovery {
     });
   }
 
-  /** This start is no quick one: after 10 s by itself, before that if the run ends in good order. */
+  /** This start is not a short one. Called after 10 s, or earlier at an orderly end. */
   steady(): void {
     this._cancelQuick?.();
     if (this._record.cycles === 0) return;
@@ -133,20 +147,20 @@ export class Recovery {
     this._keep();
   }
 
-  /** Somebody at the device has done what it was for: the next start is an ordinary one. */
+  /** Ends recovery mode: the next start is a normal one. */
   over(): void {
     this.close();
     Object.assign(this._record, { leftMs: 0, ages: [], cycles: 0 });
     this._keep();
   }
 
-  /** Lets go of its timers. What is stored stays. */
+  /** Cancels the timers. Stored data remains. */
   close(): void {
     this._cancel?.();
     this._cancelQuick?.();
   }
 
-  /** What an engine or an application says of its end may quote a secret. */
+  /** The text of an engine or application may contain a secret. */
   private _clean(words: string): string {
     return this._host.redactor?.clean(words) ?? words;
   }
@@ -164,7 +178,7 @@ export class Recovery {
   private _power(powered: boolean, crashed: boolean): void {
     const record = this._record;
     const isIn = record.leftMs > 0;
-    // A supply that fails again and again must not hold it there.
+    // An unstable power supply must not keep the device in recovery mode.
     if (powered) record.leftMs = Math.max(0, record.leftMs - TICK_MS);
     const isAskedFor = powered && record.cycles >= CYCLES;
     if (isAskedFor || (!powered && !crashed)) record.cycles = 0;
@@ -182,7 +196,7 @@ export class Recovery {
       const record = this._record;
       if (this.active) record.leftMs = Math.max(1, record.leftMs - TICK_MS);
       else record.ages = older(record.ages, TICK_MS);
-      // An update under way is what recovery mode is for.
+      // Stay in recovery mode while an update is in progress, because that is its purpose.
       if (this.active && record.leftMs === 1 && !this._agent?.firmware.downloading) return this._leave();
       this._keep();
       this._tick();
@@ -213,7 +227,7 @@ export class Recovery {
 
 const older = (ages: number[], ms: number): number[] =>
   ages.map((age) => age + ms).filter((age) => age < WINDOW_MS);
-/** Time in which the machine slept. */
+/** Accounts for time in which the machine slept. */
 const pass = (record: RecoveryRecord, ms: number): RecoveryRecord => {
   return { ...record, ages: older(record.ages, ms), leftMs: Math.max(0, record.leftMs - ms) };
 };

@@ -1,7 +1,9 @@
-// Forgets what makes this device the one it is: Wi-Fi, access token, telemetry waiting, what is known of attributes, the RPC journal.
+// Deletes the data that belongs to the device's owner: Wi-Fi settings, access token, waiting
+// telemetry, known attributes and the RPC journal.
 //
-// A value in the store says that a reset is under way: it is stored before anything is forgotten, and forgotten last. So a reset that a
-// power loss interrupts has either not begun, or is completed by the next start before that looks at anything.
+// A stored mark says that a reset is in progress. It is stored before anything is deleted, and
+// deleted last. So after a power loss the reset has either not begun, or the next start completes
+// it first.
 
 import { MoteError } from "../../errors.js";
 import { forgetStored, writeStored } from "../../store.js";
@@ -9,7 +11,7 @@ import { isObject } from "../../wire/text/json.js";
 import type { AgentParts, Part } from "./agent-parts.js";
 
 const UNDER_WAY = "reset";
-/** Of the host's commissioning; and what that was about to keep, or got while it checked. */
+/** Keys of commissioning: its settings, and unconfirmed values from an interrupted run. */
 const WIFI = "wifi";
 const UNKEPT = ["commission", "new-token", "new-proposed", "new-for"];
 const METHOD = "mote.reset";
@@ -17,12 +19,12 @@ const ANSWER = '{"reset":true}';
 
 export class Reset {
   private readonly _core: AgentParts;
-  /** What is to be forgotten still. */
+  /** Parts still to be deleted. */
   private _left: readonly Part[] = [];
-  /** That value is in the store. */
+  /** The mark is in the store. */
   private _begun: boolean;
   private _logged = false;
-  /** Nobody acknowledged the answer to `mote.reset`, and polls from this number on were sent after it. */
+  /** The answer to `mote.reset` is unacknowledged; polls from this number on were sent after it. */
   private _after: number | undefined;
 
   constructor(core: AgentParts) {
@@ -31,7 +33,7 @@ export class Reset {
     core.handlers.add(METHOD, (params) => this._confirm(params), {});
     this._begun = host.store.get(UNDER_WAY) !== undefined;
     if (!this._begun) return;
-    host.log("warn", "a reset that was cut short is completed");
+    host.log("warn", "completing an interrupted reset");
     this._left = this._parts();
     this.finish();
   }
@@ -47,14 +49,18 @@ export class Reset {
   /** See `Agent.reset`. */
   async run(): Promise<void> {
     if (!writeStored(this._core.host, UNDER_WAY, true))
-      throw new MoteError("STORE_FAILED", "it could not be begun");
+      throw new MoteError("STORE_FAILED", "the reset could not start: the store cannot be written");
     this._begun = true;
     this._left = this._parts();
     await this._core.stop();
-    if (!this.finish()) throw new MoteError("STORE_FAILED", "not all could be forgotten yet");
+    if (!this.finish())
+      throw new MoteError(
+        "STORE_FAILED",
+        "the reset is incomplete: the store still holds data, retrying every minute",
+      );
   }
 
-  /** Does what is left of a reset under way. False if something can't be forgotten. */
+  /** Continues a reset in progress. False if something could not be deleted. */
   finish(): boolean {
     if (!this._begun) return true;
     this._left = this._left.filter((part) => !part.forget());
@@ -62,15 +68,15 @@ export class Reset {
     if (this._begun && !this._logged)
       this._core.host.log(
         "error",
-        "the reset is not complete: the store keeps something; tried every minute",
+        "the reset is incomplete: the store still holds data, retrying every minute",
       );
     this._logged = this._begun;
     return !this._begun;
   }
 
   /**
-   * An answer was posted. That of `mote.reset` may have come although nothing says so: a platform that has none hands the RPC out again to the next
-   * poll, and it is posted again.
+   * An answer was posted. An unacknowledged answer to `mote.reset` may have arrived. If it did not,
+   * the platform delivers the RPC again on the next poll and it is answered again.
    */
   answered(method: string, text: string, acknowledged: boolean, nextPoll: number): void {
     if (method !== METHOD || text !== ANSWER) return;
@@ -78,14 +84,20 @@ export class Reset {
     if (acknowledged) this._restart();
   }
 
-  /** The platform held poll number `poll`, and did not hand the RPC out again: it has the answer, or its caller waits no more. */
+  /**
+   * The platform held poll number `poll` and did not deliver the RPC again: it has the answer, or
+   * the caller no longer waits.
+   */
   pollHeard(poll: number): void {
     if (this._after === undefined || poll < this._after) return;
     this._after = undefined;
     this._restart();
   }
 
-  /** Forgets, and restarts; once. If it could not be begun the agent goes on, and the log says why. */
+  /**
+   * Resets and restarts once. If the reset could not start, the agent continues and the log says
+   * why.
+   */
   private _restart(): void {
     if (this._begun || !this._core.session.running) return;
     const restart = () => {
@@ -99,10 +111,10 @@ export class Reset {
 
   private _confirm(params: unknown): object {
     if (!isObject(params) || params.confirm !== true)
-      throw new MoteError("BAD_PARAMS", 'to be confirmed with {"confirm":true}');
-    // The restart that follows would bring back the image before it.
+      throw new MoteError("BAD_PARAMS", 'confirmation required: params must be {"confirm":true}');
+    // The restart after a reset would roll back the new image.
     if (this._core.host.slot.state() === "pending")
-      throw new MoteError("STOPPED", "a new image is on trial: ask again later");
+      throw new MoteError("STOPPED", "a new image is on trial: try again later");
     return { reset: true };
   }
 }

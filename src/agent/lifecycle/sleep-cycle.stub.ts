@@ -1,4 +1,4 @@
-// In place of sleep-cycle.ts in the lean build: a device that does not sleep.
+// Replaces sleep-cycle.ts in the lean build, for devices that do not sleep.
 
 import { leftOut } from "../../errors.js";
 import { refuseLeftOut } from "../options/rules.js";

@@ -1,8 +1,8 @@
-// The wakes of a device that sleeps in between: sample, record, and now and then all that needs the platform, by the loops of
-// `start()` themselves, which run until none of them has anything left to do.
+// The wakes of a device that sleeps. A wake takes a sample, records it and, if due, runs the normal
+// loops of `start()` until all are idle.
 //
-// What a wake must know of those before it is handed over as a text, for memory that outlives the sleep and nothing else: no flash is
-// written for it. Without it a wake is the first after power-on.
+// State for the next wake is passed as a string, for memory that survives sleep; nothing is written
+// to flash. A wake without that string is the first after power-on.
 
 import { MoteError } from "../../errors.js";
 import { limited } from "../../guarded.js";
@@ -21,12 +21,15 @@ import {
   writeMemory,
 } from "./wake.js";
 
-/** For what is under way at the deadline to see that it is over. */
+/** Time for requests in progress to notice the deadline. */
 const MARGIN_MS = 200;
-const LOOK_MS = 50;
-const SHORTEST_SLEEP_MS = 100;
-const MOST_SLEEP_MS = 1e11;
-/** Of the sleep before a wake that connects, either way: devices switched on together come apart. */
+const IDLE_CHECK_MS = 50;
+const MIN_SLEEP_MS = 100;
+const MAX_SLEEP_MS = 1e11;
+/**
+ * Random variation of the sleep before a connecting wake, so that devices switched on together
+ * spread out.
+ */
 const JITTER = 0.05;
 
 export { CYCLE } from "../options/sleep-cycle.js";
@@ -43,11 +46,11 @@ export class Cycle {
   private _over = false;
   private _done = false;
   private _restarting = false;
-  /** The application stopped the agent, or reset it: this wake does not connect any more. */
+  /** The application stopped or reset the agent, so this wake does not connect any more. */
   private _halted = false;
-  /** What a wake waits for. */
+  /** Number of `hold` calls that are not settled. */
   private _held = 0;
-  /** A wake is under way. */
+  /** True during a wake. */
   running = false;
 
   constructor(parts: AgentParts, settings: CycleSettings) {
@@ -56,7 +59,7 @@ export class Cycle {
     this._signal = new Signal(parts.host.clock);
     this._mode = parts.session.mode;
     const { events } = parts;
-    const end = () => this._enough();
+    const end = () => this._endWake();
     events.on("delivered", ({ points }) => {
       this._delivered += points;
     });
@@ -73,7 +76,7 @@ export class Cycle {
 
   stopped(): void {
     this._halted = true;
-    this._enough();
+    this._endWake();
   }
 
   /** See `Agent.holdWake`. */
@@ -86,7 +89,7 @@ export class Cycle {
     work.then(done, done);
   }
 
-  private _enough(): void {
+  private _endWake(): void {
     this._over = true;
     this._signal.notify();
   }
@@ -105,7 +108,7 @@ export class Cycle {
     const reason = this._reason(memory, alarm, options.connect === true);
     const from = clock.now();
     if (reason !== "none") await this._connect(options, memory, began + timeoutMs - MARGIN_MS);
-    // What the application asked for while it took its sample connects, too.
+    // A call of the application during the sample may have connected.
     else if (this._parts.session.running) await this._stop();
     memory.radio += clock.now() - from;
     memory.points += this._delivered;
@@ -118,7 +121,7 @@ export class Cycle {
     const memory = before ?? readMemory(this._parts.host, kept);
     this._memory = memory;
     const asleep = before ? began - this._endedAt : memory.sleep;
-    const slept = typeof sleptMs === "number" && sleptMs >= 0 && sleptMs < MOST_SLEEP_MS ? sleptMs : asleep;
+    const slept = typeof sleptMs === "number" && sleptMs >= 0 && sleptMs < MAX_SLEEP_MS ? sleptMs : asleep;
     memory.own += slept;
     const passed = slept * memory.rate;
     if (memory.retry > 0) memory.retry = Math.max(0, memory.retry - slept);
@@ -130,7 +133,7 @@ export class Cycle {
     return memory;
   }
 
-  /** Takes the sample and records it. True if it is an alarm. */
+  /** Takes and records the sample. True if it is an alarm. */
   private async _sample({ sample }: WakeOptions, limitMs: number): Promise<boolean> {
     const { host, telemetry } = this._parts;
     const taken = sample && (await limited(host, "the sample", limitMs, sample));
@@ -142,18 +145,21 @@ export class Cycle {
       isAlarm = wrapped && alarm === true;
       telemetry.record(wrapped ? (values as Record<string, unknown>) : taken);
     } catch (error) {
-      host.log("error", `the sample: ${error instanceof MoteError ? error.message : "unknown"}`);
+      host.log(
+        "error",
+        `could not record the sample: ${error instanceof MoteError ? error.message : "unknown error"}`,
+      );
     }
     return isAlarm;
   }
 
-  /** Why this wake connects. */
+  /** The reason why this wake connects. */
   private _reason(memory: Memory, alarm: boolean, asked: boolean): Wake["reason"] {
     const { outbox } = this._parts;
     memory.due--;
     if (this._onTrial) return "firmware";
     if (memory.wakes === 1) return "start";
-    // What could not be reported at once is tried again as `due` says: nobody may keep a radio on by it.
+    // After a failed attempt, even alarms wait until `due`, so that nothing can keep the radio on.
     if ((alarm || asked) && memory.urgent === 0) {
       memory.urgent = 1;
       memory.step = 0.5;
@@ -171,19 +177,20 @@ export class Cycle {
     const joins = network && !this._halted;
     const joined = joins ? await limited(host, "the network", end - clock.now(), network) : true;
     const long = Math.max(end, clock.now() + updateMs - MARGIN_MS);
-    // A new image must not sleep before it is kept or given up, with a network or without: the host would take it for one that crashed.
+    // A new image must not sleep before its trial ends; otherwise the host takes it for a crashed
+    // image.
     const runs = (joined === true && !this._halted) || this._onTrial;
     if (runs) {
-      this._alone(1, true);
+      this._setConnections(1, true);
       firmware?.wake(memory, updateMs / 2);
       this._parts.start();
       void telemetry.flush(updateMs);
     }
     while (runs && session.running && !this._idle && (!this._over || this._onTrial)) {
       const rest = (this._onTrial || firmware?.underWay ? long : end) - clock.now();
-      // It was refused in an earlier wake, and waits.
+      // The token was refused in an earlier wake, and its retry is not due.
       if (rest <= 0 || (this._parts.state === "refused" && !this._onTrial)) break;
-      await this._signal.wait(Math.min(LOOK_MS, rest));
+      await this._signal.wait(Math.min(IDLE_CHECK_MS, rest));
     }
     this._done =
       runs && !this._over && this._parts.state !== "refused" && this._idle && !telemetry.refusals.outage;
@@ -206,12 +213,12 @@ export class Cycle {
   private async _stop(): Promise<void> {
     const stopped = this._parts.stop();
     await limited(this._parts.host, "what the application does", MARGIN_MS / 2, () => stopped);
-    this._alone(this._mode, false);
+    this._setConnections(this._mode, false);
   }
 
   private _end(memory: Memory, reason: Wake["reason"], began: number, radioMs: number): Wake {
     const { host, time, outbox, telemetry } = this._parts;
-    // Memory does not outlive the sleep.
+    // Save points now, because memory does not survive the sleep.
     const unkept = outbox.close();
     const now = host.clock.now();
     this._endedAt = now;
@@ -223,7 +230,7 @@ export class Cycle {
     telemetry.refusals.asleep(memory);
     const { everyMs } = this._settings;
     const apart = memory.due <= 1 ? 1 - JITTER + 2 * JITTER * share(host) : 1;
-    memory.sleep = Math.max(SHORTEST_SLEEP_MS, Math.round((everyMs * apart) / memory.rate - (now - began)));
+    memory.sleep = Math.max(MIN_SLEEP_MS, Math.round((everyMs * apart) / memory.rate - (now - began)));
     return {
       sleepMs: memory.sleep,
       reason,
@@ -240,8 +247,8 @@ export class Cycle {
     };
   }
 
-  /** One connection for all, and short polls. */
-  private _alone(mode: 1 | 2 | 3, shortPolls: boolean): void {
+  /** Sets the number of connections and whether polls are short. */
+  private _setConnections(mode: 1 | 2 | 3, shortPolls: boolean): void {
     const { session } = this._parts;
     session.mode = mode;
     Object.assign(session.connections, { mode, shortPolls });

@@ -1,4 +1,4 @@
-// A wake of a device that sleeps in between: what it is given, what it returns, and what it leaves for the next one.
+// A wake of a sleeping device: its options, its result, and the state for the next wake.
 import type { Host } from "../../port.js";
 import { crc32 } from "../../wire/crypto/crc32.js";
 import { parseObject } from "../../wire/text/json.js";
@@ -6,82 +6,108 @@ import type { UpdateMemory } from "../firmware/firmware.js";
 import type { CycleSettings } from "../options/sleep-cycle.js";
 import type { RefusalMemory } from "../telemetry/telemetry.js";
 
-/** What `sample` gives: the values of a point, or `{ values, alarm }`; nothing is recorded for undefined and null. */
+/**
+ * Result of `sample`: the values of a point or `{ values, alarm }`; undefined or null records
+ * nothing.
+ */
 export type Sample =
   | Record<string, unknown>
   | { values: Record<string, unknown>; alarm?: boolean }
   | undefined
   | null;
 
-/** What `runOnce` is given. Times in ms. */
+/** Options of `runOnce`. Times in ms. */
 export interface WakeOptions {
-  /** All of it ends by then, from the call: connections are closed and the promise resolved. Default 30,000; a download or a new image on trial takes up to `cycle.updateMs`. */
+  /**
+   * Time limit of the wake: connections are closed and the promise is resolved. Default 30,000; a
+   * download or trial takes up to `cycle.updateMs`.
+   */
   timeoutMs?: number | undefined;
   /**
-   * The application's reading, recorded as one point: values as for `telemetry.record`, or `{ values, alarm: true }` for a point that must
-   * leave now. May be async, with half of the deadline. What it throws is logged; the wake goes on without a point.
+   * Takes a reading, which is recorded as one point.
+   *
+   * Returns values as for `telemetry.record`, or `{ values, alarm: true }` for a point to be sent
+   * now. May be async, within half of the time limit. An exception is logged, and the wake
+   * continues without a point.
    */
   sample?: (() => Sample | Promise<Sample>) | undefined;
-  /** Connects in this wake whatever is due. */
+  /** Connect in this wake even if nothing is due. */
   connect?: boolean | undefined;
-  /** Switches the radio on: called only in a wake that connects, before anything is sent. False, a rejection or no answer: no network. Default: there is one. */
+  /**
+   * Switches the radio on; called only in a wake that connects. False, a rejection or no answer
+   * means no network. Default: the network is available.
+   */
   network?: (() => boolean | Promise<boolean>) | undefined;
-  /** `kept` of the last wake, from memory that outlives the sleep. Without it, or if it makes no sense, this is the first wake after power-on. The same agent needs none. */
+  /**
+   * `kept` of the last wake, from memory that survives sleep. If missing or invalid, this is the
+   * first wake after power-on. Not needed for the same agent object.
+   */
   kept?: string | undefined;
-  /** How long it slept, by the machine's own clock, if it can measure that. Default: as long as it was asked to. */
+  /**
+   * Duration of the sleep by the machine's own clock, if known. Default: the requested duration.
+   */
   sleptMs?: number | undefined;
 }
 
-/** What `runOnce` returns. */
+/** Result of `runOnce`. */
 export interface Wake {
-  /** How long to sleep until the next wake, in ms of the machine's own clock: 100 and more. */
+  /** Time until the next wake, in ms of the machine's own clock; at least 100. */
   readonly sleepMs: number;
   /**
-   * Why this wake connected, or tried to: `start`: first wake after power-on; `schedule`; `outbox`: half full; `alarm`; `asked`: by `connect`;
-   * `firmware`: an update goes on, or is on trial. `none`: it did not.
+   * Why this wake connected or tried to.
+   *
+   * `start`: first wake after power-on; `schedule`; `outbox`: half full; `alarm`; `asked`: by
+   * `connect`; `firmware`: an update or trial continues. `none`: it did not connect.
    */
   readonly reason: "none" | "start" | "schedule" | "outbox" | "alarm" | "asked" | "firmware";
-  /** The platform served the device. */
+  /** The platform answered the device. */
   readonly connected: boolean;
-  /** Nothing was left to do: all delivered, attributes read, no RPC waiting, no update under way. */
+  /** Nothing was left to do: all delivered, attributes read, no RPC or update pending. */
   readonly idle: boolean;
   /** Points delivered in this wake, and points waiting. */
   readonly delivered: number;
   readonly waiting: number;
-  /** Points of those that end with the sleep, uncounted: they are in memory only, as neither flash nor store takes anything. 0 as a rule. */
+  /**
+   * Points that are lost uncounted at the sleep because neither flash nor store works. Usually 0.
+   */
   readonly unkept: number;
-  /** How long the network was in use, joining included, in ms. */
+  /** Time of network use in ms, including joining. */
   readonly radioMs: number;
-  /** The same since power-on, divided by all points delivered; undefined before the first. */
+  /**
+   * Total network time per delivered point since power-on, in ms; undefined before the first point.
+   */
   readonly radioMsPerPoint: number | undefined;
-  /** Wakes since power-on, this one included. */
+  /** Wakes since power-on, including this one. */
   readonly wakes: number;
-  /** The agent asked for a restart: don't sleep. */
+  /** The agent requested a restart: do not sleep. */
   readonly restarting: boolean;
-  /** For the next wake: ASCII, 400 characters at most, no secret. */
+  /** State for the next wake: ASCII, at most 400 characters, no secret. */
   readonly kept: string;
 }
 
-/** `kept`, read. Flags are 0 or 1. */
+/** The parsed `kept` string. Flags are 0 or 1. */
 export interface Memory extends UpdateMemory, RefusalMemory {
   wakes: number;
-  /** Wakes until the next that connects. */
+  /** Wakes until the next connecting one. */
   due: number;
-  /** Wakes between this attempt and the next, if this one fails: doubled first. */
+  /** Wakes until the next attempt after a failure; doubled first. */
   step: number;
-  /** An alarm, or somebody who asked, waits since an attempt that failed. */
+  /** An alarm or `connect` waits since a failed attempt. */
   urgent: number;
-  /** The time when the wake ended, ms since 1970; 0: not known. */
+  /** Time at the end of the wake, ms since 1970; 0: unknown. */
   at: number;
   ticks: number;
-  /** Ticks of the power-on. */
+  /** Ticks at power-on. */
   exactFrom: number;
-  /** Asked for. */
+  /** Requested duration of the sleep, in ms. */
   sleep: number;
-  /** When the time was learnt last (the name is that of the stored member), ms since 1970 (0: never), and what passed since by the machine's own clock. */
+  /**
+   * Time of the last synchronization (ms since 1970; 0: never), and ms since it by the machine's
+   * own clock.
+   */
   told: number;
   own: number;
-  /** How long 1 ms of its own clock is. */
+  /** Real ms per ms of the machine's own clock. */
   rate: number;
   radio: number;
   points: number;
@@ -89,13 +115,16 @@ export interface Memory extends UpdateMemory, RefusalMemory {
 
 const FORMAT = 1;
 const STATE_LENGTH = 16;
-/** The longest between two attempts, give or take a half, unless uploads are rarer anyway. */
+/** Maximum interval between two attempts, give or take half, unless uploads are rarer anyway. */
 const LONGEST_BACKOFF_MS = 6 * 3_600_000;
-/** The platform sends its time in whole seconds: what is measured over less says nothing of the machine's own clock. */
+/**
+ * The platform's time has a resolution of 1 s, so shorter intervals cannot measure the clock's
+ * drift.
+ */
 const MEASURED_MS = 600_000;
 const WORST_DRIFT = 0.15;
 
-/** That of the wake before; as after power-on if there is none that can be read. */
+/** Parses the memory of the last wake. Defaults as after power-on if it is missing or invalid. */
 export const readMemory = (host: Pick<Host, "encode">, kept: string | undefined): Memory => {
   const memory: Memory = {
     wakes: 0,
@@ -119,12 +148,12 @@ export const readMemory = (host: Pick<Host, "encode">, kept: string | undefined)
     probed: 0,
   };
   const text = typeof kept === "string" ? kept.slice(kept.indexOf("{")) : "";
-  const before = kept === sealed(host, text) ? parseObject(text) : undefined;
+  const before = kept === withChecksum(host, text) ? parseObject(text) : undefined;
   if (before?.format !== FORMAT) return memory;
   const found: Record<string, unknown> = {};
   for (const key of Object.keys(memory)) {
     const value = before[key];
-    // Members that an older agent did not know.
+    // A member that an older version did not write.
     if (value === undefined) continue;
     if (key === "state" ? !isState(value) : !isCount(value, key)) return memory;
     found[key] = value;
@@ -132,7 +161,9 @@ export const readMemory = (host: Pick<Host, "encode">, kept: string | undefined)
   return Object.assign(memory, found);
 };
 
-/** The time was learnt: `now`. How fast the machine's own clock runs shows from one such time to the next. */
+/**
+ * The time was synchronized to `now`. Two synchronizations show how fast the machine's clock runs.
+ */
 export const measure = (memory: Memory, now: number): void => {
   if (memory.told !== 0 && memory.own < MEASURED_MS) return;
   const rate = (now - memory.told) / memory.own;
@@ -141,32 +172,37 @@ export const measure = (memory: Memory, now: number): void => {
   memory.own = 0;
 };
 
-/** In how many wakes the next attempt is, after one that came through or did not. `share` gives 0 to 1. */
+/**
+ * Sets when the next attempt is due, after a success or failure. `random01`: random number from 0
+ * to 1.
+ */
 export const schedule = (
   memory: Memory,
   settings: CycleSettings,
   through: boolean,
-  share: () => number,
+  random01: () => number,
 ): void => {
   const { everyMs, connectEvery } = settings;
   if (through) {
-    // Devices that were switched on together each have their own turn from now on.
-    memory.due = memory.wakes === 1 ? 1 + Math.floor(share() * connectEvery) : connectEvery;
+    // Devices that were switched on together get different schedules.
+    memory.due = memory.wakes === 1 ? 1 + Math.floor(random01() * connectEvery) : connectEvery;
     memory.urgent = 0;
     memory.step = connectEvery / 2;
   } else {
     const most = Math.max(connectEvery, Math.ceil(LONGEST_BACKOFF_MS / everyMs));
     memory.step = Math.min(most, memory.step * 2);
-    memory.due = Math.max(1, Math.round(memory.step * (0.5 + share())));
+    memory.due = Math.max(1, Math.round(memory.step * (0.5 + random01())));
   }
 };
 
 export const writeMemory = (host: Pick<Host, "encode">, memory: Memory): string => {
-  return sealed(host, JSON.stringify({ format: FORMAT, ...memory }));
+  return withChecksum(host, JSON.stringify({ format: FORMAT, ...memory }));
 };
 
-/** Memory that outlives a sleep may not outlive a weak battery: a checksum stands before the text. */
-const sealed = (host: Pick<Host, "encode">, text: string): string => {
+/**
+ * Memory that survives sleep may be corrupted by a weak battery, so a checksum precedes the text.
+ */
+const withChecksum = (host: Pick<Host, "encode">, text: string): string => {
   const bytes = host.encode(text);
   return crc32(bytes, 0, bytes.length) + text;
 };
@@ -175,7 +211,7 @@ const isState = (value: unknown): boolean => {
   return typeof value === "string" && value.length <= STATE_LENGTH;
 };
 
-/** No memory is so odd that a device would sleep for ever on it. */
+/** Reject implausible values: a corrupt record must not stop the device from waking. */
 const isCount = (value: unknown, key: string): boolean => {
   if (typeof value !== "number" || !(value >= -1 && value < Number.MAX_SAFE_INTEGER)) return false;
   return key === "rate" ? value > 0.8 && value < 1.25 : true;

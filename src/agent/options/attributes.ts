@@ -1,14 +1,17 @@
-// The options of attributes: purpose, unit, default, limits.
+// Options of attributes.
 
 export interface AttributeOptions {
-  /** Longest answer to a look at the attributes, in bytes; a larger group of keys is asked for in parts. Default 8,192; 512 to 1,048,576. */
+  /**
+   * Maximum size of an attribute answer in bytes; larger groups of keys are split. Default 8,192;
+   * 512 to 1,048,576.
+   */
   answerBytes?: number | undefined;
 }
 
-/** The options with nothing left out. */
+/** The options, complete with defaults. */
 export interface AttributeLimits {
   readonly answerBytes: number;
 }
 
-/** What each may be. */
+/** Validation rules and defaults. */
 export const ATTRIBUTES = { answerBytes: [8192, 512, 1_048_576] } as const;

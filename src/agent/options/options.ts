@@ -1,4 +1,4 @@
-// The agent's options: what each is for, its unit, default and limits; all mistakes reported at once.
+// The agent's options and their validation. All mistakes are reported at once.
 
 import { MoteError } from "../../errors.js";
 import { parseTarget, type Target } from "../../http/target.js";
@@ -15,24 +15,38 @@ import type { CycleOptions, CycleSettings } from "./sleep-cycle.js";
 import { TELEMETRY, type TelemetryOptions } from "./telemetry.js";
 
 export interface AgentOptions {
-  /** Of the platform, `http://` or `https://`, with port and path if need be; `/api/v1/...` is appended. */
+  /**
+   * URL of the platform, `http://` or `https://`, with optional port and path; `/api/v1/...` is
+   * appended.
+   */
   baseUrl: string;
-  /** The device's access token. Either this or `provisioning`; with both, the token wins. */
+  /**
+   * Access token of the device. Either this or `provisioning` is required; the token takes
+   * precedence.
+   */
   token?: string | undefined;
-  /** How the device gets a token by itself. */
+  /** How the device obtains a token by itself. */
   provisioning?: ProvisioningOptions | undefined;
   /**
-   * Connections to the platform: 3 (default): telemetry, RPC poll and attribute poll have one each. 2 (default of the lean build): no attribute
-   * poll: shared attributes are read every 30 s. 1: everything takes turns: what is recorded waits up to 25 s, and the platform loses one-way
-   * RPCs sent between two polls. A board over https has as many by default as its memory plan allows.
+   * Number of connections to the platform, 1 to 3.
+   *
+   * - 3 (default): telemetry, RPC poll and attribute poll have one each.
+   * - 2 (default of the lean build): no attribute poll; shared attributes are read every 30 s.
+   * - 1: requests take turns. Points wait up to 25 s, and the platform loses one-way RPCs sent
+   *   between two polls.
+   *
+   * A board over https defaults to the number that its memory plan allows.
    */
   connections?: 1 | 2 | 3 | undefined;
-  /** The running firmware, and how it is updated. Without it the agent reports no version and takes no update. */
+  /**
+   * The running firmware and its updates. Without it, no version is reported and no update
+   * accepted.
+   */
   firmware?: FirmwareOptions | undefined;
   telemetry?: TelemetryOptions | undefined;
   attributes?: AttributeOptions | undefined;
   rpc?: RpcOptions | undefined;
-  /** For a device that sleeps between its samples: see `runOnce`. */
+  /** Options of a device that sleeps between samples, see `runOnce`. */
   cycle?: CycleOptions | undefined;
 }
 
@@ -51,7 +65,7 @@ const RULES: Rules = {
   },
   token: (token) => {
     const problem = token === undefined ? undefined : checkToken(token);
-    return problem && `can't be used: ${problem}`;
+    return problem && `is invalid: ${problem}`;
   },
   connections: [MOST_CONNECTIONS, 1, MOST_CONNECTIONS],
   attributes: ATTRIBUTES,
@@ -62,12 +76,13 @@ const RULES: Rules = {
   firmware: FIRMWARE,
 };
 
-/** The options with their defaults; throws `BAD_OPTIONS` with every mistake by name. */
+/** Adds defaults to the options. Throws `BAD_OPTIONS` with every mistake by name. */
 export const checkOptions = (options: AgentOptions): CheckedOptions => {
-  if (!isObject(options)) throw new MoteError("BAD_OPTIONS", "the options are an object");
+  if (!isObject(options)) throw new MoteError("BAD_OPTIONS", "the options must be an object");
   const { baseUrl, token, provisioning, connections, attributes, rpc, cycle } = options as AgentOptions;
   const wrong: string[] = [];
-  if (token === undefined && provisioning === undefined) wrong.push("either token or provisioning is needed");
+  if (token === undefined && provisioning === undefined)
+    wrong.push("either token or provisioning is required");
   checkRules("", options, RULES, wrong);
   const parsed = parseTarget(baseUrl);
   if (wrong.length > 0 || !parsed.ok) throw new MoteError("BAD_OPTIONS", wrong.join("; "));

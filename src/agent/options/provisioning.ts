@@ -1,18 +1,21 @@
-// The options of provisioning: purpose, unit, default, limits.
+// Options of provisioning.
 import { isText, type Judge } from "./rules.js";
 
 export interface ProvisioningOptions {
-  /** The device profile's provisioning key (POST /api/v1/provision). */
+  /** Provisioning key of the device profile (POST /api/v1/provision). */
   key: string;
-  /** The device profile's provisioning secret. */
+  /** Provisioning secret of the device profile. */
   secret: string;
-  /** The device's name, unique on the platform. Default: `mote-` and the host's hardware id. 1 to 255 characters. */
+  /**
+   * Name of the device, unique on the platform, 1 to 255 characters. Default: `mote-` and the
+   * host's hardware id.
+   */
   deviceName?: string | undefined;
 }
 
 const isNeeded: Judge = (value) =>
-  typeof value === "string" && value !== "" ? undefined : "is a text that is not empty";
+  typeof value === "string" && value !== "" ? undefined : "must be a non-empty string";
 const isNamed: Judge = (value) => (value === undefined ? undefined : isText(value));
 
-/** What each may be. */
+/** Validation rules. */
 export const PROVISIONING = { key: isNeeded, secret: isNeeded, deviceName: isNamed } as const;

@@ -1,25 +1,34 @@
-// The options of RPC: purpose, unit, default, limits.
+// Options of RPC.
 
 export interface RpcOptions {
-  /** Longest server-side RPC, in bytes; a longer one is answered `PARAMS_TOO_LARGE`. Default 8,192; 512 to 1,048,576. */
+  /**
+   * Maximum size of a server-side RPC in bytes; larger ones are answered `PARAMS_TOO_LARGE`.
+   * Default 8,192; 512 to 1,048,576.
+   */
   requestBytes?: number | undefined;
-  /** Longest answer to a server-side RPC, and of a client-side one, in bytes. Default 8,192; 512 to 65,536 (the platform takes no more). */
+  /**
+   * Maximum size of answers to server-side RPCs and from client-side ones, in bytes. Default 8,192;
+   * 512 to 65,536 (the platform's limit).
+   */
   answerBytes?: number | undefined;
   /**
-   * For how long an RPC is remembered whose answer the platform never acknowledged, so that its handler runs once, in ms, restarts and sleep included. Default
-   * 86,400,000 (24 h); 600,000 to 2,592,000,000. It ends with the next RPC: what the platform does not hand out then waits no more.
+   * How long an RPC with an unacknowledged answer is remembered so that its handler runs once, in
+   * ms.
+   *
+   * Includes restarts and sleep; ends earlier when a newer RPC supersedes it. Default 86,400,000
+   * (24 h); 600,000 to 2,592,000,000.
    */
   rememberMs?: number | undefined;
 }
 
-/** The options with nothing left out. */
+/** The options, complete with defaults. */
 export interface RpcLimits {
   readonly requestBytes: number;
   readonly answerBytes: number;
   readonly rememberMs: number;
 }
 
-/** What each may be. */
+/** Validation rules and defaults. */
 export const RPC = {
   requestBytes: [8192, 512, 1_048_576],
   answerBytes: [8192, 512, 65_536],

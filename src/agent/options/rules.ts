@@ -1,23 +1,26 @@
-// What options may be, as tables, and the one look at all of them.
+// Validation rules for options, as tables, and the function that applies them.
 import { isObject, type JsonObject } from "../../wire/text/json.js";
 
-/** A whole number: its default, the least and the most. */
-export type Range = readonly [normal: number, least: number, most: number];
-/** The default and the others. */
+/** A whole number: default, minimum and maximum. */
+export type Range = readonly [normal: number, min: number, max: number];
+/** Two choices; the first is the default. */
 export type Choices = readonly [string | boolean, string | boolean];
-/** What is wrong with a value, as the rest of a sentence; it sees what is left out, too. */
+/** Returns the problem of a value (or of a missing one), as the end of a sentence. */
 export type Judge = (value: unknown) => string | undefined;
-/** A group of options has rules of its own. */
+/** Rules by option name; a nested object is a group of options. */
 export type Rules = { readonly [name: string]: Range | Choices | Judge | Rules };
 
-/** Adds each mistake in `options` by name to `wrong`. No value is quoted: it may be a secret. */
+/**
+ * Adds every mistake in `options` to `wrong`, by name. Values are never quoted, because they may be
+ * secret.
+ */
 export const checkRules = (group: string, options: unknown, rules: Rules, wrong: string[]): void => {
   if (!isObject(options)) {
-    wrong.push(`${group.slice(0, -1)} is an object of options`);
+    wrong.push(`${group.slice(0, -1)} must be an object of options`);
     return;
   }
   for (const name of Object.keys(options)) {
-    if (!Object.hasOwn(rules, name)) wrong.push(`there is no option "${group}${name}"`);
+    if (!Object.hasOwn(rules, name)) wrong.push(`unknown option "${group}${name}"`);
   }
   for (const name of Object.keys(rules)) {
     const rule = rules[name] as Rules[string];
@@ -35,14 +38,14 @@ const problemOf = (rule: Range | Choices, value: unknown): string | undefined =>
   if (value === undefined) return undefined;
   if (typeof rule[0] !== "number") {
     if (rule.includes(value as never)) return undefined;
-    return `is ${rule.map((choice) => JSON.stringify(choice)).join(" or ")}`;
+    return `must be ${rule.map((choice) => JSON.stringify(choice)).join(" or ")}`;
   }
-  const [, least, most] = rule as Range;
-  if (Number.isInteger(value) && (value as number) >= least && (value as number) <= most) return undefined;
-  return `is a whole number from ${least} to ${most}`;
+  const [, min, max] = rule as Range;
+  if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) return undefined;
+  return `must be a whole number from ${min} to ${max}`;
 };
 
-/** `options` with the defaults of ranges and choices for what is left out. */
+/** `options`, with defaults for missing ranges and choices. */
 export const withDefaults = <T>(
   options: object | undefined,
   rules: { readonly [name: string]: Range | Choices },
@@ -53,15 +56,15 @@ export const withDefaults = <T>(
   return all as T;
 };
 
-/** A text of 1 to 255 characters that can't be left out. */
+/** A required string of 1 to 255 characters. */
 export const isText: Judge = (value) =>
   typeof value === "string" && value.trim() !== "" && value.length <= 255
     ? undefined
-    : "is a text of 1 to 255 characters";
+    : "must be a string of 1 to 255 characters";
 
 export const isCall: Judge = (value) =>
-  value === undefined || typeof value === "function" ? undefined : "is a function";
+  value === undefined || typeof value === "function" ? undefined : "must be a function";
 
-/** For options of what the lean build lacks. */
+/** For options of features that the lean build lacks. */
 export const refuseLeftOut: Judge = (value) =>
-  value === undefined ? undefined : "is left out of this build";
+  value === undefined ? undefined : "is not supported by this build";

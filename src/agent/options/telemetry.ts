@@ -1,32 +1,51 @@
-// The options of telemetry: purpose, unit, default, limits.
+// Options of telemetry.
 import { withDefaults } from "./rules.js";
 
 export interface TelemetryOptions {
   /**
-   * Whose time stamps points have. `device` (default): when they were recorded, to the millisecond, each its own; they wait until the
-   * time is known, from the host or from the `Date` of the platform's first answer. `platform`: when they
-   * arrived; points of one key then never share a batch, since a batch has one time stamp: of a backlog with the same keys each point is a
-   * request of its own. A `ts` given to `record` holds with both.
+   * Origin of the points' time stamps: `device` (default) or `platform`.
+   *
+   * - `device`: the time of recording in ms, unique per point. Points wait until the time is known,
+   *   from the host or from the `Date` of the platform's first answer.
+   * - `platform`: the time of arrival. A batch has a single time stamp, so points that share a key
+   *   are sent in separate requests.
+   *
+   * A `ts` given to `record` applies in both cases.
    */
   timestamps?: "device" | "platform" | undefined;
-  /** Most points in one request. Default 50; 1 to 1,000. */
+  /** Maximum number of points in one request. Default 50; 1 to 1,000. */
   batchPoints?: number | undefined;
-  /** Most bytes in one request; a point that does not fit is refused by `record`. Default 8,192; 512 to 1,048,576. */
+  /**
+   * Maximum size of one request in bytes; `record` rejects a larger point. Default 8,192; 512 to
+   * 1,048,576.
+   */
   batchBytes?: number | undefined;
-  /** How long a point waits for others to share a request with, in ms. Default 1,000; 0 to 3,600,000. */
+  /**
+   * Maximum time that a point waits for others to share its request, in ms. Default 1,000; 0 to
+   * 3,600,000.
+   */
   batchAgeMs?: number | undefined;
-  /** Memory for points waiting, in bytes, taken at once. With blocks it serves until points are on flash, and if the blocks fail. Default 16,384; 1,024 to 16,777,216. */
+  /**
+   * Memory for waiting points in bytes, allocated at once. With a durable queue, it holds points
+   * not yet on flash. Default 16,384; 1,024 to 16,777,216.
+   */
   bufferBytes?: number | undefined;
   /**
-   * Whether a point is in the host's blocks when `record` returns. Default: true if the host has blocks. False with blocks: it is there after
-   * 1 s or 4 KiB at the latest, unless it was delivered before; while the blocks are full and `drop` is "newest", 4 KiB wait in memory for room. Without blocks points are in memory only, whatever is said here.
+   * Whether a point is on flash when `record` returns. Default true if the host has blocks.
+   *
+   * False: a point is on flash after at most 1 s or 4 KiB, unless it was delivered before; while
+   * the queue is full and `drop` is "newest", 4 KiB wait in memory. Without blocks, points are
+   * always in memory only.
    */
   durable?: boolean | undefined;
-  /** Which points go when there is no room: `oldest` (default; with blocks, those of the oldest sector) or `newest` (`record` returns false). */
+  /**
+   * Points to drop when the queue is full: `oldest` (default; on flash, those of the oldest sector)
+   * or `newest` (`record` returns false).
+   */
   drop?: "oldest" | "newest" | undefined;
 }
 
-/** The options with nothing left out. */
+/** The options, complete with defaults. */
 export interface TelemetrySettings {
   readonly timestamps: "device" | "platform";
   readonly batchPoints: number;
@@ -37,7 +56,7 @@ export interface TelemetrySettings {
   readonly drop: "oldest" | "newest";
 }
 
-/** What each may be. */
+/** Validation rules and defaults. */
 export const TELEMETRY = {
   timestamps: ["device", "platform"],
   batchPoints: [50, 1, 1000],
@@ -48,6 +67,6 @@ export const TELEMETRY = {
   drop: ["oldest", "newest"],
 } as const;
 
-/** `options` with the defaults for what is left out. */
+/** `options` with defaults for missing ones. */
 export const telemetrySettings = (options: TelemetryOptions): TelemetrySettings =>
   withDefaults(options, TELEMETRY);

@@ -1,4 +1,4 @@
-// In place of claim.ts in the lean build.
+// Replaces claim.ts in the lean build.
 
 import { leftOut } from "../../errors.js";
 import type * as full from "./claim.js";

@@ -1,8 +1,9 @@
-// How the device gets its access token: given, kept from before, or by POST /api/v1/provision.
+// Obtains the access token: from the options, from the store, or by POST /api/v1/provision.
 //
-// The platform answers a wrong secret with 200 NOT_FOUND and a second attempt under the same name with 200 FAILURE, so a lost
-// answer would lose the device. Therefore a random token is proposed, and stored before it is proposed: whatever happens to the
-// answer, `GET attributes` with the proposed token shows whether the platform took it.
+// The platform answers 200 NOT_FOUND to a wrong secret, and 200 FAILURE to a second attempt with
+// the same name. So a lost answer would lock the device out. Therefore the device proposes a random
+// token, stored beforehand. If the answer is lost, `GET attributes` with the proposed token shows
+// whether the platform accepted it.
 
 import type { Events } from "../../events.js";
 import type { Outcome } from "../../http/outcome.js";
@@ -19,10 +20,10 @@ import { TokenStore } from "./token-store.js";
 const STORE_RETRY_MS = 60_000;
 
 /**
- * - `begin`: what is kept is read, once no reset is under way any more.
- * - `probe`: find out whether the platform knows the token in hand.
+ * - `begin`: read the stored token, after any reset in progress.
+ * - `probe`: test whether the platform knows the token.
  * - `ask`: provision with the proposed token.
- * - `keep`: the answer is there, the token goes to the store.
+ * - `keep`: store the token from the answer.
  * - `ready`: the token is in use.
  */
 const STEPS = { begin: "begin", probe: "probe", ask: "ask", keep: "keep", ready: "ready" } as const;
@@ -45,11 +46,11 @@ export class Provisioning implements Job {
   private _fresh = false;
   private _reported: string | undefined;
   private readonly _gate: RefusalGate;
-  /** While it is under way a new token would be forgotten, too. */
+  /** A reset in progress would delete a new token too. */
   reset: { finish(): boolean } | undefined;
-  /** Called before a new token is kept: the platform knows nothing of the device yet. */
+  /** Notified before a new token is stored: the platform has no attributes of the device yet. */
   attributes: { provisioned(): void } | undefined;
-  /** The platform will not have this device, as far as it was asked. */
+  /** The platform refused this device at the last attempt. */
   refused = false;
 
   constructor(
@@ -89,7 +90,7 @@ export class Provisioning implements Job {
     this._step = "begin";
   }
 
-  /** Forgets the token for good, unless it was given; false if the store keeps it. */
+  /** Deletes the token unless it was given in the options; false if the store keeps it. */
   forget(): boolean {
     this.#proposed = undefined;
     if (!this._given) this.#token = undefined;
@@ -103,12 +104,12 @@ export class Provisioning implements Job {
       this.#token = this._tokens.get("token");
       this.#proposed = this._tokens.get("proposed");
     }
-    // Another image asks at once: the one that comes back from a failed trial has a result to report.
+    // Another image may ask at once: after a rollback, it has a result to report.
     const own = this._given && this.#token ? [this.#token] : [];
     const { key, secret } = this.#secrets ?? {};
     const secrets = this._given || !key || !secret ? own : [key, secret];
     this.refused = this._gate.begin(this._given ? this._image : `${this.deviceName} ${this._image}`, secrets);
-    if (this.refused) this._session.host.log("warn", "refused before this start: not asked again at once");
+    if (this.refused) this._session.host.log("warn", "the platform refused this device before: waiting before the next attempt");
     if (this.#token && this._gate.count === 0) this._ready(true, false);
     else this._step = this.#token || this.#proposed ? "probe" : "ask";
     return 0;
@@ -144,7 +145,7 @@ export class Provisioning implements Job {
     }
     if (outcome.kind !== "refused" || outcome.status !== 401) return this._later();
     if (this.#token && !this.#token.equals(this.#proposed)) return this._unknown();
-    // It was only taken for accepted: by an answer that was not the platform's, perhaps.
+    // An earlier 200 did not come from the platform; provision again.
     this.#token = undefined;
     this._step = "ask";
     return 0;
@@ -168,7 +169,7 @@ export class Provisioning implements Job {
   private _judge(outcome: Outcome, wasSent: boolean): number {
     if (outcome.kind === "refused") return this._refused(`the platform answered ${outcome.status}`);
     if (outcome.kind !== "done") {
-      // The platform may have created the device all the same; not if it never had the whole request, as before there is a network.
+      // The platform may have created the device if it received the whole request.
       if (wasSent) this._step = "probe";
       return this._later();
     }
@@ -206,9 +207,10 @@ export class Provisioning implements Job {
 
   private _keep(): number {
     const token = this.#proposed;
-    // Also if the answer was lost and the token found accepted later, or the power goes between these steps.
+    // Also needed if the answer was lost and the token found valid later, or after a power loss in
+    // between.
     this.attributes?.provisioned();
-    // Without a kept token the next start could not prove who it is.
+    // Without a stored token, the next start could not authenticate.
     if (!token || !this._tokens.keep(token, this.deviceName)) return STORE_RETRY_MS;
     this.#token = token;
     if (this._fresh) this._forgetProposed();
@@ -231,7 +233,10 @@ export class Provisioning implements Job {
     this._tokens.proven();
   }
 
-  /** A token found accepted by a 200 alone stays proposed until the platform gave back what was published with it. */
+  /**
+   * A token accepted only by a 200 stays proposed until the platform returned data published with
+   * it.
+   */
   proven(): void {
     if (this._step === "ready" && this.#proposed !== undefined) this._forgetProposed();
   }

@@ -1,5 +1,6 @@
-// When a device that the platform refuses asks again. One for all loops: while it waits there is no token in use, and so no request. It outlives restarts and wakes:
-// else a device that starts each minute would never ask more slowly.
+// Schedules the attempts of a device that the platform refuses. All loops share it: while it waits,
+// no token is in use and no request is sent. Its state survives restarts and wakes; otherwise a
+// device that starts every minute would never slow down.
 import { share } from "../../platform/backoff.js";
 import type { Host } from "../../port.js";
 import { forgetStored, readStored, writeStored } from "../../store.js";
@@ -7,26 +8,35 @@ import { crc32 } from "../../wire/crypto/crc32.js";
 import type { Secret } from "../../wire/secret.js";
 import { isObject } from "../../wire/text/json.js";
 
-/** Seconds to the next attempt, at the most: of each wait any part may come. An answer that load itself causes begins more slowly. */
-const WAITS = {
+/**
+ * Maximum delay before the next attempt in seconds; the delay is random up to it. `failed` starts
+ * slower, because load can cause it.
+ */
+const MAX_WAITS_S = {
   unknown: [1, 2, 5, 10, 30, 60, 120, 300, 600],
   failed: [5, 15, 30, 60, 120, 300, 600],
 } as const;
-/** `unknown`: a token (401), or a provisioning key (NOT_FOUND), that the platform does not know; `failed`: a FAILURE to create the device. */
-export type Refusal = keyof typeof WAITS;
+/**
+ * `unknown`: the platform does not know the token (401) or provisioning key (NOT_FOUND). `failed`:
+ * it could not create the device (FAILURE).
+ */
+export type Refusal = keyof typeof MAX_WAITS_S;
 
-/** The platform answers FAILURE for a taken name and under load alike. */
+/** The platform answers FAILURE both for a taken name and under load. */
 export const FAILURE =
   "the platform did not create the device: its name is taken (or it was provisioned before and the answer was lost), or the platform is overloaded";
-export const SLOWER = "asked again ever more slowly, every 10 minutes at last";
+export const SLOWER = "retrying at growing intervals of up to 10 minutes";
 
 const STORED = "refused";
-const SHORTEST_MS = 100;
-/** What was good for so long starts again when it is refused; what is refused again sooner goes on where it was. */
+const MIN_WAIT_MS = 100;
+/**
+ * A token accepted for this long starts with short delays again when refused; otherwise the delays
+ * continue.
+ */
 const GOOD_MS = 10 * 60_000;
 
 export class RefusalGate {
-  /** How often in a row it was refused. */
+  /** Number of consecutive refusals. */
   count = 0;
   private readonly _host: Host;
   private readonly _base: string;
@@ -34,15 +44,15 @@ export class RefusalGate {
   private _readyAt = Number.NEGATIVE_INFINITY;
   private _reported = false;
   private _failed = false;
-  /** Whose refusal it is: another token, or another provisioning, is asked about at once. */
-  private _of = 0;
+  /** Hash of the refused token or credentials. Others may be tried at once. */
+  private _subject = 0;
 
   constructor(host: Host, base: string) {
     this._host = host;
     this._base = base;
   }
 
-  /** ms until it may ask; 0: now. */
+  /** ms until the next attempt; 0: now. */
   get wait(): number {
     return Math.max(0, Math.ceil(this._dueAt - this._host.clock.now()));
   }
@@ -55,22 +65,22 @@ export class RefusalGate {
     let text = "";
     for (const secret of secrets) text += `${secret.reveal()} `;
     const bytes = this._host.encode(text + who);
-    this._of = crc32(bytes, 0, bytes.length);
+    this._subject = crc32(bytes, 0, bytes.length);
     const found = readStored(this._host, STORED);
-    if (this.count > 0 || !isObject(found) || found.url !== this._base || found.of !== this._of)
+    if (this.count > 0 || !isObject(found) || found.url !== this._base || found.of !== this._subject)
       return this.wait > 0;
     const { count, at, ms } = found;
     if (!Number.isSafeInteger(count) || typeof ms !== "number" || !(ms >= 0 && ms <= 600_000)) return false;
     this.count = Math.max(0, count as number);
     const { clock } = this._host;
     const wall = clock.wall();
-    // Who does not know how long it was off waits any part of it.
+    // If the time off is unknown, wait a random part of the delay.
     const passed = wall === undefined || typeof at !== "number" ? ms * share(this._host) : wall - at;
     this._dueAt = clock.now() + Math.min(ms, Math.max(0, ms - passed));
     return this.wait > 0;
   }
 
-  /** It is refused. Returns the ms to wait. */
+  /** Notes a refusal. Returns the delay in ms. */
   refused(what: Refusal): number {
     const { clock } = this._host;
     const now = clock.now();
@@ -79,30 +89,30 @@ export class RefusalGate {
       this._reported = false;
     }
     this._readyAt = Number.POSITIVE_INFINITY;
-    const waits = WAITS[what];
+    const waits = MAX_WAITS_S[what];
     const most = waits[Math.min(this.count++, waits.length - 1)] as number;
-    const ms = Math.max(SHORTEST_MS, Math.round(most * 1000 * share(this._host)));
+    const ms = Math.max(MIN_WAIT_MS, Math.round(most * 1000 * share(this._host)));
     this._dueAt = now + ms;
-    const value = { url: this._base, of: this._of, count: this.count, at: clock.wall(), ms };
+    const value = { url: this._base, of: this._subject, count: this.count, at: clock.wall(), ms };
     this._failed = !writeStored(this._host, STORED, value, this._failed);
     return ms;
   }
 
-  /** True once for each row of refusals. */
+  /** True once for each series of refusals. */
   get isNews(): boolean {
     const news = !this._reported;
     this._reported = true;
     return news;
   }
 
-  /** The token is in use; `proven`: as the platform took it. */
+  /** The token is in use. `proven`: the platform accepted it. */
   ready(proven: boolean): void {
     this._readyAt = this._host.clock.now();
     this._dueAt = 0;
     if (proven && this._host.store.get(STORED)) this._host.store.delete(STORED);
   }
 
-  /** False if the store keeps it. */
+  /** False if the store keeps the state. */
   forget(): boolean {
     this.count = 0;
     this._dueAt = 0;

@@ -1,4 +1,4 @@
-// The access token in the store, and the one proposed while provisioning.
+// The access token in the store, and the proposed one during provisioning.
 import type { Host, Redactor } from "../../port.js";
 import { forgetStored, readStored, writeStored } from "../../store.js";
 import { type Binding, Secret } from "../../wire/secret.js";
@@ -7,11 +7,11 @@ import { isObject, parseJson } from "../../wire/text/json.js";
 const LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789";
 const LENGTH = 20;
 
-/** Values of the store that hold secrets: the agent's, and those that commissioning keeps. */
+/** Stored values of the agent and of commissioning that contain secrets. */
 const HOLDERS = ["token", "proposed", "new-token", "new-proposed", "wifi", "site", "commission"] as const;
 const SECRETS = ["token", "key", "secret", "password"] as const;
 
-/** Has the redactor know all secrets that are stored. A host calls it before its first line. */
+/** Makes all stored secrets known to the redactor. A host calls this before its first log line. */
 export const pinStored = (host: Pick<Host, "store" | "decode">, redactor: Redactor): void => {
   for (const key of HOLDERS) {
     const bytes = host.store.get(key);
@@ -21,7 +21,7 @@ export const pinStored = (host: Pick<Host, "store" | "decode">, redactor: Redact
   }
 };
 
-/** Has the redactor know the members of `value` that are secrets by their names, at any depth. */
+/** Makes the secret members of `value` known to the redactor, by name and at any depth. */
 export const pinAll = (value: unknown, redactor: Redactor): void => {
   const waiting: unknown[] = [value];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
@@ -41,19 +41,19 @@ const storedBinding = ({ scheme, address, authorities }: Binding): { url: string
   ...(authorities !== undefined && { ca: authorities }),
 });
 
-/** A token is only ever handed out for what it is bound to: the base URL and the authorities that it was got by. */
+/** Stored tokens, used only with the base URL and CAs that they were obtained with. */
 export class TokenStore {
   private readonly _host: Host;
   private readonly _redactor: Redactor;
   private readonly _binding: Binding;
-  /** A store that fails is logged once, however often it is tried. */
+  /** Log a failing store only once. */
   private _failed = false;
 
   constructor(host: Host, redactor: Redactor, binding: Binding) {
     this._host = host;
     this._redactor = redactor;
     this._binding = binding;
-    // Before the application, which can read them too, has its turn: whichever platform's they are.
+    // Before the application runs, because it can read these secrets: pin them for all platforms.
     pinStored(host, redactor);
   }
 
@@ -67,17 +67,17 @@ export class TokenStore {
       this._host.log("warn", `the stored ${key} belongs to ${what} and is not used`);
       return undefined;
     }
-    // An image that knew of no binding kept it: it is bound now. That image reads it all the same if it returns.
+    // An image without bindings stored this token, so bind it now. Such an image can still read it.
     if (value.ca === undefined && ca !== undefined) writeStored(this._host, key, { ...value, ca });
     return typeof value.token === "string" ? new Secret(value.token, this._binding) : undefined;
   }
 
-  /** A new random token, stored as proposed; undefined if that failed. */
+  /** Creates and stores a new random token as proposed; undefined if storing failed. */
   propose(): Secret | undefined {
     const letters = new Uint8Array(LENGTH);
     this._host.random(letters);
     let token = "";
-    // 256 is no multiple of 56: the bias costs less than a bit of the 116.
+    // 256 is not a multiple of 56, but the bias costs less than one of the 116 bits.
     letters.forEach((letter) => {
       token += LETTERS.charAt(letter % LETTERS.length);
     });
@@ -85,7 +85,7 @@ export class TokenStore {
     return this._write("proposed", proposed) ? proposed : undefined;
   }
 
-  /** From now on `token`, the device `name`'s, is the one in use; false if that could not be stored. */
+  /** Stores `token` of device `name` as the one in use; false if that failed. */
   keep(token: Secret, name: string | undefined): boolean {
     return this._write("token", token, name);
   }
@@ -99,18 +99,18 @@ export class TokenStore {
     return written;
   }
 
-  /** The name under which the token in use was got. */
+  /** Device name that the token in use was obtained with. */
   get name(): string | undefined {
     const value = readStored(this._host, "token");
     return isObject(value) && typeof value.name === "string" ? value.name : undefined;
   }
 
-  /** Nothing is proposed any more. */
+  /** Deletes the proposed token. */
   proven(): void {
     this._host.store.delete("proposed");
   }
 
-  /** False if the store keeps any of them. */
+  /** False if the store keeps a token. */
   forget(): boolean {
     const gone = forgetStored(this._host, "token");
     return forgetStored(this._host, "proposed") && gone;

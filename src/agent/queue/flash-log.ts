@@ -1,13 +1,16 @@
 // The durable queue: a log of records over raw sectors.
 //
-// A sector is erased, gets a header with all that is known at that moment, then records until it is
-// full; then comes the next one round. Points are records; that points are delivered or dropped is a
-// record too (a status entry). Every byte is written once between two erases. The sector behind the
-// newest holds no point that waits (else the oldest go, or the new one is refused): so status entries
-// find room, and no erase takes a point that is wanted.
+// A sector is erased, gets a header with the full state of the queue, and then records until it is
+// full. Then the next sector is opened, round and round. A point is a record. That points are
+// delivered or dropped is a record too (a status entry). Every byte is written once between two
+// erases.
 //
-// Points have numbers in one row. Where numbers are missing, because records are damaged or a sector is
-// gone, their points are dropped as unreadable when their turn comes.
+// The sector after the newest one never holds a waiting point: the oldest points are dropped, or
+// the new point is refused, to keep it free. So there is always room for status entries, and an
+// erase never destroys a waiting point.
+//
+// Points are numbered consecutively. If numbers are missing, because records are damaged or a
+// sector is lost, those points are dropped as unreadable when their turn comes.
 import type { Blocks } from "../../port.js";
 import {
   applyRecords,
@@ -47,11 +50,11 @@ import {
 } from "./record.js";
 import type { Witness } from "./witness.js";
 
-const LEAST_SECTOR = 512;
-/** A read that fails once may be a bus that was disturbed; points are not given up for that. */
-const READS = 3;
+const MIN_SECTOR = 512;
+/** A single failed read may be a bus disturbance, so try again before giving up points. */
+const READ_TRIES = 3;
 
-/** A place in the sectors: the point `number` or one behind it is the next from there. */
+/** A position in the sectors. The next point from there is number `number` or a later one. */
 interface Place {
   sequence: number;
   at: number;
@@ -66,66 +69,70 @@ const moveTo = (place: Place, sequence: number, at: number, number: number): voi
 
 export class FlashLog implements Records {
   readonly state: LogState = emptyState();
-  /** The sector read last. */
+  /** The sector that was read last. */
   readonly bytes: Uint8Array;
   readonly words: Int32Array;
-  /** The point that `step` came to, in `bytes`. */
+  /** The current point in `bytes`, from `at` to `end`, as set by `step`. */
   at = 0;
   end = 0;
-  /** A write or an erase failed, and no sector was opened since: points stay in memory. */
+  /** A write or an erase failed and no sector was opened since. New points stay in memory. */
   failed = false;
-  /** `state` holds what neither a record nor a header says: the next header will. */
+  /** `state` is ahead of the records and headers on flash. The next header will contain it. */
   dirty = false;
-  /** Of this queue; 0 until a sector is opened. */
+  /** Random number of this queue; 0 until a sector is opened. */
   generation = 0;
-  /** The blocks held something that is no queue. */
-  wasStrange = false;
-  /** Points that were found missing at the start, at most: they are counted in `state`. */
+  /** The blocks contain data that is not a queue. */
+  wasForeign = false;
+  /** Points found missing at the start, at most. They are already counted in `state`. */
   readonly lost = { full: 0, unreadable: 0 };
   private readonly _blocks: Blocks;
   private readonly _size: number;
   private readonly _count: number;
   private readonly _dropOldest: boolean;
-  /** The header read last. */
+  /** The header that was read last. */
   private readonly _header = new Uint8Array(HEADER_BYTES);
   private readonly _headerWords = new Int32Array(this._header.buffer);
   private readonly _opening: Records;
   private readonly _status = new Int32Array(STATUS_BYTES / 4);
-  /** The sector of number `sequence` lies at `(sequence + _shift) % _count`. */
+  /** The sector with number `sequence` is at index `(sequence + _shift) % _count`. */
   private _shift = 0;
-  /** Where the next record goes in the newest sector; its size: nowhere. */
+  /**
+   * Offset of the next record in the newest sector; the sector size if it takes no more records.
+   */
   private _tail: number;
   /** Number of the first point in the newest sector. */
   private _first = 0;
-  /** The sector that was the newest at the start though its header is damaged, and the number of its first point; -1: none. */
+  /** A newest sector whose header is damaged, with the number of its first point; -1: none. */
   private _headless = -1;
   private _headlessFirst = 0;
-  /** So many sectors behind the newest were passed over at the last try to open one. */
-  private _passed = 0;
-  /** The sector behind this one holds nothing that waits, as long as this one is the newest. */
+  /** Sectors after the newest that the last attempt to open one skipped. */
+  private _skipped = 0;
+  /** While this sector is the newest, the sector after it is known to hold no waiting point. */
   private _freeBehind = -1;
-  /** The first point waiting. */
+  /** Position of the first waiting point. */
   private readonly _head: Place = { sequence: 1, at: HEADER_BYTES, number: 0 };
   private readonly _cursor: Place = { sequence: 1, at: HEADER_BYTES, number: 0 };
-  /** Where reading goes on behind what can't be read. */
+  /** Position where reading can continue after an unreadable range. */
   private readonly _behind: Place = { sequence: 1, at: HEADER_BYTES, number: 0 };
-  /** A point's number for the outbox minus its number here: points that never were here have none. */
-  private _ahead = 0;
-  /** The sector in `bytes`; 0: none. The records in this range were found intact since it was read. */
+  /** Outbox number of a point minus its number here. Points never written have no number here. */
+  private _outboxOffset = 0;
+  /** The sector in `bytes`; 0: none. Records from `_soundFrom` to `_soundTo` were verified. */
   private _loaded = 0;
   private _soundFrom = 0;
   private _soundTo = 0;
-  /** The sector that is read, the one that follows it, and the number of the first point in that. */
+  /**
+   * The sector being read, the sector that follows it, and the first point number in the latter.
+   */
   private _followed = -1;
   private _follower = 0;
   private _followerFirst = 0;
 
   /**
-   * Finds what is in the sectors. `witness` says what should be there: what is missing is counted as
-   * unreadable, at once or when its turn comes. Undefined if the blocks are too small for a queue.
+   * Opens the queue and counts the points that `witness` knows of and flash does not have. They
+   * count as unreadable, at once or when their turn comes. Undefined if the blocks are too small.
    */
   static open(blocks: Blocks, dropOldest: boolean, witness: Witness): FlashLog | undefined {
-    const fits = blocks.sectorSize >= LEAST_SECTOR && blocks.sectorSize % 4 === 0;
+    const fits = blocks.sectorSize >= MIN_SECTOR && blocks.sectorSize % 4 === 0;
     if (!fits || blocks.size < 2 * blocks.sectorSize) return undefined;
     const log = new FlashLog(blocks, dropOldest);
     log._recover(witness);
@@ -149,17 +156,17 @@ export class FlashLog implements Records {
     return this.state.next - this.state.confirmed;
   }
 
-  /** The part of the sectors that holds points waiting. */
+  /** Share of the sectors that hold waiting points, 0 to 1. */
   get fill(): number {
     return this.waiting === 0 ? 0 : (this.state.sequence - this._head.sequence + 1) / this._count;
   }
 
-  /** The number of the first point waiting, for the outbox. */
+  /** The outbox number of the first waiting point. */
   get first(): number {
-    return this.state.confirmed + this._ahead;
+    return this.state.confirmed + this._outboxOffset;
   }
 
-  /** Longest record. */
+  /** Length of the longest record, in bytes. */
   get most(): number {
     return Math.min(this._size - OPENING_BYTES, MAX_RECORD);
   }
@@ -169,12 +176,15 @@ export class FlashLog implements Records {
     return this._size - this._tail;
   }
 
-  /** No point has a number from here on before the next sector is opened. */
+  /** Upper bound of point numbers until the next sector is opened. */
   get bound(): number {
     return this.state.next + mostPoints(this.room);
   }
 
-  /** Makes room for a record of `length` bytes. False: full and the oldest points stay, or no write works. */
+  /**
+   * Makes room for a record of `length` bytes. False if the queue is full and keeps its oldest
+   * points, or if no write works.
+   */
   place(length: number): boolean {
     if (this._freeBehind === this.state.sequence && length <= this.room) return true;
     while (!this.failed) {
@@ -191,97 +201,107 @@ export class FlashLog implements Records {
     return false;
   }
 
-  /** Appends the records from `from` to `to`, for which `place` and `room` have found room; the first is point `number` of the outbox. False if they are not on flash. */
+  /**
+   * Appends the records `from` to `to`, after `place` and `room` found room for them. The first one
+   * is point `number` of the outbox. False if they are not on flash.
+   */
   append({ bytes, words }: Records, from: number, to: number, number: number): boolean {
     const { state } = this;
-    this._ahead = number - state.next;
+    this._outboxOffset = number - state.next;
     seal(words, from, to, state.sequence, state.next);
     if (!this._write(bytes.subarray(from, to))) return false;
     applyRecords(state, words, from, to);
     return true;
   }
 
-  /** After a failure: opens the next sector, whose header holds the whole state. False if that failed as well. */
+  /**
+   * After a failure: opens the next sector, whose header holds the full state. False if that
+   * failed.
+   */
   retry(): boolean {
     this.failed = false;
     this.place(STATUS_BYTES);
     return !this.failed;
   }
 
-  /** `points` were dropped that never were on flash. The next header says so. */
+  /** Counts dropped points that were never on flash. The next header includes them. */
   count(points: number, reason: "full" | "refused"): void {
     this.state[reason] += points;
     if (this.failed) this.dirty = true;
   }
 
-  /** All points below `number` of the outbox are dealt with: `kind` is DONE or REFUSED. */
+  /** Finishes all points below outbox number `number`; `kind` is DONE or REFUSED. */
   finish(kind: number, number: number): void {
     const { state, _cursor: cursor } = this;
-    if (applyStatus(state, kind, number - this._ahead) === 0) return;
+    if (applyStatus(state, kind, number - this._outboxOffset) === 0) return;
     if (this.waiting === 0) this._headToEnd();
-    else if (cursor.number === state.confirmed) this._keepHead();
+    else if (cursor.number === state.confirmed) this._headToCursor();
     else this._passSectors();
     this._writeStatus(kind, state.confirmed);
   }
 
-  /** `drops` in all were reported to the platform. */
+  /** Notes that `drops` dropped points in total were reported to the platform. */
   reported(drops: number): void {
     applyStatus(this.state, REPORTED, drops);
     this._writeStatus(REPORTED, drops);
   }
 
   /**
-   * The next `step` comes to the first point waiting. Points that can't be read are dropped, below
-   * `limit`: the others are in memory. False if the host can't read now, and `isPatient`.
+   * Goes back, so that the next `step` reaches the first waiting point. Unreadable points below
+   * `limit` are dropped; later points are also in memory. False if the host cannot read now and
+   * `isPatient` is true.
    */
   rewind(limit: number, isPatient: boolean): boolean {
     const { state, _cursor: cursor, _behind: behind } = this;
-    this._toHead();
+    this._cursorToHead();
     while (state.confirmed < limit) {
       if (cursor.number > state.confirmed) moveTo(behind, cursor.sequence, cursor.at, cursor.number);
       else {
         const found = this._advance();
         if (found === "unread" && isPatient) {
-          this._toHead();
+          this._cursorToHead();
           return false;
         }
         if (found === "point" && cursor.number <= state.confirmed) continue;
         if (found === "point") {
           this.back();
-          this._keepHead();
+          this._headToCursor();
           return true;
         }
       }
       this._drop(UNREADABLE, Math.min(limit, behind.number), behind.sequence, behind.at, behind.number);
-      this._toHead();
+      this._cursorToHead();
     }
-    this._toHead();
+    this._cursorToHead();
     return true;
   }
 
-  /** Goes to the next point. False at the end, and before what can't be read. */
+  /** Goes to the next point. False at the end and before an unreadable range. */
   step(): boolean {
     return this._advance() === "point";
   }
 
-  /** Goes back before the point that `step` came to. */
+  /** Goes back to before the current point. */
   back(): void {
     this._cursor.at = this.at;
     this._cursor.number--;
   }
 
-  /** Forgets all points, and erases every sector that was used, the newest last: it says that nothing waits in the others. False if one stays. */
+  /**
+   * Forgets all points and erases every used sector; false if one could not be erased. The newest
+   * goes last, because its header says that no point in the others is waiting.
+   */
   forget(): boolean {
     const { state } = this;
-    this.finish(DONE, state.next + this._ahead);
+    this.finish(DONE, state.next + this._outboxOffset);
     const newest = this._at(state.sequence);
-    let isGone = true;
+    let isErased = true;
     for (let i = 1; i <= this._count; i++) {
       const at = (newest + i * this._size) % (this._count * this._size);
-      // An erase that was cut may have left nothing but what stood behind the header.
+      // An interrupted erase may leave only bytes after the header, so check the whole sector.
       this._loaded = 0;
       if (this._read(at, this.bytes) && isBlank(this.words)) continue;
-      if (!this._blocks.erase(at)) isGone = false;
+      if (!this._blocks.erase(at)) isErased = false;
     }
     state.sequence = 0;
     state.reported = 0;
@@ -291,25 +311,25 @@ export class FlashLog implements Records {
     this._freeBehind = -1;
     this._followed = -1;
     this._headless = -1;
-    this._passed = 0;
-    this.failed = !isGone;
+    this._skipped = 0;
+    this.failed = !isErased;
     this.dirty = false;
     this._headToEnd();
-    return isGone;
+    return isErased;
   }
 
   /**
-   * Opens the next sector, if it is free: its header says what no record does. If it can't be opened,
-   * one behind it is tried instead, each time another: a bad sector is passed over, and where all fail
-   * for a while none is.
+   * Opens the next sector if it is free; its header holds the full state. If that fails, tries one
+   * sector after it, another one each time. So a single bad sector is skipped, and none is skipped
+   * for good when all fail for a while.
    */
   openNext(): boolean {
     const next = this.state.sequence + 1;
     if (!this._isFree(next)) return false;
     if (this._open(next)) return true;
-    this._passed++;
-    if (!this._isFree(next + this._passed)) this._passed = 1;
-    return (this._isFree(next + this._passed) && this._open(next + this._passed)) || this._fail();
+    this._skipped++;
+    if (!this._isFree(next + this._skipped)) this._skipped = 1;
+    return (this._isFree(next + this._skipped) && this._open(next + this._skipped)) || this._fail();
   }
 
   private _open(sequence: number): boolean {
@@ -325,7 +345,7 @@ export class FlashLog implements Records {
     }
     this.failed = false;
     this.dirty = false;
-    this._passed = 0;
+    this._skipped = 0;
     this._loaded = 0;
     this._tail = OPENING_BYTES;
     this._first = state.next;
@@ -333,7 +353,7 @@ export class FlashLog implements Records {
     return true;
   }
 
-  /** Nothing is appended behind what may be half a record. */
+  /** Appends nothing after a record that may be half-written. */
   private _fail(): false {
     this._tail = this._size;
     this.failed = true;
@@ -343,7 +363,7 @@ export class FlashLog implements Records {
   private _write(bytes: Uint8Array): boolean {
     const { sequence } = this.state;
     if (!this._blocks.write(this._at(sequence) + this._tail, bytes)) return this._fail();
-    // What is written now is in memory: it is not soon read.
+    // The newest points are still in memory and are not read from flash soon.
     if (this._loaded === sequence) this._loaded = 0;
     this._tail += bytes.length;
     return true;
@@ -357,9 +377,12 @@ export class FlashLog implements Records {
     if (!this.failed) this.openNext();
   }
 
-  /** Drops what waits below `number`; the head goes to `at` of `sequence`, where the next point has the number `there`. */
-  private _drop(kind: number, number: number, sequence: number, at: number, there = number): void {
-    moveTo(this._head, sequence, at, there);
+  /**
+   * Drops points below `number` and moves the head to `at` in `sequence`, where the next point is
+   * number `numberThere`.
+   */
+  private _drop(kind: number, number: number, sequence: number, at: number, numberThere = number): void {
+    moveTo(this._head, sequence, at, numberThere);
     const points = applyStatus(this.state, kind, number);
     if (this.waiting === 0) this._headToEnd();
     if (points > 0) this._writeStatus(kind, this.state.confirmed);
@@ -367,7 +390,10 @@ export class FlashLog implements Records {
 
   // Reading.
 
-  /** Goes to the next point; `gap`, and `unread` if the host can't read: reading goes on at `_behind`, the cursor stays. */
+  /**
+   * Goes to the next point. On "gap", or on "unread" if the host cannot read, the cursor stays and
+   * `_behind` says where reading can continue.
+   */
   private _advance(): "point" | "gap" | "unread" | "end" {
     const { state, words, _cursor: cursor, _behind: behind } = this;
     for (;;) {
@@ -400,7 +426,7 @@ export class FlashLog implements Records {
     }
   }
 
-  /** The number of the first point behind sector `sequence`, which is not the newest. */
+  /** Number of the first point after sector `sequence`, which must not be the newest. */
   private _endOf(sequence: number): number {
     if (this._followed !== sequence) {
       this._followed = sequence;
@@ -410,12 +436,12 @@ export class FlashLog implements Records {
     return this._followerFirst;
   }
 
-  private _toHead(): void {
+  private _cursorToHead(): void {
     const { sequence, at, number } = this._head;
     moveTo(this._cursor, sequence, at, number);
   }
 
-  private _keepHead(): void {
+  private _headToCursor(): void {
     const { sequence, at, number } = this._cursor;
     moveTo(this._head, sequence, at, number);
   }
@@ -424,7 +450,7 @@ export class FlashLog implements Records {
     moveTo(this._head, this.state.sequence, this._tail, this.state.next);
   }
 
-  /** What was sent from memory may have been the last of its sector. */
+  /** Moves the head over sectors whose last points were sent from memory. */
   private _passSectors(): void {
     const { confirmed, sequence } = this.state;
     for (let next = this._head.sequence + 1; next <= sequence; next++) {
@@ -434,14 +460,17 @@ export class FlashLog implements Records {
     }
   }
 
-  /** The next sector behind `sequence` that has a header: one that was passed over has none of this round. */
+  /**
+   * The next sector after `sequence` that has a header. Skipped sectors have no header of this
+   * round.
+   */
   private _headedBehind(sequence: number): number {
     let next = sequence + 1;
     while (next < this.state.sequence && this._firstIn(next) < 0) next++;
     return next;
   }
 
-  /** The place of the sector that will be number `next` holds nothing that waits. */
+  /** True if no waiting point is in the sector that will become number `next`. */
   private _isFree(next: number): boolean {
     const before = next - this._count;
     if (before >= this.state.sequence) return false;
@@ -453,7 +482,7 @@ export class FlashLog implements Records {
     return true;
   }
 
-  /** Number of the first point in sector `sequence`; -1 if its header is not there. */
+  /** Number of the first point in sector `sequence`; -1 if its header is missing. */
   private _firstIn(sequence: number): number {
     if (sequence === this.state.sequence) return this._first;
     if (sequence === this._headless) return this._headlessFirst;
@@ -462,35 +491,35 @@ export class FlashLog implements Records {
     return isThere ? firstOf(header) : -1;
   }
 
-  /** Brings the header of the sector at `at`, or its copy, to `_header`. */
+  /** Reads the header of the sector at `at`, or its copy, into `_header`. */
   private _readHeader(at: number): boolean {
     return this._read(at, this._header) && this._hasHeader(at);
   }
 
-  /** The same when `_header` holds the first bytes of the sector. */
+  /** The same, when `_header` already holds the first bytes of the sector. */
   private _hasHeader(at: number): boolean {
     const { _header: header } = this;
     if (isSound(header)) return true;
     return !isBlank(this._headerWords) && this._read(at + COPY_AT, header) && isSound(header);
   }
 
-  /** Byte position of a sector. */
+  /** Byte offset of a sector. */
   private _at(sequence: number): number {
     return ((sequence + this._shift) % this._count) * this._size;
   }
 
-  /** The sector with number `sequence` lies at `index`, the next one behind it, and so on round. */
+  /** Anchors the numbering: sector `sequence` is at `index`, the next one after it, and so on. */
   private _anchor(sequence: number, index: number): void {
     this._shift = (index - (sequence % this._count) + this._count) % this._count;
   }
 
-  /** Fills `into` from `at`. False if the host could not, three times. */
+  /** Fills `into` from `at`. False if the host failed three times. */
   private _read(at: number, into: Uint8Array): boolean {
-    for (let tries = 0; tries < READS; tries++) if (this._blocks.read(at, into)) return true;
+    for (let tries = 0; tries < READ_TRIES; tries++) if (this._blocks.read(at, into)) return true;
     return false;
   }
 
-  /** Brings sector `sequence` to `bytes`. False if the host could not read it. */
+  /** Reads sector `sequence` into `bytes`. False if the host could not read it. */
   private _load(sequence: number): boolean {
     if (this._loaded === sequence) return true;
     this._loaded = 0;
@@ -500,12 +529,12 @@ export class FlashLog implements Records {
     return true;
   }
 
-  /** Where the records of the sector in `bytes` end at the latest. */
+  /** Upper limit for the end of the records in `bytes`. */
   private get _limit(): number {
     return this._loaded === this.state.sequence ? this._tail : this._size;
   }
 
-  /** The length of the intact record at `at` in `bytes`, its last word filled; 0 if there is none. */
+  /** Padded length of the intact record at `at` in `bytes`; 0 if there is none. */
   private _lengthAt(at: number): number {
     const { words } = this;
     if (at >= this._soundFrom && at < this._soundTo) return whole(lengthOf(words, at));
@@ -520,7 +549,7 @@ export class FlashLog implements Records {
     return findSound(this.words, at, this._limit, this._loaded);
   }
 
-  // At the start.
+  // Recovery at the start.
 
   private _recover(witness: Witness): void {
     const { state, words } = this;
@@ -539,9 +568,9 @@ export class FlashLog implements Records {
       this._tail = this._size;
       isRead = true;
     }
-    // Points that flash has not, and drops that it does not say: the next header does.
-    const isNews = witness.addTo(state, isRead ? generationOf(words, state.sequence) : 0, isRead);
-    this.dirty = isNews || this.lost.unreadable > 0;
+    // The next header must contain points and drops that flash does not know of.
+    const hasMissing = witness.addTo(state, isRead ? generationOf(words, state.sequence) : 0, isRead);
+    this.dirty = hasMissing || this.lost.unreadable > 0;
     if (this.dirty) this._tail = this._size;
     this.generation = witness.generation;
     const { full, unreadable } = state;
@@ -556,36 +585,36 @@ export class FlashLog implements Records {
     if (this.dirty && !this.failed) this.openNext();
   }
 
-  /** Sets `state.sequence` to that of the newest sector, 0 if there is none; returns its index. */
+  /** Sets `state.sequence` to the newest sector, or 0 if there is none. Returns its index. */
   private _findNewest(): number {
     const { state, _header: header } = this;
     let newest = 0;
     let index = this._count - 1;
-    // One alone is the first header of all, cut while it was written.
-    let strange = 0;
-    // From the last to the first: most are older than one before, and need no look at their checksum.
+    // A single one is the very first header, interrupted while it was written.
+    let foreign = 0;
+    // From last to first: most headers are older than one already seen and need no checksum.
     for (let i = this._count - 1; i >= 0; i--) {
       if (!this._read(i * this._size, header)) continue;
       if (isHeader(header) && sequenceOf(header) <= newest) continue;
       const wasBlank = isBlank(this._headerWords);
-      if (!this._hasHeader(i * this._size)) strange += wasBlank ? 0 : 1;
+      if (!this._hasHeader(i * this._size)) foreign += wasBlank ? 0 : 1;
       else if (sequenceOf(header) > newest) {
         newest = sequenceOf(header);
         index = i;
       }
     }
-    // Its sequence number may be what is damaged in its header.
+    // The newest sector's sequence number may be damaged, so check the sector after it.
     const behind = (index + 1) % this._count;
     if (this._readHeader(behind * this._size) && sequenceOf(header) > newest) {
       newest = sequenceOf(header);
       index = behind;
     }
-    this.wasStrange = newest === 0 && strange > 1;
+    this.wasForeign = newest === 0 && foreign > 1;
     state.sequence = newest;
     return index;
   }
 
-  /** The sector behind the newest has records that go on there, though no header that can be read. */
+  /** True if the sector after the newest continues its records but has no readable header. */
   private get _hasHeadless(): boolean {
     const { state, words } = this;
     const sequence = state.sequence + 1;
@@ -596,7 +625,7 @@ export class FlashLog implements Records {
     return tagOf(words, at) === 0 || numberAt(words, at, state.next, at - HEADER_BYTES) !== undefined;
   }
 
-  /** Applies the records of the newest sector, and finds where the next one may go. */
+  /** Applies the records of the newest sector and finds the place for the next one. */
   private _replay(): void {
     const { state, words } = this;
     const { sequence } = state;
@@ -618,7 +647,7 @@ export class FlashLog implements Records {
       isDamaged = true;
       at = sound;
     }
-    // A record was cut while it was written, or damaged since. Its bytes can't be written again.
+    // The record here was interrupted while it was written or damaged later. Its bytes are spent.
     const isWhole = isBlank(words, at);
     if (!isWhole && mayBePoint(this.bytes, words, at)) {
       state.unreadable++;
@@ -633,7 +662,7 @@ export class FlashLog implements Records {
       this._headToEnd();
       return;
     }
-    // Sectors without a header are passed over: one was passed over when its turn came, or is damaged.
+    // Skip sectors without a header: they were skipped when opened, or their header is damaged.
     let oldest = state.sequence;
     let first = this._first;
     for (let at = oldest - 1; at > 0 && at > state.sequence - this._count && first > state.confirmed; at--) {
@@ -642,7 +671,7 @@ export class FlashLog implements Records {
       oldest = at;
       first = found;
     }
-    // A sector that was erased for room when the power failed, before the next header could say so.
+    // A sector was erased for room, and power failed before the next header recorded that.
     const kind = this._dropOldest ? FULL : UNREADABLE;
     if (first > state.confirmed) this._drop(kind, first, oldest, HEADER_BYTES);
     else moveTo(this._head, oldest, HEADER_BYTES, first);

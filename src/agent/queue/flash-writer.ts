@@ -1,4 +1,4 @@
-// Brings points from memory to flash: at once or soon, and again after flash failed.
+// Writes points from memory to flash, immediately or soon, and retries after flash failed.
 import type { Host } from "../../port.js";
 import type { TelemetrySettings } from "../options/telemetry.js";
 import type { FlashLog } from "./flash-log.js";
@@ -6,18 +6,18 @@ import { whole } from "./record.js";
 import type { Ring } from "./ring.js";
 import type { Witness } from "./witness.js";
 
-/** After a failed write the next try comes at once, then after so many seconds, and then every minute. */
-const WAITS_S = [1, 2, 5, 10, 20, 30, 60];
-/** While flash fails and memory is full it is tried so often at most. */
+/** After a failed write: retry at once, then after these delays, then every minute. */
+const RETRY_DELAYS_S = [1, 2, 5, 10, 20, 30, 60];
+/** While flash fails and memory is full, retry at most this often. */
 const URGENT_MS = 1000;
-/** Failures are logged once in this time. */
+/** Log failures at most once in this time. */
 const QUIET_MS = 600_000;
-/** While flash fails the witness is at most so old, and covers so many points more than there are. */
+/** While flash fails, update the witness this often, with room for RESERVE more points. */
 const WITNESS_MS = 1000;
 const RESERVE = 16;
-/** Longer than this nobody is held up, however slow the flash is. */
+/** Never block the caller longer than this, however slow the flash is. */
 const SYNC_MS = 2000;
-/** With `durable: false` points are in memory only for as long, or up to as many bytes. */
+/** With `durable: false`, points stay in memory at most this long or up to this many bytes. */
 const STAGE_MS = 1000;
 export const STAGE_BYTES = 4096;
 
@@ -30,7 +30,7 @@ export class FlashWriter {
   private _stageTimer: (() => void) | undefined;
   private _retryTimer: (() => void) | undefined;
   private _witnessTimer: (() => void) | undefined;
-  /** Which of the waits comes next, when it is over, and when flash was tried last. */
+  /** Index of the next delay, the time when it ends, and the time of the last attempt. */
   private _tries = 0;
   private _dueAt = 0;
   private _triedAt = 0;
@@ -46,7 +46,7 @@ export class FlashWriter {
     this.look();
   }
 
-  /** A record, `from` to `to` in the ring, was added. */
+  /** Called after a record, `from` to `to` in the ring, was added. */
   added(from: number, to: number): void {
     const { _ring: ring, _log: log } = this;
     if (!log.failed && !this._isDurable && ring.pending < STAGE_BYTES)
@@ -57,24 +57,32 @@ export class FlashWriter {
     else if (ring.count - ring.onFlash > 1 || !log.place(to - from) || !this._write(from, to, 1)) this.sync();
   }
 
-  /** Brings all points below `number` to flash. `isLast`: the run ends, so that flash is tried whenever it was tried before. */
+  /**
+   * Writes all points below `number` to flash. `isLast` retries failed flash without waiting,
+   * because the run ends.
+   */
   sync(isLast = false, number = this._ring.next): void {
-    if (this._isReady(isLast ? 0 : undefined)) this._bring(number);
+    if (this._isReady(isLast ? 0 : undefined)) this._flush(number);
     this.look();
   }
 
-  /** Before points go for want of room flash is tried once more, though it may not be time. */
+  /**
+   * Retries flash once more before points are dropped for lack of room, even before the delay ends.
+   */
   makeRoom(): void {
-    if (this._isReady(URGENT_MS)) this._bring(this._ring.next);
+    if (this._isReady(URGENT_MS)) this._flush(this._ring.next);
     this.look();
   }
 
-  /** Points that end with this run, as flash fails. */
+  /** Points that would be lost if the run ended now, because flash fails. */
   get atRisk(): number {
     return this._log.failed ? this._ring.count - this._ring.onFlash : 0;
   }
 
-  /** The run ends, or may. `isLast`: nothing is recorded afterwards. Returns the points that end with it uncounted, because neither flash nor store takes anything. */
+  /**
+   * Saves state because the run ends or may end. `isLast`: nothing is recorded afterwards. Returns
+   * the points that will be lost uncounted because neither flash nor store works.
+   */
   close(isLast: boolean): number {
     this.sync(true);
     this._retryTimer?.();
@@ -85,13 +93,13 @@ export class FlashWriter {
     return this.atRisk;
   }
 
-  /** Forgets all; false if any stays on flash or in the store. */
+  /** Forgets all points; false if any remain on flash or in the store. */
   forget(): boolean {
-    // In this order: an erased queue that the witness does not know of would count its points.
+    // The witness goes first: an erased queue with a witness would count its points as lost.
     return this._witness.forget() && this._log.forget();
   }
 
-  /** After anything that may have failed, or have come through again. */
+  /** Reviews timers, witness and log messages after flash may have failed or recovered. */
   look(): void {
     const { _log: log, _witness: witness } = this;
     const { clock } = this._host;
@@ -99,7 +107,7 @@ export class FlashWriter {
     if (!log.failed) {
       this._retryTimer?.();
       this._retryTimer = undefined;
-    } else this._retryTimer ??= clock.timer(this._untilDue, () => this._retry());
+    } else this._retryTimer ??= clock.timer(this._retryDelay, () => this._retry());
     if (!log.failed && !log.dirty) {
       if (witness.unsaved > 0 || !witness.covers(log, 0)) witness.keep(log, 0);
     } else if (witness.age >= WITNESS_MS || this.atRisk > witness.unsaved)
@@ -111,9 +119,9 @@ export class FlashWriter {
       });
   }
 
-  private get _untilDue(): number {
-    // Once at least, so that nothing spins.
-    return Math.max((WAITS_S[0] as number) * 1000, this._dueAt - this._host.clock.now());
+  private get _retryDelay(): number {
+    // Wait at least one delay, so that a failure cannot cause a busy loop.
+    return Math.max((RETRY_DELAYS_S[0] as number) * 1000, this._dueAt - this._host.clock.now());
   }
 
   private _retry(): void {
@@ -121,19 +129,22 @@ export class FlashWriter {
     this.sync();
   }
 
-  /** Flash works, or it is time to try it again (as the waits say, or `afterMs` after the last try) and that worked. */
+  /**
+   * True if flash works, or if a retry was due (by the delays, or `afterMs` after the last) and
+   * worked.
+   */
   private _isReady(afterMs?: number): boolean {
     const { _log: log } = this;
     if (!log.failed) return true;
     const now = this._host.clock.now();
     if (now < (afterMs === undefined ? this._dueAt : this._triedAt + afterMs)) return false;
-    const wait = WAITS_S[Math.min(this._tries++, WAITS_S.length - 1)] as number;
+    const wait = RETRY_DELAYS_S[Math.min(this._tries++, RETRY_DELAYS_S.length - 1)] as number;
     this._triedAt = now;
     this._dueAt = now + wait * 1000;
     return log.retry();
   }
 
-  private _bring(number: number): void {
+  private _flush(number: number): void {
     const { _ring: ring, _log: log } = this;
     const { clock } = this._host;
     const end = clock.now() + SYNC_MS;
@@ -153,10 +164,10 @@ export class FlashWriter {
     }
   }
 
-  /** False if the points, `from` to `to` in the ring, are in memory only as before. */
+  /** False if the points `from` to `to` in the ring are still in memory only. */
   private _write(from: number, to: number, points: number): boolean {
     const { _ring: ring, _log: log, _witness: witness } = this;
-    // First: points that nobody knows of would be lost uncounted with their sector.
+    // Update the witness first: points unknown to it would be lost uncounted with their sector.
     if (!witness.covers(log, points)) witness.keep(log, witness.unsaved > 0 ? ring.count - ring.onFlash : 0);
     if (!log.append(ring, from, to, ring.first + ring.onFlash)) return false;
     this._tries = 0;
@@ -170,10 +181,13 @@ export class FlashWriter {
     if (failed && !this._isLogged && now - this._loggedAt >= QUIET_MS) {
       this._isLogged = true;
       this._loggedAt = now;
-      this._host.log("error", "the durable queue can't be written: points are kept in memory only");
+      this._host.log(
+        "error",
+        "cannot write the durable queue: points stay in memory until flash works again",
+      );
     } else if (!failed && this._isLogged) {
       this._isLogged = false;
-      this._host.log("error", "the durable queue is written again");
+      this._host.log("error", "the durable queue can be written again");
     }
   }
 }

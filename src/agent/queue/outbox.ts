@@ -1,7 +1,7 @@
-// Points waiting for the platform: first in, first out.
+// Points that wait for the platform, first in, first out.
 //
-// They lie in the sectors of the durable queue, if there is one, and in a ring in memory: the last of
-// those on flash, so that they need not be read, and all that are not there.
+// They are stored in the sectors of the durable queue, if there is one, and in a ring in memory.
+// The ring holds all points that are not on flash, and the latest of those on flash to avoid reads.
 import { HEAD_ROOM } from "../../platform/index.js";
 import type { Host } from "../../port.js";
 import { BEFORE_BYTES, FRAME_BYTES } from "../../wire/telemetry.js";
@@ -20,33 +20,36 @@ export type DropReason = "full" | "refused" | "unreadable";
 /** Points dropped, by reason. */
 export type Drops = { [reason in DropReason]: number };
 
-/** Bytes before the body of a batch: for the head of its request, and for what comes before its first point. */
+/** Bytes reserved before a batch's first point: the request head and the start of the body. */
 export const BATCH_FRONT = BEFORE_BYTES + HEAD_ROOM;
 
-/** Bytes that a batch takes whose body has `limit` bytes at the most. */
+/** Buffer size for a batch with a body of at most `limit` bytes. */
 export const roomOf = (limit: number): number => BATCH_FRONT + limit;
 
-/** For so long nothing is sent because the first points can't be read. */
+/** Default time in which sending waits for unreadable points before it drops them. */
 export const PATIENCE_MS = 60_000;
-/** While that goes on, it is logged so often. */
+/** Interval of the log message while the queue cannot be read. */
 const LOG_MS = 600_000;
 
-/** Where a point lies: its record, `at` to `end` in `bytes`. `back` goes back before it. */
+/** Holds the current point: a record from `at` to `end` in `bytes`. */
 export type Place = Ring | FlashLog;
 
 /**
- * Points are numbered in one row, from where the durable queue stood at the start. What a batch held is
- * forgotten by number, so that what was dropped meanwhile does not take others with it.
+ * Points are numbered consecutively, starting where the durable queue stood at the start. Batches
+ * are confirmed by number, so points dropped meanwhile do not affect others.
  */
 export class Outbox {
-  /** Points in memory, and behind them in the same bytes the batch that is sent: what is moved within them is moved natively. */
+  /**
+   * Points in memory and, after them in the same buffer, the batch being sent. One buffer allows
+   * native moves between the two.
+   */
   readonly ring: Ring;
-  /** Longest text of a point's values, in bytes. */
+  /** Maximum length of a point's values as text, in bytes. */
   readonly maxText: number;
   readonly settings: TelemetrySettings;
-  /** Points that can't be read are given up after so long. */
+  /** Unreadable points are dropped after this time. */
   patienceMs = PATIENCE_MS;
-  /** The first points can't be read now, and nothing is sent before them. */
+  /** The first points cannot be read now, so nothing is sent. */
   isUnreadable = false;
   private readonly _host: Host;
   private readonly _time: Time;
@@ -55,11 +58,11 @@ export class Outbox {
   private readonly _inMemory: Drops = { full: 0, refused: 0, unreadable: 0 };
   private _reported = 0;
   private _onDrop: ((points: number, reason: DropReason) => void) | undefined;
-  /** The drops that `_onDrop` knows of. */
+  /** Drops already passed to `_onDrop`. */
   private _reportedDrops: Drops = { full: 0, refused: 0, unreadable: 0 };
-  /** Points that `step` is yet to read from flash. */
+  /** Points that `step` has yet to read from flash. */
   private _unread = 0;
-  /** Since when the host can't read; undefined: it can. */
+  /** Time since when the host cannot read; undefined while it can. */
   private _unreadableSince: number | undefined;
   private _loggedAt = Number.NEGATIVE_INFINITY;
 
@@ -80,12 +83,12 @@ export class Outbox {
         this._resume(log);
         this._writer = new FlashWriter(host, ring, log, witness, this.settings);
       } else
-        host.log("error", "the blocks are too small for a durable queue: points are kept in memory only");
+        host.log("error", "the storage is too small for a durable queue: points are kept in memory only");
     }
     this.maxText = Math.min((most & ~3) - POINT_HEAD, batchBytes - FRAME_BYTES);
   }
 
-  /** Points waiting. */
+  /** Points that are neither delivered nor dropped. */
   get waiting(): number {
     const { count, onFlash } = this.ring;
     return this._log ? count - onFlash + this._log.waiting : count;
@@ -96,40 +99,41 @@ export class Outbox {
     return this._log?.failed === false ? this._log.fill : this.ring.used / this.ring.bytes.length;
   }
 
-  /** The number of the first point waiting. */
+  /** The number of the first waiting point. */
   get first(): number {
     return this._log?.waiting ? this._log.first : this.ring.first;
   }
 
-  /** The number that the next point gets. */
+  /** The number of the next point. */
   get next(): number {
     return this.ring.next;
   }
 
-  /** Points dropped since the durable queue began or, without one, since the start. */
+  /** Points dropped since the durable queue was created or, without one, since the start. */
   get dropped(): Drops {
     return this._log?.state ?? this._inMemory;
   }
 
-  /** All points dropped. */
+  /** All dropped points. */
   get drops(): number {
     return dropsOf(this.dropped);
   }
 
-  /** The drops that were reported to the platform. */
+  /** Dropped points that were reported to the platform. */
   get reported(): number {
     return this._log?.state.reported ?? this._reported;
   }
 
-  /** From now on `onDrop` is called when points are dropped; at once for those found missing at the start. */
+  /** Sets the drop callback, and calls it at once for points found missing at the start. */
   watch(onDrop: (points: number, reason: DropReason) => void): void {
     this._onDrop = onDrop;
     this._reportDrops();
   }
 
   /**
-   * Takes a point: the text of its values (`maxText` bytes at most), with the time stamp of the application or one of its own.
-   * False: there is no room, and `drop` is "newest"; the point is counted as dropped.
+   * Adds a point: the text of its values (`maxText` bytes at most), with the application's time
+   * stamp or a generated one. False if there is no room and `drop` is "newest"; the point then
+   * counts as dropped.
    */
   append(text: Uint8Array, ts: Timestamp<"application"> | undefined): boolean {
     const { ring } = this;
@@ -151,7 +155,10 @@ export class Outbox {
     return true;
   }
 
-  /** The next `step` comes to the first point waiting. No batch built before is under way any more. */
+  /**
+   * Goes back, so that the next `step` reaches the first waiting point. No earlier batch may be in
+   * progress.
+   */
   rewind(): void {
     const { ring, _log: log } = this;
     this.isUnreadable = log !== undefined && !this._canRead(log);
@@ -160,7 +167,10 @@ export class Outbox {
     ring.rewind();
   }
 
-  /** Goes to the next point, and says where it lies; undefined behind the last, and before what can't be read. */
+  /**
+   * Goes to the next point and returns its place. Undefined after the last and before an unreadable
+   * one.
+   */
   step(): Place | undefined {
     if (this._unread === 0) return this.ring.step() ? this.ring : undefined;
     if (this.isUnreadable || !this._log?.step()) return undefined;
@@ -168,41 +178,44 @@ export class Outbox {
     return this._log;
   }
 
-  /** The platform took all points below `number`. */
+  /** Removes the points below `number`, which the platform accepted. */
   confirm(number: number): void {
     this._finish(DONE, number);
   }
 
-  /** The platform will not have the points below `number`: they are dropped. */
+  /** Drops the points below `number`, which the platform rejected. */
   refuse(number: number): void {
     this._finish(REFUSED, number);
     this._reportDrops();
   }
 
-  /** `drops` in all were reported to the platform. */
+  /** Notes that `drops` dropped points in total were reported to the platform. */
   dropsReported(drops: number): void {
     this._reported = drops;
     this._log?.reported(drops);
     this._writer?.look();
   }
 
-  /** Brings what is in memory only to the durable queue, if there is one. */
+  /** Writes points that are only in memory to the durable queue, if there is one. */
   sync(): void {
     this._writer?.sync();
     this._reportDrops();
   }
 
-  /** Points that end with this run, as flash fails. */
+  /** Points that would be lost if the run ended now, because flash fails. */
   get atRisk(): number {
     return this._writer?.atRisk ?? 0;
   }
 
-  /** The run ends, or may: keeps what it can. `isLast`: nothing is recorded afterwards. Returns the points that end with it uncounted, because neither flash nor store takes anything. */
+  /**
+   * Saves state because the run ends or may end. `isLast`: nothing is recorded afterwards. Returns
+   * the points that will be lost uncounted because neither flash nor store works.
+   */
   close(isLast = false): number {
     return this._writer?.close(isLast) ?? 0;
   }
 
-  /** Forgets all points, uncounted, and all that were dropped before; false if any stay on flash. */
+  /** Forgets all points and drop counts, without counting. False if any points remain on flash. */
   forget(): boolean {
     Object.assign(this.dropped, { full: 0, refused: 0, unreadable: 0 });
     Object.assign(this._reportedDrops, { full: 0, refused: 0, unreadable: 0 });
@@ -211,26 +224,29 @@ export class Outbox {
     return this._writer?.forget() !== false;
   }
 
-  /** Goes on where the durable queue stands. */
+  /** Continues from the state of the durable queue. */
   private _resume(log: FlashLog): void {
     const { _host: host } = this;
     const { state, waiting, lost } = log;
     this.ring.first = state.next;
     this._time.restore(state.lastStamp, state.epoch, state.tick, waiting);
-    if (log.wasStrange)
-      host.log("error", "the blocks hold something that is no durable queue: it begins empty");
+    if (log.wasForeign)
+      host.log("error", "the storage of the durable queue contains other data: starting empty");
     const { full, refused, unreadable } = state;
     this._reportedDrops = { full: full - lost.full, refused, unreadable: unreadable - lost.unreadable };
     const missing = lost.full + lost.unreadable;
     if (missing > 0)
       host.log(
         "error",
-        `the durable queue is damaged, older or gone: ${missing} points of it at most are lost`,
+        `the durable queue is damaged, outdated or missing: at most ${missing} points are lost`,
       );
-    if (waiting > 0) host.log("info", `${waiting} points wait from before`);
+    if (waiting > 0) host.log("info", `${waiting} points are waiting from the previous run`);
   }
 
-  /** False if the first points can't be read now: they are given up in the end, as a sector may be damaged for good. */
+  /**
+   * False if the first points cannot be read now. They are dropped in the end, because a sector may
+   * be damaged permanently.
+   */
   private _canRead(log: FlashLog): boolean {
     const now = this._host.clock.now();
     const isPatient = now - (this._unreadableSince ?? now) < this.patienceMs;
@@ -241,12 +257,12 @@ export class Outbox {
     this._unreadableSince ??= now;
     if (now - this._loggedAt >= LOG_MS) {
       this._loggedAt = now;
-      this._host.log("error", "the durable queue can't be read: what waits there is kept, and tried again");
+      this._host.log("error", "cannot read the durable queue: its points are kept and reading is retried");
     }
     return false;
   }
 
-  /** Where in the ring a record of `length` bytes goes, or -1. */
+  /** Offset in the ring for a record of `length` bytes, or -1. */
   private _reserve(length: number): number {
     const { ring, _log: log } = this;
     const { durable, drop } = this.settings;
@@ -267,8 +283,8 @@ export class Outbox {
   private _finish(kind: typeof DONE | typeof REFUSED, number: number): void {
     const { ring, _log: log, _writer: writer } = this;
     log?.finish(kind, number);
-    // Of a point that never was on flash only the next header would say that it was refused, and the power may go before: brought there it gets a status entry,
-    // each before the next could take its room.
+    // If power fails before the next header, the refusal of a point that was never on flash is
+    // forgotten. So write each refused point and its status entry, one by one to keep room.
     if (kind === REFUSED && log)
       for (let next = ring.first + ring.onFlash + 1; next <= number; next++) {
         writer?.sync(false, next);
@@ -284,11 +300,11 @@ export class Outbox {
     else this._inMemory[reason] += points;
   }
 
-  /** Each point that was dropped is reported once. */
+  /** Reports each dropped point once. */
   private _reportDrops(): void {
     const { dropped, _reportedDrops: known, _log: log } = this;
     if (dropsOf(dropped) === dropsOf(known)) return;
-    // Their copies in memory go as well.
+    // Copies of dropped points in memory are removed as well.
     if (log) this.ring.forget(log.first);
     if (log?.failed || log?.dirty) this._writer?.look();
     this._reportOf("full");

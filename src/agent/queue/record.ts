@@ -1,57 +1,57 @@
-// How the durable queue lies in its sectors, and points in memory: in words of four bytes,
-// little-endian, as every machine of this agent has them.
+// Layout of records in sectors and in memory: four-byte words, little-endian like all supported
+// machines.
 //
-// A record is a point, or a status entry about points:
+// A record is a point or a status entry about points:
 //
-//    0  u32  checksum of all words that follow, exclusive-or the sector's sequence number
-//    4  u16  length of the record, without the bytes that fill its last word (they are 0)
-//    6  u8   kind, of a point (see time.ts) or of a status entry
-//    7  u8   1 + number % 255: of this point, or of the next one; 0 written by an older image
+//    0  u32  checksum of the following words, XOR the sequence number of the sector
+//    4  u16  length of the record without padding (padding bytes are 0)
+//    6  u8   kind of point (see time.ts) or of status entry
+//    7  u8   1 + number % 255, of this point or the next one; 0: written by an older image
 //    8  u48  time of a point (see time.ts)  |  number of a status entry
-//   14  u16  boot epoch of a point          |  all drops so far, the low 16 bits
+//   14  u16  boot epoch of a point          |  total drops, low 16 bits
 //   16  the values, JSON text as UTF-8      |
 //
-// Checksum, byte 7 and drops are filled in when a record goes to a sector. The sequence number in the
-// checksum keeps a record that survived an interrupted erase from counting in the next sector. Byte 7
-// says how many points are missing where records are damaged.
+// Checksum, byte 7 and drops are filled in when a record goes to a sector. The sequence number
+// in the checksum invalidates a record that survived an interrupted erase. Byte 7 tells how many
+// points are missing where records are damaged.
 //
 // A sector begins with a header, the state of the queue when the sector was opened:
 //
-//    0  "MoQ" 0x0a, the magic   4  u8 format, u8 its complement
+//    0  magic: "MoQ" 0x0a     4  u8 format, u8 its complement
 //    6  u16 boot epoch, 30 u48 tick      of the last point with ticks; boot epoch 0: none yet
-//    8  u32 sequence number, from 1, one up with each sector opened
-//   12  u48 number of the first point in this sector     18  u48 points below this number are dealt with
-//   24  u48 last time stamp that the agent gave
+//    8  u32 sequence number: 1 for the first sector, then one more for each sector opened
+//   12  u48 number of the first point in this sector     18  u48 points below this are finished
+//   24  u48 last time stamp that the agent generated
 //   36  u32 points dropped since the queue began: full   40  u32 refused   44  u32 unreadable
 //   48  u32 drops reported to the platform
-//   52  u32 CRC32 of what is above
-//   56  a record that repeats these 56 bytes; its number is the queue's random generation.
-//       Older images skip it as a status entry that they do not know, and do not write it.
+//   52  u32 CRC32 of bytes 0 to 51
+//   56  a record with a copy of these 56 bytes; its number is the queue's random generation.
+//       Older images do not write it, and skip it as an unknown status entry.
 import { crc32 } from "../../wire/crypto/crc32.js";
 import { STAMPED, TICKS } from "../time/time.js";
 
-/** Kinds of status entries. The first four say what became of all points below a number. */
+/** Kinds of status entries. The first four state the fate of all points below a number. */
 export const DONE = 16;
 export const REFUSED = 17;
 export const FULL = 18;
 export const UNREADABLE = 19;
-/** So many drops were reported to the platform. */
+/** Number of drops that were reported to the platform. */
 export const REPORTED = 20;
-/** The header again. */
+/** A copy of the header. */
 const HEADER_COPY = 21;
 
 export const POINT_HEAD = 16;
 export const STATUS_BYTES = 16;
-/** More than a record's length field holds is never one record. */
+/** Limit of a record, so that its length fits into the length field. */
 export const MAX_RECORD = 65_000;
-/** No point takes less: its head and `{"":0}`. */
+/** Size of the smallest point: its head and `{"":0}`. */
 const MIN_POINT = 24;
 const TAGS = 255;
 const CLOSE_BRACE = 0x7d;
 
 export const HEADER_BYTES = 56;
 const COPY_AT = HEADER_BYTES + POINT_HEAD;
-/** Header and copy. */
+/** Header and its copy. */
 export const OPENING_BYTES = COPY_AT + HEADER_BYTES;
 const FORMAT = 2;
 const CRC_AT = 52;
@@ -59,19 +59,19 @@ const CRC_AT = 52;
 export const TWO_32 = 4_294_967_296;
 const TWO_24 = 16_777_216;
 
-/** Where records lie. */
+/** A buffer that contains records. */
 export interface Records {
   readonly bytes: Uint8Array;
-  /** The same bytes. */
+  /** The same buffer, as words. */
   readonly words: Int32Array;
 }
 
-/** What a queue knows of its points. A header holds it whole, each record changes it. */
+/** The state of the queue. A header contains all of it, and each record changes it. */
 export interface LogState {
   sequence: number;
   /** The number of the next point. */
   next: number;
-  /** Points below this number are dealt with. */
+  /** Points below this number are delivered or dropped. */
   confirmed: number;
   lastStamp: number;
   epoch: number;
@@ -101,17 +101,17 @@ export const dropsOf = (state: Pick<LogState, "full" | "refused" | "unreadable">
   return state.full + state.refused + state.unreadable;
 };
 
-/** Most points that `bytes` of a sector can hold. */
+/** Maximum number of points in `bytes` of a sector. */
 export const mostPoints = (bytes: number): number => {
   return Math.floor(bytes / MIN_POINT);
 };
 
-/** A record of `length` bytes with those that fill its last word. */
+/** Rounds the length of a record up to whole words. */
 export const whole = (length: number): number => {
   return (length + 3) & ~3;
 };
 
-/** Writes a whole status entry to the first words. */
+/** Writes a complete status entry to the first words. */
 export const putStatus = (words: Int32Array, state: LogState, kind: number, number: number): void => {
   words[1] = STATUS_BYTES | (kind << 16);
   words[2] = number;
@@ -119,7 +119,9 @@ export const putStatus = (words: Int32Array, state: LogState, kind: number, numb
   seal(words, 0, STATUS_BYTES, state.sequence, state.next);
 };
 
-/** Fills in tags and checksums of the records `from` to `to`; the first point has the number `next`. */
+/**
+ * Fills in tags and checksums of the records `from` to `to`. The first point has the number `next`.
+ */
 export const seal = (words: Int32Array, from: number, to: number, sequence: number, next: number): void => {
   const end = to >> 2;
   let tag = 1 + (next % TAGS);
@@ -128,21 +130,21 @@ export const seal = (words: Int32Array, from: number, to: number, sequence: numb
     words[at + 1] = head | (tag << 24);
     if (head >> 16 < DONE) tag = tag === TAGS ? 1 : tag + 1;
     const behind = at + (((head & 0xffff) + 3) >> 2);
-    words[at] = sum(words, at, behind) ^ sequence;
+    words[at] = checksum(words, at, behind) ^ sequence;
     at = behind;
   }
 };
 
-/** The length of the intact record at `at`, its last word filled, or 0 if there is none before `limit`. */
+/** Padded length of the intact record at `at`; 0 if there is none before `limit`. */
 export const soundLength = (words: Int32Array, at: number, limit: number, sequence: number): number => {
   if (at + STATUS_BYTES > limit) return 0;
   const length = lengthOf(words, at);
   if (length < STATUS_BYTES || at + length > limit) return 0;
   const word = at >> 2;
-  return words[word] === (sum(words, word, (at + length + 3) >> 2) ^ sequence) ? whole(length) : 0;
+  return words[word] === (checksum(words, word, (at + length + 3) >> 2) ^ sequence) ? whole(length) : 0;
 };
 
-/** Where the next intact record begins, from `at` on; -1 if there is none before `limit`. */
+/** Offset of the next intact record from `at` on; -1 if there is none before `limit`. */
 export const findSound = (words: Int32Array, at: number, limit: number, sequence: number): number => {
   for (let here = at; here + STATUS_BYTES <= limit; here += 4)
     if (soundLength(words, here, limit, sequence) > 0) return here;
@@ -150,9 +152,9 @@ export const findSound = (words: Int32Array, at: number, limit: number, sequence
 };
 
 /**
- * The number of the next point at the record `at`, if a point of the number `due` was to begin `gap`
- * bytes before. Undefined if that can't be, or an older image wrote the record. Exact for gaps of less
- * than 255 points.
+ * Number of the next point at the record `at`, if point `due` should begin `gap` bytes before it.
+ * Undefined if that is impossible or an older image wrote the record. Exact if fewer than 255
+ * points are missing.
  */
 export const numberAt = (words: Int32Array, at: number, due: number, gap: number): number | undefined => {
   const tag = tagOf(words, at);
@@ -162,15 +164,15 @@ export const numberAt = (words: Int32Array, at: number, due: number, gap: number
   return due + missing + TAGS * Math.floor((most - missing) / TAGS);
 };
 
-/** Byte 7 of a record; 0: an older image wrote it. */
+/** Byte 7 of a record; 0 if an older image wrote it. */
 export const tagOf = (words: Int32Array, at: number): number => {
   return (words[(at >> 2) + 1] as number) >>> 24;
 };
 
 /**
- * Whether the damaged bytes at `at`, with erased bytes behind them, may be a whole point. A write that
- * the power cut short ends before its last byte; of a point that was damaged later, its length or the
- * brace at its end is still right.
+ * True if the damaged bytes at `at`, followed by erased bytes, may be a complete point. A write cut
+ * short by power loss ends before the last byte. A point damaged later still has its correct length
+ * or closing brace.
  */
 export const mayBePoint = (bytes: Uint8Array, words: Int32Array, at: number): boolean => {
   let end = bytes.length;
@@ -182,12 +184,13 @@ export const mayBePoint = (bytes: Uint8Array, words: Int32Array, at: number): bo
 };
 
 /**
- * The words behind the first, up to `end`, each moved on by a step of a shift register that comes to all 2^32 - 1 states but zero. So a change within
- * one word is always found, of any two bits, and of three up to 1 KiB; all else but one in 2^32. Of four bits a few
- * that a CRC of 32 bits would find slip through (some hundred of 3 * 10^9 in 16 words). Fewer shifts would let one bit of a word and
- * two of the next cancel each other. A CRC takes longer, as it goes by bytes.
+ * Checksum of the words after `first`, up to `end`. Each step is a shift register with a period of
+ * 2^32 - 1.
+ * Finds every change within one word, of any two bits, and of three bits up to 1 KiB; misses one in
+ * 2^32 of the others, and a few four-bit changes that a CRC-32 finds. Fewer shifts would let bits
+ * of neighbouring words cancel out. A CRC is slower because it works byte by byte.
  */
-const sum = (words: Int32Array, first: number, end: number): number => {
+const checksum = (words: Int32Array, first: number, end: number): number => {
   let state = 0;
   for (let i = first + 1; i < end; i++) {
     state ^= words[i] as number;
@@ -213,13 +216,13 @@ export const epochOf = (words: Int32Array, at: number): number => {
   return (words[(at >> 2) + 3] as number) >>> 16;
 };
 
-/** A point's time, or a status entry's number. */
+/** The time of a point or the number of a status entry. */
 export const timeOf = (words: Int32Array, at: number): number => {
   const word = (at >> 2) + 2;
   return ((words[word + 1] as number) & 0xffff) * TWO_32 + ((words[word] as number) >>> 0);
 };
 
-/** What the intact records `from` to `to` change. */
+/** Applies the changes of the intact records `from` to `to`. */
 export const applyRecords = (state: LogState, words: Int32Array, from: number, to: number): void => {
   for (let at = from; at < to; ) {
     const head = words[(at >> 2) + 1] as number;
@@ -236,7 +239,9 @@ export const applyRecords = (state: LogState, words: Int32Array, from: number, t
   }
 };
 
-/** What a status entry changes; returns how many points it deals with. No more than there are, whatever flash says. */
+/**
+ * Applies a status entry, limited to the existing points. Returns the number of points it finishes.
+ */
 export const applyStatus = (state: LogState, kind: number, number: number): number => {
   if (kind === REPORTED) {
     state.reported = number;
@@ -252,9 +257,9 @@ export const applyStatus = (state: LogState, kind: number, number: number): numb
 };
 
 /**
- * Corrects the drops after status entries before this one were damaged, by the drops that this one
- * says: those that are missing count as unreadable, and this one counted no points of a damaged DONE.
- * An older image's says nothing: what it confirmed from `before` on may have been dropped.
+ * Corrects the drop counts when status entries before this one were damaged, using its total.
+ * Missing drops count as unreadable; drops counted twice are subtracted. An older image wrote no
+ * total, so all points confirmed since `before` count as dropped.
  */
 export const correctDrops = (state: LogState, words: Int32Array, at: number, before: number): void => {
   const kind = kindOf(words, at);
@@ -267,7 +272,7 @@ export const correctDrops = (state: LogState, words: Int32Array, at: number, bef
   else if (missing > 0 || kind === UNREADABLE) state.unreadable += missing;
 };
 
-/** Writes the beginning of a sector, `OPENING_BYTES` of `bytes`, which lie at the begin of `words`. */
+/** Writes the start of a sector, `OPENING_BYTES` bytes, to the beginning of `words`. */
 export const putOpening = ({ bytes, words }: Records, state: LogState, generation: number): void => {
   putHeader(bytes, state);
   bytes.copyWithin(COPY_AT, 0, HEADER_BYTES);
@@ -278,7 +283,7 @@ export const putOpening = ({ bytes, words }: Records, state: LogState, generatio
   seal(words, HEADER_BYTES, OPENING_BYTES, state.sequence, state.next);
 };
 
-/** The generation of the queue that the sector in `words` belongs to; 0 if an older image opened it. */
+/** The generation of the sector in `words`; 0 if an older image opened it. */
 export const generationOf = (words: Int32Array, sequence: number): number => {
   const isCopy =
     kindOf(words, HEADER_BYTES) === HEADER_COPY &&
@@ -286,7 +291,7 @@ export const generationOf = (words: Int32Array, sequence: number): number => {
   return isCopy ? timeOf(words, HEADER_BYTES) : 0;
 };
 
-/** Where the copy of a header begins. */
+/** Offset of the header copy. */
 export { COPY_AT };
 
 export const putHeader = (into: Uint8Array, state: LogState): void => {
@@ -309,19 +314,22 @@ export const putHeader = (into: Uint8Array, state: LogState): void => {
   putU32(into, CRC_AT, crc32(into, 0, CRC_AT));
 };
 
-/** The first bytes of a sector are a header of this format, whole or not. */
+/** True if a sector begins with a header of this format, intact or not. */
 export const isHeader = (bytes: Uint8Array): boolean => {
   return (
     bytes[0] === 0x4d && bytes[1] === 0x6f && bytes[2] === 0x51 && bytes[3] === 0x0a && bytes[4] === FORMAT
   );
 };
 
-/** Of a header of this format: it is whole. */
+/** True if the header of this format is intact. */
 export const isSound = (bytes: Uint8Array): boolean => {
   return isHeader(bytes) && getU32(bytes, CRC_AT) === crc32(bytes, 0, CRC_AT);
 };
 
-/** Nothing was written from byte `from` on, a whole number of words. A word takes a board no longer than a byte would. */
+/**
+ * True if nothing was written from byte `from` (word-aligned) on. Compares words, not bytes, for
+ * speed.
+ */
 export const isBlank = (words: Int32Array, from = 0): boolean => {
   const { length } = words;
   for (let at = from >> 2; at < length; at++) if (words[at] !== -1) return false;

@@ -1,59 +1,63 @@
 import { lengthOf, POINT_HEAD, type Records, TWO_32, whole } from "./record.js";
 
 /**
- * Records in a fixed piece of RAM, first in, first out. Each lies in one piece; one that does not fit behind the last begins at 0 again. The first
- * of them may be on flash as well: they are here so that they need not be read, and make room.
+ * Records in a fixed buffer in RAM, first in, first out. A record is never split: one that does not
+ * fit at the end starts at offset 0. Records that are also on flash save reads and make room when
+ * needed.
  */
 export class Ring implements Records {
   readonly bytes: Uint8Array;
   readonly words: Int32Array;
-  /** The record that `step` came to. */
+  /** The current record, from `at` to `end`, as set by `step`. */
   at = 0;
   end = 0;
-  /** How many records there are. */
+  /** Number of records. */
   count = 0;
-  /** The number of the first record; it counts up as records go. */
+  /** The number of the first record. It increases as records are removed. */
   first = 0;
-  /** So many of them, from the first on, are on flash as well. */
+  /** Number of records, from the first on, that are also on flash. */
   onFlash = 0;
   private readonly _capacity: number;
   private _head = 0;
   private _tail = 0;
-  /** Where the records end that lie above the tail; -1 as long as none do. */
+  /** End of the records above the tail; -1 if there are none. */
   private _wrap = -1;
-  /** Where the first that is not on flash lies, if any are. */
-  private _rest = 0;
+  /** Offset of the first record that is not on flash, if there is one. */
+  private _pendingAt = 0;
   private _cursor = 0;
-  /** Of the record at the cursor. */
+  /** Number of the record at the cursor. */
   private _number = 0;
 
-  /** The records lie in the first `capacity` of the bytes. */
+  /** Records use the first `capacity` bytes of `bytes`. */
   constructor(bytes: Uint8Array, capacity: number) {
     this.bytes = bytes;
     this._capacity = capacity & ~3;
     this.words = new Int32Array(bytes.buffer, bytes.byteOffset, capacity >> 2);
   }
 
-  /** The number that the next record gets. */
+  /** The number of the next record. */
   get next(): number {
     return this.first + this.count;
   }
 
-  /** Bytes from the first record to the last, with the gap between them. */
+  /** Bytes from the first record to the last, including the gap at the end of the buffer. */
   get used(): number {
-    return this._from(this._head);
+    return this._bytesFrom(this._head);
   }
 
-  /** The same from the first record that is not on flash. */
+  /** The same, from the first record that is not on flash. */
   get pending(): number {
     return this.onFlash === 0
-      ? this._from(this._head)
+      ? this._bytesFrom(this._head)
       : this.onFlash === this.count
         ? 0
-        : this._from(this._rest);
+        : this._bytesFrom(this._pendingAt);
   }
 
-  /** Where a record of `size` bytes, its last word filled, is to be written; -1 if there is no room: what is on flash as well makes its own. `put` follows. */
+  /**
+   * Offset for a record of `size` bytes (padded), before `put`; -1 if there is no room. Removes
+   * records that are also on flash if needed.
+   */
   reserve(size: number): number {
     const tail = this._tail;
     if (this.count > 0 && this._wrap < 0 && tail + size <= this._capacity) return tail;
@@ -62,7 +66,7 @@ export class Ring implements Records {
     return at;
   }
 
-  /** Writes all of a point's record, `length` bytes, but the checksum. */
+  /** Writes the record of a point, `length` bytes, except its checksum. */
   put(at: number, kind: number, epoch: number, time: number, text: Uint8Array, length: number): void {
     const { words } = this;
     const word = at >> 2;
@@ -76,34 +80,34 @@ export class Ring implements Records {
     this.count++;
   }
 
-  /** Forgets the first record. */
+  /** Removes the first record. */
   shift(): void {
     if (this.count === 0) return;
     this._head += whole(lengthOf(this.words, this._head));
-    this._gone(1);
+    this._removed(1);
     if (this._head === this._wrap) {
       this._head = 0;
       this._wrap = -1;
     }
   }
 
-  /** Forgets the records below `number`. Returns how many of them were not on flash. */
+  /** Removes the records below `number`. Returns how many of them were not on flash. */
   forget(number: number): number {
     const points = Math.min(number - this.first, this.count);
     if (points <= 0) return 0;
-    const alone = Math.max(0, points - this.onFlash);
+    const notOnFlash = Math.max(0, points - this.onFlash);
     if (number === this._number) {
       const cursor = this._cursor;
-      // Behind the last of those above the tail.
+      // The cursor has passed the last record above the tail.
       const round = this._wrap >= 0 && (cursor <= this._head || cursor === this._wrap);
       this._head = cursor === this._wrap ? 0 : cursor;
       if (round) this._wrap = -1;
-      this._gone(points);
+      this._removed(points);
     } else for (let i = 0; i < points; i++) this.shift();
-    return alone;
+    return notOnFlash;
   }
 
-  /** Forgets all records. */
+  /** Removes all records. */
   clear(): void {
     this.first += this.count;
     this.count = 0;
@@ -113,28 +117,28 @@ export class Ring implements Records {
     this._wrap = -1;
   }
 
-  /** The next `step` comes to the first record. */
+  /** Goes back, so that the next `step` reaches the first record. */
   rewind(): void {
     this._cursor = this._head;
     this._number = this.first;
   }
 
-  /** The next `step` comes to the first record that is not on flash. */
+  /** Makes the next `step` reach the first record that is not on flash. */
   seek(): void {
     if (this.onFlash === 0) this.rewind();
     else {
-      this._cursor = this._rest;
+      this._cursor = this._pendingAt;
       this._number = this.first + this.onFlash;
     }
   }
 
-  /** The records from there on that end at `end` are on flash now. */
+  /** Notes that the next `points` records, up to offset `end`, are on flash now. */
   keep(points: number, end: number): void {
     this.onFlash += points;
-    this._rest = end;
+    this._pendingAt = end;
   }
 
-  /** Goes to the next record: `at` to `end` in `bytes`. False behind the last. */
+  /** Goes to the next record, `at` to `end` in `bytes`. False after the last. */
   step(): boolean {
     if (this._number >= this.first + this.count) return false;
     this._number++;
@@ -147,19 +151,19 @@ export class Ring implements Records {
     return true;
   }
 
-  /** Goes back before the record that `step` came to. */
+  /** Goes back to before the current record. */
   back(): void {
     this._number--;
     this._cursor = this.at;
   }
 
-  private _gone(points: number): void {
+  private _removed(points: number): void {
     this.first += points;
     this.count -= points;
     this.onFlash = Math.max(0, this.onFlash - points);
   }
 
-  private _from(head: number): number {
+  private _bytesFrom(head: number): number {
     return this._wrap < 0 || head < this._tail ? this._tail - head : this._wrap - head + this._tail;
   }
 

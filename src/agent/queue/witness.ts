@@ -1,29 +1,29 @@
-// What the small store knows of the durable queue: how far it went, and what flash could not take.
+// A note in the key-value store about the durable queue: its progress and the points not on flash.
 //
-// A queue that is erased, older than it was, another device's, or that can't be read is noticed by it,
-// and its points are counted. Written when a sector is opened, when the run ends in good order, and at
-// most once a second while flash fails: never for each point.
+// The note reveals a queue that was erased, replaced by an older copy or another device's queue, or
+// that cannot be read, so that the lost points are counted. It is written when a sector is opened,
+// at an orderly end, and at most once a second while flash fails, but never for each point.
 import type { Host } from "../../port.js";
 import { readStored, writeStored } from "../../store.js";
 import type { FlashLog } from "./flash-log.js";
 import { applyStatus, DONE, type LogState } from "./record.js";
 
 const KEY = "queue";
-/** What an image before this one reads and writes while flash fails; after a roll-back it counts by it. */
+/** Key used by the previous image version while flash fails; needed after a roll-back. */
 const OLD_KEY = "spare";
 
-/** All numbers are those of the queue's own row. */
+/** All point numbers are the queue's own. */
 interface Note {
-  /** Random, the same for the life of a queue; 0: not known. */
+  /** Random number that identifies the queue; 0: unknown. */
   readonly generation: number;
-  /** The newest sector. */
+  /** Number of the newest sector. */
   readonly sequence: number;
-  /** The next point, as flash had it; points from `bound` on are not there yet. */
+  /** Number of the next point on flash. Points from `bound` on are not on flash yet. */
   readonly next: number;
   readonly bound: number;
-  /** Points below it were dealt with. */
+  /** Points below this number are delivered or dropped. */
   readonly confirmed: number;
-  /** Points in memory only at most, as flash failed. */
+  /** Upper limit of points that are only in memory because flash failed. */
   readonly inMemory: number;
   readonly full: number;
   readonly refused: number;
@@ -31,9 +31,9 @@ interface Note {
 }
 
 export class Witness {
-  /** The queue's. */
+  /** Generation of the current queue. */
   generation = 0;
-  /** Points that were counted as unreadable at the start, because the queue is another device's. */
+  /** Points counted as unreadable at the start, because the queue belongs to another device. */
   lost = 0;
   private readonly _host: Host;
   private _note: Note | undefined;
@@ -45,15 +45,15 @@ export class Witness {
     this._host = host;
   }
 
-  /** ms since it was written. */
+  /** ms since the note was written. */
   get age(): number {
     return this._host.clock.now() - this._writtenAt;
   }
 
   /**
-   * Adds to `state`, as flash has it, what should be there: points that are missing are raised in
-   * `next`, drops in their counts. `isRead`: the newest sector was found and read. True if flash did
-   * not have all of that. Adds the same again until flash has it.
+   * Adds to `state`, as read from flash, the points and drops that flash is missing. `isRead`: the
+   * newest sector was found and read. True if anything was added. Repeated starts add the same
+   * until flash contains it.
    */
   addTo(state: LogState, generation: number, isRead: boolean): boolean {
     const before = JSON.stringify(state);
@@ -67,19 +67,22 @@ export class Witness {
     return JSON.stringify(state) !== before;
   }
 
-  /** What is noted still holds when `points` more are appended. */
+  /** True if the note stays valid when `points` more are appended. */
   covers({ state }: FlashLog, points: number): boolean {
     const note = this._note;
     if (!note) return state.sequence === 0 && points === 0;
     return note.sequence === state.sequence && state.next + points <= note.bound;
   }
 
-  /** So many points are in memory only, it says. */
+  /** Points that the note says are only in memory. */
   get unsaved(): number {
     return this._note?.inMemory ?? 0;
   }
 
-  /** Notes how the queue is. `isLast`: nothing is appended before the next note. False if the store does not take it. */
+  /**
+   * Saves a note about the queue. `isLast`: nothing is appended before the next note. False if the
+   * store failed.
+   */
   keep(log: FlashLog, inMemory: number, isLast = false): boolean {
     const { sequence, next, confirmed, full, refused, unreadable } = log.state;
     const bound = isLast ? next : log.bound;
@@ -88,21 +91,21 @@ export class Witness {
     if (this._note && !this._failed && rowOf(this._note, FIELDS).join() === rowOf(note, FIELDS).join())
       return true;
     this._writtenAt = this._host.clock.now();
-    // Of a store that fails no more is asked than once a sector, or a second.
+    // A failing store is written at most once a sector or once a second.
     this._note = note;
     this._failed = !writeStored(this._host, KEY, rowOf(note, FIELDS), this._failed);
-    return this._keepOld(note) && !this._failed;
+    return this._saveOld(note) && !this._failed;
   }
 
-  /** Forgets all; false if the store keeps any of it. */
+  /** Deletes the notes; false if the store keeps one. */
   forget(): boolean {
     this._note = undefined;
     const { store } = this._host;
-    const isGone = store.delete(KEY);
-    return store.delete(OLD_KEY) && isGone;
+    const isDeleted = store.delete(KEY);
+    return store.delete(OLD_KEY) && isDeleted;
   }
 
-  private _keepOld(note: Note): boolean {
+  private _saveOld(note: Note): boolean {
     if (note.inMemory > 0) {
       this._hasOld = true;
       return writeStored(this._host, OLD_KEY, rowOf(note, OLD_FIELDS), true);
@@ -121,13 +124,13 @@ export class Witness {
 /** Returns the points that it counts as unreadable. */
 const applyNote = (note: Note, state: LogState, generation: number, isRead: boolean): number => {
   const { bound, inMemory, confirmed, full, refused, unreadable } = note;
-  // An older image that could not read the queue counted by itself.
-  const isApart = note.sequence < 0;
-  if (isApart || (generation > 0 && note.generation > 0 && generation !== note.generation)) {
-    const lost = isApart ? inMemory : bound - confirmed + inMemory;
-    state.full = full + (isApart ? state.full : 0);
-    state.refused = refused + (isApart ? state.refused : 0);
-    state.unreadable = unreadable + lost + (isApart ? state.unreadable : 0);
+  // An older image that could not read the queue counted points separately.
+  const wasCountedAlone = note.sequence < 0;
+  if (wasCountedAlone || (generation > 0 && note.generation > 0 && generation !== note.generation)) {
+    const lost = wasCountedAlone ? inMemory : bound - confirmed + inMemory;
+    state.full = full + (wasCountedAlone ? state.full : 0);
+    state.refused = refused + (wasCountedAlone ? state.refused : 0);
+    state.unreadable = unreadable + lost + (wasCountedAlone ? state.unreadable : 0);
     return lost;
   }
   const isOlder = !isRead || state.sequence < note.sequence || state.next < note.next;
@@ -141,7 +144,7 @@ const applyNote = (note: Note, state: LogState, generation: number, isRead: bool
   return 0;
 };
 
-/** The order of a stored row. */
+/** Order of the values in a stored row. */
 const FIELDS = [
   "generation",
   "sequence",
@@ -157,7 +160,7 @@ const OLD_FIELDS = ["sequence", "next", "full", "refused", "unreadable", "inMemo
 
 const rowOf = (note: Note, fields: readonly (keyof Note)[]): number[] => fields.map((field) => note[field]);
 
-/** Undefined for a value that is not a row of these fields. */
+/** Undefined if the value is not a row with these fields. */
 const fieldsOf = <F extends keyof Note>(
   value: unknown,
   fields: readonly F[],

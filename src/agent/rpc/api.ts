@@ -17,16 +17,21 @@ export class RpcApi {
   }
 
   /**
-   * Handles a server-side RPC. A method without a handler is answered `METHOD_NOT_FOUND`.
-   * Throws `BAD_VALUE` for an empty method, a handler that is not a function, or a `timeoutMs` out of range.
+   * Registers the handler of a server-side RPC method.
+   *
+   * A method without a handler is answered with `METHOD_NOT_FOUND`. A second handler replaces the
+   * first. Throws `BAD_VALUE` for an empty method, a handler that is not a function, or an invalid
+   * `timeoutMs`.
    */
   handle<P = unknown>(method: string, handler: RpcHandler<P>, options: HandleOptions = {}): void {
     this._handlers.add(method, handler as RpcHandler, options);
   }
 
   /**
-   * Calls a client-side RPC (POST /api/v1/{token}/rpc): resolves with the answer of the platform's rule chain. A stock
-   * server has no rule chain for it and never answers. Sent once. Rejects with `TIMEOUT`, `REFUSED`, `BAD_VALUE`,
+   * Calls a client-side RPC (POST /api/v1/{token}/rpc).
+   *
+   * Resolves with the answer of the platform's rule chain; a server without a rule chain for RPC
+   * never answers. The request is sent once. Rejects with `TIMEOUT`, `REFUSED`, `BAD_VALUE`,
    * `TOO_LARGE`, `STOPPED` or `ABORTED`.
    */
   call<T = unknown>(method: string, params: unknown, options: WaitOptions = {}): Promise<T> {

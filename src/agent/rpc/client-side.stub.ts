@@ -1,4 +1,4 @@
-// In place of client-side.ts in the lean build: server-side RPC alone.
+// Replaces client-side.ts in the lean build, which has server-side RPC only.
 import { leftOut } from "../../errors.js";
 import type * as full from "./client-side.js";
 

@@ -1,4 +1,4 @@
-// Client-side RPC: POST /api/v1/{token}/rpc. The platform answers through a rule chain; a stock server has none and never answers.
+// Client-side RPC (POST /api/v1/{token}/rpc). A stock server has no rule chain that answers.
 
 import type { PlatformSession } from "../../platform/index.js";
 import { ask, RequestChannel } from "../../platform/index.js";
@@ -19,7 +19,7 @@ export class RpcCalls {
     this._answerBytes = answerBytes;
   }
 
-  /** Sent once only: the platform may run what it does not answer. */
+  /** Sends the request once: the platform may have run a call that it did not answer. */
   async call(method: string, params: unknown, options: WaitOptions): Promise<Json> {
     const encoded = encodeCall(method, params);
     if (!encoded.ok)
@@ -49,9 +49,10 @@ export class RpcCalls {
       throw this._session.counters.error("TOO_LARGE", `the answer is longer than ${limit} bytes`);
     const answer = parseCallAnswer(this._session.host.decode(outcome.body) ?? "");
     if (answer.kind === "answer") return answer.value;
-    if (answer.kind === "malformed") throw this._session.counters.error("REFUSED", "the answer is no JSON");
+    if (answer.kind === "malformed")
+      throw this._session.counters.error("REFUSED", "the answer is not valid JSON");
     if (answer.error === "timeout")
-      throw this._session.counters.error("TIMEOUT", "the platform waited in vain for its rule chain");
+      throw this._session.counters.error("TIMEOUT", "the platform's rule chain did not answer in time");
     throw this._session.counters.error("REFUSED", "the platform answered with an error");
   }
 }

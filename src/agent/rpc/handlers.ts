@@ -7,18 +7,25 @@ import { encodeAnswer, encodeError, type RpcErrorCode } from "../../wire/rpc.js"
 import type { Json } from "../../wire/text/json.js";
 
 /**
- * Gets the RPC's params (any JSON; null if absent). Its result, or what it resolves to, is the answer; undefined
- * answers null. An exception answers `HANDLER_FAILED` with its message, or `BAD_PARAMS` for a `MoteError` of that code.
+ * Handles a server-side RPC; receives its params (any JSON value; null if absent).
+ *
+ * The returned or resolved value is the answer; undefined answers null. An exception answers
+ * `HANDLER_FAILED` with its message, or `BAD_PARAMS` for a `MoteError` with that code.
  */
 export type RpcHandler<P = unknown> = (params: P) => unknown;
 
 export interface HandleOptions {
   /**
-   * True (default): the handler runs at most once even if the device restarts meanwhile: one small value is stored before it runs.
-   * False: nothing is stored, and a restart may run it again; for handlers that only read.
+   * Whether a restart must never run the handler again. Default true.
+   *
+   * True: the handler runs at most once, even over restarts; one small value is stored before it
+   * runs. False: nothing is stored, and a restart may run it again; for handlers that only read.
    */
   once?: boolean;
-  /** Time for the handler in ms, then the answer is `TIMEOUT`. Default 10,000 (what the platform waits by default); 1 to 600,000. */
+  /**
+   * Time limit of the handler in ms, 1 to 600,000; then the answer is `TIMEOUT`. Default 10,000,
+   * like the platform's own limit.
+   */
   timeoutMs?: number;
 }
 
@@ -47,15 +54,15 @@ export class Handlers {
     this._answerBytes = answerBytes;
   }
 
-  /** Methods are compared whole, never by prefix. A second handler of a method takes the place of the first. */
+  /** Registers a handler. Method names must match exactly. A second handler replaces the first. */
   add(method: string, call: RpcHandler, options: HandleOptions): void {
     const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
     if (typeof method !== "string" || method === "")
-      throw new MoteError("BAD_VALUE", "a method is a text that is not empty");
+      throw new MoteError("BAD_VALUE", "invalid RPC method: must be a non-empty string");
     const refuse = (problem: string): never => {
       throw new MoteError("BAD_VALUE", this._session.redactor.clean(`"${method}": ${problem}`));
     };
-    if (typeof call !== "function") refuse("the handler is not a function");
+    if (typeof call !== "function") refuse("the handler must be a function");
     if (typeof timeoutMs !== "number" || !(timeoutMs >= 1 && timeoutMs <= TIMEOUT_LIMIT_MS))
       refuse(`timeoutMs must be 1 to ${TIMEOUT_LIMIT_MS}`);
     const handler = { method, call, once: options.once !== false, timeoutMs };
@@ -68,7 +75,7 @@ export class Handlers {
     return this._handlers.find((handler) => handler.method === method);
   }
 
-  /** Runs the handler; its result or failure as the text of an answer. Never rejects. */
+  /** Runs the handler and returns its result or failure as the text of an answer. Never rejects. */
   run(handler: Handler, params: Json | undefined): Promise<HandlerResult> {
     return new Promise((resolve) => {
       const fail = (code: RpcErrorCode, message: string) =>
@@ -101,23 +108,25 @@ export class Handlers {
   }
 }
 
-/** Characters of a handler's own words that reach the operator, and that are looked at for secrets. */
-const MESSAGE = 80;
-const LOOKED_AT = 512;
+/**
+ * Maximum length of a handler's error message for the operator, and the part checked for secrets.
+ */
+const MAX_MESSAGE = 80;
+const CHECKED_FOR_SECRETS = 512;
 
-/** What was thrown is the application's: even reading it may throw. */
+/** The thrown value belongs to the application: even reading it may throw. */
 const failureOf = (error: unknown, redactor: Redactor): { code: RpcErrorCode; message: string } => {
   const failure: ReturnType<typeof failureOf> = { code: "HANDLER_FAILED", message: "the handler failed" };
   try {
     if (error instanceof MoteError && error.code === "BAD_PARAMS") failure.code = "BAD_PARAMS";
     const message: unknown = error instanceof Error ? error.message : undefined;
     if (typeof message === "string")
-      failure.message = redactor.clean(message.slice(0, LOOKED_AT)).slice(0, MESSAGE);
+      failure.message = redactor.clean(message.slice(0, CHECKED_FOR_SECRETS)).slice(0, MAX_MESSAGE);
   } catch {}
   return failure;
 };
 
-/** What `await` would wait for. */
+/** True for a value that `await` would wait for. */
 const isThenable = (value: unknown): boolean => {
   return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 };

@@ -1,55 +1,68 @@
-// The journal of server-side RPCs: which of them may come again, so that no handler runs twice and no new call is taken for an old one.
+// The journal of server-side RPCs. It recognizes RPCs that the platform delivers again, so that no
+// handler runs twice and no new call is mistaken for an old one.
 //
-// Unacknowledged (no answer of ours got a 200): it is known by id and content on every poll, until an answer is acknowledged, a poll that was
-// sent after it came brings another RPC, or `rememberMs` are over. The platform hands out the oldest that waits: what another one takes the place
-// of was one-way, has expired, was answered after all, or is gone with a restart. That a poll ended without an RPC proves nothing, it may have
-// been a proxy. Acknowledged: the platform let it go before it saw any poll that was sent after that, so only polls sent before may still bring
-// a copy. Ids begin at 0 again when the platform restarts.
+// An unacknowledged RPC (no answer got a 200) is recognized on every poll by id and content. It is
+// forgotten when an answer is acknowledged, when a poll sent after it brought another RPC, or after
+// `rememberMs`. The platform always delivers its oldest pending RPC: an RPC that another one
+// supersedes was one-way, expired, was answered after all, or disappeared with a restart. A poll
+// that ended without an RPC proves nothing, because a proxy may have ended it.
+//
+// An acknowledged RPC can only come again on a poll that was sent before the acknowledgement. The
+// platform starts at id 0 again when it restarts.
 import type { Host } from "../../port.js";
 import { forgetStored, readStored, writeStored } from "../../store.js";
 import { isObject } from "../../wire/text/json.js";
 import type { Time } from "../time/time.js";
 
-/** Unacknowledged RPCs whose handler began: those of polls that overlapped, as any later one takes their place. None of them makes room for another. */
-const ENTRIES = 8;
-/** With the acknowledged ones that a poll may still bring, and those that no handler was run for. */
-const MOST = 24;
-/** The key that an agent before this one stored its one RPC under. */
-const BEFORE = "doubt";
-/** Longer answers are not kept over a restart: the RPC is then answered `OUTCOME_UNKNOWN`. */
+/**
+ * Maximum of unacknowledged RPCs whose handler began. Overlapping polls bring them; none is evicted
+ * for another.
+ */
+const MAX_UNACKNOWLEDGED = 8;
+/** Maximum of all entries, with acknowledged RPCs and RPCs without a handler run. */
+const MAX_ENTRIES = 24;
+/** Key used by earlier versions, which stored a single RPC. */
+const LEGACY_KEY = "doubt";
+/** Longer answers are not stored: after a restart the RPC is answered with `OUTCOME_UNKNOWN`. */
 const SHORT = 512;
-/** So long after its acknowledgement an RPC stays in the store: mostly the next one takes its place, which is one write where there would be two. */
+/**
+ * Delay before an acknowledged RPC is deleted from the store. Usually the next RPC reuses its key,
+ * which saves a write.
+ */
 const LINGER_MS = 1000;
-/** A store that fails is asked again after this. */
+/** Delay before a failed store is tried again. */
 const RETRY_MS = 60_000;
 
-/** An RPC that may come again. */
+/** An RPC that the platform may deliver again. */
 export interface JournalEntry {
   readonly id: number;
-  /** Of method and params. */
+  /** Hash of method and params. */
   readonly hash: number;
-  /** Its handler began to run. */
+  /** The handler of the RPC began to run. */
   readonly ran: boolean;
-  /** Where it is stored. */
+  /** Key in the store. */
   key: string | undefined;
-  /** When it came, in ticks, and in ms since 1970 (0: nobody knew). */
+  /** Time of arrival, in ticks and in ms since 1970 (0: unknown). */
   readonly ticks: number;
   readonly at: number;
-  /** It came in an earlier run. */
+  /** The RPC arrived in an earlier run. */
   readonly earlier: boolean;
-  /** Polls from this number on were sent after it came. */
+  /** Polls from this number on were sent after the RPC arrived. */
   readonly after: number;
-  /** JSON text; undefined while the handler runs, and if what came of it is not known any more. */
+  /** The answer as JSON. Undefined while the handler runs, or if the answer is no longer known. */
   answer: string | undefined;
-  /** The answer is in the store. */
+  /** The answer is stored. */
   answerStored: boolean;
   /** Polls from this number on were sent after an answer was acknowledged. */
   acknowledgedAt: number | undefined;
-  /** How often its answer came to nothing. */
+  /** Number of failed attempts to post the answer. */
   failures: number;
 }
 
-/** What is done for an RPC: a handler runs and a restart must know, or need not; or none runs. */
+/**
+ * `stored`, `unstored`: a handler runs, and a restart must know, or need not. `none`: no handler
+ * runs.
+ */
 export type Effect = "stored" | "unstored" | "none";
 
 export class RpcJournal {
@@ -58,7 +71,7 @@ export class RpcJournal {
   private readonly _rememberMs: number;
   private readonly _answerBytes: number;
   private _entries: JournalEntry[] = [];
-  /** What is stored under these keys is over, the last of it since then. */
+  /** Keys of outdated values, and the time when the last of them became outdated. */
   private _stale: string[] = [];
   private _staleSince = 0;
 
@@ -70,7 +83,7 @@ export class RpcJournal {
     for (const key of KEYS) this._load(key);
   }
 
-  /** The RPC that poll number `poll` brought, if it was seen before. */
+  /** Finds the entry of the RPC that poll number `poll` brought, if it was seen before. */
   find(id: number, hash: number, poll: number): JournalEntry | undefined {
     this._expire();
     return this._entries.find(
@@ -79,7 +92,10 @@ export class RpcJournal {
     );
   }
 
-  /** Before the handler runs. It does not if there is no room, or nothing can be stored. `nextPoll` is the number that the next poll will have. */
+  /**
+   * Adds an entry before the handler runs. The handler must not run if the journal is full or the
+   * store failed. `nextPoll`: number of the next poll.
+   */
   open(id: number, hash: number, effect: Effect, nextPoll: number): JournalEntry | "full" | "not stored" {
     const ran = effect !== "none";
     if (ran && this._full()) return "full";
@@ -88,14 +104,14 @@ export class RpcJournal {
     const entry = entryOf({ id, hash, ran, ticks, at, earlier: false, after: nextPoll });
     if (effect === "stored" && !this._store(entry)) return "not stored";
     this._entries.push(entry);
-    if (this._entries.length > MOST) this._drop(this._entries.find((one) => !one.ran) ?? entry);
+    if (this._entries.length > MAX_ENTRIES) this._drop(this._entries.find((one) => !one.ran) ?? entry);
     return entry;
   }
 
-  /** What the handler, or nobody, answered. */
+  /** Notes the answer of the handler, or of the agent itself. */
   answered(entry: JournalEntry, text: string): void {
     entry.answer = text;
-    // One budget for all that wait: the longest answer there may be, and what is short.
+    // All long answers share one budget: the maximum size of a single answer.
     const long = this._entries.filter((one) => lengthOf(one) > SHORT);
     let bytes = 0;
     for (const one of long) bytes += lengthOf(one);
@@ -106,40 +122,45 @@ export class RpcJournal {
     }
   }
 
-  /** No 200 came for the answer: it is kept with the RPC, if it is short. */
+  /** No 200 came for the answer: store a short answer with its RPC. */
   unacknowledged(entry: JournalEntry): void {
     const { id, hash, ticks, at, key, answer } = entry;
     if (key === undefined || answer === undefined || entry.answerStored || answer.length > SHORT) return;
     entry.answerStored = writeStored(this._host, key, { id, hash, ticks, at, answer });
   }
 
-  /** `nextPoll` is the number that the next poll will have. */
+  /** Notes that the platform acknowledged the answer. `nextPoll`: number of the next poll. */
   acknowledged(entry: JournalEntry, nextPoll: number): void {
     entry.acknowledgedAt = nextPoll;
     entry.answer = undefined;
-    // After a restart there is no poll from before.
+    // After a restart no earlier poll exists, so the stored value is no longer needed.
     this._release(entry);
   }
 
-  /** Poll number `poll` brought an RPC that was not seen before: what came before that poll was sent waits no more. */
-  overtaken(poll: number): void {
+  /**
+   * Poll number `poll` brought a new RPC, so RPCs that came before the poll was sent are no longer
+   * pending.
+   */
+  supersedeBefore(poll: number): void {
     for (const entry of this._entries)
       if (entry.acknowledgedAt === undefined && poll >= entry.after) this.acknowledged(entry, poll);
   }
 
-  /** A poll ended, however that was. `oldest`: the lowest number of those open or not yet looked at. */
+  /**
+   * Called when a poll ended. `oldest`: lowest number of the polls that are open or not processed.
+   */
   pollEnded(oldest: number): void {
     for (const entry of this._entries.slice())
       if (entry.acknowledgedAt !== undefined && oldest >= entry.acknowledgedAt) this._drop(entry);
   }
 
-  /** ms until what is over leaves the store; undefined: there is nothing. */
+  /** ms until outdated values are deleted from the store; undefined if there are none. */
   get tidyMs(): number | undefined {
     if (this._stale.length === 0) return undefined;
     return Math.max(0, this._staleSince + LINGER_MS - this._host.clock.now());
   }
 
-  /** What is over leaves the store. */
+  /** Deletes outdated values from the store. */
   tidy(): void {
     this._stale = this._stale.filter((key) => !this._host.store.delete(key));
     this._staleSince = this._host.clock.now() + RETRY_MS - LINGER_MS;
@@ -177,7 +198,7 @@ export class RpcJournal {
     this._expire();
     const begun = this._entries.filter(({ ran }) => ran);
     const open = begun.filter(({ acknowledgedAt }) => acknowledgedAt === undefined);
-    return open.length >= ENTRIES || begun.length >= MOST;
+    return open.length >= MAX_UNACKNOWLEDGED || begun.length >= MAX_ENTRIES;
   }
 
   private _expire(): void {
@@ -185,7 +206,10 @@ export class RpcJournal {
       if (entry.acknowledgedAt === undefined && this._age(entry) >= this._rememberMs) this._drop(entry);
   }
 
-  /** For how long it is known, at the least. The time of day may be wrong: it is asked only over a restart, which ticks may not have counted. */
+  /**
+   * Minimum age of an entry. The clock may be wrong, so it counts only across a restart, where
+   * ticks may be missing.
+   */
   private _age({ ticks, at, earlier }: JournalEntry): number {
     const ticked = this._time.ticks - ticks;
     const now = this._time.now();
@@ -194,7 +218,7 @@ export class RpcJournal {
 
   private _store(entry: JournalEntry): boolean {
     const used = this._entries.map(({ key }) => key).concat(this._stale);
-    const key = this._stale.find((one) => one !== BEFORE) ?? KEYS.find((one) => !used.includes(one));
+    const key = this._stale.find((one) => one !== LEGACY_KEY) ?? KEYS.find((one) => !used.includes(one));
     const { id, hash, ticks, at } = entry;
     if (key === undefined || !writeStored(this._host, key, { id, hash, ticks, at })) return false;
     entry.key = key;
@@ -217,8 +241,8 @@ export class RpcJournal {
 
 const lengthOf = ({ answer }: JournalEntry): number => answer?.length ?? 0;
 
-/** Of the store. */
-const KEYS = ["rpc0", "rpc1", "rpc2", "rpc3", "rpc4", "rpc5", "rpc6", "rpc7", BEFORE] as const;
+/** Keys in the store. */
+const KEYS = ["rpc0", "rpc1", "rpc2", "rpc3", "rpc4", "rpc5", "rpc6", "rpc7", LEGACY_KEY] as const;
 
 const entryOf = (
   known: Pick<JournalEntry, "id" | "hash" | "ran" | "ticks" | "at" | "earlier" | "after">,

@@ -1,7 +1,8 @@
 // Keeps a poll for server-side RPC open (GET /api/v1/{token}/rpc?timeout=MS).
 //
-// A one-way RPC that arrives while no poll is open is lost by the platform if the last poll ended by time-out. So with two
-// connections or more the next poll opens, on a connection of its own, shortly before the last one ends.
+// The platform loses a one-way RPC that arrives while no poll is open, if the last poll timed out.
+// So with two or more connections the next poll opens on its own connection shortly before the last
+// one ends.
 
 import type { Outcome } from "../../http/outcome.js";
 import type { Loop, PlatformSession } from "../../platform/index.js";
@@ -10,15 +11,17 @@ import type { PollTiming, PollVerdict } from "../../platform/poll-timing.js";
 import { rpcPollPath } from "../../wire/paths.js";
 
 export const OVERLAP_MS = 2000;
-/** With one connection everything else waits for the poll. So it opens when the others have been done for a moment; if they don't
- *  come to an end, it is a short one now and then. */
+/**
+ * With one connection, all other requests wait for the poll. So a poll opens when the others have
+ * been idle for a moment. If they never become idle, short polls are sent from time to time.
+ */
 export const SHARED_POLL_MS = 25_000;
 export const SHORT_POLL_MS = 1000;
 export const QUIET_MS = 50;
 export const PATIENCE_MS = 5000;
 
 export interface EndedPoll {
-  /** Polls that were sent later have higher ones. */
+  /** Polls that were sent later have higher numbers. */
   readonly number: number;
   readonly outcome: Outcome;
   readonly verdict: PollVerdict;
@@ -28,7 +31,7 @@ interface OpenPoll {
   number: number;
   readonly channel: RequestChannel;
   readonly askedMs: number;
-  /** When it was handed to the connection. */
+  /** Time when the poll was handed to the connection. */
   since: number;
 }
 
@@ -41,12 +44,12 @@ export class RpcPolls {
   private _open: OpenPoll[] = [];
   private _ended: EndedPoll[] = [];
   private _lastEnd = 0;
-  /** The last poll that ended brought something: where one RPC follows the other, so do their heads. */
-  private _brought = false;
+  /** The last poll brought an RPC. Consecutive RPCs have similar response heads. */
+  private _lastDelivered = false;
   private _lost = false;
-  /** Ends the wait for the next poll's turn. */
+  /** Interrupts the wait for the next poll. */
   private _interrupt: (() => void) | undefined;
-  /** The number of the next poll. */
+  /** Number of the next poll. */
   next = 0;
 
   constructor(session: PlatformSession, timing: PollTiming, loop: Loop, limit: number) {
@@ -57,13 +60,13 @@ export class RpcPolls {
     this._limit = limit;
   }
 
-  /** The lowest number of the polls that are open, or ended and were not taken yet. */
+  /** Lowest number of the polls that are open or not processed yet. */
   get oldest(): number {
     const lowest = (least: number, { number }: { readonly number: number }) => Math.min(least, number);
     return this._ended.reduce(lowest, this._open.reduce(lowest, this.next));
   }
 
-  /** A new start: what an earlier one left open is of no interest. */
+  /** Starts afresh: ignores polls of an earlier start. */
   clear(): void {
     this._open = [];
     this._ended = [];
@@ -71,17 +74,17 @@ export class RpcPolls {
     this._lastEnd = this._session.host.clock.now();
   }
 
-  /** Those that ended and were not taken yet. */
+  /** Polls that ended and were not processed yet. */
   get ended(): readonly EndedPoll[] {
     return this._ended;
   }
 
-  /** Takes the next poll that ended. */
+  /** Takes the next ended poll. */
   take(): EndedPoll | undefined {
     return this._ended.shift();
   }
 
-  /** ms until the next poll is due: 0 now, undefined not before one of the open ones ends. */
+  /** ms until the next poll is due: 0: now; undefined: not before an open poll ends. */
   dueMs(): number | undefined {
     const only = this._open[0];
     if (!only) return this._session.mode === 1 && !this._quiet && this._patienceMs > 0 ? this._untilQuiet : 0;
@@ -101,9 +104,9 @@ export class RpcPolls {
       path: rpcPollPath(askedMs),
       deadlineMs: this._timing.deadlineMs - this._timing.askedMs + askedMs,
       limit: this._limit,
-      // A poll whose connection was dead takes no RPC with it that would not be lost anyway.
+      // A poll on a dead connection cannot take an RPC with it that would otherwise be delivered.
       repeatable: true,
-      alike: this._brought,
+      alike: this._lastDelivered,
       sent: () => {
         poll.since = clock.now();
         poll.number = this.next++;
@@ -112,12 +115,12 @@ export class RpcPolls {
     free.dispatch(request, (outcome) => this._end(poll, outcome));
   }
 
-  /** The platform was busy: the next polls wait. */
+  /** Delays the next polls because the platform was busy. */
   hold(): void {
     this._channels.forEach((channel) => void channel.hold());
   }
 
-  /** The next polls wait `ms`. */
+  /** Delays the next polls by `ms`. */
   pause(ms: number): void {
     this._channels.forEach((channel) => void channel.pause(ms));
   }
@@ -126,7 +129,10 @@ export class RpcPolls {
     this._channels.forEach((channel) => void channel.clear());
   }
 
-  /** True when the next poll may be opened; if that is not now, false as soon as an open one ends: it may have brought an RPC. */
+  /**
+   * True when the next poll may be opened. While that has to wait, false as soon as an open poll
+   * ends, because it may have brought an RPC.
+   */
   ready(): true | Promise<boolean> {
     if (this._channels.every((channel) => channel.free)) return true;
     return new Promise((resolve) => {
@@ -142,7 +148,10 @@ export class RpcPolls {
     return this._untilQuiet === 0;
   }
 
-  /** Since the last poll ended, too: what waited for that end has its turn now, and may not have been sent yet. */
+  /**
+   * Counts from the end of the last poll too: requests that waited for that end may not be sent
+   * yet.
+   */
   private get _untilQuiet(): number {
     const quietMs = Math.min(this._session.quietMs, this._session.host.clock.now() - this._lastEnd);
     return Math.max(0, Math.ceil(QUIET_MS - quietMs));
@@ -163,17 +172,17 @@ export class RpcPolls {
     const at = this._open.indexOf(poll);
     if (at < 0) return;
     this._open.splice(at, 1);
-    // What stop() ended says nothing of how long a poll may last.
+    // A poll that `stop()` ended says nothing about the possible duration of polls.
     if (!this._session.running) return;
-    // One idle connection is enough: the other poll has its own.
+    // One idle connection is enough; the other poll has its own.
     if (this._open.length > 0) poll.channel.hangUp();
     this._lastEnd = this._session.host.clock.now();
     const tookMs = this._lastEnd - poll.since;
     const verdict =
       poll.askedMs === SHORT_POLL_MS
-        ? judgeBrief(outcome)
+        ? judgeShortPoll(outcome)
         : this._timing.judge(outcome, tookMs, poll.channel.heard(poll.since), poll.askedMs);
-    this._brought = verdict === "delivered";
+    this._lastDelivered = verdict === "delivered";
     this._lost = verdict === "lost";
     this._ended.push({ number: poll.number, outcome, verdict });
     this._loop.notify();
@@ -181,8 +190,8 @@ export class RpcPolls {
   }
 }
 
-/** A short poll says nothing about longer ones. */
-const judgeBrief = (outcome: Outcome): PollVerdict => {
+/** The outcome of a short poll says nothing about longer polls. */
+const judgeShortPoll = (outcome: Outcome): PollVerdict => {
   if (outcome.kind === "lost") return "lost";
   if (outcome.kind === "done") return outcome.body.length > 0 ? "delivered" : "ended";
   return outcome.status === 408 ? "ended" : "busy";

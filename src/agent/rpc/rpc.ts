@@ -1,4 +1,4 @@
-// Server-side RPC: the loop from a poll to the handler and back with the answer.
+// Server-side RPC: the loop that polls, runs the handler and posts the answer.
 
 import type { Events } from "../../events.js";
 import type { Outcome } from "../../http/outcome.js";
@@ -20,19 +20,28 @@ export { Handlers } from "./handlers.js";
 
 const ANSWER_DEADLINE_MS = 10_000;
 const TOO_LARGE = 413;
-/** So often the next poll follows in a moment when an answer came to nothing, within the time that a caller waits; then ever more rarely. */
-const QUICK = 12;
+/**
+ * Number of failed answers after which polls slow down. Until then, the next poll follows soon,
+ * within the time that a caller waits.
+ */
+const QUICK_RETRIES = 12;
 const PAUSE_MS = 500;
 const ROOM = " ".repeat(HEAD_ROOM);
-const UNSTORED = "the device can't store that the RPC was begun";
-/** Bytes of an answer that is refused as too large for another reason. */
+const NOT_STORED = "the device can't store that the RPC was begun";
+/** An answer of up to this size that is refused with 413 is refused for another reason. */
 const SMALL = 256;
 
-/** Notified of what comes of RPCs. */
+/** Notified about the progress of RPCs. */
 export interface RpcWatcher {
-  /** Poll number `poll` ended; an RPC that it brought (`delivered`) was answered. `heard`: the platform held it or brought one, as far as one can know. */
+  /**
+   * Poll number `poll` ended. `heard`: the platform held the poll or sent an RPC, as far as known.
+   * `delivered`: it brought an RPC, which was answered.
+   */
   pollEnded(poll: number, heard: boolean, delivered: boolean): void;
-  /** An answer was posted, also one that a run before this one gave. `acknowledged`: a 200 came for it. `nextPoll`: the number of the next poll. */
+  /**
+   * An answer was posted, possibly one from an earlier run. `acknowledged`: the platform answered
+   * 200. `nextPoll`: number of the next poll.
+   */
   answered(method: string, text: string, acknowledged: boolean, nextPoll: number): void;
 }
 
@@ -44,11 +53,11 @@ export class Rpc implements Job {
   private readonly _memory: PollMemory;
   private readonly _polls: RpcPolls;
   private readonly _uplink: RequestChannel;
-  /** Acknowledged last, and how often in a row the same came again. */
+  /** The RPC acknowledged last, and how many times in a row it came again. */
   private _last: JournalEntry | undefined;
   private _repeats = 0;
   watcher: RpcWatcher | undefined;
-  /** With short polls: the last one brought nothing, so there is no other. */
+  /** With short polls: the last one brought nothing, so no other is sent. */
   idle = false;
 
   constructor(
@@ -98,7 +107,7 @@ export class Rpc implements Job {
     return 0;
   }
 
-  /** What it calls is async where it must be, and ends with the next call: each that waits for another takes a board 1 KB. */
+  /** Few functions here are async: each pending one costs a board 1 KB. */
   private async _end(poll: EndedPoll): Promise<Wait> {
     const { outcome, verdict, number } = poll;
     this._memory.keep();
@@ -115,7 +124,7 @@ export class Rpc implements Job {
     return 0;
   }
 
-  /** False if nothing could be made of what poll number `poll` brought; else when it is done with. */
+  /** Processes the RPC that poll number `poll` brought. False if it is malformed. */
   private _take(body: Uint8Array, whole: boolean, poll: number): Promise<void> | undefined | false {
     const request = parseRpcRequest(this._textOf(body), whole, body);
     if (!request.ok) {
@@ -124,30 +133,31 @@ export class Rpc implements Job {
       return false;
     }
     const entry = this._journal.find(request.id, request.hash, poll);
-    // What is not as the platform writes it may not be its own.
-    if (!entry && !request.problem) this._journal.overtaken(poll);
+    // A request that the platform would not write like this may come from elsewhere.
+    if (!entry && !request.problem) this._journal.supersedeBefore(poll);
     if (!entry) return this._handle(request);
-    // Else a copy on a poll that was sent before the answer was acknowledged: the platform has the answer.
+    // Otherwise it is a copy from a poll sent before the acknowledgement; the platform has the
+    // answer.
     return entry.acknowledgedAt === undefined ? this._answer(entry, request, undefined) : undefined;
   }
 
   private async _handle(request: RpcRequest): Promise<void> {
     const { id, hash, method } = request;
-    if (!this._again(request)) this._polls.clearHold();
+    if (!this._isRepeat(request)) this._polls.clearHold();
     this._events.emit("rpc", { stage: "received", id, method });
     const handler = this._handlers.find(method);
     const refusal = refuse(request, handler);
     const effect = refusal ? "none" : handler?.once ? "stored" : "unstored";
     const entry = this._journal.open(id, hash, effect, this._polls.next);
-    // Unheard of by the next start, it could run a second time.
-    if (entry === "not stored") return this._refuse(request, failure("HANDLER_FAILED", UNSTORED));
+    // Unsaved, it could run again after a restart.
+    if (entry === "not stored") return this._refuse(request, failure("HANDLER_FAILED", NOT_STORED));
     if (entry === "full") return this._refuse(request, failure("BUSY"));
     const result = refusal ?? (await this._handlers.run(handler as Handler, request.params));
     this._journal.answered(entry, result.text);
     return this._answer(entry, request, result.error);
   }
 
-  /** Answers without a handler. */
+  /** Answers without running a handler. */
   private _refuse(request: RpcRequest, result: HandlerResult): Promise<void> {
     const { id, hash } = request;
     const entry = this._journal.open(id, hash, "none", this._polls.next) as JournalEntry;
@@ -155,7 +165,7 @@ export class Rpc implements Job {
     return this._answer(entry, request, result.error);
   }
 
-  /** Posts the answer once: a poll must hand the RPC out again before it is posted again. */
+  /** Posts the answer once. It is posted again only if a poll delivers the RPC again. */
   private async _answer(
     entry: JournalEntry,
     request: RpcRequest,
@@ -165,7 +175,7 @@ export class Rpc implements Job {
     const unknown = entry.answer === undefined;
     const text = entry.answer ?? encodeError("OUTCOME_UNKNOWN");
     const error = unknown ? "OUTCOME_UNKNOWN" : failed;
-    const acknowledged = !this._isAnothers(entry) && (await this._post(entry, text));
+    const acknowledged = !this._idWasReused(entry) && (await this._post(entry, text));
     if (acknowledged) this._acknowledged(entry);
     else this._journal.unacknowledged(entry);
     if (!this._session.running) return;
@@ -180,46 +190,54 @@ export class Rpc implements Job {
   }
 
   private _acknowledged(entry: JournalEntry): void {
-    this._repeats = this._again(entry) ? this._repeats + 1 : 0;
+    this._repeats = this._isRepeat(entry) ? this._repeats + 1 : 0;
     this._last = entry;
     this._journal.acknowledged(entry, this._polls.next);
   }
 
-  /** The same call as the one answered last: an operator's, after a restart of the platform, or it does not take what it acknowledges. */
-  private _again({ id, hash }: Pick<JournalEntry, "id" | "hash">): boolean {
+  /**
+   * True if this is the same call as the one answered last: an operator repeated it after a
+   * platform restart, or the platform ignores answers that it acknowledges.
+   */
+  private _isRepeat({ id, hash }: Pick<JournalEntry, "id" | "hash">): boolean {
     return this._last?.id === id && this._last.hash === hash;
   }
 
-  /** Who hands out what was answered, or takes no answer, would do so without a pause. */
+  /** Slows down if the platform redelivers answered RPCs or rejects answers. */
   private _pace(times: number): void {
     if (times === 0) this._polls.clearHold();
-    else if (times <= QUICK) this._polls.pause(PAUSE_MS);
+    else if (times <= QUICK_RETRIES) this._polls.pause(PAUSE_MS);
     else this._polls.hold();
   }
 
   /**
-   * Posts an answer for 10 s at most, and longer each time it did not come through: a long one may take that long on a slow line. Once: after a restart
-   * of the platform the id may be that of another call, and the first answer counts.
+   * Posts an answer once, with a limit of 10 s that grows after each failure, because a long answer
+   * may take that long on a slow line. It is not repeated: after a platform restart the id may
+   * belong to another call, and the first answer counts.
    */
   private _post(entry: JournalEntry, text: string): Promise<boolean> {
-    const body = this._roomy(text);
+    const body = this._encodeWithHeadRoom(text);
     const patience = Math.min(ANSWER_DEADLINE_MS * (1 + entry.failures), EXCHANGE_MS);
     const answer = post(rpcAnswerPath(entry.id), body, patience);
     const sent = this._uplink.send({ ...answer, headRoom: HEAD_ROOM, repeatable: false, onIdle: true });
     return sent.then((outcome) => this._posted(entry, outcome, body.length > SMALL));
   }
 
-  /** True if the platform took the answer. */
+  /** True if the platform accepted the answer. */
   private _posted(entry: JournalEntry, outcome: Outcome, isLong: boolean): boolean {
     if (outcome.kind === "done") return true;
-    // The way to the platform takes less than the platform: without an answer this RPC would block those behind it.
+    // Something on the way accepts less than the platform. Without any answer, this RPC would block
+    // those behind it.
     const tooLarge = outcome.kind === "refused" && outcome.status === TOO_LARGE && isLong;
     if (tooLarge) this._journal.answered(entry, encodeError("ANSWER_TOO_LARGE"));
     return false;
   }
 
-  /** A later poll brought another call under its id, while the handler ran: the platform restarted, and would take the answer for that call's. */
-  private _isAnothers({ id, hash, after }: JournalEntry): boolean {
+  /**
+   * True if a later poll brought another call with the same id while the handler ran: the platform
+   * restarted and would take the answer for that call.
+   */
+  private _idWasReused({ id, hash, after }: JournalEntry): boolean {
     return this._polls.ended.some(({ number, outcome }) => {
       if (number < after || outcome.kind !== "done") return false;
       const came = parseRpcRequest(this._textOf(outcome.body), false, outcome.body);
@@ -231,13 +249,13 @@ export class Rpc implements Job {
     return this._session.host.decode(body) ?? decodeStart(body);
   }
 
-  /** The text as a body with room before it, so that it is copied no more. */
-  private _roomy(text: string): Uint8Array {
+  /** Encodes the text as a body with free bytes before it, so that it is not copied again. */
+  private _encodeWithHeadRoom(text: string): Uint8Array {
     return this._session.host.encode(ROOM + text).subarray(HEAD_ROOM);
   }
 }
 
-/** The error answer to what no handler is run for. */
+/** The error answer to a request for which no handler runs. */
 const refuse = (request: RpcRequest, handler: Handler | undefined): HandlerResult | undefined => {
   if (request.problem === "too-large") return failure("PARAMS_TOO_LARGE");
   if (request.problem) return failure("BAD_PARAMS");

@@ -2,7 +2,7 @@ import { checkSignal, checkTimeout, DEFAULT_TIMEOUT_MS, type WaitOptions } from 
 import type { Drops } from "../queue/index.js";
 import type { Telemetry } from "./telemetry.js";
 
-/** Telemetry: usable at any time, before `start()` and while offline too. */
+/** Telemetry, usable at any time: before `start()` and while offline too. */
 export class TelemetryApi {
   private readonly _telemetry: Telemetry;
 
@@ -11,17 +11,24 @@ export class TelemetryApi {
   }
 
   /**
-   * Records a point (POST /api/v1/{token}/telemetry): delivered at least once and in order, or counted by the event
-   * `drop`. Values by key: string, boolean, finite number, BigInt of 64 bits, or JSON of at most 32 levels.
-   * `ts`: milliseconds since 1970, 13 digits; default: now. Returns false if the queue is full and `drop` is
-   * `"newest"`. Throws `BAD_VALUE` for what JSON or the platform cannot hold, `TOO_LARGE` for more than one request
-   * holds. Then nothing is recorded.
+   * Records a point of telemetry (POST /api/v1/{token}/telemetry).
+   *
+   * It is delivered at least once and in order, or counted by the event `drop`.
+   * - `values`: values by key: string, boolean, finite number, 64-bit BigInt, or JSON of at most 32
+   *   levels.
+   * - `ts`: milliseconds since 1970, 13 digits; default: now.
+   *
+   * Returns false if the queue is full and the option `drop` is `"newest"`. Throws `BAD_VALUE` for
+   * values that JSON or the platform cannot hold and `TOO_LARGE` for a point that does not fit into
+   * one request; nothing is recorded then.
    */
   record(values: Record<string, unknown>, options?: { readonly ts?: number | undefined }): boolean {
     return this._telemetry.record(values, options);
   }
 
-  /** Throws as `record` would, and records nothing. Returns the JSON text of the values as UTF-8. */
+  /**
+   * Validates a point without recording it. Throws like `record`. Returns the JSON text as UTF-8.
+   */
   check(values: Record<string, unknown>): Uint8Array {
     return this._telemetry.check(values);
   }
@@ -31,15 +38,20 @@ export class TelemetryApi {
     return this._telemetry.waiting;
   }
 
-  /** Dropped points by reason, since the durable queue began or, without one, since the agent was made. */
+  /**
+   * Dropped points by reason, since the durable queue was created or, without one, since the agent
+   * was.
+   */
   get dropped(): Readonly<Drops> {
     return this._telemetry.dropped;
   }
 
   /**
-   * Sends the waiting points now, without waiting for full batches. Resolves with true once all of them are
-   * delivered, and with false after `timeoutMs`, at an abort, at `stop()`, and at once if the agent is stopped.
-   * Rejects with `BAD_VALUE` for an invalid `timeoutMs`.
+   * Sends the waiting points now, without waiting for full batches.
+   *
+   * Resolves with true once all of them are delivered. Resolves with false after `timeoutMs`
+   * (default 30,000), on abort, on `stop()`, and at once if the agent is stopped. Rejects with
+   * `BAD_VALUE` for an invalid `timeoutMs`.
    */
   async flush({ timeoutMs = DEFAULT_TIMEOUT_MS, signal }: WaitOptions = {}): Promise<boolean> {
     checkTimeout(timeoutMs);

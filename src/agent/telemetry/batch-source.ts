@@ -5,24 +5,27 @@ import type { Time } from "../time/time.js";
 import { type Batch, BatchWriter, buildBatch } from "./batch.js";
 import { BatchLimit } from "./batch-limit.js";
 
-/** Which points go out next, how many, and when. */
+/** Chooses the points of the next batch and the time to send it. */
 export class BatchSource {
   readonly limit: BatchLimit;
   private readonly _host: Host;
   private readonly _time: Time;
   private readonly _outbox: Outbox;
   private readonly _writer: BatchWriter;
-  /** Keys of the first point that the platform has already, and which point that is. */
+  /** Number of keys that the platform already has, and the point that they belong to. */
   private _keysDone = 0;
   private _keysDoneOf: number | undefined;
-  /** The number of a point of which keys were dropped. */
+  /**
+   * Number of a point of which keys were dropped; undefined means none. Restored numbers may be
+   * negative.
+   */
   private _keyDroppedOf: number | undefined;
-  /** When the oldest point that waits was recorded, at the latest. */
+  /** Latest possible time when the oldest waiting point was recorded. */
   private _oldestAt = Number.NEGATIVE_INFINITY;
-  /** When the last batch was built. */
+  /** Time when the last batch was built. */
   private _builtAt = 0;
   private _timeLogged = false;
-  /** Bytes that wait, about. */
+  /** Approximate size of the waiting points, in bytes. */
   private _bytes = 0;
 
   constructor(host: Host, time: Time, outbox: Outbox) {
@@ -34,18 +37,18 @@ export class BatchSource {
     this._writer = new BatchWriter(outbox.ring.bytes, bufferBytes, batchBytes, timestamps === "platform");
   }
 
-  /** As many points wait as go in one request. */
+  /** True if the waiting points fill one request. */
   get full(): boolean {
     return this._outbox.waiting >= this.limit.points || this._bytes >= this._outbox.settings.batchBytes;
   }
 
-  /** ms until the oldest point has waited long enough for others. */
+  /** ms until the oldest point has waited long enough to be sent. */
   get untilDue(): number {
     const due = this._oldestAt + this._outbox.settings.batchAgeMs - this._host.clock.now();
     return Math.max(0, Math.ceil(due));
   }
 
-  /** A point of `bytes` went to the outbox. True if somebody has to look whether a batch is due. */
+  /** Called after a point of `bytes` was queued. True if a batch may be due now. */
   added(bytes: number): boolean {
     const { waiting } = this._outbox;
     if (waiting === 1) this._oldestAt = this._host.clock.now();
@@ -53,7 +56,7 @@ export class BatchSource {
     return waiting === 1 || waiting >= this.limit.points || this._bytes >= this._outbox.settings.batchBytes;
   }
 
-  /** The next batch; undefined if nothing waits, or the time stamp of the first point is not known yet. */
+  /** The next batch. Undefined if nothing waits or the first point's time stamp is unknown. */
   next(): Batch | undefined {
     const { points, keys } = this.limit;
     const fromKey = this._keysDoneOf === this._outbox.first ? this._keysDone : 0;
@@ -62,11 +65,14 @@ export class BatchSource {
     const { waiting, isUnreadable } = this._outbox;
     if (batch || waiting === 0 || isUnreadable || this._timeLogged) return batch;
     this._timeLogged = true;
-    this._host.log("warn", "the time is not known yet: telemetry waits for it");
+    this._host.log("warn", "the time is not known yet: telemetry waits until it is");
     return undefined;
   }
 
-  /** The platform took this batch. `part`: keys of the first point are left; `key dropped`: none are, but one was dropped. */
+  /**
+   * The platform accepted this batch. `part`: keys of the first point remain. `key dropped`: no
+   * keys remain, but one was dropped.
+   */
   done(batch: Batch): "whole" | "part" | "key dropped" {
     this.limit.done(batch);
     if (batch.toKey < batch.keys) {
@@ -74,11 +80,11 @@ export class BatchSource {
       return "part";
     }
     if (this._keyDroppedOf === batch.number) return "key dropped";
-    this.gone(batch);
+    this.leaving(batch);
     return "whole";
   }
 
-  /** The one key in this batch is dropped from its point. True if it was the last. */
+  /** Drops the single key of this batch from its point. True if it was the last key. */
   keyDropped(batch: Batch): boolean {
     this._keyDroppedOf = batch.number;
     this._passKeys(batch);
@@ -90,10 +96,10 @@ export class BatchSource {
     this._keysDoneOf = batch.number;
   }
 
-  /** The points of this batch are about to leave the outbox. */
-  gone(batch: Batch): void {
+  /** Called before the points of this batch leave the outbox. */
+  leaving(batch: Batch): void {
     this._keysDoneOf = this._keyDroppedOf = undefined;
-    // The rest was recorded after the batch was built, or is more than one batch.
+    // The other points were recorded after this batch was built, or they exceed one batch.
     this._oldestAt = this._builtAt;
     const rest = this._outbox.waiting - batch.points;
     this._bytes = rest > 0 ? Math.max(0, this._bytes - batch.body.length) : 0;

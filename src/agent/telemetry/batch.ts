@@ -5,16 +5,16 @@ import type { Time } from "../time/time.js";
 import { GIVEN, TICKS } from "../time/time.js";
 import { countMembers, KeySet, memberAt } from "./point-keys.js";
 
-/** What one POST brings to the platform: the first points waiting, or some keys of the first. */
+/** The body of one POST: the first waiting points, or some keys of the first point. */
 export interface Batch {
   readonly points: number;
   /** The number of the first point in it. */
   readonly number: number;
-  /** The body; valid until the next batch is built. */
+  /** The request body; valid until the next batch is built. */
   readonly body: Uint8Array;
-  /** Points whose time stamp is a guess. */
+  /** Number of points whose time stamp is a guess. */
   readonly guessed: number;
-  /** Of one point: its keys, and which of them are in the batch. 0 of more. */
+  /** For a single point: its number of keys and the range in this batch. 0 for several points. */
   readonly keys: number;
   readonly fromKey: number;
   readonly toKey: number;
@@ -26,7 +26,10 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const COMMA = 0x2c;
 
-/** Writes the body of a batch point by point. What it is written from may lie in the same bytes: then it is moved, which is by far the quickest on XS. */
+/**
+ * Writes the body of a batch point by point. Text from the same buffer is moved natively, the
+ * fastest way on XS.
+ */
 export class BatchWriter {
   points = 0;
   keys = 0;
@@ -34,18 +37,21 @@ export class BatchWriter {
   toKey = 0;
   private readonly _bytes: Uint8Array;
   private readonly _frame: PointFrame;
-  /** Where the body begins and how far it goes: each point with a comma before it, the first too. */
+  /** Start and limit of the body. Every point, including the first, has a comma before it. */
   private readonly _from: number;
   private readonly _most: number;
   private _to = 0;
-  /** Where the text of the first point ends. */
+  /** End of the text of the first point. */
   private _firstTo = 0;
   readonly apart: boolean;
   private readonly _keys: KeySet | undefined;
-  /** The first point has too many keys to be compared with others. */
-  private _alone = false;
+  /** The first point has too many keys to compare them with others. */
+  private _isAlone = false;
 
-  /** It takes `roomOf(limit)` of the bytes from `at` on. `apart`: untimed points that share a key are kept apart, since all of a batch get one time stamp. */
+  /**
+   * Uses `roomOf(limit)` bytes from `at` on. `apart`: points that share a key go into separate
+   * batches, because the platform gives all points of a batch one time stamp.
+   */
   constructor(bytes: Uint8Array, at: number, limit: number, apart: boolean) {
     this._bytes = bytes;
     this._frame = new PointFrame(bytes, at);
@@ -60,10 +66,10 @@ export class BatchWriter {
     this.keys = this.fromKey = this.toKey = 0;
     this._to = this._from;
     this._keys?.clear();
-    this._alone = false;
+    this._isAlone = false;
   }
 
-  /** Adds the point whose text is `from` to `to`; false if it does not go with those before. */
+  /** Adds the point with the text from `from` to `to`. False if it does not fit the batch. */
   add(bytes: Uint8Array, from: number, to: number, ts: Timestamp | undefined): boolean {
     const own = this._bytes;
     const length = to - from;
@@ -72,7 +78,7 @@ export class BatchWriter {
       if (ts !== undefined || at + length + LISTED_BYTES > this._most) return false;
     }
     if (ts !== undefined) at = this._frame.write(at, ts);
-    else if (!this._joins(bytes, from, to)) return false;
+    else if (!this._canJoin(bytes, from, to)) return false;
     else own[at++] = COMMA;
     if (bytes === own) own.copyWithin(at, from, to);
     else own.set(bytes.subarray(from, to), at);
@@ -83,7 +89,7 @@ export class BatchWriter {
     return true;
   }
 
-  /** The first point again, but only `most` of its keys, from `fromKey` on. */
+  /** Restarts with the first point, limited to `most` of its keys from `fromKey` on. */
   cut(
     bytes: Uint8Array,
     from: number,
@@ -109,7 +115,7 @@ export class BatchWriter {
     this.points = 1;
   }
 
-  /** The body: an object for one point, an array for more. Before it `HEAD_ROOM` bytes are free. */
+  /** The body: an object for one point, an array for more. `HEAD_ROOM` bytes before it are free. */
   body(): Uint8Array {
     const own = this._bytes;
     if (this.points === 1) {
@@ -122,18 +128,19 @@ export class BatchWriter {
     return own.subarray(this._from, this._to + 1);
   }
 
-  /** Whether a point without a time stamp goes with those before. */
-  private _joins(bytes: Uint8Array, from: number, to: number): boolean {
+  /** True if a point without a time stamp can join this batch. */
+  private _canJoin(bytes: Uint8Array, from: number, to: number): boolean {
     if (!this._keys) return true;
-    if (this._alone) return false;
-    this._alone = !this._keys.add(bytes, from, to);
-    return !this._alone || this.points === 0;
+    if (this._isAlone) return false;
+    this._isAlone = !this._keys.add(bytes, from, to);
+    return !this._isAlone || this.points === 0;
   }
 }
 
 /**
- * Builds the body of the next request: `mostPoints` of the points waiting at most; if that is one, `mostKeys` of its keys from `fromKey` on.
- * Undefined if nothing waits, or the time stamp of the first point is not known yet.
+ * Builds the body of the next request: at most `part.points` points or, for one point, at most
+ * `part.keys` keys from `part.fromKey` on. Undefined if nothing waits or the first point's time
+ * stamp is unknown.
  */
 export const buildBatch = (
   outbox: Outbox,
@@ -150,7 +157,7 @@ export const buildBatch = (
     const place = outbox.step();
     if (!place) break;
     const { bytes, words, at, end } = place;
-    // As kindOf and timeOf, without a call: of each point.
+    // Like kindOf and timeOf, but inlined, because this runs for each point.
     const word = at >> 2;
     const kind = ((words[word + 1] as number) >> 16) & 0xff;
     const time = ((words[word + 3] as number) & 0xffff) * TWO_32 + ((words[word + 2] as number) >>> 0);

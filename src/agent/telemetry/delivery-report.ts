@@ -1,23 +1,26 @@
-// What the application and the platform learn of delivery: dropped points, points whose time is a guess,
-// and that delivery falls behind.
+// Reports on delivery to the application and the platform: dropped points, points with a guessed
+// time stamp, and delivery that falls behind.
 import type { Events } from "../../events.js";
 import type { PlatformSession } from "../../platform/index.js";
 import type { DropReason, Drops, Outbox } from "../queue/index.js";
 import type { Time } from "../time/time.js";
 
-/** A burst of drops is one event, this long after its first; a lasting one again at most so often. */
+/**
+ * Drops are gathered for GATHER_MS into one event; while they go on, at most one event per
+ * EVENT_MS.
+ */
 const GATHER_MS = 1000;
 const EVENT_MS = 60_000;
-/** While drops go on they are reported to the platform so often at most. */
+/** While drops go on, report them to the platform at most this often. */
 const REPORT_MS = 10_000;
 /** Delivery is behind if points that wait now are not all delivered after this time. */
 const BEHIND_MS = 60_000;
 
 const REASONS: readonly DropReason[] = ["full", "refused", "unreadable"];
 const TEXT: { readonly [reason in DropReason]: string } = {
-  full: "there was no room",
-  refused: "the platform refuses their content",
-  unreadable: "they could not be read back",
+  full: "the queue is full",
+  refused: "the platform rejected their content",
+  unreadable: "the queue could not be read",
 };
 
 export class DeliveryReport {
@@ -25,11 +28,13 @@ export class DeliveryReport {
   private readonly _events: Events;
   private readonly _time: Time;
   private readonly _outbox: Outbox;
-  /** Drops that no event told yet. The numbers add up: each point is in one event. */
+  /** Drops not yet in an event. Each dropped point is counted in exactly one event. */
   private readonly _pending: Drops = { full: 0, refused: 0, unreadable: 0 };
   private _waitsForEvent = false;
   private _eventAt = Number.NEGATIVE_INFINITY;
-  /** Points whose time stamp is a guess: delivered, in the last report, and in the last that was taken. */
+  /**
+   * Points with a guessed time stamp: delivered, in the last report, and in the last accepted one.
+   */
   private _guessed = 0;
   private _guessedSent = 0;
   private _guessedReported = 0;
@@ -38,7 +43,7 @@ export class DeliveryReport {
   /** All points below this number waited at `_markedAt`; undefined: the platform is not busy. */
   private _mark: number | undefined;
   private _markedAt = 0;
-  /** Points dropped by then: they leave the outbox, too. */
+  /** Points dropped by then. Dropped points leave the outbox too, but are not delivered. */
   private _dropsAtMark = 0;
   private _cancel: (() => void) | undefined;
   private _isBehind = false;
@@ -51,15 +56,15 @@ export class DeliveryReport {
     outbox.watch((points, reason) => this._dropped(points, reason));
   }
 
-  /** The platform took points, `guessed` of which have a time stamp that is a guess. */
+  /** The platform accepted points, of which `guessed` have a guessed time stamp. */
   delivered(guessed: number): void {
     this._guessed += guessed;
     this._caughtUp();
   }
 
   /**
-   * The platform is busy ("not now": 429, an empty 500, a proxy's 503). If what waits now is not all
-   * delivered in a minute, that is reported once, and once more when it is.
+   * The platform is busy (429, an empty 500, or a proxy's 503). Reports once if the points that
+   * wait now are not all delivered within a minute, and once when delivery has caught up.
    */
   busy(): void {
     if (this._mark !== undefined) return;
@@ -67,14 +72,16 @@ export class DeliveryReport {
     this._cancel = this._session.host.clock.timer(BEHIND_MS, () => this._fellBehind());
   }
 
-  /** Nobody sends any more. */
+  /** Stops the measurement. */
   end(): void {
     this._cancel?.();
     this._cancel = undefined;
     this._mark = undefined;
   }
 
-  /** There is something to report to the platform, and the last report is long enough ago. */
+  /**
+   * True if there is something to report to the platform and the last report is long enough ago.
+   */
   get isDue(): boolean {
     return this.untilDue === 0;
   }
@@ -87,9 +94,9 @@ export class DeliveryReport {
   }
 
   /**
-   * The body of a report, as telemetry. The keys hold totals, so a report that comes twice does no harm:
-   * `moteDroppedFull`, `moteDroppedRefused`, `moteDroppedUnreadable` (points dropped since the durable
-   * queue began; without one, since the start) and `moteTimeGuessed` (since the start).
+   * The body of a report, as telemetry. Its values are totals, so a report that arrives twice is
+   * harmless: `moteDroppedFull`, `moteDroppedRefused`, `moteDroppedUnreadable` (since the durable
+   * queue was created or, without one, since the start) and `moteTimeGuessed` (since the start).
    */
   body(): Uint8Array {
     this._sentAt = this._session.host.clock.now();
@@ -104,12 +111,12 @@ export class DeliveryReport {
     return this._encode(values);
   }
 
-  /** The body of a small point that any platform takes that takes points at all. */
+  /** The body of a probe: a point that any platform accepts if it accepts telemetry at all. */
   probe(): Uint8Array {
     return this._encode({ moteDroppedRefused: this._outbox.dropped.refused });
   }
 
-  /** The platform took the report. */
+  /** The platform accepted the report. */
   reported(): void {
     this._outbox.dropsReported(this._dropsSent);
     this._guessedReported = this._guessedSent;
@@ -144,10 +151,10 @@ export class DeliveryReport {
 
   private _caughtUp(): void {
     const { first, waiting, drops } = this._outbox;
-    // A stop lay between.
+    // The agent was stopped in between.
     if (this._mark === undefined && this._isBehind) this._setMark();
     if (this._mark === undefined || first < this._mark) return;
-    // What was dropped is not delivered.
+    // A dropped point was not delivered.
     const hasDropped = drops !== this._dropsAtMark;
     const isLate = this._isBehind && this._session.host.clock.now() - this._markedAt > BEHIND_MS;
     if (waiting > 0 && (isLate || hasDropped)) {
@@ -170,7 +177,7 @@ export class DeliveryReport {
   private _fellBehind(): void {
     this._cancel = undefined;
     if (this._isBehind) return;
-    // An outage is reported as one.
+    // Outages have their own report.
     if (this._session.online !== true) {
       this.end();
       return;
@@ -179,7 +186,7 @@ export class DeliveryReport {
     const points = this._outbox.waiting;
     this._session.host.log(
       "warn",
-      `delivery is behind by a minute: the platform takes less, ${points} points wait`,
+      `delivery is more than a minute behind: the platform limits the rate, ${points} points wait`,
     );
     this._events.emit("delivery", { behind: true, points });
   }

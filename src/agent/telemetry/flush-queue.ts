@@ -3,12 +3,12 @@ import type { Clock } from "../../port.js";
 import type { Outbox } from "../queue/index.js";
 
 interface Flush {
-  /** The number of the first point that need not be delivered. */
+  /** Number of the first point that does not have to be delivered. */
   readonly number: number;
   readonly end: (all: boolean) => void;
 }
 
-/** Those who wait until all that was recorded before has left the outbox. */
+/** Pending `flush()` calls, which end when the points recorded before them left the outbox. */
 export class FlushQueue {
   private readonly _clock: Clock;
   private readonly _outbox: Outbox;
@@ -23,7 +23,10 @@ export class FlushQueue {
     return this._queue.length > 0;
   }
 
-  /** True once all earlier points left the outbox; false after `timeoutMs`, at an abort, at `end()`, or if not `running`. */
+  /**
+   * True once all earlier points left the outbox. False after `timeoutMs`, on abort, at `end()`, or
+   * if not `running`.
+   */
   add(timeoutMs: number, running: boolean, signal?: AbortSignalLike): Promise<boolean> {
     if (this._outbox.waiting === 0 || !running || signal?.aborted)
       return Promise.resolve(this._outbox.waiting === 0);
@@ -46,14 +49,14 @@ export class FlushQueue {
     });
   }
 
-  /** Ends those whose points are gone. */
+  /** Ends the calls whose points have left the outbox. */
   check(): void {
     const { first } = this._outbox;
     for (const flush of this._queue) if (flush.number <= first) flush.end(true);
     this._queue = this._queue.filter((flush) => flush.number > first);
   }
 
-  /** Nobody sends any more. */
+  /** Ends all calls, because nothing is sent any more. */
   end(): void {
     this.check();
     for (const flush of this._queue) flush.end(false);

@@ -1,4 +1,4 @@
-// Looks into the text of a point (an object as the agent wrote it itself) without parsing it.
+// Scans the text of a point (an object that the agent encoded) without parsing it.
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -9,7 +9,7 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** The end of the member that begins at `at`: the position of the comma behind it, or of the object's closing brace. */
+/** End of the member at `at`: the position of the next comma or of the object's closing brace. */
 export const memberEnd = (bytes: Uint8Array, at: number, to: number): number => {
   let depth = 0;
   let quoted = false;
@@ -26,21 +26,21 @@ export const memberEnd = (bytes: Uint8Array, at: number, to: number): number => 
   return to;
 };
 
-/** How many members the object from `from` to `to` has; it has one at least. */
+/** Number of members of the object from `from` to `to`, at least one. */
 export const countMembers = (bytes: Uint8Array, from: number, to: number): number => {
   let members = 0;
   for (let at = from + 1; at < to; at = memberEnd(bytes, at, to) + 1) members++;
   return members;
 };
 
-/** Where member `index` of the object begins. */
+/** Position of member `index` of the object. */
 export const memberAt = (bytes: Uint8Array, from: number, to: number, index: number): number => {
   let at = from + 1;
   for (let i = 0; i < index; i++) at = memberEnd(bytes, at, to) + 1;
   return at;
 };
 
-/** Which keys a batch holds, as hashes: two that look alike are taken for the same. */
+/** Hashes of the keys in a batch. Keys with equal hashes count as the same key. */
 export class KeySet {
   private readonly _hashes = new Int32Array(128);
   private _count = 0;
@@ -49,7 +49,10 @@ export class KeySet {
     this._count = 0;
   }
 
-  /** Adds the keys of the object from `from` to `to`, unless one is there already or there is no room: then false. */
+  /**
+   * Adds the keys of the object from `from` to `to`. False, adding none, if one is present or there
+   * is no room.
+   */
   add(bytes: Uint8Array, from: number, to: number): boolean {
     const before = this._count;
     for (let at = from + 1; at < to; at = memberEnd(bytes, at, to) + 1) {
@@ -69,7 +72,7 @@ export class KeySet {
   }
 }
 
-/** FNV-1a of a key's text up to its colon. */
+/** FNV-1a of the text of a key, up to its colon. */
 const hashKey = (bytes: Uint8Array, at: number, to: number): number => {
   let hash = 0x811c9dc5;
   let quoted = false;

@@ -1,29 +1,30 @@
-// Who is to blame when a point is refused alone: the point, or the platform and what is before it. A probe shows it: a small point of the agent's own, sent right after.
+// Decides whether a point that was refused alone is bad, or the platform or a proxy rejects
+// everything. A probe, a small point sent right after the refusal, tells them apart.
 import { Backoff } from "../../platform/backoff.js";
 import type { Host } from "../../port.js";
 import type { BatchLimit } from "./batch-limit.js";
 
-/** A probe that was accepted judges what was refused no longer before it. */
+/** An accepted probe is valid only for a refusal within this time before it. */
 const FRESH_MS = 10_000;
-/** While probes are refused as well, one goes out so often at most. */
+/** While probes are refused too, send at most one in this time. */
 const PROBE_MS = 60_000;
-/** The longest wait between two attempts in an outage, about. */
+/** Approximate maximum delay between two attempts in an outage. */
 const LONGEST_MS = 600_000;
-/** An outage is reported so often at most. */
+/** Report an outage at most once in this time. */
 const QUIET_MS = 3_600_000;
-/** That a value is left out is logged so often at most. */
+/** Log left-out values at most once in this time. */
 const LEFT_OUT_MS = 600_000;
 
-/** What it leaves for the next wake of a device that sleeps. */
+/** State saved for the next wake of a sleeping device. */
 export interface RefusalMemory {
-  /** Points go one by one, as one is refused: 0 or 1. */
+  /** 1 if points are sent one by one because one was refused, otherwise 0. */
   alone: number;
-  /** ms since the last probe of an outage, 0: there is none. */
+  /** ms since the last probe of an outage; 0: no outage. */
   probed: number;
 }
 
 export class RefusalPolicy {
-  /** The probe was refused, too: nothing is condemned. */
+  /** The probe was refused too, so no point is dropped. */
   outage = false;
   /** The status of the last refusal. */
   status = 0;
@@ -42,7 +43,7 @@ export class RefusalPolicy {
     this._backoff = new Backoff(host, LONGEST_MS);
   }
 
-  /** A point, or one key of it, was refused alone. True if a probe may go out. */
+  /** A single point, or one key of it, was refused. True if a probe may be sent. */
   refused(): boolean {
     const now = this._host.clock.now();
     this._refusedAt = now;
@@ -51,13 +52,19 @@ export class RefusalPolicy {
     return true;
   }
 
-  /** The probe was accepted. True if what was refused is to blame; else that was too long ago to know. */
+  /**
+   * The probe was accepted. True if the refused content is at fault, false if the refusal is too
+   * old to tell.
+   */
   accepted(): boolean {
     this.passed();
     return this._host.clock.now() - this._refusedAt <= FRESH_MS;
   }
 
-  /** A value is left out of its point as too large. A key that is so in each point must not fill the log. */
+  /**
+   * Logs that a value was left out as too large, but rarely: the key may be too large in every
+   * point.
+   */
   leftOut(): void {
     const now = this._host.clock.now();
     if (now - this._leftOutAt < LEFT_OUT_MS) return;
@@ -65,28 +72,28 @@ export class RefusalPolicy {
     this._host.log("warn", "a value is too large for the platform and is left out of its point");
   }
 
-  /** The platform takes telemetry. */
+  /** The platform accepts telemetry. */
   passed(): void {
     this.outage = false;
     this._logged = false;
     this._backoff.reset();
   }
 
-  /** ms until the next attempt, after a refusal that nobody is blamed for. */
+  /** ms until the next attempt after a refusal that no single point caused. */
   wait(): number {
     const now = this._host.clock.now();
     if (!this._logged && now >= this._quietUntil) {
       this._quietUntil = now + QUIET_MS;
       this._host.log(
         "error",
-        `telemetry is refused with ${this.status}: is the base URL right? Points are kept`,
+        `the platform refuses telemetry with ${this.status}: check the base URL; points are kept`,
       );
     }
     this._logged = true;
     return this._backoff.next();
   }
 
-  /** A wake begins: what was found out about a point that is refused outlives the sleep. */
+  /** Restores the state after a sleep of `sleptMs`. */
   awake(memory: RefusalMemory, sleptMs: number): void {
     if (memory.alone === 1) this._limit.alone();
     if (memory.probed === 0) return;
@@ -95,7 +102,7 @@ export class RefusalPolicy {
     this._probedAt = this._host.clock.now() - memory.probed - sleptMs;
   }
 
-  /** A wake ends. */
+  /** Saves the state before a sleep. */
   asleep(memory: RefusalMemory): void {
     memory.alone = this._limit.points === 1 ? 1 : 0;
     memory.probed = this.outage ? Math.max(1, Math.ceil(this._host.clock.now() - this._probedAt)) : 0;

@@ -1,8 +1,10 @@
-// The loop that brings points from the outbox to the platform (POST /api/v1/{token}/telemetry), and the application's way in.
+// The loop that sends points from the outbox to the platform (POST /api/v1/{token}/telemetry), and
+// the application's calls.
 //
-// What the platform answers decides: `done` forgets, `busy` and `lost` keep and try again smaller or later. A point that is refused alone is dropped only if
-// the platform takes a probe right after it, a small point of the agent's own: else not the content is wrong but the address, the
-// token, a proxy or the platform, and all is kept (refusal-policy.ts).
+// The outcome of a request decides: `done` removes the points; `busy` and `lost` keep them and
+// retry with a smaller batch or later. A point that is refused alone is dropped only if the
+// platform accepts a probe right after it. Otherwise the address, the token, a proxy or the
+// platform is the problem, and all points are kept (refusal-policy.ts).
 
 import type { Events } from "../../events.js";
 import type { Outcome } from "../../http/outcome.js";
@@ -22,17 +24,17 @@ import { RefusalPolicy } from "./refusal-policy.js";
 
 export type { RefusalMemory } from "./refusal-policy.js";
 
-/** The host does not say when it learns the time. */
-const TIME_LOOK_MS = 1000;
+/** The host does not notify when the time becomes known, so check at this interval. */
+const TIME_CHECK_MS = 1000;
 const TOO_LARGE = 413;
-/** Statuses of an empty bucket: a smaller batch may pass at once. */
+/** Statuses of an exhausted rate limit: a smaller batch may pass at once. */
 const BUCKET = [429, 500];
 
 /**
- * Where the loop is.
- * - `wait`: until a batch is full or old enough, or somebody wants it all delivered.
- * - `send`: a batch goes out.
- * - `probe`: a point was refused alone; is it for its content?
+ * State of the loop.
+ * - `wait`: until a batch is full or old enough, or a flush was requested.
+ * - `send`: a batch is sent.
+ * - `probe`: a single point was refused; a probe tests whether its content is the reason.
  * - `report`: drops are reported to the platform.
  */
 type Step = "wait" | "send" | "probe" | "report";
@@ -51,8 +53,8 @@ export class Telemetry implements Job {
   private _step: Step = "wait";
   private _batch: Batch | undefined;
   private _sentAt = 0;
-  /** Points wait, and the time stamp of the first is not known. */
-  private _stuck = false;
+  /** Points wait, but the time stamp of the first one is not known. */
+  private _waitsForTime = false;
 
   constructor(session: PlatformSession, events: Events, time: Time, outbox: Outbox) {
     this._session = session;
@@ -67,7 +69,7 @@ export class Telemetry implements Job {
     this.refusals = new RefusalPolicy(session.host, this._source.limit);
   }
 
-  /** See `TelemetryApi`, like the members that follow. */
+  /** Documented in `TelemetryApi`, like the following members. */
   record(values: Record<string, unknown>, options?: { readonly ts?: number | undefined }): boolean {
     const given = options?.ts;
     const ts = given === undefined ? undefined : applicationTimestamp(given);
@@ -101,7 +103,7 @@ export class Telemetry implements Job {
     return flushed;
   }
 
-  /** No points wait and no drops are to be reported, or the platform accepts none now. */
+  /** True if nothing is left to send or report, or if the platform currently rejects everything. */
   get idle(): boolean {
     return this.refusals.outage || (this._outbox.waiting === 0 && !this._report.isDue);
   }
@@ -116,7 +118,7 @@ export class Telemetry implements Job {
       if (wait !== 0) return wait;
       this._step = this._outbox.waiting > 0 ? "send" : "report";
     }
-    return this._talk(this._step);
+    return this._exchange(this._step);
   }
 
   end(): void {
@@ -125,20 +127,20 @@ export class Telemetry implements Job {
     this._report.end();
   }
 
-  private async _talk(step: Step): Promise<Wait> {
+  private async _exchange(step: Step): Promise<Wait> {
     await this._channel.ready();
     const request = this._session.running ? this._request(step) : undefined;
     this._step = request ? this._judge(step, await this._channel.send(request)) : "wait";
     return 0;
   }
 
-  /** ms until a batch or, if nothing waits, a report is to be sent, undefined for "when woken". */
+  /** ms until a batch or, if no points wait, a report is due. Undefined: wait to be notified. */
   private _untilDue(): number | undefined {
     this._flushes.check();
     if (this._outbox.waiting === 0) return this._report.untilDue;
-    if (this._stuck) {
-      this._stuck = false;
-      return TIME_LOOK_MS;
+    if (this._waitsForTime) {
+      this._waitsForTime = false;
+      return TIME_CHECK_MS;
     }
     return this._source.full || this._flushes.waiting ? 0 : this._source.untilDue;
   }
@@ -152,7 +154,7 @@ export class Telemetry implements Job {
 
   private _nextBatch(): Batch | undefined {
     this._batch = this._source.next();
-    this._stuck = !this._batch && this._outbox.waiting > 0;
+    this._waitsForTime = !this._batch && this._outbox.waiting > 0;
     return this._batch;
   }
 
@@ -164,7 +166,7 @@ export class Telemetry implements Job {
     if (outcome.kind === "done") return this._delivered(batch);
     if (outcome.kind === "refused") return this._refused(batch, outcome.status);
     if (outcome.kind === "busy") return this._busy(batch, outcome.status, outcome.retryAfterMs);
-    // A batch that is too much for the platform may also hang.
+    // A batch that is too large for the platform can also cause a time-out.
     if (this._session.host.clock.now() - this._sentAt >= EXCHANGE_MS) this._source.limit.busy(batch);
     return "send";
   }
@@ -182,7 +184,7 @@ export class Telemetry implements Job {
   }
 
   private _dropRejectedPoint(batch: Batch): Step {
-    this._source.gone(batch);
+    this._source.leaving(batch);
     this._outbox.refuse(batch.number + 1);
     return this._report.isDue ? "report" : "wait";
   }
@@ -202,7 +204,7 @@ export class Telemetry implements Job {
     return refusals.refused() ? "probe" : this._hold();
   }
 
-  /** Whatever becomes of it, the point that was refused is still the first. */
+  /** The refused point is still at the head of the queue. */
   private _probed(batch: Batch, outcome: Outcome): Step {
     const { refusals } = this;
     if (outcome.kind === "busy") this._channel.hold(outcome.retryAfterMs);
@@ -210,7 +212,7 @@ export class Telemetry implements Job {
       refusals.outage = true;
       return this._hold();
     }
-    // After a lost probe the point is to be refused once more.
+    // After a lost probe, send the point again to repeat the refusal.
     if (outcome.kind !== "done" || !refusals.accepted()) return "send";
     if (batch.number !== this._outbox.first) return "send";
     if (refusals.status !== TOO_LARGE) return this._dropRejectedPoint(batch);

@@ -279,7 +279,7 @@ test("wrong options are reported all at once, without their values", (t) => {
   const agentOf = (options: unknown) => () => rig.again(options as object);
   t.throws(make({ key: {}, attribute: 5 }), {
     code: "BAD_OPTIONS",
-    message: 'there is no option "key"; attribute is a text',
+    message: 'unknown option "key"; attribute is a text',
   });
   t.throws(
     agentOf({
@@ -294,8 +294,8 @@ test("wrong options are reported all at once, without their values", (t) => {
     {
       code: "BAD_OPTIONS",
       message:
-        "keys: a.onChange is a number from 0 to 1000000000000000; keys: b.windowMs is a whole number from 100 to 604800000; " +
-        'keys: there is no option "heartbeat" (b); keys: c is an object with onChange, onChangePercent, heartbeatMs, windowMs; ' +
+        "keys: a.onChange must be a number from 0 to 1000000000000000; keys: b.windowMs must be a whole number from 100 to 604800000; " +
+        'keys: unknown option "heartbeat" (b); keys: c is an object with onChange, onChangePercent, heartbeatMs, windowMs; ' +
         'keys: "d<e_min" is a key with markup; keys: f.onChangePercent is a number from 0 to 1000',
     },
   );
@@ -487,7 +487,7 @@ test("a shared attribute with a mistake changes nothing, and the operator reads 
   }
   t.is(
     error(),
-    "temperature.onChange is a number from 0 to 1000000000000000; power.windowMs is a whole number from 100 to 604800000",
+    "temperature.onChange must be a number from 0 to 1000000000000000; power.windowMs must be a whole number from 100 to 604800000",
   );
   await rise(rig, strategies, 20, 11);
   rig.platform.setShared(device, { reportStrategies: {} });

@@ -168,7 +168,7 @@ test("nobody comes after three quick power cycles: ten minutes later the board i
   boot(() => applications++, SOFTWARE);
   await board.clock.advance(20_000);
   t.is(applications, 0);
-  t.true(board.lines.includes("error: recovery: the application is not started (quick power cycles)"));
+  t.true(board.lines.includes("error: recovery mode: the application is not started (quick power cycles)"));
   await cyclePower(all);
   t.truthy(board.ap);
 });

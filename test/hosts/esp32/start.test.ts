@@ -273,7 +273,7 @@ test("power that goes while an image is activated costs no board, and no second 
 });
 
 for (const [what, reset, error] of [
-  ["a power loss", 1, "the power went before the new image was confirmed"],
+  ["a power loss", 1, "power was lost before the new image was confirmed"],
   ["a panic", 4, "the new image ended before it was confirmed (panic)"],
 ] as const) {
   test(`${what} on trial is reported as such by the image before`, async (t) => {

@@ -85,9 +85,9 @@ const FLOWS = {
 };
 /** So many times more where writes are put together. */
 const BURST = 12;
-const STRANGE = "error: the blocks hold something that is no durable queue: it begins empty";
+const STRANGE = "error: the storage of the durable queue contains other data: starting empty";
 /** How many is looked at. What a cut write left may look like a whole point that was damaged later. */
-const LOST = "error: the durable queue is damaged, older or gone: ";
+const LOST = "error: the durable queue is damaged, outdated or missing: at most ";
 
 function begin(shape: Shape): World {
   const body = shape.durable ? new Body(4, 512) : new Body(6, 1024);

@@ -127,7 +127,7 @@ test("a shared attribute that was too large is seen again once it is smaller", a
   rig.platform.setShared(device, { interval: 5 });
   await rig.clock.advance(11 * MINUTE);
   t.is(seen, 5);
-  t.is(rig.host.lines.filter((line) => line.includes("left out")).length, 1);
+  t.is(rig.host.lines.filter((line) => line.includes("is ignored")).length, 1);
 });
 
 test("shared attributes whose text is longer in bytes than in characters do not overrun the store", async (t) => {

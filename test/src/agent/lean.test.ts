@@ -50,7 +50,7 @@ test("lean: options of what is left out are refused by name", (t) => {
   t.throws(() => new lean.Agent(fakeHost(), options), {
     code: "BAD_OPTIONS",
     message:
-      "connections is a whole number from 1 to 2; cycle is left out of this build; firmware is left out of this build",
+      "connections must be a whole number from 1 to 2; cycle is not supported by this build; firmware is not supported by this build",
   });
 });
 
@@ -62,7 +62,7 @@ test("lean: calls of what is left out reject by name", async (t) => {
     ["rpc.call", agent.rpc.call("getTime", {})],
   ];
   for (const [name, call] of calls)
-    await t.throwsAsync(call, { code: "LEFT_OUT", message: `${name} is left out of this build` });
+    await t.throwsAsync(call, { code: "LEFT_OUT", message: `${name} is not supported by this build` });
   agent.firmware.retry();
 });
 

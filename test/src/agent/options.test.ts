@@ -64,16 +64,16 @@ test("what is no option and what is no group of options is reported by its name"
       firmware: null,
     }),
     [
-      'there is no option "attributes.bytes"',
-      "rpc is an object of options",
-      'there is no option "provisioning.name"',
-      "telemetry is an object of options",
-      "firmware is an object of options",
+      'unknown option "attributes.bytes"',
+      "rpc must be an object of options",
+      'unknown option "provisioning.name"',
+      "telemetry must be an object of options",
+      "firmware must be an object of options",
     ],
   );
-  t.deepEqual(mistakes({ ...GOOD, provisioning: null }), ["provisioning is an object of options"]);
+  t.deepEqual(mistakes({ ...GOOD, provisioning: null }), ["provisioning must be an object of options"]);
   for (const options of [undefined, null, "x", []])
-    t.deepEqual(mistakes(options), ["the options are an object"]);
+    t.deepEqual(mistakes(options), ["the options must be an object"]);
 });
 
 test("no value of an option is quoted: it may be a secret", (t) => {

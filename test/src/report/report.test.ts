@@ -419,7 +419,7 @@ test("wrong options are reported all at once, and none is quoted", (t) => {
   const error = t.throws(() => new Reports(host, wrong), { instanceOf: ReportError });
   t.is(
     error?.message,
-    'there is no option "more"; url is a text that begins with http:// or https://; session is a Session; api is a path like /apiTrendz/publicApi; jwtIn is header, bearer or query; rowBytes is a whole number from 256 to 16777216; idleMs is a whole number from 100 to 86400000',
+    'unknown option "more"; url is a text that begins with http:// or https://; session is a Session; api is a path like /apiTrendz/publicApi; jwtIn is header, bearer or query; rowBytes must be a whole number from 256 to 16777216; idleMs must be a whole number from 100 to 86400000',
   );
   t.notThrows(() => new Reports(host, { url: URL, session }));
 });
@@ -633,7 +633,7 @@ test("wrong options of a session are reported all at once, and none is quoted", 
   t.is(wrong({ url: URL, jwt: "s3cret\r\n" }), "jwt is a text of letters, digits and . _ ~ + / = -");
   t.is(
     wrong({ url: URL, username: "", password: 7 }),
-    "username is a text that is not empty; password is a text that is not empty",
+    "username must be a non-empty string; password must be a non-empty string",
   );
 });
 

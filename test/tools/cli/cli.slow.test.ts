@@ -72,7 +72,7 @@ test.serial("what the agent refuses is reported as wrong usage, without the valu
   ]);
   t.is(code, 2);
   t.regex(err, /--url is a text that begins with http/);
-  t.regex(err, /token can't be used: /);
+  t.regex(err, /token is invalid: /);
   t.false(err.includes("a token/with"));
 });
 
@@ -82,7 +82,7 @@ test.serial("each host of --firmware-host is looked at, however often it is give
   const basics = ["run", "--url", "http://127.0.0.1:1", "--token", "t", "--state", NO_PEM];
   const wrong = await mote([...basics, ...given("files.example.com", "https://files.example.com")]);
   t.is(wrong.code, 2);
-  t.regex(wrong.err, /--firmware-host lists hosts in lower case/);
+  t.regex(wrong.err, /--firmware-host must list hosts in lower case/);
   const right = await mote([...basics, ...given("files.example.com", "10.0.0.7:8443")]);
   t.notRegex(right.err, /--firmware-host/);
   t.regex(right.err, /state directory can't be used/);

@@ -470,7 +470,7 @@ test.serial("platform: views and limits that make no sense are wrong usage", asy
     [
       [],
       { SIMPLE_API_RATE_LIMITER_THREAD_POOL_SIZE: "0" },
-      /SIMPLE_API_RATE_LIMITER_THREAD_POOL_SIZE is a whole number from 1 on/,
+      /SIMPLE_API_RATE_LIMITER_THREAD_POOL_SIZE must be a whole number from 1 on/,
     ],
   ];
   for (const [args, env, message] of wrong) {

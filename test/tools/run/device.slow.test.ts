@@ -127,7 +127,7 @@ test.serial("five crashes while the store takes nothing: recovery mode all the s
   const { eventLog, stop } = start(t, stateDir, platform.url, image("1", CRASHES_LATER));
   await eventLog.until(({ events }) => events.some(({ event }) => event === "recovery"));
   t.deepEqual(eventLog.starts, Array(6).fill("1 confirmed"));
-  t.true(eventLog.events.some(({ line }) => line === 'stored value "recovery" could not be written'));
+  t.true(eventLog.events.some(({ line }) => line === 'could not store the value "recovery"'));
   t.is(await stop(), 0);
 });
 

@@ -15,32 +15,41 @@ import { ImageSink, type Source } from "./source.js";
 import { openCheck } from "./verification.js";
 
 const CHUNK_BYTES = 16_384;
-/** Restarts of a changing file, or requests for its length, before the update fails. */
-const MOST_TRIES = 10;
-/** Answers without progress in a row, from a platform that is online, before the update fails. */
-const VAIN_ATTEMPTS = 10;
-/** An answer with fewer bytes, and not all that was asked for, is no progress. */
-const LEAST_BYTES = 128;
+/**
+ * Maximum of restarts of a changing file, and of requests for its length, before the update fails.
+ */
+const MAX_TRIES = 10;
+/**
+ * Maximum of consecutive answers without progress from a reachable platform before the update
+ * fails.
+ */
+const MAX_VAIN_ANSWERS = 10;
+/** An incomplete answer with fewer bytes counts as no progress. */
+const MIN_PROGRESS_BYTES = 128;
 /** A request that brings fewer bytes in a minute is aborted. */
 const BYTES_PER_MINUTE = 1024;
 const MINUTE_MS = 60_000;
 
-/** `complete`: the image is in the slot and its checksum was right. `ended`: the journal or the session says why. */
+/**
+ * `complete`: the image is in the slot and its checksum is right. `ended`: see journal or session.
+ */
 export type Progress = "underWay" | "complete" | "ended";
 
-/** An image on its way, one request after the other. */
+/** A download in progress, one request at a time. */
 interface Transfer {
   readonly source: Source;
   readonly sink: ImageSink;
-  /** Answers without progress in a row. */
-  vain: number;
-  /** The writer's offset before the request under way, or -1. */
+  /** Number of consecutive answers without progress. */
+  answersWithoutProgress: number;
+  /** The writer's offset before the current request; -1: no request. */
   from: number;
-  /** How that request ended; undefined while it is under way. */
+  /** Outcome of that request; undefined while it is in progress. */
   outcome: Outcome | undefined;
 }
 
-/** Brings the assigned image into the slot, however often the connection drops, and reads it back. */
+/**
+ * Downloads the assigned image to the slot, resumes after lost connections, and verifies the slot.
+ */
 export class Download {
   private readonly _host: Host;
   private readonly _session: PlatformSession;
@@ -51,9 +60,11 @@ export class Download {
   private readonly _reporter: Reporter;
   private readonly _signal: Signal;
   private _transfer: Transfer | undefined;
-  /** How often this image was started again. */
+  /** Number of restarts of this image. */
   private _restarts = 0;
-  /** A refusal that a changed assignment would explain: it counts if the next read shows no change. */
+  /**
+   * A refusal that a changed assignment would explain. It counts if the next read shows no change.
+   */
   private _refusal: { failure: Failure; detail: string } | undefined;
 
   constructor(
@@ -74,20 +85,20 @@ export class Download {
     this._reporter = reporter;
   }
 
-  /** Forgets the transfer. The record says which bytes in the slot can be used again. */
+  /** Drops the transfer. The record keeps which bytes in the slot can be reused. */
   drop(): void {
     this._transfer?.source.hangUp();
     this._transfer = undefined;
     this._refusal = undefined;
   }
 
-  /** A request for a part is on its way. Its end raises the signal. */
+  /** A request for a part is in progress. Its end raises the signal. */
   get underWay(): boolean {
     const transfer = this._transfer;
     return transfer !== undefined && transfer.from >= 0 && transfer.outcome === undefined;
   }
 
-  /** Asks a file's server for its length, and records the length or the failure. */
+  /** Requests the length of the file from its server, and records the length or the failure. */
   async measure(image: Image): Promise<void> {
     const source = this._fromUrl(image.url ?? "");
     this._channel.clear();
@@ -102,7 +113,7 @@ export class Download {
         return;
       }
       const failed = answered ? { failure: "fileLength" as const, detail: "" } : source.failed(outcome);
-      if (failed || tries >= MOST_TRIES) {
+      if (failed || tries >= MAX_TRIES) {
         this._fail(failed?.failure ?? "fileUnanswered", failed ? failed.detail : statusOf(outcome));
         return;
       }
@@ -110,7 +121,7 @@ export class Download {
     }
   }
 
-  /** Requests the next missing part. No byte in the slot is fetched again. */
+  /** Requests the next missing part. Never requests bytes that are in the slot. */
   async advance(image: Image): Promise<Progress> {
     const refusal = this._refusal;
     this._refusal = undefined;
@@ -134,7 +145,7 @@ export class Download {
     transfer.from = writer.offset;
     const stopWatch = this._watch(transfer);
     transfer.source.part(sink, (result) => {
-      // Here, not at the next turn: there is none after a stop, nor for another image.
+      // Store the result here, because a stop or another image may prevent the next turn.
       stopWatch();
       transfer.outcome = result;
       this._signal.notify();
@@ -142,7 +153,7 @@ export class Download {
     return "underWay";
   }
 
-  /** Reads the slot back. A slot that does not hold the image loses its header. */
+  /** Verifies the slot. If it does not hold the image, erases its header. */
   async verify(image: Image): Promise<boolean> {
     const good = await slotHolds(this._host, image);
     if (good || !this._session.running) return good;
@@ -151,7 +162,7 @@ export class Download {
     return false;
   }
 
-  /** This image is still the assigned one, as far as is known. */
+  /** True while this image is the assigned one, as far as known. */
   private _wanted(): boolean {
     return !this._assignment.confirmed || this._assignment.key === this._journal.record?.key;
   }
@@ -171,27 +182,27 @@ export class Download {
       image.url === undefined
         ? new FromPlatform(this._session, this._channel, record, this._options.chunkBytes ?? CHUNK_BYTES)
         : this._fromUrl(image.url);
-    // Bytes from before a restart count only if a checksum can prove them.
+    // Bytes from before a restart are reused only if a checksum can verify them.
     const writer = new ImageWriter(this._host, check, image.size, image.unverified ? 0 : offset, {
       onTake: (from, to) => counters.fetched(key, from, to),
       onStep: (reached) => {
         this._journal.save({ offset: reached, etag: source.etag });
       },
     });
-    // Bytes from before a restart or a stop have been fetched.
+    // Bytes from before a restart or a stop were fetched already.
     counters.fetched(key, offset, offset);
     if (!writer.open()) return undefined;
     this._reporter.begin(Math.floor((100 * writer.resumable) / image.size));
     const progress = () =>
       this._reporter.progress(version, Math.max(writer.offset, writer.resumable), writer.size);
     const sink = new ImageSink(writer, () => this._wanted(), progress);
-    // The back-off of an earlier attempt is over: failed updates have a wait of their own.
+    // Clear the back-off of an earlier attempt: failed updates have their own delay.
     this._channel.clear();
-    this._transfer = { source, sink, vain: 0, from: -1, outcome: undefined };
+    this._transfer = { source, sink, answersWithoutProgress: 0, from: -1, outcome: undefined };
     return this._transfer;
   }
 
-  /** Aborts a request that brings too little. The result stops the watch. */
+  /** Aborts a request that is too slow. Call the result to stop watching. */
   private _watch({ source, sink: { writer } }: Transfer): () => void {
     const { clock } = this._host;
     let cancel = (): void => {};
@@ -206,14 +217,14 @@ export class Download {
     return () => cancel();
   }
 
-  /** A request ended after `got` bytes. Undefined: the transfer continues. */
+  /** Judges a request that brought `got` bytes. Undefined: the transfer continues. */
   private _judge(transfer: Transfer, outcome: Outcome, got: number): Progress | undefined {
     const { source, sink } = transfer;
     if (!this._session.running || !sink.wanted()) return this._stop();
     if (sink.failure) return this._fail(sink.failure);
     if (source.restarted) return this._restart();
-    if (got >= LEAST_BYTES) {
-      transfer.vain = 0;
+    if (got >= MIN_PROGRESS_BYTES) {
+      transfer.answersWithoutProgress = 0;
       this._channel.clear();
       return undefined;
     }
@@ -222,8 +233,10 @@ export class Download {
     const failed = got > 0 ? undefined : source.failed(outcome);
     if (failed) return this._refused(failed.failure, failed.detail);
     this._channel.hold(outcome.kind === "busy" ? outcome.retryAfterMs : undefined);
-    if (this._session.online) transfer.vain++;
-    return transfer.vain < VAIN_ATTEMPTS ? undefined : this._fail(source.unanswered, statusOf(outcome));
+    if (this._session.online) transfer.answersWithoutProgress++;
+    return transfer.answersWithoutProgress < MAX_VAIN_ANSWERS
+      ? undefined
+      : this._fail(source.unanswered, statusOf(outcome));
   }
 
   private _stop(): Progress {
@@ -231,9 +244,9 @@ export class Download {
     return "ended";
   }
 
-  /** The file changed: the bytes in the slot are useless. */
+  /** The file changed, so the bytes in the slot are useless. */
   private _restart(): Progress {
-    if (++this._restarts > MOST_TRIES) return this._fail("fileChanged");
+    if (++this._restarts > MAX_TRIES) return this._fail("fileChanged");
     this.drop();
     this._journal.save({ offset: 0, etag: "" });
     return "ended";
@@ -241,7 +254,7 @@ export class Download {
 
   private _refused(failure: Failure, detail: string): Progress {
     if (failure !== "changed" && failure !== "missing") return this._fail(failure, detail);
-    // Most likely another image is assigned by now.
+    // Most likely another image is assigned now.
     this.drop();
     this._refusal = { failure, detail };
     this._assignment.forget(0);
@@ -254,7 +267,7 @@ export class Download {
     const problem = await writer.problem();
     if (!this._session.running) return "ended";
     if (problem) return this._fail(problem === "checksum" && !writer.fresh ? "damaged" : problem);
-    // From here on the checksum is known that must be read back.
+    // From here on, the checksum to verify in the slot is known.
     const known = image.unverified ? this._journal.save({ checksum: writer.found }) : true;
     return known && writer.finish() ? "complete" : this._fail("slot");
   }
@@ -267,7 +280,7 @@ export class Download {
   }
 }
 
-/** The status for a message; empty if there was no answer. */
+/** The status for a message; empty without an answer. */
 const statusOf = (outcome: Outcome): string => {
   return outcome.kind === "lost" ? "" : String(outcome.status);
 };

@@ -1,8 +1,9 @@
-// An image that the platform holds: GET /api/v1/{token}/firmware?title=&version=&size=&chunk=
+// Downloads an image from the platform: GET /api/v1/{token}/firmware?title=&version=&size=&chunk=
 //
-// The platform knows no offset, only `size` bytes from `size * chunk` on. From offset N go on `size=N&chunk=1` (as many bytes
-// again), or a power of two that divides N. Past the end it answers 200 without a byte; its cache losing the file is a 500 without a body; another
-// assignment meanwhile is a 400 or a 404.
+// The platform knows no offset, only `size` bytes from `size * chunk` on. From offset N,
+// `size=N&chunk=1` continues with as many bytes again; so does a power of two that divides N. Past
+// the end the platform answers 200 without a body. If its cache lost the file it answers 500
+// without a body; after another assignment, 400 or 404.
 import type { Outcome } from "../../../http/outcome.js";
 import type { PlatformSession, RequestChannel } from "../../../platform/index.js";
 import { firmwarePath } from "../../../wire/paths.js";
@@ -10,7 +11,7 @@ import { type Failed, type ImageSink, type Source, STREAM_DEADLINE_MS } from "./
 
 const PART_DEADLINE_MS = 60_000;
 
-/** Which bytes to ask for at `offset` of an image of `end` bytes. No `size`: all of it. */
+/** The range to request at `offset` of an image of `end` bytes. Undefined: request all of it. */
 export const nextPart = (
   offset: number,
   end: number,
@@ -20,7 +21,7 @@ export const nextPart = (
   if (whole && offset === 0) return undefined;
   let size = chunkBytes;
   if (whole) size = offset;
-  // The lowest bit that is set: the next offset has more zeros at its end, up to those of chunkBytes.
+  // Lowest set bit: each next offset has more trailing zero bits, up to those of chunkBytes.
   else if (offset % chunkBytes !== 0) size = offset & -offset;
   return { size, chunk: offset / size, bytes: Math.min(size, end - offset) };
 };
@@ -48,7 +49,8 @@ export class FromPlatform implements Source {
 
   part(sink: ImageSink, done: (outcome: Outcome) => void): void {
     const { offset, end, size } = sink.writer;
-    // Only with three connections does the image have one of its own; with fewer the others get their turn between two parts.
+    // Only with three connections does the image have its own. With fewer, request parts so that
+    // others get a turn.
     const complete = end === size;
     const whole = this._session.mode === 3 && complete;
     const part = nextPart(offset, end, whole, complete ? this._chunkBytes : Math.min(this._chunkBytes, end));
@@ -62,7 +64,7 @@ export class FromPlatform implements Source {
     if (outcome.kind === "done") return { failure: "short", detail: "" };
     if (outcome.kind !== "refused") return undefined;
     const { status } = outcome;
-    // The device was deleted: that says nothing about the image.
+    // The device was deleted, which says nothing about the image.
     if (status === 403) return undefined;
     const failure = status === 400 ? "changed" : status === 404 ? "missing" : "refused";
     return { failure, detail: String(status) };

@@ -1,5 +1,6 @@
-// An image on an external host: GET fw_url, by ranges where the server has them. Only listed hosts are asked, none of them ever learns
-// the access token, and up to five redirects are followed as far as they lead to listed hosts, and not from https to http.
+// Downloads an image from an external host (GET fw_url), with range requests if the server supports
+// them. Only listed hosts are contacted, and none receives the access token. Up to five redirects
+// are followed, but only to listed hosts and never from https to http.
 
 import type { Connection } from "../../../http/connection.js";
 import { exchange } from "../../../http/connection.js";
@@ -22,17 +23,17 @@ export class FromUrl implements Source {
   private readonly _options: FirmwareOptions;
   private readonly _chunkBytes: number;
   private readonly _url: string;
-  /** Of the first answer. A part of a file with another ETag is refused. */
+  /** ETag of the first answer. A part of a file with another ETag is rejected. */
   private _etag: string | undefined;
   private _ranges = true;
-  /** Where the redirects led. */
+  /** URL after redirects. */
   private _at: string;
   private _connection: Connection | undefined;
   private _authority = "";
-  /** The file was replaced, or the server has no ranges: all of it must come again. */
+  /** The file was replaced or the server has no range support: start again. */
   restarted = false;
-  /** What refused a redirect. */
-  private _detour: string | undefined;
+  /** Why a redirect was not followed. */
+  private _redirectProblem: string | undefined;
   readonly unanswered = "fileUnanswered";
 
   constructor(
@@ -57,11 +58,11 @@ export class FromUrl implements Source {
       done(lost("no ranges"));
       return;
     }
-    // With fewer connections in small parts, as far as the server has ranges: records of TLS may have to stay small.
+    // With fewer connections, request small parts if possible: TLS records may have to stay small.
     const parts = this._session.mode !== 3 || end < size;
     const last = parts ? Math.min(offset + this._chunkBytes, end) : end;
     const taking: Sink = {
-      head: (file) => this._fits(file, last, sink),
+      head: (file) => this._continues(file, last, sink),
       begin: (length) => sink.begin(length),
       fragment: (bytes) => sink.fragment(bytes),
     };
@@ -71,7 +72,9 @@ export class FromUrl implements Source {
     });
   }
 
-  /** The length of the file, as the server states it; 0 if it does not, or did not answer (`answered` is false then). */
+  /**
+   * The length of the file according to its server; 0 if unknown. `answered`: the server answered.
+   */
   async measure(): Promise<{ size: number; answered: boolean; outcome: Outcome }> {
     let size = 0;
     let answered = false;
@@ -86,7 +89,7 @@ export class FromUrl implements Source {
   }
 
   failed(outcome: Outcome): Failed | undefined {
-    if (this._detour !== undefined) return { failure: "redirect", detail: this._detour };
+    if (this._redirectProblem !== undefined) return { failure: "redirect", detail: this._redirectProblem };
     if (outcome.kind === "done") return { failure: "short", detail: "" };
     return outcome.kind === "refused"
       ? { failure: "fileRefused", detail: String(outcome.status) }
@@ -102,8 +105,8 @@ export class FromUrl implements Source {
     this._connection = undefined;
   }
 
-  /** Whether the answer brings the bytes from the writer's offset on, of the file that the others came of. */
-  private _fits(file: FileHead, last: number, sink: ImageSink): boolean {
+  /** True if the answer continues the same file at the writer's offset. */
+  private _continues(file: FileHead, last: number, sink: ImageSink): boolean {
     const { offset, end, size, resumable } = sink.writer;
     const all = file.status === 200;
     this._ranges = !all;
@@ -120,9 +123,9 @@ export class FromUrl implements Source {
     return sink.failure === undefined && !this.restarted;
   }
 
-  /** One request, and those that its redirects lead to. */
+  /** Sends one request and follows its redirects. */
   private async _get(range: string, sink: Sink, deadlineMs: number): Promise<Outcome> {
-    this._detour = undefined;
+    this._redirectProblem = undefined;
     for (let hops = 0; this._session.running; hops++) {
       let moved: string | undefined;
       const head = (file: FileHead): boolean => {
@@ -144,17 +147,18 @@ export class FromUrl implements Source {
         sink: { ...sink, head },
       });
       if (moved === undefined) {
-        // An address that a redirect led to may be good for a while only: the next try begins at the first one.
+        // A redirect target may be valid only briefly, so the next attempt starts at the original
+        // URL.
         if (outcome.kind !== "done") this._at = this._url;
         return outcome;
       }
-      this._detour = this._follow(moved, file.target, hops);
-      if (this._detour !== undefined) return outcome;
+      this._redirectProblem = this._follow(moved, file.target, hops);
+      if (this._redirectProblem !== undefined) return outcome;
     }
     return lost("stopped");
   }
 
-  /** Why the redirect is not followed, if it is not. */
+  /** Why the redirect is not followed; undefined if it is. */
   private _follow(location: string, from: Target, hops: number): string | undefined {
     const to = resolveUrl(this._at, location);
     const file = location === "" ? undefined : parseUrl(to);

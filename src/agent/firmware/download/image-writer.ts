@@ -1,17 +1,18 @@
-// Writes an image to the slot while it comes, and checks it on the way.
+// Writes an image to the slot during the download and computes its checksum.
 //
-// Sector 0 is erased first, and its first bytes are written last, after the checksum was found right: a slot that holds a part of an image, or a
-// wrong one, has no header that anything could start. Every other sector is erased when its first byte comes.
+// Sector 0 is erased first, and its first bytes are written last, after the checksum was verified.
+// So a slot with an incomplete or wrong image has no header and cannot start. Every other sector is
+// erased when its first byte arrives.
 import type { Host, Slot } from "../../../port.js";
 import type { Image } from "../admission.js";
 import { type Check, openCheck, type Problem, pause } from "./verification.js";
 
-/** With sector 0 (4 KiB) and what is on its way on top, still less than the 16 KiB that a restart may cost. */
+/** With sector 0 (4 KiB) and bytes in transit, still below the 16 KiB that a restart may repeat. */
 const STEP_BYTES = 8192;
-/** Held back until the image is whole. Encrypted flash is written in as many. */
+/** Bytes held back until the image is complete; also the write unit of encrypted flash. */
 const HEAD_BYTES = 32;
 const PIECE_BYTES = 1024;
-/** Read without a break for other work. */
+/** Bytes read between two pauses for other work. */
 const SLICE_BYTES = 32_768;
 
 export interface WriteListener {
@@ -28,9 +29,11 @@ export class ImageWriter {
   private readonly _head: Uint8Array;
   private readonly _step: number;
   readonly size: number;
-  /** Bytes taken: in the slot, or in memory the first ones. */
+  /**
+   * Number of processed bytes. They are in the slot, except the first ones, which are in memory.
+   */
   offset = 0;
-  /** A download before a restart left these bytes in the slot, all but sector 0. */
+  /** Number of bytes, except sector 0, that a download before a restart left in the slot. */
   resumable: number;
   /** True if every byte came over the network in this run. */
   readonly fresh: boolean;
@@ -50,17 +53,17 @@ export class ImageWriter {
     this._head = new Uint8Array(Math.min(HEAD_BYTES, size));
   }
 
-  /** Where the next request must end: before bytes that are in the slot already. */
+  /** Limit of the next request: it must end before bytes that are already in the slot. */
   get end(): number {
     return this.resumable > 0 ? this._slot.sectorSize : this.size;
   }
 
-  /** Makes the slot unfit to start. False if it could not. */
+  /** Makes the slot unbootable. False if that failed. */
   open(): boolean {
     return this._slot.erase(0);
   }
 
-  /** Takes the bytes from `offset` on, `end` not exceeded. False if the slot could not be written. */
+  /** Processes bytes from `offset` on, up to `end`. False if the slot could not be written. */
   take(bytes: Uint8Array): boolean {
     this._check.write(bytes);
     this._listener.onTake(this.offset, this.offset + bytes.length);
@@ -79,7 +82,9 @@ export class ImageWriter {
     return true;
   }
 
-  /** Sector 0 is there again: takes what the slot holds after it. False if it could not be read. */
+  /**
+   * Sector 0 is complete again: processes the bytes after it in the slot. False if reading failed.
+   */
   async recall(): Promise<boolean> {
     const resumable = this.resumable;
     this.resumable = 0;
@@ -88,19 +93,20 @@ export class ImageWriter {
     return good;
   }
 
-  /** The checksum of all bytes, once `problem` was asked. */
+  /** Checksum of all bytes; valid after `problem()`. */
   get found(): string {
     return this._check.found;
   }
 
-  /** Of all bytes. To be called once. */
+  /** Judges all bytes. Call once. */
   problem(): Promise<Problem> {
     return this._check.problem();
   }
 
-  /** Writes the first bytes. False if it could not. */
+  /** Writes the first bytes. False if that failed. */
   finish(): boolean {
-    // What was written is durable once anything is read: no header in front of what a power loss may take, and none that it may take.
+    // A read makes earlier writes durable. So the image is durable before its header, and the
+    // header before success is reported.
     const byte = new Uint8Array(1);
     return (
       this._slot.read(this.size - 1, byte) && this._slot.write(0, this._head) && this._slot.read(0, byte)
@@ -114,14 +120,14 @@ export class ImageWriter {
   }
 }
 
-/** Reads back what was written: true if it is the image, whole. */
+/** Reads the slot back. True if it holds the complete image. */
 export async function slotHolds(host: Host, image: Image): Promise<boolean> {
   const check = openCheck(host, image);
   if (!check || !(await readSlot(host, check, 0, image.size))) return false;
   return (await check.problem()) === undefined;
 }
 
-/** Feeds `check` with what the slot holds from `from` to `to`. False if it could not be read. */
+/** Feeds `check` with the slot's bytes from `from` to `to`. False if reading failed. */
 async function readSlot(host: Host, check: Check, from: number, to: number): Promise<boolean> {
   const buffer = new Uint8Array(PIECE_BYTES);
   for (let at = from; at < to; at += PIECE_BYTES) {

@@ -3,7 +3,7 @@ import type { Sink } from "../../../http/request.js";
 import type { Failure } from "../failures.js";
 import type { ImageWriter } from "./image-writer.js";
 
-/** Deadline of a request that streams a whole image. A silent one ends earlier. */
+/** Deadline of a request that streams a whole image. A stalled one is aborted earlier. */
 export const STREAM_DEADLINE_MS = 3_600_000;
 
 export interface Failed {
@@ -11,11 +11,13 @@ export interface Failed {
   readonly detail: string;
 }
 
-/** Where the bytes of an image come from: the platform or an external host. */
+/** Source of the bytes of an image: the platform or an external host. */
 export interface Source {
-  /** Requests bytes that the writer lacks and passes them to `sink`. Calls `done` exactly once, at the end. */
+  /**
+   * Requests bytes that the writer lacks and passes them to `sink`. Calls `done` once at the end.
+   */
   part(sink: ImageSink, done: (outcome: Outcome) => void): void;
-  /** Why an answer without bytes ends the update; undefined: it is requested again later. */
+  /** Why an answer without bytes ends the update; undefined: request again later. */
   failed(outcome: Outcome): Failed | undefined;
   /** The failure after too many answers without bytes. */
   readonly unanswered: Failure;
@@ -23,18 +25,18 @@ export interface Source {
   readonly restarted: boolean;
   /** The file's ETag, if it has one. */
   readonly etag: string;
-  /** Aborts the request, and closes the connection if the source owns it. */
+  /** Aborts the request, and closes the connection if this source owns it. */
   hangUp(): void;
 }
 
-/** Passes an answer to the writer, and accepts no byte more than was requested. */
+/** Passes an answer to the writer, and rejects bytes beyond the requested ones. */
 export class ImageSink implements Sink {
   readonly writer: ImageWriter;
   /** False once another image is assigned. */
   readonly wanted: () => boolean;
   private readonly _progress: () => void;
   private _left = 0;
-  /** The bytes are wrong, or cannot be written. */
+  /** The bytes are wrong or cannot be written. */
   failure: Failure | undefined;
 
   constructor(writer: ImageWriter, wanted: () => boolean, progress: () => void) {
@@ -43,7 +45,7 @@ export class ImageSink implements Sink {
     this._progress = progress;
   }
 
-  /** All that was asked for came. */
+  /** All requested bytes arrived. */
   get complete(): boolean {
     return this._left === 0;
   }
@@ -53,7 +55,7 @@ export class ImageSink implements Sink {
   }
 
   begin(length: number | undefined): boolean {
-    // An empty answer is judged at its end: there is nothing to abort.
+    // An empty answer is judged at its end, because there is nothing to abort.
     if (length === undefined || length === 0 || length === this._left) return true;
     this.failure = "length";
     return false;

@@ -4,9 +4,9 @@ import { toHex } from "../../../wire/crypto/hex.js";
 import { isSignedBy, toPublicKey, toSignature } from "../../../wire/crypto/p256.js";
 import type { Image } from "../admission.js";
 
-// Judges the bytes of an image: by its checksum, and by its signature if there is a key.
+// Verifies the bytes of an image by checksum and, if there is a key, by signature.
 
-/** What is wrong with an image; undefined if nothing is. */
+/** The problem with an image; undefined if it is valid. */
 export type Problem = "checksum" | "signature" | undefined;
 
 const SIGNED = "SHA256";
@@ -15,7 +15,7 @@ export class Check {
   private readonly _host: Host;
   private readonly _image: Image;
   private readonly _digest: Digest;
-  /** What is signed; undefined if nobody asks, or if it is the checksum. */
+  /** Digest for the signature; undefined if not needed, or if the checksum serves for it. */
   private readonly _signed: Digest | undefined;
   private readonly _mark = new StatementMark();
 
@@ -32,15 +32,15 @@ export class Check {
     this._signed?.write(bytes);
   }
 
-  /** The checksum of all that was written, once `problem` was asked. */
+  /** Checksum of all bytes; valid after `problem()`. */
   found = "";
 
-  /** Of all that was written. To be called once. */
+  /** Judges all bytes. Call once. */
   async problem(): Promise<Problem> {
     const { checksum, algorithm, signed } = this._image;
     const found = toHex(this._digest.close());
     this.found = found;
-    // Empty only while nothing is known of it but what came.
+    // Empty only while nothing but the downloaded bytes is known about the image.
     if (checksum !== "" && !sameChecksum(found, checksum)) return "checksum";
     if (!signed) return undefined;
     if (this._mark.found) return "signature";
@@ -50,17 +50,17 @@ export class Check {
   }
 }
 
-/** Undefined if the host can't compute the checksum. */
+/** Undefined if the host cannot compute the checksum. */
 export const openCheck = (host: Host, image: Image): Check | undefined => {
   const digest = openDigest(image.algorithm, (name) => host.digest(name));
   return digest && new Check(host, image, digest);
 };
 
-// Signatures that the firmware key made over something other than an image.
+// Signatures made with the firmware key over something other than an image.
 
 /**
- * Every statement signed with the firmware key begins with this mark, and no image may.
- * So a signature of one never passes for the other's, whichever program made it.
+ * Prefix of every statement signed with the firmware key; no image may begin with it. So the
+ * signature of a statement never passes for that of an image, or the reverse.
  */
 const STATEMENT_MARK = "\u0000mote ";
 
@@ -81,7 +81,9 @@ export class StatementMark {
   }
 }
 
-/** False if `bytes` do not begin with the mark, or if there is no valid `publicKey` or `signature`. */
+/**
+ * Verifies a signed statement. False without the mark, a valid `publicKey` or a valid `signature`.
+ */
 export async function isSigned(
   host: Host,
   publicKey: string | undefined,
@@ -98,7 +100,7 @@ export async function isSigned(
   return isSignedBy(key, toHex(digest.close()), parts, () => pause(host.clock));
 }
 
-/** Lets other work go on. */
+/** Lets other work run. */
 export const pause = (clock: Clock): Promise<void> => {
   return new Promise((resolve) => {
     clock.timer(0, resolve);

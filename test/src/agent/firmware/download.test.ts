@@ -88,7 +88,7 @@ const ANSWERS: { title: string; outcome: Outcome; error: string }[] = [
   {
     title: "400 of a package that is assigned",
     outcome: { kind: "refused", status: 400, body: NONE },
-    error: "the platform refuses title and version (400)",
+    error: "the platform refuses the title and version (400)",
   },
   {
     title: "500 with a text",
@@ -98,7 +98,7 @@ const ANSWERS: { title: string; outcome: Outcome; error: string }[] = [
   {
     title: "500 again and again (the file left the platform's cache)",
     outcome: { kind: "busy", status: 500, retryAfterMs: undefined },
-    error: "the platform does not hand out the image (500)",
+    error: "the platform does not deliver the image (500)",
   },
   {
     title: "200 without a byte",
@@ -152,7 +152,7 @@ test("from an answer that is longer than what was asked for nothing is taken bey
   platform.hidesLength = true;
   platform.packages.set("2.0.0", imageOf("2.0.0", SIZE + 1));
   await device.until(done(platform));
-  t.is(platform.last.fw_error, "the platform sent another length than was asked for");
+  t.is(platform.last.fw_error, "the platform sent a different length than requested");
 });
 
 test("a failed download is tried again after 1 minute, 10 minutes and 1 hour, then no more", async (t) => {
@@ -215,7 +215,7 @@ test("an image that changes in the slot after it was written is found before it 
     device.machine.slots[1].bytes[20_000]! ^= 1;
   };
   await device.until(done(platform));
-  t.is(platform.last.fw_error, "the slot does not hold what was written");
+  t.is(platform.last.fw_error, "the slot does not contain the written bytes");
   t.is(device.machine.slots[1].bytes[0], 0xff, "the header is gone");
   await device.until(() => platform.last.fw_state === "UPDATED");
   t.deepEqual(device.booted, ["1.0.0", "2.0.0"]);
@@ -311,7 +311,7 @@ const REFUSED: {
   error: RegExp;
   options?: Partial<FirmwareOptions>;
 }[] = [
-  { title: "an empty checksum", change: { fw_checksum: "" }, error: /makes no sense \(fw_checksum/ },
+  { title: "an empty checksum", change: { fw_checksum: "" }, error: /is invalid \(fw_checksum/ },
   {
     title: "a missing checksum",
     change: { fw_checksum: undefined },
@@ -320,7 +320,7 @@ const REFUSED: {
   {
     title: "a checksum of another length",
     change: { fw_checksum: "abcd" },
-    error: /makes no sense \(fw_checksum/,
+    error: /is invalid \(fw_checksum/,
   },
   {
     title: "an unknown algorithm",
@@ -328,8 +328,8 @@ const REFUSED: {
     error: /fw_checksum_algorithm is not known/,
   },
   { title: "a missing size", change: { fw_size: undefined }, error: /incomplete \(fw_size is missing\)/ },
-  { title: "a size that is text", change: { fw_size: "20000" }, error: /makes no sense \(fw_size/ },
-  { title: "a version that is a number", change: { fw_version: 2 }, error: /makes no sense \(fw_version/ },
+  { title: "a size that is text", change: { fw_size: "20000" }, error: /is invalid \(fw_size/ },
+  { title: "a version that is a number", change: { fw_version: 2 }, error: /is invalid \(fw_version/ },
   {
     title: "an image larger than the slot",
     change: { fw_size: 16 * 4096 + 1 },
@@ -345,7 +345,7 @@ const REFUSED: {
     title: "a version below minimumVersion",
     change: {},
     options: { minimumVersion: "2.0.1" },
-    error: /older than minimumVersion/,
+    error: /older than firmware.minimumVersion/,
   },
   {
     title: "an update that the application does not allow",
@@ -483,7 +483,7 @@ test("after a power loss a verified image is read back again before it starts", 
     device.machine.slots[1].bytes[9000]! ^= 1;
   };
   await device.until(() => platform.last.fw_state === "FAILED");
-  t.is(platform.last.fw_error, "the slot does not hold what was written");
+  t.is(platform.last.fw_error, "the slot does not contain the written bytes");
   t.deepEqual(device.booted, ["1.0.0", "1.0.0"]);
 });
 

@@ -55,7 +55,7 @@ for (const [title, selfTest] of [
   test(`when the self test ${title}, the image before returns, reports why, and does not try again`, async (t) => {
     const { platform, device } = await onTrial({ selfTest });
     await device.until(failed(platform));
-    t.is(platform.last.fw_error, "the new image failed its self test");
+    t.is(platform.last.fw_error, "the new image failed its self-test");
     t.is(platform.last.current_fw_version, "1.0.0");
     await device.pass(3 * 60 * MINUTE);
     t.deepEqual(device.booted, ["1.0.0", "2.0.0", "1.0.0"]);
@@ -69,7 +69,7 @@ test("a new image that the platform never accepts gives way after 10 minutes, an
   });
   const since = device.machine.clock.now();
   await device.until(failed(platform));
-  t.is(platform.last.fw_error, "the new image was not accepted by the platform in time");
+  t.is(platform.last.fw_error, "the platform did not accept the new image in time");
   const took = device.machine.clock.now() - since;
   t.true(took >= 10 * MINUTE && took < 11 * MINUTE, `${took} ms`);
   device.accepted = () => true;
@@ -137,7 +137,7 @@ test("an image that calls itself by another version gives way", async (t) => {
   platform.packages.set("2.0.1", imageOf("2.0.1", SIZE));
   const device = new Device(platform, 2);
   await device.until(failed(platform));
-  t.is(platform.last.fw_error, "the new image calls itself by another title or version");
+  t.is(platform.last.fw_error, "the new image has a different title or version than assigned");
   await device.pass(3 * 60 * MINUTE);
   t.deepEqual(device.booted, ["1.0.0", "2.0.1", "1.0.0"]);
 });
@@ -193,8 +193,7 @@ for (const [fails, state, booted] of [
     });
     await device.until(() => ["UPDATED", "FAILED"].includes(String(platform.last.fw_state)));
     t.is(platform.last.fw_state, state);
-    if (state === "FAILED")
-      t.is(platform.last.fw_error, "the device could not store that the new image is kept");
+    if (state === "FAILED") t.is(platform.last.fw_error, "the device could not confirm the new image");
     t.deepEqual(device.booted, booted);
     t.is(at.length, Math.min(10, fails + 1));
     // What else happens to the update meanwhile, as the first look at its keys, may bring the next try forward.

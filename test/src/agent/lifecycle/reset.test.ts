@@ -186,7 +186,7 @@ test("a store that does not take it leaves all as it was, and the agent goes on"
   t.is(agent.state, "online");
   t.deepEqual(rig.host.restarts, []);
   t.deepEqual(kept(rig, ["token"]), ["token"]);
-  t.true(rig.host.lines.some((line) => line.includes('"reset" could not be written')));
+  t.true(rig.host.lines.some((line) => line.includes('could not store the value "reset"')));
 });
 
 for (const stays of ["wifi", "new-token", "token", "pending", "rpc0", "reset"]) {
@@ -203,7 +203,7 @@ for (const stays of ["wifi", "new-token", "token", "pending", "rpc0", "reset"]) 
     agent.start();
     await rig.clock.advance(3 * MINUTE);
     t.is(rig.platform.seen.length, length, "no token is got that would be forgotten");
-    t.is(rig.host.lines.filter((line) => line.includes("the reset is not complete")).length, 1);
+    t.is(rig.host.lines.filter((line) => line.includes("the reset is incomplete")).length, 1);
     rig.store.fails = undefined;
     await rig.clock.advance(MINUTE + 5000);
     t.is(agent.state, "online");

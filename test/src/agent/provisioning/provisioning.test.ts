@@ -79,7 +79,7 @@ test("a token that can't be stored is reported once, however often that is tried
   rig.store.fails = () => true;
   rig.agent().start();
   await rig.clock.advance(3_600_000);
-  t.is(rig.host.lines.filter((line) => line.includes("could not be written")).length, 1);
+  t.is(rig.host.lines.filter((line) => line.includes("could not store the value")).length, 1);
   rig.store.fails = undefined;
   await rig.clock.advance(61_000);
   t.deepEqual(details(rig, "provisioned"), [{ deviceName: NAME, adopted: false }]);

@@ -269,7 +269,7 @@ test("blocks too small for a durable queue are logged, and points wait in memory
     t.true(outbox.append(textOf(7), undefined));
     t.deepEqual(waitingNumbers(outbox), [7]);
     t.deepEqual(host.lines, [
-      "error: the blocks are too small for a durable queue: points are kept in memory only",
+      "error: the storage is too small for a durable queue: points are kept in memory only",
     ]);
   }
 });
@@ -286,7 +286,7 @@ test("a header torn at the start is not taken for another format: the points of 
     t.deepEqual(waitingNumbers(next.outbox), upTo(n - 1), `${torn} bytes`);
     t.true(next.outbox.append(textOf(n), undefined));
     t.deepEqual(waitingNumbers(rig(again(blocks)).outbox), [...upTo(n - 1), n], `${torn} bytes`);
-    t.deepEqual(next.host.lines, [`info: ${n - 1} points wait from before`]);
+    t.deepEqual(next.host.lines, [`info: ${n - 1} points are waiting from the previous run`]);
   }
 });
 
@@ -305,7 +305,7 @@ test("whatever the blocks held before they were the outbox's, it starts empty an
 test("blocks full of something else are logged, as points may have been in them; blank ones are not", (t) => {
   const strange = rig(new FakeFlash(2048, 512, new Uint8Array(2048).fill(0x5a)));
   t.true(
-    strange.host.lines.some((line) => line.includes("it begins empty")),
+    strange.host.lines.some((line) => line.includes("starting empty")),
     strange.host.lines.join(),
   );
   t.deepEqual(rig(flash(4)).host.lines, []);

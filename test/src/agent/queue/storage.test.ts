@@ -428,7 +428,7 @@ for (const [what, damage] of [
     const next = start(kept, damage(kept.bytes));
     t.deepEqual(next.outbox.dropped.unreadable, 288);
     t.is(next.outbox.waiting, 0);
-    t.true(next.host.lines.some((line) => line.includes("288 points of it at most are lost")));
+    t.true(next.host.lines.some((line) => line.includes("at most 288 points are lost")));
     const told: number[] = [];
     next.outbox.watch((points) => told.push(points));
     t.deepEqual(told, [288]);

@@ -422,25 +422,25 @@ test("an unacknowledged RPC is known on every poll, however many ended", (t) => 
 test("another RPC on a poll that was sent after it came takes its place; polls sent before that one may still bring a copy", (t) => {
   const { journal, open } = rig();
   const entry = open(4, "stored", 6);
-  journal.overtaken(5);
+  journal.supersedeBefore(5);
   t.is(journal.find(4, HASH, 99), entry, "that poll was open when it came");
-  journal.overtaken(8);
+  journal.supersedeBefore(8);
   t.is(journal.find(4, HASH, 7), entry);
   t.is(journal.find(4, HASH, 8), undefined, "a later poll brings a new one");
   journal.pollEnded(8);
   t.is(journal.find(4, HASH, 7), undefined);
   for (let id = 0; id < 8; id++) open(id, "stored", 9);
   t.is(journal.open(8, HASH, "stored", 9), "full");
-  journal.overtaken(9);
+  journal.supersedeBefore(9);
   t.truthy(open(8));
 });
 
-test("what an earlier run left is overtaken by the first poll of this one that brings another", (t) => {
+test("what an earlier run left is supersedeBefore by the first poll of this one that brings another", (t) => {
   const { open, store, clock } = rig();
   open(1);
   const { journal } = rig(store, clock);
   t.truthy(journal.find(1, HASH, 0));
-  journal.overtaken(0);
+  journal.supersedeBefore(0);
   t.is(journal.find(1, HASH, 0), undefined);
 });
 

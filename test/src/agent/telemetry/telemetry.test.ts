@@ -246,7 +246,7 @@ for (const [status, body] of [
     t.deepEqual(rig.drops, [{ points: 1, reason: "refused" }]);
     t.is(rig.outbox.dropped.refused, 1);
     t.is(rig.taken.findLast((one) => "moteDroppedRefused" in one.values)?.values.moteDroppedRefused, 1);
-    t.is(rig.host.lines.filter((line) => line.includes("refuses")).length, 1);
+    t.is(rig.host.lines.filter((line) => line.includes("rejected their content")).length, 1);
   });
 }
 
@@ -348,7 +348,7 @@ test("an address that is right now and then is reported once an hour", async (t)
     await rig.host.clock.advance(100_000);
   }
   t.deepEqual(rig.numbers, upTo(60));
-  t.is(rig.host.lines.filter((line) => line.includes("is the base URL right")).length, 2);
+  t.is(rig.host.lines.filter((line) => line.includes("check the base URL")).length, 2);
 });
 
 test("points on flash are delivered after a restart, drops are counted on", async (t) => {

@@ -91,7 +91,7 @@ export class PlayedDevice {
 
   #fails(): void {
     if (this.#state === "FAILED") return;
-    this.#reports({ fw_state: "FAILED", fw_error: "the new image failed its self test" });
+    this.#reports({ fw_state: "FAILED", fw_error: "the new image failed its self-test" });
   }
 
   #runs(version: string): void {

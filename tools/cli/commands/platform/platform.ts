@@ -202,5 +202,5 @@ function setting(variable: string, name: string, least: number): Record<string, 
   if (text === undefined || text === "") return {};
   const value = Number(text);
   if (Number.isSafeInteger(value) && value >= least) return { [name]: value };
-  throw new UsageError(`${variable} is a whole number from ${least} on`);
+  throw new UsageError(`${variable} must be a whole number from ${least} on`);
 }

@@ -14,7 +14,7 @@ import { each, failed, firmwareOnly, LONG, lampWith, MINUTE, SIZE, stays, UPDATE
 
 const SHAPE: LampOptions = { connections: 2 };
 
-const SIZE_PROBLEM = "the assignment makes no sense (fw_size is no number of bytes from 1 to 2147483647)";
+const SIZE_PROBLEM = "the assignment is invalid (fw_size is no number of bytes from 1 to 2147483647)";
 const INVALID: [string, Record<string, unknown>, string][] = [
   ["a size of 0", { fw_size: 0 }, SIZE_PROBLEM],
   ["a size below 0", { fw_size: -1 }, SIZE_PROBLEM],
@@ -25,18 +25,18 @@ const INVALID: [string, Record<string, unknown>, string][] = [
   [
     "an unknown algorithm",
     { fw_checksum_algorithm: "SHA3" },
-    "the assignment makes no sense (fw_checksum_algorithm is not known)",
+    "the assignment is invalid (fw_checksum_algorithm is not known)",
   ],
-  ["a title that is a path", { fw_title: "../../lamp" }, "the title is not that of this device's firmware"],
+  ["a title that is a path", { fw_title: "../../lamp" }, "the title is not firmware.title of this device"],
   [
     "a title of 300 characters",
     { fw_title: "lamp".repeat(75) },
-    "the assignment makes no sense (fw_title is too long)",
+    "the assignment is invalid (fw_title is too long)",
   ],
   [
     "a version of 300 characters",
     { fw_version: "2".repeat(300) },
-    "the assignment makes no sense (fw_version is too long)",
+    "the assignment is invalid (fw_version is too long)",
   ],
 ];
 
@@ -102,7 +102,7 @@ each("a download of which nothing ever comes: FAILED", async (t, shape) => {
   const lamp = lampWith(shape, {});
   lamp.platform.fault = firmwareOnly(() => "hang");
   await lamp.untilState("FAILED", "UPDATED");
-  t.deepEqual(lamp.shown, failed("the platform does not hand out the image"));
+  t.deepEqual(lamp.shown, failed("the platform does not deliver the image"));
 });
 
 each(
@@ -131,7 +131,7 @@ each("a platform that hands out one byte an answer: FAILED after few requests", 
     return "hang";
   });
   await lamp.untilState("FAILED", "UPDATED");
-  t.deepEqual(lamp.shown, failed("the platform does not hand out the image (200)"));
+  t.deepEqual(lamp.shown, failed("the platform does not deliver the image (200)"));
   t.true(lamp.fetches.length <= 40, `${lamp.fetches.length} requests`);
 });
 
@@ -181,9 +181,9 @@ each("a slot that does not keep what was written: FAILED, and never started", as
     if (name.startsWith("write 0+")) lamp.machine.slots[1].bytes[9000]! ^= 1;
   };
   await lamp.untilState("FAILED", "UPDATED");
-  t.deepEqual(lamp.shown, failed("the slot does not hold what was written"));
+  t.deepEqual(lamp.shown, failed("the slot does not contain the written bytes"));
   await lamp.pass(LONG);
-  t.deepEqual(lamp.shown, failed("the slot does not hold what was written"));
+  t.deepEqual(lamp.shown, failed("the slot does not contain the written bytes"));
   t.deepEqual(lamp.booted, ["1.0.0"]);
 });
 
@@ -202,7 +202,7 @@ each("a slot that can't be activated: FAILED, and the old image runs", async (t,
   const lamp = lampWith(shape, {});
   lamp.machine.onOperation = (name) => name !== "activate";
   await lamp.untilState("FAILED", "UPDATED");
-  t.deepEqual(lamp.shown, failed("the device finds the image unfit to start"));
+  t.deepEqual(lamp.shown, failed("the image is not bootable on this device"));
   await stays(t, lamp);
 });
 
@@ -238,7 +238,7 @@ for (const how of ["fails", "throws"] as const) {
       return false;
     };
     await lamp.untilState("FAILED", "UPDATED");
-    t.deepEqual(lamp.shown, failed("the device could not store that the new image is kept"));
+    t.deepEqual(lamp.shown, failed("the device could not confirm the new image"));
     t.deepEqual(lamp.booted, ["1.0.0", "2.0.0", "1.0.0"]);
   });
 }
@@ -412,7 +412,7 @@ each("an image without a checksum that changes in the slot does not start", asyn
   };
   files.assign(URL_2, {});
   await files.lamp.untilState("UPDATED", "FAILED");
-  t.deepEqual(files.lamp.shown, failed("the slot does not hold what was written"));
+  t.deepEqual(files.lamp.shown, failed("the slot does not contain the written bytes"));
 });
 
 each("a checksum that is there is verified, allowUnverified or not", async (t, shape) => {
@@ -437,7 +437,7 @@ each("a file of another length than fw_size is refused before its first byte", a
     const files = new Files({ ...shape, firmware: URL_HOSTS }, { ranges });
     files.assign(URL_2, { ...files.all, size: SIZE + 1 });
     await files.lamp.untilState("UPDATED", "FAILED");
-    t.deepEqual(files.lamp.shown, failed("the platform sent another length than was asked for"));
+    t.deepEqual(files.lamp.shown, failed("the platform sent a different length than requested"));
   }
 });
 
@@ -463,7 +463,7 @@ each("five redirects are followed, the sixth is not", async (t, shape) => {
     );
   t.deepEqual((await ended(shape, { answers: chain(5) })).lamp.shown, UPDATED);
   const sixth = await ended(shape, { answers: chain(6) });
-  t.deepEqual(sixth.lamp.shown, failed("a redirect of fw_url is not followed (more than 5)"));
+  t.deepEqual(sixth.lamp.shown, failed("a redirect of fw_url was rejected (more than 5)"));
 });
 
 for (const [title, status, headers, error] of [
@@ -484,7 +484,7 @@ for (const [title, status, headers, error] of [
     const files = await ended(shape, {
       answers: { "/lamp/2.0.0.bin?key=s3cret": { status, headers: { ...headers } } },
     });
-    t.deepEqual(files.lamp.shown, failed(`a redirect of fw_url is not followed (${error})`));
+    t.deepEqual(files.lamp.shown, failed(`a redirect of fw_url was rejected (${error})`));
     t.is(files.seen.length, 1);
   });
 }
@@ -498,7 +498,7 @@ each("from https to http only with allowHttp, a signature or not", async (t, sha
 each("over http from another machine: off unless allowHttp", async (t, shape) => {
   const url = `http://${HOST}/2.0.0.bin`;
   const refused = await ended(shape, {}, {}, url);
-  t.deepEqual(refused.lamp.shown, failed("no update over http without a signature or allowHttp"));
+  t.deepEqual(refused.lamp.shown, failed("an update over http needs a signature or firmware.allowHttp"));
   t.is(refused.seen.length, 0);
   t.deepEqual((await ended(shape, {}, { allowHttp: true }, url)).lamp.shown, UPDATED);
 });
@@ -514,7 +514,7 @@ each("a refusal of the server fails by name and is tried again", async (t, shape
 each("a server that is busy is asked again, and one that always is fails by name", async (t, shape) => {
   t.deepEqual((await ended(shape, { busy: { status: 503, times: 3 } })).lamp.shown, UPDATED);
   const always = await ended(shape, { busy: { status: 503, times: 1e9 } });
-  t.deepEqual(always.lamp.shown, failed("the server of fw_url does not hand out the file (503)"));
+  t.deepEqual(always.lamp.shown, failed("the server of fw_url does not deliver the file (503)"));
 });
 
 each("the platform is served meanwhile", async (t, shape) => {
@@ -542,7 +542,7 @@ test("hosts that can't be are reported when the agent is made", (t) => {
     const firmware = { title: "lamp", version: "1", urlHosts: urlHosts as string[] };
     const error = t.throws(() => new Agent(fakeHost(), { baseUrl: "https://p.test", token: "T", firmware }));
     t.true(
-      error instanceof MoteError && /firmware\.urlHosts lists hosts/.test(error.message),
+      error instanceof MoteError && /firmware\.urlHosts must list hosts/.test(error.message),
       String(urlHosts),
     );
   }
@@ -594,7 +594,7 @@ for (const algorithm of [undefined, "MD5"] as const) {
     async (t, shape) => {
       const lamp = signedLamp(shape, other, algorithm);
       await lamp.untilState("UPDATED", "FAILED");
-      t.deepEqual(lamp.shown, failed("the signature is not that of this device's key"));
+      t.deepEqual(lamp.shown, failed("the signature does not match firmware.publicKey"));
       t.true(lamp.machine.slots[1].bytes.subarray(0, 32).every((byte) => byte === 0xff));
       t.false(lamp.machine.operations.some((name) => name.startsWith("write 0+")));
       await stays(t, lamp);
@@ -614,7 +614,7 @@ for (const algorithm of [undefined, "MD5"] as const)
       lamp.platform.setShared(lamp.device, { fw_signature: signature });
       lamp.assign(lamp.package("2.0.0", text, algorithm && { algorithm }));
       await lamp.untilState("UPDATED", "FAILED");
-      t.deepEqual(lamp.shown, failed("the signature is not that of this device's key"));
+      t.deepEqual(lamp.shown, failed("the signature does not match firmware.publicKey"));
       await stays(t, lamp);
     },
   );
@@ -648,7 +648,7 @@ test("a signature that comes after the image was refused is a new assignment", a
   await lamp.untilState("FAILED");
   const image = lamp.images.get("2.0.0") as Uint8Array;
   lamp.platform.setShared(lamp.device, { fw_signature: signImage(other, image).signature });
-  await lamp.until(() => lamp.latest("fw_error") === "the signature is not that of this device's key");
+  await lamp.until(() => lamp.latest("fw_error") === "the signature does not match firmware.publicKey");
   lamp.platform.setShared(lamp.device, { fw_signature: signImage(maker, image).signature });
   await lamp.untilState("UPDATED");
   t.deepEqual(lamp.booted, ["1.0.0", "2.0.0"]);
@@ -659,7 +659,7 @@ test("what is no signature at all is reported as such", async (t) => {
     const lamp = signedLamp({}, undefined);
     lamp.platform.setShared(lamp.device, { fw_signature: value });
     await lamp.untilState("FAILED", "UPDATED");
-    t.regex(String(lamp.latest("fw_error")), /^the assignment makes no sense \(fw_signature is no /);
+    t.regex(String(lamp.latest("fw_error")), /^the assignment is invalid \(fw_signature is no /);
   }
 });
 
@@ -679,13 +679,13 @@ test("over http a signed image is taken, an unsigned one is not", async (t) => {
   const lamp = new Lamp({ agent });
   lamp.release("2.0.0", SIZE);
   await lamp.untilState("UPDATED", "FAILED");
-  t.deepEqual(lamp.shown, failed("no update over http without a signature or allowHttp"));
+  t.deepEqual(lamp.shown, failed("an update over http needs a signature or firmware.allowHttp"));
 });
 
 test("a key that is none is reported when the agent is made", (t) => {
   for (const wrong of ["", "04", publicKey.slice(2), `${publicKey}00`, 5]) {
     const firmware = { title: "lamp", version: "1.0.0", publicKey: wrong as string };
     const error = t.throws(() => new Agent(fakeHost(), { baseUrl: "https://p.test", token: "T", firmware }));
-    t.true(error instanceof MoteError && /firmware\.publicKey is a point/.test(error.message));
+    t.true(error instanceof MoteError && /firmware\.publicKey must be a P-256 point/.test(error.message));
   }
 });

@@ -16,7 +16,7 @@ import {
 } from "./reported.js";
 import { trials } from "./trials.js";
 
-const LENGTH = "the platform sent another length than was asked for";
+const LENGTH = "the platform sent a different length than requested";
 
 each("a wrong checksum: FAILED, the old image runs, and it is not fetched again", async (t, shape) => {
   const lamp = lampWith(shape, { checksum: createHash("sha256").update("other").digest("hex") });
@@ -32,7 +32,7 @@ each("the right checksum of a truncated image: FAILED, as it can't start", async
   lamp.machine.fit = (image) => image.length === whole.length;
   lamp.assign(lamp.package("2.0.0", whole.subarray(0, 15_000)));
   await lamp.untilState("FAILED", "UPDATED");
-  t.deepEqual(lamp.shown, failed("the device finds the image unfit to start"));
+  t.deepEqual(lamp.shown, failed("the image is not bootable on this device"));
   t.deepEqual(lamp.booted, ["1.0.0"]);
   await stays(t, lamp);
 });
@@ -40,7 +40,7 @@ each("the right checksum of a truncated image: FAILED, as it can't start", async
 each("an empty checksum: FAILED before a byte is fetched", async (t, shape) => {
   const lamp = lampWith(shape, { checksum: "" });
   await lamp.untilState("FAILED", "UPDATED");
-  t.deepEqual(lamp.shown, failed("the assignment makes no sense (fw_checksum is no text)"));
+  t.deepEqual(lamp.shown, failed("the assignment is invalid (fw_checksum is no text)"));
   await stays(t, lamp, 0);
 });
 
@@ -93,7 +93,7 @@ each("a file that the platform never hands out: FAILED, and UPDATED when it does
   const lamp = lampWith(shape, {});
   lamp.platform.fault = firmwareOnly(() => ({ status: 500 }));
   await lamp.untilState("FAILED", "UPDATED");
-  t.deepEqual(lamp.shown, failed("the platform does not hand out the image (500)"));
+  t.deepEqual(lamp.shown, failed("the platform does not deliver the image (500)"));
   lamp.platform.fault = undefined;
   await lamp.untilState("UPDATED");
   t.deepEqual(lamp.shown, UPDATED);

@@ -9,7 +9,7 @@ export function trials(each: Each): void {
     const lamp = await onTrial({ ...shape, firmware: { selfTest: () => never } });
     const since = lamp.machine.clock.now();
     await lamp.untilState("FAILED", "UPDATED");
-    t.deepEqual(lamp.shown, failed("the new image failed its self test"));
+    t.deepEqual(lamp.shown, failed("the new image failed its self-test"));
     t.true(lamp.machine.clock.now() - since < 6 * MINUTE);
     t.deepEqual(lamp.booted, ["1.0.0", "2.0.0", "1.0.0"]);
     await stays(t, lamp);
@@ -21,7 +21,7 @@ export function trials(each: Each): void {
     });
     const since = lamp.machine.clock.now();
     await lamp.untilState("FAILED", "UPDATED");
-    t.deepEqual(lamp.shown, failed("the new image was not accepted by the platform in time"));
+    t.deepEqual(lamp.shown, failed("the platform did not accept the new image in time"));
     const took = lamp.machine.clock.now() - since;
     t.true(took >= 10 * MINUTE && took < 12 * MINUTE, `${took} ms`);
   });
@@ -83,7 +83,7 @@ export function trials(each: Each): void {
       const fetches = lamp.fetches.length;
       lamp.machine.off();
       await lamp.untilState("FAILED", "UPDATED");
-      t.deepEqual(lamp.shown, failed("the power went before the new image was confirmed"));
+      t.deepEqual(lamp.shown, failed("power was lost before the new image was confirmed"));
       await lamp.untilState("UPDATED");
       t.deepEqual(lamp.shown, UPDATED);
       t.deepEqual(lamp.booted, ["1.0.0", "2.0.0", "1.0.0", "2.0.0"]);

@@ -103,7 +103,7 @@ test("a value of another format is reported, left alone, and kept beside when it
   const foreign = Uint8Array.of(9, 1, 2, 3);
   host.store.set("x", foreign);
   t.is(readStored(host, "x"), undefined);
-  t.regex(host.lines.join(), /"x" is damaged, or has an unknown format/);
+  t.regex(host.lines.join(), /"x" is damaged or has an unknown format/);
   t.deepEqual(host.store.get("x"), foreign);
   t.true(writeStored(host, "x", { a: 1 }));
   t.deepEqual(readStored(host, "x"), { a: 1 });

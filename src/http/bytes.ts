@@ -1,4 +1,4 @@
-// Reading short ASCII texts where they lie: no string is made for what is only compared. Every range is `from` to `to`, exclusive.
+// Reads short ASCII texts in place, without creating strings for comparisons. Ranges exclude `to`.
 
 const SPACE = 0x20;
 const TAB = 0x09;
@@ -8,32 +8,35 @@ export const isBlank = (byte: number | undefined): boolean => {
   return byte === SPACE || byte === TAB;
 };
 
-/** The first position of `byte`, or `to`. The engine of a board takes twice as long for its own `indexOf`. */
+/**
+ * Position of the first `byte`; `to` if there is none. On boards, the engine's `indexOf` takes
+ * twice as long.
+ */
 export const find = (bytes: Uint8Array, from: number, to: number, byte: number): number => {
   while (from < to && bytes[from] !== byte) from++;
   return from;
 };
 
-/** The first position that holds no blank. */
+/** Position of the first byte that is not a blank. */
 export const skipBlanks = (bytes: Uint8Array, from: number, to: number): number => {
   while (from < to && isBlank(bytes[from])) from++;
   return from;
 };
 
-/** The end of the range without the blanks at its end. */
+/** End of the range without trailing blanks. */
 export const trimBlanks = (bytes: Uint8Array, from: number, to: number): number => {
   while (to > from && isBlank(bytes[to - 1])) to--;
   return to;
 };
 
-/** An ASCII text in lower case, for `isText`: on XS a character of a text costs more than all else that is done with it there. */
+/** A lower-case ASCII word as bytes, for `isText`. On XS, reading characters of strings is slow. */
 export const word = (text: string): Uint8Array => {
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i);
   return bytes;
 };
 
-/** True if the range is this word, whatever the case of its letters. */
+/** True if the range equals this word, ignoring case. */
 export const isText = (bytes: Uint8Array, from: number, to: number, lower: Uint8Array): boolean => {
   const length = to - from;
   if (length !== lower.length) return false;
@@ -45,7 +48,7 @@ export const isText = (bytes: Uint8Array, from: number, to: number, lower: Uint8
   return true;
 };
 
-/** The number written in decimal digits, or -1 if the range holds anything else, nothing, or more than 15 digits. */
+/** The decimal number in the range; -1 if it is not one or has more than 15 digits. */
 export const decimal = (bytes: Uint8Array, from: number, to: number): number => {
   if (from >= to || to - from > 15) return -1;
   let value = 0;

@@ -1,14 +1,17 @@
-// One socket from its opening to its end, and the one request that is on it.
+// One socket from opening to end, with at most one request at a time.
 import type { Host, Socket, SocketEvent } from "../port.js";
 import { SILENCE, UNCONNECTED } from "./outcome.js";
 import type { Request } from "./request.js";
 import { type Answer, GIVEN_UP, ResponseReader } from "./response.js";
 import type { Target } from "./target.js";
 
-/** Name, TCP and TLS take no longer; a poll would else learn of a stalled handshake after a minute and a half. */
+/**
+ * Limit for DNS, TCP and TLS together. Without it, a poll would notice a stalled handshake only at
+ * its deadline.
+ */
 const OPENING_MS = 30_000;
 
-/** What a request of which nothing more is heard was waiting for. */
+/** Reason of a time-out, by phase. */
 const PHASES = {
   opening: UNCONNECTED,
   idle: "not sent in time",
@@ -18,13 +21,16 @@ const PHASES = {
 
 type Phase = keyof typeof PHASES;
 
-/** Notified of what becomes of the channel; never from within a call to it. */
+/** Listener of a channel. Never called during a call to the channel. */
 export interface ChannelListener {
   /** The last byte of the request was handed over. */
   sent(): void;
-  /** The answer is there; `reusable`: the channel takes another request. Otherwise it is closed. */
+  /**
+   * The answer is complete. `reusable`: the channel accepts another request; otherwise it is
+   * closed.
+   */
   answered(answer: Answer, reusable: boolean): void;
-  /** The channel ended by itself, with a request on it or without. Once at most. */
+  /** The channel failed, with or without a request. At most once. */
   broken(reason: string): void;
 }
 
@@ -36,14 +42,14 @@ export class Channel {
   private _socket: Socket | undefined;
   private _phase: Phase = "opening";
   private _over = false;
-  /** What is left to write begins at `_outAt`. */
+  /** Unsent bytes begin at `_outAt`. */
   private _out: Uint8Array | undefined;
   private _outAt = 0;
   private _busy = false;
   private _idleSince = 0;
-  /** Ends the limit of the opening. */
+  /** Cancels the time limit of the opening. */
   private _cancel: (() => void) | undefined;
-  /** True once a request was answered: what it sends next may meet a connection that the peer has closed. */
+  /** True after the first answer: from then on, the peer may close the connection while idle. */
   keptAlive = false;
 
   constructor(host: Host, target: Target, buffer: Uint8Array, listener: ChannelListener) {
@@ -56,13 +62,13 @@ export class Channel {
     try {
       this._socket = host.open(target.name, target.port, target.secure, event);
     } catch {
-      host.clock.timer(0, () => this._break("the host can't open a connection"));
+      host.clock.timer(0, () => this._break("the host cannot open a connection"));
     }
   }
 
-  /** Sends `bytes` as soon as the socket is open, and reads the answer. One at a time. */
+  /** Sends `bytes` once the socket is open, and reads the answer. One request at a time. */
   run(request: Request, bytes: Uint8Array): void {
-    // Heads are noted where one batch or RPC follows the other: what is noted takes slots.
+    // Cache response heads only for batches and RPCs in a row, because the cache takes slots.
     const alike = request.alike || request.headRoom;
     this._reader.begin(request.limit, request.sink, alike ? this._host : undefined);
     this._out = bytes;
@@ -73,7 +79,7 @@ export class Channel {
     this._guard(() => this._write());
   }
 
-  /** False if bytes came that no request asked for: an answer could not be told from them. */
+  /** False if unexpected bytes arrived, which could be taken for an answer. */
   get clean(): boolean {
     try {
       return this._phase === "opening" || this._socket?.read(this._buffer) === 0;
@@ -82,32 +88,32 @@ export class Channel {
     }
   }
 
-  /** Bytes of the request that were handed to the socket. */
+  /** Bytes of the request handed to the socket. */
   get handed(): number {
     return this._outAt;
   }
 
-  /** Bytes of the answer's body that came. */
+  /** Bytes of the response body received. */
   get bodyBytes(): number {
     return this._reader.bodyBytes;
   }
 
-  /** True once a byte of the answer has come. */
+  /** True once the first byte of the answer arrived. */
   get answering(): boolean {
     return this._reader.started;
   }
 
-  /** What the request is waiting for, for people. */
+  /** Describes what the request is waiting for. */
   get waitingFor(): string {
     return this.answering ? "answer not complete in time" : PHASES[this._phase];
   }
 
-  /** ms since the last answer; 0 while a request is on it. */
+  /** ms since the last answer; 0 during a request. */
   get idleMs(): number {
     return this._busy ? 0 : this._host.clock.now() - this._idleSince;
   }
 
-  /** Gives the socket up. Nothing more is reported. */
+  /** Closes the socket. Nothing more is reported. */
   close(): void {
     this._over = true;
     this._stopTimer();
@@ -115,7 +121,7 @@ export class Channel {
     try {
       this._socket?.close();
     } catch {
-      // It is given up anyway.
+      // The socket is closed anyway.
     }
   }
 
@@ -135,7 +141,7 @@ export class Channel {
     });
   }
 
-  /** No exception reaches the host: there it would end the run. */
+  /** An exception must not reach the host, where it would end the run. */
   private _guard(step: () => void): void {
     try {
       step();
@@ -152,7 +158,7 @@ export class Channel {
     this._write();
   }
 
-  /** Offers the rest until nothing of it is taken; then the socket says when to go on. */
+  /** Writes until the socket accepts no more; then continues at `writable`. */
   private _write(): void {
     const out = this._out;
     if (!out || this._phase !== "writing" || !this._socket) return;
@@ -195,12 +201,12 @@ export class Channel {
   }
 
   private _answered(answer: Answer, clean: boolean): void {
-    // An error may come early. What confirms half a request was not meant for it.
+    // An error may arrive early, but a success before the whole request is not for this request.
     if (this._out && answer.status < 400) {
       this._break("unlawful answer: before the request");
       return;
     }
-    // More than the answer, or an answer to half a request: what comes next on this connection is anybody's guess.
+    // After extra bytes, or an answer to half a request, the connection is out of step.
     const reusable = answer.reusable && clean && !this._out && this.clean;
     this._busy = false;
     this.keptAlive = true;

@@ -1,4 +1,4 @@
-// Requests to one platform, one after the other, on one connection that is kept as long as both sides want it.
+// Sends requests to one platform, one at a time, over a persistent connection.
 import type { Host } from "../port.js";
 import type { Binding } from "../wire/secret.js";
 import { bindingOf, isSameBinding } from "./binding.js";
@@ -10,25 +10,28 @@ import { writeRequest } from "./request.js";
 import type { Answer } from "./response.js";
 import type { Target } from "./target.js";
 
-/** What one read of a socket gives at most. */
+/** Maximum number of bytes of one socket read. */
 export const READ_BYTES = 2048;
-/** Requests that wait for their turn. */
-const QUEUE = 32;
-/** A request that must not be sent twice does not go out on a connection that was idle for longer: the peer may be closing it. */
+/** Maximum number of queued requests. */
+const MAX_QUEUED = 32;
+/**
+ * A non-repeatable request avoids a connection idle for longer than this: the peer may be closing
+ * it.
+ */
 const FRESH_MS = 5000;
 
 interface Job {
   readonly request: Request;
   readonly done: (outcome: Outcome) => void;
-  /** Ends the deadline. */
+  /** Cancels the deadline. */
   cancel: (() => void) | undefined;
-  /** Ends the wait for its budget. */
+  /** Cancels the wait for the rate limit. */
   release: (() => void) | undefined;
   sentReported: boolean;
 }
 
 const UNBOUND = "the credential is bound to another address or CA";
-/** Requests of no stated purpose are the application's. */
+/** Requests without a purpose belong to the application. */
 const OTHER: Purpose = "application";
 
 export class Connection implements ChannelListener {
@@ -38,14 +41,17 @@ export class Connection implements ChannelListener {
   private readonly _governor: Governor;
   private readonly _binding: Binding;
   #queue: Job[] = [];
-  /** Requests that the governor holds back: they take no turn from others. */
+  /** Requests delayed by the governor. Others may overtake them. */
   #held: Job[] = [];
   #job: Job | undefined;
   private _channel: Channel | undefined;
   private _closed = false;
   private _renew = false;
 
-  /** `buffer`: for what a read gives; other connections may have the same, as nothing in it outlives the read. `governor`: for all of them. */
+  /**
+   * `buffer`: for reads; may be shared, because nothing in it outlives a read. `governor`: shared
+   * by all connections.
+   */
   constructor(
     host: Host,
     target: Target,
@@ -69,7 +75,7 @@ export class Connection implements ChannelListener {
     if (this._closed) this._refuse(job, "stopped");
     else if (request.credential && !isSameBinding(request.credential.binding, this._binding))
       this._refuse(job, UNBOUND);
-    else if (this.#queue.length + this.#held.length >= QUEUE) this._refuse(job, "too many requests wait");
+    else if (this.#queue.length + this.#held.length >= MAX_QUEUED) this._refuse(job, "too many requests wait");
     else {
       if (request.hurried) this._limit(job);
       const waitMs = this._governor.take(request.purpose ?? OTHER);
@@ -83,7 +89,7 @@ export class Connection implements ChannelListener {
     this._next();
   }
 
-  /** Keeps `job` back until its budget allows it, unless its deadline or a close ends it before. */
+  /** Delays `job` until its rate limit allows it, unless its deadline or a close comes first. */
   private _hold(job: Job, ms: number): void {
     this.#held.push(job);
     job.release = this._host.clock.timer(ms, () => {
@@ -92,15 +98,15 @@ export class Connection implements ChannelListener {
     });
   }
 
-  /** The next request goes out on a new connection. */
+  /** Sends the next request on a new connection. */
   fresh(): void {
     if (this.#job) this._renew = true;
     else this._drop();
   }
 
   /**
-   * What was open is of no use any more. The request under way goes out again on a new connection if it may be sent twice, with all of its time unless
-   * somebody is in a hurry; else it is lost.
+   * Abandons the current socket. The active request is sent again on a new connection if it is
+   * repeatable, with a new deadline unless `hurried`. Otherwise it is lost.
    */
   renew(): void {
     const job = this.#job;
@@ -113,7 +119,7 @@ export class Connection implements ChannelListener {
     } else if (job) this._finish(lost("the network was gone"));
   }
 
-  /** For good: requests open and waiting end as `lost`, and so does every later one. */
+  /** Closes for good: active, queued and later requests end as `lost`. */
   close(): void {
     if (this._closed) return;
     this._closed = true;
@@ -124,7 +130,7 @@ export class Connection implements ChannelListener {
     jobs.forEach((job) => void this._report(job, lost("stopped")));
   }
 
-  // As the listener of the channel.
+  // Implements ChannelListener.
 
   sent(): void {
     const job = this.#job;
@@ -150,7 +156,7 @@ export class Connection implements ChannelListener {
     const again = job && this._channel && mayRepeat(job.request, this._channel);
     const bytes = this._channel?.bodyBytes;
     this._channel = undefined;
-    // Once at most: what is sent again goes out on a connection that was not kept.
+    // Happens at most once, because the retry uses a new connection.
     if (again) this._attempt(job);
     else if (job) this._finish(lost(reason), bytes);
   }
@@ -198,7 +204,7 @@ export class Connection implements ChannelListener {
     this._finish(lost(reason), bytes);
   }
 
-  /** `bytes`: of the answer's body that came. */
+  /** `bytes`: received bytes of the response body. */
   private _finish(outcome: Outcome, bytes = 0): void {
     const job = this.#job;
     this.#job = undefined;
@@ -220,7 +226,7 @@ export class Connection implements ChannelListener {
     }
   }
 
-  /** Gives the job's place back before it had one. */
+  /** Refuses a job before it is queued. */
   private _refuse(job: Job, reason: string): void {
     this._host.clock.timer(0, () => this._report(job, lost(reason)));
   }
@@ -232,12 +238,15 @@ export class Connection implements ChannelListener {
   }
 }
 
-/** The peer closed a kept connection as the request came: it has not read it, or the request bears being read twice. */
+/**
+ * The peer closed an idle connection as the request was sent: repeat it if it was not read or is
+ * repeatable.
+ */
 const mayRepeat = (request: Request, channel: Channel): boolean => {
   return channel.keptAlive && !channel.answering && (request.repeatable || channel.handed === 0);
 };
 
-/** One request to exactly one outcome. Never rejects. */
+/** Sends one request and resolves with its outcome. Never rejects. */
 export const exchange = (connection: Connection, request: Request): Promise<Outcome> => {
   return new Promise((resolve) => connection.send(request, resolve));
 };

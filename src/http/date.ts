@@ -1,11 +1,11 @@
-// The one form of date that HTTP servers send today: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, IMF-fixdate).
+// Parses the date format of HTTP: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, IMF-fixdate).
 import { decimal, isText, word } from "./bytes.js";
 
 export const DATE_BYTES = 29;
 const GMT = word(" gmt");
 const NAMES = word("janfebmaraprmayjunjulaugsepoctnovdec");
 
-/** Three letters as one number, whatever their case. */
+/** Three letters as one number, ignoring case. */
 const lettersAt = (bytes: Uint8Array, at: number): number => {
   const letters =
     ((bytes[at] as number) << 16) | ((bytes[at + 1] as number) << 8) | (bytes[at + 2] as number);
@@ -17,7 +17,7 @@ const COMMA = 0x2c;
 const SPACE = 0x20;
 const COLON = 0x3a;
 
-/** ms since 1970, or undefined if the range holds no such date, or a day that the month has not. Of the weekday only that it ends no line. */
+/** ms since 1970; undefined for an invalid date. The weekday is not checked. */
 export const parseDate = (bytes: Uint8Array, from: number, to: number): number | undefined => {
   if (to - from !== DATE_BYTES || !hasShape(bytes, from)) return undefined;
   const month = MONTHS.indexOf(lettersAt(bytes, from + 8));
@@ -28,20 +28,23 @@ export const parseDate = (bytes: Uint8Array, from: number, to: number): number |
   const second = decimal(bytes, from + 23, from + 25);
   if (month < 0 || day < 1 || year < 1970 || hour < 0 || hour > 23 || minute < 0 || minute > 59)
     return undefined;
-  // 60: a leap second.
+  // 60 is a leap second.
   if (second < 0 || second > 60) return undefined;
   const midnight = Date.UTC(year, month, day);
   if (day > 28 && new Date(midnight).getUTCDate() !== day) return undefined;
   return midnight + ((hour * 60 + minute) * 60 + second) * 1000;
 };
 
-/** The same of a text, in a tenth of the time on a board; undefined also for a date that is not written as the engine would write it. */
+/**
+ * Like `parseDate` for strings, ten times faster on boards. Undefined unless formatted as by the
+ * engine.
+ */
 export const parseUsualDate = (text: string): number | undefined => {
   const ms = Date.parse(text);
   return ms >= 0 && new Date(ms).toUTCString() === text ? ms : undefined;
 };
 
-/** What stands between the names and numbers. */
+/** True if the separators between names and numbers are right. */
 const hasShape = (bytes: Uint8Array, from: number): boolean => {
   return (
     (bytes[from] as number) > SPACE &&

@@ -1,23 +1,28 @@
-// How fast requests may leave, whatever the peer answers and however fast.
+// Limits the rate of requests, regardless of the peer's answers.
 import type { Clock } from "../port.js";
 import type { Outcome } from "./outcome.js";
 
 interface Budget {
-  /** Requests that may leave at once. */
+  /** Number of requests that may be sent at once. */
   readonly burst: number;
-  /** Requests that may leave in each minute after that. */
+  /** Number of requests per minute after that. */
   readonly perMinute: number;
   /**
-   * Which requests don't count, so that work at full speed is never slowed: `taken`: those that the platform accepted, where the device decides how many
-   * there are; `bytes`: those that brought 1 KiB or more.
+   * Requests that do not count, so that normal work is never slowed. `taken`: accepted requests,
+   * whose number the device decides. `bytes`: requests that brought at least 1 KiB.
    */
   readonly free?: "taken" | "bytes";
 }
 
-/** A minute sees `burst + perMinute` requests of one purpose at most, free ones aside. */
+/**
+ * Limits per purpose: at most `burst + perMinute` requests in one minute, not counting free ones.
+ */
 export const BUDGETS = {
   telemetry: { burst: 60, perMinute: 60, free: "taken" },
-  /** Reads, publications and probes: a read follows each change, and changes come twice a second at most. */
+  /**
+   * Reads, publications and probes. A read follows each change, and changes come at most twice a
+   * second.
+   */
   attributes: { burst: 60, perMinute: 240 },
   attributePoll: { burst: 60, perMinute: 120 },
   /** An operator's script: 1,000 RPCs at full speed, then 50 a second. */
@@ -30,23 +35,23 @@ export const BUDGETS = {
   report: { burst: 60, perMinute: 60, free: "taken" },
 } as const satisfies Record<string, Budget>;
 
-/** What a request is for. */
+/** The purpose of a request. */
 export type Purpose = keyof typeof BUDGETS;
 
 const MINUTE_MS = 60_000;
 const FREE_BYTES = 1024;
 
-/** A token bucket for each purpose. */
+/** One token bucket per purpose. */
 export class Governor {
   private readonly _clock: Clock;
-  /** When each bucket will be full again: one number holds its level. */
+  /** Time when each bucket is full again; this encodes its level. */
   private readonly _fullAt: { [P in Purpose]?: number } = {};
 
   constructor(clock: Clock) {
     this._clock = clock;
   }
 
-  /** Takes a token. Returns for how many ms the request must wait; 0: it may leave now. */
+  /** Takes a token. Returns the ms that the request must wait; 0: send now. */
   take(purpose: Purpose): number {
     const { burst } = BUDGETS[purpose];
     const now = this._clock.now();
@@ -55,18 +60,18 @@ export class Governor {
     return Math.max(0, Math.ceil(fullAt - burst * tokenMs(purpose) - now));
   }
 
-  /** A request ended, whose answer brought `bytes`. Gives back what its budget does not count. */
+  /** A request ended and brought `bytes`. Returns its token if the request is free. */
   ended(purpose: Purpose, outcome: Outcome, bytes: number): void {
     const { free }: Budget = BUDGETS[purpose];
     if (free === "taken" && outcome.kind === "done") this.giveBack(purpose);
     if (free === "bytes") this.giveBack(purpose, Math.min(1, bytes / FREE_BYTES));
   }
 
-  /** Gives `tokens` back. */
+  /** Returns `tokens`. */
   giveBack(purpose: Purpose, tokens = 1): void {
     this._fullAt[purpose] = (this._fullAt[purpose] ?? 0) - tokens * tokenMs(purpose);
   }
 }
 
-/** ms in which a bucket gains a token. */
+/** ms per token. */
 const tokenMs = (purpose: Purpose): number => MINUTE_MS / BUDGETS[purpose].perMinute;

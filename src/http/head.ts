@@ -1,23 +1,25 @@
-// The head of an answer: what the agent needs of it, read from the lines where they lie. Every other header is skipped.
-// Content-Type is not among them: the platform labels plain text as JSON and sends JSON without a label.
+// The response head: parses the headers that the agent needs in place and skips all others.
+// Content-Type is ignored: the platform labels text as JSON and sends JSON without a label.
 import { decimal, find, isBlank, isText, skipBlanks, trimBlanks, word } from "./bytes.js";
 import { parseDate } from "./date.js";
 
-/** Bytes of a line that are looked at. A header that matters is never longer. */
+/** Maximum length of a parsed line. Relevant headers are never longer. */
 export const LINE = 160;
-/** The same where a file is fetched: an address in Location may be long. */
+/** The same for file downloads, because a Location may be long. */
 export const FILE_LINE = 2200;
-const LONGEST_TAG = 80;
+const MAX_TAG = 80;
 const LOCATION = word("location");
 const ETAG = word("etag");
 const CONTENT_RANGE = word("content-range");
 const UNIT = word("bytes ");
 const QUOTE = 0x22;
 
-/** Where the body ends: there is none; after `length` bytes; with the last chunk; with the connection. */
+/**
+ * End of the body: none; after `length` bytes; after the last chunk; at the end of the connection.
+ */
 export type Framing = "none" | "length" | "chunked" | "close";
 
-/** The headers that matter, by the lengths of their names: no two are of one length, and few others are of these. */
+/** Relevant headers by the length of their names, which are all different. */
 const DATE = 4;
 const CONNECTION = 10;
 const RETRY_AFTER = 11;
@@ -35,26 +37,26 @@ const KEEP_ALIVE = word("keep-alive");
 const COLON = 0x3a;
 const COMMA = 0x2c;
 const DOT = 0x2e;
-/** A platform that asks for more is asked again sooner. */
-const LONGEST_WAIT_MS = 3_600_000;
+/** Limit of Retry-After. */
+const MAX_WAIT_MS = 3_600_000;
 
 export class Head {
   status = 0;
-  /** Of Content-Length; -1 if there was none. */
+  /** Value of Content-Length; -1 if missing. */
   length = -1;
   chunked = false;
-  /** Of the Date header, ms since 1970. */
+  /** Value of the Date header, in ms since 1970. */
   date: number | undefined;
-  /** Called with the lines that are of interest only for a file. */
+  /** Set to receive the headers that matter only for files. */
   file: FileHead | undefined;
   private _retryMs: number | undefined;
   private _retryDate: number | undefined;
-  /** HTTP/1.0 closes unless it says otherwise. */
+  /** HTTP/1.0 closes the connection by default. */
   private _old = false;
-  /** What the peer says of the connection; that it closes it goes before all else. */
+  /** The Connection header; "close" takes precedence. */
   private _keep: boolean | undefined;
 
-  /** Forgets all but the status: before each head, also after a 1xx. */
+  /** Clears everything but the status, before each head and after a 1xx. */
   clear(): void {
     this.length = -1;
     this.chunked = false;
@@ -65,7 +67,9 @@ export class Head {
     this._keep = undefined;
   }
 
-  /** Takes `HTTP/1.1 200 OK`; the reason phrase, and the blank before it, may be missing. Returns what is wrong. */
+  /**
+   * Parses `HTTP/1.1 200 OK`; the reason phrase and its blank may be missing. Returns the problem.
+   */
   takeStatus(bytes: Uint8Array, from: number, to: number): string | undefined {
     const digits = from + 9;
     const version =
@@ -79,11 +83,11 @@ export class Head {
     return this.status === 101 ? "protocol switched" : undefined;
   }
 
-  /** Takes one header line, `cut` if it was longer than LINE. Returns what is wrong. */
+  /** Parses one header line. `cut`: it was longer than LINE. Returns the problem. */
   takeField(bytes: Uint8Array, from: number, to: number, cut: boolean): string | undefined {
     if (isBlank(bytes[from])) return "folded header";
     const colon = find(bytes, from, to, COLON);
-    // A blank before the colon is how one header is passed off as another.
+    // A blank before the colon can disguise one header as another.
     if (colon === from || colon === to || isBlank(bytes[colon - 1])) return "bad header";
     const name = NAMES[colon - from];
     const known = name !== undefined && isText(bytes, from, colon, name);
@@ -110,7 +114,7 @@ export class Head {
     }
   }
 
-  /** Returns what is wrong with the head as a whole. */
+  /** Returns the problem of the head as a whole. */
   problem(): string | undefined {
     if (this.chunked && this.length >= 0) return "both length and chunks";
     if (this.chunked && this._old) return "chunks in HTTP/1.0";
@@ -125,18 +129,18 @@ export class Head {
   }
 
   /**
-   * True if another request may follow on the connection. Not after an answer that has no body by its status: some servers send one all the
-   * same, and what comes late would be read as the next answer.
+   * True if the connection can be reused. Not after a 204 or 304: some servers send a body all the
+   * same, and it would be read as the next answer.
    */
   get keeps(): boolean {
     return this.status !== 204 && this.status !== 304 && (this._keep ?? !this._old);
   }
 
-  /** What Retry-After asks for, 1 h at most. A date there counts from the answer's own Date. */
+  /** Retry-After in ms, at most 1 h. A date in it counts from the answer's own Date. */
   get retryAfterMs(): number | undefined {
     let ms = this._retryMs;
     if (this._retryDate !== undefined && this.date !== undefined) ms = this._retryDate - this.date;
-    return ms === undefined ? undefined : Math.min(Math.max(0, ms), LONGEST_WAIT_MS);
+    return ms === undefined ? undefined : Math.min(Math.max(0, ms), MAX_WAIT_MS);
   }
 
   private _takeLength(bytes: Uint8Array, from: number, to: number, cut: boolean): string | undefined {
@@ -154,9 +158,9 @@ export class Head {
   }
 
   private _takeConnection(bytes: Uint8Array, from: number, to: number, cut: boolean): void {
-    // What can't be read to its end may say close.
+    // A truncated value may contain "close".
     if (cut) this._keep = false;
-    // Mostly it is only that.
+    // The usual value is a single keep-alive.
     let at = to;
     if (isText(bytes, from, to, KEEP_ALIVE)) this._keep ??= true;
     else at = from;
@@ -178,16 +182,16 @@ export class Head {
   }
 }
 
-/** What the head of an answer says of a file, for files from other servers than the platform. Everything in it is a peer's word. */
+/** Head of a file download from an external server. All values are untrusted. */
 export class FileHead {
   status = 0;
-  /** The whole body, in bytes; undefined if the peer does not say. */
+  /** Length of the whole body in bytes; undefined if unknown. */
   length: number | undefined;
-  /** Of Location, as it came: printable ASCII, perhaps relative. */
+  /** Value of Location: printable ASCII, may be relative. */
   location: string | undefined;
-  /** Of ETag, with its quotes; 80 characters at most. Undefined: none, or a weak one. */
+  /** A strong ETag with its quotes, at most 80 characters; otherwise undefined. */
   etag: string | undefined;
-  /** Of Content-Range: where the body begins in the file, and how long the file is; -1 where that is not stated. */
+  /** Content-Range: start of the body in the file, and file length; -1 if unknown. */
   from = -1;
   total = -1;
 
@@ -199,7 +203,9 @@ export class FileHead {
     this.total = -1;
   }
 
-  /** Takes one header line: its name is `from` to `colon`, its value `value` to `end`. */
+  /**
+   * Parses one header line with its name at `from` to `colon` and its value at `value` to `end`.
+   */
   take(bytes: Uint8Array, from: number, colon: number, value: number, end: number): void {
     if (isText(bytes, from, colon, LOCATION)) this.location = asciiText(bytes, value, end);
     else if (isText(bytes, from, colon, ETAG)) this.etag = tagOf(bytes, value, end);
@@ -218,12 +224,11 @@ export class FileHead {
 }
 
 const tagOf = (bytes: Uint8Array, from: number, to: number): string | undefined => {
-  const strong =
-    to - from >= 2 && to - from <= LONGEST_TAG && bytes[from] === QUOTE && bytes[to - 1] === QUOTE;
+  const strong = to - from >= 2 && to - from <= MAX_TAG && bytes[from] === QUOTE && bytes[to - 1] === QUOTE;
   return strong ? asciiText(bytes, from, to) : undefined;
 };
 
-/** Undefined if the range holds a blank or anything beyond printable ASCII. */
+/** Undefined if the range contains a blank or anything but printable ASCII. */
 const asciiText = (bytes: Uint8Array, from: number, to: number): string | undefined => {
   let text = "";
   for (let at = from; at < to; at++) {

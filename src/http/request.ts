@@ -5,57 +5,74 @@ import type { Purpose } from "./governor.js";
 import type { FileHead } from "./head.js";
 import type { Target } from "./target.js";
 
-/** Takes the body of an answer with status 200, piece by piece. Returning false, or throwing, gives the answer up: the outcome is `lost`. */
+/**
+ * Receives the body of a 200 in pieces. Returning false or throwing aborts the answer as `lost`.
+ */
 export interface Sink {
   /**
-   * For files: once, with the head of the answer, before anything else and whatever its status; good until this returns. With it the body of a 206 comes
-   * here, too.
+   * For files: called once with the head, first and for any status; valid until it returns. With
+   * this method, the body of a 206 is streamed too.
    */
   head?(head: FileHead): boolean;
-  /** Once, before the first fragment. `length` in bytes, undefined if the peer does not say. */
+  /** Called once before the first fragment. `length`: in bytes; undefined if unknown. */
   begin(length: number | undefined): boolean;
-  /** Zero or more times. The bytes are the connection's own: good until this returns. */
+  /** Called for each piece of the body. The bytes are valid until it returns. */
   fragment(bytes: Uint8Array): boolean;
 }
 
-/** One request of the device API, and what may be done for it. */
+/** One request of the device API. */
 export interface Request {
   readonly method: "GET" | "POST";
-  /** Whose budget it belongs to; default: the application's. */
+  /** Purpose that selects the rate limit. Default: the application's. */
   readonly purpose?: Purpose;
   /** Begins with "/" (or follows `credential`), escaped already, below the path of the base URL. */
   readonly path: string;
   /** Comes before `path`. A connection that it is not bound to refuses the request. */
   readonly credential?: Secret;
-  /** Headers more, each `Name: value` in printable ASCII; they may hold a secret. Anything else, and nothing is sent. */
+  /**
+   * Additional headers, each `Name: value` in printable ASCII; may be secret. With an invalid one,
+   * nothing is sent.
+   */
   readonly headers?: readonly string[];
-  /** JSON. A POST without one sends `Content-Length: 0`. */
+  /** JSON. A POST without a body sends `Content-Length: 0`. */
   readonly body?: Uint8Array;
-  /** So many bytes before the body, in the same buffer, may be overwritten: the head goes there, and nothing is copied. */
+  /**
+   * Number of bytes before the body, in the same buffer, that may be overwritten: the head goes
+   * there without a copy.
+   */
   readonly headRoom?: number;
-  /** The head of the answer is likely to be that of the one before: it is noted, which takes memory. With `headRoom` it always is. */
+  /**
+   * The response head probably equals the previous one: cache it, which takes memory. Implied by
+   * `headRoom`.
+   */
   readonly alike?: boolean;
-  /** ms for the whole exchange (connecting, TLS, sending, answer), from the moment its turn comes. */
+  /**
+   * Time limit in ms for connecting, TLS, sending and the answer, counted from the request's turn.
+   */
   readonly deadlineMs: number;
-  /** The deadline runs from now on: if its turn does not come before, it is not sent and ends as `lost` with NO_TURN. */
+  /** Counts the deadline from now on. A request not sent by then ends as `lost` with NO_TURN. */
   readonly hurried?: boolean;
-  /** Bytes of the body that are kept at most. */
+  /** Maximum number of stored bytes of the response body. */
   readonly limit: number;
-  /** May be sent once more if a connection that was kept turns out dead before the first byte of the answer. */
+  /** May be sent again if a reused connection fails before the first byte of the answer. */
   readonly repeatable: boolean;
-  /** Goes out on a connection that was idle for long, although it is not repeatable: the sender hears in another way that it did not arrive. */
+  /**
+   * Allows a long-idle connection although the request is not repeatable, because the sender learns
+   * of a failure in another way.
+   */
   readonly onIdle?: boolean;
-  /** Called when the last byte was handed to the socket, once each time it is sent; not at all if the answer came before that. */
+  /** Called each time the last byte was handed to the socket; not if the answer came earlier. */
   readonly sent?: () => void;
-  /** Gets the body of a 200 in place of the outcome. */
+  /** Receives the body of a 200 instead of the outcome. */
   readonly sink?: Sink;
 }
 
-// The request as it leaves: HTTP/1.1, head and body in one piece, so that a socket that takes it sends one packet (and one TLS record).
+// Writes HTTP/1.1 requests, head and body in one piece, so that they can leave in one packet and
+// TLS record.
 
 const NONE: readonly string[] = [];
 
-/** The bytes of a request; undefined if its path is not escaped, or one of its headers is none. */
+/** The bytes of a request; undefined if its path is not escaped or a header is invalid. */
 export const writeRequest = (
   host: Pick<Host, "encode">,
   target: Target,
@@ -80,16 +97,19 @@ export const writeRequest = (
   return whole;
 };
 
-/** Nothing that could end the request line. All else was escaped or judged where the path was made; to read it again takes longer than to write it. */
+/**
+ * Checks only for characters that end the request line. Paths are escaped where they are built, and
+ * a full check would take longer than writing them.
+ */
 const isPath = (path: string): boolean => !path.includes(" ") && !path.includes("\r") && !path.includes("\n");
 
-/** Nothing that could begin another header. */
+/** True if the line cannot start another header. */
 const isHeader = (line: string): boolean => {
   const end = spanOf(line, "azAZ--");
   return end > 0 && line.slice(end, end + 2) === ": " && isMadeOf(line.slice(end + 2), " ~");
 };
 
-/** In pieces that are joined once: each `+` would copy what is there so far, and what is copied is garbage. */
+/** Joins the pieces once: repeated `+` would copy the text each time and create garbage. */
 const headText = (target: Target, start: string, { method, path, headers, body }: Request): string => {
   const pieces = [method, " ", target.prefix, start, path, " HTTP/1.1\r\nHost: ", target.authority, AGENT];
   for (const line of headers ?? NONE) pieces.push(line, "\r\n");

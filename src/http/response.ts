@@ -1,8 +1,9 @@
-// Reads the answers of one connection as their bytes come in, however they are cut. No I/O.
+// Parses the answers of one connection from bytes in pieces of any size. No I/O.
 //
-// Lenient: LF alone ends a line; a status line may end after its number; chunk extensions and trailers are skipped.
-// Strict: what would leave in doubt where a body ends is refused: two lengths, length and chunks, other codings, folded
-// headers, a blank before a colon. 1xx answers are skipped. Head and trailers of one answer are 8 KiB at most.
+// Lenient: a bare LF ends a line, a status line may end after its number, chunk extensions and
+// trailers are skipped. Strict: anything ambiguous about the end of a body is rejected: two
+// lengths, length with chunks, other codings, folded headers, a blank before a colon. 1xx answers
+// are skipped. Head and trailers of one answer are limited to 8 KiB.
 
 import type { Host } from "../port.js";
 import { find, hexDigit, isBlank } from "./bytes.js";
@@ -10,34 +11,37 @@ import { FILE_LINE, FileHead, Head, LINE } from "./head.js";
 import { HeadCache } from "./head-cache.js";
 import type { Sink } from "./request.js";
 
-/** A whole answer, or one whose body was longer than was wanted. */
+/** A complete answer, or one whose body exceeded the limit. */
 export interface Answer {
   readonly status: number;
-  /** As far as it was kept; empty if it went to a sink. */
+  /** The stored part of the body; empty if it went to a sink. */
   readonly body: Uint8Array;
   /** False if the body was longer than `body`. */
   readonly whole: boolean;
   readonly date: number | undefined;
   readonly retryAfterMs: number | undefined;
-  /** True if another request may follow on the connection. */
+  /** True if the connection can be reused. */
   readonly reusable: boolean;
 }
 
-/** The problem of an answer that its sink did not want. */
+/** The problem of an answer that its sink rejected. */
 export const GIVEN_UP = "given up";
 
 const HEAD_BYTES = 8192;
-/** Of a chunk's size with its extensions. */
+/** Limit of a chunk-size line with extensions. */
 const SIZE_LINE_BYTES = 1024;
-const LONGEST_CHUNK = 2 ** 40;
-/** Set aside for a body before a byte of it came. */
+const MAX_CHUNK = 2 ** 40;
+/** Buffer size for a body before its first byte. */
 const FIRST_BYTES = 512;
 const NOTHING = new Uint8Array(0);
 const LF = 0x0a;
 const CR = 0x0d;
 const SEMICOLON = 0x3b;
 
-/** How an answer is read: what each state takes: a line, or the bytes of a body; `left` of them, and `next` follows. `head`: counts towards HEAD_BYTES. */
+/**
+ * States of parsing: each takes lines or body bytes. `next`: state after the body. `head`: counts
+ * towards HEAD_BYTES.
+ */
 const STATES = {
   status: { line: true, head: true },
   fields: { line: true, head: true },
@@ -57,21 +61,24 @@ export class ResponseReader {
   private _state: State = "whole";
   private readonly _head = new Head();
   private readonly _body = new Body();
-  /** Made with the first answer for which a host is given. */
+  /** Created at the first answer with a host. */
   private _headCache: HeadCache | undefined;
-  /** The beginning of a line that came in pieces; nothing until one does. */
+  /** The start of a line that came in pieces; empty until one does. */
   private _line = NOTHING;
   private _lineLength = 0;
   private _headLength = 0;
   private _left = 0;
-  /** Bytes of the body that came. */
+  /** Received bytes of the body. */
   bodyBytes = 0;
   private _limit = 0;
   private _sink: Sink | undefined;
   private _answer: Answer | undefined;
   private _problem = "";
 
-  /** Prepares for the next answer: up to `limit` bytes of its body are kept, or a 200 goes to `sink`. With `host` a head like the one before is known again. */
+  /**
+   * Prepares for the next answer. Stores up to `limit` bytes of its body, or streams a 200 to
+   * `sink`. With `host`, caches the head.
+   */
   begin(limit: number, sink?: Sink, host?: Pick<Host, "decode">): void {
     if (host) this._headCache ??= new HeadCache(host);
     this._state = "status";
@@ -83,30 +90,33 @@ export class ResponseReader {
     this._head.file = sink?.head ? (this._head.file ?? new FileHead()) : undefined;
   }
 
-  /** Bytes of a line that are looked at. */
-  private get _lineMost(): number {
+  /** Maximum length of a parsed line. */
+  private get _maxLine(): number {
     return this._head.file ? FILE_LINE : LINE;
   }
 
-  /** True once a byte of the answer has come. */
+  /** True once the first byte of the answer arrived. */
   get started(): boolean {
     return this._state !== "status" || this._headLength > 0;
   }
 
-  /** The answer, once it is whole. */
+  /** The answer, once complete. */
   get answer(): Answer | undefined {
     return this._answer;
   }
 
-  /** Why this can't become an answer; empty as long as it can. No byte of the peer's is quoted. */
+  /** Why the answer is invalid; empty while it is valid. Never quotes the peer's bytes. */
   get problem(): string {
     return this._problem;
   }
 
-  /** Takes the bytes `from` to `to`. Returns where it stopped: before `to` only once there is an answer or a problem. */
+  /**
+   * Processes the bytes `from` to `to`. Returns the end, before `to` only after an answer or a
+   * problem.
+   */
   feed(bytes: Uint8Array, from: number, to: number): number {
     let at = from;
-    // In one piece, so far.
+    // True while the answer came in one piece.
     let fresh = at < to && !this.started;
     if (fresh) at = this._begins(bytes, from, to);
     while (at < to) {
@@ -121,7 +131,10 @@ export class ResponseReader {
     return at;
   }
 
-  /** The first bytes of an answer. Returns where the rest begins: behind the head, if it is known. */
+  /**
+   * Processes the first bytes of an answer. Returns the position after a known head, otherwise
+   * `from`.
+   */
   private _begins(bytes: Uint8Array, from: number, to: number): number {
     const head = this._head;
     const end = head.file ? -1 : (this._headCache?.end(bytes, from, to, head) ?? -1);
@@ -135,13 +148,13 @@ export class ResponseReader {
     return end;
   }
 
-  /** The peer closed in good order. The answer, if it was to end so. */
+  /** The peer closed normally. Returns the answer, if its body ends with the connection. */
   end(): Answer | undefined {
     if (this._state === "close") this._finish(true);
     return this._answer;
   }
 
-  /** Finds the end of the line; what came of it so far is kept, as far as LINE goes. */
+  /** Finds the end of the line. An incomplete line is stored up to LINE bytes. */
   private _takeLine(bytes: Uint8Array, from: number, to: number, head: boolean): number {
     const end = find(bytes, from, to, LF);
     const next = Math.min(end + 1, to);
@@ -153,7 +166,7 @@ export class ResponseReader {
       this._wholeLine(bytes, from, length);
       return next;
     }
-    if (this._line.length < this._lineMost) this._line = new Uint8Array(this._lineMost);
+    if (this._line.length < this._maxLine) this._line = new Uint8Array(this._maxLine);
     for (let at = from; at < end && this._lineLength + at - from < this._line.length; at++)
       this._line[this._lineLength + at - from] = bytes[at] as number;
     this._lineLength = length;
@@ -164,9 +177,9 @@ export class ResponseReader {
   }
 
   private _wholeLine(bytes: Uint8Array, from: number, length: number): void {
-    const most = this._lineMost;
-    const cut = length > most;
-    let to = from + Math.min(length, most);
+    const max = this._maxLine;
+    const cut = length > max;
+    let to = from + Math.min(length, max);
     if (to > from && bytes[to - 1] === CR) to--;
     switch (this._state) {
       case "status":
@@ -211,7 +224,7 @@ export class ResponseReader {
   }
 
   private _chunkBegins(bytes: Uint8Array, from: number, to: number): void {
-    const size = chunkSize(bytes, from, to, to - from >= this._lineMost);
+    const size = chunkSize(bytes, from, to, to - from >= this._maxLine);
     this._left = size;
     this._state = size === 0 ? "trailer" : "chunk";
     if (size < 0) this._fail("bad chunk", 0);
@@ -256,14 +269,17 @@ export class ResponseReader {
   }
 }
 
-/** Keeps the body of an answer up to a limit, or hands it on to a sink. */
+/** Stores the body of an answer up to a limit, or streams it to a sink. */
 class Body {
   private _limit = 0;
   private _sink: Sink | undefined;
   private _bytes = NOTHING;
   private _used = 0;
 
-  /** Of the next answer. `length` as far as it is known; nothing is set aside on the peer's word beyond 512 bytes. False: the sink gave up. */
+  /**
+   * Prepares for the next answer. `length`: undefined if unknown; at most 512 bytes are allocated
+   * in advance. False: the sink rejected it.
+   */
   begin(
     limit: number,
     wanted: Sink | undefined,
@@ -284,17 +300,19 @@ class Body {
     return !sink || guarded(() => sink.begin(length));
   }
 
-  /** True if not one more byte is kept. */
+  /** True if no more bytes are stored. */
   get full(): boolean {
     return !this._sink && this._used >= this._limit;
   }
 
-  /** True if a body goes to a sink. */
+  /** True if the body goes to a sink. */
   get streams(): boolean {
     return this._sink !== undefined;
   }
 
-  /** Takes the bytes `from` to `to`. False if some are beyond the limit, or the sink gave up. */
+  /**
+   * Processes the bytes `from` to `to`. False if the limit is exceeded or the sink rejected them.
+   */
   take(bytes: Uint8Array, from: number, to: number): boolean {
     const sink = this._sink;
     if (sink) {
@@ -308,7 +326,7 @@ class Body {
     return end === to;
   }
 
-  /** The bytes kept, which the caller may keep on. */
+  /** The stored bytes, which then belong to the caller. */
   end(): Uint8Array {
     const bytes = this._used === this._bytes.length ? this._bytes : this._bytes.slice(0, this._used);
     this._bytes = NOTHING;
@@ -333,7 +351,7 @@ const guarded = (call: () => boolean): boolean => {
   }
 };
 
-/** The size that the line of a chunk begins with, or -1. `cut`: the line goes on behind the range. */
+/** The size at the start of a chunk line, or -1. `cut`: the line continues after the range. */
 const chunkSize = (bytes: Uint8Array, from: number, to: number, cut: boolean): number => {
   let size = 0;
   let at = from;
@@ -341,7 +359,7 @@ const chunkSize = (bytes: Uint8Array, from: number, to: number, cut: boolean): n
     digit = hexDigit(bytes[at] as number);
     if (digit < 0) break;
     size = size * 16 + digit;
-    if (size > LONGEST_CHUNK) break;
+    if (size > MAX_CHUNK) break;
   }
   const ends = at === to ? !cut : bytes[at] === SEMICOLON || isBlank(bytes[at]);
   return at > from && ends ? size : -1;

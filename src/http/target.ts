@@ -1,14 +1,14 @@
 import { HEX, hasControl, isMadeOf, lowerCase, spanOf } from "../wire/text/characters.js";
 
-/** Where the platform is. */
+/** Address of the platform. */
 export interface Target {
   readonly secure: boolean;
-  /** A host name in lower case, or an address; IPv6 without its brackets. */
+  /** Host name in lower case or IP address; IPv6 without brackets. */
   readonly name: string;
   readonly port: number;
-  /** The base URL's own path without the slash at its end: "" or "/thingsboard". */
+  /** Path of the base URL without trailing slash: "" or "/thingsboard". */
   readonly prefix: string;
-  /** For the Host header: name, and port unless it is the scheme's own. */
+  /** Value of the Host header: name, and port if it is not the scheme's default. */
   readonly authority: string;
 }
 
@@ -20,24 +20,27 @@ const LETTERS = "azAZ";
 const DIGITS = "09";
 const DEFAULT_PORT = { http: 80, https: 443 } as const;
 
-/** Reads a base URL. `reason` completes "baseUrl ..." and quotes nothing: a URL may hold a secret. */
+/**
+ * Parses a base URL. `reason` completes "baseUrl ..." and never quotes the URL, which may hold a
+ * secret.
+ */
 export const parseTarget = (url: string): ParsedTarget => {
   const parts = typeof url === "string" ? partsOf(url) : undefined;
-  if (!parts) return no("is a text that begins with http:// or https://");
+  if (!parts) return invalid("must be a string that begins with http:// or https://");
   const { scheme, rest } = parts;
-  if (rest.includes("@")) return no("holds no user name or password, and no @");
-  if (rest.includes("?") || rest.includes("#")) return no("holds no query and no fragment");
+  if (rest.includes("@")) return invalid("must not contain a user name, password or @");
+  if (rest.includes("?") || rest.includes("#")) return invalid("must not contain a query or fragment");
   const end = authorityEnd(rest);
   const host = hostOf(lowerCase(rest.slice(0, end)));
   if (host === undefined)
-    return no("names a host in ASCII: a name, an IPv4 address or an IPv6 address in brackets");
+    return invalid("must have an ASCII host name, an IPv4 address or an IPv6 address in brackets");
   let prefix = rest.slice(end);
   while (prefix.endsWith("/")) prefix = prefix.slice(0, -1);
   if (!prefix.split("/").slice(1).every(isSegment))
-    return no("has a path of escaped segments, none of them empty");
+    return invalid("must have a path of escaped, non-empty segments");
   const standard = DEFAULT_PORT[scheme];
   const port = host.length === end ? standard : Number(rest.slice(host.length + 1, end));
-  if (port < 1 || port > 65_535) return no("has a port from 1 to 65535");
+  if (port < 1 || port > 65_535) return invalid("must have a port from 1 to 65535");
   return {
     ok: true,
     target: {
@@ -50,7 +53,10 @@ export const parseTarget = (url: string): ParsedTarget => {
   };
 };
 
-/** Where a file is: `path` begins with "/", and holds the query. Undefined for what is no absolute http or https URL without a user name. */
+/**
+ * Parses the URL of a file. `path` begins with "/" and includes the query. Undefined unless it is
+ * an absolute http or https URL without user name.
+ */
 export const parseUrl = (url: string): { target: Target; path: string } | undefined => {
   const parts = partsOf(url);
   if (!parts) return undefined;
@@ -62,7 +68,7 @@ export const parseUrl = (url: string): { target: Target; path: string } | undefi
   return target.ok && isMadeOf(path, "!~") ? { target: target.target, path } : undefined;
 };
 
-/** What a Location means that was got from `from`, an absolute URL. */
+/** Resolves a Location header against `from`, an absolute URL. */
 export const resolveUrl = (from: string, location: string): string => {
   if (isMadeOf(location.slice(0, 1), LETTERS) && location.charAt(spanOf(location, "azAZ09++-.")) === ":")
     return location;
@@ -79,7 +85,7 @@ export const resolveUrl = (from: string, location: string): string => {
   return authority + withoutDots(way) + (query < 0 ? "" : location.slice(query));
 };
 
-/** A path whose segments . and .. were followed. */
+/** Resolves the segments "." and ".." of a path. */
 const withoutDots = (path: string): string => {
   const kept: string[] = [];
   const segments = path.split("/").slice(1);
@@ -92,7 +98,7 @@ const withoutDots = (path: string): string => {
   return `/${kept.join("/")}`;
 };
 
-/** True if the platform is on this machine, by its address or by `localhost`. */
+/** True for `localhost` and the loopback addresses of this machine. */
 export const isLoopback = ({ name }: Target): boolean => {
   if (name === "localhost" || name === "::1") return true;
   if (name.endsWith(".localhost")) return name !== ".localhost";
@@ -104,7 +110,7 @@ export const isLoopback = ({ name }: Target): boolean => {
   return groups.length === 8 && groups.every(isOne);
 };
 
-/** Undefined for what is no http or https URL in one line. */
+/** Undefined unless the text is an http or https URL in one line. */
 const partsOf = (url: string): { scheme: keyof typeof DEFAULT_PORT; rest: string } | undefined => {
   const end = url.indexOf("://");
   const scheme = lowerCase(url.slice(0, Math.max(end, 0)));
@@ -113,7 +119,7 @@ const partsOf = (url: string): { scheme: keyof typeof DEFAULT_PORT; rest: string
     : undefined;
 };
 
-/** Where a path, a query or a fragment begins. */
+/** Position of the path, query or fragment. */
 const authorityEnd = (rest: string): number => {
   let end = rest.length;
   for (const delimiter of "/?#") {
@@ -123,7 +129,7 @@ const authorityEnd = (rest: string): number => {
   return end;
 };
 
-/** Of an authority in lower case: what stands before the port. Undefined for what is none. */
+/** The host part of a lower-case authority; undefined if it is invalid. */
 export const hostOf = (authority: string): string | undefined => {
   const isBracketed = authority.startsWith("[");
   const end = isBracketed ? authority.indexOf("]") + 1 : spanOf(authority, "az09-.__");
@@ -142,6 +148,6 @@ const isSegment = (segment: string): boolean =>
     .slice(1)
     .every((escaped) => spanOf(escaped, HEX) >= 2);
 
-const no = (reason: string): ParsedTarget => {
+const invalid = (reason: string): ParsedTarget => {
   return { ok: false, reason };
 };

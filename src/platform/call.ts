@@ -10,12 +10,13 @@ import {
   type WaitOptions,
 } from "./wait.js";
 
-/** Until a place in the queue is looked for again. */
+/** Interval for checking again whether there is room in the queue. */
 const TURN_MS = 200;
 
 /**
- * Sends a request that the application waits for, and repeats it after a loss or a busy answer if it may be repeated.
- * Returns the `done` outcome. Rejects with `TIMEOUT`, `REFUSED`, `STOPPED` or `ABORTED`.
+ * Sends a request of the application, and retries it after a loss or a busy answer if it is
+ * repeatable. Resolves with the `done` outcome. Rejects with `TIMEOUT`, `REFUSED`, `STOPPED` or
+ * `ABORTED`.
  */
 export const ask = async (
   session: PlatformSession,
@@ -48,7 +49,7 @@ async function requestUntil(
   while (session.running && !signal?.aborted) {
     const left = await within(session, channel.ready(), end, signal);
     if (!session.running || signal?.aborted) break;
-    if (left <= 0) throw session.counters.error("TIMEOUT", "the platform can't be reached");
+    if (left <= 0) throw session.counters.error("TIMEOUT", "the platform cannot be reached");
     if (session.crowded) {
       await pause(session, Math.min(left, TURN_MS));
       continue;
@@ -64,11 +65,11 @@ async function requestUntil(
     if (outcome.kind === "busy") channel.hold(outcome.retryAfterMs);
     const processed = outcome.kind !== "lost" || outcome.reason !== TOKEN_REFUSED;
     if (!request.repeatable && processed && session.running)
-      throw session.counters.error("TIMEOUT", "no answer came");
+      throw session.counters.error("TIMEOUT", "no answer from the platform");
   }
   throw signal?.aborted
     ? session.counters.error("ABORTED", "the caller aborted the call")
-    : session.counters.error("STOPPED", "the agent is stopped");
+    : session.counters.error("STOPPED", "the agent was stopped");
 }
 
 const pause = (session: PlatformSession, ms: number): Promise<void> => {
@@ -77,7 +78,7 @@ const pause = (session: PlatformSession, ms: number): Promise<void> => {
   });
 };
 
-/** Waits for `ready`, an abort or `end`; returns the ms that are left. */
+/** Waits for `ready`, an abort or `end`; returns the remaining ms. */
 const within = (
   session: PlatformSession,
   ready: Promise<void>,

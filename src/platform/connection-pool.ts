@@ -6,11 +6,14 @@ import type { Binding } from "../wire/secret.js";
 
 interface RouteSettings {
   readonly purpose: Purpose;
-  /** Number of the connection, with the option `connections` 1, 2 and 3. */
+  /** Index of the connection with the option `connections` 1, 2 and 3. */
   readonly on: readonly [number, number, number];
 }
 
-/** Whose budget and which connection each kind of request uses. The second RPC poll, calls and a firmware stream close theirs when they are done. */
+/**
+ * Rate limit and connection of each kind of request. The second RPC poll, calls and firmware
+ * streams close their connection when done.
+ */
 const ROUTES = {
   telemetry: { purpose: "telemetry", on: [0, 0, 0] },
   attributes: { purpose: "attributes", on: [0, 0, 0] },
@@ -31,7 +34,7 @@ export const purposeOf = (route: RouteName): Purpose => ROUTES[route].purpose;
 
 const EXTERNAL = 6;
 
-/** The connections to the platform, made when first asked for. */
+/** The connections to the platform, created on first use. */
 export class ConnectionPool {
   private readonly _host: Host;
   private readonly _target: Target;
@@ -39,7 +42,7 @@ export class ConnectionPool {
   private readonly _buffer = new Uint8Array(READ_BYTES);
   private readonly _governor: Governor;
   mode: 1 | 2 | 3;
-  /** RPC polls last a moment and end with the first that brings nothing. */
+  /** RPC polls are short, and end with the first that brings nothing. */
   shortPolls = false;
   private readonly _connections: (Connection | undefined)[] = [];
 
@@ -66,7 +69,7 @@ export class ConnectionPool {
     return connection;
   }
 
-  /** Closes the connection of `route`, unless it is the uplink's. */
+  /** Closes the connection of `route`, unless it is the shared uplink. */
   hangUp(route: RouteName): void {
     const index = this._indexOf(route);
     if (index === 0) return;
@@ -74,7 +77,7 @@ export class ConnectionPool {
     this._connections[index] = undefined;
   }
 
-  /** None of what is open is of use any more. */
+  /** Abandons all open sockets. */
   renew(): void {
     for (const connection of this._connections) connection?.renew();
   }

@@ -1,25 +1,28 @@
-// What the agent counts, and how it reports that something went wrong. To count costs a number; who wants more of it has `mote/diagnostics`.
+// Counters of the agent, and its error reports. extras/diagnostics offers more detail.
 
 import { type ErrorCode, MoteError } from "../errors.js";
 import type { Events } from "../events.js";
 import { NO_TURN, type Outcome } from "../http/outcome.js";
 import type { Host, Redactor } from "../port.js";
 
-/** Totals since the agent was made. */
+/** Totals since the agent was created. */
 export class Counters {
-  /** Requests that the platform answered, whatever it said; polls as well. */
+  /** Requests that the platform answered, with any status; includes polls. */
   roundTrips = 0;
-  /** Requests, polls aside, that were not answered, or put off by a 408, 429 or 5xx: each goes out again. */
+  /** Requests (without polls) that got no answer, or a 408, 429 or 5xx. Each is sent again. */
   retries = 0;
-  /** Bytes of firmware images that had come before, as far as this start knows: what came after the last stored progress before a power loss it does not. */
+  /**
+   * Bytes of firmware images that were downloaded twice. Does not count bytes after the last stored
+   * progress before a power loss.
+   */
   fetchedTwice = 0;
-  /** Answers of the platform that could not be read; each was treated as none. */
+  /** Malformed answers of the platform; each was ignored. */
   malformedAnswers = 0;
   private readonly _host: Host;
   private readonly _events: Events;
   private readonly _redactor: Redactor;
   private readonly _logged: string[] = [];
-  /** Bytes that came of the image last fetched. */
+  /** Received bytes of the current image. */
   private _image = "";
   private _came = 0;
 
@@ -29,32 +32,35 @@ export class Counters {
     this._redactor = redactor;
   }
 
-  /** For the session alone: what became of a request. */
+  /** For the session: counts the outcome of a request. */
   note(outcome: Outcome, poll: boolean): void {
     const { kind } = outcome;
     if (kind !== "lost") this.roundTrips++;
-    // So does a poll end that brings nothing.
+    // A busy poll without news is a normal end.
     if (kind === "done" || (poll && kind === "busy")) return;
     if (kind === "lost" && outcome.reason === NO_TURN) return;
     if (!poll && kind !== "refused") this.retries++;
     this._events.emit("error", { code: kind === "lost" ? kind : `${kind} ${outcome.status}` });
   }
 
-  /** For the agent alone: an error for the application, emitted as an event as well. */
+  /** For the agent: creates an error for the application and emits it as an event. */
   error(code: ErrorCode, message: string): MoteError {
     this._events.emit("error", { code });
     return new MoteError(code, this._redactor.clean(message));
   }
 
-  /** For the agent alone: an answer of the platform can't be read: it is counted, logged once of each kind, and the caller treats it as none. */
+  /**
+   * For the agent: counts a malformed answer and logs it once per kind. The caller ignores the
+   * answer.
+   */
   malformed(what: string): void {
     this.malformedAnswers++;
     if (this._logged.includes(what)) return;
     this._logged.push(what);
-    this._host.log("warn", `${what} can't be read and is taken for none (logged once)`);
+    this._host.log("warn", `${what} is malformed and ignored (logged once)`);
   }
 
-  /** For the download alone: the bytes `from` to `to` of `image` came. */
+  /** For the download: the bytes `from` to `to` of `image` arrived. */
   fetched(image: string, from: number, to: number): void {
     if (image !== this._image) this._came = 0;
     this._image = image;

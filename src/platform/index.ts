@@ -1,4 +1,4 @@
-// The session with the platform: what every job reaches it by.
+// The session with the platform, used by all jobs.
 export { ask } from "./call.js";
 export { type Job, Loop, type Wait } from "./loop.js";
 export { PollMemory, rememberedTiming } from "./poll-timing.js";

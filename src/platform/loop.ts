@@ -3,34 +3,35 @@ import { Signal } from "./signal.js";
 
 const RESTART_MS = 10_000;
 
-/** ms until the next turn, 0 for at once, undefined for "until it is woken". */
+/** ms until the next turn; 0: at once; undefined: wait to be notified. */
 export type Wait = number | undefined;
 
-/** For as long as what the loops belong to. */
+/** Runs loops as long as `running`. */
 export interface Runner {
   readonly host: Host;
   readonly running: boolean;
 }
 
-/** What a loop does. */
+/** The work of a loop. */
 export interface Job {
-  /** The session has started, or a turn failed and everything starts again. */
+  /** The session started, or a turn failed and the job starts again. */
   begin(): void;
   turn(): Wait | Promise<Wait>;
-  /** The session has stopped. */
+  /** The session stopped. */
   end?(): void;
 }
 
 /**
- * Takes the turns of a job for as long as the session runs. No function of it is async: one that waits takes a board 1 KB.
- * A mistake of the agent's own must not silence it: the job starts again. Within a turn it is the signal that the job may wait for.
+ * Runs the turns of a job while the session runs. An error in a job restarts it, so that a bug
+ * cannot silence the agent. No function here is async, because each pending one costs a board 1 KB.
+ * During a turn, the loop is the signal that the job may wait for.
  */
 export class Loop extends Signal {
   private readonly _session: Runner;
   private readonly _name: string;
   private readonly _job: Job;
   private _state: "over" | "busy" | "resting" | "failed" = "over";
-  /** Ends the rest's timer. */
+  /** Cancels the wake-up timer. */
   private _cancel: (() => void) | undefined;
   private _onEnd: (() => void) | undefined;
 
@@ -41,17 +42,17 @@ export class Loop extends Signal {
     this._job = job;
   }
 
-  /** Begins, unless it goes on already. */
+  /** Starts, unless running already. */
   start(): void {
     if (this._state === "over") this._run(true);
   }
 
-  /** Nothing is to be done before something happens, or a time is over. */
+  /** True while the loop waits for an event or a time. */
   get resting(): boolean {
     return this._state === "resting";
   }
 
-  /** Resolves when it is over, which it is soon after the session stopped. To be called once. */
+  /** Resolves when the loop has ended, soon after the session stopped. Call once. */
   ended(): Promise<void> {
     if (this._state === "over") return Promise.resolve();
     return new Promise((resolve) => {
@@ -71,7 +72,7 @@ export class Loop extends Signal {
       if (this._session.running) {
         const turn = Promise.resolve(this._job.turn());
         turn.then(
-          (wait) => this._took(wait),
+          (wait) => this._turnEnded(wait),
           (error) => this._failed(error),
         );
         return;
@@ -83,8 +84,8 @@ export class Loop extends Signal {
     }
   }
 
-  /** A turn is over. */
-  private _took(wait: Wait): void {
+  /** A turn has ended. */
+  private _turnEnded(wait: Wait): void {
     if (wait === 0 || !this._session.running || this.take()) {
       this._run(false);
       return;
@@ -98,7 +99,7 @@ export class Loop extends Signal {
 
   private _failed(error: unknown): void {
     const what = error instanceof Error ? `${error.name}: ${error.message.slice(0, 80)}` : "unknown";
-    this._session.host.log("error", `the ${this._name} loop failed and starts again in 10 s (${what})`);
+    this._session.host.log("error", `the ${this._name} loop failed (${what}): restarting it in 10 s`);
     if (this._session.running) this._rest("failed", RESTART_MS);
     else this._ended();
   }
@@ -118,7 +119,7 @@ export class Loop extends Signal {
     this._cancel = undefined;
     const restarted = this._state === "failed";
     this._state = "busy";
-    // Whoever woke it goes on first, and its stack is no longer below.
+    // Run on a fresh stack, after the caller has returned.
     void Promise.resolve().then(() => this._run(restarted));
   }
 }

@@ -3,12 +3,12 @@ import { delay, FIRST_MS, grown, LONGEST_MS } from "./backoff.js";
 import type { RouteName } from "./connection-pool.js";
 import type { DeviceRequest, PlatformSession, Sender } from "./session.js";
 
-/** The longest own back-off that a shorter Retry-After does not cut. */
+/** A Retry-After cannot shorten the own back-off below this (or below the back-off, if shorter). */
 const RETRY_FLOOR_MS = 10_000;
 
 /**
- * One loop's access to the platform: its own back-off for "busy", and the session's for "lost".
- * An agent has eight of these: an object for each back-off would take a board 24 slots.
+ * A loop's access to the platform: its own back-off for "busy", and the session's for "lost". Eight
+ * exist per agent; a separate object for each back-off would cost a board 24 slots.
  */
 export class RequestChannel implements Sender {
   private readonly _session: PlatformSession;
@@ -17,19 +17,22 @@ export class RequestChannel implements Sender {
   private _grownMs = FIRST_MS;
   private _until = 0;
 
-  /** `longestMs`: what a hold grows to, about; 5 min if not given. */
+  /** `longestMs`: approximate maximum of the back-off; default 5 min. */
   constructor(session: PlatformSession, route: RouteName, longestMs = LONGEST_MS) {
     this._session = session;
     this._route = route;
     this._longestMs = longestMs;
   }
 
-  /** Resolves when a request may be sent: there is a token, and no back-off runs. Also when the session stops: check `session.running`. */
+  /**
+   * Resolves when a request may be sent: there is a token and no back-off. Also resolves when the
+   * session stops, so check `session.running`.
+   */
   ready(): Promise<void> {
     return this._session.ready(this._until);
   }
 
-  /** `ready()` would not wait. */
+  /** True if `ready()` would resolve at once. */
   get free(): boolean {
     return this._session.free(this._until);
   }
@@ -39,20 +42,20 @@ export class RequestChannel implements Sender {
     return new Promise((resolve) => this.dispatch(request, resolve));
   }
 
-  /** As `send`, for what may take long: calls `done` with the outcome. */
+  /** Like `send` for long requests: calls `done` with the outcome, without a promise. */
   dispatch(request: DeviceRequest, done: (outcome: Outcome) => void): void {
     this._session.dispatch(this._route, request, undefined, done, this);
   }
 
-  /** For the session alone: what was sent at `since` has come to its end. */
+  /** For the session: the request sent at `since` ended. */
   ended(outcome: Outcome, since: number): void {
-    // The platform answered others meanwhile: it is not away, so nothing else would slow this channel down.
+    // The platform answered others meanwhile, so no session back-off slows this channel down.
     if (outcome.kind === "lost" && this._session.running && this._session.answeredAt > since) this.hold();
   }
 
   /**
-   * The platform was busy: the next `ready()` waits, longer each time, or as long as the platform said. The platform may shorten that to
-   * RETRY_FLOOR_MS: a Retry-After of 0 must not turn a back-off off.
+   * The platform was busy: delays the next `ready()` by a growing back-off or by `retryAfterMs`.
+   * Retry-After can shorten the back-off only to RETRY_FLOOR_MS, so that 0 does not disable it.
    */
   hold(retryAfterMs?: number): void {
     const { host } = this._session;
@@ -62,24 +65,27 @@ export class RequestChannel implements Sender {
     this._grownMs = grown(this._grownMs, this._longestMs);
   }
 
-  /** The next `ready()` waits `ms`, and a `hold()` after it no longer for that. */
+  /** Delays the next `ready()` by `ms`, without growing the back-off. */
   pause(ms: number): void {
     this._until = this._session.host.clock.now() + ms;
   }
 
-  /** The platform took something: the next `hold()` is a short one again. */
+  /** The platform accepted a request: resets the back-off. */
   clear(): void {
     this._until = 0;
     this._grownMs = FIRST_MS;
   }
 
-  /** Whether something was answered in the second half of a poll sent at `since`. With one connection nothing else can be. */
+  /**
+   * True if any request was answered in the second half of a poll sent at `since`. Always true with
+   * one connection.
+   */
   heard(since: number): boolean {
     const { mode, answeredAt, host } = this._session;
     return mode === 1 || answeredAt > (since + host.clock.now()) / 2;
   }
 
-  /** Gives up the connection that this channel alone uses (none, if others share it). */
+  /** Closes the connection of this channel, unless others share it. */
   hangUp(): void {
     this._session.connections.hangUp(this._route);
   }

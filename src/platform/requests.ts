@@ -1,19 +1,25 @@
-// The requests that more than one loop sends.
+// Requests that several loops send.
 
 import type { Request } from "../http/request.js";
 import { attributesPath } from "../wire/paths.js";
 import { EXCHANGE_MS } from "./wait.js";
 
-/** Of the answer to a POST only an error's text is longer than nothing, and nobody reads it to its end. */
+/** Limit for answers to POST: only error texts, which nobody reads completely. */
 const LIMIT = 1024;
 
-/** Bytes before a body that may be overwritten: for the head of its request. */
+/** Free bytes before a body for the head of its request. */
 export const HEAD_ROOM = 320;
 
-/** Statuses by which the platform refuses a content; 500 is only refused if it came with a text. Others say that the address or a proxy is wrong. */
+/**
+ * Statuses by which the platform refuses content (500 only with a text). Others point to a wrong
+ * address or a proxy.
+ */
 export const CONTENT: readonly number[] = [400, 403, 413, 422, 500];
 
-/** Whether the platform knows the token: GET attributes is the one harmless request that needs it. */
+/**
+ * Tests whether the platform knows the token. GET attributes is the one harmless request that needs
+ * it.
+ */
 export const PROBE: Request = {
   method: "GET",
   path: attributesPath("?sharedKeys=fw_version"),

@@ -1,4 +1,4 @@
-// The way to the platform that all loops share: connections by mode, the access token, the back-off while it can't be reached.
+// The session with the platform, shared by all loops: connections, access token, back-off, 401.
 
 import type { Events } from "../events.js";
 import { guarded } from "../guarded.js";
@@ -16,33 +16,38 @@ import { Counters } from "./counters.js";
 import { type Job, Loop } from "./loop.js";
 import { EXCHANGE_MS } from "./wait.js";
 
-/** Who sent a request. */
+/** Sender of a request. */
 export interface Sender {
-  /** What was sent at `since` has come to its end. */
+  /** The request sent at `since` ended. */
   ended(outcome: Outcome, since: number): void;
 }
 
-/** Notified of what happens on a session. */
+/** Notified of events of the session. */
 export interface SessionWatcher {
-  /** The application asks for something that can't wait for `start()`. */
+  /** The application makes a call that cannot wait for `start()`. */
   asked(): void;
-  /** The `Date` of an answer. Over http it is as good as all else that comes, and stamps only what goes the same way. */
+  /**
+   * The `Date` of an answer. Over http it can be forged, like all other data on that connection.
+   */
   dated(ms: Timestamp<"server">): void;
-  /** The platform took a request with the token. */
+  /** The platform accepted a request with the token. */
   reached(): void;
-  /** What the agent published was found on the platform. */
+  /** The platform returned data that the agent had published. */
   proven(): void;
-  /** The platform answered 401 to the token, which is withdrawn: another one, or the same found good again, is given by `authorize`. */
+  /**
+   * The platform answered 401. The token is withdrawn until `authorize` sets it again or sets
+   * another.
+   */
   unauthorized(): void;
 }
 
 const POLLS: readonly RouteName[] = ["rpcPoll", "secondRpcPoll", "attributePoll"];
-/** After an answer to what was sent before the last loss. */
+/** Delay after an answer to a request that was sent before the last loss. */
 const LATE_GATE_MS = 10_000;
-/** Less than a connection lets wait: to be turned away there would be taken for a loss. */
-const MOST_UNDER_WAY = 24;
+/** Below the connection's queue limit: a request rejected there would count as a loss. */
+const MAX_UNDER_WAY = 24;
 
-/** A request to the device API: `path` is what follows `/api/v1/{token}/`. */
+/** A request to the device API; `path` follows `/api/v1/{token}/`. */
 export type DeviceRequest = Request;
 
 export class PlatformSession {
@@ -50,15 +55,15 @@ export class PlatformSession {
   readonly target: Target;
   /** What goes out on the session's connections is bound to. */
   readonly binding: Binding;
-  /** What leaves for people, or for the platform's store, passes it. */
+  /** Cleans everything that goes to people or to the platform's storage. */
   readonly redactor: Redactor;
   mode: 1 | 2 | 3;
   private readonly _events: Events;
-  /** For `external` and `hangUp` alone: all else goes through this session. */
+  /** Use only for `external` and `hangUp`; other requests go through this session. */
   readonly connections: ConnectionPool;
   readonly loops: Loop[] = [];
   private readonly _gate: Backoff;
-  /** When the last loss was; what was under way then belongs to it. */
+  /** Time of the last loss. Requests in progress then belong to the same loss. */
   private _gateSince = -1;
   private _gateUntil = 0;
   private _losses = 0;
@@ -66,12 +71,12 @@ export class PlatformSession {
   #prefix: Secret | undefined;
   private _underWay = 0;
   private _quietSince = 0;
-  /** False until `start()` and after `stop()`: loops end then. */
+  /** False before `start()` and after `stop()`, which ends all loops. */
   running = false;
   readonly counters: Counters;
-  /** Undefined until the platform answered, or failed to, for the first time. */
+  /** Undefined until the first answer or outage. */
   online: boolean | undefined;
-  /** When the last answer of the platform came. */
+  /** Time of the last answer. */
   answeredAt = -1;
   private _busy = false;
   watcher: SessionWatcher | undefined;
@@ -88,7 +93,7 @@ export class PlatformSession {
     this.connections = new ConnectionPool(host, target, mode, this.binding);
   }
 
-  /** A loop for `job`, to be started, that ends when the session stops. */
+  /** Creates a loop for `job`. It must be started, and ends when the session stops. */
   loop(name: string, job: Job): Loop {
     const loop = new Loop(this, name, job);
     this.loops.push(loop);
@@ -99,7 +104,7 @@ export class PlatformSession {
     this.running = true;
   }
 
-  /** Ends every exchange, open or waiting, and wakes every loop. */
+  /** Ends all requests and wakes all loops. */
   stop(): void {
     this.running = false;
     this.connections.close();
@@ -109,11 +114,11 @@ export class PlatformSession {
     this._losses = 0;
     this._gate.reset();
     this._gateUntil = 0;
-    // The next start says whose token it is.
+    // The next start sets the token.
     this.#prefix = undefined;
   }
 
-  /** The token's path, escaped: `/api/v1/TOKEN/`. Undefined: no token, requests wait. */
+  /** Sets the escaped path of the token, `/api/v1/TOKEN/`. Undefined: no token, requests wait. */
   authorize(prefix: Secret | undefined): void {
     this.#prefix = prefix;
     if (prefix) this._wakeAll();
@@ -127,28 +132,29 @@ export class PlatformSession {
     if (this.free(until)) return Promise.resolve();
     return new Promise((resolve) => {
       let cancel: (() => void) | undefined;
-      const look = () => {
+      const check = () => {
         cancel?.();
         const still = this._wait(until);
         if (still === 0) return resolve();
-        this._waiting.push(look);
-        cancel = still === undefined ? undefined : this.host.clock.timer(still, () => this._wake(look));
+        this._waiting.push(check);
+        cancel = still === undefined ? undefined : this.host.clock.timer(still, () => this._wake(check));
       };
-      look();
+      check();
     });
   }
 
-  /** Sends a request to `prefix` + path: for provisioning, which has no token yet. */
+  /** Sends a request to `prefix` + path, for provisioning, which has no token yet. */
   sendTo(route: RouteName, request: DeviceRequest, prefix: Secret): Promise<Outcome> {
     return new Promise((resolve) => this.dispatch(route, request, prefix, resolve));
   }
 
   /**
-   * Sends a request and calls `done` with what became of it: what waits for long keeps no promise, which takes a board half a KB with all that hangs
-   * on it. `sender` is notified before anybody else.
+   * Sends a request and calls `done` with its outcome; a pending promise would cost a board half a
+   * KB. `sender` is notified first.
    *
-   * No job sees a 401 to the token: the session withdraws the token, and the request is `lost` by TOKEN_REFUSED, so that the job sends it again
-   * when `ready()` finds a token. With a `prefix` of its own, 401 is `refused` as any other.
+   * Jobs never see a 401 to the token: the session withdraws the token, and the request is `lost`
+   * with TOKEN_REFUSED, so that the job sends it again when `ready()` finds a token. With its own
+   * `prefix`, a 401 is `refused`.
    */
   dispatch(
     route: RouteName,
@@ -164,7 +170,8 @@ export class PlatformSession {
     }
     const since = this.host.clock.now();
     const poll = POLLS.includes(route);
-    // An application may be in a hurry, and a poll's ceiling is found by its silence: only these waited as long as an answer may take.
+    // Calls of the application may have short time-outs and polls learn from silence, so only other
+    // requests waited long enough.
     const patient = !poll && request.deadlineMs >= EXCHANGE_MS;
     if (!poll) this._underWay++;
     const sent = { ...request, credential: prefix, purpose: purposeOf(route) };
@@ -181,14 +188,17 @@ export class PlatformSession {
     });
   }
 
-  /** The platform was heard of, and nothing was lost since: it answers, whatever it says, but for "not now": that may be a proxy before none. */
+  /**
+   * True if the platform answered and nothing was lost since. "Busy" does not count: it may come
+   * from a proxy.
+   */
   get answers(): boolean {
     return !this._busy && (this.online === true || (this.answeredAt >= 0 && this._losses === 0));
   }
 
   /**
-   * The machine's own network was gone and is back. After a loss who waits tries at once: the jitter is for fleets that lost the platform. Connections of before
-   * lead nowhere. True if there was a loss that no answer followed.
+   * The machine's network is back: abandons old sockets and ends the back-off after a loss. The
+   * random delays are only for fleets that lost the platform. True if the last requests were lost.
    */
   networkReturned(): boolean {
     if (!this.running || this._losses === 0) return false;
@@ -199,37 +209,37 @@ export class PlatformSession {
     return true;
   }
 
-  /** For how long, in ms, nothing but polls was under way. */
+  /** ms since anything but polls was in progress; 0 while something is. */
   get quietMs(): number {
     return this._underWay > 0 ? 0 : this.host.clock.now() - this._quietSince;
   }
 
-  /** So many requests are under way that what the application asks waits for its turn. */
+  /** True if so many requests are in progress that calls of the application must wait. */
   get crowded(): boolean {
-    return this._underWay >= MOST_UNDER_WAY;
+    return this._underWay >= MAX_UNDER_WAY;
   }
 
-  /** ms until the next attempt of somebody who has no channel, at least a tick. */
+  /** ms until the next attempt of a caller without a channel; at least 1. */
   delay(): number {
     return Math.max(1, Math.ceil(this._gateUntil - this.host.clock.now()));
   }
 
-  /** ms to wait, 0 for none, undefined for "until woken". */
+  /** ms to wait; 0: none; undefined: wait for a token. */
   private _wait(until: number): number | undefined {
     if (!this.running) return 0;
     if (this.#prefix === undefined) return undefined;
     return Math.max(0, Math.ceil(Math.max(until, this._gateUntil) - this.host.clock.now()));
   }
 
-  private _wake(look: () => void): void {
-    const at = this._waiting.indexOf(look);
+  private _wake(check: () => void): void {
+    const at = this._waiting.indexOf(check);
     if (at < 0) return;
     this._waiting.splice(at, 1);
-    look();
+    check();
   }
 
   private _wakeAll(): void {
-    this._waiting.splice(0).forEach((look) => void look());
+    this._waiting.splice(0).forEach((check) => void check());
   }
 
   private _judge(outcome: Outcome, since: number, prefix: Secret, patient: boolean): void {
@@ -238,23 +248,26 @@ export class PlatformSession {
     this._busy = outcome.kind === "busy";
     const unknown = isUnauthorized(outcome);
     const isCurrent = prefix.equals(this.#prefix);
-    // Before "online", whose listeners may ask for the platform's time.
+    // Before "online", because its listeners may need the platform's time.
     if (outcome.kind === "done" && outcome.date !== undefined) this.watcher?.dated(outcome.date);
     this._answered(since, isCurrent && !unknown);
     if (outcome.kind === "done" && isCurrent) this.watcher?.reached();
-    // Only for the token in use now: an old request may end after a new token was given.
+    // Only for the current token: an old request may end after a new token was set.
     if (unknown && isCurrent) {
       this.authorize(undefined);
       this.watcher?.unauthorized();
     }
   }
 
-  /** `served`: by the platform, as this device; any answer ends the back-off, but only that is being online. */
+  /**
+   * `served`: the platform accepted this device. Any answer ends the back-off, but only this means
+   * online.
+   */
   private _answered(since: number, served: boolean): void {
     const now = this.host.clock.now();
     this.answeredAt = now;
     this._losses = 0;
-    // What was under way at the last loss may have a connection that still works, when a new one does not come about.
+    // A request from before the loss may use a connection that still works although new ones fail.
     const late = since <= this._gateSince;
     if (!late) this._gate.reset();
     if (this._gateUntil !== 0) {
@@ -267,18 +280,19 @@ export class PlatformSession {
     }
   }
 
-  /** `patient`: all the time was waited in which the platform answers, if it was time that ran out. */
+  /** `patient`: the request had the full time for an answer. */
   private _lost(reason: string, since: number, patient: boolean): void {
     const alone = patient && this.answeredAt <= since;
     const silent = alone && reason === SILENCE;
-    // Requests that were under way together fail together: they are one loss.
+    // Requests that were in progress together fail together and count as one loss.
     if (since > this._gateSince) {
       const now = this.host.clock.now();
       this._gateSince = now;
       this._gateUntil = now + this._gate.next(silent || (alone && reason === UNCONNECTED) ? EXCHANGE_MS : 0);
       this._losses++;
     }
-    // One loss may be a connection that the platform let go; the second is an outage. So is silence while nothing else is answered.
+    // A single loss may be a closed connection. A second one is an outage, and so is silence
+    // without any other answer.
     if (this.online !== false && (this._losses >= 2 || silent)) {
       this.online = false;
       this._events.emit("offline", { reason: this.redactor.clean(reason) });

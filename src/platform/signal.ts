@@ -1,6 +1,6 @@
 import type { Clock } from "../port.js";
 
-/** Lets one loop wait until something happens or a time is over. One waiter at a time. */
+/** Lets one loop wait for an event or a time. One waiter at a time. */
 export class Signal {
   private readonly _clock: Clock;
   private _raised = false;
@@ -10,7 +10,10 @@ export class Signal {
     this._clock = clock;
   }
 
-  /** Resolves at the next `notify()`, at once if there was one since the last wait, or after `ms` (never, if not given). */
+  /**
+   * Resolves at the next `notify()`, at once if it was called since the last wait, or after `ms`
+   * (if given).
+   */
   wait(ms?: number): Promise<void> {
     if (this._raised || this._wake) {
       this._raised = false;
@@ -27,7 +30,7 @@ export class Signal {
     });
   }
 
-  /** Whether it was raised since the last wait; lowers it. */
+  /** Returns and clears whether it was raised since the last wait. */
   protected take(): boolean {
     const raised = this._raised;
     this._raised = false;

@@ -1,17 +1,23 @@
 import { MoteError } from "../errors.js";
 
-/** What the agent needs of an `AbortSignal`: any object of this shape will do, since XS has none of its own. */
+/**
+ * The parts of `AbortSignal` that the agent uses. Any such object works, because XS has no
+ * `AbortSignal`.
+ */
 export interface AbortSignalLike {
   readonly aborted: boolean;
   addEventListener(type: "abort", listener: () => void): void;
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
-/** How long a call waits, and what ends it earlier. */
+/** Options of calls that wait. */
 export interface WaitOptions {
-  /** Time for the whole call, in ms: 0 to 20 days. Then it ends with `TIMEOUT`. Default 30,000. */
+  /**
+   * Time limit of the whole call in ms, 0 to 20 days; then it rejects with `TIMEOUT`. Default
+   * 30,000.
+   */
   readonly timeoutMs?: number | undefined;
-  /** Ends the call with `ABORTED`. */
+  /** Aborts the call, which rejects with `ABORTED`. */
   readonly signal?: AbortSignalLike | undefined;
 }
 
@@ -28,10 +34,13 @@ export const checkSignal = (signal: AbortSignalLike | undefined): void => {
 
 export const DEFAULT_TIMEOUT_MS = 30_000;
 
-/** An exchange of a request and its answer, in ms. A server ends one that it cannot answer with 503 after 30 or 31 s. */
+/**
+ * Time limit of a request and its answer, in ms. A server answers 503 after 30 or 31 s if it has no
+ * answer.
+ */
 export const EXCHANGE_MS = 35_000;
 
-/** A host's timer goes no further than 24 days. */
+/** A host's timer is limited to 24 days. */
 const LONGEST_MS = 20 * 86_400_000;
 
 /** Throws `BAD_VALUE` unless `timeoutMs` is a number from 0 to 20 days. */

@@ -153,7 +153,7 @@ test("an attempt to connect is a sign of life, and so is what happens to it", as
   t.deepEqual(host.restarts, []);
 });
 
-test("nothing is expected without a network or while the agent is stopped, and the half hour starts again", async (t) => {
+test("nothing is expected without a network or while the agent was stopped, and the half hour starts again", async (t) => {
   const { host, expect, clock } = rig();
   expect(false);
   await clock.advance(10_000_000);

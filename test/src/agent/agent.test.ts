@@ -675,7 +675,7 @@ test("a device without a token asks for one at once", async (t) => {
   t.is(agent.state, "online");
 });
 
-test("while the platform answers, and while the agent is stopped, it changes nothing", async (t) => {
+test("while the platform answers, and while the agent was stopped, it changes nothing", async (t) => {
   const rig = startRig(t);
   const agent = rig.agent();
   agent.networkReturned();

@@ -138,7 +138,7 @@ test("a host that throws costs one request and no more", async (t) => {
   connection.send(GET, (outcome) => outcomes.push(outcome));
   t.is(outcomes.length, 0);
   await host.clock.advance(1);
-  isLost(t, outcomes[0], "the host can't open a connection");
+  isLost(t, outcomes[0], "the host cannot open a connection");
 });
 
 test("what done and sent throw goes no further", async (t) => {
@@ -442,7 +442,7 @@ test("the deadline of a hurried request runs from the start: it is not sent if i
   t.deepEqual(
     ended.map(([at, outcome]) => [at, outcome.kind === "lost" ? outcome.reason : outcome.kind]),
     [
-      [8000, "others took all the time"],
+      [8000, "timed out waiting for the connection"],
       [9003, "done"],
       [12_000, "no answer in time"],
     ],
@@ -636,7 +636,7 @@ test("a request that waits for its budget ends at its deadline, or with the conn
   outcomes.length = 0;
   send(true);
   await host.clock.advance(1000);
-  t.deepEqual(outcomes, [{ kind: "lost", reason: "others took all the time" }]);
+  t.deepEqual(outcomes, [{ kind: "lost", reason: "timed out waiting for the connection" }]);
   send(false);
   send(false);
   connection.close();

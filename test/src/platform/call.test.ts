@@ -79,27 +79,27 @@ test("a platform that is busy is asked again, until the deadline", async (t) => 
   t.is(at.length, 3);
   const busy = rig([503]);
   const [end, took] = await busy.call(20_000);
-  t.is(end, "TIMEOUT: the platform can't be reached");
+  t.is(end, "TIMEOUT: the platform cannot be reached");
   t.is(took, 20_000);
   t.true(busy.at.length > 1);
 });
 
 test("silence is waited for no longer than the deadline, however long the request may take", async (t) => {
   const { call } = rig([undefined]);
-  t.deepEqual(await call(3000), ["TIMEOUT: the platform can't be reached", 3000]);
+  t.deepEqual(await call(3000), ["TIMEOUT: the platform cannot be reached", 3000]);
 });
 
 test("what must not be repeated is not", async (t) => {
   const { call, at } = rig([503, 200]);
-  t.is((await call(60_000, { repeatable: false }))[0], "TIMEOUT: no answer came");
+  t.is((await call(60_000, { repeatable: false }))[0], "TIMEOUT: no answer from the platform");
   t.is(at.length, 1);
 });
 
 test("without a token it waits for one until the deadline, and a stop ends it", async (t) => {
   const waiting = rig([200], false);
-  t.deepEqual(await waiting.call(5000), ["TIMEOUT: the platform can't be reached", 5000]);
+  t.deepEqual(await waiting.call(5000), ["TIMEOUT: the platform cannot be reached", 5000]);
   const stopped = rig([200], false);
   stopped.host.clock.timer(2000, () => stopped.session.stop());
-  t.deepEqual(await stopped.call(5000), ["STOPPED: the agent is stopped", 2000]);
+  t.deepEqual(await stopped.call(5000), ["STOPPED: the agent was stopped", 2000]);
   t.deepEqual(stopped.at, []);
 });

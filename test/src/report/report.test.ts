@@ -419,7 +419,7 @@ test("wrong options are reported all at once, and none is quoted", (t) => {
   const error = t.throws(() => new Reports(host, wrong), { instanceOf: ReportError });
   t.is(
     error?.message,
-    'unknown option "more"; url is a text that begins with http:// or https://; session is a Session; api is a path like /apiTrendz/publicApi; jwtIn is header, bearer or query; rowBytes must be a whole number from 256 to 16777216; idleMs must be a whole number from 100 to 86400000',
+    'unknown option "more"; url must be a string that begins with http:// or https://; session is a Session; api is a path like /apiTrendz/publicApi; jwtIn is header, bearer or query; rowBytes must be a whole number from 256 to 16777216; idleMs must be a whole number from 100 to 86400000',
   );
   t.notThrows(() => new Reports(host, { url: URL, session }));
 });
@@ -627,7 +627,7 @@ test("wrong options of a session are reported all at once, and none is quoted", 
     t.throws(() => new Session(fakeHost(), options as SessionOptions), { instanceOf: ReportError })?.message;
   t.is(
     wrong({ url: "platform", username: "a" }),
-    "url is a text that begins with http:// or https://; username and password go together",
+    "url must be a string that begins with http:// or https://; username and password go together",
   );
   t.is(wrong({ url: URL }), "username and password, or a jwt, are needed");
   t.is(wrong({ url: URL, jwt: "s3cret\r\n" }), "jwt is a text of letters, digits and . _ ~ + / = -");

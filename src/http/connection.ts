@@ -75,7 +75,8 @@ export class Connection implements ChannelListener {
     if (this._closed) this._refuse(job, "stopped");
     else if (request.credential && !isSameBinding(request.credential.binding, this._binding))
       this._refuse(job, UNBOUND);
-    else if (this.#queue.length + this.#held.length >= MAX_QUEUED) this._refuse(job, "too many requests wait");
+    else if (this.#queue.length + this.#held.length >= MAX_QUEUED)
+      this._refuse(job, "too many requests wait");
     else {
       if (request.hurried) this._limit(job);
       const waitMs = this._governor.take(request.purpose ?? OTHER);

@@ -109,7 +109,11 @@ export class Provisioning implements Job {
     const { key, secret } = this.#secrets ?? {};
     const secrets = this._given || !key || !secret ? own : [key, secret];
     this.refused = this._gate.begin(this._given ? this._image : `${this.deviceName} ${this._image}`, secrets);
-    if (this.refused) this._session.host.log("warn", "the platform refused this device before: waiting before the next attempt");
+    if (this.refused)
+      this._session.host.log(
+        "warn",
+        "the platform refused this device before: waiting before the next attempt",
+      );
     if (this.#token && this._gate.count === 0) this._ready(true, false);
     else this._step = this.#token || this.#proposed ? "probe" : "ask";
     return 0;

@@ -1,4 +1,4 @@
-// Deletions with their ten seconds: a question, then a line with "Undo", then the call.
+// Deletions: a question, then ten seconds with an Undo button, then the request.
 import { OperatorError } from "../operator/error.js";
 import { ask, button, h, messageOf, tell } from "./dom.js";
 import { type Deletion, Pending, type State, UNDO_MS } from "./model/pending.js";
@@ -23,25 +23,25 @@ export class Deletions {
     });
   }
 
-  /** Whether the DELETE of that path waits. */
+  /** Whether a deletion of this path is pending. */
   has(path: string): boolean {
     return this.#pending.has(path);
   }
 
-  /** When one begins to wait, is undone, sent or has failed; until the result is called. */
+  /** Calls the listener at each change of a deletion, until the result is called. */
   on(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Asks first; true if it waits now. */
+  /** Asks first. True if the deletion is now pending. */
   async ask(deletion: Deletion, text: string): Promise<boolean> {
     if (!(await ask(`Delete ${deletion.name}?`, text, "Delete"))) return false;
     this.#pending.add(deletion);
     return true;
   }
 
-  /** Sends what waits: the page goes away, or its session ends. */
+  /** Sends all pending deletions, as the page is left or the session ends. */
   flush(leaving: boolean): Promise<void> {
     return this.#pending.flush(leaving);
   }
@@ -50,13 +50,14 @@ export class Deletions {
     this.#lines.get(deletion.path)?.();
     this.#lines.delete(deletion.path);
     if (state === "waiting") this.#lines.set(deletion.path, this.#countDown(deletion));
-    if (state === "undone") tell(`${deletion.name} stays.`);
-    if (state === "sent") tell(`${deletion.name} is deleted.`);
+    if (state === "undone") tell(`Kept ${deletion.name}.`);
+    if (state === "sent") tell(`Deleted ${deletion.name}.`);
     if (state === "failed") {
-      // Somebody else was faster.
       const isGone = error instanceof OperatorError && error.status === 404;
       tell(
-        isGone ? `${deletion.name} is gone already.` : `${deletion.name} is not deleted: ${messageOf(error)}`,
+        isGone
+          ? `${deletion.name} was already deleted.`
+          : `Could not delete ${deletion.name}: ${messageOf(error)}`,
         true,
       );
     }
@@ -65,17 +66,16 @@ export class Deletions {
 
   #countDown({ path, name }: Deletion): () => void {
     const until = Date.now() + UNDO_MS;
-    // Read out once, not each second.
+    // A screen reader announces the message once, not every second.
     const left = h("span", { aria: { hidden: "true" } });
     const draw = (): void => {
       left.textContent = ` ${Math.max(0, Math.ceil((until - Date.now()) / 1000))} s `;
     };
     const undo = button("Undo", () => this.#pending.undo(path));
     undo.ariaLabel = `Undo: keep ${name}`;
-    const remove = tell(`${name} is going to be deleted.`, false, left, undo);
+    const remove = tell(`Deleting ${name} in`, false, left, undo);
     const timer = setInterval(draw, 250);
     draw();
-    // What was pressed is not there any more, or not to be pressed again.
     undo.focus();
     return () => {
       clearInterval(timer);

@@ -1,4 +1,6 @@
-import { button, field, h, heading, option } from "./dom.js";
+import { addDevice } from "./access.js";
+import { button, field, h, heading, option, show } from "./dom.js";
+import { LastValues } from "./last-values.js";
 import {
   type DeviceList,
   emptyText,
@@ -10,7 +12,7 @@ import {
   SORTS,
   STATES,
 } from "./model/device-list.js";
-import { ago, counted } from "./model/format.js";
+import { ago, counted, readable } from "./model/format.js";
 import { deviceHref } from "./model/routes.js";
 import { type Page, single } from "./page.js";
 import { Pager } from "./pager.js";
@@ -20,20 +22,22 @@ import { type Row, Table } from "./table.js";
 const AGAIN_MS = 1_000;
 const COLUMNS: readonly { text: string; sort?: DeviceList["sort"]; size?: "small" | "middle" | "large" }[] = [
   { text: "Device", sort: "name" },
-  { text: "Profile", sort: "profile", size: "large" },
+  { text: "Profile", sort: "profile", size: "middle" },
+  { text: "Firmware", size: "large" },
+  { text: "Last value", size: "large" },
   { text: "State", sort: "state", size: "small" },
   { text: "Last seen", sort: "seen", size: "middle" },
   { text: "", size: "small" },
 ];
 
 const SORT_NAMES: Record<DeviceList["sort"], string> = {
-  ...{ state: "live ones first", name: "name", profile: "profile" },
+  ...{ state: "active first", name: "name", profile: "profile" },
   ...{ seen: "last seen", created: "newest first" },
 };
-/** Names from A on; these from the live, the latest and the newest on. */
-const FALLING: readonly DeviceList["sort"][] = ["state", "seen", "created"];
+/** Sorted in descending order at first. */
+const DESCENDING: readonly DeviceList["sort"][] = ["state", "seen", "created"];
 
-/** The list of devices, by pages: state, last seen, and a link to each. */
+/** The list of devices by pages: firmware, last value, state, last seen, and a link to each. */
 export function devicesPage(query: URLSearchParams): Page {
   return (place, session) => {
     const list = listOf(query);
@@ -44,22 +48,23 @@ export function devicesPage(query: URLSearchParams): Page {
     const change = (changes: Partial<DeviceList>): void => {
       Object.assign(list, { page: 0 }, changes);
       const text = queryOf(list).toString();
-      // The address follows, so that a reload and the way back lead here again.
+      // The address follows, so that a reload and the back button return here.
       history.replaceState(null, "", text === "" ? "#/" : `#/?${text}`);
       read();
     };
-    // A phone has no heads to press.
+    // A phone shows no table header.
     const sort = h("select", {}, ...SORTS.map((name) => option(name, SORT_NAMES[name])));
     sort.onchange = () => {
       const by = sort.value as DeviceList["sort"];
-      change({ sort: by, descending: FALLING.includes(by) });
+      change({ sort: by, descending: DESCENDING.includes(by) });
     };
     const heads = COLUMNS.map(({ text, sort }) => sort && sortButton(text, sort, list, change));
-    const table = new Table(COLUMNS, { empty: "", label: "Devices", heads });
+    const table = new Table(COLUMNS, { label: "Devices", heads });
     const pager = new Pager((page) => change({ page }));
+    const values = new LastValues(session);
     let shown: ListedDevice[] = [];
     const draw = (): void => {
-      table.show(shown.map((device) => rowOf(session, device)));
+      table.show(shown.map((device) => rowOf(session, device, values)));
       table.heads.forEach((head, i) => {
         const is = COLUMNS[i]?.sort === list.sort;
         head.ariaSort = is ? (list.descending ? "descending" : "ascending") : "none";
@@ -70,19 +75,21 @@ export function devicesPage(query: URLSearchParams): Page {
       const { data, totalElements, totalPages } = await session.operator.entities.devices(
         platformQuery(asked),
       );
-      // The last of its page was deleted.
+      // The last device of its page was deleted.
       if (data.length === 0 && asked.page > 0 && totalElements > 0) return change({ page: totalPages - 1 });
       shown = data.map(listedDevice);
       sort.value = asked.sort;
       table.empty = emptyText(asked);
-      count.textContent = totalElements === 0 ? "" : counted(totalElements, "device");
+      show(count, totalElements === 0 ? "" : counted(totalElements, "device"));
       pager.show(asked.page, totalPages);
       draw();
+      values.read(shown.map(({ id }) => id));
     });
     search.oninput = () => change({ search: search.value });
     state.onchange = () => change({ state: state.value as DeviceList["state"] });
+    const add = button("Add device", () => addDevice(session));
     place.append(
-      h("div", { className: "head" }, heading("Devices"), count),
+      h("div", { className: "head" }, heading("Devices"), count, add),
       h(
         "section",
         { className: "card", aria: { label: "Devices" } },
@@ -98,9 +105,10 @@ export function devicesPage(query: URLSearchParams): Page {
       ),
     );
     read();
-    // A request of a device is news of it, of which there may be many: it is looked at once a second.
+    // Every request of a device changes the list, so it is read at most once a second.
     let stale = false;
     const ends = [
+      () => values.end(),
       session.on("device", read),
       session.on("line", ({ up }) => up && read()),
       session.deletions.on(draw),
@@ -126,39 +134,39 @@ function sortButton(
   list: DeviceList,
   change: (changes: Partial<DeviceList>) => void,
 ): HTMLButtonElement {
-  // The second press turns it round.
-  const first = FALLING.includes(sort);
+  // The second press reverses the order.
+  const first = DESCENDING.includes(sort);
   const press = (): void => change({ sort, descending: list.sort === sort ? !list.descending : first });
   return button(text, press, "sort");
 }
 
-function rowOf({ deletions }: Session, { id, name, profile, isActive, lastSeen }: ListedDevice): Row {
+function rowOf({ deletions }: Session, device: ListedDevice, values: LastValues): Row {
+  const { id, name, profile, firmware, isActive, lastSeen } = device;
   const path = devicePath(id);
-  const going = deletions.has(path);
-  const state = going ? "deleting" : isActive ? "active" : "inactive";
-  const link = (): Node => h("a", { className: "cut", href: deviceHref(id), title: name }, name);
-  const dot = (): Node => h("span", { className: isActive && !going ? "dot on" : "dot" }, state);
-  const remove = (): Node => {
-    const it = button(
-      "Delete",
-      () => deletions.ask({ path, name: `device ${name}` }, DELETE_DEVICE),
-      "plain",
-    );
-    it.ariaLabel = `Delete ${name}`;
-    return going ? h("span", { className: "quiet" }, "going") : it;
-  };
+  const isDeleting = deletions.has(path);
+  const state = isDeleting ? "deleting" : isActive ? "active" : "inactive";
+  const remove = button(
+    "Delete",
+    () => deletions.ask({ path, name: `device ${name}` }, DELETE_DEVICE),
+    "plain",
+  );
+  remove.ariaLabel = `Delete ${name}`;
+  const last = values.of(id);
+  const lastText = last ? `${last.key} ${readable(last.key, last.value, Date.now())}` : "";
   return {
     id,
     cells: [
-      { is: name, make: link },
-      profile,
-      { is: state, make: dot },
+      h("a", { className: "cut", href: deviceHref(id), title: name }, name),
+      h("span", { className: "cut", title: profile }, profile),
+      h("span", { className: "cut", title: firmware }, firmware),
+      h("span", { className: "cut", title: lastText }, lastText),
+      h("span", { className: isActive && !isDeleting ? "dot on" : "dot" }, state),
       lastSeen === undefined ? "never" : ago(lastSeen, Date.now()),
-      { is: `${going}${name}`, make: remove },
+      isDeleting ? h("span", { className: "quiet" }, "Deleting…") : remove,
     ],
   };
 }
 
 export const devicePath = (id: string): string => `/api/device/${encodeURIComponent(id)}`;
 export const DELETE_DEVICE =
-  "Its attributes, its telemetry and its access token go with it. A device that is still running is refused from then on. For ten seconds it can be undone.";
+  "This deletes its attributes, telemetry and token. A running device loses access. You can undo this for ten seconds.";

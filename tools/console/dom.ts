@@ -1,5 +1,4 @@
-// Elements from TypeScript. Text is only ever set as text: what a device sent is never taken for markup.
-
+// Builds elements in TypeScript. Text is only ever set as text: markup that a device sends stays text.
 import { titled } from "./model/routes.js";
 
 type Child = Node | string | undefined;
@@ -21,17 +20,32 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** A part of the page with a heading of its own. */
+/**
+ * Makes these the children of `place`. A child that is equal to the one already there is not replaced, so focus and
+ * selection stay and a screen reader hears only changes. Its old listeners stay as well: they must read current data.
+ */
+export function show(place: Element, ...children: readonly Child[]): void {
+  const wanted = children.filter((child) => child !== undefined);
+  wanted.forEach((child, i) => {
+    const node = typeof child === "string" ? document.createTextNode(child) : child;
+    const old = place.childNodes[i];
+    if (!old) place.append(node);
+    else if (!old.isEqualNode(node)) old.replaceWith(node);
+  });
+  while (place.childNodes.length > wanted.length) place.lastChild?.remove();
+}
+
+/** A part of the page with its own heading. */
 export function section(title: string, className: string, ...children: readonly Child[]): HTMLElement {
   return h("section", { className, aria: { label: title } }, h("h2", {}, title), ...children);
 }
 
-/** A field with its label above. */
+/** An input with its label above. */
 export function field(label: string, input: HTMLElement, className = ""): HTMLLabelElement {
   return h("label", { className }, h("span", {}, label), input);
 }
 
-/** A form of its own name; `onSend` gets what it asks for, in place of the browser. */
+/** A named form; `onSend` replaces the browser's own request. */
 export function form(
   { label, className = "row" }: { label: string; className?: string },
   onSend: () => unknown,
@@ -53,7 +67,21 @@ export function option(value: string, text = value): HTMLOptionElement {
   return h("option", { value }, text);
 }
 
-/** The heading of a page, which the window's title repeats, and where the focus goes when a page has opened. */
+/** A button that opens a panel below it. Escape, or focus elsewhere, closes the panel. */
+export function menu(summary: HTMLElement, ...children: readonly Child[]): HTMLDetailsElement {
+  const element = h("details", { className: "menu" }, summary, h("div", {}, ...children));
+  element.addEventListener("keydown", ({ key }) => {
+    if (key !== "Escape") return;
+    element.open = false;
+    summary.focus();
+  });
+  element.addEventListener("focusout", ({ relatedTarget }) => {
+    if (relatedTarget instanceof Node && !element.contains(relatedTarget)) element.open = false;
+  });
+  return element;
+}
+
+/** The page's heading. It also names the browser tab, and gets the focus when the page opens. */
 export function heading(text: string): HTMLHeadingElement {
   const element = h("h1", { tabIndex: -1 });
   setHeading(element, text);
@@ -61,28 +89,30 @@ export function heading(text: string): HTMLHeadingElement {
 }
 
 export function setHeading(element: HTMLHeadingElement, text: string): void {
-  // A long name goes on in the next line where it has a sign between two words.
+  // A long name may break after a separator.
   element.replaceChildren(...text.split(/(?<=[-_.:/])/).flatMap((part) => [part, h("wbr", {})]));
   element.title = text;
   document.title = titled(text);
 }
 
-/** Says something to everybody, screen readers included; an error stays longer. Removed by the result, or by `hush`. */
+/**
+ * Announces a text, also to screen readers. It disappears after 4 s, an error after 12 s, a message with more elements
+ * only by the result or `hush`.
+ */
 export function tell(text: string, isError = false, ...more: readonly Child[]): () => void {
   const messages = document.getElementById("messages");
   const line = h("p", { className: isError ? "bad" : "" }, text, ...more);
   messages?.append(line);
-  // What has a button of its own stays until that has no use any more.
   if (more.length === 0) setTimeout(() => line.remove(), isError ? 12_000 : 4_000);
   return () => line.remove();
 }
 
-/** Takes away all that was said: it was about somebody who is not here any more. */
+/** Removes all messages, as when another person logs in. */
 export function hush(): void {
   document.getElementById("messages")?.replaceChildren();
 }
 
-/** Runs what a person asked for; what fails is shown. */
+/** Runs an action of the operator; shows its error. */
 export async function attempt(work: () => Promise<unknown>): Promise<boolean> {
   try {
     await work();
@@ -97,24 +127,44 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Asks before something that can't be taken back easily. `yes`: what the button says. */
+/** Opens a modal dialog. Escape and `close()` remove it. */
+export function dialog(title: string, ...children: readonly Child[]): HTMLDialogElement {
+  const element = h("dialog", { aria: { label: title } }, h("h2", {}, title), ...children);
+  element.addEventListener("close", () => element.remove());
+  document.body.append(element);
+  element.showModal();
+  return element;
+}
+
+/** Asks for confirmation before a destructive action. `yes`: the text of the button that confirms. */
 export function ask(title: string, text: string, yes: string): Promise<boolean> {
-  const dialog = h("dialog", { aria: { label: title } });
   return new Promise((resolve) => {
     const answer = (is: boolean) => (): void => {
-      dialog.close();
       resolve(is);
+      element.close();
     };
     const cancel = button("Cancel", answer(false), "second");
     cancel.autofocus = true;
     const buttons = h("p", { className: "buttons" }, cancel, button(yes, answer(true), "danger"));
-    dialog.append(h("h2", {}, title), h("p", {}, text), buttons);
-    // Escape closes it too.
-    dialog.onclose = () => {
-      resolve(false);
-      dialog.remove();
-    };
-    document.body.append(dialog);
-    dialog.showModal();
+    const element = dialog(title, h("p", {}, text), buttons);
+    element.addEventListener("close", answer(false));
   });
+}
+
+/** Copies to the clipboard, which browsers allow only at https and localhost. */
+export function copyButton(what: string, text: () => string): HTMLButtonElement {
+  const copy = button(
+    "Copy",
+    () =>
+      attempt(async () => {
+        const clipboard = navigator.clipboard as Clipboard | undefined;
+        if (!clipboard)
+          throw new Error("This browser allows copying only at https or localhost. Select the text instead.");
+        await clipboard.writeText(text());
+        tell(`Copied the ${what}.`);
+      }),
+    "second",
+  );
+  copy.ariaLabel = `Copy the ${what}`;
+  return copy;
 }

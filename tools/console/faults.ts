@@ -1,4 +1,4 @@
-// The fault switchboard: what goes wrong between the devices and the platform from now on, in sentences, and what came of it.
+// Faults between devices and the local platform: switches them on, explains them, and shows their effects.
 import { attempt, button, field, form, h, heading, option, section } from "./dom.js";
 import { type Effect, effectsOf } from "./model/fault-effects.js";
 import { explain, FAULTS, type Member, PRESETS, type Rule } from "./model/faults.js";
@@ -17,27 +17,27 @@ interface All {
 }
 
 const AGAIN_MS = 1_000;
-/** Of a large fleet those with the most. */
+/** Only the devices with the most faults are shown. */
 const SHOWN = 50;
 const ON = [
-  { text: "What happens" },
+  { text: "Effect" },
   { text: "Fault", size: "large" },
-  { text: "Happened", size: "middle" },
+  { text: "Applied", size: "middle" },
 ] as const;
 const DID = [
   { text: "Fault", size: "large" },
   { text: "Device" },
   { text: "Requests hit", size: "middle" },
-  { text: "What it saw" },
+  { text: "Answers" },
   { text: "Longest wait", size: "middle" },
   { text: "Now", size: "large" },
 ] as const;
 
 export const faultsPage: Page = (place, session) => {
-  const rules = new Table(ON, { empty: "Nothing goes wrong on purpose.", label: "Faults that are on" });
+  const rules = new Table(ON, { empty: "No faults active.", label: "Active faults" });
   const effects = new Table(DID, {
-    empty: "No fault has happened to a device yet.",
-    label: "Devices that faults happened to",
+    empty: "No device has met a fault yet.",
+    label: "Effects on devices",
   });
   const draw = ({ faults }: All): void => rules.show(faults.map(ruleRow));
   const post = (faults: readonly Rule[]): Promise<boolean> =>
@@ -60,20 +60,20 @@ export const faultsPage: Page = (place, session) => {
     h(
       "div",
       { className: "head" },
-      heading("Fault switchboard"),
-      h("span", { className: "quiet" }, "between the devices and this platform"),
+      heading("Faults"),
+      h("span", { className: "quiet" }, "for testing: injected between devices and this local platform"),
     ),
     h(
       "div",
       { className: "parts" },
-      section("On now", "card wide", rules.element, h("p", {}, clear)),
-      section("What each did to the devices", "card wide", effects.element),
+      section("Active faults", "card wide", rules.element, h("p", {}, clear)),
+      section("Effects on devices", "card wide", effects.element),
       section(
         "Presets",
         "card wide",
         h("div", { className: "presets" }, ...PRESETS.map((preset) => presetCard(preset, post))),
       ),
-      section("One by one", "card wide", switchOn(post)),
+      section("Single fault", "card wide", switchOn(post)),
     ),
   );
   void attempt(look);
@@ -92,13 +92,12 @@ function presetCard(
 
 function ruleRow(rule: Active): Row {
   const { id, fault, done, seen } = rule;
-  const text = explain(rule);
-  const sentence = (): Node => h("span", { className: "whole" }, text);
-  return { id: String(id), cells: [{ is: text, make: sentence }, fault, `${done} of ${seen}`] };
+  const sentence = h("span", { className: "whole" }, explain(rule));
+  return { id: String(id), cells: [sentence, fault, `${done} of ${seen}`] };
 }
 
 function effectRow({ fault, device, hit, answers, longestMs, open }: Effect): Row {
-  const now = open === 0 ? "all well again" : `${open} kind${open === 1 ? "" : "s"} of request still failing`;
+  const now = open === 0 ? "recovered" : `${open} kind${open === 1 ? "" : "s"} of request still failing`;
   return {
     id: JSON.stringify([fault, device]),
     cells: [
@@ -107,7 +106,7 @@ function effectRow({ fault, device, hit, answers, longestMs, open }: Effect): Ro
       String(hit),
       answers,
       longestMs === undefined ? "" : duration(longestMs),
-      { is: now, make: () => h("span", { className: open === 0 ? "good" : "bad" }, now) },
+      h("span", { className: open === 0 ? "good" : "bad" }, now),
     ],
   };
 }
@@ -118,7 +117,7 @@ function switchOn(post: (faults: readonly Rule[]) => Promise<boolean>): HTMLElem
   const members = h("span", { className: "row" });
   const path = h("input", { placeholder: "telemetry, rpc*", autocomplete: "off", spellcheck: false });
   const device = h("input", { placeholder: "all", autocomplete: "off", spellcheck: false });
-  const count = h("input", { type: "number", min: "1", placeholder: "without end" });
+  const count = h("input", { type: "number", min: "1", placeholder: "no limit" });
   const probability = h("input", { type: "number", min: "0", max: "1", step: "0.05", value: "1" });
   let inputs: { member: Member; input: HTMLInputElement | HTMLSelectElement }[] = [];
   const suit = (): void => {

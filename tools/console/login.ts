@@ -1,26 +1,38 @@
-import { attempt, field, form, h } from "./dom.js";
+import { field, form, h, messageOf } from "./dom.js";
 import type { Page } from "./page.js";
 
 export function loginPage(onLogin: () => void): Page {
   return (place, session) => {
     const username = h("input", { type: "email", autocomplete: "username", required: true });
     const password = h("input", { type: "password", autocomplete: "current-password", required: true });
-    const asked = form(
-      { label: "Log in", className: "card login" },
-      () => {
-        void attempt(() => session.login(username.value, password.value)).then((done) => done && onLogin());
-      },
-      h("h1", {}, "Log in"),
-      field("User", username),
-      field("Password", password),
-      h("button", { type: "submit" }, "Log in"),
-      h(
-        "p",
-        { className: "quiet" },
-        "A fresh local platform knows tenant@thingsboard.org with the password tenant.",
+    const problem = h("p", { className: "bad", role: "alert" });
+    const login = async (): Promise<void> => {
+      problem.textContent = "";
+      try {
+        await session.login(username.value, password.value);
+      } catch (error) {
+        problem.textContent = messageOf(error);
+        password.select();
+        return;
+      }
+      onLogin();
+    };
+    place.append(
+      form(
+        { label: "Log in", className: "card login" },
+        login,
+        h("h1", {}, "Log in"),
+        field("User", username),
+        field("Password", password),
+        problem,
+        h("button", { type: "submit" }, "Log in"),
+        h(
+          "p",
+          { className: "quiet" },
+          "Default login of a new local platform: tenant@thingsboard.org, password tenant.",
+        ),
       ),
     );
-    place.append(asked);
     username.focus();
     return () => {};
   };

@@ -1,8 +1,8 @@
-// Opens the page that the address names, gives it the focus, and keeps what all pages share: the links, the line to the platform.
+// Opens the page that the address names and gives it the focus. Keeps what all pages share: links and connection state.
 import { devicePage } from "./device/device.js";
 import { updatePage } from "./device/update.js";
 import { devicesPage } from "./devices.js";
-import { h, heading, hush, messageOf, tell } from "./dom.js";
+import { h, heading, hush, menu, messageOf, show as showChildren, tell } from "./dom.js";
 import { faultsPage } from "./faults.js";
 import { loginPage } from "./login.js";
 import { routeOf } from "./model/routes.js";
@@ -27,12 +27,12 @@ function pageOf(hash: string): Page {
 }
 
 const unknownPage: Page = (where) => {
-  const text = "The console has no such page. ";
-  where.append(heading("No such page"), h("p", {}, text, h("a", { href: "#/" }, "The devices")));
+  const text = "The console has no page at this address. ";
+  where.append(heading("Page not found"), h("p", {}, text, h("a", { href: "#/" }, "All devices")));
   return () => {};
 };
 
-/** `moved`: somebody went there, and reads on from its heading. */
+/** `moved`: the operator went there, and continues reading at its heading. */
 function show(moved: boolean): void {
   leave();
   place.replaceChildren();
@@ -49,16 +49,17 @@ function links(): Node[] {
   const link = (href: string, text: string, pages: readonly string[]): HTMLElement =>
     h("a", { href, aria: pages.includes(at) ? { current: "page" } : {} }, text);
   const out = h("button", { type: "button", className: "plain", onclick: () => end() }, "Log out");
+  const developer = menu(h("summary", {}, "Developer"), link("#/faults", "Faults", ["faults"]));
   return [
     link("#/", "Devices", ["devices", "device"]),
     link("#/updates", "Updates", ["updates", "update"]),
-    link("#/faults", "Faults", ["faults"]),
+    link("/flash", "Flash a board", []),
+    developer,
     out,
   ];
 }
 
 function begin(): void {
-  // What was said to who was not logged in is over.
   hush();
   void session.follow();
   show(true);
@@ -72,13 +73,13 @@ function end(): void {
 
 session.on("line", ({ up }) => {
   const line = document.getElementById("line");
-  if (line) line.textContent = session.isOpen ? (up ? "live" : "no line to the platform") : "";
+  if (line) showChildren(line, session.isOpen ? (up ? "live" : "disconnected") : "");
 });
 addEventListener("hashchange", () => {
-  // The link that skips to the content is no page.
+  // The link that skips to the content is not a page.
   if (location.hash !== "#main") show(true);
 });
-// What waits to be deleted is sent, whoever closes the page or loads it again.
+// Closing or reloading the page sends pending deletions.
 addEventListener("pagehide", () => void session.deletions.flush(true));
 addEventListener("copy", copyWhole);
 addEventListener("keydown", (event) => {
@@ -90,7 +91,7 @@ addEventListener("keydown", (event) => {
   event.preventDefault();
   search.focus();
 });
-// A file that is dropped beside its place would replace the page.
+// A file dropped elsewhere would replace the page.
 for (const kind of ["dragover", "drop"]) addEventListener(kind, (event) => event.preventDefault());
 addEventListener("unhandledrejection", (event) => {
   event.preventDefault();
@@ -98,7 +99,7 @@ addEventListener("unhandledrejection", (event) => {
   if (reason?.status === 401) {
     if (!session.isOpen) return;
     end();
-    tell("The session has ended: log in again.", true);
+    tell("The session has ended. Log in again.", true);
   } else tell(messageOf(reason), true);
 });
 

@@ -1,12 +1,12 @@
-// What the pages of the console are made of.
+// The building blocks of pages.
 import { OperatorError } from "../operator/error.js";
 import type { Device } from "../operator/shapes.js";
 import type { Session } from "./session.js";
 
-/** Fills the place, its heading at once; the result takes down what goes on by itself. */
+/** Fills the place, starting with its heading. The result stops timers and listeners. */
 export type Page = (place: HTMLElement, session: Session) => () => void;
 
-/** A part of a device's page: its element, and what takes it down. */
+/** A part of a device's page. `end` stops its timers and listeners. */
 export interface Part {
   element: HTMLElement;
   end: () => void;
@@ -17,12 +17,12 @@ export interface Place {
   device: Device;
 }
 
-/** What was read is gone meanwhile: whoever deleted it has said so. Throws every other error on. */
+/** Ignores 404, as the device was deleted meanwhile. Throws every other error. */
 export function unlessGone(error: unknown): void {
   if (!(error instanceof OperatorError) || error.status !== 404) throw error;
 }
 
-/** One reading at a time; who asks meanwhile gets one more afterwards. */
+/** Runs one read at a time. Calls during a read cause one more afterwards. */
 export function single(read: () => Promise<void>): () => void {
   let [reading, again] = [false, false];
   const run = async (): Promise<void> => {

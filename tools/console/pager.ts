@@ -1,6 +1,6 @@
-import { button, h } from "./dom.js";
+import { button, h, show } from "./dom.js";
 
-/** Leads through the pages of a list; nothing if there is one alone. */
+/** Leads through the pages of a list. Hidden if there is only one. */
 export class Pager {
   readonly element: HTMLElement;
   readonly #before: HTMLButtonElement;
@@ -22,7 +22,6 @@ export class Pager {
     this.element.hidden = pages <= 1;
     this.#before.disabled = page <= 0;
     this.#after.disabled = page >= pages - 1;
-    const text = `page ${page + 1} of ${Math.max(1, pages)}`;
-    if (this.#place.textContent !== text) this.#place.textContent = text;
+    show(this.#place, `page ${page + 1} of ${Math.max(1, pages)}`);
   }
 }

@@ -1,20 +1,15 @@
-// Rollouts by stages, each as its steps.
-import { h } from "./dom.js";
+// Staged rollouts, each as its steps.
+import { h, show } from "./dom.js";
 import type { RolloutStage, ShownRollout } from "./model/rollouts.js";
 
-/** So many are shown: what came before is over. */
+/** Earlier rollouts are not shown. */
 const MOST = 3;
 const SAID: Record<RolloutStage["state"], string> = {
   ...{ done: "good", now: "now", failed: "a device failed", ahead: "not yet" },
 };
 
 export function drawRollouts(place: HTMLElement, all: readonly ShownRollout[]): void {
-  const shown = all.slice(0, MOST);
-  const text = JSON.stringify(shown);
-  // Drawn again only when something changed: a reader is not thrown back.
-  if (place.dataset.shown === text) return;
-  place.dataset.shown = text;
-  place.replaceChildren(...shown.map(card));
+  show(place, ...all.slice(0, MOST).map(card));
 }
 
 function card({ name, stages }: ShownRollout): HTMLElement {

@@ -1,5 +1,5 @@
-// Who is logged in, and what comes from the platform by itself. The session lives as long as the tab, and no cookie carries it: another
-// page has no way to use it.
+// The login, and the events that the platform pushes. The session lives as long as the tab. It uses no cookie, so
+// another page cannot use it.
 import { OperatorError } from "../operator/error.js";
 import { Operator } from "../operator/operator.js";
 import type { Session as Tokens } from "../operator/rest.js";
@@ -20,7 +20,7 @@ export interface Events {
   rpc: { deviceId: string; rpcId: string; status: string };
   device: { deviceId: string };
   request: LoggedRequest;
-  /** The line to the platform: what was missed while it was away has to be read. */
+  /** The connection to the platform. After `up`, read what was missed meanwhile. */
   line: { up: boolean };
 }
 
@@ -57,7 +57,7 @@ export class Session {
     await this.operator.login(username, password);
   }
 
-  /** What waits to be deleted is sent with the session that asked for it. */
+  /** Sends pending deletions first, with the session that asked for them. */
   logout(): void {
     void this.deletions.flush(true);
     this.#ended?.abort();
@@ -66,7 +66,7 @@ export class Session {
     sessionStorage.removeItem(KEPT);
   }
 
-  /** `leaving`: the browser sends it even when the page is gone. */
+  /** `leaving`: the browser sends the request even after the page is gone. */
   async #delete(path: string, leaving: boolean): Promise<void> {
     const token = this.#tokens?.token;
     const send = (bearer: string | undefined): Promise<Response> =>
@@ -85,7 +85,7 @@ export class Session {
     throw new OperatorError(response.status, message ?? `status ${response.status}`);
   }
 
-  /** A package's file, reported as it goes: fetch reports no progress. */
+  /** Uploads a package's file. XMLHttpRequest, because fetch reports no progress. */
   upload(
     packageId: string,
     file: File,
@@ -102,20 +102,20 @@ export class Session {
     return new Promise((resolve, reject) => {
       request.onload = () => {
         if (request.status === 200) resolve();
-        else reject(new Error(`the upload was refused with ${request.status}`));
+        else reject(new Error(`the platform refused the upload (status ${request.status})`));
       };
-      request.onerror = () => reject(new Error("the upload was cut off"));
+      request.onerror = () => reject(new Error("the connection broke during the upload: try again"));
       request.send(form);
     });
   }
 
-  /** Until the result is called. */
+  /** Calls the listener until the result is called. */
   on<K extends keyof Events>(kind: K, listener: (event: Events[K]) => void): () => void {
     this.#listeners[kind].add(listener);
     return () => this.#listeners[kind].delete(listener);
   }
 
-  /** Listens to the platform until `logout`, coming back after each break. Rejects when the session has ended. */
+  /** Reads events until `logout`, and reconnects after each break. Rejects when the session has ended. */
   async follow(): Promise<void> {
     this.#ended?.abort();
     const ended = new AbortController();
@@ -126,7 +126,7 @@ export class Session {
           waitMs = 500;
         });
       } catch (error) {
-        // The platform does not know the session any more; what else breaks a line heals.
+        // A 401 means that the session has ended. Every other failure is retried.
         if (error instanceof OperatorError && error.status === 401) throw error;
       }
       this.#notify("line", { up: false });
@@ -172,7 +172,7 @@ function readTokens(): Tokens | undefined {
   }
 }
 
-/** The local platform's fault switchboard: no login, but only from this machine. Throws Error with what the platform said. */
+/** Calls the local platform's fault API, which needs no login but answers only its own machine. */
 export async function own(method: string, path: string, body?: unknown): Promise<unknown> {
   const init: RequestInit = { method };
   if (body !== undefined) {
@@ -182,6 +182,7 @@ export async function own(method: string, path: string, body?: unknown): Promise
   const response = await fetch(path, init);
   const text = await response.text();
   if (response.ok) return text === "" ? undefined : JSON.parse(text);
-  if (response.status === 403) throw new Error("Only for programs and pages of the platform's own machine.");
+  if (response.status === 403)
+    throw new Error("Faults are available from localhost only: open the console on the platform's machine.");
   throw new Error((JSON.parse(text) as { message?: string }).message ?? `status ${response.status}`);
 }

@@ -1,28 +1,38 @@
-// Tables that are drawn again and again: only what changed is touched, so that a focus, a selection and an opened value stay.
-import { h } from "./dom.js";
+// Tables that are shown again with every change: only cells that differ are replaced.
+import { h, show } from "./dom.js";
 
 export interface Column {
   text: string;
-  /** Of the column, as the style sheet has them; without one it takes what is left. */
+  /** Width class in the style sheet. Columns without one share the rest. */
   size?: "tiny" | "small" | "middle" | "large";
 }
 
-/** Text, or something that is made again when its `is` changes. */
-export type Cell = string | { is: string; make: () => Node };
+/** Text is truncated to one line. */
+export type Cell = string | Node;
 
 export interface Row {
-  /** Which row it is, whatever it shows. */
+  /** Identifies the row across calls of `show`. */
   id: string;
   cells: readonly Cell[];
 }
 
-/** So much fits a column mostly; what is longer can be opened. */
+interface TableOptions {
+  label: string;
+  /** Shown instead of a table without rows. */
+  empty?: string;
+  /** Replace the text of a column's header, where given. */
+  heads?: readonly (Node | undefined)[];
+  /** One line per row on a phone too. */
+  compact?: boolean;
+}
+
+/** Longer text gets a control that opens it. */
 const LONG = 28;
 
-/** One line of text, with an ellipsis where it doesn't fit. The whole is in the tooltip, in a copy, and below it once opened. */
-export function cut(text: string): HTMLElement {
-  if (text.length <= LONG) return h("span", { className: "cut", title: text }, text);
-  return h("details", { className: "cut" }, h("summary", { title: text }, text), h("pre", {}, text));
+/** One line, with an ellipsis if it does not fit. `whole` is in the tooltip, in a copy, and below once opened. */
+export function cut(text: string, whole = text): HTMLElement {
+  if (whole.length <= LONG) return h("span", { className: "cut", title: whole }, text);
+  return h("details", { className: "cut" }, h("summary", { title: whole }, text), h("pre", {}, whole));
 }
 
 export class Table {
@@ -31,28 +41,28 @@ export class Table {
   readonly #body = h("tbody", {});
   readonly #table: HTMLTableElement;
   readonly #empty: HTMLElement;
-  readonly #rows = new Map<string, { element: HTMLTableRowElement; cells: readonly Cell[] }>();
+  readonly #rows = new Map<string, HTMLTableRowElement>();
 
-  /** `heads`: in place of the columns' texts, for those that do something. */
-  constructor(
-    columns: readonly Column[],
-    { empty, label, heads = [] }: { empty: string; label: string; heads?: readonly (Node | undefined)[] },
-  ) {
+  constructor(columns: readonly Column[], { label, empty = "", heads = [], compact = false }: TableOptions) {
     this.#columns = columns;
     const head = columns.map(({ text, size }, i) =>
       h("th", { scope: "col", className: size ?? "" }, heads[i] ?? text),
     );
-    this.#table = h("table", { aria: { label } }, h("thead", {}, h("tr", {}, ...head)), this.#body);
+    this.#table = h(
+      "table",
+      { className: compact ? "compact" : "", aria: { label } },
+      h("thead", {}, h("tr", {}, ...head)),
+      this.#body,
+    );
     this.#empty = h("p", { className: "quiet" }, empty);
     this.element = h("div", {}, this.#table, this.#empty);
     this.show([]);
   }
 
   set empty(text: string) {
-    if (this.#empty.textContent !== text) this.#empty.textContent = text;
+    show(this.#empty, text);
   }
 
-  /** The text of the head of each column. */
   get heads(): HTMLTableCellElement[] {
     return [...this.#table.tHead!.rows[0]!.cells];
   }
@@ -61,7 +71,7 @@ export class Table {
     this.#table.hidden = rows.length === 0;
     this.#empty.hidden = rows.length > 0;
     const ids = new Set(rows.map(({ id }) => id));
-    for (const [id, { element }] of this.#rows) {
+    for (const [id, element] of this.#rows) {
       if (ids.has(id)) continue;
       element.remove();
       this.#rows.delete(id);
@@ -75,34 +85,28 @@ export class Table {
   }
 
   #draw({ id, cells }: Row): HTMLTableRowElement {
-    const known = this.#rows.get(id);
-    const element =
-      known?.element ??
-      h(
-        "tr",
-        {},
-        ...this.#columns.map(({ text, size }) => h("td", { className: size ?? "", data: { head: text } })),
-      );
+    const element = this.#rows.get(id) ?? this.#newRow();
+    this.#rows.set(id, element);
     cells.forEach((cell, i) => {
-      const [now, before] = [signOf(cell), signOf(known?.cells[i])];
       const place = element.cells[i];
-      if (!place || (known && now === before)) return;
+      if (!place) return;
+      const node = typeof cell === "string" ? cut(cell) : cell;
       // An opened value stays open.
-      const open = place.querySelector("details")?.open === true;
-      place.replaceChildren(typeof cell === "string" ? cut(cell) : cell.make());
-      const details = place.querySelector("details");
-      if (details) details.open = open;
+      if (node instanceof HTMLDetailsElement) node.open = place.querySelector("details")?.open === true;
+      show(place, node);
     });
-    this.#rows.set(id, { element, cells });
     return element;
+  }
+
+  #newRow(): HTMLTableRowElement {
+    const cells = this.#columns.map(({ text, size }) =>
+      h("td", { className: size ?? "", data: { head: text } }),
+    );
+    return h("tr", {}, ...cells);
   }
 }
 
-function signOf(cell: Cell | undefined): string | undefined {
-  return cell === undefined ? undefined : typeof cell === "string" ? `t${cell}` : `n${cell.is}`;
-}
-
-/** What is cut off is copied whole, and as it was sent: with its line ends and blanks. */
+/** Copies the whole value of a truncated cell, with the sender's line breaks. */
 export function copyWhole(event: ClipboardEvent): void {
   const selection = getSelection();
   if (selection?.rangeCount !== 1 || !event.clipboardData) return;

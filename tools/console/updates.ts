@@ -1,26 +1,26 @@
-// The fleet's updates: how many devices stand where, and which they are.
+// The fleet's updates: how many devices are in which state, and which ones.
 import type { DeviceQuery, EntityData } from "../operator/entities.js";
 import { ROLLOUT_KEY } from "../operator/rollout-record.js";
-import { h, heading } from "./dom.js";
+import { STAGES, type Stage, stageOf } from "../operator/update-state.js";
+import { h, heading, show } from "./dom.js";
 import { ago, counted } from "./model/format.js";
 import { rolloutsOf } from "./model/rollouts.js";
 import { updateHref } from "./model/routes.js";
-import { STAGES, type Stage, stageOf } from "./model/update-stage.js";
 import { type Page, single } from "./page.js";
 import { Pager } from "./pager.js";
 import { drawRollouts } from "./rollouts.js";
 import { type Row, Table } from "./table.js";
 
 const AGAIN_MS = 2_000;
-/** Of the platform's answers, and of what is shown at a time. */
+/** Devices in one answer of the platform, and on one page. */
 const [READ, SHOWN] = [500, 25];
 const COLUMNS = [
   { text: "Device" },
-  { text: "Runs", size: "middle" },
+  { text: "Firmware", size: "middle" },
   { text: "Assigned", size: "middle" },
   { text: "Update", size: "large" },
   { text: "Since", size: "middle" },
-  { text: "Why" },
+  { text: "Reason" },
 ] as const;
 const QUERY: Omit<DeviceQuery, "page"> = {
   pageSize: READ,
@@ -35,10 +35,10 @@ const QUERY: Omit<DeviceQuery, "page"> = {
   ],
 };
 
-/** What needs somebody first. */
+/** States that need attention come first. */
 const URGENT: readonly Stage[] = [
   ...(["rolledBack", "failed", "trial", "verified"] as const),
-  ...(["downloading", "assigned", "kept", "none"] as const),
+  ...(["downloading", "assigned", "confirmed", "none"] as const),
 ];
 
 interface Updating {
@@ -50,7 +50,7 @@ interface Updating {
   progress: string;
   error: string;
   since: number;
-  /** Of a rollout by stages; empty if it is in none. */
+  /** The record of a staged rollout; empty without one. */
   note: string;
 }
 
@@ -62,7 +62,7 @@ export function updatesPage(query: URLSearchParams): Page {
     const count = h("p", { className: "quiet", role: "status" });
     const bar = h("div", { className: "stages", aria: { hidden: "true" } });
     const choices = h("div", { className: "choices", role: "group", aria: { label: "State" } });
-    const table = new Table(COLUMNS, { empty: "", label: "Updates" });
+    const table = new Table(COLUMNS, { label: "Updates" });
     const rollouts = h("div", { className: "rollouts" });
     const pager = new Pager((to) => {
       page = to;
@@ -84,7 +84,7 @@ export function updatesPage(query: URLSearchParams): Page {
       const counts = countsOf(all);
       for (const [name, it] of buttons) {
         const text = `${name === undefined ? "All" : STAGES[name]} ${name === undefined ? all.length : counts[name]}`;
-        if (it.textContent !== text) it.textContent = text;
+        show(it, text);
         it.ariaPressed = String(name === stage);
       }
       drawBar(bar, counts);
@@ -92,9 +92,9 @@ export function updatesPage(query: URLSearchParams): Page {
       const pages = Math.max(1, Math.ceil(chosen.length / SHOWN));
       page = Math.min(page, pages - 1);
       pager.show(page, pages);
-      table.empty = all.length === 0 ? "No device yet." : "No device stands there.";
+      table.empty = all.length === 0 ? "No device yet." : "No device is in this state.";
       table.show(chosen.slice(page * SHOWN, (page + 1) * SHOWN).map(rowOf));
-      count.textContent = all.length === 0 ? "" : counted(all.length, "device");
+      show(count, all.length === 0 ? "" : counted(all.length, "device"));
     };
     let [tookMs, readAt] = [0, 0];
     const read = single(async () => {
@@ -139,7 +139,7 @@ export function updatesPage(query: URLSearchParams): Page {
       session.on("line", ({ up }) => up && mark()),
     ];
     const timer = setInterval(() => {
-      // A large fleet is read less often: for a fifth of the time at most.
+      // Reading a large fleet may take a fifth of the time at most.
       if (!stale || Date.now() - readAt < 4 * tookMs) return draw();
       stale = false;
       read();
@@ -154,7 +154,7 @@ export function updatesPage(query: URLSearchParams): Page {
 function updatingOf({ entityId, latest }: EntityData): Updating {
   const { fw_state, fw_error, fw_progress, current_fw_version } = latest.TIME_SERIES ?? {};
   const wanted = latest.SHARED_ATTRIBUTE?.fw_version?.value ?? "";
-  // Empty is absent here.
+  // The query answers an absent value as empty.
   const known = (value: { value: string } | undefined): string | undefined => value?.value || undefined;
   const stage = stageOf({
     ...{ state: known(fw_state), error: known(fw_error), running: known(current_fw_version) },
@@ -179,7 +179,8 @@ function countsOf(all: readonly Updating[]): Record<Stage, number> {
 
 function drawBar(bar: HTMLElement, counts: Record<Stage, number>): void {
   const pieces = (Object.keys(STAGES) as Stage[]).filter((name) => counts[name] > 0);
-  bar.replaceChildren(
+  show(
+    bar,
     ...pieces.map((name) => {
       const piece = h("span", { className: name, title: `${STAGES[name]} ${counts[name]}` });
       piece.style.flexGrow = String(counts[name]);
@@ -189,15 +190,14 @@ function drawBar(bar: HTMLElement, counts: Record<Stage, number>): void {
 }
 
 function rowOf({ id, name, stage, running, wanted, progress, error, since }: Updating): Row {
-  const link = (): Node => h("a", { className: "cut", href: updateHref(id), title: name }, name);
   const text = stage === "downloading" && progress !== "" ? `${STAGES[stage]} ${progress} %` : STAGES[stage];
   return {
     id,
     cells: [
-      { is: name, make: link },
+      h("a", { className: "cut", href: updateHref(id), title: name }, name),
       running,
       wanted,
-      { is: text, make: () => h("span", { className: `stage ${stage}` }, text) },
+      h("span", { className: `stage ${stage}` }, text),
       since === 0 || stage === "none" ? "" : ago(since, Date.now()),
       error,
     ],

@@ -46,5 +46,5 @@ export async function closeBrowser(): Promise<void> {
 /** Kept in dist/artifacts. */
 export async function keep(page: Page, name: string): Promise<void> {
   mkdirSync(ARTIFACTS, { recursive: true });
-  await page.screenshot({ path: `${ARTIFACTS}${name}.png`, fullPage: true });
+  await page.screenshot({ path: `${ARTIFACTS}/${name}.png`, fullPage: true });
 }

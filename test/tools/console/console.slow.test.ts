@@ -77,7 +77,7 @@ test("attributes of the three kinds are shown, and shared ones set, edited and d
   await entry(set, "Key").fill("interval");
   await entry(set, "Value (JSON)").fill("{thirty");
   await set.getByRole("button", { name: "Set" }).click();
-  t.regex(await entry(set, "Value (JSON)").evaluate(PROBLEM), /no JSON/);
+  t.regex(await entry(set, "Value (JSON)").evaluate(PROBLEM), /Invalid JSON/);
   await entry(set, "Value (JSON)").fill("9007199254740993");
   await set.getByRole("button", { name: "Set" }).click();
   t.regex(await entry(set, "Value (JSON)").evaluate(PROBLEM), /would be rounded/);
@@ -94,7 +94,7 @@ test("attributes of the three kinds are shown, and shared ones set, edited and d
   await attributes.getByRole("cell", { name: "A-114" }).waitFor();
   await attributes.getByRole("button", { name: "Delete interval" }).click();
   await answer(page, "Delete");
-  await attributes.getByRole("row", { name: /interval.*deleting/ }).waitFor();
+  await attributes.getByRole("row", { name: /interval.*Deleting/ }).waitFor();
   t.deepEqual((await one.get("attributes?sharedKeys=interval")).shared, { interval: "night" });
   await attributes.getByRole("row", { name: /interval/ }).waitFor({ state: "detached" });
   t.deepEqual(await one.get("attributes?sharedKeys=interval"), {});
@@ -113,11 +113,11 @@ test("an RPC is called in three ways, its answer and time are shown, and what is
     await rpc.getByRole("button", { name: "Call" }).click();
   };
   await call("two-way", "setLed", '{"on":');
-  t.regex(await entry(rpc, "Params (JSON)").evaluate(PROBLEM), /no JSON/);
+  t.regex(await entry(rpc, "Params (JSON)").evaluate(PROBLEM), /Invalid JSON/);
   await call("two-way", "setLed", '{"on":true}');
   await rpc.getByText('{"did":"setLed","params":{"on":true}}').first().waitFor();
   await call("one-way", "reboot", "{}");
-  await rpc.getByText("handed on").waitFor();
+  await rpc.getByText("sent").waitFor();
   await call("persistent", "calibrate", "[1]");
   await rpc.getByText('SUCCESSFUL {"did":"calibrate","params":[1]}').first().waitFor();
   t.is(await rpc.getByText(/^[\d.]+ m?s$/).count(), 3);
@@ -154,7 +154,7 @@ test("an image is dropped in, its checksum computed, uploaded and assigned; its 
     "40",
   );
   await one.send("telemetry", { fw_state: "FAILED", fw_error: "the checksum is wrong" });
-  await firmware.getByText("FAILED: the checksum is wrong").waitFor();
+  await firmware.getByText("Failed: the checksum is wrong").waitFor();
   // What comes late is not how it stands: it would make the next press ask.
   await one.send("telemetry", { ts: Date.now() - 60_000, values: { fw_state: "DOWNLOADING", late: 1 } });
   await part(page, "Telemetry").getByRole("row", { name: /^late/ }).waitFor();
@@ -173,7 +173,7 @@ test("what is dropped beside the place for it leaves the page, and what is no fi
   await firmware.locator(".drop").dispatchEvent("drop", { dataTransfer: file });
   await firmware.getByText("kept.bin, 3 bytes").waitFor();
   await firmware.locator(".drop").dispatchEvent("drop", { dataTransfer: text });
-  await page.getByText("That is no file.").waitFor();
+  await page.getByText("Drop a file: what you dropped is not a file.").waitFor();
   await firmware.getByText("kept.bin, 3 bytes").waitFor();
   const kept = await page.evaluate<boolean[]>(
     '["dragover", "drop"].map((kind) => !document.body.dispatchEvent(new DragEvent(kind, { bubbles: true, cancelable: true })))',
@@ -207,11 +207,11 @@ test("a device is claimed with its secret and taken back", async (t) => {
   await claiming.getByText("No customer owns this device.").waitFor();
   await entry(claiming, "Customer").fill("customer@thingsboard.org");
   await entry(claiming, "Password").fill("customer");
-  await entry(claiming, "Device's secret").fill("device-secret");
+  await entry(claiming, "Claiming secret").fill("device-secret");
   await page.keyboard.press("Enter");
   await claiming.getByText("A customer owns this device.").waitFor();
-  await claiming.getByRole("button", { name: "Take it back" }).click();
-  await answer(page, "Take it back");
+  await claiming.getByRole("button", { name: "Take back" }).click();
+  await answer(page, "Take back");
   await claiming.getByText("No customer owns this device.").waitFor();
   t.deepEqual(errors, []);
 });
@@ -242,7 +242,7 @@ test("what a device sends is text, whatever it holds, in every place", async (t)
     .waitFor();
   await part(page, "Telemetry").getByText(MARKUP).first().waitFor();
   await part(page, "Attributes").getByText(MARKUP).first().waitFor();
-  await part(page, "Firmware").getByText(`FAILED: ${MARKUP}`).waitFor();
+  await part(page, "Firmware").getByText(`Failed: ${MARKUP}`).waitFor();
   t.is(await page.locator("img").count(), 0);
   t.is(await page.title(), `${NAME} · Mote console`);
   await page.goto(`${rig.platform().url}/#/`);
@@ -267,10 +267,10 @@ test("at 360 pixels and in the dark nothing runs out of the page, and one sectio
     await fits(hash);
   }
   const tabs = page.getByRole("navigation", { name: "Sections" });
-  for (const name of ["Attributes", "RPC", "Firmware", "Claiming", "Requests", "Telemetry"]) {
+  for (const name of ["Attributes", "RPC", "Firmware", "Log", "Claiming", "Requests", "Telemetry"]) {
     await tabs.getByRole("button", { name }).click();
     await part(page, name).waitFor();
-    t.is(await page.locator(".parts > section:visible").count(), 1, name);
+    t.is(await page.locator(".parts section:visible").count(), 1, name);
     await fits(name);
   }
   await page.goto(`${rig.platform().url}/#/`);
@@ -306,10 +306,10 @@ test("a line that breaks is shown, and a platform that started again asks for a 
   const { page } = await loggedIn({}, own.url);
   await page.getByText("live", { exact: true }).waitFor();
   await own.close();
-  await page.getByText("no line to the platform").waitFor();
+  await page.getByText("disconnected").waitFor();
   const again = await startPlatform({ port: own.address.port });
   t.teardown(() => again.close());
-  await page.getByText("The session has ended: log in again.").waitFor();
+  await page.getByText("The session has ended. Log in again.").waitFor();
   await page.getByRole("heading", { name: "Log in" }).waitFor();
   t.pass();
 });
@@ -328,13 +328,13 @@ test("a device that somebody else deletes leaves the list, and its own page says
   await page.goto(`${rig.platform().url}/#/device/${other.id}`);
   await part(page, "Claiming").getByText("No customer owns this device.").waitFor();
   await rig.operator().devices.delete(other.id);
-  await page.getByRole("heading", { name: "No such device", level: 1 }).waitFor();
+  await page.getByRole("heading", { name: "Device not found", level: 1 }).waitFor();
   t.is(await part(page, "Claiming").count(), 0);
   await page.goto(`${rig.platform().url}/#/`);
   await page.getByRole("heading", { name: "Devices", level: 1 }).waitFor();
   await page.goto(`${rig.platform().url}/#/device/${gone.id}`);
-  await page.getByRole("heading", { name: "No such device", level: 1 }).waitFor();
-  t.is(await page.title(), "No such device · Mote console");
+  await page.getByRole("heading", { name: "Device not found", level: 1 }).waitFor();
+  t.is(await page.title(), "Device not found · Mote console");
   t.is(await page.locator("#messages").textContent(), "");
 });
 
@@ -347,12 +347,12 @@ test("a page that stays open goes on live when its token ends, and asks for a lo
   await page.goto(`${own.url}/#/device/${one.id}`);
   await page.getByText("live", { exact: true }).waitFor();
   clock.advance(9_015_000);
-  await page.getByText("no line to the platform").waitFor();
+  await page.getByText("disconnected").waitFor();
   await page.getByText("live", { exact: true }).waitFor();
   await one.send("telemetry", { note: "hello again" });
   await part(page, "Telemetry").getByRole("cell", { name: "hello again" }).waitFor();
   clock.advance(604_815_000);
-  await page.getByText("The session has ended: log in again.").waitFor();
+  await page.getByText("The session has ended. Log in again.").waitFor();
   await page.getByRole("heading", { name: "Log in" }).waitFor();
   t.pass();
 });
@@ -507,7 +507,7 @@ test("a deletion asks, can be undone for ten seconds, and is sent at once when t
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await ask("delete-stays");
   await answer(page, "Cancel");
-  t.is(await page.getByText("is going to be deleted").count(), 0);
+  t.is(await page.getByText("Deleting device").count(), 0);
   await ask("delete-stays");
   await answer(page, "Delete");
   await page.getByRole("row", { name: /delete-stays.*deleting/ }).waitFor();
@@ -515,7 +515,7 @@ test("a deletion asks, can be undone for ten seconds, and is sent at once when t
   t.is(await page.evaluate<string>('document.activeElement?.textContent ?? ""'), "Undo");
   await page.keyboard.press("Enter");
   t.is(await page.evaluate<string>(FOCUS), "H1");
-  await page.getByText("device delete-stays stays.").waitFor();
+  await page.getByText("Kept device delete-stays.").waitFor();
   const begun = Date.now();
   await ask("delete-goes");
   await answer(page, "Delete");
@@ -526,7 +526,7 @@ test("a deletion asks, can be undone for ten seconds, and is sent at once when t
   t.true(await there(goes.id));
   await page.getByRole("row", { name: /delete-goes/ }).waitFor({ state: "detached" });
   t.true(Date.now() - begun >= 9_900);
-  await page.getByText("device delete-goes is deleted.").waitFor();
+  await page.getByText("Deleted device delete-goes.").waitFor();
   t.false(await there(goes.id));
   t.true(await there(stays.id));
   await ask("delete-left");
@@ -551,9 +551,9 @@ test("a deletion that the platform refuses is not said to have been done", async
   );
   await page.getByRole("button", { name: "Delete refused-1" }).click();
   await answer(page, "Delete");
-  await page.getByText("device refused-1 is not deleted: it is in use").waitFor();
+  await page.getByText("Could not delete device refused-1: it is in use").waitFor();
   await page.getByRole("button", { name: "Delete refused-1" }).waitFor();
-  t.is(await page.getByText("is deleted.").count(), 0);
+  t.is(await page.getByText("Deleted device").count(), 0);
 });
 
 test("fw_* are guarded while an update runs, and packages of another profile are not offered", async (t) => {
@@ -590,7 +590,7 @@ test("fw_* are guarded while an update runs, and packages of another profile are
   await attributes.getByRole("button", { name: "Delete fw_signature" }).click();
   await page
     .getByRole("dialog")
-    .getByText(/An update runs \(DOWNLOADING\)/)
+    .getByText(/An update is running \(Downloading\)/)
     .waitFor();
   await answer(page, "Cancel");
   await attributes.getByRole("button", { name: "Edit fw_signature" }).click();
@@ -598,13 +598,13 @@ test("fw_* are guarded while an update runs, and packages of another profile are
   await attributes.getByRole("button", { name: "Set", exact: true }).click();
   await page
     .getByRole("dialog")
-    .getByText(/An update runs \(DOWNLOADING\)/)
+    .getByText(/An update is running \(Downloading\)/)
     .waitFor();
   await answer(page, "Cancel");
   await firmware.getByRole("button", { name: "Assign guarded 1.5.0" }).click();
   await page
     .getByRole("dialog")
-    .getByText(/An update runs \(DOWNLOADING\)/)
+    .getByText(/An update is running \(Downloading\)/)
     .waitFor();
   await answer(page, "Cancel");
   t.deepEqual(await operator.attributes.get(one.id, "SHARED_SCOPE"), { fw_signature: "abc" });
@@ -618,9 +618,10 @@ test("fw_* are guarded while an update runs, and packages of another profile are
 test("faults are explained, presets switch several on, and what they did to a device is shown", async (t) => {
   const one = await device("faults-1");
   const { page, errors } = await loggedIn();
+  await page.getByText("Developer", { exact: true }).click();
   await page.getByRole("link", { name: "Faults", exact: true }).click();
-  await page.getByText("Nothing goes wrong on purpose.").waitFor();
-  const alone = part(page, "One by one");
+  await page.getByText("No faults active.").waitFor();
+  const alone = part(page, "Single fault");
   await entry(alone, "Fault").selectOption("no-attributes");
   await alone.getByText(/read as empty/).waitFor();
   await entry(alone, "Fault").selectOption("status");
@@ -632,12 +633,12 @@ test("faults are explained, presets switch several on, and what they did to a de
     .getByText("Every request (telemetry): the answer is 503; the platform never saw it, once at most.")
     .waitFor();
   await one.send("telemetry", { a: 1 });
-  const did = part(page, "What each did to the devices");
+  const did = part(page, "Effects on devices");
   await did.getByRole("row", { name: /status faults-1 1 503 ×1 1 kind of request still failing/ }).waitFor();
   await one.send("telemetry", { a: 1 });
-  await did.getByRole("row", { name: /status faults-1 1 503 ×1 .* all well again/ }).waitFor();
+  await did.getByRole("row", { name: /status faults-1 1 503 ×1 .* recovered/ }).waitFor();
   await page.getByRole("button", { name: "Switch on a captive portal" }).click();
-  await part(page, "On now")
+  await part(page, "Active faults")
     .getByText(/a page that is not the platform's/)
     .waitFor();
   const answered = await fetch(`${rig.platform().url}/api/v1/any/attributes`);
@@ -649,7 +650,7 @@ test("faults are explained, presets switch several on, and what they did to a de
     .waitFor();
   await page.goto(`${rig.platform().url}/#/faults`);
   await page.getByRole("button", { name: "Switch all off" }).click();
-  await page.getByText("Nothing goes wrong on purpose.").waitFor();
+  await page.getByText("No faults active.").waitFor();
   t.deepEqual(errors, []);
 });
 
@@ -662,14 +663,14 @@ test("an update is followed step by step, and the fleet's counts with it", async
     externalFile: { url: "https://files.example/2", dataSize: 50_000_000 },
   });
   const { page, errors } = await pageOf(one);
-  await page.getByRole("link", { name: "The update, step by step" }).click();
+  await page.getByRole("link", { name: "Update step by step" }).click();
   await page.getByRole("heading", { name: "picture-1", level: 1 }).waitFor();
-  await page.getByText("Nothing was reported of an update.").waitFor();
+  await page.getByText("No update was reported.").waitFor();
   const step = (name: string) => page.locator(".steps li").filter({ hasText: name });
   const state = (name: string): Promise<string | null> => step(name).getAttribute("data-state");
   await operator.ota.assign(one.id, pack.id.id);
   await page.getByText("Assigned: picture 2.0.0, 50 MB.").waitFor();
-  await page.getByText("was assigned the update and has not begun").waitFor();
+  await page.getByText("The update is assigned and has not started.").waitFor();
   const now = Date.now() + 2_000;
   const say = (seconds: number, values: object): Promise<void> =>
     one.send("telemetry", { ts: now + seconds * 1_000, values });
@@ -686,11 +687,11 @@ test("an update is followed step by step, and the fleet's counts with it", async
   await say(30, { fw_state: "DOWNLOADED", fw_error: "" });
   await say(31, { fw_state: "VERIFIED", fw_error: "" });
   await say(32, { fw_state: "UPDATING", fw_error: "" });
-  await page.getByText("the new image has to reach the platform").waitFor();
+  await page.getByText("the new image must reach the platform").waitFor();
   t.is(await state("Verified"), "done");
   t.is(await state("On trial"), "now");
   await fleet.getByRole("button", { name: "On trial 1" }).waitFor();
-  await fleet.getByText("No device stands there.").waitFor();
+  await fleet.getByText("No device is in this state.").waitFor();
   await say(40, { fw_state: "FAILED", fw_error: "the new image did not start (panic)" });
   await step("Rolled back").getByText("the new image did not start (panic)").waitFor();
   t.is(await state("Rolled back"), "failed");
@@ -701,9 +702,9 @@ test("an update is followed step by step, and the fleet's counts with it", async
   await say(60, { fw_state: "VERIFIED", fw_error: "" });
   await say(61, { fw_state: "UPDATING", fw_error: "" });
   await say(70, { fw_state: "UPDATED", fw_error: "", current_fw_version: "2.0.0" });
-  await page.getByText("The new image runs and is kept. It failed once before.").waitFor();
-  t.is(await state("Kept"), "done");
-  await fleet.getByRole("button", { name: "Kept 1" }).waitFor();
+  await page.getByText("The new image is confirmed. It failed once before.").waitFor();
+  t.is(await state("Confirmed"), "done");
+  await fleet.getByRole("button", { name: "Confirmed 1" }).waitFor();
   t.deepEqual(errors, []);
 });
 
@@ -712,11 +713,11 @@ test("each page has its title, one h1, and the focus on it after a move; what is
   const { page, errors } = await loggedIn();
   const places = {
     "#/updates": "Updates",
-    "#/faults": "Fault switchboard",
+    "#/faults": "Faults",
     [`#/device/${one.id}`]: "focus-1",
     [`#/device/${one.id}/update`]: "focus-1",
-    "#/device/00000000-0000-4000-8000-000000000000": "No such device",
-    "#/no/such/page": "No such page",
+    "#/device/00000000-0000-4000-8000-000000000000": "Device not found",
+    "#/no/such/page": "Page not found",
     "#/": "Devices",
   };
   for (const [hash, name] of Object.entries(places)) {

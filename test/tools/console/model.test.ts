@@ -1,4 +1,4 @@
-// The switchboard in sentences: each fault has one, each preset is taken by the platform, and what faults did is read from the requests.
+// The models of the console's pages, and its files, without a browser.
 
 import { readFileSync } from "node:fs";
 import { request as httpRequest } from "node:http";
@@ -6,13 +6,16 @@ import { hostname } from "node:os";
 import { gzipSync } from "node:zlib";
 import test from "ava";
 import { FAILURES } from "../../../src/agent/firmware/failures.js";
+import { runCommand } from "../../../tools/console/model/access.js";
 import {
   emptyText,
+  lastValueOf,
   listedDevice,
   listOf,
   platformQuery,
   queryOf,
 } from "../../../tools/console/model/device-list.js";
+import { isDiagnostic } from "../../../tools/console/model/diagnostic.js";
 import { effectsOf, type Logged } from "../../../tools/console/model/fault-effects.js";
 import { explain, FAULTS, PRESETS } from "../../../tools/console/model/faults.js";
 import {
@@ -22,8 +25,10 @@ import {
   counted,
   duration,
   rate,
+  readable,
   rounded,
   tick,
+  unitOf,
 } from "../../../tools/console/model/format.js";
 import { guardOf } from "../../../tools/console/model/guard.js";
 import { type Deletion, Pending, UNDO_MS } from "../../../tools/console/model/pending.js";
@@ -31,7 +36,7 @@ import { type Noted, rolloutsOf } from "../../../tools/console/model/rollouts.js
 import { routeOf, titled } from "../../../tools/console/model/routes.js";
 import { isDrawable, MOST_POINTS, rowsOf, Series } from "../../../tools/console/model/series.js";
 import { type History, pictureOf, type Reading } from "../../../tools/console/model/update.js";
-import { type Stage, stageOf } from "../../../tools/console/model/update-stage.js";
+import { type Stage, stageOf, stateName } from "../../../tools/operator/update-state.js";
 import { FAULTS as NAMES, readPost } from "../../../tools/platform/faults/shapes.js";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
 import { builtFile } from "../../../tools/project.js";
@@ -210,8 +215,8 @@ const of = (stage: Stage, text: string): Noted => ({ stage, note: text });
 
 test("each stage says how many stand where, and whether it is over", (t) => {
   const [rollout, ...more] = rolloutsOf([
-    of("kept", note(1, { passed: true })),
-    of("kept", note(2)),
+    of("confirmed", note(1, { passed: true })),
+    of("confirmed", note(2)),
     of("downloading", note(2)),
     of("none", ""),
   ]);
@@ -219,7 +224,7 @@ test("each stage says how many stand where, and whether it is over", (t) => {
   t.is(rollout?.name, "pump 2.0.0");
   t.deepEqual(rollout?.stages, [
     { title: "Stage 1: 1 device", state: "done", note: "1 good" },
-    { title: "Stage 2: 3 devices", state: "now", note: "1 updating, 1 updated, watched, 1 not assigned" },
+    { title: "Stage 2: 3 devices", state: "now", note: "1 updating, 1 confirmed, observed, 1 not assigned" },
     { title: "Stage 3: 6 devices", state: "ahead", note: "6 not assigned" },
   ]);
 });
@@ -235,8 +240,8 @@ test("a stage with a device that failed, or passed and was rolled back later, sa
 
 test("the newest rollout comes first, and what anybody else wrote there is none", (t) => {
   const found = rolloutsOf([
-    of("kept", note(1)),
-    of("kept", note(1, { package: "q", version: "3.0.0", at: 9 })),
+    of("confirmed", note(1)),
+    of("confirmed", note(1, { package: "q", version: "3.0.0", at: 9 })),
     ...[
       "{",
       "5",
@@ -246,8 +251,8 @@ test("the newest rollout comes first, and what anybody else wrote there is none"
       note(1, { plan: [] }),
       note(1, { plan: "1" }),
       note(1, { title: 5 }),
-    ].map((text) => of("kept", text)),
-    of("kept", note(1, { plan: Array(101).fill(1) })),
+    ].map((text) => of("confirmed", text)),
+    of("confirmed", note(1, { plan: Array(101).fill(1) })),
   ]);
   t.deepEqual(
     found.map(({ name }) => name),
@@ -392,7 +397,11 @@ test("a device that was never heard of has no time, and an empty list says why",
 
 test("fw_* attributes are guarded while an update runs, and only then", (t) => {
   for (const state of ["QUEUED", "INITIATED", "DOWNLOADING", "DOWNLOADED", "VERIFIED", "UPDATING"])
-    t.regex(guardOf("shared", "fw_version", state) ?? "", new RegExp(`${state}.*fw_version`), state);
+    t.regex(
+      guardOf("shared", "fw_version", state) ?? "",
+      new RegExp(`${stateName(state)}.*fw_version`),
+      state,
+    );
   for (const state of ["UPDATED", "FAILED", undefined, 5])
     t.is(guardOf("shared", "fw_version", state), undefined);
   t.is(guardOf("shared", "interval", "DOWNLOADING"), undefined);
@@ -476,12 +485,12 @@ test("an image that was tried is rolled back, and one that never started is not 
   const back = picture(history([...TRIAL, [40, "FAILED", error]]), 100);
   t.is(back.steps.map(({ state }) => state).join(" "), "done done done failed failed");
   t.like(back.steps[4], { title: "Rolled back", note: error, at: T + 40_000 });
-  t.regex(back.summary, /the one before runs again.*1 min, 10 min and 1 h/);
+  t.regex(back.summary, /rolled back to the previous image.*1 min, 10 min and 1 h/);
 
   const large = picture(history([...ASSIGNED, [5, "FAILED", FAILURES.slotSize.text]]), 100);
   t.is(large.steps.map(({ state }) => state).join(" "), "done failed ahead ahead failed");
   t.like(large.steps[4], { title: "Not installed", note: FAILURES.slotSize.text });
-  t.regex(large.summary, /runs on. It is not tried again before it is assigned again/);
+  t.regex(large.summary, /still running. The device does not retry until the package is assigned again/);
 
   const wrong = picture(history([...DOWNLOADING, [30, "FAILED", FAILURES.checksum.text]]), 100);
   t.is(wrong.steps.map(({ state }) => state).join(" "), "done done failed ahead failed");
@@ -519,12 +528,12 @@ test("a fleet is counted by where each device stands", (t) => {
   t.is(stage("QUEUED", { wanted: undefined as unknown as string }), "assigned");
   t.is(stage(undefined), "assigned");
   t.is(stage("INITIATED", { running: "1" }), "assigned");
-  t.is(stage("INITIATED", { running: "2" }), "kept");
+  t.is(stage("INITIATED", { running: "2" }), "confirmed");
   t.is(stage("DOWNLOADING"), "downloading");
   t.is(stage("DOWNLOADED"), "verified");
   t.is(stage("VERIFIED"), "verified");
   t.is(stage("UPDATING"), "trial");
-  t.is(stage("UPDATED"), "kept");
+  t.is(stage("UPDATED"), "confirmed");
   t.is(stage("FAILED", { error: "wrong checksum" }), "failed");
   t.is(stage("FAILED", { error: "something of another agent" }), "failed");
   for (const name of [
@@ -610,4 +619,76 @@ test("a name elsewhere that was made to lead to this machine gets neither page n
   }
   for (const host of [`127.0.0.1:${port}`, "localhost", `LOCALHOST:${port}`, `[::1]:${port}`, hostname()])
     t.is(await statusAs(host, "/", "GET"), 200, host);
+});
+
+test("shows moments as times and sizes with units, and every other value as it is", (t) => {
+  t.regex(readable("bootTime", NOW, NOW), /^\d\d:\d\d:\d\d$/);
+  t.regex(readable("lastActivityTime", NOW / 1000 - 3 * 86_400, NOW), /^19 Nov \d\d:\d\d:\d\d$/);
+  t.is(readable("fw_size", 1_234_567, NOW), "1.23 MB");
+  t.is(readable("moteLeastFree", 90_000, NOW), "90 kB");
+  t.is(readable("batchSize", 12, NOW), "12");
+  t.is(readable("temperature", 21.5, NOW), "21.5");
+  t.is(readable("bootTime", "1795000000000", NOW), "1795000000000");
+});
+
+test("takes a unit from the attribute units, else from the end of the key", (t) => {
+  const units = { temperature: "°C", rssi: "dB", long: "x".repeat(50), wrong: 5 };
+  t.is(unitOf("temperature", units), "°C");
+  t.is(unitOf("rssi", units), "dB");
+  t.is(unitOf("rssi", undefined), "dBm");
+  t.is(unitOf("batteryMv", {}), "mV");
+  t.is(unitOf("long", units), "x".repeat(12));
+  for (const key of ["wrong", "humidity", "constructor", "items"]) t.is(unitOf(key, units), "", key);
+  for (const none of [null, "text", 5, []]) t.is(unitOf("temperature", none), "");
+});
+
+test("the last value is the newest measurement, not the state of an update or a moment", (t) => {
+  t.is(lastValueOf({}), undefined);
+  t.is(
+    lastValueOf({ fw_state: { ts: 9, value: "UPDATED" }, current_fw_version: { ts: 9, value: "1" } }),
+    undefined,
+  );
+  t.deepEqual(
+    lastValueOf({
+      ...{
+        humidity: { ts: 5, value: 50 },
+        temperature: { ts: 5, value: 21 },
+        door: { ts: 4, value: "open" },
+      },
+      ...{ bootTime: { ts: 9, value: NOW }, fw_progress: { ts: 9, value: 40 } },
+    }),
+    { key: "humidity", ts: 5, value: 50 },
+  );
+});
+
+test("folds attributes of Mote and the platform, but none that the operator sets", (t) => {
+  for (const key of ["moteErrors", "moteQueueDepth"]) t.true(isDiagnostic("client", key), key);
+  for (const key of ["active", "lastActivityTime", "moteRollout"]) t.true(isDiagnostic("server", key), key);
+  t.false(isDiagnostic("shared", "moteLogLevel"));
+  t.false(isDiagnostic("client", "active"));
+  for (const key of ["serial", "motel", "mote"]) t.false(isDiagnostic("client", key), key);
+});
+
+test("names every state of an update as the fleet is counted", (t) => {
+  const names = [
+    "QUEUED",
+    "INITIATED",
+    "DOWNLOADING",
+    "DOWNLOADED",
+    "VERIFIED",
+    "UPDATING",
+    "UPDATED",
+    "FAILED",
+  ];
+  t.deepEqual(names.map(stateName), [
+    ...["Assigned", "Assigned", "Downloading", "Downloaded", "Verified"],
+    ...["On trial", "Confirmed", "Failed"],
+  ]);
+  t.is(stateName("constructor"), "constructor");
+  t.is(stateName({ a: 1 }), '{"a":1}');
+});
+
+test("quotes the command that runs a device for a shell", (t) => {
+  t.is(runCommand("http://a:1", "abc_1-2"), "MOTE_TOKEN=abc_1-2 npx mote-cli run --url http://a:1");
+  t.is(runCommand("http://a:1", "a'b $c"), "MOTE_TOKEN='a'\\''b $c' npx mote-cli run --url http://a:1");
 });

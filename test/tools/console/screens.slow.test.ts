@@ -73,8 +73,8 @@ function pages(): Record<string, readonly [hash: string, text: string]> {
     devices: ["#/", "page 1 of 12"],
     device: [of(LONG_NAME), "Latest values"],
     updates: ["#/updates", "Rolled back 1"],
-    "update-downloading": [`${of("update-downloading")}/update`, "under way"],
-    "update-kept": [`${of("update-kept")}/update`, "is kept"],
+    "update-downloading": [`${of("update-downloading")}/update`, "The update is running"],
+    "update-kept": [`${of("update-kept")}/update`, "is confirmed"],
     "update-rolled-back": [`${of("update-rolled-back")}/update`, "task watchdog"],
     faults: ["#/faults", "airport Wi-Fi"],
   };

@@ -1,49 +1,75 @@
-// Attributes of the three scopes. Shared and server ones can be set and deleted here; client ones are the device's own.
+// Attributes of the three scopes. Shared and server attributes can be edited; client attributes belong to the device.
 import type { Scope } from "../../operator/shapes.js";
 import { lossyNumber } from "../../operator/typed-json.js";
 import { ask, attempt, button, field, form, h, option, section, tell } from "../dom.js";
-import { shown } from "../model/format.js";
+import { isDiagnostic } from "../model/diagnostic.js";
+import { readable, shown } from "../model/format.js";
 import { guardOf } from "../model/guard.js";
 import { type Part, type Place, unlessGone } from "../page.js";
-import { type Cell, Table } from "../table.js";
+import { type Cell, cut, type Row, Table } from "../table.js";
 
 const SCOPES = { shared: "SHARED_SCOPE", client: "CLIENT_SCOPE", server: "SERVER_SCOPE" } as const;
 type Name = keyof typeof SCOPES;
+const TITLES: Record<Name, string> = { shared: "Shared", client: "Client", server: "Server" };
 const COLUMNS = [{ text: "Key" }, { text: "Value" }, { text: "", size: "middle" }] as const;
-/** What the platform writes by itself. */
-const ITS_OWN = ["active", "lastActivityTime"];
+
+/** The attributes of one scope; those that Mote or the platform writes are folded away. */
+class List {
+  readonly name: Name;
+  readonly elements: readonly HTMLElement[];
+  values: Record<string, unknown> = {};
+  readonly #own: Table;
+  readonly #diagnostic: Table;
+  readonly #count = h("summary", {});
+  readonly #fold: HTMLElement;
+
+  constructor(name: Name) {
+    this.name = name;
+    this.#own = new Table(COLUMNS, { empty: "No attributes.", label: `${name} attributes`, compact: true });
+    this.#diagnostic = new Table(COLUMNS, { label: `${name} diagnostics`, compact: true });
+    this.#fold = h("details", { className: "fold" }, this.#count, this.#diagnostic.element);
+    this.elements = [h("h3", {}, TITLES[name]), this.#own.element, this.#fold];
+  }
+
+  show(rowOf: (key: string) => Row): void {
+    const keys = Object.keys(this.values).sort((one, other) => one.localeCompare(other));
+    const folded = keys.filter((key) => isDiagnostic(this.name, key));
+    this.#own.show(keys.filter((key) => !folded.includes(key)).map(rowOf));
+    this.#diagnostic.show(folded.map(rowOf));
+    this.#count.textContent = `Diagnostics (${folded.length})`;
+    this.#fold.hidden = folded.length === 0;
+  }
+}
 
 interface Editor {
   element: HTMLElement;
-  take(scope: Name, key: string, value: unknown): void;
+  edit(scope: Name, key: string, value: unknown): void;
 }
 
 export function attributesPart(place: Place): Part {
   const { session, device } = place;
   const id = device.id.id;
-  const lists = (Object.keys(SCOPES) as Name[]).map((name) => ({
-    ...{ name, values: {} as Record<string, unknown> },
-    table: new Table(COLUMNS, { empty: "none", label: `${name} attributes` }),
-  }));
-  const editor = edit(place);
+  const lists = (Object.keys(SCOPES) as Name[]).map((name) => new List(name));
+  const editor = attributeEditor(place);
   const draw = (): void => {
-    for (const { name, values, table } of lists) {
-      const rows = Object.entries(values)
-        .filter(([key]) => name !== "server" || !ITS_OWN.includes(key))
-        .sort(([one], [other]) => one.localeCompare(other));
-      table.show(
-        rows.map(([key, value]) => ({
+    for (const list of lists)
+      list.show((key) => {
+        const value = list.values[key];
+        return {
           id: key,
-          cells: [key, shown(value), actions(place, { scope: name, key, value, take: editor.take })],
-        })),
-      );
-    }
+          cells: [
+            key,
+            cut(readable(key, value, Date.now()), shown(value)),
+            actions(place, list, key, editor),
+          ],
+        };
+      });
   };
-  const look = async (list: (typeof lists)[number]): Promise<void> => {
+  const look = async (list: List): Promise<void> => {
     list.values = await session.operator.attributes.get(id, SCOPES[list.name]);
     draw();
   };
-  const read = (list: (typeof lists)[number]): void => void look(list).catch(unlessGone);
+  const read = (list: List): void => void look(list).catch(unlessGone);
   const readAll = (): void => lists.forEach(read);
   readAll();
   const ends = [
@@ -54,41 +80,32 @@ export function attributesPart(place: Place): Part {
     session.on("line", ({ up }) => up && readAll()),
     session.deletions.on(draw),
   ];
-  const tables = lists.flatMap(({ name, table }) => [h("h3", {}, name), table.element]);
   return {
-    element: section("Attributes", "card tall", ...tables, editor.element),
+    element: section("Attributes", "card", ...lists.flatMap(({ elements }) => elements), editor.element),
     end: () => {
       for (const end of ends) end();
     },
   };
 }
 
-interface Entry {
-  scope: Name;
-  key: string;
-  value: unknown;
-  take: Editor["take"];
-}
-
-function actions(place: Place, { scope, key, value, take }: Entry): Cell {
+function actions(place: Place, list: List, key: string, editor: Editor): Cell {
   const { session, device } = place;
-  if (scope === "client") return "";
+  const { name } = list;
+  if (name === "client") return "";
   const query = new URLSearchParams({ keys: key });
-  const path = `/api/plugins/telemetry/DEVICE/${encodeURIComponent(device.id.id)}/${SCOPES[scope]}?${query}`;
-  const waits = session.deletions.has(path);
+  const path = `/api/plugins/telemetry/DEVICE/${encodeURIComponent(device.id.id)}/${SCOPES[name]}?${query}`;
+  if (session.deletions.has(path)) return h("span", { className: "actions" }, "Deleting…");
   const remove = async (): Promise<void> => {
-    const guard = guardOf(scope, key, await updateState(place));
-    const usual = `The device is notified that the ${scope} attribute is gone. For ten seconds it can be undone.`;
+    const guard = guardOf(name, key, await updateState(place));
+    const usual = `The platform tells the device that the ${name} attribute is gone. You can undo this for ten seconds.`;
     await session.deletions.ask({ path, name: `attribute ${key}` }, guard ?? usual);
   };
-  const make = (): Node => {
-    const editing = button("Edit", () => take(scope, key, value), "plain");
-    editing.ariaLabel = `Edit ${key}`;
-    const deleting = button("Delete", () => attempt(remove), "plain");
-    deleting.ariaLabel = `Delete ${key}`;
-    return h("span", { className: "actions" }, ...(waits ? ["deleting"] : [editing, deleting]));
-  };
-  return { is: `${waits}${shown(value)}`, make };
+  // The row may be older than the value.
+  const editing = button("Edit", () => editor.edit(name, key, list.values[key]), "plain");
+  editing.ariaLabel = `Edit ${key}`;
+  const deleting = button("Delete", () => attempt(remove), "plain");
+  deleting.ariaLabel = `Delete ${key}`;
+  return h("span", { className: "actions" }, editing, deleting);
 }
 
 /** `fw_state` as it is now. */
@@ -96,8 +113,8 @@ async function updateState({ session, device }: Place): Promise<unknown> {
   return (await session.operator.timeSeries.latest(device.id.id, ["fw_state"])).fw_state?.value;
 }
 
-/** The form that sets one. A value is JSON: text needs its quotes, so that 7 and "7" stay apart. */
-function edit(place: Place): Editor {
+/** The form that sets an attribute. The value is JSON: text needs quotes, so that 7 and "7" differ. */
+function attributeEditor(place: Place): Editor {
   const { session, device } = place;
   const scope = h("select", {}, option("shared"), option("server"));
   const key = h("input", { required: true, autocomplete: "off", spellcheck: false });
@@ -111,10 +128,10 @@ function edit(place: Place): Editor {
   const set = async (): Promise<void> => {
     const [name, of, json] = [scope.value as Name, key.value, value.value];
     const guard = guardOf(name, of, await updateState(place));
-    if (guard && !(await ask(`Set ${of} during an update?`, guard, "Set it all the same"))) return;
+    if (guard && !(await ask(`Set ${of} during an update?`, guard, "Set anyway"))) return;
     const where = SCOPES[name] as Exclude<Scope, "CLIENT_SCOPE">;
     await session.operator.attributes.set(device.id.id, where, { [of]: JSON.parse(json) as unknown });
-    tell(`${of} is set.`);
+    tell(`Set ${of}.`);
   };
   const element = form(
     { label: "Set an attribute" },
@@ -126,22 +143,22 @@ function edit(place: Place): Editor {
     field("Value (JSON)", value, "grow"),
     h("button", { type: "submit" }, "Set"),
   );
-  const take: Editor["take"] = (name, of, old) => {
+  const edit: Editor["edit"] = (name, of, old) => {
     scope.value = name;
     key.value = of;
     value.value = JSON.stringify(old);
     value.setCustomValidity("");
     value.focus();
   };
-  return { element, take };
+  return { element, edit };
 }
 
-/** Empty if it can be set. */
+/** Empty if the value can be set. */
 export function problemOf(text: string): string {
   try {
-    if (JSON.parse(text) === null) return "null is not kept: delete the attribute instead";
+    if (JSON.parse(text) === null) return "The platform does not store null: delete the attribute instead.";
   } catch {
-    return 'This is no JSON. Text needs quotes: "text"';
+    return 'Invalid JSON. Text needs quotes: "text"';
   }
-  return lossyNumber(text) === undefined ? "" : "This number would be rounded: send it as text";
+  return lossyNumber(text) === undefined ? "" : "This number would be rounded: send it as text.";
 }

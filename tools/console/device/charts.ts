@@ -1,12 +1,12 @@
-// Telemetry: charts of the keys that were chosen, over a range, as files too; and the latest value of every key.
+// Telemetry: charts of chosen keys over a range, also as a file; and the latest value of every key.
 
 import { csv } from "../../cli/output/csv.js";
 import type { Reading } from "../../operator/shapes.js";
 import { attempt, button, field, h, option, section } from "../dom.js";
-import { clock, duration, shown } from "../model/format.js";
+import { ago, clock, duration, readable, shown, unitOf } from "../model/format.js";
 import { isDrawable, LEAST_POINTS, MOST_POINTS, rowsOf, Series } from "../model/series.js";
 import { type Part, type Place, unlessGone } from "../page.js";
-import { Table } from "../table.js";
+import { cut, type Row, Table } from "../table.js";
 import { KeyChoice } from "./key-choice.js";
 import { type Line, Plot } from "./plot.js";
 
@@ -20,15 +20,19 @@ const RANGES: Record<string, number> = {
   "7 days": 10_080 * MINUTE,
 };
 const CUSTOM = "from … to";
-/** Keys that are drawn before anybody chose. */
+/** The interval at which ages are redrawn. */
+const AGES_MS = 5_000;
+/** Keys that are drawn before the operator chooses. */
 const FIRST = 12;
-/** In place of too many points. */
+/** Mean values drawn instead of too many points. */
 const MEANS = 500;
-const COLUMNS = [{ text: "Key" }, { text: "Value" }, { text: "Time", size: "large" }] as const;
+const COLUMNS = [{ text: "Key" }, { text: "Value" }, { text: "Time", size: "middle" }] as const;
+/** Server attribute with the units of keys: `{"temperature":"°C"}`. */
+const UNITS = "units";
 
 export function chartsPart({ session, device }: Place): Part {
   const id = device.id.id;
-  const { timeSeries } = session.operator;
+  const { attributes, timeSeries } = session.operator;
   const range = rangeChoice(() => load());
   const together = h("input", { type: "checkbox" });
   const choice = new KeyChoice(() => load());
@@ -36,14 +40,16 @@ export function chartsPart({ session, device }: Place): Part {
   const none = h(
     "p",
     { className: "quiet", hidden: true },
-    "No key has two numbers in this range: there is no line to draw.",
+    "No key has two numbers in this range, so there is no chart.",
   );
   const means = h("p", { className: "quiet line" });
-  const values = new Table(COLUMNS, { empty: "No telemetry yet.", label: "Latest values" });
+  const values = new Table(COLUMNS, { empty: "No telemetry yet.", label: "Latest values", compact: true });
   const latest = new Map<string, Reading>();
   const series = new Map<string, Series>();
-  let plots: { key: string; plot: Plot }[] = [];
-  let stale = true;
+  let plots: readonly Plot[] = [];
+  let units: unknown;
+  const unit = (key: string): string => unitOf(key, units);
+  let [stale, drawnAt] = [true, 0];
 
   const seriesOf = (key: string): Series => {
     const known = series.get(key) ?? new Series();
@@ -59,17 +65,18 @@ export function chartsPart({ session, device }: Place): Part {
     if (choice.has(key)) seriesOf(key).add(reading.ts, reading.value);
   };
   const look = async (): Promise<void> => {
+    units = (await attributes.get(id, "SERVER_SCOPE", [UNITS]))[UNITS];
     for (const [key, reading] of Object.entries(await timeSeries.latest(id))) take(key, reading);
     const [startTs, endTs] = range.bounds(Date.now());
     const bounds = { startTs, endTs: endTs + MINUTE, limit: MOST_POINTS };
-    // Of a thousand keys only those are fetched that are drawn; one with a comma can't be asked for.
+    // Only drawn keys are fetched. The platform splits a key at its comma, so such a key cannot be asked for.
     const keys = choice.keys.filter((key) => !key.includes(","));
     const found = keys.length === 0 ? {} : await timeSeries.range(id, { ...bounds, keys });
-    // More points than are taken would fill the end of the range alone: their means fill all of it.
+    // Too many points would cover only the end of the range; their means cover all of it.
     const many = keys.filter((key) => (found[key]?.length ?? 0) >= MOST_POINTS);
     const meanMs = Math.ceil((endTs - startTs) / MEANS);
     if (many.length > 0) Object.assign(found, await timeSeries.range(id, { ...bounds, keys: many, meanMs }));
-    means.textContent = many.length > 0 ? `Means of ${duration(meanMs)}: ${many.join(", ")}` : "";
+    means.textContent = many.length > 0 ? `Mean of each ${duration(meanMs)}: ${many.join(", ")}` : "";
     for (const key of keys) series.set(key, merged(found[key] ?? [], series.get(key)));
     stale = true;
   };
@@ -82,20 +89,20 @@ export function chartsPart({ session, device }: Place): Part {
     const [from, to] = range.bounds(Date.now());
     const all = lines(from, to);
     const wanted = together.checked && all.length > 0 ? [all] : all.map((line) => [line]);
-    plots = replaced(plots, wanted, charts);
+    plots = replaced(plots, wanted, charts, unit);
     none.hidden = all.length > 0 || latest.size === 0;
-    for (const { plot } of plots) plot.draw(from, to);
-    if (!stale) return;
-    stale = false;
+    for (const plot of plots) plot.draw(from, to);
+    const now = Date.now();
+    // Ages change without new values. A device may have thousands of keys.
+    if (!stale && now - drawnAt < AGES_MS) return;
+    [stale, drawnAt] = [false, now];
     const rows = [...latest].sort(([one], [other]) => one.localeCompare(other));
-    values.show(
-      rows.map(([key, { ts, value }]) => ({ id: key, cells: [key, shown(value), clock(ts, Date.now())] })),
-    );
+    values.show(rows.map(([key, reading]) => rowOf(key, reading, unit(key), now)));
   };
   const save = (): void => {
     const [from, to] = range.bounds(Date.now());
     const all = lines(from, to);
-    if (all.length === 0) throw new Error("There is nothing in this range to save.");
+    if (all.length === 0) throw new Error("There is nothing to save in this range.");
     const rows = rowsOf(
       all.map((line) => line.series),
       from,
@@ -116,6 +123,9 @@ export function chartsPart({ session, device }: Place): Part {
       for (const [key, value] of Object.entries(points)) take(key, { ts, value });
     }),
     session.on("line", ({ up }) => up && load()),
+    session.on("attributes", ({ deviceId, scope }) => {
+      if (deviceId === id && scope === "SERVER_SCOPE") load();
+    }),
   ];
   const timer = setInterval(draw, 500);
   return {
@@ -130,17 +140,22 @@ export function chartsPart({ session, device }: Place): Part {
         h("label", { className: "check" }, together, "All in one chart"),
         button("Save as CSV", () => attempt(async () => save()), "second"),
       ),
-      ...[charts, means, none, h("h3", {}, "Latest values"), values.element],
+      h(
+        "div",
+        { className: "telemetry" },
+        h("div", {}, charts, means, none),
+        h("div", {}, h("h3", {}, "Latest values"), values.element),
+      ),
     ),
     end: () => {
       clearInterval(timer);
       for (const end of ends) end();
-      for (const { plot } of plots) plot.end();
+      for (const plot of plots) plot.end();
     },
   };
 }
 
-/** What was read, the newest first, and what came after it. */
+/** The points that were read, newest first, and those that came after them. */
 function merged(found: readonly Reading[], before: Series | undefined): Series {
   const series = new Series();
   for (const { ts, value } of [...found].reverse()) if (typeof value === "number") series.add(ts, value);
@@ -151,24 +166,27 @@ function merged(found: readonly Reading[], before: Series | undefined): Series {
   return series;
 }
 
-/** The plots of these lines: those that are there already stay. */
+function rowOf(key: string, { ts, value }: Reading, unit: string, now: number): Row {
+  const text = `${readable(key, value, now)} ${typeof value === "number" ? unit : ""}`.trim();
+  const time = h("span", { className: "quiet", title: clock(ts, now) }, ago(ts, now));
+  return { id: key, cells: [key, cut(text, shown(value)), time] };
+}
+
+/** The plots of these lines; existing ones stay. */
 function replaced(
-  plots: readonly { key: string; plot: Plot }[],
+  plots: readonly Plot[],
   wanted: readonly (readonly Line[])[],
   place: HTMLElement,
-): { key: string; plot: Plot }[] {
-  const next = wanted.map((lines) => {
-    const key = JSON.stringify(lines.map((line) => line.key));
-    const known = plots.find((one) => one.key === key && one.plot.isOf(lines));
-    return known ?? { key, plot: new Plot(lines) };
-  });
-  if (next.length === plots.length && next.every((one, i) => one === plots[i])) return next;
-  for (const one of plots) if (!next.includes(one)) one.plot.end();
-  place.replaceChildren(...next.map(({ plot }) => plot.element));
+  unit: (key: string) => string,
+): readonly Plot[] {
+  const next = wanted.map((lines) => plots.find((one) => one.isOf(lines)) ?? new Plot(lines, unit));
+  if (next.length === plots.length && next.every((one, i) => one === plots[i])) return plots;
+  for (const one of plots) if (!next.includes(one)) one.end();
+  place.replaceChildren(...next.map(({ element }) => element));
   return next;
 }
 
-/** A range that ends now, or one between two moments. */
+/** A range that ends now, or a range between two times. */
 function rangeChoice(onChange: () => void): {
   element: HTMLElement;
   bounds(now: number): readonly [from: number, to: number];
@@ -199,7 +217,7 @@ function rangeChoice(onChange: () => void): {
   return { element: h("span", { className: "row" }, field("Show", select, "short"), custom), bounds };
 }
 
-/** As such a field takes it: the time of this place, without a zone. */
+/** The value of such a field: local time without a zone. */
 function local(ms: number): string {
   const date = new Date(ms);
   return new Date(ms - date.getTimezoneOffset() * MINUTE).toISOString().slice(0, 19);

@@ -1,4 +1,4 @@
-// Checksums of a file in the browser: its own digests, and the agent's code for the others.
+// Checksums of a file: by the browser's digests, or else by the agent's code.
 
 import { openDigest } from "../../../src/wire/crypto/checksum.js";
 import { toHex } from "../../../src/wire/crypto/hex.js";

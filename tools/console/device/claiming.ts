@@ -1,20 +1,20 @@
-// Claiming: whose the device is. A claim is the customer's own: it is made with their login, which is forgotten at once.
+// Claiming: who owns the device. A claim needs the customer's login, which is not kept.
 import { Operator } from "../../operator/operator.js";
 import { ask, attempt, button, field, form, h, section, tell } from "../dom.js";
 import { type Part, type Place, unlessGone } from "../page.js";
 
-const NOBODY = "13814000-1dd2-11b2-8080-808080808080";
+const NO_CUSTOMER = "13814000-1dd2-11b2-8080-808080808080";
 
 export function claimingPart({ session, device }: Place): Part {
   const owner = h("p", {});
   const place = h("div", {});
   const look = async (): Promise<void> => {
     const { customerId } = await session.operator.devices.get(device.id.id);
-    const owned = customerId?.id !== undefined && customerId.id !== NOBODY;
+    const owned = customerId?.id !== undefined && customerId.id !== NO_CUSTOMER;
     owner.textContent = owned ? "A customer owns this device." : "No customer owns this device.";
-    const takeBack = button("Take it back", async () => {
-      const text = "The customer does not see the device any more, and has to claim it again.";
-      if (!(await ask("Take the device back?", text, "Take it back"))) return;
+    const takeBack = button("Take back", async () => {
+      const text = "The customer loses the device and has to claim it again.";
+      if (!(await ask("Take the device back?", text, "Take back"))) return;
       await attempt(() => session.operator.devices.reclaim(device.name));
     });
     place.replaceChildren(owned ? takeBack : claimForm(device.name));
@@ -46,7 +46,7 @@ function claimForm(deviceName: string): HTMLElement {
     const customer = new Operator({ url: location.origin });
     await customer.login(username.value, password.value);
     await customer.devices.claim(deviceName, secret.value);
-    tell(`${deviceName} is claimed.`);
+    tell(`Claimed ${deviceName}.`);
   };
   return form(
     { label: "Claim as a customer" },
@@ -55,7 +55,7 @@ function claimForm(deviceName: string): HTMLElement {
     },
     field("Customer", username),
     field("Password", password),
-    field("Device's secret", secret),
+    field("Claiming secret", secret),
     h("button", { type: "submit" }, "Claim"),
   );
 }

@@ -1,14 +1,16 @@
-// One device: what it sends, what is set for it, and what can be asked of it.
+// One device: telemetry, attributes, RPC, firmware, log, requests, claiming.
 import { OperatorError } from "../../operator/error.js";
 import type { Device } from "../../operator/shapes.js";
+import { showAccess } from "../access.js";
 import { DELETE_DEVICE, devicePath } from "../devices.js";
-import { button, h, heading, setHeading } from "../dom.js";
+import { button, h, heading, setHeading, show as showChildren } from "../dom.js";
 import { ago } from "../model/format.js";
 import { type Page, type Part, type Place, unlessGone } from "../page.js";
 import { attributesPart } from "./attributes.js";
 import { chartsPart } from "./charts.js";
 import { claimingPart } from "./claiming.js";
 import { firmwarePart } from "./firmware.js";
+import { logPart } from "./log.js";
 import { requestsPart } from "./requests.js";
 import { rpcPart } from "./rpc.js";
 
@@ -17,23 +19,33 @@ const PARTS = {
   Attributes: attributesPart,
   RPC: rpcPart,
   Firmware: firmwarePart,
+  Log: logPart,
   Claiming: claimingPart,
   Requests: requestsPart,
 } as const;
 type Name = keyof typeof PARTS;
-const NO_DEVICE =
-  "The platform knows no device of this address: it was deleted, or the platform began without its state. ";
-/** Which one a phone shows: the same on the next device. */
+const NO_DEVICE = "The device was deleted, or the platform was restarted without its state. ";
+/** The section that a phone shows, also of the next device. */
 let chosen: Name = "Telemetry";
 
 export function devicePage(id: string): Page {
   return withDevice(id, (title, where) => {
     const state = stateOf(where);
     const remove = deleteButton(where);
+    const connect = button("Connect", () => showAccess(where.session, where.device), "second");
     const parts = Object.entries(PARTS).map(([name, part]) => ({ name: name as Name, ...part(where) }));
-    const all = h("div", { className: "parts" }, ...parts.map(({ element }) => element));
+    // The narrow sections fill two or three columns between the two wide ones.
+    const [telemetry, ...rest] = parts.map(({ element }) => element);
+    const requests = rest.pop();
+    const all = h(
+      "div",
+      { className: "parts" },
+      telemetry,
+      h("div", { className: "columns" }, ...rest),
+      requests,
+    );
     const tabs = sectionTabs(parts);
-    const head = h("div", { className: "head" }, title, state.element, remove.element);
+    const head = h("div", { className: "head" }, title, state.element, connect, remove.element);
     const ends = [state.end, remove.end, ...parts.map(({ end }) => end)];
     return {
       element: h("div", {}, head, tabs, all),
@@ -44,7 +56,7 @@ export function devicePage(id: string): Page {
   });
 }
 
-/** A page about a device, once it is read; what is none, or is none any more, is said. */
+/** A page about a device, once it is read; a text if the device does not exist, or not any more. */
 export function withDevice(id: string, page: (title: HTMLHeadingElement, where: Place) => Part): Page {
   return (place, session) => {
     const title = heading("Device");
@@ -55,7 +67,7 @@ export function withDevice(id: string, page: (title: HTMLHeadingElement, where: 
       const isFocused = document.activeElement === title;
       setHeading(title, text);
       place.replaceChildren(...fill());
-      // The heading was moved, and lost the focus for that.
+      // Moving the heading took its focus.
       if (isFocused) title.focus();
     };
     const open = (device: Device): void => {
@@ -72,7 +84,7 @@ export function withDevice(id: string, page: (title: HTMLHeadingElement, where: 
       end();
       end = () => {};
       const text = h("p", {}, NO_DEVICE, h("a", { href: "#/" }, "All devices"));
-      show("No such device", () => [title, text]);
+      show("Device not found", () => [title, text]);
     };
     void session.operator.devices.get(id).then(open).catch(gone);
     const check = (): void => void session.operator.devices.get(id).catch(gone);
@@ -88,9 +100,13 @@ export function withDevice(id: string, page: (title: HTMLHeadingElement, where: 
   };
 }
 
-/** A phone has room for one section at a time. */
+/** Links to the sections. A phone shows one section at a time. */
 function sectionTabs(parts: readonly { name: Name; element: HTMLElement }[]): HTMLElement {
-  const buttons = parts.map(({ name }) => button(name, () => choose(name), "tab"));
+  const buttons = parts.map(({ name, element }) => button(name, () => open(name, element), "tab"));
+  const open = (name: Name, element: HTMLElement): void => {
+    choose(name);
+    element.scrollIntoView({ block: "nearest" });
+  };
   const choose = (name: Name): void => {
     chosen = name;
     parts.forEach((part, i) => {
@@ -103,7 +119,7 @@ function sectionTabs(parts: readonly { name: Name; element: HTMLElement }[]): HT
   return h("nav", { className: "tabs", aria: { label: "Sections" } }, ...buttons);
 }
 
-/** Whether it is heard of, and when it was. */
+/** Whether the device is active, and when the platform last heard from it. */
 function stateOf({ session, device }: Place): Part {
   const element = h("span", { className: "dot" });
   let lastSeen: number | undefined;
@@ -113,7 +129,7 @@ function stateOf({ session, device }: Place): Part {
     element.className = active ? "dot on" : "dot";
     const text =
       lastSeen === undefined ? "never seen" : `${active ? "active" : "inactive"}, ${ago(lastSeen, now)}`;
-    if (element.textContent !== text) element.textContent = text;
+    showChildren(element, text);
   };
   const read = async (): Promise<void> => {
     const found = await session.operator.attributes.get(device.id.id, "SERVER_SCOPE", ["lastActivityTime"]);

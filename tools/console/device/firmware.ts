@@ -1,6 +1,7 @@
-// Firmware: a file is dropped in, its checksum computed here, uploaded and assigned; then what the device reports of its update.
+// Firmware: uploads and assigns an image, and shows the update as the device reports it.
 import type { Algorithm, OtaPackage } from "../../operator/shapes.js";
-import { ask, attempt, button, field, form, h, option, section, tell } from "../dom.js";
+import { stateName } from "../../operator/update-state.js";
+import { ask, attempt, button, field, form, h, option, section, show, tell } from "../dom.js";
 import { bytes, shown } from "../model/format.js";
 import { isUpdating } from "../model/guard.js";
 import { updateHref } from "../model/routes.js";
@@ -19,11 +20,11 @@ export function firmwarePart(place: Place): Part {
   const running = h("p", { className: "line" });
   const state = h("p", { role: "status" });
   const bar = h("progress", { max: 100, value: 0, hidden: true, aria: { label: "Download by the device" } });
-  const empty = "No package fits: none with a file was made for the device's profile.";
-  const packages = new Table(COLUMNS, { empty, label: "Packages that fit the device" });
+  const empty = "No package with a file exists for the device's profile.";
+  const packages = new Table(COLUMNS, { empty, label: "Packages for the device" });
   const reported: Reported = {};
   const times = new Map<string, number>();
-  // What comes late, or was read while a newer one came, is not the state.
+  // An older reading that comes late is not the state.
   const take = (key: string, ts: number, value: unknown): void => {
     if (ts < (times.get(key) ?? 0)) return;
     times.set(key, ts);
@@ -36,13 +37,13 @@ export function firmwarePart(place: Place): Part {
     const { fw_state, fw_progress, fw_error, current_fw_title, current_fw_version } = reported;
     running.textContent =
       current_fw_version === undefined
-        ? "The device has not said what it runs."
+        ? "The device has not reported its firmware."
         : `Runs ${shown(current_fw_title)} ${shown(current_fw_version)}.`;
     running.title = running.textContent;
     const failed = fw_state === "FAILED";
     state.className = failed ? "bad" : "";
-    state.textContent =
-      fw_state === undefined ? "" : `${shown(fw_state)}${failed && fw_error ? `: ${shown(fw_error)}` : ""}`;
+    const why = failed && fw_error ? `: ${shown(fw_error)}` : "";
+    show(state, fw_state === undefined ? "" : `${stateName(fw_state)}${why}`);
     bar.hidden = fw_state !== "DOWNLOADING";
     bar.value = typeof fw_progress === "number" ? fw_progress : 0;
     packages.show(fitting.map((one) => packageRow(place, { one, assigned, reported })));
@@ -71,13 +72,13 @@ export function firmwarePart(place: Place): Part {
     session.on("line", ({ up }) => up && read(look)),
     session.deletions.on(() => read(list)),
   ];
-  const link = h("a", { href: updateHref(id) }, "The update, step by step");
+  const link = h("a", { href: updateHref(id) }, "Update step by step");
   return {
     element: section(
       "Firmware",
       "card",
       ...[running, state, bar, h("p", {}, link)],
-      ...[upload(place, reported), h("h3", {}, "Packages that fit"), packages.element],
+      ...[upload(place, reported), h("h3", {}, "Packages"), packages.element],
     ),
     end: () => {
       for (const end of ends) end();
@@ -96,21 +97,21 @@ function packageRow(place: Place, { one, assigned, reported }: Offered): Row {
   const name = `${one.title} ${one.version}`;
   const isAssigned = one.id.id === assigned;
   const path = `/api/otaPackage/${encodeURIComponent(one.id.id)}`;
-  const waits = session.deletions.has(path);
+  const isDeleting = session.deletions.has(path);
   const assign = async (): Promise<void> => {
     const running = isUpdating(reported.fw_state);
     const title = isAssigned ? `Unassign ${name}?` : `Assign ${name} instead?`;
-    const text = `An update runs (${shown(reported.fw_state)}). The device gives it up, whatever it has downloaded.`;
+    const text = `An update is running (${stateName(reported.fw_state)}). The device will abandon it.`;
     if (running && !(await ask(title, text, isAssigned ? "Unassign" : "Assign"))) return;
     await session.operator.ota.assign(device.id.id, isAssigned ? undefined : one.id.id);
   };
   const remove = (): Promise<boolean> =>
     session.deletions.ask(
       { path, name: `package ${name}` },
-      "Its file goes with it; devices that are downloading it stop. For ten seconds it can be undone.",
+      "This deletes the file. Devices that are downloading it stop. You can undo this for ten seconds.",
     );
-  const make = (): Node => {
-    if (waits) return h("span", { className: "quiet" }, "deleting");
+  const actions = (): Node => {
+    if (isDeleting) return h("span", { className: "quiet" }, "Deleting…");
     const act = button(isAssigned ? "Unassign" : "Assign", () => attempt(assign), "plain");
     act.ariaLabel = `${act.textContent} ${name}`;
     const deleting = button("Delete", remove, "plain");
@@ -122,11 +123,8 @@ function packageRow(place: Place, { one, assigned, reported }: Offered): Row {
     id: one.id.id,
     cells: [
       `${name}${isAssigned ? " (assigned)" : ""}`,
-      {
-        is: String(size),
-        make: () => h("span", { title: `${size ?? "?"} bytes` }, bytes(size ?? undefined)),
-      },
-      { is: `${isAssigned}${waits}`, make },
+      h("span", { title: `${size ?? "?"} bytes` }, bytes(size ?? undefined)),
+      actions(),
     ],
   };
 }
@@ -138,7 +136,7 @@ interface Wanted {
   algorithm: Algorithm;
 }
 
-const ASKS = "Drop an image here, or choose one";
+const ASKS = "Drop an image here, or choose a file";
 
 function upload(place: Place, reported: Reported): HTMLElement {
   const input = h("input", { type: "file", className: "file" });
@@ -157,9 +155,9 @@ function upload(place: Place, reported: Reported): HTMLElement {
       title.value = reported.current_fw_title;
     const wanted = algorithm.value as Algorithm;
     const text = file && (await checksumOf(wanted, await file.arrayBuffer()));
-    // A large image takes its time: meanwhile another may have been chosen.
+    // Meanwhile another image or algorithm may have been chosen.
     if (chosen !== file || algorithm.value !== wanted) return;
-    checksum.textContent = file ? (text ?? "computed by the platform") : "";
+    checksum.textContent = file ? (text ?? "The platform computes the checksum.") : "";
     checksum.title = checksum.textContent;
   };
   input.onchange = () => void take(input.files?.[0]);
@@ -176,7 +174,7 @@ function upload(place: Place, reported: Reported): HTMLElement {
     await pushed(place, wanted, (share) => {
       bar.value = share;
     });
-    tell(`${wanted.title} ${wanted.version} is assigned.`);
+    tell(`Assigned ${wanted.title} ${wanted.version}.`);
   };
   return form(
     { label: "Upload and assign" },
@@ -206,12 +204,12 @@ function dropPlace(
     event.preventDefault();
     const [file] = event.dataTransfer?.files ?? [];
     if (file) void take(file);
-    else tell("That is no file.", true);
+    else tell("Drop a file: what you dropped is not a file.", true);
   };
   return drop;
 }
 
-/** The entry, its file, the assignment. */
+/** Creates the package, uploads its file and assigns it. */
 async function pushed(
   { session, device }: Place,
   wanted: Wanted,
@@ -223,7 +221,7 @@ async function pushed(
   const checksum = await checksumOf(algorithm, image);
   const { data } = await ota.list({ textSearch: title });
   const there = data.find((one) => one.title === title && one.version === version && one.type === "FIRMWARE");
-  if (there?.hasData) throw new Error(`${title} ${version} is on the platform already: assign it below.`);
+  if (there?.hasData) throw new Error(`${title} ${version} is already on the platform: assign it below.`);
   const entry =
     there ?? (await ota.create({ title, version, deviceProfileId: device.deviceProfileId?.id ?? "" }));
   await session.upload(entry.id.id, file, { algorithm, checksum }, onSent);

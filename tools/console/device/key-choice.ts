@@ -1,9 +1,9 @@
-import { h } from "../dom.js";
+import { h, menu, show } from "../dom.js";
 
-/** So many are listed at a time: of more the field finds them. */
+/** Keys listed at a time. The search field finds the others. */
 const LISTED = 40;
 
-/** Which of the device's keys are drawn. */
+/** Chooses which of the device's keys are drawn. */
 export class KeyChoice {
   readonly element: HTMLDetailsElement;
   readonly #all = new Set<string>();
@@ -12,25 +12,19 @@ export class KeyChoice {
   readonly #search = h("input", { type: "text", placeholder: "part of a key", autocomplete: "off" });
   readonly #list = h("div", { className: "keys" });
   readonly #onChange: () => void;
-  /** After somebody chose, no key is chosen by itself. */
+  /** Once the operator chose, new keys are not drawn by themselves. */
   #isOwn = false;
 
   constructor(onChange: () => void) {
     this.#onChange = onChange;
     this.#search.ariaLabel = "Find a key";
     this.#search.oninput = () => this.#draw();
-    this.element = h("details", { className: "menu" }, this.#summary, h("div", {}, this.#search, this.#list));
+    this.element = menu(this.#summary, this.#search, this.#list);
     this.element.addEventListener("toggle", () => this.#draw());
-    this.element.addEventListener("keydown", ({ key }) => {
-      if (key === "Escape") this.#close();
-    });
-    this.element.addEventListener("focusout", ({ relatedTarget }) => {
-      if (relatedTarget instanceof Node && !this.element.contains(relatedTarget)) this.element.open = false;
-    });
     this.#draw();
   }
 
-  /** Those that are drawn, by name. */
+  /** The chosen keys, by name. */
   get keys(): string[] {
     return [...this.#chosen].sort((one, other) => one.localeCompare(other));
   }
@@ -39,7 +33,7 @@ export class KeyChoice {
     return this.#chosen.has(key);
   }
 
-  /** There is a key of that name; it is drawn if fewer than `most` are and nobody chose. */
+  /** Adds a key. It is drawn if fewer than `most` are, and the operator has not chosen. */
   offer(key: string, most: number): void {
     if (this.#all.has(key)) return;
     this.#all.add(key);
@@ -47,14 +41,8 @@ export class KeyChoice {
     this.#draw();
   }
 
-  #close(): void {
-    this.element.open = false;
-    this.#summary.focus();
-  }
-
   #draw(): void {
-    const text = `Keys: ${this.#chosen.size} of ${this.#all.size}`;
-    if (this.#summary.textContent !== text) this.#summary.textContent = text;
+    show(this.#summary, `Keys: ${this.#chosen.size} of ${this.#all.size}`);
     if (!this.element.open) return;
     const search = this.#search.value.toLowerCase();
     const found = [...this.#all]
@@ -63,8 +51,8 @@ export class KeyChoice {
     const more = found.length - LISTED;
     this.#list.replaceChildren(
       ...found.slice(0, LISTED).map((key) => this.#item(key)),
-      ...(more > 0 ? [h("p", { className: "quiet" }, `${more} more: find them by name.`)] : []),
-      ...(found.length === 0 ? [h("p", { className: "quiet" }, "No such key.")] : []),
+      ...(more > 0 ? [h("p", { className: "quiet" }, `${more} more. Search for them by name.`)] : []),
+      ...(found.length === 0 ? [h("p", { className: "quiet" }, "No key matches.")] : []),
     );
   }
 

@@ -1,13 +1,13 @@
 // One chart of one key or several, drawn by uPlot.
 import uPlot from "uplot";
-import { h } from "../dom.js";
-import { rounded, tick } from "../model/format.js";
+import { h, show } from "../dom.js";
+import { clock, rounded, tick } from "../model/format.js";
 import { rowsOf, type Series } from "../model/series.js";
 
 const HEIGHT = 180;
-/** As many colours as lines can be distinguished; their style sheet names them --line-0 and so on. */
+/** The number of distinguishable colours. The style sheet names them --line-0 to --line-5. */
 export const COLOURS = 6;
-/** Of an axis: a digit, and the space around a label, in CSS pixels. */
+/** Width of a digit, and the space around a label of an axis, in CSS pixels. */
 const [DIGIT, SPACE] = [7, 16];
 
 export interface Line {
@@ -18,13 +18,16 @@ export interface Line {
 export class Plot {
   readonly element: HTMLElement;
   readonly #lines: readonly Line[];
-  readonly #place = h("div", {});
+  readonly #tip = h("div", { className: "tip", hidden: true });
+  readonly #place = h("div", { className: "plot" }, this.#tip);
+  readonly #unitOf: (key: string) => string;
   readonly #last: HTMLElement[];
   #plot: uPlot | undefined;
   #span = 0;
 
-  constructor(lines: readonly Line[]) {
+  constructor(lines: readonly Line[], unitOf: (key: string) => string) {
     this.#lines = lines;
+    this.#unitOf = unitOf;
     this.#last = lines.map(() => h("span", { className: "last" }));
     const legend = lines.map(({ key }, i) => {
       const mark = h("span", { className: lines.length > 1 ? `mark line-${i % COLOURS}` : "" });
@@ -39,14 +42,14 @@ export class Plot {
     this.element = h("figure", {}, h("figcaption", {}, ...legend), this.#place);
   }
 
-  /** Whether it draws these, and no older ones of the same names. */
+  /** Whether it draws these lines, not older ones of the same names. */
   isOf(lines: readonly Line[]): boolean {
     return (
       lines.length === this.#lines.length && lines.every(({ series }, i) => series === this.#lines[i]?.series)
     );
   }
 
-  /** Of the points from `from` on, before `to`. */
+  /** Draws the points from `from` on, before `to`. */
   draw(from: number, to: number): void {
     const rows = rowsOf(
       this.#lines.map(({ series }) => series),
@@ -73,12 +76,37 @@ export class Plot {
       const values = (columns[i] ?? []).filter((value) => value !== null);
       const last = values.at(-1);
       const place = this.#last[i];
-      const text = last === undefined ? "" : rounded(last);
-      if (place && place.textContent !== text) place.textContent = text;
-      return `${key}, ${values.length} points${last === undefined ? "" : `, the last is ${last}`}`;
+      if (place) show(place, last === undefined ? "" : this.#valueOf(key, rounded(last)));
+      const end = last === undefined ? "" : `, the last is ${this.#valueOf(key, String(last))}`;
+      return `${key}, ${values.length} points${end}`;
     });
     const label = parts.join("; ");
     if (this.element.ariaLabel !== label) this.element.ariaLabel = label;
+  }
+
+  #valueOf(key: string, value: string): string {
+    return `${value} ${this.#unitOf(key)}`.trim();
+  }
+
+  /** Time and values under the pointer. */
+  #point({ cursor: { idx, left = -1 }, data, bbox }: uPlot): void {
+    const ts = idx === null || idx === undefined || left < 0 ? undefined : data[0]?.[idx];
+    this.#tip.hidden = ts === undefined;
+    if (ts === undefined) return;
+    const values = this.#lines.flatMap(({ key }, i) => {
+      const value = data[i + 1]?.[idx as number];
+      const name = this.#lines.length > 1 ? `${key} ` : "";
+      return typeof value === "number" ? [h("p", {}, `${name}${this.#valueOf(key, rounded(value))}`)] : [];
+    });
+    show(this.#tip, ...values, h("p", { className: "quiet" }, clock(ts * 1000, Date.now())));
+    // Beside the pointer, inside the chart.
+    const [start, end] = [bbox.left, bbox.left + bbox.width].map((x) => x / devicePixelRatio) as [
+      number,
+      number,
+    ];
+    const isRight = left > (end - start) / 2;
+    this.#tip.style.left = isRight ? "" : `${start + left + 12}px`;
+    this.#tip.style.right = isRight ? `${this.#place.clientWidth - start - left + 12}px` : "";
   }
 
   #options(width: number): uPlot.Options {
@@ -97,13 +125,14 @@ export class Plot {
       height: HEIGHT,
       legend: { show: false },
       cursor: { drag: { setScale: false } },
+      hooks: { setCursor: [(plot) => this.#point(plot)] },
       scales: { x: { time: false } },
       series: [
         {},
         ...this.#lines.map((_, i) => ({
           stroke: colour(this.#lines.length > 1 ? `--line-${i % COLOURS}` : "--accent"),
           width: 2,
-          // Keys of other times leave gaps in a chart of several.
+          // Keys with other times leave gaps in a shared chart.
           spanGaps: true,
           points: { show: false },
         })),

@@ -1,4 +1,4 @@
-// The device's last requests, as the platform saw them.
+// The device's last requests, as the local platform saw them.
 
 import type { LoggedRequest } from "../../operator/shapes.js";
 import { h, section } from "../dom.js";
@@ -16,10 +16,10 @@ const COLUMNS = [
 ] as const;
 
 export function requestsPart({ session, device }: Place): Part {
-  const table = new Table(COLUMNS, { empty: "none yet", label: "Requests of the device" });
+  const table = new Table(COLUMNS, { empty: "No requests yet.", label: "Requests of the device" });
   const list = h(
     "div",
-    { className: "scroll", tabIndex: 0, role: "region", aria: { label: "Requests, a list that scrolls" } },
+    { className: "scroll", tabIndex: 0, role: "region", aria: { label: "Requests, scrollable" } },
     table.element,
   );
   let entries: LoggedRequest[] = [];
@@ -30,7 +30,7 @@ export function requestsPart({ session, device }: Place): Part {
     entries = entries.slice(0, KEPT);
     stale = true;
   };
-  // Requests that came meanwhile are in both.
+  // Requests that arrived meanwhile are in both lists.
   session.operator.requests().then(
     (all) => {
       const known = new Set(entries.map((entry) => JSON.stringify(entry)));
@@ -48,7 +48,12 @@ export function requestsPart({ session, device }: Place): Part {
   const end = session.on("request", take);
   const timer = setInterval(draw, 500);
   return {
-    element: section("Requests", "card wide", list),
+    element: section(
+      "Requests",
+      "card wide",
+      h("p", {}, "The last 50 requests of this device to the local platform."),
+      list,
+    ),
     end: () => {
       clearInterval(timer);
       end();
@@ -61,13 +66,13 @@ function cellsOf({ ts, method, path, status, durationMs, faults = [] }: LoggedRe
   return [
     clock(ts, Date.now()),
     `${method} ${path.replace(/^\/api\/v1\/\*\*\*\//, "")}`,
-    { is: answer, make: () => h("span", { className: good(status) ? "" : "bad" }, answer) },
+    h("span", { className: isGood(status) ? "" : "bad" }, answer),
     duration(durationMs),
     faults.join(", "),
   ];
 }
 
-/** 408 is how a poll ends that brought nothing. */
-function good(status: number): boolean {
+/** 408 is the answer to a poll without news. */
+function isGood(status: number): boolean {
   return (status >= 200 && status < 300) || status === 408;
 }

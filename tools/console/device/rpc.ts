@@ -1,7 +1,7 @@
-// Server-side RPC: a call, its answer and how long it took; what was called before stays below.
+// Server-side RPC: the last answer in full, and a history of calls with their durations.
 import { OperatorError } from "../../operator/error.js";
 import { lossyNumber } from "../../operator/typed-json.js";
-import { field, form, h, option, section } from "../dom.js";
+import { copyButton, field, form, h, option, section, show } from "../dom.js";
 import { clock, duration, shown } from "../model/format.js";
 import type { Part, Place } from "../page.js";
 import { Table } from "../table.js";
@@ -12,7 +12,6 @@ const KEPT = 20;
 const COLUMNS = [
   { text: "Time", size: "middle" },
   { text: "Call" },
-  { text: "Way", size: "middle" },
   { text: "Answer" },
   { text: "Took", size: "small" },
 ] as const;
@@ -23,7 +22,10 @@ interface Call {
   way: Way;
   method: string;
   params: string;
+  /** For the history. */
   answer: string;
+  /** The device's answer; undefined until it comes. */
+  value: unknown;
   ms: number | undefined;
   rpcId?: string;
 }
@@ -31,7 +33,7 @@ interface Call {
 export function rpcPart({ session, device }: Place): Part {
   const calls: Call[] = [];
   let number = 0;
-  const history = new Table(COLUMNS, { empty: "No call yet.", label: "Calls" });
+  const history = new Table(COLUMNS, { empty: "No calls yet.", label: "Calls" });
   const method = h("input", {
     required: true,
     autocomplete: "off",
@@ -42,15 +44,20 @@ export function rpcPart({ session, device }: Place): Part {
   const way = h("select", {}, ...WAYS.map((name) => option(name)));
   const timeout = h("input", { type: "number", min: "5", max: "3600", value: "10", required: true });
   params.oninput = () => params.setCustomValidity(problemOf(params.value));
+  const full = h("pre", { tabIndex: 0, role: "region", aria: { label: "Full answer" } });
+  const copy = copyButton("answer", () => full.textContent ?? "");
+  const answer = h("div", { className: "answer", hidden: true }, full, copy);
 
   const draw = (): void => {
+    const [last] = calls;
+    answer.hidden = last?.value === undefined;
+    if (last?.value !== undefined) show(full, pretty(last.value));
     history.show(
       calls.map((call) => ({
         id: String(call.number),
         cells: [
           clock(call.at, Date.now()),
           `${call.method}(${call.params})`,
-          call.way,
           call.answer,
           call.ms === undefined ? "" : duration(call.ms),
         ],
@@ -65,6 +72,7 @@ export function rpcPart({ session, device }: Place): Part {
       method: method.value,
       params: params.value.trim(),
       answer: "…",
+      value: undefined,
       ms: undefined,
     };
     calls.unshift(call);
@@ -83,10 +91,12 @@ export function rpcPart({ session, device }: Place): Part {
     const id = device.id.id;
     const value: unknown = call.params === "" ? null : JSON.parse(call.params);
     const timeoutMs = Number(timeout.value) * 1_000;
-    if (call.way === "two-way") call.answer = shown(await rpc.twoWay(id, call.method, value, { timeoutMs }));
-    else if (call.way === "one-way") {
+    if (call.way === "two-way") {
+      call.value = await rpc.twoWay(id, call.method, value, { timeoutMs });
+      call.answer = shown(call.value);
+    } else if (call.way === "one-way") {
       await rpc.oneWay(id, call.method, value, { timeoutMs });
-      call.answer = "handed on";
+      call.answer = "sent";
     } else {
       call.rpcId = await rpc.persistent(id, call.method, value, { expirationTime: Date.now() + timeoutMs });
       await look(call);
@@ -94,7 +104,8 @@ export function rpcPart({ session, device }: Place): Part {
   };
   const look = async (call: Call): Promise<void> => {
     const { status, response } = await session.operator.rpc.get(call.rpcId ?? "");
-    call.answer = response === null || response === undefined ? status : `${status} ${shown(response)}`;
+    call.value = response ?? undefined;
+    call.answer = call.value === undefined ? status : `${status} ${shown(response)}`;
     call.ms = Date.now() - call.at;
     draw();
   };
@@ -114,21 +125,24 @@ export function rpcPart({ session, device }: Place): Part {
     const call = calls.find((one) => one.rpcId === rpcId);
     if (call) void look(call);
   });
-  return { element: section("RPC", "card", asked, history.element), end };
+  return { element: section("RPC", "card", asked, answer, history.element), end };
 }
+
+const pretty = (value: unknown): string =>
+  typeof value === "string" ? value : JSON.stringify(value, undefined, 2);
 
 function failure(error: unknown): string {
   if (error instanceof OperatorError && [408, 409, 504].includes(error.status)) return "no answer in time";
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Empty if they can be sent. */
+/** Empty if the params can be sent. */
 function problemOf(params: string): string {
   if (params.trim() === "") return "";
   try {
     JSON.parse(params);
   } catch {
-    return "The params are no JSON";
+    return "Invalid JSON";
   }
-  return lossyNumber(params) === undefined ? "" : "A number in it would be rounded: send it as text";
+  return lossyNumber(params) === undefined ? "" : "A number in it would be rounded: send it as text.";
 }

@@ -1,5 +1,6 @@
-// One device's update as a picture: each step with its time, the download with its rate, and how it ended.
-import { h, section } from "../dom.js";
+// One device's update: each step with its time, the download with its rate, and the end.
+import { stateName } from "../../operator/update-state.js";
+import { h, section, show } from "../dom.js";
 import { ago, bytes, clock, counted, shown } from "../model/format.js";
 import { deviceHref } from "../model/routes.js";
 import { type History, type Picture, pictureOf, type Reading, type Step } from "../model/update.js";
@@ -10,7 +11,7 @@ import { withDevice } from "./device.js";
 const KEYS = ["fw_state", "fw_progress", "fw_error", "current_fw_title", "current_fw_version"];
 const MONTH_MS = 30 * 86_400_000;
 const MOST = 500;
-const COLUMNS = [{ text: "Time", size: "large" }, { text: "Reported" }] as const;
+const COLUMNS = [{ text: "Time", size: "large" }, { text: "Report" }] as const;
 
 interface Assigned {
   name: string;
@@ -20,7 +21,7 @@ interface Assigned {
 export function updatePage(id: string): Page {
   return withDevice(id, (title, where) => {
     const picture = pictureSection(where);
-    const back = h("a", { href: deviceHref(id) }, "The device");
+    const back = h("a", { href: deviceHref(id) }, "Back to the device");
     const head = h(
       "div",
       { className: "head" },
@@ -37,11 +38,10 @@ function pictureSection({ session, device }: Place): Part {
   const what = h("p", { className: "whole" });
   const steps = h("ol", { className: "steps" });
   const summary = h("p", { role: "status" });
-  const table = new Table(COLUMNS, { empty: "Nothing was reported.", label: "Reports" });
+  const table = new Table(COLUMNS, { empty: "No reports.", label: "Reports" });
   const readings = new Map<string, Reading[]>(KEYS.map((key) => [key, []]));
   const of = (key: string): Reading[] => readings.get(key) ?? [];
   let assigned: Assigned | undefined;
-  let before = "";
 
   const draw = (): void => {
     const now = Date.now();
@@ -50,12 +50,9 @@ function pictureSection({ session, device }: Place): Part {
     };
     const picture = pictureOf(history, { size: assigned?.size, now });
     const running = of("current_fw_version").at(-1)?.value;
-    what.textContent = whatText(assigned, running);
-    if (summary.textContent !== picture.summary) summary.textContent = picture.summary;
-    // Drawn again only if it shows something else: a screen reader would begin from the top.
-    const sign = JSON.stringify([picture, Math.floor(now / 10_000)]);
-    if (sign !== before) steps.replaceChildren(...picture.steps.map((step) => stepItem(step, picture, now)));
-    before = sign;
+    show(what, whatText(assigned, running));
+    show(summary, picture.summary);
+    show(steps, ...picture.steps.map((step) => stepItem(step, picture, now)));
     table.show(reportRows(history, now));
   };
   const list = async (): Promise<void> => {
@@ -89,7 +86,7 @@ function pictureSection({ session, device }: Place): Part {
       "div",
       { className: "parts" },
       section("Update", "card wide", what, steps, summary),
-      section("What was reported", "card wide", table.element),
+      section("Reports", "card wide", table.element),
     ),
     end: () => {
       clearInterval(timer);
@@ -98,13 +95,13 @@ function pictureSection({ session, device }: Place): Part {
   };
 }
 
-/** What came while `found` was read is in one of them, or in both. */
+/** Joins both: a reading that arrived while `found` was read may be in one or both. */
 function withNewer(found: readonly Reading[], before: readonly Reading[]): Reading[] {
   const known = new Set(found.map(({ ts }) => ts));
   return [...found, ...before.filter(({ ts }) => !known.has(ts))].sort((one, other) => one.ts - other.ts);
 }
 
-/** A page may stay open for a year. */
+/** Drops the oldest, as a page may stay open for long. */
 function add(readings: Reading[], reading: Reading): void {
   readings.push(reading);
   if (readings.length > MOST) readings.shift();
@@ -112,8 +109,8 @@ function add(readings: Reading[], reading: Reading): void {
 
 function whatText(assigned: Assigned | undefined, running: unknown): string {
   const runs =
-    running === undefined ? "The device has not said what it runs" : `The device runs ${shown(running)}`;
-  if (!assigned) return `${runs}. No package is assigned to it.`;
+    running === undefined ? "The device has not reported its firmware" : `The device runs ${shown(running)}`;
+  if (!assigned) return `${runs}. No package is assigned.`;
   return `${runs}. Assigned: ${assigned.name}, ${bytes(assigned.size)}.`;
 }
 
@@ -136,11 +133,11 @@ function stepItem({ title, state, at, note }: Step, { progress }: Picture, now: 
   );
 }
 
-/** The newest first. */
+/** Newest first. */
 function reportRows({ states, progress, errors }: History, now: number): { id: string; cells: string[] }[] {
   const rows = states.map(({ ts, value }) => {
     const error = value === "FAILED" ? errors.find((one) => one.ts === ts)?.value : undefined;
-    return { ts, text: error ? `${shown(value)}: ${shown(error)}` : shown(value) };
+    return { ts, text: error ? `${stateName(value)}: ${shown(error)}` : stateName(value) };
   });
   const last = progress.at(-1);
   if (last)

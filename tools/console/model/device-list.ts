@@ -1,5 +1,7 @@
-// What the list of devices shows, as the address holds it and as the platform is asked for it.
+// The list of devices: its address, its query to the platform, and its columns.
 import type { DeviceQuery, EntityData, EntityKey, KeyFilter } from "../../operator/entities.js";
+import type { Reading } from "../../operator/shapes.js";
+import { isMoment } from "./series.js";
 
 export const PAGE_SIZE = 25;
 export const STATES = ["all", "active", "inactive"] as const;
@@ -14,10 +16,10 @@ export interface DeviceList {
   page: number;
 }
 
-/** The live ones first. */
+/** Active devices first. */
 const FIRST: DeviceList = { search: "", state: "all", sort: "state", descending: true, page: 0 };
 
-/** `search=pump&state=active&sort=-seen&page=2`: what is absent or makes no sense is as at first. */
+/** `search=pump&state=active&sort=-seen&page=2`: absent and invalid values get their defaults. */
 export function listOf(query: URLSearchParams): DeviceList {
   const text = query.get("sort") ?? "";
   const sort = SORTS.find((name) => name === text.replace(/^-/, ""));
@@ -43,6 +45,9 @@ export function queryOf({ search, state, sort, descending, page }: DeviceList): 
 
 const ACTIVE: EntityKey = { type: "SERVER_ATTRIBUTE", key: "active" };
 const SEEN: EntityKey = { type: "SERVER_ATTRIBUTE", key: "lastActivityTime" };
+const FIRMWARE = ["current_fw_title", "current_fw_version"].map(
+  (key): EntityKey => ({ type: "TIME_SERIES", key }),
+);
 const field = (key: string): EntityKey => ({ type: "ENTITY_FIELD", key });
 const SORT_KEYS: Record<DeviceList["sort"], EntityKey> = {
   state: ACTIVE,
@@ -76,7 +81,7 @@ export function platformQuery({ search, state, sort, descending, page }: DeviceL
     page,
     sort: { key: SORT_KEYS[sort], direction: descending ? "DESC" : "ASC" },
     entityFields: [field("name"), field("type")],
-    latestValues: [ACTIVE, SEEN],
+    latestValues: [ACTIVE, SEEN, ...FIRMWARE],
     keyFilters,
   };
 }
@@ -85,6 +90,8 @@ export interface ListedDevice {
   id: string;
   name: string;
   profile: string;
+  /** Title and version that the device reported; empty if it reported none. */
+  firmware: string;
   isActive: boolean;
   /** In milliseconds since 1970. */
   lastSeen: number | undefined;
@@ -93,20 +100,39 @@ export interface ListedDevice {
 export function listedDevice({ entityId, latest }: EntityData): ListedDevice {
   const { name, type } = latest.ENTITY_FIELD ?? {};
   const { active, lastActivityTime } = latest.SERVER_ATTRIBUTE ?? {};
+  const { current_fw_title: title, current_fw_version: version } = latest.TIME_SERIES ?? {};
   const seen = Number(lastActivityTime?.value || Number.NaN);
   return {
     id: entityId.id,
     name: name?.value ?? "",
     profile: type?.value ?? "",
+    firmware: `${title?.value ?? ""} ${version?.value ?? ""}`.trim(),
     isActive: active?.value === "true",
     lastSeen: Number.isFinite(seen) ? seen : undefined,
   };
 }
 
-/** What stands in place of an empty list. */
+export interface LastValue extends Reading {
+  key: string;
+}
+
+/** The newest measurement: neither the state of an update nor a moment. The first by name if several are equally new. */
+export function lastValueOf(readings: Readonly<Record<string, Reading>>): LastValue | undefined {
+  let last: LastValue | undefined;
+  for (const [key, { ts, value }] of Object.entries(readings).sort(([one], [other]) =>
+    one < other ? -1 : 1,
+  )) {
+    const isOther =
+      /^(?:current_|target_)?[fs]w_/.test(key) || (typeof value === "number" && isMoment(key, value));
+    if (!isOther && (last === undefined || ts > last.ts)) last = { key, ts, value };
+  }
+  return last;
+}
+
+/** The text of an empty list. */
 export function emptyText({ search, state }: Pick<DeviceList, "search" | "state">): string {
   if (search !== "") return `No ${state === "all" ? "" : `${state} `}device has “${search}” in its name.`;
-  if (state === "active") return "No device was heard of in the last ten minutes.";
-  if (state === "inactive") return "Every device was heard of in the last ten minutes.";
-  return "No device yet. `npm start` has one, `mote run` adds one.";
+  if (state === "active") return "No device was active in the last ten minutes.";
+  if (state === "inactive") return "Every device was active in the last ten minutes.";
+  return "No device yet. Add one here, or run `npm start` to get one.";
 }

@@ -1,13 +1,14 @@
-// Numbers and times as people read them. In English, as the page is.
+// Formats numbers and times for people, in English like the page.
+import { isMoment } from "./series.js";
 
 const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte"] as const;
 
-/** `50 MB`; undefined is not known. */
+/** `50 MB`; "size not known" for undefined. */
 export function bytes(count: number | undefined): string {
   if (count === undefined || !Number.isFinite(count) || count < 0) return "size not known";
   let step = 0;
   let size = count;
-  // What rounds up to 1000 is one of the next unit.
+  // 999.9 kB rounds to 1 MB.
   while (step < UNITS.length - 1 && Number(size.toPrecision(3)) >= 1000) {
     size /= 1000;
     step++;
@@ -40,7 +41,7 @@ export function ago(ms: number, now: number): string {
   return `${s < 1 ? "0 s" : duration(s * 1000)} ago`;
 }
 
-/** The time of day; with the date if that is another day than `now`. */
+/** The time of day, with the date unless it is today. */
 export function clock(ms: number, now: number): string {
   const date = new Date(ms);
   if (Number.isNaN(date.getTime())) return "";
@@ -49,7 +50,7 @@ export function clock(ms: number, now: number): string {
   return isToday ? time : `${date.toLocaleDateString("en-GB", { day: "numeric", month: "short" })} ${time}`;
 }
 
-/** As an axis shows it that spans so many seconds. */
+/** A mark of a time axis that spans `span` seconds. */
 export function tick(seconds: number, span: number): string {
   const date = new Date(seconds * 1000);
   if (span > 3 * 86_400) return date.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
@@ -57,7 +58,35 @@ export function tick(seconds: number, span: number): string {
   return span > 900 ? time.slice(0, 5) : time;
 }
 
-/** A value as the page shows it. */
+const SIZE = /(?:[bB]ytes|[sS]ize|[fF]ree|[hH]eap)$/;
+
+/** A value under its key: a moment as a time, a size with its unit, anything else as `shown` does. */
+export function readable(key: string, value: unknown, now: number): string {
+  if (typeof value !== "number") return shown(value);
+  if (isMoment(key, value)) return clock(value < 1e11 ? value * 1000 : value, now);
+  if (SIZE.test(key) && Number.isInteger(value) && value >= 1000) return bytes(value);
+  return shown(value);
+}
+
+/** Units that the end of a key states, as in `batteryMv`. */
+const UNITS_BY_KEY: readonly [RegExp, string][] = [
+  [/(?:Ms|_ms|Millis)$/, "ms"],
+  [/(?:[pP]ercent|_pct)$/, "%"],
+  [/(?:Mv|_mv|_mV)$/, "mV"],
+  [/^rssi$|(?:Rssi|_rssi)$/, "dBm"],
+  [/(?:Celsius|_c|_C)$/, "°C"],
+];
+
+/** The unit of a key, by the device's server attribute `units` (`{"temperature":"°C"}`) or by the end of the key. */
+export function unitOf(key: string, units: unknown): string {
+  if (typeof units === "object" && units !== null && Object.hasOwn(units, key)) {
+    const unit = (units as Record<string, unknown>)[key];
+    if (typeof unit === "string") return unit.slice(0, 12);
+  }
+  return UNITS_BY_KEY.find(([end]) => end.test(key))?.[1] ?? "";
+}
+
+/** A value as text. */
 export function shown(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 }
@@ -67,7 +96,7 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${new Intl.NumberFormat("en").format(count)} ${count === 1 ? one : many}`;
 }
 
-/** A number beside a chart: as many digits as are of use there. */
+/** A number beside a chart, to six digits. */
 export function rounded(value: number): string {
   return new Intl.NumberFormat("en", { maximumSignificantDigits: 6, useGrouping: false }).format(value);
 }

@@ -1,14 +1,15 @@
-// What is not to be changed by the way while an update runs.
+// Warns before changes that would end a running update.
+import { stateName } from "../../operator/update-state.js";
 
 const RUNNING = new Set(["QUEUED", "INITIATED", "DOWNLOADING", "DOWNLOADED", "VERIFIED", "UPDATING"]);
 
-/** Whether a device with that `fw_state` has an update before it or under way. */
+/** Whether an update is assigned or running, by `fw_state`. */
 export function isUpdating(state: unknown): boolean {
   return typeof state === "string" && RUNNING.has(state);
 }
 
-/** Why the attribute should be left alone now; undefined if it need not be. */
+/** The warning before a change of the attribute; undefined without a reason to warn. */
 export function guardOf(scope: string, key: string, state: unknown): string | undefined {
   if (scope !== "shared" || !key.startsWith("fw_") || !isUpdating(state)) return undefined;
-  return `An update runs (${String(state)}), and ${key} belongs to it: with another value the device gives it up or fails. To end the update, unassign its package.`;
+  return `An update is running (${stateName(state)}) and uses ${key}. With another value it fails. To end the update, unassign its package.`;
 }

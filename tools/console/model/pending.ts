@@ -1,5 +1,4 @@
-// Deletions that can still be undone. Each is sent after ten seconds, or at once when the page is left; until then nothing is deleted, and
-// nothing says it is.
+// Deletions that can still be undone. Each is sent after ten seconds, or at once when the page is left.
 
 export const UNDO_MS = 10_000;
 
@@ -7,14 +6,14 @@ export const UNDO_MS = 10_000;
 export interface Deletion {
   /** Path and query of its DELETE. */
   readonly path: string;
-  /** What a person calls it: `device pump-7`. */
+  /** For messages: `device pump-7`. */
   readonly name: string;
 }
 
 export type State = "waiting" | "undone" | "sent" | "failed";
 
 export interface Options {
-  /** `leaving`: the page goes away, so that nobody is there to hear of the answer. */
+  /** `leaving`: the page goes away, so nothing can wait for the answer. */
   send(deletion: Deletion, leaving: boolean): Promise<void>;
   /** Called at each step; `error` with `failed`. */
   onState(deletion: Deletion, state: State, error?: unknown): void;
@@ -30,12 +29,12 @@ export class Pending {
     this.#options = options;
   }
 
-  /** Whether this is waiting: it is shown so meanwhile. */
+  /** Whether a deletion of this path is pending. */
   has(path: string): boolean {
     return this.#waiting.has(path);
   }
 
-  /** What waits already goes on waiting. */
+  /** Does nothing if it is pending already. */
   add(deletion: Deletion): void {
     if (this.has(deletion.path)) return;
     const stop = this.#options.timer(UNDO_MS, () => void this.#send(deletion, false));
@@ -51,7 +50,7 @@ export class Pending {
     this.#options.onState(entry.deletion, "undone");
   }
 
-  /** Sends all that waits. */
+  /** Sends all pending deletions. */
   async flush(leaving: boolean): Promise<void> {
     await Promise.all([...this.#waiting.values()].map(({ deletion }) => this.#send(deletion, leaving)));
   }

@@ -1,9 +1,9 @@
-// Rollouts by stages as a picture, by what each device's note says of it.
+// Staged rollouts, from the record that each device carries.
 import { type RolloutRecord, readRollout } from "../../operator/rollout-record.js";
+import type { Stage } from "../../operator/update-state.js";
 import { counted } from "./format.js";
-import type { Stage } from "./update-stage.js";
 
-/** Of one device: the server attribute `moteRollout`, and where it stands with its update. */
+/** One device's server attribute `moteRollout`, and the state of its update. */
 export interface Noted {
   note: string;
   stage: Stage;
@@ -21,12 +21,12 @@ export interface ShownRollout {
 }
 
 interface Found {
-  /** The latest: what is planned now. */
+  /** The latest record holds the current plan. */
   last: RolloutRecord;
   devices: { record: RolloutRecord; stage: Stage }[];
 }
 
-/** The newest first. */
+/** Newest first. */
 export function rolloutsOf(all: readonly Noted[]): ShownRollout[] {
   const found = new Map<string, Found>();
   for (const { note, stage } of all) {
@@ -59,12 +59,12 @@ function shown(index: number, size: number, devices: Found["devices"]): RolloutS
   const isFailed = ({ stage }: { stage: Stage }): boolean => stage === "failed" || stage === "rolledBack";
   const failed = count(isFailed);
   const passed = count((device) => device.record.passed === true && !isFailed(device));
-  const watched = count((device) => device.stage === "kept" && device.record.passed !== true);
+  const watched = count((device) => device.stage === "confirmed" && device.record.passed !== true);
   const updating = devices.length - failed - passed - watched;
   const parts = {
     failed,
     updating,
-    "updated, watched": watched,
+    "confirmed, observed": watched,
     good: passed,
     "not assigned": Math.max(0, size - devices.length),
   };

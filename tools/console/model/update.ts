@@ -1,8 +1,8 @@
-// An update as a picture: what the device and the platform reported, put in the order of its steps.
+// The steps of an update, from the reports of device and platform.
 import { FAILURES } from "../../../src/agent/firmware/failures.js";
+import { failureOf, isOneOf, ON_TRIAL, STAGES, VERIFYING } from "../../operator/update-state.js";
 import { bytes, duration, rate } from "./format.js";
 import { isUpdating } from "./guard.js";
-import { failureOf, isOneOf, ON_TRIAL, VERIFYING } from "./update-stage.js";
 
 export interface Reading {
   ts: number;
@@ -26,9 +26,9 @@ export interface Step {
 
 export interface Picture {
   steps: Step[];
-  /** In a sentence. */
+  /** One sentence. */
   summary: string;
-  /** Percent, while it is downloaded. */
+  /** Percent; undefined except during the download. */
   progress: number | undefined;
 }
 
@@ -42,22 +42,22 @@ const ORDER = [
   "UPDATED",
   "FAILED",
 ];
-/** Of the steps, the one that a state stands for. */
+/** The step of each state. */
 const STEP_OF: Record<string, number> = {
   ...{ QUEUED: 0, INITIATED: 0, DOWNLOADING: 1, DOWNLOADED: 2, VERIFIED: 2, UPDATING: 3, UPDATED: 4 },
 };
-const TITLES = ["Assigned", "Downloading", "Verified", "On trial", "Kept"];
-/** The rate is that of the last half minute. */
+const TITLES = [STAGES.assigned, STAGES.downloading, STAGES.verified, STAGES.trial, STAGES.confirmed];
+/** The rate is computed over the last half minute. */
 const RATE_MS = 30_000;
 
 interface Attempt {
   states: { ts: number; state: string }[];
-  /** Those before it since the package was assigned. */
+  /** Failed attempts since the package was assigned. */
   failures: number;
   assignedAt: number | undefined;
 }
 
-/** The last attempt: what follows the failure before it, if there was one. */
+/** The last attempt: the states after the previous failure, if any. */
 function attemptOf(states: readonly Reading[]): Attempt {
   const all = states
     .filter(({ value }) => typeof value === "string" && ORDER.includes(value))
@@ -73,7 +73,7 @@ function attemptOf(states: readonly Reading[]): Attempt {
   return { states: since.slice(ended + 1), failures, assignedAt: assigned?.ts };
 }
 
-/** `size`: of the image in bytes, if it is known. */
+/** `size`: bytes of the image, if known. */
 export function pictureOf(
   { states, progress, errors }: History,
   { size, now }: { size: number | undefined; now: number },
@@ -109,9 +109,10 @@ export function pictureOf(
     isOn: place === 1 && !failed,
   });
   if (download.state === "done") download.title = "Downloaded";
-  if (verify.state === "now") verify.note = at("VERIFIED") === undefined ? "read back from the slot" : "";
+  if (verify.state === "now")
+    verify.note = at("VERIFIED") === undefined ? "reading the image back from flash" : "";
   if (verify.state === "now" && at("VERIFIED") !== undefined) verify.state = "done";
-  if (trial.state === "now") trial.note = "the new image has to reach the platform and pass its self test";
+  if (trial.state === "now") trial.note = "the new image must reach the platform and pass its self-test";
   if (failed) {
     end.title = place === 3 ? "Rolled back" : "Not installed";
     end.state = "failed";
@@ -136,7 +137,7 @@ function stepState(step: number, place: number, isFailed: boolean): Step["state"
   if (step < place) return "done";
   if (step > place) return "ahead";
   if (isFailed) return "failed";
-  // Assigned and kept have no middle.
+  // Assigned and confirmed are done as soon as they are reached.
   return step === 0 || step === 4 ? "done" : "now";
 }
 
@@ -166,7 +167,7 @@ function downloadNote(came: readonly Reading[], { begun, ended, size, now, isOn 
   return `${done}, ${rate(speed)}, ${duration(((size * (100 - percent)) / 100 / speed) * 1000)} left`;
 }
 
-/** Bytes a second, of the last half minute's reports or, if there were none, of the last two. */
+/** Bytes per second over the last half minute, or over the last two reports if none are so new. */
 function speedOf(came: readonly Reading[], begun: number, size: number, now: number): number | undefined {
   const all = came.length === 1 ? [{ ts: begun, value: 0 }, ...came] : came;
   const recent = all.filter(({ ts }) => ts >= now - RATE_MS);
@@ -179,19 +180,19 @@ function summaryOf(
   { failures }: Attempt,
   { last, isOnTrial, error }: { last: string | undefined; isOnTrial: boolean; error: string },
 ): string {
-  if (last === undefined) return "Nothing was reported of an update.";
+  if (last === undefined) return "No update was reported.";
   const again = failures === 0 ? "" : ` It failed ${failures === 1 ? "once" : `${failures} times`} before.`;
   if (last === "FAILED") {
     const what = isOnTrial
-      ? "The new image was tried and given up: the one before runs again."
-      : "The new image was not installed: the one before runs on.";
+      ? "The device rolled back to the previous image."
+      : "The new image was not installed. The previous image is still running.";
     return `${what} ${outlook(error)}${again}`.trim();
   }
-  if (last === "UPDATED") return `The new image runs and is kept.${again}`;
-  if (last === "UPDATING") return `The new image starts on trial.${again}`;
+  if (last === "UPDATED") return `The new image is confirmed.${again}`;
+  if (last === "UPDATING") return `The new image is on trial.${again}`;
   return isUpdating(last) && last !== "QUEUED" && last !== "INITIATED"
-    ? `The update is under way; the device works on meanwhile.${again}`
-    : `The device was assigned the update and has not begun.${again}`;
+    ? `The update is running. The device keeps working meanwhile.${again}`
+    : `The update is assigned and has not started.${again}`;
 }
 
 /** What the device does next. */
@@ -199,8 +200,8 @@ function outlook(error: string): string {
   const failure = failureOf(error);
   if (failure === undefined) return "";
   const { condemns } = FAILURES[failure];
-  if (condemns === "now") return "It is not tried again before it is assigned again.";
+  if (condemns === "now") return "The device does not retry until the package is assigned again.";
   return condemns === "later"
-    ? "It is tried again after 1 min, 10 min and 1 h, three times in all."
-    : "It is tried again, at last every 6 h.";
+    ? "The device retries after 1 min, 10 min and 1 h, three times in all."
+    : "The device retries with growing delays, at most every 6 h.";
 }

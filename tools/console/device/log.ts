@@ -1,0 +1,52 @@
+// The device's own log, read on request by the RPC `mote.log`.
+import { logAnswer } from "../../operator/device-log.js";
+import { OperatorError } from "../../operator/error.js";
+import { button, h, section, show } from "../dom.js";
+import { duration } from "../model/format.js";
+import type { Part, Place } from "../page.js";
+import { Table } from "../table.js";
+
+/** Bytes of an answer at most. */
+const BYTES = 16_384;
+const COLUMNS = [
+  { text: "Uptime", size: "small" },
+  { text: "Level", size: "tiny" },
+  { text: "Text" },
+] as const;
+
+export function logPart({ session, device }: Place): Part {
+  const state = h("p", { className: "quiet", role: "status" }, "The device keeps its log over restarts.");
+  const table = new Table(COLUMNS, { label: "Device log" });
+  const read = button("Read the log", async () => {
+    read.disabled = true;
+    show(state, "Asking the device…");
+    try {
+      const value = await session.operator.rpc.twoWay(device.id.id, "mote.log", { bytes: BYTES, since: 0 });
+      const answer = logAnswer(value);
+      show(
+        state,
+        answer
+          ? `Log level ${answer.level}; up ${duration(answer.uptime * 1_000)}.`
+          : "This firmware keeps no log.",
+      );
+      const lines = [...(answer?.lines ?? [])].reverse();
+      table.show(
+        lines.map(([number, uptime, level, text]) => ({
+          id: String(number),
+          cells: [duration(uptime * 1_000), level, text],
+        })),
+      );
+    } catch (error) {
+      const isSilent = error instanceof OperatorError && [408, 409, 504].includes(error.status);
+      show(state, isSilent ? "The device did not answer: it is offline or asleep." : String(error));
+    } finally {
+      read.disabled = false;
+    }
+  });
+  const list = h(
+    "div",
+    { className: "scroll", tabIndex: 0, role: "region", aria: { label: "Log lines, scrollable" } },
+    table.element,
+  );
+  return { element: section("Log", "card", state, h("p", {}, read), list), end: () => {} };
+}

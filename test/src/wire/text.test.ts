@@ -142,9 +142,9 @@ test("32 levels are parsed and 33 are too deep, however brackets and strings mix
 test("a bomb of brackets takes time in proportion to its length", (t) => {
   const bombs = ["[", '{"a":', '["', '"\\', "[]", '[{"é":"'];
   for (const bomb of bombs) {
-    const began = process.hrtime.bigint();
+    const began = process.cpuUsage().user;
     const parsed = parseJson(bomb.repeat(1_000_000));
-    const ms = Number(process.hrtime.bigint() - began) / 1e6;
+    const ms = (process.cpuUsage().user - began) / 1000;
     t.false(parsed.ok);
     t.true(ms < 3000, `${bomb}: ${ms} ms for a million`);
   }

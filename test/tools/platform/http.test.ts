@@ -4,6 +4,7 @@ import { connect, type Socket } from "node:net";
 import test, { type ExecutionContext } from "ava";
 import { type Platform, type PlatformServerOptions, startPlatform } from "../../../tools/platform/server.js";
 import { CERT, KEY } from "../../hosts/port/tls-fixture.js";
+import { SEED } from "../../sample.js";
 import { createRig, TOKEN as FUZZ_TOKEN } from "./rig.js";
 
 const TOKEN = "the-device-token";
@@ -356,8 +357,7 @@ function pick(random: (below: number) => number, list: readonly string[]): strin
 }
 
 test(`2,000 random requests are answered once each, and no timer is left`, (t) => {
-  const seed = Number(process.env.MOTE_SEED ?? Date.now() % 1e9);
-  const random = generator(seed);
+  const random = generator(SEED);
   const rig = createRig();
   const calls = Array.from({ length: 2_000 }, () => {
     const path = `/api/v1/${pick(random, TOKENS)}/${pick(random, PATHS)}${pick(random, QUERIES)}`;
@@ -368,12 +368,12 @@ test(`2,000 random requests are answered once each, and no timer is left`, (t) =
     return call;
   });
   rig.clock.advance(700_000);
-  t.deepEqual(rig.faults, [], `MOTE_SEED=${seed}`);
+  t.deepEqual(rig.faults, [], `MOTE_SEED=${SEED}`);
   t.true(
     calls.every(({ status }) => status !== undefined),
-    `MOTE_SEED=${seed}`,
+    `MOTE_SEED=${SEED}`,
   );
-  t.is(rig.clock.waiting, 0, `MOTE_SEED=${seed}`);
+  t.is(rig.clock.waiting, 0, `MOTE_SEED=${SEED}`);
 });
 
 const REST_PATHS = [
@@ -419,8 +419,7 @@ const REST_BODIES = [
 ];
 
 test("500 random requests to the operator's REST are answered, and none with a 500 of our own", async (t) => {
-  const seed = Number(process.env.MOTE_SEED ?? Date.now() % 1e9);
-  const random = generator(seed);
+  const random = generator(SEED);
   const faults: string[] = [];
   const platform = await startPlatform({ port: 0, log: (line) => faults.push(line) });
   t.teardown(() => platform.close());
@@ -445,7 +444,7 @@ test("500 random requests to the operator's REST are answered, and none with a 5
     }));
     // The one 500 that the real server gives to a request that it could have refused.
     const isKnown = status === 500 && body.text.startsWith(`{"message":"Can't parse value: null"`);
-    t.true(status < 500 || isKnown, `${method} ${path} ${init.body}: ${status}, MOTE_SEED=${seed}`);
+    t.true(status < 500 || isKnown, `${method} ${path} ${init.body}: ${status}, MOTE_SEED=${SEED}`);
   }
-  t.deepEqual(faults, [], `MOTE_SEED=${seed}`);
+  t.deepEqual(faults, [], `MOTE_SEED=${SEED}`);
 });

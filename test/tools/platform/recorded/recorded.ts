@@ -84,8 +84,20 @@ export function expected({ answer }: Row, names: Names): Shown {
   };
 }
 
-/** Asks on a connection of its own; an answer that only announces another (100) is one. */
-export function ask({ address }: Platform, request: Buffer, isHead: boolean): Promise<Shown> {
+/** How long a connection that should end may take to, on a busy machine. */
+const CLOSES_WITHIN_MS = 30_000;
+/** How long a connection that should stay open is watched. */
+const STAYS_FOR_MS = 30;
+/** How long the answer after a 100 may take. */
+const ANNOUNCED_MS = 1500;
+
+/** Asks on a connection of its own; an answer that only announces another (100) is one. `closes`: whether the platform should end it. */
+export function ask(
+  { address }: Platform,
+  request: Buffer,
+  isHead: boolean,
+  closes: boolean,
+): Promise<Shown> {
   const socket = connect(address.port, address.host);
   let bytes = Buffer.alloc(0);
   socket.write(request);
@@ -102,7 +114,8 @@ export function ask({ address }: Platform, request: Buffer, isHead: boolean): Pr
         resolve({ status, headers, body, closed });
       };
       if (closed) done();
-      else setTimeout(done, found.announced ? 1_500 : 60).unref();
+      else if (found.announced) setTimeout(done, ANNOUNCED_MS).unref();
+      else setTimeout(done, closes ? CLOSES_WITHIN_MS : STAYS_FOR_MS).unref();
     };
     socket.on("data", (piece) => {
       bytes = Buffer.concat([bytes, piece]);

@@ -271,7 +271,12 @@ interface Worst {
 
 /** Tries all three again and again, one after the other, for as long as the image comes. */
 async function meanwhile(connections: Connections): Promise<Worst> {
-  const lamp = new Lamp({ connections, slotBytes: 128 * 4096 });
+  const lamp = new Lamp({
+    connections,
+    slotBytes: 128 * 4096,
+    agent: { telemetry: { batchAgeMs: 1000 } },
+    firmware: { chunkBytes: 16_384 },
+  });
   const { clock, net } = lamp.machine;
   let seen = -1;
   lamp.onStart = () => {

@@ -59,15 +59,16 @@ export function devicesPage(query: URLSearchParams): Page {
       change({ sort: by, descending: DESCENDING.includes(by) });
     };
     const heads = COLUMNS.map(({ text, sort }) => sort && sortButton(text, sort, list, change));
-    const table = new Table(COLUMNS, { label: "Devices", heads });
+    const table = new Table(COLUMNS, { label: "Devices", heads, className: "devices" });
     const pager = new Pager((page) => change({ page }));
     const values = new LastValues(session);
     let shown: ListedDevice[] = [];
     const draw = (): void => {
       table.show(shown.map((device) => rowOf(session, device, values)));
       table.heads.forEach((head, i) => {
-        const is = COLUMNS[i]?.sort === list.sort;
-        head.ariaSort = is ? (list.descending ? "descending" : "ascending") : "none";
+        const by = COLUMNS[i]?.sort;
+        if (by !== undefined)
+          head.ariaSort = by !== list.sort ? "none" : list.descending ? "descending" : "ascending";
       });
     };
     const read = single(async () => {
@@ -89,7 +90,7 @@ export function devicesPage(query: URLSearchParams): Page {
     state.onchange = () => change({ state: state.value as DeviceList["state"] });
     const add = button("Add device", () => addDevice(session));
     place.append(
-      h("div", { className: "head" }, heading("Devices"), count, add),
+      h("div", { className: "head" }, heading("Devices"), count, h("span", { className: "buttons" }, add)),
       h(
         "section",
         { className: "card", aria: { label: "Devices" } },

@@ -2,7 +2,7 @@
 import { devicePage } from "./device/device.js";
 import { updatePage } from "./device/update.js";
 import { devicesPage } from "./devices.js";
-import { h, heading, hush, menu, messageOf, show as showChildren, tell } from "./dom.js";
+import { button, h, heading, hush, menu, messageOf, show as showChildren, tell } from "./dom.js";
 import { faultsPage } from "./faults.js";
 import { loginPage } from "./login.js";
 import { routeOf } from "./model/routes.js";
@@ -14,6 +14,8 @@ import { updatesPage } from "./updates.js";
 const session = new Session();
 const place = document.getElementById("main") as HTMLElement;
 const nav = document.querySelector("nav") as HTMLElement;
+const out = button("Log out", () => end(), "plain");
+document.getElementById("session")?.append(out);
 let leave = (): void => {};
 
 function pageOf(hash: string): Page {
@@ -37,6 +39,7 @@ function show(moved: boolean): void {
   leave();
   place.replaceChildren();
   nav.replaceChildren(...(session.isOpen ? links() : []));
+  out.hidden = !session.isOpen;
   leave = pageOf(location.hash)(place, session);
   if (moved && session.isOpen) {
     place.querySelector("h1")?.focus();
@@ -48,14 +51,12 @@ function links(): Node[] {
   const at = routeOf(location.hash).page;
   const link = (href: string, text: string, pages: readonly string[]): HTMLElement =>
     h("a", { href, aria: pages.includes(at) ? { current: "page" } : {} }, text);
-  const out = h("button", { type: "button", className: "plain", onclick: () => end() }, "Log out");
   const developer = menu(h("summary", {}, "Developer"), link("#/faults", "Faults", ["faults"]));
   return [
     link("#/", "Devices", ["devices", "device"]),
     link("#/updates", "Updates", ["updates", "update"]),
     link("/flash", "Flash a board", []),
     developer,
-    out,
   ];
 }
 

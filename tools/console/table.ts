@@ -2,6 +2,7 @@
 import { h, show } from "./dom.js";
 
 export interface Column {
+  /** Empty for buttons. */
   text: string;
   /** Width class in the style sheet. Columns without one share the rest. */
   size?: "tiny" | "small" | "middle" | "large";
@@ -22,8 +23,8 @@ interface TableOptions {
   empty?: string;
   /** Replace the text of a column's header, where given. */
   heads?: readonly (Node | undefined)[];
-  /** One line per row on a phone too. */
-  compact?: boolean;
+  /** `compact`: one line per row on a phone too. */
+  className?: string;
 }
 
 /** Longer text gets a control that opens it. */
@@ -43,14 +44,18 @@ export class Table {
   readonly #empty: HTMLElement;
   readonly #rows = new Map<string, HTMLTableRowElement>();
 
-  constructor(columns: readonly Column[], { label, empty = "", heads = [], compact = false }: TableOptions) {
+  constructor(columns: readonly Column[], { label, empty = "", heads = [], className = "" }: TableOptions) {
     this.#columns = columns;
     const head = columns.map(({ text, size }, i) =>
-      h("th", { scope: "col", className: size ?? "" }, heads[i] ?? text),
+      h(
+        "th",
+        { scope: "col", className: size ?? "" },
+        heads[i] ?? (text || h("span", { className: "said" }, "Actions")),
+      ),
     );
     this.#table = h(
       "table",
-      { className: compact ? "compact" : "", aria: { label } },
+      { className, aria: { label } },
       h("thead", {}, h("tr", {}, ...head)),
       this.#body,
     );

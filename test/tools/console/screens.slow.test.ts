@@ -1,7 +1,8 @@
 // The console's pages with a fleet of 300 devices, long names and an update in each state: at the widths of a desk, a small window and a phone,
-// light and dark, nothing runs out of the page. The pictures are kept in dist/artifacts.
+// light and dark, nothing runs out of the page and axe finds nothing. The pictures are kept in dist/artifacts.
 import anyTest from "ava";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
+import { violations } from "./accessibility.js";
 import { closeBrowser, inBrowser, keep, openPage } from "./browser.js";
 import { type Fleet, LONG_NAME, MovedClock, makeFleet, send } from "./fleet.js";
 
@@ -80,12 +81,13 @@ function pages(): Record<string, readonly [hash: string, text: string]> {
   };
 }
 
-for (const width of [1440, 1024, 390])
+for (const width of [1440, 768, 390])
   for (const dark of [false, true]) {
     const look = `${width}-${dark ? "dark" : "light"}`;
-    test(`at ${width} pixels, ${dark ? "dark" : "light"}, every page fits`, async (t) => {
+    test(`at ${width} pixels, ${dark ? "dark" : "light"}, every page fits and is accessible`, async (t) => {
       const { page, errors } = await openPage({ width, dark });
       await page.goto(platform.url);
+      t.deepEqual(await violations(page), [], "login");
       await page.getByLabel("User").fill("tenant@thingsboard.org");
       await page.getByLabel("Password").fill("tenant");
       await page.keyboard.press("Enter");
@@ -99,6 +101,7 @@ for (const width of [1440, 1024, 390])
         await keep(page, `console-${name}-${look}`);
         const wide = await page.evaluate<number>("document.documentElement.scrollWidth");
         t.true(wide <= width, `${name}: ${wide}`);
+        t.deepEqual(await violations(page), [], name);
       }
       t.deepEqual(errors, []);
       await page.context().close();

@@ -25,8 +25,12 @@ class List {
 
   constructor(name: Name) {
     this.name = name;
-    this.#own = new Table(COLUMNS, { empty: "No attributes.", label: `${name} attributes`, compact: true });
-    this.#diagnostic = new Table(COLUMNS, { label: `${name} diagnostics`, compact: true });
+    this.#own = new Table(COLUMNS, {
+      empty: "No attributes.",
+      label: `${name} attributes`,
+      className: "compact",
+    });
+    this.#diagnostic = new Table(COLUMNS, { label: `${name} diagnostics`, className: "compact" });
     this.#fold = h("details", { className: "fold" }, this.#count, this.#diagnostic.element);
     this.elements = [h("h3", {}, TITLES[name]), this.#own.element, this.#fold];
   }

@@ -43,7 +43,11 @@ export function chartsPart({ session, device }: Place): Part {
     "No key has two numbers in this range, so there is no chart.",
   );
   const means = h("p", { className: "quiet line" });
-  const values = new Table(COLUMNS, { empty: "No telemetry yet.", label: "Latest values", compact: true });
+  const values = new Table(COLUMNS, {
+    empty: "No telemetry yet.",
+    label: "Latest values",
+    className: "compact",
+  });
   const latest = new Map<string, Reading>();
   const series = new Map<string, Series>();
   let plots: readonly Plot[] = [];

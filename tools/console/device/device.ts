@@ -18,8 +18,8 @@ const PARTS = {
   Telemetry: chartsPart,
   Attributes: attributesPart,
   RPC: rpcPart,
-  Firmware: firmwarePart,
   Log: logPart,
+  Firmware: firmwarePart,
   Claiming: claimingPart,
   Requests: requestsPart,
 } as const;
@@ -45,7 +45,13 @@ export function devicePage(id: string): Page {
       requests,
     );
     const tabs = sectionTabs(parts);
-    const head = h("div", { className: "head" }, title, state.element, connect, remove.element);
+    const head = h(
+      "div",
+      { className: "head" },
+      title,
+      state.element,
+      h("span", { className: "buttons" }, connect, remove.element),
+    );
     const ends = [state.end, remove.end, ...parts.map(({ end }) => end)];
     return {
       element: h("div", {}, head, tabs, all),

@@ -60,12 +60,12 @@ export function tick(seconds: number, span: number): string {
 
 const SIZE = /(?:[bB]ytes|[sS]ize|[fF]ree|[hH]eap)$/;
 
-/** A value under its key: a moment as a time, a size with its unit, anything else as `shown` does. */
+/** A value under its key: moments as times, sizes with units, fractions to six digits. */
 export function readable(key: string, value: unknown, now: number): string {
   if (typeof value !== "number") return shown(value);
   if (isMoment(key, value)) return clock(value < 1e11 ? value * 1000 : value, now);
   if (SIZE.test(key) && Number.isInteger(value) && value >= 1000) return bytes(value);
-  return shown(value);
+  return Number.isInteger(value) ? shown(value) : rounded(value);
 }
 
 /** Units that the end of a key states, as in `batteryMv`. */

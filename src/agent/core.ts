@@ -1,5 +1,4 @@
-// Builds the agent: one object per job, whose loops start and end together. The jobs report to each
-// other through methods of this class, because a closure would cost a board ten slots.
+// Builds the agent: one object per job, whose loops start and end together.
 
 import { type AgentState, Events } from "../events.js";
 import { PlatformSession, rememberedTiming, type SessionWatcher } from "../platform/index.js";
@@ -14,21 +13,16 @@ import type { CycleSettings } from "./options/sleep-cycle.js";
 import { Provisioning } from "./provisioning/provisioning.js";
 import { Outbox, PATIENCE_MS } from "./queue/outbox.js";
 import { Handlers } from "./rpc/handlers.js";
-import { Rpc, type RpcWatcher } from "./rpc/rpc.js";
+import { Rpc } from "./rpc/rpc.js";
 import { Telemetry } from "./telemetry/telemetry.js";
 import { Time } from "./time/time.js";
 
-const FLUSH_MS = 5000;
-/**
- * With fewer than three connections, read the attributes after an RPC, but not after each of many.
- */
-const AFTER_RPC_MS = 10_000;
 /** Time to send points that flash cannot store, before a stop. */
 const SAVE_MS = 2000;
 /** Give up on unreadable flash after 3 s in a wake. */
 const WAKE_PATIENCE_MS = 3000;
 
-export class Core implements SessionWatcher, RpcWatcher {
+export class Core implements SessionWatcher {
   readonly host: Host;
   readonly events: Events;
   readonly session: PlatformSession;
@@ -60,31 +54,31 @@ export class Core implements SessionWatcher, RpcWatcher {
     this._settings = checked.cycle;
     this.answerBytes = checked.rpc.answerBytes;
     this.events = new Events(host);
-    this.session = new PlatformSession(host, target, checked.connections, this.events);
+    this.session = new PlatformSession(host, target, checked.connections, this.events, this);
     this.time = new Time(host);
     this.outbox = new Outbox(host, this.time, options.telemetry ?? {});
     this.telemetry = new Telemetry(this.session, this.events, this.time, this.outbox);
     const timing = rememberedTiming(host, target);
     this.attributes = new Attributes(this.session, this.events, timing, checked.attributes);
     this.handlers = new Handlers(this.session, this.answerBytes);
-    this.rpc = new Rpc(this.session, this.events, this.time, timing, this.handlers, checked.rpc);
+    const { loop } = this.attributes;
+    this.reset = new Reset(this);
+    this.rpc = new Rpc(this.session, this.events, this.time, timing, this.handlers, checked.rpc, this.reset, [
+      loop,
+      this.telemetry,
+    ]);
     this.firmware =
-      options.firmware &&
-      new Firmware(this.session, this.events, options.firmware, this.telemetry, this.attributes.loop);
+      options.firmware && new Firmware(this.session, this.events, options.firmware, this.telemetry, loop);
     this.provisioning = new Provisioning(
       this.session,
       this.events,
+      this.reset,
+      loop,
       options.token,
       options.provisioning,
       options.firmware?.version,
     );
-    const { loop } = this.attributes;
-    loop.firmware = this.firmware;
-    this.provisioning.attributes = loop;
-    this.session.watcher = this;
-    this.rpc.watcher = this;
-    this.reset = new Reset(this);
-    this.provisioning.reset = this.reset;
+    this.reset.resume();
   }
 
   get state(): AgentState {
@@ -182,21 +176,5 @@ export class Core implements SessionWatcher, RpcWatcher {
 
   unauthorized(): void {
     this.provisioning.unauthorized();
-  }
-
-  // Implements RpcWatcher.
-
-  pollEnded(poll: number, heard: boolean, delivered: boolean): void {
-    if (heard) this.reset.pollHeard(poll);
-    // Reading after each of many RPCs would double the traffic.
-    const since = delivered ? AFTER_RPC_MS : 0;
-    if (this.session.mode !== 3 && !this.session.connections.shortPolls)
-      this.attributes.loop.readAgain(since);
-    // With one connection, waiting points would otherwise wait for the whole next poll.
-    if (this.session.mode === 1) void this.telemetry.flush(FLUSH_MS);
-  }
-
-  answered(method: string, text: string, acknowledged: boolean, nextPoll: number): void {
-    this.reset.answered(method, text, acknowledged, nextPoll);
   }
 }

@@ -41,17 +41,45 @@ export class ConnectionPool {
   private readonly _binding: Binding;
   private readonly _buffer = new Uint8Array(READ_BYTES);
   private readonly _governor: Governor;
-  mode: 1 | 2 | 3;
-  /** RPC polls are short, and end with the first that brings nothing. */
-  shortPolls = false;
+  private readonly _count: 1 | 2 | 3;
+  private _shortPolls = false;
   private readonly _connections: (Connection | undefined)[] = [];
 
-  constructor(host: Host, target: Target, mode: 1 | 2 | 3, binding: Binding) {
+  /** `count`: the option `connections`. */
+  constructor(host: Host, target: Target, count: 1 | 2 | 3, binding: Binding) {
     this._host = host;
     this._target = target;
     this._binding = binding;
     this._governor = new Governor(host.clock);
-    this.mode = mode;
+    this._count = count;
+  }
+
+  /** All requests take turns on one connection: what is sent waits for the poll under way. */
+  get sharesUplink(): boolean {
+    return this._inUse === 1;
+  }
+
+  /** Changes of shared attributes have a poll of their own. Otherwise the values are read again and again. */
+  get pollsAttributes(): boolean {
+    return this._inUse === 3;
+  }
+
+  /** An image has a connection of its own, and comes in one response. Otherwise it comes in parts. */
+  get streams(): boolean {
+    return this._inUse === 3;
+  }
+
+  /** A wake is under way: one connection for all, and RPC polls that last a moment, until one brings nothing. */
+  get shortPolls(): boolean {
+    return this._shortPolls;
+  }
+
+  beginWake(): void {
+    this._shortPolls = true;
+  }
+
+  endWake(): void {
+    this._shortPolls = false;
   }
 
   connection(route: RouteName): Connection {
@@ -88,7 +116,11 @@ export class ConnectionPool {
   }
 
   private _indexOf(route: RouteName): number {
-    return ROUTES[route].on[this.mode - 1] as number;
+    return ROUTES[route].on[this._inUse - 1] as number;
+  }
+
+  private get _inUse(): 1 | 2 | 3 {
+    return this._shortPolls ? 1 : this._count;
   }
 
   private _connect(target: Target, binding?: Binding): Connection {

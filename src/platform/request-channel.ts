@@ -81,8 +81,8 @@ export class RequestChannel implements Sender {
    * one connection.
    */
   heard(since: number): boolean {
-    const { mode, answeredAt, host } = this._session;
-    return mode === 1 || answeredAt > (since + host.clock.now()) / 2;
+    const { connections, answeredAt, host } = this._session;
+    return connections.sharesUplink || answeredAt > (since + host.clock.now()) / 2;
   }
 
   /** Closes the connection of this channel, unless others share it. */

@@ -57,7 +57,6 @@ export class PlatformSession {
   readonly binding: Binding;
   /** Cleans everything that goes to people or to the platform's storage. */
   readonly redactor: Redactor;
-  mode: 1 | 2 | 3;
   private readonly _events: Events;
   /** Use only for `external` and `hangUp`; other requests go through this session. */
   readonly connections: ConnectionPool;
@@ -79,18 +78,19 @@ export class PlatformSession {
   /** Time of the last answer. */
   answeredAt = -1;
   private _busy = false;
-  watcher: SessionWatcher | undefined;
+  readonly watcher: SessionWatcher;
 
-  constructor(host: Host, target: Target, mode: 1 | 2 | 3, events: Events) {
+  /** `connections`: their number. */
+  constructor(host: Host, target: Target, connections: 1 | 2 | 3, events: Events, watcher: SessionWatcher) {
     this.host = host;
     this.target = target;
     this.binding = bindingOf(target, host.authorities);
-    this.mode = mode;
+    this.watcher = watcher;
     this._events = events;
     this.redactor = host.redactor ?? new SecretRedactor(host);
     this.counters = new Counters(host, events, this.redactor);
     this._gate = new Backoff(host);
-    this.connections = new ConnectionPool(host, target, mode, this.binding);
+    this.connections = new ConnectionPool(host, target, connections, this.binding);
   }
 
   /** Creates a loop for `job`. It must be started, and ends when the session stops. */
@@ -249,13 +249,13 @@ export class PlatformSession {
     const unknown = isUnauthorized(outcome);
     const isCurrent = prefix.equals(this.#prefix);
     // Before "online", because its listeners may need the platform's time.
-    if (outcome.kind === "done" && outcome.date !== undefined) this.watcher?.dated(outcome.date);
+    if (outcome.kind === "done" && outcome.date !== undefined) this.watcher.dated(outcome.date);
     this._answered(since, isCurrent && !unknown);
-    if (outcome.kind === "done" && isCurrent) this.watcher?.reached();
+    if (outcome.kind === "done" && isCurrent) this.watcher.reached();
     // Only for the current token: an old request may end after a new token was set.
     if (unknown && isCurrent) {
       this.authorize(undefined);
-      this.watcher?.unauthorized();
+      this.watcher.unauthorized();
     }
   }
 

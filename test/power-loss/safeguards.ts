@@ -212,7 +212,7 @@ export const safeguards: readonly Safeguard[] = [
     edits: [
       [
         "    const acknowledged = !this._idWasReused(entry)",
-        "    this.watcher?.answered(method, text, true, 0);\n    const acknowledged = !this._idWasReused(entry)",
+        "    this._answers.answered(method, text, true, 0);\n    const acknowledged = !this._idWasReused(entry)",
       ],
     ],
   },

@@ -34,8 +34,8 @@ export class Attributes {
     this._limit = limits.answerBytes;
     this._client = new ClientAttributes(session);
     this._values = new SharedValues(session.host);
-    this.loop = new AttributeLoop(session, events, timing, this._client, this._values, limits);
-    this.loop.onChange = (keys) => this._notify(keys);
+    const changed = (keys: readonly string[]) => this._notify(keys);
+    this.loop = new AttributeLoop(session, events, timing, this._client, this._values, limits, changed);
   }
 
   publish(values: Readonly<Record<string, unknown>>): void {

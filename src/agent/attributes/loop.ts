@@ -10,7 +10,7 @@ import { CONTENT, PROBE, post, RequestChannel } from "../../platform/index.js";
 import type { PollTiming } from "../../platform/poll-timing.js";
 import { EXCHANGE_MS } from "../../platform/wait.js";
 import { attributesPath } from "../../wire/paths.js";
-import type { Firmware } from "../firmware/firmware.js";
+import type { JsonObject } from "../../wire/text/json.js";
 import type { AttributeLimits } from "../options/attributes.js";
 import type { Batch, ClientAttributes } from "./client-attributes.js";
 import { AttributePolls, READ_AFTER_POLL_MS } from "./polls.js";
@@ -22,7 +22,18 @@ import { READ_EVERY_MS, SECOND_READ_MS, type SharedValues } from "./shared-value
  * outage.
  */
 const LONGEST_HOLD_MS = 55_000;
+/** Reading after each of many RPCs would double the traffic. */
+const AFTER_RPC_MS = 10_000;
 const AT_ONCE = (): Wait => 0;
+
+/** A job that needs shared attributes, whether the application subscribes to them or not. */
+interface Follower {
+  readonly keys: readonly string[];
+  /** These changed. A read follows. */
+  changed(keys: readonly string[]): void;
+  /** A complete read of `keys`: a key that is not in `shared` does not exist. */
+  offer(shared: JsonObject): void;
+}
 
 export class AttributeLoop implements Job {
   private readonly _session: PlatformSession;
@@ -38,11 +49,10 @@ export class AttributeLoop implements Job {
   private _lastReadAt = Number.NEGATIVE_INFINITY;
   private _alone = false;
   private _firstReadDone = false;
-  /** Called with the keys that changed or were deleted. */
-  onChange: ((keys: readonly string[]) => void) | undefined;
-  /** Gets every trusted read of the firmware's keys. */
-  firmware: Firmware | undefined;
+  private readonly _onChange: (keys: readonly string[]) => void;
+  private _follower: Follower | undefined;
 
+  /** `onChange` is called with the keys that changed or were deleted. */
   constructor(
     session: PlatformSession,
     events: Events,
@@ -50,11 +60,13 @@ export class AttributeLoop implements Job {
     client: ClientAttributes,
     values: SharedValues,
     limits: AttributeLimits,
+    onChange: (keys: readonly string[]) => void,
   ) {
     this._session = session;
     this._events = events;
     this._client = client;
     this._values = values;
+    this._onChange = onChange;
     this._uplink = new RequestChannel(session, "attributes", LONGEST_HOLD_MS);
     this._polls = new AttributePolls(session, timing, limits.answerBytes, this);
     this._reader = new AttributeReader(session, this._uplink, limits.answerBytes, client);
@@ -78,9 +90,17 @@ export class AttributeLoop implements Job {
     if (this._needsRead()) this.wake();
   }
 
-  /** Like `readSoon`, but at the earliest `sinceMs` after the last read. */
-  readAgain(sinceMs: number): void {
-    this.readSoon(Math.max(0, this._lastReadAt + sinceMs - this._session.host.clock.now()));
+  /** An RPC poll ended. Without a poll for attributes, read them again then. */
+  rpcPollEnded(delivered: boolean): void {
+    const { pollsAttributes, shortPolls } = this._session.connections;
+    if (pollsAttributes || shortPolls) return;
+    const since = delivered ? AFTER_RPC_MS : 0;
+    this.readSoon(Math.max(0, this._lastReadAt + since - this._session.host.clock.now()));
+  }
+
+  /** From now on, `follower` gets every trusted read of its keys. */
+  follow(follower: Follower): void {
+    this._follower = follower;
   }
 
   /** True if all is read and sent, and no read is due soon. */
@@ -111,12 +131,12 @@ export class AttributeLoop implements Job {
   }
 
   private get _wantsAny(): boolean {
-    return this._keys.length > 0 || (this.firmware !== undefined && this.firmware.keys.length > 0);
+    return this._keys.length > 0 || (this._follower !== undefined && this._follower.keys.length > 0);
   }
 
   private _wanted(): string[] {
-    const firmware = this.firmware?.keys ?? [];
-    return firmware.concat(this._keys.filter((key) => !firmware.includes(key)));
+    const followed = this._follower?.keys ?? [];
+    return followed.concat(this._keys.filter((key) => !followed.includes(key)));
   }
 
   /** Read once at each start even without keys, which shows whether the platform is reachable. */
@@ -133,7 +153,7 @@ export class AttributeLoop implements Job {
     const change = this._polls.take();
     if (!change) return;
     const keys = change.kind === "updated" ? Object.keys(change.values) : change.keys;
-    this.firmware?.changed(keys);
+    this._follower?.changed(keys);
     // A notification that waited for a token or a back-off may be outdated, so read the current
     // values.
     if (this._polls.waitedMs > EXCHANGE_MS) this.readSoon(READ_AFTER_POLL_MS);
@@ -148,7 +168,7 @@ export class AttributeLoop implements Job {
     if (!this._session.running) return;
     // A notification that arrived meanwhile is newer than the values read, so read them again.
     if (this._polls.hasNews) return this.readSoon(READ_AFTER_POLL_MS);
-    if (this._session.mode !== 3 || this._polls.blocked) this.readSoon(READ_EVERY_MS);
+    if (!this._session.connections.pollsAttributes || this._polls.blocked) this.readSoon(READ_EVERY_MS);
     if (!trusted) return this.readSoon();
     this._firstReadDone = true;
     const changed = this._values.update(this._keys, trusted.values);
@@ -158,15 +178,15 @@ export class AttributeLoop implements Job {
     );
     this._changed(changed, missing.gone);
     if (missing.pending) this.readSoon(SECOND_READ_MS);
-    const firmware = this.firmware;
-    if (firmware?.keys.every((key) => trusted.keys.includes(key))) firmware.offer(trusted.values);
+    const follower = this._follower;
+    if (follower?.keys.every((key) => trusted.keys.includes(key))) follower.offer(trusted.values);
   }
 
   private _changed(keys: string[], deleted: string[]): void {
     if (keys.length === 0 && deleted.length === 0) return;
     this._values.keep();
     this._events.emit("attributes", { keys, deleted });
-    this.onChange?.(keys.concat(deleted));
+    this._onChange(keys.concat(deleted));
   }
 
   private async _post(batch: Batch): Promise<void> {

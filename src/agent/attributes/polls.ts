@@ -64,7 +64,7 @@ export class AttributePolls {
 
   /** Opens a poll if none is open and the connections allow one. */
   open(): void {
-    if (this._session.mode !== 3 || this._poll) return;
+    if (!this._session.connections.pollsAttributes || this._poll) return;
     const poll = { since: 0 };
     this._poll = poll;
     const timing = this._timing;

@@ -45,21 +45,6 @@ export class FirmwareApi {
   async isSigned(bytes: Uint8Array, signature: string): Promise<boolean> {
     return this._job?.isSigned(bytes, signature) ?? false;
   }
-
-  /** For Recovery: an image is being downloaded. */
-  get downloading(): boolean {
-    return this._job?.downloading === true;
-  }
-
-  /** For Recovery: the last run ended with a power loss. */
-  interrupted(): void {
-    this._job?.interrupted();
-  }
-
-  /** For Recovery: the cause of the last run's crash. */
-  crashed(cause: string): void {
-    this._job?.crashed(cause);
-  }
 }
 
 /** Rolls back a pending image without firmware options, because it could never be updated. */

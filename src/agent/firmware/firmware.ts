@@ -21,10 +21,11 @@ const ALLOW_LIMIT_MS = 60_000;
 const LATER_MS = 60_000;
 const STORE_RETRY_MS = 60_000;
 /**
- * Time limit for delivering reports before a restart. With one connection, a poll may block them
+ * Time limit for delivering reports before a restart. A poll that shares the uplink may block them
  * for 25 s.
  */
-const FLUSH_MS = { 1: 30_000, 2: 5000, 3: 5000 } as const;
+const FLUSH_MS = 5000;
+const SHARED_FLUSH_MS = 30_000;
 /** An update in one of these states continues in the next wake. */
 const TRANSFERS: readonly string[] = ["downloading", "downloaded", "verified"];
 
@@ -58,13 +59,13 @@ export class Firmware implements Job {
   /** False until a trial of this image is over. */
   private _resumed = false;
 
-  /** `reader` reads the shared attributes again on request. */
+  /** `attributes` reads the shared attributes again on request, and offers what it read. */
   constructor(
     session: PlatformSession,
     events: Events,
     options: FirmwareOptions,
     reports: Reports,
-    reader: { readSoon(): void },
+    attributes: { readSoon(): void; follow(firmware: Firmware): void },
   ) {
     const { host } = session;
     this.keys = options.publicKey === undefined ? FIRMWARE_KEYS : ALL_KEYS;
@@ -72,7 +73,7 @@ export class Firmware implements Job {
     this._session = session;
     this._options = options;
     this._loop = session.loop("firmware", this);
-    this._assignment = new AssignedUpdate(host, this.keys, reader);
+    this._assignment = new AssignedUpdate(host, this.keys, attributes);
     this._reporter = new Reporter(host, events, reports, options);
     this._journal = new UpdateJournal(host, options, this._reporter);
     this._download = new Download(
@@ -84,6 +85,7 @@ export class Firmware implements Job {
       this._reporter,
     );
     this._trial = new Trial(session, this._loop, options, this._journal, this._reporter);
+    attributes.follow(this);
   }
 
   get title(): string {
@@ -102,11 +104,6 @@ export class Firmware implements Job {
 
   isSigned(bytes: Uint8Array, signature: string): Promise<boolean> {
     return isSigned(this._host, this._options.publicKey, bytes, signature);
-  }
-
-  /** An image is being downloaded, so its requests should not wait behind long polls. */
-  get downloading(): boolean {
-    return this._journal.state === "downloading";
   }
 
   /** A step is due, a new image is on trial, or the assignment is not known yet. */
@@ -141,16 +138,6 @@ export class Firmware implements Job {
     memory.retry = this._journal.retryIn;
     memory.busy = TRANSFERS.includes(state) ? 1 : 0;
     this._journal.wake("", -1);
-  }
-
-  /** The last run ended with a power loss or the reset button. Call before the start. */
-  interrupted(): void {
-    this._journal.interrupted();
-  }
-
-  /** The last run crashed with this cause. Call before the start. */
-  crashed(cause: string): void {
-    this._journal.crashed(cause);
   }
 
   /** Processes a complete read of `keys`: a key that is missing in `shared` does not exist. */
@@ -313,7 +300,7 @@ export class Firmware implements Job {
     const key = this._journal.record?.key;
     this._journal.announce("updating");
     try {
-      await this._reporter.flush(FLUSH_MS[this._session.mode]);
+      await this._reporter.flush(this._session.connections.sharesUplink ? SHARED_FLUSH_MS : FLUSH_MS);
     } catch {
       this._host.log(
         "warn",

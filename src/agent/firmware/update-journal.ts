@@ -15,10 +15,6 @@ export class UpdateJournal {
   record: UpdateRecord | undefined;
   /** Time of the next retry; undefined: none. */
   private _retryAt: number | undefined;
-  /** The last run ended with a power loss. */
-  private _interrupted = false;
-  /** Cause of the last run's crash; empty if it did not crash or the cause is unknown. */
-  private _crash = "";
   /** After a sleep: the reported state, and ms until the retry (-1: as after any restart). */
   private _reported = "";
   private _retryMs = -1;
@@ -46,14 +42,6 @@ export class UpdateJournal {
   /** The retry is due and starts now. */
   takeRetry(): void {
     this._retryAt = undefined;
-  }
-
-  interrupted(): void {
-    this._interrupted = true;
-  }
-
-  crashed(cause: string): void {
-    this._crash = cause;
   }
 
   /**
@@ -171,9 +159,16 @@ export class UpdateJournal {
    * The new image was activated: either it runs now, or the device rolled back without a report.
    */
   private _judge(record: UpdateRecord): void {
+    const { redactor, lastRun } = this._host;
+    const cause = lastRun?.crash || "";
     if (this.isNew) this.enter("updated");
-    else if (this._interrupted) this.fail("interrupted", "");
-    else this.fail(record.state === "updating" ? "notStarted" : "notConfirmed", this._crash);
+    else if (lastRun?.interrupted) this.fail("interrupted", "");
+    else
+      this.fail(
+        record.state === "updating" ? "notStarted" : "notConfirmed",
+        // The words of an engine or an application may quote a secret.
+        redactor?.clean(cause) ?? cause,
+      );
   }
 
   private _continue(record: UpdateRecord): void {

@@ -8,12 +8,10 @@ import type { Host, LastRun } from "../../port.js";
 import { readStored, writeStored } from "../../store.js";
 import { isObject } from "../../wire/text/json.js";
 import type { AttributesApi } from "../attributes/api.js";
-import type { FirmwareApi } from "../firmware/api.js";
 import type { RpcApi } from "../rpc/rpc.js";
 
 /** The parts of the agent that recovery needs. */
 interface Attended {
-  readonly firmware: Pick<FirmwareApi, "interrupted" | "crashed" | "downloading">;
   readonly attributes: Pick<AttributesApi, "publish">;
   readonly rpc: Pick<RpcApi, "handle">;
   readonly on: Events["on"];
@@ -68,10 +66,8 @@ interface RecoveryRecord {
 export class Recovery {
   private readonly _host: Host;
   private readonly _knowsCrashes: boolean;
-  private readonly _interrupted: boolean | undefined;
-  private readonly _crash: string;
   private _record: RecoveryRecord;
-  private _agent: Attended | undefined;
+  private _isDownloading = false;
   private _cancel: (() => void) | undefined;
   private _cancelQuick: (() => void) | undefined;
   /** True if the application must not be started. */
@@ -89,11 +85,9 @@ export class Recovery {
   /** `image`: identifies the running image, for example its version or digest. */
   constructor(host: Host, image: string) {
     const lastRun: Partial<LastRun> = host.lastRun ?? {};
-    const { crash, interrupted, powered = false, crashes = 0, sleptMs = 0 } = lastRun;
+    const { crash, powered = false, crashes = 0, sleptMs = 0 } = lastRun;
     this._host = host;
     this._knowsCrashes = crash !== undefined;
-    this._interrupted = interrupted;
-    this._crash = crash || "";
     const before = readRecord(host);
     const record = before ?? fresh(image, false);
     const pending = host.slot.state() === "pending";
@@ -119,16 +113,15 @@ export class Recovery {
   /**
    * Connects recovery to the agent.
    *
-   * Passes a power loss or the cause of a crash to the agent for the report of a failed update.
    * Publishes the cause as client attribute `moteRecovery`, empty after recovery mode. In recovery
    * mode, answers the RPC `restart`: with params `{"application":true}` the application starts
    * again; otherwise the device restarts in recovery mode.
    */
   attend(agent: Attended): void {
-    this._agent = agent;
-    if (this._interrupted) agent.firmware.interrupted();
-    agent.firmware.crashed(this._clean(this._crash));
     agent.on("restart", () => this._asked());
+    agent.on("firmware", ({ state }) => {
+      this._isDownloading = state === "DOWNLOADING";
+    });
     const publish = () => agent.attributes.publish({ moteRecovery: this.cause });
     if (this._record.told) guarded(this._host, "could not publish the cause of recovery mode", publish);
     if (!this.active) return;
@@ -197,7 +190,7 @@ export class Recovery {
       if (this.active) record.leftMs = Math.max(1, record.leftMs - TICK_MS);
       else record.ages = older(record.ages, TICK_MS);
       // Stay in recovery mode while an update is in progress, because that is its purpose.
-      if (this.active && record.leftMs === 1 && !this._agent?.firmware.downloading) return this._leave();
+      if (this.active && record.leftMs === 1 && !this._isDownloading) return this._leave();
       this._keep();
       this._tick();
     });

@@ -32,6 +32,11 @@ export class Reset {
     this._core = core;
     core.handlers.add(METHOD, (params) => this._confirm(params), {});
     this._begun = host.store.get(UNDER_WAY) !== undefined;
+  }
+
+  /** Completes a reset that the last run did not. Call when all parts of the agent are made, before any is used. */
+  resume(): void {
+    const { host } = this._core;
     if (!this._begun) return;
     host.log("warn", "completing an interrupted reset");
     this._left = this._parts();

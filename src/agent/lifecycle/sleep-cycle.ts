@@ -38,7 +38,6 @@ export class Cycle {
   private readonly _parts: AgentParts;
   private readonly _settings: CycleSettings;
   private readonly _signal: Signal;
-  private readonly _mode: 1 | 2 | 3;
   private _memory: Memory | undefined;
   private _endedAt = 0;
   private _delivered = 0;
@@ -57,7 +56,6 @@ export class Cycle {
     this._parts = parts;
     this._settings = settings;
     this._signal = new Signal(parts.host.clock);
-    this._mode = parts.session.mode;
     const { events } = parts;
     const end = () => this._endWake();
     events.on("delivered", ({ points }) => {
@@ -181,7 +179,7 @@ export class Cycle {
     // image.
     const runs = (joined === true && !this._halted) || this._onTrial;
     if (runs) {
-      this._setConnections(1, true);
+      session.connections.beginWake();
       firmware?.wake(memory, updateMs / 2);
       this._parts.start();
       void telemetry.flush(updateMs);
@@ -213,7 +211,7 @@ export class Cycle {
   private async _stop(): Promise<void> {
     const stopped = this._parts.stop();
     await limited(this._parts.host, "what the application does", MARGIN_MS / 2, () => stopped);
-    this._setConnections(this._mode, false);
+    this._parts.session.connections.endWake();
   }
 
   private _end(memory: Memory, reason: Wake["reason"], began: number, radioMs: number): Wake {
@@ -245,12 +243,5 @@ export class Cycle {
       restarting: this._restarting,
       kept: writeMemory(host, memory),
     };
-  }
-
-  /** Sets the number of connections and whether polls are short. */
-  private _setConnections(mode: 1 | 2 | 3, shortPolls: boolean): void {
-    const { session } = this._parts;
-    session.mode = mode;
-    Object.assign(session.connections, { mode, shortPolls });
   }
 }

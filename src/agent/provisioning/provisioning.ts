@@ -46,20 +46,26 @@ export class Provisioning implements Job {
   private _fresh = false;
   private _reported: string | undefined;
   private readonly _gate: RefusalGate;
-  /** A reset in progress would delete a new token too. */
-  reset: { finish(): boolean } | undefined;
-  /** Notified before a new token is stored: the platform has no attributes of the device yet. */
-  attributes: { provisioned(): void } | undefined;
+  private readonly _reset: { finish(): boolean };
+  private readonly _attributes: { provisioned(): void };
   /** The platform refused this device at the last attempt. */
   refused = false;
 
+  /**
+   * `reset`: a reset in progress would delete a new token too. `attributes`: notified before a new
+   * token is stored, because the platform has no attributes of the device yet.
+   */
   constructor(
     session: PlatformSession,
     events: Events,
+    reset: { finish(): boolean },
+    attributes: { provisioned(): void },
     token: string | undefined,
     options: ProvisioningOptions | undefined,
     image = "",
   ) {
+    this._reset = reset;
+    this._attributes = attributes;
     this._image = image;
     this._session = session;
     this._events = events;
@@ -98,7 +104,7 @@ export class Provisioning implements Job {
   }
 
   private _begin(): Wait {
-    if (this.reset?.finish() === false) return STORE_RETRY_MS;
+    if (!this._reset.finish()) return STORE_RETRY_MS;
     this._fresh = false;
     if (!this.#token) {
       this.#token = this._tokens.get("token");
@@ -213,7 +219,7 @@ export class Provisioning implements Job {
     const token = this.#proposed;
     // Also needed if the answer was lost and the token found valid later, or after a power loss in
     // between.
-    this.attributes?.provisioned();
+    this._attributes.provisioned();
     // Without a stored token, the next start could not authenticate.
     if (!token || !this._tokens.keep(token, this.deviceName)) return STORE_RETRY_MS;
     this.#token = token;

@@ -87,8 +87,8 @@ export class RpcPolls {
   /** ms until the next poll is due: 0: now; undefined: not before an open poll ends. */
   dueMs(): number | undefined {
     const only = this._open[0];
-    if (!only) return this._session.mode === 1 && !this._quiet && this._patienceMs > 0 ? this._untilQuiet : 0;
-    if (this._open.length > 1 || this._session.mode === 1) return undefined;
+    if (!only) return this._sharesUplink && !this._quiet && this._patienceMs > 0 ? this._untilQuiet : 0;
+    if (this._open.length > 1 || this._sharesUplink) return undefined;
     return Math.max(0, only.since + only.askedMs - OVERLAP_MS - this._session.host.clock.now());
   }
 
@@ -144,6 +144,10 @@ export class RpcPolls {
     });
   }
 
+  private get _sharesUplink(): boolean {
+    return this._session.connections.sharesUplink;
+  }
+
   private get _quiet(): boolean {
     return this._untilQuiet === 0;
   }
@@ -162,7 +166,7 @@ export class RpcPolls {
   }
 
   private _askedMs(): number {
-    const one = this._session.mode === 1;
+    const one = this._sharesUplink;
     if (one && (this._session.connections.shortPolls || !this._quiet)) return SHORT_POLL_MS;
     const askedMs = this._lost ? this._timing.afterLoss(this._session.host) : this._timing.askedMs;
     return one ? Math.min(SHARED_POLL_MS, askedMs) : askedMs;

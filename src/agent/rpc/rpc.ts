@@ -31,13 +31,16 @@ const NOT_STORED = "the device can't store that the RPC was begun";
 /** An answer of up to this size that is refused with 413 is refused for another reason. */
 const SMALL = 256;
 
-/** Notified about the progress of RPCs. */
-export interface RpcWatcher {
-  /**
-   * Poll number `poll` ended. `heard`: the platform held the poll or sent an RPC, as far as known.
-   * `delivered`: it brought an RPC, which was answered.
-   */
-  pollEnded(poll: number, heard: boolean, delivered: boolean): void;
+/** A job that acts when a poll ended, before the next one is sent. */
+export interface PollFollower {
+  /** `delivered`: the poll brought an RPC, which was answered. */
+  rpcPollEnded(delivered: boolean): void;
+}
+
+/** Notified about answers to RPCs. */
+export interface AnswerWatcher {
+  /** The platform held poll number `poll` or sent an RPC, as far as known. */
+  pollHeard(poll: number): void;
   /**
    * An answer was posted, possibly one from an earlier run. `acknowledged`: the platform answered
    * 200. `nextPoll`: number of the next poll.
@@ -56,7 +59,8 @@ export class Rpc implements Job {
   /** The RPC acknowledged last, and how many times in a row it came again. */
   private _last: JournalEntry | undefined;
   private _repeats = 0;
-  watcher: RpcWatcher | undefined;
+  private readonly _answers: AnswerWatcher;
+  private readonly _followers: readonly PollFollower[];
   /** With short polls: the last one brought nothing, so no other is sent. */
   idle = false;
 
@@ -67,10 +71,14 @@ export class Rpc implements Job {
     timing: PollTiming,
     handlers: Handlers,
     limits: RpcLimits,
+    answers: AnswerWatcher,
+    followers: readonly PollFollower[],
   ) {
     this._session = session;
     this._events = events;
     this._handlers = handlers;
+    this._answers = answers;
+    this._followers = followers;
     this._journal = new RpcJournal(session.host, time, limits.rememberMs, limits.answerBytes);
     const loop = session.loop("rpc", this);
     this._polls = new RpcPolls(session, timing, loop, limits.requestBytes);
@@ -120,7 +128,8 @@ export class Rpc implements Job {
     await taken;
     this._journal.pollEnded(this._polls.oldest);
     if (!delivered) this._journal.tidy();
-    this.watcher?.pollEnded(number, delivered || verdict === "ended", delivered);
+    if (delivered || verdict === "ended") this._answers.pollHeard(number);
+    for (const follower of this._followers) follower.rpcPollEnded(delivered);
     return 0;
   }
 
@@ -179,7 +188,7 @@ export class Rpc implements Job {
     if (acknowledged) this._acknowledged(entry);
     else this._journal.unacknowledged(entry);
     if (!this._session.running) return;
-    this.watcher?.answered(method, text, acknowledged, this._polls.next);
+    this._answers.answered(method, text, acknowledged, this._polls.next);
     this._pace(acknowledged ? this._repeats : ++entry.failures);
     this._events.emit("rpc", {
       stage: acknowledged ? "answered" : "unanswered",

@@ -27,6 +27,7 @@ export type { RefusalMemory } from "./refusal-policy.js";
 /** The host does not notify when the time becomes known, so check at this interval. */
 const TIME_CHECK_MS = 1000;
 const TOO_LARGE = 413;
+const POLL_FLUSH_MS = 5000;
 /** Statuses of an exhausted rate limit: a smaller batch may pass at once. */
 const BUCKET = [429, 500];
 
@@ -101,6 +102,11 @@ export class Telemetry implements Job {
     const flushed = this._flushes.add(timeoutMs, this._session.running, signal);
     this._loop.notify();
     return flushed;
+  }
+
+  /** An RPC poll ended. If polls share the uplink, points would wait for the whole next poll. */
+  rpcPollEnded(): void {
+    if (this._session.connections.sharesUplink) void this.flush(POLL_FLUSH_MS);
   }
 
   /** True if nothing is left to send or report, or if the platform currently rejects everything. */

@@ -10,6 +10,7 @@ import { PlatformSession } from "../../../src/platform/session.js";
 import { fakeHost } from "../../fakes/host.js";
 import { tokenFor } from "../../fakes/secret.js";
 import { serve } from "../../fakes/server.js";
+import { SILENT } from "./silent.js";
 
 const request = {
   method: "GET",
@@ -29,7 +30,7 @@ function rig(statuses: (number | undefined)[], authorized = true) {
     const status = statuses.length > 1 ? statuses.shift() : statuses[0];
     if (status !== undefined) reply(status, "{}");
   });
-  const session = new PlatformSession(host, target.target, 2, new Events(host));
+  const session = new PlatformSession(host, target.target, 2, new Events(host), SILENT);
   session.start();
   if (authorized) session.authorize(tokenFor(session, "TOKEN"));
   /** How it ends, and after how many ms. */

@@ -8,6 +8,7 @@ import { PlatformSession } from "../../../src/platform/session.js";
 import { fakeHost } from "../../fakes/host.js";
 import { tokenFor } from "../../fakes/secret.js";
 import { serve } from "../../fakes/server.js";
+import { SILENT } from "./silent.js";
 
 const request = {
   method: "GET",
@@ -17,7 +18,7 @@ const request = {
   repeatable: true,
 } as const;
 
-function rig() {
+function rig(unauthorized = (): unknown => undefined) {
   const host = fakeHost();
   const target = parseTarget("http://platform.test");
   if (!target.ok) throw new Error(target.reason);
@@ -27,7 +28,7 @@ function rig() {
     paths.push(path);
     reply(platform.status, "{}");
   });
-  const session = new PlatformSession(host, target.target, 2, new Events(host));
+  const session = new PlatformSession(host, target.target, 2, new Events(host), { ...SILENT, unauthorized });
   /** What becomes of a request. */
   const send = async (): Promise<string> => {
     let outcome: Outcome | undefined;
@@ -57,16 +58,8 @@ test("without a token, before the start and after a stop nothing is sent, and wh
 });
 
 test("a 401 withdraws the token, and the job is told to send again with another", async (t) => {
-  const { session, platform, paths, send } = rig();
   let unauthorized = 0;
-  const nothing = () => {};
-  session.watcher = {
-    asked: nothing,
-    dated: nothing,
-    reached: nothing,
-    proven: nothing,
-    unauthorized: () => unauthorized++,
-  };
+  const { session, platform, paths, send } = rig(() => unauthorized++);
   session.start();
   session.authorize(tokenFor(session, "ONE"));
   platform.status = 401;
@@ -111,7 +104,13 @@ test("a clock that has no timer left once does not silence a loop for good", asy
       return host.clock.timer(ms, call);
     },
   };
-  const session = new PlatformSession({ ...host, clock } as typeof host, target.target, 2, new Events(host));
+  const session = new PlatformSession(
+    { ...host, clock } as typeof host,
+    target.target,
+    2,
+    new Events(host),
+    SILENT,
+  );
   let begun = 0;
   session.start();
   session.loop("test", { begin: () => void begun++, turn: () => 1000 }).start();

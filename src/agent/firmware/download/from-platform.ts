@@ -52,7 +52,7 @@ export class FromPlatform implements Source {
     // Only with three connections does the image have its own. With fewer, request parts so that
     // others get a turn.
     const complete = end === size;
-    const whole = this._session.mode === 3 && complete;
+    const whole = this._session.connections.streams && complete;
     const part = nextPart(offset, end, whole, complete ? this._chunkBytes : Math.min(this._chunkBytes, end));
     sink.expect(part ? part.bytes : end);
     const path = firmwarePath(this._package.title, this._package.version, part);

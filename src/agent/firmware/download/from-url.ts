@@ -59,7 +59,7 @@ export class FromUrl implements Source {
       return;
     }
     // With fewer connections, request small parts if possible: TLS records may have to stay small.
-    const parts = this._session.mode !== 3 || end < size;
+    const parts = !this._session.connections.streams || end < size;
     const last = parts ? Math.min(offset + this._chunkBytes, end) : end;
     const taking: Sink = {
       head: (file) => this._continues(file, last, sink),

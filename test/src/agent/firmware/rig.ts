@@ -2,8 +2,10 @@
 import { createHash } from "node:crypto";
 import { Firmware, type FirmwareOptions, type Reports } from "../../../../src/agent/firmware/firmware.js";
 import { Events } from "../../../../src/events.js";
+import { bindingOf } from "../../../../src/http/binding.js";
 import type { Outcome } from "../../../../src/http/outcome.js";
 import type { Request } from "../../../../src/http/request.js";
+import { ConnectionPool } from "../../../../src/platform/connection-pool.js";
 import { Counters } from "../../../../src/platform/counters.js";
 import { type Job, Loop } from "../../../../src/platform/loop.js";
 import type { PlatformSession } from "../../../../src/platform/session.js";
@@ -127,6 +129,7 @@ export class Device {
       flush: () => Promise.resolve(true),
     };
     const reader = {
+      follow: () => {},
       readSoon: () =>
         void host.clock.timer(50, () => this.platform.reachable && firmware.offer(this.platform.shared)),
     };
@@ -181,7 +184,6 @@ export class Device {
 class FakeSession {
   readonly host: Host;
   readonly counters: Counters;
-  readonly mode: Mode;
   readonly target = {
     secure: true,
     name: "platform.example.com",
@@ -198,7 +200,7 @@ class FakeSession {
   constructor(host: Host, mode: Mode, platform: Platform, counters: Counters) {
     this.host = host;
     this.counters = counters;
-    this.mode = mode;
+    this.connections = new ConnectionPool(host, this.target, mode, bindingOf(this.target, undefined));
     this.#platform = platform;
   }
 
@@ -237,7 +239,7 @@ class FakeSession {
     });
   }
 
-  readonly connections = { hangUp: () => {} };
+  readonly connections: ConnectionPool;
 
   async #send(request: Request): Promise<Outcome> {
     const platform = this.#platform;

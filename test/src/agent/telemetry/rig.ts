@@ -56,7 +56,6 @@ export class TelemetryRig {
     events.on("drop", (detail) => this.drops.push(detail));
     events.on("delivery", (detail) => this.pace.push(detail));
     events.on("error", ({ code }) => this.errors.push(code));
-    this.session = new PlatformSession(this.host, target.target, 3, events);
     this.time = new Time(this.host);
     const nothing = () => {};
     const dated = (ms: Timestamp<"server">) => this.time.learn(ms);
@@ -64,7 +63,7 @@ export class TelemetryRig {
     const unauthorized = () =>
       void this.host.clock.timer(1000, () => this.session.authorize(tokenFor(this.session, "TOKEN")));
     this.watcher = { dated, asked: nothing, reached: nothing, proven: nothing, unauthorized };
-    this.session.watcher = this.watcher;
+    this.session = new PlatformSession(this.host, target.target, 3, events, this.watcher);
     this.outbox = new Outbox(this.host, this.time, options);
     this.telemetry = new Telemetry(this.session, events, this.time, this.outbox);
     serve(this.host.net, (request) => this.#serve(request));

@@ -122,7 +122,8 @@ export class Lamp {
   /** Starts what the boot loader finds. An image that is not, byte for byte, one that was made is a brick. */
   start(): void {
     const interrupted = this.#crash === false && !this.machine.asked;
-    const { host, image } = this.machine.start();
+    const { host: machine, image } = this.machine.start();
+    const host = { ...machine, lastRun: { reset: "any", crash: this.#crash, interrupted } };
     this.version = new TextDecoder().decode(image.subarray(0, image.indexOf(10)));
     this.booted.push(this.version);
     const whole = this.images.get(this.version);
@@ -135,8 +136,7 @@ export class Lamp {
       ...this.options.agent,
       firmware: { title: "lamp", version: this.version, ...this.options.firmware },
     });
-    const lastRun = { reset: "any", crash: this.#crash, interrupted };
-    const recovery = new Recovery({ ...host, lastRun }, this.version);
+    const recovery = new Recovery(host, this.version);
     this.#crash = false;
     this.recovering = recovery.active;
     if (!recovery.active) this.onStart?.(this.version);

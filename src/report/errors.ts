@@ -1,17 +1,18 @@
 /**
- * What went wrong, for programs:
- * - `BAD_OPTIONS`: options of a constructor; the message names every wrong one.
- * - `BAD_VALUE`: no UUID, a range that ends before it starts, filters that are no arrays of strings, an invalid timeoutMs: nothing was sent.
- * - `LOGIN`: the platform does not know this user name with this password; or with another `status` than 401 and 403: nobody logs in there.
- * - `FORBIDDEN`: 401 or 403, also after a fresh login if there can be one.
+ * Error codes for programs.
+ * - `BAD_OPTIONS`: invalid constructor options; the message names each one.
+ * - `BAD_VALUE`: an invalid UUID, range, filter or timeoutMs; nothing was sent.
+ * - `LOGIN`: wrong user name or password; with a `status` other than 401 and 403: the server has no
+ *   login.
+ * - `FORBIDDEN`: 401 or 403, even after a fresh login if one is possible.
  * - `NOT_FOUND`: 404.
- * - `REFUSED`: any other answer that is none of a report; `status` says which.
- * - `BUSY`: 429 or 503 until the time limit, or asked to wait beyond it.
- * - `TIMEOUT`: not over within the time limit, or silent for longer than `idleMs`.
- * - `LOST`: no connection, one that dropped, or an answer that is not HTTP.
- * - `MALFORMED`: a 200 that holds no report, or a report that breaks off.
+ * - `REFUSED`: any other answer that is not a report, see `status`.
+ * - `BUSY`: 429 or 503 until the time limit, or a requested wait beyond it.
+ * - `TIMEOUT`: not complete within the time limit, or silent for longer than `idleMs`.
+ * - `LOST`: no connection, a dropped connection, or an answer that is not HTTP.
+ * - `MALFORMED`: a 200 without a report, or an incomplete report.
  * - `TOO_LARGE`: a row, or the labels, beyond `rowBytes`.
- * - `STOPPED`: closed meanwhile, or given up by the one who takes the rows.
+ * - `STOPPED`: closed meanwhile, or aborted by the row taker.
  */
 export type ReportErrorCode =
   | "BAD_OPTIONS"
@@ -27,14 +28,16 @@ export type ReportErrorCode =
   | "TOO_LARGE"
   | "STOPPED";
 
-/** The one class of errors of the report API's client. The message holds no secret, and nothing that a peer sent. */
+/**
+ * The only error class of the report client. Messages contain no secrets and no data of the peer.
+ */
 export class ReportError extends Error {
-  // No field: XS lets no constructor assign it, as the name of all errors is frozen.
+  // A getter, not a field: XS does not let a constructor assign the frozen name of errors.
   override get name(): string {
     return "ReportError";
   }
   readonly code: ReportErrorCode;
-  /** The HTTP status that it stands for, if it came with one. */
+  /** The HTTP status that caused the error, if there is one. */
   readonly status: number | undefined;
 
   constructor(code: ReportErrorCode, message: string, status?: number) {
@@ -44,15 +47,15 @@ export class ReportError extends Error {
   }
 }
 
-/** What an answer that is no 200 means; `401` and `403` of a login with a password mean something else. */
+/** Maps a non-200 answer to an error. 401 and 403 of a password login are handled elsewhere. */
 export const refusal = (what: "login" | "report", status: number): ReportError => {
   if (status === 401 || status === 403)
-    return new ReportError("FORBIDDEN", `${what}: the JWT is not valid, or has expired (${status})`, status);
+    return new ReportError("FORBIDDEN", `${what}: the JWT is invalid or has expired (${status})`, status);
   if (what === "login" && status < 500)
-    return new ReportError("LOGIN", `${what}: no platform logs in here (${status})`, status);
+    return new ReportError("LOGIN", `${what}: no login service at this URL (${status})`, status);
   if (status === 404)
-    return new ReportError("NOT_FOUND", `${what}: the platform knows no such view or API (404)`, status);
+    return new ReportError("NOT_FOUND", `${what}: the platform has no such view or API (404)`, status);
   const text =
-    status === 415 ? "the platform does not take JSON here (415)" : `the platform answered ${status}`;
+    status === 415 ? "the platform does not accept JSON here (415)" : `the platform answered ${status}`;
   return new ReportError("REFUSED", `${what}: ${text}`, status);
 };

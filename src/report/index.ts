@@ -1,4 +1,5 @@
-// The public names of the report API's client: `mote/report`. A device that builds no reports does not pay for it.
+// The public API of the report client, `mote/report`. Devices that do not import it do not pay for
+// it.
 export type { Host } from "../port.js";
 export type { Cell, Row, RowTaker } from "../wire/report.js";
 export { ReportError, type ReportErrorCode } from "./errors.js";

@@ -1,20 +1,20 @@
-// What the client reads of a JWT: its life. Whether it is genuine is the platform's to judge.
+// Reads the lifetime of a JWT. Its authenticity is checked by the platform.
 
 import type { Host } from "../port.js";
 import { isMadeOf } from "../wire/text/characters.js";
 import { isObject, parseJson } from "../wire/text/json.js";
 
-/** What may stand in a header and in a query as it is. */
+/** Characters allowed in a header and in a query without escaping. */
 const FIT = "azAZ09__~~++-/==";
 const LONGEST = 4096;
 const SIGNS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/** True for a text that may be sent as a token. */
+/** True for a text that can be sent as a token. */
 export const isToken = (token: unknown): token is string => {
   return typeof token === "string" && isMadeOf(token, FIT, LONGEST);
 };
 
-/** ms from the issue of the token to its end, `exp` - `iat`; undefined if the token does not say. */
+/** Lifetime of the token in ms, `exp` - `iat`; undefined if the token does not state it. */
 export const lifeMs = (host: Pick<Host, "decode">, token: string): number | undefined => {
   const bytes = fromBase64Url(token.split(".", 3)[1] ?? "");
   const text = bytes && host.decode(bytes);

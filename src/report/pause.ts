@@ -1,17 +1,23 @@
-// Deadlines and waits.
+// Deadlines and delays.
 
 import type { Outcome } from "../http/outcome.js";
 import type { Backoff } from "../platform/backoff.js";
 import type { Clock, Host } from "../port.js";
 import { ReportError, refusal } from "./errors.js";
 
-/** A host's timer goes no further than 24 days. */
+/** A host's timer is limited to 24 days. */
 const LONGEST_MS = 20 * 86_400_000;
 
-/** Between two attempts while the platform is busy, if it does not say itself: somebody waits for the report. */
+/**
+ * Maximum delay between two attempts while the platform is busy without Retry-After. Short, because
+ * a user waits.
+ */
 export const LONGEST_WAIT_MS = 30_000;
 
-/** When a call must be over, by the host's monotonic clock. Throws `BAD_VALUE` unless it is more than 0 ms, up to 20 days. */
+/**
+ * The deadline of a call by the host's monotonic clock. Throws `BAD_VALUE` unless `timeoutMs` is
+ * above 0 and at most 20 days.
+ */
 export const endOf = (clock: Clock, timeoutMs: number): number => {
   if (timeoutMs > 0 && timeoutMs <= LONGEST_MS) return clock.now() + timeoutMs;
   throw new ReportError(
@@ -20,7 +26,7 @@ export const endOf = (clock: Clock, timeoutMs: number): number => {
   );
 };
 
-/** Waits of one client: over when they are due, or all at once when the client is closed. */
+/** The delays of one client. They end when due, or all at once when the client is closed. */
 export class Pauses {
   private readonly _clock: Clock;
   private _waiting: (() => void)[] = [];
@@ -34,7 +40,7 @@ export class Pauses {
     return this._closed;
   }
 
-  /** Resolves when `done` does, after `ms`, or when this is closed. Whichever it was, nothing is left behind. */
+  /** Resolves when `done` does, after `ms`, or when this is closed. */
   until(ms: number, done?: Promise<unknown>): Promise<void> {
     if (this._closed) return Promise.resolve();
     return new Promise((resolve) => {
@@ -55,7 +61,10 @@ export class Pauses {
   }
 }
 
-/** Waits as long as a busy answer asks for, and a random while more; throws what waiting would not mend before `end`. */
+/**
+ * Waits as long as a busy answer requests, plus a random delay. Throws if waiting until `end`
+ * cannot help.
+ */
 export const waitBusy = (
   host: Host,
   pauses: Pauses,
@@ -64,7 +73,8 @@ export const waitBusy = (
   backoff: Backoff,
   end: number,
 ): Promise<void> => {
-  // Others mean that this request is too much, or that something is broken: asking again is the user's choice.
+  // Other statuses mean that the request is too large or something is broken: the user decides
+  // about a retry.
   if (status !== 429 && status !== 503) throw refusal(what, status);
   const left = end - host.clock.now();
   const ms = retryAfterMs + backoff.next();

@@ -1,4 +1,4 @@
-// Reports of saved table views, row by row as they come in.
+// Reports of saved table views, delivered row by row.
 
 import { Connection, exchange } from "../http/connection.js";
 import type { Outcome } from "../http/outcome.js";
@@ -14,24 +14,30 @@ import { RowSink } from "./row-sink.js";
 import type { Session } from "./session.js";
 
 const TIMEOUT_MS = 60_000;
-/** Reports of one client that wait for their turn. */
+/** Maximum number of queued reports of one client. */
 const QUEUE = 128;
-/** Of an answer that is no report. */
+/** Limit for an answer that is not a report. */
 const REFUSAL_BYTES = 512;
 
 export interface ReportRequest extends ReportQuestion {
-  /** ms for all of it: its turn, the login, waiting for a busy platform, and the whole answer. Default 60,000; 20 days at most. */
+  /**
+   * Time limit in ms for the queue, the login, a busy platform and the whole answer. Default
+   * 60,000; at most 20 days.
+   */
   readonly timeoutMs?: number | undefined;
 }
 
-/** What a report came to. */
+/** The result of a report. */
 export interface ReportEnd {
   readonly rows: number;
-  /** Of the answer's body. */
+  /** Size of the response body, in bytes. */
   readonly bytes: number;
 }
 
-/** Builds reports, one after the other: the platform lets few wait, and a client must not crowd out itself. */
+/**
+ * Builds reports one after the other: the platform queues few, and a client must not compete with
+ * itself.
+ */
 export class Reports {
   private readonly _host: Host;
   private readonly _session: Session;
@@ -51,8 +57,9 @@ export class Reports {
   }
 
   /**
-   * Asks for a report and hands each row to `taker` as it comes in; rows are not kept. Rows that were handed over before an error
-   * are part of a report that never became whole. Rejects with ReportError, or with what the taker threw.
+   * Requests a report and passes each row to `taker` as it arrives; rows are not stored. After an
+   * error, rows passed so far are an incomplete report. Rejects with ReportError, or with the
+   * exception of the taker.
    */
   async build(request: ReportRequest, taker: RowTaker): Promise<ReportEnd> {
     const problem = reportProblem(request);
@@ -66,16 +73,18 @@ export class Reports {
     }
   }
 
-  /** For good: reports under way and waiting end with `STOPPED`, and so does every later one. The session is left as it is. */
+  /**
+   * Closes for good: active, queued and later reports end with `STOPPED`. The session stays open.
+   */
   close(): void {
     this._pauses.close();
     this._connection.close();
   }
 
-  /** Resolves when those before are over. */
+  /** Resolves when earlier reports are done. */
   private async _turn(end: number): Promise<void> {
     if (this._running) {
-      if (this._waiting.length >= QUEUE) throw new ReportError("BUSY", `${QUEUE} reports wait already`);
+      if (this._waiting.length >= QUEUE) throw new ReportError("BUSY", `${QUEUE} reports are already queued`);
       let mine = false;
       let wake = () => {};
       const called = new Promise<void>((resolve) => {
@@ -90,7 +99,7 @@ export class Reports {
         const at = this._waiting.indexOf(wake);
         if (at >= 0) this._waiting.splice(at, 1);
         this._checkOpen();
-        throw new ReportError("TIMEOUT", "report: its turn did not come within the time limit");
+        throw new ReportError("TIMEOUT", "report: still queued at the time limit");
       }
     }
     this._running = true;
@@ -103,7 +112,7 @@ export class Reports {
       return;
     }
     this._running = false;
-    // Nobody knows when the next one comes: the connection is not kept for it.
+    // The next report may come any time later, so close the connection.
     this._connection.fresh();
   }
 
@@ -149,7 +158,7 @@ export class Reports {
       body,
       deadlineMs,
       limit: REFUSAL_BYTES,
-      // It changes nothing on the platform.
+      // A report changes nothing on the platform.
       repeatable: true,
       sink,
     };
@@ -159,7 +168,7 @@ export class Reports {
     return outcome;
   }
 
-  /** Gives an answer up that has begun and brings nothing more. */
+  /** Aborts a started answer that brings no more data. */
   private _watch(sink: RowSink): () => void {
     const { clock } = this._host;
     const { target, idleMs } = this._options;
@@ -182,7 +191,7 @@ export class Reports {
   private _left(end: number): number {
     const left = end - this._host.clock.now();
     if (left > 0) return left;
-    throw new ReportError("TIMEOUT", "report: not over within the time limit");
+    throw new ReportError("TIMEOUT", "report: not complete within the time limit");
   }
 
   private _checkOpen(): void {

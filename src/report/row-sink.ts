@@ -4,14 +4,14 @@ import type { RowTaker } from "../wire/report.js";
 import { ReportReader } from "../wire/report-reader.js";
 import { ReportError } from "./errors.js";
 
-/** Takes the body of one answer, and knows what became of it. */
+/** Receives the body of one answer and judges it. */
 export class RowSink implements Sink {
   private readonly _reader: ReportReader;
   private readonly _taker: RowTaker;
   private _thrown: unknown;
   private _threw = false;
   bytes = 0;
-  /** It was given up because nothing more came. */
+  /** It was aborted because no more data came. */
   silent = false;
 
   constructor(host: Pick<Host, "decode">, rowBytes: number, taker: RowTaker) {
@@ -36,20 +36,20 @@ export class RowSink implements Sink {
     }
   }
 
-  /** The answer is over: what it came to. Throws if it was no whole report. */
+  /** The answer is complete: returns its result. Throws if it was not a complete report. */
   finish(): { rows: number; bytes: number } {
     if (!this._reader.end()) throw this._invalid();
     return { rows: this._reader.rows, bytes: this.bytes };
   }
 
-  /** What to throw for an answer that was not seen to its end. */
+  /** The error for an answer that was not read completely. */
   lost(reason: string, late: boolean): unknown {
     if (this._threw) return this._thrown;
     if (this._reader.problem !== undefined) return this._invalid();
     const got = this.bytes === 0 ? "" : ` after ${this._reader.rows} rows`;
-    if (this.silent) return new ReportError("TIMEOUT", `report: the answer fell silent${got}`);
+    if (this.silent) return new ReportError("TIMEOUT", `report: no more data from the platform${got}`);
     return late
-      ? new ReportError("TIMEOUT", `report: not over within the time limit${got}`)
+      ? new ReportError("TIMEOUT", `report: not complete within the time limit${got}`)
       : new ReportError("LOST", `report: ${reason}${got}`);
   }
 
@@ -62,9 +62,9 @@ export class RowSink implements Sink {
           `report: row ${row}, or the list of labels, is larger than allowed`,
         );
       case "given up":
-        return new ReportError("STOPPED", "report: given up by its taker");
+        return new ReportError("STOPPED", "report: aborted by the row taker");
       default:
-        return new ReportError("MALFORMED", `report: the answer is no report, or breaks off (row ${row})`);
+        return new ReportError("MALFORMED", `report: the answer is malformed or incomplete (row ${row})`);
     }
   }
 }

@@ -1,4 +1,4 @@
-// A login and what keeps it alive.
+// A login and its renewal.
 //
 //   POST /api/auth/login  {"username":"tenant@example.com","password":"..."}  ->  {"token":"<JWT>","refreshToken":"<JWT>"}
 //   POST /api/auth/token  {"refreshToken":"<JWT>"}                            ->  the same
@@ -16,24 +16,27 @@ import { isToken, lifeMs } from "./jwt.js";
 import { endOf, LONGEST_WAIT_MS, Pauses, waitBusy } from "./pause.js";
 
 const TIMEOUT_MS = 60_000;
-/** Of one request. */
+/** Time limit of one request. */
 const LOGIN_MS = 35_000;
 const ANSWER_BYTES = 16_384;
-/** A token is renewed so long before its end, or a tenth of its life if that is less. */
+/** Time before expiry at which a token is renewed; at most a tenth of its lifetime. */
 const MARGIN_MS = 60_000;
 
 export interface SessionOptions {
-  /** Where users log in: base URL of the platform; `/api/auth/...` is appended. */
+  /** Base URL of the platform; `/api/auth/...` is appended. */
   url: string;
-  /** Both, or a `jwt`, or all three: then the JWT is used until it is refused. */
+  /** User name and password, a `jwt`, or all three: then the JWT is used until it is refused. */
   username?: string | undefined;
   password?: string | undefined;
-  /** A JWT that was got in another way, and the refresh token that came with it. With neither that nor a password it can't be renewed. */
+  /**
+   * An existing JWT and its refresh token. Without a refresh token or password it cannot be
+   * renewed.
+   */
   jwt?: string | undefined;
   refreshToken?: string | undefined;
 }
 
-/** One user's login on the platform, shared by any number of clients. */
+/** The login of one user, shared by any number of clients. */
 export class Session {
   private readonly _host: Host;
   readonly #user: { readonly username: string; readonly password: string } | undefined;
@@ -41,12 +44,12 @@ export class Session {
   private readonly _connection: Connection;
   #token: string | undefined;
   #refreshToken: string | undefined;
-  /** Of the token, by the monotonic clock; undefined if it does not state its life. */
+  /** Expiry of the token by the monotonic clock; undefined if its lifetime is unknown. */
   private _endsAt: number | undefined;
-  /** The one request that is under way for whoever asks. */
+  /** The single login request in progress, shared by all callers. */
   private _asking: Promise<Outcome> | undefined;
 
-  /** Throws `BAD_OPTIONS`. Nothing is sent before a token is asked for. */
+  /** Throws `BAD_OPTIONS`. Nothing is sent until a token is requested. */
   constructor(host: Host, options: SessionOptions) {
     const { target, user } = check(options);
     this._host = host;
@@ -57,14 +60,15 @@ export class Session {
     this._connection = new Connection(host, target);
   }
 
-  /** True if a token that was refused can be replaced. */
+  /** True if a refused token can be replaced. */
   get renewable(): boolean {
     return this.#user !== undefined || this.#refreshToken !== undefined;
   }
 
   /**
-   * A JWT that should be good for a minute. `refused`: the one that the platform would not have; then another one, by a fresh
-   * login. Rejects with ReportError `LOGIN`, `FORBIDDEN`, `REFUSED`, `BUSY`, `TIMEOUT`, `LOST`, `MALFORMED` or `STOPPED`.
+   * Returns a JWT that is valid for about a minute or more. `refused`: a token that the platform
+   * refused; then logs in again. Rejects with ReportError `LOGIN`, `FORBIDDEN`, `REFUSED`, `BUSY`,
+   * `TIMEOUT`, `LOST`, `MALFORMED` or `STOPPED`.
    */
   async token(timeoutMs = TIMEOUT_MS, refused?: string): Promise<string> {
     const { clock } = this._host;
@@ -75,11 +79,12 @@ export class Session {
       if (this._pauses.closed) throw new ReportError("STOPPED", "login: the session is closed");
       const token = this.#token;
       const over = this._endsAt !== undefined && clock.now() >= this._endsAt;
-      // What a login just brought is not judged again: it may be the same as before, or of no life at all.
+      // Do not judge a token from a fresh login again: it may be the same as before or have no
+      // lifetime.
       if (token !== undefined && (renewed || (token !== refused && !over))) return token;
       if (clock.now() >= end) throw new ReportError("TIMEOUT", "login: no answer within the time limit");
       if (!this.renewable && !this._asking) throw refusal("login", 401);
-      // A token whose time is over is refreshed; one that was refused needs the password again, if there is one.
+      // An expired token is refreshed. A refused one needs the password again, if there is one.
       this._asking ??= this._ask(refused === undefined || !this.#user).finally(() => {
         this._asking = undefined;
       });
@@ -101,7 +106,7 @@ export class Session {
     }
   }
 
-  /** For good. Whoever waits gets `STOPPED`. */
+  /** Closes for good. Pending calls get `STOPPED`. */
   close(): void {
     this._pauses.close();
     this._connection.close();
@@ -109,14 +114,14 @@ export class Session {
     this.#refreshToken = undefined;
   }
 
-  /** One login or one refresh; a refresh that is refused is followed by a login. What it brought is kept. */
+  /** Sends one login or refresh and stores its result. A refused refresh is followed by a login. */
   private async _ask(mayRefresh: boolean): Promise<Outcome> {
     const refreshToken = this.#refreshToken;
     this.#refreshToken = undefined;
     if (mayRefresh && refreshToken !== undefined) {
       const outcome = await this._post("/api/auth/token", `{"refreshToken":${quote(refreshToken)}}`);
       if (outcome.kind !== "refused") {
-        // Not refused: it is still good for the next attempt.
+        // Not refused: the refresh token stays valid for the next attempt.
         if (outcome.kind !== "done") this.#refreshToken = refreshToken;
         return outcome;
       }
@@ -137,7 +142,7 @@ export class Session {
       headers,
       ...request,
     });
-    // The next one is hours away.
+    // The next login is hours away, so close the connection.
     this._connection.fresh();
     if (outcome.kind !== "done" || this._pauses.closed) return outcome;
     return this._keep(outcome.body, since) ? outcome : { kind: "lost", reason: "foreign answer" };
@@ -156,7 +161,7 @@ export class Session {
     return true;
   }
 
-  /** Returns when it is time to look again; throws what can't be mended by waiting. */
+  /** Returns when it is time to try again. Throws if waiting cannot help. */
   private async _judge(outcome: Outcome, backoff: Backoff, end: number): Promise<void> {
     switch (outcome.kind) {
       case "done":
@@ -188,16 +193,19 @@ const check = (
   const { url, username, password, jwt, refreshToken } = options;
   const parsed = parseTarget(url);
   if (!parsed.ok) wrong.push(`url ${parsed.reason}`);
-  if ((username === undefined) !== (password === undefined)) wrong.push("username and password go together");
-  if (username === undefined && jwt === undefined) wrong.push("username and password, or a jwt, are needed");
+  if ((username === undefined) !== (password === undefined))
+    wrong.push("username and password must be given together");
+  if (username === undefined && jwt === undefined)
+    wrong.push("username and password, or a jwt, are required");
   for (const [name, text] of [
     ["username", username],
     ["password", password],
   ])
     if (text !== undefined && (typeof text !== "string" || text === ""))
-      wrong.push(`${name} is a text that is not empty`);
-  if (jwt !== undefined && !isToken(jwt)) wrong.push("jwt is a text of letters, digits and . _ ~ + / = -");
-  if (refreshToken !== undefined && !isToken(refreshToken)) wrong.push("refreshToken is a text like the jwt");
+      wrong.push(`${name} must be a non-empty string`);
+  if (jwt !== undefined && !isToken(jwt)) wrong.push("jwt must consist of letters, digits and . _ ~ + / = -");
+  if (refreshToken !== undefined && !isToken(refreshToken))
+    wrong.push("refreshToken must consist of the same characters as jwt");
   if (wrong.length > 0 || !parsed.ok) throw new ReportError("BAD_OPTIONS", wrong.join("; "));
   const user = username === undefined || password === undefined ? undefined : { username, password };
   return { target: parsed.target, user };

@@ -1,4 +1,4 @@
-// GET {token}/attributes answers with the groups that have something; nothing found is {}:
+// GET {token}/attributes answers with the non-empty groups, or {} if nothing was found:
 //
 //   {"client":{"serial":"A-113"},"shared":{"interval":30}}
 //
@@ -7,7 +7,8 @@
 //   {"interval":30,"mode":"auto"}
 //   {"deleted":["interval"]}
 //
-// A shared attribute that is itself named `deleted` is distinguished by its type only: alone and holding an array of strings, it reads as a deletion.
+// A shared attribute named `deleted` is distinguished only by type: a single member `deleted` with
+// an array of strings is a deletion.
 
 import { escapeText } from "./paths.js";
 import { isObject, type Json, type JsonObject, parseObject } from "./text/json.js";
@@ -26,7 +27,7 @@ export type Query =
   | { readonly ok: true; readonly query: string }
   | { readonly ok: false; readonly reason: string };
 
-/** Reads the answer to GET attributes. A group that is absent is empty. */
+/** Parses the answer to GET attributes. A missing group is empty. */
 export const parseAttributes = (text: string): Attributes => {
   const answer = parseObject(text);
   const client = answer && group(answer, "client");
@@ -40,7 +41,7 @@ const group = (value: JsonObject, name: string): JsonObject | undefined => {
   return isObject(found) ? found : undefined;
 };
 
-/** Reads what a poll of attributes/updates delivered. */
+/** Parses the answer to a poll of attributes/updates. */
 export const parseNotification = (text: string): Notification => {
   const values = parseObject(text);
   if (!values) return { kind: "malformed" };
@@ -57,8 +58,9 @@ const deletedKeys = (value: JsonObject): readonly string[] | undefined => {
 const isText = (item: Json): item is string => typeof item === "string";
 
 /**
- * The query of GET attributes, with its `?`. Keys that cannot be asked for are refused: empty ones (the platform never answers), and those with a
- * comma (it would look for two). No key at all is refused too: the platform would answer with every attribute there is.
+ * The query of GET attributes, including `?`. Rejects keys that cannot be requested: empty ones
+ * (the platform never answers), and those with a comma (they would be split). Rejects an empty list
+ * too, because the platform would answer with all attributes.
  */
 export const attributesQuery = (ask: {
   readonly clientKeys?: readonly string[] | undefined;
@@ -67,9 +69,9 @@ export const attributesQuery = (ask: {
   const client = ask.clientKeys ?? [];
   const shared = ask.sharedKeys ?? [];
   if (!Array.isArray(client) || !Array.isArray(shared))
-    return { ok: false, reason: "clientKeys and sharedKeys are arrays of keys" };
+    return { ok: false, reason: "clientKeys and sharedKeys must be arrays of keys" };
   const all: readonly unknown[] = client.concat(shared);
-  if (all.length === 0) return { ok: false, reason: "no key is asked for" };
+  if (all.length === 0) return { ok: false, reason: "no keys given" };
   const unfit = all.findIndex((key) => checkAsked(key) !== undefined);
   if (unfit >= 0) return { ok: false, reason: checkAsked(all[unfit]) as string };
   const part = (name: string, keys: readonly string[]) =>
@@ -77,15 +79,17 @@ export const attributesQuery = (ask: {
   return { ok: true, query: `?${part("clientKeys", client).concat(part("sharedKeys", shared)).join("&")}` };
 };
 
-/** Says why a key cannot be asked for, or undefined if it can. */
+/** Returns why a key cannot be requested; undefined if it can. */
 export const checkAsked = (key: unknown): string | undefined => {
-  if (typeof key !== "string" || key.trim() === "") return "an empty key can't be asked for";
-  if (key === "__proto__")
-    return "__proto__ is no key here: members of this name are left out of every answer";
-  return key.includes(",") ? "a key with a comma can't be asked for" : undefined;
+  if (typeof key !== "string" || key.trim() === "") return "invalid key: must not be empty";
+  if (key === "__proto__") return "invalid key: __proto__ is never part of an answer";
+  return key.includes(",") ? "invalid key: must not contain a comma" : undefined;
 };
 
-/** Splits a list of keys, in order, so that each part takes `room` bytes of a query at most; a key longer than that stands alone. */
+/**
+ * Splits keys into groups that take at most `room` bytes of a query each. A longer key gets its own
+ * group.
+ */
 export const splitKeys = (keys: readonly string[], room: number): string[][] => {
   const parts: string[][] = [];
   let left = 0;

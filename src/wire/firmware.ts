@@ -1,18 +1,20 @@
-// Firmware that the platform assigned, as shared attributes:
+// Assigned firmware, as shared attributes:
 //
 //   {"fw_title":"greenhouse","fw_version":"2.0.0","fw_tag":"greenhouse 2.0.0","fw_size":123456,"fw_checksum_algorithm":"SHA256","fw_checksum":"..."}
 //   {"fw_title":"greenhouse","fw_version":"2.0.0","fw_url":"https://files.example.com/2.0.0.bin"}
 //
-// fw_signature is set by whoever signs (ECDSA over P-256 of the image's SHA-256, DER in hexadecimal digits); the platform knows nothing of it.
+// fw_signature is set by the signer (ECDSA P-256 of the image's SHA-256, DER in hexadecimal
+// digits); the platform does not know it.
 //
-// A package with an address of its own may lack size, algorithm and checksum; the platform does not hand such a package out itself.
-// fw_tag is there only if set. All of them gone: nothing is assigned. They are written one after the other, so that a read may see some only.
+// A package with fw_url may lack size, algorithm and checksum; the platform does not serve such a
+// package itself. fw_tag is optional. Without any key, nothing is assigned. The keys are written
+// one after the other, so a read may see only some.
 import { type Algorithm, isChecksum, toAlgorithm } from "./crypto/checksum.js";
 import { type Signature, toSignature } from "./crypto/p256.js";
 import { lowerCase } from "./text/characters.js";
 import type { Json, JsonObject } from "./text/json.js";
 
-/** The keys to ask for. */
+/** The keys to request. */
 export const FIRMWARE_KEYS = [
   "fw_title",
   "fw_version",
@@ -22,7 +24,7 @@ export const FIRMWARE_KEYS = [
   "fw_checksum_algorithm",
   "fw_checksum",
 ] as const;
-/** To be asked for as well where images are signed. The platform leaves it there when it takes the others away. */
+/** Requested too if images are signed. The platform does not delete it with the others. */
 export const SIGNATURE_KEY = "fw_signature";
 export const ALL_KEYS = [...FIRMWARE_KEYS, SIGNATURE_KEY] as const;
 type FirmwareKey = (typeof ALL_KEYS)[number];
@@ -31,9 +33,11 @@ export interface Assignment {
   readonly title: string;
   readonly version: string;
   readonly tag: string | undefined;
-  /** Set only for a package on an external host; otherwise size, algorithm and checksum are all known. */
+  /**
+   * Set only for a package on an external host; otherwise size, algorithm and checksum are known.
+   */
   readonly url: string | undefined;
-  /** Bytes, 1 to 2^31 - 1. */
+  /** Size in bytes, 1 to 2^31 - 1. */
   readonly size: number | undefined;
   readonly algorithm: Algorithm | undefined;
   /** Lower-case hexadecimal digits, as many as the algorithm has. */
@@ -44,7 +48,7 @@ export interface Assignment {
 export type Assigned =
   | { readonly kind: "absent" }
   | { readonly kind: "assigned"; readonly assignment: Assignment }
-  /** Some keys are missing: seen in the middle of a change, or written by hand. */
+  /** Some keys are missing: read during a change, or set by hand. */
   | { readonly kind: "torn"; readonly missing: string }
   | { readonly kind: "malformed"; readonly reason: string };
 
@@ -52,7 +56,7 @@ const MAX_SIZE = 2 ** 31 - 1;
 const MAX_TEXT = 255;
 const MAX_URL = 2048;
 
-/** Reads the fw_* keys out of shared attributes. */
+/** Parses the fw_* keys of shared attributes. */
 export const parseAssignment = (shared: JsonObject): Assigned => {
   if (FIRMWARE_KEYS.every((key) => memberOf(shared, key) === undefined)) return { kind: "absent" };
   const problem = ALL_KEYS.map((key) => problemOf(key, memberOf(shared, key))).find(
@@ -65,7 +69,7 @@ export const parseAssignment = (shared: JsonObject): Assigned => {
   const algorithm = algorithmName === undefined ? undefined : toAlgorithm(algorithmName);
   const checksum = memberOf(shared, "fw_checksum") as string | undefined;
   if (algorithm !== undefined && checksum !== undefined && !isChecksum(algorithm, checksum)) {
-    return { kind: "malformed", reason: `fw_checksum is no ${algorithm}` };
+    return { kind: "malformed", reason: `fw_checksum is not a valid ${algorithm}` };
   }
   const assignment: Assignment = {
     title: memberOf(shared, "fw_title") as string,
@@ -89,12 +93,12 @@ const problemOf = (key: FirmwareKey, value: Json | undefined): string | undefine
     const right = typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= MAX_SIZE;
     return right ? undefined : `fw_size is no number of bytes from 1 to ${MAX_SIZE}`;
   }
-  // A version set by hand as 2 is a number on the platform, and its text is not known any more.
-  if (typeof value !== "string" || value === "") return `${key} is no text`;
+  // A version set by hand as 2 is a number on the platform, so its text is lost.
+  if (typeof value !== "string" || value === "") return `${key} is not a string`;
   if (value.length > (key === "fw_url" ? MAX_URL : MAX_TEXT)) return `${key} is too long`;
-  if (key === SIGNATURE_KEY && !toSignature(value)) return "fw_signature is no signature";
+  if (key === SIGNATURE_KEY && !toSignature(value)) return "fw_signature is not a valid signature";
   if (key === "fw_checksum_algorithm" && toAlgorithm(value) === undefined)
-    return "fw_checksum_algorithm is not known";
+    return "fw_checksum_algorithm is unknown";
   return undefined;
 };
 
@@ -107,12 +111,12 @@ const missingOf = (shared: JsonObject): FirmwareKey | undefined => {
   return needed.find((key) => memberOf(shared, key) === undefined);
 };
 
-/** What a failure belongs to: the same text for the same image, whatever its tag. */
+/** Identifies the image for counting failures: equal for the same image, whatever its tag. */
 export const imageKey = (assignment: Assignment): string => {
   const { title, version, checksum, algorithm, size, signature, url } = assignment;
   const image = [title, version, checksum ?? null, algorithm ?? null, size ?? null];
   if (signature) image.push(`${signature.r}`, `${signature.s}`);
-  // Another address may be all that was wrong.
+  // The address is included, because it may be the only mistake.
   if (url !== undefined) image.push(url);
   return JSON.stringify(image);
 };

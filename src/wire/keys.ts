@@ -1,23 +1,27 @@
-// Names of telemetry and attributes.
+// Names of telemetry keys and attributes.
 import { hasControl, isMadeOf } from "./text/characters.js";
 import { mend, quoteShortened } from "./text/text.js";
 
-/** UTF-16 units, as the platform counts them. */
+/** Maximum length in UTF-16 units, as counted by the platform. */
 const MAX_LENGTH = 255;
 
-/** True for the keys that most are: fine anywhere, and quoted as they stand. Saves the other checks, which cost five times as much. */
+/**
+ * True for most keys: valid, and quoted without escapes. Skips the other checks, which take five
+ * times as long.
+ */
 export const isPlainKey = (key: string): boolean => isMadeOf(key, "azAZ09__-.", 100);
 
 /**
- * Says in one sentence why a key cannot be used, or undefined if it can: 1 to 255 characters, not blank, no comma (it could never be
- * asked for), no markup (`<`, `>`, `{{`), no control character, no half of a surrogate pair.
+ * Returns why a key is invalid; undefined if it is valid. Valid keys have 1 to 255 characters, are
+ * not blank, and contain no comma (unreadable), markup (`<`, `>`, `{{`), control character or half
+ * of a surrogate pair.
  */
 export const checkKey = (key: string): string | undefined => {
   const problem = keyProblem(key);
   return problem === undefined ? undefined : `${quoteShortened(key)} ${problem}`;
 };
 
-/** The same without the key itself: what is said of it. */
+/** The same, without the key itself. */
 export const keyProblem = (key: string): string | undefined => {
   const problem = unfit(key);
   if (problem !== undefined) return problem;
@@ -29,8 +33,9 @@ export const keyProblem = (key: string): string | undefined => {
   return halved ? "is a key with half of a surrogate pair" : undefined;
 };
 
-// Markup fails the platform's script check after its 200, and with it the whole element is lost in silence; which characters exactly is not
-// known, so all that begins or ends a tag is refused. A control character (NUL above all) is refused by the database.
+// Markup fails the platform's script check after its 200, and the whole element is lost silently.
+// The exact characters are unknown, so all that begin or end a tag are refused. The database
+// refuses control characters.
 const unfit = (key: string): string | undefined => {
   if (key.trim() === "") return "is a blank key";
   if (key.includes(",")) return "is a key with a comma";

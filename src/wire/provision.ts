@@ -2,7 +2,7 @@
 //
 //   {"deviceName":"greenhouse-7","provisionDeviceKey":"...","provisionDeviceSecret":"...","credentialsType":"ACCESS_TOKEN","token":"..."}
 //
-// The answer comes with status 200 in every case:
+// The answer always has status 200:
 //
 //   {"credentialsValue":"TOKEN","credentialsType":"ACCESS_TOKEN","status":"SUCCESS"}
 //   {"errorMsg":"Provision data was not found!","status":"NOT_FOUND"}      wrong key or secret, or provisioning is off
@@ -17,7 +17,9 @@ export interface ProvisionAsk {
   readonly key: Secret;
   readonly secret: Secret;
   readonly deviceName: string;
-  /** Proposed to the platform. A profile of devices that exist already ignores it and answers with theirs. */
+  /**
+   * Proposed token. A profile of pre-created devices ignores it and answers with the device's own.
+   */
   readonly token?: Secret | undefined;
 }
 
@@ -25,7 +27,7 @@ export type ProvisionAnswer =
   | { readonly kind: "success"; readonly token: string }
   | { readonly kind: "not-found" }
   | { readonly kind: "failure" }
-  /** `reason` holds nothing of the answer. */
+  /** `reason` contains nothing of the answer. */
   | { readonly kind: "malformed"; readonly reason: string };
 
 export const encodeProvision = (ask: ProvisionAsk): string => {
@@ -41,15 +43,15 @@ const malformed = (what: string): ProvisionAnswer => ({
   reason: `provisioning answer: ${what}`,
 });
 
-/** Reads the answer. A success without an access token that can be used is malformed. */
+/** Parses the answer. A success without a usable access token is malformed. */
 export const parseProvision = (text: string): ProvisionAnswer => {
   const answer = parseObject(text);
   if (!answer) return malformed("not an object");
   const { status, credentialsType, credentialsValue } = answer;
   if (status === "NOT_FOUND") return { kind: "not-found" };
   if (status === "FAILURE") return { kind: "failure" };
-  if (status !== "SUCCESS") return malformed("no known status");
-  if (credentialsType !== "ACCESS_TOKEN") return malformed("credentials that are no access token");
+  if (status !== "SUCCESS") return malformed("unknown status");
+  if (credentialsType !== "ACCESS_TOKEN") return malformed("the credentials are not an access token");
   const problem = checkToken(credentialsValue);
   return problem === undefined ? { kind: "success", token: credentialsValue as string } : malformed(problem);
 };

@@ -1,15 +1,18 @@
-// Reads the answer of the report API as its bytes come in, however they are cut, and keeps one row at a time:
+// Parses the answer of the report API from pieces of any size, storing one row at a time:
 //
 //   {"columnLabels":["Device","Date","Average"],
 //    "dataTable":[{"Device":"greenhouse-7","Date":"1760000000000","Average":21.5},...]}
 //
-// in either order. Other members are skipped. Measures are numbers, dates are ms since 1970 as strings, dimensions are strings, and no
-// types are reported.
+// The two members may come in either order; others are skipped. Measures are numbers, dates are ms
+// since 1970 as strings, dimensions are strings; types are not reported.
 import type { Host } from "../port.js";
 import type { Cell, RowTaker } from "./report.js";
 import { isObject, type JsonObject, MAX_DEPTH, parseJson } from "./text/json.js";
 
-/** `malformed`: no answer of this API. `too large`: a row, or the list of labels, beyond the limit. `given up`: by the taker. */
+/**
+ * `malformed`: not an answer of this API. `too large`: a row, or the labels, beyond the limit.
+ * `given up`: by the taker.
+ */
 export type ReportProblem = "malformed" | "too large" | "given up";
 
 const QUOTE = 0x22;
@@ -23,13 +26,16 @@ const CLOSE = 0x7d;
 const FIRST_BYTES = 256;
 const NOTHING = new Uint8Array(0);
 
-/** What may follow, blanks aside, and the state after it. `in...`: that byte is the first of a text that is kept to its end. */
+/**
+ * Transitions by the next byte (blanks are skipped). In states `in...`, a text is collected up to
+ * its end.
+ */
 const STATES = {
   start: { [OPEN]: "firstName" },
   firstName: { [QUOTE]: "inName", [CLOSE]: "end" },
   name: { [QUOTE]: "inName" },
   colon: { [COLON]: "value" },
-  /** By the name: only what is skipped may begin with anything. */
+  /** Depends on the name: only skipped members may have any value. */
   value: {},
   after: { [COMMA]: "name", [CLOSE]: "end" },
   firstRow: { [OPEN]: "inRow", [CLOSE_LIST]: "after" },
@@ -50,34 +56,34 @@ export class ReportReader {
   private _name = "";
   private _hasLabels = false;
   private _hasTable = false;
-  /** What came of a text that is cut. */
+  /** The beginning of a text that came in pieces. */
   private _partial = NOTHING;
   private _used = 0;
   private _depth = 0;
   private _quoted = false;
-  /** The piece before ended with a backslash that escapes what follows. */
+  /** The last piece ended with a backslash that escapes the next character. */
   private _escaped = false;
   private _rows = 0;
   private _problem: ReportProblem | undefined;
 
-  /** `limit`: bytes of one row, and of the labels, at most. */
+  /** `limit`: maximum size of one row, and of the labels, in bytes. */
   constructor(host: Pick<Host, "decode">, limit: number, taker: RowTaker) {
     this._host = host;
     this._limit = limit;
     this._taker = taker;
   }
 
-  /** Why there is nothing more to read; undefined as long as there may be. */
+  /** Why parsing stopped; undefined while it continues. */
   get problem(): ReportProblem | undefined {
     return this._problem;
   }
 
-  /** Rows handed out so far. */
+  /** Number of rows passed on so far. */
   get rows(): number {
     return this._rows;
   }
 
-  /** Takes the next bytes. False once there is a problem. Throws what the taker throws. */
+  /** Processes more bytes. False after a problem. Throws the exceptions of the taker. */
   feed(bytes: Uint8Array): boolean {
     let at = 0;
     while (at < bytes.length && this._problem === undefined) {
@@ -89,13 +95,13 @@ export class ReportReader {
     return this._problem === undefined;
   }
 
-  /** No more bytes will come. True if that was a whole report. */
+  /** Called after the last byte. True if the report was complete. */
   end(): boolean {
     if (this._state !== "end" || !this._hasLabels || !this._hasTable) this._problem ??= "malformed";
     return this._problem === undefined;
   }
 
-  /** Takes a byte between two texts. Returns where to go on. */
+  /** Processes a byte between two texts. Returns the next position. */
   private _between(byte: number, at: number, state: Between): number {
     const follow: Readonly<Record<number, State>> = STATES[state];
     const next = state === "value" ? this._valueBegins(byte) : follow[byte];
@@ -122,7 +128,7 @@ export class ReportReader {
     return "inOther";
   }
 
-  /** Finds the end of the text at hand. Returns where to go on. */
+  /** Finds the end of the current text. Returns the next position. */
   private _text(bytes: Uint8Array, from: number, state: Within): number {
     let at = from;
     while (at < bytes.length) {
@@ -133,7 +139,7 @@ export class ReportReader {
       }
       const byte = bytes[at] as number;
       const closes = byte === CLOSE || byte === CLOSE_LIST;
-      // A number or a word ends before what follows it.
+      // A number or word ends before the following character.
       if (this._depth === 0 && (closes || byte === COMMA || isBlank(byte)))
         return this._textEnds(bytes, from, at, state);
       at++;
@@ -145,7 +151,10 @@ export class ReportReader {
     return at;
   }
 
-  /** Goes on behind the quote that ends the string, or to the end of the bytes. Natively: most of a report is strings. */
+  /**
+   * Position after the quote that ends the string, or the end of the bytes. Uses native search,
+   * because most of a report is strings.
+   */
   private _string(bytes: Uint8Array, from: number): number {
     let at = from;
     for (;;) {
@@ -153,7 +162,7 @@ export class ReportReader {
       const end = found < 0 ? bytes.length : found;
       let first = end;
       while (first > at && bytes[first - 1] === BACKSLASH) first--;
-      // Backslashes that reach back to where this search began go on from there.
+      // Backslashes before the start of this search continue from the previous piece.
       const escapes = end - first + (first === at && this._escaped ? 1 : 0);
       this._escaped = escapes % 2 === 1;
       if (found < 0) return end;
@@ -169,7 +178,7 @@ export class ReportReader {
   private _keep(bytes: Uint8Array, from: number, to: number): void {
     const needed = this._used + to - from;
     if (needed > this._limit) {
-      // What is skipped may be of any size.
+      // Skipped texts may have any size.
       if (this._state !== "inOther") this._problem = "too large";
       this._used = this._limit + 1;
       return;
@@ -186,7 +195,7 @@ export class ReportReader {
   }
 
   private _textEnds(bytes: Uint8Array, from: number, to: number, state: Within): number {
-    // A text that came in one piece is read where it lies.
+    // A text that came in one piece is parsed in place.
     const whole = this._used === 0 && to - from <= this._limit;
     if (!whole) this._keep(bytes, from, to);
     const skipped = !whole && this._used > this._limit;
@@ -199,7 +208,7 @@ export class ReportReader {
     return to;
   }
 
-  /** False if the text is not what it should be. */
+  /** False if the text is invalid here. */
   private _take(text: string, state: Within): boolean {
     const parsed = parseJson(text, state === "inOther" ? MAX_DEPTH : 1);
     if (!parsed.ok) return false;
@@ -231,7 +240,7 @@ const isWithin = (state: State): state is Within => {
   return state === "inName" || state === "inLabels" || state === "inOther" || state === "inRow";
 };
 
-/** No number beyond what a double holds: read as Infinity, it would be written as nothing. */
+/** Rejects numbers beyond a double: they would become Infinity. */
 const isRow = (row: JsonObject): row is { [label: string]: Cell } => {
   return Object.keys(row).every((label) => typeof row[label] !== "number" || Number.isFinite(row[label]));
 };

@@ -10,54 +10,58 @@ import { isObject } from "./text/json.js";
 import { quote } from "./text/text.js";
 
 const UUID = [8, 4, 4, 4, 12] as const;
-/** A day before the year 10,000: beyond, a time stamp is no time. */
+/** A day before the year 10,000, beyond which a time stamp is invalid. */
 const LAST_TS = 253_402_300_799_999;
 
-/** A header of each request of the report API and its login: its servers are asked for JSON by name. */
+/** Header of every request of the report API and its login, whose servers need it. */
 export const ASKS_JSON = "Accept: application/json";
 
-/** What a report is asked for. */
+/** Parameters of a report. */
 export interface ReportQuestion {
   /** UUID of the saved table view. */
   readonly viewConfigId: string;
-  /** ms since 1970. Default: the view's own. */
+  /** ms since 1970. Default: the view's own start. */
   readonly rangeStartTs?: number | undefined;
-  /** ms since 1970, not before the start. Default: the view's own. */
+  /** ms since 1970, not before the start. Default: the view's own end. */
   readonly rangeEndTs?: number | undefined;
-  /** Name of a filter of the view -> the values that pass it. */
+  /** Allowed values by filter name of the view. */
   readonly filters?: { readonly [name: string]: readonly string[] } | undefined;
 }
 
-/** A value of a row. Null where the platform has none. Whole numbers beyond 2^53 lose their last digits, as everywhere in JavaScript. */
+/** A value of a row; null if missing. Whole numbers beyond 2^53 lose their last digits. */
 export type Cell = string | number | boolean | null;
-/** By label. Look a label up with `Object.hasOwn`. */
+/** Values by label. Look up labels with `Object.hasOwn`. */
 export type Row = { readonly [label: string]: Cell };
 
-/** Called with what the answer holds. Returning false gives the rest up; so does throwing. A promise is not waited for. */
+/**
+ * Receives the content of the answer. Returning false or throwing aborts it. Promises are not
+ * awaited.
+ */
 export interface RowTaker {
-  /** Once; before the rows or after them, as the answer has it. */
+  /** Called once, before or after the rows, as in the answer. */
   labels?(labels: readonly string[]): unknown;
-  /** Zero or more times, in the answer's order. */
+  /** Called for each row, in order. */
   row(row: Row): unknown;
-  /** After each piece of the answer: bytes of it so far. */
+  /** Called after each piece of the answer with the number of bytes so far. */
   received?(bytes: number): unknown;
 }
 
-/** Says what the platform would refuse, or understand as something else; undefined if it is a question. */
+/** Returns why the platform would refuse or misread the request; undefined if it is valid. */
 export const reportProblem = (question: ReportQuestion): string | undefined => {
-  if (!isObject(question)) return "a report is asked for by an object";
+  if (!isObject(question)) return "the report request must be an object";
   const { viewConfigId, rangeStartTs: start, rangeEndTs: end, filters } = question;
-  if (typeof viewConfigId !== "string" || !isUuid(viewConfigId)) return "viewConfigId is a UUID";
-  if (!isTime(start)) return "rangeStartTs is a whole number of ms since 1970";
-  if (!isTime(end)) return "rangeEndTs is a whole number of ms since 1970";
-  if (start !== undefined && end !== undefined && start > end) return "rangeStartTs is after rangeEndTs";
+  if (typeof viewConfigId !== "string" || !isUuid(viewConfigId)) return "viewConfigId must be a UUID";
+  if (!isTime(start)) return "rangeStartTs must be a whole number of ms since 1970";
+  if (!isTime(end)) return "rangeEndTs must be a whole number of ms since 1970";
+  if (start !== undefined && end !== undefined && start > end)
+    return "rangeStartTs must not be after rangeEndTs";
   if (filters === undefined) return undefined;
-  if (!isObject(filters)) return "filters is an object of arrays";
+  if (!isObject(filters)) return "filters must be an object of arrays";
   const isList = (name: string): boolean => {
     const values: unknown = (filters as Record<string, unknown>)[name];
     return Array.isArray(values) && values.every((value) => typeof value === "string");
   };
-  return Object.keys(filters).every(isList) ? undefined : "a filter is an array of strings";
+  return Object.keys(filters).every(isList) ? undefined : "each filter must be an array of strings";
 };
 
 const isUuid = (text: string): boolean => {
@@ -67,7 +71,7 @@ const isUuid = (text: string): boolean => {
   );
 };
 
-/** The body of the request; of a question without a problem. */
+/** The request body of a valid question. */
 export const reportBody = ({ viewConfigId, rangeStartTs, rangeEndTs, filters }: ReportQuestion): string => {
   let text = `{"viewConfigId":${quote(viewConfigId)}`;
   if (rangeStartTs !== undefined) text += `,"rangeStartTs":${rangeStartTs}`;

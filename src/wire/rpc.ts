@@ -15,43 +15,44 @@ import { isObject, type Json, type JsonProblem, parseJson } from "./text/json.js
 import { findMembers, jsonOf } from "./text/members.js";
 import { fits, quote } from "./text/text.js";
 
-/** What a structured error can say, each with the message used when there is no better one. */
+/** Structured error codes, with their default messages. */
 export const RPC_ERRORS = {
   METHOD_NOT_FOUND: "no handler for this method",
-  BAD_PARAMS: "the parameters can't be read",
-  PARAMS_TOO_LARGE: "the request is larger or deeper than this device takes",
+  BAD_PARAMS: "the parameters are invalid",
+  PARAMS_TOO_LARGE: "the request is too large or too deeply nested for this device",
   HANDLER_FAILED: "the handler failed",
   TIMEOUT: "the handler took too long",
-  OUTCOME_UNKNOWN: "the handler began to run, and what came of it is not known",
-  BUSY: "too many answers of this device were not acknowledged",
+  OUTCOME_UNKNOWN: "the handler started, but its result is unknown",
+  BUSY: "too many answers of this device are unacknowledged",
   ANSWER_TOO_LARGE: "the answer is too large",
 } as const;
 export type RpcErrorCode = keyof typeof RPC_ERRORS;
 
-/** Bytes of an answer or a call that the platform takes. */
+/** Maximum size of an answer or call on the platform, in bytes. */
 export const RPC_LIMIT = 65_536;
 const MAX_MESSAGE = 200;
 
-/** Why `params` is absent: `too-large` also stands for too deep. */
+/** Why `params` is missing. `too-large` includes too deep. */
 export type RpcProblem = "too-large" | "malformed";
 
 export interface RpcRequest {
   readonly ok: true;
   readonly id: number;
-  /** Any text; empty if the request names none (it is then `malformed`). */
+  /** Any text; empty if the request has none (then it is `malformed`). */
   readonly method: string;
   /** Null if the caller gave none; undefined only with a `problem`. */
   readonly params: Json | undefined;
   readonly problem: RpcProblem | undefined;
-  /** 32 bits over the text of the request: distinguishes another request of the same id. */
+  /** 32-bit hash of the request text: distinguishes requests with the same id. */
   readonly hash: number;
 }
 
 export type RpcParsed = RpcRequest | { readonly ok: false };
 
 /**
- * Reads a request. `whole` is false if the text is only its beginning; then, and when the rest is no JSON, `id` and `method` still come, with a `problem`,
- * because a request without an answer holds up those behind it. Without a usable id it can't be answered: `ok` is false. `bytes`: of which the text was made.
+ * Parses a request. `whole`: false if the text is only its beginning. For an incomplete or invalid
+ * request, `id` and `method` are still found and `problem` is set, because an unanswered request
+ * blocks later ones. `ok` is false without a usable id. `bytes`: the bytes of the text.
  */
 export const parseRpcRequest = (text: string, whole: boolean, bytes?: Uint8Array): RpcParsed => {
   if (!whole) return fromBeginning(text, "too-large", bytes);
@@ -78,7 +79,7 @@ const fromBeginning = (text: string, problem: RpcProblem, bytes: Uint8Array | un
   return { ok: true, id, method: name, params: undefined, problem, hash: hashText(text, bytes) };
 };
 
-/** A signed 32-bit integer, written as a number or as decimal digits. */
+/** A signed 32-bit integer, as a number or decimal string. */
 const toId = (value: unknown): number | undefined => {
   const id = typeof value === "string" && isDecimal(value) ? Number(value) : value;
   if (typeof id !== "number" || (id | 0) !== id) return undefined;
@@ -87,7 +88,10 @@ const toId = (value: unknown): number | undefined => {
 
 const isDecimal = (text: string): boolean => isMadeOf(text.startsWith("-") ? text.slice(1) : text, "09", 10);
 
-/** FNV-1a over the code points: those of ASCII are its bytes, which take a board a third of the time. */
+/**
+ * FNV-1a over the code points. For ASCII they equal the bytes, which are three times faster on a
+ * board.
+ */
 const hashText = (text: string, bytes: Uint8Array | undefined): number => {
   let hash = 0x811c9dc5 | 0;
   const { length } = text;
@@ -103,22 +107,22 @@ export type RpcAnswer =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly code: "HANDLER_FAILED" | "ANSWER_TOO_LARGE"; readonly reason: string };
 
-/** A handler's result as a body of `limit` bytes at most; undefined is answered as null. */
+/** Encodes a handler's result in at most `limit` bytes; undefined becomes null. */
 export const encodeAnswer = (value: unknown, limit = RPC_LIMIT): RpcAnswer => {
   const encoded = encodeJson(value ?? null, "free", limit);
   if (!encoded.ok && !encoded.tooLarge)
     return { ok: false, code: "HANDLER_FAILED", reason: `the answer: ${encoded.reason}` };
   if (encoded.ok && fits(encoded.text, limit)) return encoded;
-  return { ok: false, code: "ANSWER_TOO_LARGE", reason: `the answer takes more than ${limit} bytes` };
+  return { ok: false, code: "ANSWER_TOO_LARGE", reason: `the answer exceeds ${limit} bytes` };
 };
 
-/** A structured error as a body. The message is cut at 200 characters. */
+/** Encodes a structured error. The message is truncated to 200 characters. */
 export const encodeError = (code: RpcErrorCode, message: string = RPC_ERRORS[code]): string => {
   const short = message.length > MAX_MESSAGE ? message.slice(0, MAX_MESSAGE) : message;
   return `{"error":{"code":"${code}","message":${quote(short)}}}`;
 };
 
-/** A call of the platform; parameters left out are sent as null, which the platform asks for. */
+/** Encodes a call. Missing parameters become null, which the platform requires. */
 export const encodeCall = (
   method: unknown,
   params: unknown,
@@ -127,23 +131,23 @@ export const encodeCall = (
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly reason: string; readonly tooLarge: boolean } => {
   if (typeof method !== "string" || method === "") {
-    return { ok: false, reason: "the method must be a text that is not empty", tooLarge: false };
+    return { ok: false, reason: "the method must be a non-empty string", tooLarge: false };
   }
   const encoded = encodeJson(params ?? null, "free", limit);
   if (!encoded.ok)
     return { ok: false, reason: `the parameters: ${encoded.reason}`, tooLarge: encoded.tooLarge };
   const text = `{"method":${quote(method)},"params":${encoded.text}}`;
   if (fits(text, limit)) return { ok: true, text };
-  return { ok: false, reason: `the call takes more than ${limit} bytes`, tooLarge: true };
+  return { ok: false, reason: `the call exceeds ${limit} bytes`, tooLarge: true };
 };
 
 export type CallAnswer =
   | { readonly kind: "answer"; readonly value: Json }
-  /** The platform's or the rule chain's `{"error": ...}`, which comes with status 200. */
+  /** `{"error": ...}` of the platform or the rule chain, sent with status 200. */
   | { readonly kind: "error"; readonly error: Json }
   | { readonly kind: "malformed"; readonly reason: JsonProblem };
 
-/** Reads the answer to a call. */
+/** Parses the answer to a call. */
 export const parseCallAnswer = (text: string): CallAnswer => {
   const parsed = parseJson(text);
   if (!parsed.ok) return { kind: "malformed", reason: parsed.reason };

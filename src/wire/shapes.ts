@@ -1,28 +1,31 @@
-// The quick way to the text of a point: most points have the keys of one before. Those were looked at once, and the values need only
-// be numbers, booleans or texts. On XS it takes half the time of the careful way.
+// Fast encoder for points. Most points have the same keys as an earlier one, which were validated
+// then; only numbers, booleans and strings remain to be written. On XS it takes half the time.
 import { isPlainKey } from "./keys.js";
 import { longText, numberText } from "./text/numbers.js";
 import { quote } from "./text/text.js";
 
 interface Shape {
   readonly keys: string[];
-  /** What stands before each value: `{"temperature":`, `,"humidity":`. */
+  /** Text before each value: `{"temperature":`, `,"humidity":`. */
   readonly before: string[];
 }
 
-/** Made at the start and filled in later, so that an agent that has seen many points holds as many slots as one that has seen few. */
+/** Allocated at the start and reused, so that the number of slots does not grow. */
 const SHAPES = 3;
 const KEYS = 16;
-/** Added and taken off again, it rounds what is below 2^51. */
+/** Adding and subtracting it rounds numbers below 2^51. */
 const ROUND = 2 ** 52 * 1.5;
 const tagOf = Object.prototype.toString;
 
-/** Keys of points that the careful way took. */
+/** Keys of points that the full encoder accepted. */
 export class Shapes {
-  /** The last used first. */
+  /** Most recently used first. */
   private readonly _shapes: Shape[] = Array.from({ length: SHAPES }, () => ({ keys: [], before: [] }));
 
-  /** The text that the careful way would write, or undefined: then it is to be asked. Each value is read once. */
+  /**
+   * The text that the full encoder would write; undefined: use the full encoder. Reads each value
+   * once.
+   */
   write(object: object, limit: number): string | undefined {
     try {
       if (tagOf.call(object) !== "[object Object]") return undefined;
@@ -39,12 +42,12 @@ export class Shapes {
         return text.length < limit ? text : undefined;
       }
     } catch {
-      // A getter or a proxy of the application threw.
+      // A getter or proxy of the application threw.
     }
     return undefined;
   }
 
-  /** The careful way took this object. */
+  /** Learns the keys of an object that the full encoder accepted. */
   learn(object: object): void {
     const keys = Object.keys(object);
     const known = keys.join();
@@ -61,7 +64,7 @@ export class Shapes {
   }
 }
 
-/** Undefined if these are not the keys of `shape`, or a value is none that is written here. Without a call for most: it would cost as much as all else. */
+/** Undefined if the keys differ from `shape` or a value is unsupported. Avoids calls for speed. */
 const textOf = (
   shape: Shape,
   keys: readonly string[],
@@ -76,7 +79,7 @@ const textOf = (
     const key = keys[i] as string;
     if (key !== known[i]) return undefined;
     const value = object[key];
-    // Whole, or with six decimals and 15 digits at most: it leaves as the engine writes it.
+    // Whole, or at most six decimals and 15 digits: the engine's text is right.
     if (
       typeof value === "number" &&
       ((value | 0) === value ||
@@ -99,7 +102,7 @@ const scalarText = (value: unknown, limit: number): string | undefined => {
     case "boolean":
       return value ? "true" : "false";
     case "string":
-      // Before it is copied.
+      // Check before copying.
       return value.length < limit ? quote(value) : undefined;
     case "bigint":
       return longText(value);

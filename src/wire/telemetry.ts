@@ -22,28 +22,29 @@ const ascii = (text: string): Uint8Array => {
   return bytes;
 };
 
-/** What stands before the text of a point that is not the first. */
+/** Text before each point except the first. */
 const BEFORE = ascii(',{"ts":0000000000000,"values":');
 export const BEFORE_BYTES = BEFORE.length;
-/** Where its digits begin and end. */
+/** Start and end of its digits. */
 const DIGITS = 7;
 const DIGITS_END = 20;
-/** A time stamp is written in two halves: whole numbers of 32 bits are divided at a fifth of the cost. */
+/** A time stamp is written in two halves, because 32-bit divisions are five times faster. */
 const LOW_DIGITS = 6;
 const LOW = 1_000_000;
 
-/** Bytes that a time stamp of the device adds to a point: `{"ts":`, 13 digits, `,"values":` and `}`. */
+/** Bytes that a device time stamp adds to a point: `{"ts":`, 13 digits, `,"values":` and `}`. */
 export const TIMED_BYTES = 30;
-/** Bytes that more than one point take beside themselves, each: brackets around, a comma between. */
+/** Bytes per point for brackets and commas of an array. */
 export const LISTED_BYTES = 2;
-/** Bytes that a request has at most beside the text of a point. */
+/** Maximum bytes of a request in addition to the text of a point. */
 export const FRAME_BYTES = TIMED_BYTES + LISTED_BYTES;
 
 const ZERO = 0x30;
 
 /**
- * Values of one point as text. Beyond what `encodeValues` refuses: keys `ts` and `values` in one point, which the platform would read as a time
- * stamp and lose the rest. Refused with both kinds of time stamps, since a stored point may be sent under either.
+ * Encodes the values of one point. In addition to `encodeValues`, rejects the keys `ts` and
+ * `values` in one point, which the platform would read as a time stamp. Applies to both kinds of
+ * time stamps, because a stored point may be sent with either.
  */
 export const encodePoint = (values: unknown, limit = VALUES_LIMIT): Encoded => {
   const encoded = encodeValues(values, limit);
@@ -51,17 +52,18 @@ export const encodePoint = (values: unknown, limit = VALUES_LIMIT): Encoded => {
   if (Object.hasOwn(values as object, "ts") && Object.hasOwn(values as object, "values")) {
     return {
       ok: false,
-      reason: 'the keys "ts" and "values" in one point are read as a time stamp',
+      reason:
+        'the keys "ts" and "values" cannot be used in one point: the platform reads them as a time stamp',
       tooLarge: false,
     };
   }
   return encoded;
 };
 
-/** Whether a value is a text, or holds some. */
+/** True if a value is or may contain a string. */
 const hasText = (text: string): boolean => text.includes(':"') || text.includes("[");
 
-/** `encodePoint` for one point after the other: those with the keys of one before are written the quick way. */
+/** `encodePoint` for many points: those with the keys of an earlier one are written faster. */
 export class PointEncoder {
   private readonly _shapes = new Shapes();
   private readonly _redactor: Redactor;
@@ -72,7 +74,7 @@ export class PointEncoder {
 
   encode(values: unknown, limit: number): Encoded {
     const text = typeof values === "object" && values ? this._shapes.write(values, limit) : undefined;
-    // Its keys were looked at when they were learnt, and numbers are no secrets.
+    // Keys were checked when learned, and numbers are not secrets.
     if (text !== undefined)
       return { ok: true, text: hasText(text) ? this._redactor.cleanJson(text, true) : text };
     const encoded = encodePoint(values, limit);
@@ -84,17 +86,18 @@ export class PointEncoder {
 }
 
 /**
- * What stands before each point with a time stamp, `,{"ts":1700000000000,"values":`. It lies in the bytes that it is copied in, as a copy within them
- * is one move for the engine, and of one time stamp to the next few digits change.
+ * The text before each point with a time stamp, `,{"ts":1700000000000,"values":`. It lies in the
+ * buffer that it is copied within, because that is a single native move; from one point to the next
+ * only few digits change.
  */
 export class PointFrame {
   private readonly _bytes: Uint8Array;
   private readonly _at: number;
-  /** The high half of the time stamp in it, and the low one. */
+  /** High and low half of its time stamp. */
   private _base = -LOW;
   private _low = 0;
 
-  /** It takes `BEFORE_BYTES` from `at` on. */
+  /** Uses `BEFORE_BYTES` bytes from `at` on. */
   constructor(bytes: Uint8Array, at: number) {
     bytes.set(BEFORE, at);
     this._bytes = bytes;

@@ -7,18 +7,19 @@
 import { type Encoded, encodeJson } from "./text/encode.js";
 import { isObject } from "./text/json.js";
 
-/** Characters of one set of values, unless the caller says otherwise. */
+/** Default limit of one set of values, in characters. */
 export const VALUES_LIMIT = 65_536;
 
 /**
- * Checks and writes one set of values: keys after `checkKey`; values string, boolean, finite number below 2^63 in size, BigInt of 64 bits, JSON of 32 levels
- * at most. Refused besides: an empty set, null (the platform drops it; nulls in arrays stay), undefined, functions, Dates, cycles. `limit` in characters.
+ * Validates and encodes one set of values: keys as in `checkKey`; values string, boolean, finite
+ * number below 2^63, 64-bit BigInt, or JSON of at most 32 levels. Rejects an empty set, null (the
+ * platform drops it; nulls in arrays stay), undefined, functions, Dates and cycles. `limit` in
+ * characters.
  */
 export const encodeValues = (values: unknown, limit = VALUES_LIMIT): Encoded => {
   if (!isObject(values))
     return { ok: false, reason: "values must be an object of keys and values", tooLarge: false };
   const encoded = encodeJson(values, "stored", limit);
-  if (encoded.ok && encoded.text === "{}")
-    return { ok: false, reason: "there are no values", tooLarge: false };
+  if (encoded.ok && encoded.text === "{}") return { ok: false, reason: "no values given", tooLarge: false };
   return encoded;
 };

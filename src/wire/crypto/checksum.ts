@@ -1,4 +1,5 @@
-// Checksums of firmware as the platform names and writes them: hexadecimal digits of the digest's bytes, lower case for its own packages.
+// Firmware checksums as the platform writes them: lower-case hexadecimal digits of the digest's
+// bytes.
 
 import type { Digest } from "../../port.js";
 import { HEX, isMadeOf, lowerCase, upperCase } from "../text/characters.js";
@@ -6,7 +7,7 @@ import { Crc32 } from "./crc32.js";
 import { Murmur32 } from "./murmur3.js";
 import { Murmur128 } from "./murmur128.js";
 
-/** Each algorithm and the digits of its checksum. */
+/** The number of hexadecimal digits of each algorithm. */
 const DIGITS = {
   MD5: 32,
   SHA256: 64,
@@ -18,23 +19,26 @@ const DIGITS = {
 } as const;
 export type Algorithm = keyof typeof DIGITS;
 
-/** The algorithm of that name in any case, or undefined. */
+/** The algorithm with that name, ignoring case; undefined if unknown. */
 export const toAlgorithm = (name: string): Algorithm | undefined => {
   const upper = upperCase(name);
   return Object.hasOwn(DIGITS, upper) ? (upper as Algorithm) : undefined;
 };
 
-/** True if the text can be a checksum of that algorithm. */
+/** True if the text has the form of a checksum of that algorithm. */
 export const isChecksum = (algorithm: Algorithm, text: string): boolean => {
   return text.length === DIGITS[algorithm] && isMadeOf(text, HEX);
 };
 
-/** Compares without regard to case. */
+/** Compares checksums, ignoring case. */
 export const sameChecksum = (a: string, b: string): boolean => {
   return lowerCase(a) === lowerCase(b);
 };
 
-/** A digest of any of the seven: the small ones from here, the others from the host (undefined if it lacks one). */
+/**
+ * Opens a digest: the small ones are implemented here, others by the host (undefined if
+ * unsupported).
+ */
 export const openDigest = (
   algorithm: Algorithm,
   ofHost: (algorithm: string) => Digest | undefined,

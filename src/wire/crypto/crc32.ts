@@ -1,4 +1,4 @@
-// CRC-32 (IEEE 802.3, reflected, as in zip): of stored records, and as a checksum of firmware.
+// CRC-32 (IEEE 802.3, reflected, as in zip), for stored records and firmware.
 import type { Digest } from "../../port.js";
 
 const buildTable = (): Int32Array => {
@@ -13,7 +13,9 @@ const buildTable = (): Int32Array => {
 
 const TABLE = buildTable();
 
-/** The CRC of the bytes `from` to `to` (exclusive), 0 to 2^32 - 1; `seed` is the CRC of what came before them. */
+/**
+ * CRC of the bytes `from` to `to` (exclusive), 0 to 2^32 - 1. `seed`: CRC of the preceding bytes.
+ */
 export const crc32 = (bytes: Uint8Array, from = 0, to = bytes.length, seed = 0): number => {
   let rest = ~seed;
   for (let i = from; i < to; i++)
@@ -21,7 +23,10 @@ export const crc32 = (bytes: Uint8Array, from = 0, to = bytes.length, seed = 0):
   return ~rest >>> 0;
 };
 
-/** As the platform writes it: little-endian, that is reversed against the usual notation ("hello" is 86a61036). */
+/**
+ * As the platform writes it: little-endian, the reverse of the usual notation ("hello" is
+ * 86a61036).
+ */
 export class Crc32 implements Digest {
   private _crc = 0;
 

@@ -1,4 +1,4 @@
-// Bytes as lower-case hexadecimal digits.
+// Lower-case hexadecimal digits.
 
 const DIGITS = "0123456789abcdef";
 

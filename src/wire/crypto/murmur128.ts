@@ -1,19 +1,19 @@
-// MurmurHash3 of 128 bits (x64), seed 0, as the platform (Guava) computes and writes it: h1, then h2, each little-endian.
+// MurmurHash3, 128 bits (x64), seed 0, as in the platform (Guava): h1, then h2, each little-endian.
 import type { Digest } from "../../port.js";
 
 const C1 = 0x87c37b91114253d5n;
 const C2 = 0x4cf5ad432745937fn;
 
-/** What 64 bits hold of it. */
+/** Mask of 64 bits. */
 const word = (value: bigint): bigint => BigInt.asUintN(64, value);
 
 const rotate = (value: bigint, by: bigint): bigint => word((value << by) | (value >> (64n - by)));
 
-/** Of zero it makes zero, so that what a block lacks changes nothing. */
+/** Maps zero to zero, so that missing bytes of a block have no effect. */
 const mix = (block: bigint, by: bigint, first: bigint, second: bigint): bigint =>
   word(rotate(word(block * first), by) * second);
 
-/** Every bit of the word on every other. */
+/** Mixes every bit of the word into every other. */
 const finish = (value: bigint): bigint => {
   let hash = word((value ^ (value >> 33n)) * 0xff51afd7ed558ccdn);
   hash = word((hash ^ (hash >> 33n)) * 0xc4ceb9fe1a85ec53n);

@@ -1,4 +1,4 @@
-// MurmurHash3 of 32 bits (x86), seed 0, as the platform (Guava) computes and writes it: little-endian.
+// MurmurHash3, 32 bits (x86), seed 0, as in the platform (Guava): little-endian.
 import type { Digest } from "../../port.js";
 
 const rotate = (value: number, by: number): number => (value << by) | (value >>> (32 - by));
@@ -7,7 +7,7 @@ const rotate = (value: number, by: number): number => (value << by) | (value >>>
 export class Murmur32 implements Digest {
   private _hash = 0;
   private _length = 0;
-  /** Up to three bytes that make no block yet. */
+  /** Up to three bytes of an incomplete block. */
   private _tail = 0;
 
   write(bytes: Uint8Array): void {
@@ -34,7 +34,7 @@ export class Murmur32 implements Digest {
   }
 }
 
-/** Of zero it makes zero, so that an empty tail needs no case of its own. */
+/** Maps zero to zero, so that an empty tail needs no special case. */
 const mix = (block: number): number => {
   return Math.imul(rotate(Math.imul(block, 0xcc9e2d51), 15), 0x1b873593);
 };

@@ -1,7 +1,8 @@
-// Checks signatures: ECDSA over P-256 (secp256r1). All values are public ones, so nothing here must take the same time for each of them.
+// Verifies ECDSA signatures over P-256 (secp256r1). All values are public, so timing does not
+// matter.
 import { HEX, isMadeOf } from "../text/characters.js";
 
-/** Of the field, of the group, of the curve y² = x³ - 3x + B, and its generator. */
+/** Moduli of field and group, constant B of the curve y² = x³ - 3x + B, and the generator. */
 const P = 0xffffffff00000001000000000000000000000000ffffffffffffffffffffffffn;
 const N = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
 const B = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn;
@@ -11,7 +12,7 @@ const G: Point = {
   z: 1n,
 };
 const BITS = 256;
-/** Bits that are worked off without a break for others. */
+/** Number of bits processed between two pauses. */
 const SLICE = 8;
 
 /** x/z², y/z³; z = 0 is the point at infinity. */
@@ -26,7 +27,10 @@ export interface Signature {
   readonly s: bigint;
 }
 
-/** The point of a public key: 04, x and y as 130 hexadecimal digits. Undefined for what is no point of the curve. */
+/**
+ * Parses a public key: 04, x and y as 130 hexadecimal digits. Undefined unless it is a point of the
+ * curve.
+ */
 export const toPublicKey = (digits: string): Point | undefined => {
   if (digits.length !== 130 || !digits.startsWith("04") || !isMadeOf(digits, HEX)) return undefined;
   const x = BigInt(`0x${digits.slice(2, 66)}`);
@@ -35,7 +39,9 @@ export const toPublicKey = (digits: string): Point | undefined => {
   return { x, y, z: 1n };
 };
 
-/** r and s of a signature in DER, a sequence of two integers, as hexadecimal digits; undefined for what is none. */
+/**
+ * Parses a DER signature, a sequence of two integers, in hexadecimal digits; undefined if invalid.
+ */
 export const toSignature = (digits: string): Signature | undefined => {
   if (!isMadeOf(digits, HEX)) return undefined;
   const byte = (at: number): number => hex(digits.slice(at, at + 2));
@@ -51,7 +57,8 @@ export const toSignature = (digits: string): Signature | undefined => {
 };
 
 /**
- * True if the key signed this SHA-256 (64 hexadecimal digits). Takes long on a board, so `rest` is called between pieces of the work.
+ * True if the key signed this SHA-256 (64 hexadecimal digits). Takes long on a board, so `rest` is
+ * called between steps.
  */
 export async function isSignedBy(
   key: Point,
@@ -76,7 +83,7 @@ export async function isSignedBy(
   }
   if (sum.z === 0n) return false;
   const zz = modulo(sum.z * sum.z, P);
-  // x of the sum, which is below P, was reduced by N to become r.
+  // x of the sum, which is below P, was reduced modulo N to r.
   return modulo(r * zz, P) === sum.x || (r + N < P && modulo((r + N) * zz, P) === sum.x);
 }
 
@@ -85,7 +92,7 @@ const modulo = (value: bigint, by: bigint): bigint => {
   return rest < 0n ? rest + by : rest;
 };
 
-/** 1/value in the group: by Euclid. */
+/** Inverse modulo N, by Euclid's algorithm. */
 const invert = (value: bigint): bigint => {
   let a = value;
   let b = N;
@@ -131,7 +138,7 @@ const add = (a: Point, b: Point): Point => {
 
 const hex = (byte: string): number => Number.parseInt(byte, 16);
 
-/** Of DER: 0 for what is negative, empty, or longer than it must be. */
+/** A DER integer; 0 if it is negative, empty or not minimal. */
 const integer = (digits: string): bigint => {
   const first = hex(digits.slice(0, 2));
   if (!(first < 0x80) || digits.length > 66) return 0n;

@@ -2,13 +2,13 @@ import { spanOf } from "./characters.js";
 
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/** Letters of base64, padded or not. Empty text is not. */
+/** True for non-empty base64, padded or not. */
 export const isBase64 = (text: string): boolean => {
   const bare = spanOf(text, "azAZ09++//");
   return bare > 0 && ["", "=", "=="].includes(text.slice(bare));
 };
 
-/** Undefined for what is no base64. */
+/** Undefined for invalid base64. */
 export const fromBase64 = (text: string): Uint8Array | undefined => {
   if (!isBase64(text) || text.length % 4 !== 0) return undefined;
   const bare = text.endsWith("==") ? text.length - 2 : text.endsWith("=") ? text.length - 1 : text.length;

@@ -1,21 +1,21 @@
-// What texts are made of, character by character. The engine has regular expressions and the cases of all letters, which bring their code and
-// tables into a board's image as soon as one is used.
+// Character checks without regular expressions and case tables, whose code would grow a board's
+// image.
 
-/** True if the character lies in `ranges`, each a first and a last one: "09af". */
+/** True if the character is in `ranges`, pairs of first and last characters: "09af". */
 const isIn = (code: number, ranges: string): boolean => {
   for (let i = 0; i < ranges.length; i += 2)
     if (code >= ranges.charCodeAt(i) && code <= ranges.charCodeAt(i + 1)) return true;
   return false;
 };
 
-/** How many characters lie in `ranges` before the first one that does not. */
+/** Number of leading characters in `ranges`. */
 export const spanOf = (text: string, ranges: string): number => {
   let at = 0;
   while (at < text.length && isIn(text.charCodeAt(at), ranges)) at++;
   return at;
 };
 
-/** True if all lie in `ranges`: one character at least, `most` at most. */
+/** True if all characters are in `ranges`, with at least one and at most `most`. */
 export const isMadeOf = (text: string, ranges: string, most = text.length): boolean =>
   text !== "" && text.length <= most && spanOf(text, ranges) === text.length;
 
@@ -39,11 +39,11 @@ const shifted = (text: string, first: number, by: number): string => {
   return all;
 };
 
-/** Of ASCII letters; others stay as they are. */
+/** Converts ASCII letters only. */
 export const lowerCase = (text: string): string => shifted(text, 65, 32);
 export const upperCase = (text: string): string => shifted(text, 97, -32);
 
-/** Without any blank or line end. */
+/** Removes blanks and line ends. */
 export const withoutBlanks = (text: string): string => {
   let bare = text;
   for (const blank of " \n\r\t\f\v\u00a0") bare = bare.replaceAll(blank, "");

@@ -1,6 +1,7 @@
-// The application's values as JSON text: the same text on XS and on Node, checked while it is written.
+// Encodes and validates the application's values as JSON, with the same text on XS and Node.
 //
-// `stored`: what the platform types and stores (telemetry, client attributes). `free`: parameters and answers of RPC, passed on as they are.
+// `stored`: values that the platform types and stores (telemetry, client attributes). `free`:
+// parameters and answers of RPC, passed on unchanged.
 
 import { isPlainKey, keyProblem } from "../keys.js";
 import { MAX_DEPTH } from "./json.js";
@@ -9,25 +10,28 @@ import { quote, quoteShortened } from "./text.js";
 
 export type Encoded =
   | { readonly ok: true; readonly text: string }
-  /** `reason` is a sentence that names the key; `tooLarge` marks a value that is fine but for its size. */
+  /** `reason` is a sentence with the key. `tooLarge`: only the size is wrong. */
   | { readonly ok: false; readonly reason: string; readonly tooLarge: boolean };
 
-/** An object or array that is being written. */
+/** An object or array in progress. */
 interface Level {
   readonly value: object;
-  /** Undefined: an array. */
+  /** Undefined for an array. */
   readonly keys: readonly string[] | undefined;
   readonly length: number;
-  /** The member at hand. */
+  /** Index of the current member. */
   at: number;
   text: string;
 }
 
 interface State {
   readonly stored: boolean;
-  /** From the outermost to the one at hand. In place of calls: what is nested deeply would take the engine's stack. */
+  /**
+   * From the outermost to the current level. A list instead of recursion, which would overflow the
+   * engine's stack.
+   */
   readonly levels: Level[];
-  /** Characters left. */
+  /** Remaining characters. */
   room: number;
   reason: string;
   tooLarge: boolean;
@@ -36,10 +40,13 @@ interface State {
 const tagOf = Object.prototype.toString;
 
 /**
- * Writes any value. Refused: undefined, functions, symbols, NaN, Infinity, BigInt beyond 64 bits, cycles, more than 32 levels, what is no plain
- * data (a Date, Map, typed array, Promise, ...), text beyond `limit` characters. `toJSON` is not called; fields of class instances count.
- * `stored` also refuses |x| >= 2^63 and null as a member (the platform drops it; in an array it stays) and shortens numbers;
- * `free` leaves numbers as they are, drops members that are undefined, and writes them as null in an array.
+ * Encodes any value.
+ * Rejects undefined, functions, symbols, NaN, Infinity, BigInt beyond 64 bits, cycles, more than 32
+ * levels, non-plain objects (Date, Map, typed array, Promise, ...) and text beyond `limit`
+ * characters. Does not call `toJSON`; includes fields of class instances.
+ * `stored` also rejects |x| >= 2^63 and null members (the platform drops them; nulls in arrays
+ * stay), and shortens numbers. `free` keeps numbers, drops undefined members, and writes undefined
+ * in arrays as null.
  */
 export const encodeJson = (value: unknown, manner: "stored" | "free", limit: number): Encoded => {
   const state: State = {
@@ -55,8 +62,8 @@ export const encodeJson = (value: unknown, manner: "stored" | "free", limit: num
     if (text !== undefined) return { ok: true, text };
     for (const level of state.levels) path += stepOf(level, path === "");
   } catch {
-    // A getter or a proxy of the application threw.
-    state.reason = "holds a value that can't be read";
+    // A getter or proxy of the application threw.
+    state.reason = "contains a value that cannot be read";
     path = "";
   }
   return { ok: false, reason: `${path === "" ? "it" : path} ${state.reason}`, tooLarge: state.tooLarge };
@@ -102,7 +109,7 @@ const spend = (text: string, state: State): string | undefined => {
 };
 
 const encodeText = (value: string, state: State): string | undefined => {
-  // Before it is copied.
+  // Check before copying.
   return value.length > state.room ? spend(value, state) : spend(quote(value), state);
 };
 
@@ -132,10 +139,10 @@ const encodeNested = (root: object, state: State): string | undefined => {
   return undefined;
 };
 
-/** Where no member is left. */
+/** Marks that no member is left. */
 const COMPLETE = {};
 
-/** Undefined: it is refused. */
+/** Undefined: the value is rejected. */
 const enter = (value: object, state: State): Level | undefined => {
   const { levels } = state;
   if (levels.length >= MAX_DEPTH) return refuse(state, `is nested deeper than ${MAX_DEPTH} levels`);
@@ -152,7 +159,10 @@ const enter = (value: object, state: State): Level | undefined => {
   return level;
 };
 
-/** Writes members up to one that is an object or an array itself, which it returns; COMPLETE at the end; undefined if one is refused. */
+/**
+ * Writes members up to a nested object or array, which it returns; COMPLETE at the end; undefined
+ * if one is rejected.
+ */
 const writeMembers = (level: Level, state: State): object | undefined => {
   const { keys, length } = level;
   for (; level.at < length; level.at++) {
@@ -177,7 +187,7 @@ const separate = (level: Level, state: State): void => {
   if (level.at > 0) level.text += ",";
 };
 
-/** Of a member of an object, with what stands before and behind it. False if it is refused. */
+/** Writes a member of an object with separators. False if it is rejected. */
 const writeName = (key: string, value: unknown, level: Level, state: State): boolean => {
   const plain = isPlainKey(key);
   if (state.stored) {

@@ -1,8 +1,8 @@
-// JSON from a peer: bounded in depth before it is parsed, harmless afterwards.
+// Parses JSON from a peer: depth is limited before parsing, and the result is safe to copy.
 
-/** What JSON can hold. Integers beyond 2^53 lose their last digits, as everywhere in JavaScript. */
+/** Any JSON value. Integers beyond 2^53 lose their last digits. */
 export type Json = null | boolean | number | string | Json[] | JsonObject;
-/** Look a name up with `Object.hasOwn`: names such as `constructor` are there on every object. */
+/** Look up names with `Object.hasOwn`: every object has names such as `constructor`. */
 export type JsonObject = { [key: string]: Json };
 
 export type Parsed =
@@ -10,13 +10,16 @@ export type Parsed =
   | { readonly ok: false; readonly reason: JsonProblem };
 export type JsonProblem = "malformed" | "too-deep";
 
-/** Levels of arrays and objects that are accepted from a peer or from the application. XS's parser overflows its stack near 500. */
+/**
+ * Maximum nesting of values from a peer or the application. XS's parser overflows its stack near
+ * 500.
+ */
 export const MAX_DEPTH = 32;
 
 /**
- * Parses a text of any origin. Never throws. Linear in time and checked for depth before the engine's parser sees it.
- * Members named `__proto__` are left out, so that no copy of the value can take them for a prototype. Of members of one name
- * the last counts. Bound the length before.
+ * Parses any text. Never throws. Checks the depth first, in linear time. Removes members named
+ * `__proto__`, so that copying the value is safe. The last of equal names counts. Limit the length
+ * before.
  */
 export const parseJson = (text: string, maxDepth = MAX_DEPTH): Parsed => {
   if (isDeeper(text, maxDepth)) return { ok: false, reason: "too-deep" };
@@ -31,7 +34,7 @@ export const parseJson = (text: string, maxDepth = MAX_DEPTH): Parsed => {
   return { ok: true, value };
 };
 
-/** The same for a text that must be an object; undefined if it is none. */
+/** Like `parseJson`, but undefined unless the text is an object. */
 export const parseObject = (text: string): JsonObject | undefined => {
   const parsed = parseJson(text);
   return parsed.ok && isObject(parsed.value) ? parsed.value : undefined;
@@ -42,9 +45,12 @@ export const isObject = (value: unknown): value is JsonObject => {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 };
 
-/** Counts brackets outside strings, as far as `maxDepth`. Not by index: that is quadratic on XS. */
+/**
+ * Counts brackets outside strings up to `maxDepth`. Does not use an index, which is quadratic on
+ * XS.
+ */
 const isDeeper = (text: string, maxDepth: number): boolean => {
-  // Most texts hold fewer brackets than there may be levels, which is found out natively.
+  // Most texts have fewer brackets than levels allowed, which native search finds.
   if (brackets(text, "{", maxDepth) + brackets(text, "[", maxDepth) <= maxDepth) return false;
   let depth = 0;
   let quoted = false;
@@ -63,14 +69,14 @@ const isDeeper = (text: string, maxDepth: number): boolean => {
   return false;
 };
 
-/** How many there are, `most` + 1 at the most. */
+/** Number of occurrences, at most `most` + 1. */
 const brackets = (text: string, bracket: string, most: number): number => {
   let count = 0;
   for (let at = text.indexOf(bracket); at >= 0 && count <= most; at = text.indexOf(bracket, at + 1)) count++;
   return count;
 };
 
-/** No recursion and no spread: a board's engine ends when its stack of 640 slots is full. */
+/** No recursion and no spread: a board's engine aborts when its stack of 640 slots is full. */
 const dropProto = (root: Json): void => {
   const waiting: Json[] = [root];
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {

@@ -1,10 +1,11 @@
-// Finds `id` and `method` at the top level of an object that was cut, or that is no JSON further on:
+// Finds `id` and `method` at the top level of an object that was truncated or is invalid further
+// on:
 //
 //   {"id":7,"method":"setLed","params":{"on":tr
 //
-// One character at a time over a table of states, in linear time; stops at the first character that fits nowhere.
+// A state table, one character at a time, in linear time; stops at the first invalid character.
 
-/** The members as the JSON texts they were written in (`7`, `"setLed"`). */
+/** The members as JSON text (`7`, `"setLed"`). */
 export interface Found {
   id: string | undefined;
   method: string | undefined;
@@ -24,7 +25,7 @@ type State =
   | "end";
 
 interface Scan extends Found {
-  /** The member whose value is next, or undefined if it is of no interest. */
+  /** The name of the next value, or undefined if it is irrelevant. */
   wanted: "id" | "method" | undefined;
   token: string;
   escaped: boolean;
@@ -32,11 +33,11 @@ interface Scan extends Found {
 }
 
 const SPACE = " \t\n\r";
-/** Longest token that is kept: beyond, it is skipped and counts as not found. */
+/** Maximum length of a stored token; longer ones count as not found. */
 const MAX_NAME = 40;
 const MAX_VALUE = 1024;
 
-/** Looks through the text until both are found, or it ends, or makes no sense. Of members of one name before that the last counts. */
+/** Scans until both are found, the text ends, or it is invalid. The last of equal names counts. */
 export const findMembers = (text: string): Found => {
   const scan: Scan = {
     id: undefined,
@@ -107,7 +108,7 @@ const endsText = (scan: Scan, char: string, limit: number): boolean => {
 };
 
 const keep = (scan: Scan, char: string, limit: number): void => {
-  // An empty token is one that grew too long.
+  // An empty token is one that exceeded the limit.
   if (scan.token !== "") scan.token = scan.token.length < limit ? scan.token + char : "";
 };
 
@@ -125,7 +126,7 @@ const STEP: { readonly [state in State]: (scan: Scan, char: string) => State } =
   end: () => "end",
 };
 
-/** The value that a JSON text writes, or undefined. */
+/** The value of a JSON text, or undefined. */
 export const jsonOf = (token: string | undefined): unknown => {
   if (token === undefined) return undefined;
   try {

@@ -296,7 +296,7 @@ test("wrong options are reported all at once, without their values", (t) => {
       message:
         "keys: a.onChange must be a number from 0 to 1000000000000000; keys: b.windowMs must be a whole number from 100 to 604800000; " +
         'keys: unknown option "heartbeat" (b); keys: c is an object with onChange, onChangePercent, heartbeatMs, windowMs; ' +
-        'keys: "d<e_min" is a key with markup; keys: f.onChangePercent is a number from 0 to 1000',
+        'keys: "d<e_min" is a key with markup; keys: f.onChangePercent must be a number from 0 to 1000',
     },
   );
   t.throws(agentOf({ keys: Object.fromEntries(Array.from({ length: 33 }, (_, i) => [`k${i}`, {}])) }), {

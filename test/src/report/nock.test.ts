@@ -107,8 +107,8 @@ test.serial("the JWT as Bearer, on the older path", async (t) => {
 
 for (const [status, expected] of [
   [400, "REFUSED 400: report: the platform answered 400"],
-  [404, "NOT_FOUND 404: report: the platform knows no such view or API (404)"],
-  [415, "REFUSED 415: report: the platform does not take JSON here (415)"],
+  [404, "NOT_FOUND 404: report: the platform has no such view or API (404)"],
+  [415, "REFUSED 415: report: the platform does not accept JSON here (415)"],
   [500, "REFUSED 500: report: the platform answered 500"],
   [502, "REFUSED 502: report: the platform answered 502"],
   [504, "REFUSED 504: report: the platform answered 504"],
@@ -134,7 +134,7 @@ for (const status of [401, 403]) {
     login();
     login(jwt("second"));
     nock(PLATFORM).post(API).twice().reply(status);
-    t.is(await build(), `FORBIDDEN ${status}: report: the JWT is not valid, or has expired (${status})`);
+    t.is(await build(), `FORBIDDEN ${status}: report: the JWT is invalid or has expired (${status})`);
     t.true(nock.isDone());
   });
 }

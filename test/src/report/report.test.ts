@@ -59,15 +59,15 @@ test("the JWT goes as Bearer, or in the query, and the API has the older path, i
 });
 
 const REFUSED: [question: object, message: string][] = [
-  [{ viewConfigId: "../../x" }, "viewConfigId is a UUID"],
-  [{ viewConfigId: undefined }, "viewConfigId is a UUID"],
-  [{ rangeStartTs: 2, rangeEndTs: 1 }, "rangeStartTs is after rangeEndTs"],
-  [{ rangeStartTs: 1.5 }, "rangeStartTs is a whole number of ms since 1970"],
-  [{ rangeEndTs: Number.NaN }, "rangeEndTs is a whole number of ms since 1970"],
-  [{ rangeEndTs: 1e300 }, "rangeEndTs is a whole number of ms since 1970"],
-  [{ filters: [] }, "filters is an object of arrays"],
-  [{ filters: { a: "x" } }, "a filter is an array of strings"],
-  [{ filters: { a: ["x", 1] } }, "a filter is an array of strings"],
+  [{ viewConfigId: "../../x" }, "viewConfigId must be a UUID"],
+  [{ viewConfigId: undefined }, "viewConfigId must be a UUID"],
+  [{ rangeStartTs: 2, rangeEndTs: 1 }, "rangeStartTs must not be after rangeEndTs"],
+  [{ rangeStartTs: 1.5 }, "rangeStartTs must be a whole number of ms since 1970"],
+  [{ rangeEndTs: Number.NaN }, "rangeEndTs must be a whole number of ms since 1970"],
+  [{ rangeEndTs: 1e300 }, "rangeEndTs must be a whole number of ms since 1970"],
+  [{ filters: [] }, "filters must be an object of arrays"],
+  [{ filters: { a: "x" } }, "each filter must be an array of strings"],
+  [{ filters: { a: ["x", 1] } }, "each filter must be an array of strings"],
   [{ timeoutMs: 0 }, "invalid timeoutMs: expected a number of ms, more than 0 and up to 20 days"],
   [{ timeoutMs: Number.NaN }, "invalid timeoutMs: expected a number of ms, more than 0 and up to 20 days"],
 ];
@@ -85,14 +85,14 @@ for (const [question, message] of REFUSED) {
 
 const STATUSES: [status: number, body: string, expected: string][] = [
   [400, "{}", "REFUSED 400: report: the platform answered 400"],
-  [404, "", "NOT_FOUND 404: report: the platform knows no such view or API (404)"],
-  [415, "", "REFUSED 415: report: the platform does not take JSON here (415)"],
+  [404, "", "NOT_FOUND 404: report: the platform has no such view or API (404)"],
+  [415, "", "REFUSED 415: report: the platform does not accept JSON here (415)"],
   [500, "boom", "REFUSED 500: report: the platform answered 500"],
   [500, "", "REFUSED 500: report: the platform answered 500"],
   [502, "", "REFUSED 502: report: the platform answered 502"],
   [504, "", "REFUSED 504: report: the platform answered 504"],
   [302, "", "LOST: report: foreign answer (status 302)"],
-  [204, "", "MALFORMED: report: the answer is no report, or breaks off (row 1)"],
+  [204, "", "MALFORMED: report: the answer is malformed or incomplete (row 1)"],
 ];
 
 for (const [status, body, expected] of STATUSES) {
@@ -119,7 +119,7 @@ for (const status of [401, 403]) {
     const made = rig((request) => request.reply(status));
     t.is(
       textOf((await build(made)).error),
-      `FORBIDDEN ${status}: report: the JWT is not valid, or has expired (${status})`,
+      `FORBIDDEN ${status}: report: the JWT is invalid or has expired (${status})`,
     );
     t.is(made.logins(), 2);
     t.is(made.seen.length, 4);
@@ -131,7 +131,7 @@ for (const status of [401, 403]) {
     });
     t.is(
       textOf((await build(made)).error),
-      `FORBIDDEN ${status}: report: the JWT is not valid, or has expired (${status})`,
+      `FORBIDDEN ${status}: report: the JWT is invalid or has expired (${status})`,
     );
     t.is(made.seen.length, 1);
   });
@@ -223,7 +223,7 @@ test("a report whose turn does not come before its deadline fails with a reason,
   const error = await t.throwsAsync(Promise.race([second, first.then(() => undefined)]), {
     instanceOf: ReportError,
   });
-  t.is(textOf(error), "TIMEOUT: report: its turn did not come within the time limit");
+  t.is(textOf(error), "TIMEOUT: report: still queued at the time limit");
   t.deepEqual((await first).rows, ROWS);
   t.deepEqual((await build(made)).rows, ROWS);
 });
@@ -237,7 +237,7 @@ test("128 reports may wait for their turn; one more is reported at once, and tho
       (error) => ends.push(textOf(error)),
     );
   await made.host.clock.runUntil(() => ends.length === 130);
-  t.deepEqual(ends, ["BUSY: 128 reports wait already", ...Array(129).fill("2 rows")]);
+  t.deepEqual(ends, ["BUSY: 128 reports are already queued", ...Array(129).fill("2 rows")]);
 });
 
 test("a report that takes long to be built is waited for: silence counts once the answer has begun", async (t) => {
@@ -266,7 +266,7 @@ test("the taker learns how many bytes came, in the end all of them", async (t) =
 test("no answer is a time-out at timeoutMs", async (t) => {
   const made = rig(() => {});
   const { error, ms } = await build(made, { timeoutMs: 5000 });
-  t.is(textOf(error), "TIMEOUT: report: not over within the time limit");
+  t.is(textOf(error), "TIMEOUT: report: not complete within the time limit");
   t.is(Math.round(ms), 5000);
 });
 
@@ -281,7 +281,7 @@ test("an answer that has begun and falls silent is given up, and the next report
     { reports: { idleMs: 2000 } },
   );
   const { error, ms, rows } = await build(made, { timeoutMs: 60_000 });
-  t.is(textOf(error), "TIMEOUT: report: the answer fell silent after 1 rows");
+  t.is(textOf(error), "TIMEOUT: report: no more data from the platform after 1 rows");
   t.deepEqual(rows, [{ a: 1 }]);
   t.true(ms <= 4100, `${ms}`);
   t.deepEqual((await build(made)).rows, ROWS);
@@ -301,7 +301,7 @@ test("an answer that comes a byte a second goes on until the time limit", async 
     { reports: { idleMs: 2000 } },
   );
   const { error, ms } = await build(made, { timeoutMs: 30_000 });
-  t.is(textOf(error), "TIMEOUT: report: not over within the time limit after 0 rows");
+  t.is(textOf(error), "TIMEOUT: report: not complete within the time limit after 0 rows");
   t.is(Math.round(ms), 30_000);
 });
 
@@ -324,10 +324,7 @@ test("an answer without a length that breaks off is no report", async (t) => {
     peer.send(`HTTP/1.1 200 \r\n\r\n${REPORT.slice(0, -1)}`);
     peer.end();
   });
-  t.is(
-    textOf((await build(made)).error),
-    "MALFORMED: report: the answer is no report, or breaks off (row 3)",
-  );
+  t.is(textOf((await build(made)).error), "MALFORMED: report: the answer is malformed or incomplete (row 3)");
 });
 
 test("chunks with extensions and trailers make no difference", async (t) => {
@@ -419,7 +416,7 @@ test("wrong options are reported all at once, and none is quoted", (t) => {
   const error = t.throws(() => new Reports(host, wrong), { instanceOf: ReportError });
   t.is(
     error?.message,
-    'unknown option "more"; url must be a string that begins with http:// or https://; session is a Session; api is a path like /apiTrendz/publicApi; jwtIn is header, bearer or query; rowBytes must be a whole number from 256 to 16777216; idleMs must be a whole number from 100 to 86400000',
+    'unknown option "more"; url must be a string that begins with http:// or https://; session must be a Session; api must be a path like /apiTrendz/publicApi; jwtIn must be header, bearer or query; rowBytes must be a whole number from 256 to 16777216; idleMs must be a whole number from 100 to 86400000',
   );
   t.notThrows(() => new Reports(host, { url: URL, session }));
 });
@@ -547,14 +544,8 @@ test("a JWT that was got in another way that is refused is renewed by its refres
   t.is(await good.token(1000, jwt("mine")), jwt("user-1"));
   t.deepEqual(good.paths(), ["token"]);
   const over = begin((request) => request.reply(401), own);
-  t.is(
-    await over.token(1000, jwt("mine")),
-    "FORBIDDEN 401: login: the JWT is not valid, or has expired (401)",
-  );
-  t.is(
-    await over.token(1000, jwt("mine")),
-    "FORBIDDEN 401: login: the JWT is not valid, or has expired (401)",
-  );
+  t.is(await over.token(1000, jwt("mine")), "FORBIDDEN 401: login: the JWT is invalid or has expired (401)");
+  t.is(await over.token(1000, jwt("mine")), "FORBIDDEN 401: login: the JWT is invalid or has expired (401)");
   t.deepEqual(over.paths(), ["token"]);
 });
 
@@ -600,7 +591,7 @@ for (const [what, answer, expected] of [
     (request) => request.reply(302, "", { Location: "http://evil.test/" }),
     "LOST: login: foreign answer (status 302)",
   ],
-  ["404", (request) => request.reply(404), "LOGIN 404: login: no platform logs in here (404)"],
+  ["404", (request) => request.reply(404), "LOGIN 404: login: no login service at this URL (404)"],
   ["a closed connection", ({ peer }) => peer.reset(), "LOST: login: connection reset"],
   ["nothing", () => {}, "TIMEOUT: login: no answer within the time limit"],
 ] as [string, Answer, string][]) {
@@ -627,10 +618,10 @@ test("wrong options of a session are reported all at once, and none is quoted", 
     t.throws(() => new Session(fakeHost(), options as SessionOptions), { instanceOf: ReportError })?.message;
   t.is(
     wrong({ url: "platform", username: "a" }),
-    "url must be a string that begins with http:// or https://; username and password go together",
+    "url must be a string that begins with http:// or https://; username and password must be given together",
   );
-  t.is(wrong({ url: URL }), "username and password, or a jwt, are needed");
-  t.is(wrong({ url: URL, jwt: "s3cret\r\n" }), "jwt is a text of letters, digits and . _ ~ + / = -");
+  t.is(wrong({ url: URL }), "username and password, or a jwt, are required");
+  t.is(wrong({ url: URL, jwt: "s3cret\r\n" }), "jwt must consist of letters, digits and . _ ~ + / = -");
   t.is(
     wrong({ url: URL, username: "", password: 7 }),
     "username must be a non-empty string; password must be a non-empty string",

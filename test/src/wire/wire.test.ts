@@ -651,8 +651,8 @@ test("a value that can't be stored is refused with a sentence that names it", (t
     [{ "a,b": 1 }, '"a,b" is a key with a comma'],
     [{ ok: 1, "": 1 }, '"" is a blank key'],
     [{ a: "x".repeat(70_000) }, '"a" is too large'],
-    [getter, "it holds a value that can't be read"],
-    [{}, "there are no values"],
+    [getter, "it contains a value that cannot be read"],
+    [{}, "no values given"],
     [[1], "values must be an object of keys and values"],
     [null, "values must be an object of keys and values"],
     ["text", "values must be an object of keys and values"],
@@ -922,7 +922,7 @@ test("accepts an application's time of 13 digits without a fraction, and nothing
   for (const ts of [seconds, seconds * 1000 + 0.5, 1e13, 0, -1, NaN, "1700000000000", undefined, null, 1n])
     t.is<unknown, unknown>(
       applicationTimestamp(ts),
-      "ts must be a whole number of milliseconds since 1970, of 13 digits",
+      "ts must be a whole number of milliseconds since 1970, with 13 digits",
       String(ts),
     );
 });

@@ -128,7 +128,7 @@ test.serial(
 
 const ENDS: [status: number, code: number, message: RegExp][] = [
   [400, 3, /answered 400 \(does the view have these filters\?/],
-  [403, 3, /the JWT is not valid, or has expired \(403\)/],
+  [403, 3, /the JWT is invalid or has expired \(403\)/],
   [404, 3, /no such view or API \(404\) \(check --view and --url; older servers need --api trendz\)/],
   [415, 3, /does not take JSON here \(415\) \(is --url the analytics server\?\)/],
   [429, 7, /too many requests \(429\) until the time limit \(later, or with a longer --deadline\)/],
@@ -187,7 +187,7 @@ test.serial("wrong usage is reported before anything is sent", async (t) => {
     [["--from", "today", "--to", "yesterday"], /--from is later than --to/],
     [["--url", "ftp://x"], /url is a text that begins with http/],
     [["--from", "1900-01-01"], /Reports begin in 1970/],
-    [["--to", "999999999999999"], /rangeEndTs is a whole number/],
+    [["--to", "999999999999999"], /rangeEndTs must be a whole number/],
     [["--jwt", "x"], /--jwt or --username, not both/],
     [["-o", ""], /needs the name of a file/],
     [["--api", "other"], /analytics, trendz or a path/],
@@ -302,7 +302,10 @@ test.serial("where nobody logs in, and what goes over http, is said", async (t) 
   const nobody = await run(["--auth-url", `${url}/x`]);
   t.deepEqual(
     [nobody.code, nobody.err],
-    [3, "error: login: no platform logs in here (404) (does --auth-url, or --url, lead to the platform?)\n"],
+    [
+      3,
+      "error: login: no login service at this URL (404) (does --auth-url, or --url, lead to the platform?)\n",
+    ],
   );
   // Nothing goes there: nobody listens where the login is.
   const clear = await run(["--url", "http://192.0.2.1", "--auth-url", "https://127.0.0.1:1"]);

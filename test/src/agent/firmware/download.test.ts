@@ -325,7 +325,7 @@ const REFUSED: {
   {
     title: "an unknown algorithm",
     change: { fw_checksum_algorithm: "SHA3" },
-    error: /fw_checksum_algorithm is not known/,
+    error: /fw_checksum_algorithm is unknown/,
   },
   { title: "a missing size", change: { fw_size: undefined }, error: /incomplete \(fw_size is missing\)/ },
   { title: "a size that is text", change: { fw_size: "20000" }, error: /is invalid \(fw_size/ },

@@ -25,7 +25,7 @@ const INVALID: [string, Record<string, unknown>, string][] = [
   [
     "an unknown algorithm",
     { fw_checksum_algorithm: "SHA3" },
-    "the assignment is invalid (fw_checksum_algorithm is not known)",
+    "the assignment is invalid (fw_checksum_algorithm is unknown)",
   ],
   ["a title that is a path", { fw_title: "../../lamp" }, "the title is not firmware.title of this device"],
   [

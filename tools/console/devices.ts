@@ -61,7 +61,7 @@ export function devicesPage(query: URLSearchParams): Page {
     const heads = COLUMNS.map(({ text, sort }) => sort && sortButton(text, sort, list, change));
     const table = new Table(COLUMNS, { label: "Devices", heads, className: "devices" });
     const pager = new Pager((page) => change({ page }));
-    const values = new LastValues(session);
+    const values = new LastValues(session, () => draw());
     let shown: ListedDevice[] = [];
     const draw = (): void => {
       table.show(shown.map((device) => rowOf(session, device, values)));

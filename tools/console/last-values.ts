@@ -5,11 +5,13 @@ import type { Session } from "./session.js";
 export class LastValues {
   readonly end: () => void;
   readonly #session: Session;
+  readonly #onChange: () => void;
   /** Undefined while a device's values are read, and for a device without any. */
   readonly #values = new Map<string, LastValue | undefined>();
 
-  constructor(session: Session) {
+  constructor(session: Session, onChange: () => void) {
     this.#session = session;
+    this.#onChange = onChange;
     this.end = session.on("telemetry", ({ deviceId, ts, values }) => {
       const readings = Object.entries(values).map(([key, value]) => [key, { ts, value }] as const);
       this.#take(deviceId, lastValueOf(Object.fromEntries(readings)));
@@ -27,7 +29,10 @@ export class LastValues {
       this.#values.set(id, undefined);
       // A device that is deleted meanwhile has no values. Another failure is tried again.
       this.#session.operator.timeSeries.latest(id).then(
-        (readings) => this.#take(id, lastValueOf(readings)),
+        (readings) => {
+          this.#take(id, lastValueOf(readings));
+          this.#onChange();
+        },
         () => this.#values.delete(id),
       );
     }

@@ -21,7 +21,11 @@ test("a wrong password is named, the right one shows the devices, with their sta
   await page.getByLabel("User").fill(TENANT[0]);
   await page.getByLabel("Password").fill("wrong");
   await page.keyboard.press("Enter");
-  await page.getByText("Invalid username or password").waitFor();
+  await page
+    .getByRole("form", { name: "Log in" })
+    .getByRole("alert")
+    .getByText("Invalid username or password")
+    .waitFor();
   await page.getByLabel("Password").fill(TENANT[1]);
   await page.keyboard.press("Enter");
   const row = page.getByRole("row", { name: /list-1/ });
@@ -462,7 +466,7 @@ test("300 devices come by pages, the live ones first, sorted and filtered as ask
   await list.getByText("page 1 of 12").waitFor();
   t.is((await names()).length, 25);
   await page.getByText("300 devices").waitFor();
-  await list.getByRole("row", { name: /update-kept/ }).waitFor();
+  await list.getByRole("row", { name: /update-confirmed/ }).waitFor();
   t.is(await list.locator("tbody .dot.on").count(), 6);
   await list.getByRole("button", { name: "Next" }).click();
   await list.getByText("page 2 of 12").waitFor();
@@ -798,5 +802,158 @@ test("markup of a device is text on every page, and so is a name that only anoth
   await page.locator("#messages").getByText(MARKUP).waitFor();
   t.is(await page.locator("img").count(), 0);
   await page.getByRole("button", { name: "Undo" }).click();
+  t.deepEqual(errors, []);
+});
+
+test("adds a device, and shows its token and a command only after a click", async (t) => {
+  await device("added-before");
+  const { page, errors } = await loggedIn();
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.getByRole("button", { name: "Add device" }).click();
+  const dialog = page.getByRole("dialog");
+  await entry(dialog, "Name").fill("added-before");
+  await page.keyboard.press("Enter");
+  await dialog
+    .getByRole("alert")
+    .getByText(/already exists/)
+    .waitFor();
+  await entry(dialog, "Name").fill("added-1");
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog", { name: "added-1 is added" }).waitFor();
+  const added = await rig.operator().devices.byName("added-1");
+  const { credentialsId: token } = await rig.operator().devices.credentials(added?.id.id ?? "");
+  t.false((await page.content()).includes(token));
+  await dialog.getByRole("button", { name: "Show access token" }).click();
+  await dialog.getByText(token, { exact: true }).waitFor();
+  const command = `MOTE_TOKEN=${token} npx mote-cli run --url ${rig.platform().url}`;
+  await dialog.getByText(command, { exact: true }).waitFor();
+  await dialog.getByRole("button", { name: "Copy the command" }).click();
+  await page.getByText("Copied the command.").waitFor();
+  t.is(await page.evaluate<string>("navigator.clipboard.readText()"), command);
+  await dialog.getByRole("button", { name: "Close" }).click();
+  await dialog.waitFor({ state: "detached" });
+  t.false((await page.content()).includes(token));
+  await page.goto(`${rig.platform().url}/#/device/${added?.id.id}`);
+  await page.getByRole("button", { name: "Connect" }).click();
+  await page.getByRole("dialog", { name: "Connect added-1" }).waitFor();
+  t.false((await page.content()).includes(token));
+  t.deepEqual(errors, ["Failed to load resource: the server responded with a status of 400 (Bad Request)"]);
+});
+
+test("lists each device with its firmware and its last value as it arrives", async (t) => {
+  const one = await device("values-1");
+  await one.send("telemetry", { current_fw_title: "pump", current_fw_version: "1.2.3", level: 7.25 });
+  const { page, errors } = await loggedIn();
+  await page.getByLabel("Search").fill("values-1");
+  await page.getByRole("row", { name: /values-1 default 1\.2\.3 \(pump\) level 7\.25 active/ }).waitFor();
+  await one.send("telemetry", { level: 8.5 });
+  await page.getByRole("row", { name: /level 8\.5 active/ }).waitFor();
+  t.deepEqual(errors, []);
+});
+
+test("shows an RPC's answer in full", async (t) => {
+  const one = await device("rpc-full");
+  const value = { list: Array.from({ length: 60 }, (_, n) => ({ n, text: "x".repeat(10) })) };
+  void one.answer(() => value);
+  const { page, errors } = await pageOf(one);
+  const rpc = part(page, "RPC");
+  await entry(rpc, "Method").fill("list");
+  await page.keyboard.press("Enter");
+  const full = rpc.getByRole("region", { name: "Full answer" });
+  await full.waitFor();
+  t.is(await full.textContent(), JSON.stringify(value, undefined, 2));
+  t.deepEqual(errors, []);
+});
+
+test("shows time, value and unit of a point under the pointer", async (t) => {
+  const one = await device("tooltip-1");
+  await rig.operator().attributes.set(one.id, "SERVER_SCOPE", { units: { temperature: "°C" } });
+  const now = Date.now();
+  for (let n = 20; n > 0; n--)
+    await one.send("telemetry", { ts: now - n * 10_000, values: { temperature: 21.5 } });
+  const { page, errors } = await pageOf(one);
+  const telemetry = part(page, "Telemetry");
+  await telemetry.getByRole("figure", { name: /temperature, 20 points, the last is 21.5 °C/ }).waitFor();
+  await telemetry.getByRole("row", { name: /temperature 21\.5 °C .* ago/ }).waitFor();
+  const chart = telemetry.locator(".u-over");
+  t.is(await telemetry.locator(".tip:visible").count(), 0);
+  await chart.hover();
+  await telemetry.locator(".tip").getByText("21.5 °C", { exact: true }).waitFor();
+  t.regex((await telemetry.locator(".tip").textContent()) ?? "", /^21\.5 °C\d\d:\d\d:\d\d$/);
+  await page.mouse.move(0, 0);
+  await telemetry.locator(".tip").waitFor({ state: "hidden" });
+  t.deepEqual(errors, []);
+});
+
+test("folds diagnostic attributes away, and shows moments and sizes readably", async (t) => {
+  const one = await device("folded-1");
+  await one.send("attributes", { serial: "A-1", moteErrors: "3x lost", bootTime: 1_700_000_000_000 });
+  await rig.operator().attributes.set(one.id, "SHARED_SCOPE", { fw_size: 1_234_567 });
+  const { page, errors } = await pageOf(one);
+  const attributes = part(page, "Attributes");
+  await attributes.getByRole("row", { name: "serial A-1" }).waitFor();
+  await attributes.getByRole("row", { name: /bootTime 1[45] Nov \d\d:/ }).waitFor();
+  const size = attributes.getByRole("row", { name: /fw_size 1\.23 MB/ });
+  t.is(await size.locator(".cut").nth(1).getAttribute("title"), "1234567");
+  t.is(await attributes.getByText("moteErrors").filter({ visible: true }).count(), 0);
+  await attributes.getByText("Diagnostics (1)").click();
+  await attributes.getByRole("row", { name: /moteErrors 3x lost/ }).waitFor();
+  t.deepEqual(errors, []);
+});
+
+test("reads the device's own log, and says when the device keeps none", async (t) => {
+  const one = await device("log-1");
+  const lines = [
+    [1, 0.5, "info", "started"],
+    [2, 3, "warn", MARKUP],
+  ];
+  const log = { log: "a", build: null, uptime: 9, level: "info", lost: 0, since: 2, more: false, lines };
+  let answer: unknown = log;
+  void one.answer(() => answer);
+  const { page, errors } = await pageOf(one);
+  const place = part(page, "Log");
+  await place.getByRole("button", { name: "Read the log" }).click();
+  await place.getByRole("row", { name: "500 ms info started" }).waitFor();
+  await place.getByText("Log level info; up 9 s.").waitFor();
+  t.is(await page.locator("img").count(), 0);
+  answer = { error: { code: "METHOD_NOT_FOUND" } };
+  await place.getByRole("button", { name: "Read the log" }).click();
+  await place.getByText("This firmware keeps no log.").waitFor();
+  t.deepEqual(errors, []);
+});
+
+test("links to the flash page, and has an icon", async (t) => {
+  const { page, errors } = await loggedIn();
+  t.regex((await page.locator("link[rel=icon]").getAttribute("href")) ?? "", /^data:image\/svg\+xml,.{100,}/);
+  await page.getByRole("link", { name: "Flash a board" }).click();
+  await page.getByRole("heading", { name: "Flash a board", level: 1 }).waitFor();
+  t.deepEqual(
+    errors.filter((error) => !error.includes("404")),
+    [],
+  );
+});
+
+test("a phone shows one line per value", async (t) => {
+  const one = await device("lines-1");
+  await one.send("telemetry", {
+    temperature: 21.5,
+    note: "a text that is longer than its column ".repeat(3),
+  });
+  await one.send("attributes", { serial: "a serial number that is longer than its column" });
+  const { page, errors } = await pageOf(one, { width: 390 });
+  const heights = (name: string): Promise<number[]> =>
+    page
+      .getByRole("table", { name })
+      .locator("tbody tr")
+      .evaluateAll((rows) => rows.map((row) => (row as unknown as { offsetHeight: number }).offsetHeight));
+  await page.getByRole("row", { name: /^note/ }).waitFor();
+  const values = await heights("Latest values");
+  t.is(values.length, 2);
+  await page
+    .getByRole("navigation", { name: "Sections" })
+    .getByRole("button", { name: "Attributes" })
+    .click();
+  for (const height of [...values, ...(await heights("client attributes"))])
+    t.true(height > 0 && height <= 36, `${height}`);
   t.deepEqual(errors, []);
 });

@@ -31,13 +31,13 @@ export const UPDATES: Record<string, readonly Report[]> = {
   downloading: DOWNLOADING,
   verified: VERIFIED,
   trial: TRIAL,
-  kept: [...TRIAL, state(2, "UPDATED")],
+  confirmed: [...TRIAL, state(2, "UPDATED")],
   "rolled-back": [...TRIAL, state(2, "FAILED", "the new image did not start (task watchdog)")],
   failed: [...DOWNLOADING, state(2, "FAILED", "the platform has no such package")],
 };
 
 /** By the end of the device's name: the stage of a rollout that it is in. */
-const ROLLED_OUT: Record<string, number> = { kept: 1, trial: 2, "rolled-back": 2, downloading: 2 };
+const ROLLED_OUT: Record<string, number> = { confirmed: 1, trial: 2, "rolled-back": 2, downloading: 2 };
 const PLAN = [1, 4, 300];
 
 /** The machine's clock, set back while a past is made. */
@@ -96,7 +96,7 @@ export async function makeFleet({ url }: Platform, clock: MovedClock, size: numb
       await send(url, `token-of-update-${name}`, { ts: now - secondsAgo * 1000, values });
   for (const [name, stage] of Object.entries(ROLLED_OUT)) {
     const note = { package: pack.id.id, title: TITLE, version: "2.0.0", stage, plan: PLAN, at: now };
-    const moteRollout = name === "kept" ? { ...note, passed: true } : note;
+    const moteRollout = name === "confirmed" ? { ...note, passed: true } : note;
     await operator.attributes.set(ids.get(`update-${name}`) ?? "", "SERVER_SCOPE", { moteRollout });
   }
   return { operator, ids };

@@ -33,11 +33,12 @@ export class Played {
     while (!this.#ended) {
       const response = await fetch(`${this.#base}rpc?timeout=1000`).catch(() => undefined);
       if (response?.status !== 200) continue;
-      const { id, method, params } = (await response.json()) as {
-        id: number;
-        method: string;
-        params: unknown;
-      };
+      // Another test's fault may answer with a page.
+      const request = (await response.json().catch(() => undefined)) as
+        | { id: number; method: string; params: unknown }
+        | undefined;
+      if (!request) continue;
+      const { id, method, params } = request;
       await this.send(`rpc/${id}`, answer(method, params));
     }
   }

@@ -75,7 +75,7 @@ function pages(): Record<string, readonly [hash: string, text: string]> {
     device: [of(LONG_NAME), "Latest values"],
     updates: ["#/updates", "Rolled back 1"],
     "update-downloading": [`${of("update-downloading")}/update`, "The update is running"],
-    "update-kept": [`${of("update-kept")}/update`, "is confirmed"],
+    "update-confirmed": [`${of("update-confirmed")}/update`, "is confirmed"],
     "update-rolled-back": [`${of("update-rolled-back")}/update`, "task watchdog"],
     faults: ["#/faults", "airport Wi-Fi"],
   };

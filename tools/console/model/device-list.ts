@@ -90,7 +90,7 @@ export interface ListedDevice {
   id: string;
   name: string;
   profile: string;
-  /** Title and version that the device reported; empty if it reported none. */
+  /** Version and title that the device reported; empty if it reported none. */
   firmware: string;
   isActive: boolean;
   /** In milliseconds since 1970. */
@@ -106,10 +106,16 @@ export function listedDevice({ entityId, latest }: EntityData): ListedDevice {
     id: entityId.id,
     name: name?.value ?? "",
     profile: type?.value ?? "",
-    firmware: `${title?.value ?? ""} ${version?.value ?? ""}`.trim(),
+    firmware: firmwareOf(title?.value ?? "", version?.value ?? ""),
     isActive: active?.value === "true",
     lastSeen: Number.isFinite(seen) ? seen : undefined,
   };
+}
+
+/** The version first: a narrow column truncates the title. */
+function firmwareOf(title: string, version: string): string {
+  if (version === "" || title === "") return version || title;
+  return `${version} (${title})`;
 }
 
 export interface LastValue extends Reading {

@@ -1,4 +1,4 @@
-import type { Host } from "./port.js";
+import type { Clock, Host } from "./port.js";
 
 /**
  * Calls application code. An exception or a rejected promise is logged as `what` and has no other
@@ -14,31 +14,65 @@ export const guarded = (host: Host, what: string, call: () => unknown): void => 
   }
 };
 
+/** The outcome of a call of application code. */
+export type AppOutcome<T> =
+  | { kind: "value"; value: T }
+  | { kind: "threw"; error: unknown }
+  | { kind: "late" };
+
 /**
- * Runs application code with a time limit. Undefined, with a log entry, if it throws or exceeds
- * `ms`. Never rejects.
+ * Calls application code, which may throw, answer late or never. `done` gets the outcome once, at
+ * most `ms` later. Returns a function that cancels the wait.
+ */
+export const callApp = <T>(
+  clock: Clock,
+  ms: number,
+  call: () => T | Promise<T>,
+  done: (outcome: AppOutcome<T>) => void,
+): (() => void) => {
+  let cancel: (() => void) | undefined;
+  let over = false;
+  const end = (outcome: AppOutcome<T>) => {
+    if (over) return;
+    over = true;
+    cancel?.();
+    done(outcome);
+  };
+  const fail = (error: unknown) => end({ kind: "threw", error });
+  try {
+    const returned = call();
+    if (isThenable(returned)) {
+      cancel = clock.timer(Math.max(0, ms), () => end({ kind: "late" }));
+      Promise.resolve(returned).then((value) => end({ kind: "value", value }), fail);
+    } else end({ kind: "value", value: returned });
+  } catch (error) {
+    fail(error);
+  }
+  return () => {
+    over = true;
+    cancel?.();
+  };
+};
+
+/**
+ * Returns the result of application code, or undefined if it throws or takes longer than `ms`,
+ * which is logged. Never rejects.
  */
 export const limited = <T>(
-  host: Host,
+  host: Pick<Host, "clock" | "log">,
   what: string,
   ms: number,
-  work: () => T | Promise<T>,
+  call: () => T | Promise<T>,
 ): Promise<T | undefined> => {
   return new Promise((resolve) => {
-    const end = (failure: string) => {
-      cancel();
-      host.log("error", `${what} ${failure}`);
+    callApp(host.clock, ms, call, (outcome) => {
+      if (outcome.kind === "value") return resolve(outcome.value);
+      host.log("error", `${what} ${outcome.kind === "late" ? "took too long" : "failed"}`);
       resolve(undefined);
-    };
-    const cancel = host.clock.timer(Math.max(0, ms), () => end("took too long"));
-    Promise.resolve()
-      .then(work)
-      .then(
-        (value) => {
-          cancel();
-          resolve(value);
-        },
-        () => end("failed"),
-      );
+    });
   });
 };
+
+/** True for a value that `await` would wait for. */
+const isThenable = <T>(value: T | Promise<T>): value is Promise<T> =>
+  typeof (value as { then?: unknown } | null | undefined)?.then === "function";

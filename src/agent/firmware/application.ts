@@ -1,3 +1,4 @@
+import { type AppOutcome, callApp } from "../../guarded.js";
 import type { PlatformSession } from "../../platform/index.js";
 import type { Signal } from "../../platform/signal.js";
 import type { Reporter } from "./reporter.js";
@@ -14,26 +15,20 @@ export async function askApplication<T>(
   question: () => T | Promise<T>,
   limitMs: number,
 ): Promise<T | undefined> {
-  const { clock } = session.host;
-  const end = clock.now() + limitMs;
-  let answered = false;
-  let answer: T | undefined;
-  const done = (value?: T) => {
-    answered = true;
-    answer = value;
+  const { host } = session;
+  let outcome: AppOutcome<T> | undefined;
+  const cancel = callApp(host.clock, limitMs, question, (answered) => {
+    outcome = answered;
     signal.notify();
-  };
-  Promise.resolve()
-    .then(question)
-    .then(done, () => {
-      session.host.log(
-        "error",
-        "a firmware callback of the application threw: see firmware.allow and firmware.selfTest",
-      );
-      done();
-    });
-  while (!answered && session.running && clock.now() < end) await signal.wait(end - clock.now());
-  return answer;
+  });
+  while (!outcome && session.running) await signal.wait();
+  cancel();
+  if (outcome?.kind === "threw")
+    host.log(
+      "error",
+      "a firmware callback of the application threw: see firmware.allow and firmware.selfTest",
+    );
+  return outcome?.kind === "value" ? outcome.value : undefined;
 }
 
 /** Restarts the machine. Resolves only if the session stops instead. */

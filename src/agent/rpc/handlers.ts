@@ -1,6 +1,7 @@
 // The application's handlers of server-side RPC, run under a time limit.
 
 import { MoteError } from "../../errors.js";
+import { type AppOutcome, callApp } from "../../guarded.js";
 import type { PlatformSession } from "../../platform/index.js";
 import type { Redactor } from "../../port.js";
 import { encodeAnswer, encodeError, type RpcErrorCode } from "../../wire/rpc.js";
@@ -77,36 +78,34 @@ export class Handlers {
 
   /** Runs the handler and returns its result or failure as the text of an answer. Never rejects. */
   run(handler: Handler, params: Json | undefined): Promise<HandlerResult> {
+    const call = () => handler.call(params === undefined ? null : params);
     return new Promise((resolve) => {
-      const fail = (code: RpcErrorCode, message: string) =>
-        end({ text: encodeError(code, message), error: code });
-      let cancel: (() => void) | undefined;
-      const end = (result: HandlerResult) => {
-        cancel?.();
-        resolve(result);
-      };
-      const failed = (error: unknown) => {
-        const { code, message } = failureOf(error, this._session.redactor);
-        fail(code, message);
-      };
-      const succeed = (value: unknown) => {
-        const answer = encodeAnswer(value, this._answerBytes);
-        if (answer.ok) end({ text: this._session.redactor.cleanJson(answer.text), error: undefined });
-        else fail(answer.code, answer.reason);
-      };
-      try {
-        const returned = handler.call(params === undefined ? null : params);
-        if (!isThenable(returned)) return succeed(returned);
-        cancel = this._session.host.clock.timer(handler.timeoutMs, () =>
-          fail("TIMEOUT", "the handler took too long"),
-        );
-        Promise.resolve(returned).then(succeed).catch(failed);
-      } catch (error) {
-        failed(error);
-      }
+      callApp(this._session.host.clock, handler.timeoutMs, call, (outcome) => resolve(this._answer(outcome)));
     });
   }
+
+  private _answer(outcome: AppOutcome<unknown>): HandlerResult {
+    const { redactor } = this._session;
+    if (outcome.kind === "late") return failed("TIMEOUT", "the handler took too long");
+    try {
+      if (outcome.kind === "value") {
+        const answer = encodeAnswer(outcome.value, this._answerBytes);
+        if (!answer.ok) return failed(answer.code, answer.reason);
+        return { text: redactor.cleanJson(answer.text), error: undefined };
+      }
+    } catch (error) {
+      // Reading the application's value may throw.
+      return this._answer({ kind: "threw", error });
+    }
+    const { code, message } = failureOf(outcome.error, redactor);
+    return failed(code, message);
+  }
 }
+
+const failed = (code: RpcErrorCode, message: string): HandlerResult => ({
+  text: encodeError(code, message),
+  error: code,
+});
 
 /**
  * Maximum length of a handler's error message for the operator, and the part checked for secrets.
@@ -124,9 +123,4 @@ const failureOf = (error: unknown, redactor: Redactor): { code: RpcErrorCode; me
       failure.message = redactor.clean(message.slice(0, CHECKED_FOR_SECRETS)).slice(0, MAX_MESSAGE);
   } catch {}
   return failure;
-};
-
-/** True for a value that `await` would wait for. */
-const isThenable = (value: unknown): boolean => {
-  return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 };

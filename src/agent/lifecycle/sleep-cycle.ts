@@ -11,15 +11,7 @@ import { Signal } from "../../platform/signal.js";
 import { checkTimeout, DEFAULT_TIMEOUT_MS } from "../../platform/wait.js";
 import type { CycleSettings } from "../options/sleep-cycle.js";
 import type { AgentParts } from "./agent-parts.js";
-import {
-  type Memory,
-  measure,
-  readMemory,
-  schedule,
-  type Wake,
-  type WakeOptions,
-  writeMemory,
-} from "./wake.js";
+import { type Memory, readMemory, schedule, type Wake, type WakeOptions, writeMemory } from "./wake.js";
 
 /** Time for requests in progress to notice the deadline. */
 const MARGIN_MS = 200;
@@ -120,13 +112,10 @@ export class Cycle {
     this._memory = memory;
     const asleep = before ? began - this._endedAt : memory.sleep;
     const slept = typeof sleptMs === "number" && sleptMs >= 0 && sleptMs < MAX_SLEEP_MS ? sleptMs : asleep;
-    memory.own += slept;
-    const passed = slept * memory.rate;
     if (memory.retry > 0) memory.retry = Math.max(0, memory.retry - slept);
     const { time, telemetry } = this._parts;
-    if (!before) telemetry.refusals.awake(memory, slept);
-    if (memory.exactFrom < 0) memory.exactFrom = time.ticks;
-    time.awake(memory.at && memory.at + passed, memory.ticks + passed, memory.exactFrom, memory.own);
+    if (!before) telemetry.refusals.wake(memory, slept);
+    time.wake(memory, slept);
     memory.wakes++;
     return memory;
   }
@@ -220,12 +209,8 @@ export class Cycle {
     const unkept = outbox.close();
     const now = host.clock.now();
     this._endedAt = now;
-    memory.own += now - began;
-    const wall = time.now() ?? 0;
-    if (time.synchronized) measure(memory, wall);
-    memory.at = wall;
-    memory.ticks = time.ticks;
-    telemetry.refusals.asleep(memory);
+    time.sleep(memory, now - began);
+    telemetry.refusals.sleep(memory);
     const { everyMs } = this._settings;
     const apart = memory.due <= 1 ? 1 - JITTER + 2 * JITTER * share(host) : 1;
     memory.sleep = Math.max(MIN_SLEEP_MS, Math.round((everyMs * apart) / memory.rate - (now - began)));

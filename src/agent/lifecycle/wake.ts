@@ -5,6 +5,7 @@ import { parseObject } from "../../wire/text/json.js";
 import type { UpdateMemory } from "../firmware/firmware.js";
 import type { CycleSettings } from "../options/sleep-cycle.js";
 import type { RefusalMemory } from "../telemetry/telemetry.js";
+import type { TimeMemory } from "../time/time.js";
 
 /**
  * Result of `sample`: the values of a point or `{ values, alarm }`; undefined or null records
@@ -86,7 +87,7 @@ export interface Wake {
 }
 
 /** The parsed `kept` string. Flags are 0 or 1. */
-export interface Memory extends UpdateMemory, RefusalMemory {
+export interface Memory extends UpdateMemory, RefusalMemory, TimeMemory {
   wakes: number;
   /** Wakes until the next connecting one. */
   due: number;
@@ -94,21 +95,8 @@ export interface Memory extends UpdateMemory, RefusalMemory {
   step: number;
   /** An alarm or `connect` waits since a failed attempt. */
   urgent: number;
-  /** Time at the end of the wake, ms since 1970; 0: unknown. */
-  at: number;
-  ticks: number;
-  /** Ticks at power-on. */
-  exactFrom: number;
   /** Requested duration of the sleep, in ms. */
   sleep: number;
-  /**
-   * Time of the last synchronization (ms since 1970; 0: never), and ms since it by the machine's
-   * own clock.
-   */
-  told: number;
-  own: number;
-  /** Real ms per ms of the machine's own clock. */
-  rate: number;
   radio: number;
   points: number;
 }
@@ -117,12 +105,6 @@ const FORMAT = 1;
 const STATE_LENGTH = 16;
 /** Maximum interval between two attempts, give or take half, unless uploads are rarer anyway. */
 const LONGEST_BACKOFF_MS = 6 * 3_600_000;
-/**
- * The platform's time has a resolution of 1 s, so shorter intervals cannot measure the clock's
- * drift.
- */
-const MEASURED_MS = 600_000;
-const WORST_DRIFT = 0.15;
 
 /** Parses the memory of the last wake. Defaults as after power-on if it is missing or invalid. */
 export const readMemory = (host: Pick<Host, "encode">, kept: string | undefined): Memory => {
@@ -159,17 +141,6 @@ export const readMemory = (host: Pick<Host, "encode">, kept: string | undefined)
     found[key] = value;
   }
   return Object.assign(memory, found);
-};
-
-/**
- * The time was synchronized to `now`. Two synchronizations show how fast the machine's clock runs.
- */
-export const measure = (memory: Memory, now: number): void => {
-  if (memory.told !== 0 && memory.own < MEASURED_MS) return;
-  const rate = (now - memory.told) / memory.own;
-  if (memory.told !== 0 && Math.abs(rate - 1) < WORST_DRIFT) memory.rate = rate;
-  memory.told = now;
-  memory.own = 0;
 };
 
 /**

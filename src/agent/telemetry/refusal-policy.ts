@@ -94,7 +94,7 @@ export class RefusalPolicy {
   }
 
   /** Restores the state after a sleep of `sleptMs`. */
-  awake(memory: RefusalMemory, sleptMs: number): void {
+  wake(memory: RefusalMemory, sleptMs: number): void {
     if (memory.alone === 1) this._limit.alone();
     if (memory.probed === 0) return;
     this.outage = true;
@@ -103,7 +103,7 @@ export class RefusalPolicy {
   }
 
   /** Saves the state before a sleep. */
-  asleep(memory: RefusalMemory): void {
+  sleep(memory: RefusalMemory): void {
     memory.alone = this._limit.points === 1 ? 1 : 0;
     memory.probed = this.outage ? Math.max(1, Math.ceil(this._host.clock.now() - this._probedAt)) : 0;
   }

@@ -27,6 +27,13 @@ const LAST_EPOCH = 65_535;
  */
 const LOST_EPOCH_MS = 86_400_000;
 
+/**
+ * The platform's time has a resolution of 1 s, so shorter intervals cannot measure the clock's
+ * drift.
+ */
+const MEASURED_MS = 600_000;
+const WORST_DRIFT = 0.15;
+
 /** Kinds of points: stamped by the agent, by the application, or with ticks of a boot epoch. */
 export const STAMPED = 1;
 export const GIVEN = 2;
@@ -39,6 +46,21 @@ interface BootEpoch {
   readonly epoch: number;
   readonly start: number;
   readonly exactFrom: number;
+}
+
+/** Memory of the time over a sleep. The names are those of stored members. */
+export interface TimeMemory {
+  /** Time at the end of the wake, ms since 1970; 0: unknown. */
+  at: number;
+  ticks: number;
+  /** Ticks at power-on, exact from here on; -1: no wake yet. */
+  exactFrom: number;
+  /** Time of the last synchronization, ms since 1970; 0: never. */
+  told: number;
+  /** Milliseconds since then, by the machine's own clock. */
+  own: number;
+  /** Real ms per ms of the machine's own clock. */
+  rate: number;
 }
 
 export class Time {
@@ -87,7 +109,7 @@ export class Time {
     return this.known && !this._isEstimated;
   }
 
-  /** Milliseconds that continue over restarts, and over sleeps if `awake` knows them. */
+  /** Milliseconds that continue over restarts, and over sleeps if `wake` knows them. */
   get ticks(): number {
     return this._ms() + this._offset;
   }
@@ -102,18 +124,26 @@ export class Time {
     this._learned = ms - this._ms();
   }
 
-  /**
-   * Continues after a sleep. `at`: estimated time now (ms since 1970; 0: unknown, keep this run's
-   * time). `ticks`: ticks now, exact from `exactFrom` on. `unsynchronizedMs`: time since the last
-   * synchronization.
-   */
-  awake(at: number, ticks: number, exactFrom: number, unsynchronizedMs: number): void {
-    this._setBackMs = Math.max(SLEPT_BACK_MS, unsynchronizedMs / 10);
-    this._exactFrom = exactFrom;
-    this._offset += Math.max(0, Math.floor(ticks) - this.ticks);
+  /** Restores the state after a sleep of `sleptMs` by the machine's own clock. */
+  wake(memory: TimeMemory, sleptMs: number): void {
+    memory.own += sleptMs;
+    const passed = sleptMs * memory.rate;
+    if (memory.exactFrom < 0) memory.exactFrom = this.ticks;
+    this._setBackMs = Math.max(SLEPT_BACK_MS, memory.own / 10);
+    this._exactFrom = memory.exactFrom;
+    this._offset += Math.max(0, Math.floor(memory.ticks + passed) - this.ticks);
     this._isEstimated = true;
-    const known = clockTimestamp(at);
+    const known = clockTimestamp(memory.at && memory.at + passed);
     if (known !== undefined) this._learned = known - this._ms();
+  }
+
+  /** Saves the state before a sleep, after a wake of `awakeMs`. */
+  sleep(memory: TimeMemory, awakeMs: number): void {
+    memory.own += awakeMs;
+    const now = this.now() ?? 0;
+    if (this.synchronized) measureRate(memory, now);
+    memory.at = now;
+    memory.ticks = this.ticks;
   }
 
   /**
@@ -236,6 +266,17 @@ export class Time {
     return Math.floor(this._host.clock.now());
   }
 }
+
+/**
+ * The time was synchronized to `now`. Two synchronizations show how fast the machine's clock runs.
+ */
+export const measureRate = (memory: TimeMemory, now: number): void => {
+  if (memory.told !== 0 && memory.own < MEASURED_MS) return;
+  const rate = (now - memory.told) / memory.own;
+  if (memory.told !== 0 && Math.abs(rate - 1) < WORST_DRIFT) memory.rate = rate;
+  memory.told = now;
+  memory.own = 0;
+};
 
 /**
  * The stored boot epochs, latest last, and the time stamp of their last point. The platform sends

@@ -1,7 +1,8 @@
 // Wakes of a device that sleeps in between.
 import ava from "ava";
 import fc from "fast-check";
-import { measure, readMemory, writeMemory } from "../../../../src/agent/lifecycle/wake.js";
+import { readMemory, writeMemory } from "../../../../src/agent/lifecycle/wake.js";
+import { measureRate } from "../../../../src/agent/time/time.js";
 import { crc32 } from "../../../../src/wire/crypto/crc32.js";
 import { details, NAME, startRig, test } from "../rig.js";
 import { Sleeper } from "../sleeper.js";
@@ -399,7 +400,7 @@ ava(
     const memory = readMemory({ encode }, undefined);
     const pass = (ms: number, rate: number, from: number): number => {
       memory.own += ms;
-      measure(memory, from + ms * rate);
+      measureRate(memory, from + ms * rate);
       return from + ms * rate;
     };
     let now = pass(5000, 1, 1e12);

@@ -544,9 +544,10 @@ test("without a time of day sleep counts as far as the wakes measure it", (t) =>
   const host = fakeHost({ store, clock });
   const time = new Time(host);
   const journal = new RpcJournal(host, time, DAY, 8192);
-  time.awake(0, DAY - 1, 0, DAY - 1);
+  const asleep = { at: 0, ticks: 0, exactFrom: 0, told: 0, own: 0, rate: 1 };
+  time.wake({ ...asleep, ticks: DAY - 1, own: DAY - 1 }, 0);
   t.truthy(journal.find(1, HASH, 0));
-  time.awake(0, DAY, 0, DAY);
+  time.wake({ ...asleep, ticks: DAY, own: DAY }, 0);
   t.is(journal.find(1, HASH, 0), undefined);
 });
 

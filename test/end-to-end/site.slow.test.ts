@@ -83,9 +83,29 @@ test("search finds a page by a word of its text and opens it", async (t) => {
   t.deepEqual(errors, []);
 });
 
+const PAGES = ["index", "start/esp32", "guides/debug", "understand/architecture", "reference/cli"];
+
+test("axe finds no violation, on light and dark pages", async (t) => {
+  const axe = readFileSync("docs/node_modules/axe-core/axe.min.js", "utf8");
+  for (const dark of [false, true]) {
+    for (const name of PAGES) {
+      const { page } = await openPage({ width: 1440, dark });
+      await page.goto(`${url}${name}.html`);
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      if (name.endsWith("architecture")) await page.locator(".mermaid svg").nth(3).waitFor();
+      await page.evaluate(axe);
+      const found = await page.evaluate<string[]>(
+        "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes[0].target))",
+      );
+      t.deepEqual(found, [], `${name}${dark ? ", dark" : ""}`);
+      await page.context().close();
+    }
+  }
+});
+
 for (const width of [1440, 390]) {
   test(`pages fit a window of ${width} pixels, and diagrams are drawn`, async (t) => {
-    for (const name of ["index", "start/esp32", "guides/debug", "understand/architecture", "reference/cli"]) {
+    for (const name of PAGES) {
       const { page, errors } = await openPage({ width });
       await page.goto(`${url}${name}.html`);
       await page.getByRole("heading", { level: 1 }).waitFor();

@@ -8,8 +8,6 @@ export default withMermaid({
   description: "A device agent for ThingsBoard: TypeScript, ESP32 boards and Linux",
   lang: "en",
   head: [["link", { rel: "icon", type: "image/svg+xml", href: "/favicon.svg" }]],
-  // Readable on light and dark pages alike.
-  mermaid: { themeVariables: { edgeLabelBackground: "transparent" } },
   srcExclude: ["recordings/**"],
   markdown: {
     theme: { light: "github-light-high-contrast", dark: "github-dark" },

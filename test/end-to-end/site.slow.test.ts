@@ -95,7 +95,7 @@ test("axe finds no violation, on light and dark pages", async (t) => {
       if (name.endsWith("architecture")) await page.locator(".mermaid svg").nth(3).waitFor();
       await page.evaluate(axe);
       const found = await page.evaluate<string[]>(
-        "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes[0].target))",
+        "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes[0].target))",
       );
       t.deepEqual(found, [], `${name}${dark ? ", dark" : ""}`);
       await page.context().close();

@@ -1,29 +1,29 @@
-// The host that has nothing: every member refuses in the way its contract allows. It proves that src links without any
-// machine, and is the list to start a new host from.
+// A host without any capability: every member refuses as its contract allows. It proves that src
+// runs without a machine, and is a template for new hosts.
 import type { Blocks, Clock, Host, Slot, Socket, Store } from "../src/port.js";
 
-/** Time stands still: a timer is never due, and the time of day is not known. */
+/** Time stands still: timers never fire, and the time of day is unknown. */
 const clock: Clock = {
   now: () => 0,
   wall: () => undefined,
   timer: () => () => {},
 };
 
-/** Takes no byte and gives none. It never reports an event: that would take a timer. */
+/** Accepts no bytes and returns none. Never reports an event, which would need a timer. */
 const socket: Socket = {
   write: () => 0,
   read: () => 0,
   close: () => {},
 };
 
-/** Holds no value and keeps none. */
+/** Stores nothing. */
 const store: Store = {
   get: () => undefined,
   set: () => false,
   delete: () => true,
 };
 
-/** No sectors: the agent's queue is in memory only. */
+/** No sectors: the queue is in memory only. */
 const blocks: Blocks = {
   size: 0,
   sectorSize: 0,
@@ -32,7 +32,7 @@ const blocks: Blocks = {
   erase: () => false,
 };
 
-/** No room for an image, and none to go back to: no firmware is ever taken. */
+/** No room for an image and no previous image: updates are never accepted. */
 const slot: Slot = {
   ...blocks,
   state: () => "confirmed",
@@ -48,11 +48,11 @@ export const none: Host = {
   slot,
   open: () => socket,
   digest: () => undefined,
-  /** Refuses the text: no bytes. */
+  /** Encodes nothing. */
   encode: () => new Uint8Array(0),
-  /** Refuses the bytes: no text. */
+  /** Decodes nothing. */
   decode: () => undefined,
-  /** Leaves `into` as it is. */
+  /** Leaves `into` unchanged. */
   random: () => {},
   hardwareId: "none",
   log: () => {},

@@ -3,8 +3,9 @@ import type { Host } from "../../src/port.js";
 const LOOK_MS = 60_000;
 
 /**
- * Restarts a board whose agent fell silent: the watchdog of the chip sees an engine that is stuck, not one that waits for what never comes. With a
- * network an agent that runs opens or uses a connection every ten minutes, even when the platform refuses it.
+ * Restarts a board whose agent fell silent. The chip's watchdog sees an engine that is stuck, but
+ * not one that waits forever. With a network, a running agent uses a connection at least every ten
+ * minutes, even when the platform refuses it.
  */
 export class AgentWatchdog {
   private readonly _host: Pick<Host, "clock" | "log" | "restart">;
@@ -12,7 +13,7 @@ export class AgentWatchdog {
   private readonly _due: () => boolean;
   private _last: number;
 
-  /** `due`: whether anything can be expected, that is, there is a network and the agent runs. */
+  /** `due`: whether activity can be expected: there is a network and the agent runs. */
   constructor(host: Pick<Host, "clock" | "log" | "restart">, silenceMs: number, due: () => boolean) {
     this._host = host;
     this._silenceMs = silenceMs;
@@ -21,7 +22,7 @@ export class AgentWatchdog {
     this._look();
   }
 
-  /** `open`, with every connection and what happens to it taken for a sign that it runs. */
+  /** Wraps `open`, so that every connection and its events count as activity. */
   watch(open: Host["open"]): Host["open"] {
     return (name, port, secure, event) => {
       this._sign();
@@ -40,7 +41,7 @@ export class AgentWatchdog {
     this._host.clock.timer(LOOK_MS, () => {
       if (!this._due()) this._sign();
       else if (this._host.clock.now() - this._last > this._silenceMs) {
-        this._host.log("error", "the agent fell silent: restart");
+        this._host.log("error", "the agent made no connection for too long: restarting");
         return this._host.restart("silent");
       }
       this._look();

@@ -1,5 +1,6 @@
 /// <reference path="./sdk.d.ts" />
-// The SDK's modules as the host takes them, and `start` for an application's main. The one file here that the tests can't load.
+// Connects the host to the SDK's modules, and provides `start` for an application's main. Tests
+// cannot load this file.
 
 import UDP from "embedded:io/socket/udp";
 import WiFi from "embedded:network/interface/wifi";
@@ -26,13 +27,13 @@ import { askTimeServer, type Datagrams } from "./network/time-server.js";
 import { type TlsModules, TlsSocket } from "./network/tls-socket.js";
 import { type Extras, startBoard } from "./start.js";
 
-/** When the image was built: a preloaded module is evaluated then. */
+/** Build time of the image: preloaded modules are evaluated at build time. */
 const BUILT = Math.floor(Date.now() / 1000);
-/** Bytes of a connection that nobody read yet: the rest waits in lwIP's memory, which is not the engine's. */
+/** Limit of unread bytes of a connection. The rest waits in lwIP's memory, outside the engine's. */
 const KEEP = 1024;
 const TIME_SERVER = "pool.ntp.org";
 
-/** To be called once, by the default function of main. */
+/** Call once, in the default function of main. */
 export const start = (program: Program<Extras>): Agent | undefined => {
   const extras = joinExtras(program);
   return startBoard(machine(extras.renewTrust), program.application, extras);
@@ -75,7 +76,7 @@ const opener =
   (name, port, secure, event) =>
     secure ? new TlsSocket(name, port, list, event, TLS) : new TcpSocket(name, port, event, KEEP);
 
-/** The SDK's callbacks must throw nothing: it would restart the board. */
+/** The SDK's callbacks must not throw, which would restart the board. */
 const datagrams: Datagrams = {
   resolve,
   open(received) {
@@ -87,7 +88,7 @@ const datagrams: Datagrams = {
             if (packet) received(new Uint8Array(packet));
           }
         } catch {
-          // Asked again in a moment.
+          // Retried shortly.
         }
       },
     });

@@ -21,28 +21,28 @@ import type { Network } from "./network/wifi.js";
  *     }
  */
 export interface Settings {
-  /** Undefined: none, points are recorded only. */
+  /** Undefined: points are recorded but not sent. */
   readonly network: Network | undefined;
   readonly options: AgentOptions;
   readonly intervalMs: number;
-  /** It sleeps between its samples; no wake takes longer than this, in ms. */
+  /** The board sleeps between samples; limit of a wake in ms. */
   readonly timeoutMs?: number | undefined;
 }
 
 const DEFAULT_INTERVAL_MS = 60_000;
 const DEADLINE = { default: 30_000, least: 1000, most: 600_000 } as const;
-/** A piece of firmware: one that fits beside what else is under way. */
+/** Size of a firmware part that fits beside other work. */
 const CHUNK = 4096;
-/** Points are on flash when they are recorded: memory for more of them would be taken from what the platform sends. */
+/** Points are on flash when recorded, so a small buffer leaves memory for the platform's data. */
 const TELEMETRY = { bufferBytes: 2048, batchBytes: 4096 };
-/** Each connection takes memory of TLS. */
+/** Every connection needs memory for TLS. */
 const SECURE = "https:";
-/** The agent's own default, and its most. */
+/** Default and maximum of the agent. */
 const CONNECTIONS = 3;
 
 /**
- * The settings, or all that is wrong with them; the agent checks its options itself. No value is quoted: it may be a secret. What the configuration leaves out
- * has the limits that the memory allows.
+ * The settings, or a list of all mistakes; the agent validates its own options. Values are never
+ * quoted, because they may be secret. Missing options get the limits of the memory plan.
  */
 export const readConfig = (
   config: Readonly<Record<string, unknown>>,
@@ -74,11 +74,11 @@ const readDeadline = (cycle: unknown, wrong: string[]): number | undefined => {
   const { timeoutMs = DEADLINE.default } = cycle as { timeoutMs?: unknown };
   const { least, most } = DEADLINE;
   if (typeof timeoutMs === "number" && timeoutMs >= least && timeoutMs <= most) return timeoutMs;
-  wrong.push(`config.cycle.timeoutMs is a number from ${least} to ${most}`);
+  wrong.push(`config.cycle.timeoutMs must be a number from ${least} to ${most}`);
   return undefined;
 };
 
-/** One connection takes one handshake. */
+/** One connection needs one handshake. */
 const readCycle = (
   cycle: CycleOptions & { timeoutMs?: number },
 ): Pick<AgentOptions, "cycle" | "connections"> => {
@@ -86,7 +86,7 @@ const readCycle = (
   return { cycle: own, connections: 1 };
 };
 
-/** Objects of its own: those of the manifest lie in ROM. */
+/** Copies, because objects of the manifest are in ROM. */
 const readOptions = (config: Partial<AgentOptions>, limits: Limits): AgentOptions => {
   const {
     baseUrl = "",
@@ -115,7 +115,7 @@ const readOptions = (config: Partial<AgentOptions>, limits: Limits): AgentOption
   };
 };
 
-/** 1 to 32 bytes of name; no password, or one of 8 to 64 characters. */
+/** A name of 1 to 32 bytes, and no password or one of 8 to 64 characters. */
 const readNetwork = (value: unknown, wrong: string[], name = "config.wifi"): Network => {
   const {
     ssid,
@@ -123,9 +123,9 @@ const readNetwork = (value: unknown, wrong: string[], name = "config.wifi"): Net
     second,
   } = (typeof value === "object" && value !== null ? value : {}) as Partial<Network>;
   if (typeof ssid !== "string" || ssid === "" || ssid.length > 32)
-    wrong.push(`${name}.ssid is a text of 1 to 32 characters`);
+    wrong.push(`${name}.ssid must be a string of 1 to 32 characters`);
   if (typeof password !== "string" || (password !== "" && (password.length < 8 || password.length > 64)))
-    wrong.push(`${name}.password has 8 to 64 characters, or is left out`);
+    wrong.push(`${name}.password must have 8 to 64 characters or be omitted`);
   const other = second && readNetwork(second, wrong, `${name}.second`);
   return { ssid: ssid ?? "", password, ...(other && { second: other }) };
 };

@@ -20,7 +20,7 @@ export const RESET_REASONS: readonly string[] = [
   "CPU lockup",
 ];
 
-/** Those that are the program's fault. */
+/** Reasons caused by the program. */
 const FAULTS = ["panic", "interrupt watchdog", "task watchdog", "watchdog", "CPU lockup"];
 
 const KEY = "ended";
@@ -28,21 +28,21 @@ const KEY = "ended";
 const CRASHED = 1;
 const RESTARTED = 2;
 const LONGEST = 200;
-/** As the engine says it. */
+/** The engine's name for the cause. */
 const FULL = "memory full";
-/** What keeping a text takes. */
+/** Memory that storing a text needs. */
 const RESERVE = { objects: 24, bytes: 400 };
 
 type Ending = Pick<LastRun, "reset" | "crash">;
 
 /**
- * Keeps what the engine said before it gave up: at the next start nothing else would know. A restart that was asked for is noted too,
- * because both look the same to the chip.
+ * Stores the engine's message before it aborts, because the next start cannot know it otherwise.
+ * Requested restarts are stored too, because they look the same to the chip.
  */
 export class LastWords {
   private readonly _store: Store;
   private readonly _text: Pick<Host, "encode" | "decode">;
-  /** Memory to be had when there is none left; undefined once it crashed. */
+  /** Reserve memory for when none is left; undefined after a crash. */
   private _reserve: unknown[] | undefined;
 
   constructor(store: Store, text: Pick<Host, "encode" | "decode">) {
@@ -52,8 +52,8 @@ export class LastWords {
   }
 
   /**
-   * To be called once, at the start: what was kept is forgotten. `reset` is ESP-IDF's number. `wasFull`: that run restarted without memory, perhaps without
-   * enough to say so.
+   * Reads and clears the record; call once, at the start. `reset`: ESP-IDF's number. `wasFull`: the
+   * run ended without memory, perhaps too little to report it.
    */
   ending(reset: number, wasFull = false): Ending {
     const name = RESET_REASONS[reset] ?? "unknown";
@@ -62,14 +62,17 @@ export class LastWords {
     const asked = record?.[0] === RESTARTED;
     const words = record?.[0] === CRASHED ? this._text.decode(record.subarray(1)) : undefined;
     if (FAULTS.includes(name)) return { reset: name, crash: words ? `${name}: ${words}` : name };
-    // What is left of an earlier run is no cause of a power loss.
+    // A record of an earlier run does not explain a power loss.
     if (name !== "software" || asked) return { reset: name, crash: false };
     return { reset: name, crash: words ?? (wasFull ? FULL : "unknown") };
   }
 
-  /** `globalThis.abort` of the engine: what it says, and the exception, if there is one. Must not throw. */
+  /**
+   * `globalThis.abort` of the engine: its message and the exception, if there is one. Must not
+   * throw.
+   */
   crashed(status: unknown, exception: unknown): void {
-    // The first cause is the one: what goes wrong afterwards comes of it.
+    // Keep the first cause, because later ones follow from it.
     if (!this._reserve) return;
     this._reserve = undefined;
     try {
@@ -77,7 +80,7 @@ export class LastWords {
     } catch {}
   }
 
-  /** Before a restart that was asked for. */
+  /** Before a requested restart. */
   restarting(): void {
     this._keep(RESTARTED, "");
   }
@@ -91,7 +94,10 @@ export class LastWords {
   }
 }
 
-/** The engine's words, the exception's, and the functions it came through: in a release without lines. 200 characters at most. */
+/**
+ * The engine's message, the exception's, and its stack (function names only in a release build). At
+ * most 200 characters.
+ */
 export const describe = (status: unknown, exception: unknown): string => {
   const said = typeof status === "string" ? status : "abort";
   if (!(exception instanceof Error)) return said.slice(0, LONGEST);

@@ -3,37 +3,37 @@ import type { Machine } from "./board-hardware.js";
 import type { BoardHost } from "./host.js";
 import type { Wifi } from "./network/wifi.js";
 
-/** Of the memory that outlives a deep sleep. */
+/** Bytes of the memory that survives deep sleep. */
 const KEPT_BYTES = 512;
-/** A wake that did not end by itself is ended this long after its limit. */
+/** A wake that does not end by itself is ended this long after its limit. */
 const GRACE_MS = 10_000;
 const FALLBACK_MS = 60_000;
 const UPDATE_MS = 600_000;
 
-/** The network of a wake: joined only when it connects. */
+/** The network of a wake, joined only if the wake connects. */
 export interface Joining {
   readonly wifi: Wifi;
   /** Switches the radio on. */
   join(): void;
   /** There is an address. */
   online(): void;
-  /** The wake ended in good order. */
+  /** The wake ended normally. */
   asleep(): void;
 }
 
 /**
- * One wake between two deep sleeps. Each is a start of the whole board; what is known of those before lies in memory that outlives
- * the sleep, so that a wake that only records writes its point and nothing else.
+ * One wake between two deep sleeps. Each wake is a full start of the board. State of earlier wakes
+ * is in memory that survives sleep, so a wake that only records writes just its point.
  */
 export class DeepSleep {
   private readonly _machine: Machine;
   private readonly _host: BoardHost;
   private readonly _timeoutMs: number;
-  /** How long it slept before this start, in ms; undefined if the power was off. */
+  /** Duration of the sleep before this start, in ms; undefined after power-off. */
   readonly sleptMs: number | undefined;
   private _asleep = false;
 
-  /** To be made before the time is set. */
+  /** Create it before the time is set. */
   constructor(machine: Machine, host: BoardHost, timeoutMs: number) {
     this._machine = machine;
     this._host = host;
@@ -42,11 +42,14 @@ export class DeepSleep {
     this.sleptMs = slept >= 0 && host.lastRun.reset === "deep sleep" ? slept : undefined;
   }
 
-  /** Samples, connects if that is due, and sleeps. `recovering`: without a sample, and within reach at each wake. */
+  /**
+   * Samples, connects if due, and sleeps. `recovering`: without a sample, and connecting at each
+   * wake.
+   */
   wake(agent: Agent, sample: unknown, recovering: boolean, joining: Joining): void {
     const { clock } = this._host;
     const updateMs = this._updateMs;
-    // Nothing may keep a board awake that lives on a battery, not even a mistake of our own.
+    // Nothing may keep a battery-powered board awake, not even a bug.
     const watchdog = Math.max(this._timeoutMs, updateMs) + GRACE_MS;
     clock.timer(watchdog, () => this._sleep(FALLBACK_MS, undefined, joining));
     const options: WakeOptions = {

@@ -7,25 +7,28 @@ import { type Partition, PartitionBlocks } from "./partition.js";
 import { OtaSlot } from "./slot.js";
 import { AGENT, type Domain, NvsStore, OWN } from "./store.js";
 
-/** Label of the data partition of the durable queue. */
+/** Label of the partition with the durable queue. */
 const OUTBOX = "outbox";
 
 export interface BoardHost extends Host {
   readonly redactor: Redactor;
   readonly lastRun: LastRun;
-  /** What the host itself keeps. */
+  /** Values of the host itself. */
   readonly own: NvsStore;
-  /** Of the authorities that are trusted, if the image has that part. */
+  /** Part of `mote/trust`, if the image has it. */
   readonly renewal?: Renewal;
-  /** As "aabbccddeeff". */
+  /** Format: "aabbccddeeff". */
   readonly mac: string;
-  /** Bytes of the system's heap. */
+  /** Free bytes of the system's heap. */
   freeMemory(): number;
-  /** The least there was since the start. */
+  /** Minimum since the start. */
   leastFreeMemory(): number;
 }
 
-/** The port on a board. What is missing is logged and done without: a board that starts can be mended from afar. */
+/**
+ * The port on a board. A missing part is logged and the board starts without it, so that it can be
+ * repaired remotely.
+ */
 export const createHost = (machine: Machine): BoardHost => {
   const { clock, open, digest, encode, decode, idf } = machine;
   const redactor = new SecretRedactor({ encode });
@@ -35,8 +38,8 @@ export const createHost = (machine: Machine): BoardHost => {
   const lastRun = lastRunOf(machine, lastWords);
   machine.onAbort((status, exception) => {
     lastWords.crashed(status, exception);
-    // The engine would do it: but after this hook SDK 8.2.3 reads the exception that is gone, which is another exception, and calls the hook again, until
-    // its stack is full.
+    // Restart here, not in the engine: after this hook, SDK 8.2.3 reads the missing exception,
+    // which throws again and calls the hook until its stack is full.
     idf.esp_restart();
   });
   const mac = macOf(idf);
@@ -70,7 +73,7 @@ export const createHost = (machine: Machine): BoardHost => {
   };
 };
 
-/** To be asked before the time is set. */
+/** Call before the time is set. */
 const lastRunOf = ({ idf, config }: Machine, lastWords: LastWords): LastRun => {
   const { reset, crash } = lastWords.ending(idf.esp_reset_reason(), idf.mote_memory(MEMORY.wasFull) !== 0);
   const isWake = reset === "deep sleep";
@@ -87,17 +90,17 @@ const partition = (machine: Machine, label: string): Partition | undefined => {
   try {
     return machine.partition(label);
   } catch {
-    machine.log("error", `no partition "${label}": is the partition table that of hosts/esp32?`);
+    machine.log("error", `no partition "${label}": use the partition table of hosts/esp32`);
     return undefined;
   }
 };
 
-/** Without NVS nothing is kept: the device provisions again at each start. */
+/** Without NVS nothing is stored: the device provisions again at each start. */
 const storage = (machine: Machine, name: string): Domain => {
   try {
     return machine.storage(name);
   } catch {
-    machine.log("error", `no name space "${name}" in NVS: nothing is kept`);
+    machine.log("error", `no namespace "${name}" in NVS: nothing is stored`);
     const fail = (): never => {
       throw new Error("no NVS");
     };
@@ -113,7 +116,7 @@ const macOf = (idf: Idf): string => {
   return mac;
 };
 
-/** By chance once the radio is on. */
+/** Random once the radio is on. */
 export const randomFill = (into: Uint8Array, idf: Pick<Idf, "esp_random">): void => {
   for (let at = 0; at < into.length; at += 4) {
     let word = idf.esp_random();

@@ -1,16 +1,17 @@
-// What a board's memory is for: two pools, and the limits that follow from them. Bytes, all of them. The shares are what the sample application took on the
-// emulated ESP32-C3 (docs/reference/boards.md, "Memory"; `node scripts/campaign.mjs chip --case memory`), rounded up.
+// The memory plan of a board: two pools, and the limits that follow from them, in bytes. The shares
+// are measurements of the sample application on an emulated ESP32-C3, rounded up
+// (docs/reference/boards.md, "Memory"; `node scripts/campaign.mjs chip --case memory`).
 
-/** What there is. */
+/** The available memory. */
 export interface Pools {
-  /** The engine's block: objects, texts, its stack. */
+  /** The engine's memory: objects, strings and its stack. */
   readonly engine: number;
-  /** Free of the system's heap beside that block, before the network is there. */
+  /** Free bytes of the system's heap beside the engine's memory, before the network starts. */
   readonly system: number;
 }
 
 export interface MemoryPlan {
-  /** What each pool is for; the last one is what is left. */
+  /** Shares of each pool; the last one is the remainder. */
   readonly engine: Shares;
   readonly system: Shares;
   readonly limits: Limits;
@@ -18,39 +19,39 @@ export interface MemoryPlan {
 
 export type Shares = readonly (readonly [what: string, bytes: number])[];
 
-/** What is longer is refused by name, or left out and logged; more connections are not opened. */
+/** Longer data is refused by name, or ignored and logged; more connections are not opened. */
 export interface Limits {
-  /** Of an RPC: its number, its method, its parameters. */
+  /** Size of an RPC: number, method and parameters. */
   readonly requestBytes: number;
-  /** Of an RPC's answer. */
+  /** Size of an RPC's answer. */
   readonly answerBytes: number;
-  /** Of the shared attributes that are read at once. */
+  /** Size of the shared attributes in one read. */
   readonly attributeBytes: number;
   readonly connections: 1 | 2 | 3;
 }
 
-/** Those of an ESP32-C3: no chip has less. */
+/** Values of an ESP32-C3, the smallest supported chip. */
 export const SMALLEST: Pools = { engine: 114_688, system: 137_512 };
 
 const STACK = 10_240;
 const AT_REST = 65_000;
-/** Points on their way to flash, a batch, a sector of flash. */
+/** Points on their way to flash, a batch, and a sector of flash. */
 const TELEMETRY = 10_240;
 const UPDATE = 14_000;
-/** Until the garbage is collected. */
+/** Until the next garbage collection. */
 const GARBAGE = 6000;
-/** A text is there up to eight times while it is read, handled, written and sent. */
+/** A text exists up to eight times while it is read, handled, written and sent. */
 const COPIES = 8;
 const TEXT = { least: 512, most: 8192 } as const;
 
-/** Espressif's figure for a station with few buffers, and lwIP's for a handful of connections. */
+/** Espressif's figure for a station with few buffers, and lwIP's for a few connections. */
 const WIFI = 60_000;
 const TLS_TASK = 9000;
 /** One at a time (native/tls). */
 const TLS_HANDSHAKE = 36_864;
 /** Kept free by native/tls for TCP and Wi-Fi. */
 const TLS_RESERVE = 12_288;
-/** One that waits: no ring, no buffer for a record, no certificate (native-tls.slow.test.ts). */
+/** An idle connection: no ring, no record buffer, no certificate (native-tls.slow.test.ts). */
 const TLS_CONNECTION = 9600;
 
 export const planMemory = ({ engine, system }: Pools): MemoryPlan => {
@@ -83,7 +84,7 @@ export const planMemory = ({ engine, system }: Pools): MemoryPlan => {
   };
 };
 
-/** The largest power of two that is no more. */
+/** The largest power of two that is not greater. */
 const powerBelow = (bytes: number): number => {
   let power: number = TEXT.least;
   while (power < TEXT.most && 2 * power <= bytes) power *= 2;

@@ -5,8 +5,9 @@ import type { BoardHost } from "./host.js";
 const EVERY_MS = 3_600_000;
 
 /**
- * Client attributes: `mac`, `resetReason` (of this start), `crash` (why the run before ended, empty if it did not crash), and every hour
- * `freeMemory` and `leastFreeMemory` (bytes of the system's heap): not with `sleeps`, as each change would cost a wake another request.
+ * Publishes client attributes: `mac`, `resetReason` (of this start) and `crash` (of the last run,
+ * empty if it did not crash). Every hour also `freeMemory` and `leastFreeMemory` (bytes of the
+ * system's heap), except with `sleeps`, where each change would cost a wake another request.
  */
 export const publishHealth = (agent: Agent, host: BoardHost, sleeps = false): void => {
   const { reset, crash } = host.lastRun;
@@ -14,7 +15,7 @@ export const publishHealth = (agent: Agent, host: BoardHost, sleeps = false): vo
     try {
       agent.attributes.publish(values);
     } catch {
-      // It is no reason to end a start.
+      // Not a reason to abort the start.
       host.log("warn", "the client attributes leave no room for those of the board: publish fewer");
     }
   };
@@ -22,9 +23,9 @@ export const publishHealth = (agent: Agent, host: BoardHost, sleeps = false): vo
     publish(memory(host));
     host.clock.timer(EVERY_MS, again);
   };
-  // All at once: each is kept in flash until the platform has it.
+  // In one call: each one is stored on flash until the platform has it.
   publish({
-    // A wake is no reset.
+    // A wake is not a reset.
     ...(reset !== "deep sleep" && { mac: host.mac, resetReason: reset, crash: crash || "" }),
     ...(!sleeps && memory(host)),
   });
@@ -36,7 +37,7 @@ const memory = (host: BoardHost) => ({
   leastFreeMemory: host.leastFreeMemory(),
 });
 
-/** For `mote.health`: both pools, in bytes; what of the engine's block and of its task's stack was never used. */
+/** For `mote.health`: both pools in bytes, and the unused part of the engine's memory and stack. */
 export const memoryOf = (idf: Idf, host: BoardHost): Readonly<Record<string, number>> => {
   return {
     engine: idf.mote_memory(MEMORY.engine),

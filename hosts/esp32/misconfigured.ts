@@ -2,7 +2,10 @@ import type { BoardHost } from "./host.js";
 
 const LOG_AGAIN_MS = 60_000;
 
-/** A mistake in the configuration is logged every minute and restarts nothing; a new image with one must not stay: the one before it can be reached. */
+/**
+ * Logs a configuration mistake every minute without restarting. A new image with a mistake rolls
+ * back, because the previous one is reachable.
+ */
 export const misconfigured = (host: BoardHost, what: string): undefined => {
   const logMistake = (): void => {
     host.log("error", `the configuration is wrong: ${what}`);

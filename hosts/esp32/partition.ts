@@ -1,23 +1,26 @@
 import type { Blocks } from "../../src/port.js";
 
-/** What is used of a partition of the SDK's flash storage. All of it throws on failure. */
+/** The parts of the SDK's partitions that are used. All throw on failure. */
 export interface Partition {
   read(into: Uint8Array, position: number): unknown;
-  /** Erases nothing. */
+  /** Does not erase. */
   write(bytes: Uint8Array, position: number): void;
   /** By number, not by address. */
   eraseBlock(block: number): void;
   status(): { size: number; blockLength: number };
 }
 
-/** Raw sectors of a partition. Without one there are none, and the queue is in memory. */
+/** Raw sectors of a partition. Without a partition, the queue is in memory. */
 export class PartitionBlocks implements Blocks {
   readonly size: number;
   readonly sectorSize: number;
   private readonly _partition: Partition | undefined;
   private readonly _feed: () => void;
 
-  /** `feed`: of the watchdog. A sector takes up to 0.4 s to erase, and a reset erases hundreds in a row. */
+  /**
+   * `feed`: feeds the watchdog. Erasing a sector takes up to 0.4 s, and a reset erases hundreds in
+   * a row.
+   */
   constructor(partition: Partition | undefined, feed: () => void) {
     const { size, blockLength } = partition?.status() ?? { size: 0, blockLength: 0 };
     this._partition = partition;

@@ -1,8 +1,8 @@
-// What hosts/xs/sdk.d.ts leaves out, as far as it is used here.
+// Additions to hosts/xs/sdk.d.ts, as far as used here.
 
 /** native/functions.js */
 declare module "mote/native-functions" {
-  /** The functions that the manifests list as "ffi". */
+  /** The functions listed as "ffi" in the manifests. */
   export default function nativeFunctions(): unknown;
 }
 

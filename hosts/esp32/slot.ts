@@ -1,31 +1,31 @@
 import type { Slot } from "../../src/port.js";
 import { type Partition, PartitionBlocks } from "./partition.js";
 
-/** What the boot loader keeps of images (ota.c), and the watchdog. */
+/** Functions of the boot loader (ota.c) and the watchdog. */
 export interface Ota {
-  /** Of the running image: see IMAGE. */
+  /** State of the running image, see IMAGE. */
   mote_image_state(): number;
-  /** Has ESP-IDF check the whole image in the other slot, and start it next time, on trial. 1 if so. */
+  /** Makes ESP-IDF verify the image in the other slot and start it next, on trial. 1 if it will. */
   mote_activate(): number;
-  /** 1 if there is an image to fall back to. */
+  /** 1 if there is an image to roll back to. */
   mote_can_revert(): number;
-  /** 0 if the running image is kept from now on. */
+  /** 0 if the running image is confirmed now. */
   esp_ota_mark_app_valid_cancel_rollback(): number;
   /** Feeds the watchdog. */
   esp_task_wdt_reset(): number;
 }
 
-/** As ESP-IDF numbers them; an image that came by cable has none. */
+/** ESP-IDF's numbers; an image flashed over USB or serial has none. */
 export const IMAGE = { new: 0, pending: 1, valid: 2, invalid: 3, aborted: 4 } as const;
 
-/** Bytes that encrypted flash takes at once. */
+/** Write unit of encrypted flash, in bytes. */
 const BLOCK = 16;
 /** The first byte of every image. */
 const MAGIC = 0xe9;
 
 /**
- * The OTA partition that does not run. Nothing in it may be touched while the running image is pending: it is the way back. Nor once
- * it was activated: it is the way on.
+ * The OTA partition that is not running. It must not be changed while the running image is pending
+ * (it is needed for the rollback), nor after it was activated.
  */
 export class OtaSlot implements Slot {
   readonly size: number;
@@ -33,11 +33,11 @@ export class OtaSlot implements Slot {
   private readonly _blocks: PartitionBlocks;
   private readonly _ota: Ota;
   private _activated = false;
-  /** Bytes of a block that is not whole yet, and where the block lies. */
+  /** Bytes of an incomplete block, and its position. */
   private readonly _tail = new Uint8Array(BLOCK);
   private _tailAt = 0;
   private _tailBytes = 0;
-  /** Known once: what runs is never on trial again. ESP-IDF reads flash to say so. */
+  /** Known once: a confirmed image is never on trial again. ESP-IDF reads flash for the answer. */
   private _confirmed = false;
 
   constructor(partition: Partition | undefined, ota: Ota) {
@@ -51,7 +51,9 @@ export class OtaSlot implements Slot {
     return this._flush() && this._blocks.read(at, into);
   }
 
-  /** Writes whole blocks of 16 bytes, which is all that encrypted flash takes. The rest waits for its successor. */
+  /**
+   * Writes whole blocks of 16 bytes, the unit of encrypted flash. The rest waits for the next call.
+   */
   write(at: number, bytes: Uint8Array): boolean {
     if (!this._writable()) return false;
     const continues = this._tailBytes > 0 && at === this._tailAt + this._tailBytes;
@@ -93,12 +95,14 @@ export class OtaSlot implements Slot {
     return this.state() === "confirmed" || this._ota.esp_ota_mark_app_valid_cancel_rollback() === 0;
   }
 
-  /** The boot loader does it: whatever ends a pending image's run, the one before starts next. */
+  /**
+   * The boot loader rolls back: however a pending image's run ends, the previous one starts next.
+   */
   revert(): boolean {
     return this.state() === "pending" && this._ota.mote_can_revert() === 1;
   }
 
-  /** Writes the last block, filled up with what erased flash reads as. */
+  /** Writes the last block, padded with the bytes of erased flash. */
   private _flush(): boolean {
     if (this._tailBytes === 0) return true;
     this._tail.fill(0xff, this._tailBytes);

@@ -1,4 +1,4 @@
-// Puts a board together: network, time, agent, application, and what restarts it when nothing else does.
+// Starts a board: network, time, agent, application and watchdog.
 
 import type { RenewTrust } from "../../extras/trust/trust.js";
 import { type Agent, pinAll, Recovery } from "../../src/index.js";
@@ -18,27 +18,36 @@ import { IMAGE } from "./slot.js";
 import { TimeOfDay } from "./time-of-day.js";
 import { withTrust } from "./trust/board-trust.js";
 
-/** Calls `go` with what there is, now or after its owner was asked, or restarts instead (commissioning/configuration.ts). */
+/**
+ * Calls `go` with the settings, now or after the owner entered them, or restarts instead
+ * (commissioning/configuration.ts).
+ */
 export type Commissioner = (machine: Machine, host: BoardHost, go: Go) => Agent | undefined;
-/** Starts the agent by this configuration; or says what is wrong with it. `joins` is called before, of a board with Wi-Fi; it has no `wifi` if it sleeps. */
+/**
+ * Starts the agent with this configuration, or reports its mistakes. `joins` is called first on a
+ * board with Wi-Fi; without `wifi` if it sleeps.
+ */
 export type Go = (host: BoardHost, config: Machine["config"], joins?: Joins) => Agent | string;
 export type Joins = (agent: Agent, wifi: Wifi | undefined, network: Network) => void;
 
-/** The members of the extras that a project hands to `start`. */
+/** The members of the extras that a project passes to `start`. */
 export interface Extras {
   readonly commission?: Commissioner;
   readonly keepLog?: LogKeeper;
   readonly renewTrust?: RenewTrust;
 }
 
-/** More than the longest time between two requests of an agent that works. */
+/** More than the longest time between two requests of a working agent. */
 const SILENCE_MS = 1_800_000;
-/** Bytes of a slot in the table for 4 MB. */
+/** Bytes of a slot in the partition table for 4 MB. */
 const SLOT_BYTES = 0x1c0000;
-/** The platform was out of reach so long, though the network is joined: joined once more. */
+/** Rejoin the network after the platform was unreachable for this long. */
 const REJOIN_MS = 900_000;
 
-/** The agent, or undefined if the configuration is wrong: that is logged every minute, as nobody may be listening yet. */
+/**
+ * The agent; undefined if the configuration is wrong, which is logged every minute because nobody
+ * may be listening yet.
+ */
 export const startBoard = (
   machine: Machine,
   application: Application,
@@ -56,10 +65,10 @@ export const startBoard = (
       "warn",
       `the flash was laid out by an earlier release: an image may take ${size} bytes; docs/reference/boards.md says what to do for more`,
     );
-  // The kept log has a line of its own for it.
+  // The kept log has its own line for it.
   const { crash } = host.lastRun;
   if (crash !== false) machine.log("error", host.redactor.clean(`the run before ended with: ${crash}`));
-  // Before the radio takes its part.
+  // Before the radio takes its memory.
   const { limits } = planMemory({
     engine: machine.idf.mote_memory(MEMORY.engine) || SMALLEST.engine,
     system: host.freeMemory(),
@@ -86,7 +95,7 @@ const run = (
   const deepSleep =
     settings.timeoutMs === undefined ? undefined : new DeepSleep(machine, host, settings.timeoutMs);
   const wifi = new Wifi(machine.makeRadio, settings.network ?? { ssid: "" }, host);
-  // Before the agent: numbers are random once the radio is on, and keys and a token are made of them.
+  // Before the agent: once the radio is on, the numbers for keys and tokens are random.
   const join = (): void => {
     if (settings.network) wifi.start();
   };
@@ -95,7 +104,8 @@ const run = (
   let agent: Agent | undefined;
   wifi.onOnline = (returned) => {
     time.learn();
-    // A board joins again every 15 minutes of an outage: a fleet would do so in step.
+    // A board rejoins every 15 minutes of an outage; a random delay keeps a fleet from doing so in
+    // step.
     if (returned) agent?.networkReturned();
   };
   const running = (): boolean => agent !== undefined && agent.state !== "stopped";

@@ -1,22 +1,28 @@
 import type { Digest, Store } from "../../src/port.js";
 
-/** What is used of a name space of the SDK's key-value storage (NVS), with format "buffer". All of it throws on failure. */
+/**
+ * The parts of the SDK's key-value storage (NVS) that are used, in format "buffer". All throw on
+ * failure.
+ */
 export interface Domain {
   read(key: string): ArrayBuffer | undefined;
   write(key: string, value: Uint8Array): void;
   delete(key: string): void;
 }
 
-/** Name spaces of NVS: what the agent keeps, and what the host does. A factory writes both (tools/moddable/factory). */
+/** NVS namespaces of the agent and of the host. A factory writes both (tools/moddable/factory). */
 export const AGENT = "mote";
 export const OWN = "mote-host";
-/** Of the host: the password of the device's own access point, as on its label, and the name that it provisions with. No reset forgets them. */
+/**
+ * Host values that no reset deletes: the password of the device's own access point, as on its
+ * label, and its provisioning name.
+ */
 export const LABEL = "label";
 export const NAME = "name";
-/** Of the host: somebody at the board had it restart. */
+/** Host value: a person restarted the board. */
 export const BY_HAND = "by-hand";
 
-/** What a key of other than ASCII needs to become a name in NVS. */
+/** Escape for non-ASCII keys in NVS names. */
 export interface Naming {
   encode(text: string): Uint8Array;
   digest(algorithm: string): Digest | undefined;
@@ -24,10 +30,13 @@ export interface Naming {
 
 const LONGEST = 15;
 const LARGEST = 4000;
-/** Begins the names that are digests. */
+/** Prefix of names that are digests. */
 const HASHED = "~";
 
-/** Values in NVS: each write is durable on return, the old value stays until the new one is whole, and the same value costs no write. */
+/**
+ * Values in NVS: each write is atomic and durable on return, and writing the same value costs
+ * nothing.
+ */
 export class NvsStore implements Store {
   private readonly _domain: Domain;
   private readonly _naming: Naming;
@@ -66,7 +75,7 @@ export class NvsStore implements Store {
     }
   }
 
-  /** NVS has names of 15 bytes: a key that is longer in UTF-8 goes by 56 bits of its digest. */
+  /** NVS names have 15 bytes: a longer key is replaced with 56 bits of its digest. */
   private _name(key: string): string {
     const bytes = this._naming.encode(key);
     if (bytes.length <= LONGEST && !key.startsWith(HASHED)) return key;

@@ -233,7 +233,7 @@ export class TimeOfDay {
     return earliest !== undefined && earliest <= to ? earliest : undefined;
   }
 
-  /** Has certificates judged by another time. The function that is returned keeps it, or takes it back. */
+  /** Verifies certificates with another time. The returned function keeps or reverts it. */
   private _try(seconds: number): (isGood: boolean) => void {
     const before = this._offset(this._clock.system());
     const day = new Date(seconds * 1000).toISOString().slice(0, 10);

@@ -1,12 +1,14 @@
-// `mote/board` for an application's TypeScript: on its own, so that an editor that checks an application checks nothing of ours.
+// `mote/board` for an application's TypeScript, self-contained so that editors check only the
+// application.
 import type { Agent } from "mote";
 import type { AppHost } from "../shared/application.js";
 
 export type { AppHost };
 
 /**
- * Sets the application up; the agent is started afterwards. What it throws ends the run like a crash; after five crashes in ten minutes it is not called. With
- * `cycle` in the configuration it is called at each wake, and the function that it returns takes the sample.
+ * Sets up the application, before the agent starts. An exception counts as a crash; after five
+ * crashes in ten minutes it is not called. With `cycle` in the configuration, it is called at each
+ * wake and returns the function that takes the sample.
  */
 export type Application = (agent: Agent, host: AppHost) => unknown;
 
@@ -19,7 +21,7 @@ export interface Extra {
 
 export interface Program {
   readonly application: Application;
-  /** Parts that not every device needs, in any order. Each takes room in the image. Default: none. */
+  /** Optional parts, in any order. Each takes room in the image. Default: none. */
   readonly extras?: readonly Extra[];
 }
 

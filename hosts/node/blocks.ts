@@ -14,17 +14,17 @@ import {
 export const SECTOR = 4096;
 
 /**
- * The durable queue's file can't be read, or the disk has no room for it. Nothing in it was changed.
- * The device must not start: it would accept points that nobody counts when they are lost.
+ * The queue file cannot be read, or the disk has no room for it. Nothing in it was changed. The
+ * device must not start, because it would accept points that are lost uncounted.
  */
 export class QueueFileError extends Error {
   override name = "QueueFileError";
 }
 
 /**
- * Sectors in one file. The file holds each byte inverted, so that zeros read as erased flash.
- * A queue's file is written in full once, so that no other program can take its room; a slot's is sparse.
- * A write onto bytes that are not erased is refused, where flash would mix old and new.
+ * Sectors in one file. Bytes are stored inverted, so that zeros read as erased flash. A queue's
+ * file is written in full once to reserve its room; a slot's file is sparse. Writing to bytes that
+ * are not erased is refused, where real flash would mix old and new.
  */
 export class FileBlocks implements Blocks {
   readonly size: number;
@@ -32,16 +32,17 @@ export class FileBlocks implements Blocks {
   readonly #file: number;
   readonly #fence: Fence;
   readonly #isSlot: boolean;
-  // Written, and not synced yet.
+  // Written but not synced yet.
   #isLoose = false;
-  // One sector of scratch: what is written must not change what the caller gave.
+  // A scratch sector, so that the caller's bytes are not changed.
   readonly #scratch = Buffer.alloc(SECTOR);
   readonly #zeros = Buffer.alloc(SECTOR);
 
   /**
-   * Makes a file of `size` bytes if there is none. One of another size is kept as it is, and `warn` is called. On a disk that is
-   * read-only it can only be read. In a slot a sector is synced once, when its last byte was written, or before anything is read or erased.
-   * Throws if there can be no such file, a QueueFileError for a queue's.
+   * Creates a file of `size` bytes if there is none. A file of another size is kept, and `warn` is
+   * called. On a read-only disk it can only be read. A slot's sector is synced once: after its last
+   * byte, or before the next read or erase. Throws if the file cannot be used, with QueueFileError
+   * for a queue.
    */
   constructor(
     path: string,
@@ -66,7 +67,7 @@ export class FileBlocks implements Blocks {
     }
     const usable = found === 0 ? size : found;
     this.size = usable - (usable % SECTOR);
-    // Where the system does not say how many blocks a file has, an existing one is taken as it is.
+    // If the system does not report the blocks of a file, assume that an existing one is complete.
     if (!this.#isSlot) this.#reserve(path, found === 0 || blocks * STAT_BLOCK < this.size);
   }
 
@@ -105,7 +106,7 @@ export class FileBlocks implements Blocks {
     try {
       this.#sync();
       this.#load(at, this.#scratch);
-      // A hole stays a hole: nothing to write, nothing to wait for.
+      // A hole is erased already.
       if (this.#scratch.equals(this.#zeros)) return true;
       writeAll(this.#file, this.#zeros, at);
       this.#isLoose = true;
@@ -127,7 +128,7 @@ export class FileBlocks implements Blocks {
     this.#isLoose = false;
   }
 
-  /** Reads every sector, and writes the zeros of those that are erased if the file may have holes. */
+  /** Reads every sector, and writes the zeros of erased ones if the file may have holes. */
   #reserve(path: string, hasHoles: boolean): void {
     try {
       for (let at = 0; at < this.size; at += SECTOR) {
@@ -171,7 +172,7 @@ const CHECK = "check the disk; the file was left as it is";
 const noRoom = (path: string, size: number): string =>
   `the disk has no room for the durable queue ${path} (${size} bytes): free that much and start again`;
 
-/** Throws a QueueFileError for what is no file, or not ours to open. */
+/** Throws QueueFileError if the path is not a file, or may not be opened. */
 function openQueue(path: string): number {
   try {
     return openInPlace(path);

@@ -4,12 +4,14 @@ import { join } from "node:path";
 import { type Boot, bootText, parseBoot, type SlotName } from "../shared/boot-slots/boot-record.js";
 import { type Fence, readIfThere, replaceFile, syncDirectory } from "./files.js";
 
-/** Where the slots of a state directory are. */
+/** The slots of a state directory. */
 export const slotPath = (stateDir: string, name: SlotName): string => join(stateDir, "slots", `${name}.bin`);
 
 const bootPath = (stateDir: string): string => join(stateDir, "boot.json");
 
-/** Undefined if nothing was ever put in. Throws for a record that this version cannot read: it is kept. */
+/**
+ * Undefined if no image was ever installed. Throws for a record of another version, and keeps it.
+ */
 export function readBoot(stateDir: string): Boot | undefined {
   const bytes = readIfThere(bootPath(stateDir));
   if (!bytes) return undefined;
@@ -19,8 +21,8 @@ export function readBoot(stateDir: string): Boot | undefined {
 }
 
 /**
- * Sets a record that is no JSON at all aside, as `boot.json.damaged`; true if it did. One of another version stays: it can be read
- * by that version. Throws.
+ * Renames a record that is not JSON to `boot.json.damaged`; true if it did. A record of another
+ * version is kept for that version. Throws.
  */
 export function setDamagedAside(stateDir: string, fence: Fence): boolean {
   const path = bootPath(stateDir);
@@ -40,7 +42,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** On disk when it returns. Throws. */
+/** Durable on return. Throws. */
 export function writeBoot(stateDir: string, boot: Boot, fence: Fence): void {
   replaceFile(bootPath(stateDir), Buffer.from(bootText(boot)), fence);
 }

@@ -1,6 +1,6 @@
-// Output that nobody reads must not fill the memory.
+// Bounds output that nobody reads, so that it cannot fill the memory.
 
-/** Takes items, and says how much of them waits: `process.stdout`, for one. */
+/** Accepts items and reports how much is waiting, like `process.stdout`. */
 export interface Sink<T> {
   write(item: T): unknown;
   /** Bytes or characters that were written and not read yet. */
@@ -8,12 +8,12 @@ export interface Sink<T> {
   on(event: "error" | "drain", listener: () => void): unknown;
 }
 
-/** More than this does not wait for a reader. */
+/** Maximum that waits for a reader. */
 export const WAITING = 1024 * 1024;
 
 /**
- * Passes items on to a sink. While 1 MiB waits there, items are left out and counted; once half of that
- * is read, `leftOut` makes the item that says how many. After an error of the sink it is silent.
+ * Passes items to a sink. While 1 MiB is waiting there, items are dropped and counted. Once half of
+ * it is read, `leftOut` creates an item with the count. Silent after an error of the sink.
  */
 export class BoundedOutput<T> {
   readonly #sink: Sink<T>;
@@ -21,7 +21,7 @@ export class BoundedOutput<T> {
   #count = 0;
   #open = true;
 
-  /** `leftOut`: undefined if it says the count elsewhere. */
+  /** `leftOut`: undefined if the count is reported elsewhere. */
   constructor(sink: Sink<T>, leftOut: (count: number) => T | undefined) {
     this.#sink = sink;
     this.#leftOut = leftOut;
@@ -50,6 +50,6 @@ export class BoundedOutput<T> {
   }
 }
 
-/** For people. */
+/** Text for people. */
 export const leftOutLine = (count: number): string =>
   `${count} line${count === 1 ? " was" : "s were"} left out: nobody read the output in time`;

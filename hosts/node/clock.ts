@@ -1,6 +1,6 @@
 import type { Clock } from "../../src/port.js";
 
-/** 2024-01-01: a clock before that was never set (small boards start in 1970). */
+/** 2024-01-01: an earlier clock was never set (small boards start in 1970). */
 const PLAUSIBLE = 1_704_067_200_000;
 
 /** The machine's clock. */
@@ -11,7 +11,7 @@ export const clock: Clock = {
     return wall >= PLAUSIBLE ? wall : undefined;
   },
   timer(ms, due) {
-    // Rounded up: what is early by a fraction finds that it is not time yet.
+    // Round up, so that a timer never fires early.
     const timer = setTimeout(due, Math.ceil(ms));
     return () => clearTimeout(timer);
   },

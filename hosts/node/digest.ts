@@ -14,14 +14,14 @@ export function digest(algorithm: string): Digest | undefined {
   try {
     return running(name);
   } catch {
-    // A Node built for FIPS has no MD5.
+    // A FIPS build of Node has no MD5.
     return undefined;
   }
 }
 
 export const sha256 = (): Digest => running("sha256");
 
-/** Throws for what this Node has not. */
+/** Throws if this Node lacks the algorithm. */
 function running(name: string): Digest {
   const hash = createHash(name);
   return {

@@ -4,7 +4,7 @@ import { Agent } from "../../src/index.js";
 
 declare module "../../src/agent/agent.js" {
   interface Agent {
-    /** Calls `close()`, so that `await using agent = new Agent(…)` ends it. Needs `mote-agent/node`. */
+    /** Calls `close()` for `await using agent = new Agent(…)`. Needs `mote-agent/node`. */
     [Symbol.asyncDispose](): Promise<void>;
   }
 }

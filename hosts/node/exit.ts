@@ -1,30 +1,32 @@
-// What the exit codes of `mote` and of its worker process mean.
+// Exit codes of `mote` and of its worker process.
 
-/** Stopped, as asked. */
+/** Stopped as requested. */
 export const STOPPED = 0;
-/** Something broke that is not the caller's fault. */
+/** An internal failure. */
 export const FAILED = 1;
 /** Wrong usage: arguments or environment. */
 export const USAGE = 2;
-/** The platform refuses: a login, a right, a view, or the device when `--exit-on-refusal` was given. */
+/** The platform refused a login, a permission, a view, or (with `--exit-on-refusal`) the device. */
 export const REFUSED = 3;
-/** There is no such device, it did not answer an RPC, or its update failed. */
+/** No such device, no answer to an RPC, or a failed update. */
 export const UNANSWERED = 4;
 /** The device answered an RPC with an error. */
 export const ANSWERED_ERROR = 5;
-/** A report without rows. */
+/** The report has no rows. */
 export const EMPTY = 6;
 /** The platform was busy until the deadline. */
 export const BUSY = 7;
-/** Stored state is damaged or incomplete: nothing was changed. */
+/** Stored state is damaged or incomplete; nothing was changed. */
 export const DAMAGED = 8;
-/** Another process uses the state directory, or took it over. */
+/** Another process uses or took over the state directory. */
 export const IN_USE = 9;
-/** The durable queue's file can't be read, or the disk has no room for it (sysexits' "input/output error"). */
+/**
+ * The queue file cannot be read, or the disk has no room for it (sysexits' "input/output error").
+ */
 export const QUEUE = 74;
-/** Of the worker: start again (sysexits' "try again"). */
+/** From the worker: start again (sysexits' "try again"). */
 export const RESTART = 75;
-/** Of the worker: the device forgot who it is; start again with what is known of it now. */
+/** From the worker: the device was reset; start again with its current settings. */
 export const RESET = 76;
-/** Stopped by a signal before it was done. */
+/** Interrupted by a signal. */
 export const INTERRUPTED = 130;

@@ -1,4 +1,4 @@
-// Files that are whole after any power loss.
+// File operations that are atomic even at power loss.
 import {
   closeSync,
   constants,
@@ -15,28 +15,28 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-/** The durable queue, in a state directory. */
+/** The durable queue in a state directory. */
 export const QUEUE_FILE = "blocks.bin";
 
-/** Whether this process may still write to the state directory (hosts/node/lease.ts). */
+/** Tells whether this process may still write to the state directory (hosts/node/lease.ts). */
 export interface Fence {
   /** Part of the names of temporary files: letters and digits. */
   readonly tag: string;
-  /** False once another process took the directory over. */
+  /** False after another process took the directory over. */
   holds(): boolean;
 }
 
 /** For files that no other process writes. */
 export const UNFENCED: Fence = { tag: "own", holds: () => true };
 
-/** Another process took the state directory over before a file was replaced or removed: it was not. */
+/** Another process took the state directory over, so a file was not replaced or removed. */
 export class FencedError extends Error {
   override name = "FencedError";
 }
 
-/** Makes the directory and those above it, for this user only; each lasts when it returns. Throws. */
+/** Creates the directory and its parents, for this user only; durable on return. Throws. */
 export function makeDirectory(path: string): void {
-  // Not Node's `recursive`: where nothing can be made (as in /proc) it tries for ever.
+  // Not Node's `recursive`, which loops forever where nothing can be created (as in /proc).
   const above = dirname(path);
   if (isDirectory(path)) {
     syncLeft(above);
@@ -48,7 +48,7 @@ export function makeDirectory(path: string): void {
   } catch (error) {
     if (!isDirectory(path)) throw error;
   }
-  // What is kept in a directory is lost with the directory's own name.
+  // A directory's content is lost with the directory's own name.
   syncLeft(above);
 }
 
@@ -56,15 +56,15 @@ function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-/** Writes the whole of `bytes` at `at`: a write may take fewer than it was given. Throws. */
+/** Writes all `bytes` at `at`, even if single writes are partial. Throws. */
 export function writeAll(file: number, bytes: Uint8Array, at: number): void {
   let done = 0;
   while (done < bytes.length) done += writeSync(file, bytes, done, bytes.length - done, at + done);
 }
 
-/** Makes what was renamed or unlinked in the directory last. */
+/** Makes renames and removals in the directory durable. */
 export function syncDirectory(path: string): void {
-  // Windows opens no directories, and keeps its names in order by itself.
+  // Windows cannot open directories and keeps names consistent by itself.
   if (process.platform === "win32") return;
   const file = openSync(path, "r");
   try {
@@ -75,8 +75,8 @@ export function syncDirectory(path: string): void {
 }
 
 /**
- * What a process that was killed had not synced is synced before it is read: else it could be gone again after the next power loss.
- * On a disk that takes no writes, and in a directory of somebody else's, nothing is done. Throws.
+ * Syncs what a killed process had not synced, before it is read; otherwise it could be lost at the
+ * next power loss. Does nothing on a read-only disk or in a foreign directory. Throws.
  */
 export function syncLeft(path: string): void {
   try {
@@ -87,8 +87,8 @@ export function syncLeft(path: string): void {
 }
 
 /**
- * A new, empty file that only this user can read; whatever had the name is removed first. A symbolic
- * link that somebody put there is removed, not followed. Throws.
+ * Creates an empty file that only this user can read, and removes whatever had the name. A symbolic
+ * link is removed, not followed. Throws.
  */
 export function createFile(path: string): number {
   unlinkIfThere(path);
@@ -99,8 +99,8 @@ export function createFile(path: string): number {
 const NO_LINKS = constants.O_NOFOLLOW ?? 0;
 
 /**
- * Opens a file to change it in place, or makes it, for this user only. On a read-only disk the file
- * can only be read. Throws, also for a symbolic link.
+ * Opens a file for changes in place, or creates it, for this user only. On a read-only disk it can
+ * only be read. Throws, also for a symbolic link.
  */
 export function openInPlace(path: string): number {
   try {
@@ -116,13 +116,13 @@ export function openInPlace(path: string): number {
   }
 }
 
-/** Beside `path`; removed by the next process that takes the state directory. */
+/** A path beside `path`; removed by the next process that takes the state directory. */
 export const temporaryPath = (path: string, tag: string): string =>
   join(dirname(path), `.${basename(path)}.${tag}.new`);
 
 const TEMPORARY = /^\..+\.(host|run)\d+\.new$/;
 
-/** Removes temporary files of processes that held the state directory before. */
+/** Removes temporary files of previous owners of the state directory. */
 export function removeTemporaryFiles(stateDir: string): void {
   for (const directory of [stateDir, join(stateDir, "store"), join(stateDir, "run")]) {
     if (!isDirectory(directory)) continue;
@@ -132,7 +132,7 @@ export function removeTemporaryFiles(stateDir: string): void {
   }
 }
 
-/** The old content or the new, never between; on disk when it returns; readable by this user only. Throws. */
+/** Replaces a file atomically; durable on return, readable by this user only. Throws. */
 export function replaceFile(path: string, bytes: Uint8Array, fence: Fence): void {
   const directory = dirname(path);
   const aside = temporaryPath(path, fence.tag);
@@ -141,7 +141,7 @@ export function replaceFile(path: string, bytes: Uint8Array, fence: Fence): void
     writeAll(file, bytes, 0);
     fsyncSync(file);
   } catch (error) {
-    // On a full disk each byte counts.
+    // On a full disk, free every byte.
     unlinkSync(aside);
     throw error;
   } finally {
@@ -152,8 +152,8 @@ export function replaceFile(path: string, bytes: Uint8Array, fence: Fence): void
 }
 
 /**
- * Gives a temporary file its name, unless another process took the directory over: that process has
- * removed the temporary file, if it did so after the check. Throws.
+ * Renames a temporary file, unless another process took the directory over. If that happened after
+ * the check, that process has removed the temporary file. Throws.
  */
 export function publish(aside: string, path: string, fence: Fence): void {
   if (!fence.holds()) {
@@ -163,7 +163,7 @@ export function publish(aside: string, path: string, fence: Fence): void {
   renameSync(aside, path);
 }
 
-/** The content, or undefined if there is no such file. Throws for any other trouble. */
+/** The content; undefined if the file does not exist. Throws other errors. */
 export function readIfThere(path: string): Buffer | undefined {
   try {
     return readFileSync(path);
@@ -173,7 +173,7 @@ export function readIfThere(path: string): Buffer | undefined {
   }
 }
 
-/** Gone on disk when it returns. Throws. */
+/** Removes a file durably. Throws. */
 export function removeFile(path: string, fence: Fence): void {
   const aside = temporaryPath(path, fence.tag);
   const refused = (): Error => new FencedError(`${path} was not removed: another process uses the directory`);
@@ -184,7 +184,7 @@ export function removeFile(path: string, fence: Fence): void {
     if (codeOf(error) !== "ENOENT") throw error;
     return;
   }
-  // Another process took over in between, and the file may be that one's.
+  // Another process took over in between, and the file may be its own.
   if (!fence.holds()) {
     putBack(aside, path);
     throw refused();
@@ -210,7 +210,7 @@ function unlinkIfThere(path: string): void {
   }
 }
 
-/** The bytes of a file are on disk when it returns. Throws. */
+/** Syncs a file to disk. Throws. */
 export function syncFile(path: string): void {
   const file = openSync(path, "r+");
   try {
@@ -220,12 +220,12 @@ export function syncFile(path: string): void {
   }
 }
 
-/** True for what a disk that is full, worn out or read-only answers: what is there can still be read. */
+/** True for errors of a full, failing or read-only disk, which can still be read. */
 export function isDiskTrouble(error: unknown): boolean {
   return ["ENOSPC", "EDQUOT", "EROFS", "EIO", "EFBIG"].includes(codeOf(error));
 }
 
-/** The system's name of what went wrong: `ENOENT`. */
+/** The system's error code, such as `ENOENT`. */
 export function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | undefined)?.code;
   return typeof code === "string" ? code : "unknown error";

@@ -1,4 +1,4 @@
-// Images into slots, and out of them to be run; done while no worker runs.
+// Installs images in slots and extracts them to be run, while no worker runs.
 import { createHash } from "node:crypto";
 import { closeSync, fsyncSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -19,14 +19,15 @@ import {
   writeAll,
 } from "./files.js";
 
-/** Of a slot: the largest image, in bytes. */
+/** Size of a slot, the maximum image size in bytes. */
 export const SLOT_BYTES = 128 * 1024 * 1024;
 
 const quiet = (): void => {};
 
 /**
- * Puts `bytes` into the slot that does not run (a, if there is none) and makes it the confirmed image of the next start.
- * False, and nothing done, if these very bytes were the last put in this way: an update taken since then stays. Throws.
+ * Installs `bytes` in the inactive slot (a if there is none) as the confirmed image of the next
+ * start. False, with nothing done, if these bytes were the last installed this way: a later update
+ * stays. Throws.
  */
 export function flash(stateDir: string, bytes: Uint8Array, fence: Fence, again = false): boolean {
   const app = createHash("sha256").update(bytes).digest("hex");
@@ -48,7 +49,10 @@ export function flash(stateDir: string, bytes: Uint8Array, fence: Fence, again =
   return true;
 }
 
-/** Writes the slot's image, exactly its bytes, to a file that can be imported. Undefined if they are not those that were activated. */
+/**
+ * Writes the slot's image to a file that can be imported. Undefined if it is not the activated
+ * image.
+ */
 export function unpack(
   stateDir: string,
   name: SlotName,
@@ -63,14 +67,14 @@ export function unpack(
     if (!extract(slotPath(stateDir, name), image, aside)) return undefined;
     publish(aside, path, fence);
   } catch (error) {
-    // On a disk that is full or read-only, the file of the last start serves, if it is that image.
+    // On a full or read-only disk, use the file of the last start if it is that image.
     if (!isDiskTrouble(error) || !holds(path, image)) throw error;
     rmSync(aside, { force: true });
   }
   return path;
 }
 
-/** False if the slot does not hold that image. Throws. */
+/** False if the slot does not contain that image. Throws. */
 function extract(from: string, image: ImageRecord, to: string): boolean {
   const slot = new FileBlocks(from, SLOT_BYTES, quiet, UNFENCED, "slot");
   try {
@@ -102,7 +106,7 @@ function fill(slot: FileBlocks, bytes: Uint8Array): void {
   }
 }
 
-/** The SHA-256 of what was copied. */
+/** The SHA-256 of the copied bytes. */
 function copy(slot: FileBlocks, length: number, file: number): string | undefined {
   const hash = createHash("sha256");
   const sector = new Uint8Array(SECTOR);

@@ -4,7 +4,10 @@ import { type Fence, readIfThere, replaceFile } from "./files.js";
 
 const FIT = /^[A-Za-z0-9-]{1,32}$/;
 
-/** Twelve random hex digits, made at the first start and kept in the state directory. Throws if they cannot be kept. */
+/**
+ * Twelve random hex digits, created at the first start and stored in the state directory. Throws if
+ * they cannot be stored.
+ */
 export function hardwareId(stateDir: string, fence: Fence): string {
   const path = join(stateDir, "hardware-id");
   const kept = readIfThere(path)?.toString().trim();

@@ -1,29 +1,29 @@
-// A process as the name of a lease says it, and whether that process still runs.
+// Identifies a process in the name of a lease, and tells whether it still runs.
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { codeOf } from "./files.js";
 
-/** A process id, and when that process began, as ids are used again. `started` is "" if unknown. */
+/** A process id and its start time, because ids are reused. `started` is "" if unknown. */
 export interface Process {
   readonly pid: number;
   readonly started: string;
 }
 
 export interface Holder extends Process {
-  /** Where `pid` means this process: the namespace of process ids on Linux, else the host's name. */
+  /** Scope of `pid`: the process-id namespace on Linux, otherwise the host's name. */
   readonly space: string;
-  /** The running kernel since its start; "" if unknown. */
+  /** Identifies the running kernel since its start; "" if unknown. */
   readonly boot: string;
-  /** The machine, for a process that runs in no container; else "". */
+  /** Identifies the machine for a process outside containers; otherwise "". */
   readonly machine: string;
-  /** A process that the holder started, and that may outlive the holder. */
+  /** A process that the holder started and that may outlive it. */
   readonly worker?: Process | undefined;
 }
 
-/** Linux gives this number to the namespace of processes in no container. */
+/** Linux uses this number for the namespace outside containers. */
 const OUTERMOST = "4026531836";
 
-/** This process, or another one of the same machine and container. */
+/** This process, or another one on the same machine and container. */
 export const identify = (pid: number): Process => ({ pid, started: started(pid) });
 
 export function thisProcess(): Holder {
@@ -34,16 +34,16 @@ export function thisProcess(): Holder {
   return { ...me, space, boot, machine: space === OUTERMOST ? line("/etc/machine-id") : "" };
 }
 
-/** "alive" and "dead" are proven; "unknown" where the process id means nothing here. */
+/** "alive" and "dead" are proven; "unknown" if the process id is from another scope. */
 export function judge(holder: Holder, me: Holder): "alive" | "dead" | "unknown" {
   if (holder.boot !== me.boot) {
-    // The same machine, which was started again since.
+    // The same machine after a reboot.
     return holder.machine !== "" && holder.machine === me.machine ? "dead" : "unknown";
   }
   return holder.space !== "" && holder.space === me.space ? look(holder) : "unknown";
 }
 
-/** Of a process of this machine and container. */
+/** For a process of this machine and container. */
 export function look({ pid, started: then }: Process): "alive" | "dead" | "unknown" {
   try {
     process.kill(pid, 0);
@@ -58,10 +58,10 @@ export function look({ pid, started: then }: Process): "alive" | "dead" | "unkno
 
 const ENDED = "ended";
 
-/** In clock ticks since the start of the kernel, as Linux says; "" elsewhere. */
+/** Start in clock ticks since the kernel's start, on Linux; "" elsewhere. */
 function started(pid: number): string {
   const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, "latin1"));
-  // The name in brackets may hold anything.
+  // The name in brackets may contain anything.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return fields[0] === "Z" || fields[0] === "X" ? ENDED : (fields[19] ?? "");
 }
@@ -79,13 +79,13 @@ function attempt(read: () => string): string {
 const FIELDS = 7;
 const UNKNOWN = "-";
 
-/** As part of a file's name: seven fields without a dot of their own. */
+/** Encodes a holder for a file name: seven fields without dots. */
 export function holderText({ pid, started, space, boot, machine, worker }: Holder): string {
   const fields = [pid, started, space, boot, machine, worker?.pid ?? "", worker?.started ?? ""];
   return fields.map((field) => String(field).replace(/[^A-Za-z0-9-]/g, "_") || UNKNOWN).join(".");
 }
 
-/** Undefined if `fields` are not those of a holder. */
+/** Undefined if `fields` are not a holder. */
 export function parseHolder(fields: readonly string[]): Holder | undefined {
   if (fields.length !== FIELDS || !/^\d+$/.test(fields[0] ?? "")) return undefined;
   const [pid, since, space, boot, machine, worker, workerSince] = fields.map((field) =>

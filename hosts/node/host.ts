@@ -25,19 +25,27 @@ export { watchNetwork } from "./network.js";
 const MIB = 1024 * 1024;
 
 export interface NodeHostOptions extends SocketOptions {
-  /** Where everything is kept that outlives the process; made if there is none, readable by this user only. */
+  /** Directory for persistent state, created if missing and readable by this user only. */
   stateDir: string;
-  /** Of the durable queue, in bytes. Default 16 MiB, written in full at the first start. A file that is there already keeps its size. */
+  /**
+   * Size of the durable queue in bytes. Default 16 MiB, written in full at the first start. An
+   * existing file keeps its size.
+   */
   blocksBytes?: number;
-  /** The largest firmware image, in bytes. Default 128 MiB; takes only the room that an image needs. */
+  /**
+   * Maximum size of a firmware image in bytes. Default 128 MiB; uses only the room that an image
+   * needs.
+   */
   slotBytes?: number;
-  /** Default: one of its own. */
+  /** Default: a clock of its own. */
   redactor?: Redactor;
   /** Default: a line on standard error. */
   log?: Host["log"];
-  /** Default: the process ends with exit code 75, for whoever started it to start it again. */
+  /**
+   * Default: the process ends with exit code 75, which asks its service manager to start it again.
+   */
   restart?: Host["restart"];
-  /** As the program that starts this one knows it. */
+  /** How the last run ended, as known to the program that starts this one. */
   lastRun?: LastRun | undefined;
   /**
    * Called when another process took the state directory over; nothing can be written any more.
@@ -46,19 +54,18 @@ export interface NodeHostOptions extends SocketOptions {
   lost?: () => void;
 }
 
-/** A host on files and Node's sockets. */
+/** A host that uses files and Node's sockets. */
 export interface NodeHost extends Host {
-  /** A file. */
+  /** Storage of the kept log, a file. */
   readonly logMemory: LogMemory;
-  /** Gives the files back; idempotent. Nothing else of the host may be used afterwards. */
+  /** Closes the files; may be called again. Do not use the host afterwards. */
   close(): void;
 }
 
 /**
- * Opens the host of a state directory. Blocks for up to 5 s if the process that had it open last ran in
- * another container and does not answer. Throws LockedError if another open host uses the directory,
- * QueueFileError if the queue's file cannot be read or the disk has no room for it, and an Error if
- * another file cannot be used.
+ * Opens the host of a state directory. Blocks up to 5 s if the last process ran in another
+ * container and does not answer. Throws LockedError if another open host uses the directory,
+ * QueueFileError if the queue file cannot be used, and an Error if another file cannot be used.
  */
 export function createHost(options: NodeHostOptions): NodeHost {
   const { stateDir, log: show = standardErrorLog() } = options;
@@ -113,7 +120,7 @@ function openHost(options: NodeHostOptions, lease: Lease, redactor: Redactor, lo
     lastRun: options.lastRun,
     restart: options.restart ?? (() => process.exit(RESTART)),
     close() {
-      // Once: the numbers of closed files are given to others.
+      // Only once: the numbers of closed files are reused.
       if (isClosed) return;
       isClosed = true;
       logMemory.close();

@@ -1,17 +1,17 @@
-// Which process may write to a state directory: the holder of its lease.
+// The lease decides which process may write to a state directory.
 //
 // A lease is one empty file, `host.lease.<number>.<holder>`; a free one names no holder. A process
-// takes it by renaming it to the next number, which only one process can do. From then on every write
-// of the old holder fails, even if that process was paused in the middle and resumes hours later:
+// takes it by renaming it to the next number, which only one process can do. From then on every
+// write of the old holder fails, even if it was paused and resumes hours later:
 //
-// - A file is replaced by writing a temporary file, checking the lease, and renaming. The new holder
-//   first removes all temporary files, so that a late rename finds nothing.
-// - A sector is written to the open queue file, and counts as written if the lease still holds then. A
-//   new holder that cannot know whether the old one is dead continues on a copy of the queue file.
+// - A file is replaced by writing a temporary file, checking the lease, and renaming. The new
+// holder first removes all temporary files, so that a late rename fails.
+// - A sector is written to the open queue file and counts only if the lease still holds then. If a
+// new holder cannot know whether the old one is dead, it continues on a copy of the queue file.
 //
-// The process id of a holder in another container means nothing here. Such a holder is asked: the
-// question is a certain modification time of the lease, and the answer another one. No question, no
-// write: a lease costs no wear.
+// The process id of a holder in another container means nothing here. Such a holder is asked
+// through the modification time of the lease, and answers with another one. Without questions
+// nothing is written, so a lease costs no wear.
 import {
   closeSync,
   constants,
@@ -48,7 +48,7 @@ import {
   thisProcess,
 } from "./holder.js";
 
-/** `host`: an open host, or a platform. `run`: the supervisor of `mote run`, and commissioning. */
+/** `host`: an open host or a platform. `run`: the supervisor of `mote run`, or commissioning. */
 type Kind = "host" | "run";
 
 /** Another process uses the state directory. */
@@ -64,13 +64,13 @@ export class LockedError extends Error {
 }
 
 export interface LeaseOptions {
-  /** Where it is said that another process is asked or waited for. */
+  /** Receives messages about waiting for another process. */
   tell?: ((line: string) => void) | undefined;
-  /** A holder that answers from another container is waited for so long, in milliseconds. Default 0. */
+  /** Time to wait for a holder that answers from another container, in ms. Default 0. */
   waitMs?: number;
-  /** Ends the waiting. */
+  /** Aborts the waiting. */
   stop?: AbortSignal | undefined;
-  /** After this a holder that does not answer is taken for dead, in milliseconds. */
+  /** Time after which a holder that does not answer counts as dead, in ms. */
   silenceMs?: number;
   me?: Holder;
 }
@@ -79,12 +79,12 @@ export interface LeaseOptions {
 const ANSWER_MS = 500;
 const SILENCE_MS = 5000;
 const LOOK_MS = 100;
-/** An orphaned worker notices that its supervisor is gone; after this it is killed. */
+/** An orphaned worker notices that its supervisor is gone; it is killed after this time. */
 const WORKER_MS = 5000;
-/** Attempts, each lost to another process that takes the same lease. */
+/** Maximum of attempts that other processes won. */
 const TRIES = 20;
 
-/** Modification times, in seconds: dates that every file system can keep, whatever its time zone. */
+/** Modification times in seconds that every file system can store, whatever its time zone. */
 const ASKED = Date.UTC(2000, 0, 2) / 1000;
 const ANSWERED = Date.UTC(2001, 0, 2) / 1000;
 const DAY = 86_400;
@@ -93,12 +93,12 @@ interface Found {
   readonly number: number;
   /** Undefined: the lease is free. */
   readonly holder: Holder | undefined;
-  /** The holder before this one may still run, and the queue file is not yet a copy. */
+  /** The previous holder may still run, and the queue file is not a copy yet. */
   readonly isUnclean: boolean;
   readonly path: string;
 }
 
-/** Leases that this process holds, by path. */
+/** Leases of this process by path. */
 const OPEN = new Set<string>();
 
 export class Lease implements Fence {
@@ -109,7 +109,7 @@ export class Lease implements Fence {
   readonly #holder: Holder;
   readonly #lost = new AbortController();
   readonly #timer: NodeJS.Timeout | undefined;
-  /** Undefined on a disk that takes no file: nobody else is kept out. */
+  /** Undefined on a disk that cannot store files: nobody else is kept out. */
   #path: string | undefined;
 
   private constructor(
@@ -129,8 +129,8 @@ export class Lease implements Fence {
   }
 
   /**
-   * The lease of an open host. Blocks while a holder in another container is asked. Throws LockedError
-   * if the holder lives.
+   * Takes the lease of an open host. Blocks while a holder in another container is asked. Throws
+   * LockedError if the holder is alive.
    */
   static ofHost(stateDir: string, options: LeaseOptions = {}): Lease {
     const taking = Lease.#take(resolve(stateDir), "host", options);
@@ -142,8 +142,8 @@ export class Lease implements Fence {
   }
 
   /**
-   * The lease of a supervisor. Waits for a worker that outlived its supervisor, and makes sure that no
-   * host is open. Rejects with LockedError if a holder lives, at once or after `waitMs`.
+   * Takes the lease of a supervisor. Waits for a worker that outlived its supervisor, and ensures
+   * that no host is open. Rejects with LockedError if a holder is alive, at once or after `waitMs`.
    */
   static async ofRun(stateDir: string, options: LeaseOptions = {}): Promise<Lease> {
     const { waitMs = 0, stop } = options;
@@ -176,7 +176,7 @@ export class Lease implements Fence {
     }
   }
 
-  /** Yields milliseconds to wait. Throws LockedError. */
+  /** Yields ms to wait. Throws LockedError. */
   static *#take(stateDir: string, kind: Kind, options: LeaseOptions): Generator<number, Taken, void> {
     const { me = thisProcess() } = options;
     refuseOldLock(stateDir, kind, me);
@@ -208,12 +208,12 @@ export class Lease implements Fence {
     throw new LockedError(`${stateDir} is in use: other processes take it again and again`);
   }
 
-  /** False on a disk that takes no file: nobody else is kept out. */
+  /** False on a disk that cannot store files: nobody else is kept out. */
   get held(): boolean {
     return this.#path !== undefined;
   }
 
-  /** Aborted once another process took the directory over. */
+  /** Aborted when another process took the directory over. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
@@ -234,7 +234,7 @@ export class Lease implements Fence {
     if (this.#path !== undefined) OPEN.delete(this.#path);
   }
 
-  /** A lease that was lost, or a disk that takes nothing, stays as it is. */
+  /** A lost lease, or a disk that accepts nothing, stays as it is. */
   #move(to: string): void {
     if (this.#path === undefined) return;
     try {
@@ -248,7 +248,7 @@ export class Lease implements Fence {
     this.#path = to;
   }
 
-  /** Answers who asks, and notices a takeover. */
+  /** Answers questions and notices a takeover. */
   #look(): void {
     try {
       const at = mtime(this.#path ?? "");
@@ -259,11 +259,11 @@ export class Lease implements Fence {
         this.#lost.abort();
       }
     } catch {
-      // A disk that fails says nothing about the lease.
+      // A failing disk says nothing about the lease.
     }
   }
 
-  /** Makes sure that nothing which the old holder still does has an effect. Throws. */
+  /** Ensures that late actions of the old holder have no effect. Throws. */
   #begin(isUnclean: boolean): void {
     try {
       removeTemporaryFiles(this.#stateDir);
@@ -284,7 +284,7 @@ export class Lease implements Fence {
       publish(aside, path, this);
       syncDirectory(this.#stateDir);
     } catch {
-      // No queue file, or no room for a copy: then the check before each write is all there is.
+      // Without a queue file, or room for a copy, only the check before each write protects it.
       rmSync(aside, { force: true });
     }
     this.#move(pathOf(this.#stateDir, this.#kind, this.#number, this.#holder));
@@ -296,10 +296,10 @@ interface Taken {
   readonly before: Holder | undefined;
 }
 
-/** "free": it can be taken. "silent": its holder does not answer. "gone": it has another name by now. */
+/** "free": can be taken. "silent": the holder does not answer. "gone": renamed meanwhile. */
 type Settled = "free" | "silent" | "gone";
 
-/** Throws LockedError if the holder lives. */
+/** Throws LockedError if the holder is alive. */
 function* settle(
   stateDir: string,
   { holder, path }: Found,
@@ -342,7 +342,7 @@ function pathOf(
 }
 
 const UNCLEAN = "unclean";
-/** A name that another version wrote, or a person: its process is asked. */
+/** A name from another version or a person: ask its process. */
 const STRANGER: Holder = { pid: 0, started: "", space: "", boot: "", machine: "" };
 
 function leases(stateDir: string, kind: Kind): Found[] {
@@ -370,8 +370,8 @@ function makeFree(stateDir: string, kind: Kind): Found {
 }
 
 /**
- * Removes leases with lower numbers. False, and the own lease is removed, if there is another with this
- * number or a higher one: two processes found no lease and made the first at the same time.
+ * Removes leases with lower numbers. False, removing its own lease, if another has this number or a
+ * higher one: two processes created the first lease at the same time.
  */
 function removeOthers(stateDir: string, kind: Kind, number: number, own: string): boolean {
   const others = leases(stateDir, kind).filter(({ path }) => path !== own);
@@ -382,7 +382,7 @@ function removeOthers(stateDir: string, kind: Kind, number: number, own: string)
 
 const OLD_LOCKS: Readonly<Record<Kind, string>> = { host: "host.json", run: "lock.json" };
 
-/** Before there were leases, a file named the process. Throws LockedError if that process lives. */
+/** Before leases existed, a file named the process. Throws LockedError if that process is alive. */
 function refuseOldLock(stateDir: string, kind: Kind, me: Holder): void {
   const path = join(stateDir, OLD_LOCKS[kind]);
   const bytes = readIfThere(path);
@@ -404,13 +404,13 @@ async function drive<T>(steps: Generator<number, T, void>, stop: AbortSignal | u
   }
 }
 
-/** Waits for the end of a worker whose supervisor died: it notices, or is killed. */
+/** Waits until a worker without supervisor ends by itself or is killed. */
 async function outlive(worker: Process): Promise<void> {
   const tries = WORKER_MS / LOOK_MS;
   for (let n = 0; n < 2 * tries; n++) {
     const state = look(worker);
     if (state === "dead") return;
-    // Without its start time the process may be another one: the lease of the host decides.
+    // Without its start time, the process may be another one: the lease of the host decides.
     if (n === tries && state === "unknown") return;
     if (n === tries) process.kill(worker.pid, "SIGKILL");
     await sleep(LOOK_MS);

@@ -5,8 +5,8 @@ import { type Fence, openInPlace, writeAll } from "./files.js";
 const SIZE = 4096;
 
 /**
- * One page of a file. What was written is the system's once a call returns, so that no kill takes it back; it is not synced, as a line is not worth a
- * wait for the disk: however many there are, the system writes that page every half a minute at the most.
+ * One page of a file. Written bytes survive the end of the process, but are not synced: the system
+ * writes the page about every half minute, however many lines there are.
  */
 export class FileLogMemory implements LogMemory {
   readonly size = SIZE;
@@ -14,7 +14,7 @@ export class FileLogMemory implements LogMemory {
   readonly #fence: Fence;
   #file: number | undefined;
 
-  /** The file is made when it is first used. */
+  /** The file is created on first use. */
   constructor(path: string, fence: Fence) {
     this.#path = path;
     this.#fence = fence;
@@ -22,7 +22,7 @@ export class FileLogMemory implements LogMemory {
 
   read(at: number, into: Uint8Array): boolean {
     return this.#try((file) => {
-      // Where the file ends there are zeros.
+      // Bytes after the end of the file read as zeros.
       into.fill(0);
       readSync(file, into, 0, into.length, at);
     });

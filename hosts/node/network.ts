@@ -3,14 +3,14 @@ import type { Clock } from "../../src/port.js";
 
 const LOOK_MS = 5000;
 
-/** Not by Node's own types: who imports the host must not need them. */
+/** Declared without Node's types, because importers of the host may lack them. */
 type Interfaces = () => Readonly<
   Record<string, readonly { readonly address: string; readonly internal: boolean }[] | undefined>
 >;
 
 /**
- * Calls `returned` each time the machine has an address that it had not 5 s ago: an interface came up, or DHCP answered. For `agent.networkReturned()`.
- * Returns what ends it.
+ * Calls `returned` each time the machine gets a new address (interface up, DHCP), checked every 5
+ * s, for `agent.networkReturned()`. Returns a stop function.
  */
 export function watchNetwork(
   clock: Pick<Clock, "timer">,
@@ -33,7 +33,7 @@ export function watchNetwork(
   return () => cancel();
 }
 
-/** Those by which others are reached; none if the system does not say. */
+/** External addresses; none if the system does not report them. */
 function addresses(interfaces: Interfaces): string[] {
   try {
     return Object.entries(interfaces()).flatMap(([name, all = []]) =>

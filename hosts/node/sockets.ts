@@ -3,25 +3,28 @@ import { connect as connectTls } from "node:tls";
 import type { Host, Socket, SocketEvent } from "../../src/port.js";
 import { whyClosed } from "./why-closed.js";
 
-/** Of what was written and not sent yet, and of what arrived and was not read yet, in bytes. */
+/** Limit of unsent and of unread bytes. */
 const WINDOW = 64 * 1024;
 
 type Notify = (what: SocketEvent, reason?: string) => void;
 
-/** What a read of any socket gives. The agent takes it at once, as a rule: what it leaves is copied before the next read. */
+/**
+ * Shared read buffer. The agent usually takes bytes at once; the rest is copied before the next
+ * read.
+ */
 const FRESH = new Uint8Array(WINDOW);
 
 export interface SocketOptions {
-  /** Certificates (PEM) to trust in place of those that Node brings. */
+  /** CAs (PEM) to trust instead of Node's. */
   ca?: string | readonly string[] | undefined;
-  /** Trust whatever certificate a server shows. For tests alone: anyone on the way reads the token. */
+  /** Trusts any certificate. For tests only: an attacker on the network can read the token. */
   insecureTls?: boolean | undefined;
 }
 
-/** `open` of the port over node:net and node:tls. */
+/** `open` of the port, over node:net and node:tls. */
 export function opener(options: SocketOptions = {}): Host["open"] {
   return (name, port, secure, event) => {
-    // URLs write IPv6 addresses in brackets.
+    // URLs put IPv6 addresses in brackets.
     const host = name.startsWith("[") && name.endsWith("]") ? name.slice(1, -1) : name;
     const dialled = (taken: (count: number) => boolean) => dial(host, port, secure, options, taken);
     return new HostSocket(dialled, secure ? "secureConnect" : "connect", event);
@@ -38,31 +41,31 @@ function dial(
 ): NetSocket {
   const to = {
     ...{ host, port, noDelay: true },
-    // The first address of several gets more than Node's 250 ms: a mobile network needs them.
+    // Give the first of several addresses more than Node's 250 ms, for mobile networks.
     ...{ autoSelectFamily: true, autoSelectFamilyAttemptTimeout: 2500 },
-    // Past the stream's queue: no room is made for each read, and nothing waits there that the agent would have to fetch.
+    // Bypass the stream's queue: no allocation per read, and nothing is left there.
     onread: { buffer: FRESH, callback: taken },
   };
   if (!secure) return connect(to);
   return connectTls({
     ...to,
-    // Without a name for SNI the certificate is verified for the address.
+    // Without a name for SNI, the certificate is verified for the address.
     ...(isIP(host) === 0 && { servername: host }),
     ...(ca !== undefined && { ca: typeof ca === "string" ? ca : [...ca] }),
     minVersion: "TLSv1.2",
-    // By name, so that NODE_TLS_REJECT_UNAUTHORIZED of the environment changes nothing.
+    // Set explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED has no effect.
     rejectUnauthorized: !insecureTls,
   });
 }
 
-/** Of a stream: whose it is. */
+/** The socket that a stream belongs to. */
 const HOST_SOCKET = Symbol("host socket");
 
 interface SocketStream extends NetSocket {
   [HOST_SOCKET]: HostSocket;
 }
 
-/** Thousands of sockets may share a process, and these functions: each finds by `this` whom it is called for. */
+/** Shared by all sockets of the process: each handler finds its socket through `this`. */
 function listen(stream: SocketStream, openedAt: string): void {
   stream.on(openedAt, opened).on("drain", drain);
   stream.on("end", end).on("error", failed).on("close", closed);
@@ -93,10 +96,10 @@ class HostSocket implements Socket {
   readonly #stream: NetSocket | undefined;
   #opened = false;
   #closed = false;
-  /** Where in FRESH the rest of what arrived just now begins and ends. */
+  /** Range in FRESH of unread bytes that just arrived. */
   #freshAt = 0;
   #freshEnd = 0;
-  /** What arrived before and was not read yet: the stream itself forgets what it holds when it breaks. */
+  /** Earlier unread bytes. A stream discards its own when it breaks. */
   readonly #arrived: Uint8Array[] = [];
   #waiting = 0;
   #paused = false;
@@ -106,7 +109,7 @@ class HostSocket implements Socket {
     try {
       this.#stream = dialled((count) => this.#arrive(count));
     } catch {
-      // A port or name that no connection can have.
+      // An invalid port or name.
       setImmediate(() => this.over("bad address"));
       return;
     }
@@ -118,7 +121,7 @@ class HostSocket implements Socket {
     if (this.#closed || !this.#opened || !stream?.writable) return 0;
     const taken = Math.min(bytes.length, WINDOW - stream.writableLength);
     if (taken <= 0) return 0;
-    // A copy: the caller's buffer is its own again at once.
+    // Copied, because the caller may reuse its buffer at once.
     stream.write(Buffer.from(taken === bytes.length ? bytes : bytes.subarray(0, taken)));
     return taken;
   }
@@ -156,12 +159,12 @@ class HostSocket implements Socket {
     this.#stream?.destroy();
   }
 
-  // For `listen` alone.
+  // Only for `listen`.
 
   opened(): void {
     this.#opened = true;
     this.event("opened");
-    // What came together with the handshake.
+    // Data that arrived with the handshake.
     if (!this.#closed && this.#waiting > 0) this.event("readable");
   }
 
@@ -176,7 +179,10 @@ class HostSocket implements Socket {
     if (!this.#closed) this.#notify(what);
   }
 
-  /** `count` bytes are in FRESH. Beyond the window the stream rests (false), and TCP holds the peer back. */
+  /**
+   * `count` bytes are in FRESH. False beyond the limit: reading pauses, and TCP holds the peer
+   * back.
+   */
   #arrive(count: number): boolean {
     if (this.#closed) return false;
     this.#freshAt = 0;

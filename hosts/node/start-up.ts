@@ -1,4 +1,4 @@
-// What a boot loader does: which image starts, and which never again.
+// The boot loader: decides which image starts, and which never starts again.
 import { type Boot, otherSlot, reverted, type SlotName, without } from "../shared/boot-slots/boot-record.js";
 import { readBoot, writeBoot } from "./boot-record.js";
 import type { Fence } from "./files.js";
@@ -13,12 +13,16 @@ export interface Start {
   sha256: string;
 }
 
-/** Called for each image that is given up: `failed`: it ended before it was confirmed; `damaged`: its bytes changed. */
+/**
+ * Called for each rejected image. `failed`: it ended before it was confirmed; `damaged`: its bytes
+ * changed.
+ */
 export type OnFallback = (slot: SlotName, why: "failed" | "damaged") => void;
 
 /**
- * The image to start now. A pending one is marked as started before this returns: found so at the next call (whatever ended it:
- * a crash, a restart, the power), it is given up for the one before. Undefined if no slot holds an image that is whole. Throws.
+ * The image to start now. A pending one is marked as started before this returns. Found marked at
+ * the next call, it is rejected and the device rolls back. Undefined if no slot contains an intact
+ * image. Throws.
  */
 export function prepareStart(stateDir: string, fence: Fence, onFallback: OnFallback): Start | undefined {
   let boot = readBoot(stateDir);
@@ -29,7 +33,7 @@ export function prepareStart(stateDir: string, fence: Fence, onFallback: OnFallb
       boot = keep(stateDir, before, fence);
     }
   }
-  // Twice at most: the active one, then the other.
+  // At most twice: the active slot, then the other.
   for (let tries = 0; boot && tries < 2; tries++) {
     const image = boot.images[boot.active];
     const path = image && unpack(stateDir, boot.active, image, fence);
@@ -46,7 +50,7 @@ export function prepareStart(stateDir: string, fence: Fence, onFallback: OnFallb
   return undefined;
 }
 
-/** The worker was stopped because somebody asked for it: a pending image gets its try at the next start. */
+/** The worker was stopped on request: a pending image gets another start. */
 export function forgetStart(stateDir: string, fence: Fence): void {
   const boot = readBoot(stateDir);
   if (boot?.state === "pending" && boot.started) keep(stateDir, { ...boot, started: false }, fence);

@@ -6,12 +6,12 @@ const LONGEST_KEY = 15;
 const LARGEST_VALUE = 4000;
 const PLAIN = /[a-z0-9_-]/;
 
-/** One file for each value. */
+/** One file per value. */
 export class FileStore implements Store {
   readonly #directory: string;
   readonly #fence: Fence;
 
-  /** Makes `directory` if there is none; throws if that fails. */
+  /** Creates `directory` if it is missing; throws if that fails. */
   constructor(directory: string, fence: Fence) {
     makeDirectory(directory);
     syncLeft(directory);
@@ -33,7 +33,7 @@ export class FileStore implements Store {
     if (characters === 0 || characters > LONGEST_KEY || value.length > LARGEST_VALUE) return false;
     try {
       const path = this.#path(key);
-      // Nothing to do for the same value: each write waits for the disk.
+      // Skip an unchanged value, because each write waits for the disk.
       if (readIfThere(path)?.equals(value)) return true;
       replaceFile(path, value, this.#fence);
       return true;
@@ -56,7 +56,7 @@ export class FileStore implements Store {
   }
 }
 
-/** Letters that a file system may take for others (case, dots, slashes) become %XX. */
+/** Characters that file systems may confuse (case, dots, slashes) become %XX. */
 function fileName(key: string): string {
   let name = "";
   for (const byte of Buffer.from(key)) {

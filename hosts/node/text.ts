@@ -1,7 +1,7 @@
-// A byte order mark is a character like any other here: what is decoded must encode to the same bytes.
+// Keep a byte order mark as a character: decoded text must encode to the same bytes.
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Short texts share room that Node's buffers have; a `TextEncoder` would make some for each. */
+/** Node's buffers share memory for short texts; a `TextEncoder` allocates for each. */
 export function encode(text: string): Uint8Array {
   const { buffer, byteOffset, length } = Buffer.from(text);
   return new Uint8Array(buffer, byteOffset, length);

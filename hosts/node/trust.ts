@@ -1,4 +1,4 @@
-// Authorities that a device on Node trusts, renewed by extras/trust.
+// Trusted CAs of a device on Node, renewed by extras/trust.
 import { readFileSync } from "node:fs";
 import * as tls from "node:tls";
 import { toPem } from "../../extras/commissioning/authorities.js";
@@ -6,7 +6,10 @@ import { type Keeper, type Renewal, renewTrust } from "../../extras/trust/trust.
 import { opener } from "./sockets.js";
 import { encode } from "./text.js";
 
-/** `ca`: PEM, in place of the authorities that Node brings; `isCommissioned`: the device's owner gave it, not the command line. */
+/**
+ * `ca`: PEM, replaces Node's CAs. `isCommissioned`: given by the device's owner, not on the command
+ * line.
+ */
 export function renewal(keeper: Keeper, ca: string | undefined, isCommissioned: boolean): Renewal {
   const authorities = ca === undefined ? [] : [encode(ca)];
   const open = (list: readonly Uint8Array[]) =>
@@ -20,11 +23,11 @@ function pem(der: Uint8Array): string {
   return toPem(Buffer.from(der).toString("base64"));
 }
 
-/** What a connection trusts that is given nothing. */
+/** CAs that a connection trusts by default. */
 function nodesOwn(): readonly string[] {
   const { getCACertificates } = tls as { getCACertificates?: (kind: "default") => string[] };
   if (getCACertificates) return getCACertificates("default");
-  // Node before 22.15 does not say.
+  // Node before 22.15 does not report them.
   const { NODE_EXTRA_CA_CERTS: path } = process.env;
   return path ? [...tls.rootCertificates, readFileSync(path, "utf8")] : tls.rootCertificates;
 }

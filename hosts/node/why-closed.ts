@@ -21,12 +21,12 @@ const REASONS: Readonly<Record<string, string>> = {
   UNABLE_TO_GET_ISSUER_CERT: "certificate: unknown issuer",
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "certificate: unknown issuer",
   ERR_TLS_CERT_ALTNAME_INVALID: "certificate: for another name",
-  // What Node says when the first bytes that come are no TLS.
+  // Node's message if the first bytes are not TLS.
   ERR_SSL_WRONG_VERSION_NUMBER: "TLS: the other side does not speak it (a port for http?)",
   ERR_SSL_PACKET_LENGTH_TOO_LONG: "TLS: the other side does not speak it (a port for http?)",
 };
 
-/** Why a connection failed, in words that hold no address (those of Node do). 80 bytes at most. */
+/** Why a connection failed, without addresses (which Node's messages contain). At most 80 bytes. */
 export function whyClosed(error: unknown): string {
   const code = codeOf(error);
   const known = Object.hasOwn(REASONS, code) ? REASONS[code] : undefined;

@@ -4,14 +4,17 @@ import { mayBeThere } from "./files.js";
 
 export const SECTOR = 4096;
 
-/** Sectors in one sparse file, each byte inverted: a hole reads as erased flash. A write onto bytes that are not erased is refused. */
+/**
+ * Sectors in one sparse file with inverted bytes: a hole reads as erased flash. Writing to bytes
+ * that are not erased is refused.
+ */
 export class FileBlocks implements Blocks {
   readonly size: number;
   readonly sectorSize = SECTOR;
   private readonly _file: File;
   private readonly _scratch = new Uint8Array(SECTOR);
 
-  /** Makes a file of `size` bytes if there is none. Throws if there can be none. */
+  /** Creates a file of `size` bytes if there is none. Throws if that fails. */
   constructor(files: Files, path: string, size: number) {
     this._file = open(files, path);
     const found = this._file.status().size;

@@ -1,4 +1,5 @@
-// `mote/board` in the simulator: the project that runs on a board, with the configuration of its manifest, on files below the home directory.
+// `mote/board` in the simulator: runs a board's project, with the configuration of its manifest, on
+// files below the home directory.
 
 import files, { type Files } from "embedded:storage/files";
 import config from "mc/config";
@@ -14,10 +15,10 @@ import { wakeAgain } from "../shared/wakes.js";
 import { builtInAuthorities } from "../xs/authorities.js";
 import type { LogKeeper } from "./kept-log.js";
 
-/** Of what is kept, so that nothing else of the home directory is touched. */
+/** Prefix of stored files, so that nothing else in the home directory is touched. */
 const FOLDER = "mote-simulator";
 
-/** As that of hosts/esp32/start.ts. */
+/** Like the one in hosts/esp32/start.ts. */
 export type Commissioner = (host: SimulatorHost, config: Config, go: Go) => Agent | undefined;
 export type Go = (host: SimulatorHost, config: Config) => Agent | undefined;
 
@@ -27,19 +28,22 @@ export interface Extras {
   readonly renewTrust?: RenewTrust;
 }
 
-/** As hosts/esp32/types.d.ts. An application that throws ends the simulator, as no supervisor is there to start it again. */
+/**
+ * See hosts/esp32/types.d.ts. An application that throws ends the simulator, because no supervisor
+ * restarts it.
+ */
 export const start = (program: Program<Extras>): Agent | undefined => {
   const { commission, keepLog, renewTrust } = joinExtras(program);
   const machine = createHost(below(files, FOLDER), {
     authorities: builtInAuthorities(config.ca),
     renewTrust,
-    // Nobody says here how the run before ended.
+    // Nobody reports here how the last run ended.
     lastRun: { reset: "start", crash: false },
   });
   const kept = keepLog?.(machine);
   const show = machine.log;
   const made = kept ? kept.over(machine) : machine;
-  // The engine itself says that it ends, and not by what.
+  // The engine reports that it ends, but not why.
   Object.assign(globalThis, { abort: (_: unknown, error: unknown) => made.log("error", lastWords(error)) });
   const go: Go = (host, configured) => {
     const settings = readConfig(configured);
@@ -58,7 +62,7 @@ export const start = (program: Program<Extras>): Agent | undefined => {
         health: {},
         made(agent) {
           host.log("info", `${what} starts on ${host.hardwareId}, with ${options.baseUrl}`);
-          // A board prints no events, as nobody reads them. The kept log has those worth keeping.
+          // A board prints no events. The kept log has the important ones.
           followAgent(agent, (event) => show("info", eventLine(event)));
         },
       },

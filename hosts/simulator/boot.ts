@@ -1,4 +1,5 @@
-// The boot record of the simulator's device: boot.json beside its other files. The supervisor (tools/moddable/simulator/device.ts) is the boot loader.
+// The boot record of the simulated device: boot.json beside its other files. The supervisor
+// (tools/moddable/simulator/device.ts) is the boot loader.
 import type { Files } from "embedded:storage/files";
 import { bootText, parseBoot } from "../shared/boot-slots/boot-record.js";
 import type { BootStore } from "../shared/boot-slots/boot-slots.js";

@@ -1,4 +1,5 @@
-// `mote/commission` in the simulator: no Wi-Fi to choose, and the page only where `config.commission.port` asks for it, for this machine alone.
+// `mote/commission` in the simulator: no Wi-Fi, and the page only if `config.commission.port` is
+// set, for this machine only.
 import { Agent } from "mote";
 import { nameOf, readAuthorities } from "../../extras/commissioning/authorities.js";
 import {
@@ -37,10 +38,10 @@ const ask: Commissioner = (host, built, go) => {
   return undefined;
 };
 
-/** Handed to `start` of `mote/board`. */
+/** Passed to `start` of `mote/board`. */
 export const commission: { readonly commission: Commissioner } = { commission: ask };
 
-/** The machine's network is there: what is built in of Wi-Fi is none of its business. */
+/** The machine has a network, so built-in Wi-Fi settings are ignored. */
 const withSettings = (host: SimulatorHost, built: Config): { config: Config; stored: Values } => {
   finishInterrupted(host, () => void new Agent(host, { baseUrl: "http://none", token: "none" }));
   const { baseUrl } = built;
@@ -64,7 +65,7 @@ const open = (host: SimulatorHost, built: Config, port: number, go: Go): void =>
       server.close();
       end();
       const { config: now, stored: own } = withSettings(host, built);
-      // In a turn of its own: an agent takes stack to be made.
+      // On a fresh stack, because creating an agent needs much of it.
       if (done) host.clock.timer(0, () => void go(trusting(host, own.ca), now));
       else host.log("error", "nobody commissioned it");
     },
@@ -91,7 +92,7 @@ const trusting = (host: SimulatorHost, ca: string | undefined): SimulatorHost =>
   const read = ca === undefined ? [] : readAuthorities(ca);
   if (typeof read === "string" || read.length === 0) return host;
   const { open, renewal } = host.trusting(read.map((one) => fromBase64(one) ?? new Uint8Array(0)));
-  // Its log and all else stay as they are.
+  // The log and everything else stay unchanged.
   const authorities = nameOf(host, ca);
   return { ...host, open, ...(renewal && { renewal }), ...(authorities !== undefined && { authorities }) };
 };

@@ -1,8 +1,8 @@
 import type { Files } from "embedded:storage/files";
 
 /**
- * Whether it may be there. Opening what is not throws, and the SDK prints each exception, though it is caught: nobody would find the lines that
- * matter. The root can't be looked at: the SDK's second look at it goes on where the first one ended.
+ * True if the file may exist. Opening a missing one throws, and the SDK prints even caught
+ * exceptions. The root cannot be listed: the SDK's second listing would continue the first.
  */
 export const mayBeThere = (files: Files, path: string): boolean => {
   const end = path.lastIndexOf("/");
@@ -15,7 +15,7 @@ export const mayBeThere = (files: Files, path: string): boolean => {
   }
 };
 
-/** What a file holds; undefined if there is none, or it can't be read. */
+/** Content of a file; undefined if it is missing or unreadable. */
 export const readWhole = (files: Files, path: string): Uint8Array | undefined => {
   try {
     if (!mayBeThere(files, path)) return undefined;
@@ -31,12 +31,12 @@ export const readWhole = (files: Files, path: string): Uint8Array | undefined =>
   }
 };
 
-/** Old or new, never between: written beside, and moved into its place. Throws. */
+/** Replaces a file atomically: written beside it, then moved. Throws. */
 export const replace = (files: Files, path: string, bytes: Uint8Array): void => {
   const beside = `${path}.new`;
   const file = files.openFile({ path: beside, mode: "w" });
   try {
-    // The SDK takes only what may be written to.
+    // The SDK accepts only writable buffers.
     if (bytes.length > 0) file.write(bytes.slice(), 0);
     file.flush();
   } finally {

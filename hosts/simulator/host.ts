@@ -19,33 +19,36 @@ import { FileStore } from "./store.js";
 import { opener } from "./tls-socket.js";
 
 const KIB = 1024;
-/** As large as the partition of a board's. */
+/** The size of a board's partition. */
 const BLOCKS = 640 * KIB;
 const SLOT = 8 * KIB * KIB;
 
 export interface SimulatorOptions {
-  /** Certificates of authorities, DER. */
+  /** CA certificates, DER. */
   authorities?: readonly Uint8Array[];
-  /** Of extras/trust. Default: what is trusted stays as it is given. */
+  /** From extras/trust. Default: the given CAs are trusted unchanged. */
   renewTrust?: RenewTrust | undefined;
   blocksBytes?: number;
   slotBytes?: number;
   log?: Host["log"];
-  /** As the one that started the simulator knows it. */
+  /** How the last run ended, as known to the program that started the simulator. */
   lastRun?: LastRun | undefined;
 }
 
 export interface SimulatorHost extends Host {
-  /** A file. */
+  /** Storage of the kept log, a file. */
   readonly logMemory: LogMemory;
   readonly renewal?: Renewal;
-  /** How it connects with these authorities (DER), which its owner gave. */
+  /** `open` with these CAs (DER), which the owner gave. */
   trusting(given: readonly Uint8Array[]): Pick<SimulatorHost, "open" | "renewal">;
-  /** Gives the files back. Nothing of the host may be used afterwards. */
+  /** Closes the files. Do not use the host afterwards. */
   close(): void;
 }
 
-/** The simulator as a machine: `files` (which can't be preloaded, so the caller imports it) under the root that the supervisor gave it, and the computer's own clock and network. */
+/**
+ * The simulator as a host. Uses `files` (passed in, because it cannot be preloaded) below the
+ * supervisor's root, and the computer's clock and network.
+ */
 export const createHost = (files: Files, options: SimulatorOptions = {}): SimulatorHost => {
   const redactor = new SecretRedactor({ encode });
   const show = options.log ?? log;
@@ -54,7 +57,7 @@ export const createHost = (files: Files, options: SimulatorOptions = {}): Simula
   const digest = digester(NativeDigest);
   const { authorities = [], blocksBytes = BLOCKS, slotBytes = SLOT } = options;
   const native = new FFI();
-  // A write to a connection that is gone would end the simulator.
+  // Otherwise a write to a closed connection would end the simulator.
   native.moteKeepPipes();
   const random: Host["random"] = (into) => {
     for (let i = 0; i < into.length; i++) into[i] = native.moteRandom();
@@ -110,7 +113,7 @@ const withTrust = (
   return { ...host, open: renewal.open, renewal };
 };
 
-/** Twelve random hex digits, made at the first start. */
+/** Twelve random hex digits, created at the first start. */
 const hardwareId = (files: Files, random: Host["random"]): string => {
   const kept = readWhole(files, "hardware-id");
   if (kept && kept.length === 12) return decode(kept) ?? "simulator";

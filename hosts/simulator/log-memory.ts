@@ -4,14 +4,14 @@ import { mayBeThere } from "./files.js";
 
 const SIZE = 4096;
 
-/** One page of a file, not synced: as hosts/node/log-memory.ts. */
+/** One page of a file, not synced, like hosts/node/log-memory.ts. */
 export class FileLogMemory implements LogMemory {
   readonly size = SIZE;
   private readonly _files: Files;
   private readonly _path: string;
   private _file: File | undefined;
 
-  /** The file is made when it is first used. */
+  /** The file is created on first use. */
   constructor(files: Files, path: string) {
     this._files = files;
     this._path = path;
@@ -27,7 +27,7 @@ export class FileLogMemory implements LogMemory {
 
   write(at: number, bytes: Uint8Array): boolean {
     try {
-      // The SDK takes only what may be written to.
+      // The SDK accepts only writable buffers.
       this._open().write(bytes.slice(), at);
       return true;
     } catch {

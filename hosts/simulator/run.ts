@@ -1,4 +1,4 @@
-// The agent with the sample application, as its supervisor configured it.
+// Runs the agent with the sample application, as configured by the supervisor.
 import files from "embedded:storage/files";
 import { type Agent, MoteError, Recovery } from "mote";
 import { DeviceLog } from "mote/log";
@@ -11,12 +11,12 @@ import { followAgent } from "../shared/event-lines.js";
 
 const FLUSH_MS = 2000;
 
-/** To the supervisor, by the names that `mote run --log json` has. */
+/** Messages to the supervisor, named like those of `mote run --log json`. */
 const sendEvent = (event: { event: string } & Record<string, unknown>): void => {
   trace(`@event ${JSON.stringify(event)}\n`);
 };
 
-/** Looks on: called before the application sets itself up. */
+/** An observer, called before the application sets itself up. */
 export type Show = (agent: Agent, image: { title: string; version: string }) => void;
 
 const start = (show: Show | undefined): void => {
@@ -72,7 +72,7 @@ async function end(agent: Agent, recovery: Recovery): Promise<void> {
   trace("@exit 0\n");
 }
 
-/** What fails ends the simulator with status 1. */
+/** A failure ends the simulator with status 1. */
 export const run = (show?: Show): void => {
   try {
     start(show);

@@ -1,4 +1,5 @@
-// What the simulator's window shows: the agent's state, the last point, how many were recorded and delivered, and how an update goes.
+// Content of the simulator's window: the agent's state, the last point, counts, and the progress of
+// an update.
 import Resource from "Resource";
 import Poco from "commodetto/Poco";
 import parseBMF from "commodetto/parseBMF";
@@ -6,16 +7,16 @@ import type { Agent, AgentEvents } from "mote";
 import Timer from "timer";
 
 const FONT = "OpenSans-Semibold-18.bf4";
-/** Of the state, which has no event of its own, and at most of all else. */
+/** Refresh interval of the state, which has no event, and limit for everything else. */
 const REDRAW_MS = 250;
 const LINE = 24;
 const LEFT = 10;
 const BAR = 12;
 const MOST_VALUES = 5;
-/** In keys of the agent's own points, which the bar shows. */
+/** The agent's own keys, shown by the progress bar. */
 const OF_FIRMWARE = "fw_";
 
-/** By state; what is not named is under way. */
+/** By state; other states mean in progress. */
 const COLOURS: Readonly<Record<string, readonly [number, number, number]>> = {
   online: [0, 128, 64],
   offline: [176, 32, 32],
@@ -109,12 +110,12 @@ class Display {
   }
 }
 
-/** Shows the agent for as long as the program runs. */
+/** Shows the agent until the program ends. */
 export const show = (agent: Agent, { title, version }: { title: string; version: string }): void => {
   const display = new Display(agent, `${title} ${version}`);
   const { telemetry } = agent;
   const record = telemetry.record.bind(telemetry);
-  // Not an assignment: methods lie in ROM, where their names can't be taken by one.
+  // Not an assignment: methods are in ROM, where their names cannot be overwritten.
   Object.defineProperty(telemetry, "record", {
     value(values: Record<string, unknown>, options?: Parameters<typeof record>[1]): boolean {
       const taken = record(values, options);

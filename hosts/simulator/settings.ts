@@ -2,7 +2,7 @@ import type { Files } from "embedded:storage/files";
 import { readWhole } from "./files.js";
 import type { Settings } from "./shape.js";
 
-/** Throws if there are none: the program was not started by its supervisor. */
+/** Throws without settings: the program was not started by its supervisor. */
 export const readSettings = (files: Files): Settings => {
   const bytes = readWhole(files, "settings.json");
   if (!bytes) throw new Error("settings.json is missing: the supervisor writes it (npm run simulator)");

@@ -1,16 +1,16 @@
 import type { AgentOptions, LastRun } from "../../src/index.js";
 
-/** What the supervisor writes beside the device's files before each start (tools/moddable/simulator/device.ts). */
+/** Settings that the supervisor writes before each start (tools/moddable/simulator/device.ts). */
 export interface Settings {
-  /** Without `firmware.selfTest` and the like: it went through JSON. */
+  /** Without functions such as `firmware.selfTest`, because it is JSON. */
   readonly agent: AgentOptions;
-  /** Between two samples of the application, in milliseconds. */
+  /** Interval between two samples of the application, in ms. */
   readonly intervalMs: number;
-  /** Certificates of authorities, DER in base64. */
+  /** CA certificates, DER in base64. */
   readonly authorities: readonly string[];
   readonly lastRun: LastRun;
-  /** Distinguishes the image that runs from others. */
+  /** Identifies the running image. */
   readonly image: string;
-  /** On loopback, where the supervisor listens: what it sends there asks for an end in good order. */
+  /** Loopback port of the supervisor; data from it requests an orderly end. */
   readonly control: number;
 }

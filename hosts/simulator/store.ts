@@ -6,7 +6,7 @@ const LONGEST_KEY = 15;
 const LARGEST_VALUE = 4000;
 const PLAIN = "abcdefghijklmnopqrstuvwxyz0123456789_-";
 
-/** One file for each value, in a folder. */
+/** One file per value, in a folder. */
 export class FileStore implements Store {
   private readonly _files: Files;
   private readonly _folder: string;
@@ -45,7 +45,7 @@ export class FileStore implements Store {
   }
 }
 
-/** Letters that a file system may take for others become %XX. */
+/** Characters that file systems may confuse become %XX. */
 const fileName = (key: string): string => {
   let name = "";
   for (const byte of new Uint8Array(ArrayBuffer.fromString(key))) {

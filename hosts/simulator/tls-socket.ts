@@ -3,24 +3,27 @@ import Timer from "timer";
 import type { Host, Socket, SocketEvent } from "../../src/port.js";
 import { type Notify, TcpSocket } from "../xs/tcp.js";
 
-/** TLS 1.2, the newest that the SDK speaks. */
+/** TLS 1.2, the newest version of the SDK. */
 const VERSION = 0x303;
-/** Bytes of a record: the SDK writes one per call. */
+/** Bytes per record: the SDK writes one per call. */
 const RECORD = 16_384;
-/** Decrypted bytes that wait for the reader. */
+/** Limit of decrypted bytes that wait for the reader. */
 const KEEP = 4096;
-/** States of the SDK's handshake in which the client sends: the hello, and the reply to the server's last messages. */
+/** States of the SDK's handshake in which the client sends. */
 const CLIENTS_TURN = [0, 14, 20];
 
-/** `open` of the port over the SDK's TCP and TLS. `authorities`: CA certificates (DER); with none, no server is trusted. */
+/**
+ * `open` of the port over the SDK's TCP and TLS. `authorities`: CA certificates (DER); without any,
+ * no server is trusted.
+ */
 export const opener =
   (authorities: readonly Uint8Array[]): Host["open"] =>
   (name, port, secure, event) =>
     secure ? new TlsSocket(name, port, authorities, event) : new TcpSocket(name, port, event);
 
 /**
- * TLS by the SDK's own session, in JavaScript. It is for development on a trusted network: unlike a
- * board's TLS, it takes any certificate for a CA, and refuses a server that sends no intermediate.
+ * TLS by the SDK's JavaScript session, for development on a trusted network only. Unlike a board's
+ * TLS, it accepts any certificate as a CA, and rejects servers without an intermediate certificate.
  */
 export class TlsSocket implements Socket {
   private readonly _name: string;
@@ -85,7 +88,7 @@ export class TlsSocket implements Socket {
   }
 
   private _begin(): void {
-    // No session is resumed: the SDK keeps them by name alone, whichever CAs are trusted.
+    // No session is resumed: the SDK identifies sessions by name only, regardless of the CAs.
     const session = new Session({ serverName: this._name, protocolVersion: VERSION, cache: false });
     for (const authority of this._authorities) register(session, authority);
     this._session = session;
@@ -119,7 +122,7 @@ export class TlsSocket implements Socket {
     if (this._isOpen && this._pipe.isIdle) this._event("writable");
   }
 
-  /** Decrypts until `keep` bytes wait. True if there are new ones. */
+  /** Decrypts until `keep` bytes wait. True if there are new bytes. */
   private _decrypt(keep: number): boolean {
     const before = this._plainBytes;
     while (this._session && !this._session.alert && this._plainBytes < keep && this._pipe.readable > 0) {
@@ -132,7 +135,7 @@ export class TlsSocket implements Socket {
     return this._plainBytes > before;
   }
 
-  /** The next bytes once the reader took all that waited. */
+  /** The next bytes, after the reader took all waiting ones. */
   private _decryptNext(): Uint8Array | undefined {
     if (this._isOver || !this._isOpen) return undefined;
     try {
@@ -144,7 +147,10 @@ export class TlsSocket implements Socket {
     return this._plain[0];
   }
 
-  /** TCP ended. The end is a good one only if the server said so within TLS: anybody can cut TCP. */
+  /**
+   * TCP ended. That is normal only if the server announced it within TLS, because an attacker can
+   * end TCP.
+   */
   private _onClosed(reason: string): void {
     if (!this._isOpen) {
       this._close(this._session ? "TLS: no agreement with the other side" : reason);
@@ -161,7 +167,7 @@ export class TlsSocket implements Socket {
     else this._close("TLS: no agreement with the other side");
   }
 
-  /** A caller of the port must not be called back. */
+  /** Callbacks must not run during a call of the port. */
   private _failLater(error: unknown): void {
     Timer.set(() => this._guard(() => this._fail(error)), 0);
   }
@@ -182,7 +188,7 @@ export class TlsSocket implements Socket {
     if (!this._isOver) this._notify(what);
   }
 
-  /** The SDK's callbacks must throw nothing: it would end the simulator. */
+  /** The SDK's callbacks must not throw, which would end the simulator. */
   private _guard(step: () => void): void {
     try {
       step();
@@ -192,14 +198,14 @@ export class TlsSocket implements Socket {
   }
 }
 
-/** An expired CA is left out: the SDK throws. */
+/** Expired CAs are left out, because the SDK throws on them. */
 const register = (session: Session, authority: Uint8Array): void => {
   try {
     session.certificateManager.register(authority);
   } catch {}
 };
 
-/** Encrypted bytes between the SDK's session and TCP. Those that TCP does not take wait here. */
+/** Encrypted bytes between the SDK's session and TCP. Bytes that TCP does not accept wait here. */
 class RecordPipe implements Pipe {
   writable = RECORD;
   private readonly _socket: TcpSocket;

@@ -3,17 +3,17 @@ import Timer from "timer";
 import type { Clock } from "../../src/port.js";
 
 /**
- * Time by the SDK. The system's time, which certificates are judged by, may be an estimate. `wall()`
- * is the time that was learned, so that a handshake with another system time stamps no point with it.
+ * Time from the SDK. The system time, used to verify certificates, may be an estimate. `wall()` is
+ * the learned time, so that an estimate never becomes a time stamp.
  */
 export class XsClock implements Clock {
   private _ticks = Time.ticks;
   private _now = 0;
-  /** Milliseconds since 1970 minus `now()`; undefined: not learned yet. */
+  /** ms since 1970 minus `now()`; undefined until learned. */
   private _learned: number | undefined;
   private _isSystemRight = false;
 
-  /** To be called once in 24 days at least: ticks are 32 bits of milliseconds, and turn negative in between. */
+  /** Call at least every 24 days: ticks are 32-bit milliseconds and wrap. */
   now(): number {
     const ticks = Time.ticks;
     const passed = (ticks - this._ticks) | 0;
@@ -29,17 +29,17 @@ export class XsClock implements Clock {
   }
 
   timer(ms: number, due: () => void): () => void {
-    // The SDK clears one that was due, or was cleared, without a word.
+    // The SDK ignores timers that already fired or were cleared.
     const timer = Timer.set(due, ms);
     return () => Timer.clear(timer);
   }
 
-  /** The system's time in seconds since 1970. */
+  /** The system time in seconds since 1970. */
   system(): number {
     return Math.floor(Date.now() / 1000);
   }
 
-  /** Sets the system's time alone: the SDK takes no fractions of a second. */
+  /** Sets only the system time; the SDK has no fractions of a second. */
   assume(seconds: number): void {
     Time.set(Math.round(seconds));
   }
@@ -50,7 +50,7 @@ export class XsClock implements Clock {
     this._learned = Math.round(seconds) * 1000 - this.now();
   }
 
-  /** The machine's own time is right: the simulator's, which can't be set. */
+  /** The machine's own time is right: on the simulator, which cannot set it. */
   trust(): void {
     this._isSystemRight = true;
   }

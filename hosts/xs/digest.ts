@@ -1,6 +1,6 @@
 import type { Digest, Host } from "../../src/port.js";
 
-/** A digest of the SDK's, or of the board's. */
+/** A digest of the SDK or the board. */
 export interface NativeDigest {
   write(bytes: Uint8Array): void;
   close(): ArrayBuffer;
@@ -8,7 +8,7 @@ export interface NativeDigest {
 
 const ALGORITHMS = ["MD5", "SHA256", "SHA384", "SHA512"] as const;
 
-/** `digest` of the port. The native class throws on a name it does not know, so it is never asked for one. */
+/** `digest` of the port. The native class throws on unknown names, so check first. */
 export const digester = (Native: new (name: (typeof ALGORITHMS)[number]) => NativeDigest): Host["digest"] => {
   return (algorithm): Digest | undefined => {
     const known = ALGORITHMS.find((name) => name === algorithm);

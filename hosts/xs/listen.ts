@@ -2,8 +2,9 @@ import Listener from "embedded:io/socket/listener";
 import type TCP from "embedded:io/socket/tcp";
 
 /**
- * Takes visitors, on every interface of the machine, as the SDK knows no other way. `accept` is handed the address and the connection, for TcpSocket;
- * false: it is closed. Returns what ends it. Throws if the port is taken.
+ * Listens on all interfaces of the machine; the SDK has no other way. `accept` gets the address and
+ * the connection for TcpSocket; false closes it. Returns a stop function. Throws if the port is in
+ * use.
  */
 export const listen = (port: number, accept: (address: string, visitor: TCP) => boolean): (() => void) => {
   const take = (visitor: TCP): void => {
@@ -18,7 +19,7 @@ export const listen = (port: number, accept: (address: string, visitor: TCP) => 
           if (visitor) take(visitor);
         }
       } catch {
-        // Nothing may reach the SDK. The visitor asks again.
+        // An exception must not reach the SDK. The visitor retries.
       }
     },
   });

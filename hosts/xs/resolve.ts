@@ -2,7 +2,10 @@
 import Net from "net";
 import Timer from "timer";
 
-/** Calls `found` once, later, with an IPv4 address, or undefined if the system's resolver knows none. The simulator's takes the first one only. */
+/**
+ * Calls `found` once, later, with an IPv4 address, or undefined if the name is unknown. On the
+ * simulator, resolves only the first name.
+ */
 export const resolve = (name: string, found: (address: string | undefined) => void): void => {
   const known = isIpv4(name) ? name : name === "localhost" ? "127.0.0.1" : undefined;
   if (known !== undefined) {
@@ -16,7 +19,7 @@ export const resolve = (name: string, found: (address: string | undefined) => vo
   }
 };
 
-/** Digits and dots alone: no host name is written so. */
+/** Only digits and dots, as in no host name. */
 const isIpv4 = (name: string): boolean => {
   for (const char of name) if (!"0123456789.".includes(char)) return false;
   return name !== "";

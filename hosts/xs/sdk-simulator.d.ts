@@ -1,11 +1,11 @@
-// What hosts/simulator uses of the SDK (8.2) and of its own native.c; see sdk.d.ts.
+// The parts of the SDK (8.2) and of native.c that hosts/simulator uses; see sdk.d.ts.
 
 declare module "embedded:storage/files" {
   /** Errors throw. */
   export interface File {
-    /** Fills `into` from `position`; fewer bytes than asked for at the end. */
+    /** Fills `into` from `position`; fewer bytes at the end. */
     read(into: Uint8Array, position: number): number;
-    /** The bytes must lie in RAM: those of a preloaded module are refused. */
+    /** The bytes must be in RAM: those of a preloaded module are rejected. */
     write(bytes: Uint8Array, position: number): void;
     status(): { size: number };
     setSize(length: number): void;
@@ -13,14 +13,14 @@ declare module "embedded:storage/files" {
     close(): void;
   }
 
-  /** Paths are relative to the root: `$HOME` of the simulator's process. */
+  /** Paths are relative to the root, `$HOME` of the simulator's process. */
   export interface Files {
     openFile(options: { path: string; mode?: "r" | "r+" | "w" | "w+" }): File;
     createDirectory(path: string): boolean;
     delete(path: string): boolean;
-    /** The names in a folder. Throws for one that is not there, and for "". */
+    /** The names in a folder. Throws for a missing folder, and for "". */
     scan(folder: string): Iterable<string>;
-    /** Takes the place of what is there. */
+    /** Replaces an existing file. */
     move(from: string, to: string): void;
   }
 
@@ -41,7 +41,7 @@ declare module "mc/config" {
 }
 
 declare module "ssl/session" {
-  /** What a session reads from and writes to. It sets `writable` from what `write` returns. */
+  /** What a session reads from and writes to. It sets `writable` from the result of `write`. */
   export interface Pipe {
     readable: number;
     writable: number;
@@ -54,13 +54,13 @@ declare module "ssl/session" {
     constructor(options: { serverName: string; protocolVersion: number; cache: boolean });
     readonly certificateManager: { register(certificate: Uint8Array): void };
     initiateHandshake(): void;
-    /** One step: sends, or takes one record. True at the end. Throws. */
+    /** One step: sends, or processes one record. True at the end. Throws. */
     handshake(pipe: Pipe): boolean;
-    /** The next record of data; undefined if none is whole; null after an alert. Throws. */
+    /** The next record of data; undefined if incomplete; null after an alert. Throws. */
     read(pipe: Pipe): Uint8Array | null | undefined;
     /** Writes one record. */
     write(pipe: Pipe, bytes: Uint8Array): number;
-    /** The last message of the handshake that was taken; negative before the first. */
+    /** The last processed message of the handshake; negative before the first. */
     readonly handshakeProcess: number;
     readonly alert: { level: number; description: number } | undefined;
   }
@@ -68,7 +68,7 @@ declare module "ssl/session" {
 
 declare module "rng" {
   const RNG: {
-    /** Seeds what TLS draws from. */
+    /** Seeds the random numbers of TLS. */
     init(seed: ArrayBufferLike): void;
   };
   export default RNG;
@@ -86,5 +86,5 @@ interface Uint8ArrayConstructor {
   fromBase64(text: string): Uint8Array;
 }
 
-/** What the simulator's window is drawn on. */
+/** The screen of the simulator's window. */
 declare const screen: never;

@@ -5,29 +5,29 @@ import { resolve } from "./resolve.js";
 
 export type Notify = (what: SocketEvent, reason?: string) => void;
 
-/** Of what was not read yet: beyond it the rest stays where it holds the peer back. */
+/** Limit of unread bytes; beyond it, TCP holds the peer back. */
 const KEEP = 4096;
-/** The same while little of it came at once. */
+/** The same limit while only a little arrived at once. */
 const KEEP_AT_MOST = 4 * KEEP;
-/** The simulator's socket holds this much, and hears of no close while some of it, but not all, is filled. */
+/** Buffer size of the simulator's socket. It misses a close while the buffer is partly filled. */
 const FULL = 1536;
 const NOTHING = new Uint8Array(0);
 const RESET = "connection reset";
 
-/** A TCP connection of the SDK's, whose callbacks must throw nothing: it would restart the machine. */
+/** A TCP connection of the SDK. Its callbacks must not throw, which would restart the machine. */
 export class TcpSocket implements Socket {
   private readonly _notify: Notify;
   private _tcp: TCP | undefined;
   private _opened = false;
   private _over = false;
-  /** In the SDK's buffers. */
+  /** Bytes in the SDK's buffers. */
   private _readable = 0;
   private _writable = 0;
   private readonly _received: Uint8Array[] = [];
   private _keptBytes = 0;
   private readonly _keep: number;
 
-  /** `to`: a name, or a connection that a listener took. `keep`: at most so many bytes of what was not read yet, and what comes with them. */
+  /** `to`: a name, or a connection from a listener. `keep`: maximum of unread bytes. */
   constructor(to: string | TCP, port: number, notify: Notify, keep = KEEP_AT_MOST) {
     this._notify = notify;
     this._keep = keep;
@@ -35,7 +35,7 @@ export class TcpSocket implements Socket {
     else resolve(to, (address) => this._guard(() => this._connect(address, port)));
   }
 
-  /** Bytes that can be read. */
+  /** Number of readable bytes. */
   get available(): number {
     return this._keptBytes + this._readable;
   }
@@ -47,11 +47,11 @@ export class TcpSocket implements Socket {
     try {
       left = offer(this._tcp, count === bytes.length ? bytes : bytes.subarray(0, count));
     } catch {
-      // It is over; onError says so.
+      // The connection ended; onError reports it.
     }
     this._writable = left ?? 0;
     if (left !== undefined) return count;
-    // The simulator's socket reports nothing after a write that failed.
+    // The simulator's socket reports nothing after a failed write.
     Timer.set(() => this._guard(() => this._close(RESET)), 0);
     return 0;
   }
@@ -113,7 +113,7 @@ export class TcpSocket implements Socket {
     this._readable = count;
     this._open();
     this._event("readable");
-    // What nobody read is kept here, so that a close behind it is heard.
+    // Store unread bytes here, so that a close behind them is noticed.
     const room = Math.min(this._keep, this._readable < FULL ? KEEP_AT_MOST : KEEP);
     if (!this._over && this._readable > 0 && this._keptBytes < room) this._take();
   }
@@ -122,7 +122,10 @@ export class TcpSocket implements Socket {
     this._close(this._opened ? this._why() : "connection failed");
   }
 
-  /** The SDK says that it is over, not how. After a peer's end the simulator's socket would still take a write. */
+  /**
+   * The SDK reports the end without a reason. After a peer's end, the simulator's socket still
+   * accepts a write.
+   */
   private _why(): string {
     try {
       return this._tcp && offer(this._tcp, NOTHING) === undefined ? RESET : "end";
@@ -131,7 +134,10 @@ export class TcpSocket implements Socket {
     }
   }
 
-  /** On ESP32 a socket that is over refuses every write. After a peer's end it is still there to be moved to another object; after a reset it is not. */
+  /**
+   * On ESP32, an ended socket rejects every write. After a peer's end it can still be moved to
+   * another object; after a reset it cannot.
+   */
   private _canBeMoved(): boolean {
     try {
       this._tcp = this._tcp && new TCP({ from: this._tcp });
@@ -187,13 +193,16 @@ export class TcpSocket implements Socket {
       try {
         this._close("internal error");
       } catch {
-        // Nothing may reach the SDK.
+        // An exception must not reach the SDK.
       }
     }
   }
 }
 
-/** What the socket then takes more; undefined if it failed. (The SDK's types say that it returns nothing.) */
+/**
+ * Number of bytes that the socket still accepts; undefined if it failed. (The SDK's types declare
+ * no result.)
+ */
 const offer = (tcp: TCP, bytes: Uint8Array): number | undefined => {
   return tcp.write(bytes) as number | undefined;
 };

@@ -1,7 +1,7 @@
-/** XS keeps half of a surrogate pair as three bytes that are no UTF-8. */
+/** XS encodes half of a surrogate pair as three bytes of invalid UTF-8. */
 export const encode = (text: string): Uint8Array => {
   const bytes = new Uint8Array(ArrayBuffer.fromString(text));
-  // Mostly all is ASCII, as the two lengths say natively.
+  // Usually all is ASCII, which comparing two native lengths shows.
   if (bytes.length === text.length || !holdsHalf(bytes)) return bytes;
   let mended = "";
   for (const char of text) {
@@ -12,8 +12,9 @@ export const encode = (text: string): Uint8Array => {
 };
 
 /**
- * The SDK takes whole buffers only. It throws on a character that is cut, but not on one that is written too long, or that there is not: those are looked
- * for byte by byte, which takes the engine of a board far longer, where there is one that is no ASCII.
+ * Decodes whole buffers only, like the SDK. The SDK throws on truncated characters but not on
+ * overlong or impossible ones, so those are searched byte by byte, which is slow on a board, if
+ * there is non-ASCII text.
  */
 export const decode = (bytes: Uint8Array): string | undefined => {
   const { byteOffset, byteLength } = bytes;
@@ -21,14 +22,17 @@ export const decode = (bytes: Uint8Array): string | undefined => {
   const whole = byteLength === buffer.byteLength;
   try {
     const text = String.fromArrayBuffer(whole ? buffer : buffer.slice(byteOffset, byteOffset + byteLength));
-    // Of all else a character is fewer code units than bytes.
+    // Every other character has fewer code units than bytes.
     return text.length === byteLength || isUtf8(bytes) ? text : undefined;
   } catch {
     return undefined;
   }
 };
 
-/** What the SDK takes and is no UTF-8: a first byte that there is not, or a second one that its first does not allow. One pass: `includes` takes longer. */
+/**
+ * Finds invalid UTF-8 that the SDK accepts: impossible first bytes, or second bytes that their
+ * first does not allow. One pass is faster than `includes`.
+ */
 const isUtf8 = (bytes: Uint8Array): boolean => {
   const { length } = bytes;
   for (let at = 0; at < length; at++) {
@@ -42,7 +46,7 @@ const isUtf8 = (bytes: Uint8Array): boolean => {
   return true;
 };
 
-/** First bytes after which the second one has a range of its own. */
+/** First bytes that restrict the range of the second. */
 const SECOND = [
   [0xe0, 0xa0, 0xbf],
   [0xed, 0x80, 0x9f],

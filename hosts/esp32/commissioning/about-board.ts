@@ -6,7 +6,10 @@ import type { BoardHost } from "../host.js";
 import { chipName } from "./pins.js";
 import type { AccessPoint } from "./sdk-modules.js";
 
-/** What a board says of itself by Improv, and where its platform shows it: the list of devices, searched for its name. */
+/**
+ * What a board reports through Improv, and the page of its platform: the device list, searched for
+ * its name.
+ */
 export const aboutBoard = (
   { config, idf }: Machine,
   host: BoardHost,
@@ -21,7 +24,7 @@ export const aboutBoard = (
     info: [title, version, chip, name],
     url: () => {
       const { url, token } = platform();
-      // A token that was given is of a device whose name only the platform knows.
+      // For a given token, only the platform knows the device's name.
       const search = token === undefined ? `?textSearch=${encodeURIComponent(name)}` : "";
       if (!url) return "";
       return `${url.endsWith("/") ? url.slice(0, -1) : url}/entities/devices${search}`;

@@ -1,14 +1,17 @@
 import type { Clock } from "../../../src/port.js";
 
-/** Contacts bounce for less. */
+/** Debounce time. */
 const LOOK_MS = 50;
 
 export interface Pin {
-  /** 0 while the button is pressed: it draws a pulled-up pin to ground. */
+  /** 0 while the button is pressed: it pulls the pin to ground. */
   read(): number;
 }
 
-/** Calls `held` once the button was pressed without a break for `ms`; then not again before it was let go. Returns what ends it. */
+/**
+ * Calls `held` once the button was pressed for `ms` without a break, and again only after a
+ * release. Returns a stop function.
+ */
 export const whenHeld = (pin: Pin, clock: Clock, ms: number, held: () => void): (() => void) => {
   let pressedFor = 0;
   let cancel = (): void => {};
@@ -22,7 +25,7 @@ export const whenHeld = (pin: Pin, clock: Clock, ms: number, held: () => void): 
   return () => cancel();
 };
 
-/** Calls `done` with whether the button is pressed now and stays so for `ms`; not from within this call. */
+/** Calls `done`, later, with whether the button is pressed now and stays pressed for `ms`. */
 export const isHeld = (pin: Pin, clock: Clock, ms: number, done: (held: boolean) => void): void => {
   const began = clock.now();
   const look = (): void => {

@@ -1,4 +1,4 @@
-// The cables of a board: its first serial line, and the USB of its own that some chips have.
+// The cables of a board: its first serial line and, on some chips, native USB.
 import type { Machine } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
 import { serialPins } from "./pins.js";
@@ -7,22 +7,25 @@ import { SELDOM_MS, UsbLine } from "./usb.js";
 
 export interface Cable {
   write(bytes: Uint8Array): void;
-  /** Returns once the line took all of them, so that no log line gets between. */
+  /** Returns once the line accepted all bytes, so that no log line gets in between. */
   writeWhole(bytes: Uint8Array): void;
 }
 
 export interface CableOptions {
-  /** `config.commission.serial`: its pins, where they are not the chip's usual ones; false: no cable is used. */
+  /** `config.commission.serial`: pins, if not the chip's default; false: no serial line. */
   readonly serial?: false | { readonly receive: number; readonly transmit: number } | undefined;
-  /** The application runs: answers may take half a second, and lines need not be long. */
+  /** The application runs: answers may take half a second, and lines are short. */
   readonly isRunning: boolean;
 }
 
 const BAUD = 115_200;
-/** Of what one call of ESP-IDF takes. */
+/** Maximum bytes of one call of ESP-IDF. */
 const ROOM = 64;
 
-/** Opens what there is. `attach` is handed each cable and gives what reads its bytes. Returns what closes them; one that can't be had is logged, but on a board that runs. */
+/**
+ * Opens the available cables. `attach` gets each cable and returns its reader. Returns a close
+ * function. A cable that cannot be opened is logged, except on a running board.
+ */
 export const openCables = (
   modules: SdkModules,
   machine: Machine,
@@ -38,7 +41,7 @@ export const openCables = (
       const close = step();
       if (close) closing.push(close);
     } catch (error) {
-      // The debugger, or the application, has the line.
+      // The debugger or the application uses the line.
       if (options.isRunning) return;
       host.log("warn", `commissioning: ${error instanceof Error ? error.message : "unknown"}`);
     }
@@ -48,7 +51,7 @@ export const openCables = (
   return closing;
 };
 
-/** A debug build has the debugger on its line: then there is none. */
+/** In a debug build the debugger uses the line. */
 const openSerial = (
   modules: SdkModules,
   native: AccessPoint,

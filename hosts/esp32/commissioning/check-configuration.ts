@@ -1,4 +1,5 @@
-// The whole of `config` of a project's manifest, looked through without starting anything: what a build and a board have in common.
+// Validates the whole `config` of a project's manifest without starting anything, in builds and on
+// boards.
 import {
   type Config,
   isIncomplete,
@@ -7,20 +8,24 @@ import {
 import { checkNetwork } from "../../../extras/commissioning/values.js";
 import { refusePin } from "./pins.js";
 
-/** `config.commission`: how the owner gives what is not built in. */
+/** `config.commission`: how the owner enters settings that are not built in. */
 export interface Commission {
   /**
-   * Pin of a button that draws it to ground: held for 1 s at power-on it opens commissioning again, held for 10 s later it resets the device; one that
-   * sleeps counts from its next wake on.
+   * Pin of a button that pulls it to ground. Held for 1 s at power-on, it opens commissioning
+   * again. Held for 10 s while the board runs, it resets the device. A sleeping board starts
+   * counting when it wakes.
    */
   readonly button?: number | undefined;
-  /** Of the access point `mote-<hardware id>`, the same for all devices with this image. Default: none. `set label` gives a device its own. */
+  /**
+   * Password of the access point `mote-<hardware id>`, the same for all devices with this image.
+   * Default: none. `set label` sets a device's own.
+   */
   readonly password?: string | undefined;
   /** Pins of the serial line. Default: the chip's first; false: none. */
   readonly serial?: false | { readonly receive: number; readonly transmit: number } | undefined;
 }
 
-/** What is wrong with `config.commission`, on a chip by CONFIG_IDF_FIRMWARE_CHIP_ID. */
+/** The problem of `config.commission` on a chip (CONFIG_IDF_FIRMWARE_CHIP_ID). */
 export const checkCommission = (value: unknown, chip: number): string | undefined => {
   const { button, password, serial } = membersOf<Commission>(value);
   if (value !== undefined && (typeof value !== "object" || value === null))
@@ -35,7 +40,7 @@ export const checkCommission = (value: unknown, chip: number): string | undefine
   return undefined;
 };
 
-/** `config` with something in place of what its owner will give: the rest must be right all the same. */
+/** `config` with placeholders for the owner's settings: the rest must be valid without them. */
 export const asIfGiven = (config: Config): Config => {
   if (!isIncomplete(config)) return config;
   const { ssid } = membersOf<{ ssid: unknown }>(config.wifi);

@@ -1,6 +1,7 @@
 /// <reference path="../sdk.d.ts" />
 /// <reference path="./sdk.d.ts" />
-// `mote/commission` on a board: the SDK's modules for configuration.ts. Like board.ts a file that the tests can't load.
+// `mote/commission` on a board: the SDK's modules for configuration.ts. Tests cannot load this
+// file.
 import Digital from "embedded:io/digital";
 import Serial from "embedded:io/serial";
 import UDP from "embedded:io/socket/udp";
@@ -9,12 +10,12 @@ import type { Extras } from "../start.js";
 import { commissionBy } from "./configuration.js";
 import type { SdkModules } from "./sdk-modules.js";
 
-/** The SDK's callbacks must throw nothing: it would restart the board. */
+/** The SDK's callbacks must not throw, which would restart the board. */
 const guarded = (step: () => void): void => {
   try {
     step();
   } catch {
-    // The visitor asks again.
+    // The visitor retries.
   }
 };
 
@@ -67,7 +68,7 @@ const modules: SdkModules = {
   },
 };
 
-/** For a serial line whose buffer is shorter than a help text. */
+/** Sends in pieces, because the serial buffer is shorter than a help text. */
 interface Waiting {
   bytes: Uint8Array;
   room: number;

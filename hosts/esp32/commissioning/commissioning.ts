@@ -1,4 +1,5 @@
-// Commissioning on a board: access point, page, name server and serial line around extras/commissioning.
+// Commissioning on a board: access point, page, name server and serial line for
+// extras/commissioning.
 
 import { nameOf, readAuthorities } from "../../../extras/commissioning/authorities.js";
 import { Commissioning } from "../../../extras/commissioning/commissioning.js";
@@ -30,39 +31,42 @@ import type { AccessPoint, SdkModules } from "./sdk-modules.js";
 import { Joiner } from "./wifi-connection.js";
 
 export interface CommissionOptions {
-  /** What is kept or built in. */
+  /** The stored or built-in settings. */
   readonly before: Before;
-  /** Why the device can't start with it. */
+  /** Why the device cannot start with them. */
   readonly wrong?: string | undefined;
   readonly deviceName?: string | undefined;
-  /** Of the access point, unless the device has one of its own. */
+  /** Password of the access point, unless the device has its own. */
   readonly password?: string | undefined;
-  /** Somebody is at the board. Without that, only an access point with a password opens. */
+  /** Somebody is at the board. Otherwise only an access point with a password opens. */
   readonly isByHand: boolean;
   /** False: none. */
   readonly serial?: false | { readonly receive: number; readonly transmit: number } | undefined;
-  /** Called once there is a network, while something is checked. */
+  /** Called when there is a network during a check. */
   readonly joined: () => void;
   /** See TimeOfDay. */
   readonly watch: (open: Host["open"]) => Host["open"];
-  /** Forgets all but firmware and `site`, and restarts. */
+  /** Resets the device, except firmware and `site`, and restarts. */
   readonly reset: () => void;
-  /** Called once, when all of it is closed. */
+  /** Called once, when everything is closed. */
   readonly over: (done: boolean) => void;
 }
 
-/** ESP-IDF's access point. */
+/** The access point of ESP-IDF. */
 const ADDRESS = [192, 168, 4, 1] as const;
 const OWN = ADDRESS.join(".");
 const VISITORS = "192.168.4.";
 const HTTP = 80;
 const DNS = 53;
 const NO_BYTES = new Uint8Array(0);
-/** Between two tries to open the access point, the page and the console, and after how many failures it is logged. */
+/**
+ * Interval between attempts to open access point, page and console, and the number of failures
+ * before a log message.
+ */
 const RETRY_OPEN_MS = 250;
 const WARN_AFTER = 20;
 
-/** Opens it for 10 minutes. The radio is on when this returns. */
+/** Opens commissioning for 10 minutes. The radio is on when this returns. */
 export const openCommissioning = (
   modules: SdkModules,
   machine: Machine,
@@ -95,7 +99,7 @@ export const openCommissioning = (
   const isAccessOpen = options.isByHand || password !== "";
   const access = [
     () => {
-      if (air.mote_ap_open(name, password) !== 0) throw new Error("the access point could not be opened");
+      if (air.mote_ap_open(name, password) !== 0) throw new Error("cannot open the access point");
     },
     () => closing.unshift(listen(modules, machine, server)),
     () => closing.unshift(answerNames(modules)),
@@ -107,12 +111,16 @@ export const openCommissioning = (
   );
   for (const close of opened.reverse()) closing.unshift(close);
   if (isAccessOpen) host.log("info", `commissioning: join the Wi-Fi ${name}, then http://${OWN}/`);
-  else host.log("info", `commissioning: by cable; switch the board off and on to open the Wi-Fi ${name}`);
+  else
+    host.log("info", `commissioning: use a cable, or switch the board off and on to open the Wi-Fi ${name}`);
   commissioning.open();
   return commissioning;
 };
 
-/** Until each step succeeded once: the SDK has no network to listen in before another task brought the access point up. */
+/**
+ * Repeats each step until it succeeds: the SDK cannot listen before another task has started the
+ * access point.
+ */
 const keepTrying = (host: BoardHost, closing: (() => void)[], steps: readonly (() => void)[]): void => {
   let left = steps;
   let tries = 0;
@@ -135,7 +143,7 @@ const keepTrying = (host: BoardHost, closing: (() => void)[], steps: readonly ((
   round();
 };
 
-/** The page. Not for the network that is being joined: its owner need not be the device's. */
+/** The page. Not served on the joined network, whose owner need not own the device. */
 const listen = (modules: SdkModules, machine: Machine, server: PageServer): (() => void) => {
   return modules.listen(
     HTTP,
@@ -144,7 +152,7 @@ const listen = (modules: SdkModules, machine: Machine, server: PageServer): (() 
   );
 };
 
-/** Every name leads to the page, so that a phone shows it by itself. */
+/** Every name resolves to the page, so that a phone opens it by itself. */
 const answerNames = (modules: SdkModules): (() => void) => {
   return modules.datagrams(DNS, (packet, answer) => {
     const bytes = answerDns(packet, ADDRESS);
@@ -152,7 +160,7 @@ const answerNames = (modules: SdkModules): (() => void) => {
   });
 };
 
-/** What reads the bytes of a cable: a text console and Improv of its own, side by side. */
+/** The reader of a cable's bytes: a text console and Improv, side by side. */
 const consoleOn = (
   machine: Machine,
   host: BoardHost,
@@ -207,7 +215,7 @@ async function check(
   return reach(checked, values, isSame, options.deviceName);
 }
 
-/** `host` with the authorities that were kept in place of those that were built in. */
+/** `host` with the stored CAs instead of the built-in ones. */
 export const trusting = (machine: Machine, host: BoardHost, ca: string | undefined): BoardHost => {
   const read = ca === undefined ? [] : readAuthorities(ca);
   const isGiven = typeof read !== "string" && read.length > 0;

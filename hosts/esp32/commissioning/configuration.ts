@@ -1,4 +1,4 @@
-// What a board's owner gave, gives, or takes back: its configuration as built in and as stored, the button, and when to ask.
+// The configuration of a board, built in and stored; its button; and when to ask its owner.
 
 import {
   type Config,
@@ -37,16 +37,16 @@ interface Board {
   readonly modules: SdkModules;
   readonly machine: Machine;
   readonly host: BoardHost;
-  /** As built in, with the name that the factory gave. */
+  /** The built-in configuration, with the name set by the factory. */
   readonly built: Config;
   readonly config: Config;
   readonly stored: Before;
   readonly go: Go;
-  /** Somebody at the board switched it on, or had it restart: no program, no crash and no update did. */
+  /** A person switched the board on or restarted it, as opposed to a program, crash or update. */
   readonly isByHand: boolean;
 }
 
-/** How a chip starts again without anybody at it. */
+/** Reset reasons without a person at the board. */
 const BY_ITSELF: readonly string[] = [
   "software",
   "panic",
@@ -79,12 +79,12 @@ export const commissionBy = (
   const board: Board = { modules, machine, host, built, config, stored, go, isByHand: isByHand(host) };
   const button = buttonOf(board);
   const isWake = host.lastRun.reset === "deep sleep";
-  // Who stands at a board without a button, and has another Wi-Fi for it.
+  // Somebody is at a board without a button, and may have another Wi-Fi for it.
   const isAskedFor = Recovery.isAskedFor(host);
   const begin = (): Agent | undefined =>
     isIncomplete(config) || isAskedFor ? ask(board, undefined, isAskedFor) : run(board, button);
   if (button?.read() !== 0) return begin();
-  // A board that sleeps is not awake for long enough to be asked while it runs.
+  // A sleeping board is not awake long enough to be asked while it runs.
   const [ms, held] = isWake
     ? [RESET_HELD_MS, () => resetByButton(host)]
     : [HELD_MS, () => ask({ ...board, isByHand: true })];
@@ -103,11 +103,11 @@ const nameOf = (host: BoardHost): string | undefined => {
   return bytes && host.decode(bytes);
 };
 
-/** The next start is by hand, whatever the chip says. */
+/** Makes the next start count as manual. */
 const noteHand = (host: BoardHost): void => void host.own.set(BY_HAND, new Uint8Array(1));
 
 const resetByButton = (host: BoardHost, agent = new Agent(host, NOWHERE)): void => {
-  host.log("warn", "the button was held: Wi-Fi, token and all that waits are forgotten");
+  host.log("warn", "the button was held: resetting the device");
   noteHand(host);
   reset(agent, host, "reset by the button");
 };
@@ -118,7 +118,7 @@ const buttonOf = ({ modules, host, config }: Board): Pin | undefined => {
   try {
     return modules.pin(button);
   } catch {
-    host.log("error", `config.commission.button: pin ${button} can't be had`);
+    host.log("error", `config.commission.button: pin ${button} is not available`);
     return undefined;
   }
 };
@@ -139,14 +139,14 @@ const run = (board: Board, button: Pin | undefined): Agent | undefined => {
     });
   });
   if (typeof agent === "string") return ask(board, agent);
-  // A board that sleeps is gone before anybody is answered.
+  // A sleeping board is gone before anybody gets an answer.
   if (config.cycle === undefined) answerCables(board);
   if (!button) return agent;
   whenHeld(button, host.clock, RESET_HELD_MS, () => resetByButton(host, agent));
   return agent;
 };
 
-/** Who looks for a device at a cable finds one that has its Wi-Fi, and where its platform shows it. */
+/** A cable client sees that the device has its Wi-Fi, and where its platform shows it. */
 const answerCables = ({ modules, machine, host, config, stored }: Board): void => {
   const { serial } = membersOf<Commission>(config.commission);
   const { deviceName } = membersOf<{ deviceName: string }>(config.provisioning);
@@ -158,7 +158,10 @@ const answerCables = ({ modules, machine, host, config, stored }: Board): void =
   });
 };
 
-/** Asks, and if nobody comes the next start is in recovery mode: three quick power cycles mean either. If somebody does, it is an ordinary one. */
+/**
+ * Asks the owner. Unless somebody answers, the next start is in recovery mode, because three short
+ * power-ons can mean either.
+ */
 const noteCycles = ({ host, config }: Board): Recovery => {
   const image = membersOf<{ version: string }>(config.firmware).version ?? "";
   const recovery = new Recovery(host, image);
@@ -167,18 +170,19 @@ const noteCycles = ({ host, config }: Board): Recovery => {
 };
 
 /**
- * Asks the owner, who sees `wrong`, if that is why. A restart follows, but where nobody came: then points are recorded, as far as it is known for whom.
+ * Asks the owner; `wrong` is shown if it is the reason. A restart follows, unless nobody came: then
+ * points are recorded as far as possible.
  */
 const ask = (board: Board, wrong?: string, isAskedFor = false): undefined => {
   const { modules, machine, host, built, config, stored } = board;
   const isNew = isIncomplete(config);
-  // An image on trial that asks has lost what the one before knew.
+  // An image on trial that has to ask lost the settings of the previous one.
   if ((isNew || wrong !== undefined) && host.slot.state() === "pending")
     return misconfigured(host, wrong ?? "there is no network, no platform, or no way to prove itself there");
   if (wrong !== undefined) host.log("error", `the configuration is wrong: ${wrong}`);
   const recovery = isAskedFor ? noteCycles(board) : undefined;
   const { password, serial } = membersOf<Commission>(config.commission);
-  // As built in: without a key there is no provisioning in what is stored.
+  // As built in: without a key, the stored settings contain no provisioning.
   const { deviceName } = membersOf<{ deviceName: string }>(built.provisioning);
   const time = timeOf(machine, host);
   openCommissioning(modules, machine, host, {
@@ -207,17 +211,17 @@ const ask = (board: Board, wrong?: string, isAskedFor = false): undefined => {
   return undefined;
 };
 
-/** An agent takes more stack to be made than is left behind the callbacks of a page or a line. */
+/** Run on a fresh stack, because creating an agent needs more than a callback has left. */
 const soon = (host: BoardHost, step: () => void): void => {
   host.clock.timer(0, step);
 };
 
-/** As a reset of the agent does, by one that knows of no platform. */
+/** Resets like the agent, without a platform. */
 const forget = (host: BoardHost): void => {
   reset(new Agent(host, NOWHERE), host, "reset");
 };
 
-/** What could not be forgotten yet is by the next start. */
+/** The next start deletes what could not be deleted now. */
 const reset = (agent: Agent, host: BoardHost, why: string): void => {
   const restart = (): void => host.restart(why);
   agent.reset().then(restart, restart);

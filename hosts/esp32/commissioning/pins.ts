@@ -1,12 +1,12 @@
-// Which pins of a chip can have a button, and which its first serial line has.
+// Pins of each chip that can have a button, and those of the first serial line.
 
 interface ChipPins {
   readonly name: string;
   readonly count: number;
-  /** Of the first serial line. */
+  /** Pins of the first serial line. */
   readonly receive: number;
   readonly transmit: number;
-  /** Why the others of its pins can't have a button: from the chip's data sheet. */
+  /** Why its other pins cannot have a button, from the chip's data sheet. */
   readonly refused: readonly (readonly [why: string, from: number, to?: number])[];
 }
 
@@ -15,7 +15,7 @@ const FLASH = "belongs to the flash";
 const NO_PULL_UP = "has no pull-up";
 const USB = "is the USB line";
 
-/** By CONFIG_IDF_FIRMWARE_CHIP_ID of ESP-IDF. */
+/** By ESP-IDF's CONFIG_IDF_FIRMWARE_CHIP_ID. */
 const PINS: Readonly<Record<number, ChipPins>> = {
   0: {
     name: "ESP32",
@@ -84,7 +84,10 @@ const PINS: Readonly<Record<number, ChipPins>> = {
   },
 };
 
-/** Why a button can't have this pin; undefined: it can, or the chip is not known. `serial`: the line is in use. */
+/**
+ * Why a pin cannot have a button; undefined if it can or the chip is unknown. `serial`: the line is
+ * in use.
+ */
 export const refusePin = (chip: number, pin: unknown, serial: boolean): string | undefined => {
   const pins = PINS[chip];
   if (!pins) return undefined;
@@ -94,10 +97,10 @@ export const refusePin = (chip: number, pin: unknown, serial: boolean): string |
   return pins.refused.find(([, from, to = from]) => pin >= from && pin <= to)?.[0];
 };
 
-/** Undefined where they are not known. */
+/** Undefined if unknown. */
 export const serialPins = (chip: number): Pick<ChipPins, "receive" | "transmit"> | undefined => {
   return PINS[chip];
 };
 
-/** As Espressif writes it. */
+/** As spelled by Espressif. */
 export const chipName = (chip: number): string => PINS[chip]?.name ?? "ESP32 family";

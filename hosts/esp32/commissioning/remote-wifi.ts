@@ -1,9 +1,12 @@
-// The RPC `mote.wifi`: another Wi-Fi from afar, taken on trial. It is kept only after the platform was reached through it; else, and after a power loss, the one
-// before is joined again. Nothing of it is stored before, so that no cut leaves a board with a network that does not work. A second network is kept without
-// trial: the first is still there, and the second may be that of a router which is not switched on yet.
+// The RPC `mote.wifi` changes the Wi-Fi remotely, on trial. The new network is stored only after
+// the platform was reached through it. Otherwise, and after a power loss, the board joins the
+// previous network. Nothing is stored before, so an interruption cannot leave the board without a
+// working network. A second network is stored without a trial: the first remains, and the second
+// router may not be switched on yet.
 //
-// Over http the owner of a Wi-Fi can read the access token. There the params must hold it too, as `token`: so nobody
-// learns it by a Wi-Fi of his own who may call the device, and no more.
+// Over http, the owner of a Wi-Fi can read the access token. So over http the params must contain
+// it as `token`. Otherwise a person who may only call the device could learn the token with a Wi-Fi
+// of their own.
 
 import { checkNetwork } from "../../../extras/commissioning/values.js";
 import { type Agent, type Json, MoteError, pinAll } from "../../../src/index.js";
@@ -13,28 +16,28 @@ import type { AccessPoint, Network, Wifi } from "../network/wifi.js";
 import { type Air, reasonOf } from "./wifi-connection.js";
 
 const METHOD = "mote.wifi";
-/** For the answer to arrive. */
+/** Delay for delivering the answer. */
 const BEGIN_MS = 3000;
 const TRIAL_MS = 300_000;
 const LOOK_MS = 5000;
-/** A handshake of a chip takes seconds. */
+/** A handshake takes a chip seconds. */
 const READ_MS = 15_000;
-/** A password is wrong that was refused so often: an access point that is busy refuses one, too. */
+/** Number of refusals that mean a wrong password; a busy access point refuses right ones too. */
 const REFUSALS = 3;
 
 export interface RemoteWifiOptions {
   readonly agent: Agent;
-  /** Undefined: the board sleeps, and is not awake for long enough to try one. */
+  /** Undefined: the board sleeps and cannot try a network. */
   readonly wifi: Wifi | undefined;
   readonly host: BoardHost;
   readonly air: Air;
-  /** The networks that are joined. */
+  /** The networks to join. */
   readonly network: Network;
-  /** The device's access token, as it is now. */
+  /** The device's current access token. */
   token(): string | undefined;
-  /** Keeps another in place of the first, for all starts from now on; false if that failed. */
+  /** Stores another first network; false if that failed. */
   keep(network: AccessPoint): boolean;
-  /** As `keep`, in place of the second; undefined: there is none any more. */
+  /** Stores another second network, or none if undefined; false if that failed. */
   keepSecond(second: AccessPoint | undefined): boolean;
 }
 
@@ -46,11 +49,14 @@ const accessPointOf = (params: Json): AccessPoint => {
   return { ssid: ssid as string, ...(password ? { password: password as string } : {}) };
 };
 
-/** How a trial ended is the client attribute `moteWifi`: "kept", or "not kept: " and why. No password is in it, nor in an answer or a log. */
+/**
+ * The client attribute `moteWifi` reports the result of a trial: "kept", or "not kept: " and why.
+ * No password appears in it, in an answer or in a log.
+ */
 export class RemoteWifi {
   private readonly _options: RemoteWifiOptions;
   private _network: Network;
-  /** On trial, until when, and what was learnt. */
+  /** The network on trial, its deadline, and the findings so far. */
   private _tried: AccessPoint | undefined;
   private _endsAt = 0;
   private _refusals = 0;
@@ -65,7 +71,7 @@ export class RemoteWifi {
   private _asked(params: Json): Json {
     const { host, wifi } = this._options;
     const { second } = isObject(params) ? params : {};
-    // Also one that is refused may be somebody's.
+    // Even a refused password may be a real secret.
     for (const one of [params, second])
       if (isObject(one) && typeof one.password === "string") host.redactor.conceal(one.password);
     if (this._tried) throw new Error("another Wi-Fi is on trial");
@@ -78,7 +84,7 @@ export class RemoteWifi {
     return { trial: "begins", seconds: TRIAL_MS / 1000 };
   }
 
-  /** Throws `BAD_PARAMS` over http, unless `params` hold the device's token. */
+  /** Throws `BAD_PARAMS` over http unless `params` contain the device's token. */
   private _checkToken(params: Json): void {
     const { agent, token } = this._options;
     if (agent.target.secure) return;
@@ -90,7 +96,7 @@ export class RemoteWifi {
   private _keepSecond(second: AccessPoint | undefined): Json {
     const { wifi, keepSecond } = this._options;
     pinAll(second, this._options.host.redactor);
-    if (!keepSecond(second)) throw new Error("it could not be stored");
+    if (!keepSecond(second)) throw new Error("the Wi-Fi could not be stored");
     this._network = { ...this._network, second };
     wifi?.setSecond(second);
     return { second: second ? "kept" : "forgotten" };
@@ -124,7 +130,7 @@ export class RemoteWifi {
     else this._later(wifi);
   }
 
-  /** Nothing that was asked before can answer through the new network. */
+  /** Earlier requests cannot be answered through the new network. */
   private async _reached(): Promise<boolean> {
     try {
       await this._options.agent.attributes.read({ clientKeys: ["mac"], timeoutMs: READ_MS });
@@ -138,7 +144,7 @@ export class RemoteWifi {
     const { agent, host, keep } = this._options;
     const tried = { ...(this._tried as AccessPoint), second: this._network.second };
     const isKept = isReached && keep(tried);
-    if (isReached && !isKept) this._reason = "it could not be stored";
+    if (isReached && !isKept) this._reason = "the Wi-Fi could not be stored";
     this._tried = undefined;
     if (isKept) {
       this._network = tried;

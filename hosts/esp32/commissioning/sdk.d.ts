@@ -1,4 +1,4 @@
-// The SDK's pins, serial lines and sockets as far as commission-board.ts uses them.
+// The SDK's pins, serial lines and sockets that commission-board.ts uses.
 
 declare module "embedded:io/digital" {
   export default class Digital {
@@ -10,7 +10,10 @@ declare module "embedded:io/digital" {
 
 declare module "embedded:io/serial" {
   export default class Serial {
-    /** Throws if the port is in use, as the debugger's is in a debug build. `onWritable` says how much `write` takes. */
+    /**
+     * Throws if the port is in use, as in a debug build. `onWritable` reports how much `write`
+     * accepts.
+     */
     constructor(options: {
       port: number;
       receive: number;
@@ -21,7 +24,7 @@ declare module "embedded:io/serial" {
       onWritable: (count: number) => void;
     });
     read(): ArrayBuffer | undefined;
-    /** Throws for more than there is room. */
+    /** Throws if there is no room for all bytes. */
     write(bytes: Uint8Array): void;
     close(): void;
   }

@@ -1,19 +1,22 @@
 import type { Clock } from "../../../src/port.js";
 import type { Usb } from "./sdk-modules.js";
 
-/** Of one exchange with the chip. */
+/** Bytes of one exchange with the chip. */
 const ROOM = 64;
 const LOOK_MS = 50;
-/** Of a board that runs: a frame is to be answered within a second. */
+/** For a running board: a frame needs an answer within a second. */
 export const SELDOM_MS = 500;
-/** A reader takes 64 bytes a millisecond. */
+/** A reader accepts 64 bytes per millisecond. */
 const WHOLE_MS = 50;
 const MOST_TRIES = 10_000;
-/** What nobody reads is forgotten beyond this. */
+/** Bytes beyond this limit that nobody reads are dropped. */
 const MOST = 4096;
 const NOTHING = new Uint8Array(0);
 
-/** The chip's own USB as a line: nothing says when bytes came or went, so it looks. Undefined on a chip that has none. */
+/**
+ * The chip's native USB as a line. It has no events, so it is polled. Undefined on chips without
+ * it.
+ */
 export class UsbLine {
   private readonly _usb: Usb;
   private readonly _clock: Pick<Clock, "timer" | "now">;
@@ -52,7 +55,10 @@ export class UsbLine {
     this._waiting = all.length > MOST ? bytes.subarray(-MOST) : all;
   }
 
-  /** Waits until all of it was taken, so that no log line gets between; gives up where nobody reads. */
+  /**
+   * Waits until all bytes are accepted, so that no log line gets in between. Gives up without a
+   * reader.
+   */
   writeWhole(bytes: Uint8Array): void {
     const late = this._clock.now() + WHOLE_MS;
     let at = 0;

@@ -4,7 +4,7 @@ import type { Clock } from "../../../src/port.js";
 import type { MakeRadio, Network, Radio } from "../network/wifi.js";
 
 export interface Air {
-  /** ESP-IDF's wifi_err_reason_t of the last time that a network was not joined, since the last call; 0: none. */
+  /** ESP-IDF's wifi_err_reason_t of the last failed join since the last call; 0: none. */
   mote_wifi_reason(): number;
 }
 
@@ -16,7 +16,7 @@ const kind: readonly [Finding["field"], string] = [
   "the Wi-Fi wants another kind of security: a password, none, or one that this device can't do",
 ];
 
-/** By wifi_err_reason_t, in words for whoever owns the network. */
+/** Descriptions by wifi_err_reason_t, for the owner of the network. */
 const REASONS: Readonly<Record<number, readonly [Finding["field"], string]>> = {
   2: wrong,
   5: [NAME, "the Wi-Fi takes no more devices"],
@@ -33,20 +33,22 @@ const REASONS: Readonly<Record<number, readonly [Finding["field"], string]>> = {
   212: [NAME, "the Wi-Fi is too far away"],
 };
 
-/** What `mote_wifi_reason` means; undefined for what is not known. */
+/** Describes `mote_wifi_reason`; undefined if unknown. */
 export const reasonOf = (number: number): Finding | undefined => {
   const known = REASONS[number];
   return known && { field: known[0], reason: known[1] };
 };
 
-/** From the first word to an address. */
+/** Time from starting until an address. */
 const JOIN_MS = 25_000;
 /** The driver reports the state before the reason. */
 const REASON_MS = 100;
-/** A handshake may fail once for no reason. */
+/** A single handshake may fail without a cause. */
 const TRIES = 2;
 
-/** Tries a network once for its owner, who waits for the reason; wifi.ts is for good. */
+/**
+ * Tries a network once for its owner, who waits for the reason. For continuous use, see wifi.ts.
+ */
 export class Joiner {
   private readonly _clock: Clock;
   private readonly _air: Air;
@@ -61,7 +63,7 @@ export class Joiner {
     air.mote_wifi_reason();
   }
 
-  /** Resolves with what is in the way; undefined once there is an address. */
+  /** Resolves with the problem; undefined once there is an address. */
   async join(network: Network): Promise<Finding | undefined> {
     let finding: Finding | undefined;
     for (let tries = 0; tries < TRIES; tries++) {
@@ -71,23 +73,23 @@ export class Joiner {
     return finding;
   }
 
-  /** Looks for networks that are near. Throws while one is being joined. */
+  /** Scans for networks. Throws during a join. */
   scan(found: (network: Near) => void, done: () => void): void {
-    if (!this._radio.scan) throw new Error("this radio can't look for networks");
+    if (!this._radio.scan) throw new Error("this radio cannot scan for networks");
     this._radio.scan({
       onFound: ({ SSID, RSSI, security }) => found({ ssid: SSID, rssi: RSSI, secured: security !== "none" }),
       onComplete: done,
     });
   }
 
-  /** Gives the radio back. */
+  /** Releases the radio. */
   close(): void {
     this._changed = () => {};
     try {
       this._radio.disconnect();
       this._radio.close();
     } catch {
-      // It is off.
+      // It is off already.
     }
   }
 
@@ -109,7 +111,7 @@ export class Joiner {
     };
   }
 
-  /** The state that it came to: 500 and more is an address. */
+  /** The state that was reached: 500 and above means an address. */
   private _connected(options: { SSID: string; password?: string }): Promise<number> {
     return new Promise((resolve) => {
       const end = (): void => {

@@ -1,5 +1,5 @@
 /// <reference path="../sdk.d.ts" />
-// Stands for the SDK's Wi-Fi in an image for the emulator. Like board.ts a file that the tests can't load.
+// Replaces the SDK's Wi-Fi in an image for the emulator. Tests cannot load this file.
 import nativeFunctions from "mote/native-functions";
 import Timer from "timer";
 
@@ -10,7 +10,7 @@ interface Native {
 
 const LOOK_MS = 250;
 
-/** As the SDK's Wi-Fi, as far as wifi.ts uses it. Any network name will do. */
+/** Like the SDK's Wi-Fi, as far as wifi.ts uses it. Accepts any network name. */
 export default class Ethernet {
   private readonly _native = nativeFunctions() as Native;
   private readonly _changed: () => void;

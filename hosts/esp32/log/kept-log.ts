@@ -1,29 +1,38 @@
-// `mote/kept-log`: what a board keeps for extras/log where a project includes extras/log/manifest-kept.json, lines and the place of the last panic (native/log.c).
+// `mote/kept-log`: stores lines and the place of the last panic for extras/log (native/log.c), in
+// projects that include extras/log/manifest-kept.json.
 import { DeviceLog, type LogHost, type LogMemory } from "../../../extras/log/index.js";
 import type { LastRun } from "../../../src/port.js";
 import type { Machine } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
 
-/** A host, and the log that goes with it if its lines are kept. */
+/** A host, and its log if lines are stored. */
 export interface Kept {
   readonly host: BoardHost;
   readonly kept?: Pick<DeviceLog, "attend"> | undefined;
 }
 
-/** Handed to `start` by a project that keeps lines. `createHost`: that of host.js, which is the board's. */
+/**
+ * Passed to `start` by a project that stores lines. `createHost`: from host.js, which the board
+ * has.
+ */
 export type LogKeeper = (machine: Machine, createHost: (machine: Machine) => BoardHost) => Kept;
 
-/** By mc/ffi. */
+/** Functions by mc/ffi. */
 export interface LogFunctions {
   mote_log_read(into: ArrayBuffer, at: number, length: number): void;
   mote_log_write(from: ArrayBuffer, at: number, length: number): void;
-  /** 8 bytes. */
+  /** A buffer of 8 bytes. */
   mote_log_build(into: ArrayBuffer): void;
-  /** 72 bytes: the build that panicked, and addresses, 0 for none. 0 if there was no panic. */
+  /**
+   * 72 bytes: the build that panicked, and code addresses, 0 for none. Returns 0 without a panic.
+   */
   mote_log_panic(into: ArrayBuffer): number;
 }
 
-/** The host of a board that keeps its lines, from its first one on; in a project that left native/log.c out they end with the run. */
+/**
+ * The host of a board that stores its lines from the first one on. Without native/log.c, lines end
+ * with the run.
+ */
 const keep: LogKeeper = (machine, createHost) => {
   const idf = machine.idf as Machine["idf"] & Partial<LogFunctions>;
   const native = has(idf) ? idf : undefined;
@@ -44,7 +53,7 @@ const keep: LogKeeper = (machine, createHost) => {
   return { host: kept.over(host), kept };
 };
 
-/** Handed to `start` of `mote/board`. */
+/** Passed to `start` of `mote/board`. */
 export const keepLog: { readonly keepLog: LogKeeper } = { keepLog: keep };
 
 const has = (idf: Partial<LogFunctions>): idf is LogFunctions => idf.mote_log_read !== undefined;
@@ -74,14 +83,14 @@ class RtcMemory implements LogMemory {
   }
 }
 
-/** As `mote decode` compares it with the ELF file's. */
+/** Compared with the ELF file by `mote decode`. */
 const buildOf = (idf: LogFunctions): string => {
   const bytes = new Uint8Array(BUILD);
   idf.mote_log_build(bytes.buffer);
   return hexOf(bytes);
 };
 
-/** Where the run before panicked, if that was noted. To be asked once. */
+/** The place of the last run's panic, if it was stored. Call once. */
 const placeOf = (idf: LogFunctions): LastRun["place"] => {
   const bytes = new Uint8Array(PANIC);
   if (idf.mote_log_panic(bytes.buffer) === 0) return undefined;

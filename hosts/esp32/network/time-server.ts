@@ -1,9 +1,10 @@
-// Asks a time server by SNTP (RFC 4330). The SDK's own client brings the sockets of before its io modules along: 20 KB of an image.
+// Asks a time server by SNTP (RFC 4330). The SDK's own client would add 20 KB of older socket code
+// to an image.
 import type { Clock, Host } from "../../../src/port.js";
 
-/** What is used of the SDK's UDP and of its resolver. */
+/** The parts of the SDK's UDP and resolver that are used. */
 export interface Datagrams {
-  /** Throws where there is no network. */
+  /** Throws without a network. */
   open(received: (bytes: Uint8Array) => void): {
     write(bytes: Uint8Array, address: string, port: number): void;
     close(): void;
@@ -14,11 +15,11 @@ export interface Datagrams {
 
 const PORT = 123;
 const PACKET = 48;
-/** Version 4, from a client; and what a server's answer has of it. */
+/** Version 4, client mode; and the fields of an answer. */
 const CLIENT = 0x23;
 const MODE = 0x07;
 const SERVER = 4;
-/** Of our own time stamp in the question, where the answer repeats it, and of the server's. */
+/** Offsets of our time stamp in the question, of its copy in the answer, and of the server's. */
 const ASKED_AT = 40;
 const REPEATED_AT = 24;
 const TIME_AT = 40;
@@ -29,7 +30,9 @@ const ERA = 4_294_967_296;
 const TRIES = 5;
 const AGAIN_MS = 5000;
 
-/** Calls `done` once, later: with seconds since 1970, or undefined if nobody answered within 25 s. */
+/**
+ * Calls `done` once, later: with seconds since 1970, or undefined without an answer within 25 s.
+ */
 export const askTimeServer = (
   name: string,
   datagrams: Datagrams,
@@ -37,7 +40,7 @@ export const askTimeServer = (
   done: (seconds: number | undefined) => void,
 ): void => {
   const question = new Uint8Array(PACKET);
-  // By chance instead of our time: an answer to another question is none.
+  // Random instead of our time, so that only an answer to this question matches.
   const nonce = question.subarray(ASKED_AT);
   host.random(nonce);
   question[0] = CLIENT;
@@ -65,13 +68,13 @@ export const askTimeServer = (
       });
       socket.write(question, address, PORT);
     } catch {
-      // There may be a network at the next try.
+      // There may be a network at the next attempt.
     }
   };
   datagrams.resolve(name, (address) => (address === undefined ? end(undefined) : ask(address)));
 };
 
-/** Undefined for what is no answer to this question, or from a server that does not know the time. */
+/** Undefined for an answer to another question, or from a server that does not know the time. */
 const timeIn = (bytes: Uint8Array, nonce: Uint8Array): number | undefined => {
   const [mode = 0, stratum = 0] = bytes;
   if (bytes.length < PACKET || (mode & MODE) !== SERVER || stratum === 0) return undefined;

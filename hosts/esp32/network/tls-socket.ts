@@ -8,15 +8,17 @@ const CLOSED = 8;
 
 /** A TLS connection of native/tls/tls.js. */
 export interface NativeTls {
-  /** How many were taken; after fewer than there are, it says when there is room again. */
+  /**
+   * Returns the number of accepted bytes; if not all, an event reports when there is room again.
+   */
   write(bytes: Uint8Array): number;
   read(into: Uint8Array): number;
   close(): void;
 }
 
-/** What is asked of the board's modules: board.ts takes them from the SDK, the tests from fakes. */
+/** Parts of the board: board.ts provides the SDK's, tests provide fakes. */
 export interface TlsModules {
-  /** Throws, with words for people, where there is no room. */
+  /** Throws with a message for people if there is no room. */
   connect(
     name: string,
     address: string,
@@ -27,14 +29,17 @@ export interface TlsModules {
   resolve(name: string, found: (address: string | undefined) => void): void;
 }
 
-/** A TLS connection by ESP-IDF's mbedTLS, in a task of its own. The engine's callbacks must throw nothing: it would restart the machine. */
+/**
+ * A TLS connection by ESP-IDF's mbedTLS in its own task. The engine's callbacks must not throw,
+ * which would restart the machine.
+ */
 export class TlsSocket implements Socket {
   private readonly _notify: (what: SocketEvent, reason?: string) => void;
   private readonly _modules: TlsModules;
   private _native: NativeTls | undefined;
   private _over = false;
 
-  /** `authorities`: DER or PEM; none: those that come with the image. */
+  /** `authorities`: DER or PEM; none: the CAs of the image. */
   constructor(
     name: string,
     port: number,
@@ -53,7 +58,7 @@ export class TlsSocket implements Socket {
 
   read(into: Uint8Array): number {
     const count = this._native ? this._native.read(into) : 0;
-    // What came before the end stays on the native side until it was read.
+    // Bytes before the end stay on the native side until they are read.
     if (count === 0 && this._over) this._drop();
     return count;
   }
@@ -108,7 +113,7 @@ export class TlsSocket implements Socket {
       try {
         this._close("internal error");
       } catch {
-        // Nothing may reach the engine.
+        // An exception must not reach the engine.
       }
     }
   }

@@ -1,11 +1,11 @@
 import type { Host } from "../../../src/port.js";
 
-/** What is used of the SDK's Wi-Fi. */
+/** The parts of the SDK's Wi-Fi that are used. */
 export interface Radio {
-  /** Throws while a connection is being made, and if the driver refuses. */
+  /** Throws during a connection attempt, and if the driver refuses. */
   connect(options: { SSID: string; password?: string }): void;
   disconnect(): void;
-  /** Looks for networks; not every radio can. Throws while it does already, and if the driver refuses. */
+  /** Scans for networks; not every radio can. Throws during a scan, and if the driver refuses. */
   scan?(options: {
     onFound(network: { SSID: string; RSSI: number; security: string }): void;
     onComplete(): void;
@@ -23,14 +23,14 @@ export interface AccessPoint {
 }
 
 export interface Network extends AccessPoint {
-  /** Joined where the first can't be. */
+  /** Joined if the first network is unavailable. */
   readonly second?: AccessPoint | undefined;
 }
 
 type State = "off" | "joining" | "online" | "waiting";
 type Happening = "start" | "up" | "down" | "late" | "due" | "stop";
 
-/** The state that follows; what is not named changes nothing. */
+/** The next state; missing events change nothing. */
 const NEXT: { readonly [S in State]: { readonly [H in Happening]?: State } } = {
   off: { start: "joining" },
   joining: { up: "online", down: "waiting", late: "waiting", stop: "off" },
@@ -38,14 +38,18 @@ const NEXT: { readonly [S in State]: { readonly [H in Happening]?: State } } = {
   waiting: { due: "joining", up: "online", stop: "off" },
 } as const;
 
-/** From joining to an address; some access points never answer. Of two networks each has half: both are tried in a wake from sleep. */
+/**
+ * Limit from joining to an address, because some access points never answer. Two networks get half
+ * each, so that a wake can try both.
+ */
 const JOIN_MS = 30_000;
 const FIRST_MS = 1000;
 const LONGEST_MS = 60_000;
 
 /**
- * Joins the network and joins it again, as the SDK does not: after 1 s, doubled up to a minute, half of it by chance. Where there is a second one, they take
- * turns: the other is next when one could not be joined, or was left because it leads nowhere. One that was lost is tried first.
+ * Joins the network and rejoins it after a loss, which the SDK does not do: after 1 s, doubling up
+ * to a minute, with a random half. With a second network they take turns: the other one is next
+ * after a failed join, or if the current one leads nowhere. A lost network is tried first.
  */
 export class Wifi {
   private readonly _make: MakeRadio;
@@ -55,12 +59,15 @@ export class Wifi {
   private _state: State = "off";
   private _radio: Radio | undefined;
   private _delayMs = FIRST_MS;
-  /** The second network's turn. */
+  /** It is the second network's turn. */
   private _isSecond = false;
   private _cancel: () => void = () => {};
-  /** It left the network by itself, and no attempt to join it failed since. */
+  /** The board left the network on purpose, and no join failed since. */
   private _own = false;
-  /** Called each time there is an address. `returned`: it was the network that was gone, not the radio that left it. */
+  /**
+   * Called at each new address. `returned`: the network was lost and is back, as opposed to left on
+   * purpose.
+   */
   onOnline: (returned: boolean) => void = () => {};
 
   constructor(make: MakeRadio, network: Network, host: Pick<Host, "clock" | "random" | "log">) {
@@ -81,7 +88,7 @@ export class Wifi {
     this._happens("stop");
   }
 
-  /** Leaves the network, and joins this one from now on. */
+  /** Leaves the network and joins this one from now on. */
   use(network: Network): void {
     this.stop();
     this._network = network;
@@ -90,12 +97,15 @@ export class Wifi {
     this.start();
   }
 
-  /** From the next time on that the first can't be joined. */
+  /** Used the next time the first network is unavailable. */
   setSecond(second: AccessPoint | undefined): void {
     this._network = { ...this._network, second };
   }
 
-  /** The network is joined and leads nowhere: an address that ran out is not reported by the driver. Does nothing unless online. */
+  /**
+   * The network leads nowhere: the driver does not report an expired address. Does nothing unless
+   * online.
+   */
   rejoin(): void {
     if (!this.online) return;
     this._takeTurns();
@@ -144,11 +154,11 @@ export class Wifi {
   private _wait(why: Happening): void {
     const delay = this._delayMs;
     this._own = false;
-    // The second network has its first try as soon as the first one had.
+    // The second network gets its first attempt as soon as the first one.
     if (!this._isSecond) this._delayMs = Math.min(LONGEST_MS, delay * 2);
     this._host.random(this._dice);
     const ms = Math.round(delay * (0.5 + (this._dice[0] as number) / 512));
-    // A radio that did not answer may never do so: the next attempt has a new one.
+    // A radio that did not answer may be stuck, so the next attempt creates a new one.
     if (why === "late") this._hangUp();
     this._host.log("warn", `Wi-Fi: ${why === "late" ? "no answer" : "not connected"}, again in ${ms} ms`);
     this._later(ms, "due");

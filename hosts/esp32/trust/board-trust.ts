@@ -1,8 +1,9 @@
-// Whom a board's connections trust: what is built in or was given at commissioning, renewed where the image has that part.
+// The CAs that a board trusts: built in or entered at commissioning, renewed if the image has
+// `mote/trust`.
 import type { Machine } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
 
-/** `host` that trusts the authorities (DER) that its owner gave; undefined: those that are built in. */
+/** `host` that trusts the CAs (DER) of its owner; undefined: the built-in ones. */
 export const withTrust = (
   machine: Machine,
   host: BoardHost,

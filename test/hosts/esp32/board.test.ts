@@ -56,8 +56,8 @@ test("a second network is one like the first, or wrong under its own name", (t) 
   const settings = readConfig({ ...GOOD, wifi: { ...GOOD.wifi, second } });
   t.deepEqual(Array.isArray(settings) ? settings : settings.network, { ...GOOD.wifi, second });
   t.deepEqual(readConfig({ ...GOOD, wifi: { ...GOOD.wifi, second: { password: "short" } } }), [
-    "config.wifi.second.ssid is a text of 1 to 32 characters",
-    "config.wifi.second.password has 8 to 64 characters, or is left out",
+    "config.wifi.second.ssid must be a string of 1 to 32 characters",
+    "config.wifi.second.password must have 8 to 64 characters or be omitted",
   ]);
 });
 
@@ -79,10 +79,10 @@ test("every mistake in what is its own is reported by name, and no value of it",
     { ssid: "" },
     { ssid: "a-name-that-is-longer-than-32-characters" },
   ])
-    t.deepEqual(readConfig({ ...GOOD, wifi }), ["config.wifi.ssid is a text of 1 to 32 characters"]);
+    t.deepEqual(readConfig({ ...GOOD, wifi }), ["config.wifi.ssid must be a string of 1 to 32 characters"]);
   for (const password of ["short!", 12345678, "x".repeat(65)])
     t.deepEqual(readConfig({ ...GOOD, wifi: { ssid: "home", password }, intervalMs: -1 }), [
-      "config.wifi.password has 8 to 64 characters, or is left out",
+      "config.wifi.password must have 8 to 64 characters or be omitted",
       "config.intervalMs is a number of milliseconds",
     ]);
 });

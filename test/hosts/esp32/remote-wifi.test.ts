@@ -127,7 +127,7 @@ test("a Wi-Fi that can't be stored is left again", async (t) => {
   await ask(NEW);
   board.refused = "wifi";
   await board.clock.advance(120_000);
-  t.is(published(), "not kept: it could not be stored");
+  t.is(published(), "not kept: the Wi-Fi could not be stored");
   t.deepEqual(board.joins.at(-1), { SSID: HOME.ssid, password: HOME.password });
 });
 

@@ -1,4 +1,5 @@
-// Certificates as they are pasted into a page: PEM, or the base64 of one. extras/trust judges them once they are used.
+// Certificates pasted into a page: PEM, or the base64 of one. extras/trust verifies them when they
+// are used.
 import type { Host } from "../../src/port.js";
 import { fromBase64, isBase64 } from "../../src/wire/text/base64.js";
 import { withoutBlanks } from "../../src/wire/text/characters.js";
@@ -6,12 +7,14 @@ import { withoutBlanks } from "../../src/wire/text/characters.js";
 const BEGIN = "-----BEGIN ";
 const DASHES = "-----";
 const CERTIFICATE = "CERTIFICATE";
-/** Of base64: with everything else it must fit one small value of the store. */
+/** Maximum length in base64: everything must fit one stored value. */
 const LONGEST = 3000;
 const MOST = 4;
 const SEQUENCE = 0x30;
 
-/** The certificates as base64 without blanks, or what is wrong, for people: the text is not quoted. */
+/**
+ * The certificates as base64 without blanks, or the problem for people, without quoting the text.
+ */
 export const readAuthorities = (text: string): string[] | string => {
   if (text.length > 2 * LONGEST) return "the certificates are too long";
   const found: string[] = [];
@@ -36,7 +39,7 @@ export const readAuthorities = (text: string): string[] | string => {
   return found.every(isSequence) && found.length > 0 ? found : "that is no certificate (PEM)";
 };
 
-/** One element of DER and nothing behind it. */
+/** True for one DER element with nothing after it. */
 const isSequence = (base64: string): boolean => {
   const der = fromBase64(base64);
   if (!der || der[0] !== SEQUENCE || der.length < 64) return false;
@@ -48,7 +51,10 @@ const isSequence = (base64: string): boolean => {
   return der.length === 2 + size + length;
 };
 
-/** As the port's `authorities`: it names those that an owner gave, whatever the letters; empty if none. */
+/**
+ * Same as the port's `authorities`: identifies the CAs of an owner regardless of their spelling;
+ * empty if none.
+ */
 export const nameOf = (
   { digest, encode }: Pick<Host, "digest" | "encode">,
   ca: string | undefined,
@@ -62,7 +68,7 @@ export const nameOf = (
   return name === "" ? undefined : name;
 };
 
-/** PEM, as Node takes it. */
+/** PEM, as Node accepts it. */
 export const toPem = (base64: string): string => {
   let lines = "";
   for (let at = 0; at < base64.length; at += 64) lines += `${base64.slice(at, at + 64)}\n`;

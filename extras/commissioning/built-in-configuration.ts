@@ -1,27 +1,29 @@
-// `config` of a project's manifest as it was built in, and as its owner has it.
+// The `config` of a project's manifest, as built in and as changed by the owner.
 import { type Before, sameAddress, type Values } from "./values.js";
 
 export type Config = Readonly<Record<string, unknown>>;
 
-/** True if the owner must be asked: for a network, a platform, or how the device proves itself there. What is empty was not filled in yet. */
+/**
+ * True if the owner must enter a network, a platform or credentials. Empty fields count as missing.
+ */
 export const isIncomplete = ({ wifi, baseUrl, token, provisioning }: Config): boolean => {
   const { ssid } = membersOf<{ ssid: unknown }>(wifi);
   const { key } = membersOf<{ key: unknown }>(provisioning);
   return wifi === undefined || ssid === "" || !baseUrl || !(token || key);
 };
 
-/** With the name that a device of a series has for itself, if it has one. */
+/** With a device's own name from its production series, if it has one. */
 export const withOwnName = (config: Config, name: string | undefined): Config => {
   if (!name) return config;
   return { ...config, provisioning: { ...membersOf<object>(config.provisioning), deviceName: name } };
 };
 
-/** The manifest's configuration, with what was stored in place of what was built in. */
+/** The manifest's configuration, with stored values instead of built-in ones. */
 export const withStoredSettings = (config: Config, stored: Values): Config => {
   const { ssid, password, url, token, key, secret } = stored;
   const { provisioning, token: builtToken, ...rest } = config;
   const built = membersOf<{ key: string }>(provisioning);
-  // What proves the device to the platform that was built in is no other's to see.
+  // Credentials for the built-in platform are not sent to another one.
   const isThere = !config.baseUrl || url === undefined || sameAddress(url, config.baseUrl as string);
   const provisioned = key && secret ? { ...built, key, secret } : isThere ? built : { ...built, key: "" };
   return {
@@ -30,12 +32,12 @@ export const withStoredSettings = (config: Config, stored: Values): Config => {
     ...(ssid !== undefined && { wifi: { ssid, ...(password && { password }) } }),
     ...(url !== undefined && { baseUrl: url }),
     ...(provisioned.key && { provisioning: provisioned }),
-    // With provisioning the agent finds its token by itself, and a reset forgets it.
+    // With provisioning, the agent finds its token by itself, and a reset deletes it.
     ...(token !== undefined && { token: provisioned.key ? undefined : token }),
   };
 };
 
-/** With the second Wi-Fi that was kept in place of the one that was built in; null: with none. */
+/** With the stored second Wi-Fi instead of the built-in one; null: none. */
 export const withSecondWifi = (config: Config, built: Config, kept: object | null | undefined): Config => {
   const wifi = membersOf<{ ssid: string }>(config.wifi);
   if (!wifi.ssid) return config;
@@ -43,7 +45,7 @@ export const withSecondWifi = (config: Config, built: Config, kept: object | nul
   return { ...config, wifi: { ...wifi, second } };
 };
 
-/** What the page begins with. */
+/** Initial values of the page. */
 export const valuesOf = (config: Config, stored: Before): Before => {
   const { ssid, password } = membersOf<{ ssid: string; password: string }>(config.wifi);
   const { key, secret } = membersOf<{ key: string; secret: string }>(config.provisioning);
@@ -60,6 +62,6 @@ export const valuesOf = (config: Config, stored: Before): Before => {
   };
 };
 
-/** Of a group that may be anything. */
+/** For a group of unknown type. */
 export const membersOf = <T>(value: unknown): Partial<T> =>
   typeof value === "object" && value !== null ? (value as Partial<T>) : {};

@@ -1,4 +1,5 @@
-// From nothing to what a device needs: its states, and what each step makes of them. No network, no page: those are around it.
+// The states of commissioning, and the effect of each step. Network and page are implemented around
+// it.
 import type { Clock } from "../../src/port.js";
 import {
   type Before,
@@ -11,11 +12,17 @@ import {
   whyUnbound,
 } from "./values.js";
 
-/** `closed`: takes nothing. `open`: waits for the owner. `checking`: connects with what was given. `done`: it is kept; shown for a moment. */
+/**
+ * `closed`: accepts nothing. `open`: waits for the owner. `checking`: connects with the settings.
+ * `done`: stored; shown for a moment.
+ */
 export type State = "closed" | "open" | "checking" | "done";
 type Happening = "open" | "given" | "good" | "bad" | "over" | "close";
 
-/** The state that follows; what is not named changes nothing. A check that is under way when the time is over goes on to its end. */
+/**
+ * The next state; missing events change nothing. A check in progress continues after the time
+ * limit.
+ */
 const NEXT: { readonly [S in State]: { readonly [H in Happening]?: State } } = {
   closed: { open: "open" },
   open: { given: "checking", over: "closed", close: "closed" },
@@ -24,45 +31,51 @@ const NEXT: { readonly [S in State]: { readonly [H in Happening]?: State } } = {
 } as const;
 
 const OPEN_MS = 600_000;
-/** For the owner to read that all is well. */
+/** Time for the owner to read the result. */
 const DONE_MS = 10_000;
 
 export interface CommissioningOptions {
   readonly clock: Clock;
-  /** Whether there is a radio that needs a network. */
+  /** True if there is a radio that needs a network. */
   readonly wifi: boolean;
-  /** What is kept or built in now. */
+  /** The stored or built-in settings. */
   readonly before: Before;
-  /** Why the device can't start with those, for people: shown until something is given. */
+  /** Why the device cannot start with them, for people; shown until new settings are entered. */
   readonly wrong?: string | undefined;
-  /** Connects with `values`; resolves with what is in the way, undefined for nothing. Must not reject. `report`: what it does now, for people. */
+  /**
+   * Connects with `values`. Resolves with the problem, undefined if there is none. Must not reject.
+   * `report`: describes the current step.
+   */
   check(values: Values, isSame: boolean, report: (stage: string) => void): Promise<Finding | undefined>;
-  /** Keeps them; false if that failed. */
+  /** Stores the settings; false if that failed. */
   keep(values: Values, isSame: boolean): boolean;
-  /** Called once, when it closes; `done`: with new values kept. */
+  /** Called once at the end. `done`: new settings were stored. */
   closed(done: boolean): void;
-  /** Default 10 minutes. */
+  /** Default: 10 minutes. */
   readonly openMs?: number;
 }
 
-/** What page and console show. No secret, nor how long one is. */
+/** Data for page and console. Contains no secret, nor the length of one. */
 export interface View {
   readonly state: State;
   readonly wifi: boolean;
-  /** While checking. */
+  /** During a check. */
   readonly stage: string;
   readonly findings: readonly Finding[];
-  /** Those that are no secret, as they were given last, or are kept. */
+  /** Non-secret values, as entered last or stored. */
   readonly ssid: string;
   readonly url: string;
-  /** Which of the others there are. */
+  /** Which secrets exist. */
   readonly has: { readonly [F in "password" | "ca" | "token" | "key" | "secret"]: boolean };
 }
 
-/** What one visitor has entered: one of a browser, or whoever is at a cable. Nobody's entry completes another's. */
+/** Values of one visitor (a browser or a cable). They are never combined with another visitor's. */
 export interface Entry {
   readonly view: View;
-  /** Adds to what was entered before, and begins the check if nothing is missing. False while that can't be. */
+  /**
+   * Adds to earlier values and starts the check if nothing is missing. False if that is not
+   * possible now.
+   */
   give(typed: Values): boolean;
 }
 
@@ -86,17 +99,17 @@ export class Commissioning {
     return this._state;
   }
 
-  /** For one more visitor. */
+  /** Creates the entry of another visitor. */
   entry(): Entry {
     return new VisitorEntry(this);
   }
 
-  /** As somebody sees it who entered nothing. */
+  /** The view of a visitor who entered nothing. */
   get view(): View {
     return this.viewOf({});
   }
 
-  /** For an entry alone. */
+  /** For entries only. */
   viewOf(given: Values): View {
     const values = merged(this._options.before, given);
     const has = (field: keyof Values): boolean => values[field] !== undefined;
@@ -117,7 +130,7 @@ export class Commissioning {
     };
   }
 
-  /** Opens it for 10 minutes. */
+  /** Opens commissioning for 10 minutes. */
   open(): void {
     if (!this._happens("open")) return;
     this._isOver = false;
@@ -128,14 +141,14 @@ export class Commissioning {
     this._happens("close");
   }
 
-  /** For an entry alone. */
+  /** For entries only. */
   take(entry: VisitorEntry, typed: Values): boolean {
     if (this._state !== "open") return false;
     const { before, wifi } = this._options;
     const all = { ...entry.given, ...typed };
     const values = merged(before, all);
     this._findings = checkValues(values, wifi, whyUnbound(before, values));
-    // What can't be right is not kept in mind; the rest need not be typed again.
+    // Invalid values are not stored; the others need not be typed again.
     const wrong = this._findings.map(({ field }) => field);
     entry.given = without(all, wrong);
     if (this._findings.length > 0) this.onChange();
@@ -149,7 +162,7 @@ export class Commissioning {
     if (this._state !== "checking") return;
     const failed: Finding = {
       field: "url",
-      reason: "the values can't be kept: the storage of the device failed",
+      reason: "the settings cannot be stored: the device's storage failed",
     };
     const finding = found ?? (this._options.keep(values, isSame) ? undefined : failed);
     this._findings = finding ? [finding] : [];
@@ -183,7 +196,7 @@ export class Commissioning {
     });
   }
 
-  /** True if it changed something. */
+  /** True if something changed. */
   private _happens(what: Happening): boolean {
     const next = NEXT[this._state][what];
     if (next === undefined) return false;
@@ -200,7 +213,7 @@ export class Commissioning {
 
 class VisitorEntry implements Entry {
   private readonly _commissioning: Commissioning;
-  /** Entered, found right as far as it shows, and not kept yet. */
+  /** Entered and plausible, but not stored yet. */
   given: Values = {};
 
   constructor(commissioning: Commissioning) {

@@ -1,4 +1,5 @@
-// The page over connections of the port's kind: one request each, all of it bounded in size, number and time.
+// Serves the page over connections of the port, one request each, with limits of size, number and
+// time.
 import type { Host, Socket, SocketEvent } from "../../src/port.js";
 import { type PageRequest, RequestReader } from "./request.js";
 import { type Answer, headOf, type PageContext, refusal, respond, Visits } from "./respond.js";
@@ -6,9 +7,9 @@ import { type Answer, headOf, type PageContext, refusal, respond, Visits } from 
 type Machine = Pick<Host, "clock" | "encode" | "decode" | "random">;
 export type Connect = (event: (what: SocketEvent) => void) => Socket;
 
-/** A browser opens up to six at once, and asks again for those that were turned away. */
+/** A browser opens up to six connections at once, and retries rejected ones. */
 const MOST = 4;
-/** For a request and its answer. */
+/** Time limit of a request and its answer. */
 const VISIT_MS = 15_000;
 const PIECE = 512;
 
@@ -24,7 +25,7 @@ export class PageServer {
     this._visits = new Visits(context.commissioning, machine);
   }
 
-  /** A visitor came; false if there is no room: then `connect` was not called. */
+  /** Called for a visitor; false if there is no room, without calling `connect`. */
   accept(connect: Connect): boolean {
     if (this._connections.length >= MOST) return false;
     const answer = (request: PageRequest): Answer => respond(request, this._context, this._visits);
@@ -73,7 +74,7 @@ class Connection {
     this._over();
   }
 
-  /** Nothing may reach a host's callback. */
+  /** An exception must not reach a host's callback. */
   private _guard(what: SocketEvent): void {
     try {
       if (this._ended) return;

@@ -1,4 +1,5 @@
-// Whether the platform is there, and takes the device: asked by the agent itself, with the options that are to be kept.
+// Tests whether the platform is reachable and accepts the device, with a real agent and the new
+// settings.
 
 import { none } from "../../hosts/none.js";
 import { Agent, type AgentOptions, MoteError } from "../../src/index.js";
@@ -6,17 +7,17 @@ import type { Host } from "../../src/port.js";
 import { CheckStore, keepCheckedTokenFor } from "./stored-settings.js";
 import type { Finding, Values } from "./values.js";
 
-/** For a first answer, with a second try on the way. */
+/** Time limit, which allows a second attempt. */
 const DEADLINE_MS = 45_000;
 
-/** It records nothing, and asks for little: a board has little left beside the page. */
+/** Records nothing and requests little, because a board has little memory beside the page. */
 const LEAST = {
   telemetry: { bufferBytes: 1024, batchBytes: 512 },
   attributes: { answerBytes: 512 },
   rpc: { requestBytes: 512, answerBytes: 512 },
 };
 
-/** Why it could not be reached, by what the host said of the connection. */
+/** Explains a failed connection by the host's reason. */
 const WHY: readonly (readonly [said: string, field: Finding["field"], meant: string])[] = [
   ["certificate", "ca", "the platform's certificate does not hold"],
   [
@@ -29,8 +30,8 @@ const WHY: readonly (readonly [said: string, field: Finding["field"], meant: str
 ];
 
 /**
- * Undefined if the platform answered this device; else what is in the way. `open`: the host's, with the certificates that are meant. A device that
- * provisions itself is provisioned by this.
+ * Undefined if the platform accepted this device; otherwise the problem. `open`: the host's, with
+ * the CAs to test. A device with provisioning is provisioned by this.
  */
 export async function reach(
   host: Host,
@@ -38,9 +39,9 @@ export async function reach(
   isSame: boolean,
   deviceName?: string,
 ): Promise<Finding | undefined> {
-  // An agent takes more stack to be made than a board has left behind what called this.
+  // On a fresh stack, because creating an agent needs more than is left here.
   await new Promise<void>((resolve) => void host.clock.timer(0, resolve));
-  // Telemetry and firmware stay out of it.
+  // Without telemetry and firmware.
   const { blocks, slot } = none;
   const checked: Host = { ...host, blocks, slot, store: new CheckStore(host.store, isSame), log: () => {} };
   if (!isSame) keepCheckedTokenFor(host, values);
@@ -77,7 +78,7 @@ const asked = (agent: Agent, { token }: Values): Promise<Finding | undefined> =>
   });
 };
 
-/** A device that moves to another CA has its name there already: its token is what the owner can look up. */
+/** A device that moves to another CA already exists there: the owner can look up its token. */
 const refusedAs = (what: "token" | "provisioning", reason: string): Finding => {
   if (what === "token") return { field: "token", reason };
   if (reason.includes("wrong")) return { field: "key", reason };

@@ -1,4 +1,4 @@
-// What a request to the page gets. No request but a form of this very page changes anything.
+// Answers requests to the page. Only a form of this page can change anything.
 import type { Host } from "../../src/port.js";
 import type { Commissioning, Entry } from "./commissioning.js";
 import { readForm } from "./form.js";
@@ -8,20 +8,23 @@ import { FIELDS, type Values } from "./values.js";
 
 export interface PageContext {
   readonly commissioning: Commissioning;
-  /** Of the device, for people. */
+  /** Name of the device, for people. */
   readonly name: string;
-  /** What the page may be asked for as, each a `Host` in lower case; the first is its own name. */
+  /** Accepted values of `Host`, in lower case; the first is the page's own name. */
   readonly hosts: readonly string[];
-  /** Every other name is led here, so that a phone that looks for the internet shows the page. Else it is refused. */
+  /**
+   * Redirects all other names here, so that a phone opens the page by itself. Otherwise they are
+   * refused.
+   */
   readonly isPortal: boolean;
-  /** Letters that no other page can know. */
+  /** Random text that no other page knows. */
   readonly proof: string;
 }
 
 export interface Answer {
   readonly status: number;
   readonly location?: string;
-  /** Of a browser that has none yet. */
+  /** For a browser without a cookie. */
   readonly visit?: string;
   /** HTML. */
   readonly body: string;
@@ -49,11 +52,14 @@ const OWN_SITES = ["same-origin", "none"];
 const PROOF = "proof";
 const RANDOM_BYTES = 16;
 const VISIT = "visit=";
-/** Browsers whose entries are kept in mind: a certificate takes some kilobytes. */
+/** Maximum number of browsers with stored entries, because a certificate takes some kilobytes. */
 const MOST_VISITS = 3;
 const TRIMMED = ["url", "ca", "token", "key", "secret"];
 
-/** `proof` of a page, and `visit` of a browser. Of a host whose numbers are random by now. */
+/**
+ * Lengths of the page's `proof` and a browser's `visit`. The host's random numbers must be secure
+ * by now.
+ */
 export const makeProof = ({ random }: Pick<Host, "random">): string => {
   const bytes = new Uint8Array(RANDOM_BYTES);
   random(bytes);
@@ -62,11 +68,14 @@ export const makeProof = ({ random }: Pick<Host, "random">): string => {
   return proof;
 };
 
-/** What each browser has entered, by a cookie that no other can know. One without cookies enters all at once. */
+/**
+ * Entries by browser, identified by a secret cookie. Without cookies, everything must be entered at
+ * once.
+ */
 export class Visits {
   private readonly _commissioning: Commissioning;
   private readonly _host: Pick<Host, "random">;
-  /** The latest last. */
+  /** Latest last. */
   private readonly _known: { readonly id: string; readonly entry: Entry }[] = [];
 
   constructor(commissioning: Commissioning, host: Pick<Host, "random">) {
@@ -74,7 +83,7 @@ export class Visits {
     this._host = host;
   }
 
-  /** The entry of the browser that sends `cookie`; undefined if it entered nothing yet, or too long ago. */
+  /** The entry of the browser with `cookie`; undefined if there is none or it is too old. */
   find(cookie: string): Entry | undefined {
     const sent = cookie.split(";").find((pair) => pair.trim().startsWith(VISIT));
     const id = sent?.trim().slice(VISIT.length) ?? "";
@@ -91,7 +100,7 @@ export class Visits {
 
 export const respond = (request: PageRequest, context: PageContext, visits: Visits): Answer => {
   const { method, path, host, cookie } = request;
-  // A name elsewhere that was made to lead here must neither read the page nor fill it in.
+  // Another site that resolves to this address must not read or submit the page.
   if (!context.hosts.includes(host)) return context.isPortal ? toPage(context, 302) : refusal(403);
   if (path !== "/") return context.isPortal && method !== "POST" ? toPage(context, 302) : refusal(404);
   if (method === "GET" || method === "HEAD") {
@@ -122,7 +131,7 @@ const take = (request: PageRequest, context: PageContext, visits: Visits): Answe
     const value = TRIMMED.includes(field) ? form[field]?.trim() : form[field];
     if (value) typed[field] = value;
   }
-  // While it checks there is nothing to fill in: the page says so.
+  // During a check there is nothing to enter, and the page says so.
   const known = visits.find(cookie);
   if (known) known.give(typed as Values);
   const visit = known ? undefined : visits.begin();
@@ -136,7 +145,7 @@ const toPage = ({ hosts }: PageContext, status: number): Answer => ({
   body: "",
 });
 
-/** In a time that does not show how much of it is right. */
+/** Compares in constant time. */
 const isSame = (one: string, other: string): boolean => {
   if (one.length !== other.length) return false;
   let differs = 0;
@@ -154,7 +163,7 @@ const HEADERS = [
   "Connection: close",
 ].join("\r\n");
 
-/** The answer's head, for a body of so many bytes. */
+/** The head of the answer for a body of this many bytes. */
 export const headOf = ({ status, location, visit }: Answer, bytes: number): string => {
   const to = location === undefined ? "" : `Location: ${location}\r\n`;
   const allow = status === 405 ? "Allow: GET, HEAD, POST\r\n" : "";

@@ -9,9 +9,9 @@ import { toHex } from "../../src/wire/crypto/hex.js";
 import { isObject, type JsonObject } from "../../src/wire/text/json.js";
 import { addressOf, type Before, checkNetwork, type Values } from "./values.js";
 
-/** The agent's, and the new ones while they are checked. */
+/** Keys of the agent, and their new values during a check. */
 const TOKENS = ["token", "proposed"] as const;
-/** The agent's note of a reset that was cut short; an agent completes it when it is made. */
+/** The agent's mark of an interrupted reset, which the agent completes when it is created. */
 const RESET = "reset";
 const WIFI = "wifi";
 const SITE = "site";
@@ -19,7 +19,10 @@ const TOKEN = "token";
 const CHANGE = "commission";
 /** Hash of the settings that `new-token` was provisioned with. */
 const CHECKED_FOR = "new-for";
-/** Hexadecimal digits of a mark: too many to be guessed at the page, too few to show which password was hashed. */
+/**
+ * Hexadecimal digits of a mark: too many to guess at the page, too few to reveal the hashed
+ * password.
+ */
 const MARK_DIGITS = 6;
 const fresh = (key: string): string => `new-${key}`;
 
@@ -46,7 +49,7 @@ const noteNetwork = (host: Host): void => {
   if (network !== undefined && before.network !== network) writeStored(host, SITE, { ...before, network });
 };
 
-/** Undefined if there is no Wi-Fi that can have been joined. */
+/** Undefined without a Wi-Fi that can have been joined. */
 const markOf = (host: Host, { ssid, password }: Values): string | undefined => {
   if (checkNetwork(ssid, password)) return undefined;
   const digest = host.digest("SHA256");
@@ -76,8 +79,8 @@ const bindAnew = (host: Host): void => {
 };
 
 /**
- * What was kept at commissioning. The token only if it belongs to `url`, or to the base URL that was kept, and if it was given: one that the device got by
- * provisioning has its name beside it, and the agent finds it by itself.
+ * The stored settings. Includes the token only if it belongs to the stored base URL or `url` and
+ * was given: a provisioned token has a name beside it, and the agent finds it by itself.
  */
 export const readStoredSettings = (keeper: Keeper, url?: string): Before => {
   const host = keeper as Host;
@@ -101,8 +104,8 @@ export const readStoredSettings = (keeper: Keeper, url?: string): Before => {
 };
 
 /**
- * Keeps `values` in place of what there was. Without `isSame` the token goes too: the one that was given, or the one that the device got while
- * they were checked. False if it could not be written: then nothing has changed.
+ * Replaces the settings with `values`. Unless `isSame`, replaces the token too, with the given one
+ * or the one provisioned during the check. False, with nothing changed, if that failed.
  */
 export const keep = (keeper: Keeper, values: Values, isSame: boolean): boolean => {
   const host = keeper as Host;
@@ -110,7 +113,7 @@ export const keep = (keeper: Keeper, values: Values, isSame: boolean): boolean =
   const got = readStored(host, fresh(TOKEN));
   const given = token === undefined ? got : { url: addressOf(url), token };
   const before = storedWifi(keeper);
-  // Who gives another Wi-Fi may be another owner.
+  // A new Wi-Fi may mean a new owner.
   const second = before.ssid === ssid ? before.second : undefined;
   const change = {
     wifi: ssid === undefined ? undefined : { ssid, password, second },
@@ -124,7 +127,7 @@ export const keep = (keeper: Keeper, values: Values, isSame: boolean): boolean =
 
 type AccessPoint = Pick<Values, "ssid" | "password">;
 
-/** Keeps another Wi-Fi beside the second one, in one write; false if that failed. */
+/** Stores another first Wi-Fi beside the second, in one write; false if that failed. */
 export const keepWifi = (keeper: Keeper, { ssid, password }: AccessPoint): boolean => {
   const { second } = storedWifi(keeper);
   const isKept = writeStored(keeper as Host, WIFI, { ssid, ...(password && { password }), second });
@@ -132,16 +135,16 @@ export const keepWifi = (keeper: Keeper, { ssid, password }: AccessPoint): boole
   return isKept;
 };
 
-/** Keeps a second Wi-Fi, or that there is none, beside the first, in one write; false if that failed. */
+/** Stores another second Wi-Fi, or none, beside the first, in one write; false if that failed. */
 export const keepSecond = (keeper: Keeper, second: AccessPoint | undefined): boolean => {
   return writeStored(keeper as Host, WIFI, { ...storedWifi(keeper), second: second ?? null });
 };
 
-/** The access token that the device uses, given or got by provisioning; undefined if none is kept. */
+/** The access token in use, given or provisioned; undefined if there is none. */
 export const storedToken = (keeper: Keeper): string | undefined =>
   members(readStored(keeper as Host, TOKEN)).token;
 
-/** The second Wi-Fi as it was kept; null: there is none, whatever is built in. */
+/** The stored second Wi-Fi; null: none, regardless of built-in ones. */
 export const storedSecond = (keeper: Keeper): AccessPoint | null | undefined => {
   const { second } = storedWifi(keeper);
   if (!isObject(second)) return second === null ? null : undefined;
@@ -180,8 +183,9 @@ export const keepCheckedTokenFor = (host: Host, values: Values): void => {
 };
 
 /**
- * The store for an agent that only checks: what it keeps is forgotten with it. Not so the token that it provisions, which the platform would not give
- * twice: `isSame`: it is the device's own; else it goes by another name until the change is made.
+ * The store of an agent that only checks: its values are discarded, except a provisioned token,
+ * which the platform would not issue twice. With `isSame` it is the device's own; otherwise it has
+ * another key until the settings are stored.
  */
 export class CheckStore implements Store {
   private readonly _store: Store;
@@ -214,7 +218,7 @@ export class CheckStore implements Store {
 
 const isToken = (key: string): boolean => TOKENS.includes(key as (typeof TOKENS)[number]);
 
-/** The members that are texts. */
+/** The members that are strings. */
 const members = (value: unknown): Record<string, string> => {
   const texts: Record<string, string> = {};
   if (!isObject(value as never)) return texts;

@@ -1,4 +1,4 @@
-// What the owner of a device gives at commissioning, and what each of it must be.
+// The settings that a device's owner enters, and their rules.
 
 import { parseTarget } from "../../src/http/target.js";
 import { checkToken } from "../../src/wire/paths.js";
@@ -6,15 +6,15 @@ import { hasControl } from "../../src/wire/text/characters.js";
 import { utf8Length } from "../../src/wire/text/text.js";
 import { readAuthorities } from "./authorities.js";
 
-/** A value that is left out, or empty, says nothing: what was there before stays. */
+/** A missing or empty value keeps the previous one. */
 export interface Values {
-  /** Of the Wi-Fi: 1 to 32 bytes. */
+  /** Name of the Wi-Fi, 1 to 32 bytes. */
   readonly ssid?: string | undefined;
-  /** Of the Wi-Fi: 8 to 64 bytes; none for an open network. */
+  /** Password of the Wi-Fi, 8 to 64 bytes; empty for an open network. */
   readonly password?: string | undefined;
-  /** The platform's base URL. */
+  /** Base URL of the platform. */
   readonly url?: string | undefined;
-  /** Certificates of authorities, PEM, or the base64 of one; `none` for those that are built in. */
+  /** CA certificates, PEM or the base64 of one; `none` for the built-in ones. */
   readonly ca?: string | undefined;
   readonly token?: string | undefined;
   /** Provisioning key and secret. */
@@ -22,21 +22,21 @@ export interface Values {
   readonly secret?: string | undefined;
 }
 
-/** What the device has before anything is entered. */
+/** The device's settings before anything is entered. */
 export interface Before extends Values {
   /** After a reset: whether this is the Wi-Fi that the reset forgot. Undefined: no Wi-Fi was forgotten. */
   readonly isForgottenNetwork?: ((values: Values) => boolean) | undefined;
 }
 
 export type Field = keyof Values;
-/** What is wrong, for people, and with which value. It quotes no value. */
+/** A problem, for people, and its field. Never quotes a value. */
 export interface Finding {
   readonly field: Field;
   readonly reason: string;
 }
 
 export const FIELDS: readonly Field[] = ["ssid", "password", "url", "ca", "token", "key", "secret"];
-/** Never shown nor echoed, nor how long they are. */
+/** Never shown or echoed, nor their lengths. */
 export const SECRETS: readonly Field[] = ["password", "token", "key", "secret"];
 
 export const NO_CA = "none";
@@ -44,7 +44,7 @@ export const NO_CA = "none";
 const LONGEST = { ssid: 32, password: 64, text: 255 } as const;
 const SHORTEST_PASSWORD = 8;
 
-/** Why a Wi-Fi can't be joined by these, as far as it shows; undefined if it may. */
+/** Why a Wi-Fi cannot be joined with these values, as far as known; undefined if it may work. */
 export const checkNetwork = (ssid: unknown, password: unknown): Finding | undefined => {
   if (typeof ssid !== "string" || ssid === "" || utf8Length(ssid) > LONGEST.ssid || hasControl(ssid))
     return { field: "ssid", reason: `the Wi-Fi's name has 1 to ${LONGEST.ssid} bytes` };

@@ -20,13 +20,16 @@ import type { DiagnosticsAgent, DiagnosticsHost, DiagnosticsOptions, Health } fr
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
-/** Between two writes for codes that are new; for one that is seen again an hour. */
+/** Minimum interval between two writes for new codes, and for repeated ones: one hour. */
 const STORE_MS = 600_000;
 
 /**
- * To be made before `agent.start()`, once. Publishes on change, once an hour at the most, over restarts as well if the device or the platform knows the
- * time. Writes one value of 1.3 KB at most to the store: at a start that is counted, for the first new code after it, when it publishes, for other new codes
- * every ten minutes at the most, and before a restart that the agent asks for: 168 times a day at the worst, and three for each start.
+ * Publishes the health of a device: counters and error codes, as client attributes and by RPC.
+ *
+ * Create it once, before `agent.start()`. Publishes on change, at most once an hour, even over
+ * restarts if the time is known. Writes a value of at most 1.3 KB to the store: at a counted start,
+ * for the first new code after it, when publishing, for other new codes at most every ten minutes,
+ * and before a requested restart. That is at most 168 writes a day, and three for each start.
  */
 export class Diagnostics {
   private readonly _agent: DiagnosticsAgent;
@@ -53,7 +56,7 @@ export class Diagnostics {
     this._unsubscribe = this._listen();
     agent.rpc.handle("mote.health", () => this._fitting(), { once: false });
     const { lastRun } = host;
-    // A wake from sleep is no start that anybody wants counted.
+    // A wake from sleep is not counted as a start.
     if (lastRun && lastRun.sleptMs === undefined) {
       this._record.started(lastRun.reset);
       this._keep();
@@ -61,7 +64,7 @@ export class Diagnostics {
     this._tick();
   }
 
-  /** All of it, as it is now. */
+  /** All current values. */
   get health(): Health {
     const { state, counters, telemetry } = this._agent;
     const { full, refused, unreadable } = telemetry.dropped;
@@ -84,7 +87,7 @@ export class Diagnostics {
     };
   }
 
-  /** Ends it: nothing is published or stored any more. The RPC goes on answering. */
+  /** Stops publishing and storing. The RPC keeps answering. */
   close(): void {
     this._cancel?.();
     for (const end of this._unsubscribe) end();
@@ -145,15 +148,15 @@ export class Diagnostics {
 
   private _keep(): void {
     if (!this._record.keep())
-      this._host.log("warn", "diagnostics: what is to outlive a restart was not stored");
+      this._host.log("warn", "diagnostics: could not store the counters; a restart will lose them");
   }
 
-  /** Whether an hour is over, as far as anybody knows. */
+  /** True if an hour has passed, as far as known. */
   private _due(): boolean {
     const ran = this._host.clock.now();
     if (this._publishedAt !== undefined) return ran - this._publishedAt >= HOUR_MS;
     const now = this._now();
-    // A run before this one may have published just now.
+    // The last run may have published just before.
     if (now === undefined) return ran - this._began >= HOUR_MS;
     if (this._record.publishedAt > now) this._record.publishedAt = now;
     return now - this._record.publishedAt >= HOUR_MS;
@@ -176,10 +179,10 @@ export class Diagnostics {
     this._store();
   }
 
-  /** The application's own attributes leave no room: it is tried again in an hour. */
+  /** The application's attributes leave no room: retry in an hour. */
   private _tooLarge(): void {
     this._publishedAt = this._host.clock.now();
-    this._host.log("warn", "diagnostics: the client attributes leave no room; the RPC mote.health has all");
+    this._host.log("warn", "diagnostics: no room in the client attributes; use the RPC mote.health");
   }
 
   private _attributes(): Record<string, number | string> {
@@ -198,7 +201,7 @@ export class Diagnostics {
     };
   }
 
-  /** As much of it as an answer may hold. */
+  /** As many values as fit into an answer. */
   private _fitting(): Health {
     let health = this.health;
     while (

@@ -1,4 +1,5 @@
-// The public names of diagnostics: `mote/diagnostics`. A device that is not looked after by anybody does not pay for them.
+// The public API of diagnostics, `mote/diagnostics`. Devices that do not import it do not pay for
+// it.
 export { Diagnostics } from "./diagnostics.js";
 export type { Noted } from "./record.js";
 export type { DiagnosticsAgent, DiagnosticsHost, DiagnosticsOptions, Health } from "./types.js";

@@ -7,10 +7,13 @@ const KEY = "health";
 const FORMAT = 1;
 const MOST_CODES = 16;
 const MOST_REASONS = 16;
-/** Longest code or reason. */
+/** Maximum length of a code or reason. */
 const LONGEST = 32;
 
-/** A code, how often it was seen while it was one of the sixteen, and when last: seconds since 1970, 0 if nobody knew the time. */
+/**
+ * An error code, its count while it was among the sixteen, and the last time: seconds since 1970, 0
+ * if unknown.
+ */
 export interface Noted {
   readonly code: string;
   times: number;
@@ -21,7 +24,7 @@ type Store = Pick<Host, "store" | "encode" | "decode">;
 
 export class HealthRecord {
   private readonly _host: Store;
-  /** When the attributes were published last, ms since 1970; 0: not known. */
+  /** Time of the last publication, ms since 1970; 0: unknown. */
   publishedAt = 0;
   resets: [reason: string, times: number][] = [];
   errors: Noted[] = [];
@@ -33,11 +36,11 @@ export class HealthRecord {
     try {
       if (text !== undefined) this._read(JSON.parse(text));
     } catch {
-      // It starts again: what is not in order is of no use to anybody.
+      // Starts afresh, because a damaged record is useless.
     }
   }
 
-  /** True if the code is none of the sixteen: worth a write of its own. */
+  /** True if the code is not among the sixteen, which justifies a write. */
   note(code: string, at: number): boolean {
     const name = code.slice(0, LONGEST);
     const known = this.errors.find((one) => one.code === name);
@@ -54,7 +57,7 @@ export class HealthRecord {
     else if (this.resets.length < MOST_REASONS) this.resets.push([name, 1]);
   }
 
-  /** False if the store does not take it. */
+  /** False if the store failed. */
   keep(): boolean {
     const { publishedAt, resets, errors } = this;
     const rows = errors.map(({ code, times, at }) => [code, times, at]);

@@ -2,7 +2,7 @@ import type { Agent } from "../../src/agent/agent.js";
 import type { Host } from "../../src/port.js";
 import type { Noted } from "./record.js";
 
-/** What is asked of an agent. */
+/** The parts of an agent that are used. */
 export interface DiagnosticsAgent {
   readonly on: Agent["on"];
   readonly state: Agent["state"];
@@ -13,17 +13,17 @@ export interface DiagnosticsAgent {
   readonly rpc: Pick<Agent["rpc"], "handle" | "answerBytes">;
 }
 
-/** What is asked of a host. */
+/** The parts of a host that are used. */
 export type DiagnosticsHost = Pick<Host, "clock" | "store" | "encode" | "decode" | "log" | "lastRun">;
 
 export interface DiagnosticsOptions {
-  /** Bytes of memory that are free now, or the least there were. Asked once a minute. */
+  /** Free memory in bytes, or its minimum. Called once a minute. */
   readonly freeMemory?: (() => number) | undefined;
-  /** What the machine reports of its memory, in bytes: for `mote.health` alone. */
+  /** The machine's memory figures in bytes, for `mote.health` only. */
   readonly memory?: (() => Readonly<Record<string, number>>) | undefined;
 }
 
-/** What `mote.health` answers. */
+/** The answer of `mote.health`. */
 export interface Health {
   readonly state: string;
   readonly upSeconds: number;
@@ -34,9 +34,9 @@ export interface Health {
   readonly malformedAnswers: number;
   readonly fetchedTwice: number;
   readonly leastFree: number | null;
-  /** On a board: both pools, and what was never used of them. */
+  /** On a board: both pools, and their unused parts. */
   readonly memory?: Readonly<Record<string, number>>;
   readonly resets: { readonly [reason: string]: number };
-  /** The latest last. Fewer than there are if the answer would be longer than `rpc.answerBytes`. */
+  /** Latest last. Truncated to fit `rpc.answerBytes`. */
   readonly errors: readonly Noted[];
 }

@@ -1,18 +1,18 @@
-// The answer of `mote.log`: as many lines as its bytes hold.
+// The answer of `mote.log`: as many lines as fit.
 import type { Redactor } from "../../src/port.js";
 import { HIDDEN } from "../../src/wire/text/redactor.js";
 import { LEVELS, type LogRequest } from "./request.js";
 import type { KeptLine, Ring } from "./ring.js";
 import type { LogAnswer, LogHost } from "./types.js";
 
-/** What a line takes beside its text: brackets, quotes, commas, number, uptime, level. */
+/** Bytes of a line besides its text: brackets, quotes, commas, number, uptime, level. */
 const AROUND = 34;
 
 type Changing<T> = { -readonly [Key in keyof T]: T[Key] };
 export type Row = LogAnswer["lines"][number];
 export type Draft = Changing<Omit<LogAnswer, "lines">> & { lines: Row[] };
 
-/** Fills in all that depends on the ring. */
+/** Fills in the members that depend on the ring. */
 export const gather = (
   host: LogHost,
   ring: Ring,
@@ -22,15 +22,15 @@ export const gather = (
 ): void => {
   const { since, bytes } = request;
   const tooLarge = (): boolean => host.encode(JSON.stringify(answer)).length > bytes;
-  // The numbers of another ring.
+  // The numbers belong to another ring.
   const after = since === undefined || since >= ring.next ? ring.first - 1 : since;
   const { id, first } = ring;
   Object.assign(answer, { lost: Math.max(0, first - 1 - after), since: ring.next - 1 });
-  // The longest that they may become: a look at the size counts them.
+  // Reserve their maximum length, because the size is checked with them.
   answer.log = "00000000";
   if (since === undefined) newest(host, ring, request, answer);
   else oldest(host, ring, after, request, answer);
-  // Damaged: nobody knows which lines these are.
+  // The lines are damaged, so their identity is unknown.
   if (ring.id !== id) Object.assign(answer, { lines: [], since: ring.next - 1, more: false });
   answer.log = ring.id.toString(16).padStart(8, "0");
   answer.lines = clean(answer.lines);
@@ -39,13 +39,13 @@ export const gather = (
     else answer.lines.pop();
     if (since !== undefined) Object.assign(answer, { more: true, since: answer.lines.at(-1)![0] });
   }
-  // One alone is shortened: a follower would ask for it for ever.
+  // Shorten a single line; otherwise a follower would request it forever.
   while (answer.lines.length === 1 && tooLarge()) answer.lines = [halved(answer.lines[0]!)];
 };
 
 /**
- * The lines with what those before `cleanFrom` show of secrets that became known later hidden: they may be of a run
- * before this one. Of two lines that a secret is spread over, both.
+ * The lines, without secrets. Lines before `cleanFrom` may be from an earlier run, when later
+ * secrets were unknown, so they are cleaned here. If a secret spans two lines, both are hidden.
  */
 export const cleaned = (redactor: Redactor, lines: readonly Row[], cleanFrom: number): Row[] => {
   const clean = lines.slice();
@@ -101,7 +101,10 @@ const rowOf = (host: LogHost, { number, tenths, level, text }: KeptLine): Row =>
   host.decode(text) ?? "",
 ];
 
-/** No list of its letters: a board has no memory for it. Half a letter at the end goes, too. */
+/**
+ * Cuts without a list of characters, for which a board has no memory. Removes half a character at
+ * the end.
+ */
 const halved = ([number, uptime, level, text]: Row): Row => {
   const half = text.slice(0, text.length >> 1);
   const last = half.charCodeAt(half.length - 1);

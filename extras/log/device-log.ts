@@ -20,27 +20,27 @@ const INFO = 1;
 const SIZE = 4096;
 const MINUTES = 60;
 const MINUTE_MS = 60_000;
-/** Characters of a line that are escaped: more than find room. */
+/** Limit of escaped characters in a line; more would not fit. */
 const BEGINNING = 512;
-/** What was asked for last, and is no level; 0: nothing was. */
+/** Stored request for an invalid level; 0: no request. */
 const OTHER = 0xff;
 
-/** To be made before the agent, which logs from its first moment, and to be attended by it afterwards. */
+/** Create it before the agent, which logs from the start; attach the agent afterwards. */
 export class DeviceLog {
   private readonly _host: LogHost;
-  /** The host's own, by which a line is shown. */
+  /** The host's own log function, which shows lines. */
   private readonly _show: Host["log"];
   private readonly _build: string | null;
   private readonly _ring: Ring;
   private readonly _redactor: Redactor;
   private readonly _cleaner: LineCleaner;
-  /** Lines before this number were kept when not all of the secrets were known, which were so many. */
+  /** Lines before this number were stored when only this many secrets were known. */
   private _cleanFrom = 0;
   private _known = -1;
   private _crash: string | undefined;
   private _level = INFO;
   private _agent: LogAgent | undefined;
-  /** Ends what is listened to at the level `debug` alone. */
+  /** Removes the listeners of level `debug`. */
   private _unwatch: (() => void)[] = [];
   private _cancel: (() => void) | undefined;
 
@@ -58,11 +58,14 @@ export class DeviceLog {
     this.keep("info", `start: ${reset}`);
     if (crash === false) return;
     if (place) this.keep("error", `backtrace of ${place.build}: ${place.backtrace}`);
-    // It may quote a secret: once the agent is made all are known.
+    // The crash may contain a secret, and all secrets are known only after the agent was created.
     this._crash = crash;
   }
 
-  /** A line of the agent or the application: to the host as before, unless its level is `debug`, and to those that are kept. */
+  /**
+   * Logs a line of the agent or application: to the host, unless its level is `debug`, and to the
+   * stored lines.
+   */
   readonly log: Host["log"] = (level, line) => {
     const isKept = levelOf(level) >= this._level;
     if (level === "debug" && !isKept) return;
@@ -71,23 +74,25 @@ export class DeviceLog {
     if (isKept) this._append(level, clean);
   };
 
-  /** From now on no line shows this text. */
+  /** Hides this text in all later lines. */
   readonly conceal = (secret: string): void => this._redactor.conceal(secret);
 
-  /** The same host, from now on with this log in place of its own: for the agent and the application. */
+  /** The same host with this log instead of its own, for the agent and the application. */
   over<H extends LogHost>(host: H): H {
     const { log, conceal, forget, _redactor: redactor } = this;
     return Object.assign(host, { log, conceal, redactor, forgetLines: forget });
   }
 
-  /** Leaves no byte of the lines, nor the level that was asked for. False if the memory fails. */
+  /** Erases all lines and the requested level. False if the memory fails. */
   readonly forget = (): boolean => {
     this._ring.seen = 0;
     this._set(INFO, 0);
     return this._ring.forget();
   };
 
-  /** Keeps a line, if the level of now is not above its own, and shows it nowhere else. Of more than 240 bytes of UTF-8 the first are kept. */
+  /**
+   * Stores a line if its level is enabled, without showing it. Stores at most 240 bytes of UTF-8.
+   */
   keep(level: Level, line: string): void {
     if (levelOf(level) >= this._level) this._append(level, this._cleaner.clean(line));
   }
@@ -98,7 +103,10 @@ export class DeviceLog {
     this._ring.append(levelOf(level), this._tenths, fitting(this._host, escaped(clean.slice(0, BEGINNING))));
   }
 
-  /** Answers `mote.log`, follows the attribute, and keeps what becomes of the agent. To be called once, before `agent.start()`. */
+  /**
+   * Answers `mote.log`, follows the attribute, and records the agent's events. Call once, before
+   * `agent.start()`.
+   */
   attend(agent: LogAgent): void {
     agent.rpc.handle(METHOD, (params) => this.answer(checkRequest(params), agent.rpc.answerBytes), {
       once: false,
@@ -117,7 +125,7 @@ export class DeviceLog {
     this._watch();
   }
 
-  /** For `mote.log`: `most` bytes of JSON, or fewer if fewer were asked for. */
+  /** Answers `mote.log` with at most `most` bytes of JSON, or fewer if requested. */
   answer({ level, bytes, since }: LogRequest, most: number): LogAnswer {
     const room = Math.min(bytes, most);
     const made: Draft = {
@@ -136,7 +144,7 @@ export class DeviceLog {
     return made;
   }
 
-  /** Lets go of the timer. Lines are kept as before. */
+  /** Cancels the timer. Lines are still stored. */
   close(): void {
     this._cancel?.();
   }
@@ -145,26 +153,32 @@ export class DeviceLog {
     return Math.floor(this._host.clock.now() / 100);
   }
 
-  /** What the run before was asked for. Each start counts as a minute: a device that sleeps would stay at its level for ever. */
+  /**
+   * Restores the level of the last run. Each start counts as a minute; otherwise a sleeping device
+   * would keep its level forever.
+   */
   private _resume(): void {
     const { level, minutes } = this._ring;
     if (minutes === 0) return;
     this._set(level - 1, minutes - 1);
   }
 
-  /** The attribute as it is now: a value that was seen before says nothing new, as after a restart. */
+  /** Reads the attribute. A value seen before is ignored, as after a restart. */
   private _asked(value: unknown): void {
     const at = levelOf(value);
     const seen = value === undefined ? 0 : at < 0 ? OTHER : at + 1;
     if (seen === this._ring.seen) return;
     this._ring.seen = seen;
     if (seen === OTHER)
-      this.log("warn", `shared attribute "${ATTRIBUTE}" is not taken: ${LEVELS.join(", ")}`);
-    if (at >= 0) this.log("info", `lines from ${LEVELS[at]} on are kept, for an hour`);
+      this.log("warn", `shared attribute "${ATTRIBUTE}" is invalid: expected ${LEVELS.join(", ")}`);
+    if (at >= 0) this.log("info", `storing lines of level ${LEVELS[at]} and above for an hour`);
     this._set(at, at < 0 ? 0 : MINUTES);
   }
 
-  /** Listens to what is kept at the level `debug` while that holds: a board has no memory to spare for it. */
+  /**
+   * Listens for `debug` events only while that level is active, because a board has no spare
+   * memory.
+   */
   private _watch(): void {
     const { _agent: agent } = this;
     const isDebug = this._level === 0;
@@ -173,7 +187,7 @@ export class DeviceLog {
     this._unwatch = isDebug ? listen(agent, (line) => this.keep("debug", line)) : [];
   }
 
-  /** A level for so many minutes; for none the usual one. */
+  /** Sets a level for this many minutes, or the usual one. */
   private _set(level: number, minutes: number): void {
     this._cancel?.();
     this._cancel = undefined;
@@ -195,7 +209,7 @@ const listen = (agent: LogAgent, keep: (line: string) => void): (() => void)[] =
   agent.on("attributes", ({ keys, deleted }) =>
     keep(`attributes: ${keys.join(", ")}${after("; deleted: ", deleted.join(", ") || undefined)}`),
   ),
-  // Who follows the lines at this level would see that alone.
+  // A follower at this level would only see its own requests.
   agent.on("rpc", ({ stage, id, method, error }) => {
     if (method !== METHOD) keep(`RPC ${id} ${method} ${stage}${after(": ", error)}`);
   }),

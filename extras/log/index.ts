@@ -1,3 +1,3 @@
-// The public names of the kept log: `mote/log`. A device that nobody asks for its lines does not pay for them.
+// The public API of the stored log, `mote/log`. Devices that do not import it do not pay for it.
 export { DeviceLog } from "./device-log.js";
 export type { LogAgent, LogAnswer, LogHost, LogMemory, LogOptions } from "./types.js";

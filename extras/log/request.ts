@@ -1,7 +1,7 @@
-// What `mote.log` is asked for, checked.
+// Validates the params of `mote.log`.
 import { MoteError } from "../../src/errors.js";
 
-/** From the least. */
+/** From the lowest. */
 export const LEVELS = ["debug", "info", "warn", "error"] as const;
 const BYTES = 2000;
 const LEAST_BYTES = 256;
@@ -9,29 +9,29 @@ const MOST_BYTES = 65_536;
 const MEMBERS = ["level", "bytes", "since"];
 
 export interface LogRequest {
-  /** The least, by its place in LEVELS. */
+  /** The lowest level, as an index into LEVELS. */
   readonly level: number;
-  /** Of the answer, the most. */
+  /** Maximum size of the answer. */
   readonly bytes: number;
-  /** The lines after this one; undefined: the newest. */
+  /** Return the lines after this number; undefined: the newest. */
   readonly since: number | undefined;
 }
 
 /** Throws `BAD_PARAMS`. */
 export const checkRequest = (params: unknown): LogRequest => {
   const given = params === null || params === undefined ? {} : params;
-  if (typeof given !== "object" || Array.isArray(given)) throw bad("an object, or nothing");
+  if (typeof given !== "object" || Array.isArray(given)) throw bad("params must be an object or missing");
   const { level = LEVELS[0], bytes = BYTES, since } = given as Record<string, unknown>;
   const unknown = Object.keys(given).find((name) => !MEMBERS.includes(name));
-  if (unknown !== undefined) throw bad("level, bytes and since, and nothing else");
+  if (unknown !== undefined) throw bad("params may only contain level, bytes and since");
   const at = levelOf(level);
-  if (at < 0) throw bad(`level is ${LEVELS.join(", ")}`);
-  if (!isCount(bytes, LEAST_BYTES, MOST_BYTES)) throw bad(`bytes is ${LEAST_BYTES} to ${MOST_BYTES}`);
-  if (since !== undefined && !isCount(since, 0, 0xffffffff)) throw bad("since is the number of a line");
+  if (at < 0) throw bad(`level must be one of ${LEVELS.join(", ")}`);
+  if (!isCount(bytes, LEAST_BYTES, MOST_BYTES)) throw bad(`bytes must be ${LEAST_BYTES} to ${MOST_BYTES}`);
+  if (since !== undefined && !isCount(since, 0, 0xffffffff)) throw bad("since must be the number of a line");
   return { level: at, bytes, since };
 };
 
-/** -1 for none. */
+/** -1 if unknown. */
 export const levelOf = (level: unknown): number => (LEVELS as readonly unknown[]).indexOf(level);
 
 const isCount = (value: unknown, least: number, most: number): value is number =>

@@ -14,17 +14,17 @@ const FORMAT = 1;
 const HEAD = 32;
 const HEADS = 2 * HEAD;
 const LINE = 9;
-/** Bytes of a line's text. */
+/** Maximum size of a line's text in bytes. */
 export const LONGEST = 240;
 const LEAST_SIZE = HEADS + 2 * (LINE + LONGEST);
 
-/** A line, as it is kept. */
+/** A stored line. */
 export interface KeptLine {
   /** Counts from 1. */
   readonly number: number;
-  /** From 0, the least. */
+  /** 0 is the lowest. */
   readonly level: number;
-  /** Since the start of its run, in tenths of a second. */
+  /** Time since the start of its run, in tenths of a second. */
   readonly tenths: number;
   readonly text: Uint8Array;
 }
@@ -34,24 +34,24 @@ export class Ring {
   private readonly _random: Host["random"];
   private readonly _room: number;
   private _turn = 0;
-  /** `first` of the last head that was written. */
+  /** `first` of the last written head. */
   private _vouched = 1;
   private _start = 0;
   private _used = 0;
-  /** Of this ring: another one after a power-on. */
+  /** Id of this ring, which changes after a power-on. */
   id = 0;
-  /** Of the oldest line that is kept, and of the next that will be. */
+  /** Numbers of the oldest stored line and of the next one. */
   first = 1;
   next = 1;
-  // What the ring keeps for its owner, with each head.
-  /** A level that was asked for, from 1; 0: none. */
+  // Values of the ring's owner, stored with each head.
+  /** The requested level, from 1; 0: none. */
   level = 0;
-  /** How long it holds still. */
+  /** Remaining minutes of that level. */
   minutes = 0;
-  /** What was asked for last. */
+  /** The last request. */
   seen = 0;
 
-  /** Goes on where the run before ended. A memory that is too small, or does not work, keeps nothing. */
+  /** Continues where the last run ended. Stores nothing if the memory is too small or fails. */
   constructor(memory: LogMemory, random: Host["random"]) {
     this._memory = memory;
     this._random = random;
@@ -64,17 +64,17 @@ export class Ring {
       return;
     }
     this._take(head);
-    // Now rather than at the first look: the lines of this run would go with the damaged ones.
+    // Repair it now, because otherwise lines of this run would be lost with the damaged ones.
     this.read(this.first, () => true);
   }
 
-  /** `text` is LONGEST bytes at most. False if it was not kept. */
+  /** Stores `text`, at most LONGEST bytes. False if that failed. */
   append(level: number, tenths: number, text: Uint8Array): boolean {
     const length = LINE + text.length;
     if (text.length > LONGEST || length > this._room) return false;
     while (this._room - this._used < length) {
       const oldest = this._length(this._start);
-      // The owner's own values outlive it.
+      // The owner's values survive.
       if (oldest === undefined) this._begin();
       else {
         this._start = (this._start + oldest) % this._room;
@@ -96,7 +96,10 @@ export class Ring {
     return this.keep();
   }
 
-  /** Shows the lines from number `from` on, the oldest first, until `see` returns false. Lines that are damaged empty the ring. */
+  /**
+   * Passes the lines from number `from` on to `see`, oldest first, until it returns false. Damaged
+   * lines empty the ring.
+   */
   read(from: number, see: (line: KeptLine) => boolean): void {
     let at = this._start;
     for (let number = this.first; number < this.next; number++) {
@@ -124,11 +127,11 @@ export class Ring {
     }
   }
 
-  /** Empties it, as another ring, and writes over all that was there. False if that failed. */
+  /** Empties the ring, with a new id, and overwrites all lines. False if that failed. */
   forget(): boolean {
     this._begin();
     if (this._room === 0) return true;
-    // Both heads: the other one still speaks of the lines.
+    // Write both heads, because the other one still refers to the lines.
     let done = this.keep() && this.keep();
     const zeros = new Uint8Array(LONGEST);
     for (let at = 0; done && at < this._room; at += LONGEST)
@@ -136,7 +139,7 @@ export class Ring {
     return done;
   }
 
-  /** Writes a head with all that stands here now. */
+  /** Writes a head with the current values. */
   keep(): boolean {
     const bytes = new Uint8Array(HEAD);
     const view = new DataView(bytes.buffer);
@@ -153,7 +156,7 @@ export class Ring {
     view.setUint8(24, this.minutes);
     view.setUint8(25, this.seen);
     view.setUint32(28, sumOf(bytes, 0, 28), true);
-    // One that was cut short is written over by the next: the other is whole.
+    // The next write replaces an interrupted one; the other head is intact.
     if (this._room === 0 || !this._memory.write((turn % 2) * HEAD, bytes)) return false;
     this._turn = turn;
     this._vouched = this.first;
@@ -192,7 +195,7 @@ export class Ring {
     this.seen = view.getUint8(25);
   }
 
-  /** Of the line at `at`, all of it; undefined if it can't be. */
+  /** Length of the line at `at`; undefined if invalid. */
   private _length(at: number): number | undefined {
     const bytes = new Uint8Array(2);
     if (!this._read(at, bytes)) return undefined;
@@ -200,7 +203,7 @@ export class Ring {
     return length >= LINE && length <= this._used ? length : undefined;
   }
 
-  /** Within the room, round its end. */
+  /** Wraps a position at the end. */
   private _read(at: number, into: Uint8Array): boolean {
     const behind = Math.min(into.length, this._room - at);
     if (!this._memory.read(HEADS + at, into.subarray(0, behind))) return false;
@@ -214,7 +217,7 @@ export class Ring {
   }
 }
 
-/** Bytes that end with the run. */
+/** Memory that ends with the run. */
 export const ramOf = (size: number): LogMemory => {
   const bytes = new Uint8Array(size);
   return {
@@ -230,7 +233,7 @@ export const ramOf = (size: number): LogMemory => {
   };
 };
 
-/** Turns count round. */
+/** Turns wrap. */
 const isLater = (one: DataView, other: DataView): boolean =>
   ((one.getUint32(4, true) - other.getUint32(4, true)) | 0) > 0;
 

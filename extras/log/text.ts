@@ -1,8 +1,8 @@
-// A line's text as it may be kept: nothing in it moves a cursor, and it is not too long.
+// Makes text safe to store: no control characters, limited length.
 import type { Host } from "../../src/port.js";
 import { LONGEST } from "./ring.js";
 
-/** In one line: what a terminal would take for a command is written out. */
+/** Escapes everything that a terminal could interpret, so that the text stays in one line. */
 export const escaped = (line: string): string => {
   if (!hasControl(line)) return line;
   let text = "";
@@ -10,13 +10,16 @@ export const escaped = (line: string): string => {
   return text;
 };
 
-/** Most lines have none, and are taken as they are: a text that grows letter by letter is a lot of garbage. */
+/**
+ * Most lines need no escapes and are used as they are, because building text character by character
+ * creates garbage.
+ */
 const hasControl = (line: string): boolean => {
   for (const char of line) if (isControl(char.codePointAt(0)!)) return true;
   return false;
 };
 
-/** C0 and C1, and what changes the direction or ends a line. */
+/** C0 and C1 controls, and characters that change direction or end a line. */
 const isControl = (code: number): boolean =>
   code < 0x20 ||
   (code >= 0x7f && code < 0xa0) ||
@@ -31,12 +34,12 @@ const written = (code: number): string => {
   return code < 0x100 ? `\\x${digits.padStart(2, "0")}` : `\\u${digits.padStart(4, "0")}`;
 };
 
-/** UTF-8 that is no longer than a line may be: cut between two letters. */
+/** The text as UTF-8, truncated between two characters to the maximum length. */
 export const fitting = (host: Pick<Host, "encode">, text: string): Uint8Array => {
   const bytes = host.encode(text);
   if (bytes.length <= LONGEST) return bytes;
   let end = LONGEST;
-  // Bytes within a letter.
+  // Bytes within a character.
   while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end--;
   return bytes.subarray(0, end);
 };

@@ -1,4 +1,5 @@
-// The public names of report strategies: `mote/strategies`. A device that reports every value does not pay for them.
+// The public API of report strategies, `mote/strategies`. Devices that report every value do not
+// pay for it.
 export {
   Strategies,
   type StrategiesAgent,

@@ -11,12 +11,12 @@ export type SavedHost = Pick<Host, "clock" | "store" | "encode" | "decode">;
 
 const KEY = "strategies";
 const FORMAT = 1;
-/** A value of the store holds no more. */
+/** Maximum size of a stored value. */
 const LIMIT = 4000;
 const NUMBERS_FROM = 4;
 const ROW = 9;
 
-/** False if it does not fit, and then nothing is kept, or if it could not be written. */
+/** False, with nothing stored, if it does not fit or could not be written. */
 export const save = (host: SavedHost, tracks: Iterable<Track>): boolean => {
   const now = host.clock.now();
   const rows = [...tracks].map((track) => {
@@ -24,7 +24,7 @@ export const save = (host: SavedHost, tracks: Iterable<Track>): boolean => {
     const since = Number.isFinite(track.reportedAt) ? now - track.reportedAt : null;
     return [key, reported ?? null, last ?? null, since, count, track.endAt - now, min, max, mean];
   });
-  // Without strategies there is nothing to write in each wake.
+  // Without strategies, a wake writes nothing.
   if (rows.length === 0) return host.store.get(KEY) === undefined || host.store.delete(KEY);
   const text = host.encode(JSON.stringify([host.clock.wall() ?? null, rows]));
   if (text.length >= LIMIT) {
@@ -37,14 +37,15 @@ export const save = (host: SavedHost, tracks: Iterable<Track>): boolean => {
   return host.store.set(KEY, bytes);
 };
 
-/** Gives the tracks what was saved. */
+/** Restores the tracks. */
 export const restore = (host: SavedHost, tracks: ReadonlyMap<string, Track>): void => {
   const bytes = host.store.get(KEY);
   if (!bytes) return;
   const saved = bytes[0] === FORMAT ? parse(host.decode(bytes.subarray(1))) : undefined;
   if (!Array.isArray(saved) || !Array.isArray(saved[1])) return;
   const wall = host.clock.wall();
-  // As long as nobody knows how long the sleep was, it took no time: what is due comes late, and nothing is lost.
+  // If the duration of the sleep is unknown, it counts as zero: reports are late, but nothing is
+  // lost.
   const slept = typeof saved[0] === "number" && wall !== undefined ? Math.max(0, wall - saved[0]) : 0;
   const now = host.clock.now();
   for (const row of saved[1]) {

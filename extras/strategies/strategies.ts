@@ -1,5 +1,5 @@
-// Decides which values become telemetry: on change, by heartbeat, as windows. Times are those of the host's monotonic clock, so that a
-// clock that is set cuts no window short; one timer serves all keys.
+// Decides which values become telemetry: on change, by heartbeat, or as windows. Uses the host's
+// monotonic clock, so that setting the clock does not cut windows short. One timer serves all keys.
 import type { Agent } from "../../src/agent/agent.js";
 import { MoteError } from "../../src/errors.js";
 import type { Host } from "../../src/port.js";
@@ -7,44 +7,54 @@ import { restore, save } from "./saved.js";
 import { checkTable, MOST_KEYS, restrains, type Strategy, type Table } from "./strategy.js";
 import { type Comparable, summary, Track } from "./track.js";
 
-/** What is asked of an agent. */
+/** The parts of an agent that are used. */
 export interface StrategiesAgent {
   readonly telemetry: Pick<Agent["telemetry"], "check" | "record">;
   readonly attributes: Pick<Agent["attributes"], "publish" | "subscribe">;
   readonly on: Agent["on"];
 }
 
-/** What is asked of a host. */
+/** The parts of a host that are used. */
 export type StrategiesHost = Pick<Host, "clock" | "store" | "encode" | "decode" | "log">;
 
 export interface StrategiesOptions {
-  /** By key, 32 at most, those of the attribute included. Other keys are reported each time. */
+  /**
+   * Strategies by key, at most 32 including those of the attribute. Other keys are reported each
+   * time.
+   */
   readonly keys?: { readonly [key: string]: Strategy } | undefined;
   /**
-   * A shared attribute that holds such an object and takes the place of what is built in, key by key; without it, or without a key in it, what
-   * is built in holds again. One with a mistake changes nothing. The client attribute ATTRIBUTEError says what is wrong with it; empty: nothing.
+   * A shared attribute that holds such an object and overrides the built-in strategies key by key.
+   *
+   * Without the attribute, or for keys it lacks, the built-in strategies apply. An invalid value
+   * changes nothing. The client attribute ATTRIBUTEError reports its mistakes; empty: none.
    */
   readonly attribute?: string | undefined;
   /**
-   * For a device that sleeps between values. True: what was reported and the windows under way are in the store when a call returns, one write each, and the
-   * next start takes them up, so that neither a deep sleep nor a power loss ends them; what fell due meanwhile is reported with the next
-   * value. Default: false. Windows under way are lost then, and each key's next value is its first.
+   * Whether state survives deep sleep and power loss, for a device that sleeps between values.
+   *
+   * True: each call stores the reported values and open windows in one write, and the next start
+   * continues with them. Reports that became due meanwhile are sent with the next value. False
+   * (default): open windows are lost, and each key's next value is its first.
    */
   readonly keep?: boolean | undefined;
 }
 
 const OPTIONS = ["keys", "attribute", "keep"];
-/** Characters of the JSON text of what is no number; what is longer is reported each time, and not repeated by a heartbeat. */
+/**
+ * Maximum length of a non-number's JSON text. Longer values are reported each time, and never by
+ * heartbeat.
+ */
 const COMPARABLE_LENGTH = 64;
-/** A window that is reported later than that, after a sleep, gets the time stamp of its end. */
+/** A window that is reported later than this, after a sleep, gets the time stamp of its end. */
 const LATE_MS = 1000;
-/** Before 2001 a clock was never set. */
+/** Before 2001, a clock was never set. */
 const LEAST_WALL = 1_000_000_000_000;
 const WHY_LENGTH = 200;
-/** The longest text that a number of a summary may have. */
+/** The maximum length of a number in a summary. */
 const LONGEST = -(2 ** 63) + 1024;
 
-/** The strategies of one agent; to be made after it, before the first value. */
+/** The strategies of one agent. Create it after the agent, before the first value. */
 export class Strategies {
   private readonly _agent: StrategiesAgent;
   private readonly _host: StrategiesHost;
@@ -57,7 +67,7 @@ export class Strategies {
   private _armedFor = Number.POSITIVE_INFINITY;
   private _cancel: (() => void) | undefined;
 
-  /** Throws `BAD_OPTIONS` with all that is wrong, `BAD_VALUE` for an attribute that can't be asked for. */
+  /** Throws `BAD_OPTIONS` with all mistakes, and `BAD_VALUE` for an invalid attribute key. */
   constructor(agent: StrategiesAgent, host: StrategiesHost, options: StrategiesOptions = {}) {
     this._agent = agent;
     this._host = host;
@@ -66,30 +76,30 @@ export class Strategies {
     const wrong = unknown
       .map((name) => `unknown option "${name}"`)
       .concat(this._problems(keys).map((problem) => `keys: ${problem}`));
-    if (attribute !== undefined && typeof attribute !== "string") wrong.push("attribute is a text");
-    if (typeof keep !== "boolean") wrong.push("keep is true or false");
+    if (attribute !== undefined && typeof attribute !== "string") wrong.push("attribute must be a string");
+    if (typeof keep !== "boolean") wrong.push("keep must be true or false");
     if (wrong.length > 0) throw new MoteError("BAD_OPTIONS", wrong.join("; "));
-    // The application's own object may change; this one does not.
+    // A copy, because the application may change its object.
     this._builtIn = Object.create(null);
     for (const key of Object.keys(keys)) this._builtIn[key] = { ...keys[key] };
     this._apply(this._builtIn);
     if (attribute !== undefined)
       this._ends.push(agent.attributes.subscribe(attribute, (value) => this._set(attribute, value)));
     if (keep) restore(host, this._tracks);
-    // Not before: the attribute's strategies are set above, and must not take the place of what was kept.
+    // Restored after the attribute's strategies were set, which must not replace the stored state.
     this._keeps = keep;
     this._arm();
-    // Asked for: no window is lost by it.
+    // A requested restart loses no window.
     this._ends.push(agent.on("restart", () => this.flush()));
   }
 
   /**
-   * Takes values as `telemetry.record` does, and records those that the strategies of their keys ask for, as one point of now.
-   * False if there was something to record and it was dropped at once. Throws as `telemetry.record`, and `STOPPED` after `close`; nothing
-   * is kept then.
+   * Takes values like `telemetry.record`, and records those that are due as one point. False if a
+   * point was dropped at once. Throws like `telemetry.record`, and `STOPPED` after `close`; nothing
+   * is recorded then.
    */
   record(values: Record<string, unknown>): boolean {
-    if (this._closed) throw new MoteError("STOPPED", "the strategies were closed");
+    if (this._closed) throw new MoteError("STOPPED", "the strategies are closed");
     this._agent.telemetry.check(values);
     const now = this._host.clock.now();
     const keys = Object.keys(values);
@@ -104,28 +114,32 @@ export class Strategies {
       const track = this._tracks.get(key);
       track?.take(this._comparable(values[key]), now, Object.hasOwn(wanted, key) ? taken : undefined);
     }
-    // After a sleep what else is due; its timer may come behind the next sleep.
+    // After a sleep, report other due values too, because the timer may fire only after the next
+    // sleep.
     this._reportDue();
     this._arm();
     this._keep();
     return taken;
   }
 
-  /** Ends all windows now and records them; their counts say how much of them there was. */
+  /** Ends and records all windows early; their counts show how many values they have. */
   flush(): void {
     const now = this._host.clock.now();
     for (const track of this._tracks.values()) if (track.count > 0) this._end(track, now);
     this._keep();
   }
 
-  /** Nothing more is known of the key, as of a sensor that fails: no heartbeat repeats its last value. A window goes on to its end. */
+  /**
+   * Forgets the last value of the key, for example when its sensor fails, so that no heartbeat
+   * repeats it. An open window continues.
+   */
   forget(key: string): void {
     const track = this._tracks.get(key);
     if (track) Object.assign(track, { reported: undefined, last: undefined });
     this._keep();
   }
 
-  /** Ends all windows and records them, lets go of the timer and of the attribute. */
+  /** Ends and records all windows; releases the timer and the attribute. */
   close(): void {
     this.flush();
     this._closed = true;
@@ -138,10 +152,10 @@ export class Strategies {
     const problems = this._problems(table);
     const all = problems.length === 0 ? merged(this._builtIn, table as Table) : {};
     if (Object.keys(all).length > MOST_KEYS)
-      problems.push(`with what is built in, there are more than ${MOST_KEYS} keys`);
+      problems.push(`more than ${MOST_KEYS} keys, including the built-in ones`);
     const why = problems.join("; ").slice(0, WHY_LENGTH);
     if (why === "") this._apply(all);
-    else this._host.log("warn", `shared attribute "${attribute}" is not taken: ${why}`);
+    else this._host.log("warn", `shared attribute "${attribute}" is invalid: ${why}`);
     this._arm();
     this._keep();
     this._agent.attributes.publish({ [`${attribute}Error`]: why });
@@ -158,7 +172,7 @@ export class Strategies {
     });
   }
 
-  /** What is known of a key outlives a new strategy; a window does only if it is as long as before. */
+  /** The last value survives a new strategy; an open window only if its length is unchanged. */
   private _apply(table: Table): void {
     const now = this._host.clock.now();
     for (const track of this._tracks.values()) {
@@ -179,7 +193,7 @@ export class Strategies {
     if (typeof value === "boolean") return String(value);
     if (typeof value === "bigint" || (typeof value === "string" && value.length > COMPARABLE_LENGTH))
       return undefined;
-    // As the agent writes it, whatever `toJSON` says.
+    // The text that the agent writes, regardless of `toJSON`.
     const text = this._host.decode(this._agent.telemetry.check({ v: value }))?.slice(5, -1);
     return text === undefined || text.length > COMPARABLE_LENGTH ? undefined : text;
   }
@@ -197,7 +211,7 @@ export class Strategies {
     if (this._agent.telemetry.record({ [track.key]: value })) track.reported = last;
   }
 
-  /** True if there was anything. */
+  /** True if anything was reported. */
   private _reportDue(): boolean {
     let reported = false;
     const now = this._host.clock.now();
@@ -214,11 +228,17 @@ export class Strategies {
     if (!this._keeps) return;
     const kept = save(this._host, this._tracks.values());
     if (!kept && this._stored)
-      this._host.log("error", "what strategies keep for a sleep does not fit into the store");
+      this._host.log(
+        "error",
+        "the strategies' state does not fit into the store: it will not survive a sleep",
+      );
     this._stored = kept;
   }
 
-  /** For the earliest that is due. One that is armed too early finds nothing to do, which costs less than a new timer for each value. */
+  /**
+   * Sets the timer to the earliest due time. A timer that fires too early is cheaper than a new one
+   * for each value.
+   */
   private _arm(): void {
     let at = Number.POSITIVE_INFINITY;
     for (const track of this._tracks.values()) at = Math.min(at, track.dueAt);
@@ -231,7 +251,7 @@ export class Strategies {
       try {
         if (this._reportDue()) this._keep();
       } catch {
-        this._host.log("error", "what was due by its strategy could not be recorded");
+        this._host.log("error", "could not record a value that was due by its strategy");
       }
       this._arm();
     });

@@ -4,20 +4,27 @@
 //
 // A key without a strategy, or with `{}`, is reported each time.
 
-/** What of a key is reported: the sum of what its members ask for. */
+/** The strategy of one key. A value is reported if any member asks for it. */
 export interface Strategy {
   /**
-   * The first value, and one that differs from the value last reported by at least so much; 0: that differs at all. A text, a boolean or
-   * JSON has no distance: it is reported when it differs; a BigInt, and more than 64 characters, each time.
+   * Reports the first value, and each one that differs from the last reported value by at least
+   * this much; 0: any difference. Strings, booleans and JSON are reported when they differ; a
+   * BigInt, or more than 64 characters, each time.
    */
   readonly onChange?: number | undefined;
-  /** The same in percent of the value last reported: 0 to 1,000. With both, the wider of the two counts. */
+  /**
+   * The same in percent of the last reported value, 0 to 1,000. With both, the wider one applies.
+   */
   readonly onChangePercent?: number | undefined;
-  /** The last value, once nothing of the key was reported for so long, in ms: 100 to 604,800,000. The first value at once. */
+  /**
+   * Repeats the last value when nothing of the key was reported for this time in ms, 100 to
+   * 604,800,000. The first value is reported at once.
+   */
   readonly heartbeatMs?: number | undefined;
   /**
-   * Of all numbers within so many ms KEY_min, KEY_max, KEY_mean and KEY_count, as one point: 100 to 604,800,000. A window begins with its first
-   * number, so that without any nothing is reported. What is no number is reported when it differs.
+   * Reports KEY_min, KEY_max, KEY_mean and KEY_count of all numbers within this time, as one point;
+   * in ms, 100 to 604,800,000. A window begins with its first number. Other values are reported
+   * when they differ.
    */
   readonly windowMs?: number | undefined;
 }
@@ -25,7 +32,7 @@ export interface Strategy {
 /** Strategies by key. */
 export type Table = Readonly<Record<string, Strategy>>;
 
-/** Keys with a strategy, built in and set by the attribute together. */
+/** Maximum number of keys with a strategy, built in and from the attribute together. */
 export const MOST_KEYS = 32;
 
 interface Range {
@@ -42,11 +49,14 @@ const RANGES: { readonly [name: string]: Range } = {
   windowMs: PERIOD,
 };
 
-/** Every mistake in a table of strategies, by key and name; no value is quoted. `keyProblem` names a key that can't be used. */
+/**
+ * Lists every mistake in a table of strategies by key and name, without values. `keyProblem` checks
+ * a key.
+ */
 export const checkTable = (table: unknown, keyProblem: (key: string) => string | undefined): string[] => {
   if (!isTable(table)) return ["it is an object of keys and strategies"];
   const keys = Object.keys(table);
-  if (keys.length > MOST_KEYS) return [`there are more than ${MOST_KEYS} keys`];
+  if (keys.length > MOST_KEYS) return [`more than ${MOST_KEYS} keys`];
   return keys.flatMap((key) => keyProblem(key) ?? problemsOf(key, table[key]));
 };
 
@@ -71,7 +81,7 @@ const isTable = (value: unknown): value is Record<string, unknown> => {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 };
 
-/** Whether it leaves anything out. */
+/** True if the strategy can leave values out. */
 export const restrains = (strategy: Strategy): boolean => {
   return Object.values(strategy).some((value) => value !== undefined);
 };

@@ -1,11 +1,11 @@
-// What is kept of one key with a strategy: the value last reported and the last one, and the window under way. As much after
-// 10,000 values as after one.
+// State of one key with a strategy: the last reported value, the last value and the open window.
+// Its size does not grow.
 import type { Strategy } from "./strategy.js";
 
-/** A value to compare with and to repeat: a number, or the JSON text of another value. Undefined: there is none, or it is too long to be kept. */
+/** A value for comparing and repeating: a number, or JSON text. Undefined: none, or too long. */
 export type Comparable = number | string | undefined;
 
-/** Twice what reading two decimal numbers and taking their difference may be off by, per unit: 0.3 is 0.1 away from 0.2. */
+/** Twice the relative error of a difference of two parsed decimals: 0.3 is 0.1 away from 0.2. */
 const ROUNDING = 2 * Number.EPSILON;
 
 const PARTS = ["_min", "_max", "_mean", "_count"];
@@ -15,9 +15,9 @@ export class Track {
   strategy: Strategy;
   reported: Comparable;
   last: Comparable;
-  /** By the host's clock, as all times here. */
+  /** By the host's clock, like all times here. */
   reportedAt = Number.NEGATIVE_INFINITY;
-  /** Numbers in the window; 0: there is no window. */
+  /** Count of numbers in the window; 0: no window. */
   count = 0;
   endAt = 0;
   min = 0;
@@ -29,7 +29,7 @@ export class Track {
     this.strategy = strategy;
   }
 
-  /** When time alone makes it report: Infinity if it never does. */
+  /** Time of the next report without a value; Infinity if there is none. */
   get dueAt(): number {
     return Math.min(this.count > 0 ? this.endAt : Number.POSITIVE_INFINITY, this.beatAt);
   }
@@ -40,7 +40,7 @@ export class Track {
     return this.reportedAt + heartbeatMs;
   }
 
-  /** Whether a value is reported itself. */
+  /** True if the value itself is reported. */
   wants(value: Comparable, now: number): boolean {
     const { onChange, onChangePercent, heartbeatMs, windowMs } = this.strategy;
     if (value === undefined) return true;
@@ -54,11 +54,11 @@ export class Track {
     return Math.abs(value - before) + (Math.abs(value) + Math.abs(before)) * ROUNDING >= band;
   }
 
-  /** Takes a value. `taken`: it was reported; undefined: it was not to be. */
+  /** Takes a value. `taken`: whether it was recorded; undefined: it was not due. */
   take(value: Comparable, now: number, taken: boolean | undefined): void {
     this.last = value;
     if (taken !== undefined) this.reportedAt = now;
-    // One that found no room is not what the platform knows.
+    // A dropped value is not the platform's last value.
     if (taken) this.reported = value;
     if (this.strategy.windowMs !== undefined && typeof value === "number")
       this._add(value, this.strategy.windowMs, now);
@@ -74,11 +74,11 @@ export class Track {
     }
     this.min = Math.min(this.min, value);
     this.max = Math.max(this.max, value);
-    // A sum would lose the small among the large, and grow without end.
+    // A running mean, because a sum would lose small values and grow forever.
     this.mean += (value - this.mean) / this.count;
   }
 
-  /** Ends the window: the values to report. */
+  /** Ends the window; returns the values to report. */
   end(): Record<string, number> {
     const values = summary(this.key, [this.min, this.max, this.mean, this.count]);
     this.count = 0;

@@ -1,4 +1,5 @@
-// The one field of an X.509 certificate (RFC 5280) that a device reads itself: TLS judges the rest.
+// Reads the one field of an X.509 certificate (RFC 5280) that a device needs itself; TLS checks the
+// rest.
 import { DerError, DerReader, sequence, TAG } from "./der.js";
 
 /** When a certificate (DER) expires, in ms since 1970. Throws DerError. */
@@ -27,7 +28,7 @@ const readTime = (reader: DerReader): number => {
   return Date.UTC(year, two(0) - 1, two(2), two(4), two(6), two(8));
 };
 
-/** Byte by byte: spread arguments would lie on a board's stack of 640 slots. */
+/** Byte by byte, because spread arguments would use a board's stack of 640 slots. */
 const textOf = (bytes: Uint8Array): string => {
   let text = "";
   for (const byte of bytes) text += String.fromCharCode(byte);

@@ -1,6 +1,6 @@
-// DER as certificates use it: definite lengths, tags of one byte. Everything else is refused.
+// DER as used in certificates: definite lengths, tags of one byte. Anything else is rejected.
 
-/** Not laid out as DER. The message is for people. */
+/** Invalid DER. The message is for people. */
 export class DerError extends Error {
   // No field: XS lets no constructor assign it, as the name of all errors is frozen.
   override get name(): string {
@@ -8,7 +8,7 @@ export class DerError extends Error {
   }
 }
 
-/** One element: its tag, its contents, and where it ends in what was read. */
+/** One element: tag, content, and its end in the input. */
 export interface Element {
   readonly tag: number;
   readonly contents: Uint8Array;
@@ -25,7 +25,7 @@ export const TAG = {
   version: 0xa0,
 } as const;
 
-/** Reads elements one after the other out of `bytes`, which it neither copies nor changes. */
+/** Reads consecutive elements of `bytes` without copying or changing them. */
 export class DerReader {
   private readonly _bytes: Uint8Array;
   private _at = 0;
@@ -43,7 +43,7 @@ export class DerReader {
     return this._bytes[this._at];
   }
 
-  /** The next element, which must have `tag` if one is given. Throws DerError. */
+  /** The next element, which must have `tag` if given. Throws DerError. */
   next(tag?: number): Element {
     const start = this._at;
     const found = this._byte();
@@ -61,7 +61,7 @@ export class DerReader {
     return this.tag === tag ? this.next() : undefined;
   }
 
-  /** Throws DerError if there is more. */
+  /** Throws DerError if elements remain. */
   end(): void {
     if (!this.done) throw new DerError("more than there should be");
   }
@@ -76,7 +76,7 @@ export class DerReader {
     const first = this._byte();
     if (first < 0x80) return first;
     const size = first & 0x7f;
-    // No certificate is longer than three bytes can say.
+    // Three bytes are enough for any certificate's length.
     if (size === 0 || size > 3) throw new DerError("a length of no use");
     let length = 0;
     for (let i = 0; i < size; i++) length = length * 256 + this._byte();
@@ -85,7 +85,7 @@ export class DerReader {
   }
 }
 
-/** The elements inside a SEQUENCE. */
+/** The elements of a SEQUENCE. */
 export const sequence = (bytes: Uint8Array): DerReader => {
   return new DerReader(new DerReader(bytes).next(TAG.sequence).contents);
 };

@@ -1,12 +1,12 @@
-// One handshake with the platform, and nothing after it: does it succeed by these authorities?
+// Tests with a single handshake whether the platform can be reached with these CAs.
 
 import type { Target } from "../../src/http/target.js";
 import type { Clock, Host } from "../../src/port.js";
 
-/** A chip takes seconds for a handshake, and may have to wait for its turn. */
+/** A handshake takes a chip seconds, and may have to wait. */
 const PATIENCE_MS = 60_000;
 
-/** Undefined if it did; else why not, for people. */
+/** Undefined on success; otherwise the reason, for people. */
 export const probe = (
   clock: Clock,
   open: Host["open"],

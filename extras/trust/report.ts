@@ -1,15 +1,16 @@
-// What a device says of its trust, as client attributes.
+// Reports a device's trust as client attributes.
 import { short } from "./announcement.js";
 import { endOf } from "./authority.js";
 import type { Trusted } from "./trusted.js";
 
 const SOON_MS = 60 * 86_400_000;
-/** Of those that are named: an operator's file of authorities may hold a hundred. */
+/** Maximum number of listed CAs: an operator's file may contain a hundred. */
 const MOST_SHOWN = 8;
 
 /**
- * `moteTrustState`: whom the device trusts and until when, the announcement that was taken last, what waits to be dropped, why an announcement was
- * refused. `moteTrustWarning`: not empty while the last authority that is trusted ends in less than 60 days; absent while nobody knows the time.
+ * `moteTrustState`: the trusted CAs and their expiry, the last accepted announcement, CAs waiting
+ * to be dropped, and why an announcement was rejected. `moteTrustWarning`: not empty if the last
+ * trusted CA expires within 60 days; absent while the time is unknown.
  */
 export const reported = (
   trusted: Trusted,

@@ -82,7 +82,7 @@ test.serial("an operator reads a device's lines, follows them, and has it keep m
     until(async () => followed.some((line) => line.text === text), `the follower sees ${text}`);
   await sees("online");
   await rig.operator.attributes.set(id, "SHARED_SCOPE", { moteLogLevel: "debug" });
-  await sees("lines from debug on are kept, for an hour");
+  await sees("storing lines of level debug and above for an hour");
   await rig.operator.attributes.set(id, "SHARED_SCOPE", { interval: 5 });
   await sees("attributes: interval");
   const numbers = followed.map(({ number }) => number);

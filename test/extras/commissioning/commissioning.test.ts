@@ -141,7 +141,7 @@ test("storage that fails is reported, and what was there before stays", async (t
   host.store.fails = (call, key) => call === "set" && key === "commission";
   entry.give(GOOD);
   await checked();
-  t.regex(entry.view.findings[0]!.reason, /can't be kept/);
+  t.regex(entry.view.findings[0]!.reason, /cannot be stored/);
   t.deepEqual(defined(readStoredSettings(host)), {});
 });
 

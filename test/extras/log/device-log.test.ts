@@ -200,7 +200,7 @@ test("the level changes for an hour since the attribute was seen, over restarts 
   rig.platform.setShared(device, { [ATTRIBUTE]: { level: "debug" } });
   await rig.clock.advance(MINUTE);
   t.is(await level(), "info");
-  t.regex(texts(await ask(rig)).at(-1) ?? "", /"moteLogLevel" is not taken: debug, info, warn, error/);
+  t.regex(texts(await ask(rig)).at(-1) ?? "", /"moteLogLevel" is invalid: expected debug, info, warn, error/);
   await stop(rig, running);
 });
 

@@ -279,7 +279,7 @@ test("wrong options are reported all at once, without their values", (t) => {
   const agentOf = (options: unknown) => () => rig.again(options as object);
   t.throws(make({ key: {}, attribute: 5 }), {
     code: "BAD_OPTIONS",
-    message: 'unknown option "key"; attribute is a text',
+    message: 'unknown option "key"; attribute must be a string',
   });
   t.throws(
     agentOf({
@@ -300,7 +300,7 @@ test("wrong options are reported all at once, without their values", (t) => {
     },
   );
   t.throws(agentOf({ keys: Object.fromEntries(Array.from({ length: 33 }, (_, i) => [`k${i}`, {}])) }), {
-    message: "keys: there are more than 32 keys",
+    message: "keys: more than 32 keys",
   });
   t.throws(agentOf({ keys: [] }), { message: "keys: it is an object of keys and strategies" });
 });
@@ -404,7 +404,7 @@ test("an exception while a report is due is logged, and the next is made", async
   rig.broken = false;
   rig.strategies.record({ x: 2 });
   await rig.pass(1500);
-  t.deepEqual(rig.lines, ["error: what was due by its strategy could not be recorded"]);
+  t.deepEqual(rig.lines, ["error: could not record a value that was due by its strategy"]);
   t.is(rig.taken()[0]?.x_min, 2);
 });
 
@@ -638,7 +638,7 @@ test("what does not fit into the store, or that it does not take, is reported on
   rig.store.fails = () => true;
   rig.strategies.record(all(3));
   rig.strategies.record(all(3));
-  const line = "error: what strategies keep for a sleep does not fit into the store";
+  const line = "error: the strategies' state does not fit into the store: it will not survive a sleep";
   t.deepEqual(rig.lines, [line, line]);
   t.deepEqual(
     rig.taken().map((values) => Object.values(values)[0]),

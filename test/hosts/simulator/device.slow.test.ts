@@ -62,7 +62,7 @@ inSimulator("the lines of before a kill are read after it, and so is the level",
   await online(1);
   await operator.attributes.set(id, "SHARED_SCOPE", { moteLogLevel: "debug" });
   await until("the level", 30_000, async () =>
-    (await texts()).includes("info: lines from debug on are kept, for an hour") ? true : undefined,
+    (await texts()).includes("info: storing lines of level debug and above for an hour") ? true : undefined,
   );
   await until("a delivery", 30_000, async () =>
     (await texts()).some((text) => text.startsWith("debug: delivered: ")) ? true : undefined,
@@ -72,7 +72,7 @@ inSimulator("the lines of before a kill are read after it, and so is the level",
   await online(2);
   const found = await texts();
   t.is(found.filter((text) => text === "info: start: start").length, 2, found.join("\n"));
-  t.true(found.includes("info: lines from debug on are kept, for an hour"), found.join("\n"));
+  t.true(found.includes("info: storing lines of level debug and above for an hour"), found.join("\n"));
 });
 
 inSimulator("every step of the tour passes over HTTP", (t) => tour(t, false));

@@ -517,7 +517,10 @@ for (const [commission, line] of [
   });
 
 for (const [config, reason] of [
-  [{ ...READY, wifi: { ssid: "home", password: "123" } }, "config.wifi.password must have 8 to 64 characters"],
+  [
+    { ...READY, wifi: { ssid: "home", password: "123" } },
+    "config.wifi.password must have 8 to 64 characters",
+  ],
   [{ ...READY, firmware: { title: "" } }, "firmware.title"],
 ] as const)
   test(`a board that can't start with its configuration opens commissioning and says why: ${reason}`, async (t) => {

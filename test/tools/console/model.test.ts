@@ -75,7 +75,7 @@ test("the five presets are taken by the platform and say what they do", (t) => {
 });
 
 test("a rule is shown with its own figures", (t) => {
-  t.is(explain({ fault: "delay", ms: 3_000 }), "Every request: the answer leaves 3,000 ms later.");
+  t.is(explain({ fault: "delay", ms: 3_000 }), "Every request: the answer is delayed by 3,000 ms.");
   t.is(
     explain({
       fault: "status",

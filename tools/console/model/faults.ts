@@ -1,5 +1,4 @@
-// The faults of the switchboard in sentences, and the presets that put several together. The local platform has their JSON in
-// tools/platform/faults/shapes.ts.
+// The texts of faults, and presets that combine several. tools/platform/faults/shapes.ts has their JSON.
 
 export interface Rule {
   fault: string;
@@ -25,9 +24,9 @@ export interface Member {
 }
 
 export interface Explained {
-  /** What happens to a request. */
+  /** Its effect on a request. */
   sentence: string;
-  /** What can be set for it. */
+  /** Its settings. */
   members: readonly Member[];
 }
 
@@ -37,64 +36,64 @@ const PROXIES = [
 ];
 const at = (value: "request" | "answer"): Member => ({
   name: "at",
-  label: "Lost is the",
+  label: "Lost",
   value,
   choices: ["request", "answer"],
 });
 
 export const FAULTS: Record<string, Explained> = {
   delay: {
-    sentence: "The answer leaves so many milliseconds later.",
+    sentence: "Delays the answer by this many milliseconds.",
     members: [{ name: "ms", label: "Milliseconds", value: "1000" }],
   },
   drop: {
     sentence:
-      "Nothing comes back and the connection stays open. With the answer lost the platform did what was asked, and the device can't know.",
+      "No answer comes, and the connection stays open. If only the answer is lost, the platform has processed the request.",
     members: [at("answer")],
   },
   reset: {
-    sentence: "The connection is reset before the answer: the platform did what was asked.",
+    sentence: "The connection is reset before the answer. The platform has processed the request.",
     members: [],
   },
   truncated: {
-    sentence: "The answer ends in the middle, and the connection is closed in order.",
+    sentence: "The answer ends early, and the connection closes normally.",
     members: [],
   },
-  garbage: { sentence: "Random bytes come in place of the answer.", members: [] },
+  garbage: { sentence: "The device receives random bytes instead of the answer.", members: [] },
   status: {
-    sentence: "The answer is that status without a body. With the request lost the platform never saw it.",
+    sentence: "The answer is this status without a body. If the request is lost, the platform never sees it.",
     members: [{ name: "status", label: "Status", value: "503" }, at("request")],
   },
   proxy: {
-    sentence: "A proxy in front of the platform answers in its own bytes, and closes the connection.",
+    sentence: "A proxy in front of the platform answers with its own page and closes the connection.",
     members: [{ name: "by", label: "Proxy", value: "haproxy-503", choices: PROXIES }, at("request")],
   },
   "not-stored": {
     sentence:
-      "Telemetry and attributes are answered 200 and lost, as when the platform's database fails after the answer.",
+      "The platform answers telemetry and attributes with 200 but loses them, as when its database fails.",
     members: [],
   },
   "no-attributes": {
     sentence:
-      "The attributes read as empty, as when the platform's database fails: no value may be taken for deleted.",
+      "Attributes read as empty, as when the platform's database fails. The device must not treat them as deleted.",
     members: [],
   },
   "torn-firmware": {
     sentence:
-      "Some of the fw_* attributes are those of the package before, as when they are read while they change.",
+      "Some fw_* attributes are those of the previous package, as when the device reads them during a change.",
     members: [],
   },
   eviction: {
     sentence:
-      "The firmware is an empty 500, as when the file leaves the platform's cache in the middle of a download.",
+      "The firmware request fails with an empty 500, as when the platform drops the file from its cache.",
     members: [],
   },
   "clock-skew": {
-    sentence: "The platform's clock is so many milliseconds ahead, or behind if it is less than 0.",
+    sentence: "The platform's clock is this many milliseconds ahead; negative values are behind.",
     members: [{ name: "ms", label: "Milliseconds", value: "60000" }],
   },
   "provisioning-failure": {
-    sentence: "A new device is refused, as under load; its name stays free, and it may ask again.",
+    sentence: "The platform rejects a new device, as under load. The device may ask again.",
     members: [],
   },
 };
@@ -112,7 +111,7 @@ export const PRESETS: readonly Preset[] = [
   {
     name: "a flaky proxy",
     sentence:
-      "One request in four meets the proxy instead of the platform: 502, 503, 504, or a connection that ends. Half of the 504s hide that the platform did what was asked.",
+      "A proxy fails one request in four: 502, 503, 504 or a reset. Some of these requests were processed by the platform.",
     faults: [
       { fault: "proxy", by: "nginx-502", probability: 0.08 },
       { fault: "proxy", by: "haproxy-503", probability: 0.08 },
@@ -123,7 +122,7 @@ export const PRESETS: readonly Preset[] = [
   {
     name: "an overloaded platform",
     sentence:
-      "Answers take seconds, one in five is a 500 or 503, attributes now and then read as empty, and new devices are refused at first.",
+      "Answers take seconds, and one in five is a 500 or 503. Attributes sometimes read as empty. New devices are rejected at first.",
     faults: [
       { fault: "delay", ms: 3_000, probability: 0.6 },
       { fault: "status", status: 500, at: "answer", probability: 0.1 },
@@ -135,7 +134,7 @@ export const PRESETS: readonly Preset[] = [
   },
   {
     name: "airport Wi-Fi",
-    sentence: "Slow, and one request in four is lost on its way there or back, or cut off in the middle.",
+    sentence: "Answers are slow. One request in four is lost, or its answer ends early.",
     faults: [
       { fault: "delay", ms: 800, probability: 0.7 },
       { fault: "drop", at: "request", probability: 0.1 },
@@ -147,20 +146,20 @@ export const PRESETS: readonly Preset[] = [
   {
     name: "a power cut in an update",
     sentence:
-      "What the platform sees of it: the download of the firmware breaks off in the middle of a piece, three times. The device has to go on where it was. (The power of an emulated board is cut by `mote esp32 --emulate --cut TIME`.)",
+      "The firmware download breaks off three times in the middle of a chunk. The device must resume it. To cut the power of an emulated board, run `mote esp32 --emulate --cut TIME`.",
     faults: [{ fault: "reset", afterBytes: 1_000, match: { path: "firmware" }, skip: 2, count: 3 }],
   },
   {
     name: "a captive portal",
     sentence:
-      "Every request is answered 200 with a login page that is not the platform's. Nothing of it may be taken for an answer, and nothing may be lost.",
+      "Every request is answered with 200 and a foreign login page. The device must not accept it as an answer or lose data.",
     faults: [{ fault: "status", status: 200, body: PORTAL }],
   },
 ];
 
 const NUMBER = new Intl.NumberFormat("en");
 
-/** What a rule does, in a sentence with its own figures. */
+/** One sentence about a rule, with its own figures. */
 export function explain(rule: Rule): string {
   const {
     fault,
@@ -175,19 +174,19 @@ export function explain(rule: Rule): string {
     skip = 0,
   } = rule;
   const what: Record<string, string> = {
-    delay: `the answer leaves ${NUMBER.format(ms)} ms later`,
-    drop: `nothing comes back; ${lost === "request" ? "the platform never saw it" : "the platform did what was asked"}`,
+    delay: `the answer is delayed by ${NUMBER.format(ms)} ms`,
+    drop: `no answer comes; ${lost === "request" ? "the platform never saw it" : "the platform processed it"}`,
     reset: `the connection is reset ${afterBytes ? `after ${NUMBER.format(afterBytes)} bytes of the answer` : "before the answer"}`,
-    truncated: "the answer ends in the middle",
-    garbage: "random bytes come in place of the answer",
-    status: `the answer is ${status}${rule.body === undefined ? "" : " with a page that is not the platform's"}; ${lost === "answer" ? "the platform did what was asked" : "the platform never saw it"}`,
-    proxy: `a proxy answers (${by}); ${lost === "answer" ? "the platform did what was asked" : "the platform never saw it"}`,
+    truncated: "the answer ends early",
+    garbage: "random bytes come instead of the answer",
+    status: `the answer is ${status}${rule.body === undefined ? "" : " with a page that is not the platform's"}; ${lost === "answer" ? "the platform processed it" : "the platform never saw it"}`,
+    proxy: `a proxy answers (${by}); ${lost === "answer" ? "the platform processed it" : "the platform never saw it"}`,
     "not-stored": "the platform answers 200 and loses the data",
     "no-attributes": "the attributes read as empty",
-    "torn-firmware": "some of the fw_* attributes are those of before",
-    eviction: "the firmware is an empty 500",
+    "torn-firmware": "some fw_* attributes are those of the previous package",
+    eviction: "the firmware request fails with an empty 500",
     "clock-skew": `the platform's clock is ${NUMBER.format(Math.abs(ms))} ms ${ms < 0 ? "behind" : "ahead"}`,
-    "provisioning-failure": "a new device is refused",
+    "provisioning-failure": "a new device is rejected",
   };
   const whom = [match.method, match.path, match.device && `of ${match.device}`].filter(Boolean).join(" ");
   const often = probability < 1 ? `${Number((probability * 100).toFixed(1))} % of requests` : "Every request";

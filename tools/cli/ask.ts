@@ -6,13 +6,13 @@ import { UsageError } from "./usage.js";
 
 type Terminal = Pick<NodeJS.Process, "stdin" | "stderr">;
 
-/** Asks on the terminal without showing what is typed; undefined where there is no terminal, or at its end. Rejects with ExitError at Ctrl-C. */
+/** Reads a secret without echo. Undefined without a terminal. Rejects with ExitError on Ctrl-C. */
 export async function askSecret(
   question: string,
   { stdin, stderr }: Terminal = process,
 ): Promise<string | undefined> {
   if (!stdin.isTTY || !stderr.isTTY) return undefined;
-  // Readline echoes what is typed to its output: this one swallows it.
+  // Readline echoes input to its output, so the output discards it.
   const mute = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: stdin, output: mute, terminal: true });
   stderr.write(question);
@@ -28,10 +28,7 @@ export async function askSecret(
   }
 }
 
-/**
- * Goes on if `yes` was given, or the person at the terminal says so. Throws UsageError where nobody can be asked, ExitError for any other
- * answer.
- */
+/** Asks for confirmation unless `yes`. Throws UsageError without a terminal, ExitError for a no. */
 export async function confirm(
   question: string,
   yes: boolean | undefined,
@@ -39,24 +36,24 @@ export async function confirm(
 ): Promise<void> {
   if (yes) return;
   if (!stdin.isTTY || !stderr.isTTY)
-    throw new UsageError(`${question} There is no terminal to ask on: --yes does it without being asked`);
+    throw new UsageError(`${question} Cannot confirm: stdin is not a terminal (use --yes)`);
   const lines = createInterface({ input: stdin, output: stderr, terminal: true });
   try {
     const answer = await new Promise<string>((resolve, reject) => {
       lines.once("SIGINT", () => {
         stderr.write("\n");
-        reject(new ExitError(INTERRUPTED, "interrupted; nothing was changed"));
+        reject(new ExitError(INTERRUPTED, "interrupted; nothing changed"));
       });
       lines.once("close", () => resolve(""));
       lines.question(`${question} [y/N] `, resolve);
     });
-    if (!/^y(?:es)?$/i.test(answer.trim())) throw new ExitError(FAILED, "nothing was changed");
+    if (!/^y(?:es)?$/i.test(answer.trim())) throw new ExitError(FAILED, "nothing changed");
   } finally {
     lines.close();
   }
 }
 
-/** A question about what a person saw. "skip": an empty line, any other word, or the end of the input. Rejects with ExitError at Ctrl-C. */
+/** Asks a yes/no question; any other input is "skip". Rejects with ExitError on Ctrl-C. */
 export async function askYesNo(
   question: string,
   { stdin, stderr }: Terminal = process,
@@ -73,4 +70,11 @@ export async function askYesNo(
   } finally {
     lines.close();
   }
+}
+
+/** Reads a password from standard input: its first line. Undefined if it is empty. */
+export async function readSecret(input: NodeJS.ReadableStream = process.stdin): Promise<string | undefined> {
+  let text = "";
+  for await (const part of input) text += part;
+  return text.split(/\r?\n/, 1)[0] || undefined;
 }

@@ -1,20 +1,26 @@
-// Finding one's way among commands and their subcommands.
+// Looks up commands and subcommands by name.
 import type { Command } from "commander";
 
-/** The command of these names, as far as there is one, and the first name that none has. */
+/** Follows `names` into subcommands. `left`: the first name without a command. */
 export function commandOf(program: Command, names: readonly string[]): { found: Command; left?: string } {
   let found = program;
   for (const name of names) {
-    const next = found.commands.find((one) => one.name() === name);
+    const next = found.commands.find((one) => one.name() === name || one.aliases().includes(name));
     if (!next) return { found, left: name };
     found = next;
   }
   return { found };
 }
 
-/** `firmware push`; empty for the program itself. */
+/** For example `firmware push`; empty for the program itself. */
 export function pathOf(command: Command): string {
   const names: string[] = [];
   for (let one: Command | null = command; one?.parent; one = one.parent) names.unshift(one.name());
   return names.join(" ");
+}
+
+/** The subcommand that runs if none is named: `list` of `mote devices`. */
+export function defaultOf(command: Command): Command | undefined {
+  const { _defaultCommandName: name } = command as Command & { _defaultCommandName?: string | null };
+  return command.commands.find((one) => one.name() === name);
 }

@@ -1,8 +1,8 @@
 import { Option } from "commander";
 
-/** What each choice loses was counted on a real server (docs/guides/rpc-attributes.md). */
+/** The losses of each choice were counted on a real server. */
 export function connectionsOption(fallback: "2" | "3"): Option {
   const what =
-    "of a device to the platform. 3: a poll for RPCs, one for shared attributes, the rest. 2: no poll for shared attributes, they come within 30s. 1: nor are one-way RPCs safe, those sent between two polls are lost (around a poll's end half of them, on a real server)";
+    "connections per device. 3: RPCs and shared attributes arrive at once. 2: shared attributes arrive within 30s. 1: one-way RPCs may also be lost between polls";
   return new Option("--connections <count>", what).choices(["1", "2", "3"]).default(fallback);
 }

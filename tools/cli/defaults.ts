@@ -1,11 +1,12 @@
-// Defaults of options that the user keeps (`mote config set rpc.timeout 30s`): below what the command line and the environment say.
+// The user's default options (`mote config set rpc.timeout 30s`). Command line and environment override them.
 import type { Command, Option } from "commander";
+import { commandOf, defaultOf } from "./command-tree.js";
 import { readSettings } from "./operator/settings.js";
 import { UsageError } from "./usage.js";
 
-/** Not kept in a file that others may copy. */
+/** Secrets are not stored: others may copy the file. */
 const SECRET = /token|secret|password|jwt|provision-key/;
-/** What is asked for at each call, or it would be done unasked. */
+/** Options without a stored default: they must be given on every call, or by a login. */
 const EACH_TIME = /^(?:yes|help|version|url|platform|username)$/;
 
 interface Found {
@@ -13,40 +14,47 @@ interface Found {
   option: Option;
 }
 
-/** By `command.option`: `rpc.timeout`, `firmware.push.timeout`. Throws UsageError for what has no default of its own. */
+/** Finds `rpc.timeout` or `firmware.push.timeout`. Throws UsageError if the option cannot have a default. */
 export function findOption(program: Command, key: string): Found {
   const names = key.split(".");
   const name = names.pop() ?? "";
-  let command: Command | undefined = program;
-  for (const one of names) command = command?.commands.find((found) => found.name() === one);
-  const option = names.length > 0 ? command?.options.find((one) => one.name() === name) : undefined;
+  const { found: named, left } = commandOf(program, names);
+  // `devices.limit` means the option of `devices list`, which runs without being named.
+  const isCommand = named !== program && left === undefined;
+  const command = (isCommand ? [named, defaultOf(named)] : []).find((one) =>
+    one?.options.some((option) => option.name() === name),
+  );
+  const option = command?.options.find((one) => one.name() === name);
   if (!command || !option)
     throw new UsageError(
-      `there is no option ${key}: it is COMMAND.OPTION, like rpc.timeout or firmware.push.timeout`,
+      `unknown option "${key}" (expected COMMAND.OPTION, for example rpc.timeout or firmware.push.timeout)`,
     );
   if (SECRET.test(name))
-    throw new UsageError(`${key} is a secret: it is given by the environment, and not kept here`);
+    throw new UsageError(`"${key}" is a secret and cannot be stored: set it in the environment`);
   if (EACH_TIME.test(name) || option.mandatory)
-    throw new UsageError(`${key} is given at each call, or by a login`);
+    throw new UsageError(`"${key}" cannot have a default: give it on every call, or log in`);
   return { command, option };
 }
 
-/** The value that the option gets. Throws UsageError for one that it can't have. */
+/** Parses `text` for the option. Throws UsageError if it is invalid. */
 export function valueFor({ option }: Found, text: string): unknown {
   if (option.isBoolean() || option.negate) {
-    if (text !== "true" && text !== "false") throw new UsageError(`--${option.name()} is true or false`);
+    if (text !== "true" && text !== "false")
+      throw new UsageError(`invalid --${option.name()} "${text}": expected true or false`);
     return (text === "true") !== option.negate;
   }
   if (option.argChoices && !option.argChoices.includes(text))
-    throw new UsageError(`--${option.name()} is one of ${option.argChoices.join(", ")}`);
+    throw new UsageError(`invalid --${option.name()} "${text}": expected ${option.argChoices.join(", ")}`);
   try {
     return option.parseArg ? option.parseArg(text, undefined as never) : text;
   } catch (error) {
-    throw new UsageError(`--${option.name()}: ${error instanceof Error ? error.message : "unknown"}`);
+    throw new UsageError(
+      `invalid --${option.name()} "${text}": ${error instanceof Error ? error.message : "unknown"}`,
+    );
   }
 }
 
-/** Of the commands that are there. */
+/** Applies the stored defaults to the loaded commands. */
 export function applyDefaults(program: Command): void {
   const { defaults } = readSettings();
   for (const [key, text] of Object.entries(defaults)) {

@@ -1,86 +1,133 @@
-// All commands of `mote`: one file, or folder, for each in commands/.
+// All commands of `mote`. Each has a file or folder in commands/.
+import { styleText } from "node:util";
 import { Command } from "commander";
 import { VERSION } from "../../src/version.js";
 import { commandOf, pathOf } from "./command-tree.js";
 import { applyDefaults } from "./defaults.js";
+import { colored } from "./output/colors.js";
 import { reflow } from "./output/reflow.js";
 import { out } from "./output/table.js";
 import { UsageError } from "./usage.js";
 
-/** Some commands look at all the others. */
+/** Some commands need to see all the others. */
 type Add = (program: Command, makeProgram: (called?: string) => Promise<Command>) => void;
 
-/** What adds a command, by its name, in the order of the help. A command that is called by its name is loaded alone: a start in half the time. */
-const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
-  start: async () => (await import("./commands/start.js")).startCommand,
-  run: async () => (await import("./commands/run.js")).runCommand,
-  platform: async () => (await import("./commands/platform/platform.js")).platformCommand,
-  new: async () => (await import("./commands/new/new.js")).newCommand,
-  simulator: async () => (await import("../moddable/simulator/simulator-command.js")).simulatorCommand,
-  esp32: async () => (await import("./commands/esp32.js")).esp32Command,
-  flash: async () => (await import("./commands/flash.js")).flashCommand,
-  factory: async () => (await import("./commands/factory.js")).factoryCommand,
-  login: async () => (await import("./commands/login.js")).loginCommand,
-  logout: async () => (await import("./commands/login.js")).logoutCommand,
-  whoami: async () => (await import("./commands/whoami.js")).whoamiCommand,
-  config: async () => (await import("./commands/config.js")).configCommand,
-  devices: async () => (await import("./commands/devices/devices.js")).devicesCommand,
-  attributes: async () => (await import("./commands/attributes.js")).attributesCommand,
-  rpc: async () => (await import("./commands/rpc/rpc.js")).rpcCommand,
-  telemetry: async () => (await import("./commands/telemetry.js")).telemetryCommand,
-  report: async () => (await import("./commands/report.js")).reportCommand,
-  firmware: async () => (await import("./commands/firmware/firmware.js")).firmwareCommand,
-  trust: async () => (await import("./commands/trust/trust.js")).trustCommand,
-  profiles: async () => (await import("./commands/profiles.js")).profilesCommand,
-  watch: async () => (await import("./commands/watch.js")).watchCommand,
-  logs: async () => (await import("./commands/logs.js")).logsCommand,
-  decode: async () => (await import("./commands/decode.js")).decodeCommand,
-  fleet: async () => (await import("./commands/fleet/fleet.js")).fleetCommand,
-  doctor: async () => (await import("./commands/doctor.js")).doctorCommand,
-  sign: async () => (await import("./commands/sign.js")).signCommand,
-  completion: async () => (await import("./commands/completion.js")).completionCommand,
+/** Loads each command by name, in the order of the help. Loading only the called one halves the start time. */
+const GROUPS: Readonly<Record<string, Readonly<Record<string, () => Promise<Add>>>>> = {
+  Try: {
+    start: async () => (await import("./commands/start.js")).startCommand,
+    platform: async () => (await import("./commands/platform/platform.js")).platformCommand,
+    run: async () => (await import("./commands/run.js")).runCommand,
+    fleet: async () => (await import("./commands/fleet/fleet.js")).fleetCommand,
+  },
+  Operate: {
+    login: async () => (await import("./commands/login.js")).loginCommand,
+    logout: async () => (await import("./commands/login.js")).logoutCommand,
+    whoami: async () => (await import("./commands/whoami.js")).whoamiCommand,
+    devices: async () => (await import("./commands/devices/devices.js")).devicesCommand,
+    profiles: async () => (await import("./commands/profiles.js")).profilesCommand,
+    attributes: async () => (await import("./commands/attributes.js")).attributesCommand,
+    telemetry: async () => (await import("./commands/telemetry.js")).telemetryCommand,
+    watch: async () => (await import("./commands/watch.js")).watchCommand,
+    rpc: async () => (await import("./commands/rpc/rpc.js")).rpcCommand,
+    report: async () => (await import("./commands/report.js")).reportCommand,
+  },
+  Build: {
+    new: async () => (await import("./commands/new/new.js")).newCommand,
+    simulator: async () => (await import("../moddable/simulator/simulator-command.js")).simulatorCommand,
+    esp32: async () => (await import("./commands/esp32.js")).esp32Command,
+    flash: async () => (await import("./commands/flash.js")).flashCommand,
+    factory: async () => (await import("./commands/factory.js")).factoryCommand,
+    sign: async () => (await import("./commands/sign.js")).signCommand,
+  },
+  Maintain: {
+    firmware: async () => (await import("./commands/firmware/firmware.js")).firmwareCommand,
+    trust: async () => (await import("./commands/trust/trust.js")).trustCommand,
+    logs: async () => (await import("./commands/logs.js")).logsCommand,
+    decode: async () => (await import("./commands/decode.js")).decodeCommand,
+    doctor: async () => (await import("./commands/doctor.js")).doctorCommand,
+    config: async () => (await import("./commands/config.js")).configCommand,
+    completion: async () => (await import("./commands/completion.js")).completionCommand,
+  },
 };
+const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = Object.assign({}, ...Object.values(GROUPS));
 
-/** Not in the help: what the shell asks. */
+/** Called by shell completion; not shown in the help. */
 const HIDDEN: typeof COMMANDS = {
   complete: async () => (await import("./commands/completion.js")).completeCommand,
 };
 
 const EXIT_CODES = `
-Exit codes: 0 done, or stopped as asked, 1 failed, 2 wrong usage, 3 refused by the platform (a login, a right; devices of a fleet;
-run --exit-on-refusal), 4 there is no such device, it did not answer, or its update failed, 5 the device answered an RPC with an error,
-6 a report without rows, 7 the platform was busy until the deadline, 8 stored state is damaged or
-incomplete, 9 another process uses the state directory, 74 the durable queue can't be read or has no room, 130 interrupted (Ctrl-C) before it was done.`;
+Exit codes:
+  0    done, or stopped as requested
+  1    failed
+  2    wrong usage
+  3    the platform refused the login, the permission or a device
+  4    not found, no answer from the device, or its update failed
+  5    the device answered an RPC with an error
+  6    the report has no rows
+  7    the platform stayed busy until the deadline
+  8    stored state is damaged or incomplete
+  9    another process uses the state directory
+  74   the durable queue is unreadable or has no room
+  130  interrupted (Ctrl-C)`;
 
-/** With the command that is called, or with all. */
+const NAMES_ONLY = {
+  styleTitle: (title: string): string => styleText("bold", title),
+  styleSubcommandTerm: (term: string): string => styleText("cyan", term),
+  // Old names of commands still work but are not shown.
+  subcommandTerm: (command: Command): string => command.name(),
+  commandUsage: (command: Command): string => `mote ${`${pathOf(command)} ${command.usage()}`.trim()}`,
+};
+
+/** Builds the program with the called command, or with all commands. */
 export async function makeProgram(called?: string): Promise<Command> {
   const program = new Command("mote")
-    .description("A device agent for the ThingsBoard device HTTP API, and a platform to try it against.")
+    .description("Device agent for the ThingsBoard device HTTP API, with a local platform to try it against.")
     .version(VERSION, "-V, --version", "show the version")
-    .helpOption("-h, --help", "show the help of a command")
-    .helpCommand("help [command...]", "show the help of a command")
+    .helpOption("-h, --help", "show help for a command")
+    .commandsGroup("Maintain:")
+    .helpCommand("help [command...]", "show help for a command")
     .addHelpText("after", EXIT_CODES)
-    // In a terminal of 40 columns too.
-    .configureHelp({ minWidthToWrap: 12 })
-    .configureOutput({ writeOut: (text) => out(reflow(text, helpWidth())) })
-    // `firmware push` has a --version of its own.
+    // Fits terminals of 40 columns.
+    .configureHelp({ minWidthToWrap: 12, ...NAMES_ONLY })
+    .configureOutput({
+      writeOut: (text) => out(reflow(text, helpWidth())),
+      outputError: (text, write) => write(text.replace(/^error:/, colored("red", "error:", process.stderr))),
+    })
+    // `firmware push` has its own --version.
     .enablePositionalOptions()
-    // Before the commands are added: they take this over.
+    // Subcommands inherit this only if it is set before they are added.
     .exitOverride();
-  for (const add of addersOf(called)) (await add())(program, makeProgram);
+  for (const [name, add] of addersOf(called)) {
+    (await add())(program, makeProgram);
+    program.commands.at(-1)?.helpGroup(`${groupOf(name)}:`);
+  }
+  showUsageAfterErrors(program);
   return program;
 }
 
-/** As commander's own: that of the terminal, or 80. */
-const helpWidth = (): number => (process.stdout.isTTY && process.stdout.columns) || 80;
-
-function addersOf(called: string | undefined): (() => Promise<Add>)[] {
-  if (called === undefined) return Object.values(COMMANDS);
-  if (Object.hasOwn(COMMANDS, called)) return [COMMANDS[called]!];
-  return Object.hasOwn(HIDDEN, called) ? [HIDDEN[called]!] : Object.values(COMMANDS);
+/** A wrong or missing argument prints the usage line of its command. */
+function showUsageAfterErrors(command: Command): void {
+  const usage = command.createHelp().commandUsage(command);
+  const help = `mote help ${pathOf(command)}`.trim();
+  command.showHelpAfterError(`Usage: ${usage}\nDetails: ${help}`);
+  for (const one of command.commands) showUsageAfterErrors(one);
 }
 
-/** Does what the arguments say. Throws CommanderError, UsageError, ExitError. */
+/** Terminal width, or 80; the same default as commander's. */
+const helpWidth = (): number => (process.stdout.isTTY && process.stdout.columns) || 80;
+
+const groupOf = (name: string): string | undefined =>
+  Object.keys(GROUPS).find((group) => Object.hasOwn(GROUPS[group] ?? {}, name));
+
+function addersOf(called: string | undefined): [string, () => Promise<Add>][] {
+  if (called === undefined) return Object.entries(COMMANDS);
+  if (Object.hasOwn(COMMANDS, called)) return [[called, COMMANDS[called]!]];
+  return Object.hasOwn(HIDDEN, called) ? [[called, HIDDEN[called]!]] : Object.entries(COMMANDS);
+}
+
+/** Runs the command that the arguments name. Throws CommanderError, UsageError or ExitError. */
 export async function runProgram(args: readonly string[]): Promise<void> {
   const [first, ...rest] = args;
   const wantsHelp = first === "help";
@@ -92,6 +139,6 @@ export async function runProgram(args: readonly string[]): Promise<void> {
   }
   const { found, left } = commandOf(program, rest);
   if (left !== undefined)
-    throw new UsageError(`${found.name()} has no command ${left}: mote help ${pathOf(found)}`.trim());
+    throw new UsageError(`unknown command "${left}" (list: mote help ${pathOf(found)})`.replace(" )", ")"));
   found.outputHelp();
 }

@@ -1,18 +1,18 @@
-// What a command changes, step by step: Ctrl-C says what of it was done and what was not.
+// The steps of a command. After Ctrl-C it lists the steps done and not done.
 import { INTERRUPTED } from "../../hosts/node/exit.js";
 import { plain } from "./output/table.js";
 
-/** Of many, so many are named. */
+/** A summary names this many steps. */
 const NAMED = 5;
 
 export class Steps {
   readonly #done: string[] = [];
   readonly #open = new Set<string>();
   readonly #left: string[] = [];
-  /** What holds of that which is under way. */
+  /** Note on the steps in progress. */
   remark: string | undefined;
 
-  /** What is to come, each by the name that `run` gets. */
+  /** Announces steps by the names that `run` gets. */
   plan(...names: string[]): void {
     this.#left.push(...names);
   }
@@ -23,7 +23,7 @@ export class Steps {
     this.#open.add(name);
   }
 
-  /** It is done, and called otherwise now if it did not go well. */
+  /** Marks a step as done; `called` renames it, for example after a failure. */
   end(name: string, called = name): void {
     this.#open.delete(name);
     this.#done.push(called);
@@ -41,14 +41,14 @@ export class Steps {
     }
   }
 
-  /** One sentence for each of what was done, may have been done, and was not begun. */
+  /** Lists the steps done, possibly done, and not started. */
   get summary(): string {
     const parts = ["interrupted"];
     if (this.#done.length > 0) parts.push(`done: ${some(this.#done)}`);
-    if (this.#open.size > 0) parts.push(`under way, and perhaps done: ${some([...this.#open])}`);
+    if (this.#open.size > 0) parts.push(`in progress, possibly done: ${some([...this.#open])}`);
     if (this.#open.size > 0 && this.remark !== undefined) parts.push(this.remark);
-    if (this.#left.length > 0) parts.push(`not begun: ${some(this.#left)}`);
-    if (parts.length === 1) parts.push("nothing was changed");
+    if (this.#left.length > 0) parts.push(`not started: ${some(this.#left)}`);
+    if (parts.length === 1) parts.push("nothing changed");
     return parts.join("; ");
   }
 }
@@ -59,7 +59,7 @@ function some(names: readonly string[]): string {
   return more > 0 ? `${shown} and ${more} more` : shown;
 }
 
-/** Has Ctrl-C end the process with 130 and the sentence of these steps, until the work is over. */
+/** While `work` runs, Ctrl-C prints the summary and exits with 130. */
 export async function interruptible<T>(steps: Steps, work: () => Promise<T>): Promise<T> {
   const end = (): void => {
     process.stderr.write(`${steps.summary}\n`, () => process.exit(INTERRUPTED));

@@ -8,11 +8,11 @@ const EPOCH_MS = /^\d{12,15}$/;
 const MOST = 8_640_000_000_000_000;
 
 const HELP =
-  "It is a date (2026-01-31, 2026-01-31T12:00), milliseconds since 1970, -7d, -12h, -30m, today, yesterday or now.";
+  "Expected a date (2026-01-31, 2026-01-31T12:00), milliseconds since 1970, -7d, -12h, -30m, today, yesterday or now.";
 
 /**
- * Milliseconds since 1970 of `2026-01-31` (its first instant, local time), `2026-01-31T12:00`, `2026-01-31T12:00:00Z`, 13 digits,
- * `-7d` (a duration), `today`, `yesterday`, `now`. Throws InvalidArgumentError, for commander.
+ * Parses `2026-01-31` (its first instant, local time), `2026-01-31T12:00`, `2026-01-31T12:00:00Z`,
+ * 13 digits, `-7d`, `today`, `yesterday` or `now` to milliseconds since 1970. For commander.
  */
 export function parseTime(text: string, now: number = Date.now()): number {
   const found = relative(text, now) ?? absolute(text);
@@ -21,7 +21,7 @@ export function parseTime(text: string, now: number = Date.now()): number {
   return found;
 }
 
-/** As `parseTime`, but of a day (`2026-01-31`, `today`, `yesterday`) the last instant: a range up to a day includes it. */
+/** Like `parseTime`, but a day means its last instant, so that a range includes the day. */
 export function parseLast(text: string, now: number = Date.now()): number {
   const first = parseTime(text, now);
   return DAY.test(text) || text === "today" || text === "yesterday" ? midnight(first, 1) - 1 : first;
@@ -47,7 +47,7 @@ function absolute(text: string): number | undefined {
   return MOMENT.test(text) ? lawful(text.slice(0, 10), text) : undefined;
 }
 
-/** February 30 is no date, though Date takes it for one of March. */
+/** Rejects February 30, which Date takes for a day in March. */
 function lawful(day: string, moment: string): number | undefined {
   const noon = new Date(`${day}T12:00Z`);
   if (Number.isNaN(noon.getTime()) || noon.toISOString().slice(0, 10) !== day) return undefined;

@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { InvalidArgumentError, Option } from "commander";
 
-/** Wrong usage: reported without a stack, exit code 2. */
+/** Wrong usage: exit code 2, printed without a stack. */
 export class UsageError extends Error {
   override name = "UsageError";
 }
@@ -10,7 +10,7 @@ const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/;
 const UNITS: Readonly<Record<string, number>> = {
   ...{ ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 },
 };
-/** What a timer holds. */
+/** Limit of a timer. */
 const LONGEST = 24 * 86_400_000;
 
 /** Milliseconds of `500ms`, `1s`, `1.5h`, `2d`, `1w`; undefined for anything else. */
@@ -23,11 +23,11 @@ export function milliseconds(text: string): number | undefined {
 export function duration(text: string): number {
   const ms = milliseconds(text) ?? 0;
   if (ms < 1 || ms > LONGEST)
-    throw new InvalidArgumentError("It is a duration like 500ms, 1s or 2m, up to 24d.");
+    throw new InvalidArgumentError("Expected a duration such as 500ms, 1s or 2m, at most 24d.");
   return ms;
 }
 
-/** An option that takes a duration; its default stands in the help as it would be typed. */
+/** An option with a duration. The help shows the default as it is typed. */
 export function durationOption(flags: string, description: string, fallback?: string): Option {
   const option = new Option(flags, description).argParser(duration);
   return fallback === undefined ? option : option.default(duration(fallback), fallback);
@@ -36,31 +36,31 @@ export function durationOption(flags: string, description: string, fallback?: st
 const PEM =
   /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----[\s\S]*?-----END (?:TRUSTED |X509 )?CERTIFICATE-----/g;
 
-/** `pem`, unchanged, if it holds certificates and nothing but good ones: Node would leave out the others in silence. */
+/** Returns `pem` if all its certificates are readable; Node would silently ignore the others. */
 export function certificates(option: string, pem: string): string {
   const found = pem.match(PEM) ?? [];
   try {
     for (const one of found) new X509Certificate(one);
   } catch {
-    throw new UsageError(`${option} holds a certificate that can't be read`);
+    throw new UsageError(`${option} contains an unreadable certificate`);
   }
-  if (found.length === 0) throw new UsageError(`${option} holds no certificate (PEM)`);
+  if (found.length === 0) throw new UsageError(`${option} contains no certificate (expected PEM)`);
   return pem;
 }
 
-/** A whole number from 1 on. For commander. */
+/** Parses a positive integer for commander. */
 export function count(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value) || value < 1)
-    throw new InvalidArgumentError("It must be a whole number from 1 on.");
+    throw new InvalidArgumentError("Expected a whole number from 1 up.");
   return value;
 }
 
-/** A TCP port; 0 lets the system choose. For commander. */
+/** Parses a TCP port for commander; 0 lets the system choose. */
 export function port(text: string): number {
   const value = Number(text);
   if (text.trim() === "" || !Number.isInteger(value) || value < 0 || value > 65_535) {
-    throw new InvalidArgumentError("It is a number from 0 to 65535.");
+    throw new InvalidArgumentError("Expected a number from 0 to 65535.");
   }
   return value;
 }

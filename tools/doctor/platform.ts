@@ -1,7 +1,7 @@
-// The device API as a device meets it: is it the platform, does it know the token, how long may a poll last, does a value come back.
+// Checks the device API: platform, clock, access token, a client attribute and the longest poll.
 import { bad, type Finding, good, skipped, warning } from "./finding.js";
 
-/** The longest poll that is tried; a second more for its answer. */
+/** Length of the longest poll to try. */
 const POLL_MS = 60_000;
 const PATIENCE_MS = 15_000;
 const SKEW_MS = 2_000;
@@ -11,12 +11,12 @@ const KEY = "moteDoctor";
 export interface Answer {
   readonly status: number;
   readonly text: string;
-  /** Of its Date header, in milliseconds since 1970. */
+  /** Date header in milliseconds since 1970. */
   readonly date: number | undefined;
   readonly tookMs: number;
 }
 
-/** Asks the device API; undefined if there was no answer. Never throws. */
+/** Calls the device API; undefined without an answer. Never throws. */
 export type Ask = (
   method: "GET" | "POST",
   path: string,
@@ -27,34 +27,29 @@ export type Ask = (
 export interface Asked {
   /** With the token. */
   readonly ask: Ask;
-  /** With one that nobody has. */
+  /** With an unknown token. */
   readonly askUnknown: Ask;
 }
 
-/** Stops at the first that makes the rest meaningless. */
-export async function checkPlatform(
+/** Yields each finding as it is known. Stops when a finding makes the rest meaningless. */
+export async function* checkPlatform(
   { ask, askUnknown }: Asked,
   hasToken: boolean,
   quick: boolean,
-): Promise<Finding[]> {
-  const stranger = await askUnknown("GET", "attributes");
-  const findings = [isPlatform(stranger)];
-  if (findings[0]?.level === "bad") return findings;
-  if (stranger) findings.push(clock(stranger));
-  if (!hasToken) {
-    findings.push(skipped("access token", "none is given: --token, or --device with a login"));
-    return findings;
-  }
+): AsyncGenerator<Finding> {
+  const unknown = await askUnknown("GET", "attributes");
+  const platform = isPlatform(unknown);
+  yield platform;
+  if (platform.level === "bad") return;
+  if (unknown) yield clock(unknown);
+  if (!hasToken) return yield skipped("access token", "not given (use --token, or --device with a login)");
   const token = known(await ask("GET", `attributes?clientKeys=${KEY}`));
-  findings.push(token);
-  if (token.level !== "good") return findings;
-  findings.push(await roundTrip(ask));
-  findings.push(
-    quick
-      ? skipped("polls", "not measured (--quick)")
-      : polls(await ask("GET", `attributes/updates?timeout=${POLL_MS}`, undefined, POLL_MS + PATIENCE_MS)),
-  );
-  return findings;
+  yield token;
+  if (token.level !== "good") return;
+  yield await roundTrip(ask);
+  if (quick) return yield skipped("polls", "not measured (--quick)");
+  const path = `attributes/updates?timeout=${POLL_MS}`;
+  yield polls(await ask("GET", path, undefined, POLL_MS + PATIENCE_MS));
 }
 
 /** The platform answers 401 to a token it does not know. */
@@ -63,23 +58,23 @@ export function isPlatform(answer: Answer | undefined): Finding {
     return bad(
       "platform",
       "no answer over HTTP",
-      "Does a server listen there? With TLS the base URL begins with https://.",
+      "Check that a server listens there. For TLS, the URL must start with https://.",
     );
-  if (answer.status === 401) return good("platform", "it speaks the device API");
+  if (answer.status === 401) return good("platform", "speaks the device API");
   const advice =
     answer.status === 404
-      ? "Is the path of the base URL right? /api/v1 is added to it, and belongs to the platform's own address."
-      : "Is this the platform's address, and not that of another service or a proxy's page?";
-  return bad(
-    "platform",
-    `an unknown token is answered ${answer.status}, where the platform answers 401`,
-    advice,
-  );
+      ? "Check the path of the URL: Mote appends /api/v1 to it."
+      : "Check that the URL is the platform's, and not another service's or a proxy's.";
+  return bad("platform", `status ${answer.status} for an unknown token (expected 401)`, advice);
 }
 
 export function clock({ date, tookMs }: Answer, now = Date.now()): Finding {
   if (date === undefined)
-    return warning("clock", "the server sends no Date", "Boards without SNTP can't learn the time from it.");
+    return warning(
+      "clock",
+      "the server sends no Date header",
+      "Boards without SNTP cannot get the time from it.",
+    );
   // The header has whole seconds.
   const skew = date + 500 - (now - tookMs / 2);
   const seconds = (Math.abs(skew) / 1000).toFixed(0);
@@ -87,26 +82,26 @@ export function clock({ date, tookMs }: Answer, now = Date.now()): Finding {
   return warning(
     "clock",
     `the server's clock is ${seconds} s ${skew > 0 ? "ahead" : "behind"}`,
-    "Let both use NTP: time stamps of devices and of the platform differ by as much.",
+    "Synchronize both with NTP. Otherwise time stamps of devices and platform differ by as much.",
   );
 }
 
 export function known(answer: Answer | undefined): Finding {
-  if (answer?.status === 200) return good("access token", "the platform knows it");
+  if (answer?.status === 200) return good("access token", "valid");
   if (answer?.status === 401)
     return bad(
       "access token",
-      "the platform does not know it",
-      "Is it this server's, of a device that still exists, and not a user's JWT?",
+      "unknown to the platform (401)",
+      "Check that it belongs to an existing device of this server, and that it is not a user's JWT.",
     );
   return bad(
     "access token",
-    `asked with it, the platform answered ${answer?.status ?? "nothing"}`,
-    "Look at the server's log.",
+    `unexpected answer: ${answer ? `status ${answer.status}` : "none"}`,
+    "Check the server's log.",
   );
 }
 
-/** A client attribute is written and read until it is there. */
+/** Writes a client attribute and reads until the value returns. */
 async function roundTrip(ask: Ask): Promise<Finding> {
   const value = `${Math.random()}`;
   const began = performance.now();
@@ -114,17 +109,17 @@ async function roundTrip(ask: Ask): Promise<Finding> {
   if (written?.status !== 200)
     return bad(
       "attributes",
-      `writing one was answered ${written?.status ?? "nothing"}`,
-      "Is the database of the platform well?",
+      `cannot write one: ${written ? `status ${written.status}` : "no answer"}`,
+      "Check the database of the platform.",
     );
   while (performance.now() - began < PATIENCE_MS) {
     const read = await ask("GET", `attributes?clientKeys=${KEY}`);
     const ms = Math.round(performance.now() - began);
     if (read?.text.includes(value)) {
-      if (ms < LAG_MS) return good("attributes", `one is written and read back in ${ms} ms`);
+      if (ms < LAG_MS) return good("attributes", `written and read back in ${ms} ms`);
       return warning(
         "attributes",
-        `one is there ${ms} ms after the platform's 200`,
+        `readable only ${ms} ms after the platform's 200`,
         "The platform's queue or rule chains are slow.",
       );
     }
@@ -132,45 +127,42 @@ async function roundTrip(ask: Ask): Promise<Finding> {
   }
   return bad(
     "attributes",
-    `one was accepted, and is not there after ${PATIENCE_MS / 1000} s`,
-    "Does the device profile's rule chain save client attributes?",
+    `accepted, but not readable after ${PATIENCE_MS / 1000} s`,
+    "Check that the device profile's rule chain saves client attributes.",
   );
 }
 
-/** What ended a poll of a minute shows who is on the way. */
+/** How a poll of a minute ends shows which proxies are on the way. */
 export function polls(answer: Answer | undefined): Finding {
   const s = Math.round((answer?.tookMs ?? 0) / 1000);
   switch (answer?.status) {
     case 408:
-      return good("polls", `one of ${POLL_MS / 1000} s is let through`);
+      return good("polls", `${POLL_MS / 1000} s polls work`);
     case 200:
       return warning(
         "polls",
-        `one ended after ${s} s with a change of an attribute`,
-        "Run it again when nobody changes attributes.",
+        `a poll ended after ${s} s because an attribute changed`,
+        "Run the check again while no attribute changes.",
       );
     case 503:
-      return good(
-        "polls",
-        `the platform ends them after ${s} s with 503; the agent finds that out by itself`,
-      );
+      return good("polls", `the platform ends them after ${s} s with 503; the agent adapts`);
     case 504:
     case 502:
       return good(
         "polls",
-        `a proxy ends them after ${s} s with ${answer.status}; the agent finds that out by itself. A longer time-out there saves requests.`,
+        `a proxy ends them after ${s} s with ${answer.status}; the agent adapts. A longer time-out saves requests.`,
       );
     case undefined:
       return warning(
         "polls",
-        "one of a minute was cut off or never answered",
-        "Something between drops quiet connections: the agent copes, at the cost of a time-out; find the proxy's or firewall's idle time-out.",
+        "a poll of a minute was cut off or never answered",
+        "A proxy or firewall drops idle connections. The agent adapts after a time-out; raise the idle time-out there.",
       );
     default:
       return bad(
         "polls",
-        `one was answered ${answer?.status} after ${s} s`,
-        "Polls must pass for RPC and shared attributes: look at what stands between.",
+        `status ${answer?.status} after ${s} s`,
+        "RPCs and shared attributes need polls. Check proxies on the way.",
       );
   }
 }

@@ -31,8 +31,8 @@ export class AgentRun {
     return this.#child;
   }
 
-  get complaint(): string {
-    return this.#child?.complaint ?? "";
+  get lastStderrLine(): string {
+    return this.#child?.lastStderrLine ?? "";
   }
 
   async stop(): Promise<void> {

@@ -4,20 +4,20 @@ import { relative } from "node:path";
 export const TENANT = { username: "tenant@thingsboard.org", password: "tenant" } as const;
 export const CUSTOMER = { username: "customer@thingsboard.org", password: "customer" } as const;
 
-/** Shell lines to try in another terminal, once the device exists. `mote`: how it is called there; `image`: firmware 2.0.0. */
+/** Commands to try in another terminal. `mote`: how it is called there; `image`: firmware 2.0.0. */
 export function hints(mote: string, url: string, device: string, image: string): string[] {
   const { username, password } = TENANT;
   const file = relative(process.cwd(), image);
   return [
-    "Try in another terminal. Log in as the tenant first:",
+    "Try in another terminal. First, log in as the tenant:",
     `  MOTE_PLATFORM_PASSWORD=${password} ${mote} login --url ${url} --username ${username}`,
-    "a two-way RPC:",
+    "Call an RPC:",
     `  ${mote} rpc ${device} setLed '{"on":true}'`,
-    "a shared attribute, the interval in seconds:",
+    "Set a shared attribute, the interval in seconds:",
     `  ${mote} attributes set ${device} interval=0.5`,
-    "the latest telemetry:",
+    "Show the latest telemetry:",
     `  ${mote} telemetry ${device}`,
-    "the update to firmware 2.0.0:",
+    "Update to firmware 2.0.0:",
     `  ${mote} firmware push ${file} --title sample --version 2.0.0 --device ${device}`,
   ];
 }

@@ -1,5 +1,7 @@
-import { calledAs } from "../cli/called-as.js";
+import { calledAs } from "../cli/invocation.js";
 import { clip, plain } from "../cli/output/table.js";
+import { Operator } from "../operator/operator.js";
+import type { Reading } from "../operator/shapes.js";
 import { DEFAULT_VIEW } from "../platform/core/reports/table-views.js";
 import { CUSTOMER, hints, TENANT } from "./hints.js";
 import { apply, freshModel, type Model } from "./model.js";
@@ -9,18 +11,20 @@ import { Screen } from "./screen.js";
 import { images, type Setup } from "./setup.js";
 import { render, summary } from "./view.js";
 
-/** Between two summaries where the output is no terminal, and between two pictures that differ only in "n s ago". */
+/** Time between two summaries in a pipe, and between two redraws on a terminal. */
 const SUMMARY_MS = 10_000;
 const TICK_MS = 1_000;
 
 export interface Live {
   onEvent(event: ChildEvent): void;
-  /** Lines that stay. */
+  /** The latest telemetry, by key. */
+  onValues(values: Readonly<Record<string, unknown>>): void;
+  /** Prints lasting lines. */
   print(lines: readonly string[]): void;
   close(): void;
 }
 
-/** The live view: redrawn in place on a terminal, plain lines elsewhere. */
+/** Opens the live view: redrawn in place on a terminal, plain lines elsewhere. */
 export function openLive(output: NodeJS.WriteStream, url: string, deviceName: string): Live {
   let model: Model = freshModel(url, deviceName);
   if (!output.isTTY) return openLines(output, model);
@@ -40,6 +44,9 @@ export function openLive(output: NodeJS.WriteStream, url: string, deviceName: st
     onEvent(event) {
       model = apply(model, event, Date.now());
       screen.refresh();
+    },
+    onValues(values) {
+      model = { ...model, values };
     },
     print: (lines) => screen.print(lines),
     close() {
@@ -63,10 +70,13 @@ function openLines(output: NodeJS.WriteStream, first: Model): Live {
     onEvent(event) {
       const before = model.delivered;
       model = apply(model, event, Date.now());
-      // The first delivery is news; the others are in the summary.
+      // Print only the first delivery; the summary counts the others.
       if (event.event === "telemetry.delivered" && before > 0) return;
       const { event: name, ts: _, ...members } = event;
       output.write(`${clip(plain(`${name} ${JSON.stringify(members)}`), 200)}\n`);
+    },
+    onValues(values) {
+      model = { ...model, values };
     },
     print: (lines) => output.write(lines.map((line) => `${line}\n`).join("")),
     close() {
@@ -81,13 +91,13 @@ export function greeting(url: string): string[] {
   return [
     `platform ${url}`,
     `logins   ${TENANT.username} / ${TENANT.password}, ${CUSTOMER.username} / ${CUSTOMER.password}`,
-    `console  ${url}/ in a browser, with the first of these logins`,
+    `console  ${url}/ in a browser; log in as ${TENANT.username}, password ${TENANT.password}`,
     `view     ${DEFAULT_VIEW.id} (${DEFAULT_VIEW.name}: mote report --view)`,
-    "Ctrl-C stops both processes.",
+    "Press Ctrl-C to stop.",
   ];
 }
 
-/** Once the device exists: what to try. Gives up silently when `signal` says so or the platform is gone. */
+/** Prints commands to try, once the device exists. Ends silently on `signal`. */
 export async function printHints(setup: Setup, live: Live, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
@@ -103,3 +113,28 @@ export async function printHints(setup: Setup, live: Live, signal: AbortSignal):
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
 }
+
+/** Reads the latest telemetry every second, until `signal`. Failures keep the last values. */
+export async function followValues(setup: Setup, live: Live, signal: AbortSignal): Promise<void> {
+  const operator = new Operator({ url: setup.url });
+  let id: string | undefined;
+  while (!signal.aborted) {
+    try {
+      if (id === undefined) {
+        await operator.login(TENANT.username, TENANT.password);
+        id = (await operator.devices.byName(setup.deviceName))?.id.id;
+      }
+      if (id !== undefined) live.onValues(valuesOf(await operator.timeSeries.latest(id)));
+    } catch {
+      // The platform may be starting or stopping.
+    }
+    await new Promise((resolve) => setTimeout(resolve, TICK_MS));
+  }
+}
+
+/** The application's values: without firmware state and Mote's own keys. */
+const OWN_KEY = /^(?:current_fw_|fw_|target_fw_|mote)/;
+const valuesOf = (readings: Readonly<Record<string, Reading>>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(readings).flatMap(([key, { value }]) => (OWN_KEY.test(key) ? [] : [[key, value]])),
+  );

@@ -1,23 +1,25 @@
 import type { ChildEvent } from "./processes.js";
 
-/** What the live view shows. Times are milliseconds since 1970. */
+/** State of the live view. Times are milliseconds since 1970. */
 export interface Model {
   url: string;
   device: string;
-  /** What runs on it. */
+  /** Running firmware. */
   firmware: string;
   state: string;
   delivered: number;
   dropped: number;
+  /** Latest telemetry, by key. */
+  values: Readonly<Record<string, unknown>>;
   rpc?: { method: string; id: number; outcome: string; at: number };
   attributes?: { keys: string[]; deleted: string[]; at: number };
   update?: { version: string; state: string; percent?: number; error?: string };
-  /** The last thing that went wrong. */
+  /** The last problem. */
   trouble: string;
 }
 
 export function freshModel(url: string, device: string): Model {
-  return { url, device, firmware: "", state: "starting", delivered: 0, dropped: 0, trouble: "" };
+  return { url, device, firmware: "", state: "starting", delivered: 0, dropped: 0, values: {}, trouble: "" };
 }
 
 /** The model after an event of `mote run --log json`. */

@@ -18,7 +18,7 @@ export class Child {
   /** Resolves when it is gone. */
   readonly ended: Promise<Ended>;
   /** The last line it wrote to stderr. */
-  complaint = "";
+  lastStderrLine = "";
   readonly #process: ChildProcess;
   readonly #patienceMs: number;
   #over = false;
@@ -47,7 +47,7 @@ export class Child {
         resolve({ code, signal });
       };
       this.#process.once("error", (error) => {
-        this.complaint = error.message;
+        this.lastStderrLine = error.message;
         if (this.#process.pid === undefined) end(null, null);
       });
       this.#process.once("close", end);
@@ -57,7 +57,7 @@ export class Child {
       if (event) onEvent(event);
     });
     eachLine(this.#process.stderr, (line) => {
-      if (line.trim() !== "") this.complaint = line;
+      if (line.trim() !== "") this.lastStderrLine = line;
     });
   }
 

@@ -14,8 +14,8 @@ export interface TourTarget {
   readonly url: string;
   readonly deviceName: string;
   readonly intervalMs: number;
-  /** `complaint`: the last of it, if it said any. */
-  readonly agent: ShownAgent & { readonly complaint: string };
+  /** `lastStderrLine`: the last of it, if it said any. */
+  readonly agent: ShownAgent & { readonly lastStderrLine: string };
   /** Where the bytes of firmware 2.0.0 are. Default: those made with this package. */
   readonly nextImage?: string;
   /** How many times longer than on a computer a step may take. Default 1. */
@@ -45,8 +45,8 @@ export async function runTour(
   );
   const good = results.filter(({ ok }) => ok).length;
   print(`${good} of ${results.length} in ${((Date.now() - startedAt) / 1000).toFixed(1)} s`);
-  if (good < results.length && agent.complaint !== "")
-    print(`the agent's last complaint: ${agent.complaint}`);
+  if (good < results.length && agent.lastStderrLine !== "")
+    print(`the agent's last lastStderrLine: ${agent.lastStderrLine}`);
   return good === results.length;
 }
 

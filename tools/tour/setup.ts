@@ -80,7 +80,7 @@ async function openPlatform(
     const fail = async (why: string): Promise<void> => {
       clearTimeout(timer);
       await platform.stop();
-      reject(new Error(`the platform did not start: ${platform.complaint || why}`));
+      reject(new Error(`the platform did not start: ${platform.lastStderrLine || why}`));
     };
     const timer = setTimeout(() => void fail(`nothing heard for ${START_MS / 1000} s`), START_MS);
     void platform.ended.then(({ code }) => fail(`it ended with ${code}`));

@@ -1,4 +1,4 @@
-import { greeting, type Live, openLive, printHints } from "./live.js";
+import { followValues, greeting, type Live, openLive, printHints } from "./live.js";
 import type { ChildEvent } from "./processes.js";
 import { runTour } from "./run-tour.js";
 import { isFresh, openSetup, type Setup, type SetupOptions } from "./setup.js";
@@ -9,14 +9,14 @@ const FAILED = 1;
 const USAGE = 2;
 
 export interface StartOptions extends SetupOptions {
-  /** The tour, in milliseconds at most; without it the live view, until it is stopped. */
+  /** Maximum length of the tour in milliseconds; undefined: the live view. */
   forMs?: number | undefined;
 }
 
-/** `mote start`: resolves to the exit code. */
+/** Runs `mote start`. Resolves to the exit code. */
 export async function start(options: StartOptions): Promise<number> {
   if (options.forMs !== undefined && options.stateDir !== undefined && !isFresh(options.stateDir)) {
-    process.stderr.write("the tour needs an empty state directory\n");
+    process.stderr.write("error: --for needs an empty state directory (choose a new --state)\n");
     return USAGE;
   }
   const stop = untilStopped();
@@ -37,10 +37,13 @@ async function watch(options: StartOptions, stop: AbortSignal): Promise<number> 
     live = openLive(process.stdout, setup.url, setup.deviceName);
     const agent = setup.agent.start();
     void printHints(setup, live, stop);
+    void followValues(setup, live, stop);
     const gone = await Promise.race([
       whenAborted(stop),
-      setup.platform.ended.then(({ code }) => `the platform ended (${code}): ${setup.platform.complaint}`),
-      agent.ended.then(({ code }) => `the agent ended (${code}): ${agent.complaint}`),
+      setup.platform.ended.then(
+        ({ code }) => `the platform ended (${code}): ${setup.platform.lastStderrLine}`,
+      ),
+      agent.ended.then(({ code }) => `the agent ended (${code}): ${agent.lastStderrLine}`),
     ]);
     if (gone !== undefined) live.print([gone]);
     return gone === undefined ? OK : FAILED;
@@ -51,7 +54,7 @@ async function watch(options: StartOptions, stop: AbortSignal): Promise<number> 
 }
 
 async function tour(options: StartOptions, forMs: number, stop: AbortSignal): Promise<number> {
-  const limit = limitedBy(stop, forMs, new Error("the time is over"));
+  const limit = limitedBy(stop, forMs, new Error("time is up"));
   let setup: Setup | undefined;
   try {
     setup = await openSetup(options, () => undefined);
@@ -64,7 +67,7 @@ async function tour(options: StartOptions, forMs: number, stop: AbortSignal): Pr
   }
 }
 
-/** Ends with the first signal, or when nobody reads any more. Further signals are ignored: stopping takes 8 s at most per child. */
+/** Aborts on the first signal, or when the output is closed. Stopping takes at most 8 s per child. */
 function untilStopped(): AbortSignal {
   const controller = new AbortController();
   const stop = (): void => controller.abort();

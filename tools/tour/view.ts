@@ -1,16 +1,17 @@
 import stringWidth from "string-width";
 import { bar } from "../cli/output/progress.js";
-import { ago, clip, plain } from "../cli/output/table.js";
+import { ago, cell, clip, plain } from "../cli/output/table.js";
+import { TENANT } from "./hints.js";
 import type { Model } from "./model.js";
 
 const LABEL = 12;
-/** Before a row's value. */
+/** Width before the value of a row. */
 const MARGIN = 2 + LABEL;
 
-/** The live view's lines, each `columns` wide at most. A pure function: `now` is in milliseconds since 1970. */
+/** Renders the lines of the live view. `now`: milliseconds since 1970. */
 export function render(model: Model, now: number, columns: number): string[] {
   const lines = [
-    row("platform", model.url),
+    row("console", `${model.url}/  login ${TENANT.username} / ${TENANT.password}`),
     row("device", model.firmware === "" ? model.device : `${model.device}, firmware ${model.firmware}`),
     row("state", model.state),
     row("delivered", points(model)),
@@ -25,15 +26,22 @@ export function render(model: Model, now: number, columns: number): string[] {
       model.attributes ? `${changed(model.attributes)}, ${ago(now - model.attributes.at)} ago` : "no change",
     ),
     row("update", model.update ? progress(model.update, columns - MARGIN) : "none"),
+    row("values", values(model) || "none yet"),
   ];
   if (model.trouble !== "") lines.push(row("note", model.trouble));
   return lines.map((line) => clip(plain(line), columns));
 }
 
-/** The model as one line, for an output that is no terminal. */
+/** Summarizes the model in one line, for pipes and files. */
 export function summary(model: Model): string {
-  return clip(plain(`${model.state}, ${points(model)}`), 200);
+  const latest = values(model);
+  return clip(plain(`${model.state}, ${points(model)}${latest && `: ${latest}`}`), 200);
 }
+
+const values = ({ values }: Model): string =>
+  Object.entries(values)
+    .map(([key, value]) => `${key} ${cell(value)}`)
+    .join(", ");
 
 function row(label: string, value: string): string {
   return `  ${label.padEnd(LABEL)}${value}`;
@@ -45,7 +53,7 @@ function points({ delivered, dropped }: Model): string {
 }
 
 function changed({ keys, deleted }: NonNullable<Model["attributes"]>): string {
-  // The agent may name what is gone in both lists.
+  // The agent may name a deleted key in both lists.
   const set = keys.filter((key) => !deleted.includes(key));
   const parts = [];
   if (set.length > 0) parts.push(`set ${set.join(" ")}`);
@@ -53,7 +61,7 @@ function changed({ keys, deleted }: NonNullable<Model["attributes"]>): string {
   return parts.join(", ") || "changed";
 }
 
-/** Where the bar has no room, its figure alone is left. */
+/** Shows only the percentage if the bar does not fit. */
 function progress({ version, state, percent, error }: NonNullable<Model["update"]>, room: number): string {
   const lead = `${version} ${state.toLowerCase()}`;
   const end = error === undefined ? "" : ` ${error}`;

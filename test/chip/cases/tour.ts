@@ -25,7 +25,7 @@ async function tour(secure: boolean, say: (line: string) => void): Promise<strin
     const nextImage = join(tmpdir(), `mote-chip-${process.pid}.bin`);
     writeFileSync(nextImage, application(next));
     const agent = {
-      complaint: "",
+      lastStderrLine: "",
       start: (timestamps: "device" | "platform") => {
         if (timestamps === "device") bench.board.write(later);
         bench.board.on();

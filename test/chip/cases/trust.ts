@@ -3,7 +3,7 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate 
 import { KEY } from "../../../extras/trust/announcement.js";
 import { signImage } from "../../../tools/cli/commands/sign.js";
 import { announce, piecesOf, type Wanted } from "../../../tools/cli/commands/trust/announce.js";
-import { type TrustState, trustOf } from "../../../tools/cli/commands/trust/whom.js";
+import { type TrustState, trustOf } from "../../../tools/cli/commands/trust/targets.js";
 import { HOST_ADDRESS } from "../../../tools/moddable/esp32/emulator.js";
 import { Authorities, type Issued } from "../../extras/trust/x509/authority.js";
 import { changes, type Shown } from "../../extras/trust/x509/changes.js";

@@ -20,7 +20,7 @@ async function tour(t: ExecutionContext, secure: boolean): Promise<void> {
   writeFileSync(nextImage, simulatedImage("sample", "2.0.0", 40_000));
   const { device, platform, events, stateDir } = bench;
   const agent = {
-    complaint: "",
+    lastStderrLine: "",
     start: (timestamps: "device" | "platform") => device.start(timestamps),
     stop: () => device.stop(),
   };

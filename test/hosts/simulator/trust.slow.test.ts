@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { Server } from "node:tls";
 import { signImage } from "../../../tools/cli/commands/sign.js";
 import { announce, piecesOf } from "../../../tools/cli/commands/trust/announce.js";
-import { type TrustState, trustOf } from "../../../tools/cli/commands/trust/whom.js";
+import { type TrustState, trustOf } from "../../../tools/cli/commands/trust/targets.js";
 import { der } from "../../extras/trust/world.js";
 import { Authorities, type Issued } from "../../extras/trust/x509/authority.js";
 import { tlsFront } from "../shared/tls-front.js";

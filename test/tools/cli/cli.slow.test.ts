@@ -33,13 +33,13 @@ test.serial("wrong usage ends with exit code 2, and the nearest name is proposed
     [["rnu"], /unknown command 'rnu'[\s\S]*Did you mean run\?/],
     [["run", "--stat", "x"], /unknown option '--stat'[\s\S]*Did you mean --state\?/],
     [["run", "--connections", "4"], /'4' is invalid[\s\S]*1, 2, 3/],
-    [["run", "--interval", "soon"], /duration like 500ms/],
+    [["run", "--interval", "soon"], /duration such as 500ms/],
     [["platform", "--port", "70000"], /0 to 65535/],
-    [["platform", "--tls-cert", "x"], /needed together/],
-    [["platform", "--tls-cert", NO_PEM, "--tls-key", NO_PEM], /--tls-cert holds no certificate/],
+    [["platform", "--tls-cert", "x"], /require each other/],
+    [["platform", "--tls-cert", NO_PEM, "--tls-key", NO_PEM], /--tls-cert contains no certificate/],
     [
       ["run", "--url", "https://x", "--token", "t", "--state", "x", "--ca", NO_PEM],
-      /--ca holds no certificate/,
+      /--ca contains no certificate/,
     ],
     [[], /Usage: mote/],
   ];
@@ -85,7 +85,7 @@ test.serial("each host of --firmware-host is looked at, however often it is give
   t.regex(wrong.err, /--firmware-host must list hosts in lower case/);
   const right = await mote([...basics, ...given("files.example.com", "10.0.0.7:8443")]);
   t.notRegex(right.err, /--firmware-host/);
-  t.regex(right.err, /state directory can't be used/);
+  t.regex(right.err, /cannot use the state directory/);
 });
 
 test.serial("help and version end with exit code 0", async (t) => {
@@ -165,7 +165,7 @@ test.serial("run: a state directory that can't be made is reported, with exit co
   writeFileSync(state, "");
   const { code, err } = await mote(["run", "--url", "http://x", "--token", "t", "--state", state]);
   t.is(code, 1);
-  t.regex(err, /^error: the state directory can't be used: .*\n$/);
+  t.regex(err, /^error: cannot use the state directory: .*\n$/);
 });
 
 test.serial("run: the application that crashes is reported and tried again", async (t) => {

@@ -63,7 +63,7 @@ test("a refused login, a server that is no platform and no login at all each say
     MOTE_PLATFORM_PASSWORD: "hunter2",
   });
   t.is(refused.code, 3);
-  t.regex(refused.err, /refuses the login/);
+  t.regex(refused.err, /refused the login/);
   t.false(refused.err.includes("hunter2"));
   const page = createServer((_, response) => response.end("<html>Welcome</html>"));
   await new Promise<void>((resolve) => page.listen(0, "127.0.0.1", resolve));
@@ -71,19 +71,19 @@ test("a refused login, a server that is no platform and no login at all each say
   const { port } = page.address() as AddressInfo;
   const other = await as(["login", "--url", `http://127.0.0.1:${port}`, "--username", USER], PASSWORD);
   t.is(other.code, 1);
-  t.regex(other.err, /does not answer like the platform/);
+  t.regex(other.err, /is not a ThingsBoard platform/);
   const none = await mote(["devices"], { MOTE_LOGIN: join(home, "none.json") });
   t.is(none.code, 2);
-  t.regex(none.err, /no login yet: mote login/);
+  t.regex(none.err, /not logged in \(log in: mote login/);
   const elsewhere = await as(["devices", "--url", "http://127.0.0.1:9"]);
   t.is(elsewhere.code, 2);
-  t.regex(elsewhere.err, /no login at http:\/\/127\.0\.0\.1:9/);
+  t.regex(elsewhere.err, /not logged in at http:\/\/127\.0\.0\.1:9/);
 });
 
 test("what is no URL is reported before a password is asked for", async (t) => {
   const { code, err } = await as(["login", "--url", "nonsense", "--username", USER]);
   t.is(code, 2);
-  t.regex(err, /nonsense is no http/);
+  t.regex(err, /invalid URL "nonsense"/);
 });
 
 test("a session that ended is renewed and kept, and one that can't be asks for a login", async (t) => {
@@ -108,7 +108,7 @@ test("a key with a comma is shown with the latest, and no key or value drives th
   t.regex((await as(["telemetry", "keys-1"])).out, /^a,b +7 /m);
   const range = await as(["telemetry", "keys-1", "--from", "-1h"]);
   t.regex(range.out, /^TIME +\ufffd\]0;owned\ufffd +plain\n/);
-  t.regex(range.err, /Left out, for the commas in the name: a,b/);
+  t.regex(range.err, /Skipped keys with commas: a,b/);
   const { out } = await as(["telemetry", "keys-1", "--json"]);
   t.notRegex(out, /[\u007f-\u009f\u202e]/);
   t.is(JSON.parse(out)["\u001b]0;owned\u0007"].value, "\u009b2J\u202e");
@@ -134,7 +134,7 @@ test("telemetry is shown as the latest values and as a range, with pages that do
   const { out } = await as(["telemetry", "telemetry-1", "even", "odd", "note", "--format", "csv", ...range]);
   t.deepEqual(out.split("\r\n").slice(0, 3), ["ts,even,odd,note", `${t0},0,,"'=1+1"`, `${t0 + 1000},,-1,`]);
   const none = await as(["telemetry", "telemetry-1", "--from", "2020-01-01", "--to", "2020-01-02"]);
-  t.regex(none.err, /no telemetry in this range/);
+  t.regex(none.err, /No telemetry in this range/);
   t.is((await as(["telemetry", "telemetry-1", "--from", "2020-02-30"])).code, 2);
   t.is((await as(["telemetry", "telemetry-1", "--from", "now", "--to", "-1h"])).code, 2);
 });
@@ -214,13 +214,13 @@ test("an image is uploaded with its checksum, assigned, and followed until the d
   const { code, err } = await push("--title", "pump", "--version", "2.0.0", "--device", "good");
   await playing;
   t.is(code, 0, err);
-  t.regex(err, /upload of 200000 bytes\n[\s\S]*good {2}UPDATED\nUpdated: 1 of 1\./);
+  t.regex(err, /upload of 200000 bytes\n[\s\S]*good {2}updated\nUpdated: 1 of 1\./);
   const [found] = (await operator.ota.list({ textSearch: "pump" })).data;
   t.is(found?.checksum, createHash("sha256").update(image).digest("hex"));
   t.is((await operator.devices.get(id)).firmwareId?.id, found?.id.id);
   const again = await push("--title", "pump", "--version", "2.0.0", "--device", "good");
   t.is(again.code, 0, again.err);
-  t.regex(again.err, /on the platform already/);
+  t.regex(again.err, /already on the platform/);
 });
 
 test("an update that fails ends with exit code 4 and the device's reason, without control characters", async (t) => {
@@ -229,7 +229,7 @@ test("an update that fails ends with exit code 4 and the device's reason, withou
   const { code, err, out } = await push("--title", "valve", "--version", "1", "--device", "bad", "--json");
   await playing;
   t.is(code, 4);
-  t.regex(err, /FAILED: checksum \ufffd\[2J wrong/);
+  t.regex(err, /failed: checksum \ufffd\[2J wrong/);
   t.like(JSON.parse(out), { 0: { device: "bad", state: "FAILED", end: "failed" } });
 });
 
@@ -258,7 +258,7 @@ test("wrong usage, another image of the same version and a device that does not 
   t.is((await push("--title", "a", "--version", "1", "--profile", "unknown")).code, 1);
   const late = await push("--title", "q", "--version", "1", "--device", "quiet", "--timeout", "1500ms");
   t.is(late.code, 4);
-  t.regex(late.err, /still open 1/);
+  t.regex(late.err, /still running 1/);
   writeFileSync(join(home, "other.bin"), "other");
   const other = await mote(
     ["firmware", "push", join(home, "other.bin"), "--title", "q", "--version", "1", "--device", "quiet"],
@@ -270,7 +270,7 @@ test("wrong usage, another image of the same version and a device that does not 
     },
   );
   t.is(other.code, 1);
-  t.regex(other.err, /another image as q 1/);
+  t.regex(other.err, /different image as q 1/);
 });
 
 test("what a device reported before the assignment is not taken for its update", (t) => {
@@ -337,9 +337,9 @@ test.serial("another curve's key, no key and no file are wrong usage, and quote 
   const { key, file } = files(t);
   const wrong = files(t, "P-384");
   for (const [args, expected] of [
-    [["sign", "--key", wrong.key, file], /holds no private key of P-256/],
-    [["sign", "--key", file, file], /holds no private key of P-256/],
-    [["sign", "--key", key, `${file}.none`], /can't be read \(ENOENT\)/],
+    [["sign", "--key", wrong.key, file], /is not a P-256 private key/],
+    [["sign", "--key", file, file], /is not a P-256 private key/],
+    [["sign", "--key", key, `${file}.none`], /cannot read .* \(ENOENT\)/],
     [["sign", file], /required option '--key <file>'/],
   ] as const) {
     const { code, err, out } = await mote([...args]);

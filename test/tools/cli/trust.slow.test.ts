@@ -123,7 +123,7 @@ test.serial("the steps of the field guide: push, change the server, drop", async
   t.is(taken.code, 0, taken.err);
   t.regex(
     taken.err,
-    /^Announced to greenhouse-7: [0-9a-f]{16}\.\n[\s\S]*greenhouse-7 {2}taken\nTaken: 1 of 1\.\n$/,
+    /^Announced to greenhouse-7: [0-9a-f]{16}\.\n[\s\S]*greenhouse-7 {2}accepted\nAccepted: 1 of 1\.\n$/,
   );
   const table = await trust("show", "--device", NAME);
   t.regex(table.out, /^DEVICE +ANNOUNCED +TRUSTS +NOTE/);
@@ -132,7 +132,7 @@ test.serial("the steps of the field guide: push, change the server, drop", async
   const early = await push("--drop", "old", "--timeout", "3s", "--json");
   t.is(early.code, 4, early.err);
   t.like(JSON.parse(early.out), { 0: { device: NAME, end: "open" } });
-  t.regex(early.out, /taken, not dropped yet: [0-9a-f]{16}/);
+  t.regex(early.out, /accepted, not dropped yet: [0-9a-f]{16}/);
 
   // The server changes. What it has open ends.
   await stop(child);
@@ -165,11 +165,11 @@ test.serial("what can't be meant is wrong usage, before anything is sent", async
   const wrong: [string[], RegExp][] = [
     [["--ca", leaf], /--ca: the certificate is not a CA's \(CN=server\)/],
     [["--ca", join(home, "app.mjs")], /--ca holds something that is no certificate/],
-    [["--ca", join(home, "none")], /can't be read \(ENOENT\)/],
+    [["--ca", join(home, "none")], /cannot read .* \(ENOENT\)/],
     [["--drop", "newest"], /--drop takes "old", "built-in", or 16 digits/],
     [["--drop", "old", "--product", "two\nlines"], /--product: must be a firmware title/],
-    [[], /--ca FILE or --drop LIST is needed/],
-    [["--ca", first.certPath, "--key", first.certPath], /--key holds no private key of P-256/],
+    [[], /specify a change: --ca FILE or --drop LIST/],
+    [["--ca", first.certPath, "--key", first.certPath], /--key is not a P-256 private key/],
   ];
   for (const [args, expected] of wrong) {
     const { code, err, out } = await push(...args);
@@ -179,7 +179,7 @@ test.serial("what can't be meant is wrong usage, before anything is sent", async
   }
   const whom = await trust("push", ...SIGNED, "--drop", "old");
   t.is(whom.code, 2);
-  t.regex(whom.err, /--device NAME or --profile NAME is needed/);
+  t.regex(whom.err, /specify a target: --device NAME or --profile NAME/);
 });
 
 test.serial(

@@ -57,7 +57,7 @@ test("a fleet without a key, without a platform and with a refused key says what
   const wrong = ["--provision-key", "no", "--provision-secret", "no", "--for", "2s", "--json"];
   const refused = await mote(["fleet", "--devices", "2", "--url", platform.url, ...wrong]);
   t.is(refused.code, 3);
-  t.regex(refused.err, /2 of 2 devices were refused: /);
+  t.regex(refused.err, /The platform refused 2 of 2 devices: /);
   const many = await mote(["fleet", "--devices", "90000000", "--url", platform.url, ...wrong]);
   t.is(many.code, 2);
   t.regex(many.err, /270000000 connections need 270000064 open files, and this shell allows \d+: ulimit -n/);

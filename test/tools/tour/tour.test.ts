@@ -144,14 +144,14 @@ test("a child that does not stop is killed", async (t) => {
   t.deepEqual(await child.stop(), { code: null, signal: "SIGKILL" });
 });
 
-test("a child's last line of complaint is kept", async (t) => {
+test("keeps a child's last line of standard error", async (t) => {
   const path = script(
     "complains",
     "console.error('first'); console.error('port in use\\n'); process.exit(1);",
   );
   const { child } = started(path);
   t.is((await child.ended).code, 1);
-  t.is(child.complaint, "port in use");
+  t.is(child.lastStderrLine, "port in use");
 });
 
 class Clock {
@@ -232,15 +232,16 @@ function after(...events: ChildEvent[]): Model {
   return events.reduce((model, event) => apply(model, event, NOW), start);
 }
 
-test("a fresh view shows the platform's address first", (t) => {
+test("a fresh view shows the console's address and login first", (t) => {
   t.deepEqual(render(after(), NOW, 80), [
-    "  platform    http://127.0.0.1:8080",
+    "  console     http://127.0.0.1:8080/  login tenant@thingsboard.org / tenant",
     "  device      sample",
     "  state       starting",
     "  delivered   0 points",
     "  last RPC    none",
     "  attributes  no change",
     "  update      none",
+    "  values      none yet",
   ]);
 });
 
@@ -257,13 +258,14 @@ test("the view of a device at work shows what it did last, and when", (t) => {
     { event: "firmware.state", state: "DOWNLOADING", version: "2.0.0", progress: 50 },
   );
   t.deepEqual(render(model, NOW + 12_000, 80), [
-    "  platform    http://127.0.0.1:8080",
+    "  console     http://127.0.0.1:8080/  login tenant@thingsboard.org / tenant",
     "  device      sample-7, firmware sample 1.0.0",
     "  state       online",
     "  delivered   7 points",
     "  last RPC    setLed #0 answered, 12 s ago",
     "  attributes  set interval, deleted mode, 12 s ago",
     "  update      2.0.0 downloading [############            ]  50 %",
+    "  values      none yet",
   ]);
 });
 
@@ -287,8 +289,8 @@ test("a failed update shows its reason", (t) => {
 test("what goes wrong is noted, and the note goes when the device is online again", (t) => {
   const offline = after({ event: "offline", reason: "no connection" });
   t.is(render(offline, NOW, 80)[2], "  state       offline");
-  t.is(render(offline, NOW, 80)[7], "  note        no connection");
-  t.is(render(apply(offline, { event: "online" }, NOW), NOW, 80).length, 7);
+  t.is(render(offline, NOW, 80)[8], "  note        no connection");
+  t.is(render(apply(offline, { event: "online" }, NOW), NOW, 80).length, 8);
 });
 
 test("dropped points are counted and shown", (t) => {
@@ -304,7 +306,7 @@ test("no line is wider than the terminal", (t) => {
   );
   const lines = render(model, NOW, 40);
   t.is(lines[4], `  last RPC    ${"x".repeat(25)}…`);
-  t.is(lines[7], `  note        ${"日".repeat(12)}…`);
+  t.is(lines[8], `  note        ${"日".repeat(12)}…`);
 });
 
 test("text of a device cannot steer the terminal", (t) => {

@@ -34,8 +34,6 @@ interface SetFlags extends ScopeFlags {
 }
 
 const HELP = `
-A device is named by its name or its id.
-
 Examples:
   mote attributes get greenhouse-7
   mote attributes get greenhouse-7 interval --scope shared
@@ -45,34 +43,30 @@ Examples:
 export function attributesCommand(program: Command): void {
   const attributes = program
     .command("attributes")
-    .description("read, set and delete attributes of a device")
+    .description("get, set and delete attributes of a device")
     .addHelpText("after", HELP);
-  wideOption(
-    operatorOptions(attributes.command("get").description("show attributes: all of them, or those named")),
-  )
-    .argument("<device>")
-    .argument("[key...]")
-    .addOption(new Option("--scope <scope>", "one only").choices(Object.keys(SCOPES)))
+  wideOption(operatorOptions(attributes.command("get").description("show all attributes, or the named ones")))
+    .argument("<device>", "name or id")
+    .argument("[key...]", "attribute names (default: all)")
+    .addOption(new Option("--scope <scope>", "show only this scope").choices(Object.keys(SCOPES)))
     .action(get);
-  operatorOptions(
-    attributes
-      .command("set")
-      .description("set shared attributes (KEY=VALUE; a value is JSON if it can be, text otherwise)"),
-  )
-    .argument("<device>")
+  operatorOptions(attributes.command("set").description("set attributes; a value is JSON, or else text"))
+    .argument("<device>", "name or id")
     .argument("<pair...>", "KEY=VALUE")
     .addOption(scopeOption())
-    .option("--text", "take each value as text: 7 as the text 7")
+    .option("--text", 'store every value as text, 7 as "7"')
     .action(set);
   yesOption(operatorOptions(attributes.command("delete").description("delete attributes")))
-    .argument("<device>")
-    .argument("<key...>")
+    .argument("<device>", "name or id")
+    .argument("<key...>", "attribute names")
     .addOption(scopeOption(["client"]))
     .action(remove);
 }
 
 function scopeOption(more: ScopeName[] = []): Option {
-  return new Option("--scope <scope>").choices(["shared", "server", ...more]).default("shared");
+  return new Option("--scope <scope>", "attribute scope")
+    .choices(["shared", "server", ...more])
+    .default("shared");
 }
 
 /** `{"client":{"serial":"A-113"},"shared":{"interval":30},"server":{}}` */
@@ -91,7 +85,8 @@ async function get(named: string, keys: string[], flags: GetFlags): Promise<void
     const rows = found.flatMap(([scope, held]) =>
       Object.entries(held).map(([key, value]) => [scope, key, value]),
     );
-    out(table(["SCOPE", "KEY", "VALUE"], rows, flags));
+    if (rows.length === 0) return note("No matching attributes.");
+    out(table(["SCOPE", "KEY", "VALUE"], rows, { wide: flags.wide }));
   });
 }
 
@@ -99,10 +94,13 @@ async function set(named: string, pairs: string[], flags: SetFlags): Promise<voi
   const values: Record<string, unknown> = Object.create(null);
   for (const pair of pairs) {
     const at = pair.indexOf("=");
-    if (at < 1) throw new UsageError(`${pair} is no KEY=VALUE`);
+    if (at < 1) throw new UsageError(`invalid attribute "${pair}": expected KEY=VALUE`);
     const text = pair.slice(at + 1);
     const value = flags.text ? text : jsonOrText(text);
-    if (value === null) throw new UsageError(`the platform keeps no null (${pair}): mote attributes delete`);
+    if (value === null)
+      throw new UsageError(
+        `invalid attribute "${pair}": the platform does not store null (delete it: mote attributes delete)`,
+      );
     values[pair.slice(0, at)] = value;
   }
   await operate(flags, async (operator, steps) => {
@@ -127,9 +125,8 @@ async function remove(named: string, keys: string[], flags: DeleteFlags): Promis
   });
 }
 
-/** The platform splits names at commas. */
+/** The platform splits lists of keys at commas. */
 function checkKeys(keys: readonly string[]): void {
   const wrong = keys.find((key) => key === "" || key.includes(","));
-  if (wrong !== undefined)
-    throw new UsageError(`"${wrong}" can't be asked for: a key has no comma and is not empty`);
+  if (wrong !== undefined) throw new UsageError(`invalid key "${wrong}": must be non-empty, without commas`);
 }

@@ -1,6 +1,6 @@
-// `mote completion`: what a shell needs to complete words of `mote`; `mote complete` is what it asks then.
+// `mote completion` prints a shell script, which calls `mote complete`.
 import { Argument, type Command, type Option } from "commander";
-import { commandOf } from "../command-tree.js";
+import { commandOf, defaultOf } from "../command-tree.js";
 import { out } from "../output/table.js";
 
 const BASH = `# mote completion bash >> ~/.bashrc
@@ -52,13 +52,13 @@ Examples:
 export function completionCommand(program: Command): void {
   program
     .command("completion")
-    .description("print a script by which a shell completes commands and options")
-    .addArgument(new Argument("<shell>").choices(Object.keys(SCRIPTS)))
+    .description("print a shell completion script")
+    .addArgument(new Argument("<shell>", "your shell").choices(Object.keys(SCRIPTS)))
     .addHelpText("after", HELP)
     .action((shell: keyof typeof SCRIPTS) => out(SCRIPTS[shell]));
 }
 
-/** Asked by the shell, with the words up to the one that is being typed: a candidate a line, a tab, its description. */
+/** Called by the shell with the typed words. Prints one candidate per line: word, tab, description. */
 export function completeCommand(program: Command, makeProgram: (called?: string) => Promise<Command>): void {
   program
     .command("complete", { hidden: true })
@@ -70,7 +70,10 @@ export function completeCommand(program: Command, makeProgram: (called?: string)
     });
 }
 
-/** Empty where a file, or a text of one's own, is to be typed. */
+const isHidden = (command: Command): boolean =>
+  !command.parent?.createHelp().visibleCommands(command.parent).includes(command);
+
+/** Empty where a file or free text is expected. */
 export function candidates(program: Command, words: readonly string[]): string[] {
   const typed = words.at(-1) ?? "";
   const before = words[0] === "help" ? words.slice(1, -1) : words.slice(0, -1);
@@ -78,9 +81,12 @@ export function candidates(program: Command, words: readonly string[]): string[]
   const lines: [string, string][] = [];
   if (option) lines.push(...(option.argChoices ?? []).map((choice): [string, string] => [choice, ""]));
   else if (typed.startsWith("-"))
-    for (const one of command.options) lines.push([one.long ?? one.short ?? "", one.description]);
+    for (const one of (defaultOf(command) ?? command).options)
+      lines.push([one.long ?? one.short ?? "", one.description]);
   else {
-    if (operands === 0) for (const one of command.commands) lines.push([one.name(), one.description()]);
+    if (operands === 0)
+      for (const one of command.commands.filter((one) => !isHidden(one)))
+        lines.push([one.name(), one.description()]);
     for (const choice of command.registeredArguments[operands]?.argChoices ?? []) lines.push([choice, ""]);
   }
   return lines.filter(([word]) => word.startsWith(typed)).map(([word, text]) => `${word}\t${text}\n`);
@@ -88,7 +94,7 @@ export function candidates(program: Command, words: readonly string[]): string[]
 
 interface Read {
   command: Command;
-  /** The one whose value is typed now. */
+  /** The option whose value is being typed. */
   option: Option | undefined;
   /** Arguments given so far. */
   operands: number;
@@ -98,16 +104,23 @@ function read(program: Command, words: readonly string[]): Read {
   let command = program;
   let option: Option | undefined;
   let operands = 0;
+  const useDefault = (): void => {
+    command = defaultOf(command) ?? command;
+  };
   for (const word of words) {
     if (option) {
       option = undefined;
     } else if (word.startsWith("-")) {
+      useDefault();
       const known = command.options.find(({ long, short }) => word === long || word === short);
       option = known?.required ? known : undefined;
     } else {
       const next = operands === 0 ? commandOf(command, [word]) : undefined;
       if (next && next.left === undefined) command = next.found;
-      else operands++;
+      else {
+        useDefault();
+        operands++;
+      }
     }
   }
   return { command, option, operands };

@@ -1,8 +1,10 @@
-// `mote config`: the platforms that are known by name, which of them is in use, and defaults of options.
+// `mote config`: saved logins, the platform in use, and default options.
 import { rmSync } from "node:fs";
 import type { Command } from "commander";
+import { UNANSWERED } from "../../../hosts/node/exit.js";
 import { confirm } from "../ask.js";
 import { findOption, valueFor } from "../defaults.js";
+import { ExitError } from "../exit-error.js";
 import { loginPath, readLogin } from "../operator/login-file.js";
 import { wideOption, yesOption } from "../operator/operator.js";
 import {
@@ -13,7 +15,6 @@ import {
   writeSettings,
 } from "../operator/settings.js";
 import { note, out, outJson, table } from "../output/table.js";
-import { UsageError } from "../usage.js";
 
 interface ShowFlags {
   json?: boolean;
@@ -21,8 +22,8 @@ interface ShowFlags {
 }
 
 const HELP = `
-Platforms are added by mote login --platform NAME. A command is for the one in use, unless --platform or MOTE_PLATFORM says another. What the command
-line or the environment says comes before a default that is kept here. No secret is kept here.
+mote login --platform NAME adds a platform. Commands use the platform in use, unless --platform or MOTE_PLATFORM names another. The command line and the
+environment override defaults. Secrets are not stored.
 
 Examples:
   mote config
@@ -37,28 +38,34 @@ type MakeProgram = (called?: string) => Promise<Command>;
 export function configCommand(program: Command, makeProgram: MakeProgram): void {
   const config = program
     .command("config")
-    .description("show and set which platform is in use, and defaults of options")
+    .description("list saved logins, choose a platform, and set default options")
     .addHelpText("after", HELP);
-  const shown = config.command("show", { isDefault: true }).description("show all of it (no token)");
-  wideOption(shown.option("--json", "JSON on the standard output, for programs")).action(show);
+  const listed = config.command("list", { isDefault: true }).alias("show");
+  listed.description("list saved logins and defaults, without tokens");
+  wideOption(listed.option("--json", "print JSON")).action(list);
   config
     .command("use")
-    .description("have all commands use another platform")
-    .argument("<name>", "as it was given at the login; default: the one without a name")
+    .description("switch to another platform")
+    .argument("<name>", 'name given at login, or "default" for the unnamed login')
     .action(use);
   config
     .command("set")
     .description("set the default of an option")
-    .argument("<command.option>", "like rpc.timeout")
-    .argument("<value>", "true or false for one that takes none")
+    .argument("<command.option>", "for example rpc.timeout")
+    .argument("<value>", "value; true or false for a switch")
     .action((key: string, text: string) => set(key, text, makeProgram));
-  config.command("unset").description("take such a default back").argument("<command.option>").action(unset);
-  yesOption(config.command("forget").description("forget a platform and the login there"))
-    .argument("<name>")
+  config
+    .command("delete")
+    .alias("unset")
+    .description("delete a default")
+    .argument("<command.option>", "for example rpc.timeout")
+    .action(remove);
+  yesOption(config.command("forget").description("delete a saved login"))
+    .argument("<name>", "name given at login")
     .action(forget);
 }
 
-function show({ json, wide }: ShowFlags): void {
+function list({ json, wide }: ShowFlags): void {
   const { platform = null, defaults } = readSettings();
   const platforms = knownPlatforms().map(({ name, login: { url, username } }) => {
     return { name, url, username, used: name === platform };
@@ -67,7 +74,7 @@ function show({ json, wide }: ShowFlags): void {
     outJson({ file: settingsPath(), platform, platforms, defaults });
     return;
   }
-  if (platforms.length === 0) note("No login yet: mote login --url URL --username NAME");
+  if (platforms.length === 0) note("No saved login (log in: mote login --url URL --username NAME).");
   else out(table(["", "PLATFORM", "URL", "USER"], platforms.map(rowOf), { wide }));
   const set = Object.entries(defaults);
   if (set.length > 0) out(`\n${table(["OPTION", "DEFAULT"], set, { wide })}`);
@@ -88,37 +95,39 @@ function use(text: string): void {
   const name = platformName(text);
   const login = readLogin(loginPath(name));
   if (!login)
-    throw new UsageError(
-      `no login yet at ${text}: mote login${name ? ` --platform ${name}` : ""} --url URL --username NAME`,
+    throw new ExitError(
+      UNANSWERED,
+      `no saved login "${text}" (log in: mote login${name ? ` --platform ${name}` : ""} --url URL --username NAME)`,
     );
   const { platform: _, ...settings } = readSettings();
   writeSettings({ ...settings, ...(name !== undefined && { platform: name }) });
-  note(`Commands are for ${login.url} now.`);
+  note(`Commands now use ${login.url}.`);
 }
 
 async function set(key: string, text: string, makeProgram: MakeProgram): Promise<void> {
   valueFor(findOption(await makeProgram(), key), text);
   const settings = readSettings();
   writeSettings({ ...settings, defaults: { ...settings.defaults, [key]: text } });
-  note(`${key} is ${text} by default now.`);
+  note(`Default of ${key}: ${text}.`);
 }
 
-function unset(key: string): void {
+function remove(key: string): void {
   const { defaults, ...settings } = readSettings();
-  if (!Object.hasOwn(defaults, key)) throw new UsageError(`${key} has no default of yours`);
+  if (!Object.hasOwn(defaults, key))
+    throw new ExitError(UNANSWERED, `no default "${key}" (list: mote config)`);
   const { [key]: _, ...left } = defaults;
   writeSettings({ ...settings, defaults: left });
-  note(`${key} has mote's own default again.`);
+  note(`Deleted the default of ${key}.`);
 }
 
 async function forget(text: string, { yes }: { yes?: boolean }): Promise<void> {
   const name = platformName(text);
   const path = loginPath(name);
   const login = readLogin(path);
-  if (!login) throw new UsageError(`there is no platform ${text}: mote config`);
-  await confirm(`Forget ${text} (${login.url}) and the login there?`, yes);
+  if (!login) throw new ExitError(UNANSWERED, `no saved login "${text}" (list: mote config)`);
+  await confirm(`Delete the saved login ${text} (${login.url})?`, yes);
   rmSync(path, { force: true });
   const { platform, ...settings } = readSettings();
   if (name !== undefined && platform === name) writeSettings(settings);
-  note(`${text} is forgotten.`);
+  note(`Deleted the saved login ${text}.`);
 }

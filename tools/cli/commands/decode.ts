@@ -1,4 +1,4 @@
-// `mote decode`: the functions at the addresses of a crash.
+// `mote decode`: names the functions of a crash.
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -13,10 +13,9 @@ const NAME = "xs_esp32.elf";
 const BACKTRACE = /\bbacktrace of ([0-9a-f]{16}):/;
 
 const HELP = `
-The build is the one that the board ran: mote esp32 --build leaves xs_esp32.elf beside the image. The addr2line of ESP-IDF's toolchain names the functions, so
-run . $IDF_PATH/export.sh first. Without addresses, lines are read from the standard input and shown with the functions at their addresses: of mote logs
---device, or of a serial line. A backtrace names its build; one of another build is not decoded. A backtrace of a RISC-V chip has the return addresses
-that stood on the stack, so calls that were over may stand among them.
+Use the build that the board ran: mote esp32 --build leaves xs_esp32.elf beside the image. Decoding needs addr2line of ESP-IDF: run . $IDF_PATH/export.sh
+first. Without addresses, Mote reads a log from standard input and names the functions of each backtrace. A backtrace of another build is not decoded. On
+RISC-V chips, a backtrace can include calls that had already returned.
 
 Examples:
   mote logs greenhouse-7 --device | mote decode ./greenhouse/build/esp32/bin
@@ -25,18 +24,19 @@ Examples:
 export function decodeCommand(program: Command): void {
   program
     .command("decode")
-    .description("name the functions of a crash's addresses, by the build that crashed")
-    .argument("<build>", "xs_esp32.elf, or the folder that has it")
-    .argument("[address...]", "like 0x42001234 (default: the lines of the standard input)")
+    .description("name the functions in a crash backtrace")
+    .argument("<build>", "xs_esp32.elf, or its folder")
+    .argument("[address...]", "address such as 0x42001234 (default: read a log from standard input)")
     .addHelpText("after", HELP)
     .action(decode);
 }
 
 async function decode(path: string, texts: readonly string[]): Promise<void> {
   const wrong = texts.find((text) => !/^0x[0-9a-f]{1,8}$/i.test(text));
-  if (wrong !== undefined) throw new UsageError(`invalid address "${wrong}": expected one like 0x42001234`);
+  if (wrong !== undefined)
+    throw new UsageError(`invalid address "${wrong}": expected hexadecimal such as 0x42001234`);
   if (texts.length === 0 && process.stdin.isTTY)
-    throw new UsageError("give addresses, or lines on the standard input");
+    throw new UsageError("missing addresses: give them as arguments, or pipe a log to standard input");
   const symbolizer = symbolizerAt(path);
   for (const line of placeLines(symbolizer, texts.map(Number))) out(`${line}\n`);
   if (texts.length > 0) return;
@@ -52,22 +52,23 @@ function symbolizerAt(path: string): Symbolizer {
   } catch (error) {
     const code = codeOf(error);
     const isRead = code === "unknown error";
-    throw new UsageError(isRead ? (error as Error).message : `${path} can't be read (${code})`);
+    throw new UsageError(isRead ? (error as Error).message : `cannot read ${path} (${code})`);
   }
 }
 
-/** The lines to show below a line: none where it has no code address. */
+/** The function names to show below a line; none without a code address. */
 export function decodeLine(symbolizer: Symbolizer, line: string): string[] {
   const addresses = addressesIn(line);
   const build = BACKTRACE.exec(line)?.[1];
   if (build === undefined) return placeLines(symbolizer, addresses);
-  if (build !== symbolizer.build) return [`of another build: this one is ${symbolizer.build}`];
-  // The first is where it was, the others are where calls return to: the call itself is before.
+  if (build !== symbolizer.build)
+    return [`not decoded: the backtrace is from another build (this one: ${symbolizer.build})`];
+  // The first address is the crash; the others are return addresses, one past their call.
   const kept = addresses.filter((address, at) => at === 0 || symbolizer.followsCall(address));
   return placeLines(symbolizer, kept, 1);
 }
 
-/** `back`: how many bytes before each address but the first the place is looked up. */
+/** `back`: bytes to go back from each address except the first. */
 function placeLines(symbolizer: Symbolizer, addresses: readonly number[], back = 0): string[] {
   const places = symbolizer.places(addresses.map((address, at) => (at === 0 ? address : address - back)));
   return addresses.map((address, at) => placeLine(address, plain(places[at] ?? "-")));

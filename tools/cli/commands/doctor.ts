@@ -20,6 +20,7 @@ import type { Operator } from "../../operator/operator.js";
 import { askYesNo } from "../ask.js";
 import { findDevice } from "../operator/find.js";
 import { type OperatorFlags, operate } from "../operator/operator.js";
+import { colored } from "../output/colors.js";
 import { note, out, outJson, plain } from "../output/table.js";
 import { certificates, UsageError } from "../usage.js";
 
@@ -43,15 +44,15 @@ const MARKS: { readonly [level in Finding["level"]]: string } = {
   skipped: "-      ",
 };
 
-const HELP = `
-Looks at the way to a platform as a device meets it: name, TLS and its certificates, the device API, clocks, the access token, an attribute there
-and back, how long a poll lasts (a minute of measuring; --quick leaves it out), and an RPC. Then at what a build for a board needs on this machine.
-The RPC needs --device and a login (mote login); its token is then read from the platform. A client attribute moteDoctor is left behind.
-Exit code 1 if something is bad.
+const COLORS = { good: "green", warning: "yellow", bad: "red", skipped: "dim" } as const;
 
-With --board it runs the ten checks of docs/reference/boards.md on a board at the cable instead, and resets it four times. --device adds what the platform
-sees. Questions at the terminal cover what only a person can do: pull the plug, switch off the access point. --report writes what was seen without
-secrets, names and addresses. Read it, then attach it to an issue.
+const HELP = `
+Checks the connection as a device uses it: DNS, TLS and certificates, device API, clock, access token, a client attribute, the longest poll (takes a
+minute; skip it with --quick), and an RPC. Then it checks the tools for building on this machine. The RPC check needs --device and a login. The check
+leaves a client attribute moteDoctor. Exit code 1: something is bad.
+
+--board runs ten checks on a connected board instead and resets it four times. --device adds the platform's view. Mote asks you to pull the plug and to
+switch off the access point. --report writes the results without secrets, names and addresses, to attach to an issue.
 
 Examples:
   mote doctor --url https://platform.example.com
@@ -62,23 +63,25 @@ Examples:
 export function doctorCommand(program: Command): void {
   program
     .command("doctor")
-    .description("find out what is wrong between a device and its platform, and what to set")
+    .description("find problems between a device and its platform")
     .addOption(
-      new Option("--url <url>", "the base URL (default with --device: that of the login)").env("MOTE_URL"),
+      new Option("--url <url>", "base URL (default with --device: the saved login's)").env("MOTE_URL"),
     )
-    .addOption(new Option("--token <token>", "a device's access token").env("MOTE_TOKEN").conflicts("device"))
-    .option("--device <name>", "a device of the platform where you are logged in")
-    .option("--ca <file>", "certificates (PEM) to trust in place of the usual ones")
-    .option("--write-ca <file>", "write the certificate (DER) that a board has to trust")
-    .option("--quick", "do not measure how long a poll lasts")
     .addOption(
-      new Option("--board", "run the ten checks on the board at the cable").conflicts([
+      new Option("--token <token>", "access token of a device").env("MOTE_TOKEN").conflicts("device"),
+    )
+    .option("--device <name>", "device on the platform of the saved login")
+    .option("--ca <file>", "trust only these CA certificates (PEM)")
+    .option("--write-ca <file>", "write the CA certificate for a board (DER)")
+    .option("--quick", "skip measuring the longest poll")
+    .addOption(
+      new Option("--board", "check a connected board").conflicts([
         ...["url", "token", "ca", "writeCa", "quick"],
       ]),
     )
-    .addOption(new Option("--port <device>", "the serial port of the board (default: the only one)"))
-    .addOption(new Option("--report <file>", "write the checks of a board there, without secrets (Markdown)"))
-    .option("--json", "JSON on the standard output, for programs")
+    .addOption(new Option("--port <device>", "serial port of the board (default: the only one)"))
+    .addOption(new Option("--report <file>", "write the results of --board, without secrets (Markdown)"))
+    .option("--json", "print JSON")
     .addHelpText("after", HELP)
     .action(doctor);
 }
@@ -90,20 +93,20 @@ async function doctor(flags: DoctorFlags): Promise<void> {
     if (!flags.json) for (const one of found) out(lineOf(one));
   };
   if (!flags.board && (flags.report ?? flags.port) !== undefined)
-    throw new UsageError("--report and --port need --board");
+    throw new UsageError("--report and --port require --board");
   if (flags.board) return ofBoard(flags, findings, tell);
   if (flags.device !== undefined)
     await operate(loginOf(process.env), (operator) => ofDevice(operator, flags, tell));
   else if (flags.url !== undefined) await ofUrl(flags.url, flags, tell);
-  else tell([skipped("platform", "no --url: only this machine is looked at")]);
+  else tell([skipped("platform", "no --url given: checking only this machine")]);
   tell(checkTools());
   if (flags.json) outJson(findings);
   process.exitCode = findings.some(({ level }) => level === "bad") ? 1 : 0;
 }
 
-const NO_DEVICE = "no --device: the platform was not asked";
+const NO_DEVICE = "no --device given: the platform was not asked";
 
-/** With the platform's view of `--device`, where one was named. */
+/** Adds the platform's view of `--device`. */
 async function ofBoard(flags: DoctorFlags, findings: Finding[], tell: Tell): Promise<void> {
   const check = (device: DeviceView | string, secrets: string[], names: string[]): Promise<void> =>
     boardChecks(flags, findings, tell, { device, secrets, names });
@@ -159,7 +162,7 @@ async function boardChecks(
       [...names, ...own.names],
     ] as const;
     writeFileSync(report, boardReport({ about: about(), findings, lines }, ...all));
-    note(`written to ${report}: read it before you attach it to an issue`);
+    note(`Written to ${report}. Read it before you attach it to an issue.`);
   }
   if (json) outJson(findings);
   process.exitCode = findings.some(({ level }) => level === "bad") ? 1 : 0;
@@ -171,7 +174,7 @@ const about = (): (readonly [string, string])[] => [
   ...checkTools().map(({ what, level }) => [what, level] as const),
 ];
 
-/** What `mote esp32 --build` left in this folder. */
+/** The build of `mote esp32 --build` in this folder. */
 function built(chip: string): string | undefined {
   try {
     const found = findFirmware(".").find((firmware) => firmware.chip === chip);
@@ -181,7 +184,7 @@ function built(chip: string): string | undefined {
   }
 }
 
-/** Of the project in this folder, and of the environment. */
+/** Secrets of the project in this folder and of the environment. */
 function ownSecrets(): { secrets: string[]; names: string[] } {
   const { MOTE_TOKEN, MOTE_PLATFORM_PASSWORD, MOTE_PLATFORM_TOKEN, USER, HOME } = process.env;
   const given = [MOTE_TOKEN, MOTE_PLATFORM_PASSWORD, MOTE_PLATFORM_TOKEN];
@@ -197,7 +200,7 @@ function ownSecrets(): { secrets: string[]; names: string[] } {
   return { secrets: secrets.filter(isText), names: [HOME, USER, wifi.ssid].filter(isText) };
 }
 
-/** The base URL of devices may be another one than that of operators. */
+/** Devices and operators may use different base URLs. */
 function loginOf({
   MOTE_PLATFORM_URL: url,
   MOTE_PLATFORM_USERNAME: username,
@@ -207,13 +210,13 @@ function loginOf({
 
 type Tell = (found: readonly Finding[]) => void;
 
-/** With the token and the address that the operator knows. */
+/** Uses the token and URL from the platform. */
 async function ofDevice(operator: Operator, flags: DoctorFlags, tell: Tell): Promise<void> {
   const { id } = await findDevice(operator, flags.device ?? "");
   const { credentialsId, credentialsType } = await operator.devices.credentials(id.id);
   if (credentialsType !== "ACCESS_TOKEN")
     throw new UsageError(
-      `the device's credentials are ${credentialsType}: the device API takes access tokens`,
+      `unsupported credentials ${credentialsType}: the device API requires an access token`,
     );
   const url = flags.url ?? operator.url;
   tell(await checkTrust(operator, id.id));
@@ -221,7 +224,7 @@ async function ofDevice(operator: Operator, flags: DoctorFlags, tell: Tell): Pro
   tell([await checkRpc(operator, id.id, asker(url, credentialsId, pemOf(flags)))]);
 }
 
-/** True if a device can talk to it. */
+/** True if a device can use the platform. */
 async function ofUrl(url: string, flags: DoctorFlags, tell: Tell): Promise<boolean> {
   const target = parseTarget(url);
   if (!target.ok) throw new UsageError(`--url ${target.reason}`);
@@ -229,18 +232,25 @@ async function ofUrl(url: string, flags: DoctorFlags, tell: Tell): Promise<boole
   if (!(await way(target.target, ca, flags, tell))) return false;
   const askUnknown = asker(url, `doctor-${randomBytes(9).toString("hex")}`, ca);
   const ask = asker(url, flags.token ?? "", ca);
-  const found = await checkPlatform({ ask, askUnknown }, flags.token !== undefined, flags.quick === true);
-  tell(found);
-  return found.every(({ level }) => level !== "bad");
+  let works = true;
+  for await (const one of checkPlatform(
+    { ask, askUnknown },
+    flags.token !== undefined,
+    flags.quick === true,
+  )) {
+    tell([one]);
+    works &&= one.level !== "bad";
+  }
+  return works;
 }
 
 async function way(target: Target, ca: string | undefined, flags: DoctorFlags, tell: Tell): Promise<boolean> {
   const { findings, authority } = await checkConnection(target, ca);
   tell(findings);
   if (flags.writeCa !== undefined) {
-    if (!authority) throw new UsageError("there is no authority's certificate to write");
+    if (!authority) throw new UsageError("no CA certificate to write (--write-ca requires https)");
     writeFileSync(flags.writeCa, authority);
-    tell([good("authority", `written to ${flags.writeCa} (DER), for the board's configuration`)]);
+    tell([good("CA", `written to ${flags.writeCa} (DER), for the board's configuration`)]);
   }
   return findings.every(({ level }) => level !== "bad");
 }
@@ -251,12 +261,12 @@ function pemOf({ ca }: DoctorFlags): string | undefined {
     return certificates("--ca", readFileSync(ca, "utf8"));
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UsageError(`--ca ${ca} can't be read (${codeOf(error)})`);
+    throw new UsageError(`cannot read --ca ${ca} (${codeOf(error)})`);
   }
 }
 
 function lineOf({ level, what, text, advice }: Finding): string {
-  const lines = [`${MARKS[level]}  ${what}: ${plain(text)}`];
+  const lines = [`${colored(COLORS[level], MARKS[level])}  ${what}: ${plain(text)}`];
   for (const line of advice?.split("\n") ?? []) lines.push(`         ${plain(line)}`);
   return `${lines.join("\n")}\n`;
 }

@@ -54,86 +54,85 @@ interface Esp32Flags {
 
 const HELP = `
 Examples:
-  mote esp32 --check --target esp32/esp32c3              what can be said without ESP-IDF
-  mote esp32 --board xiao-esp32s3 ./greenhouse           build it for this board and flash it
-  mote esp32 --build --target esp32/esp32c3 ./greenhouse the image, and what is in it
-  mote esp32 --web ./page --target esp32/esp32c3         for a web page that flashes boards (ESP Web Tools)
-  mote esp32 --target esp32/esp32c3 --port /dev/ttyUSB0  build it and flash it
+  mote esp32 --check --target esp32/esp32c3              check without ESP-IDF
+  mote esp32 --board xiao-esp32s3 ./greenhouse           build and flash
+  mote esp32 --build --target esp32/esp32c3 ./greenhouse build only, with a size report
+  mote esp32 --web ./page --target esp32/esp32c3         build for a flashing web page (ESP Web Tools)
+  mote esp32 --target esp32/esp32c3 --port /dev/ttyUSB0  build and flash over this port
   mote esp32 --emulate --url http://127.0.0.1:8080 --provision-key KEY --provision-secret SECRET
-  mote esp32 --emulate --build ./greenhouse              an image to push to an emulated board
-  mote esp32 --emulate --flash board.bin --cut 20s       its flash is kept between runs; the power goes after 20 s, and comes back`;
+  mote esp32 --emulate --build ./greenhouse              build an update for an emulated board
+  mote esp32 --emulate --flash board.bin --cut 20s       keep the flash between runs; cut power after 20 s`;
 
 /** `mote esp32`: builds a project for a board, and flashes it or runs it on an emulated chip. */
 export function esp32Command(program: Command): void {
   program
     .command("esp32")
-    .description("build for an ESP32 board and flash it; needs the Moddable SDK, and ESP-IDF but for --check")
-    .argument("[folder]", "a project that `mote new` made (default: the sample application)")
+    .description(
+      "build for an ESP32 board and flash it; requires the Moddable SDK and, except with --check, ESP-IDF",
+    )
+    .argument("[folder]", "project of mote new (default: the sample application)")
     .addOption(
-      new Option("--board <name>", "a known board: sets --target and --flash-size")
+      new Option("--board <name>", "known board; sets --target and --flash-size")
         .choices(BOARD_NAMES)
         .conflicts(["target", "chip"]),
     )
     .option(
       "--target <name>",
-      'the board, as the SDK names it: esp32/nodemcu, esp32/esp32c3, ... (default: "esp32"; with --emulate: of the chip)',
+      'target of the SDK, such as esp32/esp32c3 (default: "esp32"; with --emulate: the chip)',
     )
     .addOption(
-      new Option("--check", "verify all that needs no ESP-IDF, and print sizes").conflicts([
+      new Option("--check", "check the build without ESP-IDF, and print sizes").conflicts([
         "build",
         "emulate",
       ]),
     )
-    .option("--json", "what --check finds, as JSON; exits 1 if something is wrong, all the same")
-    .option("--build", "build the image, say what is in it and where it is; flash and run nothing")
+    .option("--json", "with --check: print JSON; exit code 1 if something is wrong")
+    .option("--build", "build only, and report the image")
     .addOption(
-      new Option("--web <dir>", "write the image there for a web page that flashes boards (ESP Web Tools)")
+      new Option("--web <dir>", "write the image for a flashing web page (ESP Web Tools)")
         .implies({ build: true })
         .conflicts(["check", "emulate"]),
     )
-    .option("--emulate", "run it on an emulated chip, with this machine's network; needs Espressif's QEMU")
+    .option("--emulate", "run on an emulated chip; requires Espressif's QEMU")
     .addOption(
-      new Option("--chip <name>", "to emulate (default: esp32c3)")
+      new Option("--chip <name>", "chip to emulate (default: esp32c3)")
         .choices(EMULATED_CHIPS)
         .implies({ emulate: true }),
     )
     .addOption(
-      new Option(
-        "--flash <file>",
-        "the emulated flash, kept between runs; without it each run begins erased",
-      ).implies({
+      new Option("--flash <file>", "file for the emulated flash (default: each run starts erased)").implies({
         emulate: true,
       }),
     )
     .addOption(
-      new Option(
-        "--cut <duration>",
-        "cut the emulated power after so long; it comes back at once (repeatable)",
-      )
+      new Option("--cut <duration>", "cut the emulated power after this time and restore it (repeatable)")
         .argParser((text: string, before: number[] = []) => [...before, duration(text)])
         .implies({ emulate: true }),
     )
     .addOption(
       new Option(
         "--flash-size <size>",
-        `of the board: ${FLASH_SIZES.map((size) => `${size}MB`).join(", ")} (default: 4MB, or the one of --board)`,
+        `flash size: ${FLASH_SIZES.map((size) => `${size}MB`).join(", ")} (default: 4MB, or the board's)`,
       ).argParser(flashSize),
     )
-    .option("--port <device>", "the serial port of the board (default: the only one)")
+    .option("--port <device>", "serial port of the board (default: the only one)")
     .addOption(
       new Option(
         "--encrypt <mode>",
-        "encrypt flash and NVS; the first start burns fuses of the chip for good",
+        "encrypt flash and NVS; the first start burns eFuses permanently",
       ).choices(ENCRYPTIONS),
     )
-    .option("--secure-boot <key.pem>", "sign the image, and let the chip start nothing else, for good")
-    .option("--debug", "with the debugger's eyes and what is logged")
-    .option("--url <url>", "the platform's base URL, in place of the project's")
-    .option("--ssid <name>", "the Wi-Fi, in place of the project's")
-    .option("--password <text>", "of the Wi-Fi")
-    .option("--provision-key <key>", "in place of the project's")
-    .option("--provision-secret <secret>", "in place of the project's")
-    .option("--token <token>", "an access token, in place of provisioning")
+    .option(
+      "--secure-boot <key.pem>",
+      "sign the image; the chip will then only start signed images, permanently",
+    )
+    .option("--debug", "debug build with logging (xsbug)")
+    .option("--url <url>", "platform URL (default: the project's)")
+    .option("--ssid <name>", "Wi-Fi name (default: the project's)")
+    .option("--password <text>", "Wi-Fi password")
+    .option("--provision-key <key>", "provisioning key (default: the project's)")
+    .option("--provision-secret <secret>", "provisioning secret (default: the project's)")
+    .option("--token <token>", "access token, instead of provisioning")
     .addHelpText("after", HELP)
     .action(async (folder: string | undefined, flags: Esp32Flags) => {
       process.exitCode = await esp32(folder, flags);
@@ -143,7 +142,7 @@ export function esp32Command(program: Command): void {
 function flashSize(text: string): FlashSize {
   const size = FLASH_SIZES.find((known) => text === `${known}` || text === `${known}MB`);
   if (size === undefined)
-    throw new InvalidArgumentError(`It is ${FLASH_SIZES.map((size) => `${size}MB`).join(", ")}.`);
+    throw new InvalidArgumentError(`Expected ${FLASH_SIZES.map((size) => `${size}MB`).join(", ")}.`);
   return size;
 }
 
@@ -151,7 +150,7 @@ async function esp32(folder: string | undefined, flags: Esp32Flags): Promise<num
   const build = optionsOf(folder, flags);
   const doubt = sdkDoubt(build.sdk);
   if (doubt !== undefined) note(doubt);
-  if (flags.json && !flags.check) throw new UsageError("--json is for --check");
+  if (flags.json && !flags.check) throw new UsageError("--json requires --check");
   if (flags.check) return check(build, flags.json === true);
   if (flags.emulate && !flags.build) return emulateBoard(build, flags);
   const image = await buildImage(build);
@@ -213,7 +212,7 @@ async function check(build: BuildOptions, asJson: boolean): Promise<number> {
 
 async function emulateBoard(build: BuildOptions, flags: Esp32Flags): Promise<number> {
   if (flags.debug)
-    throw new UsageError("--debug speaks to the SDK's debugger; --emulate shows a release build");
+    throw new UsageError("--debug cannot be combined with --emulate, which runs a release build");
   const print = (line: string): void => outWhileRead(`${line}\n`);
   return emulate(build, { flash: flags.flash, cuts: flags.cut ?? [], print, stop: stopSignals().stop });
 }

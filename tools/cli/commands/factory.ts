@@ -1,4 +1,4 @@
-// `mote factory`: what each device of a series knows before its first start, as an image of its NVS, written with the program in one go.
+// `mote factory`: makes an NVS image with the settings of each device, and flashes it with the program.
 import { mkdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Command, Option } from "commander";
@@ -24,16 +24,16 @@ interface FactoryFlags {
 }
 
 const HELP = `
-The list has a head, with these columns in any order; all but name may be missing or empty, and what is empty is left to who commissions the device:
-  name      of the device, by which it provisions, and of its file
-  label     the password of its own Wi-Fi, as on its label
-  url       of its platform; a token needs it
-  token     its access token, or
-  key, secret  of the device profile by which it provisions
-  ssid, password  of a Wi-Fi
+The CSV file needs a header with these columns, in any order. All except name are optional; whoever sets up the device fills in empty values:
+  name            device name, also the name of its file
+  label           password of the setup Wi-Fi, as on the label
+  url             platform URL; required with token
+  token           access token, or
+  key, secret     provisioning key and secret of the device profile
+  ssid, password  Wi-Fi
 
-Each image is made by ESP-IDF's nvs_partition_gen, can be read by its owner alone, and holds secrets as they are: docs/security.md says what protects
-them on the board. Needs a program with mote/commission, built or written by mote esp32 --web.
+nvs_partition_gen of ESP-IDF makes the images. Only you can read them, but they contain secrets in plain text. Requires a program with mote/commission,
+built or written by mote esp32 --web.
 
 Examples:
   mote factory ./page --csv devices.csv --out ./images
@@ -42,19 +42,16 @@ Examples:
 export function factoryCommand(program: Command): void {
   program
     .command("factory")
-    .description("make an NVS image for each device of a list, and flash one with its program")
-    .argument(
-      "[folder]",
-      "as mote flash has it: its partition table says how large NVS is (default: this one)",
-    )
-    .requiredOption("--csv <file>", "the devices")
-    .requiredOption("--out <dir>", "where the images go; made if there is none")
-    .option("--device <name>", "erase the board at the port, and write program and NVS for this device")
-    .option("--target <name>", "which build, where there are several")
-    .option("--port <device>", "the serial port of the board (default: the only one)")
+    .description("make NVS images for a list of devices, and flash one")
+    .argument("[folder]", "built project, or folder of mote esp32 --web (default: current)")
+    .requiredOption("--csv <file>", "list of devices")
+    .requiredOption("--out <dir>", "folder for the images; created if missing")
+    .option("--device <name>", "erase the connected board and write program and NVS of this device")
+    .option("--target <name>", "build to use, if there are several")
+    .option("--port <device>", "serial port of the board (default: the only one)")
     .addOption(baudOption())
-    .addOption(new Option("--yes", "erase a board that is not new without asking"))
-    .option("--json", "JSON on the standard output, for programs")
+    .addOption(new Option("--yes", "skip the confirmation prompt"))
+    .option("--json", "print JSON")
     .addHelpText("after", HELP)
     .action(factory);
 }
@@ -65,8 +62,8 @@ async function factory(folder = ".", flags: FactoryFlags): Promise<void> {
   const devices = readDevices(read(flags.csv));
   const chosen = devices.find(({ name }) => name === flags.device);
   if (flags.device !== undefined && !chosen)
-    throw new UsageError(`--device ${flags.device}: ${flags.csv} has no such device`);
-  if (isOpen(flags.csv)) note(`${flags.csv} can be read by others on this machine: chmod 600 ${flags.csv}`);
+    throw new UsageError(`no device "${flags.device}" in ${flags.csv}`);
+  if (isOpen(flags.csv)) note(`Warning: other users can read ${flags.csv} (fix: chmod 600 ${flags.csv}).`);
   const to = resolve(flags.out);
   mkdirSync(to, { recursive: true, mode: 0o700 });
   await refuseTracked(to);
@@ -80,7 +77,7 @@ async function factory(folder = ".", flags: FactoryFlags): Promise<void> {
   await flash(programs, { baud, log: false, erase: true, ...defined({ json, target, port, yes }) }, more);
 }
 
-/** Ctrl-C leaves whole images, and nothing on the way. */
+/** Ctrl-C leaves only complete images. */
 async function makeAll(
   devices: readonly FactoryDevice[],
   folder: string,
@@ -115,19 +112,16 @@ function show(made: readonly Made[], json: boolean | undefined): void {
   ]);
   out(table(["NAME", "IDENTITY", "WI-FI", "LABEL", "IMAGE"], rows));
   const [first] = made;
-  if (first)
-    note(
-      `esptool writes one of them at 0x${first.offset.toString(16)}; --device flashes it with the program`,
-    );
+  if (first) note(`Flash an image with --device, or with esptool at 0x${first.offset.toString(16)}.`);
 }
 
-/** What it has, without saying what it is. */
+/** The given settings, without their values. */
 function gives({ label, values: { token, key, ssid } }: FactoryDevice) {
   const identity = token !== undefined ? "token" : key !== undefined ? "provisioning" : "built in";
   return { identity, wifi: ssid !== undefined, label: label !== undefined };
 }
 
-/** Options that were not given are left out. */
+/** Leaves out undefined options. */
 function defined<T extends object>(given: T): { [K in keyof T]?: NonNullable<T[K]> } {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as never;
 }
@@ -137,12 +131,13 @@ const MOST = 10_000_000;
 function read(path: string): string {
   try {
     const bytes = readFileSync(path);
-    if (bytes.length > MOST) throw new UsageError(`--csv ${path} is larger than ${MOST} bytes`);
+    if (bytes.length > MOST)
+      throw new UsageError(`--csv ${path} is too large: expected at most ${MOST} bytes`);
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(
-      `--csv ${path} can't be read (${error instanceof TypeError ? "it is no UTF-8" : codeOf(error)})`,
+      `cannot read --csv ${path} (${error instanceof TypeError ? "not UTF-8" : codeOf(error)})`,
     );
   }
 }

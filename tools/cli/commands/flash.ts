@@ -1,4 +1,4 @@
-// `mote flash`: a build, or a folder for a web page, onto the board at a serial port; then what it prints.
+// `mote flash`: writes a build to a board over USB, and shows its serial log.
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { INTERRUPTED } from "../../../hosts/node/exit.js";
 import type { Part } from "../../moddable/esp32/flash-image.js";
@@ -24,50 +24,50 @@ export interface FlashFlags {
   json?: boolean;
 }
 
-/** As ESP-IDF has it. */
+/** Default of ESP-IDF. */
 export const FLASH_BAUD = 460_800;
 const [LEAST_BAUD, MOST_BAUD] = [9_600, 5_000_000];
 
 const HELP = `
-Writes the program alone, each part verified: Wi-Fi, token, settings and waiting points stay. It refuses a program for another chip, for a larger
-flash than the board's, and, without --erase, one with another partition table. No other program is ended: a port in use is named.
+Writes and verifies the program only: Wi-Fi, token, settings and queued points stay. Refuses a program for another chip or a larger flash, and, without
+--erase, one with another partition table.
 
-Then it shows what the board prints, crashes with the names of functions, until Ctrl-C. Needs esptool 5 (python3 -m pip install esptool), which
-ESP-IDF brings along.
+Then it shows the serial log until Ctrl-C, and names the functions of a crash. Requires esptool 5, which ESP-IDF includes (or: python3 -m pip install
+esptool).
 
 Examples:
-  mote flash ./greenhouse                        what mote esp32 --build built of it, for the chip that is found
-  mote flash ./page --port /dev/ttyUSB0 --no-log what mote esp32 --web wrote
-  mote flash ./greenhouse --erase                another partition table, or a new beginning`;
+  mote flash ./greenhouse                        a build of mote esp32 --build
+  mote flash ./page --port /dev/ttyUSB0 --no-log a folder of mote esp32 --web
+  mote flash ./greenhouse --erase                erase everything first`;
 
 export const baudOption = (): Option =>
-  new Option("--baud <rate>", "of writing; less at a bad cable").argParser(baud).default(FLASH_BAUD);
+  new Option("--baud <rate>", "baud rate; lower it for a bad cable").argParser(baud).default(FLASH_BAUD);
 
 function baud(text: string): number {
   const rate = Number(text);
   if (Number.isSafeInteger(rate) && rate >= LEAST_BAUD && rate <= MOST_BAUD) return rate;
-  throw new InvalidArgumentError(`It is a number from ${LEAST_BAUD} to ${MOST_BAUD}.`);
+  throw new InvalidArgumentError(`Expected a number from ${LEAST_BAUD} to ${MOST_BAUD}.`);
 }
 
 export function flashCommand(program: Command): void {
   program
     .command("flash")
-    .description("flash a board by its cable with what was built, and show what it prints")
-    .argument("[folder]", "a project that was built, or a folder of mote esp32 --web (default: this one)")
-    .option("--port <device>", "the serial port of the board (default: the only one)")
-    .option("--target <name>", "which build, where there are several for the chip")
+    .description("flash a build over USB, and show the serial log")
+    .argument("[folder]", "built project, or folder of mote esp32 --web (default: current)")
+    .option("--port <device>", "serial port of the board (default: the only one)")
+    .option("--target <name>", "build to use, if there are several for the chip")
     .addOption(baudOption())
-    .option("--erase", "erase all that the board stored, token and waiting points too; asks first")
-    .option("--yes", "do not ask")
-    .option("--no-log", "end when it is written")
-    .option("--json", "JSON on the standard output, for programs; no log")
+    .option("--erase", "erase the board first, including token and queued points")
+    .option("--yes", "skip the confirmation prompt")
+    .option("--no-log", "do not show the serial log")
+    .option("--json", "print JSON, without the serial log")
     .addHelpText("after", HELP)
     .action(async (folder = ".", flags: FlashFlags) => {
       await flash(findFirmware(folder), flags);
     });
 }
 
-/** Writes what fits the board, `more` beside it, and shows its log if that is wanted. */
+/** Writes the matching program and `more`, then shows the serial log. */
 export async function flash(
   programs: readonly Flashable[],
   flags: FlashFlags,
@@ -100,11 +100,11 @@ export async function flash(
     `written   ${flashed.firmware.parts.length} parts, ${flashed.bytes.toLocaleString("en")} bytes, verified`,
   );
   if (flags.log) await showLog(flashed, say);
-  else note("a board that does not start is in its download mode still: let go of BOOT and press RESET");
+  else note("If the board does not start, release BOOT and press RESET.");
   return flashed;
 }
 
-/** Ctrl-C ends esptool; this stays to say what that means. */
+/** Ctrl-C ends esptool; Mote then explains the state of the board. */
 async function whole<T>(work: () => Promise<T>): Promise<T> {
   let isInterrupted = false;
   const note = (): void => {
@@ -115,7 +115,7 @@ async function whole<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (!isInterrupted) throw error;
-    throw new ExitError(INTERRUPTED, "interrupted; if it had begun to write, flash the board again", {
+    throw new ExitError(INTERRUPTED, "interrupted; flash the board again if writing had started", {
       cause: error,
     });
   } finally {
@@ -141,7 +141,7 @@ async function showLog({ cable, firmware }: Flashed, say: (line: string) => void
   const { folder, chip } = firmware;
   const decode = folder === undefined ? () => [] : decoder({ directory: folder, folder, chip }, process.env);
   say(
-    `-- what ${cable.path} prints; Ctrl-C ends it${folder === undefined ? ". A crash has no names of functions here: they come from a build" : ""}`,
+    `-- log of ${cable.path}; press Ctrl-C to stop${folder === undefined ? ". Function names of crashes need a build" : ""}`,
   );
   await followSerial({
     port: cable.path,
@@ -156,5 +156,5 @@ async function showLog({ cable, firmware }: Flashed, say: (line: string) => void
   });
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: of ESP-IDF's log levels
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colours of ESP-IDF's log
 const COLOUR = /\u001b\[[\d;]*m/g;

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import type { Session } from "../../operator/rest.js";
-import { askSecret } from "../ask.js";
+import { askSecret, readSecret } from "../ask.js";
 import { forgetLogin, loginPath, readLogin, writeLogin } from "../operator/login-file.js";
 import { LIMITS, logIn, notLoggedIn } from "../operator/operator.js";
 import { chosenPlatform, platformName, readSettings, writeSettings } from "../operator/settings.js";
@@ -8,18 +8,20 @@ import { note } from "../output/table.js";
 import { UsageError } from "../usage.js";
 
 const HELP = `
-The password is taken from MOTE_PLATFORM_PASSWORD, or asked for on the terminal. What is kept is the session, not the password, in
-mote/login.json of the configuration directory (or MOTE_LOGIN), which only you can read. With --platform it is kept under that name beside it,
-and the commands that follow are for that platform: mote config shows all, mote config use NAME goes to another.
+Mote asks for the password, unless --password-stdin or MOTE_PLATFORM_PASSWORD provides it. It saves the session, not the password, in mote/login.json
+of your configuration directory (or MOTE_LOGIN); only you can read the file. --platform saves the login under a name and uses it from then on.
+List saved logins: mote config. Switch: mote config use NAME.
 
 Examples:
   mote login --url https://platform.example.com --username tenant@example.com
-  mote login --platform home --url http://127.0.0.1:8080 --username tenant@thingsboard.org`;
+  mote login --platform home --url http://127.0.0.1:8080 --username tenant@thingsboard.org
+  mote login --url http://127.0.0.1:8080 --username tenant@thingsboard.org --password-stdin < password.txt`;
 
 interface LoginFlags {
   url?: string;
   username?: string;
   platform?: string;
+  passwordStdin?: true;
 }
 
 const platformOption = (description: string): Option =>
@@ -28,14 +30,13 @@ const platformOption = (description: string): Option =>
 export function loginCommand(program: Command): void {
   program
     .command("login")
-    .description("log in at a platform, for the commands of an operator")
-    .addOption(new Option("--url <url>", "of the platform").env("MOTE_PLATFORM_URL"))
+    .description("log in to a platform")
+    .addOption(new Option("--url <url>", "platform URL").env("MOTE_PLATFORM_URL"))
     .addOption(
-      new Option("--username <name>", "name of a tenant administrator or a customer's user").env(
-        "MOTE_PLATFORM_USERNAME",
-      ),
+      new Option("--username <name>", "tenant administrator or customer user").env("MOTE_PLATFORM_USERNAME"),
     )
-    .addOption(platformOption("keep it under this name, beside others"))
+    .addOption(platformOption("save the login under this name"))
+    .option("--password-stdin", "read the password from standard input")
     .addHelpText("after", HELP)
     .action(login);
 }
@@ -47,29 +48,32 @@ async function login(flags: LoginFlags): Promise<void> {
   const url = flags.url ?? before?.url;
   const username = flags.username ?? before?.username;
   if (url === undefined || username === undefined)
-    throw new UsageError(
-      "--url URL and --username NAME are needed (or MOTE_PLATFORM_URL, MOTE_PLATFORM_USERNAME)",
-    );
-  // Nobody should type a password that can't be used.
+    throw new UsageError("missing --url or --username (or MOTE_PLATFORM_URL, MOTE_PLATFORM_USERNAME)");
+  // Check the URL before anybody types a password.
   notLoggedIn(url);
-  const password = process.env.MOTE_PLATFORM_PASSWORD ?? (await askSecret(`Password of ${username}: `));
-  if (!password)
-    throw new UsageError("the password is needed: MOTE_PLATFORM_PASSWORD, or a terminal to ask on");
+  const password = await passwordFor(username, flags);
+  if (!password) throw new UsageError("missing password: use --password-stdin or MOTE_PLATFORM_PASSWORD");
   const keep = (session: Session): void => writeLogin({ url, username, ...session }, path);
   const { authority = "" } = await logIn(url, username, password, keep);
   const { platform, ...settings } = readSettings();
   if (platform !== name) writeSettings({ ...settings, ...(name !== undefined && { platform: name }) });
-  note(`Logged in at ${url} as ${username}; kept in ${path}`);
+  note(`Logged in to ${url} as ${username}. Saved in ${path}.`);
   if (Object.hasOwn(LIMITS, authority)) note(`Note: ${LIMITS[authority]}.`);
+}
+
+function passwordFor(username: string, { passwordStdin }: LoginFlags): Promise<string | undefined> {
+  if (passwordStdin) return readSecret();
+  const { MOTE_PLATFORM_PASSWORD: given } = process.env;
+  return given === undefined ? askSecret(`Password for ${username}: `) : Promise.resolve(given);
 }
 
 export function logoutCommand(program: Command): void {
   program
     .command("logout")
-    .description("forget the login")
-    .addOption(platformOption("of the platform of this name (default: the one in use)"))
+    .description("delete the saved login")
+    .addOption(platformOption("saved login NAME (default: the one in use)"))
     .action(({ platform }: { platform?: string }) => {
       const path = loginPath(chosenPlatform(platform));
-      note(forgetLogin(path) ? "The login is forgotten." : "There was no login.");
+      note(forgetLogin(path) ? "Logged out." : "Not logged in.");
     });
 }

@@ -1,4 +1,4 @@
-// `mote logs`: what devices asked of the local platform, and what they got; or the lines that a device keeps itself.
+// `mote logs`: requests that devices sent to the local platform, or the device log.
 import type { Command } from "commander";
 import { Option } from "commander";
 import { FAILED } from "../../../hosts/node/exit.js";
@@ -26,17 +26,16 @@ interface LogsFlags {
   json?: boolean;
 }
 
-/** What all of them have in common. */
+/** Common prefix of all paths. */
 const DEVICE_API = /^\/api\/v1\/(?:\*+\/)?/;
 
 const HELP = `
-One line for each request: time, device, method, path, status, how long it took, what the switchboard of faults did, the body's beginning. Tokens are
-left out. Status 0: there was no answer. With --json an object a line. Only the local platform keeps them, the last 1,000, and shows them to the
-tenant's login.
+Without --device: requests that devices sent to the local platform, one per line: time, device, method, path, status, duration, injected faults and start
+of the body. Tokens are removed. Status 0: no answer. The local platform keeps the last 1,000 requests; the tenant can read them.
 
-With --device the device itself is asked, by the RPC mote.log, for the lines that it keeps over a restart and a crash: uptime, level, text. The local platform
-is not needed. Exit code 4: it did not answer; 5: its image keeps no lines. The shared attribute moteLogLevel (debug, info, warn, error) has it keep
-more, or less, for an hour. A line with a backtrace: mote decode.
+With --device: the device log, read by the RPC mote.log from any platform: uptime, level and text. The log survives restarts and crashes. Exit code 4: the
+device did not answer; 5: its image has no log. Set the shared attribute moteLogLevel (debug, info, warn, error) to change the level for an hour. Decode a
+backtrace with mote decode.
 
 Examples:
   mote logs greenhouse-7
@@ -44,26 +43,26 @@ Examples:
   mote logs greenhouse-7 --device --level warn
   mote logs greenhouse-7 --device --follow`;
 
-/** Between two looks, by default: at the local platform, and at a device, which pays for each. */
+/** Default time between two reads. Each read costs a device energy. */
 const INTERVAL_MS = 1_000;
 const DEVICE_INTERVAL_MS = 5_000;
 
 export function logsCommand(program: Command): void {
   const logs = program
     .command("logs")
-    .description("show what devices asked of the local platform, or what a device keeps of its own lines");
+    .description("show requests to the local platform, or the log of a device");
   operatorOptions(wideOption(logs))
-    .argument("[device]", "its name; with --device name or id (default: all)")
-    .option("--device", "the lines that the device itself keeps")
-    .addOption(new Option("--level <level>", "with --device: of this level and above").choices(LEVELS))
-    .option("-f, --follow", "go on with those that come")
+    .argument("[device]", "device name; with --device also its id (default: all)")
+    .option("--device", "show the device log")
+    .addOption(new Option("--level <level>", "with --device: minimum level").choices(LEVELS))
+    .option("-f, --follow", "keep printing new lines")
     .addOption(
       durationOption(
         "--interval <duration>",
-        "between two looks, with --follow (default: 1s; with --device 5s)",
+        "with --follow: time between two reads (default: 1s; with --device 5s)",
       ),
     )
-    .option("--limit <number>", "of those that there are, the last", count, 20)
+    .option("--limit <number>", "number of last lines to show", count, 20)
     .addHelpText("after", HELP)
     .action(logsOf);
 }
@@ -71,10 +70,10 @@ export function logsCommand(program: Command): void {
 async function logsOf(device: string | undefined, flags: LogsFlags): Promise<void> {
   const { interval = flags.device ? DEVICE_INTERVAL_MS : INTERVAL_MS } = flags;
   if (flags.device) {
-    if (device === undefined) throw new UsageError("--device needs a name: mote logs greenhouse-7 --device");
+    if (device === undefined) throw new UsageError("missing device name (expected: mote logs NAME --device)");
     return showDeviceLines(device, { ...flags, intervalMs: interval });
   }
-  if (flags.level !== undefined) throw new UsageError("--level is for --device");
+  if (flags.level !== undefined) throw new UsageError("--level requires --device");
   await operateUntilStopped(flags, (operator) => showRequests(operator, device, { ...flags, interval }));
 }
 
@@ -89,7 +88,7 @@ async function showRequests(
   const found = all.filter(fits);
   for (const one of found.slice(-flags.limit)) out(lineOf(one, flags));
   if (found.length === 0)
-    note(device === undefined ? "No device asked anything yet." : `Nothing from ${cell(device)} yet.`);
+    note(device === undefined ? "No requests yet." : `No requests from ${cell(device)} yet.`);
   let before = all;
   while (flags.follow && !stop.aborted) {
     await pause(flags.interval, stop);
@@ -100,18 +99,18 @@ async function showRequests(
   }
 }
 
-/** Throws ExitError for a platform that keeps no such list. */
+/** Throws ExitError if the platform does not list requests. */
 async function read(operator: Operator): Promise<LoggedRequest[]> {
   try {
     return await operator.requests();
   } catch (error) {
     if (!(error instanceof OperatorError) || error.status !== 404) throw error;
-    const why = "only a local platform lists the requests of devices";
+    const why = "only a local platform lists requests (device log: mote logs NAME --device)";
     throw new ExitError(FAILED, `${operator.url}: ${why}`, { cause: error });
   }
 }
 
-/** What came after the last that was there before; all of it where the platform was restarted. */
+/** Requests after the last known one; all of them after a restart of the platform. */
 function since(before: readonly LoggedRequest[], now: readonly LoggedRequest[]): LoggedRequest[] {
   const last = before.at(-1);
   if (!last) return [...now];

@@ -1,17 +1,15 @@
-// `mote profiles`: the device profiles of the platform.
+// `mote profiles`: lists device profiles.
 import type { Command } from "commander";
-import { UNANSWERED } from "../../../hosts/node/exit.js";
 import type { Operator } from "../../operator/operator.js";
 import type { DeviceProfile } from "../../operator/shapes.js";
-import { ExitError } from "../exit-error.js";
 import { eachOf, type OperatorFlags, operate, operatorOptions, wideOption } from "../operator/operator.js";
-import { out, outJson, plain, table } from "../output/table.js";
+import { note, out, outJson, plain, table } from "../output/table.js";
 
 interface ProfilesFlags extends OperatorFlags {
   wide?: boolean;
 }
 
-/** `provisioning`: the platform's name of the strategy. Its key and secret are not shown. */
+/** `provisioning`: the platform's name of the strategy. Key and secret are not shown. */
 interface ShownProfile {
   id: string;
   name: string;
@@ -29,15 +27,16 @@ const STRATEGIES: Readonly<Record<string, string>> = {
 };
 
 export function profilesCommand(program: Command): void {
-  wideOption(operatorOptions(program.command("profiles").description("list device profiles")))
-    .argument("[text]", "only those whose name holds it")
+  const profiles = program.command("profiles").description("list device profiles");
+  wideOption(operatorOptions(profiles.command("list", { isDefault: true })))
+    .description("list device profiles")
+    .argument("[text]", "part of the name")
     .action((text: string | undefined, flags: ProfilesFlags) =>
       operate(flags, async (operator) => {
         const shown = await eachOf(await all(operator, text), AT_A_TIME, (one) => show(operator, one));
         if (flags.json) outJson(shown);
         else if (shown.length > 0) out(table(["NAME", "PROVISIONING", "FIRMWARE"], shown.map(rowOf), flags));
-        if (shown.length === 0)
-          throw new ExitError(UNANSWERED, `no device profile's name holds "${plain(text ?? "")}"`);
+        else note(`No device profile matches "${plain(text ?? "")}".`);
       }),
     );
 }

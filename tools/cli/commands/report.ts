@@ -13,15 +13,19 @@ const APIS: Readonly<Record<string, string>> = {
 };
 
 const HELP = `
-The login is --jwt, or --username with the password in MOTE_PLATFORM_PASSWORD or asked for on the terminal, or the one of mote login.
+Log in with --jwt, with --username (the password comes from MOTE_PLATFORM_PASSWORD or a prompt), or with mote login.
 
-Times are dates (2026-01-31, 2026-01-31T12:00), milliseconds since 1970, -7d, -12h, -30m, today, yesterday or now; without them the view's own
-range holds. --to a day includes all of it. Dates come as milliseconds and stay so, except in columns that --date names: those become ISO 8601 in UTC.
+Times are dates (2026-01-31, 2026-01-31T12:00), milliseconds since 1970, -7d, -12h, -30m, today, yesterday or now. The default is the view's own range. A
+day given to --to is included. Dates stay milliseconds, unless --date names the column: then they become ISO 8601 in UTC.
 
-A file appears when it is whole. In CSV a text that a spreadsheet would run as a formula gets a ' in front.
+The file appears when it is complete. CSV output prefixes formulas with '.
 
-Exit codes: 1 no connection, no end before the deadline, a report that broke off or can't be read, 500 and more; 2 wrong usage; 3 refused (wrong login, 400, 403, 404, 415);
-6 no rows; 7 too many requests (429) or not available (503) until the deadline.
+Exit codes:
+  1  no connection or answer, an incomplete report, or status 5xx
+  2  wrong usage
+  3  refused: wrong login, or status 400, 403, 404 or 415
+  6  no rows
+  7  status 429 or 503 until the deadline
 
 Examples:
   mote report --url https://analytics.example.com --view 3f2504e0-4f89-41d3-9a0c-0305e82c3301
@@ -30,71 +34,71 @@ Examples:
 export function reportCommand(program: Command): void {
   program
     .command("report")
-    .description("write the report of a saved table view to the terminal or a file")
+    .description("print the report of a saved table view, or write it to a file")
     .addOption(
-      new Option("--view <view>", "the view's UUID or its link").argParser(viewId).makeOptionMandatory(),
+      new Option("--view <view>", "UUID or link of the view").argParser(viewId).makeOptionMandatory(),
     )
     .addOption(
-      new Option("--url <url>", "of the analytics server (default: that of the login)").env(
+      new Option("--url <url>", "URL of the analytics server (default: the saved login's)").env(
         "MOTE_PLATFORM_URL",
       ),
     )
-    .option("--auth-url <url>", "where users log in, if that is elsewhere")
-    .option("--from <time>", "the first to report", (text) => since1970(parseTime(text)))
-    .option("--to <time>", "the last to report", (text) => since1970(parseLast(text)))
-    .option("--filter <name=value>", "what passes a filter of the view; again for more", filter)
-    .option("--date <label>", "a column that holds dates; again for more", (label, before: string[] = []) => [
+    .option("--auth-url <url>", "login server, if it is another one")
+    .option("--from <time>", "start of the range", (text) => since1970(parseTime(text)))
+    .option("--to <time>", "end of the range", (text) => since1970(parseLast(text)))
+    .option("--filter <name=value>", "value for a filter of the view (repeatable)", filter)
+    .option("--date <label>", "column with dates (repeatable)", (label, before: string[] = []) => [
       ...before,
       label,
     ])
     .addOption(
       new Option(
         "--format <format>",
-        "default: by the file's ending; table on a terminal, csv elsewhere",
+        "output format (default: by file extension; table on a terminal, else csv)",
       ).choices(FORMATS),
     )
-    .addOption(new Option("--json", "the same as --format json").implies({ format: "json" }))
+    .addOption(new Option("--json", "same as --format json").implies({ format: "json" }))
     .option("-o, --output <file>", "write to a file")
-    .addOption(new Option("--username <name>", "log in as").env("MOTE_PLATFORM_USERNAME"))
+    .addOption(new Option("--username <name>", "user to log in as").env("MOTE_PLATFORM_USERNAME"))
     .addOption(
       new Option(
         "--password <password>",
-        "better given by MOTE_PLATFORM_PASSWORD: arguments can be seen by others",
+        "password; prefer MOTE_PLATFORM_PASSWORD, because other users can see arguments",
       ),
     )
-    .addOption(new Option("--jwt <token>", "in place of a login").env("MOTE_PLATFORM_JWT"))
+    .addOption(new Option("--jwt <token>", "token to use instead of a login").env("MOTE_PLATFORM_JWT"))
     .addOption(
-      new Option("--api <path>", "of the API below the URL; older servers: trendz")
+      new Option("--api <path>", "API path below the URL; older servers: trendz")
         .default(APIS.analytics, "analytics")
         .argParser(apiPath),
     )
     .addOption(
-      new Option("--jwt-in <place>", "where the token goes")
+      new Option("--jwt-in <place>", "where to send the token")
         .choices(["header", "bearer", "query"])
         .default("header"),
     )
-    .addOption(durationOption("--deadline <duration>", "for all of it", "10m"))
-    .option("--ca <file>", "certificates (PEM) to trust in place of the usual ones")
+    .addOption(durationOption("--deadline <duration>", "maximum total time", "10m"))
+    .option("--ca <file>", "trust only these CA certificates (PEM)")
     .addHelpText("after", HELP)
     .action(async (flags: ReportFlags & { password?: string }, command: Command) => {
-      // What is typed counts more than what the environment holds.
+      // Typed options override the environment.
       const typed = (name: string): boolean => command.getOptionValueSource(name) === "cli";
-      if (typed("jwt") && typed("username")) throw new UsageError("it is --jwt or --username, not both");
+      if (typed("jwt") && typed("username")) throw new UsageError("use either --jwt or --username");
       if (typed("username")) delete flags.jwt;
       if (flags.from !== undefined && flags.to !== undefined && flags.from > flags.to)
-        throw new UsageError("--from is later than --to");
-      // Only this command pays for loading the client.
+        throw new UsageError("--from must not be later than --to");
+      // Load the client only for this command.
       const { writeReport } = await import("../report/report.js");
       await writeReport(flags, flags.ca === undefined ? undefined : certificates("--ca", load(flags.ca)));
     });
 }
 
-/** `NAME=VALUE`, added to what was given before. For commander. */
+/** Adds `NAME=VALUE` to the previous values. For commander. */
 function filter(text: string, before: Record<string, string[]> = {}): Record<string, string[]> {
   const at = text.indexOf("=");
-  if (at < 1) throw new InvalidArgumentError("It is NAME=VALUE.");
+  if (at < 1) throw new InvalidArgumentError("Expected NAME=VALUE.");
   const name = text.slice(0, at);
-  if (name === "__proto__") throw new InvalidArgumentError("No filter has that name.");
+  if (name === "__proto__") throw new InvalidArgumentError("Invalid filter name.");
   return {
     ...before,
     [name]: [...(Object.hasOwn(before, name) ? (before[name] ?? []) : []), text.slice(at + 1)],
@@ -103,14 +107,14 @@ function filter(text: string, before: Record<string, string[]> = {}): Record<str
 
 /** For commander. */
 function since1970(ts: number): number {
-  if (ts < 0) throw new InvalidArgumentError("Reports begin in 1970.");
+  if (ts < 0) throw new InvalidArgumentError("Must not be before 1970.");
   return ts;
 }
 
 function apiPath(text: string): string {
   const known = Object.hasOwn(APIS, text) ? APIS[text] : undefined;
   if (known === undefined && !text.startsWith("/"))
-    throw new InvalidArgumentError("It is analytics, trendz or a path that begins with /.");
+    throw new InvalidArgumentError("Expected analytics, trendz or a path that starts with /.");
   return known ?? text;
 }
 
@@ -118,6 +122,6 @@ function load(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw new UsageError(`--ca ${path} can't be read (${codeOf(error)})`);
+    throw new UsageError(`cannot read --ca ${path} (${codeOf(error)})`);
   }
 }

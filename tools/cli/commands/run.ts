@@ -37,21 +37,20 @@ interface RunFlags {
   firmwareHost: readonly string[];
   durable: boolean;
   commission?: true | "again";
-  /** PEM, of commissioning. */
+  /** PEM from commissioning. */
   keptCa?: string | undefined;
 }
 
 const HELP = `
-Either --token, or --provision-key and --provision-secret are needed. Secrets are better given by the environment: arguments
-can be seen by other users of the machine.
+Requires --token, or --provision-key and --provision-secret. Prefer environment variables for secrets: other users can see arguments.
 
-The state directory keeps the access token, the telemetry that waits, two firmware slots and what is known of the platform.
---app puts its image in when the file differs from the last one put in; an update that came from the platform since then stays.
+The state directory stores the access token, queued telemetry, two firmware slots and settings. --app installs an image if the file differs from the last
+installed file; a newer update from the platform stays.
 
-With --commission a page on this machine asks for what is not given, checks it by connecting, and keeps it in the state directory: the runs after it
-need neither address nor secret. What the command line says comes before what was kept.
+--commission opens a setup page on this machine for missing settings. It checks them by connecting and saves them in the state directory. The command line
+overrides saved settings.
 
-Ctrl-C stops in good order, a second one at once.
+Ctrl-C stops cleanly, a second Ctrl-C at once.
 
 Example:
   mote run --url http://127.0.0.1:8080 --provision-key KEY --provision-secret SECRET --state ./greenhouse-7`;
@@ -59,62 +58,62 @@ Example:
 export function runCommand(program: Command): void {
   program
     .command("run")
-    .description("run one device against a platform, with firmware slots and a supervisor")
-    .addOption(new Option("--url <url>", "of the platform, http:// or https://").env("MOTE_URL"))
-    .addOption(new Option("--token <token>", "the device's access token").env("MOTE_TOKEN"))
-    .addOption(new Option("--provision-key <key>", "of the device profile").env("MOTE_PROVISION_KEY"))
+    .description("run a device, with firmware updates and a supervisor")
+    .addOption(new Option("--url <url>", "platform URL (http or https)").env("MOTE_URL"))
+    .addOption(new Option("--token <token>", "access token of the device").env("MOTE_TOKEN"))
     .addOption(
-      new Option("--provision-secret <secret>", "of the device profile").env("MOTE_PROVISION_SECRET"),
+      new Option("--provision-key <key>", "provisioning key of the device profile").env("MOTE_PROVISION_KEY"),
     )
     .addOption(
-      new Option("--device-name <name>", "for provisioning (default: mote-<hardware id>)").env(
+      new Option("--provision-secret <secret>", "provisioning secret of the device profile").env(
+        "MOTE_PROVISION_SECRET",
+      ),
+    )
+    .addOption(
+      new Option("--device-name <name>", "name to provision (default: mote-<hardware id>)").env(
         "MOTE_DEVICE_NAME",
       ),
     )
     .addOption(
-      new Option("--state <dir>", "what outlives a restart; made if there is none").env("MOTE_STATE"),
+      new Option("--state <dir>", "directory for persistent state; created if missing").env("MOTE_STATE"),
     )
-    .addOption(new Option("--app <file>", "the firmware image (default: uptime and memory)").env("MOTE_APP"))
     .addOption(
-      durationOption("--interval <duration>", "between two samples of the application", "1s").env(
-        "MOTE_INTERVAL",
-      ),
+      new Option("--app <file>", "firmware image (default: reports uptime and memory)").env("MOTE_APP"),
     )
-    .option("--cycle <n>", "sleep between two samples, and connect in every n-th wake only", Number)
+    .addOption(durationOption("--interval <duration>", "time between two samples", "1s").env("MOTE_INTERVAL"))
+    .option("--cycle <n>", "sleep between samples and connect on every n-th wake", Number)
     .addOption(connectionsOption("3").env("MOTE_CONNECTIONS"))
     .addOption(
-      new Option("--timestamps <whose>", "time stamps of telemetry")
+      new Option("--timestamps <whose>", "source of telemetry time stamps")
         .env("MOTE_TIMESTAMPS")
         .choices(["device", "platform"])
         .default("device"),
     )
     .addOption(
-      new Option("--log <format>", "lines for people, or one JSON object per line")
+      new Option("--log <format>", "log as text, or as one JSON object per line")
         .env("MOTE_LOG")
         .choices(["text", "json"])
         .default("text"),
     )
-    .addOption(new Option("--json", "the same as --log json").implies({ log: "json" }))
-    .addOption(
-      new Option("--ca <file>", "certificates (PEM) to trust in place of the usual ones").env("MOTE_CA"),
-    )
-    .option("--exit-on-refusal", "end with exit code 3 when the platform refuses the device")
+    .addOption(new Option("--json", "same as --log json").implies({ log: "json" }))
+    .addOption(new Option("--ca <file>", "trust only these CA certificates (PEM)").env("MOTE_CA"))
+    .option("--exit-on-refusal", "exit with code 3 if the platform refuses the device")
     .option(
       "--allow-http-firmware",
-      "take updates over http from other machines too (anyone on the way can change them)",
+      "accept updates over http from other machines (insecure: others can alter them)",
     )
     .option(
       "--firmware-host <host>",
-      "take updates by URL from there: files.example.com, or with its port (repeatable)",
+      "accept updates by URL from this host[:port] (repeatable)",
       (host: string, before: string[]) => [...before, host],
       [],
     )
-    .option("--insecure-tls", "trust any certificate: for tests, as anyone on the way reads the token")
-    .option("--no-durable", "keep waiting telemetry in memory only")
+    .option("--insecure-tls", "accept any certificate (insecure: others can read the token)")
+    .option("--no-durable", "queue telemetry in memory only")
     .addOption(
       new Option(
         "--commission [again]",
-        "ask for the platform on a page of this machine, unless that was done; again: in any case",
+        "open a setup page for missing settings; again: ignore saved ones",
       ).choices(["again"]),
     )
     .addHelpText("after", HELP)
@@ -131,10 +130,10 @@ async function run(given: RunFlags): Promise<void> {
   process.exit(code);
 }
 
-/** An old container needs as long to stop, at most, when a new one replaces it. */
+/** Longest time that a replaced container may take to stop. */
 const REPLACED_MS = 60_000;
 
-/** Until it is stopped, or reset: then other values are stored. `again`: after a reset. */
+/** Runs until a stop or a reset. `again`: after a reset, with other stored values. */
 async function runOnce(given: RunFlags, life: Life, again: boolean): Promise<number> {
   const { state } = given;
   let lease: Lease | undefined;
@@ -160,7 +159,7 @@ async function runOnce(given: RunFlags, life: Life, again: boolean): Promise<num
   }
 }
 
-/** Waits for another process of the state directory to stop, if it runs in another container. */
+/** Takes the state directory. Waits for a process in another container to stop. */
 function take(stateDir: string, { log }: RunFlags, { stop }: Life): Promise<Lease> {
   const lines = new Lines(process.stdout, log, hiding([]));
   const tell = (line: string): void => lines.tell({ event: "log", level: "warn", line });
@@ -168,14 +167,14 @@ function take(stateDir: string, { log }: RunFlags, { stop }: Life): Promise<Leas
   return Lease.ofRun(stateDir, { tell, stop, waitMs: REPLACED_MS });
 }
 
-/** An error that is not about usage is one of the state directory. */
+/** Other errors come from the state directory. */
 function inState(error: unknown): Error {
   if (error instanceof LockedError || error instanceof UsageError) return error;
   const message = error instanceof Error ? error.message : "unknown";
-  return new Error(`the state directory can't be used: ${message}`, { cause: error });
+  return new Error(`cannot use the state directory: ${message}`, { cause: error });
 }
 
-/** The flags with stored values in their gaps, after the owner was asked if the flags say so. */
+/** Completes the flags with saved settings, or asks the owner on the setup page. */
 async function commissioned(
   flags: RunFlags,
   stateDir: string,
@@ -192,7 +191,7 @@ async function commissioned(
   const open = (page: string): void => lines.tell({ event: "commissioning", url: page });
   const done = await commission({ stateDir, lease, given, deviceName, ca, stop, open });
   if (done) lines.tell({ event: "commissioned" });
-  // What the owner said last comes before what the command line said first.
+  // The owner's answer overrides the command line.
   return withValues(flags, done ? joined(storedValues(stateDir, lease, url), given) : before);
 }
 
@@ -207,15 +206,15 @@ function withValues(flags: RunFlags, { url, ca, token, key, secret }: Values): R
   };
 }
 
-/** Throws UsageError with all that is wrong. */
+/** Throws UsageError listing all problems. */
 function configure(flags: RunFlags): WorkerConfig {
   const { url, token, provisionKey, provisionSecret, deviceName, state } = flags;
   const wrong: string[] = [];
-  if (!url) wrong.push("--url is needed (or MOTE_URL, or --commission)");
-  if (!state) wrong.push("--state is needed (or MOTE_STATE)");
+  if (!url) wrong.push("missing --url (or MOTE_URL, or --commission)");
+  if (!state) wrong.push("missing --state (or MOTE_STATE)");
   if (!token && !(provisionKey && provisionSecret)) {
     wrong.push(
-      "--token, or --provision-key and --provision-secret, are needed (or MOTE_TOKEN, MOTE_PROVISION_KEY, MOTE_PROVISION_SECRET, or --commission)",
+      "missing --token, or --provision-key and --provision-secret (or MOTE_TOKEN, MOTE_PROVISION_KEY and MOTE_PROVISION_SECRET, or --commission)",
     );
   }
   const provisioning = provisionKey &&
@@ -236,7 +235,7 @@ function configure(flags: RunFlags): WorkerConfig {
     firmwareHosts: flags.firmwareHost,
     exitOnRefusal: flags.exitOnRefusal === true,
   };
-  // The agent knows its own options best; without an identity it would only repeat what is said above.
+  // The agent checks the other options. Without an identity it would repeat the errors above.
   if (config.token || config.provisioning) wrong.push(...agentFinds(config));
   if (wrong.length > 0) throw new UsageError(wrong.join("\n       "));
   return config;
@@ -252,7 +251,7 @@ function agentFinds(config: WorkerConfig): string[] {
   }
 }
 
-/** The agent's names of its options as those of the command line. */
+/** Replaces the agent's option names by those of the command line. */
 function inOptions(message: string): string {
   return message
     .replace("baseUrl", "--url")
@@ -269,6 +268,6 @@ function load(option: string, path: string): Buffer {
   try {
     return readFileSync(path);
   } catch (error) {
-    throw new UsageError(`${option} ${path} can't be read (${codeOf(error)})`);
+    throw new UsageError(`cannot read ${option} ${path} (${codeOf(error)})`);
   }
 }

@@ -9,20 +9,20 @@ interface StartFlags {
   interval: number;
 }
 
-/** `mote start`: a local platform and an agent side by side, to look at. */
+/** `mote start`: runs a local platform and a simulated device. */
 export function startCommand(program: Command): void {
   program
     .command("start")
-    .description("start a local platform and an agent beside it, and show what goes on")
+    .description("start a local platform and a device, and show live values")
     .addOption(
       durationOption(
         "--for <duration>",
-        "the tour: shows each capability and ends, after this time at the latest; 30s is enough",
+        "show each capability in a tour that takes at most this time; 30s is enough",
       ),
     )
-    .option("--state <dir>", "keep the agent's state there (default: a temporary directory)")
-    .option("--port <number>", "of the platform (default: 8080 if it is free, otherwise any)", port)
-    .addOption(durationOption("--interval <duration>", "between two points", "1s"))
+    .option("--state <dir>", "state directory of the device (default: temporary)")
+    .option("--port <number>", "port of the platform (default: 8080, or any free port)", port)
+    .addOption(durationOption("--interval <duration>", "time between two points", "1s"))
     .action(async (flags: StartFlags) => {
       const { for: forMs, state: stateDir, port, interval: intervalMs } = flags;
       process.exitCode = await start({ forMs, stateDir, port, intervalMs });

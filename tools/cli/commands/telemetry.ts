@@ -18,8 +18,8 @@ interface TelemetryFlags extends OperatorFlags {
 }
 
 const HELP = `
-Without --from and --to: the latest value of each key. Times are dates (2026-01-31, 2026-01-31T12:00), milliseconds since 1970, -7d, -12h, -30m,
-today, yesterday or now; --to a day includes all of it.
+Shows the latest value of each key, or with --from or --to a time range. Times are dates (2026-01-31, 2026-01-31T12:00), milliseconds since 1970, -7d,
+-12h, -30m, today, yesterday or now. A day given to --to is included. Tables round numbers; --json and csv do not.
 
 Examples:
   mote telemetry greenhouse-7
@@ -27,24 +27,27 @@ Examples:
   mote telemetry greenhouse-7 temperature --from yesterday --to yesterday --format csv > day.csv`;
 
 export function telemetryCommand(program: Command): void {
-  const command = program.command("telemetry");
-  wideOption(operatorOptions(command.description("show telemetry of a device: the latest, or a time range")))
+  const telemetry = program.command("telemetry").description("show telemetry of a device");
+  telemetry.addHelpText("after", HELP);
+  wideOption(operatorOptions(telemetry.command("get", { isDefault: true })))
+    .description("show the latest values, or a time range")
     .argument("<device>", "name or id")
-    .argument("[key...]", "default: all keys")
-    .option("--from <time>", "the first to show", (text) => parseTime(text))
-    .option("--to <time>", "the last to show (default: now)", (text) => parseLast(text))
-    .option("--limit <number>", "of rows", count, 10_000)
-    .addOption(new Option("--format <format>").choices(["table", "csv", "json"]).default("table"))
-    .addHelpText("after", HELP)
-    .action(telemetry);
+    .argument("[key...]", "telemetry keys (default: all)")
+    .option("--from <time>", "start of the range", (text) => parseTime(text))
+    .option("--to <time>", "end of the range (default: now)", (text) => parseLast(text))
+    .option("--limit <number>", "maximum number of rows", count, 10_000)
+    .addOption(
+      new Option("--format <format>", "output format").choices(["table", "csv", "json"]).default("table"),
+    )
+    .action(get);
 }
 
-async function telemetry(named: string, asked: string[], flags: TelemetryFlags): Promise<void> {
+async function get(named: string, asked: string[], flags: TelemetryFlags): Promise<void> {
   const wrong = asked.find((key) => !canAsk(key));
-  if (wrong !== undefined)
-    throw new UsageError(`"${wrong}" can't be asked for: a key has no comma and is not empty`);
+  if (wrong !== undefined) throw new UsageError(`invalid key "${wrong}": must be non-empty, without commas`);
   const { from, to } = flags;
-  if (from !== undefined && to !== undefined && from > to) throw new UsageError("--from is later than --to");
+  if (from !== undefined && to !== undefined && from > to)
+    throw new UsageError("--from must not be later than --to");
   const how: How = { format: flags.json ? "json" : flags.format, wide: flags.wide };
   await operate(flags, async (operator) => {
     const { id } = await findDevice(operator, named);
@@ -52,15 +55,15 @@ async function telemetry(named: string, asked: string[], flags: TelemetryFlags):
     const keys = asked.length > 0 ? asked : await askable(operator, id.id);
     const wanted = { keys, from: from ?? 0, to: to ?? Date.now(), limit: flags.limit };
     const { rows, more } = keys.length > 0 ? await readRows(operator.timeSeries, id.id, wanted) : NOTHING;
-    show(keys, rows, how);
-    if (rows.length === 0) note("There is no telemetry in this range.");
-    if (more) note(`There is more: --limit ${flags.limit} rows are shown`);
+    if (rows.length > 0 || how.format !== "table") show(keys, rows, how);
+    if (rows.length === 0) note("No telemetry in this range.");
+    if (more) note(`Showing the first ${flags.limit} rows (show more: --limit N).`);
   });
 }
 
 const NOTHING = { rows: [], more: false };
 
-/** The platform parts names at commas. */
+/** The platform splits lists of keys at commas. */
 function canAsk(key: string): boolean {
   return key !== "" && !key.includes(",");
 }
@@ -68,7 +71,7 @@ function canAsk(key: string): boolean {
 async function askable({ timeSeries }: Operator, id: string): Promise<string[]> {
   const keys = (await timeSeries.keys(id)).sort();
   const left = keys.filter((key) => !canAsk(key));
-  if (left.length > 0) note(`Left out, for the commas in the name: ${left.map(plain).join("  ")}`);
+  if (left.length > 0) note(`Skipped keys with commas: ${left.map(plain).join("  ")}`);
   return keys.filter(canAsk);
 }
 
@@ -89,6 +92,7 @@ async function latest(operator: Operator, id: string, asked: string[], how: How)
     out(forStream(csv(["key", "value", "ts"], rows)));
     return;
   }
+  if (rows.length === 0) return note("No telemetry.");
   out(
     table(
       ["KEY", "VALUE", "TIME"],

@@ -14,16 +14,17 @@ import { pause, stopSignals } from "../stop.js";
 import { durationOption } from "../usage.js";
 
 interface WatchFlags extends OperatorFlags {
+  key?: string[];
   interval: number;
 }
 
 const HELP = `
-One line for each change: time, what it is, key, value. With --json an object a line. Asked for over REST, every --interval; of a key that
-changed more often in between, the last value is shown. Ctrl-C ends it, and so does the first change that nobody reads
-any more (mote watch NAME | head -3). While the platform is away it goes on asking.
+Prints one line per change: time, kind, key and value. --json prints one object per line. Mote reads the values over REST every --interval; if a key
+changes more often, it prints the last value. Ctrl-C stops; so does a closed pipe (mote watch NAME | head -3). An unreachable platform is retried.
 
-Example:
-  mote watch greenhouse-7`;
+Examples:
+  mote watch greenhouse-7
+  mote watch greenhouse-7 --key temperature humidity`;
 
 /** `{"ts":1700000000000,"kind":"telemetry","key":"temperature","value":21.5}` */
 interface Change {
@@ -38,22 +39,23 @@ const SCOPES: readonly [Change["kind"], Scope][] = [
   ["shared", "SHARED_SCOPE"],
   ["server", "SERVER_SCOPE"],
 ];
-/** It changes with every request. */
+/** Changes with every request. */
 const RESTLESS = "lastActivityTime";
 
 export function watchCommand(program: Command): void {
   operatorOptions(
-    program.command("watch").description("follow a device: telemetry and attributes as they change"),
+    program.command("watch").description("print telemetry and attributes of a device as they change"),
   )
     .argument("<device>", "name or id")
-    .addOption(durationOption("--interval <duration>", "between two looks", "2s"))
+    .option("--key <key...>", "watch only these keys")
+    .addOption(durationOption("--interval <duration>", "time between two reads", "2s"))
     .addHelpText("after", HELP)
     .action((named: string, flags: WatchFlags) =>
       operateUntilStopped(flags, async (operator) => {
         const { id, name } = await findDevice(operator, named);
         const stop = AbortSignal.any([stopSignals().stop, untilUnread()]);
-        if (!flags.json) note(`Watching ${cell(name)}. Ctrl-C ends it.`);
-        await follow(new Watch(operator, id.id), flags, stop);
+        if (!flags.json) note(`Watching ${cell(name)}. Press Ctrl-C to stop.`);
+        await follow(new Watch(operator, id.id, flags.key), flags, stop);
       }),
     );
 }
@@ -64,31 +66,34 @@ async function follow(watch: Watch, flags: WatchFlags, stop: AbortSignal): Promi
     const changes = await ifAnswered(watch.look());
     if (stop.aborted) return;
     if (away !== (changes === undefined))
-      note(away ? "The platform answers again." : "No answer; trying on.");
+      note(away ? "The platform answers again." : "No answer from the platform; retrying.");
     away = changes === undefined;
     for (const change of changes ?? []) outWhileRead(lineOf(change, flags.json === true));
     await pause(flags.interval, stop);
   }
 }
 
-/** Compares what there is with what there was. */
+/** Finds the values that changed between two reads. */
 export class Watch {
   readonly #operator: Operator;
   readonly #id: string;
   readonly #seen = new Map<string, string>();
 
-  constructor(operator: Operator, id: string) {
+  readonly #keys: readonly string[] | undefined;
+
+  constructor(operator: Operator, id: string, keys?: readonly string[]) {
+    this.#keys = keys;
     this.#operator = operator;
     this.#id = id;
   }
 
-  /** What changed since the last look, the oldest first; all there is at the first. */
+  /** Changes since the last call, oldest first; the first call returns all values. */
   async look(): Promise<Change[]> {
     const { timeSeries, attributes } = this.#operator;
-    const readings = await timeSeries.latest(this.#id);
+    const readings = await timeSeries.latest(this.#id, this.#keys);
     const changes = Object.entries(readings).flatMap(([key, reading]) => this.#telemetry(key, reading));
     for (const [kind, scope] of SCOPES) {
-      for (const [key, value] of Object.entries(await attributes.get(this.#id, scope))) {
+      for (const [key, value] of Object.entries(await attributes.get(this.#id, scope, this.#keys))) {
         if (key === RESTLESS || !this.#isNew(`${kind} ${key}`, value)) continue;
         changes.push({ ts: Date.now(), kind, key, value });
       }

@@ -1,4 +1,4 @@
-// The lines that a device keeps itself, asked for by RPC: `mote logs NAME --device`.
+// Reads the device log by RPC: `mote logs NAME --device`.
 
 import type { LogAnswer } from "../../../extras/log/index.js";
 import { ANSWERED_ERROR, UNANSWERED } from "../../../hosts/node/exit.js";
@@ -24,12 +24,12 @@ export interface DeviceLinesFlags extends OperatorFlags {
 
 type Line = LogAnswer["lines"][number];
 
-/** Of one answer; each device's own limit may be less. */
+/** Requested size of one answer. A device may have a lower limit. */
 const BYTES = 16_384;
-/** More answers than a ring has lines: who says then that there are more is not believed. */
+/** More answers than a log can have lines: stops a device that always reports more. */
 const MOST = 500;
 
-/** Shows what there is, and with `follow` what comes, until it is stopped. Throws ExitError 4 for a device that does not answer, 5 for one that keeps no log. */
+/** Shows the log; `follow` keeps reading. Throws ExitError 4 without an answer, 5 without a log. */
 export function showDeviceLines(named: string, flags: DeviceLinesFlags): Promise<void> {
   return operateUntilStopped(flags, async (operator) => {
     const { id, name } = await findDevice(operator, named);
@@ -44,7 +44,8 @@ export function showDeviceLines(named: string, flags: DeviceLinesFlags): Promise
       if (stop.aborted) return;
       const more = await ifThere(asking.next(stop));
       if (stop.aborted) return;
-      if (away !== (more === undefined)) note(away ? "It answers again." : "No answer; trying on.");
+      if (away !== (more === undefined))
+        note(away ? "The device answers again." : "No answer from the device; retrying.");
       away = more === undefined;
       if (!flags.json && asking.lost > 0)
         note(`${asking.lost} lines were overwritten before they were read.`);
@@ -53,14 +54,14 @@ export function showDeviceLines(named: string, flags: DeviceLinesFlags): Promise
   });
 }
 
-/** The lines of a device, each once. */
+/** Reads each line of the log once. */
 class Asking {
   readonly #operator: Operator;
   readonly #id: string;
   readonly #level: string | undefined;
   #since = 0;
   last: LogAnswer | undefined;
-  /** Lines that nobody will read, since the call before. */
+  /** Lines overwritten since the previous call. */
   lost = 0;
 
   constructor(operator: Operator, id: string, level: string | undefined) {
@@ -69,7 +70,7 @@ class Asking {
     this.#level = level;
   }
 
-  /** All that came since the call before, however many answers that takes. */
+  /** All lines since the previous call; may take several RPCs. */
   async next(stop: AbortSignal): Promise<Line[]> {
     const found: Line[] = [];
     const isFirst = this.last === undefined;
@@ -79,11 +80,11 @@ class Asking {
       const answer = await this.#ask();
       this.last = answer;
       if (before !== undefined && answer.log !== before && this.#since > 0) {
-        // Numbers of another ring: the power went, or the memory was damaged.
+        // A new log: power was lost or the memory was damaged.
         this.#since = 0;
         continue;
       }
-      // What was overwritten before the first look nobody missed.
+      // Lines lost before the first read do not count.
       if (!isFirst) this.lost += answer.lost;
       found.push(...answer.lines);
       const goesOn = answer.more && answer.since > this.#since;
@@ -101,15 +102,15 @@ class Asking {
     if (answer) return answer;
     const { code } = ((value as { error?: unknown } | null)?.error ?? {}) as { code?: unknown };
     if (code === "METHOD_NOT_FOUND")
-      throw new ExitError(ANSWERED_ERROR, "the device keeps no lines: its image is without mote/log");
+      throw new ExitError(ANSWERED_ERROR, "the device has no log: its image does not include mote/log");
     throw new ExitError(
       ANSWERED_ERROR,
-      `the device answered with no lines: ${plain(tameJson(value)).slice(0, 200)}`,
+      `invalid answer from mote.log: ${plain(tameJson(value)).slice(0, 200)}`,
     );
   }
 }
 
-/** The platform's own time-out is the device's. */
+/** A timeout of the platform means that the device did not answer. */
 async function inTime(call: Promise<unknown>): Promise<unknown> {
   try {
     return await call;
@@ -121,7 +122,7 @@ async function inTime(call: Promise<unknown>): Promise<unknown> {
   }
 }
 
-/** Undefined where the device, or the platform, is away or busy for the moment. */
+/** Undefined while the device or the platform is unreachable or busy. */
 async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
@@ -136,10 +137,10 @@ async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
 function noteState(name: string, { last }: Asking, count: number): void {
   if (!last) return;
   const { build, uptime, level } = last;
-  const parts = [`up ${Math.round(uptime)} s`, `keeps lines from ${cell(level)} on`];
+  const parts = [`up ${Math.round(uptime)} s`, `log level ${cell(level)}`];
   if (build !== null) parts.push(`build ${cell(build)}`);
   note(`${name}: ${parts.join(", ")}`);
-  if (count === 0) note("No line is kept.");
+  if (count === 0) note("The log is empty.");
 }
 
 function show(lines: readonly Line[], { json, wide }: DeviceLinesFlags): void {

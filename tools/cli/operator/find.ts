@@ -1,5 +1,5 @@
-// What is meant by a name of the command line.
-import { FAILED, UNANSWERED } from "../../../hosts/node/exit.js";
+// Resolves names from the command line.
+import { UNANSWERED } from "../../../hosts/node/exit.js";
 import { OperatorError } from "../../operator/error.js";
 import type { Operator } from "../../operator/operator.js";
 import type { Device, DeviceProfile } from "../../operator/shapes.js";
@@ -18,10 +18,13 @@ export async function findDevice({ devices }: Operator, named: string): Promise<
   if (byId) return byId;
   const { data } = await devices.list({ textSearch: named, pageSize: 3 });
   const near = data.map(({ name }) => plain(name)).join(", ");
-  throw new ExitError(UNANSWERED, `there is no device ${plain(named)}${near ? ` (there is ${near})` : ""}`);
+  throw new ExitError(
+    UNANSWERED,
+    `no device "${plain(named)}" (${near ? `similar: ${near}` : "list all: mote devices"})`,
+  );
 }
 
-/** Undefined for what the platform does not have. */
+/** Undefined for a 404. */
 export async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
@@ -35,11 +38,11 @@ export async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
 export async function findProfile({ profiles }: Operator, name: string): Promise<DeviceProfile> {
   const { data } = await profiles.list({ textSearch: name });
   const found = data.find((one) => one.name === name);
-  if (!found) throw new ExitError(FAILED, `there is no device profile ${plain(name)}`);
+  if (!found) throw new ExitError(UNANSWERED, `no device profile "${plain(name)}" (list all: mote profiles)`);
   return found;
 }
 
-/** The devices whose name begins so. */
+/** All devices whose name starts with `prefix`. */
 export async function devicesBeginning({ devices }: Operator, prefix: string): Promise<Device[]> {
   const found: Device[] = [];
   for (let page = 0; ; page++) {

@@ -1,5 +1,5 @@
-// The operator's login between two commands, for the user alone: `mote/login.json` in the user's configuration directory, or
-// `mote/platforms/NAME.json` of a platform that has a name.
+// Stores the operator's login, readable by the user only: `mote/login.json` in the configuration
+// directory, or `mote/platforms/NAME.json` for a named platform.
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
@@ -13,14 +13,14 @@ export interface Login extends Session {
 
 const FORMAT = 1;
 
-/** `$MOTE_LOGIN`, or `mote/login.json` in `$XDG_CONFIG_HOME` or `~/.config`; of a platform with a name beside it. */
+/** `$MOTE_LOGIN`, or `mote/login.json` in `$XDG_CONFIG_HOME` or `~/.config`. */
 export function loginPath(name?: string, env: NodeJS.ProcessEnv = process.env): string {
   const unnamed =
     env.MOTE_LOGIN || join(env.XDG_CONFIG_HOME || join(homedir(), ".config"), "mote", "login.json");
   return name === undefined ? unnamed : join(dirname(unnamed), "platforms", `${name}.json`);
 }
 
-/** Undefined if there is none, or none that can be read. */
+/** Undefined if the file is missing or unreadable. */
 export function readLogin(path = loginPath()): Login | undefined {
   let found: Partial<Login> & { format?: unknown };
   try {
@@ -36,22 +36,22 @@ export function readLogin(path = loginPath()): Login | undefined {
     : undefined;
 }
 
-/** Written aside and renamed: another command that reads it finds the old login or the new one. Throws Error without the secrets. */
+/** Replaces the file atomically. Throws an Error without secrets. */
 export function writeLogin(login: Login, path = loginPath()): void {
   try {
     writePrivately(path, { format: FORMAT, ...login });
   } catch (error) {
-    throw new Error(`the login can't be kept in ${path} (${codeOf(error)})`, { cause: error });
+    throw new Error(`cannot write the login to ${path} (${codeOf(error)})`, { cause: error });
   }
 }
 
-/** A file of JSON for the user alone, old or new but never in between. */
+/** Writes JSON atomically, readable by the user only. */
 export function writePrivately(path: string, value: object): void {
   const aside = `${path}.${process.pid}`;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     writeFileSync(aside, `${JSON.stringify(value)}\n`, { mode: 0o600, flush: true });
-    // A file that was there keeps its mode.
+    // An existing file keeps its mode.
     chmodSync(aside, 0o600);
     renameSync(aside, path);
   } catch (error) {
@@ -60,7 +60,7 @@ export function writePrivately(path: string, value: object): void {
   }
 }
 
-/** True if there was one. */
+/** True if a login existed. */
 export function forgetLogin(path = loginPath()): boolean {
   const found = readLogin(path) !== undefined;
   rmSync(path, { force: true });

@@ -1,4 +1,4 @@
-// What all commands of an operator share: the login, the device that is meant, how a failure is reported.
+// Shared by all operator commands: options, login and error reporting.
 import { type Command, Option } from "commander";
 import { REFUSED } from "../../../hosts/node/exit.js";
 import { OperatorError } from "../../operator/error.js";
@@ -17,34 +17,35 @@ export interface OperatorFlags {
   json?: boolean;
 }
 
-/** Adds the options that every command of an operator takes. */
+/** Adds the options of every operator command. */
 export function operatorOptions(command: Command): Command {
   return command
     .addOption(
-      new Option("--url <url>", "of the platform (default: that of the login)").env("MOTE_PLATFORM_URL"),
+      new Option("--url <url>", "platform URL (default: the saved login's)").env("MOTE_PLATFORM_URL"),
     )
-    .addOption(new Option("--platform <name>", "one that you logged in at by that name").env("MOTE_PLATFORM"))
+    .addOption(new Option("--platform <name>", "use the saved login NAME").env("MOTE_PLATFORM"))
     .addOption(
-      new Option("--username <name>", "log in as, with the password in MOTE_PLATFORM_PASSWORD").env(
-        "MOTE_PLATFORM_USERNAME",
-      ),
+      new Option(
+        "--username <name>",
+        "user to log in as; the password is read from MOTE_PLATFORM_PASSWORD",
+      ).env("MOTE_PLATFORM_USERNAME"),
     )
-    .option("--json", "JSON on the standard output, for programs");
+    .option("--json", "print JSON");
 }
 
 /** Adds the option of commands that print tables. */
 export function wideOption(command: Command): Command {
-  return command.option("--wide", "tables as wide as they are, in place of cut to the terminal");
+  return command.option("--wide", "do not truncate columns");
 }
 
-/** Adds the option of commands that take something away. */
+/** Adds the option of destructive commands. */
 export function yesOption(command: Command): Command {
-  return command.option("-y, --yes", "do it without being asked");
+  return command.option("-y, --yes", "skip the confirmation prompt");
 }
 
 /**
- * The operator that the flags and the environment name, or the one of `mote login`. Ctrl-C ends the process with 130 and says which of the
- * steps were done. What fails becomes an ExitError: 3 if the platform refuses the login or the right, 1 for the rest.
+ * Runs `work` with the operator that flags, environment or `mote login` name. Ctrl-C exits with
+ * 130 and lists the steps done. Failures become ExitError: 3 for a refusal, 1 otherwise.
  */
 export function operate<T>(
   flags: OperatorFlags,
@@ -54,7 +55,7 @@ export function operate<T>(
   return interruptible(steps, () => operateUntilStopped(flags, (operator) => work(operator, steps)));
 }
 
-/** As `operate`, for work that ends itself when it is asked to stop. */
+/** Like `operate`, for work that stops by itself on a signal. */
 export async function operateUntilStopped<T>(
   flags: OperatorFlags,
   work: (operator: Operator) => Promise<T>,
@@ -75,11 +76,11 @@ function hintFor({ status }: OperatorError, { authority = "" }: Operator): strin
   return status === 403 && Object.hasOwn(LIMITS, authority) ? ` (${LIMITS[authority]})` : "";
 }
 
-/** What a login that is not a tenant administrator's can do. */
+/** Limits of logins other than a tenant administrator's. */
 export const LIMITS: Readonly<Record<string, string>> = {
   CUSTOMER_USER:
-    "this login is a customer's: it reaches the customer's devices; profiles, firmware and new devices need a tenant administrator",
-  SYS_ADMIN: "this login is the server administrator's: devices need a tenant administrator",
+    "this is a customer login: it can use the customer's devices; profiles, firmware and new devices need a tenant administrator",
+  SYS_ADMIN: "this is the system administrator's login: devices need a tenant administrator",
 };
 
 async function operatorOf({ url, username, platform }: OperatorFlags): Promise<Operator> {
@@ -88,21 +89,23 @@ async function operatorOf({ url, username, platform }: OperatorFlags): Promise<O
   const path = loginPath(name);
   const kept = readLogin(path);
   if (!kept && name !== undefined && url === undefined)
-    throw new UsageError(`no login yet at ${name}: mote login --platform ${name} --url URL --username NAME`);
+    throw new UsageError(
+      `no saved login "${name}" (log in: mote login --platform ${name} --url URL --username NAME)`,
+    );
   const base = url ?? kept?.url;
   if (base === undefined)
-    throw new UsageError("no login yet: mote login --url URL --username NAME (see mote help login)");
+    throw new UsageError("not logged in (log in: mote login --url URL --username NAME)");
   if (username !== undefined && password !== undefined) return logIn(base, username, password);
   if (!kept || !samePlace(kept.url, base) || (username !== undefined && username !== kept.username))
     throw new UsageError(
-      `no login at ${base}: mote login, or --username and the password in MOTE_PLATFORM_PASSWORD`,
+      `not logged in at ${base} (log in: mote login --url ${base}, or set --username and MOTE_PLATFORM_PASSWORD)`,
     );
   const keep = (session: { token: string; refreshToken: string }): void =>
     writeLogin({ url: kept.url, username: kept.username, ...session }, path);
   return new Operator({ url: kept.url, session: kept, onSession: keep });
 }
 
-/** The operator whose login is kept for that platform, if it still holds. */
+/** The operator of the saved login for `url`, if the session is still valid. */
 export async function keptOperator(url: string): Promise<Operator | undefined> {
   try {
     const operator = await operatorOf({ url });
@@ -121,16 +124,16 @@ export function samePlace(one: string, other: string): boolean {
 
 type OnSession = (session: { token: string; refreshToken: string }) => void;
 
-/** Throws UsageError for what is no URL. */
+/** Throws UsageError if `url` is not an http(s) URL. */
 export function notLoggedIn(url: string, onSession: OnSession = () => {}): Operator {
   try {
     return new Operator({ url, onSession });
   } catch {
-    throw new UsageError(`${url} is no http:// or https:// URL`);
+    throw new UsageError(`invalid URL "${url}": expected http:// or https://`);
   }
 }
 
-/** Throws UsageError for what is no URL, ExitError for what is no platform or refuses the login. */
+/** Throws UsageError for an invalid URL, ExitError if the platform refuses or does not answer. */
 export async function logIn(
   url: string,
   username: string,
@@ -143,15 +146,17 @@ export async function logIn(
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
     if (error.status === 401 || error.status === 403)
-      throw new ExitError(REFUSED, `${url} refuses the login of ${username}`, { cause: error });
+      throw new ExitError(REFUSED, `${url} refused the login of ${username} (check user name and password)`, {
+        cause: error,
+      });
     if (error.status === 0 || error.status === 429 || error.status >= 500)
       throw new ExitError(1, `${url}: ${error.message}`, { cause: error });
-    throw new ExitError(1, `${url} does not answer like the platform: ${error.message}`, { cause: error });
+    throw new ExitError(1, `${url} is not a ThingsBoard platform: ${error.message}`, { cause: error });
   }
   return operator;
 }
 
-/** For what goes on for long: undefined where the platform is away or busy for the moment. */
+/** Returns undefined while the platform is unreachable or busy. For commands that keep running. */
 export async function ifAnswered<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
@@ -162,7 +167,7 @@ export async function ifAnswered<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** A value of the command line: JSON if it is, text otherwise. Throws UsageError for a number that would be rounded. */
+/** Parses a value as JSON, or takes it as text. Throws UsageError for a number that would be rounded. */
 export function jsonOrText(text: string): unknown {
   let value: unknown;
   try {
@@ -177,10 +182,11 @@ export function jsonOrText(text: string): unknown {
 /** Throws UsageError if the JSON holds a number that would be rounded. */
 export function refuseLossy(json: string): void {
   const number = lossyNumber(json);
-  if (number !== undefined) throw new UsageError(`${number} can't be sent without rounding: send it as text`);
+  if (number !== undefined)
+    throw new UsageError(`number ${number} is too precise and would be rounded: send it as text`);
 }
 
-/** Works through `items`, `most` of them at a time; results in their order. */
+/** Maps `items`, at most `most` at a time. Results keep the order. */
 export async function eachOf<T, R>(
   items: readonly T[],
   most: number,

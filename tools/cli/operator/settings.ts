@@ -1,4 +1,4 @@
-// What the user has chosen for all commands: the platform, by its name, and defaults of options. `mote/config.json` beside the login.
+// The user's settings: the platform in use and default options. Stored as `config.json` beside the login.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { codeOf } from "../../../hosts/node/files.js";
@@ -6,14 +6,14 @@ import { UsageError } from "../usage.js";
 import { type Login, loginPath, readLogin, writePrivately } from "./login-file.js";
 
 export interface Settings {
-  /** Of the platform in use; absent: the one without a name. */
+  /** Name of the platform in use; absent: the unnamed one. */
   platform?: string;
   /** By command and option: `{"rpc.timeout":"30s"}`. */
   defaults: Record<string, string>;
 }
 
 export interface KnownPlatform {
-  /** Null of the one without a name. */
+  /** Null for the unnamed one. */
   name: string | null;
   login: Login;
 }
@@ -25,17 +25,18 @@ export function settingsPath(): string {
   return join(dirname(loginPath()), "config.json");
 }
 
-/** Empty if there are none. Throws UsageError for a file that can't be read. */
+/** Empty if the file is missing. Throws UsageError for an unreadable file. */
 export function readSettings(): Settings {
   let text: string;
   try {
     text = readFileSync(settingsPath(), "utf8");
   } catch (error) {
     if (codeOf(error) === "ENOENT") return { defaults: {} };
-    throw new UsageError(`${settingsPath()} can't be read (${codeOf(error)})`);
+    throw new UsageError(`cannot read ${settingsPath()} (${codeOf(error)})`);
   }
   const { format, platform, defaults } = parsed(text);
-  if (format !== FORMAT) throw new UsageError(`${settingsPath()} is no configuration of mote`);
+  if (format !== FORMAT)
+    throw new UsageError(`${settingsPath()} is not a mote configuration file: fix or delete it`);
   const texts = Object.entries(defaults ?? {}).filter((entry): entry is [string, string] => {
     return typeof entry[1] === "string";
   });
@@ -55,24 +56,26 @@ export function writeSettings(settings: Settings): void {
   try {
     writePrivately(path, { format: FORMAT, ...settings });
   } catch (error) {
-    throw new Error(`the configuration can't be kept in ${path} (${codeOf(error)})`, { cause: error });
+    throw new Error(`cannot write the configuration to ${path} (${codeOf(error)})`, { cause: error });
   }
 }
 
-/** The name that a command is for: what it says, `MOTE_PLATFORM`, or what was chosen; undefined is the one without a name. */
+/** The platform to use: the option, `MOTE_PLATFORM` or the setting. Undefined: the unnamed one. */
 export function chosenPlatform(asked: string | undefined): string | undefined {
   return asked === undefined ? readSettings().platform : platformName(asked);
 }
 
-/** Throws UsageError for a name that no platform has; `default` is the one without a name. */
+/** Checks a platform name; `default` is the unnamed one. Throws UsageError. */
 export function platformName(text: string): string | undefined {
   if (text === "default") return undefined;
   if (!NAME.test(text))
-    throw new UsageError(`"${text}" is no name of a platform: letters, digits, dots, dashes, 40 at most`);
+    throw new UsageError(
+      `invalid platform name "${text}": expected at most 40 letters, digits, dots, dashes or underscores`,
+    );
   return text;
 }
 
-/** All with a login, the one without a name first. */
+/** All platforms with a saved login, the unnamed one first. */
 export function knownPlatforms(): KnownPlatform[] {
   const names = [null, ...namesIn(join(dirname(loginPath()), "platforms"))];
   return names.flatMap((name) => {

@@ -1,4 +1,4 @@
-// What goes on, for the person who waits: a bar in place on a terminal, a line for each step elsewhere.
+// Shows progress: a bar drawn in place on a terminal, a line for each step elsewhere.
 import { clip } from "./table.js";
 
 const BAR = 24;
@@ -18,7 +18,7 @@ export interface Screen {
   write(text: string): unknown;
 }
 
-/** Lines that are drawn over one another on a terminal; elsewhere each is written once, when it changed. */
+/** Redraws lines in place on a terminal; elsewhere writes each line once, when it changed. */
 export class Progress {
   readonly #screen: Screen;
   #drawn = 0;
@@ -28,12 +28,12 @@ export class Progress {
     this.#screen = screen;
   }
 
-  /** `coarse`: the same in few words, for where lines can't be drawn over. */
+  /** `coarse`: shorter lines for outputs that cannot be redrawn. */
   show(lines: readonly string[], coarse: readonly string[] = lines): void {
     if (this.#screen.isTTY) {
       const fitting = this.#fitting(lines);
       const up = this.#drawn > 0 ? `\u001b[${this.#drawn}A` : "";
-      // What was drawn before may have been longer.
+      // The previous lines may have been longer.
       this.#screen.write(`${up}${fitting.map((line) => `\u001b[2K${line}\n`).join("")}\u001b[J`);
       this.#drawn = fitting.length;
       return;
@@ -42,7 +42,7 @@ export class Progress {
     this.#lines = coarse;
   }
 
-  /** The cursor does not go up beyond the screen, nor over a line that went on in the next: what would is left out. */
+  /** Drops lines that do not fit the screen: the cursor cannot move above it. */
   #fitting(lines: readonly string[]): string[] {
     const { rows = 24, columns = 80 } = this.#screen;
     const cut = (line: string): string => clip(line, columns - 1);
@@ -53,7 +53,7 @@ export class Progress {
     return [...shown, `and ${lines.length - shown.length} more`].map(cut);
   }
 
-  /** What follows is written below. */
+  /** Later output goes below. */
   end(): void {
     this.#drawn = 0;
     this.#lines = [];

@@ -1,6 +1,6 @@
 import stringWidth from "string-width";
 
-/** Text for people whose paragraphs fill the width. Lines that begin with a blank, like examples and lists, stay as they are. */
+/** Wraps paragraphs to the width. Lines that start with a space, such as examples, stay unchanged. */
 export function reflow(text: string, width: number): string {
   const lines: string[] = [];
   let isOpen = false;

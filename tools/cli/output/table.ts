@@ -1,30 +1,35 @@
-// What a peer sent, shown on a terminal: no control characters, columns by their width.
+// Prints tables and text on a terminal, without control characters from peers.
 import Table from "cli-table3";
 import stringWidth from "string-width";
 import { BoundedOutput, leftOutLine } from "../../../hosts/node/bounded-output.js";
+import { colored } from "./colors.js";
 
 const CONTROL = /[\p{Cc}\p{Bidi_Control}]/gu;
 const BEYOND_JSON = /[\u007f-\u009f\p{Bidi_Control}]/gu;
 
-/** One line of text that leaves the terminal as it is. */
+/** Replaces control characters, which could change the terminal. */
 export function plain(text: string): string {
   return text.replace(CONTROL, "\ufffd");
 }
 
-/** Lines of text that leave the terminal as it is. */
+/** Like `plain`, for several lines. */
 export function plainLines(text: string): string {
   return text.split(/\r?\n/).map(plain).join("\n");
 }
 
-/** A value as a cell: text as it is, the rest as JSON; absent is a dash. */
+/** Significant digits of a number shown to people. */
+const DIGITS = 7;
+
+/** Formats a value as a cell: text unchanged, numbers rounded, the rest as JSON; "-" for none. */
 export function cell(value: unknown): string {
   if (value === undefined || value === null) return "-";
+  if (typeof value === "number" && !Number.isInteger(value)) return String(Number(value.toPrecision(DIGITS)));
   return plain(typeof value === "string" ? value : JSON.stringify(value));
 }
 
 const graphemes = new Intl.Segmenter();
 
-/** So much of a line as finds room in `width` columns; what is left out is an ellipsis. */
+/** Truncates a line to `width` columns, ending in an ellipsis. */
 export function clip(text: string, width: number): string {
   if (stringWidth(text) <= width) return text;
   let clipped = "";
@@ -37,7 +42,7 @@ export function clip(text: string, width: number): string {
   return `${clipped}…`;
 }
 
-/** Between two columns. */
+/** Spaces between two columns. */
 const GAP = 2;
 const NO_BORDER = Object.fromEntries(
   ["top", "bottom", "left", "right", "mid"].flatMap((side) =>
@@ -45,14 +50,20 @@ const NO_BORDER = Object.fromEntries(
   ),
 );
 
+interface TableOptions {
+  wide?: boolean | undefined;
+  columns?: number;
+  paint?: (text: string, column: number) => string;
+}
+
 /**
- * Rows under a head. Cells are made plain, and cut to what fits the terminal unless all of it is asked for; the widest columns give way
- * first.
+ * Formats rows under a head. Truncates cells to the terminal width, widest columns first, unless
+ * `wide`. `paint` styles a cell.
  */
 export function table(
   head: readonly string[],
   rows: readonly (readonly unknown[])[],
-  { wide = false, columns = columnsOf() }: { wide?: boolean | undefined; columns?: number } = {},
+  { wide = false, columns = columnsOf(), paint = (text) => text }: TableOptions = {},
 ): string {
   const lines = [head.map(plain), ...rows.map((row) => row.map(cell))];
   const needed = head.map((_, column) => Math.max(...lines.map((line) => stringWidth(line[column] ?? ""))));
@@ -62,12 +73,15 @@ export function table(
     style: { "padding-left": 0, "padding-right": GAP, head: [], border: [], compact: true },
     colWidths: widths.map((width) => width + GAP),
   });
-  for (const line of lines) drawn.push(line.map((text, column) => clip(text, widths[column] ?? 0)));
+  for (const [row, line] of lines.entries()) {
+    const cells = line.map((text, column) => clip(text, widths[column] ?? 0));
+    drawn.push(cells.map((text, column) => (row === 0 ? colored("bold", text) : paint(text, column))));
+  }
   const shown = drawn.toString().split("\n");
   return shown.map((line) => `${line.trimEnd()}\n`).join("");
 }
 
-/** The same widths, or such that they fit: what is wider than a limit has the limit. */
+/** Limits the widest columns so that all fit into `room`. */
 function fitted(widths: readonly number[], room: number): number[] {
   let limit = Math.max(...widths);
   const sum = (): number => widths.reduce((all, width) => all + Math.min(width, limit), 0);
@@ -75,7 +89,7 @@ function fitted(widths: readonly number[], room: number): number[] {
   return widths.map((width) => Math.min(width, limit));
 }
 
-/** Of the terminal; of anything else as many as `COLUMNS` says, or no limit. */
+/** Width of the terminal. Elsewhere `COLUMNS`, or no limit. */
 export function columnsOf(
   { isTTY, columns }: { isTTY?: boolean; columns?: number } = process.stdout,
   { COLUMNS }: NodeJS.ProcessEnv = process.env,
@@ -84,7 +98,7 @@ export function columnsOf(
   return /^[1-9]\d{0,4}$/.test(COLUMNS ?? "") ? Number(COLUMNS) : Number.POSITIVE_INFINITY;
 }
 
-/** `2026-01-31 12:00:00`, local time; a dash for none. */
+/** `2026-01-31 12:00:00` in local time; "-" for none. */
 export function moment(ms: unknown): string {
   if (typeof ms !== "number" || !Number.isFinite(ms)) return "-";
   const date = new Date(ms);
@@ -94,7 +108,7 @@ export function moment(ms: unknown): string {
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
-/** How long ago, in one unit: `12 s`, `3 min`, `5 h`, `2 d`. */
+/** Age in one unit: `12 s`, `3 min`, `5 h`, `2 d`. */
 export function ago(ms: number): string {
   const s = Math.max(0, Math.round(ms / 1000));
   if (s < 120) return `${s} s`;
@@ -109,24 +123,24 @@ export function out(text: string): void {
 let following: BoundedOutput<string> | undefined;
 let noting: BoundedOutput<string> | undefined;
 
-/** For a command that goes on until it is stopped: left out, and counted, while nobody reads. */
+/** Like `out`, for commands that keep running: drops and counts text while nobody reads. */
 export function outWhileRead(text: string): void {
   following ??= new BoundedOutput<string>(process.stdout, (count) => void note(leftOutLine(count)));
   following.write(text);
 }
 
-/** As `note`, for a command that goes on until it is stopped. */
+/** Like `note`, for commands that keep running. */
 export function noteWhileRead(text: string): void {
   noting ??= new BoundedOutput<string>(process.stderr, (count) => `${leftOutLine(count)}\n`);
   noting.write(`${text}\n`);
 }
 
-/** Lines in a peer's own words: unchanged for a file or pipe, and such that they leave a terminal as it is. */
+/** A peer's lines: unchanged for a file or pipe, without control characters for a terminal. */
 export function forStream(text: string, { isTTY }: { isTTY?: boolean } = process.stdout): string {
   return isTTY ? plainLines(text) : text;
 }
 
-/** JSON that leaves the terminal as it is: JSON.stringify escapes only the control characters below U+0020. */
+/** JSON without control characters. JSON.stringify escapes only those below U+0020. */
 export function tameJson(value: unknown, indent?: number): string {
   const hex = (sign: string): string => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`;
   return JSON.stringify(value, null, indent).replace(BEYOND_JSON, hex);
@@ -136,7 +150,7 @@ export function outJson(value: unknown): void {
   out(`${tameJson(value, 2)}\n`);
 }
 
-/** Beside the result: for the person who reads along. */
+/** Prints a message for people to standard error. */
 export function note(text: string): void {
   process.stderr.write(`${text}\n`);
 }

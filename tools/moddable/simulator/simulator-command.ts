@@ -153,7 +153,7 @@ async function tour(session: Session, own: Platform, { interval: intervalMs }: F
   );
   const nextImage = join(session.stateDir, "next.bin");
   writeFileSync(nextImage, simulatedImage(TITLE, "2.0.0", IMAGE_BYTES));
-  const agent = { complaint: "", start: device.start.bind(device), stop: () => device.stop() };
+  const agent = { lastStderrLine: "", start: device.start.bind(device), stop: () => device.stop() };
   const deviceName = session.agent.provisioning?.deviceName ?? "";
   const shown = { url: own.url, deviceName, intervalMs, agent, nextImage };
   const good = await runTour(shown, AbortSignal.timeout(TOUR_MS), (text) => session.say(text));

@@ -30,11 +30,11 @@ test("devices are added, listed, shown and deleted; the token is printed when it
     ["devices"],
     ["devices", "--wide"],
     ["devices", "--json"],
-    ["devices", "show", "greenhouse-7"],
+    ["devices", "get", "greenhouse-7"],
   ])
     await recording.run(args, { COLUMNS: "40" });
-  await recording.run(["devices", "show", "greenhouse-7", "--json"]);
-  await recording.run(["devices", "show", "nothere"]);
+  await recording.run(["devices", "get", "greenhouse-7", "--json"]);
+  await recording.run(["devices", "get", "nothere"]);
   await recording.run(["devices", "delete", "greenhouse-7"]);
   await recording.run(["devices", "delete", "greenhouse-7", "--yes", "--json"]);
   await recording.run(["devices", "delete", "--prefix", "a device", "--yes"]);
@@ -98,9 +98,9 @@ test("an RPC is answered, answered with an error, kept by the platform, or not a
   await recording.run(asked);
   await played;
   await recording.run([...asked, "--no-wait"]);
-  await recording.run(["rpc", "status", "pump-1"]);
-  await recording.run(["rpc", "status", "pump-1"], { COLUMNS: "40" });
-  const { out } = await recording.run(["rpc", "status", "pump-1", "--json"]);
+  await recording.run(["rpc", "list", "pump-1"]);
+  await recording.run(["rpc", "list", "pump-1"], { COLUMNS: "40" });
+  const { out } = await recording.run(["rpc", "list", "pump-1", "--json"]);
   const waiting = JSON.parse(out).find(({ status }: { status: string }) => status === "QUEUED").rpcId;
   for (const args of [
     ["status", waiting],
@@ -227,7 +227,7 @@ test("several platforms are known by name, options have defaults of one's own, a
     await recording.run(["config", "set", ...args]);
   const { out } = await recording.run(["config", "--json"]);
   t.notRegex(out, /token|eyJ/);
-  await recording.run(["config", "unset", "rpc.timeout"]);
+  await recording.run(["config", "delete", "rpc.timeout"]);
   await recording.run(["config", "use", "default"]);
   await recording.run(["config", "forget", "home"]);
   await recording.run(["config", "forget", "home", "--yes"]);
@@ -344,8 +344,8 @@ test("a customer's login reaches the customer's devices, and is told what it lac
   await as("customer");
   for (const args of [
     ["devices"],
-    ["devices", "show", "pump-1"],
-    ["devices", "show", "pump-2"],
+    ["devices", "get", "pump-1"],
+    ["devices", "get", "pump-2"],
     ["attributes", "set", "pump-1", "interval=5"],
     ["attributes", "get", "pump-1", "interval"],
     ["profiles"],

@@ -1,8 +1,6 @@
 // `mote devices add, delete, token`.
 import type { Command } from "commander";
-import { UNANSWERED } from "../../../../hosts/node/exit.js";
 import { confirm } from "../../ask.js";
-import { ExitError } from "../../exit-error.js";
 import { devicesBeginning, findDevice, findProfile } from "../../operator/find.js";
 import { eachOf, type OperatorFlags, operate, operatorOptions, yesOption } from "../../operator/operator.js";
 import { note, out, outJson, plain } from "../../output/table.js";
@@ -21,14 +19,14 @@ interface DeleteFlags extends OperatorFlags {
 }
 
 const AT_A_TIME = 8;
-/** Of those to be deleted, so many are named in the question. */
+/** The confirmation names this many devices. */
 const NAMED = 5;
 
 export function addCommand(devices: Command): void {
-  operatorOptions(devices.command("add").description("add a device; the platform makes up its access token"))
-    .argument("<name>")
-    .option("--profile <name>", "device profile (default: the platform's)")
-    .option("--label <text>", "for people")
+  operatorOptions(devices.command("add").description("add a device; the platform creates its access token"))
+    .argument("<name>", "device name")
+    .option("--profile <name>", "device profile (default: the platform's default profile)")
+    .option("--label <text>", "label shown in the console")
     .action(add);
 }
 
@@ -43,36 +41,39 @@ async function add(name: string, flags: AddFlags): Promise<void> {
     };
     const { id } = await steps.run(`device ${name}`, () => operator.devices.create(wanted));
     if (flags.json) return outJson({ id: id.id, name });
-    note(`Added ${plain(name)} (${id.id}). Its access token: mote devices token ${plain(name)}`);
+    note(`Added ${plain(name)} (${id.id}). Show its access token: mote devices token ${plain(name)}`);
   });
 }
 
 export function deleteCommand(devices: Command): void {
   yesOption(
     operatorOptions(
-      devices.command("delete").description("delete devices with all that the platform has of them"),
+      devices.command("delete").description("delete devices with their telemetry and attributes"),
     ),
   )
     .argument("[device...]", "names or ids")
-    .option("--prefix <text>", "all whose name begins so")
+    .option("--prefix <text>", "delete all devices whose name starts with TEXT")
     .action(remove);
 }
 
 async function remove(named: string[], flags: DeleteFlags): Promise<void> {
   if ((named.length === 0) === (flags.prefix === undefined))
-    throw new UsageError("either names or --prefix TEXT");
-  if (flags.prefix === "") throw new UsageError("--prefix is empty: all devices would be deleted");
+    throw new UsageError("specify either device names or --prefix TEXT");
+  if (flags.prefix === "") throw new UsageError("--prefix must not be empty: it would delete all devices");
   await operate(flags, async (operator, steps) => {
     const found =
       flags.prefix === undefined
         ? await eachOf(named, AT_A_TIME, (one) => findDevice(operator, one))
         : await devicesBeginning(operator, flags.prefix);
-    if (found.length === 0)
-      throw new ExitError(UNANSWERED, `no device's name begins with ${plain(flags.prefix ?? "")}`);
+    if (found.length === 0) {
+      if (flags.json) outJson({ deleted: [] });
+      else note(`No device name starts with "${plain(flags.prefix ?? "")}".`);
+      return;
+    }
     const names = found.map(({ name }) => plain(name));
     const more = names.length - NAMED;
     const all = `${names.slice(0, NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
-    await confirm(`Delete ${all}, with telemetry and attributes?`, flags.yes);
+    await confirm(`Delete ${all} with telemetry and attributes?`, flags.yes);
     steps.plan(...found.map(({ name }) => name));
     await eachOf(found, AT_A_TIME, ({ id, name }) => steps.run(name, () => operator.devices.delete(id.id)));
     if (flags.json) outJson({ deleted: found.map(({ id, name }) => ({ id: id.id, name })) });
@@ -81,13 +82,13 @@ async function remove(named: string[], flags: DeleteFlags): Promise<void> {
 }
 
 const TOKEN_HELP = `
-With --renew nothing is printed: a device that lost its token, and has its name and its profile's provisioning key still, may provision itself once more,
-and gets the token that it had. Its history stays. The platform allows that in profiles that check for pre-provisioned devices alone.`;
+--renew prints no token. It lets a device that lost its token provision once more, with its name and the profile's provisioning key. The device gets the
+same token and keeps its history. The profile must use the strategy "check pre-provisioned devices".`;
 
 export function tokenCommand(devices: Command): void {
-  operatorOptions(devices.command("token").description("print a device's access token, and nothing else"))
+  operatorOptions(devices.command("token").description("print only the access token of a device"))
     .argument("<device>", "name or id")
-    .option("--renew", "let a device that lost it provision itself once more")
+    .option("--renew", "let a device that lost its token provision once more")
     .addHelpText("after", TOKEN_HELP)
     .action(token);
 }

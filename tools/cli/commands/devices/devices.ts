@@ -1,14 +1,13 @@
-// `mote devices`: the list; and what is done with one.
+// `mote devices`: lists and manages devices.
 import type { Command } from "commander";
-import { UNANSWERED } from "../../../../hosts/node/exit.js";
 import type { Operator } from "../../../operator/operator.js";
 import type { DeviceInfo } from "../../../operator/shapes.js";
-import { ExitError } from "../../exit-error.js";
 import { eachOf, type OperatorFlags, operate, operatorOptions, wideOption } from "../../operator/operator.js";
+import { colored } from "../../output/colors.js";
 import { ago, note, out, outJson, plain, table } from "../../output/table.js";
 import { count } from "../../usage.js";
 import { addCommand, deleteCommand, tokenCommand } from "./change.js";
-import { showCommand } from "./show.js";
+import { getCommand } from "./get.js";
 
 interface DevicesFlags extends OperatorFlags {
   limit: number;
@@ -19,15 +18,15 @@ const PAGE = 100;
 const AT_A_TIME = 8;
 
 const HELP = `
-A device is active if it was heard of in the last ten minutes (the platform's default). Exit code 4: no device's name holds the text.
+A device is active if the platform received something from it in the last ten minutes (the default).
 
 Examples:
   mote devices
   mote devices greenhouse --json
   mote devices add greenhouse-8
-  mote devices show greenhouse-7`;
+  mote devices get greenhouse-7`;
 
-/** What is shown of a device; times in milliseconds since 1970. */
+/** A listed device; times in milliseconds since 1970. */
 interface Shown {
   id: string;
   name: string;
@@ -39,28 +38,33 @@ interface Shown {
 export function devicesCommand(program: Command): void {
   const devices = program
     .command("devices")
-    .description("list devices with their state, and add, show and delete them")
-    .argument("[text]", "only those whose name holds it")
-    .option("--limit <number>", "of devices shown", count, PAGE)
-    .addHelpText("after", HELP)
-    .action((text: string | undefined, flags: DevicesFlags) => list(text, flags));
-  wideOption(operatorOptions(devices));
+    .description("list, add, inspect and delete devices")
+    .addHelpText("after", HELP);
+  wideOption(operatorOptions(devices.command("list", { isDefault: true })))
+    .description("list devices with their state")
+    .argument("[text]", "part of the name")
+    .option("--limit <number>", "maximum number of devices to list", count, PAGE)
+    .action(list);
   addCommand(devices);
-  showCommand(devices);
+  getCommand(devices);
   deleteCommand(devices);
   tokenCommand(devices);
 }
+
+const HEAD = ["NAME", "PROFILE", "STATE", "LAST SEEN"] as const;
+const STATE = HEAD.indexOf("STATE");
+const paint = (text: string, column: number): string =>
+  column === STATE && text === "active" ? colored("green", text) : text;
 
 function list(text: string | undefined, flags: DevicesFlags): Promise<void> {
   return operate(flags, async (operator) => {
     const { found, total } = await page(operator, text, flags.limit);
     const shown = await eachOf(found, AT_A_TIME, (device) => show(operator, device));
     if (flags.json) outJson(shown);
-    else if (shown.length > 0) out(table(["NAME", "PROFILE", "STATE", "LAST SEEN"], shown.map(rowOf), flags));
-    if (total > found.length) note(`${total - found.length} more: --limit ${total} shows all`);
-    if (shown.length > 0) return;
-    if (text !== undefined) throw new ExitError(UNANSWERED, `no device's name holds "${plain(text)}"`);
-    note("There is no device yet: mote devices add NAME, or mote run with a provisioning key");
+    else if (shown.length > 0) out(table(HEAD, shown.map(rowOf), { wide: flags.wide, paint }));
+    else if (text !== undefined) note(`No device matches "${plain(text)}" (list all: mote devices).`);
+    else note("No devices (add one: mote devices add NAME).");
+    if (total > found.length) note(`${total - found.length} more (show all: --limit ${total}).`);
   });
 }
 

@@ -1,4 +1,4 @@
-// `mote devices token NAME --renew`: a device that lost its token may provision itself once more, and has its token again.
+// `mote devices token NAME --renew`: lets a device that lost its token provision once more.
 import { FAILED } from "../../../../hosts/node/exit.js";
 import type { Operator } from "../../../operator/operator.js";
 import type { Device } from "../../../operator/shapes.js";
@@ -6,7 +6,7 @@ import { ExitError } from "../../exit-error.js";
 import { note, outJson, plain } from "../../output/table.js";
 import { checkHasToken } from "./credentials.js";
 
-/** The platform's own note that a device was provisioned: as long as it is there, the next attempt is refused. */
+/** Server attribute of a provisioned device. While it exists, the platform refuses to provision again. */
 const STATE = "provisionState";
 
 export async function renew(operator: Operator, device: Device, json: boolean | undefined): Promise<void> {
@@ -19,24 +19,24 @@ export async function renew(operator: Operator, device: Device, json: boolean | 
   if (wasProvisioned) await operator.attributes.delete(id, "SERVER_SCOPE", [STATE]);
   if (json) return outJson({ id, name: device.name, wasProvisioned });
   const next =
-    "if it is on and has the profile's key, within ten minutes. Until then whoever has that key may do so in its name.";
+    "It will, within ten minutes, if it is on and has the profile's key. Until then, anyone with that key can impersonate it.";
   note(
     wasProvisioned
-      ? `${plain(device.name)} may provision itself once more, and gets its own token again: ${next}`
-      : `${plain(device.name)} may provision itself as it is: ${next}`,
+      ? `${plain(device.name)} can provision once more and gets the same token. ${next}`
+      : `${plain(device.name)} can already provision. ${next}`,
   );
 }
 
-/** What the platform itself refuses, with the way round it. */
+/** Explains strategies with which the platform would refuse. */
 function checkStrategy(strategy: unknown, profile: string, device: string): void {
   if (strategy === "CHECK_PRE_PROVISIONED_DEVICES") return;
   if (strategy === "ALLOW_CREATE_NEW_DEVICES")
     throw new ExitError(
       FAILED,
-      `the profile ${profile} lets devices create themselves, and then the platform refuses a name that is there: rename ${device} and it creates another of that name, without the history; or set the profile to check for pre-provisioned devices, and call this again`,
+      `profile "${profile}" creates new devices and refuses existing names: set its strategy to "check pre-provisioned devices" and retry, or rename ${device} so that a new device is created without the history`,
     );
   throw new ExitError(
     FAILED,
-    `the profile ${profile} does not let devices provision themselves: give ${device} its token by hand (mote devices token ${device})`,
+    `profile "${profile}" does not allow provisioning: enter the token on the device (show it: mote devices token ${device})`,
   );
 }

@@ -1,4 +1,4 @@
-// Follows the updates of devices until all are over, or for as long as was asked.
+// Follows updates until all are done, or until the timeout.
 import { UNANSWERED } from "../../../../hosts/node/exit.js";
 import { ExitError } from "../../exit-error.js";
 import { eachOf, ifAnswered } from "../../operator/operator.js";
@@ -22,7 +22,7 @@ export async function follow(watches: UpdateWatch[], flags: FollowFlags, steps: 
   const deadline = Date.now() + flags.timeout;
   const updates = watches.map(({ device }) => waiting(device));
   for (const { device } of watches) steps.begin(updateOf(device));
-  steps.remark = "what is assigned stays so, and the device goes on by itself: mote firmware unassign";
+  steps.remark = "the assignment stays, and the devices continue (undo: mote firmware unassign)";
   for (;;) {
     await eachOf(watches, AT_A_TIME, async (watch) => {
       const at = watches.indexOf(watch);
@@ -33,7 +33,7 @@ export async function follow(watches: UpdateWatch[], flags: FollowFlags, steps: 
       const called = update.end === "failed" ? `failed update of ${watch.device.name}` : undefined;
       if (isOver(update)) steps.end(updateOf(watch.device), called);
     });
-    // Where not all fit, those that are over come last.
+    // Finished updates come last, as not all may fit the screen.
     const open = updates.toSorted((one, other) => Number(isOver(one)) - Number(isOver(other)));
     progress.show(open.map(drawn), updates.map(lineOf));
     if (updates.every(isOver) || Date.now() >= deadline) return conclude(updates, flags);
@@ -52,7 +52,7 @@ function drawn(update: Update): string {
 
 function lineOf({ device, state, error, end }: Update): string {
   const why = error === undefined || end === "updated" ? "" : `: ${plain(error)}`;
-  return `${plain(device.name)}  ${plain(state)}${why}`;
+  return `${plain(device.name)}  ${plain(state.toLowerCase())}${why}`;
 }
 
 function conclude(all: readonly Update[], flags: FollowFlags): void {
@@ -68,6 +68,6 @@ function conclude(all: readonly Update[], flags: FollowFlags): void {
   }
   throw new ExitError(
     UNANSWERED,
-    `updated ${updated} of ${all.length}, failed ${failed}, still open ${all.length - updated - failed}`,
+    `updated ${updated} of ${all.length}, failed ${failed}, still running ${all.length - updated - failed}`,
   );
 }

@@ -1,9 +1,7 @@
-// `mote firmware list`: the OTA packages of the platform.
+// `mote firmware list`: lists OTA packages.
 import type { Command } from "commander";
-import { UNANSWERED } from "../../../../hosts/node/exit.js";
 import type { Operator } from "../../../operator/operator.js";
 import type { OtaPackage } from "../../../operator/shapes.js";
-import { ExitError } from "../../exit-error.js";
 import { type OperatorFlags, operate, operatorOptions, wideOption } from "../../operator/operator.js";
 import { size } from "../../output/size.js";
 import { moment, note, out, outJson, plain, table } from "../../output/table.js";
@@ -12,7 +10,7 @@ interface ListFlags extends OperatorFlags {
   wide?: boolean;
 }
 
-/** `bytes` is null while nothing was uploaded, and of a package at an address of its own. */
+/** `bytes` is null before the upload, and for a package at an external URL. */
 interface ShownPackage {
   id: string;
   title: string;
@@ -25,17 +23,16 @@ interface ShownPackage {
 }
 
 export function listCommand(firmware: Command): void {
-  wideOption(operatorOptions(firmware.command("list").description("list the packages on the platform")))
-    .argument("[text]", "only those whose title holds it")
+  wideOption(operatorOptions(firmware.command("list").description("list firmware packages")))
+    .argument("[text]", "part of the title")
     .action((text: string | undefined, flags: ListFlags) =>
       operate(flags, async (operator) => {
         const shown = (await allPackages(operator, text)).map(show);
         if (flags.json) outJson(shown);
         else if (shown.length > 0)
-          out(table(["TITLE", "VERSION", "TYPE", "SIZE", "CREATED"], shown.map(rowOf), flags));
-        if (shown.length > 0) return;
-        if (text !== undefined) throw new ExitError(UNANSWERED, `no package's title holds "${plain(text)}"`);
-        note("There is no package yet: mote firmware push FILE");
+          out(table(["TITLE", "VERSION", "TYPE", "SIZE", "CREATED"], shown.map(rowOf), { wide: flags.wide }));
+        else if (text !== undefined) note(`No package matches "${plain(text)}".`);
+        else note("No packages (upload one: mote firmware push FILE).");
       }),
     );
 }

@@ -33,18 +33,16 @@ interface PushFlags extends OperatorFlags {
 
 const ALGORITHMS = ["MD5", "SHA256", "SHA384", "SHA512", "CRC32", "MURMUR3_32", "MURMUR3_128"];
 const AT_A_TIME = 8;
-/** Of a stage, by default. */
+/** Default soak time of a stage. */
 const SOAK_MS = 600_000;
 
 const HELP = `
-Uploads the file as an OTA package (one of the same title, version and content is taken as it is), assigns it, and follows what the device, or each
-device of the profile that has no assignment of its own, reports until it is UPDATED or FAILED.
-Exit code 4: an update failed, or did not end within --timeout.
+Uploads the file as an OTA package, assigns it, and follows the updates. An identical package is reused. --profile updates the devices of the profile that
+have no assignment of their own. Exit code 4: an update failed, or did not finish within --timeout.
 
-With --stages the devices of a profile get it one stage after the other: 1,10%,100% is one device, then those up to a tenth, then the rest, in the order
-of the SHA-256 of their names, so that a device is always in the same one. The next stage begins when each device of this one is UPDATED and was online
-for --soak. The first device that fails, or goes back to the image before, ends it with exit code 4: no more get it. The same command goes on where
-it stood, from any machine; with --undo it gives every device what it had before.
+--stages updates a profile in stages: 1,10%,100% is one device, then a tenth, then the rest. The SHA-256 of its name puts a device into a stage. The next
+stage starts when every device of the current stage is updated and was online for --soak. The first device that fails or rolls back stops the rollout with
+exit code 4. Run the same command again, on any machine, to continue. --undo assigns each device its previous firmware.
 
 Examples:
   mote firmware push build/greenhouse.bin --title greenhouse --version 2.0.0 --device greenhouse-7
@@ -58,28 +56,31 @@ export function pushCommand(firmware: Command): void {
       firmware.command("push").description("upload an image, assign it, and follow the updates"),
     ),
   )
-    .argument("[file]", "the image; not needed with --undo")
-    .requiredOption("--title <title>", "of the firmware, as the device's own")
-    .requiredOption("--version <version>", "of the image")
-    .addOption(new Option("--algorithm <name>", "of the checksum").choices(ALGORITHMS).default("SHA256"))
-    .addOption(new Option("--device <name>", "to update one device").conflicts("profile"))
-    .option("--profile <name>", "to update all devices of a device profile")
-    .option("--no-wait", "end when it is assigned")
+    .argument("[file]", "firmware image; not needed with --undo")
+    .requiredOption("--title <title>", "firmware title, as on the device")
+    .requiredOption("--version <version>", "version of the image")
+    .addOption(new Option("--algorithm <name>", "checksum algorithm").choices(ALGORITHMS).default("SHA256"))
+    .addOption(new Option("--device <name>", "update one device").conflicts("profile"))
+    .option("--profile <name>", "update the devices of a device profile")
+    .option("--no-wait", "do not follow the updates")
     .addOption(
-      durationOption("--timeout <duration>", "how long to follow; with --stages each of them", "30m"),
+      durationOption("--timeout <duration>", "maximum time to follow; with --stages per stage", "30m"),
     )
     .addOption(
-      new Option("--stages <list>", "of a profile, such as 1,10%,100%: go on only when a stage is good")
+      new Option("--stages <list>", "update a profile in stages, for example 1,10%,100%")
         .argParser(parseStages)
         .conflicts(["device", "undo"]),
     )
     .addOption(
-      new Option("--stop-at <count>", "of devices that failed, which ends it (default: 1)").argParser(count),
+      new Option(
+        "--stop-at <count>",
+        "number of failed devices that stops the rollout (default: 1)",
+      ).argParser(count),
     )
-    .addOption(durationOption("--soak <duration>", "how long each device must be online (default: 10m)"))
-    .option("--leave-offline", "go on without devices that are offline at the end of --timeout")
-    .option("--replace", "go over another rollout that was not taken back")
-    .option("--undo", "give the devices of a profile back what they had before --stages")
+    .addOption(durationOption("--soak <duration>", "time that each device must stay online (default: 10m)"))
+    .option("--leave-offline", "ignore devices that are offline after --timeout")
+    .option("--replace", "replace another unfinished rollout")
+    .option("--undo", "assign each device of a profile its firmware from before --stages")
     .addHelpText("after", HELP)
     .action(push);
 }
@@ -87,18 +88,24 @@ export function pushCommand(firmware: Command): void {
 async function push(path: string | undefined, flags: PushFlags): Promise<void> {
   checkFlags(flags);
   if (flags.undo) return operate(flags, (operator, steps) => takeBackImage(operator, steps, flags));
-  if (path === undefined) throw new UsageError("the image's FILE is needed");
+  if (path === undefined) throw new UsageError("missing FILE (the firmware image)");
   const bytes = load(path);
   await operate(flags, async (operator, steps) => {
     if (flags.stages) return byStages(operator, steps, { path, bytes, flags });
-    const whom = flags.device === undefined ? await profile(operator, flags) : await device(operator, flags);
-    const [upload, assignment] = [`upload of ${flags.title} ${flags.version}`, `assignment to ${whom.named}`];
-    steps.plan(upload, assignment, ...(flags.wait ? whom.devices.map(updateOf) : []));
-    const target = await steps.run(upload, () => uploaded(operator, whom.profileId, { path, bytes, flags }));
-    const watches = whom.devices.map((one) => new UpdateWatch(operator, one, flags));
+    const assignees =
+      flags.device === undefined ? await profile(operator, flags) : await device(operator, flags);
+    const [upload, assignment] = [
+      `upload of ${flags.title} ${flags.version}`,
+      `assignment to ${assignees.named}`,
+    ];
+    steps.plan(upload, assignment, ...(flags.wait ? assignees.devices.map(updateOf) : []));
+    const target = await steps.run(upload, () =>
+      uploaded(operator, assignees.profileId, { path, bytes, flags }),
+    );
+    const watches = assignees.devices.map((one) => new UpdateWatch(operator, one, flags));
     if (flags.wait) await eachOf(watches, AT_A_TIME, (watch) => watch.begin());
-    await steps.run(assignment, () => whom.assign(target.id.id));
-    note(`Assigned to ${whom.named}.`);
+    await steps.run(assignment, () => assignees.assign(target.id.id));
+    note(`Assigned to ${assignees.named}.`);
     if (flags.wait) await follow(watches, flags, steps);
     else if (flags.json) outJson({ packageId: target.id.id });
   });
@@ -106,9 +113,8 @@ async function push(path: string | undefined, flags: PushFlags): Promise<void> {
 
 function checkFlags({ device, profile, stages, undo, wait, soak, timeout, ...flags }: PushFlags): void {
   if (device === undefined && profile === undefined)
-    throw new UsageError("--device NAME or --profile NAME is needed: whom is it for?");
-  if (undo && profile === undefined)
-    throw new UsageError("--undo takes a rollout back: --profile NAME is needed");
+    throw new UsageError("specify a target: --device NAME or --profile NAME");
+  if (undo && profile === undefined) throw new UsageError("--undo requires --profile NAME");
   if (!stages) {
     const { stopAt, leaveOffline, replace } = flags;
     for (const [name, value] of Object.entries({
@@ -117,13 +123,12 @@ function checkFlags({ device, profile, stages, undo, wait, soak, timeout, ...fla
       "leave-offline": leaveOffline,
       replace,
     }))
-      if (value !== undefined) throw new UsageError(`--${name} is for --stages`);
+      if (value !== undefined) throw new UsageError(`--${name} requires --stages`);
     return;
   }
   if (!wait)
-    throw new UsageError("--stages goes on only when a stage is good: it can't be had with --no-wait");
-  if ((soak ?? SOAK_MS) >= timeout)
-    throw new UsageError("--timeout is for a stage with its --soak, and so the longer of them");
+    throw new UsageError("--stages cannot be combined with --no-wait: each stage waits for its devices");
+  if ((soak ?? SOAK_MS) >= timeout) throw new UsageError("--timeout must exceed --soak");
 }
 
 async function byStages(
@@ -146,19 +151,23 @@ async function takeBackImage(operator: Operator, steps: Steps, flags: PushFlags)
   const { title, version } = flags;
   const { data } = await operator.ota.list({ textSearch: title });
   const there = data.find((one) => one.title === title && one.version === version && one.type === "FIRMWARE");
-  if (!there) throw new ExitError(UNANSWERED, `there is no package ${plain(title)} ${plain(version)}`);
+  if (!there)
+    throw new ExitError(
+      UNANSWERED,
+      `no package "${plain(title)} ${plain(version)}" (list all: mote firmware list)`,
+    );
   const target = { packageId: there.id.id, title, version };
   await takeBack(operator, steps, { target, profile: found, flags });
 }
 
-interface Whom {
+interface Assignees {
   profileId: string;
   devices: readonly Target[];
   named: string;
   assign(packageId: string): Promise<void>;
 }
 
-async function device(operator: Operator, flags: PushFlags): Promise<Whom> {
+async function device(operator: Operator, flags: PushFlags): Promise<Assignees> {
   const found = await findDevice(operator, flags.device ?? "");
   const id = found.id.id;
   return {
@@ -169,7 +178,7 @@ async function device(operator: Operator, flags: PushFlags): Promise<Whom> {
   };
 }
 
-async function profile(operator: Operator, flags: PushFlags): Promise<Whom> {
+async function profile(operator: Operator, flags: PushFlags): Promise<Assignees> {
   const found = await findProfile(operator, flags.profile ?? "");
   const id = found.id.id;
   const affected = (await operator.devices.ofProfile(found))

@@ -1,4 +1,4 @@
-// An image as a package of the platform.
+// Uploads an image as an OTA package.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
@@ -16,7 +16,7 @@ export interface Image {
   flags: { title: string; version: string; algorithm: Algorithm };
 }
 
-/** One of the same title, version and content is taken as it is. */
+/** Uploads the image, or returns an identical package. Throws ExitError if the version exists with other content. */
 export async function uploaded(
   { ota }: Operator,
   profileId: string,
@@ -29,12 +29,12 @@ export async function uploaded(
   if (there?.hasData) {
     const known = there.checksumAlgorithm ?? algorithm;
     if (there.checksum?.toLowerCase() === digest(known, bytes) && there.dataSize === bytes.length) {
-      note(`${plain(title)} ${plain(version)} is on the platform already.`);
+      note(`${plain(title)} ${plain(version)} is already on the platform.`);
       return there;
     }
     throw new ExitError(
       1,
-      `the platform has another image as ${plain(title)} ${plain(version)}: give it a new version`,
+      `the platform has a different image as ${plain(title)} ${plain(version)}: use a new version`,
     );
   }
   const entry = there ?? (await ota.create({ title, version, deviceProfileId: profileId }));
@@ -45,7 +45,7 @@ export async function uploaded(
   return ota.upload(entry.id.id, bytes, upload);
 }
 
-/** Lower-case hex; undefined for those that the platform computes. */
+/** Lower-case hex; undefined for algorithms that the platform computes. */
 function digest(algorithm: Algorithm, bytes: Uint8Array): string | undefined {
   if (algorithm.startsWith("SHA") || algorithm === "MD5")
     return createHash(algorithm.toLowerCase()).update(bytes).digest("hex");
@@ -57,7 +57,7 @@ export function load(path: string): Uint8Array {
   try {
     bytes = readFileSync(path);
   } catch (error) {
-    throw new UsageError(`${path} can't be read (${codeOf(error)})`);
+    throw new UsageError(`cannot read ${path} (${codeOf(error)})`);
   }
   if (bytes.length === 0) throw new UsageError(`${path} is empty`);
   return bytes;

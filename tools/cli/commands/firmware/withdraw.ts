@@ -1,4 +1,4 @@
-// `mote firmware unassign, delete`: takes back what was assigned or uploaded.
+// `mote firmware unassign, delete`.
 import { type Command, Option } from "commander";
 import { UNANSWERED } from "../../../../hosts/node/exit.js";
 import type { Operator } from "../../../operator/operator.js";
@@ -22,44 +22,44 @@ interface DeleteFlags extends OperatorFlags {
 }
 
 const UNASSIGN_HELP = `
-A device then has the firmware of its profile, if that has one. What it runs already it goes on running.`;
+The device then uses the firmware of its profile, if there is one. It keeps running its current image.`;
 
 export function unassignCommand(firmware: Command): void {
   yesOption(
     operatorOptions(
-      firmware.command("unassign").description("take an assignment back from a device or a profile"),
+      firmware.command("unassign").description("remove the firmware assigned to a device or profile"),
     ),
   )
     .addOption(new Option("--device <name>", "name or id").conflicts("profile"))
-    .option("--profile <name>", "of a device profile")
+    .option("--profile <name>", "device profile")
     .addHelpText("after", UNASSIGN_HELP)
     .action(unassign);
 }
 
 async function unassign(flags: UnassignFlags): Promise<void> {
   if (flags.device === undefined && flags.profile === undefined)
-    throw new UsageError("--device NAME or --profile NAME is needed");
+    throw new UsageError("specify a target: --device NAME or --profile NAME");
   await operate(flags, async (operator, steps) => {
-    const whom = await assignedTo(operator, flags);
-    if (!whom.packageId) {
+    const target = await assignedTo(operator, flags);
+    if (!target.packageId) {
       if (flags.json) outJson({ unassigned: null });
-      else note(`Nothing is assigned to ${whom.named}.`);
+      else note(`No firmware is assigned to ${target.named}.`);
       return;
     }
-    await confirm(`Take the firmware back from ${whom.named}?`, flags.yes);
-    await steps.run(`taking the firmware back from ${whom.named}`, whom.unassign);
-    if (flags.json) outJson({ unassigned: whom.packageId });
-    else note(`Nothing is assigned to ${whom.named} any more.`);
+    await confirm(`Unassign the firmware of ${target.named}?`, flags.yes);
+    await steps.run(`unassigning the firmware of ${target.named}`, target.unassign);
+    if (flags.json) outJson({ unassigned: target.packageId });
+    else note(`Unassigned the firmware of ${target.named}.`);
   });
 }
 
-interface Whom {
+interface Assignee {
   named: string;
   packageId: string | undefined;
   unassign(): Promise<void>;
 }
 
-async function assignedTo(operator: Operator, { device, profile = "" }: UnassignFlags): Promise<Whom> {
+async function assignedTo(operator: Operator, { device, profile = "" }: UnassignFlags): Promise<Assignee> {
   const { ota } = operator;
   if (device === undefined) {
     const { id, name, firmwareId } = await findProfile(operator, profile);
@@ -72,14 +72,10 @@ async function assignedTo(operator: Operator, { device, profile = "" }: Unassign
 
 export function deleteCommand(firmware: Command): void {
   yesOption(
-    operatorOptions(
-      firmware
-        .command("delete")
-        .description("delete a package; the platform refuses it while it is assigned"),
-    ),
+    operatorOptions(firmware.command("delete").description("delete a firmware package that is not assigned")),
   )
-    .argument("<title>", "or its id alone")
-    .argument("[version]")
+    .argument("<title>", "title, or the id without a version")
+    .argument("[version]", "version")
     .action(remove);
 }
 
@@ -105,6 +101,6 @@ async function findPackage(
   const found = all.find(fits);
   if (found) return found;
   const of = all.filter((one) => one.title === title).map((one) => plain(one.version));
-  const there = of.length > 0 ? ` (versions of it: ${of.join(", ")})` : "";
-  throw new ExitError(UNANSWERED, `there is no package ${plain([title, version].join(" ").trim())}${there}`);
+  const there = of.length > 0 ? ` (versions: ${of.join(", ")})` : " (list all: mote firmware list)";
+  throw new ExitError(UNANSWERED, `no package "${plain([title, version].join(" ").trim())}"${there}`);
 }

@@ -17,8 +17,8 @@ import { note, out, outJson } from "../../output/table.js";
 import { pause, stopSignals } from "../../stop.js";
 import { certificates, count, durationOption, UsageError } from "../../usage.js";
 import { type Outage, outageOf } from "./outage.js";
-import { Picture, type Summary } from "./picture.js";
 import { removeDevices } from "./remove.js";
+import { FleetStatus, type Summary } from "./status.js";
 
 interface FleetFlags {
   devices: number;
@@ -38,18 +38,17 @@ interface FleetFlags {
 }
 
 const TICK_MS = 1_000;
-/** Points are kept for so long; with an outage for that and the wait behind it, which may be four times as long, and 5 min and a half at the most. */
+/** Devices queue the points of this time, plus an outage and the back-off after it (4 times the outage, at most 5.5 min). */
 const KEEP_MS = 30_000;
 const LONGEST_WAIT_MS = 330_000;
 
 const HELP = `
-Each run makes devices of its own, named fleet-XXXXXX-0 and on, and removes them in the end, for which it needs an operator's login: that of mote
-login at this URL, or MOTE_PLATFORM_USERNAME and MOTE_PLATFORM_PASSWORD. With it two-way RPCs are sent to them and timed, too. Each device keeps its
-points of 30 s, and of the outage with the wait behind it. Memory is what the system counts for the process (RSS), by agent. The table is drawn
-every second; at the end, and with --json, a summary is printed.
+Creates devices fleet-XXXXXX-0, fleet-XXXXXX-1, ... and deletes them at the end. Deleting, and timing two-way RPCs, needs a saved login at this URL, or
+MOTE_PLATFORM_USERNAME and MOTE_PLATFORM_PASSWORD. Each device can queue the points of 30 s and of the outage. Memory is the resident set size (RSS) of the
+process, and its growth per agent. Mote updates the table every second and prints a summary at the end.
 
-Exit code 3 if the platform refused devices, 1 if points were lost or no device came online, 130 if Ctrl-C came before --for was over. A second
-Ctrl-C leaves the devices that are not removed yet.
+Exit code 1: points were lost or no device came online. 3: the platform refused devices. 130: Ctrl-C before the end of --for. A second Ctrl-C stops the
+clean-up.
 
 Examples:
   mote fleet --devices 100 --url http://127.0.0.1:8080 --provision-key KEY --provision-secret SECRET
@@ -58,28 +57,32 @@ Examples:
 export function fleetCommand(program: Command): void {
   program
     .command("fleet")
-    .description("run many agents in one process against any platform, and show how they do")
-    .requiredOption("--devices <number>", "how many", count)
-    .addOption(new Option("--url <url>", "of the platform").env("MOTE_URL").makeOptionMandatory())
-    .addOption(new Option("--provision-key <key>", "of the device profile").env("MOTE_PROVISION_KEY"))
+    .description("run many simulated devices against a platform")
+    .requiredOption("--devices <number>", "number of devices", count)
+    .addOption(new Option("--url <url>", "platform URL").env("MOTE_URL").makeOptionMandatory())
     .addOption(
-      new Option("--provision-secret <secret>", "of the device profile").env("MOTE_PROVISION_SECRET"),
+      new Option("--provision-key <key>", "provisioning key of the device profile").env("MOTE_PROVISION_KEY"),
+    )
+    .addOption(
+      new Option("--provision-secret <secret>", "provisioning secret of the device profile").env(
+        "MOTE_PROVISION_SECRET",
+      ),
     )
     .addOption(connectionsOption("3"))
-    .addOption(durationOption("--interval <duration>", "between two points of a device", "1s"))
-    .addOption(durationOption("--ramp <duration>", "until all have started (default: 1s for each 100)"))
-    .addOption(durationOption("--for <duration>", "how long (default: until Ctrl-C)"))
-    .addOption(durationOption("--outage <duration>", "cut the network once for so long"))
+    .addOption(durationOption("--interval <duration>", "time between two points of a device", "1s"))
+    .addOption(durationOption("--ramp <duration>", "time to start all devices (default: 1s per 100)"))
+    .addOption(durationOption("--for <duration>", "duration of the run (default: until Ctrl-C)"))
+    .addOption(durationOption("--outage <duration>", "cut the network once for this time"))
     .addOption(
       durationOption(
         "--outage-after <duration>",
-        "when it is cut (default: after 30s, or in the middle of --for)",
+        "time of the cut after the start (default: 30s, or the middle of --for)",
       ),
     )
-    .option("--keep", "leave the devices on the platform")
-    .option("--rpc <number>", "RPCs a second, with an operator's login", count, 2)
-    .option("--ca <file>", "certificates (PEM) to trust in place of the usual ones")
-    .option("--json", "only the summary, as JSON on the standard output")
+    .option("--keep", "do not delete the devices at the end")
+    .option("--rpc <number>", "RPCs per second; needs a login", count, 2)
+    .option("--ca <file>", "trust only these CA certificates (PEM)")
+    .option("--json", "print only the summary, as JSON")
     .addHelpText("after", HELP)
     .action(run);
 }
@@ -95,21 +98,21 @@ async function run(flags: FleetFlags): Promise<void> {
   const over = new AbortController();
   const stop = AbortSignal.any([signals.stop, over.signal]);
   const timers = schedule(flags.for, outage, fleet, () => over.abort());
-  const picture = new Picture(fleet, probe, process.memoryUsage.rss());
+  const status = new FleetStatus(fleet, probe, process.memoryUsage.rss());
   const began = performance.now();
   fleet.start();
   void probe?.run(flags.rpc, stop);
-  await watch(picture, flags, stop);
+  await watch(status, flags, stop);
   for (const timer of timers) clearTimeout(timer);
   fleet.network.restore();
-  const summary = picture.summary((performance.now() - began) / 1_000);
+  const summary = status.summary((performance.now() - began) / 1_000);
   await fleet.stop();
   if (flags.json) outJson(summary);
   else out(`${JSON.stringify(summary)}\n`);
   if (fleet.refusal !== undefined)
-    note(`${summary.refused} of ${flags.devices} devices were refused: ${fleet.refusal}`);
+    note(`The platform refused ${summary.refused} of ${flags.devices} devices: ${fleet.refusal}`);
   const early = flags.for !== undefined && !over.signal.aborted;
-  if (early) note(`interrupted after ${summary.seconds} s; the summary is of these`);
+  if (early) note(`Interrupted after ${summary.seconds} s. The summary covers this time.`);
   const isRemoved = await removeDevices(
     operator,
     { prefix, made: fleet.made, keep: flags.keep },
@@ -123,13 +126,13 @@ function codeFor({ refused, online, dropped }: Summary, isRemoved: boolean): num
   return online === 0 || dropped > 0 || !isRemoved ? FAILED : STOPPED;
 }
 
-async function watch(picture: Picture, flags: FleetFlags, stop: AbortSignal): Promise<void> {
+async function watch(status: FleetStatus, flags: FleetFlags, stop: AbortSignal): Promise<void> {
   const progress = new Progress();
   while (!stop.aborted) {
     await pause(TICK_MS, stop);
     if (flags.json) continue;
-    const lines = picture.lines();
-    // Where lines can't be drawn over it is one.
+    const lines = status.lines();
+    // One line where the output cannot be redrawn.
     progress.show(lines, [lines.join("  ")]);
   }
 }
@@ -138,7 +141,7 @@ function makeFleet(flags: FleetFlags, prefix: string): Fleet {
   const { provisionKey: key, provisionSecret: secret, url, outage = 0 } = flags;
   if (!key || !secret)
     throw new UsageError(
-      "--provision-key and --provision-secret are needed (or MOTE_PROVISION_KEY, MOTE_PROVISION_SECRET)",
+      "missing --provision-key or --provision-secret (or MOTE_PROVISION_KEY, MOTE_PROVISION_SECRET)",
     );
   const target = parseTarget(url);
   if (!target.ok) throw new UsageError(`--url ${target.reason}`);
@@ -156,7 +159,7 @@ function makeFleet(flags: FleetFlags, prefix: string): Fleet {
     keepMs: KEEP_MS + outage + Math.min(LONGEST_WAIT_MS, 4 * outage),
     rampMs: flags.ramp ?? flags.devices * 10,
     open: opener({ ca }),
-    // What a thousand agents have to say is in the table.
+    // The table replaces the log of the agents.
     log: () => {},
   });
 }
@@ -165,11 +168,11 @@ function load(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw new UsageError(`--ca ${path} can't be read (${codeOf(error)})`);
+    throw new UsageError(`cannot read --ca ${path} (${codeOf(error)})`);
   }
 }
 
-/** By the environment's login, or the one that is kept for this platform. */
+/** Uses the login of the environment, or the saved one for this URL. */
 async function openOperator({ url }: FleetFlags): Promise<Operator | undefined> {
   const { MOTE_PLATFORM_USERNAME: username, MOTE_PLATFORM_PASSWORD: password } = process.env;
   return username && password ? logIn(url, username, password) : keptOperator(url);

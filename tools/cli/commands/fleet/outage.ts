@@ -9,11 +9,11 @@ export interface Outage {
 
 const AFTER_MS = 30_000;
 
-/** Throws UsageError for an outage that would not begin and end within the run. */
+/** Throws UsageError if the outage does not end within the run. */
 export function outageOf(flags: { for?: number; outage?: number; outageAfter?: number }): Outage | undefined {
   const { for: forMs, outage, outageAfter } = flags;
   if (outage === undefined) {
-    if (outageAfter !== undefined) throw new UsageError("--outage-after needs --outage");
+    if (outageAfter !== undefined) throw new UsageError("--outage-after requires --outage");
     return undefined;
   }
   const middle = forMs === undefined ? AFTER_MS : Math.min(AFTER_MS, Math.floor((forMs - outage) / 2));
@@ -21,7 +21,7 @@ export function outageOf(flags: { for?: number; outage?: number; outageAfter?: n
   const toMs = fromMs + outage;
   if (forMs !== undefined && toMs >= forMs)
     throw new UsageError(
-      `the outage would end after ${toMs / 1000}s, and --for is ${forMs / 1000}s: a shorter one, or a longer run`,
+      `the outage ends after ${toMs / 1000}s but --for is ${forMs / 1000}s: shorten --outage or extend --for`,
     );
   return { fromMs, toMs };
 }

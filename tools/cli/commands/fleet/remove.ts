@@ -1,4 +1,4 @@
-// What `mote fleet` leaves on the platform: nothing, where it can.
+// Deletes the devices of `mote fleet`.
 import { OperatorError } from "../../../operator/error.js";
 import type { Operator } from "../../../operator/operator.js";
 import { devicesBeginning } from "../../operator/find.js";
@@ -7,14 +7,14 @@ import { note } from "../../output/table.js";
 
 interface Made {
   prefix: string;
-  /** Devices that the platform took. */
+  /** Number of provisioned devices. */
   made: number;
   keep: boolean | undefined;
 }
 
 const AT_A_TIME = 8;
 
-/** True if nothing is left that should not be. Says what is, and how it goes. */
+/** Deletes the devices. True if none is left, or if they are to stay. */
 export async function removeDevices(
   operator: Operator | undefined,
   { prefix, made, keep }: Made,
@@ -23,7 +23,7 @@ export async function removeDevices(
   if (made === 0) return true;
   const later = `mote devices delete --prefix ${prefix}`;
   if (keep || !operator) {
-    note(`${made} devices stay on the platform${keep ? "" : " (no operator's login)"}: ${later}`);
+    note(`${made} devices stay on the platform${keep ? "" : " (not logged in)"}. Delete them: ${later}`);
     return true;
   }
   let removed = 0;
@@ -37,8 +37,6 @@ export async function removeDevices(
     if (!(error instanceof OperatorError)) throw error;
     note(error.message);
   }
-  note(
-    `Removed ${removed} of the ${made} devices that it made${removed < made ? `; the others: ${later}` : "."}`,
-  );
+  note(`Deleted ${removed} of ${made} devices.${removed < made ? ` Delete the others: ${later}` : ""}`);
   return removed >= made;
 }

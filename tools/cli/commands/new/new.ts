@@ -16,26 +16,24 @@ interface NewFlags {
 
 const HELP = `
 Templates:
-  sensor   temperature and humidity over I2C, an RPC that switches a pin, a rate
-           that the platform sets; without a sensor it says so and does the rest
-  minimal  the least that is a device: a point every ten seconds
-  battery  as sensor, asleep between its readings; sends what changed
-  lean     as sensor, in the smallest image: no updates, sleep, commissioning
+  sensor   temperature and humidity over I2C, an RPC that switches a pin, and an
+           interval set by the platform; also runs without a sensor
+  minimal  the smallest device: one point every ten seconds
+  battery  like sensor, but sleeps between readings and sends only changes
+  lean     like sensor, in the smallest image, without updates, sleep and setup
 
-With --board the project has this board's pins in hardware/pins.json, and is built for its chip and flash size.
-Without it, it has the pins of every known board, and you choose with mote esp32 --board.`;
+--board writes the pins of this board to hardware/pins.json and builds for its chip and flash size. Without it, the project has the pins of all known
+boards, and mote esp32 --board selects one.`;
 
-/** `mote new`: a project for a board. */
+/** `mote new`: creates a project for a board. */
 export function newCommand(program: Command): void {
   program
     .command("new")
-    .description("write a project for a board into a new folder")
-    .argument("<folder>", "its name becomes the firmware's title")
-    .addOption(new Option("--template <name>", "what it begins with").choices(TEMPLATES).default("sensor"))
-    .addOption(
-      new Option("--board <name>", "the board: its pins, target and flash size").choices(BOARD_NAMES),
-    )
-    .option("--json", "as JSON: where it is, its files, what to do next")
+    .description("create a project for a board")
+    .argument("<folder>", "new folder; its name becomes the firmware title")
+    .addOption(new Option("--template <name>", "project template").choices(TEMPLATES).default("sensor"))
+    .addOption(new Option("--board <name>", "board: sets pins, target and flash size").choices(BOARD_NAMES))
+    .option("--json", "print folder, files and next steps as JSON")
     .addHelpText("after", HELP)
     .action((folder: string, { template, board: name, json }: NewFlags) => {
       const board = name === undefined ? undefined : boardOf(name);
@@ -47,7 +45,7 @@ export function newCommand(program: Command): void {
     });
 }
 
-/** The simulator needs nothing filled in; a board that can't ask its owner needs all. */
+/** Only a board without commissioning needs all settings filled in. */
 const nextSteps = (folder: string, template: Template, board?: Board): string[] => [
   `cd ${folder} && npm install`,
   "npm run simulator",
@@ -55,7 +53,7 @@ const nextSteps = (folder: string, template: Template, board?: Board): string[] 
   `npm run esp32 -- ${targetOf(board)}`,
 ];
 
-/** Writes the files and returns their names. Throws UsageError for a folder that is not empty, or that nothing can be built in. */
+/** Writes the files and returns their names. Throws UsageError for an unusable or non-empty folder. */
 export function newProject(folder: string, template: Template = "sensor", board?: Board): string[] {
   const path = resolve(folder);
   checkPlace(folder, path);
@@ -68,18 +66,18 @@ export function newProject(folder: string, template: Template = "sensor", board?
   return Object.keys(files);
 }
 
-/** One after the other: below /proc, Node's own way through all of them finds no end. Throws UsageError. */
+/** Creates parents one by one: below /proc, Node's recursive mkdir never ends. Throws UsageError. */
 function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));
   try {
     mkdirSync(path);
   } catch (error) {
-    throw new UsageError(`${path} can't be made (${codeOf(error)})`);
+    throw new UsageError(`cannot create ${path} (${codeOf(error)})`);
   }
 }
 
-/** What the SDK's makefiles read as something else than part of a path. */
+/** Characters that the SDK's makefiles do not accept in a path. */
 const NOT_FOR_MAKE = /[\s#$%:;=&|<>()[\]{}*?!'"`\\]/;
 const LONGEST = 32;
 
@@ -87,12 +85,14 @@ function checkPlace(folder: string, path: string): void {
   const found = NOT_FOR_MAKE.exec(path)?.[0];
   if (found !== undefined)
     throw new UsageError(
-      `the SDK can't build in ${path}: its makefiles take no ${/\s/.test(found) ? "space" : found} in a path`,
+      `invalid folder ${path}: the SDK cannot build in a path with ${/\s/.test(found) ? "a space" : `"${found}"`}`,
     );
   const name = path.slice(path.lastIndexOf("/") + 1);
   if (name === "" || name.length > LONGEST || name.startsWith("-"))
-    throw new UsageError(`${folder}: its name is the firmware's, of 1 to ${LONGEST} characters`);
+    throw new UsageError(
+      `invalid folder name "${folder}": expected 1 to ${LONGEST} characters, not starting with -`,
+    );
   if (!existsSync(path)) return;
-  if (!statSync(path).isDirectory()) throw new UsageError(`${folder} is no folder`);
-  if (readdirSync(path).length > 0) throw new UsageError(`${folder} is not empty`);
+  if (!statSync(path).isDirectory()) throw new UsageError(`${folder} is not a folder`);
+  if (readdirSync(path).length > 0) throw new UsageError(`${folder} is not empty: choose a new folder`);
 }

@@ -1,4 +1,4 @@
-// Files that options of `mote platform` name: each is read, and tried out, before anything starts.
+// Reads and checks the files of `mote platform` before anything starts.
 import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 import { codeOf } from "../../../../hosts/node/files.js";
@@ -18,9 +18,7 @@ export function certificate({ tlsCert, tlsKey }: Pems): Pems {
   try {
     createSecureContext({ cert: pems.tlsCert, key: pems.tlsKey });
   } catch {
-    throw new UsageError(
-      "--tls-key holds no key (PEM, without a passphrase) that fits the certificate of --tls-cert",
-    );
+    throw new UsageError("--tls-key is not the key of --tls-cert (expected PEM without a passphrase)");
   }
   return pems;
 }
@@ -32,7 +30,7 @@ export async function savedViews(path: string): Promise<TableView[]> {
   try {
     json = JSON.parse(text);
   } catch {
-    throw new UsageError(`--views ${path} is no JSON`);
+    throw new UsageError(`--views ${path} is not JSON`);
   }
   try {
     return readViews(json);
@@ -45,6 +43,6 @@ function load(option: string, path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw new UsageError(`${option} ${path} can't be read (${codeOf(error)})`);
+    throw new UsageError(`cannot read ${option} ${path} (${codeOf(error)})`);
   }
 }

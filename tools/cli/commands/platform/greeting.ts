@@ -1,7 +1,7 @@
 // What `mote platform` says when it is there.
 import { styleText } from "node:util";
 import { renderUnicodeCompact } from "uqr";
-import { calledAs } from "../../called-as.js";
+import { calledAs } from "../../invocation.js";
 import { plain } from "../../output/table.js";
 import { type Password, WARNING } from "./network.js";
 
@@ -38,7 +38,7 @@ export function viewLine({ id, name }: Saved): string {
   return `  table view           ${id} ${plain(name)}`;
 }
 
-/** For people, with what was made up. Who gave a key, secret or password knows it: it is not repeated. */
+/** The greeting for people. Shows generated secrets, but not given ones. */
 export function greeting(
   { url, profile }: Running,
   { state }: { state: string | undefined },
@@ -54,12 +54,12 @@ export function greeting(
     `  customer             customer@thingsboard.org / ${shown ?? "customer"}`,
     `  provisioning key     ${tell ? profile.key : "as given"}`,
     `  provisioning secret  ${tell ? profile.secret : "as given"}`,
-    `  state                ${state ?? "in memory: it goes with this process (without --no-state it is kept)"}`,
+    `  state                ${state ?? "in memory only (--no-state)"}`,
     ...(password ? [WARNING] : []),
   ];
 }
 
-/** What to do next: lines to copy, and the console for a phone where one can reach it. */
+/** Next steps to copy, and a QR code if a phone can reach the console. */
 export function nextSteps(
   { url, profile }: Running,
   ca: string | undefined,
@@ -74,9 +74,9 @@ export function nextSteps(
   const [reachable] = urls;
   return [
     "",
-    "A device, in another terminal:",
+    "Run a device, in another terminal:",
     `  ${mote} run --url ${url}${trust} --provision-key ${key} --provision-secret ${secret} --device-name greenhouse-7 --state ./greenhouse-7`,
-    "An operator:",
+    "Log in as an operator:",
     `  ${mote} login --url ${url} --username tenant@thingsboard.org`,
     ...(reachable === undefined ? [] : consoleCode(`${reachable}/`)),
     "",
@@ -84,10 +84,10 @@ export function nextSteps(
 }
 
 function consoleCode(address: string): string[] {
-  return [`The console on a phone of the same network, ${address}:`, ...qrCode(address)];
+  return [`Open the console on a phone in the same network, ${address}:`, ...qrCode(address)];
 }
 
-/** As a QR code, light on dark whatever the terminal's own colours are: not every phone reads one the other way round. */
+/** A QR code, always light on dark: not every phone reads inverted codes. */
 export function qrCode(
   address: string,
   screen: { isTTY?: boolean; hasColors?: () => boolean } = process.stdout,

@@ -1,4 +1,4 @@
-// `mote platform` beyond this machine: where a board finds it, and a password that is not in every manual.
+// `mote platform` on the network: its addresses, and a password instead of the defaults.
 import { networkInterfaces } from "node:os";
 import { randomIds } from "../../../platform/core/common/ids.js";
 import { WELL_KNOWN } from "../../../platform/rest/users.js";
@@ -10,16 +10,16 @@ export interface Password {
 }
 
 export const WARNING =
-  "It is open to the network. The well-known passwords of a fresh server do not hold here: whoever knows them could replace the firmware of each device.";
+  "The platform is open to the network, so the default passwords are disabled: anyone could replace the firmware of each device with them.";
 
-/** Of a password that nobody should be able to guess. */
+/** Minimum password length. */
 const LEAST = 8;
 
 export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127\./.test(host);
 }
 
-/** What takes the place of the well-known passwords; undefined: they hold. Throws UsageError. */
+/** Replaces the default passwords; undefined: they stay. Throws UsageError. */
 export function passwordFor({
   host,
   adminPassword,
@@ -31,12 +31,12 @@ export function passwordFor({
     return isLoopback(host) ? undefined : { text: randomIds.token(16), isMadeUp: true };
   if (WELL_KNOWN.some((known) => known === adminPassword) || adminPassword.length < LEAST)
     throw new UsageError(
-      `--admin-password has ${LEAST} characters at least, and is none that everybody knows`,
+      `invalid --admin-password: expected at least ${LEAST} characters, and not a default password`,
     );
   return { text: adminPassword, isMadeUp: false };
 }
 
-/** The platform's address as others see it: one for each network that this machine is in. */
+/** The platform's URLs on the networks of this machine. */
 export function reachable(url: string, host: string): string[] {
   if (host !== "0.0.0.0" && host !== "::") return [url];
   const addresses = Object.values(networkInterfaces())

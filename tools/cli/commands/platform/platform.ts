@@ -14,7 +14,7 @@ import { isLoopback, passwordFor, reachable } from "./network.js";
 interface PlatformFlags {
   port: number;
   host: string;
-  /** False: none is kept. */
+  /** False: memory only. */
   state?: string | false;
   adminPassword?: string;
   ruleChain?: true;
@@ -32,89 +32,92 @@ interface PlatformFlags {
 }
 
 const HELP = `
-The device API under /api/v1, and of the platform's REST what an operator needs, on its real paths.
-Devices, credentials, attributes, series, packages and persistent RPCs are kept in mote/platform of $XDG_STATE_HOME (~/.local/state), or in the folder
-of --state, and whatever was answered is on the disk by then; --no-state keeps all of it in memory. The provisioning key and secret are those that
-were kept, or made up, unless MOTE_PROVISION_KEY and MOTE_PROVISION_SECRET are set.
+Serves the device API under /api/v1 and the operator's REST API on their real paths, for development. All data is stored in mote/platform of
+$XDG_STATE_HOME (~/.local/state), or in --state DIR, before the platform answers. --no-state keeps it in memory. MOTE_PROVISION_KEY and
+MOTE_PROVISION_SECRET set the provisioning key and secret; otherwise Mote creates and stores them.
 
-It listens on this machine only, with the well-known passwords of a fresh server. --host 0.0.0.0 opens it to the network, and then one password
-of your own (--admin-password, or MOTE_ADMIN_PASSWORD, which no list of processes shows) takes their place; without one it makes one up. The
-console's address is drawn for a phone's camera then. --json prints no secret and no password: set them, or read the secret in the device profile.
+The platform listens on this machine only, with the default passwords of a new server. --host 0.0.0.0 opens it to the network; then one password replaces
+the defaults: --admin-password, MOTE_ADMIN_PASSWORD (hidden from process lists) or a generated one. Mote then also prints a QR code of the console's
+address. --json prints no secrets.
 
-A stock server's rule chain answers no client-side RPC, and neither does this one; --rule-chain answers getCurrentTime and getTime.
+Like a new server, it does not answer client-side RPCs; --rule-chain answers getCurrentTime and getTime.
 
---rate-limit takes a name and one or more limits, and may be given again: device-points=100:1,3000:60 lets each device send 100 data points
-a second and 3,000 a minute. Names: ${RATE_LIMITS.join(", ")}.
+--rate-limit NAME=LIMIT is repeatable. device-points=100:1,3000:60 allows each device 100 data points per second and 3,000 per minute.
+Names: ${RATE_LIMITS.join(", ")}.
 
-Reports of saved table views are built at POST /apiAnalytics/publicApi/buildReport; --views FILE replaces the one view over all devices (the file
-is described in tools/platform/core/reports/table-views.ts). As on a real server SIMPLE_API_RATE_LIMITER_THREAD_POOL_SIZE (10) of them run and
-SIMPLE_API_RATE_LIMITER_QUEUE_CAPACITY (10) wait; --report-time says how long one takes at least.
+POST /apiAnalytics/publicApi/buildReport builds reports of saved table views. --views FILE replaces the default view over all devices. As on a real server,
+SIMPLE_API_RATE_LIMITER_THREAD_POOL_SIZE (10) reports run and SIMPLE_API_RATE_LIMITER_QUEUE_CAPACITY (10) wait.
 
-Faults (delays, resets, lost answers and others) are switched on by POST /api/faults from this machine; the tenant reads the requests of devices
-at GET /api/requests.
+POST /api/faults from this machine injects faults such as delays, resets and lost answers. GET /api/requests lists requests of devices.
 
 Examples:
   mote platform
   mote platform --port 8081 --state ./platform
   mote platform --async-cap 5s --lag 50ms --rate-limit device-messages=20:1`;
 
-/** Like a server, it lets open polls run to their end. */
-const STOPS = "Ctrl-C stops it once open polls have ended, a second Ctrl-C at once.";
+/** Like a server, the platform lets open polls finish. */
+const STOPS = "Ctrl-C stops it after open polls; press Ctrl-C again to stop at once.";
 
 export function platformCommand(program: Command): void {
   program
     .command("platform")
-    .description("run a local platform on this machine")
-    .addOption(new Option("--port <port>", "0: any free one").argParser(port).default(8080))
-    .option("--host <address>", "to listen on", "127.0.0.1")
-    .option("--state <dir>", "keep the platform's state there (default: a folder of yours, see below)")
-    .option("--no-state", "keep nothing: it goes with the process")
+    .description("run a local platform for development")
     .addOption(
-      new Option("--admin-password <password>", "of the tenant, the customer and the administrator").env(
+      new Option("--port <port>", "port to listen on; 0: any free port").argParser(port).default(8080),
+    )
+    .option("--host <address>", "address to listen on", "127.0.0.1")
+    .option("--state <dir>", "state directory (default: see below)")
+    .option("--no-state", "keep all state in memory")
+    .addOption(
+      new Option("--admin-password <password>", "password of tenant, customer and system administrator").env(
         "MOTE_ADMIN_PASSWORD",
       ),
     )
-    .option("--rule-chain", "answer client-side RPCs, as a rule chain for them would")
-    .addOption(durationOption("--async-cap <duration>", "when open requests end with 503 (default: 30s)"))
+    .option("--rule-chain", "answer client-side RPCs getCurrentTime and getTime")
+    .addOption(
+      durationOption("--async-cap <duration>", "end open requests with 503 after this time (default: 30s)"),
+    )
     .addOption(
       durationOption(
         "--request-timeout <duration>",
-        "when they end with 408 if they don't say (default: 60s)",
+        "end polls without a timeout with 408 after this time (default: 60s)",
       ),
     )
-    .addOption(durationOption("--lag <duration>", "from the 200 until the data is stored"))
-    .addOption(new Option("--rate-limit <name=limit>", "what devices may send (see below)").argParser(limit))
-    .option("--behind-proxy", "end open requests after 50s with a proxy's 504")
-    .option("--flash-page <dir>", "what `mote esp32 --web` wrote: the page /flash writes it to boards")
-    .option("--views <file>", "saved table views (JSON)")
-    .addOption(durationOption("--report-time <duration>", "how long a report takes at least"))
-    .option("--tls-cert <file>", "certificate (PEM): https in place of http")
-    .option("--tls-key <file>", "its key (PEM)")
+    .addOption(durationOption("--lag <duration>", "delay between the 200 and storing the data"))
     .addOption(
-      new Option("--log <format>", "lines for people, or one JSON object per line")
+      new Option("--rate-limit <name=limit>", "limit the messages of devices (see below)").argParser(limit),
+    )
+    .option("--behind-proxy", "end open requests after 50s with 504, like a proxy")
+    .option("--flash-page <dir>", "folder of mote esp32 --web, to flash boards from the page /flash")
+    .option("--views <file>", "saved table views (JSON)")
+    .addOption(durationOption("--report-time <duration>", "minimum duration of a report"))
+    .option("--tls-cert <file>", "certificate (PEM); enables https")
+    .option("--tls-key <file>", "key of the certificate (PEM)")
+    .addOption(
+      new Option("--log <format>", "log as text, or as one JSON object per line")
         .choices(["text", "json"])
         .default("text"),
     )
-    .addOption(new Option("--json", "the same as --log json").implies({ log: "json" }))
+    .addOption(new Option("--json", "same as --log json").implies({ log: "json" }))
     .addHelpText("after", HELP)
     .action(platform);
 }
 
 async function platform(flags: PlatformFlags): Promise<void> {
   if ((flags.tlsCert === undefined) !== (flags.tlsKey === undefined)) {
-    throw new UsageError("--tls-cert and --tls-key are needed together");
+    throw new UsageError("--tls-cert and --tls-key require each other");
   }
   const { MOTE_PROVISION_KEY: key, MOTE_PROVISION_SECRET: secret } = process.env;
   const given = key && secret ? { key, secret } : undefined;
   const { stop, kill } = stopSignals();
-  // Only this command pays for loading the server.
+  // Load the server only for this command.
   const { startPlatform } = await import("../../../platform/server.js");
   const { tlsCert, tlsKey } = certificate(flags);
   const views = flags.views === undefined ? undefined : await savedViews(flags.views);
   const password = passwordFor(flags);
   if (password?.isMadeUp && flags.log === "json")
     throw new UsageError(
-      "--log json prints no password: give one with --admin-password or MOTE_ADMIN_PASSWORD",
+      "--log json prints no generated password: set --admin-password or MOTE_ADMIN_PASSWORD",
     );
   let lose = (_: Error): void => {};
   const lost = new Promise<never>((_, reject) => {
@@ -146,10 +149,10 @@ async function platform(flags: PlatformFlags): Promise<void> {
     log: noteWhileRead,
   }).catch((error: Error & { isDamaged?: boolean }) => {
     if (error.name !== "StateError") throw error;
-    const hint = flags.state === undefined ? " (--state DIR takes another folder, --no-state none)" : "";
+    const hint = flags.state === undefined ? " (use another folder: --state DIR; or none: --no-state)" : "";
     throw new ExitError(error.isDamaged ? DAMAGED : FAILED, error.message + hint, { cause: error });
   });
-  // The address first: it is what everybody looks for.
+  // The address comes first.
   const tell = given === undefined;
   const urls = isLoopback(flags.host) ? [] : reachable(running.url, flags.host);
   const saved = running.views.list().map(({ id, name }) => ({ id, name }));
@@ -168,39 +171,42 @@ async function platform(flags: PlatformFlags): Promise<void> {
     else stop.addEventListener("abort", () => resolve());
   });
   await Promise.race([stopped, lost]).catch((error: Error) => {
-    throw new ExitError(FAILED, `${error.message}; the platform stopped, what it answered before is kept`);
+    throw new ExitError(
+      FAILED,
+      `${error.message}; the platform stopped. Data acknowledged before is stored.`,
+    );
   });
-  // As a server does: polls run to their end. Who asks again does not want to wait.
+  // Polls finish first, unless Ctrl-C comes again.
   const killed = new Promise<void>((resolve) => kill.addEventListener("abort", () => resolve()));
   await Promise.race([running.drain(), killed]);
   process.exit(0);
 }
 
-/** Where state is kept; undefined: nowhere. */
+/** The state directory; undefined: memory only. */
 function stateFolder({ state }: PlatformFlags): string | undefined {
   if (state === false) return undefined;
   const base = process.env.XDG_STATE_HOME || join(homedir(), ".local", "state");
   return state ?? join(base, "mote", "platform");
 }
 
-/** `device-points=100:1,3000:60`, added to what was given before. For commander. */
+/** Adds `device-points=100:1,3000:60` to the previous limits. For commander. */
 function limit(text: string, before: PlatformFlags["rateLimit"]): PlatformFlags["rateLimit"] {
   const [name, spec = ""] = text.split("=", 2);
   const known = RATE_LIMITS.find((one) => one === name);
-  if (!known) throw new InvalidArgumentError(`It begins with one of ${RATE_LIMITS.join(", ")} and =.`);
+  if (!known) throw new InvalidArgumentError(`Expected NAME=LIMIT; names: ${RATE_LIMITS.join(", ")}.`);
   try {
     new TokenBucket(spec, { now: () => 0, timer: () => () => {} });
   } catch {
-    throw new InvalidArgumentError("The limit is tokens:seconds, with commas between several: 20:1,600:60.");
+    throw new InvalidArgumentError("Expected tokens:seconds, comma-separated, for example 20:1,600:60.");
   }
   return { ...before, [known]: spec };
 }
 
-/** A limit from the environment, a whole number from `least` on. */
+/** Reads a whole number of at least `least` from the environment. */
 function setting(variable: string, name: string, least: number): Record<string, number> {
   const text = process.env[variable];
   if (text === undefined || text === "") return {};
   const value = Number(text);
   if (Number.isSafeInteger(value) && value >= least) return { [name]: value };
-  throw new UsageError(`${variable} must be a whole number from ${least} on`);
+  throw new UsageError(`invalid ${variable} "${text}": expected a whole number from ${least} up`);
 }

@@ -9,7 +9,7 @@ import { type OperatorFlags, operate, operatorOptions, refuseLossy } from "../..
 import { note, outJson, plain, tameJson } from "../../output/table.js";
 import type { Steps } from "../../steps.js";
 import { durationOption, UsageError } from "../../usage.js";
-import { deleteCommand, statusCommand } from "./status.js";
+import { deleteCommand, listCommand } from "./persistent.js";
 
 interface RpcFlags extends OperatorFlags {
   oneWay?: boolean;
@@ -18,33 +18,38 @@ interface RpcFlags extends OperatorFlags {
   timeout: number;
 }
 
-/** How often the platform is asked what became of a persistent RPC. */
+/** Time between two reads of a persistent RPC. */
 const LOOK_MS = 1_000;
 const OPEN = ["QUEUED", "SENT", "DELIVERED"];
 
 const HELP = `
-The answer is printed as JSON; exit code 5: it is an error, {"error":...}. A one-way RPC ends when the platform handed it to a poll: whether that reached the
-device nobody knows. A persistent one is kept by the platform until the device fetches it; its id is printed, and its end waited for unless --no-wait is given.
-Exit code 4: the device did not answer or fetch it, or the persistent RPC failed. What became of one: mote rpc status ID.
+Prints the answer as JSON. --one-way ends when the platform delivered the RPC to a poll; the device may still miss it. --persistent stores the RPC on the
+platform until the device fetches it; Mote prints its id and waits for the result, unless --no-wait is given. Look at it later with mote rpc get ID.
 
+Exit code 4: the device did not answer or fetch the RPC, or the persistent RPC failed. Exit code 5: the answer is {"error":...}.
+`;
+
+const EXAMPLES = `
 Examples:
   mote rpc greenhouse-7 setLed '{"on":true}'
   mote rpc greenhouse-7 reboot --one-way
   mote rpc greenhouse-7 calibrate --persistent --timeout 1h`;
 
 export function rpcCommand(program: Command): void {
-  const rpcs = program.command("rpc").description("call a method of a device, and see what became of it");
-  operatorOptions(rpcs)
+  const rpcs = program.command("rpc").description("call a method of a device, and manage persistent RPCs");
+  rpcs.addHelpText("after", EXAMPLES);
+  operatorOptions(rpcs.command("call", { isDefault: true }))
+    .description("call a method and print its answer")
     .argument("<device>", "name or id")
-    .argument("<method>")
-    .argument("[params]", "JSON")
-    .option("--one-way", "no answer is awaited")
-    .option("--persistent", "the platform keeps it until it can be delivered")
-    .option("--no-wait", "with --persistent: end when the platform has taken it")
-    .addOption(durationOption("--timeout <duration>", "how long the device has", "10s"))
-    .addHelpText("after", HELP)
+    .argument("<method>", "name of the method")
+    .argument("[params]", "parameters (JSON)")
+    .option("--one-way", "do not wait for an answer")
+    .option("--persistent", "store the RPC on the platform until the device fetches it")
+    .option("--no-wait", "with --persistent: do not wait for the result")
+    .addOption(durationOption("--timeout <duration>", "time that the device has to answer", "10s"))
+    .addHelpText("after", HELP + EXAMPLES)
     .action(rpc);
-  statusCommand(rpcs);
+  listCommand(rpcs);
   deleteCommand(rpcs);
 }
 
@@ -52,7 +57,7 @@ async function rpc(named: string, method: string, text: string | undefined, flag
   const params = paramsOf(text);
   await operate(flags, async (operator, steps) => {
     const { id, name } = await findDevice(operator, named);
-    steps.remark = "the device may run it all the same";
+    steps.remark = "the device may still run it";
     const asked = { method, params, flags };
     if (flags.persistent) return persistent(operator, id.id, asked, steps);
     await steps.run(`RPC ${method} to ${name}`, () => direct(operator, id.id, asked));
@@ -74,7 +79,7 @@ async function direct({ rpc }: Operator, id: string, { method, params, flags }: 
   }
   await inTime(rpc.oneWay(id, method, params, options), "fetch it");
   if (flags.json) outJson({ sent: true });
-  else note("The platform handed it on.");
+  else note("Delivered to the device's poll.");
 }
 
 /** Throws ExitError for an answer like `{"error":{"code":"METHOD_NOT_FOUND","message":"…"}}`. */
@@ -88,7 +93,7 @@ function refuseError(answer: unknown): void {
   throw new ExitError(ANSWERED_ERROR, `the device answered with an error: ${plain(why).slice(0, 200)}`);
 }
 
-/** The platform's own time-out is the device's. */
+/** A timeout of the platform means that the device did not answer. */
 async function inTime<T>(call: Promise<T>, what: string): Promise<T> {
   try {
     return await call;
@@ -108,19 +113,19 @@ async function persistent(
 ): Promise<void> {
   const { timeout, oneWay = false } = flags;
   const options = { expirationTime: Date.now() + timeout, twoWay: !oneWay };
-  const kept = `RPC ${method} kept by the platform`;
+  const kept = `RPC ${method} stored by the platform`;
   const rpcId = await steps.run(kept, () => operator.rpc.persistent(id, method, params, options));
   if (!flags.wait) return outJson({ rpcId });
-  note(`${rpcId} waits on the platform`);
-  steps.remark = `it stays on the platform: mote rpc status ${rpcId}`;
+  note(`Stored as ${rpcId}; waiting for the device.`);
+  steps.remark = `the RPC stays on the platform (look: mote rpc get ${rpcId})`;
   const end = await steps.run("the device's answer", () => ended(operator, rpcId));
   outJson({ rpcId, status: end.status, response: end.response ?? null });
   refuseError(end.response);
   const good = end.status === "SUCCESSFUL" || (oneWay && end.status === "DELIVERED");
-  if (!good) throw new ExitError(UNANSWERED, `the RPC ended as ${end.status}`);
+  if (!good) throw new ExitError(UNANSWERED, `the RPC failed with status ${end.status}`);
 }
 
-/** The platform itself ends it, at the time asked for at the latest. */
+/** Waits for the result. The platform ends the RPC at its expiration time. */
 async function ended({ rpc }: Operator, rpcId: string): Promise<PersistentRpc> {
   for (;;) {
     const found = await rpc.get(rpcId);
@@ -136,7 +141,7 @@ function paramsOf(text: string | undefined): unknown {
   try {
     params = JSON.parse(text);
   } catch {
-    throw new UsageError(`the params are no JSON: ${text.slice(0, 80)} (text needs quotes: '"text"')`);
+    throw new UsageError(`invalid params ${text.slice(0, 80)}: expected JSON (quote text: '"text"')`);
   }
   refuseLossy(text);
   return params;

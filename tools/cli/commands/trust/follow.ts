@@ -1,4 +1,4 @@
-// Follows what devices make of an announcement, until all are done with it, or for as long as was asked.
+// Follows an announcement until all devices accepted or refused it, or until the timeout.
 import { UNANSWERED } from "../../../../hosts/node/exit.js";
 import type { Operator } from "../../../operator/operator.js";
 import { ExitError } from "../../exit-error.js";
@@ -7,7 +7,7 @@ import type { Target } from "../../operator/updates.js";
 import { Progress } from "../../output/progress.js";
 import { note, outJson, plain } from "../../output/table.js";
 import type { Steps } from "../../steps.js";
-import { type TrustState, trustOf } from "./whom.js";
+import { type TrustState, trustOf } from "./targets.js";
 
 const AT_A_TIME = 8;
 const LOOK_MS = 1_000;
@@ -38,7 +38,7 @@ export async function follow(
   const deadline = Date.now() + flags.timeout;
   const all: Followed[] = announced.map(({ device }) => ({ device, end: "open", note: "waiting" }));
   for (const { device } of announced) steps.begin(stepOf(device));
-  steps.remark = "what is announced stays so: mote trust show";
+  steps.remark = "the announcement stays (look: mote trust list)";
   for (;;) {
     await eachOf(announced, AT_A_TIME, async ({ device, sequence }) => {
       const at = announced.findIndex((one) => one.device === device);
@@ -54,14 +54,14 @@ export async function follow(
   }
 }
 
-/** What a device's state says of the announcement of this number. */
+/** Judges the announcement `sequence` by the state of a device. */
 export function judge(state: TrustState, sequence: number): { end: End; note: string } {
   const { refused, waiting } = state;
-  // A later one has all of it.
+  // A later announcement includes it.
   if ((state.sequence ?? 0) >= sequence)
     return waiting.length === 0
-      ? { end: "taken", note: "taken" }
-      : { end: "open", note: `taken, not dropped yet: ${waiting.join(", ")}` };
+      ? { end: "taken", note: "accepted" }
+      : { end: "open", note: `accepted, not dropped yet: ${waiting.join(", ")}` };
   return refused?.sequence === sequence
     ? { end: "refused", note: `refused: ${refused.reason}` }
     : { end: "open", note: "waiting" };
@@ -72,11 +72,11 @@ function conclude(all: readonly Followed[], { json }: { json?: boolean }): void 
   const ended = (wanted: End): number => all.filter(({ end }) => end === wanted).length;
   const taken = ended("taken");
   if (taken === all.length) {
-    note(`Taken: ${taken} of ${all.length}.`);
+    note(`Accepted: ${taken} of ${all.length}.`);
     return;
   }
   throw new ExitError(
     UNANSWERED,
-    `taken by ${taken} of ${all.length}, refused by ${ended("refused")}, still open ${ended("open")}`,
+    `accepted by ${taken} of ${all.length}, refused by ${ended("refused")}, waiting for ${ended("open")}`,
   );
 }

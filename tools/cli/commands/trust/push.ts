@@ -1,4 +1,4 @@
-// `mote trust push`: adds authorities to those that devices trust, signed as their firmware is.
+// `mote trust push`: adds or drops CAs, signed with the firmware key.
 import type { KeyObject } from "node:crypto";
 import type { Command } from "commander";
 import { type Announced, KEY, SHORT } from "../../../../extras/trust/announcement.js";
@@ -10,7 +10,7 @@ import { durationOption, UsageError } from "../../usage.js";
 import { privateKey, read } from "../sign.js";
 import { announce, authoritiesOf, dropsOf, piecesOf, productOf, stale, type Wanted } from "./announce.js";
 import { type Followable, follow, stepOf } from "./follow.js";
-import { checkWhom, deviceOption, devicesOf, profileOption, type WhomFlags } from "./whom.js";
+import { checkTarget, deviceOption, devicesOf, profileOption, type TargetFlags } from "./targets.js";
 
 const AT_A_TIME = 8;
 
@@ -19,18 +19,17 @@ interface Sent extends Followable {
 }
 
 const HELP = `
-Announces authorities that devices are to trust beside those before them. A device takes it only if it was signed with the private key of its
-firmware.publicKey, and if a handshake with the platform succeeded with them. --drop takes authorities away again, each device's own ones too: a
-device drops them only after a handshake by another one succeeded, so it can be announced before the server changes, but best afterwards.
-What was announced before with the same key still holds. Change the server only when all devices have taken it: mote trust show.
-Exit code 4: a device refused it, or did not take it within --timeout; what is announced stays so.
+Announces CAs that devices must trust in addition. A device accepts them only if the announcement is signed with the private key of its firmware.publicKey
+and a handshake with the platform succeeds. --drop removes CAs, including built-in ones; a device drops them only after a handshake with another CA
+succeeded, so drop them after the server has changed. Earlier announcements stay valid. Change the server only when all devices have accepted (mote trust list).
+Exit code 4: a device refused, or did not accept within --timeout. The announcement stays.
 
 Examples:
   mote trust push --ca new-root.pem --key key.pem --product lamp --profile greenhouse
   mote trust push --drop old --key key.pem --product lamp --profile greenhouse
   mote trust push --drop 1f0c5a77b2e94d01 --key key.pem --product lamp --device greenhouse-7`;
 
-interface PushFlags extends OperatorFlags, WhomFlags {
+interface PushFlags extends OperatorFlags, TargetFlags {
   ca?: string;
   key: string;
   product: string;
@@ -40,28 +39,28 @@ interface PushFlags extends OperatorFlags, WhomFlags {
 }
 
 export function pushCommand(trust: Command): void {
-  operatorOptions(trust.command("push").description("have devices trust another authority"))
-    .option("--ca <file>", "certificates of authorities, 3 at the most (PEM, or one as DER)")
-    .requiredOption("--key <file>", "the private key that signs the firmware (PEM, P-256)")
-    .requiredOption("--product <title>", "the devices' firmware title (fw_title): no other device takes it")
+  operatorOptions(trust.command("push").description("add or drop CAs that devices trust"))
+    .option("--ca <file>", "CA certificates, at most 3 (PEM, or one as DER)")
+    .requiredOption("--key <file>", "private key that signs the firmware (PEM, P-256)")
+    .requiredOption("--product <title>", "firmware title of the devices (fw_title); others ignore it")
     .option(
       "--drop <list>",
-      "what to trust no longer: old (all but the announced ones), built-in, or beginnings of a SHA-256",
+      "CAs to drop: old (all but the announced ones), built-in, or prefixes of a SHA-256",
       (text: string) => text.split(","),
     )
     .addOption(deviceOption())
     .addOption(profileOption())
-    .option("--no-wait", "end when it is announced")
-    .addOption(durationOption("--timeout <duration>", "how long to follow", "10m"))
+    .option("--no-wait", "do not wait for the devices")
+    .addOption(durationOption("--timeout <duration>", "maximum time to wait", "10m"))
     .addHelpText("after", HELP)
     .action(push);
 }
 
 async function push(flags: PushFlags): Promise<void> {
-  checkWhom(flags);
+  checkTarget(flags);
   const drop = dropsOf(flags.drop ?? []);
   if (flags.ca === undefined && drop.length === 0)
-    throw new UsageError("--ca FILE or --drop LIST is needed: what is to change?");
+    throw new UsageError("specify a change: --ca FILE or --drop LIST");
   const key = privateKey(read(flags.key));
   const certificates = flags.ca === undefined ? [] : authoritiesOf(read(flags.ca));
   const wanted = { product: productOf(flags.product), certificates, drop };
@@ -78,24 +77,24 @@ async function push(flags: PushFlags): Promise<void> {
   });
 }
 
-/** What was signed, for the operator to see: it goes on from what lies on the platform. */
+/** Describes each signed announcement, which may include earlier ones. */
 function summaryOf(announced: readonly Sent[]): string[] {
   const groups = new Map<string, Sent[]>();
   for (const one of announced) {
     const { ca, drop } = one.announcement;
-    const trusts = ca.map(({ sha256 }) => sha256.slice(0, SHORT)).join(", ") || "nobody new";
-    const what = drop.length === 0 ? trusts : `${trusts}; to be dropped: ${drop.join(", ")}`;
+    const trusts = ca.map(({ sha256 }) => sha256.slice(0, SHORT)).join(", ") || "no new CA";
+    const what = drop.length === 0 ? trusts : `${trusts}; to drop: ${drop.join(", ")}`;
     groups.set(what, [...(groups.get(what) ?? []), one]);
   }
   return Array.from(groups, ([what, all]) => {
-    const whom = all.length === 1 ? plain(all[0]!.device.name) : `${all.length} devices`;
-    return `Announced to ${whom}: ${what}.`;
+    const target = all.length === 1 ? plain(all[0]!.device.name) : `${all.length} devices`;
+    return `Announced to ${target}: ${what}.`;
   });
 }
 
 const announcementTo = ({ name }: Target): string => `announcement to ${name}`;
 
-/** The pieces first, one by one: an answer with several of them may be longer than a board takes. */
+/** Sets the pieces first, one by one: several in one answer may be too long for a board. */
 async function announceTo(operator: Operator, device: Target, wanted: Wanted, key: KeyObject): Promise<Sent> {
   const { attributes } = operator;
   const there = await attributes.get(device.id, "SHARED_SCOPE");

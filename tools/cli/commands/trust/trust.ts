@@ -1,10 +1,10 @@
-// `mote trust`: whom devices trust when they connect over TLS, and what an operator adds to it, or takes away.
+// `mote trust`: the CAs that devices trust for TLS.
 import type { Command } from "commander";
+import { listCommand } from "./list.js";
 import { pushCommand } from "./push.js";
-import { showCommand } from "./show.js";
 
 export function trustCommand(program: Command): void {
-  const trust = program.command("trust").description("authorities that devices trust: renew them from afar");
+  const trust = program.command("trust").description("show and replace the CAs that devices trust");
   pushCommand(trust);
-  showCommand(trust);
+  listCommand(trust);
 }

@@ -38,11 +38,11 @@ test("whom devices trust, what waits and what was refused; a push that nobody an
     moteTrustWarning: "the last trusted CA expires on 2027-01-05",
   });
   for (const COLUMNS of ["40", "80"])
-    await recording.run(["trust", "show", "--profile", "pumps"], { COLUMNS });
-  await recording.run(["trust", "show", "--profile", "pumps", "--wide"]);
-  await recording.run(["trust", "show", "--profile", "pumps", "--json"]);
-  await recording.run(["trust", "show"]);
-  await recording.run(["trust", "show", "--device", "nothere"]);
+    await recording.run(["trust", "list", "--profile", "pumps"], { COLUMNS });
+  await recording.run(["trust", "list", "--profile", "pumps", "--wide"]);
+  await recording.run(["trust", "list", "--profile", "pumps", "--json"]);
+  await recording.run(["trust", "list"]);
+  await recording.run(["trust", "list", "--device", "nothere"]);
   const [ca, key] = [join(home, "new-root.pem"), join(home, "key.pem")];
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   writeFileSync(ca, CERT);

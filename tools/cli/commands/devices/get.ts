@@ -1,4 +1,4 @@
-// `mote devices show`: all that an operator wants to know of one device, but its token.
+// `mote devices get`: shows one device, without its token.
 import type { Command } from "commander";
 import { OperatorError } from "../../../operator/error.js";
 import type { Operator } from "../../../operator/operator.js";
@@ -7,7 +7,7 @@ import { findDevice } from "../../operator/find.js";
 import { type OperatorFlags, operate, operatorOptions } from "../../operator/operator.js";
 import { ago, moment, out, outJson, table } from "../../output/table.js";
 
-/** Times in milliseconds since 1970. `wanted`: the firmware that is assigned to the device itself; `running`: what it reports. */
+/** Times in milliseconds since 1970. `wanted`: firmware assigned to the device; `running`: as reported. */
 interface ShownDevice {
   id: string;
   name: string;
@@ -25,12 +25,11 @@ interface Version {
 }
 
 const NIL = "-";
-const HIDDEN = "a package that this login may not read";
+const HIDDEN = "a package that this login cannot read";
 
-export function showCommand(devices: Command): void {
-  operatorOptions(
-    devices.command("show").description("show one device: identity, state, firmware (never its token)"),
-  )
+export function getCommand(devices: Command): void {
+  operatorOptions(devices.command("get").alias("show"))
+    .description("show a device: identity, state and firmware")
     .argument("<device>", "name or id")
     .action((named: string, flags: OperatorFlags) =>
       operate(flags, async (operator) => {
@@ -71,7 +70,7 @@ async function look(operator: Operator, device: Device): Promise<ShownDevice> {
   };
 }
 
-/** A customer's user may not read packages. */
+/** Customer users cannot read packages. */
 async function unlessForbidden<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;

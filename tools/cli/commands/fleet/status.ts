@@ -1,7 +1,8 @@
-// What `mote fleet` shows: now, and in the end.
+// The status and summary of `mote fleet`.
 import type { RecordableHistogram } from "node:perf_hooks";
 import type { Count, Fleet } from "../../../fleet/fleet.js";
 import type { RpcProbe } from "../../../fleet/rpc-probe.js";
+import { size } from "../../output/size.js";
 
 export interface Summary extends Count {
   /** Devices that the platform refuses at the end. */
@@ -13,11 +14,13 @@ export interface Summary extends Count {
   rpcsFailed: number;
   rpcP50Ms: number | null;
   rpcP99Ms: number | null;
-  /** Memory of the process above what it had before the first agent started, by agent. */
+  /** Resident memory of the process. */
+  rssBytes: number;
+  /** Growth of the resident memory since the start, per agent. */
   kibPerAgent: number;
 }
 
-export class Picture {
+export class FleetStatus {
   readonly #fleet: Fleet;
   readonly #probe: RpcProbe | undefined;
   readonly #before: number;
@@ -38,7 +41,7 @@ export class Picture {
       `devices ${devices}  started ${started}  online ${online}${refused}  connections ${connections}  broken ${retries}`,
       `points/s ${this.#rate(delivered)}  delivered ${delivered}  waiting ${recorded - delivered - dropped}  dropped ${dropped}`,
       `RPC ${this.#latency()}`,
-      `memory per agent ${this.#kib(devices)} KiB`,
+      `memory ${size(process.memoryUsage.rss())}, ${this.#kib(devices)} KiB per agent`,
     ];
   }
 
@@ -56,6 +59,7 @@ export class Picture {
       rpcsFailed: this.#probe?.failed ?? 0,
       rpcP50Ms: percentile(times, 50),
       rpcP99Ms: percentile(times, 99),
+      rssBytes: process.memoryUsage.rss(),
       kibPerAgent: this.#kib(counted.devices),
     };
   }
@@ -69,7 +73,7 @@ export class Picture {
   }
 
   #latency(): string {
-    if (!this.#probe) return "not asked for (no operator's login in the environment)";
+    if (!this.#probe) return "not measured (no login)";
     const { times, failed } = this.#probe;
     return `p50 ${percentile(times, 50) ?? "-"} ms  p99 ${percentile(times, 99) ?? "-"} ms  failed ${failed}`;
   }
@@ -79,7 +83,7 @@ export class Picture {
   }
 }
 
-/** Of microseconds, in milliseconds; null if there were none. */
+/** Converts microseconds to milliseconds; null without samples. */
 function percentile(times: RecordableHistogram | undefined, percent: number): number | null {
   return times?.count ? Math.round(times.percentile(percent) / 100) / 10 : null;
 }

@@ -1,54 +1,56 @@
-// `mote trust show`: whom devices trust, until when, and what became of what was announced.
+// `mote trust list`: the CAs that devices trust, and the result of the last announcement.
 import type { Command } from "commander";
 import { eachOf, type OperatorFlags, operate, operatorOptions, wideOption } from "../../operator/operator.js";
 import type { Target } from "../../operator/updates.js";
 import { note, out, outJson, table } from "../../output/table.js";
 import {
-  checkWhom,
+  checkTarget,
   deviceOption,
   devicesOf,
   profileOption,
+  type TargetFlags,
   type TrustState,
   trustOf,
-  type WhomFlags,
-} from "./whom.js";
+} from "./targets.js";
 
 const AT_A_TIME = 8;
 
 const HELP = `
-TRUSTS are authorities by the first 16 digits of their SHA-256, with the day on which each ends; "built-in" are those that come with the machine.
-A device that says nothing has a firmware whose trust can't be renewed from afar, or connects by http.
+TRUSTS lists each CA by the first 16 digits of its SHA-256, with its expiry date. "built-in" are the CAs of the machine. A device that reports no trust
+uses http, or its firmware cannot replace CAs remotely.
 
 Examples:
-  mote trust show --device greenhouse-7
-  mote trust show --profile greenhouse --json`;
+  mote trust list --device greenhouse-7
+  mote trust list --profile greenhouse --json`;
 
-interface ShowFlags extends OperatorFlags, WhomFlags {
+interface ShowFlags extends OperatorFlags, TargetFlags {
   wide?: boolean;
 }
 
-export function showCommand(trust: Command): void {
-  wideOption(operatorOptions(trust.command("show").description("whom devices trust, and until when")))
+export function listCommand(trust: Command): void {
+  wideOption(
+    operatorOptions(trust.command("list").alias("show").description("list the CAs that devices trust")),
+  )
     .addOption(deviceOption())
     .addOption(profileOption())
     .addHelpText("after", HELP)
-    .action(show);
+    .action(list);
 }
 
-async function show(flags: ShowFlags): Promise<void> {
-  checkWhom(flags);
+async function list(flags: ShowFlags): Promise<void> {
+  checkTarget(flags);
   await operate(flags, async (operator) => {
     const devices = await devicesOf(operator, flags);
     const states = await eachOf(devices, AT_A_TIME, (device) => trustOf(operator, device));
     if (flags.json) return outJson(devices.map((device, n) => documentOf(device, states[n])));
     const rows = devices.map((device, n) => rowOf(device, states[n]));
-    if (rows.length === 0) return note("The profile has no device.");
-    out(table(["DEVICE", "ANNOUNCED", "TRUSTS", "NOTE"], rows, flags));
+    if (rows.length === 0) return note("The profile has no devices.");
+    out(table(["DEVICE", "ANNOUNCED", "TRUSTS", "NOTE"], rows, { wide: flags.wide }));
   });
 }
 
 function rowOf({ name }: Target, state: TrustState | undefined): unknown[] {
-  if (!state) return [name, undefined, undefined, "it says nothing of its trust"];
+  if (!state) return [name, undefined, undefined, "no trust reported"];
   const trusts = state.trusts.map(({ sha256, ends }) =>
     ends === undefined ? sha256 : `${sha256} (${ends})`,
   );
@@ -58,13 +60,13 @@ function rowOf({ name }: Target, state: TrustState | undefined): unknown[] {
 function noteOf({ refused, waiting, warning }: TrustState): string | undefined {
   const notes = [
     ...(refused ? [`refused: ${refused.reason}`] : []),
-    ...(waiting.length > 0 ? [`to be dropped: ${waiting.join(", ")}`] : []),
+    ...(waiting.length > 0 ? [`pending removal: ${waiting.join(", ")}`] : []),
     ...(warning === "" ? [] : [warning]),
   ];
   return notes.length > 0 ? notes.join("; ") : undefined;
 }
 
-/** All members are there, `null` where there is nothing. */
+/** Every member is present; null for none. */
 function documentOf({ name }: Target, state: TrustState | undefined): object {
   return {
     device: name,

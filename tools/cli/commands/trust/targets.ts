@@ -1,11 +1,11 @@
-// The devices that a command of `mote trust` is for, and what they say of their trust.
+// The devices of a `mote trust` command, and their reported trust.
 import { type Option as CliOption, Option } from "commander";
 import type { Operator } from "../../../operator/operator.js";
 import { findDevice, findProfile } from "../../operator/find.js";
 import type { Target } from "../../operator/updates.js";
 import { UsageError } from "../../usage.js";
 
-export interface WhomFlags {
+export interface TargetFlags {
   device?: string;
   profile?: string;
 }
@@ -14,13 +14,13 @@ export const deviceOption = (): CliOption => new Option("--device <name>", "one 
 export const profileOption = (): CliOption =>
   new Option("--profile <name>", "all devices of a device profile");
 
-export function checkWhom({ device, profile }: WhomFlags): void {
+export function checkTarget({ device, profile }: TargetFlags): void {
   if (device === undefined && profile === undefined)
-    throw new UsageError("--device NAME or --profile NAME is needed: whom is it for?");
+    throw new UsageError("specify a target: --device NAME or --profile NAME");
 }
 
-/** By name. */
-export async function devicesOf(operator: Operator, { device, profile }: WhomFlags): Promise<Target[]> {
+/** Sorted by name. */
+export async function devicesOf(operator: Operator, { device, profile }: TargetFlags): Promise<Target[]> {
   if (device !== undefined) {
     const { id, name } = await findDevice(operator, device);
     return [{ id: id.id, name }];
@@ -30,7 +30,7 @@ export async function devicesOf(operator: Operator, { device, profile }: WhomFla
   return targets.sort((one, next) => (one.name < next.name ? -1 : 1));
 }
 
-/** As a device reports it; what is not laid out so is left out. */
+/** As reported by a device; malformed parts are left out. */
 export interface TrustState {
   readonly sequence: number | undefined;
   readonly trusts: readonly { readonly sha256: string; readonly ends: string | undefined }[];
@@ -41,7 +41,7 @@ export interface TrustState {
 
 const [STATE, WARNING] = ["moteTrustState", "moteTrustWarning"];
 
-/** Undefined for a device that says nothing of it: its firmware can't be renewed so, or it connects by http. */
+/** Undefined if the device reports no trust: it uses http, or its firmware lacks the feature. */
 export async function trustOf(operator: Operator, { id }: Target): Promise<TrustState | undefined> {
   const found = await operator.attributes.get(id, "CLIENT_SCOPE", [STATE, WARNING]);
   return readState(found[STATE], found[WARNING]);

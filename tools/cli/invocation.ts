@@ -1,6 +1,6 @@
 import { basename, sep } from "node:path";
 
-/** How this program was called, for lines to copy: `mote`, `mote-cli`, or `npx mote-cli` in a project or a clone. */
+/** The command to show in examples: `mote`, `mote-cli`, or `npx mote-cli` in a project or clone. */
 export function calledAs(script = process.argv[1] ?? ""): string {
   const name = basename(script).replace(/\.(?:cmd|ps1)$/, "");
   if (name !== "mote" && name !== "mote-cli") return "npx mote-cli";

@@ -1,0 +1,136 @@
+// `mote rpc list, get, delete`: persistent RPCs.
+import type { Command } from "commander";
+import { UNANSWERED } from "../../../../hosts/node/exit.js";
+import type { Operator } from "../../../operator/operator.js";
+import type { PersistentRpc } from "../../../operator/shapes.js";
+import { confirm } from "../../ask.js";
+import { ExitError } from "../../exit-error.js";
+import { findDevice, ifThere, isId } from "../../operator/find.js";
+import {
+  type OperatorFlags,
+  operate,
+  operatorOptions,
+  wideOption,
+  yesOption,
+} from "../../operator/operator.js";
+import { moment, note, out, outJson, plain, table } from "../../output/table.js";
+
+interface StatusFlags extends OperatorFlags {
+  wide?: boolean;
+}
+
+/** Times in milliseconds since 1970; `response` is null until there is one. */
+interface ShownRpc {
+  rpcId: string;
+  method: string | null;
+  status: string;
+  createdTime: number | null;
+  expirationTime: number | null;
+  response: unknown;
+}
+
+const HELP = `
+Status QUEUED: not fetched yet. SENT: on its way. DELIVERED: received. SUCCESSFUL: answered. EXPIRED, TIMEOUT, FAILED: no result.
+
+Examples:
+  mote rpc list greenhouse-7
+  mote rpc get 3f2504e0-4f89-41d3-9a0c-0305e82c3301`;
+
+export function listCommand(rpcs: Command): void {
+  wideOption(operatorOptions(rpcs.command("list").description("list persistent RPCs of a device")))
+    .argument("<device>", "name or id")
+    .addHelpText("after", HELP)
+    .action((named: string, flags: StatusFlags) =>
+      operate(flags, (operator) => list(operator, named, flags)),
+    );
+  operatorOptions(rpcs.command("get").description("show a persistent RPC and its answer"))
+    .argument("<id>", "id of the RPC")
+    .addHelpText("after", HELP)
+    .action((id: string, flags: StatusFlags) =>
+      operate(flags, async (operator) => get(await findRpc(operator, id), flags)),
+    );
+  // The old name of both.
+  wideOption(operatorOptions(rpcs.command("status", { hidden: true })))
+    .argument("<device or id>")
+    .action((named: string, flags: StatusFlags) =>
+      operate(flags, async (operator) => {
+        const one = isId(named) ? await ifThere(operator.rpc.get(named)) : undefined;
+        return one ? get(one, flags) : list(operator, named, flags);
+      }),
+    );
+}
+
+async function findRpc(operator: Operator, id: string): Promise<PersistentRpc> {
+  const one = isId(id) ? await ifThere(operator.rpc.get(id)) : undefined;
+  if (!one) throw new ExitError(UNANSWERED, `no RPC "${plain(id)}" (list: mote rpc list DEVICE)`);
+  return one;
+}
+
+function get(one: PersistentRpc, flags: StatusFlags): void {
+  const shown = show(one);
+  if (flags.json) outJson(shown);
+  else out(table(["RPC", shown.rpcId], rowsOf(shown), { wide: true }));
+}
+
+async function list(operator: Operator, named: string, flags: StatusFlags): Promise<void> {
+  const { id, name } = await findDevice(operator, named);
+  const shown = (await all(operator, id.id)).map(show);
+  if (flags.json) return outJson(shown);
+  if (shown.length === 0) return note(`No persistent RPCs for ${plain(name)}.`);
+  const rows = shown.map(({ rpcId, method, status, createdTime }) => [
+    rpcId,
+    method,
+    status,
+    moment(createdTime),
+  ]);
+  out(table(["ID", "METHOD", "STATUS", "CREATED"], rows, { wide: flags.wide }));
+}
+
+async function all({ rpc }: Operator, deviceId: string): Promise<PersistentRpc[]> {
+  const found: PersistentRpc[] = [];
+  for (let page = 0; ; page++) {
+    const { data, hasNext } = await rpc.list(deviceId, { page });
+    found.push(...data);
+    if (!hasNext) return found;
+  }
+}
+
+function show(rpc: PersistentRpc): ShownRpc {
+  const { body } = (rpc.request ?? {}) as { body?: { method?: unknown } };
+  const time = (value: unknown): number | null => (typeof value === "number" ? value : null);
+  return {
+    rpcId: rpc.id.id,
+    method: typeof body?.method === "string" ? body.method : null,
+    status: rpc.status,
+    createdTime: time(rpc.createdTime),
+    expirationTime: time(rpc.expirationTime),
+    response: rpc.response ?? null,
+  };
+}
+
+function rowsOf({ method, status, createdTime, expirationTime, response }: ShownRpc): [string, unknown][] {
+  return [
+    ["method", method],
+    ["status", status],
+    ["created", moment(createdTime)],
+    ["expires", moment(expirationTime)],
+    ["answer", response],
+  ];
+}
+
+export function deleteCommand(rpcs: Command): void {
+  yesOption(operatorOptions(rpcs.command("delete").description("delete a persistent RPC")))
+    .argument("<id>", "id of the RPC")
+    .action(remove);
+}
+
+async function remove(rpcId: string, flags: OperatorFlags & { yes?: boolean }): Promise<void> {
+  await operate(flags, async (operator, steps) => {
+    const one = await findRpc(operator, rpcId);
+    const { method, status } = show(one);
+    await confirm(`Delete the RPC ${plain(method ?? "")} (${status})?`, flags.yes);
+    await steps.run(`deletion of the RPC ${rpcId}`, () => operator.rpc.delete(rpcId));
+    if (flags.json) outJson({ deleted: rpcId });
+    else note("Deleted. A device that had fetched it may still run it.");
+  });
+}

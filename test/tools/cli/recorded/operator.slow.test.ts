@@ -103,10 +103,10 @@ test("an RPC is answered, answered with an error, kept by the platform, or not a
   const { out } = await recording.run(["rpc", "list", "pump-1", "--json"]);
   const waiting = JSON.parse(out).find(({ status }: { status: string }) => status === "QUEUED").rpcId;
   for (const args of [
-    ["status", waiting],
+    ["get", waiting],
     ["delete", waiting],
     ["delete", waiting, "--yes"],
-    ["status", waiting],
+    ["get", waiting],
   ])
     await recording.run(["rpc", ...args]);
   await recording.run(["rpc", "nothere", "setLed"]);
@@ -392,7 +392,7 @@ test("Ctrl-C says what was done and what was not, and ends with 130", async (t) 
   const fetched = answer(rig, "pump-1", [false]).then(() => true);
   await interrupted(["rpc", "pump-1", "slow"], () => fetched);
   await interrupted(["rpc", "pump-1", "later", "--persistent", "--timeout", "1h"], async (err) =>
-    err.includes("waits on the platform"),
+    err.includes("waiting for the device"),
   );
   writeFileSync(join(home, "image.bin"), "image");
   const push = ["firmware", "push", join(home, "image.bin"), "--title", "pump", "--version", "2.0.0"];

@@ -120,7 +120,7 @@ export class Device {
     );
     this.session.target.secure = this.secure;
     const session = this.session as unknown as PlatformSession;
-    const options = { title: "lamp", version: this.version, ...this.options };
+    const options = { title: "lamp", version: this.version, chunkBytes: 16_384, ...this.options };
     const reports: Reports = {
       record: (values, { ts } = {}) => {
         this.platform.reports.push({ values, ts });

@@ -393,7 +393,7 @@ function agentOn(host: FakeHost, connections: 1 | 2 | 3, version: string): Agent
     baseUrl: "https://platform.example.com",
     token: "TOKEN",
     connections,
-    firmware: { title: "lamp", version },
+    firmware: { title: "lamp", version, chunkBytes: 16_384 },
   });
 }
 

@@ -134,7 +134,7 @@ export class Lamp {
       token: TOKEN,
       connections: this.options.connections ?? 2,
       ...this.options.agent,
-      firmware: { title: "lamp", version: this.version, ...this.options.firmware },
+      firmware: { title: "lamp", version: this.version, chunkBytes: 16_384, ...this.options.firmware },
     });
     const recovery = new Recovery(host, this.version);
     this.#crash = false;

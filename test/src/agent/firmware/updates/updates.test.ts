@@ -275,7 +275,6 @@ async function meanwhile(connections: Connections): Promise<Worst> {
     connections,
     slotBytes: 128 * 4096,
     agent: { telemetry: { batchAgeMs: 1000 } },
-    firmware: { chunkBytes: 16_384 },
   });
   const { clock, net } = lamp.machine;
   let seen = -1;

@@ -1,20 +1,24 @@
-// Reports how a device does: counters and the codes of what went wrong, as client attributes once an hour, and all at once by RPC.
+// Reports the health of a device: counters and error codes, as client attributes at most once an
+// hour, and completely by the RPC mote.health.
 //
-//   moteQueueDepth, moteDroppedFull, moteDroppedRefused, moteDroppedUnreadable       points; as agent.telemetry has them
-//   moteRoundTrips, moteRetries, moteFetchedTwice                                    since the start; as agent.counters has them
-//   moteLeastFree                                                                    bytes, the least since the start; if the host knows
-//   moteResets      "3x power on, panic"                                             starts by their reason, since the first one
-//   moteErrors      "12x lost, busy 503, fw checksum"                                the 16 codes seen last, the latest last
+//   moteQueueDepth, moteDroppedFull, moteDroppedRefused, moteDroppedUnreadable
+//                         points, as in agent.telemetry
+//   moteRoundTrips, moteRetries, moteFetchedTwice
+//                         since the start, as in agent.counters
+//   moteLeastFree         minimum of free bytes since the start, if the host knows it
+//   moteResets            "3x power on, panic": starts by reason, since the first one
+//   moteErrors            "12x lost, busy 503, fw checksum": the last 16 codes, latest last
 //
-// A code is one of these, and there are no others:
+// The error codes:
 //
-//   lost                     a request was not answered
-//   busy STATUS              an answer that says "not now": 408, 429, 5xx; of a poll it is none
-//   refused STATUS           an answer that says "no": 4xx, a 500 with a text
-//   refused provisioning     wrong key or secret, or the name is taken: a 200 of the platform
-//   fw NAME                  an update failed; the names are those of src/agent/firmware/failures.ts
-//   rpc CODE                 an RPC was answered with an error: METHOD_NOT_FOUND, BAD_PARAMS, ...
-//   BAD_VALUE, TOO_LARGE, TIMEOUT, REFUSED, STOPPED       an error that the application got (ErrorCode)
+//   lost                  a request got no answer
+//   busy STATUS           "try later": 408, 429, 5xx, except for polls
+//   refused STATUS        4xx, or a 500 with a text
+//   refused provisioning  wrong key or secret, or a taken name (the platform answers 200)
+//   fw NAME               a failed update; names as in src/agent/firmware/failures.ts
+//   rpc CODE              an RPC was answered with an error: METHOD_NOT_FOUND, BAD_PARAMS, ...
+//   BAD_VALUE, TOO_LARGE, TIMEOUT, REFUSED, STOPPED
+//                         an error that the application received (ErrorCode)
 import { HealthRecord } from "./record.js";
 import type { DiagnosticsAgent, DiagnosticsHost, DiagnosticsOptions, Health } from "./types.js";
 

@@ -1,6 +1,7 @@
-// What outlives a restart: the codes seen last, how often each reason ended a run, and when the attributes were published last.
+// The stored record: the last codes, the starts by reason, and the time of the last publication.
 //
-//    u8 format, then JSON: {"at":MS,"resets":[[REASON,TIMES],...],"errors":[[CODE,TIMES,SECONDS],...]}     the latest code last
+//    u8 format, then JSON, with the latest code last:
+//    {"at":MS,"resets":[[REASON,TIMES],...],"errors":[[CODE,TIMES,SECONDS],...]}
 import type { Host } from "../../src/port.js";
 
 const KEY = "health";

@@ -1,10 +1,12 @@
-// The device's log from afar: its last lines, kept by the machine over a restart and a crash, and read by the RPC `mote.log`.
+// The device log: the last lines, stored over restarts and crashes, and read by the RPC `mote.log`.
 //
-//   params    {"level":"warn","bytes":2000,"since":41}     of this level and above; of so many bytes; the lines after number 41. Each may be left out.
-//   answer    LogAnswer in types.ts. Without "since" the newest lines that fit; with it the oldest after that number, so that a follower misses none.
+//   params    {"level":"warn","bytes":2000,"since":41}, all optional: lowest level, maximum size of
+//             the answer, and the number after which lines are returned
+//   answer    LogAnswer in types.ts. Without "since" the newest lines that fit; with it the oldest
+//             ones after that number, so that a follower misses none.
 //
-// The shared attribute `moteLogLevel` (debug, info, warn, error) sets from which level on lines are kept, for an hour since it was seen. Deleted, it ends at
-// once. A restart goes on with the rest of the hour; a board whose power went sees the attribute for the first time.
+// The shared attribute `moteLogLevel` (debug, info, warn, error) sets the level of stored lines for
+// an hour; deleting it ends that. A restart continues the hour; after a power loss it starts again.
 import type { AgentEvents } from "../../src/events.js";
 import type { Host, Redactor } from "../../src/port.js";
 import { LineCleaner, SecretRedactor } from "../../src/wire/text/redactor.js";

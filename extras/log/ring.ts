@@ -1,11 +1,13 @@
-// The last lines as bytes of the machine's memory, which a restart or a crash may cut short at any byte.
+// The last lines in the machine's memory. A restart or crash may interrupt a write at any byte.
 //
-//    two heads of 32 bytes, written in turn; then the room of the lines, round and round
-//    head:  u16 magic, u8 format, u8 level, u32 turn, u32 id, u32 first, u32 next, u16 start, u16 used, u8 minutes, u8 seen, 2 bytes, u32 sum of all that
-//    line:  u16 length of all of it, u16 sum of the rest, u8 level, u32 tenths of a second since the start of its run, UTF-8
+//    two heads of 32 bytes, written in turn; then the lines, as a ring
+//    head:  u16 magic, u8 format, u8 level, u32 turn, u32 id, u32 first, u32 next, u16 start,
+//           u16 used, u8 minutes, u8 seen, 2 bytes, u32 checksum of the head
+//    line:  u16 length of the line, u16 checksum of the rest, u8 level,
+//           u32 tenths of a second since the start of its run, UTF-8
 //
-// A line is dropped from the head before its bytes are written over, and is in the head only once its own are there: so either head that is whole
-// speaks of whole lines alone. Bytes that no head vouches for, as after a power-on, are an empty ring.
+// A line leaves the head before its bytes are overwritten, and enters it after its own are written.
+// So each intact head refers only to intact lines. Without one, as after power-on, the ring is empty.
 import type { Host } from "../../src/port.js";
 import type { LogMemory } from "./types.js";
 

@@ -1,4 +1,4 @@
-// How one key is reported, and what is wrong with what claims to say so. The same members in a program and in the shared attribute:
+// Strategies by key and their validation. Programs and the shared attribute use the same members:
 //
 //   {"temperature":{"onChange":0.5,"heartbeatMs":600000},"power":{"windowMs":60000},"door":{}}
 //

@@ -7,17 +7,25 @@ import type { Network } from "./network/wifi.js";
  * `config` of a project's manifest.
  *
  *     "config": {
- *       "wifi": { "ssid": "...", "password": "..." },                            no password: an open network; false: none
- *       "wifi": { ..., "second": { "ssid": "...", "password": "..." } },         joined where the first can't be
- *       "commission": { "button": 4, ... },                                      of mote/commission: see commissioning/check-configuration.ts
- *       "intervalMs": 60000,                                                     for the application; default 60,000
- *       "ca": "ca.der",                                                          a resource, or a list of them; for https
+ *       // Without password: an open network; false: no Wi-Fi.
+ *       "wifi": { "ssid": "...", "password": "...",
+ *         // Joined if the first network is unavailable.
+ *         "second": { "ssid": "...", "password": "..." } },
+ *       // Options of mote/commission: see commissioning/check-configuration.ts.
+ *       "commission": { "button": 4, ... },
+ *       // For the application; default 60,000.
+ *       "intervalMs": 60000,
+ *       // A resource, or a list of resources; for https.
+ *       "ca": "ca.der",
  *       "sntp": "pool.ntp.org",
- *       "powerCycles": false,                                                    for a board that is switched off after seconds: no recovery mode by that
- *       "baseUrl": "https://platform.example.com",                               from here on the agent's own options
+ *       // For a board that is often switched off after seconds: no recovery mode by power cycles.
+ *       "powerCycles": false,
+ *       // The agent's own options:
+ *       "baseUrl": "https://platform.example.com",
  *       "provisioning": { "key": "...", "secret": "...", "deviceName": "..." },
  *       "firmware": { "title": "greenhouse", "version": "1.0.0" },
- *       "cycle": { "everyMs": 60000, "connectEvery": 60, "timeoutMs": 30000 }   deep sleep in between; `timeoutMs`: of a wake
+ *       // Deep sleep between samples; `timeoutMs`: limit of a wake.
+ *       "cycle": { "everyMs": 60000, "connectEvery": 60, "timeoutMs": 30000 }
  *     }
  */
 export interface Settings {

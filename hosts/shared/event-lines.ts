@@ -1,4 +1,4 @@
-// What becomes of a device, each event a line for people: on Node as `mote run` shows it, in the simulator for a project's program.
+// Formats a device's events as lines for people, for `mote run` and the simulator.
 import type { Agent, AgentEvents } from "../../src/index.js";
 
 /** The agent's events, by the names that lines have for them. Errors are in other lines already. */

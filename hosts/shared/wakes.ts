@@ -1,7 +1,7 @@
 // A device that sleeps between its samples, on a machine that stays on: the sleep is a timer.
 import type { Agent, Host, Wake, WakeOptions } from "../../src/index.js";
 
-/** Until the agent asks for a restart, or `onWake` says that it is over. `sample`: what the application returned; no function, no sample. */
+/** Runs wakes until the agent requests a restart or `onWake` ends them. `sample`: the application's result, if it is a function. */
 export const wakeAgain = (
   agent: Agent,
   host: Pick<Host, "clock" | "log">,

@@ -67,8 +67,9 @@ export class Connection implements ChannelListener {
   }
 
   /**
-   * Sends `request` when its budget allows it and those before it are over. `done` is called exactly once, never from within this call. `lost` at
-   * once if the connection was closed, 32 requests wait already, the credential is bound to another connection, or the path is not escaped.
+   * Queues `request` and sends it when its rate limit allows. `done` is called exactly once, never
+   * during this call. The outcome is `lost` if the connection is closed, 32 requests are queued, the
+   * credential is bound to another connection, or the path is not escaped.
    */
   send(request: Request, done: (outcome: Outcome) => void): void {
     const job: Job = { request, done, cancel: undefined, release: undefined, sentReported: false };

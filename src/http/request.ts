@@ -119,5 +119,5 @@ const headText = (target: Target, start: string, { method, path, headers, body }
   return pieces.join("");
 };
 
-/** A device asks for no type: without Accept a platform answers as with all, and no type of an answer is looked at (docs/reference/protocol.md). */
+/** No Accept header: answers are read regardless of type (docs/reference/protocol.md). */
 const AGENT = "\r\nUser-Agent: mote\r\n";

@@ -59,17 +59,17 @@ export class ConnectionPool {
     return this._inUse === 1;
   }
 
-  /** Changes of shared attributes have a poll of their own. Otherwise the values are read again and again. */
+  /** Shared attributes have their own poll. Otherwise the values are read at intervals. */
   get pollsAttributes(): boolean {
     return this._inUse === 3;
   }
 
-  /** An image has a connection of its own, and comes in one response. Otherwise it comes in parts. */
+  /** A firmware image streams on its own connection. Otherwise it is requested in parts. */
   get streams(): boolean {
     return this._inUse === 3;
   }
 
-  /** A wake is under way: one connection for all, and RPC polls that last a moment, until one brings nothing. */
+  /** During a wake: one connection, and short RPC polls until one brings nothing. */
   get shortPolls(): boolean {
     return this._shortPolls;
   }
@@ -89,7 +89,10 @@ export class ConnectionPool {
     return connection;
   }
 
-  /** A connection to another server than the platform, in place of the one before; no token is bound to it, and it ends with the others. */
+  /**
+   * Opens a connection to an external server, replacing the previous one. No token is bound to it,
+   * and it closes with the others.
+   */
   external(target: Target): Connection {
     this._connections[EXTERNAL]?.close();
     const connection = this._connect(target);

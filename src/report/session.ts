@@ -1,6 +1,7 @@
 // A login and its renewal.
 //
-//   POST /api/auth/login  {"username":"tenant@example.com","password":"..."}  ->  {"token":"<JWT>","refreshToken":"<JWT>"}
+//   POST /api/auth/login  {"username":"tenant@example.com","password":"..."}
+//                         ->  {"token":"<JWT>","refreshToken":"<JWT>"}
 //   POST /api/auth/token  {"refreshToken":"<JWT>"}                            ->  the same
 
 import { Connection, exchange } from "../http/connection.js";

@@ -104,13 +104,18 @@ export const safeguards: readonly Safeguard[] = [
     group: "provisioning",
     what: "a token is stored before it is proposed",
     file: `${AGENT}/provisioning/token-store.ts`,
-    edits: [['return this._write("proposed", proposed) ? token : undefined;', "return token;"]],
+    edits: [['return this._write("proposed", proposed) ? proposed : undefined;', "return proposed;"]],
   },
   {
     group: "provisioning",
     what: "a token is stored before it is used",
     file: `${AGENT}/provisioning/provisioning.ts`,
-    edits: [["    if (!this._tokens.keep(token, this.deviceName)) return STORE_RETRY_MS;\n", ""]],
+    edits: [
+      [
+        "    if (!token || !this._tokens.keep(token, this.deviceName)) return STORE_RETRY_MS;\n",
+        "    if (!token) return STORE_RETRY_MS;\n",
+      ],
+    ],
   },
   {
     group: "provisioning",
@@ -118,8 +123,8 @@ export const safeguards: readonly Safeguard[] = [
     file: `${AGENT}/provisioning/provisioning.ts`,
     edits: [
       [
-        "    this.attributes?.provisioned();\n",
-        "    this.attributes?.provisioned();\n    this._tokens.proven();\n",
+        "    this._attributes.provisioned();\n",
+        "    this._attributes.provisioned();\n    this._tokens.proven();\n",
       ],
     ],
   },
@@ -172,8 +177,8 @@ export const safeguards: readonly Safeguard[] = [
     edits: [
       ["    this._values.keep();\n    this._events", "    this._events"],
       [
-        "    this.onChange?.(keys.concat(deleted));\n",
-        "    this.onChange?.(keys.concat(deleted));\n    this._values.keep();\n",
+        "    this._onChange(keys.concat(deleted));\n",
+        "    this._onChange(keys.concat(deleted));\n    this._values.keep();\n",
       ],
     ],
   },

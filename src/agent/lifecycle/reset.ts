@@ -34,7 +34,7 @@ export class Reset {
     this._begun = host.store.get(UNDER_WAY) !== undefined;
   }
 
-  /** Completes a reset that the last run did not. Call when all parts of the agent are made, before any is used. */
+  /** Completes an interrupted reset. Call once all parts of the agent exist, before their use. */
   resume(): void {
     const { host } = this._core;
     if (!this._begun) return;

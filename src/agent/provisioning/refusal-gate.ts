@@ -58,7 +58,7 @@ export class RefusalGate {
   }
 
   /**
-   * A start: goes on where the one before left off, if that was refused as `who` with the same secrets. True if it has
+   * Continues from the last start if it was refused as `who` with the same secrets. True if it has
    * to wait.
    */
   begin(who: string, secrets: readonly Secret[] = []): boolean {

@@ -22,13 +22,13 @@ import { withTrust } from "./trust/board-trust.js";
  * Calls `go` with the settings, now or after the owner entered them, or restarts instead
  * (commissioning/configuration.ts).
  */
-export type Commissioner = (machine: Machine, host: BoardHost, go: Go) => Agent | undefined;
+export type Commissioner = (machine: Machine, host: BoardHost, go: StartAgent) => Agent | undefined;
 /**
  * Starts the agent with this configuration, or reports its mistakes. `joins` is called first on a
  * board with Wi-Fi; without `wifi` if it sleeps.
  */
-export type Go = (host: BoardHost, config: Machine["config"], joins?: Joins) => Agent | string;
-export type Joins = (agent: Agent, wifi: Wifi | undefined, network: Network) => void;
+export type StartAgent = (host: BoardHost, config: Machine["config"], joins?: OnWifi) => Agent | string;
+export type OnWifi = (agent: Agent, wifi: Wifi | undefined, network: Network) => void;
 
 /** The members of the extras that a project passes to `start`. */
 export interface Extras {
@@ -73,7 +73,7 @@ export const startBoard = (
     engine: machine.idf.mote_memory(MEMORY.engine) || SMALLEST.engine,
     system: host.freeMemory(),
   });
-  const go: Go = (through, config, joins) =>
+  const go: StartAgent = (through, config, joins) =>
     run({ machine, host: through, kept }, readConfig(config, limits), application, joins);
   if (commission) return commission(machine, host, go);
   const agent = go(withTrust(machine, host, undefined), machine.config);
@@ -88,7 +88,7 @@ const run = (
   { machine, host, kept }: Started,
   settings: Settings | string[],
   application: Application,
-  joins?: Joins,
+  joins?: OnWifi,
 ): Agent | string => {
   if (Array.isArray(settings)) return settings.join("; ");
   pinAll(settings.network, host.redactor);
@@ -135,7 +135,7 @@ const run = (
       wifi,
       join,
       online: () => time.learn(),
-      asleep: () => recovery.steady(),
+      asleep: () => recovery.markStable(),
     });
   else device.agent.start();
   return device.agent;

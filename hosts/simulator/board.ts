@@ -19,8 +19,8 @@ import type { LogKeeper } from "./kept-log.js";
 const FOLDER = "mote-simulator";
 
 /** Like the one in hosts/esp32/start.ts. */
-export type Commissioner = (host: SimulatorHost, config: Config, go: Go) => Agent | undefined;
-export type Go = (host: SimulatorHost, config: Config) => Agent | undefined;
+export type Commissioner = (host: SimulatorHost, config: Config, go: StartAgent) => Agent | undefined;
+export type StartAgent = (host: SimulatorHost, config: Config) => Agent | undefined;
 
 export interface Extras {
   readonly commission?: Commissioner;
@@ -45,7 +45,7 @@ export const start = (program: Program<Extras>): Agent | undefined => {
   const made = kept ? kept.over(machine) : machine;
   // The engine reports that it ends, but not why.
   Object.assign(globalThis, { abort: (_: unknown, error: unknown) => made.log("error", lastWords(error)) });
-  const go: Go = (host, configured) => {
+  const go: StartAgent = (host, configured) => {
     const settings = readConfig(configured);
     if (Array.isArray(settings)) return misconfigured(host, settings.join("; "));
     const { options, intervalMs, timeoutMs } = settings;

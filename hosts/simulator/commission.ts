@@ -18,7 +18,7 @@ import type { Values } from "../../extras/commissioning/values.js";
 import { fromBase64 } from "../../src/wire/text/base64.js";
 import { listen } from "../xs/listen.js";
 import { TcpSocket } from "../xs/tcp.js";
-import type { Commissioner, Go } from "./board.js";
+import type { Commissioner, StartAgent } from "./board.js";
 import type { SimulatorHost } from "./host.js";
 
 const LOOPBACK = "127.";
@@ -49,7 +49,7 @@ const withSettings = (host: SimulatorHost, built: Config): { config: Config; sto
   return { config: { ...withStoredSettings(built, stored), wifi: false }, stored };
 };
 
-const open = (host: SimulatorHost, built: Config, port: number, go: Go): void => {
+const open = (host: SimulatorHost, built: Config, port: number, go: StartAgent): void => {
   const { config, stored } = withSettings(host, built);
   const { deviceName } = membersOf<{ deviceName: string }>(config.provisioning);
   const commissioning = new Commissioning({

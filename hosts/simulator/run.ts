@@ -66,7 +66,7 @@ const setUpApplication = (agent: Agent, host: AppHost): boolean => {
 };
 
 async function end(agent: Agent, recovery: Recovery): Promise<void> {
-  recovery.steady();
+  recovery.markStable();
   await agent.flush({ timeoutMs: FLUSH_MS });
   await agent.stop();
   trace("@exit 0\n");

@@ -79,7 +79,7 @@ export class Connection implements ChannelListener {
     else if (this.#queue.length + this.#held.length >= MAX_QUEUED)
       this._refuse(job, "too many requests wait");
     else {
-      if (request.hurried) this._limit(job);
+      if (request.deadlineIncludesQueue) this._limit(job);
       const waitMs = this._governor.take(request.purpose ?? OTHER);
       if (waitMs > 0) this._hold(job, waitMs);
       else this._queue(job);
@@ -108,7 +108,7 @@ export class Connection implements ChannelListener {
 
   /**
    * Abandons the current socket. The active request is sent again on a new connection if it is
-   * repeatable, with a new deadline unless `hurried`. Otherwise it is lost.
+   * repeatable, with a new deadline unless `deadlineIncludesQueue`. Otherwise it is lost.
    */
   renew(): void {
     const job = this.#job;
@@ -116,7 +116,7 @@ export class Connection implements ChannelListener {
     const unread = !channel || channel.handed === 0 || (job?.request.repeatable && !channel.answering);
     this._drop();
     if (job && unread) {
-      if (!job.request.hurried) this._limit(job);
+      if (!job.request.deadlineIncludesQueue) this._limit(job);
       this._attempt(job);
     } else if (job) this._finish(lost("the network was gone"));
   }
@@ -183,8 +183,8 @@ export class Connection implements ChannelListener {
       this._host.clock.timer(0, () => job === this.#job && this._finish(lost("request not escaped")));
       return;
     }
-    const { repeatable, onIdle } = job.request;
-    const stale = !repeatable && !onIdle && (this._channel?.idleMs ?? 0) > FRESH_MS;
+    const { repeatable, allowStaleConnection } = job.request;
+    const stale = !repeatable && !allowStaleConnection && (this._channel?.idleMs ?? 0) > FRESH_MS;
     if (stale || this._channel?.clean === false) this._drop();
     job.sentReported = false;
     this._channel ??= new Channel(this._host, this._target, this._buffer, this);

@@ -51,7 +51,7 @@ export interface Request {
    */
   readonly deadlineMs: number;
   /** Counts the deadline from now on. A request not sent by then ends as `lost` with NO_TURN. */
-  readonly hurried?: boolean;
+  readonly deadlineIncludesQueue?: boolean;
   /** Maximum number of stored bytes of the response body. */
   readonly limit: number;
   /** May be sent again if a reused connection fails before the first byte of the answer. */
@@ -60,7 +60,7 @@ export interface Request {
    * Allows a long-idle connection although the request is not repeatable, because the sender learns
    * of a failure in another way.
    */
-  readonly onIdle?: boolean;
+  readonly allowStaleConnection?: boolean;
   /** Called each time the last byte was handed to the socket; not if the answer came earlier. */
   readonly sent?: () => void;
   /** Receives the body of a 200 instead of the outcome. */

@@ -18,7 +18,7 @@ const TURN_MS = 200;
  * repeatable. Resolves with the `done` outcome. Rejects with `TIMEOUT`, `REFUSED`, `STOPPED` or
  * `ABORTED`.
  */
-export const ask = async (
+export const requestUntil = async (
   session: PlatformSession,
   channel: RequestChannel,
   request: DeviceRequest,
@@ -27,7 +27,7 @@ export const ask = async (
   const { signal } = options;
   checkSignal(signal);
   if (signal?.aborted) throw new MoteError("ABORTED", "the caller aborted the call");
-  const answer = requestUntil(session, channel, request, options);
+  const answer = repeatUntil(session, channel, request, options);
   if (!signal) return answer;
   return new Promise((resolve, reject) => {
     const abort = () => reject(new MoteError("ABORTED", "the caller aborted the call"));
@@ -37,7 +37,7 @@ export const ask = async (
   });
 };
 
-async function requestUntil(
+async function repeatUntil(
   session: PlatformSession,
   channel: RequestChannel,
   request: DeviceRequest,
@@ -54,8 +54,12 @@ async function requestUntil(
       await pause(session, Math.min(left, TURN_MS));
       continue;
     }
-    const hurried = { ...request, deadlineMs: Math.min(request.deadlineMs, left), hurried: true };
-    const outcome = await channel.send(hurried);
+    const limited = {
+      ...request,
+      deadlineMs: Math.min(request.deadlineMs, left),
+      deadlineIncludesQueue: true,
+    };
+    const outcome = await channel.send(limited);
     if (outcome.kind === "done") {
       channel.clear();
       return outcome;

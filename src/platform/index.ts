@@ -1,5 +1,5 @@
 // The session with the platform, used by all jobs.
-export { ask } from "./call.js";
+export { requestUntil } from "./call.js";
 export { type Job, Loop, type Wait } from "./loop.js";
 export { PollMemory, rememberedTiming } from "./poll-timing.js";
 export { RequestChannel } from "./request-channel.js";

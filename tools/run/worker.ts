@@ -74,7 +74,7 @@ async function end(code: number, flush: boolean): Promise<void> {
   if (ending) return;
   ending = true;
   // Stopped or started again in good order: nobody pulled the plug.
-  begun?.steady();
+  begun?.markStable();
   if (agent) {
     if (flush && agent.state === "online") await within(FLUSH_MS, agent.flush({ timeoutMs: FLUSH_MS }));
     await within(STOP_MS, agent.stop());

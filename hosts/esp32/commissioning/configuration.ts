@@ -23,7 +23,7 @@ import { Agent, Recovery } from "../../../src/index.js";
 import type { Machine } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
 import { misconfigured } from "../misconfigured.js";
-import { type Go, timeOf } from "../start.js";
+import { type StartAgent, timeOf } from "../start.js";
 import { BY_HAND, NAME } from "../store.js";
 import { aboutBoard } from "./about-board.js";
 import { isHeld, type Pin, whenHeld } from "./button.js";
@@ -41,7 +41,7 @@ interface Board {
   readonly built: Config;
   readonly config: Config;
   readonly stored: Before;
-  readonly go: Go;
+  readonly go: StartAgent;
   /** A person switched the board on or restarted it, as opposed to a program, crash or update. */
   readonly isByHand: boolean;
 }
@@ -65,7 +65,7 @@ export const commissionBy = (
   modules: SdkModules,
   machine: Machine,
   made: BoardHost,
-  go: Go,
+  go: StartAgent,
 ): Agent | undefined => {
   finishInterrupted(made, () => void new Agent(made, NOWHERE));
   const { baseUrl } = machine.config;
@@ -199,7 +199,7 @@ const ask = (board: Board, wrong?: string, isAskedFor = false): undefined => {
       soon(host, () => forget(host));
     },
     over: (done) => {
-      if (done) recovery?.over();
+      if (done) recovery?.clear();
       if (done) host.restart("commissioned");
       else if (wrong !== undefined) misconfigured(host, wrong);
       else if (!isNew) host.restart("nobody commissioned it");

@@ -1,7 +1,7 @@
 import type { Events } from "../../events.js";
 import { guarded } from "../../guarded.js";
 import type { PlatformSession } from "../../platform/index.js";
-import { ask, RequestChannel } from "../../platform/index.js";
+import { RequestChannel, requestUntil } from "../../platform/index.js";
 import type { PollTiming } from "../../platform/poll-timing.js";
 import { DEFAULT_TIMEOUT_MS } from "../../platform/wait.js";
 import { attributesQuery, checkAsked, parseAttributes } from "../../wire/attributes.js";
@@ -72,7 +72,7 @@ export class Attributes {
       limit: this._limit,
       repeatable: true,
     } as const;
-    const outcome = await ask(this._session, this._channel, request, options);
+    const outcome = await requestUntil(this._session, this._channel, request, options);
     if (!outcome.whole)
       throw this._session.counters.error("TOO_LARGE", `the answer is longer than ${this._limit} bytes`);
     const answer = parseAttributes(this._session.host.decode(outcome.body) ?? "");

@@ -12,9 +12,9 @@ export class Recovery implements Pick<full.Recovery, keyof full.Recovery> {
 
   attend(): void {}
 
-  steady(): void {}
+  markStable(): void {}
 
-  over(): void {}
+  clear(): void {}
 
   close(): void {}
 }

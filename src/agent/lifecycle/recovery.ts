@@ -102,7 +102,7 @@ export class Recovery {
     if (changed || (!before && !this._knowsCrashes)) this._keep();
     if (this.active) host.log("error", `recovery mode: the application is not started (${this.cause})`);
     this._tick();
-    if (this._record.cycles > 0) this._cancelQuick = host.clock.timer(QUICK_MS, () => this.steady());
+    if (this._record.cycles > 0) this._cancelQuick = host.clock.timer(QUICK_MS, () => this.markStable());
   }
 
   /** Why the application is not started, at most 200 characters; empty if it is started. */
@@ -133,7 +133,7 @@ export class Recovery {
   }
 
   /** This start is not a short one. Called after 10 s, or earlier at an orderly end. */
-  steady(): void {
+  markStable(): void {
     this._cancelQuick?.();
     if (this._record.cycles === 0) return;
     this._record.cycles = 0;
@@ -141,7 +141,7 @@ export class Recovery {
   }
 
   /** Ends recovery mode: the next start is a normal one. */
-  over(): void {
+  clear(): void {
     this.close();
     Object.assign(this._record, { leftMs: 0, ages: [], cycles: 0 });
     this._keep();
@@ -197,7 +197,7 @@ export class Recovery {
   }
 
   private _leave(): void {
-    this.over();
+    this.clear();
     this._restart();
   }
 

@@ -1,5 +1,5 @@
 import type { PlatformSession, RequestChannel } from "../../platform/index.js";
-import { ask, post } from "../../platform/index.js";
+import { post, requestUntil } from "../../platform/index.js";
 import type { WaitOptions } from "../../platform/wait.js";
 import { type Claim, encodeClaim } from "../../wire/claim.js";
 import { CLAIM_PATH } from "../../wire/paths.js";
@@ -13,5 +13,5 @@ export async function sendClaim(
   const encoded = encodeClaim(claim);
   if (!encoded.ok) throw session.counters.error("BAD_VALUE", encoded.reason);
   if (claim.secretKey !== undefined) session.redactor.pin(claim.secretKey);
-  await ask(session, channel, post(CLAIM_PATH, session.host.encode(encoded.text)), claim);
+  await requestUntil(session, channel, post(CLAIM_PATH, session.host.encode(encoded.text)), claim);
 }

@@ -1,7 +1,7 @@
 // Client-side RPC (POST /api/v1/{token}/rpc). A stock server has no rule chain that answers.
 
 import type { PlatformSession } from "../../platform/index.js";
-import { ask, RequestChannel } from "../../platform/index.js";
+import { RequestChannel, requestUntil } from "../../platform/index.js";
 import { DEFAULT_TIMEOUT_MS, type WaitOptions } from "../../platform/wait.js";
 import { RPC_CALL_PATH } from "../../wire/paths.js";
 import { encodeCall, parseCallAnswer } from "../../wire/rpc.js";
@@ -44,7 +44,7 @@ export class RpcCalls {
       limit,
       repeatable: false,
     } as const;
-    const outcome = await ask(this._session, this._channel, request, options);
+    const outcome = await requestUntil(this._session, this._channel, request, options);
     if (!outcome.whole)
       throw this._session.counters.error("TOO_LARGE", `the answer is longer than ${limit} bytes`);
     const answer = parseCallAnswer(this._session.host.decode(outcome.body) ?? "");

@@ -228,7 +228,12 @@ export class Rpc implements Job {
     const body = this._encodeWithHeadRoom(text);
     const patience = Math.min(ANSWER_DEADLINE_MS * (1 + entry.failures), EXCHANGE_MS);
     const answer = post(rpcAnswerPath(entry.id), body, patience);
-    const sent = this._uplink.send({ ...answer, headRoom: HEAD_ROOM, repeatable: false, onIdle: true });
+    const sent = this._uplink.send({
+      ...answer,
+      headRoom: HEAD_ROOM,
+      repeatable: false,
+      allowStaleConnection: true,
+    });
     return sent.then((outcome) => this._posted(entry, outcome, body.length > SMALL));
   }
 

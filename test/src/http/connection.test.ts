@@ -435,7 +435,7 @@ test("the deadline of a hurried request runs from the start: it is not sent if i
   const seen = serve(host.net, ({ reply }) => void host.clock.timer(9000, () => reply(200)));
   const ended: [number, Outcome][] = [];
   for (const deadlineMs of [10_000, 8000, 12_000]) {
-    const request = { ...GET, path: `/${deadlineMs}`, deadlineMs, hurried: true };
+    const request = { ...GET, path: `/${deadlineMs}`, deadlineMs, deadlineIncludesQueue: true };
     connection.send(request, (outcome) => ended.push([host.clock.now(), outcome]));
   }
   await host.clock.runUntil(() => ended.length === 3);
@@ -627,8 +627,8 @@ test("a request that waits for its budget ends at its deadline, or with the conn
   const { host, connection } = rig();
   serve(host.net, (request) => request.reply(503));
   const outcomes: Outcome[] = [];
-  const send = (hurried: boolean) =>
-    connection.send({ ...GET, purpose: "provisioning", deadlineMs: 500, hurried }, (outcome) =>
+  const send = (deadlineIncludesQueue: boolean) =>
+    connection.send({ ...GET, purpose: "provisioning", deadlineMs: 500, deadlineIncludesQueue }, (outcome) =>
       outcomes.push(outcome),
     );
   for (let i = 0; i < BUDGETS.provisioning.burst; i++) send(false);

@@ -4,7 +4,7 @@ import test from "ava";
 import { MoteError } from "../../../src/errors.js";
 import { Events } from "../../../src/events.js";
 import { parseTarget } from "../../../src/http/target.js";
-import { ask } from "../../../src/platform/call.js";
+import { requestUntil } from "../../../src/platform/call.js";
 import { RequestChannel } from "../../../src/platform/request-channel.js";
 import { PlatformSession } from "../../../src/platform/session.js";
 import { fakeHost } from "../../fakes/host.js";
@@ -37,7 +37,7 @@ function rig(statuses: (number | undefined)[], authorized = true) {
   const call = async (deadlineMs: number, change: object = {}) => {
     const begun = host.clock.now();
     let end = "";
-    ask(
+    requestUntil(
       session,
       new RequestChannel(session, "application"),
       { ...request, ...change },

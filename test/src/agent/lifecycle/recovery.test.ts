@@ -150,7 +150,7 @@ test("a run that ends in good order is no quick power cycle", async (t) => {
   const starts = new Starts();
   for (let i = 0; i < 10; i++) {
     t.false((await starts.switchOn(1, 500)).active);
-    starts.recovery?.steady();
+    starts.recovery?.markStable();
   }
 });
 

@@ -15,7 +15,9 @@ export const KEY = "moteTrust";
 export const MOST = 3;
 /** Bytes of a certificate: one of RSA with 4,096 bits has some 1,400. */
 export const LARGEST = 2048;
-/** Bytes of a certificate in a piece: an answer with it stays below the smallest that a board takes. */
+/**
+ * Bytes of a certificate per piece, so that an answer with a piece fits a board's smallest limit.
+ */
 export const PIECE = 720;
 /** Digits of a SHA-256 by which people, attributes and stored drops name a certificate. */
 export const SHORT = 16;
@@ -39,7 +41,10 @@ const SIGNATURE = 144;
 export interface Announced {
   /** The title of the firmware; "" in an announcement of an earlier release. */
   readonly product: string;
-  /** Greater than that of any before: seconds since 1970, so that those for several devices have one order. */
+  /**
+   * Increasing number: seconds since 1970, so that announcements for several devices have one
+   * order.
+   */
   readonly sequence: number;
   readonly ca: readonly { readonly sha256: string; readonly bytes: number }[];
   readonly drop: readonly string[];
@@ -100,7 +105,7 @@ const isHex = (text: string, least: number, most: number): boolean =>
 const isCount = (value: Json | undefined, most: number): boolean =>
   typeof value === "number" && Number.isInteger(value) && value > 0 && value <= most;
 
-/** Signed on a line of its own: with a control character in it, two announcements could have one text. */
+/** Signed on its own line. A control character could give two announcements the same text. */
 const isLine = (text: string): boolean => {
   if (text.length > LONGEST_PRODUCT) return false;
   for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) < 0x20) return false;

@@ -7,7 +7,7 @@ import { BUILT_IN } from "./announcement.js";
 import { readEnd } from "./certificate.js";
 
 export interface Authority {
-  /** The SHA-256 of its certificate in hexadecimal digits; BUILT_IN for those that come with the machine. */
+  /** SHA-256 of the certificate in hexadecimal digits; BUILT_IN for the CAs of the machine. */
   readonly id: string;
   /** Its certificate, DER; none for BUILT_IN. */
   readonly der: Uint8Array;
@@ -26,7 +26,7 @@ export const sha256 = (host: Pick<Host, "digest">, bytes: Uint8Array): string =>
   return digest ? toHex(digest.close()) : "";
 };
 
-/** Of a resource: one certificate as DER, or any number as PEM. What is neither is one that nothing is known of. */
+/** Parses a resource: one certificate as DER, or several as PEM. Anything else is an unknown CA. */
 export const authoritiesIn = (host: Pick<Host, "digest" | "decode">, bytes: Uint8Array): Authority[] => {
   const text = bytes[0] === DER ? undefined : host.decode(bytes);
   const blocks = text?.split(END).slice(0, -1) ?? [];

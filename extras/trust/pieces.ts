@@ -4,7 +4,7 @@ import { fromBase64 } from "../../src/wire/text/base64.js";
 
 const DEADLINE_MS = 30_000;
 
-/** The `bytes` bytes that the attributes of these names hold one after the other, or why they can't be had, for people. */
+/** The `bytes` bytes in these attributes, in order, or the problem for people. */
 export async function readPieces(
   agent: Pick<Agent, "attributes">,
   keys: readonly string[],

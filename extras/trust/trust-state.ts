@@ -23,7 +23,7 @@ export interface TrustState {
   readonly digest: string;
   /** The slot of each CA that was added, and its SHA-256. */
   readonly added: readonly (readonly [slot: number, sha256: string])[];
-  /** Every CA that was dropped, by `short`, whoever gives it again. Only an announcement that names it brings it back. */
+  /** Every dropped CA, by `short`, whoever gives it again. Only an announcement can restore it. */
   readonly dropped: readonly string[];
   /** CAs to drop once a handshake without them succeeded. */
   readonly waiting: readonly string[];
@@ -48,7 +48,7 @@ export const readTrust = (keeper: Keeper, by: string, given: readonly string[]):
   return { ...stored, added: stored.added.filter((one) => readWhole(keeper, one)) };
 };
 
-/** Writes the state and its copy if one of the two is missing or older. To be called once, at the start. */
+/** Writes the state and its copy if one is missing or outdated. Call once, at the start. */
 export const mendTrust = (keeper: Keeper): void => {
   const [state, copy] = readBoth(keeper);
   if (state && copy && state.generation > 0 && state.generation === copy.generation) return;
@@ -66,7 +66,7 @@ export const readAdded = (keeper: Keeper, { added }: TrustState): Authority[] =>
 export const fits = (keeper: Keeper, state: TrustState): boolean =>
   keeper.encode(JSON.stringify({ ...state, generation: Number.MAX_SAFE_INTEGER })).length <= MOST_BYTES;
 
-/** Stores `state`, with the certificates of `fresh` beside those that it names. False if that failed: then nothing has changed. */
+/** Stores `state` and the certificates of `fresh`. False, with nothing changed, if that failed. */
 export const writeTrust = (keeper: Keeper, state: TrustState, fresh: readonly Authority[]): boolean => {
   const added = state.added.slice();
   for (const { id, der } of fresh) {
@@ -119,7 +119,7 @@ const toStored = ({ by, sequence, digest, added, dropped, waiting, generation }:
 const isLost = ({ store }: Keeper): boolean =>
   store.get(STATE) !== undefined || store.get(COPY) !== undefined;
 
-/** Nobody knows what was dropped, so only the certificates in the slots are trusted: each was signed. */
+/** The drops are unknown, so trust only the certificates in the slots, because each was signed. */
 const withoutState = (keeper: Keeper, by: string, given: readonly string[]): Stored => {
   const added: [number, string][] = [];
   for (let slot = 1; slot <= MOST; slot++) {

@@ -41,7 +41,9 @@ export const renewTrust: RenewTrust = (keeper, given) => {
   };
 };
 
-/** What did not come through is tried again, after twice the time at each try: each is a handshake, which takes a chip seconds. */
+/**
+ * Failed attempts are repeated after doubling delays, because each costs a handshake of seconds.
+ */
 const RETRY_MS = 600_000;
 const DAY_MS = 86_400_000;
 

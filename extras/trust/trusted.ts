@@ -1,4 +1,4 @@
-// The CAs that a device trusts now: those that it was given, without the dropped ones, and those that were added.
+// The CAs that a device trusts: the given ones without the dropped ones, and the added ones.
 import type { Host } from "../../src/port.js";
 import { type Announced, BUILT_IN, isMeant, MOST, OLD, SHORT, short } from "./announcement.js";
 import { type Authority, authoritiesIn, endOf, MACHINES_OWN, sha256 } from "./authority.js";
@@ -19,7 +19,7 @@ export interface Given {
   readonly isBuiltIn: boolean;
   /** The device's owner gave them. */
   readonly isCommissioned: boolean;
-  /** `open` of the port that trusts these; one of no bytes stands for those that come with the machine. */
+  /** `open` of the port with these CAs; an empty one stands for the CAs of the machine. */
   open(authorities: readonly Uint8Array[]): Host["open"];
 }
 
@@ -60,7 +60,10 @@ export class Trusted {
     return base.concat(added).filter(({ id }) => !without.includes(id));
   }
 
-  /** `open` of the port by those that are trusted now, with `more` and without those of these names. With nobody left it connects to nobody. */
+  /**
+   * `open` of the port with the trusted CAs, plus `more`, without the named ones. Connects to
+   * nobody if none is left.
+   */
   opener(without: readonly string[] = [], more: readonly Authority[] = []): Host["open"] {
     const { added, dropped } = this._state;
     const isAsGiven = added.length + dropped.length + without.length + more.length === 0;
@@ -137,7 +140,7 @@ export class Trusted {
   }
 
   private _read(): TrustState {
-    // The owner's own stay trusted when the state is lost: nobody is locked out who gives a CA at the device.
+    // The owner's CAs stay trusted when the state is lost, so that the owner can repair the device.
     const given = this._given.isCommissioned ? [] : this._base().map(({ id }) => id);
     return readTrust(this._keeper, this._by, given);
   }

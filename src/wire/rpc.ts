@@ -1,10 +1,11 @@
-// Server-side RPC. GET {token}/rpc delivers one request, POST {token}/rpc/{id} takes its answer, any JSON text:
+// Server-side RPC: GET {token}/rpc delivers a request; POST {token}/rpc/{id} takes the answer, any
+// JSON:
 //
 //   {"id":0,"method":"setLed","params":{"on":true}}      id: signed 32 bits, from 0 on, also again; a number, or a string of digits
 //   {"on":true}
 //   {"error":{"code":"METHOD_NOT_FOUND","message":"no handler for this method"}}
 //
-// Client-side RPC. POST {token}/rpc takes a call and answers with whatever the platform's rule chain says, or with the second on its time-out:
+// Client-side RPC: POST {token}/rpc takes a call; the answer is the rule chain's, or on time-out:
 //
 //   {"method":"getCurrentTime","params":{}}
 //   {"error":"timeout"}

@@ -8,7 +8,7 @@
 //   {"temperature":21.5}
 //   [{"temperature":21.5},{"humidity":40}]
 //
-// One point leaves as an object, more as an array. An empty array is never answered by the platform: no batch is empty.
+// One point is sent as an object, several as an array. The platform never answers an empty array.
 
 import type { Redactor } from "../port.js";
 import { Shapes } from "./shapes.js";

@@ -2,8 +2,9 @@
 //
 //   {"temperature":21.5,"count":42,"open":true,"mode":"auto","limits":{"low":1,"high":[2,null]}}
 //
-// The platform casts strings that look like numbers: "007" is stored as 7, "1.10" as 1.1, "-5" as -5 (but "1e3", "+5", " 42" and "1.0.0" stay
-// strings). They leave as they are: what is to stay a string must not look like a number. A double without decimals is stored as a long.
+// The platform casts strings that look like numbers: "007" is stored as 7, "1.10" as 1.1, "-5" as
+// -5 (but "1e3", "+5", " 42" and "1.0.0" stay strings). The agent does not change them: a string
+// must not look like a number. A double without decimals is stored as a long.
 import { type Encoded, encodeJson } from "./text/encode.js";
 import { isObject } from "./text/json.js";
 

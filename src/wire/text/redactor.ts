@@ -17,7 +17,7 @@ const LONGEST = 255;
 const NAMED_BYTES = 1024;
 /** An application's values may hold a shorter text that is a secret elsewhere. */
 const SHORTEST_IN_DATA = 8;
-/** A piece of a secret counts from so many bytes on if letters, cases and digits alternate so often in it. */
+/** A part of a secret counts from this length on, if its character classes alternate this often. */
 const PIECE = 7;
 const CHANGES = 3;
 /** A match is looked for by so many bytes, at every fourth byte of each secret. */
@@ -66,7 +66,7 @@ const symbolTable = (): Uint8Array => {
 };
 const SYMBOLS = symbolTable();
 
-/** How bytes are compared: ASCII in lower case, blanks for plus signs, as a form has them. Control characters are 0. */
+/** Mapping for comparisons: ASCII in lower case, plus signs as blanks. Control characters are 0. */
 const comparedTable = (): Uint8Array => {
   const table = new Uint8Array(256);
   for (let i = BLANK; i < 256; i++) table[i] = i > 0x40 && i < 0x5b ? i + 0x20 : i;
@@ -76,7 +76,7 @@ const comparedTable = (): Uint8Array => {
 };
 const COMPARED = comparedTable();
 
-/** How secrets of the device and of its application are kept out of what it shows: one for all parts of a run. */
+/** Keeps the secrets of device and application out of its output; one object for a whole run. */
 export class SecretRedactor implements Redactor {
   private readonly _host: Pick<Host, "encode">;
   /**
@@ -88,7 +88,10 @@ export class SecretRedactor implements Redactor {
   private _ownEnd = 0;
   /** For each bucket its first seed, 0 for none; then the seeds. */
   private _index = NO_SEEDS;
-  /** Bytes of the shortest that may be encoded; whether some stand alone only, and all are ASCII. */
+  /**
+   * Length of the shortest secret that may be encoded; whether some only count as whole words, and
+   * whether all are ASCII.
+   */
   private _shortest = PIECE;
   private _hasShort = false;
   private _isAscii = true;
@@ -128,13 +131,15 @@ export class SecretRedactor implements Redactor {
     return clean === text || this.holds(clean) ? hidden : clean;
   }
 
-  /** Hides the words of secrets that stand there as they are, blanks included. Undefined: a secret with a blank cannot be placed. */
+  /**
+   * Hides words with unencoded secrets. Undefined: the place of a secret with a blank is unknown.
+   */
   private _hideShown(text: string, hidden: string): string | undefined {
     let shown = text;
     for (let rounds = 0; rounds < MOST_SHOWN; rounds++) {
       const bytes = this._host.encode(shown);
       if (!this._isShown(bytes, 0, false)) return shown;
-      // Places in bytes are places in the text only if it is ASCII. Words are hidden one by one otherwise.
+      // Byte positions equal text positions only in ASCII. Otherwise hide word by word.
       if (bytes.length !== shown.length) return this._hasBlank ? undefined : shown;
       const from = shown.lastIndexOf(" ", this._from) + 1;
       const end = shown.indexOf(" ", this._to);
@@ -218,7 +223,7 @@ export class SecretRedactor implements Redactor {
         if (secrets[at] === BLANK) this._hasBlank = true;
       }
       for (let at = start; at + SEED <= end; at += SEED) {
-        // One of many that are alike finds the whole secret, too, and a text of one letter costs no more.
+        // One of several alike finds the whole secret too, and a repetitive text costs no more.
         if (repeats(secrets, start, at)) continue;
         const bucket = bucketOf(comparedAt(secrets, at), comparedAt(secrets, at + 1));
         index[next] = index[bucket] as number;
@@ -231,7 +236,9 @@ export class SecretRedactor implements Redactor {
     this._index = index;
   }
 
-  /** `since`: what ends before it does not count. `isData`: only whole secrets count, and no short ones. */
+  /**
+   * `since`: ignore matches that end before it. `isData`: only whole secrets count, no short ones.
+   */
   private _isIn(text: string, since: number, isData: boolean): boolean {
     const bytes = this._host.encode(text);
     if (this._isInLayer(bytes, since, isData)) return true;
@@ -376,7 +383,7 @@ export class SecretRedactor implements Redactor {
   }
 }
 
-/** Cleans lines that come one after the other: a secret that is spread over some of them is hidden, too. */
+/** Cleans consecutive lines, and hides a secret that is spread over several of them. */
 export class LineCleaner {
   private readonly _redactor: Redactor;
   private _tail = "";
@@ -389,7 +396,7 @@ export class LineCleaner {
     const before = this._tail;
     const joined = before + line;
     const clean = this._redactor.clean(line);
-    // What is hidden already must not hide the next line, too; half a secret at the end may go on there.
+    // Hidden text must not hide the next line too; half a secret at the end may continue there.
     if (clean !== line && this._redactor.holds(`${line} `)) this._tail = "";
     else this._tail = joined.length > TAIL ? joined.slice(joined.length - TAIL) : joined;
     return this._redactor.holds(clean, before) ? this._redactor.clean(HIDDEN) : clean;
@@ -426,7 +433,7 @@ const printable = (bytes: Uint8Array): Uint8Array => {
   return text.subarray(0, end);
 };
 
-/** How often small letters, capitals and digits follow one another, whatever stands between them. */
+/** Counts changes between small letters, capitals and digits, ignoring other characters. */
 const changes = (bytes: Uint8Array, from: number, to: number): number => {
   let count = -1;
   let before = OTHER;
@@ -448,7 +455,7 @@ const kindOf = (byte: number): number => {
 /** All four places where a group of base64 may begin. */
 const ANYWHERE = 15;
 
-/** At which of four places a group begins that stands for three bytes of ASCII, as bits: most words have none. */
+/** Which of four offsets can start a base64 group of ASCII, as bits. Most words have none. */
 const groupsOf = (bytes: Uint8Array, from: number, to: number): number => {
   let groups = 0;
   let count = 0;
@@ -478,7 +485,7 @@ const BETWEEN = 0xff;
 /** Bytes of a row that cannot be a secret. */
 const SHORTEST_ROW = 4;
 
-/** The bytes of each row of digits from `from` to `to`, the first `skip` digits of each left out. */
+/** The bytes of each row of digits from `from` to `to`, skipping the first `skip` digits. */
 const fromDigits = (bytes: Uint8Array, from: number, to: number, skip: number): Uint8Array => {
   // A row that counts takes 8 symbols and one behind it, for at most 5 bytes.
   const text = new Uint8Array((((to - from) * 5) >> 3) + 2);
@@ -524,7 +531,7 @@ const fromBase64 = (bytes: Uint8Array, from: number, to: number, skip: number): 
   return printable(text.subarray(0, end));
 };
 
-/** Without one layer of escapes of this kind: %41, or \x41, \u0041 and \n; what is none of them stays. */
+/** Decodes one layer of escapes of this kind (%41, \x41, \u0041, \n); others stay. */
 const unescaped = (bytes: Uint8Array, kind: number): Uint8Array => {
   const text = new Uint8Array(bytes.length);
   let end = 0;

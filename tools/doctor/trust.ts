@@ -14,7 +14,7 @@ export async function checkTrust(operator: Operator, deviceId: string): Promise<
     return [warning("trust", `the device says that ${ends}`, "Have it trust the next one: mote trust push.")];
   if (typeof refused === "object" && refused !== null)
     return [
-      warning("trust", "the device did not take what was announced to it", "mote trust show says why."),
+      warning("trust", "the device did not accept the last announcement", "Show the reason: mote trust list"),
     ];
   return state === undefined ? [] : [good("trust", "the device reports no end of what it trusts")];
 }

@@ -255,7 +255,7 @@ test("wrong usage, another image of the same version and a device that does not 
   await pushRig("quiet");
   t.is((await push("--title", "a", "--version", "1")).code, 2);
   t.is((await push("--title", "a", "--version", "1", "--device", "a", "--profile", "b")).code, 2);
-  t.is((await push("--title", "a", "--version", "1", "--profile", "unknown")).code, 1);
+  t.is((await push("--title", "a", "--version", "1", "--profile", "unknown")).code, 4);
   const late = await push("--title", "q", "--version", "1", "--device", "quiet", "--timeout", "1500ms");
   t.is(late.code, 4);
   t.regex(late.err, /still running 1/);

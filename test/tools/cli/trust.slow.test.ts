@@ -166,7 +166,7 @@ test.serial("what can't be meant is wrong usage, before anything is sent", async
     [["--ca", leaf], /--ca: the certificate is not a CA's \(CN=server\)/],
     [["--ca", join(home, "app.mjs")], /--ca holds something that is no certificate/],
     [["--ca", join(home, "none")], /cannot read .* \(ENOENT\)/],
-    [["--drop", "newest"], /--drop takes "old", "built-in", or 16 digits/],
+    [["--drop", "newest"], /invalid --drop: expected "old", "built-in"/],
     [["--drop", "old", "--product", "two\nlines"], /--product: must be a firmware title/],
     [[], /specify a change: --ca FILE or --drop LIST/],
     [["--ca", first.certPath, "--key", first.certPath], /--key is not a P-256 private key/],

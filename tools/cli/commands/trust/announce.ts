@@ -59,7 +59,7 @@ export function dropsOf(words: readonly string[]): string[] {
     const plain = word.toLowerCase().replaceAll(":", "");
     if (!DROP.test(plain))
       throw new UsageError(
-        '--drop takes "old", "built-in", or 16 digits or more of a SHA-256 (mote trust show)',
+        'invalid --drop: expected "old", "built-in", or at least 16 digits of a SHA-256 (list: mote trust list)',
       );
     return plain;
   });

@@ -141,8 +141,7 @@ export class Core implements SessionWatcher {
   }
 
   /**
-   * Connects with a token but without the loops, for `read`, `call` and `claim` before the first
-   * `start()`.
+   * Starts the provisioning loop only, for `read`, `call` and `claim` before the first `start()`.
    */
   private _wake(): void {
     if (this.session.running) return;

@@ -53,7 +53,7 @@ export type DeviceRequest = Request;
 export class PlatformSession {
   readonly host: Host;
   readonly target: Target;
-  /** What goes out on the session's connections is bound to. */
+  /** Address and CAs that this session's secrets may be sent to. */
   readonly binding: Binding;
   /** Cleans everything that goes to people or to the platform's storage. */
   readonly redactor: Redactor;
@@ -170,8 +170,8 @@ export class PlatformSession {
     }
     const since = this.host.clock.now();
     const poll = POLLS.includes(route);
-    // Calls of the application may have short time-outs and polls learn from silence, so only other
-    // requests waited long enough.
+    // Only a request that is not a poll and had the full time counts as evidence of an outage:
+    // calls of the application may have short time-outs, and polls learn from silence.
     const patient = !poll && request.deadlineMs >= EXCHANGE_MS;
     if (!poll) this._underWay++;
     const sent = { ...request, credential: prefix, purpose: purposeOf(route) };

@@ -94,7 +94,7 @@ const problemOf = (key: FirmwareKey, value: Json | undefined): string | undefine
     return right ? undefined : `fw_size is no number of bytes from 1 to ${MAX_SIZE}`;
   }
   // A version set by hand as 2 is a number on the platform, so its text is lost.
-  if (typeof value !== "string" || value === "") return `${key} is not a string`;
+  if (typeof value !== "string" || value === "") return `${key} is empty or not a string`;
   if (value.length > (key === "fw_url" ? MAX_URL : MAX_TEXT)) return `${key} is too long`;
   if (key === SIGNATURE_KEY && !toSignature(value)) return "fw_signature is not a valid signature";
   if (key === "fw_checksum_algorithm" && toAlgorithm(value) === undefined)

@@ -25,7 +25,7 @@ export class Trial {
   private readonly _reporter: Reporter;
   /** The platform accepted a request with the access token in this run. */
   private _reached = false;
-  /** Upper limit of both times. */
+  /** Caps the limits for online and offline; a wake is short. */
   private _limitMs = OFFLINE_LIMIT_MS;
 
   constructor(

@@ -203,7 +203,7 @@ export class UpdateJournal {
  * Each state is stored before it is acted on.
  * - `reported`: value of `fw_state`; undefined: not reported.
  * - `restarted`: state in which a restart continues.
- * - `activated`: the running image shows the result.
+ * - `activated`: the image that runs now decides the outcome.
  */
 export const STATES = {
   idle: { reported: undefined, restarted: "idle", activated: false },

@@ -18,7 +18,7 @@ interface Note {
   readonly generation: number;
   /** Number of the newest sector. */
   readonly sequence: number;
-  /** Number of the next point on flash. Points from `bound` on are not on flash yet. */
+  /** Flash may hold points from `next` up to `bound`, not included. */
   readonly next: number;
   readonly bound: number;
   /** Points below this number are delivered or dropped. */

@@ -165,7 +165,7 @@ test("a table fits the terminal, wide letters and long texts included", (t) => {
   }
   t.is(
     written("table", LABELS, rows.slice(2, 4), { width: 40 }).text,
-    "Device        Day                      Ø\n温室-2 👩‍🌾 l…  17600000000…  0.666666666…\n温室-3 👩‍🌾 l…  17600000000…             1\n",
+    "Device          Day                    Ø\n温室-2 👩‍🌾 lon…  1760000000002  0.6666667\n温室-3 👩‍🌾 lon…  1760000000003          1\n",
   );
 });
 

@@ -56,10 +56,10 @@ test("over http, with a device's name and a login, all of the device API is trie
   t.is(code, 0, out + err);
   for (const line of [
     /^warning {2}TLS: the base URL is http/m,
-    /^good {5}platform: it speaks the device API$/m,
+    /^good {5}platform: speaks the device API$/m,
     /^good {5}clock: /m,
     /^good {5}access token: /m,
-    /^good {5}attributes: one is written and read back in \d+ ms$/m,
+    /^good {5}attributes: written and read back in \d+ ms$/m,
     /^good {5}RPC: there and back in \d+ ms$/m,
     /^- {8}polls: not measured/m,
     /^- {8}Moddable SDK: \$MODDABLE is not set/m,

@@ -48,7 +48,7 @@ test("a backtrace keeps what follows a call, and one of another build is not dec
   const ends = `backtrace of ${build}: 0x42000008 0x42000018`;
   t.deepEqual(decodeLine(symbolizer, ends), [`0x42000008  ${main}`]);
   t.deepEqual(decodeLine(symbolizer, "backtrace of 0123456789abcdef: 0x42000018"), [
-    `of another build: this one is ${build}`,
+    `not decoded: the backtrace is from another build (this one: ${build})`,
   ]);
   t.deepEqual(decodeLine(symbolizer, "MEPC    : 0x42000008  RA      : 0x4200ffff"), [
     `0x42000008  ${main}`,

@@ -40,7 +40,7 @@ each("the right checksum of a truncated image: FAILED, as it can't start", async
 each("an empty checksum: FAILED before a byte is fetched", async (t, shape) => {
   const lamp = lampWith(shape, { checksum: "" });
   await lamp.untilState("FAILED", "UPDATED");
-  t.deepEqual(lamp.shown, failed("the assignment is invalid (fw_checksum is not a valid text)"));
+  t.deepEqual(lamp.shown, failed("the assignment is invalid (fw_checksum is empty or not a string)"));
   await stays(t, lamp, 0);
 });
 

@@ -22,10 +22,12 @@ let platform: Platform;
 let operator: Operator;
 let home: string;
 let login: string;
+const image = Buffer.alloc(200_000, "mote");
 
 test.before(async () => {
   home = mkdtempSync(join(tmpdir(), "mote-operator-"));
   login = join(home, "config", "login.json");
+  writeFileSync(join(home, "image.bin"), image);
   platform = await startPlatform({ port: 0 });
   operator = new Operator({ url: platform.url });
   await operator.login(USER, "tenant");
@@ -158,21 +160,6 @@ test("watch shows each change once, as it comes", async (t) => {
 
 // `mote firmware push`, in a process of its own, against a local platform with devices played by hand.
 
-const image = Buffer.alloc(200_000, "mote");
-
-test.before(async () => {
-  home = mkdtempSync(join(tmpdir(), "mote-push-"));
-  writeFileSync(join(home, "image.bin"), image);
-  platform = await startPlatform({ port: 0 });
-  operator = new Operator({ url: platform.url });
-  await operator.login("tenant@thingsboard.org", "tenant");
-});
-test.after.always(async () => {
-  killAll();
-  await platform.close();
-  rmSync(home, { recursive: true, force: true });
-});
-
 function push(...args: string[]): Promise<Result> {
   return mote(["firmware", "push", join(home, "image.bin"), ...args], {
     MOTE_LOGIN: join(home, "none.json"),
@@ -290,8 +277,6 @@ test("what a device reported before the assignment is not taken for its update",
 });
 
 // `mote sign`, against openssl where there is one.
-
-test.after.always(killAll);
 
 const IMAGE = Buffer.from("an image");
 const rest = (): Promise<void> => Promise.resolve();

@@ -71,7 +71,7 @@ test.serial("what the agent refuses is reported as wrong usage, without the valu
     state,
   ]);
   t.is(code, 2);
-  t.regex(err, /--url is a text that begins with http/);
+  t.regex(err, /--url must be a string that begins with http/);
   t.regex(err, /token is invalid: /);
   t.false(err.includes("a token/with"));
 });

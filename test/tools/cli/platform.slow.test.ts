@@ -51,7 +51,7 @@ test.serial("platform: wrong limits and times are reported as wrong usage", asyn
     [["--async-cap", "soon"], /duration such as 500ms/],
     [["--lag", "-1s"], /duration such as 500ms/],
     [["--admin-password", "tenant"], /not a default password/],
-    [["--admin-password", "short"], /8 characters at least/],
+    [["--admin-password", "short"], /at least 8 characters/],
   ];
   await Promise.all(
     wrong.map(async ([args, expected]) => {
@@ -102,7 +102,7 @@ test.serial("platform: its JSON line holds no secret, made up or given", async (
   }
   const { code, err } = await mote(["platform", "--no-state", "--port", "0", "--host", "0.0.0.0", "--json"]);
   t.is(code, 2);
-  t.is(err, "error: --log json prints no password: give one with --admin-password or MOTE_ADMIN_PASSWORD\n");
+  t.is(err, "error: --log json prints no generated password: set --admin-password or MOTE_ADMIN_PASSWORD\n");
 });
 
 async function greetingOf(args: string[], env: Record<string, string> = {}): Promise<string> {
@@ -390,7 +390,7 @@ onSmallDisk("a disk that is full stops it with a sentence, and what was acknowle
   t.deepEqual(await closed, [1, null]);
   t.regex(
     complaint,
-    /^error: the state in .+ can't be written: the disk is full; the platform stopped, what it answered before is kept\n$/,
+    /^error: the state in .+ can't be written: the disk is full; the platform stopped\. Data acknowledged before is stored\.\n$/,
   );
   t.true(acknowledged.length > 3 && acknowledged.length < 1_000);
   const last = await startPlatform({ port: 0, state: { directory: copy } });
@@ -470,7 +470,7 @@ test.serial("platform: views and limits that make no sense are wrong usage", asy
     [
       [],
       { SIMPLE_API_RATE_LIMITER_THREAD_POOL_SIZE: "0" },
-      /SIMPLE_API_RATE_LIMITER_THREAD_POOL_SIZE must be a whole number from 1 on/,
+      /SIMPLE_API_RATE_LIMITER_THREAD_POOL_SIZE "0": expected a whole number from 1 up/,
     ],
   ];
   for (const [args, env, message] of wrong) {

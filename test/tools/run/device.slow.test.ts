@@ -181,7 +181,7 @@ test.serial("a reset that a kill cut short is completed, and its token is not re
   writeFileSync(join(state, "store", "reset.bin"), "\u0001true");
   const plain = await mote(["run", "--state", state]);
   t.is(plain.code, 2);
-  t.regex(plain.err, /--token, or --provision-key .* needed/);
+  t.regex(plain.err, /missing --token, or --provision-key and --provision-secret/);
   const again = launch(["run", "--state", state, "--log", "json", "--commission"]);
   const eventLog = processOutput(again);
   await eventLog.until(() => eventLog.events.some(({ event }) => event === "commissioning"));
@@ -201,7 +201,7 @@ test.serial(
     await ended;
     const { code, err } = await mote(["run", "--state", state, "--url", "http://127.0.0.1:1"]);
     t.is(code, 2);
-    t.regex(err, /--token, or --provision-key .* needed/);
+    t.regex(err, /missing --token, or --provision-key and --provision-secret/);
   },
 );
 
@@ -293,7 +293,7 @@ test("a cycle that makes no sense is refused by the options' names", async (t) =
   const { code, err } = await mote([...args, "--interval", "500ms", "--cycle", "0"]);
   t.is(code, 2);
   t.regex(err, /--interval/);
-  t.regex(err, /--cycle is a whole number/);
+  t.regex(err, /--cycle must be a whole number/);
 });
 
 // A run whose output nobody reads.

@@ -130,7 +130,7 @@ const ENDS: [status: number, code: number, message: RegExp][] = [
   [400, 3, /answered 400 \(does the view have these filters\?/],
   [403, 3, /the JWT is invalid or has expired \(403\)/],
   [404, 3, /no such view or API \(404\) \(check --view and --url; older servers need --api trendz\)/],
-  [415, 3, /does not take JSON here \(415\) \(is --url the analytics server\?\)/],
+  [415, 3, /does not accept JSON here \(415\) \(is --url the analytics server\?\)/],
   [429, 7, /too many requests \(429\) until the time limit \(later, or with a longer --deadline\)/],
   [500, 1, /the platform answered 500/],
 ];
@@ -184,11 +184,11 @@ test.serial("wrong usage is reported before anything is sent", async (t) => {
   const { asked, run, at } = await serve(t, whole);
   const wrong: [string[], RegExp][] = [
     [["--view", "x"], /UUID of a view, or its link/],
-    [["--from", "today", "--to", "yesterday"], /--from is later than --to/],
-    [["--url", "ftp://x"], /url is a text that begins with http/],
-    [["--from", "1900-01-01"], /Reports begin in 1970/],
+    [["--from", "today", "--to", "yesterday"], /--from must not be later than --to/],
+    [["--url", "ftp://x"], /url must be a string that begins with http/],
+    [["--from", "1900-01-01"], /Must not be before 1970/],
     [["--to", "999999999999999"], /rangeEndTs must be a whole number/],
-    [["--jwt", "x"], /--jwt or --username, not both/],
+    [["--jwt", "x"], /use either --jwt or --username/],
     [["-o", ""], /needs the name of a file/],
     [["--api", "other"], /analytics, trendz or a path/],
     [["-o", at], /is a directory/],
@@ -269,7 +269,7 @@ test.serial(
     child.stderr?.on("data", (text) => (err += text));
     t.deepEqual(await once(child, "close"), [1, null]);
     closeSync(full);
-    t.regex(err, /^error: the standard output can't be written \(ENOSPC\)$/m);
+    t.regex(err, /^error: cannot write to standard output \(ENOSPC\)$/m);
   },
 );
 

@@ -94,7 +94,7 @@ test("a tour without enough time ends with 1 and shows what was not reached", as
 test("a tour wants an empty state directory", async (t) => {
   const start = run("used", "--for", "30s", "--state", directory);
   t.is(await start.ended, 2);
-  t.is(start.output, "the tour needs an empty state directory\n");
+  t.is(start.output, "error: --for needs an empty state directory (choose a new --state)\n");
 });
 
 test("the live view shows the platform's address first, and Ctrl-C ends both processes with 0", async (t) => {

@@ -100,7 +100,7 @@ test("open to the network, the platform draws the console's address, and another
   t.false(first.out.includes("a-password-of-a-test"));
   // A machine without a network has nothing to draw.
   if (first.out.includes("for boards")) {
-    t.regex(first.out, /The console on a phone of the same network, http:\/\/\S+\/:\n/);
+    t.regex(first.out, /Open the console on a phone in the same network, http:\/\/\S+\/:\n/);
     t.true((first.out.match(/^[ █▀▄]{20,40}$/gm) ?? []).length >= 12);
   }
   recording.compare(t, "platform-twice");

@@ -129,7 +129,7 @@ test("Ctrl-C says which devices have their image, and leaves no secret on the wa
   child.kill("SIGINT");
   const [code] = await once(child, "close");
   t.is(code, 130);
-  t.is(said, "interrupted; done: lamp-1; under way, and perhaps done: lamp-2; not begun: lamp-3\n");
+  t.is(said, "interrupted; done: lamp-1; in progress, possibly done: lamp-2; not started: lamp-3\n");
   t.deepEqual(readdirSync(temporary), []);
   t.deepEqual(readdirSync(images), ["lamp-1.nvs.bin"]);
 });

@@ -68,7 +68,7 @@ test.serial("an operator reads a device's lines, follows them, and has it keep m
   t.deepEqual(await lines(rig, "--level", "warn"), []);
   const { out, err } = await logs(rig);
   t.regex(out, /^ +\d+\.\d s {2}info {3}online$/m);
-  t.regex(err, /: up \d+ s, keeps lines from info on, build [0-9a-f]{16}\n$/);
+  t.regex(err, /: up \d+ s, log level info, build [0-9a-f]{16}\n$/);
 
   const child = spawn(
     process.execPath,

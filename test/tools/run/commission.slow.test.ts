@@ -133,7 +133,7 @@ test.serial(
     plain.kill("SIGTERM");
     const { code, err } = await mote(["run", "--state", state, "--url", "nonsense"]);
     t.is(code, 2);
-    t.regex(err, /--url is a text that begins with http/);
+    t.regex(err, /--url must be a string that begins with http/);
     const kept = readFileSync(join(state, "store", "site.bin"));
     t.is(kept[0], 1);
   },
@@ -142,6 +142,6 @@ test.serial(
 test.serial("without --commission, nothing kept and nothing said is wrong usage, as before", async (t) => {
   const { code, err } = await mote(["run", "--state", join(place, "none")]);
   t.is(code, 2);
-  t.regex(err, /--url is needed.*--commission/);
+  t.regex(err, /missing --url .*--commission/);
   t.false(existsSync(join(place, "none")));
 });

@@ -17,10 +17,13 @@ export async function askApplication<T>(
 ): Promise<T | undefined> {
   const { host } = session;
   let outcome: AppOutcome<T> | undefined;
+  let waits = false;
   const cancel = callApp(host.clock, limitMs, question, (answered) => {
     outcome = answered;
-    signal.notify();
+    // A notification that nothing waits for would end the caller's next wait at once.
+    if (waits) signal.notify();
   });
+  waits = true;
   while (!outcome && session.running) await signal.wait();
   cancel();
   if (outcome?.kind === "threw")

@@ -13,7 +13,8 @@ const place = mkdtempSync(join(tmpdir(), "mote-commission-"));
 const PROVISION = { key: "key-of-the-product", secret: "secret-of-the-product" };
 test.after.always(() => {
   killAll();
-  rmSync(place, { recursive: true });
+  // A killed child may still write for a moment.
+  rmSync(place, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 });
 
 /** Of the browser: the page knows by it what was entered before. */

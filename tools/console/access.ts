@@ -60,7 +60,8 @@ export function showAccess(session: Session, device: Device, what = ""): void {
     ),
     reveal,
   );
-  const close = (): void => element.close();
+  // Removes the token from the page at once: a closed dialog stays in it until its event came.
+  const close = (): void => element.remove();
   const open = h("a", { href: deviceHref(device.id.id), onclick: close }, "Open the device");
   const element = dialog(
     what === "" ? `Connect ${device.name}` : `${device.name} ${what}`,

@@ -17,13 +17,13 @@ export async function askApplication<T>(
 ): Promise<T | undefined> {
   const { host } = session;
   let outcome: AppOutcome<T> | undefined;
-  let waits = false;
-  const cancel = callApp(host.clock, limitMs, question, (answered) => {
+  // Asked in a turn of its own, so that the answer comes after the wait below began: a notification
+  // that nothing waits for would end the caller's next wait at once.
+  const ask = () => Promise.resolve().then(question);
+  const cancel = callApp(host.clock, limitMs, ask, (answered) => {
     outcome = answered;
-    // A notification that nothing waits for would end the caller's next wait at once.
-    if (waits) signal.notify();
+    signal.notify();
   });
-  waits = true;
   while (!outcome && session.running) await signal.wait();
   cancel();
   if (outcome?.kind === "threw")

@@ -166,9 +166,10 @@ export class Sleeper {
     const last = this.points.at(-1);
     if (!powerCycle.powered && last && clock.now() - last.at < MINUTE && !this.#safe) last.unsure = true;
     if (powerCycle.powered && wake?.reason === "none") {
-      // The queue's witness changes with each new sector.
-      const changed = body.store.changes.slice(writes).filter((key) => key !== "queue");
-      this.idleWrites = Math.max(this.idleWrites, changed.length);
+      // The queue's witness changes once with each new sector.
+      const changed = body.store.changes.slice(writes);
+      const others = changed.filter((key) => key !== "queue").length;
+      this.idleWrites = Math.max(this.idleWrites, others, changed.length - 1);
     }
     // Not each answer has the time.
     if (powerCycle.powered && agent?.platformTime !== undefined) this.clockSet.push(clock.now());

@@ -54,3 +54,27 @@ export function typeOfNumber(literal: string): Stored {
 export function typeOfString(text: string): Stored {
   return /^-?(\d+|\d*\.\d+)$/.test(text) ? typeOfNumber(text) : { type: "STRING", text };
 }
+
+/** How the platform stores a number: the literal sent, the type, and the stored value as text. */
+export const TYPED_NUMBERS: readonly (readonly [literal: string, type: string, text: string])[] = [
+  ["42", "LONG", "42"],
+  ["-0", "LONG", "0"],
+  ["42.0", "DOUBLE", "42.0"],
+  ["1e3", "LONG", "1000"],
+  ["1.0e3", "LONG", "1000"],
+  ["1.5e3", "LONG", "1500"],
+  ["100.50", "DOUBLE", "100.5"],
+  ["9223372036854775807", "LONG", "9223372036854775807"],
+  ["9223372036854775808", "STRING", "9223372036854775808"],
+  ["1e19", "STRING", "10000000000000000000"],
+  ["9999999.0", "DOUBLE", "9999999.0"],
+  ["10000000.0", "LONG", "10000000"],
+  ["12345678.0", "LONG", "12345678"],
+  ["0.1234567890123456", "DOUBLE", "0.1234567890123456"],
+  ["0.30000000000000004", "STRING", "0.30000000000000004"],
+  ["0.06666666666666667", "STRING", "0.06666666666666667"],
+  ["5e-7", "DOUBLE", "5.0E-7"],
+  ["1e-16", "STRING", "0.00000000000000010"],
+  ["1e-17", "STRING", "0.00000000000000001"],
+  ["1.2345678901234567e-5", "STRING", "0.000012345678901234567"],
+];

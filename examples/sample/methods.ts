@@ -1,5 +1,5 @@
+import type { AppHost } from "../../hosts/shared/application.js";
 import type { Agent } from "../../src/index.js";
-import type { Host } from "../../src/port.js";
 
 /** What the methods may ask of the application. */
 export interface SampleApplication {
@@ -16,7 +16,11 @@ const MOST_POINTS = 5_000;
 const FLUSH_MS = 4_000;
 
 /** The server-side RPC methods of the sample application. A wrong parameter throws, and the caller reads why. */
-export const handleMethods = (agent: Agent, host: Host, application: SampleApplication): void => {
+export const handleMethods = (
+  agent: Agent,
+  host: Pick<AppHost, "clock">,
+  application: SampleApplication,
+): void => {
   agent.rpc.handle("setLed", (params) => application.setLed(member(params, "on", "boolean") as boolean));
   agent.rpc.handle("getStatus", () => application.status());
   agent.rpc.handle("echo", (params) => params);
@@ -46,7 +50,7 @@ async function sendApart(agent: Agent, record: () => void): Promise<{ delivered:
 }
 
 /** What a device asks of the platform by itself, set off from the platform's side, so that an operator sees what came of it. */
-const handleOwnCalls = (agent: Agent, host: Host): void => {
+const handleOwnCalls = (agent: Agent, host: Pick<AppHost, "clock">): void => {
   agent.rpc.handle("callPlatform", async (params) => {
     const method = optional(params, "method", "string") as string | undefined;
     const began = host.clock.now();

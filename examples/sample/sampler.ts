@@ -1,16 +1,16 @@
-import type { Host } from "../../src/port.js";
+import type { AppHost } from "../../hosts/shared/application.js";
 
 /** Shortest and longest interval, in milliseconds. */
 export const LIMITS = { least: 50, most: 3_600_000 } as const;
 
 /** Calls `sample` once an interval. A new interval counts from now. */
 export class Sampler {
-  private readonly _clock: Pick<Host["clock"], "timer">;
+  private readonly _clock: Pick<AppHost["clock"], "timer">;
   private readonly _sample: () => void;
   private _intervalMs: number;
   private _cancel: () => void = () => undefined;
 
-  constructor(clock: Pick<Host["clock"], "timer">, intervalMs: number, sample: () => void) {
+  constructor(clock: Pick<AppHost["clock"], "timer">, intervalMs: number, sample: () => void) {
     this._clock = clock;
     this._sample = sample;
     this._intervalMs = intervalMs;

@@ -1,4 +1,4 @@
-import type { Host } from "../../src/port.js";
+import type { AppHost } from "../../hosts/shared/application.js";
 
 /** The sample was called so when it wrote this for the first time. */
 const KEY = "desk.starts";
@@ -8,7 +8,7 @@ const ZERO = 48;
 const NINE = 57;
 
 /** How often the application was started on this machine, this time included. A record it can't read is left alone. */
-export const countStart = (host: Pick<Host, "store">): number | undefined => {
+export const countStart = (host: Pick<AppHost, "store">): number | undefined => {
   const record = host.store.get(KEY);
   const before = record ? parse(record) : 0;
   if (before === undefined) return undefined;

@@ -1,4 +1,4 @@
-import type { Host } from "../../src/port.js";
+import type { AppHost } from "../../hosts/shared/application.js";
 
 export interface Weather {
   /** °C */
@@ -11,13 +11,13 @@ export interface Weather {
 
 /** Readings of a room that does not exist: each wanders a little from the one before, within its limits. */
 export class Room {
-  private readonly _host: Pick<Host, "random">;
+  private readonly _host: Pick<AppHost, "random">;
   private readonly _chance = new Uint8Array(3);
   private _temperature = 21;
   private _humidity = 45;
   private _pressure = 1013;
 
-  constructor(host: Pick<Host, "random">) {
+  constructor(host: Pick<AppHost, "random">) {
     this._host = host;
   }
 

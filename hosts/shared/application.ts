@@ -1,10 +1,36 @@
-// What a host passes to an application.
+// What a machine passes to an application.
 import type { DiagnosticsOptions } from "../../extras/diagnostics/index.js";
 import type { Agent } from "../../src/index.js";
-import type { Host } from "../../src/port.js";
+import type { Host, Store } from "../../src/port.js";
 
-/** Values passed beside the host. */
-export interface AppHost extends Host {
+type Shared =
+  | "clock"
+  | "digest"
+  | "encode"
+  | "decode"
+  | "random"
+  | "hardwareId"
+  | "log"
+  | "conceal"
+  | "lastRun"
+  | "restart";
+
+/**
+ * The machine, as far as an application may use it.
+ *
+ * Sockets, the firmware slot, the durable queue and secrets are reserved for the agent. `Diagnostics`
+ * and `Strategies` need no more than this.
+ */
+export interface AppHost extends Pick<Host, Shared> {
+  /**
+   * Small values that survive restarts: keys of at most 15 characters, values of at most 4,000 bytes.
+   *
+   * The agent's values, such as the access token, cannot be reached: for their keys `get` returns
+   * undefined, `set` and `delete` return false, and a warning is logged. A reset of the device keeps
+   * the application's values. `mote/diagnostics` uses the key "health", `mote/strategies` the key
+   * "strategies".
+   */
+  readonly store: Store;
   readonly settings: {
     /** Interval between two samples, in ms. */
     readonly intervalMs: number;
@@ -13,7 +39,7 @@ export interface AppHost extends Host {
     /** The machine sleeps between samples, which are requested one by one: see `Agent.runOnce`. */
     readonly sleeps?: boolean | undefined;
   };
-  /** Values that the machine reports about itself. */
+  /** Values that the machine reports about itself, for `mote/diagnostics`. */
   readonly health?: DiagnosticsOptions | undefined;
 }
 

@@ -1,5 +1,6 @@
-// How every machine puts its device together: recovery, agent, extras, application, in this order.
+// Builds a device on every machine: recovery, agent, extras, application, in this order.
 import { Agent, type AgentOptions, type Host, type Recovery } from "../../src/index.js";
+import { appHostOf } from "./app-host.js";
 import type { AppHost } from "./application.js";
 
 /** A part beside the agent, such as the kept log. Attends the agent before the application does. */
@@ -43,7 +44,7 @@ export const assemble = <Sample>(
   recovery.attend(agent);
   for (const extra of extras) extra?.attend(agent);
   made?.(agent);
-  const sample = recovery.active ? undefined : application(agent, { ...host, settings, health });
+  const sample = recovery.active ? undefined : application(agent, appHostOf(host, settings, health));
   return { agent, sample };
 };
 

@@ -5,21 +5,11 @@
 //
 // The default export is called once, before `agent.start()`. What it throws ends the start like a crash.
 import { pathToFileURL } from "node:url";
-import type { DiagnosticsOptions } from "../../extras/diagnostics/index.js";
-import type { Agent, FirmwareOptions, Host } from "../../src/index.js";
+import type { AppHost } from "../../hosts/shared/application.js";
+import type { Agent, FirmwareOptions } from "../../src/index.js";
 
-/** What `mote run` was given for the application. */
-export interface ImageSettings {
-  /** `--interval`: between two samples, in milliseconds. */
-  readonly intervalMs: number;
-  /** `--cycle`: it sleeps in between, and the function that the default export returns takes each sample. */
-  readonly sleeps?: boolean | undefined;
-}
-
-export interface ImageHost extends Host {
-  readonly settings: ImageSettings;
-  /** What the machine reports of itself, for `mote/diagnostics`. */
-  readonly health?: DiagnosticsOptions | undefined;
+/** Settings come from `--interval`, and `sleeps` from `--cycle`. */
+export interface ImageHost extends AppHost {
   /** Makes the agent publish its health (`mote.health`, and client attributes), for an image that does not bring `mote/diagnostics` itself. */
   readonly publishHealth?: (() => void) | undefined;
 }

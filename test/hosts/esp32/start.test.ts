@@ -2,7 +2,7 @@
 import test, { type ExecutionContext } from "ava";
 import type { Machine } from "../../../hosts/esp32/board-hardware.js";
 import { startBoard } from "../../../hosts/esp32/start.js";
-import type { Application } from "../../../hosts/shared/application.js";
+import type { AppHost, Application } from "../../../hosts/shared/application.js";
 import type { Agent } from "../../../src/index.js";
 import { FakeFlash } from "../../fakes/flash.js";
 import { FakePlatform, KEY, SECRET } from "../../fakes/platform.js";
@@ -84,6 +84,34 @@ test("from power-on to a point: joined, provisioned, the token in NVS, the point
   );
   t.true([...(board.nvs.get("mote")?.keys() ?? [])].length > 0);
   t.false(board.lines.join("\n").includes(SECRET) || board.lines.join("\n").includes("correct horse"));
+});
+
+test("an application reaches neither the agent's stored values nor its part of the machine", async (t) => {
+  const { board, start } = rig(t);
+  let host: AppHost | undefined;
+  const application: Application = (_, given) => {
+    host = given;
+  };
+  start(1, application);
+  await board.clock.advance(120_000);
+  const agentKeys = [...(board.nvs.get("mote")?.keys() ?? [])];
+  t.true(agentKeys.includes("token"));
+  const members = Object.keys(host!);
+  for (const name of ["slot", "blocks", "open", "redactor", "own", "mac"])
+    t.false(members.includes(name), name);
+  const value = new Uint8Array([1, 2]);
+  for (const key of agentKeys) {
+    const before = board.nvs.get("mote")?.get(key);
+    t.is(host!.store.get(key), undefined, key);
+    t.false(host!.store.set(key, value), key);
+    t.false(host!.store.delete(key), key);
+    t.is(board.nvs.get("mote")?.get(key), before, key);
+  }
+  t.regex(board.lines.join("\n"), /warn: store: "token" belongs to the agent/);
+  t.true(host!.store.set("offset", value));
+  start(1, application);
+  t.deepEqual(host!.store.get("offset"), value);
+  t.true(host!.store.delete("offset"));
 });
 
 for (const scheme of ["https", "http"])

@@ -1,0 +1,56 @@
+// Builds the application's host: the machine without the parts that belong to the agent.
+import type { Host, Store } from "../../src/port.js";
+import type { AppHost } from "./application.js";
+
+/** Values of the agent, of commissioning, of trust renewal, and of `mote run`. */
+const AGENT_KEYS =
+  "token proposed refused poll pending shared boots queue spare firmware recovery reset doubt " +
+  "wifi site commission new-token new-proposed new-for trust trust-copy image";
+/** Followed by a number: the RPC journal and the added CAs. */
+const NUMBERED = ["rpc", "trust-"];
+/** Ends the key of a copy: see src/store.ts. */
+const COPY = "-old";
+
+/** True if only the agent may read and write the value of `key`. */
+export const isAgentKey = (key: string): boolean => {
+  const name = key.endsWith(COPY) ? key.slice(0, -COPY.length) : key;
+  return AGENT_KEYS.split(" ").includes(name) || NUMBERED.some((start) => isNumbered(name, start));
+};
+
+const isNumbered = (name: string, start: string): boolean => {
+  const digits = name.slice(start.length);
+  return name.startsWith(start) && digits !== "" && Number(digits) >= 0;
+};
+
+/** Of everything that `host` has, the application gets the members that `AppHost` names. */
+export const appHostOf = (host: Host, settings: AppHost["settings"], health: AppHost["health"]): AppHost => {
+  const { clock, digest, encode, decode, random, hardwareId, log, conceal, lastRun, restart } = host;
+  return {
+    clock,
+    store: appStore(host),
+    digest,
+    encode,
+    decode,
+    random,
+    hardwareId,
+    log,
+    ...(conceal && { conceal }),
+    lastRun,
+    restart,
+    settings,
+    health,
+  };
+};
+
+const appStore = ({ store, log }: Host): Store => {
+  const isAllowed = (key: string): boolean => {
+    const isAgents = isAgentKey(key);
+    if (isAgents) log("warn", `store: "${key}" belongs to the agent; the application must use another key`);
+    return !isAgents;
+  };
+  return {
+    get: (key) => (isAllowed(key) ? store.get(key) : undefined),
+    set: (key, value) => isAllowed(key) && store.set(key, value),
+    delete: (key) => isAllowed(key) && store.delete(key),
+  };
+};

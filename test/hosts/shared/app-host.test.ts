@@ -1,0 +1,40 @@
+// The keys of the agent, found in its source: a new one must be reserved too.
+import test from "ava";
+import { isAgentKey } from "../../../hosts/shared/app-host.js";
+import { files } from "../../architecture/tree.js";
+
+/** A key given as text, or by a constant of the same file. */
+const STORED =
+  /(?:readStored|readOwn|writeStored|forgetStored)\([^,()]*(?:\(\))?[^,()]*, ("[^"]+"|[A-Z_]+)\b/g;
+
+test("every key that the agent writes as text or constant is reserved", (t) => {
+  const keys = new Set<string>();
+  for (const { text } of ["src", "extras", "tools/run"].flatMap((root) => files(root, /\.ts$/))) {
+    for (const [, named = ""] of text.matchAll(STORED)) {
+      const key = named.startsWith('"') ? named : new RegExp(`const ${named} = ("[^"]+")`).exec(text)?.[1];
+      if (key) keys.add(JSON.parse(key));
+    }
+  }
+  t.true(keys.size >= 15, `found ${[...keys].join(", ")}`);
+  t.deepEqual(
+    [...keys].filter((key) => !isAgentKey(key)),
+    [],
+  );
+});
+
+test("copies, journal entries and added CAs are reserved, other keys are the application's", (t) => {
+  for (const key of ["token-old", "rpc0", "rpc7-old", "trust-1", "trust-copy", "new-proposed"])
+    t.true(isAgentKey(key), key);
+  for (const key of [
+    "offset",
+    "desk.starts",
+    "health",
+    "strategies",
+    "tokens",
+    "rpc",
+    "rpcs",
+    "trust-x",
+    "-old",
+  ])
+    t.false(isAgentKey(key), key);
+});

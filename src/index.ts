@@ -3,6 +3,7 @@ export { Agent } from "./agent/agent.js";
 export type { AttributesApi, ReadOptions, Subscriber } from "./agent/attributes/api.js";
 export type { FirmwareApi } from "./agent/firmware/api.js";
 export type { FirmwareOptions, FirmwareUpdate } from "./agent/firmware/firmware.js";
+export { updateWord } from "./agent/firmware/state-words.js";
 export { Recovery } from "./agent/lifecycle/recovery.js";
 export type { Sample, Wake, WakeOptions } from "./agent/lifecycle/wake.js";
 export type { AttributeOptions } from "./agent/options/attributes.js";

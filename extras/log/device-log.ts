@@ -7,6 +7,7 @@
 //
 // The shared attribute `moteLogLevel` (debug, info, warn, error) sets the level of stored lines for
 // an hour; deleting it ends that. A restart continues the hour; after a power loss it starts again.
+import { updateWord } from "../../src/agent/firmware/state-words.js";
 import type { AgentEvents } from "../../src/events.js";
 import type { Host, Redactor } from "../../src/port.js";
 import { LineCleaner, SecretRedactor } from "../../src/wire/text/redactor.js";
@@ -219,4 +220,4 @@ const listen = (agent: LogAgent, keep: (line: string) => void): (() => void)[] =
 ];
 
 const firmwareLine = ({ state, version, error, progress }: AgentEvents["firmware"]): string =>
-  `firmware ${version}: ${state}${progress === undefined ? "" : ` ${progress} %`}${after(": ", error)}`;
+  `firmware ${version}: ${updateWord(state)}${progress === undefined ? "" : ` ${progress} %`}${after(": ", error)}`;

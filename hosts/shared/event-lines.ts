@@ -1,4 +1,5 @@
 // Formats a device's events as lines for people, for `mote run` and the simulator.
+import { updateWord } from "../../src/agent/firmware/state-words.js";
 import type { Agent, AgentEvents } from "../../src/index.js";
 
 /** The agent's events, by the names that lines have for them. Errors are in other lines already. */
@@ -54,7 +55,7 @@ const SAY: Readonly<Record<string, Say>> = {
   "rpc.answered": (e) => `RPC ${e.id} answered${after(": ", e.error)}`,
   "rpc.unanswered": (e) => `RPC ${e.id} could not be answered`,
   "firmware.state": (e) =>
-    `firmware ${e.version}: ${e.state}${e.progress === undefined ? "" : ` ${e.progress} %`}${after(": ", e.error)}`,
+    `firmware ${e.version}: ${updateWord(String(e.state))}${e.progress === undefined ? "" : ` ${e.progress} %`}${after(": ", e.error)}`,
   "firmware.flashed": (e) => `firmware put in (${e.bytes} bytes)`,
   "firmware.fallback": (e) => `firmware in slot ${e.slot} given up (${e.reason}): back to the one before`,
   recovery: (e) =>

@@ -3,7 +3,7 @@
 import Resource from "Resource";
 import Poco from "commodetto/Poco";
 import parseBMF from "commodetto/parseBMF";
-import type { Agent, AgentEvents } from "mote";
+import { type Agent, type AgentEvents, updateWord } from "mote";
 import Timer from "timer";
 
 const FONT = "OpenSans-Semibold-18.bf4";
@@ -97,7 +97,7 @@ class Display {
     if (!update) return;
     const render = this._render;
     const { state, version, error, progress } = update;
-    this._text(error || `${version} ${state}`, black, render.height - 2 * LINE);
+    this._text(error || `${version} ${updateWord(state)}`, black, render.height - 2 * LINE);
     const done = state === "FAILED" ? 0 : state === "DOWNLOADING" ? (progress ?? 0) / 100 : 1;
     const width = render.width - 2 * LEFT;
     const top = render.height - LINE + (LINE - BAR) / 2;

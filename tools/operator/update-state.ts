@@ -1,5 +1,6 @@
 // The state of a device's update, and its name for people: one vocabulary for command line and console.
 import { FAILURES, type Failure } from "../../src/agent/firmware/failures.js";
+import { updateWord } from "../../src/agent/firmware/state-words.js";
 
 /** The names of all states. */
 export const STAGES = {
@@ -46,13 +47,17 @@ export function isOneOf(names: readonly Failure[], error: string): boolean {
   return failure !== undefined && names.includes(failure);
 }
 
-/** The name of a reported `fw_state`; an unknown one as it is. */
-export function stateName(state: unknown): string {
-  if (state === "QUEUED" || state === "INITIATED") return STAGES.assigned;
-  if (state === "DOWNLOADED") return "Downloaded";
-  const stage = typeof state === "string" ? BY_STATE[state] : undefined;
-  if (stage !== undefined) return STAGES[stage];
-  return typeof state === "string" ? state : (JSON.stringify(state) ?? "");
+/** The word for a reported `fw_state`, such as "on trial"; an unknown state as it is. */
+export function stateWord(state: unknown, error?: unknown): string {
+  if (typeof state !== "string") return JSON.stringify(state) ?? "";
+  if (state === "FAILED" && typeof error === "string" && isOneOf(ON_TRIAL, error)) return "rolled back";
+  return updateWord(state);
+}
+
+/** Like `stateWord`, capitalized. */
+export function stateName(state: unknown, error?: unknown): string {
+  const word = stateWord(state, error);
+  return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
 const BY_STATE: Readonly<Record<string, Stage | undefined>> = {

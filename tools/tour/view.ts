@@ -1,6 +1,7 @@
 import stringWidth from "string-width";
 import { bar } from "../cli/output/progress.js";
 import { ago, cell, clip, plain } from "../cli/output/table.js";
+import { stateWord } from "../operator/update-state.js";
 import { TENANT } from "./hints.js";
 import type { Model } from "./model.js";
 
@@ -63,7 +64,7 @@ function changed({ keys, deleted }: NonNullable<Model["attributes"]>): string {
 
 /** Shows only the percentage if the bar does not fit. */
 function progress({ version, state, percent, error }: NonNullable<Model["update"]>, room: number): string {
-  const lead = `${version} ${state.toLowerCase()}`;
+  const lead = `${version} ${stateWord(state, error)}`;
   const end = error === undefined ? "" : ` ${error}`;
   if (percent === undefined) return lead + end;
   const drawn = bar(percent / 100);

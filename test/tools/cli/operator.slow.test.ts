@@ -53,6 +53,19 @@ async function made(name: string): Promise<string> {
   return (await operator.devices.create({ name }, `${name}-token`)).id.id;
 }
 
+test("login --password-stdin takes the first line of standard input", async (t) => {
+  const own = join(home, "stdin.json");
+  const args = ["login", "--url", platform.url, "--username", USER, "--password-stdin"];
+  const logIn = (input: string): Promise<Result> => mote(args, { MOTE_LOGIN: own }, input);
+  const refused = await logIn("wrong\ntenant\n");
+  t.is(refused.code, 3, refused.err);
+  const missing = await logIn("\n");
+  t.is(missing.code, 2);
+  t.regex(missing.err, /missing password/);
+  const taken = await logIn("tenant\r\nmore\n");
+  t.is(taken.code, 0, taken.err);
+});
+
 test("a login is kept for the user alone, without the password", (t) => {
   t.is(statSync(login).mode & 0o777, 0o600);
   t.is(statSync(join(home, "config")).mode & 0o777, 0o700);
@@ -158,6 +171,31 @@ test("watch shows each change once, as it comes", async (t) => {
   t.is(await ended, 0);
 });
 
+test("watch --key shows telemetry and attributes of these keys only", async (t) => {
+  const id = await made("watch-2");
+  await device("watch-2-token", "POST", "telemetry", { ts: 1_760_000_000_000, values: { a: 1, b: 2 } });
+  await operator.attributes.set(id, "SHARED_SCOPE", { mode: "night", other: 1 });
+  const args = ["watch", "watch-2", "--key", "a", "mode", "--json", "--interval", "50ms"];
+  const child = launch(args, { MOTE_LOGIN: login });
+  const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();
+  const next = async () => JSON.parse((await lines.next()).value);
+  t.like(await next(), { kind: "telemetry", key: "a", value: 1 });
+  t.like(await next(), { kind: "shared", key: "mode", value: "night" });
+  await device("watch-2-token", "POST", "telemetry", { ts: 1_760_000_001_000, values: { a: 3, b: 4 } });
+  t.like(await next(), { kind: "telemetry", key: "a", value: 3 });
+  child.kill("SIGINT");
+});
+
+test("devices get names the state of an update, with the exact state in --json", async (t) => {
+  await made("updated-1");
+  const fw_error = "the new image did not start (task watchdog)";
+  await device("updated-1-token", "POST", "telemetry", { fw_state: "FAILED", fw_error });
+  const { out } = await as(["devices", "get", "updated-1"]);
+  t.regex(out, /^last update +rolled back: the new image did not start \(task watchdog\)$/m);
+  const { firmware } = JSON.parse((await as(["devices", "get", "updated-1", "--json"])).out);
+  t.like(firmware, { state: "FAILED", error: fw_error });
+});
+
 // `mote firmware push`, in a process of its own, against a local platform with devices played by hand.
 
 function push(...args: string[]): Promise<Result> {
@@ -201,7 +239,7 @@ test("an image is uploaded with its checksum, assigned, and followed until the d
   const { code, err } = await push("--title", "pump", "--version", "2.0.0", "--device", "good");
   await playing;
   t.is(code, 0, err);
-  t.regex(err, /upload of 200000 bytes\n[\s\S]*good {2}updated\nUpdated: 1 of 1\./);
+  t.regex(err, /upload of 200000 bytes\n[\s\S]*good {2}confirmed\nUpdated: 1 of 1\./);
   const [found] = (await operator.ota.list({ textSearch: "pump" })).data;
   t.is(found?.checksum, createHash("sha256").update(image).digest("hex"));
   t.is((await operator.devices.get(id)).firmwareId?.id, found?.id.id);

@@ -36,7 +36,7 @@ import { type Noted, rolloutsOf } from "../../../tools/console/model/rollouts.js
 import { routeOf, titled } from "../../../tools/console/model/routes.js";
 import { isDrawable, MOST_POINTS, rowsOf, Series } from "../../../tools/console/model/series.js";
 import { type History, pictureOf, type Reading } from "../../../tools/console/model/update.js";
-import { type Stage, stageOf, stateName } from "../../../tools/operator/update-state.js";
+import { type Stage, stageOf, stateName, stateWord } from "../../../tools/operator/update-state.js";
 import { FAULTS as NAMES, readPost } from "../../../tools/platform/faults/shapes.js";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
 import { builtFile } from "../../../tools/project.js";
@@ -680,11 +680,17 @@ test("names every state of an update as the fleet is counted", (t) => {
     "UPDATED",
     "FAILED",
   ];
-  t.deepEqual(names.map(stateName), [
-    ...["Assigned", "Assigned", "Downloading", "Downloaded", "Verified"],
-    ...["On trial", "Confirmed", "Failed"],
-  ]);
-  t.is(stateName("constructor"), "constructor");
+  t.deepEqual(
+    names.map((name) => stateName(name)),
+    [
+      ...["Assigned", "Assigned", "Downloading", "Downloaded", "Verified"],
+      ...["On trial", "Confirmed", "Failed"],
+    ],
+  );
+  t.is(stateName("constructor"), "Constructor");
+  t.is(stateWord("FAILED", "the new image did not start (task watchdog)"), "rolled back");
+  t.is(stateWord("FAILED", "wrong checksum"), "failed");
+  t.is(stateWord("PAUSED"), "PAUSED");
   t.is(stateName({ a: 1 }), '{"a":1}');
 });
 

@@ -62,7 +62,7 @@ test("text: a line for people", (t) => {
     "delivered 1 point",
     "offline: connection refused",
     "attributes: a, b; deleted: c",
-    "firmware 2.0.0: DOWNLOADING 40 %",
+    "firmware 2.0.0: downloading 40 %",
   ]);
 });
 

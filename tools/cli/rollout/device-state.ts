@@ -4,6 +4,7 @@ import type { EntityData } from "../../operator/entities.js";
 import { OperatorError } from "../../operator/error.js";
 import type { Operator } from "../../operator/operator.js";
 import { ROLLOUT_KEY, type RolloutRecord, readRollout } from "../../operator/rollout-record.js";
+import { stateWord } from "../../operator/update-state.js";
 import { eachOf } from "../operator/operator.js";
 import type { Version } from "../operator/updates.js";
 
@@ -133,7 +134,7 @@ export type Standing =
   /** `since`: by the platform's clock. */
   | { readonly kind: "soaking"; readonly since: number }
   | { readonly kind: "passed" }
-  | { readonly kind: "failed"; readonly why: string };
+  | { readonly kind: "failed"; readonly why: string; readonly state?: string };
 
 /** Judges a device that has the image assigned; `record` is what this rollout noted about it. */
 export function standingOf(
@@ -146,7 +147,11 @@ export function standingOf(
   const { state, error, active, heardAt, silentAt, recovery } = seen;
   const isFresh = state.ts !== record?.seen;
   if (state.value === "FAILED" && isFresh)
-    return { kind: "failed", why: `FAILED: ${error || "it gave no reason"}` };
+    return {
+      kind: "failed",
+      why: `${stateWord(state.value, error)}: ${error || "it gave no reason"}`,
+      state: state.value,
+    };
   const runs = isSame(seen.title, wanted.title) && isSame(seen.version, wanted.version);
   if (runs && recovery !== "") return { kind: "failed", why: `in recovery mode: ${recovery}` };
   if (!runs && (record?.passed || record?.updatedAt)) {

@@ -4,6 +4,8 @@
 export interface DeviceEnd {
   readonly device: string;
   readonly why: string;
+  /** If an update state is the reason: `fw_state` as the device reported it, or `waiting`. */
+  readonly state?: string;
 }
 
 export interface Evidence {

@@ -2,6 +2,7 @@
 import { OperatorError } from "../../operator/error.js";
 import type { Operator } from "../../operator/operator.js";
 import type { RolloutRecord } from "../../operator/rollout-record.js";
+import { stateWord } from "../../operator/update-state.js";
 import { eachOf, ifAnswered } from "../operator/operator.js";
 import { lookAt, type Standing, standingOf } from "./device-state.js";
 import { type DeviceEnd, ProvenRollout } from "./evidence.js";
@@ -126,7 +127,7 @@ export class Rollout {
       .filter((member) => this.#has(member))
       .flatMap((member) => {
         const standing = this.#standing(member);
-        return standing.kind === "failed" ? [{ device: member.name, why: standing.why }] : [];
+        return standing.kind === "failed" ? [this.#described(member)] : [];
       });
   }
 
@@ -279,7 +280,9 @@ export class Rollout {
   }
 
   #described(member: Member): DeviceEnd {
-    return { device: member.name, why: this.#why(member) };
+    const standing = this.#has(member) ? this.#standing(member) : undefined;
+    const state = standing && "state" in standing ? standing.state : undefined;
+    return { device: member.name, why: this.#why(member), ...(state !== undefined && { state }) };
   }
 
   #why(member: Member): string {
@@ -289,7 +292,7 @@ export class Rollout {
       case "unknown":
         return "the platform does not return its state";
       case "open":
-        return standing.state;
+        return stateWord(standing.state);
       case "failed":
         return standing.why;
       case "offline":

@@ -43,7 +43,7 @@ export function firmwarePart(place: Place): Part {
     const failed = fw_state === "FAILED";
     state.className = failed ? "bad" : "";
     const why = failed && fw_error ? `: ${shown(fw_error)}` : "";
-    show(state, fw_state === undefined ? "" : `${stateName(fw_state)}${why}`);
+    show(state, fw_state === undefined ? "" : `${stateName(fw_state, fw_error)}${why}`);
     bar.hidden = fw_state !== "DOWNLOADING";
     bar.value = typeof fw_progress === "number" ? fw_progress : 0;
     packages.show(fitting.map((one) => packageRow(place, { one, assigned, reported })));

@@ -137,7 +137,7 @@ function stepItem({ title, state, at, note }: Step, { progress }: Picture, now: 
 function reportRows({ states, progress, errors }: History, now: number): { id: string; cells: string[] }[] {
   const rows = states.map(({ ts, value }) => {
     const error = value === "FAILED" ? errors.find((one) => one.ts === ts)?.value : undefined;
-    return { ts, text: error ? `${stateName(value)}: ${shown(error)}` : stateName(value) };
+    return { ts, text: error ? `${stateName(value, error)}: ${shown(error)}` : stateName(value) };
   });
   const last = progress.at(-1);
   if (last)

@@ -1,5 +1,6 @@
 // The ten checks of one board (docs/reference/boards.md): what its cable and its platform show, and what a person at the terminal saw.
 import type { FoundBoard } from "../../moddable/flash/esptool.js";
+import { stateWord } from "../../operator/update-state.js";
 import { bad, type Finding, good, skipped, warning } from "../finding.js";
 
 /** The board's end of a cable. */
@@ -201,12 +202,13 @@ async function checkUpdate(device: DeviceView): Promise<Finding> {
     "fw_state",
     "current_fw_version",
   ]);
-  if (state?.value === "UPDATED") return good("8 update", `UPDATED, version ${String(version?.value)} runs`);
+  if (state?.value === "UPDATED")
+    return good("8 update", `confirmed, version ${String(version?.value)} runs`);
   if (state === undefined) return skipped("8 update", "no update was pushed yet (mote firmware push)");
   return warning(
     "8 update",
-    `the last state is ${String(state.value)}`,
-    "Wait for UPDATED, then run this again.",
+    `the last state is "${stateWord(state.value)}"`,
+    "Wait until it is confirmed, then run this again.",
   );
 }
 

@@ -70,7 +70,8 @@ test("of 1,000 agents one starts an image that fails its self test, and the oper
   const target = await rig.release("2.0.0");
   const outcome = await rig.run(target);
   const [first] = (await rig.rollout(target)).members.all;
-  const devices = [{ device: first?.name, why: "FAILED: the new image failed its self-test" }];
+  const why = "rolled back: the new image failed its self-test";
+  const devices = [{ device: first?.name, why, state: "FAILED" }];
   t.like(outcome, { end: "failed", stage: 1, assigned: 1, all: DEVICES, passed: 0 });
   t.deepEqual(outcome.end === "failed" && outcome.devices, devices as never);
   await clock.advance(5 * 60_000);

@@ -37,10 +37,11 @@ test("the first device that fails ends it: no other device gets the image, and a
   for (const one of rig.fleet) one.fate = "fails";
   const outcome = await rig.run(target);
   const name = await firstOf(rig);
-  const devices = [{ device: name, why: "FAILED: the new image failed its self-test" }];
+  const why = "rolled back: the new image failed its self-test";
+  const devices = [{ device: name, why, state: "FAILED" }];
   t.like(outcome, { end: "failed", stage: 1, assigned: 1, all: 1000, passed: 0 });
   t.deepEqual(outcome.end === "failed" && outcome.devices, devices);
-  t.deepEqual(rig.said, ["stage 1: 1 of 1000", `${name} FAILED: the new image failed its self-test`]);
+  t.deepEqual(rig.said, ["stage 1: 1 of 1000", `${name} ${why}`]);
   t.like(await rig.run(target), { end: "failed", stage: 1, assigned: 1 });
   await rig.clock.advance(15 * MINUTE);
   t.is(began(rig, "2.0.0"), 1);
@@ -58,7 +59,10 @@ test("a failure in a later stage, and a device in recovery mode, end it too; --s
   const outcome = await rig.run(target, { stopAt: 2 });
   t.like(outcome, { end: "failed", stage: 3, assigned: 30 });
   const why = outcome.end === "failed" ? outcome.devices.map((one) => one.why) : [];
-  t.deepEqual(why, ["FAILED: the new image failed its self-test", "in recovery mode: it divided by zero"]);
+  t.deepEqual(why, [
+    "rolled back: the new image failed its self-test",
+    "in recovery mode: it divided by zero",
+  ]);
   t.like(await rig.run(target, { stopAt: 3 }), { end: "done", passed: 28 });
 });
 

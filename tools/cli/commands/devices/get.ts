@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { OperatorError } from "../../../operator/error.js";
 import type { Operator } from "../../../operator/operator.js";
 import type { Device } from "../../../operator/shapes.js";
+import { stateWord } from "../../../operator/update-state.js";
 import { findDevice } from "../../operator/find.js";
 import { type OperatorFlags, operate, operatorOptions } from "../../operator/operator.js";
 import { ago, moment, out, outJson, table } from "../../output/table.js";
@@ -16,7 +17,7 @@ interface ShownDevice {
   createdTime: number | null;
   active: boolean | null;
   lastActivityTime: number | null;
-  firmware: { wanted: Version | null; running: Version | null; state: string | null };
+  firmware: { wanted: Version | null; running: Version | null; state: string | null; error: string | null };
 }
 
 interface Version {
@@ -44,7 +45,7 @@ export function getCommand(devices: Command): void {
 async function look(operator: Operator, device: Device): Promise<ShownDevice> {
   const id = device.id.id;
   const { active, lastActivityTime } = await operator.attributes.get(id, "SERVER_SCOPE");
-  const keys = ["current_fw_title", "current_fw_version", "fw_state"];
+  const keys = ["current_fw_title", "current_fw_version", "fw_state", "fw_error"];
   const reported = await operator.timeSeries.latest(id, keys);
   const text = (key: string): string | null => {
     const value = reported[key]?.value;
@@ -66,6 +67,7 @@ async function look(operator: Operator, device: Device): Promise<ShownDevice> {
       wanted: wanted ? { title: wanted.title, version: wanted.version } : null,
       running: title !== null && version !== null ? { title, version } : null,
       state: text("fw_state"),
+      error: text("fw_error"),
     },
   };
 }
@@ -95,6 +97,11 @@ function rowsOf(shown: ShownDevice, device: Device): [string, string][] {
       firmware.wanted ? named(firmware.wanted) : device.firmwareId ? HIDDEN : "none of its own",
     ],
     ["firmware running", named(firmware.running)],
-    ["last update", firmware.state ?? NIL],
+    ["last update", updateOf(firmware)],
   ];
+}
+
+function updateOf({ state, error }: ShownDevice["firmware"]): string {
+  if (state === null) return NIL;
+  return stateWord(state, error) + (state === "FAILED" && error !== null ? `: ${error}` : "");
 }

@@ -1,5 +1,6 @@
 // Follows updates until all are done, or until the timeout.
 import { UNANSWERED } from "../../../../hosts/node/exit.js";
+import { stateWord } from "../../../operator/update-state.js";
 import { ExitError } from "../../exit-error.js";
 import { eachOf, ifAnswered } from "../../operator/operator.js";
 import { type Target, type Update, type UpdateWatch, waiting } from "../../operator/updates.js";
@@ -52,7 +53,7 @@ function drawn(update: Update): string {
 
 function lineOf({ device, state, error, end }: Update): string {
   const why = error === undefined || end === "updated" ? "" : `: ${plain(error)}`;
-  return `${plain(device.name)}  ${plain(state.toLowerCase())}${why}`;
+  return `${plain(device.name)}  ${plain(stateWord(state, error))}${why}`;
 }
 
 function conclude(all: readonly Update[], flags: FollowFlags): void {

@@ -89,7 +89,7 @@ function reportOf(stages: number, names: readonly string[], steps: Steps): Repor
 
 const WORDS: Readonly<Record<keyof Counts["standings"], string>> = {
   ...{ unassigned: "not assigned yet", unknown: "not returned by the platform", open: "updating" },
-  ...{ offline: "offline", soaking: "updated, watched" },
+  ...{ offline: "offline", soaking: "confirmed, watched" },
   ...{ passed: "good", failed: "failed", left: "left behind" },
 };
 

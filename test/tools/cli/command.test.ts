@@ -15,6 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
+import { WriteStream } from "node:tty";
 import { promisify } from "node:util";
 import test from "ava";
 import type { Command, Option } from "commander";
@@ -31,6 +32,7 @@ import { originOf } from "../../../tools/cli/commands/new/origin.js";
 import { TEMPLATES } from "../../../tools/cli/commands/new/templates.js";
 import { findOption, valueFor } from "../../../tools/cli/defaults.js";
 import { calledAs } from "../../../tools/cli/invocation.js";
+import { colored } from "../../../tools/cli/output/colors.js";
 import { csv } from "../../../tools/cli/output/csv.js";
 import { bar, Progress } from "../../../tools/cli/output/progress.js";
 import { reflow } from "../../../tools/cli/output/reflow.js";
@@ -115,6 +117,28 @@ test("every destructive command accepts --yes", async (t) => {
       one.options.some(({ long }) => long === "--yes"),
       pathOf(one),
     );
+});
+
+test("former names of commands remain as aliases", async (t) => {
+  const named = all(await makeProgram()).filter((one) => one.aliases().length > 0);
+  t.deepEqual(Object.fromEntries(named.map((one) => [pathOf(one), one.aliases()])), {
+    "devices get": ["show"],
+    "trust list": ["show"],
+    "config list": ["show"],
+    "config delete": ["unset"],
+  });
+});
+
+test("text is coloured on a terminal, unless NO_COLOR is set", (t) => {
+  const { hasColors } = WriteStream.prototype;
+  const stream = (env: object, isTTY = true) => ({
+    isTTY,
+    hasColors: () => hasColors.call(WriteStream.prototype, 16, env),
+  });
+  const env = { TERM: "xterm-256color" };
+  t.is(colored("red", "bad", stream(env)), "\u001b[31mbad\u001b[39m");
+  t.is(colored("red", "bad", stream({ ...env, NO_COLOR: "1" })), "bad");
+  t.is(colored("red", "bad", stream(env, false)), "bad");
 });
 
 test("commands, options and choices are completed; where a text is to be typed, nothing is", async (t) => {

@@ -13,17 +13,17 @@ export function killAll(): void {
   for (const child of launched) child.kill("SIGKILL");
 }
 
-/** `stdout`: a file that is open, in place of a pipe. */
+/** `stdout`: a pipe, or the descriptor of an open file. */
 export function launch(
   args: string[],
   env: Record<string, string> = {},
-  stdout: "pipe" | number = "pipe",
+  { stdin = "ignore", stdout = "pipe" }: { stdin?: "ignore" | "pipe"; stdout?: "pipe" | number } = {},
 ): ChildProcess {
   const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("MOTE_")));
   const child = spawn(process.execPath, [CLI, ...args], {
     // The cache of tsx would lie in a temporary directory that the test looks at.
     env: { ...clean, ...(env.TMPDIR !== undefined && { TSX_DISABLE_CACHE: "1" }), ...env },
-    stdio: ["ignore", stdout, "pipe"],
+    stdio: [stdin, stdout, "pipe"],
   });
   launched.push(child);
   return child;
@@ -35,8 +35,14 @@ export interface Result {
   err: string;
 }
 
-export async function mote(args: string[], env: Record<string, string> = {}): Promise<Result> {
-  const child = launch(args, env);
+/** `input`: standard input, otherwise none. */
+export async function mote(
+  args: string[],
+  env: Record<string, string> = {},
+  input?: string,
+): Promise<Result> {
+  const child = launch(args, env, { stdin: input === undefined ? "ignore" : "pipe" });
+  child.stdin?.end(input);
   const result: Result = { code: null, out: "", err: "" };
   child.stdout?.on("data", (text) => {
     result.out += text;

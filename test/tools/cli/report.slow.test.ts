@@ -264,7 +264,7 @@ test.serial(
     t.deepEqual([named.code, named.out.split("\r\n")[0]], [0, "a,b"], named.err);
     if (!existsSync("/dev/full")) return;
     const full = openSync("/dev/full", "w");
-    const child = launch(args, {}, full);
+    const child = launch(args, {}, { stdout: full });
     let err = "";
     child.stderr?.on("data", (text) => (err += text));
     t.deepEqual(await once(child, "close"), [1, null]);

@@ -15,8 +15,6 @@ export interface Joining {
   readonly wifi: Wifi;
   /** Switches the radio on. */
   join(): void;
-  /** There is an address. */
-  online(): void;
   /** The wake ended normally. */
   asleep(): void;
 }
@@ -32,6 +30,8 @@ export class DeepSleep {
   /** Duration of the sleep before this start, in ms; undefined after power-off. */
   readonly sleptMs: number | undefined;
   private _asleep = false;
+  /** Resolves the wait for the network. */
+  private _joined: (() => void) | undefined;
 
   /** Create it before the time is set. */
   constructor(machine: Machine, host: BoardHost, timeoutMs: number) {
@@ -73,12 +73,14 @@ export class DeepSleep {
     return cycle?.updateMs ?? UPDATE_MS;
   }
 
-  private _join({ wifi, join, online }: Joining): Promise<boolean> {
+  /** Call at each new address. */
+  networkJoined(): void {
+    this._joined?.();
+  }
+
+  private _join({ join }: Joining): Promise<boolean> {
     return new Promise((resolve) => {
-      wifi.onOnline = () => {
-        online();
-        resolve(true);
-      };
+      this._joined = () => resolve(true);
       join();
     });
   }

@@ -107,6 +107,7 @@ const run = (
     // A board rejoins every 15 minutes of an outage; a random delay keeps a fleet from doing so in
     // step.
     if (returned) agent?.networkReturned();
+    deepSleep?.networkJoined();
   };
   const running = (): boolean => agent !== undefined && agent.state !== "stopped";
   const watchdog = new AgentWatchdog(host, SILENCE_MS, () => wifi.online && running());
@@ -134,7 +135,6 @@ const run = (
     deepSleep.wake(device.agent, device.sample, recovery.active, {
       wifi,
       join,
-      online: () => time.learn(),
       asleep: () => recovery.markStable(),
     });
   else device.agent.start();

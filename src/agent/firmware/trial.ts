@@ -15,7 +15,8 @@ const OFFLINE_LIMIT_MS = 3_600_000;
 const SELF_TEST_MS = 300_000;
 const TICK_MS = 5000;
 const STORE_RETRY_MS = 60_000;
-const CONFIRM_TRIES = 10;
+/** For `slot.confirm` and `slot.revert`. */
+const SLOT_TRIES = 10;
 
 export class Trial {
   private readonly _session: PlatformSession;
@@ -69,19 +70,17 @@ export class Trial {
     const verdict = (await this._untilReached()) ?? (await this._testItself());
     if (!this._session.running) return;
     if (verdict) return this._rollBack(verdict);
-    for (let tries = 1; this._session.running && !this._confirm(); tries++) {
-      if (tries === CONFIRM_TRIES) return this._rollBack("notKept");
-      await this._signal.wait(STORE_RETRY_MS);
-    }
+    const { slot } = this._session.host;
+    if (!(await this._retried(() => slot.confirm()))) return this._rollBack("notKept");
   }
 
-  /** Even a host that throws against its contract must not leave the image unconfirmed for good. */
-  private _confirm(): boolean {
-    try {
-      return this._session.host.slot.confirm();
-    } catch {
-      return false;
+  /** Tries each minute, ten times at most. True once `change` succeeded, or if the session stopped. */
+  private async _retried(change: () => boolean): Promise<boolean> {
+    for (let tries = 1; this._session.running && !succeeds(change); tries++) {
+      if (tries === SLOT_TRIES) return false;
+      await this._signal.wait(STORE_RETRY_MS);
     }
+    return true;
   }
 
   /** Why the image is rejected; undefined if it is not. */
@@ -122,7 +121,19 @@ export class Trial {
     const { host } = this._session;
     host.log("error", "rolling back: the new firmware failed its trial");
     this._journal.save({ ...this._journal.failed(failure, ""), at: 0 });
-    host.slot.revert();
+    // Even if the host cannot select the previous image, its boot loader may do so at the restart.
+    if (!(await this._retried(() => host.slot.revert())))
+      host.log("error", "could not select the previous firmware: restarting with the new one on trial");
+    if (!this._session.running) return;
     await restart(this._session, this._signal, this._reporter);
   }
 }
+
+/** Even a host that throws against its contract must not end the trial. */
+const succeeds = (change: () => boolean): boolean => {
+  try {
+    return change();
+  } catch {
+    return false;
+  }
+};

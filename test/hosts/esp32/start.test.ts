@@ -9,7 +9,7 @@ import { FakePlatform, KEY, SECRET } from "../../fakes/platform.js";
 import { answer } from "../../fakes/server.js";
 import { sha256 } from "../../src/agent/firmware/rig.js";
 import { pattern } from "../port/check.js";
-import { BUILT, FakeBoard } from "./board.js";
+import { BUILT, FakeBoard, type FakeRadio } from "./board.js";
 
 const NAME = "mote-240ac4000102";
 const CONFIG = {
@@ -419,6 +419,8 @@ test("three quick power cycles bring a board up without its application, unless 
 const BEGAN = Date.UTC(2026, 6, 1);
 const MINUTE = 60_000;
 const HOUR = 3_600_000;
+/** As ESP-IDF numbers the states of an image. */
+const [PENDING, VALID] = [1, 2];
 const SLEEP_CONFIG = {
   baseUrl: "http://platform.test",
   wifi: { ssid: "home", password: "correct horse" },
@@ -576,6 +578,42 @@ test("a board that crashed again and again stays within reach at each wake witho
   t.is(sampled, 0);
   for (let i = 0; i < 60; i++) await nights.deepSleep();
   t.true(sampled > 0);
+});
+
+test("Wi-Fi that is lost and returns while a sleeping board tries an image: the platform is reached at once", async (t) => {
+  const nights = new Nights(t);
+  const { board } = nights;
+  await nights.wake();
+  let isThere = true;
+  let isLost = false;
+  let returnedAt = 0;
+  const connect = board.net.onConnect;
+  board.net.onConnect = (peer) => (isThere ? connect?.(peer) : void peer.reset("no route"));
+  const lose = (radio: FakeRadio): void => {
+    isLost = true;
+    isThere = false;
+    for (const peer of board.net.peers) if (!peer.closed) peer.reset("no route");
+    radio.become(200);
+    board.clock.timer(92_000, () => {
+      isThere = true;
+    });
+  };
+  board.onRadio = (radio) => {
+    radio.onConnect = () =>
+      void board.clock.timer(500, () => {
+        if (radio.connection !== 300) return;
+        const [returns, loses] = [isThere && isLost, !isLost];
+        if (returns) returnedAt = board.clock.now();
+        radio.become(isThere ? 500 : 200);
+        if (loses) lose(radio);
+      });
+  };
+  const machine = await board.deepSleep();
+  board.states[board.running] = PENDING;
+  await nights.wake(machine);
+  t.true(returnedAt > 0);
+  t.is(board.states[board.running], VALID);
+  t.true(board.sleep!.since - returnedAt < 3000, `${board.sleep!.since - returnedAt} ms`);
 });
 
 test("whatever keeps a wake from its end, the board sleeps", async (t) => {

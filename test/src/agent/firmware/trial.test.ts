@@ -204,6 +204,31 @@ for (const [fails, state, booted] of [
   });
 }
 
+for (const fails of [3, 20]) {
+  test(`a host that can't select the previous image ${fails} times is asked each minute, ten times at the most`, async (t) => {
+    let left = fails;
+    const at: number[] = [];
+    const { platform, device } = await onTrial({ selfTest: () => false }, (device) => {
+      device.machine.onOperation = (name) => {
+        if (name !== "revert") return undefined;
+        at.push(device.machine.clock.now());
+        return left-- <= 0;
+      };
+    });
+    await device.until(() => device.booted.length > 2);
+    t.is(at.length, Math.min(10, fails + 1));
+    // A notification may bring the second try forward.
+    t.true(
+      at.slice(2).every((ms, i) => ms - at[i + 1]! === MINUTE),
+      `${at}`,
+    );
+    // After ten tries it restarts, and the boot loader rolls back.
+    t.deepEqual(device.booted, ["1.0.0", "2.0.0", "1.0.0"]);
+    await device.until(failed(platform));
+    t.is(platform.last.fw_error, "the new image failed its self-test");
+  });
+}
+
 // What is stored of an update, and what a start makes of it that finds something else.
 
 const RECORD: UpdateRecord = {

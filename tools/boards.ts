@@ -24,9 +24,19 @@ export interface Pins {
   readonly clock: number;
   /** An output: the board's LED where it has a plain one, otherwise a free pin. */
   readonly switch: number;
+  /** An input of ADC1, which works beside Wi-Fi. A board with few pins has it at SDA or SCL. */
+  readonly analog: number;
+  /** For a button or a 1-Wire sensor: an input with a pull-up that does not decide how the chip starts. May be SDA or SCL. */
+  readonly input: number;
 }
 
-const pins = (data: number, clock: number, output: number): Pins => ({ data, clock, switch: output });
+const pins = (data: number, clock: number, output: number, analog: number, input: number): Pins => ({
+  data,
+  clock,
+  switch: output,
+  analog,
+  input,
+});
 
 /** Where boards share a target, the first is the one that a project without `--board` gets. */
 export const BOARDS: readonly Board[] = [
@@ -36,7 +46,7 @@ export const BOARDS: readonly Board[] = [
     chip: "esp32",
     target: "esp32/nodemcu",
     flash: 4,
-    pins: pins(21, 22, 2),
+    pins: pins(21, 22, 2, 34, 21),
   },
   {
     name: "nodemcu-32s",
@@ -44,7 +54,7 @@ export const BOARDS: readonly Board[] = [
     chip: "esp32",
     target: "esp32/nodemcu",
     flash: 4,
-    pins: pins(21, 22, 2),
+    pins: pins(21, 22, 2, 34, 21),
   },
   {
     name: "doit-devkit-v1",
@@ -52,7 +62,7 @@ export const BOARDS: readonly Board[] = [
     chip: "esp32",
     target: "esp32/nodemcu",
     flash: 4,
-    pins: pins(21, 22, 2),
+    pins: pins(21, 22, 2, 34, 21),
   },
   {
     name: "lolin-d32",
@@ -60,7 +70,7 @@ export const BOARDS: readonly Board[] = [
     chip: "esp32",
     target: "esp32/nodemcu",
     flash: 4,
-    pins: pins(21, 22, 5),
+    pins: pins(21, 22, 5, 35, 21),
   },
   {
     name: "huzzah32",
@@ -68,7 +78,7 @@ export const BOARDS: readonly Board[] = [
     chip: "esp32",
     target: "esp32/nodemcu",
     flash: 4,
-    pins: pins(23, 22, 13),
+    pins: pins(23, 22, 13, 35, 23),
   },
   {
     name: "esp32-thing",
@@ -76,7 +86,7 @@ export const BOARDS: readonly Board[] = [
     chip: "esp32",
     target: "esp32/esp32_thing",
     flash: 4,
-    pins: pins(21, 22, 5),
+    pins: pins(21, 22, 5, 34, 21),
   },
   {
     name: "m5stack-core",
@@ -84,7 +94,7 @@ export const BOARDS: readonly Board[] = [
     chip: "esp32",
     target: "esp32/m5stack",
     flash: 16,
-    pins: pins(21, 22, 26),
+    pins: pins(21, 22, 26, 35, 21),
   },
   {
     name: "m5atom-lite",
@@ -92,7 +102,7 @@ export const BOARDS: readonly Board[] = [
     chip: "esp32",
     target: "esp32/m5atom_lite",
     flash: 4,
-    pins: pins(26, 32, 22),
+    pins: pins(26, 32, 22, 33, 26),
   },
   {
     name: "esp32-c3-devkitm-1",
@@ -101,7 +111,7 @@ export const BOARDS: readonly Board[] = [
     target: "esp32/esp32c3",
     also: ["esp32/esp32c3_cdc"],
     flash: 4,
-    pins: pins(2, 3, 10),
+    pins: pins(2, 3, 10, 4, 3),
   },
   {
     name: "esp32-c3-devkit-rust-1",
@@ -109,7 +119,7 @@ export const BOARDS: readonly Board[] = [
     chip: "esp32c3",
     target: "esp32/c3_devkit_rust",
     flash: 4,
-    pins: pins(10, 8, 7),
+    pins: pins(10, 8, 7, 3, 10),
   },
   {
     name: "lolin-c3-mini",
@@ -117,7 +127,7 @@ export const BOARDS: readonly Board[] = [
     chip: "esp32c3",
     target: "esp32/lolin_c3mini",
     flash: 4,
-    pins: pins(8, 10, 7),
+    pins: pins(8, 10, 7, 3, 10),
   },
   {
     name: "xiao-esp32c3",
@@ -125,7 +135,7 @@ export const BOARDS: readonly Board[] = [
     chip: "esp32c3",
     target: "esp32/xiao_esp32c3",
     flash: 4,
-    pins: pins(6, 7, 10),
+    pins: pins(6, 7, 10, 3, 6),
   },
   {
     name: "qtpy-esp32c3",
@@ -133,7 +143,7 @@ export const BOARDS: readonly Board[] = [
     chip: "esp32c3",
     target: "esp32/qtpyc3",
     flash: 4,
-    pins: pins(5, 6, 4),
+    pins: pins(5, 6, 4, 3, 5),
   },
   {
     name: "esp32-c6-devkitc-1",
@@ -142,7 +152,7 @@ export const BOARDS: readonly Board[] = [
     target: "esp32/esp32c6",
     also: ["esp32/esp32c6_cdc"],
     flash: 8,
-    pins: pins(6, 7, 10),
+    pins: pins(6, 7, 10, 2, 6),
   },
   {
     name: "m5nanoc6",
@@ -150,7 +160,7 @@ export const BOARDS: readonly Board[] = [
     chip: "esp32c6",
     target: "esp32/m5nanoc6",
     flash: 4,
-    pins: pins(2, 1, 7),
+    pins: pins(2, 1, 7, 1, 2),
   },
   {
     name: "esp32-s3-devkitc-1",
@@ -159,7 +169,7 @@ export const BOARDS: readonly Board[] = [
     target: "esp32/esp32s3",
     also: ["esp32/esp32s3_cdc", "esp32/esp32s3_usb"],
     flash: 8,
-    pins: pins(4, 5, 6),
+    pins: pins(4, 5, 6, 7, 4),
   },
   {
     name: "xiao-esp32s3",
@@ -167,7 +177,7 @@ export const BOARDS: readonly Board[] = [
     chip: "esp32s3",
     target: "esp32/xiao_esp32s3",
     flash: 8,
-    pins: pins(5, 6, 21),
+    pins: pins(5, 6, 21, 1, 5),
   },
   {
     name: "qtpy-esp32s3",
@@ -175,7 +185,7 @@ export const BOARDS: readonly Board[] = [
     chip: "esp32s3",
     target: "esp32/qtpys3",
     flash: 4,
-    pins: pins(41, 40, 18),
+    pins: pins(41, 40, 18, 8, 41),
   },
   {
     name: "m5atom-s3",
@@ -183,7 +193,7 @@ export const BOARDS: readonly Board[] = [
     chip: "esp32s3",
     target: "esp32/m5atom_s3",
     flash: 8,
-    pins: pins(2, 1, 5),
+    pins: pins(2, 1, 5, 6, 2),
   },
   {
     name: "lolin-s2-mini",
@@ -191,7 +201,7 @@ export const BOARDS: readonly Board[] = [
     chip: "esp32s2",
     target: "esp32/lolin_s2mini",
     flash: 4,
-    pins: pins(33, 35, 15),
+    pins: pins(33, 35, 15, 3, 33),
   },
 ];
 

@@ -48,6 +48,7 @@ export default withMermaid({
           page("Manufacturing", "/guides/manufacturing"),
           page("Security", "/security"),
           page("Debug a device", "/guides/debug"),
+          page("Recipes", "/guides/recipes"),
           page("Real ThingsBoard servers", "/guides/servers"),
           page("Operate devices", "/guides/operate"),
           page("Reports", "/guides/reports"),

@@ -272,6 +272,6 @@ for (const template of TEMPLATES)
         ["run", "-s", "simulator", "--", "--headless", "--for", "15s"],
         own,
       );
-      t.regex(stdout, /provisioned as \w+\n[\s\S]*delivered \d+ points?/);
+      t.regex(stdout, /provisioned as [\w-]+\n[\s\S]*delivered \d+ points?/);
     },
   );

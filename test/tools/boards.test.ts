@@ -5,6 +5,16 @@ import { CHIPS, chipOf } from "../../tools/moddable/esp32/chips.js";
 import { FLASH_SIZES } from "../../tools/moddable/esp32/esp32.js";
 import { findSdk, type Sdk } from "../../tools/moddable/sdk.js";
 
+const range = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, n) => first + n);
+/** Inputs of ADC1, by the data sheets and the SDK's driver. */
+const ADC1: Record<string, number[]> = {
+  esp32: range(32, 39),
+  esp32c3: range(0, 4),
+  esp32c6: range(0, 6),
+  esp32s2: range(1, 10),
+  esp32s3: range(1, 10),
+};
+
 /** An output and a bus with pull-ups of its own may use these pins: no button may. */
 const BUTTONS_ONLY = /how the chip starts|no pull-up/;
 
@@ -23,7 +33,10 @@ test("every known board has a name of its own, a known chip and a partition tabl
 test("no known board uses a pin of its flash, its USB or its serial line", (t) => {
   for (const { name, chip, pins } of BOARDS) {
     const { id } = CHIPS.find((known) => known.name === chip)!;
-    t.is(new Set(Object.values(pins)).size, 3, name);
+    t.is(new Set([pins.data, pins.clock, pins.switch]).size, 3, name);
+    t.is(refusePin(id, pins.input, true), undefined, `${name}: input`);
+    t.true(pins.input !== pins.switch, name);
+    t.true(ADC1[chip]?.includes(pins.analog) && pins.analog !== pins.switch, `${name}: analog`);
     for (const [use, pin] of Object.entries(pins)) {
       const why = refusePin(id, pin, true);
       t.true(why === undefined || BUTTONS_ONLY.test(why), `${name}: ${use}, pin ${pin} ${why}`);

@@ -29,7 +29,7 @@ import { candidates } from "../../../tools/cli/commands/completion.js";
 import { outageOf } from "../../../tools/cli/commands/fleet/outage.js";
 import { newProject } from "../../../tools/cli/commands/new/new.js";
 import { originOf } from "../../../tools/cli/commands/new/origin.js";
-import { TEMPLATES } from "../../../tools/cli/commands/new/templates.js";
+import { TEMPLATES, type Template } from "../../../tools/cli/commands/new/templates.js";
 import { findOption, valueFor } from "../../../tools/cli/defaults.js";
 import { calledAs } from "../../../tools/cli/invocation.js";
 import { colored } from "../../../tools/cli/output/colors.js";
@@ -479,21 +479,26 @@ const FILES = [
   "secrets.json",
   "tsconfig.json",
 ];
-const SENSOR = [
-  "climate.ts",
-  "hardware/esp32.ts",
-  "hardware/manifest.json",
-  "hardware/pins.json",
-  "hardware/sht3x.d.ts",
-  "hardware/simulator.ts",
-];
+const PIN = ["esp32.ts", "manifest.json", "pins.json", "simulator.ts"].map((name) => `hardware/${name}`);
+const SENSOR = ["climate.ts", ...PIN, "hardware/sht3x.d.ts"];
+const PARTS: Record<Template, string[]> = {
+  sensor: SENSOR,
+  minimal: [],
+  battery: SENSOR,
+  lean: SENSOR,
+  ds18b20: ["ds18x20.d.ts", "hardware/pins.json", "thermometer.ts"],
+  relay: PIN,
+  button: PIN,
+  "battery-voltage": PIN,
+};
 
 for (const template of TEMPLATES)
   test(`${template}: all its files are there, it keeps the secrets out of git, and names no any`, (t) => {
     const names = newProject(join(place, template), template);
-    t.deepEqual(names.toSorted(), [...FILES, ...(template === "minimal" ? [] : SENSOR)].toSorted());
+    t.deepEqual(names.toSorted(), [...FILES, ...PARTS[template]].toSorted());
     for (const name of names) {
       t.notRegex(text(template, name), /\{\{/, name);
+      t.notRegex(text(template, name), /[":]\/(?!\/)/, `${name} has an absolute path`);
       if (name.endsWith(".ts")) t.notRegex(text(template, name), /\bany\b(?! )/, name);
     }
     t.true(text(template, ".gitignore").split("\n").includes("secrets.json"));
@@ -519,7 +524,7 @@ for (const template of inAnEditor)
     const main = text(`${template}-in-an-editor`, "main.ts");
     writeFileSync(
       join(folder, "main.ts"),
-      main.replace("host.log(", "host.lgo(").replace(".record(", ".recrod("),
+      main.replace(".log(", ".lgo(").replace(".record(", ".recrod(").replace(".publish(", ".pubilsh("),
     );
     const error = await t.throwsAsync<Error & { stdout: string }>(tsc(folder));
     t.regex(error?.stdout ?? "", /main\.ts\(\d+,\d+\): error TS2551/);
@@ -537,7 +542,8 @@ const tsc = (folder: string) =>
 test("its manifest includes the project's and names what the firmware is", (t) => {
   newProject(join(place, "lamp"), "minimal");
   const { build, include, platforms, config } = JSON.parse(text("lamp", "manifest.json"));
-  t.is(join(build["MOTE ?="], "."), PROJECT);
+  t.regex(build["MOTE ?="], /^\.\//);
+  t.is(join(place, "lamp", build["MOTE ?="], "."), PROJECT);
   t.deepEqual(include, [
     "$(MOTE)/hosts/manifest.json",
     "$(MOTE)/extras/commissioning/manifest.json",
@@ -605,8 +611,12 @@ test("--board gives a project the pins, target and flash size of this board alon
   const { code, out, err } = await mote(["new", folder, "--board", "xiao-esp32s3"]);
   t.is(code, 0, err);
   t.regex(out, /npm run esp32 -- --board xiao-esp32s3\n/);
+  t.regex(out, /Moddable SDK 8\.2\.3 \(\$MODDABLE\)[\s\S]*ESP-IDF v6\.0/);
   const { platforms } = JSON.parse(text("garden", "hardware/pins.json"));
-  t.deepEqual(platforms, { esp32: { config: { pins: { data: 5, clock: 6, switch: 21 } } }, "...": {} });
+  t.deepEqual(platforms, {
+    esp32: { config: { pins: { data: 5, clock: 6, switch: 21, analog: 1, input: 5 } } },
+    "...": {},
+  });
   t.regex(text("garden", "README.md"), /npm run esp32 -- --board xiao-esp32s3 /);
   t.regex((await mote(["new", `${folder}-2`, "--board", "uno"])).err, /xiao-esp32s3/);
 });
@@ -614,9 +624,21 @@ test("--board gives a project the pins, target and flash size of this board alon
 test("without --board a project has the pins of every known board, by target", (t) => {
   newProject(join(place, "all-boards"));
   const { platforms } = JSON.parse(text("all-boards", "hardware/pins.json"));
-  t.deepEqual(platforms.esp32.config.pins, { data: 21, clock: 22, switch: 2 });
-  t.deepEqual(platforms["esp32/lolin_c3mini"].config.pins, { data: 8, clock: 10, switch: 7 });
-  t.deepEqual(platforms["esp32/esp32s3_usb"].config.pins, { data: 4, clock: 5, switch: 6 });
+  t.deepEqual(platforms.esp32.config.pins, { data: 21, clock: 22, switch: 2, analog: 34, input: 21 });
+  t.deepEqual(platforms["esp32/lolin_c3mini"].config.pins, {
+    data: 8,
+    clock: 10,
+    switch: 7,
+    analog: 3,
+    input: 10,
+  });
+  t.deepEqual(platforms["esp32/esp32s3_usb"].config.pins, {
+    data: 4,
+    clock: 5,
+    switch: 6,
+    analog: 7,
+    input: 4,
+  });
 });
 
 test("as JSON it says where it is, of what it was made, its files, and what comes next", async (t) => {

@@ -5,7 +5,7 @@ import { onPath, run } from "../program.js";
 import { type Sdk, SdkError } from "../sdk.js";
 
 /** The one that the SDK was tested with; its makefile asks for the version even where nothing of ESP-IDF is used. */
-const IDF_TAG = "v6.0";
+export const IDF_TAG = "v6.0";
 
 const IDF_GUIDE = `The SDK's guide installs it (https://www.moddable.com/documentation/devices/esp32, Linux):
   sudo apt-get install git wget flex bison gperf python-is-python3 python3-pip python3-venv cmake ninja-build ccache libffi-dev libssl-dev dfu-util

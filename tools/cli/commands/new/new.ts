@@ -3,6 +3,8 @@ import { dirname, join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { codeOf } from "../../../../hosts/node/files.js";
 import { BOARD_NAMES, type Board, boardOf } from "../../../boards.js";
+import { IDF_TAG } from "../../../moddable/esp32/idf.js";
+import { SDK_VERSION } from "../../../moddable/sdk.js";
 import { outJson, plain } from "../../output/table.js";
 import { UsageError } from "../../usage.js";
 import { originOf } from "./origin.js";
@@ -21,6 +23,12 @@ Templates:
   minimal  the smallest device: one point every ten seconds
   battery  like sensor, but sleeps between readings and sends only changes
   lean     like sensor, in the smallest image, without updates, sleep and setup
+
+Recipes, each for one part (wiring: docs/guides/recipes.md):
+  ds18b20          temperature on one wire
+  relay            an RPC that switches a relay
+  button           a point for each press
+  battery-voltage  the voltage of a battery, measured between two sleeps
 
 --board writes the pins of this board to hardware/pins.json and builds for its chip and flash size. Without it, the project has the pins of all known
 boards, and mote esp32 --board selects one.`;
@@ -41,9 +49,14 @@ export function newCommand(program: Command): void {
       const next = nextSteps(folder, template, board);
       if (json) return outJson({ folder: resolve(folder), template, files, next });
       for (const name of files) process.stdout.write(`${plain(join(folder, name))}\n`);
-      process.stdout.write(`\nNext:\n${next.map((step) => `  ${plain(step)}\n`).join("")}`);
+      process.stdout.write(`\nNext:\n${next.map((step) => `  ${plain(step)}\n`).join("")}${NEEDS}`);
     });
 }
+
+const NEEDS = `
+The simulator needs the Moddable SDK ${SDK_VERSION} ($MODDABLE).
+A board needs ESP-IDF ${IDF_TAG} as well ($IDF_PATH). docs/start/esp32.md installs both.
+`;
 
 /** Only a board without commissioning needs all settings filled in. */
 const nextSteps = (folder: string, template: Template, board?: Board): string[] => [

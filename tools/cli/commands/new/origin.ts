@@ -1,6 +1,6 @@
 // Where a new project gets Mote from: the package that this command came in, or a clone.
 import { existsSync, readFileSync } from "node:fs";
-import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { VERSION } from "../../../../src/version.js";
 import { PROJECT } from "../../../project.js";
 
@@ -9,7 +9,7 @@ const NAME = "mote-cli";
 export interface Origin {
   /** Of `mote-cli` in the project's package.json. */
   readonly spec: string;
-  /** Where its manifests and types are, for manifest.json and tsconfig.json: from the project's folder, or absolute. */
+  /** Where its manifests and types are, from the project's folder. Begins with `./`: the SDK's tools resolve no other path. */
   readonly place: string;
 }
 
@@ -18,9 +18,7 @@ export function originOf(path: string, root: string = resolve(PROJECT)): Origin 
   const modules = dirname(root);
   if (basename(root) === NAME && basename(modules) === "node_modules")
     return { spec: packed(path, modules), place: `./node_modules/${NAME}` };
-  const inside = relative(path, root);
-  const place = inside.startsWith("..") || isAbsolute(inside) ? root : `./${inside}`;
-  return { spec: `file:${relative(path, join(root, "tools"))}`, place };
+  return { spec: `file:${relative(path, join(root, "tools"))}`, place: `./${relative(path, root)}` };
 }
 
 /** The file that it was installed from, or its version. */

@@ -1,12 +1,21 @@
 // The files of a new project: those of examples/templates, and those that name the project or the place of Mote.
-import { readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, join, relative } from "node:path";
 import { BOARDS, type Board } from "../../../boards.js";
 import { PROJECT } from "../../../project.js";
 import type { Origin } from "./origin.js";
 
 /** The first is the default. */
-export const TEMPLATES = ["sensor", "minimal", "battery", "lean"] as const;
+export const TEMPLATES = [
+  "sensor",
+  "minimal",
+  "battery",
+  "lean",
+  "ds18b20",
+  "relay",
+  "button",
+  "battery-voltage",
+] as const;
 export type Template = (typeof TEMPLATES)[number];
 
 export const SECRETS = "secrets.json";
@@ -14,14 +23,18 @@ export const SECRETS = "secrets.json";
 const TYPINGS = "5.6.0";
 const TYPESCRIPT = "7.0.2";
 
-const OWN = ["README.md", "main.ts"];
-const WITH_SENSOR = [
-  "climate.ts",
-  "hardware/manifest.json",
-  "hardware/esp32.ts",
-  "hardware/simulator.ts",
-  "hardware/sht3x.d.ts",
-];
+const WITH_CLIMATE = { climate: "climate.ts", hardware: "hardware/esp32.ts" };
+/** Modules of each template's own, beside main. */
+const OWN: Readonly<Record<Template, Readonly<Record<string, string>>>> = {
+  sensor: WITH_CLIMATE,
+  minimal: {},
+  battery: WITH_CLIMATE,
+  lean: WITH_CLIMATE,
+  ds18b20: { thermometer: "thermometer.ts" },
+  relay: { relay: "hardware/esp32.ts" },
+  button: { "button-pin": "hardware/esp32.ts" },
+  "battery-voltage": { battery: "hardware/esp32.ts" },
+};
 /** Beside `mote` itself: what an application may import. */
 const MODULES: Readonly<Record<string, string>> = {
   mote: "mote",
@@ -44,15 +57,14 @@ export function filesOf(
 ): Record<string, string> {
   const title = basename(path);
   const place = join(PROJECT, "examples", "templates");
-  const own = (name: string): string => readFileSync(join(place, template, name), "utf8");
-  const shared = template === "minimal" ? [] : WITH_SENSOR;
+  const own = textsBelow(join(place, template));
+  const shared = OWN[template] === WITH_CLIMATE ? textsBelow(join(place, "shared")) : {};
   const named = (text: string): string =>
     text.replaceAll("{{NAME}}", title).replaceAll(` ${DEFAULT_TARGET}`, board ? ` ${targetOf(board)}` : "$&");
   return {
-    ...Object.fromEntries(OWN.map((name) => [name, named(own(name))])),
-    ...Object.fromEntries(shared.map((name) => [name, readFileSync(join(place, "shared", name), "utf8")])),
-    ...(shared.length > 0 && { "hardware/pins.json": json(pinsFor(board)) }),
-    "manifest.json": json(manifest(JSON.parse(own("manifest.json")), title, origin)),
+    ...Object.fromEntries(Object.entries({ ...own, ...shared }).map(([name, text]) => [name, named(text)])),
+    ...(template !== "minimal" && { "hardware/pins.json": json(pinsFor(board)) }),
+    "manifest.json": json(manifest(JSON.parse(own["manifest.json"] ?? ""), title, origin)),
     [SECRETS]: json({
       config: {
         wifi: { ssid: "", password: "" },
@@ -60,10 +72,19 @@ export function filesOf(
       },
     }),
     "package.json": json(description(title, origin)),
-    "tsconfig.json": json(typescript(origin, shared.length > 0)),
+    "tsconfig.json": json(typescript(origin, OWN[template])),
     ".gitignore": `${SECRETS}\nbuild/\nnode_modules/\n*.key\n*.pem\n`,
   };
 }
+
+/** All files below a folder, by their paths from it. */
+const textsBelow = (folder: string): Record<string, string> =>
+  Object.fromEntries(
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name))
+      .map((path) => [relative(folder, path), readFileSync(path, "utf8")]),
+  );
 
 const DEFAULT_TARGET = "--target esp32/nodemcu";
 
@@ -115,9 +136,9 @@ const description = (title: string, { spec }: Origin): object => ({
   },
 });
 
-function typescript({ place }: Origin, sensor: boolean): object {
+function typescript({ place }: Origin, files: Readonly<Record<string, string>>): object {
   const modules = Object.entries(MODULES).map(([name, file]) => [name, [`${place}/dist/xs/${file}.d.ts`]]);
-  const own = sensor ? { climate: ["./climate.ts"], hardware: ["./hardware/esp32.ts"] } : {};
+  const own = Object.fromEntries(Object.entries(files).map(([name, file]) => [name, [`./${file}`]]));
   return {
     compilerOptions: {
       target: "es2022",

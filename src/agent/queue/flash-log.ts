@@ -18,6 +18,7 @@ import {
   COPY_AT,
   correctDrops,
   DONE,
+  dropsOf,
   emptyState,
   FULL,
   findSound,
@@ -79,6 +80,8 @@ export class FlashLog implements Records {
   failed = false;
   /** `state` is ahead of the records and headers on flash. The next header will contain it. */
   dirty = false;
+  /** Drops in `state` that neither flash nor the witness contains. */
+  unsavedDrops = 0;
   /** Random number of this queue; 0 until a sector is opened. */
   generation = 0;
   /** The blocks contain data that is not a queue. */
@@ -126,6 +129,10 @@ export class FlashLog implements Records {
   private _followed = -1;
   private _follower = 0;
   private _followerFirst = 0;
+  /** A sector could not be read at the start. Nothing is written before it was tried again. */
+  private _isUnread = false;
+  /** Number of the newest sector that was read at the start, 0: none, and the drops known then. */
+  private _atStart = { newest: 0, full: 0, refused: 0, unreadable: 0 };
 
   /**
    * Opens the queue and counts the points that `witness` knows of and flash does not have. They
@@ -186,6 +193,7 @@ export class FlashLog implements Records {
    * points, or if no write works.
    */
   place(length: number): boolean {
+    if (this._isUnread && !this._readAgain()) return this._fail();
     if (this._freeBehind === this.state.sequence && length <= this.room) return true;
     while (!this.failed) {
       const next = this.state.sequence + 1;
@@ -227,23 +235,30 @@ export class FlashLog implements Records {
   /** Counts dropped points that were never on flash. The next header includes them. */
   count(points: number, reason: "full" | "refused"): void {
     this.state[reason] += points;
+    this.unsavedDrops += points;
     if (this.failed) this.dirty = true;
+  }
+
+  /** The witness contains all drops now. */
+  dropsSaved(): void {
+    this.unsavedDrops = 0;
   }
 
   /** Finishes all points below outbox number `number`; `kind` is DONE or REFUSED. */
   finish(kind: number, number: number): void {
     const { state, _cursor: cursor } = this;
-    if (applyStatus(state, kind, number - this._outboxOffset) === 0) return;
+    const points = applyStatus(state, kind, number - this._outboxOffset);
+    if (points === 0) return;
     if (this.waiting === 0) this._headToEnd();
     else if (cursor.number === state.confirmed) this._headToCursor();
     else this._passSectors();
-    this._writeStatus(kind, state.confirmed);
+    this._writeStatus(kind, state.confirmed, kind === DONE ? 0 : points);
   }
 
   /** Notes that `drops` dropped points in total were reported to the platform. */
   reported(drops: number): void {
     applyStatus(this.state, REPORTED, drops);
-    this._writeStatus(REPORTED, drops);
+    this._writeStatus(REPORTED, drops, 0);
   }
 
   /**
@@ -312,8 +327,10 @@ export class FlashLog implements Records {
     this._followed = -1;
     this._headless = -1;
     this._skipped = 0;
+    this._isUnread = false;
     this.failed = !isErased;
     this.dirty = false;
+    this.unsavedDrops = 0;
     this._headToEnd();
     return isErased;
   }
@@ -324,6 +341,7 @@ export class FlashLog implements Records {
    * for good when all fail for a while.
    */
   openNext(): boolean {
+    if (this._isUnread && !this._readAgain()) return this._fail();
     const next = this.state.sequence + 1;
     if (!this._isFree(next)) return false;
     if (this._open(next)) return true;
@@ -345,6 +363,7 @@ export class FlashLog implements Records {
     }
     this.failed = false;
     this.dirty = false;
+    this.unsavedDrops = 0;
     this._skipped = 0;
     this._loaded = 0;
     this._tail = OPENING_BYTES;
@@ -369,10 +388,12 @@ export class FlashLog implements Records {
     return true;
   }
 
-  private _writeStatus(kind: number, number: number): void {
+  /** The entry stands for `drops` more dropped points. */
+  private _writeStatus(kind: number, number: number, drops: number): void {
     putStatus(this._status, this.state, kind, number);
     const isWritten = this.room >= STATUS_BYTES && this._write(new Uint8Array(this._status.buffer));
     if (isWritten) return;
+    this.unsavedDrops += drops;
     this.dirty = true;
     if (!this.failed) this.openNext();
   }
@@ -385,7 +406,7 @@ export class FlashLog implements Records {
     moveTo(this._head, sequence, at, numberThere);
     const points = applyStatus(this.state, kind, number);
     if (this.waiting === 0) this._headToEnd();
-    if (points > 0) this._writeStatus(kind, this.state.confirmed);
+    if (points > 0) this._writeStatus(kind, this.state.confirmed, points);
   }
 
   // Reading.
@@ -553,6 +574,29 @@ export class FlashLog implements Records {
 
   private _recover(witness: Witness): void {
     const { state, words } = this;
+    const { index, isFound, isRead } = this._scan();
+    const newest = isRead ? state.sequence : 0;
+    // The next header must contain points and drops that flash does not know of.
+    const hasMissing = witness.addTo(state, isRead ? generationOf(words, newest) : 0, isRead);
+    this.dirty = hasMissing || this.lost.unreadable > 0;
+    if (this.dirty || this._isUnread) this._tail = this._size;
+    this.generation = witness.generation;
+    const { full, refused, unreadable } = state;
+    this._atStart = { newest, full, refused, unreadable };
+    if (!isRead && !isFound) {
+      this._anchor(state.sequence, index);
+      this._first = state.confirmed;
+    }
+    this._findHead();
+    this.rewind(state.next, true);
+    if (this.dirty && !this.failed) this.openNext();
+    this.lost.full = state.full - full;
+    this.lost.unreadable += witness.lost + state.unreadable - unreadable;
+  }
+
+  /** Reads the state of the newest sector and its records. `index`: of that sector. */
+  private _scan(): { index: number; isFound: boolean; isRead: boolean } {
+    const { state } = this;
     const index = this._findNewest();
     const isFound = state.sequence > 0;
     this._anchor(state.sequence, index);
@@ -560,6 +604,7 @@ export class FlashLog implements Records {
     this._first = state.next;
     let isRead = isFound && this._load(state.sequence);
     if (isRead) this._replay();
+    else if (isFound) this._isUnread = true;
     while (this._hasHeadless) {
       this._headless = ++state.sequence;
       this._headlessFirst = state.next;
@@ -568,21 +613,46 @@ export class FlashLog implements Records {
       this._tail = this._size;
       isRead = true;
     }
-    // The next header must contain points and drops that flash does not know of.
-    const hasMissing = witness.addTo(state, isRead ? generationOf(words, state.sequence) : 0, isRead);
-    this.dirty = hasMissing || this.lost.unreadable > 0;
-    if (this.dirty) this._tail = this._size;
-    this.generation = witness.generation;
-    const { full, unreadable } = state;
-    if (!isFound && !isRead) {
-      this._anchor(state.sequence, index);
-      this._first = state.confirmed;
-    }
-    this._findHead();
-    this.rewind(state.next, true);
-    this.lost.full = state.full - full;
-    this.lost.unreadable += witness.lost + state.unreadable - unreadable;
-    if (this.dirty && !this.failed) this.openNext();
+    return { index, isFound, isRead };
+  }
+
+  /**
+   * Tries the sectors again, because one could not be read at the start. If the store failed as
+   * well, flash may hold points and drops that the witness does not contain: they are counted, and
+   * points that wait in a sector not seen before count as unreadable. False if nothing can be read.
+   */
+  private _readAgain(): boolean {
+    const { state, _atStart: start } = this;
+    const again = new FlashLog(this._blocks, this._dropOldest);
+    again._scan();
+    const found = again.state;
+    if (found.sequence === 0 && again._isUnread) return false;
+    this._isUnread = false;
+    if (found.sequence <= start.newest) return true;
+    const drops = dropsOf(state);
+    const next = Math.max(state.next, found.next);
+    this._outboxOffset -= next - state.next;
+    state.next = next;
+    applyStatus(state, DONE, found.confirmed);
+    applyStatus(state, UNREADABLE, next);
+    state.full += Math.max(0, found.full - start.full);
+    state.refused += Math.max(0, found.refused - start.refused);
+    state.unreadable += Math.max(0, found.unreadable - start.unreadable);
+    if (found.epoch > state.epoch) Object.assign(state, { epoch: found.epoch, tick: found.tick });
+    state.lastStamp = Math.max(state.lastStamp, found.lastStamp);
+    state.sequence = Math.max(state.sequence, found.sequence);
+    this._anchor(
+      state.sequence,
+      (again._at(found.sequence) / this._size + state.sequence - found.sequence) % this._count,
+    );
+    this._followed = -1;
+    this._freeBehind = -1;
+    this._headless = -1;
+    this._headToEnd();
+    this._cursorToHead();
+    this.dirty = true;
+    this.unsavedDrops += dropsOf(state) - drops;
+    return true;
   }
 
   /** Sets `state.sequence` to the newest sector, or 0 if there is none. Returns its index. */
@@ -594,7 +664,10 @@ export class FlashLog implements Records {
     let foreign = 0;
     // From last to first: most headers are older than one already seen and need no checksum.
     for (let i = this._count - 1; i >= 0; i--) {
-      if (!this._read(i * this._size, header)) continue;
+      if (!this._read(i * this._size, header)) {
+        this._isUnread = true;
+        continue;
+      }
       if (isHeader(header) && sequenceOf(header) <= newest) continue;
       const wasBlank = isBlank(this._headerWords);
       if (!this._hasHeader(i * this._size)) foreign += wasBlank ? 0 : 1;

@@ -89,8 +89,8 @@ export class FlashWriter {
     this._witnessTimer?.();
     this._retryTimer = this._witnessTimer = undefined;
     const { failed, dirty } = this._log;
-    if ((!isLast && !failed && !dirty) || this._witness.keep(this._log, this.atRisk, isLast)) return 0;
-    return this.atRisk;
+    if ((!isLast && !failed && !dirty) || this._keep(this.atRisk, isLast)) return 0;
+    return this.atRisk + this._log.unsavedDrops;
   }
 
   /** Forgets all points; false if any remain on flash or in the store. */
@@ -109,14 +109,21 @@ export class FlashWriter {
       this._retryTimer = undefined;
     } else this._retryTimer ??= clock.timer(this._retryDelay, () => this._retry());
     if (!log.failed && !log.dirty) {
-      if (witness.unsaved > 0 || !witness.covers(log, 0)) witness.keep(log, 0);
+      if (witness.unsaved > 0 || !witness.covers(log, 0)) this._keep(0);
     } else if (witness.age >= WITNESS_MS || this.atRisk > witness.unsaved)
-      witness.keep(log, log.failed ? this.atRisk + RESERVE : 0);
+      this._keep(log.failed ? this.atRisk + RESERVE : 0);
     else
       this._witnessTimer ??= clock.timer(WITNESS_MS, () => {
         this._witnessTimer = undefined;
         this.look();
       });
+  }
+
+  /** Saves the witness; false if the store failed. */
+  private _keep(inMemory: number, isLast = false): boolean {
+    if (!this._witness.keep(this._log, inMemory, isLast)) return false;
+    this._log.dropsSaved();
+    return true;
   }
 
   private get _retryDelay(): number {
@@ -168,7 +175,7 @@ export class FlashWriter {
   private _write(from: number, to: number, points: number): boolean {
     const { _ring: ring, _log: log, _witness: witness } = this;
     // Update the witness first: points unknown to it would be lost uncounted with their sector.
-    if (!witness.covers(log, points)) witness.keep(log, witness.unsaved > 0 ? ring.count - ring.onFlash : 0);
+    if (!witness.covers(log, points)) this._keep(witness.unsaved > 0 ? ring.count - ring.onFlash : 0);
     if (!log.append(ring, from, to, ring.first + ring.onFlash)) return false;
     this._tries = 0;
     this._dueAt = 0;

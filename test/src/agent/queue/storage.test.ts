@@ -89,6 +89,20 @@ test("disk and store full for good: stop() returns how many points end with it",
   t.is(await device.stop(), 8);
 });
 
+test("disk and store full for good: stop() also returns the points that were dropped for lack of room", async (t) => {
+  const device = new Device();
+  device.start({ telemetry: { bufferBytes: 1024 } });
+  await device.record(3000);
+  device.blocks.fails = full;
+  device.store.fails = () => true;
+  await device.record(60_000);
+  t.true(device.agent.telemetry.dropped.full > 100);
+  const ended = await device.stop();
+  device.blocks.fails = undefined;
+  device.store.fails = undefined;
+  t.is((await device.lost()) - ended, 0);
+});
+
 test("disk and store full for good: a wake returns how many points end with it", async (t) => {
   const device = new Device();
   device.start();
@@ -294,6 +308,28 @@ for (const [what, fails] of [
     t.true(lost <= 0 && lost >= -16, `${lost}`);
   });
 }
+
+test("counts points that only flash knows of if it cannot be read at the start, because the store failed too", async (t) => {
+  const device = new Device();
+  device.start();
+  await device.record(3000);
+  device.store.fails = () => true;
+  await device.record(30_000);
+  device.gone();
+  device.blocks.fails = () => true;
+  device.start();
+  await device.record(2000);
+  device.store.fails = undefined;
+  device.up = true;
+  await device.record(90_000);
+  device.blocks.fails = undefined;
+  await device.record(65_000);
+  t.deepEqual(await device.stop(), 0);
+  t.true(device.arrived.has(device.recorded - 100));
+  t.true((await device.lost()) <= 0);
+  t.true(device.dropped.moteDroppedUnreadable! >= 132, "all that were recorded before");
+  t.deepEqual(device.blocks.violations, []);
+});
 
 test("gives up a sector that can't be read for a minute: its points are counted, the others delivered", async (t) => {
   const device = new Device();

@@ -162,6 +162,11 @@ export class World {
     }
   }
 
+  /** The device has not lost power since it opened the connection. */
+  hasPower(peer: Peer): boolean {
+    return this.powerCycles === this.#powerCycleOf.get(peer);
+  }
+
   /** The other side ended it, or nothing gets through any more. */
   isBroken(peer: Peer): boolean {
     return this.#broken.has(peer) || peer.onData === undefined;
@@ -273,8 +278,7 @@ export class World {
   /** The device gives the connection up by itself. */
   #expectEnd(peer: Peer, withinMs: number, what: string): void {
     this.clock.timer(withinMs, () => {
-      if (!peer.closed && this.powerCycles === this.#powerCycleOf.get(peer))
-        this.onProblem?.(`still open after its deadline: ${what}`);
+      if (!peer.closed && this.hasPower(peer)) this.onProblem?.(`still open after its deadline: ${what}`);
     });
   }
 

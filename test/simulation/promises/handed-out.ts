@@ -166,12 +166,12 @@ export class HandedOut {
   #acknowledge({ body, peer }: SeenRequest): void {
     const number = Number(/"run":(\d+)/.exec(body)?.[1] ?? Number.NaN);
     const run = this.runs[number];
-    const { met, powerCycles, clock } = this.#world;
+    const { met, clock } = this.#world;
     if (!run || met !== "clear") return;
     const at = clock.now();
     clock.timer(HEARD_MS, () => {
       if (this.#storeFailedAt() >= at) run.unkept = true;
-      const whole = !peer.closed && !this.#world.isBroken(peer) && this.#world.powerCycles === powerCycles;
+      const whole = !peer.closed && !this.#world.isBroken(peer) && this.#world.hasPower(peer);
       if (whole) run.acknowledgedAt = Math.min(run.acknowledgedAt, at);
     });
   }

@@ -11,10 +11,15 @@ import type { Host } from "./port.js";
 import { crc32 } from "./wire/crypto/crc32.js";
 import { type Json, parseJson } from "./wire/text/json.js";
 
+/** The part of a host that stored values need. */
+export type StoreHost = Pick<Host, "store" | "encode" | "decode" | "log">;
+
 const FORMAT = 1;
 /** JSON white space: space, tab, line feed, return. Each encodes two bits. */
 const WHITE_SPACE = [0x20, 0x09, 0x0a, 0x0d];
 const SUM_BYTES = 16;
+/** Of a value, as the port allows. */
+const MAX_BYTES = 4000;
 /** Values without which a device is unreachable: stored twice, up to this size. */
 const VITAL = ["token", "wifi", "site"];
 const VITAL_BYTES = 512;
@@ -26,7 +31,7 @@ const VITAL_BYTES = 512;
 const copyKey = (key: string): string => `${key}-old`;
 
 /** The JSON value of `key`; undefined if missing, damaged or of another format. */
-export const readStored = (host: Host, key: string): Json | undefined => {
+export const readStored = (host: StoreHost, key: string): Json | undefined => {
   const bytes = host.store.get(key);
   const value = bytes && parse(host, bytes);
   if (value !== undefined) return value;
@@ -46,19 +51,22 @@ export const readStored = (host: Host, key: string): Json | undefined => {
 /**
  * Like `readStored`, but instead of another version's value returns the last one of this format.
  */
-export const readOwn = (host: Host, key: string): Json | undefined => {
+export const readOwn = (host: StoreHost, key: string): Json | undefined => {
   const found = readStored(host, key);
   return found === undefined && host.store.get(key) ? readStored(host, copyKey(key)) : found;
 };
 
-/** Replaces the value of `key`; false if storing failed. `quiet`: do not log the failure again. */
-export const writeStored = (host: Host, key: string, value: unknown, quiet = false): boolean => {
+/**
+ * Replaces the value of `key`. False if storing failed, or if the value is too large. `quiet`: do not
+ * log the failure.
+ */
+export const writeStored = (host: StoreHost, key: string, value: unknown, quiet = false): boolean => {
   const { store } = host;
   const bytes = withChecksum(host.encode(String.fromCharCode(FORMAT) + JSON.stringify(value)));
   const before = store.get(key);
   const isOthers = before !== undefined && before[0] !== FORMAT;
   if (isOthers) store.set(copyKey(key), before);
-  const kept = store.set(key, bytes);
+  const kept = bytes.length <= MAX_BYTES && store.set(key, bytes);
   if (!kept && !quiet) host.log("error", `could not store the value "${key}"`);
   if (!kept || isOthers || !VITAL.includes(key)) return kept;
   if (bytes.length <= VITAL_BYTES) store.set(copyKey(key), bytes);
@@ -67,13 +75,13 @@ export const writeStored = (host: Host, key: string, value: unknown, quiet = fal
 };
 
 /** Deletes the value and its copy; false if the store keeps one. */
-export const forgetStored = (host: Host, key: string): boolean => {
+export const forgetStored = (host: StoreHost, key: string): boolean => {
   // Delete the copy first, so that it cannot replace the value.
   const gone = !host.store.get(copyKey(key)) || host.store.delete(copyKey(key));
   return host.store.delete(key) && gone;
 };
 
-const parse = (host: Host, bytes: Uint8Array): Json | undefined => {
+const parse = (host: StoreHost, bytes: Uint8Array): Json | undefined => {
   const text = bytes[0] === FORMAT && isIntact(bytes) ? host.decode(bytes.subarray(1)) : undefined;
   const parsed = text === undefined ? undefined : parseJson(text);
   return parsed?.ok ? parsed.value : undefined;

@@ -32,17 +32,17 @@ export type Keeper = Pick<Host, "store" | "digest" | "encode" | "decode" | "log"
  * Finishes what a power loss left half done: a reset, by `complete`, and a change. To be called at each start, before anything is read. What a
  * reset is to forget must neither be read nor written before.
  */
-export const finishInterrupted = (keeper: Keeper, complete: () => void): void => {
-  noteNetwork(keeper as Host);
-  if (keeper.store.get(RESET)) complete();
-  finish(keeper);
+export const finishInterrupted = (host: Keeper, complete: () => void): void => {
+  noteNetwork(host);
+  if (host.store.get(RESET)) complete();
+  finish(host);
 };
 
 /**
  * Marks the Wi-Fi in `site`, which a reset leaves: over http, secrets are bound to that Wi-Fi, and the next owner's
  * Wi-Fi must not get them.
  */
-const noteNetwork = (host: Host): void => {
+const noteNetwork = (host: Keeper): void => {
   const network = markOf(host, members(readStored(host, WIFI)));
   const site = readStored(host, SITE);
   const before = isObject(site) ? site : { bound: true };
@@ -50,24 +50,24 @@ const noteNetwork = (host: Host): void => {
 };
 
 /** Undefined without a Wi-Fi that can have been joined. */
-const markOf = (host: Host, { ssid, password }: Values): string | undefined => {
+const markOf = (host: Keeper, { ssid, password }: Values): string | undefined => {
   if (checkNetwork(ssid, password)) return undefined;
   const digest = host.digest("SHA256");
   digest?.write(host.encode(JSON.stringify([ssid, password])));
   return digest ? toHex(digest.close()).slice(0, MARK_DIGITS) : "unknown";
 };
 
-const finish = (keeper: Keeper): void => {
-  const change = readStored(keeper as Host, CHANGE);
-  if (isObject(change)) apply(keeper as Host, change);
-  bindAnew(keeper as Host);
+const finish = (host: Keeper): void => {
+  const change = readStored(host, CHANGE);
+  if (isObject(change)) apply(host, change);
+  bindAnew(host);
 };
 
 /**
  * An image that knows of no bindings may have kept another CA for a token of ours: what it kept is bound by the next
  * agent, as all that is older. The tokens come first, so that a power loss between has it done once more.
  */
-const bindAnew = (host: Host): void => {
+const bindAnew = (host: Keeper): void => {
   const site = readStored(host, SITE);
   if (!isObject(site) || site.bound === true) return;
   for (const key of TOKENS) {
@@ -82,8 +82,7 @@ const bindAnew = (host: Host): void => {
  * The stored settings. Includes the token only if it belongs to the stored base URL or `url` and
  * was given: a provisioned token has a name beside it, and the agent finds it by itself.
  */
-export const readStoredSettings = (keeper: Keeper, url?: string): Before => {
-  const host = keeper as Host;
+export const readStoredSettings = (host: Keeper, url?: string): Before => {
   const wifi = members(readStored(host, WIFI));
   const site = members(readStored(host, SITE));
   const token = members(readStored(host, TOKEN));
@@ -107,12 +106,11 @@ export const readStoredSettings = (keeper: Keeper, url?: string): Before => {
  * Replaces the settings with `values`. Unless `isSame`, replaces the token too, with the given one
  * or the one provisioned during the check. False, with nothing changed, if that failed.
  */
-export const keep = (keeper: Keeper, values: Values, isSame: boolean): boolean => {
-  const host = keeper as Host;
+export const keep = (host: Keeper, values: Values, isSame: boolean): boolean => {
   const { ssid, password, url, ca, key, secret, token } = values;
   const got = readStored(host, fresh(TOKEN));
   const given = token === undefined ? got : { url: addressOf(url), token };
-  const before = storedWifi(keeper);
+  const before = storedWifi(host);
   // A new Wi-Fi may mean a new owner.
   const second = before.ssid === ssid ? before.second : undefined;
   const change = {
@@ -121,43 +119,42 @@ export const keep = (keeper: Keeper, values: Values, isSame: boolean): boolean =
     token: isSame ? undefined : given,
   };
   if (!writeStored(host, CHANGE, change)) return false;
-  finish(keeper);
+  finish(host);
   return true;
 };
 
 type AccessPoint = Pick<Values, "ssid" | "password">;
 
 /** Stores another first Wi-Fi beside the second, in one write; false if that failed. */
-export const keepWifi = (keeper: Keeper, { ssid, password }: AccessPoint): boolean => {
-  const { second } = storedWifi(keeper);
-  const isKept = writeStored(keeper as Host, WIFI, { ssid, ...(password && { password }), second });
-  if (isKept) noteNetwork(keeper as Host);
+export const keepWifi = (host: Keeper, { ssid, password }: AccessPoint): boolean => {
+  const { second } = storedWifi(host);
+  const isKept = writeStored(host, WIFI, { ssid, ...(password && { password }), second });
+  if (isKept) noteNetwork(host);
   return isKept;
 };
 
 /** Stores another second Wi-Fi, or none, beside the first, in one write; false if that failed. */
-export const keepSecond = (keeper: Keeper, second: AccessPoint | undefined): boolean => {
-  return writeStored(keeper as Host, WIFI, { ...storedWifi(keeper), second: second ?? null });
+export const keepSecond = (host: Keeper, second: AccessPoint | undefined): boolean => {
+  return writeStored(host, WIFI, { ...storedWifi(host), second: second ?? null });
 };
 
 /** The access token in use, given or provisioned; undefined if there is none. */
-export const storedToken = (keeper: Keeper): string | undefined =>
-  members(readStored(keeper as Host, TOKEN)).token;
+export const storedToken = (host: Keeper): string | undefined => members(readStored(host, TOKEN)).token;
 
 /** The stored second Wi-Fi; null: none, regardless of built-in ones. */
-export const storedSecond = (keeper: Keeper): AccessPoint | null | undefined => {
-  const { second } = storedWifi(keeper);
+export const storedSecond = (host: Keeper): AccessPoint | null | undefined => {
+  const { second } = storedWifi(host);
   if (!isObject(second)) return second === null ? null : undefined;
   const { ssid, password } = second as AccessPoint;
   return checkNetwork(ssid, password) ? undefined : { ssid, password };
 };
 
-const storedWifi = (keeper: Keeper): JsonObject => {
-  const wifi = readStored(keeper as Host, WIFI);
+const storedWifi = (host: Keeper): JsonObject => {
+  const wifi = readStored(host, WIFI);
   return isObject(wifi) ? wifi : {};
 };
 
-const apply = (host: Host, { wifi, site, token }: JsonObject): void => {
+const apply = (host: Keeper, { wifi, site, token }: JsonObject): void => {
   if (isObject(wifi) && !writeStored(host, WIFI, wifi)) return;
   if (isObject(site) && !writeStored(host, SITE, site)) return;
   if (isObject(token)) {
@@ -172,7 +169,7 @@ const apply = (host: Host, { wifi, site, token }: JsonObject): void => {
  * Forgets the token that an earlier check provisioned, unless `values` are the ones that it was checked with:
  * it belongs to their address, CA, key, secret and Wi-Fi, and to no other visitor's.
  */
-export const keepCheckedTokenFor = (host: Host, values: Values): void => {
+export const keepCheckedTokenFor = (host: Keeper, values: Values): void => {
   const { url, ca, key, secret, ssid, password } = values;
   const digest = host.digest("SHA256");
   digest?.write(host.encode(JSON.stringify([url, ca, key, secret, ssid, password])));

@@ -1,11 +1,11 @@
 // The stored record: the last codes, the starts by reason, and the time of the last publication.
 //
-//    u8 format, then JSON, with the latest code last:
+//    as src/store.ts stores it, with the latest code last:
 //    {"at":MS,"resets":[[REASON,TIMES],...],"errors":[[CODE,TIMES,SECONDS],...]}
-import type { Host } from "../../src/port.js";
+import { readStored, type StoreHost, writeStored } from "../../src/store.js";
+import { isObject, type JsonObject } from "../../src/wire/text/json.js";
 
 const KEY = "health";
-const FORMAT = 1;
 const MOST_CODES = 16;
 const MOST_REASONS = 16;
 /** Maximum length of a code or reason. */
@@ -21,24 +21,17 @@ export interface Noted {
   at: number;
 }
 
-type Store = Pick<Host, "store" | "encode" | "decode">;
-
 export class HealthRecord {
-  private readonly _host: Store;
+  private readonly _host: StoreHost;
   /** Time of the last publication, ms since 1970; 0: unknown. */
   publishedAt = 0;
   resets: [reason: string, times: number][] = [];
   errors: Noted[] = [];
 
-  constructor(host: Store) {
+  constructor(host: StoreHost) {
     this._host = host;
-    const bytes = host.store.get(KEY);
-    const text = bytes?.[0] === FORMAT ? host.decode(bytes.subarray(1)) : undefined;
-    try {
-      if (text !== undefined) this._read(JSON.parse(text));
-    } catch {
-      // Starts afresh, because a damaged record is useless.
-    }
+    const stored = readStored(host, KEY);
+    if (isObject(stored)) this._read(stored);
   }
 
   /** True if the code is not among the sixteen, which justifies a write. */
@@ -62,14 +55,10 @@ export class HealthRecord {
   keep(): boolean {
     const { publishedAt, resets, errors } = this;
     const rows = errors.map(({ code, times, at }) => [code, times, at]);
-    const text = this._host.encode(JSON.stringify({ at: publishedAt, resets, errors: rows }));
-    const bytes = new Uint8Array(text.length + 1);
-    bytes[0] = FORMAT;
-    bytes.set(text, 1);
-    return this._host.store.set(KEY, bytes);
+    return writeStored(this._host, KEY, { at: publishedAt, resets, errors: rows }, true);
   }
 
-  private _read({ at, resets, errors }: { at: unknown; resets: unknown; errors: unknown }): void {
+  private _read({ at, resets, errors }: JsonObject): void {
     this.publishedAt = count(at);
     for (const [name, times] of rows(resets, MOST_REASONS)) this.resets.push([name, count(times)]);
     for (const [code, times, seen] of rows(errors, MOST_CODES))

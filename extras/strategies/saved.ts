@@ -1,18 +1,17 @@
-// What outlives a deep sleep and a power loss: a format number, then JSON, in the host's store:
+// State that survives deep sleep and power loss, as src/store.ts stores it:
 //
 //   [1767225600000,[["temperature",21.5,21.6,30000,0,0,0,0,0],["power",null,3,null,12,4000,1.5,3,2.25]]]
 //
-// The wall clock or null; of each key the value last reported, the last value, ms since that report, and of its window the count, ms
-// left, min, max and mean.
+// First the wall clock or null. Then a row per key: the value last reported, the last value, ms since
+// that report, and the window's count, ms left, minimum, maximum and mean.
 import type { Host } from "../../src/port.js";
+import { readStored, type StoreHost, writeStored } from "../../src/store.js";
+import { parseJson } from "../../src/wire/text/json.js";
 import type { Comparable, Track } from "./track.js";
 
-export type SavedHost = Pick<Host, "clock" | "store" | "encode" | "decode">;
+export type SavedHost = StoreHost & Pick<Host, "clock">;
 
 const KEY = "strategies";
-const FORMAT = 1;
-/** Maximum size of a stored value. */
-const LIMIT = 4000;
 const NUMBERS_FROM = 4;
 const ROW = 9;
 
@@ -26,22 +25,15 @@ export const save = (host: SavedHost, tracks: Iterable<Track>): boolean => {
   });
   // Without strategies, a wake writes nothing.
   if (rows.length === 0) return host.store.get(KEY) === undefined || host.store.delete(KEY);
-  const text = host.encode(JSON.stringify([host.clock.wall() ?? null, rows]));
-  if (text.length >= LIMIT) {
-    host.store.delete(KEY);
-    return false;
-  }
-  const bytes = new Uint8Array(text.length + 1);
-  bytes[0] = FORMAT;
-  bytes.set(text, 1);
-  return host.store.set(KEY, bytes);
+  if (writeStored(host, KEY, [host.clock.wall() ?? null, rows], true)) return true;
+  // An old state would be worse than none.
+  host.store.delete(KEY);
+  return false;
 };
 
 /** Restores the tracks. */
 export const restore = (host: SavedHost, tracks: ReadonlyMap<string, Track>): void => {
-  const bytes = host.store.get(KEY);
-  if (!bytes) return;
-  const saved = bytes[0] === FORMAT ? parse(host.decode(bytes.subarray(1))) : undefined;
+  const saved = readStored(host, KEY);
   if (!Array.isArray(saved) || !Array.isArray(saved[1])) return;
   const wall = host.clock.wall();
   // If the duration of the sleep is unknown, it counts as zero: reports are late, but nothing is
@@ -49,7 +41,8 @@ export const restore = (host: SavedHost, tracks: ReadonlyMap<string, Track>): vo
   const slept = typeof saved[0] === "number" && wall !== undefined ? Math.max(0, wall - saved[0]) : 0;
   const now = host.clock.now();
   for (const row of saved[1]) {
-    const track = Array.isArray(row) && row.length === ROW ? tracks.get(row[0]) : undefined;
+    if (!Array.isArray(row) || row.length !== ROW) continue;
+    const track = tracks.get(row[0] as string);
     if (track && row.slice(NUMBERS_FROM).every(Number.isFinite)) fill(track, row, now, slept);
   }
 };
@@ -71,13 +64,5 @@ const fill = (track: Track, row: unknown[], now: number, slept: number): void =>
 
 const comparableOf = (value: unknown): Comparable => {
   if (typeof value === "number") return value;
-  return typeof value === "string" && parse(value) !== undefined ? value : undefined;
-};
-
-const parse = (text: string | undefined): unknown => {
-  try {
-    return JSON.parse(text ?? "");
-  } catch {
-    return undefined;
-  }
+  return typeof value === "string" && parseJson(value).ok ? value : undefined;
 };

@@ -11,8 +11,8 @@ import { type Authority, endOf, sha256 } from "./authority.js";
 const STATE = "trust";
 const COPY = "trust-copy";
 const slotKey = (slot: number): string => `${STATE}-${slot}`;
-/** Bytes of a value in the store, of which its format takes one. */
-const MOST_BYTES = 3999;
+/** Bytes of a value in the store, without its format and checksum. */
+const MOST_BYTES = 3983;
 
 /** Earlier images read the same record, so that they honor the drops after a rollback. */
 export interface TrustState {
@@ -102,7 +102,7 @@ const findStored = (keeper: Keeper): Stored | undefined => {
 
 const readBoth = (keeper: Keeper): (Stored | undefined)[] =>
   [STATE, COPY].map((key) => {
-    const found = readOwn(keeper as Host, key);
+    const found = readOwn(keeper, key);
     return isObject(found) ? toStored(found) : undefined;
   });
 
@@ -138,8 +138,8 @@ const writeBoth = (keeper: Keeper, state: TrustState): boolean => {
   const [before, copy] = readBoth(keeper);
   const generation = Math.max(before?.generation ?? 0, copy?.generation ?? 0) + 1;
   const value = { ...state, generation };
-  if (!writeStored(keeper as Host, STATE, value)) return false;
-  writeStored(keeper as Host, COPY, value);
+  if (!writeStored(keeper, STATE, value)) return false;
+  writeStored(keeper, COPY, value);
   return true;
 };
 

@@ -699,6 +699,21 @@ test("a stored value of another format, cut or made up is taken for none", async
     rig.strategies.flush();
     t.is(rig.taken()[0]?.win_count, 1);
   }
+  // The first is empty; the next ones have no JSON, another format, or half of their checksum.
+  const damaged =
+    'warn: stored value "strategies" is damaged or has an unknown format: ignored until it is replaced';
+  t.deepEqual(rig.lines, Array(5).fill(damaged));
+});
+
+test("a value that an earlier release stored without a checksum is read", async (t) => {
+  const rig = new StrategiesRig({ keys: KEYS, keep: true });
+  rig.strategies.record({ win: 5, band: 1 });
+  rig.taken();
+  const stored = rig.store.get("strategies")!;
+  rig.store.values.set("strategies", stored.subarray(0, stored.length - 16));
+  await rig.off(0, WALL);
+  rig.strategies.flush();
+  t.is(rig.taken()[0]?.win_count, 1);
   t.deepEqual(rig.lines, []);
 });
 

@@ -8,20 +8,9 @@ import { json, loggedIn } from "./logged-in.js";
 const device =
   '{"id":{"entityType":"DEVICE","id":"d-1"},"createdTime":1760000000000,"name":"desk 1","type":"default","label":"kept",' +
   '"deviceProfileId":{"entityType":"DEVICE_PROFILE","id":"p-1"},"firmwareId":null}';
-const page = `{"data":[${device}],"totalPages":1,"totalElements":1,"hasNext":false}`;
 
 nock.disableNetConnect();
 test.afterEach.always(() => nock.cleanAll());
-
-test.serial("a device is found by its name, escaped, and an unknown name is no error", async (t) => {
-  const { operator, platform } = await loggedIn();
-  platform.get("/api/tenant/devices?deviceName=desk+1").reply(200, device, json);
-  t.is((await operator.devices.byName("desk 1"))?.id.id, "d-1");
-  platform
-    .get("/api/tenant/devices?deviceName=none")
-    .reply(404, '{"message":"Requested item wasn\'t found!"}', json);
-  t.is(await operator.devices.byName("none"), undefined);
-});
 
 test.serial("a whole number that JavaScript would round is read to its last digit", async (t) => {
   const { operator, platform } = await loggedIn();
@@ -40,31 +29,6 @@ test.serial("a device is created with a token of one's own, which no error shows
   t.is(error?.message, "POST /api/device: 400 *** is in use");
 });
 
-test.serial("profiles are listed, read, saved and deleted", async (t) => {
-  const { operator, platform } = await loggedIn();
-  const profile = '{"id":{"entityType":"DEVICE_PROFILE","id":"p-1"},"name":"default","default":true}';
-  platform
-    .get("/api/deviceProfiles?pageSize=10&page=0")
-    .reply(200, `{"data":[${profile}],"totalPages":1,"totalElements":1,"hasNext":false}`, json);
-  t.true((await operator.profiles.list({ pageSize: 10 })).data[0]?.default);
-  platform.get("/api/deviceProfile/p-1").reply(200, profile, json);
-  t.is((await operator.profiles.get("p-1")).name, "default");
-  platform.post("/api/deviceProfile", '{"name":"greenhouse","type":"DEFAULT"}').reply(200, profile, json);
-  await operator.profiles.save({ name: "greenhouse", type: "DEFAULT" });
-  platform.delete("/api/deviceProfile/p-1").reply(200);
-  await operator.profiles.delete("p-1");
-  t.true(platform.isDone());
-});
-
-test.serial("a device that does not answer a two-way RPC is a 504", async (t) => {
-  const { operator, platform } = await loggedIn();
-  platform.post("/api/rpc/twoway/d-1").reply(504);
-  const error = await t.throwsAsync(() => operator.rpc.twoWay("d-1", "getStatus"), {
-    instanceOf: OperatorError,
-  });
-  t.is(error.status, 504);
-});
-
 test.serial("credentials are changed, and no error shows the token", async (t) => {
   const { operator, platform } = await loggedIn();
   const changed = { credentialsType: "ACCESS_TOKEN", credentialsId: "T2-secret" };
@@ -77,17 +41,6 @@ test.serial("credentials are changed, and no error shows the token", async (t) =
   t.regex(error.message, /\*\*\* is taken/);
 });
 
-test.serial("persistent RPCs are listed by status and taken back", async (t) => {
-  const { operator, platform } = await loggedIn();
-  platform
-    .get("/api/rpc/persistent/device/d-1?pageSize=100&page=0&rpcStatus=QUEUED")
-    .reply(200, '{"data":[{"status":"QUEUED"}],"totalPages":1,"totalElements":1,"hasNext":false}', json);
-  t.is((await operator.rpc.list("d-1", { rpcStatus: "QUEUED" })).data[0]?.status, "QUEUED");
-  platform.delete("/api/rpc/persistent/r-1").reply(200);
-  await operator.rpc.delete("r-1");
-  t.true(platform.isDone());
-});
-
 test.serial("time series are deleted by their keys", async (t) => {
   const { operator, platform } = await loggedIn();
   platform
@@ -97,68 +50,11 @@ test.serial("time series are deleted by their keys", async (t) => {
   t.true(platform.isDone());
 });
 
-test.serial(
-  "devices are asked for with their latest values, in the words of the platform's query",
-  async (t) => {
-    const { operator, platform } = await loggedIn();
-    const name = { type: "ENTITY_FIELD", key: "name" } as const;
-    const active = { type: "SERVER_ATTRIBUTE", key: "active" } as const;
-    const body = {
-      entityFilter: { type: "entityType", entityType: "DEVICE" },
-      pageLink: {
-        ...{ pageSize: 25, page: 2, textSearch: null, dynamic: false },
-        sortOrder: { key: name, direction: "ASC" },
-      },
-      ...{ entityFields: [name], latestValues: [active], keyFilters: [] },
-    };
-    const data = [
-      {
-        entityId: { entityType: "DEVICE", id: "d-1" },
-        latest: { ENTITY_FIELD: { name: { ts: 1, value: "a" } } },
-      },
-    ];
-    platform
-      .post("/api/entitiesQuery/find", body)
-      .reply(200, { data, totalPages: 3, totalElements: 51, hasNext: false }, json);
-    const found = await operator.entities.devices({
-      ...{ pageSize: 25, page: 2, sort: { key: name, direction: "ASC" } },
-      ...{ entityFields: [name], latestValues: [active] },
-    });
-    t.is(found.totalElements, 51);
-    t.is(found.data[0]?.latest.ENTITY_FIELD?.name?.value, "a");
-  },
-);
-
-test.serial("packages that fit a profile are listed, and means of a range are asked for", async (t) => {
-  const { operator, platform } = await loggedIn();
-  platform.get("/api/otaPackages/p-1/FIRMWARE?pageSize=100&page=0").reply(200, page, json);
-  t.is((await operator.ota.fitting("p-1")).data.length, 1);
-  platform
-    .get("/api/plugins/telemetry/DEVICE/d-1/values/timeseries")
-    .query((query) => query.agg === "AVG" && query.interval === "5000")
-    .reply(200, '{"a":[{"ts":1,"value":2.5}]}', json);
-  const range = { keys: ["a"], startTs: 0, endTs: 10, meanMs: 5_000 };
-  t.deepEqual(await operator.timeSeries.range("d-1", range), { a: [{ ts: 1, value: 2.5 }] });
-});
-
 const entry =
   '{"id":{"entityType":"OTA_PACKAGE","id":"o-1"},"type":"FIRMWARE","title":"desk","version":"2.0.0","hasData":true,' +
   '"checksumAlgorithm":"SHA256","checksum":"2cf24dba","dataSize":5}';
 
 nock.disableNetConnect();
-
-test.serial("packages are read, listed and deleted", async (t) => {
-  const { operator, platform } = await loggedIn();
-  platform.get("/api/otaPackage/info/o-1").reply(200, entry, json);
-  t.is((await operator.ota.get("o-1")).version, "2.0.0");
-  platform
-    .get("/api/otaPackages?pageSize=100&page=0&textSearch=desk")
-    .reply(200, `{"data":[${entry}],"totalPages":1,"totalElements":1,"hasNext":false}`, json);
-  t.is((await operator.ota.list({ textSearch: "desk" })).data.length, 1);
-  platform.delete("/api/otaPackage/o-1").reply(200);
-  await operator.ota.delete("o-1");
-  t.true(platform.isDone());
-});
 
 test.serial(
   "a package on an external host is created with its address and what is known of it",

@@ -1,11 +1,9 @@
 // The operator's calls against the local platform itself, with a device played by hand.
-import { createHash } from "node:crypto";
 import test from "ava";
 import { OperatorError } from "../../../tools/operator/error.js";
 import { Operator } from "../../../tools/operator/operator.js";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
 
-const TOKEN = "desk-token-1";
 let platform: Platform;
 let operator: Operator;
 
@@ -29,19 +27,6 @@ async function made(name: string, token = `${name}-token`): Promise<{ id: string
   return { id: id.id, token };
 }
 
-test("a device is created, found, listed, saved and deleted", async (t) => {
-  const { id } = await made("life");
-  t.is((await operator.devices.byName("life"))?.id.id, id);
-  t.is((await operator.devices.list({ textSearch: "life" })).totalElements, 1);
-  t.is((await operator.devices.credentials(id)).credentialsId, "life-token");
-  const saved = await operator.devices.save({ ...(await operator.devices.get(id)), label: "by hand" });
-  t.is(saved.label, "by hand");
-  await operator.devices.delete(id);
-  t.is(await operator.devices.byName("life"), undefined);
-  const error = await t.throwsAsync(() => operator.devices.get(id), { instanceOf: OperatorError });
-  t.is(error.status, 404);
-});
-
 test("a device of 2,000 keys is read whole, as latest and as a range, and so is a key with a comma", async (t) => {
   const { id } = await made("keys", "keys-token");
   const keys = Array.from({ length: 2_000 }, (_, n) => `sensor-${n}-ü`);
@@ -58,119 +43,6 @@ test("a device of 2,000 keys is read whole, as latest and as a range, and so is 
     keys.map((_, n) => n),
   );
   t.deepEqual(await operator.timeSeries.latest(id, []), {});
-});
-
-test("telemetry of a device is read as latest and as a range", async (t) => {
-  const { id } = await made("series", TOKEN);
-  const points = [
-    { ts: 1_760_000_000_000, values: { temperature: 21.5 } },
-    { ts: 1_760_000_001_000, values: { temperature: 22, note: "007" } },
-  ];
-  t.is(await device(TOKEN, "POST", "telemetry", points), 200);
-  t.deepEqual(await operator.timeSeries.latest(id, ["temperature", "note", "absent"]), {
-    temperature: { ts: 1_760_000_001_000, value: 22 },
-    note: { ts: 1_760_000_001_000, value: 7 },
-  });
-  const range = { keys: ["temperature"], startTs: 1_760_000_000_000, endTs: 1_760_000_001_000 };
-  t.deepEqual((await operator.timeSeries.range(id, range)).temperature, [
-    { ts: 1_760_000_000_000, value: 21.5 },
-  ]);
-  t.deepEqual((await operator.timeSeries.keys(id)).sort(), ["note", "temperature"]);
-});
-
-test("attributes are written, read and deleted by scope", async (t) => {
-  const { id, token } = await made("attributes");
-  await operator.attributes.set(id, "SHARED_SCOPE", { interval: 2, mode: "day" });
-  await device(token, "POST", "attributes", { serial: "A-113" });
-  t.deepEqual(await operator.attributes.get(id, "CLIENT_SCOPE"), { serial: "A-113" });
-  t.deepEqual(await operator.attributes.get(id, "SHARED_SCOPE", ["mode"]), { mode: "day" });
-  await operator.attributes.delete(id, "SHARED_SCOPE", ["mode"]);
-  t.deepEqual(await device(token, "GET", "attributes"), {
-    client: { serial: "A-113" },
-    shared: { interval: 2 },
-  });
-});
-
-test("one-way, two-way and persistent RPCs reach the device, and its answers the operator", async (t) => {
-  const { id, token } = await made("rpc");
-  const calls = [
-    operator.rpc.oneWay(id, "first", { n: 1 }),
-    operator.rpc.twoWay(id, "second", [2]),
-    operator.rpc.persistent(id, "third"),
-  ];
-  const heard: unknown[] = [];
-  while (heard.length < calls.length) {
-    const call = (await device(token, "GET", "rpc?timeout=5000")) as {
-      id: number;
-      method: string;
-      params: unknown;
-    };
-    heard.push([call.method, call.params]);
-    if (call.method !== "first") await device(token, "POST", `rpc/${call.id}`, { done: call.method });
-  }
-  t.deepEqual(heard.sort(), [
-    ["first", { n: 1 }],
-    ["second", [2]],
-    ["third", null],
-  ]);
-  const [none, answer, rpcId] = await Promise.all(calls);
-  t.is(none, undefined);
-  t.deepEqual(answer, { done: "second" });
-  const record = await operator.rpc.get(rpcId as string);
-  t.is(record.status, "SUCCESSFUL");
-  t.deepEqual(record.response, { done: "third" });
-});
-
-test("a device is claimed by the customer with the device's secret, and by no other", async (t) => {
-  const { id, token } = await made("claims");
-  const customer = new Operator({ url: platform.url });
-  await customer.login("customer@thingsboard.org", "customer");
-  await device(token, "POST", "claim", { secretKey: "s-1", durationMs: 60_000 });
-  await customer.devices.claim("claims", "s-1");
-  const owner = (await operator.devices.get(id)).customerId?.id;
-  t.is(owner, (await customer.user()).customerId?.id);
-  await operator.devices.reclaim("claims");
-  t.not((await operator.devices.get(id)).customerId?.id, owner);
-  await device(token, "POST", "claim", { secretKey: "s-2" });
-  const error = await t.throwsAsync(() => customer.devices.claim("claims", "wrong"), {
-    instanceOf: OperatorError,
-  });
-  t.is(error.status, 400);
-});
-
-test("firmware is uploaded, assigned to a device, fetched by it, and taken away", async (t) => {
-  const { id, token } = await made("firmware");
-  const bytes = new TextEncoder().encode("export const firmware = {};");
-  const profile = (await operator.devices.get(id)).deviceProfileId?.id ?? "";
-  const entry = await operator.ota.create({ title: "desk", version: "2.0.0", deviceProfileId: profile });
-  const stored = await operator.ota.upload(entry.id.id, bytes);
-  t.is(stored.checksum, createHash("sha256").update(bytes).digest("hex"));
-  t.is((await operator.ota.list({ textSearch: "desk" })).data[0]?.id.id, entry.id.id);
-  await operator.ota.assign(id, entry.id.id);
-  t.is((await operator.devices.get(id)).firmwareId?.id, entry.id.id);
-  const response = await fetch(`${platform.url}/api/v1/${token}/firmware?title=desk&version=2.0.0`);
-  t.is(await response.text(), "export const firmware = {};");
-  await operator.ota.assign(id, undefined);
-  t.is(await device(token, "GET", "firmware?title=desk&version=2.0.0"), 404);
-  await operator.ota.delete(entry.id.id);
-  const error = await t.throwsAsync(() => operator.ota.get(entry.id.id), { instanceOf: OperatorError });
-  t.is(error.status, 404);
-});
-
-test("firmware is assigned to a profile, and a wrong checksum is refused at the upload", async (t) => {
-  const { id } = await operator.profiles.save({
-    name: "of its own",
-    type: "DEFAULT",
-    transportType: "DEFAULT",
-  });
-  const entry = await operator.ota.create({ title: "other", version: "1", deviceProfileId: id.id });
-  const wrong = { algorithm: "MD5", checksum: "00000000000000000000000000000000" } as const;
-  const refused = operator.ota.upload(entry.id.id, new Uint8Array([1]), wrong);
-  await t.throwsAsync(refused, { instanceOf: OperatorError });
-  await operator.ota.upload(entry.id.id, new Uint8Array([1]));
-  await operator.ota.assignToProfile(id.id, entry.id.id);
-  t.is((await operator.profiles.get(id.id)).firmwareId?.id, entry.id.id);
-  t.true((await operator.profiles.list()).data.some(({ name }) => name === "of its own"));
 });
 
 // What a customer's user reaches: the devices of that customer, by the customer's endpoints.

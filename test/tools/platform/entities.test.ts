@@ -6,8 +6,6 @@ import { TokenBucket } from "../../../tools/platform/core/rate-limits.js";
 import { valueJson } from "../../../tools/platform/core/values.js";
 import { createRig, type Rig, START, TOKEN, VirtualClock } from "./rig.js";
 
-const FAILURE = '{"errorMsg":"Failed to provision device!","status":"FAILURE"}';
-
 function ask(rig: Rig, fields: Record<string, unknown> = {}): string {
   const body = { provisionDeviceKey: "key", provisionDeviceSecret: "secret", ...fields };
   const { status, text } = rig.call("POST", "/api/v1/provision", JSON.stringify(body));
@@ -31,16 +29,6 @@ test(`a new device gets the token it proposed, or a random one`, (t) => {
     rig.core.devices.byName("new")?.attributes.get("SERVER_SCOPE", "provisionState")?.value,
     "provisioned",
   );
-});
-
-test(`a pre-provisioned device gets its own token, once`, (t) => {
-  const rig = createRig();
-  strategy(rig, "CHECK_PRE_PROVISIONED_DEVICES");
-  const own = '{"credentialsValue":"the-device-token","credentialsType":"ACCESS_TOKEN","status":"SUCCESS"}';
-  t.is(ask(rig, { deviceName: "greenhouse-7", token: "proposed" }), own);
-  t.is(ask(rig, { deviceName: "greenhouse-7" }), FAILURE);
-  t.is(ask(rig, { deviceName: "unknown" }), FAILURE);
-  t.is(ask(rig), FAILURE);
 });
 
 test("a profile with certificate chains answers after a long silence, with nothing", (t) => {

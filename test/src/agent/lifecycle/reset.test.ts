@@ -211,25 +211,6 @@ for (const stays of ["wifi", "new-token", "token", "pending", "rpc0", "reset"]) 
   });
 }
 
-test("a reset that a start finds under way is completed before anything is sent", async (t) => {
-  const rig = startRig(t);
-  const first = rig.agent();
-  first.start();
-  await rig.clock.advance(5000);
-  first.telemetry.record({ old: 1 });
-  rig.powerOff();
-  await rig.clock.advance(0);
-  const { credentialsId } = rig.platform.device(NAME).credentials;
-  rig.platform.core.deleteDevice(rig.platform.device(NAME));
-  rig.store.values.set("reset", Uint8Array.of(7));
-  const { length } = rig.platform.seen;
-  rig.agent().start();
-  await rig.clock.advance(10_000);
-  t.false(rig.platform.seen.slice(length).some(({ path }) => path.includes(credentialsId)));
-  t.is(rig.platform.points(rig.platform.device(NAME), "old").length, 0);
-  t.false(rig.store.values.has("reset"));
-});
-
 test("a device that was reset learns that its name is taken, until the operator removes the old device", async (t) => {
   const rig = startRig(t);
   const agent = rig.agent();

@@ -103,23 +103,6 @@ test("with durable false points are on flash after 1 s", async (t) => {
   t.deepEqual(waitingNumbers(rig(again(blocks)).outbox), upTo(10));
 });
 
-test("with durable false never more than 4 KiB of points are in memory only", (t) => {
-  const blocks = flash(8, 4096);
-  const { outbox } = rig(blocks, { durable: false });
-  let [most, inMemory] = [0, 0];
-  for (let n = 0, changes = 0; n < 300; n++) {
-    outbox.append(textOf(n), undefined);
-    inMemory += whole(POINT_HEAD + textOf(n).length);
-    most = Math.max(most, inMemory);
-    if (blocks.changes === changes) continue;
-    changes = blocks.changes;
-    inMemory = 0;
-    t.deepEqual(waitingNumbers(rig(again(blocks)).outbox), upTo(n + 1));
-  }
-  // The point that reaches the limit goes to flash with the others.
-  t.true(most >= 4096 && most < 4096 + POINT_HEAD + 60, `${most}`);
-});
-
 test("what was delivered within the second is never written to flash", async (t) => {
   const blocks = flash(4, 4096);
   const { outbox, host } = rig(blocks, { durable: false });
@@ -153,17 +136,6 @@ test("a batch that is on its way while its points go to flash is forgotten all t
   outbox.append(textOf(10), undefined);
   outbox.confirm(sent);
   t.deepEqual(waitingNumbers(outbox), upTo(11, 6));
-});
-
-test("a batch of points partly on flash and partly in memory is forgotten as a whole", (t) => {
-  const { outbox } = rig(flash(), { durable: false });
-  for (let n = 0; n < 5; n++) outbox.append(textOf(n), undefined);
-  outbox.confirm(outbox.first + 5);
-  for (let n = 5; n < 8; n++) outbox.append(textOf(n), undefined);
-  outbox.sync();
-  for (let n = 8; n < 11; n++) outbox.append(textOf(n), undefined);
-  outbox.confirm(outbox.first + 5);
-  t.deepEqual(waitingNumbers(outbox), [10]);
 });
 
 test("a batch whose points were dropped meanwhile takes no others with it", (t) => {
@@ -288,18 +260,6 @@ test("a header torn at the start is not taken for another format: the points of 
     t.deepEqual(waitingNumbers(rig(again(blocks)).outbox), [...upTo(n - 1), n], `${torn} bytes`);
     t.deepEqual(next.host.lines, [`info: ${n - 1} points are waiting from the previous run`]);
   }
-});
-
-test("whatever the blocks held before they were the outbox's, it starts empty and works", (t) => {
-  fc.assert(
-    fc.property(fc.uint8Array({ minLength: 2048, maxLength: 2048 }), (bytes) => {
-      const blocks = new FakeFlash(2048, 512, bytes);
-      const { outbox } = rig(blocks);
-      for (let n = 0; n < 5; n++) outbox.append(textOf(n), undefined);
-      t.deepEqual(waitingNumbers(rig(again(blocks)).outbox), upTo(5));
-    }),
-    { numRuns: 50 },
-  );
 });
 
 test("blocks full of something else are logged, as points may have been in them; blank ones are not", (t) => {

@@ -125,52 +125,6 @@ test("a two-way RPC handed out on every poll while its answer can't be delivered
   t.deepEqual(text(results), ["1"]);
 });
 
-test("an RPC cut by a power loss while its handler ran is answered OUTCOME_UNKNOWN and does not run again", async (t) => {
-  const rig = startRig(t);
-  let runs = 0;
-  const endless = () => {
-    runs++;
-    return new Promise(() => {});
-  };
-  const first = await started(rig);
-  first.rpc.handle("reboot", endless);
-  const results = rig.platform.rpc(
-    rig.platform.device(NAME),
-    "reboot",
-    { now: true },
-    { timeoutMs: 600_000 },
-  );
-  await rig.clock.advance(1000);
-  t.is(runs, 1);
-  void first.stop();
-  const second = rig.agent();
-  second.rpc.handle("reboot", endless);
-  second.start();
-  await rig.clock.advance(5000);
-  t.is(runs, 1);
-  t.regex(text(results)[0] ?? "", /OUTCOME_UNKNOWN/);
-  await rig.clock.advance(20_000);
-});
-
-test("an answer that was not acknowledged before a restart is the one that is given after it", async (t) => {
-  const rig = startRig(t);
-  rig.platform.fault = ({ method, path }) =>
-    method === "POST" && /\/rpc\/\d+$/.test(path) ? "drop" : undefined;
-  let runs = 0;
-  const first = await started(rig);
-  first.rpc.handle("count", () => ++runs);
-  const results = rig.platform.rpc(rig.platform.device(NAME), "count", null, { timeoutMs: 600_000 });
-  await rig.clock.advance(3000);
-  await first.stop();
-  rig.platform.fault = undefined;
-  const second = rig.agent();
-  second.rpc.handle("count", () => ++runs);
-  second.start();
-  await rig.clock.advance(5000);
-  t.is(runs, 1);
-  t.deepEqual(text(results), ["1"]);
-});
-
 test("the same id with other content is a new RPC: ids begin at 0 again when the platform restarts", async (t) => {
   const rig = startRig(t);
   const agent = await started(rig);

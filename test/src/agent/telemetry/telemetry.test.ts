@@ -10,7 +10,6 @@ import { FakeFlash } from "../../../fakes/flash.js";
 import { fakeHost } from "../../../fakes/host.js";
 import { FakeNet } from "../../../fakes/net.js";
 import { FakePlatform } from "../../../fakes/platform.js";
-import { tokenFor } from "../../../fakes/secret.js";
 import { at } from "../../../fakes/time.js";
 import { TelemetryRig, upTo } from "./rig.js";
 
@@ -40,13 +39,6 @@ test("a batch is full by its bytes too", async (t) => {
   for (let n = 0; n < 5; n++) rig.telemetry.record({ n, text: "x".repeat(100) });
   await rig.host.clock.advance(500);
   t.deepEqual(rig.log, ["POST 3 -> 200"]);
-});
-
-test("what was recorded before the start is delivered", async (t) => {
-  const rig = new TelemetryRig().record(0, 10);
-  rig.start();
-  await rig.empty(2000);
-  t.deepEqual(rig.numbers, upTo(10));
 });
 
 test("a burst of 1,000 points in one tick is 1,000 points with 1,000 time stamps", async (t) => {
@@ -250,37 +242,12 @@ for (const [status, body] of [
   });
 }
 
-test("nothing is dropped as long as all is refused", async (t) => {
-  const rig = new TelemetryRig().record(0, 5).start();
-  rig.answer = () => ({ status: 403, body: "go away" });
-  rig.attributes = () => ({ status: 403, body: "go away" });
-  await rig.host.clock.advance(3_600_000);
-  t.is(rig.outbox.waiting, 5);
-  t.true(rig.log.length < 60, `${rig.log.length} requests in an hour`);
-  t.is(rig.host.lines.filter((line) => line.startsWith("error")).length, 1);
-  rig.answer = () => ({ status: 200 });
-  await rig.empty();
-  t.deepEqual(rig.numbers, upTo(5));
-});
-
 test("404 is a wrong address: all is kept, and it is said once", async (t) => {
   const rig = new TelemetryRig().record(0, 5).start();
   rig.answer = () => ({ status: 404 });
   await rig.host.clock.advance(3_600_000);
   t.is(rig.outbox.waiting, 5);
   t.is(rig.host.lines.filter((line) => line.includes("404")).length, 1);
-});
-
-test("401 keeps all until there is a token that the platform knows", async (t) => {
-  const rig = new TelemetryRig().record(0, 5).start();
-  rig.watcher.unauthorized = () => rig.session.authorize(undefined);
-  rig.answer = () => ({ status: 401 });
-  await rig.host.clock.advance(600_000);
-  t.is(rig.log.length, 1);
-  rig.answer = () => ({ status: 200 });
-  rig.session.authorize(tokenFor(rig.session, "OTHER"));
-  await rig.empty();
-  t.deepEqual(rig.numbers, upTo(5));
 });
 
 test("points wait for the time, and get time stamps of when they were recorded", async (t) => {
@@ -349,18 +316,6 @@ test("an address that is right now and then is reported once an hour", async (t)
   }
   t.deepEqual(rig.numbers, upTo(60));
   t.is(rig.host.lines.filter((line) => line.includes("check the base URL")).length, 2);
-});
-
-test("points on flash are delivered after a restart, drops are counted on", async (t) => {
-  const blocks = new FakeFlash(3 * 512, 512);
-  const first = new TelemetryRig({}, { blocks }).record(0, 100);
-  const lost = 100 - first.outbox.waiting;
-  t.true(lost > 0);
-  const again = new TelemetryRig({}, { blocks: new FakeFlash(3 * 512, 512, blocks.bytes) }).start();
-  await again.empty();
-  await again.host.clock.advance(1000);
-  t.deepEqual(again.numbers, upTo(100, lost));
-  t.deepEqual(again.taken.at(-1)?.values, { moteDroppedFull: lost });
 });
 
 // How much goes in one request after a platform took less, or refused.

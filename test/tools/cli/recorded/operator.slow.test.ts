@@ -99,7 +99,6 @@ test("an RPC is answered, answered with an error, kept by the platform, or not a
   await played;
   await recording.run([...asked, "--no-wait"]);
   await recording.run(["rpc", "list", "pump-1"]);
-  await recording.run(["rpc", "list", "pump-1"], { COLUMNS: "40" });
   const { out } = await recording.run(["rpc", "list", "pump-1", "--json"]);
   const waiting = JSON.parse(out).find(({ status }: { status: string }) => status === "QUEUED").rpcId;
   for (const args of [
@@ -191,11 +190,8 @@ test("attributes and telemetry fit the terminal, and deleting asks", async (t) =
     ts: 1_760_000_000_000,
     values: { temperature: 21.5, note: serial },
   });
-  for (const COLUMNS of ["40", "80"]) {
-    await recording.run(["attributes", "get", "pump-1", "--scope", "client"], { COLUMNS });
-    await recording.run(["telemetry", "pump-1"], { COLUMNS });
-  }
-  await recording.run(["attributes", "get", "pump-1", "--scope", "client", "--wide"], { COLUMNS: "40" });
+  await recording.run(["attributes", "get", "pump-1", "--scope", "client"], { COLUMNS: "80" });
+  await recording.run(["telemetry", "pump-1"], { COLUMNS: "80" });
   await recording.run(["telemetry", "pump-1", "--json"]);
   await recording.run(["attributes", "set", "pump-1", "interval=30", "--json"]);
   await recording.run(["attributes", "delete", "pump-1", "interval"]);
@@ -249,7 +245,6 @@ test("the requests of a device are listed as the local platform saw them, withou
   await ask(rig, "pump-2", "POST", "attributes", { serial: "A-113" });
   await recording.run(["logs", "pump-1"]);
   await recording.run(["logs", "--limit", "1"]);
-  await recording.run(["logs", "pump-1"], { COLUMNS: "40" });
   const { out } = await recording.run(["logs", "pump-1", "--json"]);
   t.notRegex(out, /pump-1-token/);
   await recording.run(["logs", "nothere"]);

@@ -17,13 +17,13 @@ import {
  * `done`: stored; shown for a moment.
  */
 export type State = "closed" | "open" | "checking" | "done";
-type Happening = "open" | "given" | "good" | "bad" | "over" | "close";
+type Trigger = "open" | "given" | "good" | "bad" | "over" | "close";
 
 /**
  * The next state; missing events change nothing. A check in progress continues after the time
  * limit.
  */
-const NEXT: { readonly [S in State]: { readonly [H in Happening]?: State } } = {
+const NEXT: { readonly [S in State]: { readonly [T in Trigger]?: State } } = {
   closed: { open: "open" },
   open: { given: "checking", over: "closed", close: "closed" },
   checking: { good: "done", bad: "open", close: "closed" },
@@ -132,13 +132,13 @@ export class Commissioning {
 
   /** Opens commissioning for 10 minutes. */
   open(): void {
-    if (!this._happens("open")) return;
+    if (!this._transition("open")) return;
     this._isOver = false;
     this._later(this._options.openMs ?? OPEN_MS);
   }
 
   close(): void {
-    this._happens("close");
+    this._transition("close");
   }
 
   /** For entries only. */
@@ -152,7 +152,7 @@ export class Commissioning {
     const wrong = this._findings.map(({ field }) => field);
     entry.given = without(all, wrong);
     if (this._findings.length > 0) this.onChange();
-    else if (this._happens("given")) void this._check(entry, values);
+    else if (this._transition("given")) void this._check(entry, values);
     return true;
   }
 
@@ -169,13 +169,13 @@ export class Commissioning {
     this._stage = "";
     if (!finding) {
       entry.given = without(entry.given, SECRETS);
-      this._happens("good");
+      this._transition("good");
       this._later(DONE_MS);
       return;
     }
     entry.given = without(entry.given, finding.field === "password" ? ["password"] : []);
-    this._happens("bad");
-    if (this._isOver) this._happens("over");
+    this._transition("bad");
+    if (this._isOver) this._transition("over");
   }
 
   private async _tried(values: Values, isSame: boolean): Promise<Finding | undefined> {
@@ -192,13 +192,13 @@ export class Commissioning {
     this._cancel();
     this._cancel = this._options.clock.timer(ms, () => {
       this._isOver = true;
-      this._happens("over");
+      this._transition("over");
     });
   }
 
   /** True if something changed. */
-  private _happens(what: Happening): boolean {
-    const next = NEXT[this._state][what];
+  private _transition(trigger: Trigger): boolean {
+    const next = NEXT[this._state][trigger];
     if (next === undefined) return false;
     const done = this._state === "done";
     this._state = next;

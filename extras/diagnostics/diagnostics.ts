@@ -63,7 +63,7 @@ export class Diagnostics {
     // A wake from sleep is not counted as a start.
     if (lastRun && lastRun.sleptMs === undefined) {
       this._record.started(lastRun.reset);
-      this._keep();
+      this._saveRecord();
     }
     this._tick();
   }
@@ -74,7 +74,7 @@ export class Diagnostics {
     const { full, refused, unreadable } = telemetry.dropped;
     const { roundTrips, retries, malformedAnswers, fetchedTwice } = counters;
     const { resets, errors } = this._record;
-    this._look();
+    this._measureMemory();
     return {
       state,
       upSeconds: Math.floor((this._host.clock.now() - this._began) / 1000),
@@ -128,13 +128,13 @@ export class Diagnostics {
   private _tick(): void {
     this._cancel = this._host.clock.timer(MINUTE_MS, () => {
       this._tick();
-      this._look();
+      this._measureMemory();
       this._publish();
       this._storeIfDue();
     });
   }
 
-  private _look(): void {
+  private _measureMemory(): void {
     const free = this._freeMemory?.();
     if (free !== undefined) this._leastFree = Math.min(this._leastFree ?? free, free);
   }
@@ -147,11 +147,11 @@ export class Diagnostics {
   private _store(): void {
     this._unstored = "";
     this._storedAt = this._host.clock.now();
-    this._keep();
+    this._saveRecord();
   }
 
-  private _keep(): void {
-    if (!this._record.keep())
+  private _saveRecord(): void {
+    if (!this._record.save())
       this._host.log("warn", "diagnostics: could not store the counters; a restart will lose them");
   }
 

@@ -52,7 +52,7 @@ export class HealthRecord {
   }
 
   /** False if the store failed. */
-  keep(): boolean {
+  save(): boolean {
     const { publishedAt, resets, errors } = this;
     const rows = errors.map(({ code, times, at }) => [code, times, at]);
     return writeStored(this._host, KEY, { at: publishedAt, resets, errors: rows }, true);

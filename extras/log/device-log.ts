@@ -110,7 +110,7 @@ export class DeviceLog {
    * Answers `mote.log`, follows the attribute, and records the agent's events. Call once, before
    * `agent.start()`.
    */
-  attend(agent: LogAgent): void {
+  attach(agent: LogAgent): void {
     agent.rpc.handle(METHOD, (params) => this.answer(checkRequest(params), agent.rpc.answerBytes), {
       once: false,
     });

@@ -118,7 +118,7 @@ export class Strategies {
     // sleep.
     this._reportDue();
     this._arm();
-    this._keep();
+    this._save();
     return taken;
   }
 
@@ -126,7 +126,7 @@ export class Strategies {
   flush(): void {
     const now = this._host.clock.now();
     for (const track of this._tracks.values()) if (track.count > 0) this._end(track, now);
-    this._keep();
+    this._save();
   }
 
   /**
@@ -136,7 +136,7 @@ export class Strategies {
   forget(key: string): void {
     const track = this._tracks.get(key);
     if (track) Object.assign(track, { reported: undefined, last: undefined });
-    this._keep();
+    this._save();
   }
 
   /** Ends and records all windows; releases the timer and the attribute. */
@@ -157,7 +157,7 @@ export class Strategies {
     if (why === "") this._apply(all);
     else this._host.log("warn", `shared attribute "${attribute}" is invalid: ${why}`);
     this._arm();
-    this._keep();
+    this._save();
     this._agent.attributes.publish({ [`${attribute}Error`]: why });
   }
 
@@ -224,7 +224,7 @@ export class Strategies {
     return reported;
   }
 
-  private _keep(): void {
+  private _save(): void {
     if (!this._keeps) return;
     const kept = save(this._host, this._tracks.values());
     if (!kept && this._stored)
@@ -249,7 +249,7 @@ export class Strategies {
     this._cancel = clock.timer(Math.max(0, Math.ceil(at - clock.now())), () => {
       this._armedFor = Number.POSITIVE_INFINITY;
       try {
-        if (this._reportDue()) this._keep();
+        if (this._reportDue()) this._save();
       } catch {
         this._host.log("error", "could not record a value that was due by its strategy");
       }

@@ -24,7 +24,7 @@ export interface Renewal {
   /** Of the port, by whom the device trusts at that moment. */
   readonly open: Host["open"];
   /** To be called once, before the agent is started. */
-  attend(agent: TrustAgent): void;
+  attach(agent: TrustAgent): void;
 }
 
 export type RenewTrust = (keeper: Keeper, given: Given) => Renewal;
@@ -34,7 +34,7 @@ export const renewTrust: RenewTrust = (keeper, given) => {
   const trusted = new Trusted(keeper, given);
   return {
     open: (name, port, secure, event) => trusted.opener()(name, port, secure, event),
-    attend(agent) {
+    attach(agent) {
       // Over http nobody is asked for a certificate.
       if (agent.target.secure) new Trust(keeper, trusted, agent);
     },
@@ -73,7 +73,7 @@ class Trust {
   private _isBusy = false;
   private _isAsked = false;
   /** What was announced when the last turn began. */
-  private _judged: unknown;
+  private _examined: unknown;
   /** Paces handshakes: the last turn that might cost one, and how long the next one waits. */
   private _triedAt = Number.NEGATIVE_INFINITY;
   private _patienceMs = RETRY_MS;
@@ -86,7 +86,7 @@ class Trust {
     this._trusted = trusted;
     this._agent = agent;
     agent.attributes.subscribe(KEY, (value) => this._announce(value));
-    agent.on("online", () => this._look());
+    agent.on("online", () => this._proceed());
     this._daily();
   }
 
@@ -98,11 +98,11 @@ class Trust {
   private _announce(value: unknown): void {
     this._announced = value;
     this._refused = undefined;
-    this._look();
+    this._proceed();
   }
 
   /** The platform is there: something may be left to be tried. */
-  private _look(): void {
+  private _proceed(): void {
     if (this._isBusy) {
       this._isAsked = true;
       return;
@@ -116,7 +116,7 @@ class Trust {
 
   private get _isDue(): boolean {
     const isOpen = this._trusted.state.waiting.length > 0 || (this._isNew && this._refused?.isFinal !== true);
-    return isOpen && (this._announced !== this._judged || this._waitMs === 0);
+    return isOpen && (this._announced !== this._examined || this._waitMs === 0);
   }
 
   /** Until a handshake may be tried again. */
@@ -138,7 +138,7 @@ class Trust {
   private async _turn(): Promise<void> {
     do {
       this._isAsked = false;
-      this._judged = this._announced;
+      this._examined = this._announced;
       // What nobody signed must not bring the next handshake forward, nor put it off.
       const isDue = this._waitMs === 0;
       if (isDue) this._pace(2 * this._patienceMs);
@@ -165,7 +165,7 @@ class Trust {
     this._isBusy = false;
     this._cancel();
     const isLeft = this._trusted.state.waiting.length > 0 || this._refused?.isFinal === false;
-    if (isLeft) this._cancel = this._keeper.clock.timer(this._waitMs, () => this._look());
+    if (isLeft) this._cancel = this._keeper.clock.timer(this._waitMs, () => this._proceed());
   }
 
   private async _take(value: unknown, isDue: boolean): Promise<Refused | undefined> {

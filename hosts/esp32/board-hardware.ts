@@ -77,7 +77,7 @@ export interface Machine {
   /** Part of `mote/trust`, if the image has it. */
   readonly renewTrust?: RenewTrust | undefined;
   /** A socket of the port for a connection accepted by a listener of the SDK. */
-  taken(visitor: unknown, event: (what: SocketEvent) => void): Socket;
+  adoptSocket(visitor: unknown, event: (what: SocketEvent) => void): Socket;
   readonly digest: Host["digest"];
   readonly encode: Host["encode"];
   readonly decode: Host["decode"];

@@ -50,7 +50,7 @@ const machine = (renewTrust: RenewTrust | undefined): Machine => {
     trusting: opener,
     authorities: builtIn,
     renewTrust,
-    taken: (visitor, event) => new TcpSocket(visitor as never, 0, event),
+    adoptSocket: (visitor, event) => new TcpSocket(visitor as never, 0, event),
     digest: digester(Digest),
     encode,
     decode,

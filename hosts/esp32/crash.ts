@@ -76,16 +76,16 @@ export class LastWords {
     if (!this._reserve) return;
     this._reserve = undefined;
     try {
-      this._keep(CRASHED, describe(status, exception));
+      this._save(CRASHED, describe(status, exception));
     } catch {}
   }
 
   /** Before a requested restart. */
   restarting(): void {
-    this._keep(RESTARTED, "");
+    this._save(RESTARTED, "");
   }
 
-  private _keep(kind: number, words: string): void {
+  private _save(kind: number, words: string): void {
     const text = this._text.encode(words);
     const record = new Uint8Array(1 + text.length);
     record[0] = kind;

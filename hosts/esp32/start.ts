@@ -9,7 +9,7 @@ import { type Machine, MEMORY, TLS } from "./board-hardware.js";
 import { readConfig, type Settings } from "./config.js";
 import { DeepSleep } from "./deep-sleep.js";
 import { type BoardHost, createHost } from "./host.js";
-import type { Kept, LogKeeper } from "./log/kept-log.js";
+import type { BoardLogging, LogKeeper } from "./log/kept-log.js";
 import { planMemory, SMALLEST } from "./memory-plan.js";
 import { memoryOf, publishHealth } from "./memory-report.js";
 import { misconfigured } from "./misconfigured.js";
@@ -53,7 +53,7 @@ export const startBoard = (
   application: Application,
   { commission, keepLog }: Extras = {},
 ): Agent | undefined => {
-  const { host, kept }: Kept = keepLog ? keepLog(machine, createHost) : { host: createHost(machine) };
+  const { host, kept }: BoardLogging = keepLog ? keepLog(machine, createHost) : { host: createHost(machine) };
   if (machine.idf.mote_image_state() === IMAGE.new)
     host.log(
       "error",
@@ -80,7 +80,7 @@ export const startBoard = (
   return typeof agent === "string" ? misconfigured(host, agent) : agent;
 };
 
-interface Started extends Kept {
+interface Started extends BoardLogging {
   readonly machine: Machine;
 }
 
@@ -125,7 +125,7 @@ const run = (
       made(made) {
         agent = made;
         if (network) joins?.(made, deepSleep ? undefined : wifi, network);
-        attend(made, host, wifi, time, options.baseUrl, deepSleep !== undefined);
+        observeAgent(made, host, wifi, time, options.baseUrl, deepSleep !== undefined);
       },
     },
     application,
@@ -151,7 +151,7 @@ const forDiagnostics = ({ idf }: Machine, host: BoardHost): AppHost["health"] =>
   return { freeMemory: () => host.leastFreeMemory(), memory: () => memoryOf(idf, host) };
 };
 
-const attend = (
+const observeAgent = (
   agent: Agent,
   host: BoardHost,
   wifi: Wifi,

@@ -246,11 +246,11 @@ export class TimeOfDay {
       if (this._trial !== trial) return;
       this._trial = undefined;
       if (!isGood) this._clock.assume(Math.floor(before + this._clock.now() / 1000));
-      else this._keep(seconds);
+      else this._adopt(seconds);
     };
   }
 
-  private _keep(seconds: number): void {
+  private _adopt(seconds: number): void {
     const served = this._at(this._served);
     const isServers = served !== undefined && Math.abs(served - seconds) < DAY_S;
     // The platform's next Date is accepted at once.

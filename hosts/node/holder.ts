@@ -35,16 +35,16 @@ export function thisProcess(): Holder {
 }
 
 /** "alive" and "dead" are proven; "unknown" if the process id is from another scope. */
-export function judge(holder: Holder, me: Holder): "alive" | "dead" | "unknown" {
+export function holderState(holder: Holder, me: Holder): "alive" | "dead" | "unknown" {
   if (holder.boot !== me.boot) {
     // The same machine after a reboot.
     return holder.machine !== "" && holder.machine === me.machine ? "dead" : "unknown";
   }
-  return holder.space !== "" && holder.space === me.space ? look(holder) : "unknown";
+  return holder.space !== "" && holder.space === me.space ? processState(holder) : "unknown";
 }
 
 /** For a process of this machine and container. */
-export function look({ pid, started: then }: Process): "alive" | "dead" | "unknown" {
+export function processState({ pid, started: then }: Process): "alive" | "dead" | "unknown" {
   try {
     process.kill(pid, 0);
   } catch (error) {

@@ -39,12 +39,12 @@ import {
 } from "./files.js";
 import {
   type Holder,
+  holderState,
   holderText,
   identify,
-  judge,
-  look,
   type Process,
   parseHolder,
+  processState,
   thisProcess,
 } from "./holder.js";
 
@@ -125,7 +125,7 @@ export class Lease implements Fence {
     this.#path = path;
     if (path === undefined) return;
     OPEN.add(path);
-    this.#timer = setInterval(() => this.#look(), ANSWER_MS).unref();
+    this.#timer = setInterval(() => this.#checkHolder(), ANSWER_MS).unref();
   }
 
   /**
@@ -249,7 +249,7 @@ export class Lease implements Fence {
   }
 
   /** Answers questions and notices a takeover. */
-  #look(): void {
+  #checkHolder(): void {
     try {
       const at = mtime(this.#path ?? "");
       if (at !== undefined) {
@@ -310,7 +310,7 @@ function* settle(
   const { pid } = holder;
   if (OPEN.has(path) && holderText(holder) === holderText(me))
     throw new LockedError(`${stateDir} is in use by another host of this process`);
-  const verdict = judge(holder, me);
+  const verdict = holderState(holder, me);
   if (verdict === "dead") return "free";
   if (verdict === "alive") throw new LockedError(`${stateDir} is in use by process ${pid}`);
   utimesSync(path, ASKED, ASKED);
@@ -388,7 +388,7 @@ function refuseOldLock(stateDir: string, kind: Kind, me: Holder): void {
   const bytes = readIfThere(path);
   if (!bytes) return;
   const [, pid, boot, started] = /"pid":(\d+),"since":"([^/"]*)\/(\d+)"/.exec(bytes.toString()) ?? [];
-  if (started && boot === me.boot && look({ pid: Number(pid), started }) === "alive")
+  if (started && boot === me.boot && processState({ pid: Number(pid), started }) === "alive")
     throw new LockedError(`${stateDir} is in use by process ${pid}`);
   rmSync(path, { force: true });
 }
@@ -408,7 +408,7 @@ async function drive<T>(steps: Generator<number, T, void>, stop: AbortSignal | u
 async function outlive(worker: Process): Promise<void> {
   const tries = WORKER_MS / LOOK_MS;
   for (let n = 0; n < 2 * tries; n++) {
-    const state = look(worker);
+    const state = processState(worker);
     if (state === "dead") return;
     // Without its start time, the process may be another one: the lease of the host decides.
     if (n === tries && state === "unknown") return;

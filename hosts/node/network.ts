@@ -1,7 +1,7 @@
 import { networkInterfaces } from "node:os";
 import type { Clock } from "../../src/port.js";
 
-const LOOK_MS = 5000;
+const CHECK_MS = 5000;
 
 /** Declared without Node's types, because importers of the host may lack them. */
 type Interfaces = () => Readonly<
@@ -19,7 +19,7 @@ export function watchNetwork(
 ): () => void {
   let known = addresses(interfaces);
   let cancel: () => void = () => {};
-  const look = (): void => {
+  const check = (): void => {
     const now = addresses(interfaces);
     const isNew = now.some((address) => !known.includes(address));
     known = now;
@@ -27,7 +27,7 @@ export function watchNetwork(
     if (isNew) returned();
   };
   const again = (): void => {
-    cancel = clock.timer(LOOK_MS, look);
+    cancel = clock.timer(CHECK_MS, check);
   };
   again();
   return () => cancel();

@@ -30,7 +30,7 @@ export function prepareStart(stateDir: string, fence: Fence, onFallback: OnFallb
     const before = reverted(boot);
     if (before) {
       onFallback(boot.active, "failed");
-      boot = keep(stateDir, before, fence);
+      boot = storeBoot(stateDir, before, fence);
     }
   }
   // At most twice: the active slot, then the other.
@@ -45,7 +45,7 @@ export function prepareStart(stateDir: string, fence: Fence, onFallback: OnFallb
       state: "confirmed",
       started: false,
     };
-    boot = other.images[other.active] && keep(stateDir, other, fence);
+    boot = other.images[other.active] && storeBoot(stateDir, other, fence);
   }
   return undefined;
 }
@@ -53,15 +53,15 @@ export function prepareStart(stateDir: string, fence: Fence, onFallback: OnFallb
 /** The worker was stopped on request: a pending image gets another start. */
 export function forgetStart(stateDir: string, fence: Fence): void {
   const boot = readBoot(stateDir);
-  if (boot?.state === "pending" && boot.started) keep(stateDir, { ...boot, started: false }, fence);
+  if (boot?.state === "pending" && boot.started) storeBoot(stateDir, { ...boot, started: false }, fence);
 }
 
 function begin(stateDir: string, boot: Boot, path: string, sha256: string, fence: Fence): Start {
-  if (boot.state === "pending") keep(stateDir, { ...boot, started: true }, fence);
+  if (boot.state === "pending") storeBoot(stateDir, { ...boot, started: true }, fence);
   return { path, slot: boot.active, state: boot.state, sha256 };
 }
 
-function keep(stateDir: string, boot: Boot, fence: Fence): Boot {
+function storeBoot(stateDir: string, boot: Boot, fence: Fence): Boot {
   writeBoot(stateDir, boot, fence);
   return boot;
 }

@@ -4,8 +4,8 @@ import { appHostOf } from "./app-host.js";
 import type { AppHost } from "./application.js";
 
 /** A part beside the agent, such as the kept log. Attends the agent before the application does. */
-export interface Attendant {
-  attend(agent: Agent): void;
+export interface AgentExtra {
+  attach(agent: Agent): void;
 }
 
 /** A machine, as far as its device needs it. */
@@ -15,7 +15,7 @@ export interface Machine {
   readonly options: AgentOptions;
   readonly recovery: Recovery;
   /** Beside the agent, as far as the machine has them. */
-  readonly extras: readonly (Attendant | undefined)[];
+  readonly extras: readonly (AgentExtra | undefined)[];
   readonly settings: AppHost["settings"];
   readonly health: AppHost["health"];
   /** Called when the agent is made, before the application is set up. */
@@ -41,8 +41,8 @@ export const assemble = <Sample>(
     recovery.close();
     return agent;
   }
-  recovery.attend(agent);
-  for (const extra of extras) extra?.attend(agent);
+  recovery.attach(agent);
+  for (const extra of extras) extra?.attach(agent);
   made?.(agent);
   const sample = recovery.active ? undefined : application(agent, appHostOf(host, settings, health));
   return { agent, sample };

@@ -103,7 +103,7 @@ export class Core implements SessionWatcher {
   start(): void {
     this.wanted = true;
     if (this._ending) return;
-    this._wake();
+    this._startSession();
     this.outbox.patienceMs = this.cycling ? WAKE_PATIENCE_MS : PATIENCE_MS;
     this.outbox.sync();
     if (!this.firmware) rejectUnmanagedImage(this.host);
@@ -143,7 +143,7 @@ export class Core implements SessionWatcher {
   /**
    * Starts the provisioning loop only, for `read`, `call` and `claim` before the first `start()`.
    */
-  private _wake(): void {
+  private _startSession(): void {
     if (this.session.running) return;
     this._stopped = false;
     this.session.start();
@@ -157,7 +157,7 @@ export class Core implements SessionWatcher {
   // Implements SessionWatcher.
 
   asked(): void {
-    if (!this._stopped) this._wake();
+    if (!this._stopped) this._startSession();
   }
 
   dated(ms: Timestamp<"server">): void {

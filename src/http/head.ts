@@ -54,7 +54,7 @@ export class Head {
   /** HTTP/1.0 closes the connection by default. */
   private _old = false;
   /** The Connection header; "close" takes precedence. */
-  private _keep: boolean | undefined;
+  private _keepAlive: boolean | undefined;
 
   /** Clears everything but the status, before each head and after a 1xx. */
   clear(): void {
@@ -64,7 +64,7 @@ export class Head {
     this.file?.clear();
     this._retryMs = undefined;
     this._retryDate = undefined;
-    this._keep = undefined;
+    this._keepAlive = undefined;
   }
 
   /**
@@ -133,7 +133,7 @@ export class Head {
    * same, and it would be read as the next answer.
    */
   get keeps(): boolean {
-    return this.status !== 204 && this.status !== 304 && (this._keep ?? !this._old);
+    return this.status !== 204 && this.status !== 304 && (this._keepAlive ?? !this._old);
   }
 
   /** Retry-After in ms, at most 1 h. A date in it counts from the answer's own Date. */
@@ -159,18 +159,18 @@ export class Head {
 
   private _takeConnection(bytes: Uint8Array, from: number, to: number, cut: boolean): void {
     // A truncated value may contain "close".
-    if (cut) this._keep = false;
+    if (cut) this._keepAlive = false;
     // The usual value is a single keep-alive.
     let at = to;
-    if (isText(bytes, from, to, KEEP_ALIVE)) this._keep ??= true;
+    if (isText(bytes, from, to, KEEP_ALIVE)) this._keepAlive ??= true;
     else at = from;
     while (at < to) {
       let comma = at;
       while (comma < to && bytes[comma] !== COMMA) comma++;
       const begin = skipBlanks(bytes, at, comma);
       const end = trimBlanks(bytes, begin, comma);
-      if (isText(bytes, begin, end, CLOSE)) this._keep = false;
-      else if (isText(bytes, begin, end, KEEP_ALIVE)) this._keep ??= true;
+      if (isText(bytes, begin, end, CLOSE)) this._keepAlive = false;
+      else if (isText(bytes, begin, end, KEEP_ALIVE)) this._keepAlive ??= true;
       at = comma + 1;
     }
   }

@@ -46,11 +46,11 @@ export class Backoff {
  * result of `grown`.
  */
 export const delay = (host: Pick<Host, "random">, grownMs: number, longestMs: number, tookMs = 0): number => {
-  const share = random01(host);
+  const fraction = random24(host);
   const ms =
     grownMs >= 2 * longestMs
-      ? longestMs * (0.9 + 0.2 * share)
-      : Math.min(longestMs, Math.max(grownMs, tookMs)) * share;
+      ? longestMs * (0.9 + 0.2 * fraction)
+      : Math.min(longestMs, Math.max(grownMs, tookMs)) * fraction;
   return Math.max(MIN_MS, Math.round(ms));
 };
 
@@ -59,7 +59,7 @@ export const grown = (grownMs: number, longestMs: number): number =>
   grownMs >= 2 * longestMs ? grownMs : grownMs * 2;
 
 /** A random number from 0 to 1 (exclusive), with 24 bits. */
-const random01 = (host: Pick<Host, "random">): number => {
+const random24 = (host: Pick<Host, "random">): number => {
   // Calls are rare, so the buffer is not kept.
   const bytes = new Uint8Array(4);
   host.random(bytes);
@@ -67,7 +67,7 @@ const random01 = (host: Pick<Host, "random">): number => {
 };
 
 /** A random number from 0 to 1 (exclusive), with 16 bits. */
-export const share = (host: Pick<Host, "random">): number => {
+export const random01 = (host: Pick<Host, "random">): number => {
   const bytes = new Uint8Array(2);
   host.random(bytes);
   return ((bytes[0] as number) * 256 + (bytes[1] as number)) / 65_536;

@@ -31,7 +31,7 @@ export class Loop extends Signal {
   private readonly _name: string;
   private readonly _job: Job;
   private _state: "over" | "busy" | "resting" | "failed" = "over";
-  /** Cancels the wake-up timer. */
+  /** Cancels the timer. */
   private _cancel: (() => void) | undefined;
   private _onEnd: (() => void) | undefined;
 
@@ -61,7 +61,7 @@ export class Loop extends Signal {
   }
 
   override notify(): void {
-    if (this.resting || (this._state === "failed" && !this._session.running)) this._wakeUp();
+    if (this.resting || (this._state === "failed" && !this._session.running)) this._resume();
     else super.notify();
   }
 
@@ -111,10 +111,10 @@ export class Loop extends Signal {
 
   private _rest(state: "resting" | "failed", ms: Wait): void {
     this._state = state;
-    if (ms !== undefined) this._cancel = this._session.host.clock.timer(ms, () => this._wakeUp());
+    if (ms !== undefined) this._cancel = this._session.host.clock.timer(ms, () => this._resume());
   }
 
-  private _wakeUp(): void {
+  private _resume(): void {
     this._cancel?.();
     this._cancel = undefined;
     const restarted = this._state === "failed";

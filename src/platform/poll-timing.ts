@@ -4,7 +4,7 @@ import type { Target } from "../http/target.js";
 import type { Host } from "../port.js";
 import { readStored, writeStored } from "../store.js";
 import { isObject } from "../wire/text/json.js";
-import { share } from "./backoff.js";
+import { random01 } from "./backoff.js";
 
 /**
  * Result of a poll. `delivered`: it brought data. `ended`: it was held and brought nothing; poll
@@ -73,7 +73,7 @@ export class PollTiming {
    * not poll in step.
    */
   afterLoss(host: Pick<Host, "random">): number {
-    return Math.ceil(this._askedMs * (0.5 + share(host) / 2));
+    return Math.ceil(this._askedMs * (0.5 + random01(host) / 2));
   }
 
   /** The result to store; undefined if there is none. */

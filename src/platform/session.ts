@@ -61,10 +61,10 @@ export class PlatformSession {
   /** Use only for `external` and `hangUp`; other requests go through this session. */
   readonly connections: ConnectionPool;
   readonly loops: Loop[] = [];
-  private readonly _gate: Backoff;
+  private readonly _backoff: Backoff;
   /** Time of the last loss. Requests in progress then belong to the same loss. */
   private _gateSince = -1;
-  private _gateUntil = 0;
+  private _backoffUntil = 0;
   private _losses = 0;
   private readonly _waiting: (() => void)[] = [];
   #prefix: Secret | undefined;
@@ -89,7 +89,7 @@ export class PlatformSession {
     this._events = events;
     this.redactor = host.redactor ?? new SecretRedactor(host);
     this.counters = new Counters(host, events, this.redactor);
-    this._gate = new Backoff(host);
+    this._backoff = new Backoff(host);
     this.connections = new ConnectionPool(host, target, connections, this.binding);
   }
 
@@ -109,11 +109,11 @@ export class PlatformSession {
     this.running = false;
     this.connections.close();
     for (const loop of this.loops) loop.notify();
-    this._wakeAll();
+    this._notifyAll();
     this.online = undefined;
     this._losses = 0;
-    this._gate.reset();
-    this._gateUntil = 0;
+    this._backoff.reset();
+    this._backoffUntil = 0;
     // The next start sets the token.
     this.#prefix = undefined;
   }
@@ -121,7 +121,7 @@ export class PlatformSession {
   /** Sets the escaped path of the token, `/api/v1/TOKEN/`. Undefined: no token, requests wait. */
   authorize(prefix: Secret | undefined): void {
     this.#prefix = prefix;
-    if (prefix) this._wakeAll();
+    if (prefix) this._notifyAll();
   }
 
   free(until: number): boolean {
@@ -137,7 +137,7 @@ export class PlatformSession {
         const still = this._wait(until);
         if (still === 0) return resolve();
         this._waiting.push(check);
-        cancel = still === undefined ? undefined : this.host.clock.timer(still, () => this._wake(check));
+        cancel = still === undefined ? undefined : this.host.clock.timer(still, () => this._notify(check));
       };
       check();
     });
@@ -182,7 +182,9 @@ export class PlatformSession {
       }
       if (this.running) this.counters.note(outcome, poll);
       if (this.running)
-        guarded(this.host, "session: judge() failed", () => this._judge(outcome, since, prefix, patient));
+        guarded(this.host, "session: an answer could not be processed", () =>
+          this._applyOutcome(outcome, since, prefix, patient),
+        );
       sender?.ended(outcome, since);
       done(ownPrefix === undefined && isUnauthorized(outcome) ? lost(TOKEN_REFUSED) : outcome);
     });
@@ -203,9 +205,9 @@ export class PlatformSession {
   networkReturned(): boolean {
     if (!this.running || this._losses === 0) return false;
     this.connections.renew();
-    this._gate.reset();
-    this._gateUntil = 0;
-    this._wakeAll();
+    this._backoff.reset();
+    this._backoffUntil = 0;
+    this._notifyAll();
     return true;
   }
 
@@ -221,28 +223,28 @@ export class PlatformSession {
 
   /** ms until the next attempt of a caller without a channel; at least 1. */
   delay(): number {
-    return Math.max(1, Math.ceil(this._gateUntil - this.host.clock.now()));
+    return Math.max(1, Math.ceil(this._backoffUntil - this.host.clock.now()));
   }
 
   /** ms to wait; 0: none; undefined: wait for a token. */
   private _wait(until: number): number | undefined {
     if (!this.running) return 0;
     if (this.#prefix === undefined) return undefined;
-    return Math.max(0, Math.ceil(Math.max(until, this._gateUntil) - this.host.clock.now()));
+    return Math.max(0, Math.ceil(Math.max(until, this._backoffUntil) - this.host.clock.now()));
   }
 
-  private _wake(check: () => void): void {
+  private _notify(check: () => void): void {
     const at = this._waiting.indexOf(check);
     if (at < 0) return;
     this._waiting.splice(at, 1);
     check();
   }
 
-  private _wakeAll(): void {
+  private _notifyAll(): void {
     this._waiting.splice(0).forEach((check) => void check());
   }
 
-  private _judge(outcome: Outcome, since: number, prefix: Secret, patient: boolean): void {
+  private _applyOutcome(outcome: Outcome, since: number, prefix: Secret, patient: boolean): void {
     if (outcome.kind === "lost" && outcome.reason !== NO_TURN) this._lost(outcome.reason, since, patient);
     if (outcome.kind === "lost") return;
     this._busy = outcome.kind === "busy";
@@ -269,10 +271,10 @@ export class PlatformSession {
     this._losses = 0;
     // A request from before the loss may use a connection that still works although new ones fail.
     const late = since <= this._gateSince;
-    if (!late) this._gate.reset();
-    if (this._gateUntil !== 0) {
-      this._gateUntil = late ? Math.min(this._gateUntil, now + LATE_GATE_MS) : 0;
-      this._wakeAll();
+    if (!late) this._backoff.reset();
+    if (this._backoffUntil !== 0) {
+      this._backoffUntil = late ? Math.min(this._backoffUntil, now + LATE_GATE_MS) : 0;
+      this._notifyAll();
     }
     if (served && this.online !== true) {
       this.online = true;
@@ -288,7 +290,8 @@ export class PlatformSession {
     if (since > this._gateSince) {
       const now = this.host.clock.now();
       this._gateSince = now;
-      this._gateUntil = now + this._gate.next(silent || (alone && reason === UNCONNECTED) ? EXCHANGE_MS : 0);
+      this._backoffUntil =
+        now + this._backoff.next(silent || (alone && reason === UNCONNECTED) ? EXCHANGE_MS : 0);
       this._losses++;
     }
     // A single loss may be a closed connection. A second one is an outage, and so is silence

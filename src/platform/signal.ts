@@ -4,7 +4,7 @@ import type { Clock } from "../port.js";
 export class Signal {
   private readonly _clock: Clock;
   private _raised = false;
-  private _wake: (() => void) | undefined;
+  private _resolve: (() => void) | undefined;
 
   constructor(clock: Clock) {
     this._clock = clock;
@@ -15,18 +15,18 @@ export class Signal {
    * (if given).
    */
   wait(ms?: number): Promise<void> {
-    if (this._raised || this._wake) {
+    if (this._raised || this._resolve) {
       this._raised = false;
       return Promise.resolve();
     }
     return new Promise((resolve) => {
       let cancel: (() => void) | undefined;
-      this._wake = () => {
-        this._wake = undefined;
+      this._resolve = () => {
+        this._resolve = undefined;
         cancel?.();
         resolve();
       };
-      if (ms !== undefined) cancel = this._clock.timer(ms, this._wake);
+      if (ms !== undefined) cancel = this._clock.timer(ms, this._resolve);
     });
   }
 
@@ -38,8 +38,8 @@ export class Signal {
   }
 
   notify(): void {
-    if (this._wake) {
-      this._wake();
+    if (this._resolve) {
+      this._resolve();
       this._raised = false;
     } else this._raised = true;
   }

@@ -86,17 +86,17 @@ export class Reports {
     if (this._running) {
       if (this._waiting.length >= QUEUE) throw new ReportError("BUSY", `${QUEUE} reports are already queued`);
       let mine = false;
-      let wake = () => {};
+      let notify = () => {};
       const called = new Promise<void>((resolve) => {
-        wake = () => {
+        notify = () => {
           mine = true;
           resolve();
         };
       });
-      this._waiting.push(wake);
+      this._waiting.push(notify);
       await this._pauses.until(end - this._host.clock.now(), called);
       if (!mine) {
-        const at = this._waiting.indexOf(wake);
+        const at = this._waiting.indexOf(notify);
         if (at >= 0) this._waiting.splice(at, 1);
         this._checkOpen();
         throw new ReportError("TIMEOUT", "report: still queued at the time limit");
@@ -106,9 +106,9 @@ export class Reports {
   }
 
   private _next(): void {
-    const wake = this._waiting.shift();
-    if (wake) {
-      wake();
+    const notify = this._waiting.shift();
+    if (notify) {
+      notify();
       return;
     }
     this._running = false;
@@ -174,7 +174,7 @@ export class Reports {
     const { target, idleMs } = this._options;
     let seen = 0;
     let cancel: (() => void) | undefined;
-    const look = () => {
+    const checkIdle = () => {
       if (sink.bytes > 0 && sink.bytes === seen) {
         sink.silent = true;
         const connection = this._connection;
@@ -182,9 +182,9 @@ export class Reports {
         return connection.close();
       }
       seen = sink.bytes;
-      cancel = clock.timer(idleMs, look);
+      cancel = clock.timer(idleMs, checkIdle);
     };
-    cancel = clock.timer(idleMs, look);
+    cancel = clock.timer(idleMs, checkIdle);
     return () => cancel?.();
   }
 

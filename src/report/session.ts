@@ -102,7 +102,7 @@ export class Session {
           },
         ),
       );
-      if (outcome) await this._judge(outcome, backoff, end);
+      if (outcome) await this._checkLogin(outcome, backoff, end);
       renewed = outcome?.kind === "done";
     }
   }
@@ -146,10 +146,10 @@ export class Session {
     // The next login is hours away, so close the connection.
     this._connection.fresh();
     if (outcome.kind !== "done" || this._pauses.closed) return outcome;
-    return this._keep(outcome.body, since) ? outcome : { kind: "lost", reason: "foreign answer" };
+    return this._storeTokens(outcome.body, since) ? outcome : { kind: "lost", reason: "foreign answer" };
   }
 
-  private _keep(body: Uint8Array, since: number): boolean {
+  private _storeTokens(body: Uint8Array, since: number): boolean {
     const text = this._host.decode(body);
     const parsed = text === undefined ? undefined : parseJson(text);
     if (!parsed?.ok || !isObject(parsed.value)) return false;
@@ -163,7 +163,7 @@ export class Session {
   }
 
   /** Returns when it is time to try again. Throws if waiting cannot help. */
-  private async _judge(outcome: Outcome, backoff: Backoff, end: number): Promise<void> {
+  private async _checkLogin(outcome: Outcome, backoff: Backoff, end: number): Promise<void> {
     switch (outcome.kind) {
       case "done":
         return;

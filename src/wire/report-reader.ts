@@ -147,7 +147,7 @@ export class ReportReader {
       else if (byte === OPEN || byte === OPEN_LIST) this._depth++;
       else if (closes && --this._depth === 0) return this._textEnds(bytes, from, at, state);
     }
-    this._keep(bytes, from, at);
+    this._append(bytes, from, at);
     return at;
   }
 
@@ -175,7 +175,7 @@ export class ReportReader {
     }
   }
 
-  private _keep(bytes: Uint8Array, from: number, to: number): void {
+  private _append(bytes: Uint8Array, from: number, to: number): void {
     const needed = this._used + to - from;
     if (needed > this._limit) {
       // Skipped texts may have any size.
@@ -197,7 +197,7 @@ export class ReportReader {
   private _textEnds(bytes: Uint8Array, from: number, to: number, state: Within): number {
     // A text that came in one piece is parsed in place.
     const whole = this._used === 0 && to - from <= this._limit;
-    if (!whole) this._keep(bytes, from, to);
+    if (!whole) this._append(bytes, from, to);
     const skipped = !whole && this._used > this._limit;
     if (this._problem === undefined) {
       const lies = whole ? bytes.subarray(from, to) : this._partial.subarray(0, this._used);

@@ -101,7 +101,7 @@ class Device {
       agent.on(event, (detail) => heard.shown.push(`${event} ${JSON.stringify(detail)}`));
     const recovery = new Recovery(host, "1");
     const diagnostics = new Diagnostics(agent, host, { freeMemory: () => 1000 });
-    recovery.attend(agent);
+    recovery.attach(agent);
     agent.rpc.handle("fails", () => {
       throw new Error("it can't");
     });

@@ -1,7 +1,7 @@
 import type { Clock } from "../../../src/port.js";
 
 /** Debounce time. */
-const LOOK_MS = 50;
+const CHECK_MS = 50;
 
 export interface Pin {
   /** 0 while the button is pressed: it pulls the pin to ground. */
@@ -15,23 +15,23 @@ export interface Pin {
 export const whenHeld = (pin: Pin, clock: Clock, ms: number, held: () => void): (() => void) => {
   let pressedFor = 0;
   let cancel = (): void => {};
-  const look = (): void => {
+  const check = (): void => {
     const before = pressedFor;
-    pressedFor = pin.read() === 0 ? before + LOOK_MS : 0;
-    cancel = clock.timer(LOOK_MS, look);
+    pressedFor = pin.read() === 0 ? before + CHECK_MS : 0;
+    cancel = clock.timer(CHECK_MS, check);
     if (before < ms && pressedFor >= ms) held();
   };
-  cancel = clock.timer(LOOK_MS, look);
+  cancel = clock.timer(CHECK_MS, check);
   return () => cancel();
 };
 
 /** Calls `done`, later, with whether the button is pressed now and stays pressed for `ms`. */
 export const isHeld = (pin: Pin, clock: Clock, ms: number, done: (held: boolean) => void): void => {
   const began = clock.now();
-  const look = (): void => {
+  const check = (): void => {
     if (pin.read() !== 0) done(false);
     else if (clock.now() - began >= ms) done(true);
-    else clock.timer(LOOK_MS, look);
+    else clock.timer(CHECK_MS, check);
   };
-  clock.timer(LOOK_MS, look);
+  clock.timer(CHECK_MS, check);
 };

@@ -148,7 +148,7 @@ const listen = (modules: SdkModules, machine: Machine, server: PageServer): (() 
   return modules.listen(
     HTTP,
     (address, visitor) =>
-      address.startsWith(VISITORS) && server.accept((event) => machine.taken(visitor, event)),
+      address.startsWith(VISITORS) && server.accept((event) => machine.adoptSocket(visitor, event)),
   );
 };
 

@@ -134,8 +134,8 @@ const run = (board: Board, button: Pin | undefined): Agent | undefined => {
       air,
       network,
       token: () => storedToken(host) ?? (config.token as string | undefined),
-      keep: (other) => keepWifi(host, other),
-      keepSecond: (second) => keepSecond(host, second),
+      storeNetwork: (other) => keepWifi(host, other),
+      storeSecond: (second) => keepSecond(host, second),
     });
   });
   if (typeof agent === "string") return ask(board, agent);

@@ -19,7 +19,7 @@ const METHOD = "mote.wifi";
 /** Delay for delivering the answer. */
 const BEGIN_MS = 3000;
 const TRIAL_MS = 300_000;
-const LOOK_MS = 5000;
+const CHECK_MS = 5000;
 /** A handshake takes a chip seconds. */
 const READ_MS = 15_000;
 /** Number of refusals that mean a wrong password; a busy access point refuses right ones too. */
@@ -36,9 +36,9 @@ export interface RemoteWifiOptions {
   /** The device's current access token. */
   token(): string | undefined;
   /** Stores another first network; false if that failed. */
-  keep(network: AccessPoint): boolean;
+  storeNetwork(network: AccessPoint): boolean;
   /** Stores another second network, or none if undefined; false if that failed. */
-  keepSecond(second: AccessPoint | undefined): boolean;
+  storeSecond(second: AccessPoint | undefined): boolean;
 }
 
 /** Throws `BAD_PARAMS` with the reason. */
@@ -76,7 +76,7 @@ export class RemoteWifi {
       if (isObject(one) && typeof one.password === "string") host.redactor.conceal(one.password);
     if (this._tried) throw new Error("another Wi-Fi is on trial");
     this._checkToken(params);
-    if (second !== undefined) return this._keepSecond(second === null ? undefined : accessPointOf(second));
+    if (second !== undefined) return this._setSecond(second === null ? undefined : accessPointOf(second));
     const tried = accessPointOf(params);
     if (!wifi) throw new Error("a board that sleeps takes a second Wi-Fi only");
     this._tried = tried;
@@ -93,10 +93,10 @@ export class RemoteWifi {
       throw new MoteError("BAD_PARAMS", "over http the Wi-Fi's owner can read the token: add it as token");
   }
 
-  private _keepSecond(second: AccessPoint | undefined): Json {
-    const { wifi, keepSecond } = this._options;
+  private _setSecond(second: AccessPoint | undefined): Json {
+    const { wifi, storeSecond } = this._options;
     pinAll(second, this._options.host.redactor);
-    if (!keepSecond(second)) throw new Error("the Wi-Fi could not be stored");
+    if (!storeSecond(second)) throw new Error("the Wi-Fi could not be stored");
     this._network = { ...this._network, second };
     wifi?.setSecond(second);
     return { second: second ? "kept" : "forgotten" };
@@ -114,19 +114,19 @@ export class RemoteWifi {
   }
 
   private _later(wifi: Wifi): void {
-    this._options.host.clock.timer(LOOK_MS, () => {
-      this._look(wifi).catch(() => this._over(wifi, false));
+    this._options.host.clock.timer(CHECK_MS, () => {
+      this._checkTrial(wifi).catch(() => this._endTrial(wifi, false));
     });
   }
 
-  private async _look(wifi: Wifi): Promise<void> {
+  private async _checkTrial(wifi: Wifi): Promise<void> {
     const { host, air } = this._options;
-    if (wifi.online && (await this._reached())) return this._over(wifi, true);
+    if (wifi.online && (await this._reached())) return this._endTrial(wifi, true);
     const found = reasonOf(air.mote_wifi_reason());
     if (found) this._reason = found.reason;
     else if (wifi.online) this._reason = "the Wi-Fi was joined, but the platform was not reached";
     if (found?.field === "password") this._refusals++;
-    if (this._refusals >= REFUSALS || host.clock.now() >= this._endsAt) this._over(wifi, false);
+    if (this._refusals >= REFUSALS || host.clock.now() >= this._endsAt) this._endTrial(wifi, false);
     else this._later(wifi);
   }
 
@@ -140,10 +140,10 @@ export class RemoteWifi {
     }
   }
 
-  private _over(wifi: Wifi, isReached: boolean): void {
-    const { agent, host, keep } = this._options;
+  private _endTrial(wifi: Wifi, isReached: boolean): void {
+    const { agent, host, storeNetwork } = this._options;
     const tried = { ...(this._tried as AccessPoint), second: this._network.second };
-    const isKept = isReached && keep(tried);
+    const isKept = isReached && storeNetwork(tried);
     if (isReached && !isKept) this._reason = "the Wi-Fi could not be stored";
     this._tried = undefined;
     if (isKept) {

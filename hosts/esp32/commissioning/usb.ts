@@ -20,7 +20,7 @@ const NOTHING = new Uint8Array(0);
 export class UsbLine {
   private readonly _usb: Usb;
   private readonly _clock: Pick<Clock, "timer" | "now">;
-  private readonly _lookMs: number;
+  private readonly _pollMs: number;
   private readonly _received: (bytes: Uint8Array) => void;
   private readonly _buffer = new Uint8Array(ROOM);
   private _waiting: Uint8Array = NOTHING;
@@ -33,7 +33,7 @@ export class UsbLine {
     lookMs = LOOK_MS,
   ): UsbLine | undefined {
     const line = new UsbLine(usb, clock, received, lookMs);
-    return line._look() ? line : undefined;
+    return line._poll() ? line : undefined;
   }
 
   private constructor(
@@ -45,7 +45,7 @@ export class UsbLine {
     this._usb = usb;
     this._clock = clock;
     this._received = received;
-    this._lookMs = lookMs;
+    this._pollMs = lookMs;
   }
 
   write(bytes: Uint8Array): void {
@@ -74,10 +74,10 @@ export class UsbLine {
     this._cancel();
   }
 
-  private _look(): boolean {
+  private _poll(): boolean {
     let count = this._usb.mote_usb_read(this._buffer.buffer);
     if (count < 0) return false;
-    this._cancel = this._clock.timer(this._lookMs, () => this._look());
+    this._cancel = this._clock.timer(this._pollMs, () => this._poll());
     for (; count > 0; count = this._usb.mote_usb_read(this._buffer.buffer))
       this._received(this._buffer.slice(0, count));
     this._send();

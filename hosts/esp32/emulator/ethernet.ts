@@ -8,14 +8,14 @@ interface Native {
   mote_ethernet_state(): number;
 }
 
-const LOOK_MS = 250;
+const CHECK_MS = 250;
 
 /** Like the SDK's Wi-Fi, as far as wifi.ts uses it. Accepts any network name. */
 export default class Ethernet {
   private readonly _native = nativeFunctions() as Native;
   private readonly _changed: () => void;
   private _connection = 200;
-  private _look: Timer | undefined;
+  private _timer: Timer | undefined;
 
   constructor(options: { onChanged?: (what: string) => void }) {
     this._changed = () => options.onChanged?.("connection");
@@ -27,7 +27,7 @@ export default class Ethernet {
 
   connect(): void {
     if (this._native.mote_ethernet_start() !== 0) throw new Error("no Ethernet");
-    this._look ??= Timer.repeat(() => this._see(), LOOK_MS);
+    this._timer ??= Timer.repeat(() => this._check(), CHECK_MS);
   }
 
   disconnect(): void {
@@ -35,11 +35,11 @@ export default class Ethernet {
   }
 
   close(): void {
-    Timer.clear(this._look);
-    this._look = undefined;
+    Timer.clear(this._timer);
+    this._timer = undefined;
   }
 
-  private _see(): void {
+  private _check(): void {
     const state = this._native.mote_ethernet_state();
     if (state === this._connection) return;
     this._connection = state;

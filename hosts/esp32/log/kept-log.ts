@@ -6,16 +6,16 @@ import type { Machine } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
 
 /** A host, and its log if lines are stored. */
-export interface Kept {
+export interface BoardLogging {
   readonly host: BoardHost;
-  readonly kept?: Pick<DeviceLog, "attend"> | undefined;
+  readonly kept?: Pick<DeviceLog, "attach"> | undefined;
 }
 
 /**
  * Passed to `start` by a project that stores lines. `createHost`: from host.js, which the board
  * has.
  */
-export type LogKeeper = (machine: Machine, createHost: (machine: Machine) => BoardHost) => Kept;
+export type LogKeeper = (machine: Machine, createHost: (machine: Machine) => BoardHost) => BoardLogging;
 
 /** Functions by mc/ffi. */
 export interface LogFunctions {

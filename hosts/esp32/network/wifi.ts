@@ -28,10 +28,10 @@ export interface Network extends AccessPoint {
 }
 
 type State = "off" | "joining" | "online" | "waiting";
-type Happening = "start" | "up" | "down" | "late" | "due" | "stop";
+type Trigger = "start" | "up" | "down" | "late" | "due" | "stop";
 
 /** The next state; missing events change nothing. */
-const NEXT: { readonly [S in State]: { readonly [H in Happening]?: State } } = {
+const NEXT: { readonly [S in State]: { readonly [T in Trigger]?: State } } = {
   off: { start: "joining" },
   joining: { up: "online", down: "waiting", late: "waiting", stop: "off" },
   online: { down: "waiting", late: "waiting", stop: "off" },
@@ -81,11 +81,11 @@ export class Wifi {
   }
 
   start(): void {
-    this._happens("start");
+    this._transition("start");
   }
 
   stop(): void {
-    this._happens("stop");
+    this._transition("stop");
   }
 
   /** Leaves the network and joins this one from now on. */
@@ -109,19 +109,19 @@ export class Wifi {
   rejoin(): void {
     if (!this.online) return;
     this._takeTurns();
-    this._happens("late");
+    this._transition("late");
     this._own = true;
   }
 
-  private _happens(what: Happening): void {
-    const next = NEXT[this._state][what];
+  private _transition(trigger: Trigger): void {
+    const next = NEXT[this._state][trigger];
     if (next === undefined) return;
     if (this._state === "joining" && next === "waiting") this._takeTurns();
     this._state = next;
     this._cancel();
     this._cancel = () => {};
     if (next === "joining") this._join();
-    else if (next === "waiting") this._wait(what);
+    else if (next === "waiting") this._wait(trigger);
     else if (next === "online") this._arrived();
     else this._hangUp();
   }
@@ -136,10 +136,10 @@ export class Wifi {
     try {
       this._radio ??= this._make(() => this._changed());
       const { ssid, password } = (this._isSecond && second) || this._network;
-      if (this._radio.connection >= 500) this._happens("up");
+      if (this._radio.connection >= 500) this._transition("up");
       else this._radio.connect({ SSID: ssid, ...(password ? { password } : {}) });
     } catch {
-      this._happens("down");
+      this._transition("down");
     }
   }
 
@@ -151,7 +151,7 @@ export class Wifi {
     this.onOnline(returned);
   }
 
-  private _wait(why: Happening): void {
+  private _wait(why: Trigger): void {
     const delay = this._delayMs;
     this._own = false;
     // The second network gets its first attempt as soon as the first one.
@@ -164,16 +164,16 @@ export class Wifi {
     this._later(ms, "due");
   }
 
-  private _later(ms: number, what: Happening): void {
-    this._cancel = this._host.clock.timer(ms, () => this._happens(what));
+  private _later(ms: number, trigger: Trigger): void {
+    this._cancel = this._host.clock.timer(ms, () => this._transition(trigger));
   }
 
   /** Called by the SDK: an exception would restart the board. */
   private _changed(): void {
     try {
       const connection = this._radio?.connection ?? 200;
-      if (connection >= 500) this._happens("up");
-      else if (connection <= 200) this._happens("down");
+      if (connection >= 500) this._transition("up");
+      else if (connection <= 200) this._transition("down");
     } catch (error) {
       this._host.log("error", `Wi-Fi: ${error instanceof Error ? error.message : "unknown"}`);
     }

@@ -1,5 +1,5 @@
 import { isLoopback, parseUrl, type Target } from "../../http/target.js";
-import { share } from "../../platform/backoff.js";
+import { random01 } from "../../platform/backoff.js";
 import type { PlatformSession } from "../../platform/index.js";
 import type { Host } from "../../port.js";
 import { openDigest } from "../../wire/crypto/checksum.js";
@@ -107,7 +107,7 @@ export const spreadWait = (host: Host, spreadMs: number | undefined, journal: Up
   const now = Math.floor(host.clock.wall() ?? host.clock.now());
   // A longer wait means that the clock was set back or counts from this start.
   if (record.at > 0 && record.at - now <= spreadMs) return Math.max(0, record.at - now);
-  const wait = Math.floor(spreadMs * share(host));
+  const wait = Math.floor(spreadMs * random01(host));
   journal.save({ at: now + wait });
   return wait;
 };

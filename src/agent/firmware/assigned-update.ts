@@ -22,7 +22,7 @@ export class AssignedUpdate {
   private _candidate: string | undefined;
   private _since = 0;
   private _torn = 0;
-  /** Value of `look` for the set that `_torn` counts. */
+  /** Value of `hash` for the set that `_torn` counts. */
   private _tornLook = -1;
   private _cancel: (() => void) | undefined;
   /** The assignment on which two reads agreed; undefined if there is none. */
@@ -34,7 +34,7 @@ export class AssignedUpdate {
   key = "";
   /** The confirmed assignment changed and changed back, so it was probably assigned again. */
   private _repeated = false;
-  /** Value of `look` before a sleep. The first read may agree with it. */
+  /** Value of `hash` before a sleep. The first read may agree with it. */
   private _before = -1;
   private readonly _reader: { readSoon(): void };
 
@@ -51,9 +51,9 @@ export class AssignedUpdate {
     return repeated;
   }
 
-  /** `look` was the last read before a sleep. */
-  resume(look: number): void {
-    this._before = look;
+  /** `hash` was the last read before a sleep. */
+  resume(hash: number): void {
+    this._before = hash;
   }
 
   /** The last read differs from the confirmed assignment, and no second read agreed yet. */
@@ -62,7 +62,7 @@ export class AssignedUpdate {
   }
 
   /** Hash of the last read; -1: no read yet. */
-  get look(): number {
+  get hash(): number {
     const text = this._candidate ?? this._text;
     return text === undefined ? this._tornLook : this._check(text);
   }

@@ -133,7 +133,7 @@ export class Firmware implements Job {
   /** Saves the state for the next wake. `idle`: nothing is left to do or report. */
   sleep(memory: UpdateMemory, idle: boolean): void {
     const { state } = this._journal;
-    memory.look = this._assignment.look;
+    memory.look = this._assignment.hash;
     memory.state = idle ? state : "";
     memory.retry = this._journal.retryIn;
     memory.busy = TRANSFERS.includes(state) ? 1 : 0;

@@ -64,7 +64,7 @@ export class UpdateJournal {
     if (record && record.from !== this._options.version && !this.isNew) this.clear();
     if (!this.record && this._reported !== "idle") this._reporter.running();
     else if (!this.record) return;
-    else if (STATES[this.record.state].activated) this._judge(this.record);
+    else if (STATES[this.record.state].activated) this._conclude(this.record);
     else this._continue(this.record);
   }
 
@@ -158,7 +158,7 @@ export class UpdateJournal {
   /**
    * The new image was activated: either it runs now, or the device rolled back without a report.
    */
-  private _judge(record: UpdateRecord): void {
+  private _conclude(record: UpdateRecord): void {
     const { redactor, lastRun } = this._host;
     const cause = lastRun?.crash || "";
     if (this.isNew) this.enter("updated");

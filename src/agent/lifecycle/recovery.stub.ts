@@ -10,7 +10,7 @@ export class Recovery implements Pick<full.Recovery, keyof full.Recovery> {
   readonly active = false;
   readonly cause = "";
 
-  attend(): void {}
+  attach(): void {}
 
   markStable(): void {}
 

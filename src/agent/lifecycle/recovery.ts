@@ -11,7 +11,7 @@ import type { AttributesApi } from "../attributes/api.js";
 import type { RpcApi } from "../rpc/rpc.js";
 
 /** The parts of the agent that recovery needs. */
-interface Attended {
+interface AttachedAgent {
   readonly attributes: Pick<AttributesApi, "publish">;
   readonly rpc: Pick<RpcApi, "handle">;
   readonly on: Events["on"];
@@ -58,7 +58,7 @@ interface RecoveryRecord {
  *     const recovery = new Recovery(host, VERSION);
  *     const agent = new Agent(host, options);
  *     if (!recovery.active) application(agent, host);
- *     recovery.attend(agent);
+ *     recovery.attach(agent);
  *     agent.start();
  *
  * A pending image is not counted: the host rolls back at its first crash.
@@ -99,7 +99,7 @@ export class Recovery {
     this.active = !pending && this._record.leftMs > 0;
     const changed = JSON.stringify(this._record) !== JSON.stringify(before ?? fresh(image, false));
     // If the host cannot detect crashes, the stored record marks that a run began.
-    if (changed || (!before && !this._knowsCrashes)) this._keep();
+    if (changed || (!before && !this._knowsCrashes)) this._save();
     if (this.active) host.log("error", `recovery mode: the application is not started (${this.cause})`);
     this._tick();
     if (this._record.cycles > 0) this._cancelQuick = host.clock.timer(QUICK_MS, () => this.markStable());
@@ -117,7 +117,7 @@ export class Recovery {
    * mode, answers the RPC `restart`: with params `{"application":true}` the application starts
    * again; otherwise the device restarts in recovery mode.
    */
-  attend(agent: Attended): void {
+  attach(agent: AttachedAgent): void {
     agent.on("restart", () => this._asked());
     agent.on("firmware", ({ state }) => {
       this._isDownloading = state === "DOWNLOADING";
@@ -137,14 +137,14 @@ export class Recovery {
     this._cancelQuick?.();
     if (this._record.cycles === 0) return;
     this._record.cycles = 0;
-    this._keep();
+    this._save();
   }
 
   /** Ends recovery mode: the next start is a normal one. */
   clear(): void {
     this.close();
     Object.assign(this._record, { leftMs: 0, ages: [], cycles: 0 });
-    this._keep();
+    this._save();
   }
 
   /** Cancels the timers. Stored data remains. */
@@ -191,7 +191,7 @@ export class Recovery {
       else record.ages = older(record.ages, TICK_MS);
       // Stay in recovery mode while an update is in progress, because that is its purpose.
       if (this.active && record.leftMs === 1 && !this._isDownloading) return this._leave();
-      this._keep();
+      this._save();
       this._tick();
     });
   }
@@ -210,10 +210,10 @@ export class Recovery {
   private _asked(): void {
     if (this._knowsCrashes || this._record.asked) return;
     this._record.asked = true;
-    this._keep();
+    this._save();
   }
 
-  private _keep(): void {
+  private _save(): void {
     writeStored(this._host, KEY, this._record);
   }
 }

@@ -6,7 +6,7 @@
 
 import { MoteError } from "../../errors.js";
 import { limited } from "../../guarded.js";
-import { share } from "../../platform/backoff.js";
+import { random01 } from "../../platform/backoff.js";
 import { Signal } from "../../platform/signal.js";
 import { checkTimeout, DEFAULT_TIMEOUT_MS } from "../../platform/wait.js";
 import type { CycleSettings } from "../options/sleep-cycle.js";
@@ -182,7 +182,7 @@ export class Cycle {
     this._done =
       runs && !this._over && this._parts.state !== "refused" && this._idle && !telemetry.refusals.outage;
     if (runs) firmware?.sleep(memory, this._done);
-    schedule(memory, this._settings, this._done || this._delivered > 0, () => share(host));
+    schedule(memory, this._settings, this._done || this._delivered > 0, () => random01(host));
     if (memory.busy === 1 && this._online) memory.due = 1;
     await this._stop();
   }
@@ -212,7 +212,7 @@ export class Cycle {
     time.sleep(memory, now - began);
     telemetry.refusals.sleep(memory);
     const { everyMs } = this._settings;
-    const apart = memory.due <= 1 ? 1 - JITTER + 2 * JITTER * share(host) : 1;
+    const apart = memory.due <= 1 ? 1 - JITTER + 2 * JITTER * random01(host) : 1;
     memory.sleep = Math.max(MIN_SLEEP_MS, Math.round((everyMs * apart) / memory.rate - (now - began)));
     return {
       sleepMs: memory.sleep,

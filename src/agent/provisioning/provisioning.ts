@@ -136,7 +136,7 @@ export class Provisioning implements Job {
       case "ask":
         return this._gate.wait || this._ask();
       case "keep":
-        return this._keep();
+        return this._storeToken();
     }
   }
 
@@ -173,10 +173,10 @@ export class Provisioning implements Job {
     };
     const request = { ...post(PROVISION_PATH, this._session.host.encode(body)), repeatable: false, sent };
     const outcome = await this._session.sendTo("provisioning", request, this._secret(API_PREFIX));
-    return this._session.running ? this._judge(outcome, wasSent) : 0;
+    return this._session.running ? this._applyOutcome(outcome, wasSent) : 0;
   }
 
-  private _judge(outcome: Outcome, wasSent: boolean): number {
+  private _applyOutcome(outcome: Outcome, wasSent: boolean): number {
     if (outcome.kind === "refused") return this._refused(`the platform answered ${outcome.status}`);
     if (outcome.kind !== "done") {
       // The platform may have created the device if it received the whole request.
@@ -215,7 +215,7 @@ export class Provisioning implements Job {
     return this._gate.refused(what);
   }
 
-  private _keep(): number {
+  private _storeToken(): number {
     const token = this.#proposed;
     // Also needed if the answer was lost and the token found valid later, or after a power loss in
     // between.

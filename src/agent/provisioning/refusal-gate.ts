@@ -1,7 +1,7 @@
 // Schedules the attempts of a device that the platform refuses. All loops share it: while it waits,
 // no token is in use and no request is sent. Its state survives restarts and wakes; otherwise a
 // device that starts every minute would never slow down.
-import { share } from "../../platform/backoff.js";
+import { random01 } from "../../platform/backoff.js";
 import type { Host } from "../../port.js";
 import { forgetStored, readStored, writeStored } from "../../store.js";
 import { crc32 } from "../../wire/crypto/crc32.js";
@@ -75,7 +75,7 @@ export class RefusalGate {
     const { clock } = this._host;
     const wall = clock.wall();
     // If the time off is unknown, wait a random part of the delay.
-    const passed = wall === undefined || typeof at !== "number" ? ms * share(this._host) : wall - at;
+    const passed = wall === undefined || typeof at !== "number" ? ms * random01(this._host) : wall - at;
     this._dueAt = clock.now() + Math.min(ms, Math.max(0, ms - passed));
     return this.wait > 0;
   }
@@ -91,7 +91,7 @@ export class RefusalGate {
     this._readyAt = Number.POSITIVE_INFINITY;
     const waits = MAX_WAITS_S[what];
     const most = waits[Math.min(this.count++, waits.length - 1)] as number;
-    const ms = Math.max(MIN_WAIT_MS, Math.round(most * 1000 * share(this._host)));
+    const ms = Math.max(MIN_WAIT_MS, Math.round(most * 1000 * random01(this._host)));
     this._dueAt = now + ms;
     const value = { url: this._base, of: this._subject, count: this.count, at: clock.wall(), ms };
     this._failed = !writeStored(this._host, STORED, value, this._failed);

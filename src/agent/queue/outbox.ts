@@ -32,7 +32,7 @@ export const PATIENCE_MS = 60_000;
 const LOG_MS = 600_000;
 
 /** Holds the current point: a record from `at` to `end` in `bytes`. */
-export type Place = Ring | FlashLog;
+export type PointStorage = Ring | FlashLog;
 
 /**
  * Points are numbered consecutively, starting where the durable queue stood at the start. Batches
@@ -171,7 +171,7 @@ export class Outbox {
    * Goes to the next point and returns its place. Undefined after the last and before an unreadable
    * one.
    */
-  step(): Place | undefined {
+  step(): PointStorage | undefined {
     if (this._unread === 0) return this.ring.step() ? this.ring : undefined;
     if (this.isUnreadable || !this._log?.step()) return undefined;
     this._unread--;

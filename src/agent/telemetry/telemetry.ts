@@ -136,7 +136,7 @@ export class Telemetry implements Job {
   private async _exchange(step: Step): Promise<Wait> {
     await this._channel.ready();
     const request = this._session.running ? this._request(step) : undefined;
-    this._step = request ? this._judge(step, await this._channel.send(request)) : "wait";
+    this._step = request ? this._nextStep(step, await this._channel.send(request)) : "wait";
     return 0;
   }
 
@@ -164,7 +164,7 @@ export class Telemetry implements Job {
     return this._batch;
   }
 
-  private _judge(step: Step, outcome: Outcome): Step {
+  private _nextStep(step: Step, outcome: Outcome): Step {
     if (step === "report") return this._reported(outcome);
     const batch = this._batch;
     if (!batch) return "wait";

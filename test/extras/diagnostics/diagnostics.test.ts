@@ -315,7 +315,7 @@ anyTest("what is stored is read again, and what makes no sense is taken for noth
   record.started("power on");
   record.started("power on");
   record.note("lost", 1_767_225_600);
-  t.true(record.keep());
+  t.true(record.save());
   const again = new HealthRecord(host);
   t.deepEqual(
     [again.publishedAt, again.resets, again.errors],
@@ -334,7 +334,7 @@ anyTest("what is stored is read again, and what makes no sense is taken for noth
     host.store.values.set(KEY, new Uint8Array([1, ...new TextEncoder().encode(text)]));
     const read = new HealthRecord(host);
     t.true(read.errors.length <= 16 && read.resets.length <= 16, text.slice(0, 40));
-    t.notThrows(() => read.keep());
+    t.notThrows(() => read.save());
   }
   host.store.values.set(KEY, Uint8Array.of(9, 0xff, 0xfe));
   t.is(new HealthRecord(host).errors.length, 0);
@@ -347,7 +347,7 @@ anyTest("the value stays below 1.3 KB, whatever reasons and codes there are", (t
   for (let n = 0; n < 100; n++) record.started(`${"ä".repeat(4)}${n}${"r".repeat(200)}`);
   for (let n = 0; n < 100; n++)
     for (let i = 0; i < 20; i++) record.note(`refused provisioning ${n}`, 4_070_908_800);
-  t.true(record.keep());
+  t.true(record.save());
   t.is(record.resets.length, 16);
   t.true((host.store.get(KEY)?.length ?? 0) <= 1300 + 200, String(host.store.get(KEY)?.length));
 });

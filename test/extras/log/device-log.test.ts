@@ -37,7 +37,7 @@ function start(
     }
   }
   const agent = rig.agent({ connections: 2, ...options }, Kept);
-  kept!.attend(agent);
+  kept!.attach(agent);
   agent.start();
   return { agent, kept: kept! };
 }
@@ -372,7 +372,7 @@ test("a device that sleeps counts each start as a minute: no level lasts for eve
   };
   const wake = (): DeviceLog => {
     const kept = new DeviceLog({ ...host, logMemory: memory });
-    kept.attend(agent as never);
+    kept.attach(agent as never);
     call("debug");
     kept.close();
     return kept;

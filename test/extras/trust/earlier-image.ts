@@ -99,5 +99,5 @@ export class EarlierImage {
 /** It connects by what it trusts, and takes no announcement. */
 export const earlierTrust = (keeper: Keeper, { authorities, isCommissioned, open }: Given): Renewal => ({
   open: (...connection) => open(new EarlierImage(keeper, authorities, isCommissioned).trusted)(...connection),
-  attend: () => {},
+  attach: () => {},
 });

@@ -92,7 +92,7 @@ export class World {
       ...more,
     };
     const agent = new Agent({ ...host, open: renewal.open }, options);
-    renewal.attend(agent);
+    renewal.attach(agent);
     this.agent = agent;
     return agent;
   }

@@ -172,7 +172,7 @@ export class FakeBoard {
         this.trusted.push(...list.map((der) => Buffer.from(der).toString("base64")));
         return open;
       },
-      taken: (visitor, event) => (visitor as Visitor)(event),
+      adoptSocket: (visitor, event) => (visitor as Visitor)(event),
       digest,
       encode,
       decode,

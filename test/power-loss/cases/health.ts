@@ -34,7 +34,7 @@ export const healthCases: readonly Case[] = [
       for (; world.sure < CODES; world.sure = world.maybe) {
         record.note(codeOf(world.sure), world.sure);
         world.maybe = world.sure + 1;
-        if (!record.keep()) throw new Error("not stored");
+        if (!record.save()) throw new Error("not stored");
       }
     },
   },

@@ -813,7 +813,7 @@ test("a crash that quotes a secret is reported without it", async (t) => {
       const agent = rig.agent();
       const crash = `panic: Error: no connection with ${make(token)}; connect, run`;
       const recovery = new Recovery({ ...rig.host, lastRun: { reset: "panic", crash } }, "1");
-      recovery.attend(agent);
+      recovery.attach(agent);
       agent.start();
       await rig.clock.advance(5000);
       recovery.close();
@@ -832,7 +832,7 @@ test("a cut crash text, of which half a secret is left, is not shown either", as
   const agent = rig.agent();
   const crash = `${"x".repeat(200 - token.length)} ${token}`.slice(0, 192);
   const recovery = new Recovery({ ...rig.host, lastRun: { reset: "panic", crash, crashes: 5 } }, "1");
-  recovery.attend(agent);
+  recovery.attach(agent);
   agent.start();
   await rig.clock.advance(5000);
   recovery.close();

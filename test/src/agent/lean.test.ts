@@ -70,7 +70,7 @@ test("lean: the application is started whatever ended the runs before", (t) => {
   const host = fakeHost({ lastRun: { reset: "panic", crash: "RangeError" } });
   for (let run = 0; run < 7; run++) {
     const recovery = new lean.Recovery(host, "1");
-    recovery.attend(new lean.Agent(host, OPTIONS) as unknown as Mote.Agent);
+    recovery.attach(new lean.Agent(host, OPTIONS) as unknown as Mote.Agent);
     t.deepEqual([recovery.active, recovery.cause], [false, ""]);
   }
 });

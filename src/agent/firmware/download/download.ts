@@ -134,7 +134,7 @@ export class Download {
     transfer.outcome = undefined;
     transfer.from = -1;
     if (outcome) {
-      const ended = this._judge(transfer, outcome, got);
+      const ended = this._progressAfter(transfer, outcome, got);
       if (ended) return ended;
     }
     if (writer.offset === writer.end && writer.resumable > 0 && !(await writer.recall()))
@@ -218,7 +218,7 @@ export class Download {
   }
 
   /** Judges a request that brought `got` bytes. Undefined: the transfer continues. */
-  private _judge(transfer: Transfer, outcome: Outcome, got: number): Progress | undefined {
+  private _progressAfter(transfer: Transfer, outcome: Outcome, got: number): Progress | undefined {
     const { source, sink } = transfer;
     if (!this._session.running || !sink.wanted()) return this._stop();
     if (sink.failure) return this._fail(sink.failure);

@@ -148,7 +148,7 @@ function machineOn(host: SimulatorHost, cable: Cable, air: Air, config: Setup["c
     },
     ...{ open, digest, encode, decode, config },
     trusting: () => open,
-    taken: none,
+    adoptSocket: none,
     // On the line that Improv has too.
     log: (level, line) => cable.send(encode(`${level}: ${line}\r\n`)),
     idf: idf as Machine["idf"],

@@ -266,7 +266,7 @@ inModes("in recovery mode the cause is published, and the RPC restart restarts o
     const agent = rig.agent({ firmware: { title: "lamp", version: "1.0.0" } });
     const recovery = new Recovery({ ...rig.host, lastRun: { reset: "start", crash } }, "1.0.0");
     t.teardown(() => recovery.close());
-    recovery.attend(agent);
+    recovery.attach(agent);
     agent.start();
     active = recovery.active;
     return agent;

@@ -1,7 +1,7 @@
 // An outbox on fake blocks whose points are numbered.
 
 import type { TelemetryOptions } from "../../../../src/agent/options/telemetry.js";
-import { Outbox, type Place } from "../../../../src/agent/queue/outbox.js";
+import { Outbox, type PointStorage } from "../../../../src/agent/queue/outbox.js";
 import { epochOf, kindOf, POINT_HEAD, timeOf } from "../../../../src/agent/queue/record.js";
 import { Time } from "../../../../src/agent/time/time.js";
 import { type FakeFlash, FakeSlot } from "../../../fakes/flash.js";
@@ -60,6 +60,6 @@ export function waitingStamps({ outbox, time }: Rig): (number | undefined)[] {
 }
 
 /** The text of a point's values. */
-export function textAt({ bytes, at, end }: Place): string {
+export function textAt({ bytes, at, end }: PointStorage): string {
   return Buffer.from(bytes.subarray(at + POINT_HEAD, end)).toString();
 }

@@ -141,7 +141,7 @@ export class Lamp {
     this.recovering = recovery.active;
     if (!recovery.active) this.onStart?.(this.version);
     if (!this.machine.powered) return;
-    recovery.attend(this.agent);
+    recovery.attach(this.agent);
     this.begin();
   }
 

@@ -1,5 +1,5 @@
-// The boards that buyers know: for `mote new --board`, `mote esp32 --board` and the page that flashes boards.
-// Pins are from each maker's pinout. No board of this table was tried: docs/reference/boards.md says what is measured.
+// Known boards for `mote new --board`, `mote esp32 --board` and the flash page.
+// Pins are from each maker's pinout and untested; docs/reference/boards.md has the measurements.
 
 export interface Board {
   /** For the command line. */
@@ -26,7 +26,7 @@ export interface Pins {
   readonly switch: number;
   /** An input of ADC1, which works beside Wi-Fi. A board with few pins has it at SDA or SCL. */
   readonly analog: number;
-  /** For a button or a 1-Wire sensor: an input with a pull-up that does not decide how the chip starts. May be SDA or SCL. */
+  /** Input with pull-up for a button or 1-Wire sensor; no strapping pin. May be SDA or SCL. */
   readonly input: number;
 }
 

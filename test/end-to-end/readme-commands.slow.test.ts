@@ -13,7 +13,7 @@ import { DEFAULT_VIEW } from "../../tools/platform/core/reports/table-views.js";
 import { type Platform, startPlatform } from "../../tools/platform/server.js";
 import { CERT } from "../hosts/port/tls-fixture.js";
 import { killAll, launch, mote, type Result } from "../tools/cli/commands.js";
-import { Played } from "../tools/console/played.js";
+import { ScriptedDevice } from "../tools/console/scripted-device.js";
 import { fakeEsptool, fakeNvsTool, writeBuild, writeWeb } from "../tools/moddable/flash/board.js";
 import { buildOf, elfHead, fakeToolchain } from "../tools/moddable/toolchain.js";
 
@@ -42,13 +42,13 @@ const COMMANDS = [
 ].sort((one, other) => Number(IS_LOGIN.test(other)) - Number(IS_LOGIN.test(one)));
 
 let platform: Platform;
-let device: Played;
+let device: ScriptedDevice;
 let home: string;
 
 test.before(async () => {
   home = mkdtempSync(join(tmpdir(), "mote-readme-"));
   platform = await startPlatform({ port: 0, profile: { key: "KEY", secret: "SECRET" } });
-  device = await Played.create(platform, NAME);
+  device = await ScriptedDevice.create(platform, NAME);
   void device.answer((method) => (method === "mote.log" ? keptLog() : { did: method }));
   await device.send("telemetry", { temperature: 21.5 });
   writeFileSync(join(home, "image.bin"), "an image");
@@ -197,15 +197,15 @@ async function decodes(line: string): Promise<Result> {
   return { code: code === 0 && /0x42000004 {2}main at app\.c:7/.test(out) ? 0 : 1, out, err: "" };
 }
 
-let ofProfile: Promise<Played> | undefined;
+let ofProfile: Promise<ScriptedDevice> | undefined;
 
 /** The only device of its profile. */
-function inProfile(): Promise<Played> {
+function inProfile(): Promise<ScriptedDevice> {
   ofProfile ??= (async () => {
     const operator = new Operator({ url: platform.url });
     await operator.login("tenant@thingsboard.org", "tenant");
     const profile = await operator.profiles.save({ name: "greenhouse" });
-    const one = await Played.create(platform, "greenhouse-9");
+    const one = await ScriptedDevice.create(platform, "greenhouse-9");
     await operator.devices.save({ ...(await operator.devices.get(one.id)), deviceProfileId: profile.id });
     return one;
   })();

@@ -3,7 +3,7 @@
 
 /** The fast test files that must notice a mutant, by folder. The longest name that fits counts. */
 const TESTS = {
-  "src/agent": "test/src/agent/{agent,heals}.test.ts",
+  "src/agent": "test/src/agent/{agent,regressions}.test.ts",
   "src/agent/attributes": "test/src/agent/attributes/*.test.ts",
   "src/agent/firmware": "test/src/agent/firmware/**/*.test.ts",
   "src/agent/lifecycle": "test/src/agent/lifecycle/*.test.ts",

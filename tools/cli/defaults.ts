@@ -1,4 +1,5 @@
-// The user's default options (`mote config set rpc.timeout 30s`). Command line and environment override them.
+// The user's default options (`mote config set rpc.timeout 30s`). Command line and environment
+// override them.
 import type { Command, Option } from "commander";
 import { commandOf, defaultOf } from "./command-tree.js";
 import { readSettings } from "./operator/settings.js";
@@ -14,7 +15,10 @@ interface Found {
   option: Option;
 }
 
-/** Finds `rpc.timeout` or `firmware.push.timeout`. Throws UsageError if the option cannot have a default. */
+/**
+ * Finds `rpc.timeout` or `firmware.push.timeout`. Throws UsageError if the option cannot have a
+ * default.
+ */
 export function findOption(program: Command, key: string): Found {
   const names = key.split(".");
   const name = names.pop() ?? "";

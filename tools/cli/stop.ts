@@ -7,8 +7,8 @@ export interface Stop {
 }
 
 /**
- * SIGINT, SIGTERM and SIGHUP stop; the second of them kills. The end of the channel to a process that started this one with
- * one stops too: no process is left behind.
+ * SIGINT, SIGTERM and SIGHUP stop; the second of them kills. The end of the channel to a process
+ * that started this one with one stops too: no process is left behind.
  */
 export function stopSignals(): Stop {
   const stop = new AbortController();
@@ -19,7 +19,7 @@ export function stopSignals(): Stop {
   return { stop: stop.signal, kill: kill.signal };
 }
 
-/** Resolves after so long, or as soon as `stop` says so. Leaves no listener behind, however often it is called. */
+/** Resolves after `ms`, or when `stop` aborts. Removes its listeners. */
 export async function pause(ms: number, stop: AbortSignal): Promise<void> {
   try {
     await wait(ms, undefined, { signal: stop });

@@ -1,4 +1,5 @@
-// Adding a device, and the access token that connects one. The token is fetched and shown only on request.
+// Adding a device, and the access token that connects one. The token is fetched and shown only on
+// request.
 import type { Device } from "../operator/shapes.js";
 import { attempt, button, copyButton, dialog, field, form, h, messageOf } from "./dom.js";
 import { runCommand } from "./model/access.js";

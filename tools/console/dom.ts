@@ -1,4 +1,5 @@
-// Builds elements in TypeScript. Text is only ever set as text: markup that a device sends stays text.
+// Builds elements in TypeScript. Text is only ever set as text: markup that a device sends stays
+// text.
 import { titled } from "./model/routes.js";
 
 type Child = Node | string | undefined;
@@ -21,8 +22,10 @@ export function h<K extends keyof HTMLElementTagNameMap>(
 }
 
 /**
- * Makes these the children of `place`. A child that is equal to the one already there is not replaced, so focus and
- * selection stay and a screen reader hears only changes. Its old listeners stay as well: they must read current data.
+ * Makes these the children of `place`. A child that is equal to the one already there is not
+ * replaced, so focus and
+ * selection stay and a screen reader hears only changes. Its old listeners stay as well: they must
+ * read current data.
  */
 export function show(place: Element, ...children: readonly Child[]): void {
   const wanted = children.filter((child) => child !== undefined);
@@ -96,7 +99,8 @@ export function setHeading(element: HTMLHeadingElement, text: string): void {
 }
 
 /**
- * Announces a text, also to screen readers. It disappears after 4 s, an error after 12 s, a message with more elements
+ * Announces a text, also to screen readers. It disappears after 4 s, an error after 12 s, a message
+ * with more elements
  * only by the result or `hush`.
  */
 export function tell(text: string, isError = false, ...more: readonly Child[]): () => void {
@@ -136,7 +140,9 @@ export function dialog(title: string, ...children: readonly Child[]): HTMLDialog
   return element;
 }
 
-/** Asks for confirmation before a destructive action. `yes`: the text of the button that confirms. */
+/**
+ * Asks for confirmation before a destructive action. `yes`: the text of the button that confirms.
+ */
 export function ask(title: string, text: string, yes: string): Promise<boolean> {
   return new Promise((resolve) => {
     const answer = (is: boolean) => (): void => {

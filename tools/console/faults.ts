@@ -1,4 +1,5 @@
-// Faults between devices and the local platform: switches them on, explains them, and shows their effects.
+// Faults between devices and the local platform: switches them on, explains them, and shows their
+// effects.
 import { attempt, button, field, form, h, heading, option, section } from "./dom.js";
 import { type Effect, effectsOf } from "./model/fault-effects.js";
 import { explain, FAULTS, type Member, PRESETS, type Rule } from "./model/faults.js";

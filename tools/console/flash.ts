@@ -1,4 +1,4 @@
-// "Flash a board": what there is to flash, and how without this page. The button and its dialogs are ESP Web Tools'.
+// The page "Flash a board". Button and dialogs come from ESP Web Tools.
 
 import { BOARDS } from "../boards.js";
 import {
@@ -40,7 +40,7 @@ function boardsFor({ builds }: Manifest): string[] {
   return BOARDS.filter(({ chip }) => chips.includes(chip)).map(({ title }) => title);
 }
 
-/** A board with another partition table must be erased. The page can't read its table: the version that it says by Improv has to do. */
+/** A board with another partition table must be erased. Its table is known by its version only. */
 function guard(wanted: Manifest): void {
   Object.assign(document.querySelector("esp-web-install-button") ?? {}, {
     overrides: {
@@ -61,7 +61,7 @@ const AWAY =
   "The port went away: a C3, C6 or S3 takes its own USB along at a reset. Close the dialog (reload this page if it does not close), and choose the port once it is back, perhaps by another name. If it stays away, plug the board in again.";
 const BACK = 'A port is back: "Connect a board" has it.';
 
-/** The dialogs say that something is wrong, and little of what to do; they lie over this page until they are closed. */
+/** Advice for errors of the dialogs, which say little and cover this page. */
 function helpAlong(): void {
   const { serial } = navigator as Navigator & { serial?: EventTarget };
   const say = (text: string): void => {

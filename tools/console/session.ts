@@ -1,4 +1,5 @@
-// The login, and the events that the platform pushes. The session lives as long as the tab. It uses no cookie, so
+// The login, and the events that the platform pushes. The session lives as long as the tab. It uses
+// no cookie, so
 // another page cannot use it.
 import { OperatorError } from "../operator/error.js";
 import { Operator } from "../operator/operator.js";
@@ -115,7 +116,10 @@ export class Session {
     return () => this.#listeners[kind].delete(listener);
   }
 
-  /** Reads events until `logout`, and reconnects after each break. Rejects when the session has ended. */
+  /**
+   * Reads events until `logout`, and reconnects after each break. Rejects when the session has
+   * ended.
+   */
   async follow(): Promise<void> {
     this.#ended?.abort();
     const ended = new AbortController();

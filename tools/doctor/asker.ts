@@ -1,4 +1,4 @@
-// Requests to the device API, each on a connection of its own, so that what is measured is the way and not a kept connection.
+// Requests to the device API, each on a new connection, so that its set-up is measured.
 import { type RequestOptions, request as requestPlain } from "node:http";
 import { request as requestTls } from "node:https";
 import type { Answer, Ask } from "./platform.js";

@@ -1,4 +1,4 @@
-// A two-way RPC to the device, answered from here as the device would, or by the device itself if it is connected.
+// A two-way RPC, answered here in the device's name, or by the device if it is connected.
 import type { Operator } from "../operator/operator.js";
 import { bad, type Finding, good, warning } from "./finding.js";
 import type { Ask } from "./platform.js";
@@ -34,7 +34,9 @@ export async function checkRpc(operator: Operator, deviceId: string, ask: Ask): 
   );
 }
 
-/** True if the RPC came here. Whatever else comes is left unanswered, so that the platform hands it out again. */
+/**
+ * True if the RPC arrived. Other RPCs stay unanswered, so that the platform delivers them again.
+ */
 async function answer(ask: Ask, ended: AbortSignal): Promise<boolean> {
   while (!ended.aborted) {
     const poll = await ask("GET", "rpc?timeout=2000");

@@ -14,7 +14,10 @@ const AUTHORITY_SOON_MS = 60 * DAY_MS;
 
 export interface ConnectionCheck {
   readonly findings: readonly Finding[];
-  /** The certificate (DER) that a board needs to trust; undefined over http, or where none was found. */
+  /**
+   * The certificate (DER) that a board needs to trust; undefined over http, or where none was
+   * found.
+   */
   readonly authority: Uint8Array | undefined;
 }
 
@@ -106,7 +109,7 @@ function trust(trusted: boolean, why: Error | string | undefined, ca: string | u
   return bad("certificate", `it is not trusted: ${reason}`, advice);
 }
 
-/** What the server sends by itself: nothing is filled in from an authority that this machine knows. */
+/** The chain as sent by the server, without CAs of this machine. */
 async function sent(target: Target, chain: readonly X509Certificate[], isTrusted: boolean): Promise<Finding> {
   const [leaf, issuer] = chain;
   const alone = await handshake(target, { ca: leaf?.toString() ?? "" });
@@ -129,7 +132,7 @@ async function sent(target: Target, chain: readonly X509Certificate[], isTrusted
   );
 }
 
-/** The first thing that is to be said of the dates of a chain, the server's own certificate first. */
+/** The first finding about a chain's dates, beginning with the server certificate. */
 export function validity(
   chain: readonly Pick<X509Certificate, "validFrom" | "validTo" | "subject">[],
   now = Date.now(),

@@ -1,4 +1,4 @@
-// Many agents in one process, each a device of its own, started one after the other in a random order of moments.
+// Many agents in one process, each its own device, started at random times.
 
 import type { Host } from "../../src/port.js";
 import { Member, type MemberOptions } from "./member.js";

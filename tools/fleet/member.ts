@@ -21,7 +21,7 @@ export interface MemberOptions {
   readonly connections: 1 | 2 | 3;
   /** Between two points, in milliseconds. */
   readonly intervalMs: number;
-  /** For how long it keeps its points while the platform is away, in milliseconds: what takes memory, used or not. */
+  /** How long points are kept during an outage, in ms; determines the reserved memory. */
   readonly keepMs: number;
   readonly open: Host["open"];
   readonly log: Host["log"];

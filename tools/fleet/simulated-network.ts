@@ -1,4 +1,4 @@
-// The network between the fleet and the platform: it can be cut and mended, and counts what goes over it.
+// The network between fleet and platform: can be cut and restored, and counts traffic.
 import type { Host, Socket, SocketEvent } from "../../src/port.js";
 
 type Notify = (what: SocketEvent, reason?: string) => void;

@@ -8,7 +8,10 @@ import { environmentOf, nextStep, type Sdk, SdkError } from "./sdk.js";
 /** Of what a failed build said. */
 const SAID = 20;
 
-/** Builds the project in `folder` (with a manifest.json) into `out`, and returns the program. Throws SdkError with what the build said. */
+/**
+ * Builds the project in `folder` (with a manifest.json) into `out`, and returns the program. Throws
+ * SdkError with what the build said.
+ */
 export async function buildProgram(sdk: Sdk, folder: string, out: string): Promise<string> {
   mkdirSync(out, { recursive: true });
   const name = basename(folder);

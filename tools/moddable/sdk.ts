@@ -21,7 +21,10 @@ export class SdkError extends Error {
   override name = "SdkError";
 }
 
-/** The SDK that `$MODDABLE` names. Throws SdkError if there is none, or none that was built for Linux. */
+/**
+ * The SDK that `$MODDABLE` names. Throws SdkError if there is none, or none that was built for
+ * Linux.
+ */
 export function findSdk(env: NodeJS.ProcessEnv = process.env): Sdk {
   const path = env.MODDABLE;
   if (!path) throw new SdkError(`the Moddable SDK is missing: $MODDABLE is not set.\n${INSTALL}`);
@@ -35,7 +38,8 @@ export function findSdk(env: NodeJS.ProcessEnv = process.env): Sdk {
       throw new SdkError(`$MODDABLE is ${path}, but ${what} was not built there.\n${INSTALL}`);
   }
   const paths = [tools, binOf(PROJECT), env.PATH ?? ""];
-  // A project is built with the manifests of the command that builds it, installed in its folder or not.
+  // A project is built with the manifests of the command that builds it, installed in its folder or
+  // not.
   const { MOTE = PROJECT } = env;
   return { path, mcconfig, mcsim, env: { ...env, MODDABLE: path, MOTE, PATH: paths.join(delimiter) } };
 }

@@ -1,4 +1,4 @@
-// What modules take of a board's ROM: the SDK's compiler and linker run on them alone, and what a link without them takes is taken off.
+// ROM that modules need: the size of a link with them minus a link without them.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,9 +8,12 @@ import { type Rom, readRom, romBytes } from "./rom.js";
 import { type Sdk, SdkError } from "./sdk.js";
 
 export interface Weight {
-  /** Bytes of preloaded functions: what a module does once, when it is preloaded, is not among them. */
+  /** Bytes of preloaded functions, without code that runs only at preload. */
   readonly code: number;
-  /** Of 16 bytes: functions, their variables, classes, tables, and the engine's own that the module makes the linker keep. */
+  /**
+   * Of 16 bytes: functions, their variables, classes, tables, and the engine's own that the module
+   * makes the linker keep.
+   */
   readonly slots: number;
   /** Bytes of all that the engine's data has more. */
   readonly rom: number;
@@ -26,7 +29,7 @@ export interface Module {
 const OURS = join(PROJECT, "dist", "xs");
 const IMPORT = /^import .*?["']([^"']+)["'];$/gm;
 
-/** Our modules that can be weighed by themselves, as they import the core at the most; by the names of their files. */
+/** Modules, by file name, that import at most the core and can be measured alone. */
 export function weighable(): string[] {
   const names = readdirSync(OURS)
     .filter((name) => /^mote.*\.js$/.test(name))
@@ -36,7 +39,9 @@ export function weighable(): string[] {
   return names.filter(isAlone).sort();
 }
 
-/** Each of them: the core, the core without updates in its place, and the others beside the core. */
+/**
+ * Each of them: the core, the core without updates in its place, and the others beside the core.
+ */
 export function weighOurs(sdk: Sdk): Map<string, Weight> {
   const core = { name: "mote", file: fileOf("mote") };
   const all = new Map<string, Weight>();
@@ -52,7 +57,10 @@ const fileOf = (name: string): string => join(OURS, `${name}.js`);
 /** As a manifest's `creation` has it for a machine that the linker starts. */
 const CREATION = "1536,512,512,64,512,64,32,53,3,1024,17,139264,main,0";
 
-/** Of the last of `modules`, the others being there already. Throws SdkError with the words of the SDK's tool if one fails. */
+/**
+ * Of the last of `modules`, the others being there already. Throws SdkError with the words of the
+ * SDK's tool if one fails.
+ */
 export function weigh(sdk: Sdk, modules: readonly Module[]): Weight {
   return inPlace((place) => {
     const nothing = { name: "mote-nothing", file: nothingIn(place) };

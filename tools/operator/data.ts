@@ -60,7 +60,8 @@ export class TimeSeries {
   }
 
   /**
-   * The newest reading of each key, of all of the device's if none are named; absent if there is none (the platform's
+   * The newest reading of each key, of all of the device's if none are named; absent if there is
+   * none (the platform's
    * `{"ts":now,"value":null}` is none).
    */
   async latest(deviceId: string, keys?: readonly string[]): Promise<Record<string, Reading>> {
@@ -99,7 +100,7 @@ export class TimeSeries {
   }
 }
 
-/** Of the keys in one URL, in bytes as they are encoded: servers take 8 KiB of request line and headers, the token among them. */
+/** Maximum encoded bytes of keys in a URL: servers take 8 KiB of request line and headers. */
 const KEYS_BYTES = 4_000;
 
 /** The keys as lists for one URL each, parted by commas. */

@@ -59,7 +59,8 @@ export class Devices {
   }
 
   /**
-   * All devices of a profile, also while it is being renamed. Throws OperatorError if the platform lists fewer
+   * All devices of a profile, also while it is being renamed. Throws OperatorError if the platform
+   * lists fewer
    * devices than it counts: a short list must not pass for the whole.
    */
   async ofProfile({ id, name }: DeviceProfile): Promise<DeviceInfo[]> {
@@ -102,7 +103,10 @@ export class Devices {
     return (await this.#rest.call("POST", "/api/device/credentials", call)) as Credentials;
   }
 
-  /** As the customer: makes the device theirs. Throws OperatorError 400 for a wrong secret, no claiming, or an owned device. */
+  /**
+   * As the customer: makes the device theirs. Throws OperatorError 400 for a wrong secret, no
+   * claiming, or an owned device.
+   */
   async claim(deviceName: string, secretKey: string): Promise<void> {
     const call = { body: { secretKey }, secrets: [secretKey] };
     await this.#rest.call("POST", `/api/customer/device/${part(deviceName)}/claim`, call);

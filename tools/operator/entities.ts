@@ -8,7 +8,10 @@ export interface EntityKey {
   key: string;
 }
 
-/** `{"key":{"type":"SERVER_ATTRIBUTE","key":"active"},"valueType":"BOOLEAN","predicate":{"type":"BOOLEAN","operation":"EQUAL","value":{"defaultValue":true}}}` */
+/**
+ * `{"key":{"type":"SERVER_ATTRIBUTE","key":"active"},"valueType":"BOOLEAN",
+ * "predicate":{"type":"BOOLEAN","operation":"EQUAL","value":{"defaultValue":true}}}`
+ */
 export interface KeyFilter {
   key: EntityKey;
   valueType: "STRING" | "NUMERIC" | "BOOLEAN" | "DATE_TIME";

@@ -9,7 +9,8 @@ interface OperatorErrorOptions extends ErrorOptions {
 }
 
 /**
- * A REST call that failed. `status` is the HTTP status, 0 if there was no usable answer. The message names the call and
+ * A REST call that failed. `status` is the HTTP status, 0 if there was no usable answer. The
+ * message names the call and
  * what the platform said: one line, at most 200 characters of it, without the secrets of that call.
  */
 export class OperatorError extends Error {
@@ -24,7 +25,9 @@ export class OperatorError extends Error {
     this.errorCode = options.errorCode;
   }
 
-  /** True only if the platform itself said so: a proxy without a backend answers 404 for everything. */
+  /**
+   * True only if the platform itself said so: a proxy without a backend answers 404 for everything.
+   */
   get isNotFound(): boolean {
     return this.status === 404 && this.errorCode === NOT_FOUND;
   }
@@ -35,7 +38,10 @@ export class OperatorError extends Error {
   }
 }
 
-/** Text of a peer as one bounded line. `secrets` are replaced by `***` first, so that none is left over in part. */
+/**
+ * Text of a peer as one bounded line. `secrets` are replaced by `***` first, so that none is left
+ * over in part.
+ */
 export function tame(text: string, secrets: readonly string[]): string {
   let line = text;
   for (const secret of secrets) if (secret !== "") line = line.replaceAll(secret, "***");

@@ -1,11 +1,14 @@
-// A form with one file, as a stream that counts what fetch takes of it: fetch itself reports nothing.
+// A form with one file, as a stream that reports progress, which fetch does not.
 
 export interface FileForm {
   readonly type: string;
   readonly body: ReadableStream<Uint8Array>;
 }
 
-/** `onSent` is called with the bytes of the file handed to the connection so far; the form's own lines count as the file's first and last. */
+/**
+ * `onSent` is called with the bytes of the file handed to the connection so far; the form's own
+ * lines count as the file's first and last.
+ */
 export function fileForm(
   name: string,
   fileName: string,

@@ -7,8 +7,9 @@ import { Rpc } from "./rpc.js";
 import type { LoggedRequest, User } from "./shapes.js";
 
 /**
- * What an operator does, over the platform's REST. Every call returns what the platform answered and throws OperatorError otherwise.
- * A token that has expired is refreshed once per call; redirects are not followed.
+ * What an operator does, over the platform's REST. Every call returns what the platform answered
+ * and throws OperatorError otherwise. A token that has expired is refreshed once per call;
+ * redirects are not followed.
  */
 export class Operator {
   readonly devices: Devices;
@@ -56,7 +57,10 @@ export class Operator {
     this.#rest.logout();
   }
 
-  /** The last 1,000 requests of devices, oldest first. Only a local platform has them; throws OperatorError 404 elsewhere. */
+  /**
+   * The last 1,000 requests of devices, oldest first. Only a local platform has them; throws
+   * OperatorError 404 elsewhere.
+   */
   async requests(): Promise<LoggedRequest[]> {
     return ((await this.#rest.call("GET", "/api/requests")) ?? []) as LoggedRequest[];
   }

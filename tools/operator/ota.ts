@@ -63,7 +63,10 @@ export class Ota {
     return (await this.#rest.call("POST", `/api/otaPackage/${part(id)}`, call)) as OtaPackage;
   }
 
-  /** The entry without its file: `GET /api/otaPackage/{id}` would answer with the whole file in base64. */
+  /**
+   * The entry without its file: `GET /api/otaPackage/{id}` would answer with the whole file in
+   * base64.
+   */
   async get(id: string): Promise<OtaPackage> {
     return (await this.#rest.call("GET", `/api/otaPackage/info/${part(id)}`)) as OtaPackage;
   }
@@ -88,7 +91,10 @@ export class Ota {
     await this.#rest.call("DELETE", `/api/otaPackage/${part(id)}`);
   }
 
-  /** Firmware for one device; undefined takes the assignment away (its profile's, if any, then holds). */
+  /**
+   * Firmware for one device; undefined takes the assignment away (its profile's, if any, then
+   * holds).
+   */
   async assign(deviceId: string, packageId: string | undefined): Promise<void> {
     const path = `/api/device/${part(deviceId)}`;
     const device = (await this.#rest.call("GET", path)) as Device;

@@ -43,7 +43,7 @@ export interface Claims {
   readonly customerId: string | undefined;
 }
 
-/** Reads the token's own words: the platform checks them, this client only chooses endpoints by them. */
+/** Reads the token's claims unverified, only to choose endpoints. */
 function claimsOf(token: string): Claims {
   try {
     const payload = (token.split(".")[1] ?? "").replaceAll("-", "+").replaceAll("_", "/");
@@ -59,7 +59,10 @@ function claimsOf(token: string): Claims {
   }
 }
 
-/** JSON over the platform's REST: the session's token on each call, refreshed once when the platform says 401. */
+/**
+ * JSON over the platform's REST: the session's token on each call, refreshed once when the platform
+ * says 401.
+ */
 export class Rest {
   /** The URL without a slash at the end. */
   readonly base: string;
@@ -94,7 +97,10 @@ export class Rest {
     return claimsOf(this.#session?.token ?? "");
   }
 
-  /** POST /api/auth/token: a new token for the refresh token. Calls that fail together share one refresh. */
+  /**
+   * POST /api/auth/token: a new token for the refresh token. Calls that fail together share one
+   * refresh.
+   */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh().finally(() => {
       this.#refreshing = undefined;
@@ -114,7 +120,10 @@ export class Rest {
     this.#onSession(this.#session);
   }
 
-  /** The answer's JSON, numbers that would be rounded as text; undefined for an empty body. Throws OperatorError. */
+  /**
+   * The answer's JSON, numbers that would be rounded as text; undefined for an empty body. Throws
+   * OperatorError.
+   */
   async call(method: string, path: string, call: Call = {}): Promise<unknown> {
     const token = this.#session?.token;
     try {
@@ -192,7 +201,10 @@ function parse(text: string, status: number, name: string): unknown {
   }
 }
 
-/** `{"status":404,"message":"Device not found","errorCode":32,"timestamp":…}`, or another server's text. */
+/**
+ * `{"status":404,"message":"Device not found","errorCode":32,"timestamp":…}`, or another server's
+ * text.
+ */
 function errorBody(text: string): { message: string; errorCode?: number } {
   try {
     const { message, errorCode } = (JSON.parse(text) ?? {}) as { message?: unknown; errorCode?: unknown };

@@ -1,9 +1,12 @@
-// What a staged rollout notes of each device, on the platform itself: the server attribute `moteRollout`. Whoever calls the rollout again, from
-// any machine, goes on with it; devices can't read it.
+// What a staged rollout notes of each device, on the platform itself: the server attribute
+// `moteRollout`. Whoever calls the rollout again, from any machine, goes on with it; devices can't
+// read it.
 
 export const ROLLOUT_KEY = "moteRollout";
 
-/** `{"package":"7c5e…","title":"pump","version":"2.0.0","stage":2,"plan":[1,100,1000],"at":1700000000000}` */
+/**
+ * `{"package":"7c5e…","title":"pump","plan":[1,100],"stage":2,"at":1700000000000}`
+ */
 export interface RolloutRecord {
   /** The id of the package that was assigned. */
   readonly package: string;
@@ -23,7 +26,10 @@ export interface RolloutRecord {
   readonly handedOver?: number;
   /** The time stamp of what `fw_state` was before. */
   readonly seen?: number;
-  /** When the platform had heard of it last as it was first seen to be updated, by the platform's clock: the soak begins. 0: again. */
+  /**
+   * When the platform had heard of it last as it was first seen to be updated, by the platform's
+   * clock: the soak begins. 0: again.
+   */
   readonly updatedAt?: number;
   /** It was online for the soak. */
   readonly passed?: boolean;

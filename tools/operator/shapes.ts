@@ -1,4 +1,5 @@
-// The platform's REST shapes, as far as this client reads or writes them. What else an entity holds is kept and sent back.
+// The platform's REST shapes, as far as this client reads or writes them. What else an entity holds
+// is kept and sent back.
 
 /** `{"entityType":"DEVICE","id":"7c5e…"}` */
 export interface EntityId {

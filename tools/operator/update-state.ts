@@ -1,4 +1,4 @@
-// The state of a device's update, and its name for people: one vocabulary for command line and console.
+// States of a device's update and their words for people, shared by CLI and console.
 import { FAILURES, type Failure } from "../../src/agent/firmware/failures.js";
 import { updateWord } from "../../src/agent/firmware/state-words.js";
 
@@ -35,7 +35,10 @@ export const ON_TRIAL: readonly Failure[] = [
 /** Failures after a complete download. */
 export const VERIFYING: readonly Failure[] = ["checksum", "signature", "damaged", "readBack", "unfit"];
 
-/** The failure that starts a text of `fw_error`, such as "the new image did not start (task watchdog)". */
+/**
+ * The failure that starts a text of `fw_error`, such as "the new image did not start (task
+ * watchdog)".
+ */
 export function failureOf(error: string): Failure | undefined {
   return (Object.keys(FAILURES) as Failure[])
     .filter((name) => error.startsWith(FAILURES[name].text))

@@ -13,15 +13,24 @@ import { Switchboard } from "./faults/switchboard.js";
 
 export interface DeviceApiOptions {
   core: PlatformCore;
-  /** Whether client-side RPCs are answered. Default false: a stock server's rule chain answers none. */
+  /**
+   * Whether client-side RPCs are answered. Default false: a stock server's rule chain answers none.
+   */
   ruleChain?: boolean;
-  /** When an open request ends with 503, in milliseconds. Default 30,000; 300,000 behind a proxy. */
+  /**
+   * When an open request ends with 503, in milliseconds. Default 30,000; 300,000 behind a proxy.
+   */
   asyncCapMs?: number;
-  /** When an open request ends with 408 if it doesn't say itself, in milliseconds. Default 60,000. */
+  /**
+   * When an open request ends with 408 if it doesn't say itself, in milliseconds. Default 60,000.
+   */
   requestTimeoutMs?: number;
   /** What devices may send. Default: anything. */
   rateLimits?: RateLimitSpecs;
-  /** A proxy stands in front: it answers 504 after 50 s, and the server's own limit is then 300 s unless given. Default false. */
+  /**
+   * A proxy stands in front: it answers 504 after 50 s, and the server's own limit is then 300 s
+   * unless given. Default false.
+   */
   behindProxy?: boolean;
   /** Called with a fault of the local platform's own: the device gets an empty 500. */
   onError?: (error: unknown) => void;
@@ -81,7 +90,10 @@ export class DeviceApi {
     return response(413, text, undefined, corsHeaders(request));
   }
 
-  /** Calls `respond` once, unless the device hangs up first, which calling the result says, or a fault takes the answer. */
+  /**
+   * Calls `respond` once, unless the device hangs up first, which calling the result says, or a
+   * fault takes the answer.
+   */
   handle(request: DeviceRequest, respond: (response: DeviceResponse) => void): () => void {
     const [path] = split(request.url);
     const target = findRoute(path.slice(BASE.length));
@@ -153,7 +165,7 @@ export class DeviceApi {
     };
   }
 
-  /** The proxy hangs up on the platform as a device would, and answers in its place. The result calls it off. */
+  /** The proxy ends the request and answers itself. The result cancels that. */
   #startProxy(exchange: Exchange, respond: (answer: DeviceResponse) => void): () => void {
     if (this.#proxyCutMs === undefined) return () => {};
     return this.#core.clock.timer(this.#proxyCutMs, () => {
@@ -163,7 +175,10 @@ export class DeviceApi {
     });
   }
 
-  /** The checks in the real server's order: method, Accept, content type, parameters and body, and only then the token. */
+  /**
+   * The checks in the real server's order: method, Accept, content type, parameters and body, and
+   * only then the token.
+   */
   #run(exchange: Exchange, { methods, token, id }: Target): void {
     const { method } = exchange.request;
     const route = pick(methods, method);

@@ -41,7 +41,10 @@ const SWALLOW_MS = 2_000;
 /** Between the last byte and a reset, which could overtake it. */
 const RESET_MS = 20;
 
-/** Node's HTTP server with the connection rules of a ThingsBoard server. `drain` makes each answer the last. */
+/**
+ * Node's HTTP server with the connection rules of a ThingsBoard server. `drain` makes each answer
+ * the last.
+ */
 export class HttpServer {
   readonly server: Server;
   readonly #device: DeviceService;

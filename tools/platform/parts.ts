@@ -1,4 +1,5 @@
-// What a server is made of, by its options: the core with what was kept, the device API, the profile that devices come by.
+// Builds a server's parts from its options: core with stored state, device API, provisioning
+// profile.
 import type { Clock } from "./core/common/clock.js";
 import { type Ids, randomIds } from "./core/common/ids.js";
 import { shuffledBy } from "./core/common/order.js";

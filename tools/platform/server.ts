@@ -27,7 +27,7 @@ export interface Platform {
   readonly views: TableViews;
   /** Ends open polls at once; resolves when the port is free. */
   close(): Promise<void>;
-  /** As a server that is to stop: takes no new connection, and resolves when what is open has come to its own end. */
+  /** Takes no new connections and resolves when all open requests have ended. */
   drain(): Promise<void>;
 }
 
@@ -35,7 +35,10 @@ const BODY_BYTES = 16_777_216;
 /** A server closes a connection that has been idle for so long. */
 const IDLE_MS = 60_000;
 
-/** Starts the local platform. Rejects with an error that says so when the port is taken, or the state can't be read. */
+/**
+ * Starts the local platform. Rejects with an error that says so when the port is taken, or the
+ * state can't be read.
+ */
 export async function startPlatform(options: PlatformServerOptions = {}): Promise<Platform> {
   const { host = "127.0.0.1", port = 8080, log = () => {} } = options;
   const ownClock = new NodeClock();

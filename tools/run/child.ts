@@ -9,7 +9,7 @@ export interface Patience {
   stopMs: number;
   /** Between two looks whether the worker gave a sign of life (it does every 5 s). */
   lookMs: number;
-  /** Looks in a row without one, after which it is killed. Counted, so that a machine that slept kills nobody. */
+  /** Missed checks before the kill; counted, so that a machine's sleep kills no worker. */
   looks: number;
 }
 
@@ -127,7 +127,7 @@ function send(child: ChildProcess, message: ToWorker): void {
   if (child.connected) child.send(message, () => {});
 }
 
-/** The environment without the secrets, and without the way to systemd: an application has no need of them. */
+/** The environment without secrets and without systemd's socket. */
 function environment(): NodeJS.ProcessEnv {
   const { MOTE_TOKEN, MOTE_PROVISION_KEY, MOTE_PROVISION_SECRET, ...rest } = process.env;
   const { NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID, ...own } = rest;

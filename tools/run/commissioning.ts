@@ -1,4 +1,5 @@
-// Commissioning of `mote run`: the page of extras/commissioning on loopback, for a device whose network is the machine's.
+// Commissioning of `mote run`: the page of extras/commissioning on loopback, for a device whose
+// network is the machine's.
 import { randomFillSync } from "node:crypto";
 import { createServer, type Socket as NetSocket } from "node:net";
 import { join } from "node:path";
@@ -45,7 +46,10 @@ export interface CommissionOptions {
   readonly openMs?: number;
 }
 
-/** What was kept in a state directory at commissioning. A reset that was cut short is left to the agent. */
+/**
+ * What was kept in a state directory at commissioning. A reset that was cut short is left to the
+ * agent.
+ */
 export function storedValues(stateDir: string, fence: Fence, url: string | undefined): Values {
   const keeper = keeperOf(stateDir, fence);
   finishInterrupted(keeper, () => {});
@@ -53,8 +57,8 @@ export function storedValues(stateDir: string, fence: Fence, url: string | undef
 }
 
 /**
- * What is in `first`, and what it leaves out. How a device proves itself comes from one of them, and what is of another platform
- * than the first one's is not for that.
+ * What is in `first`, and what it leaves out. How a device proves itself comes from one of them,
+ * and what is of another platform than the first one's is not for that.
  */
 export function joined(first: Values, second: Values): Values {
   const address = addressOf(first.url);
@@ -70,7 +74,10 @@ export function pemOf(ca: string | undefined): string | undefined {
   return typeof read === "string" || read.length === 0 ? undefined : read.map(toPem).join("");
 }
 
-/** Resolves when the page is closed: true if something new was kept. Rejects if the directory can't be used. */
+/**
+ * Resolves when the page is closed: true if something new was kept. Rejects if the directory can't
+ * be used.
+ */
 export function commission(options: CommissionOptions): Promise<boolean> {
   const { stateDir, lease, given, deviceName, ca, openMs } = options;
   const stop = AbortSignal.any([options.stop, lease.lost]);
@@ -168,7 +175,7 @@ export class Visitor implements Socket {
     return Math.min(chunk.length, into.length);
   }
 
-  /** What is on its way still goes; what comes is thrown away, so that it does not break what goes. */
+  /** Sends pending answers and discards input, which could break them. */
   close(): void {
     if (this.#over) return;
     this.#over = true;

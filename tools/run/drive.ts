@@ -22,8 +22,9 @@ export function agentOptions(config: WorkerConfig, firmware: Image["firmware"] |
 }
 
 /**
- * Emits each event of the agent as one of `--log json`. A token from before counts as provisioned as soon as the agent has it: that is emitted
- * when the platform has accepted it, and not at all where it refuses it.
+ * Emits each event of the agent as one of `--log json`. A token from before counts as provisioned
+ * as soon as the agent has it: that is emitted when the platform has accepted it, and not at all
+ * where it refuses it.
  */
 export function follow(agent: Agent, emit: (event: Event) => void): void {
   let adopted: Event | undefined;

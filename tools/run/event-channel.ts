@@ -1,7 +1,7 @@
 import type { Sink } from "../../hosts/node/bounded-output.js";
 import type { Event, FromWorker } from "./messages.js";
 
-/** Events on their way to the supervisor. The channel between two processes says when each is taken. */
+/** Queue of events to the supervisor; the process channel confirms each. */
 export class EventChannel implements Sink<Event> {
   readonly #send: (message: FromWorker, taken: () => void) => void;
   #drained: () => void = () => {};

@@ -1,21 +1,31 @@
-// A firmware image of the Node host: one bundled ES module (it can import Node's own modules, and nothing beside it).
+// A firmware image of the Node host: one bundled ES module (it can import Node's own modules, and
+// nothing beside it).
 //
 //   export const firmware = { title: "greenhouse", version: "1.0.0" };
-//   export default function (agent, host) { setInterval(() => agent.telemetry.record({ ... }), host.settings.intervalMs); }
+//   export default function (agent, host) {
+//     setInterval(() => agent.telemetry.record({ ... }), host.settings.intervalMs);
+//   }
 //
-// The default export is called once, before `agent.start()`. What it throws ends the start like a crash.
+// The default export is called once, before `agent.start()`. What it throws ends the start like a
+// crash.
 import { pathToFileURL } from "node:url";
 import type { AppHost } from "../../hosts/shared/application.js";
 import type { Agent, FirmwareOptions } from "../../src/index.js";
 
 /** Settings come from `--interval`, and `sleeps` from `--cycle`. */
 export interface ImageHost extends AppHost {
-  /** Makes the agent publish its health (`mote.health`, and client attributes), for an image that does not bring `mote/diagnostics` itself. */
+  /**
+   * Makes the agent publish its health (`mote.health`, and client attributes), for an image that
+   * does not bring `mote/diagnostics` itself.
+   */
   readonly publishHealth?: (() => void) | undefined;
 }
 
 export interface Image {
-  /** Title and version as assigned on the platform; and, if the image has them, its own `allow`, `selfTest`, `onProgress`. */
+  /**
+   * Title and version as assigned on the platform; and, if the image has them, its own `allow`,
+   * `selfTest`, `onProgress`.
+   */
   readonly firmware: Pick<FirmwareOptions, "title" | "version"> & Partial<FirmwareOptions>;
   readonly default: (agent: Agent, host: ImageHost) => unknown;
 }
@@ -25,7 +35,10 @@ export class ImageError extends Error {
   override name = "ImageError";
 }
 
-/** Evaluates the module at `path`. Throws ImageError if it is no image, and whatever its evaluation throws. */
+/**
+ * Evaluates the module at `path`. Throws ImageError if it is no image, and whatever its evaluation
+ * throws.
+ */
 export async function loadImage(path: string): Promise<Image> {
   const module: Partial<Image> = await import(pathToFileURL(path).href);
   const { firmware, default: setUp } = module;

@@ -10,7 +10,7 @@ import type { Event } from "./messages.js";
 /** Of one text in a line, in characters. */
 const LONGEST = 500;
 
-/** Writes events as lines: all that a device on Node prints goes through here, and through the redactor. */
+/** Writes events as lines. All output of a device on Node passes here and the redactor. */
 export class Lines {
   readonly #output: BoundedOutput<string>;
   readonly #format: "text" | "json";

@@ -47,7 +47,9 @@ export type ToWorker =
 
 export type FromWorker =
   | { kind: "event"; event: Event }
-  /** No line is to show it from now on. `isOwn`: it is the device's, not one that an application named. */
+  /**
+   * Hide this secret in all lines. `isOwn`: the device's secret, not one named by an application.
+   */
   | { kind: "secret"; secret: string; isOwn: boolean }
   /** Every 5 s: the event loop turns. `lives`: so does the agent, by its own signs. */
   | { kind: "heartbeat"; lives: boolean }

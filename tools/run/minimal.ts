@@ -1,4 +1,4 @@
-// The image that `mote run` puts in when it is given none: uptime and memory, every interval. It must stay one module without imports.
+// The default image of `mote run`: uptime and memory. Must stay one module without imports.
 import type { Agent } from "../../src/index.js";
 import type { ImageHost } from "./image.js";
 

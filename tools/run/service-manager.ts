@@ -1,4 +1,4 @@
-// Notifies the service manager (systemd) of a device: that it is ready, that it lives, how it does, that it ends (sd_notify).
+// Notifies systemd (sd_notify): ready, alive, status, stopping.
 import { execFile } from "node:child_process";
 import type { Event } from "./messages.js";
 
@@ -12,8 +12,9 @@ const LONGEST_STATUS = 200;
 const STATES = new Set(["online", "offline", "refused", "recovery", "crash"]);
 
 /**
- * The service that this process is. Its watchdog is fed by signs of life of the agent alone (`beat`), never by a timer: what hangs, here, in the
- * worker or in the agent, ends in a restart by systemd.
+ * The service that this process is. Its watchdog is fed by signs of life of the agent alone
+ * (`beat`), never by a timer: what hangs, here, in the worker or in the agent, ends in a restart by
+ * systemd.
  */
 export class ServiceManager {
   readonly #send: Send;
@@ -47,7 +48,7 @@ export class ServiceManager {
     this.#warn = warn;
   }
 
-  /** `line`: the event, for people. The first start makes it ready: a network that is out must not fail the service. */
+  /** `line`: the event as text. Ready at the first start: an outage must not fail the service. */
   event({ event }: Event, line: string): void {
     if (STATES.has(event)) this.#status = line.slice(0, LONGEST_STATUS);
     if (event !== "started" || this.#ready) return;
@@ -87,7 +88,7 @@ export class ServiceManager {
 
 const PATIENCE_MS = 10_000;
 
-/** By systemd's own program: Node has no datagram sockets of this kind, and what adds them is compiled at installation. */
+/** Uses systemd-notify: Node has no Unix datagram sockets. */
 const notifier =
   ({ NOTIFY_SOCKET, PATH }: NodeJS.ProcessEnv): Send =>
   (variables, done) =>

@@ -1,11 +1,11 @@
 import type { Host } from "../../src/port.js";
 
-/** More than the longest time between two requests of an agent that works: it tries a platform that refuses it every ten minutes. */
+/** Longer than the longest pause of a working agent, which retries a refusal every 10 minutes. */
 const SILENCE_MS = 1_800_000;
 /** A wake may be late. */
 const WAKES = 3;
 
-/** Whether the agent lives, by what it does: a worker whose timers run can hold an agent that waits for what never comes. */
+/** Judges by activity whether the agent is alive: timers also run beside an agent that hangs. */
 export class SignsOfLife {
   readonly #now: () => number;
   #last: number;
@@ -16,7 +16,7 @@ export class SignsOfLife {
     this.#last = now();
   }
 
-  /** `open`, with each connection, and what happens to it, taken for a sign. Without a network the agent tries, which is one too. */
+  /** Wraps `open`: each connection attempt and socket event counts as a sign of life. */
   watch(open: Host["open"]): Host["open"] {
     return (name, port, secure, event) => {
       this.sign();

@@ -1,4 +1,4 @@
-// The process that outlives every image: it starts the worker, starts it again, and goes back to the image before when one fails.
+// The supervisor: starts the worker, restarts it, and rolls back an image that fails.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { setDamagedAside } from "../../hosts/node/boot-record.js";
@@ -19,7 +19,9 @@ export interface SuperviseOptions {
   config: WorkerConfig;
   /** Of the state directory. Default: taken here, and released at the end. */
   lease?: Lease | undefined;
-  /** The image of `--app`. Undefined: the one in the slot, or the minimal image if there is none. */
+  /**
+   * The image of `--app`. Undefined: the one in the slot, or the minimal image if there is none.
+   */
   app?: Uint8Array | undefined;
   lines: Lines;
   /** Ends it all in good order. */
@@ -45,7 +47,8 @@ const WELL_MS = 60_000;
 const RECENT_MS = 600_000;
 
 /**
- * Resolves with the exit code; RESET: to be started again with another token than before. Rejects with
+ * Resolves with the exit code; RESET: to be started again with another token than before. Rejects
+ * with
  * LockedError if the state directory is in use, and with an Error if it cannot be used.
  */
 export async function supervise(options: SuperviseOptions): Promise<number> {
@@ -69,7 +72,7 @@ class Supervisor {
   #flashed = false;
   /** Why the worker before crashed. */
   #crash: string | false = false;
-  /** When workers crashed lately, where nothing else came between: it holds also with a disk that takes nothing. */
+  /** Times of recent consecutive crashes, in memory: works with a full disk, too. */
   #crashes: number[] = [];
   /** No worker came before. */
   #first: boolean;
@@ -130,8 +133,8 @@ class Supervisor {
   }
 
   /**
-   * With both slots empty or damaged, the image of `--app` or the minimal one is put in (again). "wait": there is an image, and
-   * the disk does not take what must be stored before it starts.
+   * With both slots empty or damaged, the image of `--app` or the minimal one is put in (again).
+   * "wait": there is an image, and the disk does not take what must be stored before it starts.
    */
   #prepare(): Start | "wait" | undefined {
     const { lines } = this.#options;
@@ -182,7 +185,7 @@ class Supervisor {
       this.#forget();
       return stop.aborted ? STOPPED : end.code!;
     }
-    // Not the image's fault, and no worker can help it: whoever started this one may try again later.
+    // Not caused by the image; a new worker cannot help. The caller may retry later.
     if (end.code === QUEUE) {
       lines.tell({ event: "log", level: "error", line: end.reason });
       return QUEUE;
@@ -228,7 +231,10 @@ class Supervisor {
     return pause(wait, this.#options.stop);
   }
 
-  /** The wait before the next start: short after a wanted restart and before the way back, growing after crashes. */
+  /**
+   * Wait before the next start: short after a requested restart or before a rollback, growing after
+   * crashes.
+   */
   async #rest(end: WorkerEnd, start: Start, ranMs: number): Promise<void> {
     const { lines } = this.#options;
     this.#first = false;

@@ -1,5 +1,6 @@
-// The worker process of `mote run`: one agent with the active image. It gets all it needs by message, ends when it is asked to, when the
-// agent wants a restart, and when its supervisor is gone.
+// The worker process of `mote run`: one agent with the active image. It gets all it needs by
+// message, ends when it is asked to, when the agent wants a restart, and when its supervisor is
+// gone.
 import { getHeapStatistics } from "node:v8";
 import { nameOf } from "../../extras/commissioning/authorities.js";
 import { Diagnostics } from "../../extras/diagnostics/index.js";

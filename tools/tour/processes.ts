@@ -24,9 +24,11 @@ export class Child {
   #over = false;
 
   /**
-   * Starts `mote <args>`; `onEvent` gets each JSON line of its output that holds an `event`. Secrets go by `env`.
-   * The child has a process group of its own, so that a Ctrl-C reaches this process alone, and a channel to this process, at whose
-   * end it stops: no child outlives this process, however that one ends.
+   * Starts `mote <args>`; `onEvent` gets each JSON line of its output that holds an `event`.
+   * Secrets go by `env`.
+   * The child has a process group of its own, so that a Ctrl-C reaches this process alone, and a
+   * channel to this process, at whose end it stops: no child outlives this process, however that
+   * one ends.
    */
   constructor(
     args: readonly string[],

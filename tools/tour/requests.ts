@@ -1,6 +1,9 @@
 import type { LoggedRequest } from "../operator/shapes.js";
 
-/** Whether it is the device API's `method` on `resource` (`telemetry`, `rpc/3`, `provision`), and was accepted. */
+/**
+ * Whether it is the device API's `method` on `resource` (`telemetry`, `rpc/3`, `provision`), and
+ * was accepted.
+ */
 export function accepted(
   entry: Pick<LoggedRequest, "method" | "path" | "status">,
   method: string,

@@ -22,7 +22,10 @@ export interface TourTarget {
   readonly patience?: number;
 }
 
-/** The tour: shows each capability from the platform's side, a line each. Resolves to whether all of them were seen. */
+/**
+ * The tour: shows each capability from the platform's side, a line each. Resolves to whether all of
+ * them were seen.
+ */
 export async function runTour(
   target: TourTarget,
   signal: AbortSignal,

@@ -15,7 +15,10 @@ export interface Time {
   later(ms: number, due: () => void): () => void;
 }
 
-/** A block of lines at the end of a terminal's output, redrawn in place; `print` adds lasting lines above it. */
+/**
+ * A block of lines at the end of a terminal's output, redrawn in place; `print` adds lasting lines
+ * above it.
+ */
 export class Screen {
   readonly #terminal: Terminal;
   readonly #time: Time;
@@ -32,7 +35,7 @@ export class Screen {
     this.#picture = picture;
   }
 
-  /** Something changed: draws now, or as soon as a quarter of a second has passed since the last time. */
+  /** Draws now, or 250 ms after the last drawing. */
   refresh(): void {
     if (this.#cancel) return;
     const wait = this.#drawnAt + PAUSE_MS - this.#time.now();
@@ -68,7 +71,10 @@ export class Screen {
     this.#drawn = lines;
   }
 
-  /** What has scrolled out can't be redrawn: no more lines than the terminal shows above the cursor, empty ones left out first. */
+  /**
+   * Keeps to the terminal's height, because scrolled lines cannot be redrawn; drops empty lines
+   * first.
+   */
   #fitting(lines: string[]): string[] {
     const room = Math.max(1, (this.#terminal.rows || lines.length + 1) - 1);
     return lines.length <= room ? lines : lines.filter((line) => line !== "").slice(0, room);

@@ -67,7 +67,9 @@ async function tour(options: StartOptions, forMs: number, stop: AbortSignal): Pr
   }
 }
 
-/** Aborts on the first signal, or when the output is closed. Stopping takes at most 8 s per child. */
+/**
+ * Aborts on the first signal, or when the output is closed. Stopping takes at most 8 s per child.
+ */
 function untilStopped(): AbortSignal {
   const controller = new AbortController();
   const stop = (): void => controller.abort();

@@ -6,7 +6,10 @@ export interface Step<Context> {
   readonly title: string;
   /** Default 10,000 ms. */
   readonly limitMs?: number;
-  /** Resolves to a figure (ms, counts, bytes) once the capability was seen to work; rejects if it does not. Gives up when `signal` says so. */
+  /**
+   * Resolves to a figure (ms, counts, bytes) once the capability was seen to work; rejects if it
+   * does not. Gives up when `signal` says so.
+   */
   run(context: Context, signal: AbortSignal): Promise<string>;
 }
 
@@ -18,8 +21,9 @@ export interface StepResult {
 }
 
 /**
- * Runs the steps in order and shows each as soon as it is over. A step that fails does not stop the others; when `signal` says
- * so, what is not over is shown as not reached. `patience` lengthens the limits, for a slow machine. Returns the results, one per step.
+ * Runs the steps in order and shows each as soon as it is over. A step that fails does not stop the
+ * others; when `signal` says so, what is not over is shown as not reached. `patience` lengthens the
+ * limits, for a slow machine. Returns the results, one per step.
  */
 export async function runSteps<Context>(
   steps: readonly Step<Context>[],
@@ -81,7 +85,7 @@ export interface Limited {
   end(): void;
 }
 
-/** A signal that goes with another one, or after `ms`. (Node 20 may collect what AbortSignal.any and AbortSignal.timeout make before it is due.) */
+/** Aborts with another signal or after `ms`. (Node 20 may collect AbortSignal.any too early.) */
 export function limitedBy(other: AbortSignal, ms: number, reason: Error): Limited {
   const controller = new AbortController();
   const pass = (): void => controller.abort(other.reason);
@@ -101,7 +105,7 @@ export function formatResult({ title, ok, figure }: StepResult, width: number): 
   return `${ok ? "✓" : "✗"} ${title.padEnd(width)}  ${figure}`;
 }
 
-/** Asks again every `everyMs` until there is something else than undefined or false. Rejects when `signal` says so. */
+/** Polls every `everyMs` until the result is neither undefined nor false. Rejects on abort. */
 export async function until<T>(
   signal: AbortSignal,
   probe: () => Promise<T | undefined | false>,

@@ -624,7 +624,7 @@ for (const timestamps of ["device", "platform"] as const) {
 // After an outage of the machine's own network, which the host saw end: everything is tried at once.
 
 /** A network that takes what is sent, and nothing comes back. */
-function gone(rig: ReturnType<typeof startRig>): () => void {
+function silenceNetwork(rig: ReturnType<typeof startRig>): () => void {
   const connect = rig.net.onConnect;
   rig.net.onConnect = () => {};
   for (const peer of rig.net.peers)
@@ -643,7 +643,7 @@ for (const connections of [1, 2, 3] as const) {
     agent.start();
     await rig.clock.runUntil(() => agent.state === "online");
     await rig.clock.advance(5000);
-    const back = gone(rig);
+    const back = silenceNetwork(rig);
     for (let second = 0; second < 92; second++) {
       agent.telemetry.record({ n: second });
       await rig.clock.advance(1000);
@@ -665,7 +665,7 @@ for (const connections of [1, 2, 3] as const) {
 
 test("a device without a token asks for one at once", async (t) => {
   const rig = startRig(t);
-  const back = gone(rig);
+  const back = silenceNetwork(rig);
   const agent = rig.agent();
   agent.start();
   await rig.clock.advance(600_000);
@@ -696,7 +696,7 @@ test("a network that returns before a platform that is away: tried once, then ev
   const agent = rig.agent({ connections: 2 });
   agent.start();
   await rig.clock.advance(5000);
-  gone(rig);
+  silenceNetwork(rig);
   agent.telemetry.record({ n: 1 });
   await rig.clock.advance(600_000);
   const after = async (ms: number) => {

@@ -66,7 +66,7 @@ export function faults<Model extends object>(
 }
 
 /** Lets all that was begun come to its end. */
-export async function calm({ rig }: Real, ms: number): Promise<void> {
+export async function runUntilIdle({ rig }: Real, ms: number): Promise<void> {
   rig.platform.fault = undefined;
   await rig.clock.advance(ms);
 }

@@ -6,8 +6,8 @@ import { startPlatform } from "../../../tools/platform/server.js";
 import { VirtualClock } from "../platform/rig.js";
 import { keep, openPage } from "./browser.js";
 import { MovedClock, makeFleet } from "./fleet.js";
-import { Played } from "./played.js";
 import { answer, consoleRig, entry, logIn, MARKUP, part, TENANT } from "./rig.js";
+import { ScriptedDevice } from "./scripted-device.js";
 
 const rig = consoleRig(anyTest);
 const { test, device, loggedIn, pageOf } = rig;
@@ -346,7 +346,7 @@ test("a page that stays open goes on live when its token ends, and asks for a lo
   const clock = new VirtualClock();
   const own = await startPlatform({ port: 0, clock });
   t.teardown(() => own.close());
-  const one = await Played.create(own, "long-1");
+  const one = await ScriptedDevice.create(own, "long-1");
   const { page } = await loggedIn({}, own.url);
   await page.goto(`${own.url}/#/device/${one.id}`);
   await page.getByText("live", { exact: true }).waitFor();

@@ -12,8 +12,8 @@ import { type Platform, startPlatform } from "../../../tools/platform/server.js"
 import { rig, URL } from "../../extras/commissioning/rig.js";
 import { KEY, SECRET } from "../../fakes/platform.js";
 import { closeBrowser, inBrowser, keep, openPage } from "./browser.js";
-import { Played } from "./played.js";
 import { logIn } from "./rig.js";
+import { ScriptedDevice } from "./scripted-device.js";
 
 const browserTest = inBrowser(test);
 const folder = mkdtempSync(join(tmpdir(), "mote-flash-"));
@@ -137,7 +137,7 @@ browserTest(
     t.is(await link.getAttribute("href", { timeout: 1000 }).catch(() => "gone"), place);
     t.deepEqual(errors, []);
     await page.close();
-    const device = await Played.create(platform, name);
+    const device = await ScriptedDevice.create(platform, name);
     t.teardown(() => device.end());
     await device.send("telemetry", { temperature: 21.5 });
     const { page: there } = await logIn(platform.url, { width: 1024 });

@@ -4,7 +4,7 @@ import type { Locator, Page } from "playwright-core";
 import { Operator } from "../../../tools/operator/operator.js";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
 import { closeBrowser, inBrowser, openPage } from "./browser.js";
-import { Played } from "./played.js";
+import { ScriptedDevice } from "./scripted-device.js";
 
 export const TENANT = ["tenant@thingsboard.org", "tenant"] as const;
 /** What would become of the page if it were taken for markup. */
@@ -25,16 +25,16 @@ export interface Rig {
   test: (title: string, run: Implementation<[]>) => void;
   platform(): Platform;
   operator(): Operator;
-  device(name: string): Promise<Played>;
+  device(name: string): Promise<ScriptedDevice>;
   loggedIn(look?: Look, url?: string): Promise<Opened>;
-  pageOf(device: Played, look?: Look): Promise<Opened>;
+  pageOf(device: ScriptedDevice, look?: Look): Promise<Opened>;
 }
 
 /** For one file of tests: begun before them, ended after. */
 export function consoleRig(anyTest: TestFn): Rig {
   let platform: Platform;
   let operator: Operator;
-  const played: Played[] = [];
+  const played: ScriptedDevice[] = [];
   anyTest.before(async () => {
     platform = await startPlatform({ port: 0 });
     operator = new Operator({ url: platform.url });
@@ -51,7 +51,7 @@ export function consoleRig(anyTest: TestFn): Rig {
     platform: () => platform,
     operator: () => operator,
     device: async (name) => {
-      const one = await Played.create(platform, name);
+      const one = await ScriptedDevice.create(platform, name);
       played.push(one);
       return one;
     },

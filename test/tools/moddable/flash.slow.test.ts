@@ -22,7 +22,7 @@ import { readImageHeader } from "../../../tools/moddable/flash/image-header.js";
 import type { Port } from "../../../tools/moddable/flash/ports.js";
 import { type PortSystem, ReturningPort } from "../../../tools/moddable/flash/returning-port.js";
 import { PROJECT } from "../../../tools/project.js";
-import { CHIP_IDS, fakeEsptool, type Played, ROWS, tableOf, writeWeb } from "./flash/board.js";
+import { CHIP_IDS, type EsptoolScript, fakeEsptool, ROWS, tableOf, writeWeb } from "./flash/board.js";
 
 const MEGABYTE = 1024 * 1024;
 const { IDF_PYTHON_ENV_PATH = "" } = process.env;
@@ -107,7 +107,7 @@ for (const image of IMAGES) {
 /** Ports are files of a folder; `titles` by their names. `paused` is called with the ms of each pause so far: none is waited for. */
 async function rig(
   t: ExecutionContext,
-  played: (dev: string) => Played,
+  played: (dev: string) => EsptoolScript,
   {
     titles = {},
     paused = () => {},

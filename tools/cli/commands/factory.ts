@@ -1,4 +1,5 @@
-// `mote factory`: makes an NVS image with the settings of each device, and flashes it with the program.
+// `mote factory`: makes an NVS image with the settings of each device, and flashes it with the
+// program.
 import { mkdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Command, Option } from "commander";

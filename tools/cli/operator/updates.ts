@@ -1,4 +1,5 @@
-// The update of several devices, followed by what they report: fw_state, fw_progress, fw_error and current_fw_* as telemetry.
+// The update of several devices, followed by what they report: fw_state, fw_progress, fw_error and
+// current_fw_* as telemetry.
 import type { Operator } from "../../operator/operator.js";
 import type { Reading } from "../../operator/shapes.js";
 

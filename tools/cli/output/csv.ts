@@ -1,10 +1,10 @@
 // CSV by RFC 4180, in which no text is a formula: a spreadsheet would run what a device sent.
 import Papa from "papaparse";
 
-/** What a spreadsheet takes for the beginning of a formula, also in wide letters or behind a blank that it drops, unless all of it is a number. */
+/** Text that a spreadsheet would run as a formula, also in wide letters or after a blank. */
 const FORMULA = /^(?![+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$)[=+\-@\t\r\n＝＋－＠]/;
 
-/** Text as it is, with a quote mark before what would be a formula; absent is empty; lists and objects are JSON. */
+/** Formulas get a leading quote mark, absent values are empty, lists and objects are JSON. */
 const field = (value: unknown): unknown =>
   typeof value === "object" && value !== null ? JSON.stringify(value) : value;
 

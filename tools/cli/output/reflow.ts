@@ -1,6 +1,8 @@
 import stringWidth from "string-width";
 
-/** Wraps paragraphs to the width. Lines that start with a space, such as examples, stay unchanged. */
+/**
+ * Wraps paragraphs to the width. Lines that start with a space, such as examples, stay unchanged.
+ */
 export function reflow(text: string, width: number): string {
   const lines: string[] = [];
   let isOpen = false;

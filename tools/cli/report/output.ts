@@ -60,7 +60,7 @@ class FileOutput implements Output {
     try {
       // What can't be written is not to be replaced either.
       if (there) accessSync(this.#path, constants.W_OK);
-      // A new file and no other: in a directory that is everybody's somebody may have laid a link there.
+      // Only a new file: in a shared directory another user may have planted a link.
       this.#file = isFile ? openSync(this.#aside, "wx", modeOf(there)) : openSync(this.#path, "w");
     } catch (error) {
       throw new UsageError(`-o ${path} can't be written (${codeOf(error)})`);
@@ -113,7 +113,7 @@ function modeOf(there: Stats | undefined): number {
   return there ? there.mode & 0o777 : 0o666;
 }
 
-/** Writes to pipes and terminals wait until they are taken: a slow reader holds the platform back. */
+/** Waits until a pipe or terminal takes the data, so that a slow reader slows the platform down. */
 class StandardOutput implements Output {
   #text = "";
   #open = true;

@@ -7,7 +7,9 @@ import type { Row } from "../../../src/report/index.js";
 
 const PIECE = 65_536;
 
-/** Rows that came before their columns, in a temporary file: any number of them, for this user alone. Throws Error where there is no room. */
+/**
+ * Rows that arrive before their columns, in a private temporary file. Throws Error on a full disk.
+ */
 export class Spool {
   readonly #directory: string;
   readonly #file: number;

@@ -89,7 +89,7 @@ export class TableFormat implements Format {
   }
 }
 
-/** Takes from the widest until all find room; what still finds none is left out at the end, but for the first column. */
+/** Shrinks the widest columns first, then drops columns from the right, except the first. */
 function fitted(natural: readonly number[], room: number): number[] {
   let least = -GAP;
   const count = natural.findIndex((width) => {

@@ -20,7 +20,8 @@ export interface Evidence {
 }
 
 /**
- * Proof that an image may go to the whole profile. Only `prove` creates one: from at least one device that passed,
+ * Proof that an image may go to the whole profile. Only `prove` creates one: from at least one
+ * device that passed,
  * when each planned device passed or is left out by name.
  */
 export class ProvenRollout {

@@ -9,8 +9,10 @@ import { type Member, TAKEN_BACK } from "./members.js";
 const AT_A_TIME = 8;
 
 /**
- * Every device of the profile gets the image, later ones too. First each device's record gets the profile's present
- * package, which `--undo` gives back. Returns the devices that `--undo` takes back at the same time: then the profile
+ * Every device of the profile gets the image, later ones too. First each device's record gets the
+ * profile's present
+ * package, which `--undo` gives back. Returns the devices that `--undo` takes back at the same
+ * time: then the profile
  * keeps its package. Rejects if the platform fails; the next call goes on.
  */
 export async function handOver(

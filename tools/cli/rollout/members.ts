@@ -52,7 +52,8 @@ export const EXCLUDED = {
 } as const;
 
 /**
- * Reads who takes part. A member of an earlier reading drops out only if the platform confirms that it is deleted,
+ * Reads who takes part. A member of an earlier reading drops out only if the platform confirms that
+ * it is deleted,
  * moved or pinned. Throws OperatorError if the answers are incomplete.
  */
 export async function readMembers(
@@ -104,7 +105,9 @@ export async function readMembers(
   };
 }
 
-/** Members that the profile's list lacks: each must be deleted or moved, or the list is incomplete. */
+/**
+ * Members that the profile's list lacks: each must be deleted or moved, or the list is incomplete.
+ */
 async function confirmAbsent(
   { devices }: Operator,
   profileId: string,
@@ -129,10 +132,15 @@ export function isAssigned({ own }: Member, { packageId }: Target, profile: stri
   return (own ?? profile) === packageId;
 }
 
-/** `again`: the platform was away or busy, or another operator changed the device at the same time. */
+/**
+ * `again`: the platform was away or busy, or another operator changed the device at the same time.
+ */
 export type Assigned = "assigned" | "again" | keyof typeof EXCLUDED;
 
-/** Notes what the device had, then assigns: after an interruption between the two, the next call goes on. */
+/**
+ * Notes what the device had, then assigns: after an interruption between the two, the next call
+ * goes on.
+ */
 export async function assign(
   { devices, timeSeries, attributes }: Operator,
   member: Member,

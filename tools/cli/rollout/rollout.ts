@@ -1,4 +1,5 @@
-// A staged rollout: assigns, looks, waits, and stops at failures. All of its state is on the platform.
+// A staged rollout: assigns, looks, waits, and stops at failures. All of its state is on the
+// platform.
 import { OperatorError } from "../../operator/error.js";
 import type { Operator } from "../../operator/operator.js";
 import type { RolloutRecord } from "../../operator/rollout-record.js";
@@ -189,7 +190,9 @@ export class Rollout {
     this.#members = { ...this.#members, all: this.#members.all.filter((member) => member.id !== id) };
   }
 
-  /** Devices may have joined or left the profile. False if the platform did not return all of them. */
+  /**
+   * Devices may have joined or left the profile. False if the platform did not return all of them.
+   */
   async #read(): Promise<boolean> {
     const { profile, target, report } = this.#options;
     const earlier = this.#members.all;

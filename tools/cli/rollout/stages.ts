@@ -5,7 +5,7 @@ import { InvalidArgumentError } from "commander";
 export interface Stage {
   /** As it was typed: `10%`. */
   readonly text: string;
-  /** How many of `all` devices have the image with it; those of the stages before are among them. */
+  /** Number of devices that have the image in this stage, earlier stages included. */
   size(all: number): number;
 }
 
@@ -51,8 +51,9 @@ export function plan(stages: readonly Stage[], all: number): number[] {
 }
 
 /**
- * By the SHA-256 of its name: the same in every call, on every machine and for every image. Whatever comes or goes, two devices keep their order, and
- * names that follow one another are spread over all stages.
+ * By the SHA-256 of its name: the same in every call, on every machine and for every image.
+ * Whatever comes or goes, two devices keep their order, and names that follow one another are
+ * spread over all stages.
  */
 export function inOrder<T extends { readonly name: string }>(devices: readonly T[]): T[] {
   const place = (name: string): string => createHash("sha256").update(name).digest("hex");

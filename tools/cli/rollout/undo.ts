@@ -22,15 +22,20 @@ export interface Undone {
   readonly failed: readonly DeviceEnd[];
 }
 
-/** The devices that this rollout gave the image. Throws OperatorError if the platform does not return all devices. */
+/**
+ * The devices that this rollout gave the image. Throws OperatorError if the platform does not
+ * return all devices.
+ */
 export async function toUndo(operator: Operator, profile: DeviceProfile, target: Target): Promise<Member[]> {
   const { all, pinned } = await readMembers(operator, profile, target);
   return [...all, ...pinned].filter(({ record }) => record !== undefined);
 }
 
 /**
- * Marks the devices, gives them back, then their profile, and deletes the marks last: after an interruption the next
- * call goes on. A device that had a package of its own has it before its profile's could reach it. The profile is read
+ * Marks the devices, gives them back, then their profile, and deletes the marks last: after an
+ * interruption the next
+ * call goes on. A device that had a package of its own has it before its profile's could reach it.
+ * The profile is read
  * again at the end: a hand-over at the same time must not win.
  */
 export async function undo(
@@ -105,7 +110,10 @@ async function restoreProfile(
     throw new OperatorError(0, "another operator keeps giving it the image: stop that rollout first");
 }
 
-/** The package that the profile had when the rollout handed over, or else when it last assigned a device. */
+/**
+ * The package that the profile had when the rollout handed over, or else when it last assigned a
+ * device.
+ */
 function packageBefore(members: readonly Member[]): string | undefined {
   const records = members.flatMap(({ record }) => record ?? []);
   const isLater = (one: RolloutRecord, other: RolloutRecord): boolean =>

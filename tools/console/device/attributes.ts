@@ -1,4 +1,5 @@
-// Attributes of the three scopes. Shared and server attributes can be edited; client attributes belong to the device.
+// Attributes of the three scopes. Shared and server attributes can be edited; client attributes
+// belong to the device.
 import type { Scope } from "../../operator/shapes.js";
 import { lossyNumber } from "../../operator/typed-json.js";
 import { ask, attempt, button, field, form, h, option, section, tell } from "../dom.js";
@@ -117,7 +118,9 @@ async function updateState({ session, device }: Place): Promise<unknown> {
   return (await session.operator.timeSeries.latest(device.id.id, ["fw_state"])).fw_state?.value;
 }
 
-/** The form that sets an attribute. The value is JSON: text needs quotes, so that 7 and "7" differ. */
+/**
+ * The form that sets an attribute. The value is JSON: text needs quotes, so that 7 and "7" differ.
+ */
 function attributeEditor(place: Place): Editor {
   const { session, device } = place;
   const scope = h("select", {}, option("shared"), option("server"));

@@ -73,7 +73,8 @@ export function chartsPart({ session, device }: Place): Part {
     for (const [key, reading] of Object.entries(await timeSeries.latest(id))) take(key, reading);
     const [startTs, endTs] = range.bounds(Date.now());
     const bounds = { startTs, endTs: endTs + MINUTE, limit: MOST_POINTS };
-    // Only drawn keys are fetched. The platform splits a key at its comma, so such a key cannot be asked for.
+    // Only drawn keys are fetched. The platform splits a key at its comma, so such a key cannot be
+    // asked for.
     const keys = choice.keys.filter((key) => !key.includes(","));
     const found = keys.length === 0 ? {} : await timeSeries.range(id, { ...bounds, keys });
     // Too many points would cover only the end of the range; their means cover all of it.

@@ -6,7 +6,7 @@ import type { Algorithm } from "../../operator/shapes.js";
 
 const OWN: Partial<Record<Algorithm, string>> = { SHA256: "SHA-256", SHA384: "SHA-384", SHA512: "SHA-512" };
 
-/** Lower-case hex; undefined where the browser has no such digest (MD5, and all of its own on a page that came over http from afar). */
+/** Lower-case hex; undefined without browser support (MD5; every digest over remote http). */
 export async function checksumOf(algorithm: Algorithm, bytes: ArrayBuffer): Promise<string | undefined> {
   const own = OWN[algorithm];
   if (own !== undefined) {

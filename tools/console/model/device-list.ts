@@ -122,7 +122,10 @@ export interface LastValue extends Reading {
   key: string;
 }
 
-/** The newest measurement: neither the state of an update nor a moment. The first by name if several are equally new. */
+/**
+ * The newest measurement: neither the state of an update nor a moment. The first by name if several
+ * are equally new.
+ */
 export function lastValueOf(readings: Readonly<Record<string, Reading>>): LastValue | undefined {
   let last: LastValue | undefined;
   for (const [key, { ts, value }] of Object.entries(readings).sort(([one], [other]) =>

@@ -1,4 +1,4 @@
-// Attributes that Mote or the platform writes for diagnosis: of little use beside the application's own.
+// Diagnostic attributes of Mote and the platform, which the console folds away.
 
 const PLATFORM = /^(?:active|last(?:Activity|Connect|Disconnect)Time|inactivityAlarmTime|provisionState)$/;
 

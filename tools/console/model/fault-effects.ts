@@ -73,7 +73,7 @@ function kindOf({ method, path }: Logged): string {
   return `${method} ${rest.split("/", 1)[0]}`;
 }
 
-/** Whether the device got what it asked for. 408 is how a poll ends that brought nothing; a fault's own 200 is no success. */
+/** Whether the request succeeded. 408 ends an empty poll; a 200 made by a fault is no success. */
 function isGood({ status, faults = [] }: Logged): boolean {
   const isHarmless = faults.every((name) => name === "delay" || name === "clock-skew");
   return isHarmless && ((status >= 200 && status < 300) || status === 408);

@@ -1,4 +1,5 @@
-// The texts of faults, and presets that combine several. tools/platform/faults/shapes.ts has their JSON.
+// The texts of faults, and presets that combine several. tools/platform/faults/shapes.ts has their
+// JSON.
 
 export interface Rule {
   fault: string;

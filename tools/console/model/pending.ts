@@ -1,4 +1,5 @@
-// Deletions that can still be undone. Each is sent after ten seconds, or at once when the page is left.
+// Deletions that can still be undone. Each is sent after ten seconds, or at once when the page is
+// left.
 
 export const UNDO_MS = 10_000;
 

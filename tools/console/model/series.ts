@@ -1,4 +1,4 @@
-// Points of a device's keys: which are worth a chart, and those of a range as rows, for a chart of several keys and for a file.
+// Points of a device's keys: chooses keys for charts, and merges a range into rows.
 
 /** So many of one key are held. */
 export const MOST_POINTS = 5_000;
@@ -6,14 +6,16 @@ const EARLIEST = Date.UTC(2001, 8, 9);
 const LATEST = Date.UTC(2128, 0);
 const TIMES = /(?:[tT]ime|[tT]imestamp|[dD]ate)$|(?:^|[_.\- ])(?:ts|at|since|until)$|(?:Ts|At|Since|Until)$/;
 
-/** Whether a number is a moment: milliseconds since 1970, or seconds under a name that says so. Its curve would only be the clock. */
+/** Whether a number is a time: milliseconds since 1970, or seconds by the key's name. */
 export function isMoment(key: string, value: number): boolean {
   if (!Number.isInteger(value)) return false;
   if (value >= EARLIEST && value < LATEST) return true;
   return TIMES.test(key) && value >= EARLIEST / 1000 && value < LATEST / 1000;
 }
 
-/** Whether a value of that key goes into a chart. The progress of an update has a page of its own. */
+/**
+ * Whether a value of that key goes into a chart. The progress of an update has a page of its own.
+ */
 export function isDrawable(key: string, value: unknown): value is number {
   return typeof value === "number" && Number.isFinite(value) && !/^[fs]w_/.test(key) && !isMoment(key, value);
 }

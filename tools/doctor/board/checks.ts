@@ -1,11 +1,13 @@
-// The ten checks of one board (docs/reference/boards.md): what its cable and its platform show, and what a person at the terminal saw.
+// The ten checks of a board (docs/reference/boards.md), over cable, platform and user.
 import type { FoundBoard } from "../../moddable/flash/esptool.js";
 import { stateWord } from "../../operator/update-state.js";
 import { bad, type Finding, good, skipped, warning } from "../finding.js";
 
 /** The board's end of a cable. */
 export interface Cable {
-  /** Leaves the board in its download mode until `restart`. Rejects with the way on if it does not answer. */
+  /**
+   * Leaves the board in download mode until `restart`. Rejects with advice if it does not answer.
+   */
   identify(): Promise<FoundBoard>;
   restart(): Promise<void>;
   /** All lines since the first restart, oldest first. */

@@ -1,4 +1,4 @@
-// A report of a board's checks that may be attached to a public issue: without secrets, names, addresses and hardware ids.
+// A report for a public issue: without secrets, names, addresses and hardware ids.
 import { SecretRedactor } from "../../../src/wire/text/redactor.js";
 import type { Finding } from "../finding.js";
 

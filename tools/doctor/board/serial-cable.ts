@@ -1,4 +1,4 @@
-// A board at a serial port of this machine, for its checks: esptool asks and resets it, and in between its lines are read.
+// A board at a serial port: esptool identifies and resets it; its lines are read in between.
 import {
   type Esptool,
   type FoundBoard,

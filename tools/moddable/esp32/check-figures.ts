@@ -27,7 +27,9 @@ export interface Figures {
   readonly aliases: number;
   /** Estimated, and what a slot has. */
   readonly image: { readonly bytes: number; readonly room: number };
-  /** `engine`: null without a block of its own; `origin`: whether the chip's figures were measured. */
+  /**
+   * `engine`: null without a block of its own; `origin`: whether the chip's figures were measured.
+   */
   readonly memory: {
     readonly engine: number | null;
     readonly largest: number;

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Sdk, SdkError } from "../sdk.js";
 
-/** The heap of one chip as an image of this project finds it at start, before the engine and Wi-Fi. Bytes. */
+/** Free heap of a chip at start, before the engine and Wi-Fi, in bytes. */
 export interface Chip {
   /** As ESP-IDF names it. */
   readonly name: string;
@@ -23,7 +23,7 @@ export interface Chip {
 }
 
 const LAYOUT = "components/heap/port/*/memory_layout.c of ESP-IDF v6.0";
-/** Static memory and what ESP-IDF takes before the engine, as linked for the C3; a classic ESP32 has its code elsewhere. */
+/** Static memory and ESP-IDF's use before the engine, as linked for the C3. */
 const COMPUTED = `${LAYOUT}, less the static memory of the C3's image and 22 KiB that ESP-IDF takes before the engine`;
 
 export const CHIPS: readonly Chip[] = [
@@ -82,7 +82,7 @@ export const CHIPS: readonly Chip[] = [
 const TARGET = /^esp32(?:\/(\w+))?$/;
 const WITHOUT_WIFI = ["esp32h2"];
 
-/** The folder of a target's own files in the SDK; undefined for plain "esp32". Throws SdkError for what is no target. */
+/** The target's folder in the SDK; undefined for "esp32". Throws SdkError for an unknown target. */
 export function targetFolder(sdk: Pick<Sdk, "path">, target: string): string | undefined {
   const [known, name] = TARGET.exec(target) ?? [];
   if (known === undefined) throw new SdkError(`${target} is no target: it is esp32, or esp32/NAME.`);

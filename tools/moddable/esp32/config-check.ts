@@ -1,4 +1,4 @@
-// The configuration that mcconfig merged, judged at build by the words that the board would have for it.
+// Checks the configuration merged by mcconfig at build time, with the board's own messages.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isIncomplete } from "../../../extras/commissioning/built-in-configuration.js";

@@ -1,4 +1,5 @@
-// A session with an emulated board: its image is built, its flash made or kept, its power cut where that was asked for.
+// A session with an emulated board: builds the image, prepares the flash, cuts the power on
+// request.
 import { mkdirSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { chipOf } from "./chips.js";
@@ -17,7 +18,10 @@ export interface Session {
   readonly stop: AbortSignal;
 }
 
-/** Runs until it is stopped. Resolves with 0, or 1 if the emulator ended by itself. Throws SdkError if something is missing. */
+/**
+ * Runs until it is stopped. Resolves with 0, or 1 if the emulator ended by itself. Throws SdkError
+ * if something is missing.
+ */
 export async function emulate(build: BuildOptions, session: Session): Promise<number> {
   const chip = chipOf(build.sdk, build.target).name;
   findEmulator(chip, build.sdk.env);

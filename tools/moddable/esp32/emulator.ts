@@ -1,4 +1,4 @@
-// A board that is emulated: Espressif's QEMU as it is installed, with a file for its flash and the serial line as text.
+// An emulated board: the installed QEMU of Espressif, a flash file, and serial output as text.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { closeSync, constants, existsSync, mkdtempSync, openSync, readdirSync, rmSync } from "node:fs";
 import { Socket } from "node:net";
@@ -29,7 +29,10 @@ export function fromInside(url: string): string {
   return parsed.href.replace(/\/$/, "");
 }
 
-/** The emulator of this chip: on the path, or where ESP-IDF's tools install it. Throws SdkError with the command that does. */
+/**
+ * The emulator of this chip: on the path, or where ESP-IDF's tools install it. Throws SdkError with
+ * the command that does.
+ */
 export function findEmulator(chip: string, env: NodeJS.ProcessEnv = process.env): string {
   const known = MACHINES[chip];
   if (!known) throw new SdkError(`${chip} can't be emulated: ${EMULATED_CHIPS.join(", ")} can`);
@@ -67,8 +70,9 @@ export interface Emulation {
 }
 
 /**
- * A pipe of 64 KiB. The emulator writes its console byte by byte and drops what does not go in; the pipe that Node makes for a process is full after some 280 writes.
- * Undefined where the system has none.
+ * A pipe of 64 KiB. The emulator writes its console byte by byte and drops what does not go in; the
+ * pipe that Node makes for a process is full after some 280 writes. Undefined where the system has
+ * none.
  */
 function makePipe(): { into: number; out: Readable } | undefined {
   const folder = mkdtempSync(join(tmpdir(), "mote-console-"));
@@ -91,7 +95,10 @@ function makePipe(): { into: number; out: Readable } | undefined {
 export class EmulatedBoard {
   /** Resolves once the power is off: by `cut`, or because the emulator ended, with what it said. */
   readonly off: Promise<string>;
-  /** Why the emulator itself failed: its exit status or signal. Undefined while it runs and after a chip's restart. */
+  /**
+   * Why the emulator itself failed: its exit status or signal. Undefined while it runs and after a
+   * chip's restart.
+   */
   failure: string | undefined;
   readonly #process: ChildProcess;
 
@@ -145,8 +152,9 @@ export class EmulatedBoard {
   }
 
   /**
-   * Takes the power away, at once. The emulator writes its file later than the chip its flash: it may bring to an end what the chip had finished. (Killed, it takes back
-   * bytes that the program believed written, which no flash does.)
+   * Takes the power away, at once. The emulator writes its file later than the chip its flash: it
+   * may bring to an end what the chip had finished. (Killed, it takes back bytes that the program
+   * believed written, which no flash does.)
    */
   async cut(): Promise<void> {
     this.#process.kill("SIGTERM");

@@ -1,4 +1,5 @@
-// An ESP32 build by the SDK's mcconfig: of a project's folder, with the target's own options of ESP-IDF and ours as the last word.
+// An ESP32 build by the SDK's mcconfig: of a project's folder, with the target's own options of
+// ESP-IDF and ours as the last word.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { PROJECT } from "../../project.js";
@@ -19,7 +20,8 @@ const EMULATED_OPTIONS = join(PROJECT, "hosts", "esp32", "emulator", "sdkconfig.
 const EMULATED_WIFI = "CONFIG_COMPILER_OPTIMIZATION_ASSERTIONS_DISABLE=y\n";
 /** Options that one chip has. */
 const CHIP_OPTIONS: Readonly<Record<string, string>> = {
-  // TLS buffers lie in instruction memory that the image leaves free: data memory does not hold three connections,
+  // TLS buffers lie in instruction memory that the image leaves free: data memory does not hold
+  // three connections,
   // Wi-Fi and an update. Each access that is not of a word takes up to 167 cycles there.
   esp32: "CONFIG_ESP32_IRAM_AS_8BIT_ACCESSIBLE_MEMORY=y\nCONFIG_MBEDTLS_IRAM_8BIT_MEM_ALLOC=y\n",
 };
@@ -37,7 +39,10 @@ export interface BuildOptions extends Protection {
   readonly debug: boolean;
   /** Of the flash. */
   readonly megabytes: FlashSize;
-  /** For the emulator. True: Ethernet takes the place of Wi-Fi. "wifi": Wi-Fi as on a board, for an emulator that has it. */
+  /**
+   * For the emulator. True: Ethernet takes the place of Wi-Fi. "wifi": Wi-Fi as on a board, for an
+   * emulator that has it.
+   */
   readonly emulated?: boolean | "wifi" | undefined;
   /** Takes the place of members of the manifest's config. */
   readonly config: Readonly<Record<string, unknown>>;
@@ -52,9 +57,13 @@ export interface Build {
   readonly log: string;
 }
 
-/** Compiles everything but C, which needs no ESP-IDF: manifest, types, modules, preload. Throws SdkError with the SDK's words if it fails. */
+/**
+ * Compiles everything but C, which needs no ESP-IDF: manifest, types, modules, preload. Throws
+ * SdkError with the SDK's words if it fails.
+ */
 export async function buildScripts(given: BuildOptions): Promise<Build> {
-  // In a folder of its own: what stands in for ESP-IDF's files must not be taken for them by a build.
+  // In a folder of its own: what stands in for ESP-IDF's files must not be taken for them by a
+  // build.
   const options = { ...given, out: join(given.out, "check") };
   const { sdk, out } = options;
   const project = prepare(options);
@@ -79,13 +88,19 @@ export async function buildScripts(given: BuildOptions): Promise<Build> {
 /** The parts of an image that ESP-IDF linked. */
 export interface Image {
   readonly directory: string;
-  /** Where ESP-IDF left its files: the application (xs_esp32.bin, .elf, .map), and flash_args with the offsets of all parts. */
+  /**
+   * Where ESP-IDF left its files: the application (xs_esp32.bin, .elf, .map), and flash_args with
+   * the offsets of all parts.
+   */
   readonly folder: string;
   /** As ESP-IDF names it. */
   readonly chip: string;
 }
 
-/** Compiles and links the whole image; nothing is flashed and no other program is ended. Throws SdkError with the words of what failed. */
+/**
+ * Compiles and links the whole image; nothing is flashed and no other program is ended. Throws
+ * SdkError with the words of what failed.
+ */
 export async function buildImage(options: BuildOptions): Promise<Image> {
   const { sdk, target, debug, out } = options;
   findIdf(sdk.env);
@@ -120,7 +135,10 @@ const PARTS = [
   "flash_args",
 ];
 
-/** Writes the makefile. Throws SdkError for a manifest that does not hold, or that has a private key among its resources. */
+/**
+ * Writes the makefile. Throws SdkError for a manifest that does not hold, or that has a private key
+ * among its resources.
+ */
 async function configure(
   { sdk, target, debug, out }: BuildOptions,
   project: string,
@@ -132,7 +150,10 @@ async function configure(
   return { directory, log };
 }
 
-/** A project around the project: its manifest, the settings given here, and last, which is what counts, the options of ESP-IDF. */
+/**
+ * A project around the project: its manifest, the settings given here, and last, which is what
+ * counts, the options of ESP-IDF.
+ */
 function prepare(options: BuildOptions): string {
   const { sdk, folder, target, config, out, megabytes, emulated } = options;
   const manifest = join(resolve(folder), "manifest.json");
@@ -170,8 +191,8 @@ function prepare(options: BuildOptions): string {
 }
 
 /**
- * The SDK goes by the age of files: modules of another project or with other settings must not stay. What ESP-IDF made stays, as long as it was
- * made for the same: it takes minutes.
+ * The SDK goes by the age of files: modules of another project or with other settings must not
+ * stay. What ESP-IDF made stays, as long as it was made for the same: it takes minutes.
  */
 function forgetStale(options: BuildOptions): void {
   const { sdk, target, debug, megabytes, emulated = false, encrypt, secureBoot, out } = options;

@@ -1,4 +1,5 @@
-// The flash of a board as one file: for the emulator, which runs it, and to put a new program beside what a device has stored.
+// The flash of a board as one file: for the emulator, which runs it, and to put a new program
+// beside what a device has stored.
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { SdkError } from "../sdk.js";
@@ -9,7 +10,10 @@ export interface Part {
   readonly file: string;
 }
 
-/** The parts of an image with their offsets, as ESP-IDF wrote them for esptool. Throws SdkError if there are none. */
+/**
+ * The parts of an image with their offsets, as ESP-IDF wrote them for esptool. Throws SdkError if
+ * there are none.
+ */
 export function partsOf(image: Image): Part[] {
   const lines = readFileSync(join(image.folder, "flash_args"), "utf8").split("\n");
   const parts = lines.flatMap((line) => {
@@ -23,8 +27,8 @@ export function partsOf(image: Image): Part[] {
 }
 
 /**
- * Writes the program into `file`, the flash of a device, and leaves the rest as it is: what the device stored stays. A file that does not exist
- * is made, erased, of `megabytes`.
+ * Writes the program into `file`, the flash of a device, and leaves the rest as it is: what the
+ * device stored stays. A file that does not exist is made, erased, of `megabytes`.
  */
 export function writeFlash(image: Image, file: string, megabytes: number): void {
   if (!existsSync(file)) writeFileSync(file, Buffer.alloc(megabytes * 1024 * 1024, 0xff));

@@ -4,7 +4,10 @@ import { join } from "node:path";
 import { onPath, run } from "../program.js";
 import { type Sdk, SdkError } from "../sdk.js";
 
-/** The one that the SDK was tested with; its makefile asks for the version even where nothing of ESP-IDF is used. */
+/**
+ * The one that the SDK was tested with; its makefile asks for the version even where nothing of
+ * ESP-IDF is used.
+ */
 export const IDF_TAG = "v6.0";
 
 const IDF_GUIDE = `The SDK's guide installs it (https://www.moddable.com/documentation/devices/esp32, Linux):

@@ -1,9 +1,12 @@
-// How large an image becomes, from what the SDK's linker wrote, where ESP-IDF is not there to link it.
+// How large an image becomes, from what the SDK's linker wrote, where ESP-IDF is not there to link
+// it.
 import { type Rom, romBytes } from "../rom.js";
 
 /**
- * Bytes of an image that are not the engine's data: the engine itself, Wi-Fi, lwIP, mbedTLS, ESP-IDF and the C of the modules. Measured on an image of the sample application
- * for the C3 (`mote esp32 --build`); for the other chips taken to be the same, which holds within some per cent.
+ * Bytes of an image that are not the engine's data: the engine itself, Wi-Fi, lwIP, mbedTLS,
+ * ESP-IDF and the C of the modules. Measured on an image of the sample application for the C3
+ * (`mote esp32 --build`); for the other chips taken to be the same, which holds within some per
+ * cent.
  */
 const NATIVE = 1_055_813;
 

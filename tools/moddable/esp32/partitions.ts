@@ -1,4 +1,5 @@
-// A partition table of ESP-IDF, checked as its own tool does, and for what this project's hosts need.
+// A partition table of ESP-IDF, checked as its own tool does, and for what this project's hosts
+// need.
 
 export interface Partition {
   readonly name: string;
@@ -85,10 +86,15 @@ const SECURE_HEAD = [
   ["otadata", "data", "ota", 0x2000, ""],
 ] as const;
 
-/** Where the partition table lies: a boot loader that decrypts or verifies is larger than 28 KiB. */
+/**
+ * Where the partition table lies: a boot loader that decrypts or verifies is larger than 28 KiB.
+ */
 export const SECURE_TABLE_OFFSET = 0xf000;
 
-/** The table for encrypted flash or secure boot: all before the first application moves, and NVS gets keys. */
+/**
+ * The table for encrypted flash or secure boot: all before the first application moves, and NVS
+ * gets keys.
+ */
 export function secureTable(csv: string): string {
   const head = SECURE_HEAD.map(([name]): string => name);
   const others = csv

@@ -16,9 +16,14 @@ export const ENCRYPTIONS = ["development", "release"] as const;
 
 /** What protects the secrets in a board's flash. Both burn fuses of the chip for good. */
 export interface Protection {
-  /** Encrypts flash and NVS. `development`: the board can be flashed over the cable again a few times. `release`: never. */
+  /**
+   * Encrypts flash and NVS. `development`: the board can be flashed over the cable again a few
+   * times. `release`: never.
+   */
   readonly encrypt?: (typeof ENCRYPTIONS)[number] | undefined;
-  /** PEM file of the RSA-3072 key that signs boot loader and images: the chip then starts no other. */
+  /**
+   * PEM file of the RSA-3072 key that signs boot loader and images: the chip then starts no other.
+   */
   readonly secureBoot?: string | undefined;
 }
 
@@ -39,7 +44,8 @@ export function protectionOptions({ encrypt, secureBoot }: Protection, chip: str
       "CONFIG_SECURE_BOOT_V2_ENABLED=y",
       "CONFIG_SECURE_BOOT_BUILD_SIGNED_BINARIES=y",
       `CONFIG_SECURE_BOOT_SIGNING_KEY="${secureBoot}"`,
-      // Otherwise ESP-IDF leaves the boot loader out of what is flashed, and a new board starts nothing.
+      // Otherwise ESP-IDF leaves the boot loader out of what is flashed, and a new board starts
+      // nothing.
       "CONFIG_SECURE_BOOT_FLASH_BOOTLOADER_DEFAULT=y",
       // Earlier chips cannot verify RSA signatures.
       ...(chip === "esp32" ? ["CONFIG_ESP32_REV_MIN_3=y"] : []),
@@ -79,7 +85,10 @@ export function flashBytes(text: string): number | undefined {
   return undefined;
 }
 
-/** A target's own options, and ours as the last word. The size of its flash is left out: it goes with our table. */
+/**
+ * A target's own options, and ours as the last word. The size of its flash is left out: it goes
+ * with our table.
+ */
 export function mergeOptions(target: string, ours: string): string {
   const kept = target.split(/\r?\n/).filter((line) => !FLASH.test(OPTION.exec(line)?.[1] ?? ""));
   return `${kept.join("\n").trimEnd()}\n${ours}`;

@@ -1,4 +1,5 @@
-// A folder that a web page flashes a board from: what ESP Web Tools reads (esphome.github.io/esp-web-tools).
+// A folder that a web page flashes a board from: what ESP Web Tools reads
+// (esphome.github.io/esp-web-tools).
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
@@ -26,8 +27,9 @@ export interface Written {
 }
 
 /**
- * Writes the parts of `image`, each for itself, as a merged file would go over what the device stored, and a manifest that names them. Chips that
- * `directory` has of the same firmware and version stay beside it. Throws SdkError if its manifest is none.
+ * Writes the parts of `image`, each for itself, as a merged file would go over what the device
+ * stored, and a manifest that names them. Chips that `directory` has of the same firmware and
+ * version stay beside it. Throws SdkError if its manifest is none.
  */
 export function writeWebInstall(image: Image, { name, version }: Firmware, directory: string): Written {
   const chipFamily = familyOf(image.chip);
@@ -55,7 +57,8 @@ export function writeWebInstall(image: Image, { name, version }: Firmware, direc
   );
   const wanted: Manifest = { name, version, ...OF_PAGE, builds, partition_tables };
   const erased = versionsToErase(wanted);
-  // Then an installation erases unasked, and an update does not; which of them a board gets is for our page to say.
+  // Then an installation erases unasked, and an update does not; which of them a board gets is for
+  // our page to say.
   const manifest = erased.length === 0 ? wanted : { ...wanted, new_install_prompt_erase: false };
   writeFileSync(join(directory, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`);
   return { chips: builds.map((build) => build.chipFamily), erased };

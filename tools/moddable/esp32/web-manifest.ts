@@ -1,4 +1,5 @@
-// The manifest of ESP Web Tools (esphome.github.io/esp-web-tools): what a page flashes, and where. Both the page and the build read it.
+// The manifest of ESP Web Tools (esphome.github.io/esp-web-tools): what a page flashes, and where.
+// Both the page and the build read it.
 /** Of what the page shows before it writes. */
 export interface Firmware {
   readonly name: string;
@@ -13,8 +14,9 @@ export interface Manifest extends Firmware {
     readonly partition_table?: string;
   }[];
   /**
-   * Of each chip the versions that were written to this folder, by their partition table: what a board with another one stored would be read at the
-   * wrong place, and a page can't read the board's. ESP Web Tools does not know it; our page does.
+   * Of each chip the versions that were written to this folder, by their partition table: what a
+   * board with another one stored would be read at the wrong place, and a page can't read the
+   * board's. ESP Web Tools does not know it; our page does.
    */
   readonly partition_tables?: Tables;
 }
@@ -48,7 +50,10 @@ export interface Board {
   readonly chipFamily: string;
 }
 
-/** Whether it may keep what it stored: then the page offers an update, else an installation that erases. */
+/**
+ * Whether it may keep what it stored: then the page offers an update, else an installation that
+ * erases.
+ */
 export const keepsItsData = (manifest: Manifest, { firmware, version, chipFamily }: Board): boolean =>
   firmware === manifest.name && !versionsToErase(manifest, chipFamily).includes(version);
 

@@ -1,4 +1,5 @@
-// devices.csv: one device a row, with what its maker gives it. A value is never quoted: it may be a secret.
+// devices.csv: one device a row, with what its maker gives it. A value is never quoted: it may be a
+// secret.
 import Papa from "papaparse";
 import { checkNetwork, checkValues, type Values } from "../../../extras/commissioning/values.js";
 import { SdkError } from "../sdk.js";

@@ -1,4 +1,5 @@
-// The NVS of one device before its first start, made by ESP-IDF's own tool: what the owner would have given, kept by the code that keeps it on the device.
+// The NVS of one device before its first start, made by ESP-IDF's own tool: what the owner would
+// have given, kept by the code that keeps it on the device.
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,7 +26,10 @@ export async function findNvsTool(env: NodeJS.ProcessEnv = process.env): Promise
   );
 }
 
-/** An image of `bytes`. Throws SdkError if the tool fails; what it says is not shown, as it had the secrets. */
+/**
+ * An image of `bytes`. Throws SdkError if the tool fails; what it says is not shown, as it had the
+ * secrets.
+ */
 export async function makeNvs(
   tool: readonly string[],
   device: FactoryDevice,

@@ -1,4 +1,5 @@
-// What can be flashed: builds of a project as `mote esp32 --build` leaves them, or a folder that `mote esp32 --web` wrote.
+// What can be flashed: builds of a project as `mote esp32 --build` leaves them, or a folder that
+// `mote esp32 --web` wrote.
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
 import { type Part, partsOf } from "../esp32/flash-image.js";
@@ -19,7 +20,10 @@ export interface Flashable extends Firmware {
   readonly folder?: string;
 }
 
-/** All that `folder` has, those for the emulator left out. Throws SdkError with what to do if there is nothing. */
+/**
+ * All that `folder` has, those for the emulator left out. Throws SdkError with what to do if there
+ * is nothing.
+ */
 export function findFirmware(folder: string): Flashable[] {
   const manifest = webManifest(folder);
   if (manifest) return ofWeb(folder, manifest);
@@ -88,7 +92,9 @@ function readJson(file: string): unknown {
   }
 }
 
-/** The one for `chip`, by its target where there are several. Throws SdkError with what there is. */
+/**
+ * The one for `chip`, by its target where there are several. Throws SdkError with what there is.
+ */
 export function choose(found: readonly Flashable[], chip: string, target: string | undefined): Flashable {
   const wanted = found.filter((one) => target === undefined || one.target === target);
   const fitting = wanted.filter((one) => one.chip === chip);
@@ -132,8 +138,9 @@ const list = (found: readonly Flashable[]): string =>
   ].join(", ");
 
 /**
- * The bytes of its parts, looked at as they are and not by their names. Throws SdkError for a part that is missing, for another chip, or over another one, and for what a
- * flash of `flashBytes` does not hold.
+ * The bytes of its parts, looked at as they are and not by their names. Throws SdkError for a part
+ * that is missing, for another chip, or over another one, and for what a flash of `flashBytes` does
+ * not hold.
  */
 export function checkParts(firmware: Flashable, flashBytes: number | undefined): { bytes: number } {
   let needed = 0;

@@ -46,7 +46,10 @@ export interface Flashed {
 /** What is lost when all is erased, or read at another place. */
 const LOST = "Wi-Fi, token, settings and the points that wait";
 
-/** Looks at the board, refuses what does not fit it, and writes part by part. Throws SdkError with the way on; then nothing was written unless it says so. */
+/**
+ * Looks at the board, refuses what does not fit it, and writes part by part. Throws SdkError with
+ * the way on; then nothing was written unless it says so.
+ */
 export async function flashBoard(
   esptool: Esptool,
   programs: readonly Flashable[],
@@ -97,7 +100,10 @@ async function checkSame(esptool: Esptool, port: string, { mac }: FoundBoard): P
     );
 }
 
-/** All that is looked at before anything is written. Throws SdkError for a refusal, and what `confirm` throws. */
+/**
+ * All that is looked at before anything is written. Throws SdkError for a refusal, and what
+ * `confirm` throws.
+ */
 async function decide(
   esptool: Esptool,
   programs: readonly Flashable[],

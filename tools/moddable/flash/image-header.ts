@@ -1,4 +1,5 @@
-// The head of an image of ESP-IDF, of a boot loader or of an application: for which chip, and for how large a flash.
+// The head of an image of ESP-IDF, of a boot loader or of an application: for which chip, and for
+// how large a flash.
 import { CHIPS } from "../esp32/chips.js";
 
 const MAGIC = 0xe9;

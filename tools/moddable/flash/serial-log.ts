@@ -1,4 +1,5 @@
-// What a board prints on its cable, line by line, for as long as it is wanted; a port that goes away at a reset is waited for.
+// What a board prints on its cable, line by line, for as long as it is wanted; a port that goes
+// away at a reset is waited for.
 import { spawnSync } from "node:child_process";
 import { closeSync, constants, existsSync, openSync } from "node:fs";
 import { connect } from "node:net";
@@ -138,7 +139,8 @@ function openPort(port: string): Readable | undefined {
     return connect(Number(number), hostname);
   }
   if (!existsSync(port)) return undefined;
-  // Lines for both, so that a board with the usual circuit is not reset by it; no hang-up at the end either.
+  // Lines for both, so that a board with the usual circuit is not reset by it; no hang-up at the
+  // end either.
   const flag = process.platform === "darwin" ? "-f" : "-F";
   const words = [flag, port, `${BAUD}`, "raw", "-echo", "clocal", "-hupcl"];
   const { status, error } = spawnSync("stty", words, { stdio: "ignore" });

@@ -1,4 +1,4 @@
-// The debugger's side of XS (xsbug's protocol), as far as it takes to read what a simulator prints and to see why it stopped.
+// The part of xsbug's protocol that reads a simulator's output and why it stopped.
 import { EventEmitter, once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 

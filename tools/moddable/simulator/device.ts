@@ -1,4 +1,4 @@
-// A device in the simulator: its files in a directory, a boot loader's work before each start, and a new start after each restart.
+// A device in the simulator: files in a directory, boot loader, and a new start after each restart.
 
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -25,7 +25,7 @@ export interface DeviceOptions {
   ca?: string | undefined;
   /** Lines that the program logs. */
   line(line: string): void;
-  /** The agent's events, and what becomes of the device: `started`, `crash`, `firmware.fallback`. */
+  /** Events of the agent and of the device: `started`, `crash`, `firmware.fallback`. */
   event(event: { event: string } & Record<string, unknown>): void;
   instruments?: (values: ReadonlyMap<string, number>) => void;
   /** From a crash to the next start, in milliseconds. Default 1,000. */
@@ -37,7 +37,10 @@ const POWER: LastRun = { reset: "start", crash: false, interrupted: true, powere
 const CRASH_MS = 1000;
 const STOP_MS = 10_000;
 
-/** The bytes of a firmware image for the simulator: what it is in the first line, and something to download. The program is the same for all. */
+/**
+ * An image for the simulator: its description in the first line, then filler. All share one
+ * program.
+ */
 export function simulatedImage(title: string, version: string, bytes: number): Buffer {
   const head = Buffer.from(`${JSON.stringify({ simulator: 1, title, version })}\n`);
   const body = Buffer.alloc(Math.max(0, bytes - head.length));
@@ -73,7 +76,10 @@ export class SimulatedDevice {
     flash(options.stateDir, image, UNFENCED);
   }
 
-  /** Starts it, and again after each restart and each crash. Resolves with the end that was asked for, or the exit of the program. */
+  /**
+   * Starts it, and again after each restart and each crash. Resolves with the end that was asked
+   * for, or the exit of the program.
+   */
   start(timestamps: "device" | "platform" = "device"): Promise<End> {
     this.#stopped = false;
     if (!this.#loop) this.#lastRun = POWER;
@@ -182,7 +188,7 @@ export function derOf(pem: string): string[] {
 
 const MARK = "@event ";
 
-/** What the program says is not always on a line of its own: the SDK's sockets end some of their words without a line's end. */
+/** A message may not begin a line: the SDK's sockets print some words without a line end. */
 export function readLine(
   text: string,
   event: (what: { event: string }) => void,

@@ -9,7 +9,7 @@ export interface Display {
 
 const START_MS = 10_000;
 
-/** The computer's own display; for `headless`, or where there is none, one of Xvfb's that nobody sees. Throws SdkError without either. */
+/** The computer's display; if `headless` or without one, Xvfb. Throws SdkError without either. */
 export async function openDisplay(headless: boolean, env: NodeJS.ProcessEnv = process.env): Promise<Display> {
   if (!headless && env.DISPLAY) return { name: env.DISPLAY, close: () => {} };
   const server = spawn("Xvfb", ["-displayfd", "3", "-screen", "0", "800x600x24", "-nolisten", "tcp"], {

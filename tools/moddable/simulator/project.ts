@@ -1,4 +1,5 @@
-// A project for a board in the simulator: built as it is, with a platform of its own unless it names one, its lines in the terminal.
+// A project for a board in the simulator: built as it is, with a platform of its own unless it
+// names one, its lines in the terminal.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { FAILED, STOPPED } from "../../../hosts/node/exit.js";
@@ -27,7 +28,10 @@ const START_AGAIN_MS = 1000;
 const NOISE = /^# Exception: /;
 const DELIVERED = /^delivered \d/;
 
-/** Runs until `stop`, or for so long once it is built. Resolves with the exit code: headless 0 only if points arrived; 1 if it crashed. Throws SdkError. */
+/**
+ * Runs until `stop`, or for so long once it is built. Resolves with the exit code: headless 0 only
+ * if points arrived; 1 if it crashed. Throws SdkError.
+ */
 export async function runProject(
   sdk: Sdk,
   folder: string,

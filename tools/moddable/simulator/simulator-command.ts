@@ -1,4 +1,5 @@
-// `mote simulator`: the agent, or a project, in the Moddable simulator, against a platform or the local platform.
+// `mote simulator`: the agent, or a project, in the Moddable simulator, against a platform or the
+// local platform.
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -6,7 +6,10 @@ import { join } from "node:path";
 import type { Sdk } from "../sdk.js";
 import { Debugger } from "./debugger.js";
 
-/** What a program in the simulator prints to be ended: `exit`, with a status, `restart`, to be started again, or `crash`, with what went wrong. */
+/**
+ * What a program in the simulator prints to be ended: `exit`, with a status, `restart`, to be
+ * started again, or `crash`, with what went wrong.
+ */
 const WORD = /^@(?:(exit|restart)(?: (\d+))?|crash (.+))$/;
 /** What the machine says before it ends itself. */
 const ABORT = /^XS abort: (.+)$/;

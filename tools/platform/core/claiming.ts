@@ -6,7 +6,7 @@ interface Claim {
   readonly expiresAt: number;
 }
 
-/** A day: what `durationMs` is if the device gives none, and how long the platform remembers a claim at most. */
+/** Default and maximum of `durationMs`. */
 const DAY_MS = 86_400_000;
 
 /** Claims that devices opened, at most one per device: the first one stays. */

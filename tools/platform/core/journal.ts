@@ -5,7 +5,7 @@ export type Kind = "profile" | "device" | "package" | "rpc";
 
 /** Hears of every change of what outlasts a restart, in order. */
 export interface Journal {
-  /** A record is new or has changed. `read` gives what JSON can hold of it, and is called before the next answer goes out. */
+  /** A record was added or changed. `read` returns it as JSON, before the next answer is sent. */
   save(kind: Kind, id: string, read: () => object): void;
   /** A record is gone, and all that belongs to it. */
   remove(kind: Kind, id: string): void;

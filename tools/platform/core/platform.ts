@@ -18,7 +18,10 @@ import { isStorableKey, type Value } from "./values.js";
 export interface PlatformOptions {
   clock: Clock;
   ids?: Ids;
-  /** How long after its 200 a device's data is stored, in milliseconds. Default 0: before the answer goes out. */
+  /**
+   * How long after its 200 a device's data is stored, in milliseconds. Default 0: before the answer
+   * goes out.
+   */
   lagMs?: number;
   /** What values, points and packages may take in memory, in bytes. Default 512 MiB. */
   budgetBytes?: number;
@@ -32,7 +35,7 @@ export interface PlatformOptions {
 
 export type Values = readonly (readonly [string, Value])[];
 
-/** From here on a month doesn't end within the platform's numbers, and so it has no place for points. */
+/** Latest time stamp: beyond it the platform cannot compute the end of a month. */
 const LAST_MONTH_MS = 9_223_372_035_446_400_000;
 const TYPES: readonly PackageType[] = ["FIRMWARE", "SOFTWARE"];
 

@@ -8,8 +8,9 @@ export const RATE_LIMITS = [
 export type RateLimit = (typeof RATE_LIMITS)[number];
 
 /**
- * Which limits hold, each as `tokens:seconds` with commas between several that hold together: `20:1,600:60` is 20 in one second and 600
- * in a minute. Of `device-` limits each device has its own. Absent: unlimited, as on a fresh server.
+ * Which limits hold, each as `tokens:seconds` with commas between several that hold together:
+ * `20:1,600:60` is 20 in one second and 600 in a minute. Of `device-` limits each device has its
+ * own. Absent: unlimited, as on a fresh server.
  */
 export type RateLimitSpecs = Readonly<Partial<Record<RateLimit, string>>>;
 
@@ -22,7 +23,7 @@ interface Band {
 
 const SPEC = /^[1-9][0-9]{0,6}:[1-9][0-9]{0,4}(?:,[1-9][0-9]{0,6}:[1-9][0-9]{0,4}){0,9}$/;
 
-/** Buckets that fill up evenly. What is more than a bucket holds never passes, however long one waits. */
+/** Token buckets. A request larger than a bucket never passes. */
 export class TokenBucket {
   readonly #bands: readonly Band[];
   readonly #clock: Clock;
@@ -71,8 +72,9 @@ export class RateLimits {
   }
 
   /**
-   * Whether a request passes: with data points it costs one telemetry message and so many points, without any one message. The tenant's
-   * limits come first, and what they gave is gone even if the device's refuse.
+   * Whether a request passes: with data points it costs one telemetry message and so many points,
+   * without any one message. The tenant's limits come first, and what they gave is gone even if the
+   * device's refuse.
    */
   accept(device: Device, points: number): boolean {
     let own = this.#devices.get(device);

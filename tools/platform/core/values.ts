@@ -1,4 +1,5 @@
-// Which type a value gets: the platform's rules on the JSON literal. LONG is a bigint, DOUBLE a number, JSON a JsonText.
+// Which type a value gets: the platform's rules on the JSON literal. LONG is a bigint, DOUBLE a
+// number, JSON a JsonText.
 
 import { decimalOf, isWhole, plainText, wholeOf } from "./json/decimal.js";
 import { type Json, JsonNumber, jsonText, quoted, wellFormed } from "./json/json.js";
@@ -40,7 +41,10 @@ export function typed(json: Json): Value | undefined {
   return new JsonText(jsonText(json));
 }
 
-/** As `typed`, but of what a device sent: members that are null are dropped, and the rule engine writes the value out and reads it once more. */
+/**
+ * As `typed`, but of what a device sent: members that are null are dropped, and the rule engine
+ * writes the value out and reads it once more.
+ */
 export function typedTwice(json: Json): Value | undefined {
   if (json instanceof Map || Array.isArray(json)) return new JsonText(jsonText(json, true));
   const value = typed(json);
@@ -141,7 +145,10 @@ export function isMarkup(text: string): boolean {
   return (text.includes("<") || text.includes("{")) && MARKUP.test(text);
 }
 
-/** Whether the platform keeps a value under that key. If not, the whole element it came in is lost, unreported. */
+/**
+ * Whether the platform keeps a value under that key. If not, the whole element it came in is lost,
+ * unreported.
+ */
 export function isStorableKey(key: string): boolean {
   return key.trim() !== "" && key.length <= LONGEST_KEY && !key.includes("\0") && !isMarkup(key);
 }

@@ -50,7 +50,10 @@ export function attributeUpdates(exchange: Exchange): void {
   });
 }
 
-/** A repeated parameter counts as one list. Split at commas; empty places at the end don't count, and elsewhere they stay where the server stumbles over them. */
+/**
+ * A repeated parameter counts as one list. Split at commas; empty places at the end don't count,
+ * and elsewhere they stay where the server stumbles over them.
+ */
 function keyList(exchange: Exchange, name: string): string[] {
   const keys = exchange.parameters(name).join(",").split(",");
   while (keys.at(-1) === "") keys.pop();

@@ -12,7 +12,10 @@ export function allowed({ GET, POST }: Methods): string {
   return [GET && "GET", POST && "POST"].filter((name) => name !== undefined).join(", ");
 }
 
-/** Answers a request that found its route and is wrong all the same, before its token is looked at. Whether it did. */
+/**
+ * Answers a request that found its route and is wrong all the same, before its token is looked at.
+ * Whether it did.
+ */
 export function refuses(exchange: Exchange, { bind, needsBody = false }: Route): boolean {
   const wrong =
     bind?.(exchange) ?? (needsBody && exchange.text === "" ? "Required request body is missing" : undefined);

@@ -1,4 +1,4 @@
-// What the platform's framework (Spring) does for pages of other origins: the platform lets all of them ask.
+// CORS as Spring does it: the platform allows every origin.
 
 import { type DeviceRequest, type DeviceResponse, type Headers, response } from "./messages.js";
 

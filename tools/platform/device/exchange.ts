@@ -142,8 +142,9 @@ export class Exchange {
   }
 
   /**
-   * Whether the rate limits let the device's request pass; `points` are those it brings. If not it is answered: 500 without a text,
-   * or, where the server drops the session (`orHang`), nothing before the server's limit.
+   * Whether the rate limits let the device's request pass; `points` are those it brings. If not it
+   * is answered: 500 without a text, or, where the server drops the session (`orHang`), nothing
+   * before the server's limit.
    */
   admit(points = 0, orHang = false): boolean {
     if (this.#limits.accept(this.device, points)) return true;
@@ -188,7 +189,10 @@ export class Exchange {
     this.#send(answer);
   }
 
-  /** Waits for an answer from elsewhere: 408 after `timeoutMs` (0: the platform's own time), 503 at the server's limit. */
+  /**
+   * Waits for an answer from elsewhere: 408 after `timeoutMs` (0: the platform's own time), 503 at
+   * the server's limit.
+   */
   wait(timeoutMs = 0): void {
     this.#registered = true;
     const { device } = this;

@@ -1,4 +1,7 @@
-/** A request as it came. Header names are in lower case; `url` is path and query, still percent-encoded. */
+/**
+ * A request as it came. Header names are in lower case; `url` is path and query, still
+ * percent-encoded.
+ */
 export interface DeviceRequest {
   method: string;
   url: string;
@@ -64,7 +67,10 @@ export function errorJson(status: number, message: string | null, now: number): 
   return JSON.stringify({ message, errorCode: ERROR_CODES[status] ?? 2, status, timestamp: now });
 }
 
-/** An error that the platform sends only when all else is over: without the headers that its other answers have. */
+/**
+ * An error that the platform sends only when all else is over: without the headers that its other
+ * answers have.
+ */
 export function lateError(
   status: number,
   message: string,

@@ -1,4 +1,7 @@
-/** Whether `text` fits a pattern in which `*` stands for any characters, none included. In time of both lengths' product at most. */
+/**
+ * Whether `text` fits a pattern in which `*` stands for any characters, none included. In time of
+ * both lengths' product at most.
+ */
 export function fits(pattern: string, text: string): boolean {
   let at = 0;
   let place = 0;

@@ -1,6 +1,6 @@
 // What proxies in front of the platform say in its place, in their own bytes.
 
-/** The first word is the proxy, the second the status; nginx's 499 is its word for a device that it hung up on in silence. */
+/** Proxy and status. nginx-499 closes the connection without an answer. */
 export const PROXIES = [
   ...(["haproxy-503", "haproxy-504", "haproxy-400"] as const),
   ...(["nginx-499", "nginx-502", "nginx-504", "nginx-413", "nginx-414", "nginx-400"] as const),

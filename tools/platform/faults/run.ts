@@ -13,8 +13,8 @@ export function skewOf({ effects }: Plan): number {
 export const isUnstored = ({ effects }: Plan): boolean => effects.some((effect) => effect.isUnstored);
 
 /**
- * Serves a request with what is planned for it. `respond` is called once at most; `lost` instead of it when no answer will come. The
- * result is called when the device hangs up before.
+ * Serves a request with what is planned for it. `respond` is called once at most; `lost` instead of
+ * it when no answer will come. The result is called when the device hangs up before.
  */
 export function runPlan(
   plan: Plan,

@@ -1,37 +1,38 @@
 // The fault switchboard's JSON.
 //
-// POST /api/faults   {"seed": 7, "faults": [{"fault": "delay", "ms": 500, "match": {"path": "rpc*"}, "count": 3}, ...]}
-// GET /api/faults    {"faults": [{"id": 1, "fault": "delay", "ms": 500, ..., "seed": 7, "seen": 4, "done": 3}, ...]}
-// DELETE /api/faults  no body; afterwards ids begin at 1 again, so that the same POST leads to the same run
+// POST /api/faults    adds faults and answers as GET does:
+//   {"seed": 7, "faults": [{"fault": "delay", "ms": 500, "match": {"path": "rpc*"}, "count": 3}]}
+// GET /api/faults     {"faults": [{"id": 1, "fault": "delay", …, "seed": 7, "seen": 4, "done": 3}]}
+// DELETE /api/faults  removes all. Ids start at 1 again, so that the same POST gives the same run.
 //
-// POST adds to what is there and answers as GET does. Only the device API is concerned, never the operator's.
+// Faults apply to the device API only.
 
 import { Refused } from "../core/common/refused.js";
 import { PROXIES, type ProxyName } from "./proxies.js";
 
 /**
- * What goes wrong:
- * - `delay` `{ms}`: the answer leaves so much later. Delays add up, and go with any other fault.
- * - `drop` `{at}`: nothing comes, the connection stays open. `at: "answer"` (default): the platform did what was asked;
- *   `at: "request"`: it never saw it.
- * - `reset` `{afterBytes}`: the connection is reset after so many bytes of the answer, head included (default 0).
- * - `truncated` `{afterBytes}`: the answer ends early and the connection is closed in order; by default somewhere in the body, or in
- *   the head if there is no body.
- * - `garbage` `{bytes}`: random bytes (default 64) in place of the answer, then the connection is closed.
- * - `status` `{status, body, at}`: that status, with `body` as text (default none). `at: "request"` (default): the platform never
- *   saw the request; `at: "answer"`: it did what was asked all the same.
- * - `not-stored`: POST telemetry and attributes are answered 200, and the platform loses what they brought, as when its database fails
- *   behind the queue.
- * - `no-attributes`: GET attributes is answered 200 `{}`, as when the platform's database fails.
- * - `torn-firmware`: GET attributes shows some of the `fw_*` and `sw_*` values as they were before the last change, or not at all.
- * - `eviction`: GET firmware and software is an empty 500, as when the file leaves the platform's cache between check and read.
- * - `clock-skew` `{ms}`: the platform's clock is so much ahead (less than 0: behind), in the Date of the answer and all it says or stores.
+ * Faults:
+ * - `delay` `{ms}`: sends the answer later. Delays add up and combine with every other fault.
+ * - `drop` `{at}`: sends nothing and leaves the connection open.
+ *   `at: "answer"` (default): the platform handled the request; `at: "request"`: it never saw it.
+ * - `reset` `{afterBytes}`: resets the connection after so many bytes of the answer (default 0).
+ * - `truncated` `{afterBytes}`: ends the answer early and closes the connection in order; by
+ *   default within the body, or within the head if there is no body.
+ * - `garbage` `{bytes}`: sends random bytes (default 64) instead of an answer, and closes.
+ * - `status` `{status, body, at}`: answers this status, with `body` as text (default none).
+ *   `at: "request"` (default): the platform never saw the request; `at: "answer"`: it handled it.
+ * - `not-stored`: answers POST telemetry and attributes 200 and loses the values.
+ * - `no-attributes`: answers GET attributes 200 `{}`, as when the platform's database fails.
+ * - `torn-firmware`: GET attributes shows some `fw_*` and `sw_*` values as before the change.
+ * - `eviction`: GET firmware and software is an empty 500, as when the file leaves the cache.
+ * - `clock-skew` `{ms}`: the platform clock is ahead (below 0: behind) in all it sends and stores.
+ * - `provisioning-failure`: answers POST provision FAILURE, as under load; the name stays free.
+ * - `proxy` `{by, at}`: a proxy answers in its own bytes and closes. `by` is one of haproxy-503,
+ *   haproxy-504, haproxy-400, nginx-499, nginx-502, nginx-504, nginx-413, nginx-414, nginx-400.
+ *   `at` as with `status`, default `request`.
  *
- * - `provisioning-failure`: POST provision is answered FAILURE and the platform did nothing, as under load; the name stays free.
- * - `proxy` `{by, at}`: a proxy in front answers in its own bytes and closes: `by` is one of haproxy-503, haproxy-504, haproxy-400,
- *   nginx-499, nginx-502, nginx-504, nginx-413, nginx-414, nginx-400. `at` as with `status`, default `request`.
- *
- * Of drop, reset, truncated, garbage, status, eviction, provisioning-failure and proxy the first that holds for a request is the only one.
+ * Of drop, reset, truncated, garbage, status, eviction, provisioning-failure and proxy, only the
+ * first that matches a request applies.
  */
 export const FAULTS = [
   ...(["delay", "drop", "reset", "truncated", "garbage", "status"] as const),
@@ -44,7 +45,10 @@ export type FaultName = (typeof FAULTS)[number];
 export interface Match {
   /** `GET`, `POST`, ... */
   method?: string;
-  /** What follows the token, without the query: `telemetry`, `rpc/0`, `provision`; `*` stands for any characters. */
+  /**
+   * What follows the token, without the query: `telemetry`, `rpc/0`, `provision`; `*` stands for
+   * any characters.
+   */
   path?: string;
   /** Name of the device. */
   device?: string;

@@ -16,7 +16,10 @@ const MOST = 1_000;
 export class TornSets {
   readonly #shown = new Map<string, Shown>();
 
-  /** `json` with some firmware values as they were before, by chance, one at the least. Unchanged if there are none. */
+  /**
+   * `json` with some firmware values as they were before, by chance, one at the least. Unchanged if
+   * there are none.
+   */
   tear(device: string, json: string, random: Random): string {
     const answer = read(json);
     const shared = answer?.get("shared");

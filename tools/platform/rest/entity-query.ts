@@ -1,5 +1,6 @@
-// What a query over devices asks for. Of the real server's filters there are entityType, entityList, singleEntity and deviceType, for
-// devices; what else it knows is refused rather than answered wrong.
+// What a query over devices asks for. Of the real server's filters there are entityType,
+// entityList, singleEntity and deviceType, for devices; what else it knows is refused rather than
+// answered wrong.
 import type { Device } from "../core/devices.js";
 import { type Value, valueText } from "../core/values.js";
 import { RestError } from "./error.js";

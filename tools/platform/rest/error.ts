@@ -5,7 +5,10 @@ const CODES: Record<number, number> = {
   ...{ 400: 31, 401: 10, 403: 20, 404: 32, 405: 31, 406: 31, 413: 31, 415: 31, 429: 33 },
 };
 
-/** An error answer of the operator's API: `{"message":"…","errorCode":32,"status":404,"timestamp":1700000000000}` */
+/**
+ * An error answer of the operator's API:
+ * `{"message":"…","errorCode":32,"status":404,"timestamp":1700000000000}`
+ */
 export class RestError extends Error {
   override name = "RestError";
   readonly status: number;

@@ -35,7 +35,10 @@ export function spelledText({ body }: FastifyRequest): string {
   return typeof body === "string" ? body : "";
 }
 
-/** A member that is text; undefined if it is absent or null. Throws RestError 400 for what is neither. */
+/**
+ * A member that is text; undefined if it is absent or null. Throws RestError 400 for what is
+ * neither.
+ */
 export function textField(fields: Fields, name: string): string | undefined {
   const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
   if (value === undefined || value === null) return undefined;
@@ -101,7 +104,10 @@ export interface Page<T> {
   hasNext: boolean;
 }
 
-/** The page that `pageSize` and `page` name, of what has `textSearch` in its name. Throws RestError 400. */
+/**
+ * The page that `pageSize` and `page` name, of what has `textSearch` in its name. Throws RestError
+ * 400.
+ */
 export function pageOf<T, V>(
   request: FastifyRequest,
   all: readonly T[],

@@ -3,8 +3,8 @@ import { errorJson, VARY } from "../device/messages.js";
 import { authRoutes } from "./auth.js";
 import type { RestContext } from "./context.js";
 import { errorBody, RestError, toRestError } from "./error.js";
+import { checkHost } from "./host-check.js";
 import { rememberMethods } from "./methods.js";
-import { toOwnHost } from "./own-host.js";
 import { consoleRoutes } from "./resources/console.js";
 import { customerRoutes } from "./resources/customers.js";
 import { deviceRoutes } from "./resources/devices.js";
@@ -31,7 +31,10 @@ const HEADERS = {
   "Referrer-Policy": "strict-origin-when-cross-origin",
 };
 
-/** The operator's API, on the real platform's paths. `onError` is called with faults of the local platform's own: their caller gets a 500. */
+/**
+ * The operator's API, on the real platform's paths. `onError` is called with faults of the local
+ * platform's own: their caller gets a 500.
+ */
 export function restRoutes(
   app: FastifyInstance,
   context: RestContext,
@@ -77,7 +80,7 @@ export function restRoutes(
     reply.raw.write(body);
     reply.raw.end();
   });
-  app.addHook("onRequest", async (request) => toOwnHost(request));
+  app.addHook("onRequest", async (request) => checkHost(request));
   authRoutes(app, context);
   deviceRoutes(app, context);
   customerRoutes(app, context);

@@ -17,7 +17,10 @@ interface Claims {
   exp: number;
 }
 
-/** Signed tokens of the operator's API, valid for 2.5 hours; the refresh tokens for a week. The key is the platform's own. */
+/**
+ * Signed tokens of the operator's API, valid for 2.5 hours; the refresh tokens for a week. The key
+ * is the platform's own.
+ */
 export class Tokens {
   readonly #users: Users;
   readonly #clock: Clock;

@@ -21,8 +21,9 @@ export interface User {
 export const WELL_KNOWN = ["sysadmin", "tenant", "customer"] as const;
 
 /**
- * The logins of a fresh server with the demo data. Their passwords are public, which is why nothing listens beyond loopback unasked, and why
- * one password takes the place of all three where something does.
+ * The logins of a fresh server with the demo data. Their passwords are public, which is why nothing
+ * listens beyond loopback unasked, and why one password takes the place of all three where
+ * something does.
  */
 export class Users {
   readonly tenantId: string;

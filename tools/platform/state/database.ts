@@ -1,4 +1,5 @@
-// The file that the platform's state is kept in. SQLite is loaded only here, and only when state is kept.
+// The file that the platform's state is kept in. SQLite is loaded only here, and only when state is
+// kept.
 import { existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Database } from "libsql";
@@ -48,7 +49,8 @@ export interface Opened {
 }
 
 /**
- * Opens the file, or creates it where there is none. It is locked until it is closed or this process ends. Throws
+ * Opens the file, or creates it where there is none. It is locked until it is closed or this
+ * process ends. Throws
  * StateError; a damaged file and its log are left as they are.
  */
 export async function openDatabase(directory: string, mostPages?: number): Promise<Opened> {
@@ -98,7 +100,7 @@ function lockDirectory(directory: string): Lease {
 function closing(database: Database, lock: Lease): () => void {
   return () => {
     try {
-      // The library closes a database whose statements still live only in part: so it is said by name.
+      // Checkpoint by name: the library closes a database with live statements only partly.
       database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     } catch {
       // A full disk: the log stays, and is read at the next start.
@@ -130,7 +132,10 @@ function sizeOf(path: string): number | undefined {
   }
 }
 
-/** False if there is no database yet. SQLite itself would take an empty file for a new one, and delete its log. */
+/**
+ * False if there is no database yet. SQLite itself would take an empty file for a new one, and
+ * delete its log.
+ */
 function checkSize(file: string): boolean {
   const size = sizeOf(file);
   if (size === 0) throw damaged("it has 0 bytes");
@@ -143,7 +148,9 @@ function checkSize(file: string): boolean {
   return size !== undefined;
 }
 
-/** A new database gets its name only when it is whole, so that a killed start leaves no half of one. */
+/**
+ * A new database gets its name only when it is whole, so that a killed start leaves no half of one.
+ */
 function create(Library: Libsql, file: string): void {
   const aside = `${file}.new`;
   rmSync(aside, { force: true });
@@ -158,7 +165,10 @@ function create(Library: Libsql, file: string): void {
   syncDirectory(dirname(file));
 }
 
-/** Reads through the file and its log. A connection that only reads changes neither, whatever it finds. */
+/**
+ * Reads through the file and its log. A connection that only reads changes neither, whatever it
+ * finds.
+ */
 function checkContent(Library: Libsql, file: string): void {
   const made = [`${file}-wal`, `${file}-shm`].filter((path) => !existsSync(path));
   const database = new Library(file, { readonly: true });

@@ -8,13 +8,17 @@ export interface StateOptions {
   readonly directory: string;
   /** The file grows to so many pages at most: a full disk, for tests. */
   readonly mostPages?: number;
-  /** Called once, when a change could not be kept: from then on nothing is, and no answer goes out any more. */
+  /**
+   * Called once, when a change could not be kept: from then on nothing is, and no answer goes out
+   * any more.
+   */
   readonly onLost: (error: StateError) => void;
 }
 
 /**
- * The platform's state on disk. Changes are gathered for one turn of the event loop and written in one transaction, which is synced before
- * any answer of that turn goes out: so nobody heard of what a crash takes back, and a thousand devices cost a few syncs, not a thousand.
+ * The platform's state on disk. Changes are gathered for one turn of the event loop and written in
+ * one transaction, which is synced before any answer of that turn goes out: so nobody heard of what
+ * a crash takes back, and a thousand devices cost a few syncs, not a thousand.
  */
 export class State implements Journal {
   readonly database: Database;

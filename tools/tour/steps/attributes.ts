@@ -50,7 +50,7 @@ export const changed = step("shared attribute change applied", async (tour, sign
   return `${appliedAt - from} ms, then a point every ${Math.round(spacing)} ms`;
 });
 
-/** The mean distance of the points that lie closest together, so many in a row; undefined while there are too few, or two of one time. */
+/** Mean distance of the closest run of points; undefined with too few points or equal times. */
 function closest(stamps: readonly number[]): number | undefined {
   const spans = stamps
     .slice(WATCHED - 1)

@@ -14,7 +14,10 @@ const SHAPES = {
 const AGAIN_MS = 3000;
 const ONE = { method: "burst", params: { points: 1 } };
 const FIVE = { method: "burst", params: { points: 5 } };
-/** Points that share keys never share an array with the platform's time: it would give both the same time stamp. */
+/**
+ * Points that share keys never share an array with the platform's time: it would give both the same
+ * time stamp.
+ */
 const TWO_KINDS = { method: "report", params: null };
 
 export const platformObject = shown("telemetry as an object, platform time", "platform object", ONE);
@@ -35,7 +38,7 @@ function shown(
     const from = Date.now();
     let asked = from;
     await ask(tour, call.method, call.params);
-    // On a busy machine the sample that was due meanwhile shares the request, which then has another shape.
+    // On a busy machine the next sample may share the request and change its shape.
     const again = async (): Promise<void> => {
       if (Date.now() - asked < AGAIN_MS) return;
       asked = Date.now();

@@ -4,11 +4,11 @@ import type { Agent } from "../../../../src/index.js";
 import { Dice } from "../../../simulation/dice.js";
 import {
   type Command,
-  calm,
   command,
   faults,
   restartDevice,
   restartPlatform,
+  runUntilIdle,
   wait,
 } from "../model-commands.js";
 import { details, NAME, type Rig, startRig, test } from "../rig.js";
@@ -463,7 +463,7 @@ const lack: Command<Model> = command("find nothing but the marker", async (model
 });
 
 const settle: Command<Model> = command("settle", async ({ values, subscribers, wrong }, real) => {
-  await calm(real, 11 * 60_000);
+  await runUntilIdle(real, 11 * 60_000);
   for (const { name, heard } of subscribers) {
     if (heard !== values.get(name)) throw new Error(`${name} is ${values.get(name)}, heard ${heard}`);
   }

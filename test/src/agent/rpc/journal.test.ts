@@ -10,11 +10,11 @@ import { FakeClock } from "../../../fakes/clock.js";
 import { FakeStore, fakeHost } from "../../../fakes/host.js";
 import {
   type Command,
-  calm,
   command,
   faults,
   restartDevice,
   restartPlatform,
+  runUntilIdle,
   wait,
 } from "../model-commands.js";
 import { NAME, type Rig, startRig } from "../rig.js";
@@ -711,7 +711,7 @@ test("RPC does what its reference does: no handler runs twice, each answer comes
       const model: Model = { sent: [], restarts: 0, restartsAt: [] };
       const real = { rig, begin };
       await fc.asyncModelRun(() => ({ model, real }), commands);
-      await calm(real, 15 * 60_000);
+      await runUntilIdle(real, 15 * 60_000);
       model.sent.forEach(({ results: [result], forgotten }, n) => {
         const runs = ran.filter((one) => one === n).length;
         if (runs > 1) throw new Error(`${n} ran ${runs} times`);

@@ -37,7 +37,7 @@ export type Fate =
   | "second try";
 
 /** One of the fleet. */
-export class PlayedDevice {
+export class ScriptedDevice {
   readonly device: Device;
   fate: Fate;
   version = "1.0.0";
@@ -121,11 +121,11 @@ export interface Rig {
   readonly platform: Platform;
   readonly operator: Operator;
   readonly profile: DeviceProfile;
-  readonly fleet: PlayedDevice[];
+  readonly fleet: ScriptedDevice[];
   /** What the rollouts said. */
   readonly said: string[];
-  add(name: string, fate?: Fate): PlayedDevice;
-  named(name: string): PlayedDevice;
+  add(name: string, fate?: Fate): ScriptedDevice;
+  named(name: string): ScriptedDevice;
   /** A package on the platform. */
   release(version: string): Promise<Target>;
   /** `during`: called at each wait. */
@@ -147,7 +147,7 @@ export async function startRig(t: ExecutionContext, devices = 0): Promise<Rig> {
   const operator = new Operator({ url: platform.url });
   await operator.login("tenant@thingsboard.org", "tenant");
   const profile = await operator.profiles.save({ name: "pumps" });
-  const fleet: PlayedDevice[] = [];
+  const fleet: ScriptedDevice[] = [];
   const packages = new Map<string, string>();
   const said: string[] = [];
   const tick = (): void => {
@@ -159,11 +159,11 @@ export async function startRig(t: ExecutionContext, devices = 0): Promise<Rig> {
     ...{ clock, platform, operator, profile, fleet, said },
     add: (name, fate = "good") => {
       const device = platform.core.createDevice({ name, profileId: profile.id.id });
-      const one = new PlayedDevice(platform, device, fate);
+      const one = new ScriptedDevice(platform, device, fate);
       fleet.push(one);
       return one;
     },
-    named: (name) => fleet.find(({ device }) => device.name === name) as PlayedDevice,
+    named: (name) => fleet.find(({ device }) => device.name === name) as ScriptedDevice,
     release: async (version) => {
       const { id } = await operator.ota.create({ title: "pump", version, deviceProfileId: profile.id.id });
       await operator.ota.upload(id.id, Buffer.from(`image ${version}`));

@@ -91,7 +91,7 @@ export function writeWeb(folder: string, chips: readonly Built[]): void {
 }
 
 /** What the fake esptool plays. */
-export interface Played {
+export interface EsptoolScript {
   readonly version?: string;
   readonly chip?: string;
   readonly flash?: string;
@@ -104,7 +104,7 @@ export interface Played {
 }
 
 /** Puts an `esptool` into `folder` that plays this, and notes its arguments in the file that is returned. */
-export function fakeEsptool(folder: string, played: Played): string {
+export function fakeEsptool(folder: string, played: EsptoolScript): string {
   const calls = join(folder, "calls.txt");
   writeFileSync(calls, "");
   writeFileSync(join(folder, "played.json"), JSON.stringify(played));
@@ -119,7 +119,7 @@ export function fakeEsptool(folder: string, played: Played): string {
 
 /** In a process of its own: it uses nothing from around it. */
 function play(fs: typeof import("node:fs"), folder: string): void {
-  const played = JSON.parse(fs.readFileSync(`${folder}/played.json`, "utf8")) as Played;
+  const played = JSON.parse(fs.readFileSync(`${folder}/played.json`, "utf8")) as EsptoolScript;
   const args = process.argv.slice(2);
   fs.appendFileSync(`${folder}/calls.txt`, `${args.join(" ")}\n`);
   const { version = "5.6.0", chip = "ESP32-C3", flash = "4MB", fails } = played;

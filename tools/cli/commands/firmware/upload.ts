@@ -16,7 +16,10 @@ export interface Image {
   flags: { title: string; version: string; algorithm: Algorithm };
 }
 
-/** Uploads the image, or returns an identical package. Throws ExitError if the version exists with other content. */
+/**
+ * Uploads the image, or returns an identical package. Throws ExitError if the version exists with
+ * other content.
+ */
 export async function uploaded(
   { ota }: Operator,
   profileId: string,

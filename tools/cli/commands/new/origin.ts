@@ -9,7 +9,7 @@ const NAME = "mote-cli";
 export interface Origin {
   /** Of `mote-cli` in the project's package.json. */
   readonly spec: string;
-  /** Where its manifests and types are, from the project's folder. Begins with `./`: the SDK's tools resolve no other path. */
+  /** Path from the project to Mote's manifests. Begins with `./`, as the SDK's tools require. */
   readonly place: string;
 }
 

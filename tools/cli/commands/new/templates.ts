@@ -1,4 +1,5 @@
-// The files of a new project: those of examples/templates, and those that name the project or the place of Mote.
+// The files of a new project: examples/templates, and files with the project's name and Mote's
+// path.
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import { BOARDS, type Board } from "../../../boards.js";
@@ -48,7 +49,9 @@ const MODULES: Readonly<Record<string, string>> = {
   "mote/trust": "mote-trust",
 };
 
-/** By name. `board`: whose pins and target the project has; undefined: those of all boards, by target. */
+/**
+ * File contents by name. `board`: its pins and target; undefined: those of all boards, by target.
+ */
 export function filesOf(
   path: string,
   template: Template,

@@ -22,7 +22,7 @@ interface Network {
   password: Password | undefined;
 }
 
-/** For programs. Their output is a log, so it holds no secret: the tenant reads a made-up one in the device profile. */
+/** The start message as JSON. Without secrets, because programs log it. */
 export function listening(
   { url, profile }: Running,
   tell: boolean,

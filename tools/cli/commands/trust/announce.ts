@@ -1,4 +1,5 @@
-// An announcement as an operator makes it: what it adds to the one before, signed, and the pieces of its certificates.
+// An announcement as an operator makes it: what it adds to the one before, signed, and the pieces
+// of its certificates.
 import { createHash, createPublicKey, type KeyObject, sign, verify, X509Certificate } from "node:crypto";
 import {
   type Announced,
@@ -66,8 +67,9 @@ export function dropsOf(words: readonly string[]): string[] {
 }
 
 /**
- * Continues `before`, the present value of the device's `moteTrust`, if the same key signed it for the same product, or for none: a device that
- * was offline for it gets all at once. Throws UsageError for what no device would take.
+ * Continues `before`, the present value of the device's `moteTrust`, if the same key signed it for
+ * the same product, or for none: a device that was offline for it gets all at once. Throws
+ * UsageError for what no device would take.
  */
 export function announce(before: unknown, wanted: Wanted, key: KeyObject, now = Date.now()): Announcement {
   const { product } = wanted;

@@ -1,4 +1,4 @@
-/** Memory that several stores share, in bytes, so that the local platform's state is bounded whatever its devices send. */
+/** Memory budget in bytes, shared by stores, so that the platform's state stays bounded. */
 export class Budget {
   readonly #limit: number;
   #used = 0;

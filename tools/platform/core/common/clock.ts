@@ -2,6 +2,6 @@
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Calls back once, `ms` from now at the earliest; never before it returns. The result cancels it. */
+  /** Calls back once, after at least `ms`, never synchronously. The result cancels it. */
   timer(ms: number, callback: () => void): () => void;
 }

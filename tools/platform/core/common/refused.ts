@@ -1,4 +1,4 @@
-/** A change that the platform does not accept. The message is for the operator: no secret is in it. */
+/** A change that the platform rejects. The message is shown to the operator, without secrets. */
 export class Refused extends Error {
   override name = "Refused";
 }

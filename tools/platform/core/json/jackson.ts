@@ -1,11 +1,14 @@
-// JSON on its way through the operator's REST: it is read into Java's numbers there and written out again.
+// JSON of the operator's REST, which passes through Java's number types.
 
 import { javaDouble } from "../values.js";
 import { type Json, JsonNumber, quoted } from "./json.js";
 
 const WHOLE = /^-?\d+$/;
 
-/** `{"a":1.50,"b":1e3}` -> `{"a":1.5,"b":1000.0}`: what has neither point nor exponent stays whole, however long; all else is a double. */
+/**
+ * `{"a":1.50,"b":1e3}` -> `{"a":1.5,"b":1000.0}`: what has neither point nor exponent stays whole,
+ * however long; all else is a double.
+ */
 export function throughJackson(json: Json): string {
   if (json instanceof JsonNumber) return number(json.text);
   if (Array.isArray(json)) return `[${json.map(throughJackson).join(",")}]`;

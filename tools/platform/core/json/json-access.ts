@@ -1,4 +1,4 @@
-// How the platform takes a member of a document for a text, a number or a switch: Gson's getAsString, getAsLong and getAsBoolean.
+// Coerces members like Gson's getAsString, getAsLong and getAsBoolean.
 
 import { decimalOf, wholeOf } from "./decimal.js";
 import { type Json, JsonNumber } from "./json.js";
@@ -14,7 +14,10 @@ export function asText(json: Json): string {
   return item instanceof JsonNumber ? item.text : String(item);
 }
 
-/** A number (its fraction is dropped, and of more than 63 bits the lower ones count), or digits as text. Throws MemberError. */
+/**
+ * A number (its fraction is dropped, and of more than 63 bits the lower ones count), or digits as
+ * text. Throws MemberError.
+ */
 export function asLong(json: Json): bigint {
   const item = single(json);
   if (item instanceof JsonNumber) {

@@ -9,8 +9,10 @@ export class JsonSyntaxError extends Error {
 const DEEPEST = 255;
 
 /**
- * Reads one document with its numbers as they were spelt. Of equal keys the last counts. A blank text is null.
- * A server also takes unquoted keys, single quotes, comments, `;`, `=` and a byte order mark: refused here. Throws JsonSyntaxError.
+ * Reads one document with its numbers as they were spelt. Of equal keys the last counts. A blank
+ * text is null.
+ * A server also takes unquoted keys, single quotes, comments, `;`, `=` and a byte order mark:
+ * refused here. Throws JsonSyntaxError.
  */
 export function parseJson(text: string): Json {
   if (text.trim() === "") return null;

@@ -1,4 +1,5 @@
-// JSON as the platform keeps it: with numbers as they were spelt, because the type of a value hangs on that.
+// JSON as the platform keeps it: with numbers as they were spelt, because the type of a value hangs
+// on that.
 
 /** A number as it was spelt. */
 export class JsonNumber {
@@ -14,7 +15,7 @@ export type Json = null | boolean | string | JsonNumber | Json[] | JsonObject;
 
 const LONE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
-/** Half a character, which JSON can spell and UTF-8 cannot: the platform stores and sends a question mark. */
+/** A lone surrogate: the platform stores and sends a question mark. */
 export function wellFormed(text: string): string {
   return text.replace(LONE, "?");
 }

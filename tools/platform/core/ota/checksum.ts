@@ -1,4 +1,5 @@
-// The seven checksums of an OTA package, as lower-case hex of the hash's bytes in the order the platform writes them:
+// The seven checksums of an OTA package, as lower-case hex of the hash's bytes in the order the
+// platform writes them:
 // CRC32 and MURMUR3 are little-endian. Murmur has seed 0; the 128-bit one is the x64 variant.
 
 import { createHash } from "node:crypto";

@@ -6,8 +6,9 @@
 //     "range":{"lastMs":604800000},
 //     "filters":{"Greenhouse":{"by":"device","values":["greenhouse-7"]}}}]
 //
-// column: device, date (unit raw, minute, hour or day, in UTC), or avg, min, max, sum, count of a key. range: the last so many ms, or startTs
-// and endTs, both included; a day if there is none. A filter is by device, profile or label (of a device); no values: all pass.
+// column: device, date (unit raw, minute, hour or day, in UTC), or avg, min, max, sum, count of a
+// key. range: the last so many ms, or startTs and endTs, both included; a day if there is none. A
+// filter is by device, profile or label (of a device); no values: all pass.
 import { randomIds } from "../common/ids.js";
 import { Refused } from "../common/refused.js";
 

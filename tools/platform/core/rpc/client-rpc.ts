@@ -1,8 +1,9 @@
 import type { Json } from "../json/json.js";
 
 /**
- * What a rule chain with an "rpc call reply" node would answer, as JSON text. Undefined: nothing ever comes, which is what a stock
- * server does with every method. `getCurrentTime` -> milliseconds since 1970; `getTime` -> `{"time":"2026 11 20 11:44:12.287"}` (UTC).
+ * What a rule chain with an "rpc call reply" node would answer, as JSON text. Undefined: nothing
+ * ever comes, which is what a stock server does with every method. `getCurrentTime` -> milliseconds
+ * since 1970; `getTime` -> `{"time":"2026 11 20 11:44:12.287"}` (UTC).
  */
 export function answerClientRpc(method: string, _params: Json, now: number): string | undefined {
   if (method === "getCurrentTime") return String(now);

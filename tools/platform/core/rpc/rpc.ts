@@ -1,4 +1,5 @@
-// Server-side RPC as the platform's device actor does it (strategy BURST, sessions that end with one answer).
+// Server-side RPC as the platform's device actor does it (strategy BURST, sessions that end with
+// one answer).
 
 import { addBounded } from "../common/bounded.js";
 import type { Clock } from "../common/clock.js";
@@ -11,8 +12,9 @@ export interface Rpc {
 }
 
 /**
- * The device's side of an RPC poll. `deliver` says whether the transport still knew the session: false once its own timer (408) fired,
- * true while the poll is open, and also when the answer can no longer get anywhere (cut at 503, or the device hung up).
+ * The device's side of an RPC poll. `deliver` says whether the transport still knew the session:
+ * false once its own timer (408) fired, true while the poll is open, and also when the answer can
+ * no longer get anywhere (cut at 503, or the device hung up).
  */
 export interface RpcSession {
   deliver(rpc: Rpc): boolean;
@@ -25,7 +27,10 @@ export interface RpcRecord {
   setStatus(status: PersistentStatus, response?: string): void;
 }
 
-/** What the caller of an RPC that isn't persistent learns, once. `text` is what the device sent, not parsed. */
+/**
+ * What the caller of an RPC that isn't persistent learns, once. `text` is what the device sent, not
+ * parsed.
+ */
 export type RpcResult =
   | { readonly kind: "sent" }
   | { readonly kind: "answer"; readonly text: string }

@@ -7,14 +7,15 @@ export interface Point {
 }
 
 const LEAST = 16;
-/** Of a value in its column: a DOUBLE, a LONG that a double holds without a loss, or one that is kept beside. */
+/** Kind of a value: a DOUBLE, a LONG that fits a double, or one stored separately. */
 const DOUBLE = 0;
 const LONG = 1;
 const OTHER = 2;
 
 /**
- * Points in order of time, one for each time. In columns, because points by the hundred thousand would else be as many objects for the
- * garbage collector. To take the oldest costs the same however many there are.
+ * Points in order of time, one for each time. In columns, because points by the hundred thousand
+ * would else be as many objects for the garbage collector. To take the oldest costs the same
+ * however many there are.
  */
 export class Series {
   #times = new Float64Array(LEAST);

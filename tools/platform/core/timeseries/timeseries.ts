@@ -15,11 +15,16 @@ export interface Range {
   ascending: boolean;
 }
 
-/** Points kept per key and keys per device; the oldest point makes room, a further key is not kept. */
+/**
+ * Points kept per key and keys per device; the oldest point makes room, a further key is not kept.
+ */
 const LARGEST = { points: 100_000, keys: 10_000 };
 const POINT = 48;
 
-/** Time series of one device: by key, in order of time, one value per key and time (the later write holds). */
+/**
+ * Time series of one device: by key, in order of time, one value per key and time (the later write
+ * holds).
+ */
 export class TimeSeries {
   readonly #series = new Map<string, Series>();
   readonly #budget: Budget;

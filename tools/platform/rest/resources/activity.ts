@@ -1,9 +1,12 @@
-// What the platform's device state service keeps as server attributes: {"active":true,"lastActivityTime":1700000000000}. Here it is
-// computed when it is read, so that no timer has to run for each device.
+// What the platform's device state service keeps as server attributes:
+// {"active":true,"lastActivityTime":1700000000000}. Here it is computed when it is read, so that no
+// timer has to run for each device.
 import type { Attribute } from "../../core/attributes.js";
 import type { Device } from "../../core/devices.js";
 
-/** A device that was silent for longer is not active: the real server's default, in milliseconds. */
+/**
+ * A device that was silent for longer is not active: the real server's default, in milliseconds.
+ */
 const INACTIVE_MS = 600_000;
 /** The server attribute that says otherwise for one device. */
 const TIMEOUT = "inactivityTimeout";

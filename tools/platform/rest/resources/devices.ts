@@ -108,7 +108,7 @@ export function deviceRoutes(app: FastifyInstance, context: RestContext): void {
   claimRoutes(app, context);
 }
 
-/** What a device's JSON asks for; what it doesn't name stays as it is, but for packages: absent is none. */
+/** Changes in a device's JSON. Absent members stay, except packages: absent means none. */
 function fieldsOf({ core }: RestContext, body: Fields, device?: Device): DeviceFields {
   const type = textField(body, "type");
   const named = type === undefined || device ? undefined : core.profiles.byName(type)?.id;

@@ -7,7 +7,7 @@ import { objectBody } from "../input.js";
 import { entityId } from "../views.js";
 import { activityOf } from "./activity.js";
 
-/** Devices with their latest values, filtered, sorted and by pages: what lists of devices are made of. */
+/** Devices with their latest values: filtered, sorted and paged. */
 export function entityRoutes(app: FastifyInstance, context: RestContext): void {
   const { core } = context;
   const typeOf = (device: Device): string => core.profiles.get(device.profileId)?.name ?? "default";

@@ -1,4 +1,5 @@
-// The local platform's own, for its console: what happens, as server-sent events (text/event-stream). Not of the real platform.
+// The local platform's own, for its console: what happens, as server-sent events
+// (text/event-stream). Not of the real platform.
 //
 //   event: telemetry   data: {"deviceId":"7c5e…","ts":1700000000000,"values":{"temperature":21.5}}
 //   event: attributes  data: {"deviceId":"7c5e…","scope":"SHARED_SCOPE"}
@@ -6,8 +7,8 @@
 //   event: device      data: {"deviceId":"7c5e…"}
 //   event: request     data: as in GET /api/requests
 //
-// A line with a colon alone comes every 15 s; in its place the stream ends when its token has. Who reads too slowly is cut off, comes back
-// and asks again.
+// A line with a colon alone comes every 15 s; in its place the stream ends when its token has. Who
+// reads too slowly is cut off, comes back and asks again.
 
 import type { ServerResponse } from "node:http";
 import type { FastifyInstance } from "fastify";

@@ -3,17 +3,20 @@ import { readPost } from "../../faults/shapes.js";
 import type { RestContext } from "../context.js";
 import { RestError } from "../error.js";
 import { objectBody } from "../input.js";
-import { forThisMachine } from "../this-machine.js";
+import { loopbackOnly } from "../loopback-only.js";
 
-/** The local platform's own: faults of the device API (their JSON is described in faults/shapes.ts). Needs no login; for this machine only. */
+/**
+ * The local platform's own: faults of the device API (their JSON is described in faults/shapes.ts).
+ * Needs no login; for this machine only.
+ */
 export function faultRoutes(app: FastifyInstance, { faults }: RestContext): void {
   app.get("/api/faults", async (request) => {
-    forThisMachine(request);
+    loopbackOnly(request);
     return { faults: faults.list() };
   });
 
   app.post("/api/faults", async (request) => {
-    forThisMachine(request);
+    loopbackOnly(request);
     // A page may send text anywhere without being asked.
     if (!/^application\/json(?:;|$)/i.test(request.headers["content-type"] ?? ""))
       throw new RestError(415, "Content-Type is not supported");
@@ -22,7 +25,7 @@ export function faultRoutes(app: FastifyInstance, { faults }: RestContext): void
   });
 
   app.delete("/api/faults", async (request, reply) => {
-    forThisMachine(request);
+    loopbackOnly(request);
     faults.clear();
     return reply.send();
   });

@@ -1,10 +1,11 @@
-// "Flash a board": a page with ESP Web Tools that writes what `mote esp32 --web` left in a directory, all of it served from here.
+// "Flash a board": a page with ESP Web Tools that writes what `mote esp32 --web` left in a
+// directory, all of it served from here.
 import { readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { builtFile } from "../../../project.js";
 import { RestError } from "../error.js";
-import { forThisMachine } from "../this-machine.js";
+import { loopbackOnly } from "../loopback-only.js";
 import { pageHeaders } from "./console.js";
 
 const NAME = /^[\w][\w.-]*$/;
@@ -36,11 +37,14 @@ const NOWHERE = "/dev/null";
 
 export const FLASH_PATHS = Object.keys(FILES);
 
-/** `directory`: as `mote esp32 --web` writes it. For this machine alone: an image holds what was built in, and Web Serial wants a page of this machine. */
+/**
+ * `directory`: as `mote esp32 --web` writes it. For this machine alone: an image holds what was
+ * built in, and Web Serial wants a page of this machine.
+ */
 export function flashRoutes(app: FastifyInstance, directory = NOWHERE): void {
   for (const [path, read] of Object.entries(FILES))
     app.get(path, (request, reply) => {
-      forThisMachine(request);
+      loopbackOnly(request);
       const names = request.params as Names;
       const bytes = fileOf(() => read(directory, names), names);
       const name = names.name ?? (path === "/flash" ? "flash.html" : path);

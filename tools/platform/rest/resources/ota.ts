@@ -113,7 +113,7 @@ function algorithmOf(name: string | undefined): Algorithm | undefined {
   return ALGORITHMS.find((known) => known === name?.toUpperCase());
 }
 
-/** The parser's errors on bytes that are no multipart body have no status: they are the caller's fault, not ours. */
+/** The multipart parser's errors have no status; they are the caller's fault. */
 function malformed(error: Error & { statusCode?: number }): never {
   throw error.statusCode === undefined ? new RestError(400, "Failed to parse multipart request") : error;
 }

@@ -1,5 +1,7 @@
-// The report API: POST /apiAnalytics/publicApi/buildReport, on older servers /apiTrendz/publicApi/buildReport.
-// The JWT comes as the query parameter or the header `jwt`, or as X-Authorization: Bearer. What is wrong with it is a 403, not a 401.
+// The report API: POST /apiAnalytics/publicApi/buildReport, on older servers
+// /apiTrendz/publicApi/buildReport.
+// The JWT comes as the query parameter or the header `jwt`, or as X-Authorization: Bearer. What is
+// wrong with it is a 403, not a 401.
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Refused } from "../../core/common/refused.js";
@@ -75,7 +77,10 @@ function timeField(body: Fields, name: string): number | undefined {
   throw new RestError(400, `'${name}' is not a time in milliseconds`);
 }
 
-/** The user's devices that pass the view's filters, with the values that are asked for in place of the view's. */
+/**
+ * The user's devices that pass the view's filters, with the values that are asked for in place of
+ * the view's.
+ */
 function devicesOf(body: Fields, view: TableView, { core }: RestContext, user: User | null): Device[] {
   const asked = askedFilters(body, view);
   const isMine = (device: Device): boolean =>

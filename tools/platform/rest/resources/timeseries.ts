@@ -11,7 +11,10 @@ import { keysParameter, numberParameter, parameter, spelledText, switchParameter
 const BASE = "/api/plugins/telemetry/DEVICE/:deviceId";
 const LIMIT = 100;
 
-/** Time series: `{"temperature":[{"ts":1700000000000,"value":21.5}]}`; values are text unless `useStrictDataTypes` is asked for. */
+/**
+ * Time series: `{"temperature":[{"ts":1700000000000,"value":21.5}]}`; values are text unless
+ * `useStrictDataTypes` is asked for.
+ */
 export function timeseriesRoutes(app: FastifyInstance, context: RestContext): void {
   app.get(`${BASE}/keys/timeseries`, async (request) => deviceOf(context, request).series.keys());
 

@@ -16,8 +16,8 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import test, { type ExecutionContext } from "ava";
 import {
+  type EsptoolScript,
   fakeEsptool,
-  type Played,
   ROWS,
   tableOf,
   writeBuild,
@@ -41,7 +41,7 @@ function startRig(t: ExecutionContext) {
   const env = { PATH: [bin, process.env.PATH].join(delimiter), IDF_PYTHON_ENV_PATH: "" };
   const recording = new Recording(env);
   recording.mask(home, "/home/owner");
-  const play = (played: Played): string => fakeEsptool(bin, { table: join(home, "table"), ...played });
+  const play = (played: EsptoolScript): string => fakeEsptool(bin, { table: join(home, "table"), ...played });
   return { home, bin, project, build, port, env, recording, play };
 }
 
@@ -63,7 +63,7 @@ test("a board is flashed part by part, or not at all", async (t) => {
     erased: false,
     flashBytes: 4 * 1024 * 1024,
   });
-  const refused = async (played: Played, ...more: string[]): Promise<void> => {
+  const refused = async (played: EsptoolScript, ...more: string[]): Promise<void> => {
     const called = play(played);
     await recording.run([...flash, "--no-log", ...more]);
     const asked = readFileSync(called, "utf8");

@@ -7,17 +7,18 @@ const MACHINE = hostname().toLowerCase();
 const NAMES = ["localhost", MACHINE, `${MACHINE}.local`];
 
 /**
- * Lets only requests pass that were made to an address, `localhost` or this machine's name, and, if a page made them, to the page's own
- * origin. Another name is a page elsewhere that had its name lead here: it would act with the well-known logins. Throws RestError 403.
+ * Lets only requests pass that were made to an address, `localhost` or this machine's name, and, if
+ * a page made them, to the page's own origin. Another name is a page elsewhere that had its name
+ * lead here: it would act with the well-known logins. Throws RestError 403.
  */
-export function toOwnHost({ headers }: FastifyRequest): void {
+export function checkHost({ headers }: FastifyRequest): void {
   const { host = "", origin } = headers;
   const name = host.replace(/:\d{1,5}$/, "").toLowerCase();
   const isOwn = ADDRESS.test(name) || NAMES.includes(name);
-  if (!isOwn || !fromOwnPage(host, origin)) throw forbidden();
+  if (!isOwn || !isSameOrigin(host, origin)) throw forbidden();
 }
 
 /** No page made it, or one of the origin that it was made to. */
-export function fromOwnPage(host: string, origin: string | undefined): boolean {
+export function isSameOrigin(host: string, origin: string | undefined): boolean {
   return origin === undefined || origin === `http://${host}` || origin === `https://${host}`;
 }

@@ -2,7 +2,7 @@
 import { Operator } from "../../../tools/operator/operator.js";
 import type { Platform } from "../../../tools/platform/server.js";
 
-export class Played {
+export class ScriptedDevice {
   readonly id: string;
   readonly #base: string;
   #ended = false;
@@ -12,12 +12,12 @@ export class Played {
     this.#base = base;
   }
 
-  static async create({ url }: Platform, name: string): Promise<Played> {
+  static async create({ url }: Platform, name: string): Promise<ScriptedDevice> {
     const operator = new Operator({ url });
     await operator.login("tenant@thingsboard.org", "tenant");
     const token = `token-${Math.random()}`;
     const { id } = await operator.devices.create({ name }, token);
-    return new Played(id.id, `${url}/api/v1/${token}/`);
+    return new ScriptedDevice(id.id, `${url}/api/v1/${token}/`);
   }
 
   async send(path: string, body: unknown): Promise<void> {

@@ -11,7 +11,7 @@ interface RouteSettings {
 }
 
 /**
- * Rate limit and connection of each kind of request. The second RPC poll, calls and firmware
+ * Rate limit and connection of each kind of request. The second polls, calls and firmware
  * streams close their connection when done.
  */
 const ROUTES = {
@@ -23,6 +23,7 @@ const ROUTES = {
   rpcPoll: { purpose: "rpcPoll", on: [0, 1, 1] },
   secondRpcPoll: { purpose: "rpcPoll", on: [0, 2, 2] },
   attributePoll: { purpose: "attributePoll", on: [0, 0, 3] },
+  secondAttributePoll: { purpose: "attributePoll", on: [0, 0, 6] },
   firmware: { purpose: "firmware", on: [0, 0, 4] },
   call: { purpose: "application", on: [0, 3, 5] },
 } as const satisfies Record<string, RouteSettings>;
@@ -32,7 +33,7 @@ export type RouteName = keyof typeof ROUTES;
 
 export const purposeOf = (route: RouteName): Purpose => ROUTES[route].purpose;
 
-const EXTERNAL = 6;
+const EXTERNAL = 7;
 
 /** The connections to the platform, created on first use. */
 export class ConnectionPool {
@@ -62,6 +63,11 @@ export class ConnectionPool {
   /** Shared attributes have their own poll. Otherwise the values are read at intervals. */
   get pollsAttributes(): boolean {
     return this._inUse === 3;
+  }
+
+  /** A second attribute poll may open. A firmware stream leaves no memory for it. */
+  get overlapsAttributePolls(): boolean {
+    return this.pollsAttributes && !this._connections[this._indexOf("firmware")];
   }
 
   /** A firmware image streams on its own connection. Otherwise it is requested in parts. */

@@ -41,7 +41,7 @@ export interface SessionWatcher {
   unauthorized(): void;
 }
 
-const POLLS: readonly RouteName[] = ["rpcPoll", "secondRpcPoll", "attributePoll"];
+const POLLS: readonly RouteName[] = ["rpcPoll", "secondRpcPoll", "attributePoll", "secondAttributePoll"];
 /** Delay after an answer to a request that was sent before the last loss. */
 const LATE_GATE_MS = 10_000;
 /** Below the connection's queue limit: a request rejected there would count as a loss. */

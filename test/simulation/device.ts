@@ -25,8 +25,8 @@ export interface Observer {
   powerLost(): void;
 }
 
-/** Connections at a time, by mode; a second RPC poll and a client-side RPC have their own. */
-const MOST_SOCKETS = [0, 1, 4, 5];
+/** Connections at a time, by mode; second polls and a client-side RPC have their own. */
+const MOST_SOCKETS = [0, 1, 4, 6];
 const MOST_TIMERS = 250;
 const MOST_VALUES = 20;
 /** Head, interim answers and what one read brings beyond the body's limit. */

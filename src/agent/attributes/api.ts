@@ -38,8 +38,8 @@ export class AttributesApi {
    *
    * `call` gets the last known value at once (even from before a restart), then each change, and
    * undefined when the attribute is deleted. A change that no poll reported is found by reading:
-   * within one poll, or within 30 s with fewer than three connections. Throws `BAD_VALUE` for an
-   * empty key, a key with a comma, or a `call` that is not a function.
+   * within one poll or 5 min, or within 30 s with fewer than three connections. Throws `BAD_VALUE`
+   * for an empty key, a key with a comma, or a `call` that is not a function.
    */
   subscribe<T = unknown>(key: string, call: Subscriber<T>): () => void {
     return this._attributes.subscribe(key, call as Subscriber);

@@ -1,8 +1,8 @@
 // The loop that mirrors shared attributes from the platform and sends client attributes to it.
 //
-// The platform reports a change only to a poll that is open at that moment, and ends the poll with
-// the first change. Changes between two polls are never reported. So a poll is only a hint: first
-// open the poll, then read the values.
+// The platform reports a change only to the polls that are open at that moment, and ends them.
+// Changes between two polls are never reported. So polls overlap, and after each end that may have
+// left a gap the values are read while the next poll is open.
 
 import type { Events } from "../../events.js";
 import type { Job, Loop, PlatformSession, Wait } from "../../platform/index.js";
@@ -15,7 +15,7 @@ import type { AttributeLimits } from "../options/attributes.js";
 import type { Batch, ClientAttributes } from "./client-attributes.js";
 import { AttributePolls, READ_AFTER_POLL_MS } from "./polls.js";
 import { AttributeReader } from "./reader.js";
-import { READ_EVERY_MS, SECOND_READ_MS, type SharedValues } from "./shared-values.js";
+import { READ_ANYWAY_MS, READ_EVERY_MS, SECOND_READ_MS, type SharedValues } from "./shared-values.js";
 
 /**
  * Limit of the back-off. Reads are due every 30 s, so changes are seen within a minute after an
@@ -123,11 +123,17 @@ export class AttributeLoop implements Job {
   async turn(): Promise<Wait> {
     await this._uplink.ready();
     if (!this._session.running) return 0;
-    this._takeNotification();
+    while (this._polls.hasEnded) this._takeNotification();
     if (this._wantsAny) this._polls.open();
     if (this._restMs() === 0) return this._read().then(AT_ONCE);
     const batch = this._client.batch(this._alone);
-    return batch ? this._post(batch).then(AT_ONCE) : this._restMs();
+    return batch ? this._post(batch).then(AT_ONCE) : this._untilDue();
+  }
+
+  /** ms until the next read or poll. */
+  private _untilDue(): Wait {
+    const [readMs, pollMs] = [this._restMs(), this._wantsAny ? this._polls.dueMs() : undefined];
+    return readMs === undefined || pollMs === undefined ? (readMs ?? pollMs) : Math.min(readMs, pollMs);
   }
 
   private get _wantsAny(): boolean {
@@ -168,8 +174,10 @@ export class AttributeLoop implements Job {
     if (!this._session.running) return;
     // A notification that arrived meanwhile is newer than the values read, so read them again.
     if (this._polls.hasNews) return this.readSoon(READ_AFTER_POLL_MS);
-    if (!this._session.connections.pollsAttributes || this._polls.blocked) this.readSoon(READ_EVERY_MS);
+    const polls = this._session.connections.pollsAttributes && !this._polls.blocked;
+    this.readSoon(polls ? READ_ANYWAY_MS : READ_EVERY_MS);
     if (!trusted) return this.readSoon();
+    this._polls.covered(this._lastReadAt);
     this._firstReadDone = true;
     const changed = this._values.update(this._keys, trusted.values);
     const missing = this._values.missing(

@@ -8,9 +8,14 @@ export const MOST_CONNECTIONS = 2;
 export class AttributePolls implements Pick<full.AttributePolls, keyof full.AttributePolls> {
   readonly blocked = true;
   readonly hasNews = false;
+  readonly hasEnded = false;
   readonly waitedMs = 0;
 
   clear(): void {}
+
+  covered(): void {}
+
+  dueMs(): undefined {}
 
   open(): void {}
 

@@ -8,6 +8,11 @@ const SNAPSHOT = "shared";
 const SNAPSHOT_LIMIT = 3500;
 /** Interval of reads without an attribute poll. */
 export const READ_EVERY_MS = 30_000;
+/**
+ * Interval of reads beside attribute polls. A poll that the platform forgot, because the device
+ * moved to another of its nodes, ends like any other.
+ */
+export const READ_ANYWAY_MS = 300_000;
 /** A key is deleted if two trusted answers lack it that are at least this far apart. */
 export const SECOND_READ_MS = 2000;
 

@@ -30,7 +30,8 @@ export interface AgentOptions {
   /**
    * Number of connections to the platform, 1 to 3.
    *
-   * - 3 (default): telemetry, RPC poll and attribute poll have one each.
+   * - 3 (default): telemetry, RPC poll and attribute poll have one each. While polls overlap, up to
+   *   two more are open for a few seconds.
    * - 2 (default of the lean build): no attribute poll; shared attributes are read every 30 s.
    * - 1: requests take turns. Points wait up to 25 s, and the platform loses one-way RPCs sent
    *   between two polls.

@@ -20,6 +20,11 @@ const MOST_LINES = 60;
 /** Telemetry aside, of which there is one for each point at the most. */
 const MOST_REQUESTS = 300;
 const MOST_CALM_REQUESTS = 60;
+/** The longest poll, and one that began late. */
+const LONGEST_POLL_MS = 360_000;
+/** A change follows the end of a poll within this time. */
+const MOST_AFTER_MS = 2000;
+const SEEN_WITHIN_MS = 10_000;
 
 /** With what was recorded, asked and set, and what became of each. */
 interface JudgedRun extends Run {
@@ -39,6 +44,7 @@ export async function check(run: JudgedRun): Promise<void> {
   checkAttributes(run, "after the calm");
   const calmSince = world.clock.now();
   await checkWorking(run);
+  await checkBetweenPolls(run);
   points.check();
   asked.check();
   checkTraffic(run, calmSince);
@@ -87,6 +93,26 @@ async function checkWorking(run: JudgedRun): Promise<void> {
     if (!world.points.includes(n)) run.fail(`point ${n} did not arrive without faults`);
   if (run.agent?.state !== "online") run.fail(`the agent is ${run.agent?.state}`);
   if (asked.open > 0) run.fail(`${asked.open} calls of the application never ended`);
+}
+
+/** A change around the end of a poll is seen as soon as any other. */
+async function checkBetweenPolls(run: JudgedRun): Promise<void> {
+  const { world, shared, connections } = run;
+  if (connections < 3) return;
+  const { platform, clock } = world;
+  const { onAnswer } = platform;
+  let ended = false;
+  platform.onAnswer = (request, status, body) => {
+    onAnswer?.(request, status, body);
+    if (ended || status !== 408 || !request.path.includes("/updates?")) return;
+    ended = true;
+    clock.timer(world.dice.below(MOST_AFTER_MS), () => shared.set("mode", "between polls"));
+  };
+  for (let ms = 0; !ended && ms < LONGEST_POLL_MS; ms += LOOK_MS) await clock.advance(LOOK_MS);
+  platform.onAnswer = onAnswer;
+  if (!ended) return run.fail("no poll for attributes ended");
+  await clock.advance(MOST_AFTER_MS + SEEN_WITHIN_MS);
+  checkAttributes(run, "10 s after a change between two polls");
 }
 
 function checkTraffic(run: JudgedRun, calmSince: number): void {

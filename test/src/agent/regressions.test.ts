@@ -175,7 +175,7 @@ test("client attributes that the platform lost are published again", async (t) =
   await rig.clock.advance(MINUTE);
   const device = rig.platform.device(NAME);
   rig.platform.core.deleteAttributes(device, "CLIENT_SCOPE", ["serial", "moteVersion"]);
-  await rig.clock.advance(MINUTE);
+  await rig.clock.advance(6 * MINUTE);
   t.is(rig.platform.attributes(device).serial, "A-113");
 });
 

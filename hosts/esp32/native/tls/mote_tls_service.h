@@ -2,8 +2,8 @@
 #pragma once
 #include "mote_tls_connection.h"
 
-/** Connections at once: three to the platform, two about to be closed, one to a firmware server. */
-#define MOTE_TLS_MOST 6
+/** Connections at once: three to the platform, three about to be closed, one to a firmware server. */
+#define MOTE_TLS_MOST 7
 
 /**
  * Opens a connection, and holds two references: the engine's and the task's. ESP_ERR_NO_MEM;

@@ -1,0 +1,25 @@
+// A wake, an RPC, an attribute change, 50 points and an idle hour cost exactly what they cost before.
+import test from "ava";
+import { measureDesk, type Spent } from "./desk.js";
+
+const cost = (packets: number, bytes: number, requests: number): Spent => ({ packets, bytes, requests });
+
+/** Each figure stands in docs/understand/measurements.md as well. */
+const BUDGET: Record<string, Spent> = {
+  "a wake with an upload, attributes and a look for RPCs": cost(15, 2831, 4),
+  "the first wake after power-on": cost(26, 4452, 6),
+  "a two-way RPC": cost(4, 1159, 2),
+  "a change of a shared attribute": cost(4, 1299, 2),
+  "50 points": cost(2, 3802, 1),
+  "an idle hour, polls cut at 30 s": cost(3106, 285_406, 345),
+  "an idle hour, polls of 5 min": cost(324, 31_452, 36),
+  "an idle hour, 2 connections, polls cut at 30 s": cost(1807, 246_891, 326),
+};
+
+test("daily work takes exactly the packets, bytes and requests of the budget", async (t) => {
+  t.deepEqual(
+    await measureDesk(),
+    BUDGET,
+    "if it is meant, enter the new figures here and in the documentation",
+  );
+});

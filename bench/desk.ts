@@ -1,0 +1,190 @@
+// What a battery and a data plan pay for one piece of work, counted on sockets of memory: the same on every run and machine. A packet is what one side
+// handed to its socket at once, or one of the seven that open and end a connection. Acknowledgements on their own are left out.
+import { Agent, type AgentOptions } from "../src/index.js";
+import { FakeFlash } from "../test/fakes/flash.js";
+import { FakeStore, fakeHost } from "../test/fakes/host.js";
+import { BASE_URL, Counted, TOKEN } from "./counted.js";
+
+const LATENCY_MS = 20;
+const HOUR_MS = 3_600_000;
+const SETTLED_MS = 6.07 * HOUR_MS;
+const MINUTE_MS = 60_000;
+const PIECES = 5;
+/** SYN, SYN-ACK, ACK; FIN and ACK of each side. */
+const HANDSHAKE_PACKETS = 7;
+/** Heads of IP and TCP without options. */
+const PACKET_HEAD = 40;
+/** The cut of a server that allows polls of 5 min; by default it is 30 s. */
+const LONG_POLL_MS = 600_000;
+
+export interface Spent {
+  readonly packets: number;
+  /** With the heads of IP and TCP. */
+  readonly bytes: number;
+  readonly requests: number;
+}
+
+class Desk {
+  readonly counted: Counted;
+  readonly agent: Agent;
+  #packets = 0;
+
+  constructor(asyncCapMs?: number, options: Partial<AgentOptions> = {}) {
+    this.counted = new Counted(LATENCY_MS, asyncCapMs);
+    this.#countPackets();
+    const { clock, net } = this.counted;
+    this.agent = new Agent(fakeHost({ clock, network: net }), {
+      baseUrl: BASE_URL,
+      token: TOKEN,
+      firmware: { title: "station", version: "1.0.0" },
+      ...options,
+    });
+  }
+
+  /** Online for so long. After six hours polls last as long as the way allows, and none is due for two minutes. */
+  async start(ms = SETTLED_MS): Promise<void> {
+    this.agent.attributes.subscribe("interval", () => {});
+    this.agent.rpc.handle("echo", (params) => params);
+    this.agent.start();
+    await this.counted.clock.advance(ms);
+  }
+
+  #countPackets(): void {
+    const { net } = this.counted;
+    const { onBytes } = net;
+    net.onBytes = (bytes) => {
+      this.#packets++;
+      onBytes?.(bytes);
+    };
+  }
+
+  look(): Spent {
+    const { bytes, requests, handshakes } = this.counted;
+    const packets = this.#packets + HANDSHAKE_PACKETS * handshakes;
+    return { packets, bytes: bytes + PACKET_HEAD * packets, requests };
+  }
+
+  /** Spent by each of some pieces of work, between two polls of 5 min. */
+  async each(work: () => Promise<void>): Promise<Spent> {
+    await work();
+    const before = this.look();
+    for (let i = 0; i < PIECES; i++) await work();
+    const { packets, bytes, requests } = minus(this.look(), before);
+    return { packets: packets / PIECES, bytes: bytes / PIECES, requests: requests / PIECES };
+  }
+}
+
+const minus = (one: Spent, other: Spent): Spent => ({
+  packets: one.packets - other.packets,
+  bytes: one.bytes - other.bytes,
+  requests: one.requests - other.requests,
+});
+
+async function idleHour(asyncCapMs?: number, options = {}): Promise<Spent> {
+  const desk = new Desk(asyncCapMs, options);
+  await desk.start();
+  const before = desk.look();
+  await desk.counted.clock.advance(HOUR_MS);
+  return minus(desk.look(), before);
+}
+
+async function twoWayRpc(): Promise<Spent> {
+  const desk = new Desk(LONG_POLL_MS);
+  await desk.start();
+  const { core, clock } = desk.counted;
+  const device = core.devices.byToken(TOKEN)!;
+  return desk.each(async () => {
+    const expiresAt = (clock.wall() ?? 0) + 10_000;
+    device.rpc.send({ method: "echo", params: '{"on":true}', oneWay: false, expiresAt, result: () => {} });
+    await clock.advance(2000);
+  });
+}
+
+async function attributeChange(): Promise<Spent> {
+  const desk = new Desk(LONG_POLL_MS);
+  await desk.start();
+  const { core, clock } = desk.counted;
+  const device = core.devices.byToken(TOKEN)!;
+  let value = 0n;
+  return desk.each(async () => {
+    core.saveAttributes(device, "SHARED_SCOPE", [["interval", ++value]]);
+    await clock.advance(2000);
+  });
+}
+
+async function fiftyPoints(): Promise<Spent> {
+  const desk = new Desk(LONG_POLL_MS, { telemetry: { durable: false, batchPoints: 50, batchAgeMs: 6000 } });
+  await desk.start();
+  const { clock } = desk.counted;
+  return desk.each(async () => {
+    for (let n = 0; n < 50; n++) {
+      desk.agent.telemetry.record({ temperature: 20 + (n % 10) / 10, humidity: 40 + (n % 7) });
+      await clock.advance(100);
+    }
+    await clock.advance(2000);
+  });
+}
+
+/** A wake of a device that slept: a point, the attributes, a look for RPCs. `first`: after power-on. */
+async function wakes(): Promise<{ first: Spent; steady: Spent }> {
+  const counted = new Counted(LATENCY_MS);
+  let packets = 0;
+  const { clock, net } = counted;
+  const { onBytes } = net;
+  net.onBytes = (bytes) => {
+    packets++;
+    onBytes?.(bytes);
+  };
+  const look = (): Spent => {
+    const all = packets + HANDSHAKE_PACKETS * counted.handshakes;
+    return { packets: all, bytes: counted.bytes + PACKET_HEAD * all, requests: counted.requests };
+  };
+  const [store, blocks] = [new FakeStore(), new FakeFlash(16 * 4096, 4096)];
+  let kept: string | undefined;
+  let n = 0;
+  const wake = async (): Promise<Spent> => {
+    const before = look();
+    const host = fakeHost({ clock, network: net, store, blocks, seed: ++n });
+    const agent = new Agent(host, {
+      baseUrl: BASE_URL,
+      token: TOKEN,
+      firmware: { title: "station", version: "1.0.0" },
+      cycle: { everyMs: MINUTE_MS, connectEvery: 1 },
+    });
+    agent.attributes.subscribe("interval", () => {});
+    agent.rpc.handle("echo", (params) => params);
+    const ended = agent.runOnce({
+      sample: () => ({ values: { temperature: 20.5, humidity: 40 + n } }),
+      connect: true,
+      kept,
+    });
+    let over = false;
+    void ended.then(() => {
+      over = true;
+    });
+    await clock.runUntil(() => over);
+    const { sleepMs, ...reported } = await ended;
+    ({ kept } = reported);
+    await clock.advance(sleepMs);
+    return minus(look(), before);
+  };
+  const first = await wake();
+  for (let i = 0; i < 5; i++) await wake();
+  return { first, steady: await wake() };
+}
+
+export async function measureDesk(): Promise<Record<string, Spent>> {
+  const { first, steady } = await wakes();
+  return {
+    "a wake with an upload, attributes and a look for RPCs": steady,
+    "the first wake after power-on": first,
+    "a two-way RPC": await twoWayRpc(),
+    "a change of a shared attribute": await attributeChange(),
+    "50 points": await fiftyPoints(),
+    "an idle hour, polls cut at 30 s": await idleHour(),
+    "an idle hour, polls of 5 min": await idleHour(LONG_POLL_MS),
+    "an idle hour, 2 connections, polls cut at 30 s": await idleHour(undefined, {
+      connections: 2,
+    }),
+  };
+}

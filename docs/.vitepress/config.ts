@@ -21,7 +21,7 @@ export default withMermaid({
     search: { provider: "local" },
     outline: [2, 3],
     nav: [
-      page("Start", "/start/five-minutes"),
+      page("Get started", "/start/five-minutes"),
       page("Guides", "/guides/telemetry"),
       page("Reference", "/reference/cli"),
       page("Understand", "/understand/architecture"),

@@ -96,6 +96,12 @@ function memoryLines({ planned, limits }: Pick<Figures, "planned" | "limits">): 
     ...list(planned.engine),
     `of the system's ${number(planned.pool)} bytes, planned for`,
     ...list(planned.system),
+    ...planned.system
+      .filter(({ bytes }) => bytes < 0)
+      .map(
+        ({ bytes }) =>
+          `  ${number(-bytes)} bytes are missing: TLS does not fit beside Wi-Fi, use http on this chip`,
+      ),
     `so an RPC takes ${number(requestBytes)} bytes, its answer ${number(answerBytes)}, shared attributes ${number(attributeBytes)}; ${connections} connections`,
   ];
 }

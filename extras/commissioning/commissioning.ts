@@ -5,7 +5,7 @@ import {
   type Before,
   checkValues,
   type Finding,
-  merged,
+  mergeSettings,
   SECRETS,
   sameIdentity,
   type Values,
@@ -48,7 +48,7 @@ export interface CommissioningOptions {
    */
   check(values: Values, isSame: boolean, report: (stage: string) => void): Promise<Finding | undefined>;
   /** Stores the settings; false if that failed. */
-  keep(values: Values, isSame: boolean): boolean;
+  storeSettings(values: Values, isSame: boolean): boolean;
   /** Called once at the end. `done`: new settings were stored. */
   closed(done: boolean): void;
   /** Default: 10 minutes. */
@@ -111,7 +111,7 @@ export class Commissioning {
 
   /** For entries only. */
   viewOf(given: Values): View {
-    const values = merged(this._options.before, given);
+    const values = mergeSettings(this._options.before, given);
     const has = (field: keyof Values): boolean => values[field] !== undefined;
     return {
       state: this._state,
@@ -146,7 +146,7 @@ export class Commissioning {
     if (this._state !== "open") return false;
     const { before, wifi } = this._options;
     const all = { ...entry.given, ...typed };
-    const values = merged(before, all);
+    const values = mergeSettings(before, all);
     this._findings = checkValues(values, wifi, whyUnbound(before, values));
     // Invalid values are not stored; the others need not be typed again.
     const wrong = this._findings.map(({ field }) => field);
@@ -164,7 +164,7 @@ export class Commissioning {
       field: "url",
       reason: "the settings cannot be stored: the device's storage failed",
     };
-    const finding = found ?? (this._options.keep(values, isSame) ? undefined : failed);
+    const finding = found ?? (this._options.storeSettings(values, isSame) ? undefined : failed);
     this._findings = finding ? [finding] : [];
     this._stage = "";
     if (!finding) {

@@ -1,21 +1,26 @@
-// Commissioning over a serial line: lines in, lines out. What is typed is not sent back, so no secret is shown.
+// Commissioning over a serial line: one command per line, one answer per command. Input is not echoed,
+// so no secret appears on the screen.
 import type { Entry } from "./commissioning.js";
 import type { Finding, Values } from "./values.js";
 
 export interface ConsoleOptions {
-  /** Of whoever is at this cable. */
+  /** Collects the settings that this cable enters. */
   readonly entry: Entry;
   /** `text` is one or more whole lines. */
   write(text: string): void;
-  /** Forgets Wi-Fi, token and all that waits, and restarts. */
+  /** Resets the device (Wi-Fi, token, waiting telemetry) and restarts it. */
   reset(): void;
-  /** Keeps the password of the device's own access point; undefined where there is none. */
+  /**
+   * Stores the password of the device's own access point; false if it is invalid. Undefined without
+   * an access point.
+   */
   readonly setLabel?: (password: string) => boolean;
 }
 
-type Deed = (console: Console, words: readonly string[]) => void;
+type Action = (console: Console, words: readonly string[]) => void;
 
-const SET: Readonly<Record<string, readonly (keyof Values)[]>> = {
+/** The fields that `set NAME` takes, in this order. */
+const SET_FIELDS: Readonly<Record<string, readonly (keyof Values)[]>> = {
   wifi: ["ssid", "password"],
   url: ["url"],
   token: ["token"],
@@ -33,34 +38,35 @@ show                            what is set, without secrets
 reset                           forget Wi-Fi, token and all that waits, and restart
 Quote what holds blanks: set wifi "My home" "pass \\"word\\"". It begins to connect as soon as nothing is missing.`;
 
-const DEEDS: Readonly<Record<string, Deed>> = {
+const ACTIONS: Readonly<Record<string, Action>> = {
   help: (console) => console.say(HELP),
   show: (console) => console.show(),
   reset: (console) => console.reset(),
   set: (console, words) => console.set(words),
 };
 
-const SAID: Readonly<Record<string, string>> = {
+/** The answer to each change of the state. */
+const STATE_TEXTS: Readonly<Record<string, string>> = {
   open: "open: waiting for what is missing; help shows how",
   checking: "checking ...",
   done: "connected, and kept",
   closed: "closed",
 };
 
-/** More than a certificate that can be kept. */
+/** Longer than any certificate that can be stored. */
 const PEM_LENGTH = 6000;
 const PEM_END = "-----END CERTIFICATE-----";
 
 export class Console {
   private readonly _options: ConsoleOptions;
-  /** The lines of a certificate so far; undefined: none is being given. */
+  /** Lines of the certificate that is being pasted; undefined: none is. */
   private _pem: string[] | undefined;
 
   constructor(options: ConsoleOptions) {
     this._options = options;
   }
 
-  /** One line, without its end; undefined: one that could not be read. */
+  /** Takes one line without its line end; undefined if the line could not be decoded. */
   line(text: string | undefined): void {
     if (text === undefined) this._lost();
     else if (this._pem) this._certificate(this._pem, text);
@@ -71,9 +77,9 @@ export class Console {
     const words = splitWords(text);
     const [name = "", ...rest] = words ?? [];
     if (words?.length === 0) return;
-    const deed = Object.hasOwn(DEEDS, name) ? DEEDS[name] : undefined;
+    const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
     if (!words) this.say("a quote is not closed");
-    else if (deed) deed(this, rest);
+    else if (action) action(this, rest);
     else this.say("there is no such command; help lists them");
   }
 
@@ -81,10 +87,12 @@ export class Console {
     this._options.write(`${text}\n`);
   }
 
-  /** What became of it; to be called when commissioning changed. */
+  /** Prints the new state. Call after each change of the commissioning. */
   changed(): void {
     const { state, findings } = this._options.entry.view;
-    this.say(findings.length > 0 && state === "open" ? said(findings) : (SAID[state] as string));
+    this.say(
+      findings.length > 0 && state === "open" ? findingLines(findings) : (STATE_TEXTS[state] as string),
+    );
   }
 
   show(): void {
@@ -98,7 +106,7 @@ export class Console {
     this.say(`token         ${setOrNot(has.token)}`);
     this.say(`provisioning  ${setOrNot(has.key && has.secret)}`);
     this.say(`state         ${state}`);
-    if (findings.length > 0) this.say(said(findings));
+    if (findings.length > 0) this.say(findingLines(findings));
   }
 
   reset(): void {
@@ -107,7 +115,7 @@ export class Console {
   }
 
   set([what = "", ...values]: readonly string[]): void {
-    const fields = Object.hasOwn(SET, what) ? (SET[what] as readonly (keyof Values)[]) : [];
+    const fields = Object.hasOwn(SET_FIELDS, what) ? (SET_FIELDS[what] as readonly (keyof Values)[]) : [];
     const enough = what === "wifi" ? [1, 2] : [fields.length];
     if (what === "label") this._label(values);
     else if (what === "ca" && values.length === 0) this._beginCertificate();
@@ -125,7 +133,7 @@ export class Console {
     this.say(`paste the certificate, to its line ${PEM_END}; a line with a dot gives up`);
   }
 
-  /** Each line has its answer: who sends faster than the line is read sees where one is missing. */
+  /** Answers each line with its number, so that a lost line is noticed at once. */
   private _certificate(lines: string[], text: string): void {
     const line = text.trim();
     lines.push(line);
@@ -162,9 +170,13 @@ export class Console {
   }
 }
 
-const said = (findings: readonly Finding[]): string => findings.map(({ reason }) => `! ${reason}`).join("\n");
+const findingLines = (findings: readonly Finding[]): string =>
+  findings.map(({ reason }) => `! ${reason}`).join("\n");
 
-/** Words between blanks; quoted ones may hold blanks, and \ keeps the letter behind it. Undefined: a quote is not closed. */
+/**
+ * Splits a line at blanks. Words in quotes may contain blanks; \ escapes the next letter. Undefined if
+ * a quote is not closed.
+ */
 export const splitWords = (line: string): string[] | undefined => {
   const words: string[] = [];
   let word = "";

@@ -1,4 +1,5 @@
-// The name server of a network that leads nowhere else: every name is here. (The SDK's has no bound on what it reads of a packet.)
+// DNS server of the device's own access point: resolves every name to the device, so that a phone opens
+// the setup page. The SDK's server reads packets without a bound.
 
 const HEADER = 12;
 const LONGEST = 512;
@@ -7,14 +8,17 @@ const LONGEST_LABEL = 63;
 const A = 1;
 const ANY = 255;
 const IN = 1;
-/** Seconds: the phone is to forget it when it leaves. */
+/** Seconds. Short, so that the phone forgets the answer when it leaves this network. */
 const TTL = 5;
 
-/** The answer to `packet`, or undefined for what is no plain question: nothing is sent then. `address`: four numbers. */
+/**
+ * The answer to the query `packet`; undefined if it is not a plain query, which is not answered.
+ * `address`: the four numbers of the IPv4 address.
+ */
 export const answerDns = (packet: Uint8Array, address: readonly number[]): Uint8Array | undefined => {
   if (packet.length < HEADER + 5 || packet.length > LONGEST) return undefined;
   const word = (at: number): number => ((packet[at] as number) << 8) | (packet[at + 1] as number);
-  // A question, opcode 0, one of them, and nothing said already. Records behind it (EDNS) are left out.
+  // One standard query (opcode 0) without answers. Additional records (EDNS) are ignored.
   if ((word(2) & 0xf800) !== 0 || word(4) !== 1 || word(6) !== 0 || word(8) !== 0) return undefined;
   const end = endOfName(packet);
   if (end === undefined || end + 4 > packet.length) return undefined;
@@ -23,13 +27,13 @@ export const answerDns = (packet: Uint8Array, address: readonly number[]): Uint8
   const isKnown = kind === IN && (type === A || type === ANY);
   const answer = new Uint8Array(end + 4 + (isKnown ? 16 : 0));
   answer.set(packet.subarray(0, end + 4));
-  // An answer, with authority; whether recursion was asked for comes back.
+  // Flags: response, authoritative; the "recursion desired" bit is copied from the query.
   answer.set([0x84 | ((packet[2] as number) & 0x01), 0, 0, 1, 0, isKnown ? 1 : 0, 0, 0, 0, 0], 2);
   if (isKnown) answer.set([0xc0, HEADER, 0, A, 0, IN, 0, 0, 0, TTL, 0, 4, ...address], end + 4);
   return answer;
 };
 
-/** Where the question's name ends; undefined if it does not, or points elsewhere. */
+/** Index after the name in the query; undefined if the name has no end or contains a pointer. */
 const endOfName = (packet: Uint8Array): number | undefined => {
   let at = HEADER;
   while (at < packet.length && at - HEADER < LONGEST_NAME) {

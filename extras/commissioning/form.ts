@@ -1,9 +1,12 @@
-// application/x-www-form-urlencoded, as a browser sends a form.
+// Parses application/x-www-form-urlencoded, the format in which a browser sends a form.
 import { isMadeOf } from "../../src/wire/text/characters.js";
 
 const MOST_FIELDS = 16;
 
-/** The values of `names`; undefined for what is no form: one value twice, bytes that are no UTF-8, what is not escaped. */
+/**
+ * The values of the fields `names`. Undefined if `text` is not a valid form: a field twice, invalid
+ * UTF-8, an unescaped character, or more than 16 fields.
+ */
 export const readForm = (text: string, names: readonly string[]): Record<string, string> | undefined => {
   if (text !== "" && !isMadeOf(text, "!~")) return undefined;
   const values: Record<string, string> = {};

@@ -1,4 +1,5 @@
-// Frames of Improv over a serial line, protocol version 1 (improv-wifi.com/serial): IMPROV, version, kind, length, data, checksum.
+// Frames of Improv Serial, protocol version 1 (improv-wifi.com/serial). A frame consists of "IMPROV",
+// version, kind, length, data and checksum.
 import type { Clock } from "../../src/port.js";
 
 export const STATE = 1;
@@ -6,28 +7,28 @@ export const ERROR = 2;
 export const COMMAND = 3;
 export const RESULT = 4;
 
-/** IMPROV and the version. */
+/** "IMPROV" and the version. */
 const HEADER = new Uint8Array([0x49, 0x4d, 0x50, 0x52, 0x4f, 0x56, 1]);
-/** Where a frame has its kind, its length and its data. */
+/** Offsets in a frame. */
 const KIND = 7;
 const LENGTH = 8;
 const DATA = 9;
 export const MOST_DATA = 255;
-/** Bytes of one frame follow each other: after this the rest does not come any more. */
+/** An incomplete frame is dropped after this time without bytes. */
 const SILENCE_MS = 1000;
 const NEWLINE = 0x0a;
 
-/** Parts what comes by a serial line: frames, and what is none, which is text that somebody types. */
+/** Separates the bytes of a serial line into Improv frames and typed text. */
 export class FrameReader {
   private readonly _clock: Pick<Clock, "now">;
   private readonly _text: (bytes: Uint8Array) => void;
   private readonly _frame: (kind: number, data: Uint8Array | undefined) => void;
-  /** The frame that comes; undefined as long as its header is not complete. */
+  /** The frame that is being received; undefined until its header is complete. */
   private _bytes: Uint8Array | undefined;
   private _length = 0;
   private _last = 0;
 
-  /** `frame`: its data is undefined if its checksum is wrong. */
+  /** `frame`: called per frame; `data` is undefined if the checksum is wrong. */
   constructor(
     clock: Pick<Clock, "now">,
     text: (bytes: Uint8Array) => void,
@@ -42,7 +43,7 @@ export class FrameReader {
     const now = this._clock.now();
     if (now - this._last > SILENCE_MS && this._bytes) this._begin();
     this._last = now;
-    // What looked like a header until now may be text as well.
+    // The beginning of a header may turn out to be text.
     const text = new Uint8Array(bytes.length + HEADER.length);
     let count = 0;
     for (const byte of bytes) {
@@ -83,7 +84,7 @@ export class FrameReader {
   }
 }
 
-/** One frame, on a line of its own: clients look for it there. `data`: up to 255 bytes. */
+/** Builds a frame, between line feeds because clients expect it on a line of its own. `data`: at most 255 bytes. */
 export const writeFrame = (kind: number, data: ArrayLike<number>): Uint8Array => {
   const bytes = new Uint8Array(DATA + data.length + 3);
   const frame = bytes.subarray(1);

@@ -1,28 +1,32 @@
-// Improv over a serial line, version 1 (improv-wifi.com/serial): how web pages give a device its Wi-Fi. It stands beside the text console on the same line.
+// Improv Serial, version 1 (improv-wifi.com/serial): web pages use it to configure the Wi-Fi of a device.
+// It shares the serial line with the text console.
 import type { Clock, Host } from "../../src/port.js";
 import type { Entry, State } from "./commissioning.js";
 import { COMMAND, ERROR, FrameReader, MOST_DATA, RESULT, STATE, writeFrame } from "./improv-frames.js";
 
-/** A network that was heard. */
-export interface Near {
+/** A network that a scan found. */
+export interface ScannedNetwork {
   readonly ssid: string;
-  /** dBm. */
+  /** Signal strength in dBm. */
   readonly rssi: number;
   readonly secured: boolean;
 }
 
 export interface ImprovOptions {
   readonly host: Pick<Host, "encode" | "decode">;
-  /** Sends bytes, with none of anybody else's among them. */
+  /** Sends the bytes without others in between. */
   write(bytes: Uint8Array): void;
-  /** Firmware, its version, chip, and the device's name. */
+  /** Title and version of the firmware, chip, name of the device. */
   readonly info: readonly [string, string, string, string];
-  /** Where its owner finds the device; no secret in it. Empty: nowhere yet. */
+  /** Address of the device on the platform, without secrets; empty while unknown. */
   url(): string;
-  /** What takes the Wi-Fi: that of whoever is at this cable. Undefined: the device has all that it needs, and takes none. */
+  /**
+   * Collects the settings that this cable enters. Undefined if the device is configured and accepts
+   * none.
+   */
   readonly entry?: Entry | undefined;
-  /** Looks for networks, and hands each over; `done` once there are no more. Throws if it can't. */
-  readonly scan?: ((found: (network: Near) => void, done: () => void) => void) | undefined;
+  /** Scans for networks: calls `found` for each, then `done`. Throws if a scan is not possible now. */
+  readonly scan?: ((found: (network: ScannedNetwork) => void, done: () => void) => void) | undefined;
 }
 
 const READY = 2;
@@ -48,18 +52,21 @@ const NETWORKS = 4;
 export class Improv {
   private readonly _options: ImprovOptions;
   private _state: number;
-  /** Somebody waits for what becomes of the Wi-Fi that was given. */
-  private _isAsked = false;
+  /** A client sent a Wi-Fi and waits for the result. */
+  private _isAwaited = false;
   private _isScanning = false;
-  /** It has what it needs, and restarts with it: who was led to the device reads on, and is not sent back by a "stopped". */
+  /**
+   * The settings are stored and the device is about to restart. Reports "provisioned" from now on, so
+   * that the client's page does not go back.
+   */
   private _isDone = false;
 
   constructor(options: ImprovOptions) {
     this._options = options;
-    this._state = this._now();
+    this._state = this._currentState();
   }
 
-  /** What reads the bytes of the line. `text` gets those that are no frame. */
+  /** Returns the function that takes the bytes of the line. `text` gets those outside frames. */
   reader(
     clock: Pick<Clock, "now">,
     text: (bytes: Uint8Array) => void = () => {},
@@ -68,25 +75,25 @@ export class Improv {
     return (bytes) => frames.feed(bytes);
   }
 
-  /** A frame of the line; `data` is undefined for one that is damaged. */
+  /** Handles a frame; `data` is undefined if the frame is damaged. */
   frame(kind: number, data: Uint8Array | undefined): void {
-    // What a device sends itself.
+    // Only devices send the other kinds.
     if (data && kind !== COMMAND) return;
     const given = data?.subarray(2);
     if (!data || !given || given.length !== data[1]) this._error(INVALID);
     else this._command(data[0] as number, given);
   }
 
-  /** To be called when commissioning changed. */
+  /** Call after each change of the commissioning. */
   changed(): void {
     if (this._options.entry?.view.state === "done") this._isDone = true;
-    const state = this._now();
+    const state = this._currentState();
     if (state !== this._state) {
       this._state = state;
       this._send(STATE, [state]);
     }
-    if (!this._isAsked || state === PROVISIONING) return;
-    this._isAsked = false;
+    if (!this._isAwaited || state === PROVISIONING) return;
+    this._isAwaited = false;
     if (state === PROVISIONED) this._result(WIFI, [this._options.url()]);
     else this._error(UNABLE);
   }
@@ -100,8 +107,8 @@ export class Improv {
   }
 
   private _current(): void {
-    this._send(STATE, [this._now()]);
-    if (this._now() === PROVISIONED) this._result(CURRENT, [this._options.url()]);
+    this._send(STATE, [this._currentState()]);
+    if (this._currentState() === PROVISIONED) this._result(CURRENT, [this._options.url()]);
   }
 
   private _wifi(given: Uint8Array): void {
@@ -111,12 +118,12 @@ export class Improv {
     else if (entry?.view.state !== "open") this._error(UNKNOWN);
     else {
       this._error(NONE);
-      this._isAsked = true;
+      this._isAwaited = true;
       entry.give({ ssid, password: password === "" ? undefined : password });
     }
   }
 
-  /** One result a network, and an empty one behind the last. */
+  /** Sends one result per network, then an empty one. */
   private _networks(): void {
     const { scan } = this._options;
     const done = (): void => {
@@ -133,12 +140,12 @@ export class Improv {
         if (ssid !== "") this._result(NETWORKS, [ssid, String(rssi), secured ? "YES" : "NO"]);
       }, done);
     } catch {
-      // Not while it joins one.
+      // The radio cannot scan while it joins a network.
       done();
     }
   }
 
-  private _now(): number {
+  private _currentState(): number {
     const { entry } = this._options;
     return entry && !this._isDone ? STATES[entry.view.state] : PROVISIONED;
   }
@@ -151,7 +158,7 @@ export class Improv {
     const data = [command, 0];
     for (const text of texts) {
       const bytes = this._options.host.encode(text);
-      // What is too long for a frame is left empty.
+      // A text that does not fit into the frame is sent empty.
       const fits = data.length + 1 + bytes.length <= MOST_DATA - texts.length;
       data.push(fits ? bytes.length : 0);
       if (fits) for (const byte of bytes) data.push(byte);
@@ -165,7 +172,7 @@ export class Improv {
   }
 }
 
-/** Texts, each behind its length; an undefined one, and nothing behind it, where they don't fit. */
+/** Reads texts that are each preceded by their length. The last is undefined if it is cut off. */
 const readTexts = (host: Pick<Host, "decode">, bytes: Uint8Array): (string | undefined)[] => {
   const texts: (string | undefined)[] = [];
   for (let at = 0; at < bytes.length; ) {

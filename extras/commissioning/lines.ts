@@ -1,6 +1,6 @@
 import type { Host } from "../../src/port.js";
 
-/** A certificate in base64 on one line, with its command. */
+/** Room for a command with a certificate in base64 on one line. */
 const LONGEST = 3200;
 const BACKSPACE = 0x08;
 const DELETE = 0x7f;
@@ -10,7 +10,7 @@ const ESCAPE = 0x1b;
 const BLANK = 0x20;
 const TAB = 0x09;
 
-/** Lines out of bytes that somebody types. A line that is too long, or no UTF-8, is dropped whole. */
+/** Assembles lines from typed bytes. Drops a line that is too long or invalid UTF-8. */
 export class LineReader {
   private readonly _text: Pick<Host, "decode">;
   private readonly _line: (text: string | undefined) => void;
@@ -19,7 +19,7 @@ export class LineReader {
   private _isLost = false;
   private _wasCr = false;
 
-  /** `line`: called with each; undefined for one that was dropped. */
+  /** `line`: called per line, with undefined for a dropped one. */
   constructor(text: Pick<Host, "decode">, line: (text: string | undefined) => void) {
     this._text = text;
     this._line = line;
@@ -40,14 +40,14 @@ export class LineReader {
 
   private _end(): void {
     const text = this._isLost ? undefined : this._text.decode(this._bytes.subarray(0, this._length));
-    // What was typed may be a secret.
+    // The typed text may be a secret, so do not keep its bytes.
     this._bytes = new Uint8Array(64);
     this._length = 0;
     this._isLost = false;
     this._line(text);
   }
 
-  /** A whole character. */
+  /** Removes the last character, which may have several bytes. */
   private _back(): void {
     while (this._length > 0) {
       this._length--;

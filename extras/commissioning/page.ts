@@ -1,4 +1,4 @@
-// The one page: plain HTML that works without a script, on a phone of 360 px. Nothing of it comes from elsewhere.
+// The setup page: plain HTML without scripts and external resources, for screens from 360 px.
 import { upperCase } from "../../src/wire/text/characters.js";
 import type { View } from "./commissioning.js";
 import type { Field } from "./values.js";
@@ -39,7 +39,7 @@ interface Input {
   readonly more?: string;
 }
 
-/** `proof`: what a form must bring back. `name`: of the device. */
+/** The page for `view`. `proof`: CSRF token of the form. `name`: of the device. */
 export const page = (view: View, name: string, proof: string): string => {
   const { state } = view;
   if (state === "checking") return frame(name, `<p role="status">${progressText(view)}</p>${AGAIN}`, 2);
@@ -53,7 +53,7 @@ const AGAIN =
 
 const progressText = ({ stage }: View): string => `${escapeHtml(stage === "" ? "Checking" : stage)} &hellip;`;
 
-/** A page of one sentence. */
+/** A page that shows one sentence. */
 export const notice = (name: string, text: string): string => {
   return frame(name, `<p role="alert">${escapeHtml(text)}</p><p><a href="/">To the page</a></p>`);
 };

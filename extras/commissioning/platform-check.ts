@@ -4,21 +4,21 @@
 import { none } from "../../hosts/none.js";
 import { Agent, type AgentOptions, MoteError } from "../../src/index.js";
 import type { Host } from "../../src/port.js";
-import { CheckStore, keepCheckedTokenFor } from "./stored-settings.js";
+import { CheckStore, discardOtherCheckedToken } from "./stored-settings.js";
 import type { Finding, Values } from "./values.js";
 
 /** Time limit, which allows a second attempt. */
 const DEADLINE_MS = 45_000;
 
 /** Records nothing and requests little, because a board has little memory beside the page. */
-const LEAST = {
+const SMALLEST = {
   telemetry: { bufferBytes: 1024, batchBytes: 512 },
   attributes: { answerBytes: 512 },
   rpc: { requestBytes: 512, answerBytes: 512 },
 };
 
 /** Explains a failed connection by the host's reason. */
-const WHY: readonly (readonly [said: string, field: Finding["field"], meant: string])[] = [
+const CAUSES: readonly (readonly [said: string, field: Finding["field"], meant: string])[] = [
   ["certificate", "ca", "the platform's certificate does not hold"],
   [
     "name not found",
@@ -33,7 +33,7 @@ const WHY: readonly (readonly [said: string, field: Finding["field"], meant: str
  * Undefined if the platform accepted this device; otherwise the problem. `open`: the host's, with
  * the CAs to test. A device with provisioning is provisioned by this.
  */
-export async function reach(
+export async function checkPlatform(
   host: Host,
   values: Values,
   isSame: boolean,
@@ -44,14 +44,14 @@ export async function reach(
   // Without telemetry and firmware.
   const { blocks, slot } = none;
   const checked: Host = { ...host, blocks, slot, store: new CheckStore(host.store, isSame), log: () => {} };
-  if (!isSame) keepCheckedTokenFor(host, values);
+  if (!isSame) discardOtherCheckedToken(host, values);
   let agent: Agent;
   try {
     agent = new Agent(checked, optionsOf(values, deviceName));
   } catch (error) {
     return { field: "url", reason: error instanceof MoteError ? error.message : "the values are of no use" };
   }
-  const finding = await asked(agent, values);
+  const finding = await askPlatform(agent, values);
   await agent.stop();
   return finding;
 }
@@ -61,38 +61,38 @@ const optionsOf = ({ url, token, key, secret }: Values, deviceName?: string): Ag
   return {
     baseUrl: url ?? "",
     connections: 1,
-    ...LEAST,
+    ...SMALLEST,
     ...(token && { token }),
     ...(provisioning && { provisioning }),
   };
 };
 
-const asked = (agent: Agent, { token }: Values): Promise<Finding | undefined> => {
+const askPlatform = (agent: Agent, { token }: Values): Promise<Finding | undefined> => {
   return new Promise((resolve) => {
-    agent.on("refused", ({ what, reason }) => resolve(refusedAs(what, reason)));
-    agent.on("offline", ({ reason }) => resolve(unreachable(reason)));
+    agent.on("refused", ({ what, reason }) => resolve(refusalFinding(what, reason)));
+    agent.on("offline", ({ reason }) => resolve(offlineFinding(reason)));
     agent.attributes.read({ clientKeys: ["mote"], timeoutMs: DEADLINE_MS }).then(
       () => resolve(undefined),
-      (error) => resolve(refused(error, token !== undefined)),
+      (error) => resolve(readFinding(error, token !== undefined)),
     );
   });
 };
 
 /** A device that moves to another CA already exists there: the owner can look up its token. */
-const refusedAs = (what: "token" | "provisioning", reason: string): Finding => {
+const refusalFinding = (what: "token" | "provisioning", reason: string): Finding => {
   if (what === "token") return { field: "token", reason };
   if (reason.includes("wrong")) return { field: "key", reason };
   const advice = "if the platform has this device already, enter its access token";
   return { field: "token", reason: `${reason}; ${advice}` };
 };
 
-const unreachable = (reason: string): Finding => {
-  for (const [said, field, meant] of WHY)
+const offlineFinding = (reason: string): Finding => {
+  for (const [said, field, meant] of CAUSES)
     if (reason.includes(said)) return { field, reason: `${meant} (${reason})` };
   return { field: "url", reason: `the platform can't be reached (${reason})` };
 };
 
-const refused = (error: unknown, isGiven: boolean): Finding => {
+const readFinding = (error: unknown, isGiven: boolean): Finding => {
   const isRefused = error instanceof MoteError && error.code === "REFUSED";
   const reason = error instanceof MoteError ? error.message : "unknown";
   if (!isRefused) return { field: "url", reason: `the platform can't be reached (${reason})` };

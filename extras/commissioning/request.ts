@@ -1,5 +1,5 @@
-// Reads one HTTP request of a stranger's, byte by byte and never more than it may have. What is not laid out exactly as RFC 9112 wants it is
-// refused: nothing is guessed.
+// Reads one HTTP request of an untrusted client, with limits of size. Anything that does not follow
+// RFC 9112 exactly is rejected; nothing is guessed.
 
 import { hostOf } from "../../src/http/target.js";
 import type { Host } from "../../src/port.js";
@@ -21,7 +21,7 @@ export interface PageRequest {
 }
 
 const HEAD_BYTES = 4096;
-/** A form with certificates, each of whose letters may be written as three. */
+/** A form with certificates, in which each letter may be escaped as three. */
 const BODY_BYTES = 12_288;
 const LONGEST_PATH = 1024;
 const CR = 0x0d;
@@ -29,7 +29,7 @@ const LF = 0x0a;
 const FIRST_BODY_ROOM = 512;
 
 const VERSIONS = ["HTTP/1.0", "HTTP/1.1"];
-/** Of a header's name. */
+/** Letters of a header name, as ranges for `isMadeOf`. */
 const TOKEN = "azAZ09!!#'*+-.^`||~~";
 const BREAK = "\r\n";
 
@@ -45,19 +45,19 @@ const WANTED = [
 ] as const;
 type Wanted = (typeof WANTED)[number];
 
-/** Of one connection: one request. */
+/** Reads the one request of a connection. */
 export class RequestReader {
   private readonly _text: Pick<Host, "decode">;
-  /** The head, then the body; made larger as bytes come, not as they are promised. */
+  /** The head, then the body. Grows with received bytes, not with the announced length. */
   private _bytes = new Uint8Array(256);
   private _length = 0;
-  /** Of the head's four last bytes, how many have come in a row. */
+  /** Number of bytes of the head's end (CR LF CR LF) received in a row. */
   private _ending = 0;
   private _body = -1;
   private _headers: { readonly [N in Wanted]?: string } = {};
   private _method = "";
   private _target = "";
-  /** The status to refuse it with; 0 as long as there is no reason to. */
+  /** HTTP status that rejects the request; 0: none so far. */
   problem = 0;
   request: PageRequest | undefined;
 
@@ -69,7 +69,7 @@ export class RequestReader {
     return this.problem !== 0 || this.request !== undefined;
   }
 
-  /** What follows the request is not looked at. */
+  /** Ignores bytes after the request. */
   feed(bytes: Uint8Array): void {
     for (const byte of bytes) {
       if (this.isOver) return;
@@ -101,7 +101,7 @@ export class RequestReader {
     if (this._body === 0) this._end("");
   }
 
-  /** 0, or the status to refuse it with. */
+  /** Reads the lines of the head. Returns the HTTP status that rejects it; 0: none. */
   private _readHead(lines: readonly string[]): number {
     const [method = "", target = "", version = "", ...more] = (lines[0] as string).split(" ");
     const isPath = target.startsWith("/") && isMadeOf(target, "!~");
@@ -122,7 +122,7 @@ export class RequestReader {
         return 400;
       const name = lowerCase(line.slice(0, colon)) as Wanted;
       if (!WANTED.includes(name)) continue;
-      // Two of a kind: which one the next reader takes is anybody's guess.
+      // A header that occurs twice is ambiguous.
       if (headers[name] !== undefined) return 400;
       headers[name] = value.trim();
     }

@@ -17,14 +17,14 @@ export interface PageContext {
    * refused.
    */
   readonly isPortal: boolean;
-  /** Random text that no other page knows. */
+  /** CSRF token: random text that only the forms of this page contain. */
   readonly proof: string;
 }
 
 export interface Answer {
   readonly status: number;
   readonly location?: string;
-  /** For a browser without a cookie. */
+  /** Cookie for a browser that has none. */
   readonly visit?: string;
   /** HTML. */
   readonly body: string;

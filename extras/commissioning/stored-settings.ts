@@ -1,7 +1,8 @@
-// What commissioning keeps, beside what the agent itself keeps: `wifi`, and `site` (base URL, certificates, provisioning key and secret). The
-// access token is kept as the agent keeps its own, so that a reset forgets it.
+// Stores the settings of commissioning: `wifi`, and `site` (base URL, certificates, provisioning key and
+// secret). The access token is stored under the agent's own key, so that a reset deletes it.
 //
-// All of it changes at once: it is first written as one value, then to its places, and a start goes on with what a power loss left.
+// All settings change together. They are first written as one value (`commission`), then copied to
+// their keys. After a power loss, the next start completes the copy.
 
 import type { Host, Store } from "../../src/port.js";
 import { forgetStored, readStored, writeStored } from "../../src/store.js";
@@ -9,7 +10,7 @@ import { toHex } from "../../src/wire/crypto/hex.js";
 import { isObject, type JsonObject } from "../../src/wire/text/json.js";
 import { addressOf, type Before, checkNetwork, type Values } from "./values.js";
 
-/** Keys of the agent, and their new values during a check. */
+/** Keys of the agent. During a check, the new values have keys that begin with "new-". */
 const TOKENS = ["token", "proposed"] as const;
 /** The agent's mark of an interrupted reset, which the agent completes when it is created. */
 const RESET = "reset";
@@ -24,50 +25,50 @@ const CHECKED_FOR = "new-for";
  * password.
  */
 const MARK_DIGITS = 6;
-const fresh = (key: string): string => `new-${key}`;
+const newKey = (key: string): string => `new-${key}`;
 
-export type Keeper = Pick<Host, "store" | "digest" | "encode" | "decode" | "log">;
+export type SettingsHost = Pick<Host, "store" | "digest" | "encode" | "decode" | "log">;
 
 /**
- * Finishes what a power loss left half done: a reset, by `complete`, and a change. To be called at each start, before anything is read. What a
- * reset is to forget must neither be read nor written before.
+ * Completes a reset, by `complete`, and a change that a power loss interrupted. Call it at each start
+ * before any setting is read or written, because the reset deletes settings.
  */
-export const finishInterrupted = (host: Keeper, complete: () => void): void => {
-  noteNetwork(host);
+export const finishInterrupted = (host: SettingsHost, complete: () => void): void => {
+  markNetwork(host);
   if (host.store.get(RESET)) complete();
-  finish(host);
+  finishChange(host);
 };
 
 /**
- * Marks the Wi-Fi in `site`, which a reset leaves: over http, secrets are bound to that Wi-Fi, and the next owner's
- * Wi-Fi must not get them.
+ * Notes a hash of the Wi-Fi in `site`, which survives a reset. Over http, secrets are bound to this
+ * Wi-Fi, so that they are not sent through the Wi-Fi of the next owner.
  */
-const noteNetwork = (host: Keeper): void => {
+const markNetwork = (host: SettingsHost): void => {
   const network = markOf(host, members(readStored(host, WIFI)));
   const site = readStored(host, SITE);
   const before = isObject(site) ? site : { bound: true };
   if (network !== undefined && before.network !== network) writeStored(host, SITE, { ...before, network });
 };
 
-/** Undefined without a Wi-Fi that can have been joined. */
-const markOf = (host: Keeper, { ssid, password }: Values): string | undefined => {
+/** Hash of the Wi-Fi; undefined if it cannot have been joined. */
+const markOf = (host: SettingsHost, { ssid, password }: Values): string | undefined => {
   if (checkNetwork(ssid, password)) return undefined;
   const digest = host.digest("SHA256");
   digest?.write(host.encode(JSON.stringify([ssid, password])));
   return digest ? toHex(digest.close()).slice(0, MARK_DIGITS) : "unknown";
 };
 
-const finish = (host: Keeper): void => {
+const finishChange = (host: SettingsHost): void => {
   const change = readStored(host, CHANGE);
-  if (isObject(change)) apply(host, change);
-  bindAnew(host);
+  if (isObject(change)) completeChange(host, change);
+  rebindTokens(host);
 };
 
 /**
- * An image that knows of no bindings may have kept another CA for a token of ours: what it kept is bound by the next
- * agent, as all that is older. The tokens come first, so that a power loss between has it done once more.
+ * Removes the CA from tokens that an image without bindings stored; the next agent binds them. `bound`
+ * is written last, so that this is repeated after a power loss.
  */
-const bindAnew = (host: Keeper): void => {
+const rebindTokens = (host: SettingsHost): void => {
   const site = readStored(host, SITE);
   if (!isObject(site) || site.bound === true) return;
   for (const key of TOKENS) {
@@ -82,7 +83,7 @@ const bindAnew = (host: Keeper): void => {
  * The stored settings. Includes the token only if it belongs to the stored base URL or `url` and
  * was given: a provisioned token has a name beside it, and the agent finds it by itself.
  */
-export const readStoredSettings = (host: Keeper, url?: string): Before => {
+export const readStoredSettings = (host: SettingsHost, url?: string): Before => {
   const wifi = members(readStored(host, WIFI));
   const site = members(readStored(host, SITE));
   const token = members(readStored(host, TOKEN));
@@ -106,9 +107,9 @@ export const readStoredSettings = (host: Keeper, url?: string): Before => {
  * Replaces the settings with `values`. Unless `isSame`, replaces the token too, with the given one
  * or the one provisioned during the check. False, with nothing changed, if that failed.
  */
-export const keep = (host: Keeper, values: Values, isSame: boolean): boolean => {
+export const storeSettings = (host: SettingsHost, values: Values, isSame: boolean): boolean => {
   const { ssid, password, url, ca, key, secret, token } = values;
-  const got = readStored(host, fresh(TOKEN));
+  const got = readStored(host, newKey(TOKEN));
   const given = token === undefined ? got : { url: addressOf(url), token };
   const before = storedWifi(host);
   // A new Wi-Fi may mean a new owner.
@@ -119,63 +120,63 @@ export const keep = (host: Keeper, values: Values, isSame: boolean): boolean => 
     token: isSame ? undefined : given,
   };
   if (!writeStored(host, CHANGE, change)) return false;
-  finish(host);
+  finishChange(host);
   return true;
 };
 
 type AccessPoint = Pick<Values, "ssid" | "password">;
 
 /** Stores another first Wi-Fi beside the second, in one write; false if that failed. */
-export const keepWifi = (host: Keeper, { ssid, password }: AccessPoint): boolean => {
+export const storeWifi = (host: SettingsHost, { ssid, password }: AccessPoint): boolean => {
   const { second } = storedWifi(host);
-  const isKept = writeStored(host, WIFI, { ssid, ...(password && { password }), second });
-  if (isKept) noteNetwork(host);
-  return isKept;
+  const isStored = writeStored(host, WIFI, { ssid, ...(password && { password }), second });
+  if (isStored) markNetwork(host);
+  return isStored;
 };
 
 /** Stores another second Wi-Fi, or none, beside the first, in one write; false if that failed. */
-export const keepSecond = (host: Keeper, second: AccessPoint | undefined): boolean => {
+export const storeSecondWifi = (host: SettingsHost, second: AccessPoint | undefined): boolean => {
   return writeStored(host, WIFI, { ...storedWifi(host), second: second ?? null });
 };
 
 /** The access token in use, given or provisioned; undefined if there is none. */
-export const storedToken = (host: Keeper): string | undefined => members(readStored(host, TOKEN)).token;
+export const storedToken = (host: SettingsHost): string | undefined => members(readStored(host, TOKEN)).token;
 
 /** The stored second Wi-Fi; null: none, regardless of built-in ones. */
-export const storedSecond = (host: Keeper): AccessPoint | null | undefined => {
+export const storedSecond = (host: SettingsHost): AccessPoint | null | undefined => {
   const { second } = storedWifi(host);
   if (!isObject(second)) return second === null ? null : undefined;
   const { ssid, password } = second as AccessPoint;
   return checkNetwork(ssid, password) ? undefined : { ssid, password };
 };
 
-const storedWifi = (host: Keeper): JsonObject => {
+const storedWifi = (host: SettingsHost): JsonObject => {
   const wifi = readStored(host, WIFI);
   return isObject(wifi) ? wifi : {};
 };
 
-const apply = (host: Keeper, { wifi, site, token }: JsonObject): void => {
+const completeChange = (host: SettingsHost, { wifi, site, token }: JsonObject): void => {
   if (isObject(wifi) && !writeStored(host, WIFI, wifi)) return;
   if (isObject(site) && !writeStored(host, SITE, site)) return;
   if (isObject(token)) {
     if (!writeStored(host, TOKEN, token)) return;
     forgetStored(host, "proposed");
   }
-  for (const key of TOKENS) forgetStored(host, fresh(key));
+  for (const key of TOKENS) forgetStored(host, newKey(key));
   forgetStored(host, CHANGE);
 };
 
 /**
- * Forgets the token that an earlier check provisioned, unless `values` are the ones that it was checked with:
- * it belongs to their address, CA, key, secret and Wi-Fi, and to no other visitor's.
+ * Deletes the token that an earlier check provisioned, unless that check had the same `values`. Another
+ * visitor must not get it.
  */
-export const keepCheckedTokenFor = (host: Keeper, values: Values): void => {
+export const discardOtherCheckedToken = (host: SettingsHost, values: Values): void => {
   const { url, ca, key, secret, ssid, password } = values;
   const digest = host.digest("SHA256");
   digest?.write(host.encode(JSON.stringify([url, ca, key, secret, ssid, password])));
   const identity = digest && toHex(digest.close());
   if (identity !== undefined && readStored(host, CHECKED_FOR) === identity) return;
-  for (const name of TOKENS) forgetStored(host, fresh(name));
+  for (const name of TOKENS) forgetStored(host, newKey(name));
   if (identity !== undefined) writeStored(host, CHECKED_FOR, identity);
 };
 
@@ -209,7 +210,7 @@ export class CheckStore implements Store {
   }
 
   private _name(key: string): string {
-    return this._isSame ? key : fresh(key);
+    return this._isSame ? key : newKey(key);
   }
 }
 

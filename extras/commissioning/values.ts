@@ -24,7 +24,7 @@ export interface Values {
 
 /** The device's settings before anything is entered. */
 export interface Before extends Values {
-  /** After a reset: whether this is the Wi-Fi that the reset forgot. Undefined: no Wi-Fi was forgotten. */
+  /** After a reset: true if `values` have the Wi-Fi that the reset deleted. Undefined if none was. */
   readonly isForgottenNetwork?: ((values: Values) => boolean) | undefined;
 }
 
@@ -58,7 +58,7 @@ export const checkNetwork = (ssid: unknown, password: unknown): Finding | undefi
 
 /**
  * All that is wrong with `values`, or missing. `wifi`: there is a radio that needs a network.
- * `unbound`: why the secrets of before are not used, as `whyUnbound` gives it.
+ * `unbound`: the result of `whyUnbound`.
  */
 export const checkValues = (values: Values, wifi: boolean, unbound?: string): Finding[] => {
   const found: Finding[] = [];
@@ -96,10 +96,10 @@ const checkIdentity = ({ token, key, secret }: Values, unbound?: string): Findin
 const AGAIN = "enter its access token, or a provisioning key and secret, again";
 
 /**
- * Why secrets that were kept or built in with `before` must not be sent with `values`; undefined if they may, or if
- * there are none. A secret is bound to the address, the scheme and the certificates that it was given with. Over
- * http nothing but the network stands for the platform, so there it is bound to the Wi-Fi that was known, too, even
- * after a reset forgot that Wi-Fi.
+ * Why the secrets in `before` must not be sent with `values`; undefined if they may, or if there are none.
+ *
+ * A secret is bound to the address, the scheme and the CAs that it was entered with. Over http the
+ * platform cannot prove its identity, so there a secret is also bound to its Wi-Fi, even after a reset.
  */
 export const whyUnbound = (before: Before, values: Values): string | undefined => {
   if (!before.token && !before.key && !before.secret) return undefined;
@@ -116,11 +116,13 @@ export const whyUnbound = (before: Before, values: Values): string | undefined =
 };
 
 /**
- * What is meant by `typed` where `before` was kept or built in. A new network without a password is open; the same
- * one keeps its password. A token or a key takes the place of whatever the device proved itself with before. Secrets
- * of before stay only where they are bound to: whoever has the page for a moment must not read them out.
+ * The settings after `typed` was entered over `before`.
+ *
+ * Without a password, another network is open and the same network keeps its password. A token or a key
+ * replaces all earlier credentials. Earlier secrets stay only where they are bound to (`whyUnbound`):
+ * a visitor must not redirect them to a server of their own.
  */
-export const merged = (before: Before, typed: Values): Values => {
+export const mergeSettings = (before: Before, typed: Values): Values => {
   const ssid = typed.ssid || before.ssid;
   const password = typed.password || (ssid === before.ssid ? before.password : undefined);
   const url = typed.url || before.url;
@@ -133,7 +135,7 @@ export const merged = (before: Before, typed: Values): Values => {
   return { ssid, password, url, ca, token, key, secret };
 };
 
-/** True if a token that was got by `before` is the device's with `values` too, and may be sent there. */
+/** True if the token that was obtained with `before` is valid, and may be sent, with `values` too. */
 export const sameIdentity = (before: Before, values: Values): boolean => {
   return (
     whyUnbound(before, values) === undefined &&
@@ -148,14 +150,14 @@ const isHttp = (url: string | undefined): boolean => {
   return parsed.ok && !parsed.target.secure;
 };
 
-/** The same certificates in the same order, however they are written. */
+/** True for the same certificates in the same order, in any notation. */
 const sameAuthorities = (one: string | undefined, other: string | undefined): boolean => {
   const [ours, theirs] = [readAuthorities(one ?? ""), readAuthorities(other ?? "")];
   if (typeof ours === "string" || typeof theirs === "string") return (one ?? "") === (other ?? "");
   return ours.join() === theirs.join();
 };
 
-/** The address as the agent keeps it beside the token; undefined if it is none. */
+/** The address as the agent stores it with a token; undefined if `url` is invalid. */
 export const addressOf = (url: string | undefined): string | undefined => {
   const parsed = parseTarget(url ?? "");
   if (!parsed.ok) return undefined;
@@ -163,7 +165,7 @@ export const addressOf = (url: string | undefined): string | undefined => {
   return `${secure ? "https" : "http"}://${authority}${prefix}`;
 };
 
-/** True if both are the same address, by the same scheme; false if either is none. */
+/** True if both are valid and have the same scheme and address. */
 export const sameAddress = (one: string | undefined, other: string | undefined): boolean => {
   return addressOf(one) !== undefined && addressOf(one) === addressOf(other);
 };

@@ -11,9 +11,13 @@ import {
 } from "../../extras/commissioning/built-in-configuration.js";
 import { Commissioning } from "../../extras/commissioning/commissioning.js";
 import { PageServer } from "../../extras/commissioning/page-server.js";
-import { reach } from "../../extras/commissioning/platform-check.js";
+import { checkPlatform } from "../../extras/commissioning/platform-check.js";
 import { makeProof } from "../../extras/commissioning/respond.js";
-import { finishInterrupted, keep, readStoredSettings } from "../../extras/commissioning/stored-settings.js";
+import {
+  finishInterrupted,
+  readStoredSettings,
+  storeSettings,
+} from "../../extras/commissioning/stored-settings.js";
 import type { Values } from "../../extras/commissioning/values.js";
 import { fromBase64 } from "../../src/wire/text/base64.js";
 import { listen } from "../xs/listen.js";
@@ -58,9 +62,9 @@ const open = (host: SimulatorHost, built: Config, port: number, go: StartAgent):
     before: valuesOf(config, stored),
     check: (values, isSame, report) => {
       report("Asking the platform");
-      return reach(trusting(host, values.ca), values, isSame, deviceName);
+      return checkPlatform(trusting(host, values.ca), values, isSame, deviceName);
     },
-    keep: (values, isSame) => keep(host, values, isSame),
+    storeSettings: (values, isSame) => storeSettings(host, values, isSame),
     closed: (done) => {
       server.close();
       end();

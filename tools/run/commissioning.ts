@@ -6,13 +6,13 @@ import { join } from "node:path";
 import { nameOf, readAuthorities, toPem } from "../../extras/commissioning/authorities.js";
 import { Commissioning } from "../../extras/commissioning/commissioning.js";
 import { PageServer } from "../../extras/commissioning/page-server.js";
-import { reach } from "../../extras/commissioning/platform-check.js";
+import { checkPlatform } from "../../extras/commissioning/platform-check.js";
 import { makeProof } from "../../extras/commissioning/respond.js";
 import {
   finishInterrupted,
-  type Keeper,
-  keep,
   readStoredSettings,
+  type SettingsHost,
+  storeSettings,
 } from "../../extras/commissioning/stored-settings.js";
 import { addressOf, type Values } from "../../extras/commissioning/values.js";
 import { clock } from "../../hosts/node/clock.js";
@@ -96,9 +96,9 @@ export function commission(options: CommissionOptions): Promise<boolean> {
         const { open } = renewal(host, given ?? ca, given !== undefined);
         const authorities = ca && given === undefined ? undefined : nameOf(host, values.ca);
         const trusting = { ...host, open, ...(authorities !== undefined && { authorities }) };
-        return reach(trusting, values, isSame, deviceName);
+        return checkPlatform(trusting, values, isSame, deviceName);
       },
-      keep: (values, isSame) => keep(keeper, values, isSame),
+      storeSettings: (values, isSame) => storeSettings(keeper, values, isSame),
       closed: (done) => {
         pages?.close();
         server.close();
@@ -124,11 +124,11 @@ export function commission(options: CommissionOptions): Promise<boolean> {
   });
 }
 
-function keeperOf(stateDir: string, fence: Fence): Keeper {
+function keeperOf(stateDir: string, fence: Fence): SettingsHost {
   return { store: new FileStore(join(stateDir, "store"), fence), digest, encode, decode, log: () => {} };
 }
 
-function hostOf(stateDir: string, fence: Fence, { store }: Keeper): Host {
+function hostOf(stateDir: string, fence: Fence, { store }: SettingsHost): Host {
   const random: Host["random"] = (into) => void randomFillSync(into);
   return { ...none, clock, store, digest, encode, decode, random, hardwareId: hardwareId(stateDir, fence) };
 }

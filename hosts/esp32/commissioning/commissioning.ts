@@ -8,9 +8,9 @@ import { answerDns } from "../../../extras/commissioning/dns.js";
 import { Improv } from "../../../extras/commissioning/improv.js";
 import { LineReader } from "../../../extras/commissioning/lines.js";
 import { PageServer } from "../../../extras/commissioning/page-server.js";
-import { reach } from "../../../extras/commissioning/platform-check.js";
+import { checkPlatform } from "../../../extras/commissioning/platform-check.js";
 import { makeProof, type PageContext } from "../../../extras/commissioning/respond.js";
-import { keep } from "../../../extras/commissioning/stored-settings.js";
+import { storeSettings } from "../../../extras/commissioning/stored-settings.js";
 import {
   type Before,
   checkNetwork,
@@ -83,7 +83,7 @@ export const openCommissioning = (
     before: options.before,
     wrong: options.wrong,
     check: (values, isSame, report) => check(machine, host, joiner, options, values, isSame, report),
-    keep: (values, isSame) => keep(host, values, isSame),
+    storeSettings: (values, isSame) => storeSettings(host, values, isSame),
     closed: (done) => {
       for (const close of closing) quietly(host, close);
       options.over(done);
@@ -212,7 +212,7 @@ async function check(
   report("Asking the platform");
   const trusted = trusting(machine, host, values.ca);
   const checked = { ...trusted, open: options.watch(trusted.open) };
-  return reach(checked, values, isSame, options.deviceName);
+  return checkPlatform(checked, values, isSame, options.deviceName);
 }
 
 /** `host` with the stored CAs instead of the built-in ones. */

@@ -12,11 +12,11 @@ import {
 import { Improv } from "../../../extras/commissioning/improv.js";
 import {
   finishInterrupted,
-  keepSecond,
-  keepWifi,
   readStoredSettings,
   storedSecond,
   storedToken,
+  storeSecondWifi,
+  storeWifi,
 } from "../../../extras/commissioning/stored-settings.js";
 import type { Before } from "../../../extras/commissioning/values.js";
 import { Agent, Recovery } from "../../../src/index.js";
@@ -134,8 +134,8 @@ const run = (board: Board, button: Pin | undefined): Agent | undefined => {
       air,
       network,
       token: () => storedToken(host) ?? (config.token as string | undefined),
-      storeNetwork: (other) => keepWifi(host, other),
-      storeSecond: (second) => keepSecond(host, second),
+      storeNetwork: (other) => storeWifi(host, other),
+      storeSecond: (second) => storeSecondWifi(host, second),
     });
   });
   if (typeof agent === "string") return ask(board, agent);

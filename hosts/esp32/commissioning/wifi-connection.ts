@@ -1,4 +1,4 @@
-import type { Near } from "../../../extras/commissioning/improv.js";
+import type { ScannedNetwork } from "../../../extras/commissioning/improv.js";
 import type { Finding } from "../../../extras/commissioning/values.js";
 import type { Clock } from "../../../src/port.js";
 import type { MakeRadio, Network, Radio } from "../network/wifi.js";
@@ -74,7 +74,7 @@ export class Joiner {
   }
 
   /** Scans for networks. Throws during a join. */
-  scan(found: (network: Near) => void, done: () => void): void {
+  scan(found: (network: ScannedNetwork) => void, done: () => void): void {
     if (!this._radio.scan) throw new Error("this radio cannot scan for networks");
     this._radio.scan({
       onFound: ({ SSID, RSSI, security }) => found({ ssid: SSID, rssi: RSSI, secured: security !== "none" }),

@@ -2,22 +2,25 @@
 import { rootCertificates } from "node:tls";
 import test from "ava";
 import { isIncomplete, withStoredSettings } from "../../../extras/commissioning/built-in-configuration.js";
-import { merged } from "../../../extras/commissioning/values.js";
+import { mergeSettings } from "../../../extras/commissioning/values.js";
 import { rig } from "./rig.js";
 
 const BEFORE = { ssid: "home", url: "https://platform.test", token: "T", key: "K", secret: "S" };
 
 test("another platform gets neither token nor provisioning key and secret that were there before", (t) => {
   for (const url of ["https://other.test", "http://platform.test", "https://platform.test:444"]) {
-    const { token, key, secret } = merged(BEFORE, { url });
+    const { token, key, secret } = mergeSettings(BEFORE, { url });
     t.deepEqual([token, key, secret], [undefined, undefined, undefined], url);
   }
-  t.is(merged(BEFORE, { url: "https://other.test", key: "K2" }).secret, undefined);
-  t.deepEqual(merged(BEFORE, { url: "https://PLATFORM.test:443/" }).secret, "S");
+  t.is(mergeSettings(BEFORE, { url: "https://other.test", key: "K2" }).secret, undefined);
+  t.deepEqual(mergeSettings(BEFORE, { url: "https://PLATFORM.test:443/" }).secret, "S");
 });
 
 test("secrets that were built in for no platform go to none that is entered", (t) => {
-  const { token, key, secret } = merged({ token: "T", key: "K", secret: "S" }, { url: "https://any.test" });
+  const { token, key, secret } = mergeSettings(
+    { token: "T", key: "K", secret: "S" },
+    { url: "https://any.test" },
+  );
   t.deepEqual([token, key, secret], [undefined, undefined, undefined]);
 });
 
@@ -30,21 +33,21 @@ test("another certificate gets nothing either, the same one in other letters doe
     [one, "none"],
     [one, `${one}${other}`],
   ] as const) {
-    const { token, key, secret } = merged({ ...BEFORE, ca: before }, { ca });
+    const { token, key, secret } = mergeSettings({ ...BEFORE, ca: before }, { ca });
     t.deepEqual([token, key, secret], [undefined, undefined, undefined]);
   }
-  t.is(merged({ ...BEFORE, ca: one }, { ca: bare }).token, "T");
-  t.is(merged({ ...BEFORE, ca: one }, { ssid: "garden" }).token, "T");
+  t.is(mergeSettings({ ...BEFORE, ca: one }, { ca: bare }).token, "T");
+  t.is(mergeSettings({ ...BEFORE, ca: one }, { ssid: "garden" }).token, "T");
 });
 
 test("over http another Wi-Fi gets nothing; the first one that a device is given does", (t) => {
   const http = { ...BEFORE, url: "http://platform.test", password: "correct horse" };
   for (const typed of [{ ssid: "garden" }, { password: "another horse" }, { ssid: "cafe", password: "" }])
-    t.is(merged(http, typed).token, undefined, JSON.stringify(typed));
-  t.is(merged(http, { ssid: "home", password: "correct horse" }).token, "T");
-  t.is(merged({ ...http, ssid: undefined, password: undefined }, { ssid: "home" }).token, "T");
+    t.is(mergeSettings(http, typed).token, undefined, JSON.stringify(typed));
+  t.is(mergeSettings(http, { ssid: "home", password: "correct horse" }).token, "T");
+  t.is(mergeSettings({ ...http, ssid: undefined, password: undefined }, { ssid: "home" }).token, "T");
   // One that can't have been joined was never known.
-  t.is(merged({ ...http, password: "123" }, { ssid: "home", password: "correct horse" }).token, "T");
+  t.is(mergeSettings({ ...http, password: "123" }, { ssid: "home", password: "correct horse" }).token, "T");
 });
 
 test("the page asks for them, and connects to nobody", (t) => {

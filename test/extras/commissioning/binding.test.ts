@@ -3,12 +3,12 @@ import { rootCertificates } from "node:tls";
 import test from "ava";
 import { nameOf } from "../../../extras/commissioning/authorities.js";
 import {
+  discardOtherCheckedToken,
   finishInterrupted,
-  keep,
-  keepCheckedTokenFor,
   readStoredSettings,
+  storeSettings,
 } from "../../../extras/commissioning/stored-settings.js";
-import { merged } from "../../../extras/commissioning/values.js";
+import { mergeSettings } from "../../../extras/commissioning/values.js";
 import { Agent } from "../../../src/agent/agent.js";
 import { TokenStore } from "../../../src/agent/provisioning/token-store.js";
 import { type FakeHost, FakeStore, fakeHost } from "../../fakes/host.js";
@@ -94,7 +94,7 @@ test("cut at each write, old data is bound once, and the token is there before a
 
 test("what commissioning keeps is bound to what was entered", (t) => {
   const host = fakeHost();
-  t.true(keep(host, { url: URL, ca: ONE, token: TOKEN }, false));
+  t.true(storeSettings(host, { url: URL, ca: ONE, token: TOKEN }, false));
   finishInterrupted(host, none);
   t.is(tokens(host, ONE).get("token")?.reveal(), TOKEN);
   t.is(tokens(host, OTHER).get("token"), undefined);
@@ -104,7 +104,7 @@ const WIFI = { ssid: "home", password: "correct horse" };
 const HTTP = { url: "http://platform.test", key: "K", secret: "S" };
 
 for (const [from, store] of [
-  ["this image", (host: FakeHost) => keep(host, { ...WIFI, ...HTTP }, false)],
+  ["this image", (host: FakeHost) => storeSettings(host, { ...WIFI, ...HTTP }, false)],
   [
     "an image that marked no Wi-Fi",
     (host: FakeHost) => {
@@ -124,10 +124,10 @@ for (const [from, store] of [
     t.false(JSON.stringify(read(host, "site")).includes("home"));
     const before = readStoredSettings(host);
     t.like(before, { ...HTTP, ssid: undefined });
-    t.is(merged(before, { ssid: "visitor", password: "his own Wi-Fi" }).secret, undefined);
-    t.is(merged(before, { ...WIFI, password: "his own Wi-Fi" }).key, undefined);
-    t.is(merged(before, WIFI).secret, "S");
-    t.is(merged(before, { ssid: "visitor", ...{ key: "K2", secret: "S2" } }).secret, "S2");
+    t.is(mergeSettings(before, { ssid: "visitor", password: "his own Wi-Fi" }).secret, undefined);
+    t.is(mergeSettings(before, { ...WIFI, password: "his own Wi-Fi" }).key, undefined);
+    t.is(mergeSettings(before, WIFI).secret, "S");
+    t.is(mergeSettings(before, { ssid: "visitor", ...{ key: "K2", secret: "S2" } }).secret, "S2");
   });
 
 test("a reset that a power loss interrupts leaves the mark of the Wi-Fi", (t) => {
@@ -137,14 +137,14 @@ test("a reset that a power loss interrupts leaves the mark of the Wi-Fi", (t) =>
   put(host, "reset", true);
   finishInterrupted(host, () => void new Agent(host, { baseUrl: "http://none", token: "none" }));
   t.is(read(host, "wifi"), undefined);
-  t.is(merged(readStoredSettings(host), { ssid: "visitor" }).secret, undefined);
+  t.is(mergeSettings(readStoredSettings(host), { ssid: "visitor" }).secret, undefined);
 });
 
 /** A device that a first visitor had checked: the platform gave a token for exactly these settings. */
 const CHECKED = { ...WIFI, url: URL, ca: ONE, key: "K", secret: "S" };
 function checked(): FakeHost {
   const host = fakeHost({ store: new FakeStore() });
-  keepCheckedTokenFor(host, CHECKED);
+  discardOtherCheckedToken(host, CHECKED);
   put(host, "new-token", { url: URL, token: "TOKEN-of-a-check", name: "lamp" });
   put(host, "new-proposed", { url: URL, token: "TOKEN-of-a-check" });
   return host;
@@ -152,9 +152,9 @@ function checked(): FakeHost {
 
 test("a token that a check was given stays for the same settings, also over a restart", (t) => {
   const host = checked();
-  keepCheckedTokenFor(host, CHECKED);
+  discardOtherCheckedToken(host, CHECKED);
   t.is(read(host, "new-token")?.token, "TOKEN-of-a-check");
-  t.true(keep(host, CHECKED, false));
+  t.true(storeSettings(host, CHECKED, false));
   t.is(read(host, "token")?.token, "TOKEN-of-a-check");
 });
 
@@ -170,19 +170,19 @@ test("a token that a check was given is forgotten when any setting is another vi
     { password: "his own Wi-Fi" },
   ]) {
     const host = checked();
-    keepCheckedTokenFor(host, { ...CHECKED, ...other });
+    discardOtherCheckedToken(host, { ...CHECKED, ...other });
     const name = JSON.stringify(other);
     t.is(read(host, "new-token"), undefined, name);
     t.is(read(host, "new-proposed"), undefined, name);
-    t.true(keep(host, { ...CHECKED, ...other }, false));
+    t.true(storeSettings(host, { ...CHECKED, ...other }, false));
     t.is(read(host, "token"), undefined, name);
-    keepCheckedTokenFor(host, CHECKED);
+    discardOtherCheckedToken(host, CHECKED);
     t.is(read(host, "new-token"), undefined, "nor does it come back");
   }
 });
 
 test("where the host has no digest a checked token is never kept", (t) => {
   const host = checked();
-  keepCheckedTokenFor({ ...host, digest: () => undefined }, CHECKED);
+  discardOtherCheckedToken({ ...host, digest: () => undefined }, CHECKED);
   t.is(read(host, "new-token"), undefined);
 });

@@ -31,7 +31,7 @@ async function device(t: ExecutionContext, before: Values = {}) {
       await new Promise<void>((resolve) => time.timer(5000, resolve));
       return join(values);
     },
-    keep: (values) => kept.push(values) > 0,
+    storeSettings: (values) => kept.push(values) > 0,
     closed: () => server.close(),
   });
   const server = createServer((stream) => {

@@ -1,7 +1,7 @@
 // Improv by hand: each frame that a client may send, and what the device answers.
 import test from "ava";
 import fc from "fast-check";
-import { Improv, type Near } from "../../../extras/commissioning/improv.js";
+import { Improv, type ScannedNetwork } from "../../../extras/commissioning/improv.js";
 import { FrameReader, writeFrame } from "../../../extras/commissioning/improv-frames.js";
 import { fakeHost } from "../../fakes/host.js";
 import { KEY, SECRET } from "../../fakes/platform.js";
@@ -28,7 +28,7 @@ function said(frame: Uint8Array): string {
 }
 
 function device(
-  options: RigOptions & { scan?: (found: (near: Near) => void, done: () => void) => void } = {},
+  options: RigOptions & { scan?: (found: (near: ScannedNetwork) => void, done: () => void) => void } = {},
 ) {
   const made = rig(options);
   const { commissioning, entry, host } = made;
@@ -112,7 +112,7 @@ test("what is damaged, unknown, no command or too much is answered by its error,
 });
 
 test("networks come one by one, and an empty result behind them; one search at a time, and none that throws holds it up", (t) => {
-  const near: Near[] = [
+  const near: ScannedNetwork[] = [
     { ssid: "home", rssi: -50, secured: true },
     { ssid: "", rssi: -60, secured: true },
     { ssid: "caf\u00e9", rssi: -70, secured: false },

@@ -2,12 +2,12 @@
 import { Commissioning, type Entry } from "../../../extras/commissioning/commissioning.js";
 import { Console } from "../../../extras/commissioning/console.js";
 import { PageServer } from "../../../extras/commissioning/page-server.js";
-import { reach } from "../../../extras/commissioning/platform-check.js";
+import { checkPlatform } from "../../../extras/commissioning/platform-check.js";
 import type { PageContext } from "../../../extras/commissioning/respond.js";
 import {
   finishInterrupted,
-  keep,
   readStoredSettings,
+  storeSettings,
 } from "../../../extras/commissioning/stored-settings.js";
 import type { Finding, Values } from "../../../extras/commissioning/values.js";
 import { type FakeHost, type FakeHostOptions, fakeHost } from "../../fakes/host.js";
@@ -77,9 +77,9 @@ export function rig(options: RigOptions = {}): Rig {
       const finding = join(values);
       if (finding) return finding;
       report("Asking the platform");
-      return reach(host, values, isSame);
+      return checkPlatform(host, values, isSame);
     },
-    keep: (values, isSame) => keep(host, values, isSame),
+    storeSettings: (values, isSame) => storeSettings(host, values, isSame),
     closed: (done) => closed.push(done),
   });
   const entry = commissioning.entry();

@@ -2,8 +2,8 @@ import test from "ava";
 import {
   CheckStore,
   finishInterrupted,
-  keep,
   readStoredSettings,
+  storeSettings,
 } from "../../../extras/commissioning/stored-settings.js";
 import { type FakeStore, fakeHost } from "../../fakes/host.js";
 import { defined, GOOD, TOKEN, URL } from "./rig.js";
@@ -20,10 +20,10 @@ test("cut at each write, a change of everything is the old or the new after the 
   const seen: string[] = [];
   for (let cut = 0; cut <= writes; cut++) {
     const host = fakeHost();
-    t.true(keep(host, { ...GOOD, token: TOKEN }, false));
+    t.true(storeSettings(host, { ...GOOD, token: TOKEN }, false));
     let done = 0;
     host.store.fails = () => done++ >= cut;
-    keep(host, OTHER, false);
+    storeSettings(host, OTHER, false);
     host.store.fails = undefined;
     finishInterrupted(host, none);
     const kept = defined(readStoredSettings(host));
@@ -39,11 +39,11 @@ test("cut at each write, a change of everything is the old or the new after the 
 
 test("what would not fit one value of the store is refused, and what was there stays", (t) => {
   const host = fakeHost();
-  keep(host, GOOD, false);
+  storeSettings(host, GOOD, false);
   const { set } = host.store;
   // As a real one: it refuses, it does not throw.
   host.store.set = (key, value) => value.length <= 4000 && set.call(host.store, key, value);
-  t.false(keep(host, { ...GOOD, ca: "A".repeat(4000) }, true));
+  t.false(storeSettings(host, { ...GOOD, ca: "A".repeat(4000) }, true));
   t.deepEqual(defined(readStoredSettings(host)), GOOD);
 });
 
@@ -85,7 +85,7 @@ test("an agent that checks another platform leaves the device's own token alone,
 
 test("a reset under way is completed before a change is, and a token that it did not reach yet is not read", (t) => {
   const host = fakeHost();
-  keep(host, { ...GOOD, token: TOKEN }, false);
+  storeSettings(host, { ...GOOD, token: TOKEN }, false);
   host.store.set("reset", Buffer.from("\u0001true"));
   t.is(readStoredSettings(host).token, undefined);
   let begun = 0;

@@ -4,8 +4,8 @@ import { rootCertificates } from "node:tls";
 import { nameOf } from "../../../extras/commissioning/authorities.js";
 import {
   finishInterrupted,
-  keep,
   readStoredSettings,
+  storeSettings,
 } from "../../../extras/commissioning/stored-settings.js";
 import { Agent } from "../../../src/index.js";
 import type { Host } from "../../../src/port.js";
@@ -179,7 +179,7 @@ async function resumeBound(world: Bound, power: Power): Promise<void> {
   if (world.phase === "changed") return;
   world.phase = "bound";
   await agent.stop();
-  if (!keep(host, { ...LEFT, ca: SECOND, token: OWN }, false)) throw new Error("not kept");
+  if (!storeSettings(host, { ...LEFT, ca: SECOND, token: OWN }, false)) throw new Error("not kept");
   return resumeBound(world, power);
 }
 

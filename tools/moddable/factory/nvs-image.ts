@@ -3,7 +3,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Keeper, keep } from "../../../extras/commissioning/stored-settings.js";
+import { type SettingsHost, storeSettings } from "../../../extras/commissioning/stored-settings.js";
 import { AGENT, LABEL, NAME, OWN } from "../../../hosts/esp32/store.js";
 import { digest } from "../../../hosts/node/digest.js";
 import { onPath, tryRun } from "../program.js";
@@ -70,7 +70,7 @@ const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 /** What the device finds at its first start, by name space and key. */
 export function storesOf({ name, label, values }: FactoryDevice): Map<string, Map<string, Uint8Array>> {
   const [agent, own] = [new Map<string, Uint8Array>(), new Map<string, Uint8Array>()];
-  const keeper: Keeper = {
+  const keeper: SettingsHost = {
     store: {
       get: (key) => agent.get(key),
       set: (key, value) => {
@@ -87,7 +87,7 @@ export function storesOf({ name, label, values }: FactoryDevice): Map<string, Ma
     decode: (bytes) => new TextDecoder().decode(bytes),
     log: () => {},
   };
-  if (Object.values(values).some((value) => value !== undefined)) keep(keeper, values, false);
+  if (Object.values(values).some((value) => value !== undefined)) storeSettings(keeper, values, false);
   own.set(NAME, encode(name));
   if (label !== undefined) own.set(LABEL, encode(label));
   return new Map([

@@ -127,7 +127,10 @@ export class AssignedUpdate {
 
   private _readIn(ms: number): void {
     this._cancel?.();
-    this._cancel = this._host.clock.timer(ms, () => this._reader.readSoon());
+    this._cancel = undefined;
+    // A timer would ask for a second read while the one that every start makes is under way.
+    if (ms === 0) this._reader.readSoon();
+    else this._cancel = this._host.clock.timer(ms, () => this._reader.readSoon());
   }
 
   private _name(confirmed: Assigned, text: string): string {

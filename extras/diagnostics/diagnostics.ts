@@ -30,10 +30,11 @@ const STORE_MS = 600_000;
 /**
  * Publishes the health of a device: counters and error codes, as client attributes and by RPC.
  *
- * Create it once, before `agent.start()`. Publishes on change, at most once an hour, even over
- * restarts if the time is known. Writes a value of at most 1.3 KB to the store: at a counted start,
- * for the first new code after it, when publishing, for other new codes at most every ten minutes,
- * and before a requested restart. That is at most 168 writes a day, and three for each start.
+ * Create it once, before `agent.start()`. Publishes when a value other than `moteRoundTrips`
+ * changed, at most once an hour, even over restarts if the time is known. Writes a value of at most
+ * 1.3 KB to the store: at a counted start, for the first new code after it, when publishing, for
+ * other new codes at most every ten minutes, and before a requested restart. That is at most 168
+ * writes a day, and three for each start.
  */
 export class Diagnostics {
   private readonly _agent: DiagnosticsAgent;
@@ -169,7 +170,8 @@ export class Diagnostics {
   private _publish(): void {
     if (!this._due()) return;
     const values = this._attributes();
-    const text = JSON.stringify(values);
+    // Every request counts as a round trip, so that count alone is not a change.
+    const text = JSON.stringify({ ...values, moteRoundTrips: 0 });
     if (text === this._published) return;
     try {
       this._agent.attributes.publish(values);

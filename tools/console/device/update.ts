@@ -11,7 +11,7 @@ import { withDevice } from "./device.js";
 const KEYS = ["fw_state", "fw_progress", "fw_error", "current_fw_title", "current_fw_version"];
 const MONTH_MS = 30 * 86_400_000;
 const MOST = 500;
-const COLUMNS = [{ text: "Time", size: "large" }, { text: "Report" }] as const;
+const COLUMNS = [{ text: "Time", size: "middle" }, { text: "Report" }] as const;
 
 interface Assigned {
   name: string;
@@ -38,7 +38,7 @@ function pictureSection({ session, device }: Place): Part {
   const what = h("p", { className: "whole" });
   const steps = h("ol", { className: "steps" });
   const summary = h("p", { role: "status" });
-  const table = new Table(COLUMNS, { empty: "No reports.", label: "Reports" });
+  const table = new Table(COLUMNS, { empty: "No reports.", label: "Reports", className: "compact" });
   const readings = new Map<string, Reading[]>(KEYS.map((key) => [key, []]));
   const of = (key: string): Reading[] => readings.get(key) ?? [];
   let assigned: Assigned | undefined;

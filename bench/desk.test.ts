@@ -11,9 +11,9 @@ const BUDGET: Record<string, Spent> = {
   "a two-way RPC": cost(4, 1159, 2),
   "a change of a shared attribute": cost(4, 1299, 2),
   "50 points": cost(2, 3802, 1),
-  "an idle hour, polls cut at 30 s": cost(3106, 285_406, 345),
+  "an idle hour, polls cut at 30 s": cost(2745, 252_180, 305),
   "an idle hour, polls of 5 min": cost(324, 31_452, 36),
-  "an idle hour, 2 connections, polls cut at 30 s": cost(1807, 246_891, 326),
+  "an idle hour, 2 connections, polls cut at 30 s": cost(1598, 218_182, 288),
 };
 
 test("daily work takes exactly the packets, bytes and requests of the budget", async (t) => {

@@ -30,6 +30,11 @@ const ENDS = 20;
 const GROWTH = 1.5;
 const SAFE = 0.8;
 /**
+ * Servers look for polls to cut once a second, and the answer takes its time. So a poll may last
+ * until this long before an answered cut, unless that was cut, too.
+ */
+const SAFE_MS = 3000;
+/**
  * Number of consecutive ends with an unclear cause: two parallel polls fail together once when the
  * network does.
  */
@@ -97,9 +102,15 @@ export class PollTiming {
     const { status } = outcome;
     if (outcome.kind === "busy" && status !== 408 && status !== 503 && status !== 504) return "busy";
     if (tookMs < askedMs / 2) return "busy";
-    if (status === 503 || status === 504) this._limit(tookMs);
+    if (status === 503 || status === 504) this._cut(tookMs, askedMs);
     else if (status === 408) this._lastedFullTime(tookMs);
     return "ended";
+  }
+
+  /** The platform or a proxy answered before the poll was over. */
+  private _cut(tookMs: number, askedMs: number): void {
+    const wasSafe = this._restMs > 0 && askedMs <= this._ceilingMs;
+    this._limit(Math.max(tookMs * SAFE, wasSafe ? 0 : tookMs - SAFE_MS));
   }
 
   private _lastedFullTime(tookMs: number): void {
@@ -121,11 +132,11 @@ export class PollTiming {
     this._doubts++;
     // A poll of this length returned before, so the network may be down.
     if (this._doubts < DOUBTS && (!silent || lastedMs <= this._provenMs)) return;
-    this._limit(lastedMs);
+    this._limit(lastedMs * SAFE);
   }
 
-  private _limit(tookMs: number): void {
-    const ceiling = Math.max(MIN_MS, Math.floor(tookMs * SAFE));
+  private _limit(ms: number): void {
+    const ceiling = Math.max(MIN_MS, Math.floor(ms));
     this._ceilingMs = Math.min(this._ceilingMs, ceiling);
     this._askedMs = Math.min(this._askedMs, this._ceilingMs);
     this._restMs = RETRY_LONGER_MS;

@@ -59,15 +59,23 @@ test("what came is delivered, what was held is ended, what was turned away is bu
   t.is(verdict(SILENCE, 40_000), "lost");
 });
 
-test("a 503 or 504 sets the ceiling to 0.8 of the time it took, at once", (t) => {
+test("a 503 or 504 sets the ceiling 3 s below the time it took, or to 0.8 of it, at once", (t) => {
   for (const status of [503, 504]) {
     const timing = new PollTiming();
     hold(timing, 20);
     t.is(timing.judge(busy(status), 30_000), "ended");
-    t.is(timing.askedMs, 24_000);
+    t.is(timing.askedMs, 27_000);
     hold(timing, 100);
-    t.is(timing.askedMs, 24_000);
+    t.is(timing.askedMs, 27_000);
+    // Others that were open meanwhile say the same.
+    timing.judge(busy(status), 30_500, true, 37_500);
+    t.is(timing.askedMs, 27_000);
+    timing.judge(busy(status), 31_000);
+    t.is(timing.askedMs, 24_800);
   }
+  const short = new PollTiming();
+  short.judge(busy(503), 14_000);
+  t.is(short.askedMs, 11_200);
 });
 
 test("a 503 that came early says nothing about length", (t) => {
@@ -138,13 +146,13 @@ test("a straggler does not lift the ceiling", (t) => {
 
 test("a longer poll is tried again after 52 h of polling", (t) => {
   const timing = new PollTiming();
-  timing.judge(busy(504), 20_000);
-  t.is(timing.askedMs, 16_000);
-  const polls = (52 * HOUR) / 16_000;
+  timing.judge(busy(504), 15_000);
+  t.is(timing.askedMs, 12_000);
+  const polls = (52 * HOUR) / 12_000;
   hold(timing, polls - 20);
-  t.is(timing.askedMs, 16_000);
+  t.is(timing.askedMs, 12_000);
   hold(timing, 20);
-  t.is(timing.askedMs, 24_000);
+  t.is(timing.askedMs, 18_000);
   t.is(timing.ceiling, undefined);
 });
 
@@ -157,14 +165,14 @@ test("polls that are kept shorter than they might be neither grow nor count as t
 test("the ceiling outlives a restart", (t) => {
   const before = new PollTiming();
   before.judge(busy(503), 20_000);
-  before.judge(busy(408), 16_000);
+  before.judge(busy(408), 17_000);
   const kept = JSON.parse(JSON.stringify(before.ceiling));
-  t.deepEqual(kept, { ceilingMs: 16_000, restMs: 52 * HOUR - 16_000 });
+  t.deepEqual(kept, { ceilingMs: 17_000, restMs: 52 * HOUR - 17_000 });
   const after = new PollTiming(kept);
-  t.is(after.askedMs, 16_000);
+  t.is(after.askedMs, 17_000);
   t.deepEqual(after.ceiling, kept);
   hold(after, 20);
-  t.is(after.askedMs, 16_000);
+  t.is(after.askedMs, 17_000);
 });
 
 test("a kept ceiling that makes no sense is taken for none", (t) => {

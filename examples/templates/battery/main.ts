@@ -9,7 +9,7 @@ import { Strategies } from "mote/strategies";
 const TEMPERATURE = { onChange: 0.5, heartbeatMs: 3_600_000 };
 const HUMIDITY = { onChange: 3, heartbeatMs: 3_600_000 };
 
-/** Called at each wake; what it returns takes the reading. */
+/** Called at each wake. The function that it returns takes the reading. */
 export default function main(): void {
   start({
     application(agent, host) {
@@ -29,7 +29,7 @@ class Application {
 
   constructor(agent: Agent, host: AppHost) {
     this._host = host;
-    // The shared attribute "reportStrategies" takes their place; what was reported last outlives the sleep.
+    // The shared attribute "reportStrategies" replaces them. The last report survives the sleep.
     this._strategies = new Strategies(agent, host, {
       keys: { temperature: TEMPERATURE, humidity: HUMIDITY },
       attribute: "reportStrategies",
@@ -39,11 +39,11 @@ class Application {
     agent.attributes.subscribe("alarmAbove", (degrees) => {
       this._alarmAbove = typeof degrees === "number" ? degrees : undefined;
     });
-    // A sleeping device answers when it connects next: the caller has to wait for so long.
+    // A sleeping device answers at its next connection. The caller must wait until then.
     agent.rpc.handle<{ on?: unknown } | null>("setSwitch", (params) => this._set(params));
   }
 
-  /** What it returns is a point of its own; nothing, if what was recorded is all. */
+  /** Returns a point to record as it is, or nothing if the strategies decide. */
   sample(): Sample {
     const reading = this._climate.read();
     if (typeof reading === "string") {
@@ -57,7 +57,7 @@ class Application {
     return undefined;
   }
 
-  /** RPC: { "on": true }. The pin is off again in the next sleep: what shall stay on needs a relay that latches. */
+  /** RPC: { "on": true }. The next sleep switches the pin off: use a latching relay for a lasting state. */
   private _set(params: { on?: unknown } | null): { on: boolean } {
     const on = params?.on;
     if (typeof on !== "boolean") throw new TypeError("on: true or false");

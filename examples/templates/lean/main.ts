@@ -3,7 +3,7 @@ import { Switch } from "hardware";
 import type { Agent } from "mote";
 import { type AppHost, start } from "mote/board";
 
-/** What the shared attribute "interval" may ask for, in seconds. */
+/** Limits of the shared attribute "interval", in seconds. */
 const LEAST_SECONDS = 1;
 const MOST_SECONDS = 3600;
 
@@ -42,7 +42,7 @@ class Application {
     this._host.log("info", `${reading.temperature} °C, ${reading.humidity} %`);
   }
 
-  /** How the sensor does, once a change: as a client attribute, for whoever is far away. */
+  /** Publishes the sensor's state as a client attribute when it changes. */
   private _report(sensor: string): void {
     if (sensor === this._sensor) return;
     this._sensor = sensor;
@@ -50,7 +50,7 @@ class Application {
     if (sensor !== "ok") this._host.log("warn", sensor);
   }
 
-  /** RPC: { "on": true }. What it throws is the caller's to read. */
+  /** RPC: { "on": true }. The caller sees the message of an exception. */
   private _set(params: { on?: unknown } | null): { on: boolean } {
     const on = params?.on;
     if (typeof on !== "boolean") throw new TypeError("on: true or false");
@@ -59,7 +59,7 @@ class Application {
     return { on };
   }
 
-  /** A shared attribute is whatever an operator wrote; without one the manifest's interval counts. */
+  /** An operator can set any JSON. Without a valid value, the manifest's interval applies. */
   private _every(seconds: unknown): void {
     const good = typeof seconds === "number" && seconds >= LEAST_SECONDS && seconds <= MOST_SECONDS;
     const intervalMs = good ? seconds * 1000 : this._host.settings.intervalMs;

@@ -9,7 +9,7 @@ export interface Reading {
   humidity: number;
 }
 
-/** As slow as any cable likes it. */
+/** Slow enough for long cables. */
 const HZ = 100_000;
 
 /** A Sensirion SHT30, SHT31 or SHT35 on the I2C bus, by the SDK's own driver. */
@@ -17,14 +17,14 @@ export class Climate {
   private _driver: SHT3x | undefined;
   private _opened: Bus | undefined;
 
-  /** Or what is in the way. It may be plugged in later: each reading tries again. */
+  /** A reading, or a text that says what is wrong. Each call tries again, so the sensor can be plugged in later. */
   read(): Reading | string {
     try {
       this._driver ??= this._open();
       const { thermometer, hygrometer } = this._driver.sample();
       const { temperature } = thermometer;
       const { humidity } = hygrometer;
-      if (temperature === undefined || humidity === undefined) return "the sensor's answer came damaged";
+      if (temperature === undefined || humidity === undefined) return "the sensor's answer is damaged";
       return { temperature: rounded(temperature), humidity: rounded(humidity) };
     } catch {
       // The driver leaves the bus open, and its address taken.

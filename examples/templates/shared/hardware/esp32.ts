@@ -6,7 +6,7 @@ import type { BusConstructor } from "embedded:sensor/Humidity-Temperature/SHT3x"
 import config from "mc/config";
 
 interface Pins {
-  /** Of the I2C bus: SDA and SCL. */
+  /** SDA and SCL of the I2C bus. */
   readonly data: number;
   readonly clock: number;
   readonly switch: number;
@@ -16,7 +16,7 @@ const { data, clock, switch: pin } = config.pins as Pins;
 
 export const bus = { io: I2C as unknown as BusConstructor, data, clock };
 
-/** A lamp, a relay, the LED of the board: whatever hangs on the pin. */
+/** An output: a lamp, a relay or the board's LED. */
 export class Switch {
   private readonly _pin = new Digital({ pin, mode: Digital.Output });
 

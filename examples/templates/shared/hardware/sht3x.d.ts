@@ -1,6 +1,6 @@
 // The driver of the SDK (modules/drivers/sensors/sht3x), which has no types of its own.
 declare module "embedded:sensor/Humidity-Temperature/SHT3x" {
-  /** What the driver does with its bus. Each throws if no sensor answers. */
+  /** The driver's use of its bus. Each method throws if no sensor answers. */
   export interface Bus {
     write(bytes: Uint8Array): void;
     read(into: Uint8Array): unknown;
@@ -22,7 +22,7 @@ declare module "embedded:sensor/Humidity-Temperature/SHT3x" {
       sensor: { io: BusConstructor; data: number; clock: number; hz?: number; address?: number };
       onError?: (message: string) => void;
     });
-    /** °C and %; what came with a wrong checksum is left out. Takes 150 ms. */
+    /** °C and %. A value with a wrong checksum is missing. Takes 150 ms. */
     sample(): { thermometer: { temperature?: number }; hygrometer: { humidity?: number } };
     close(): void;
   }

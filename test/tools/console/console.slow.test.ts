@@ -956,7 +956,7 @@ test("a phone shows one line per value", async (t) => {
   const attributes = await heights("client attributes");
   await one.send("telemetry", { fw_state: "FAILED", fw_error: "the new image did not start (panic)" });
   await page.goto(`${rig.platform().url}/#/device/${one.id}/update`);
-  await page.getByText("Rolled back: the new image").waitFor();
+  await page.getByText("Rolled back: the new image").first().waitFor();
   for (const height of [...values, ...attributes, ...(await heights("Reports"))])
     t.true(height > 0 && height <= 36, `${height}`);
   t.deepEqual(errors, []);

@@ -61,7 +61,7 @@ function helpOf(command: Command): string {
   return reflow(text, 80);
 }
 
-test("the help of every command is what was recorded, and fits 80 columns but for lines to copy", async (t) => {
+test("help texts match the recording and fit 80 columns, except lines to copy", async (t) => {
   const program = await makeProgram();
   const helps = all(program).map((command) => `$ mote help ${pathOf(command)}\n${helpOf(command)}`);
   const text = helps.join("\n").replaceAll(process.cwd(), ".");
@@ -167,7 +167,7 @@ test("an outage of a fleet is within its run, or refused", (t) => {
   t.throws(() => outageOf({ outageAfter: 1_000 }), { message: /requires --outage/ });
 });
 
-test("a default of one's own is read as the command line is, and is never a secret or a yes", async (t) => {
+test("user defaults parse like the command line and exclude secrets and --yes", async (t) => {
   const program = await makeProgram();
   const value = (key: string, text: string): unknown => valueFor(findOption(program, key), text);
   t.is(value("rpc.timeout", "30s"), 30_000);
@@ -192,7 +192,7 @@ const ROWS = [
 ];
 const HEAD = ["NAME", "PROFILE", "STATE", "LAST SEEN"];
 
-test("a table is as wide as it must, or cut to the columns there are, the widest cells first", (t) => {
+test("a table fits the terminal, truncating the widest columns first", (t) => {
   t.is(
     table(HEAD, [ROWS[0]!], { columns: Number.POSITIVE_INFINITY }),
     "NAME          PROFILE  STATE   LAST SEEN\ngreenhouse-7  default  active  1 s ago\n",
@@ -313,7 +313,7 @@ test("what is typed is taken without being shown, and the terminal echoes again 
   t.deepEqual(modes, [true, false]);
 });
 
-test("Ctrl-C interrupts, Ctrl-D and the end of the input give nothing, and the terminal echoes again", async (t) => {
+test("a password prompt handles Ctrl-C, Ctrl-D and end of input, and restores the echo", async (t) => {
   const { stdin, modes, process } = askingTerminal(true);
   const asked = askSecret("Password: ", process);
   stdin.write("s3c\u0003");
@@ -553,7 +553,7 @@ test("its manifest includes the project's and names what the firmware is", (t) =
   t.deepEqual(config.firmware, { title: "lamp", version: "1.0.0" });
 });
 
-test("of a clone a project takes what is there, of a package what was installed, each by npm", (t) => {
+test("a new project depends on the clone or the installed package", (t) => {
   const { devDependencies, name } = JSON.parse(text("lamp", "package.json"));
   t.is(name, "lamp");
   const spec: string = devDependencies["mote-cli"];
@@ -575,7 +575,7 @@ test("of a clone a project takes what is there, of a package what was installed,
   t.is(origin().spec, VERSION);
 });
 
-test("once the secrets are filled in the configuration is good; until then a board asks its owner", (t) => {
+test("a configuration is complete once secrets are filled in; otherwise the board asks", (t) => {
   newProject(join(place, "fan"));
   const config = {
     ...JSON.parse(text("fan", "manifest.json")).config,
@@ -589,7 +589,7 @@ test("once the secrets are filled in the configuration is good; until then a boa
   t.false(Array.isArray(readConfig(filled)));
 });
 
-test("a folder that the SDK's makefiles can't build in, and a name that is none, are refused before anything is written", (t) => {
+test("refuses an unusable folder or name before writing anything", (t) => {
   const before = readdirSync(place);
   for (const [name, why] of [
     ["green house", /with a space/],

@@ -73,7 +73,7 @@ test("a login is kept for the user alone, without the password", (t) => {
   t.deepEqual(Object.keys(kept), ["format", "url", "username", "token", "refreshToken"]);
 });
 
-test("a refused login, a server that is no platform and no login at all each say which, by exit code too", async (t) => {
+test("distinguishes refused login, wrong server and missing login by message and exit code", async (t) => {
   const refused = await as(["login", "--url", platform.url, "--username", USER], {
     MOTE_PLATFORM_PASSWORD: "hunter2",
   });
@@ -129,7 +129,7 @@ test("a key with a comma is shown with the latest, and no key or value drives th
   t.is(JSON.parse(out)["\u001b]0;owned\u0007"].value, "\u009b2J\u202e");
 });
 
-test("telemetry is shown as the latest values and as a range, with pages that do not end together", async (t) => {
+test("shows telemetry as latest values and as a range over uneven pages", async (t) => {
   await made("telemetry-1");
   const t0 = 1_760_000_000_000;
   const points = Array.from({ length: 2_500 }, (_, n) => ({
@@ -230,7 +230,7 @@ async function plays(name: string, reports: Record<string, unknown>[]): Promise<
     await fetch(`${base}/telemetry`, { method: "POST", body: JSON.stringify(values) });
 }
 
-test("an image is uploaded with its checksum, assigned, and followed until the device runs it", async (t) => {
+test("firmware push uploads, assigns and follows until the device runs the image", async (t) => {
   const id = await pushRig("good");
   const playing = plays("good", [
     { fw_state: "DOWNLOADING", fw_progress: 50 },
@@ -248,7 +248,7 @@ test("an image is uploaded with its checksum, assigned, and followed until the d
   t.regex(again.err, /already on the platform/);
 });
 
-test("an update that fails ends with exit code 4 and the device's reason, without control characters", async (t) => {
+test("a failed update exits with 4 and prints the reason without control characters", async (t) => {
   await pushRig("bad");
   const playing = plays("bad", [{ fw_state: "FAILED", fw_error: "checksum \u001b[2J wrong" }]);
   const { code, err, out } = await push("--title", "valve", "--version", "1", "--device", "bad", "--json");
@@ -276,7 +276,7 @@ test("all devices of a profile are followed, but not those with an assignment of
   t.false(err.includes("pump-3"));
 });
 
-test("wrong usage, another image of the same version and a device that does not report are named", async (t) => {
+test("firmware push reports wrong usage, a version conflict and a silent device", async (t) => {
   await pushRig("quiet");
   t.is((await push("--title", "a", "--version", "1")).code, 2);
   t.is((await push("--title", "a", "--version", "1", "--device", "a", "--profile", "b")).code, 2);

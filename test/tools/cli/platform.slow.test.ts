@@ -146,7 +146,7 @@ test.serial(
   },
 );
 
-test("platform: a QR code is light on dark on any terminal with colours, and plain elsewhere", (t) => {
+test("platform: prints a light-on-dark QR code with colours, plain otherwise", (t) => {
   const plain = qrCode("http://192.168.0.2:8080/", { isTTY: false, hasColors: () => true });
   t.true(plain.every((line) => /^[ █▀▄]+$/.test(line)));
   // Four modules of margin: two lines at the top.

@@ -72,7 +72,7 @@ const ROWS: Row[] = [
 const CSV =
   'Device,Day,Ø\r\n"a,""b""\r\n",1760000000000,-1.5\r\n"\'=HYPERLINK(1)",1760086400000,\r\n-5,,\r\n';
 
-test("CSV: quoted where it must be, formulas defused, numbers as they are, absent values empty", (t) => {
+test("CSV: quotes fields, defuses formulas, keeps numbers, leaves absent values empty", (t) => {
   t.is(written("csv", LABELS, ROWS).text, CSV);
 });
 
@@ -180,7 +180,7 @@ test("columns that find no room are named; without a terminal nothing is cut", (
     t.is(widths(written("table", labels, [row], manner).text)[1], 30 * 50 + 29 * 2);
 });
 
-test("a list of a million labels is refused, and thousands that stand twice are named at once", (t) => {
+test("refuses a million labels and reports thousands of duplicates at once", (t) => {
   const labels = (count: number): string[] => Array.from({ length: count }, () => "a");
   t.throws(() => written("csv", labels(1_000_000), []), { message: /the report has 1000000 columns/ });
   const began = process.cpuUsage();
@@ -264,7 +264,7 @@ test("a file that is abandoned leaves nothing, and what was there as it was", (t
   t.is(readFileSync(path, "utf8"), "old");
 });
 
-test("a link leads to the file that is replaced; a device is written to; a directory is refused", (t) => {
+test("replaces a link's target, writes to a device file, refuses a directory", (t) => {
   const at = folder(t);
   writeFileSync(join(at, "real"), "old");
   symlinkSync(join(at, "real"), join(at, "link"));

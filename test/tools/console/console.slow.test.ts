@@ -14,7 +14,7 @@ const { test, device, loggedIn, pageOf } = rig;
 /** What the browser says is wrong with a field. */
 const PROBLEM = (input: unknown): string => (input as { validationMessage: string }).validationMessage;
 
-test("a wrong password is named, the right one shows the devices, with their state as it changes", async (t) => {
+test("login reports a wrong password; the right one shows devices with live state", async (t) => {
   const one = await device("list-1");
   const { page, errors } = await openPage();
   await page.goto(rig.platform().url);
@@ -105,7 +105,7 @@ test("attributes of the three kinds are shown, and shared ones set, edited and d
   t.deepEqual(errors, []);
 });
 
-test("an RPC is called in three ways, its answer and time are shown, and what is no JSON is refused in place", async (t) => {
+test("calls RPCs in three ways, shows answer and time, rejects invalid JSON in the form", async (t) => {
   const one = await device("rpc-1");
   void one.answer((method, params) => ({ did: method, params }));
   const { page, errors } = await pageOf(one);
@@ -128,7 +128,7 @@ test("an RPC is called in three ways, its answer and time are shown, and what is
   t.deepEqual(errors, []);
 });
 
-test("an image is dropped in, its checksum computed, uploaded and assigned; its progress and its failure are shown", async (t) => {
+test("uploads and assigns a dropped image and shows progress and failure", async (t) => {
   const one = await device("firmware-1");
   await one.send("telemetry", { current_fw_title: "pump", current_fw_version: "1.0.0" });
   const { page, errors } = await pageOf(one);
@@ -167,7 +167,7 @@ test("an image is dropped in, its checksum computed, uploaded and assigned; its 
   t.deepEqual(errors, []);
 });
 
-test("what is dropped beside the place for it leaves the page, and what is no file keeps the image", async (t) => {
+test("ignores drops outside the target and drops that are not files", async (t) => {
   const one = await device("drop-1");
   const { page, errors } = await pageOf(one);
   const firmware = part(page, "Firmware");
@@ -255,7 +255,7 @@ test("what a device sends is text, whatever it holds, in every place", async (t)
   t.deepEqual(errors, []);
 });
 
-test("at 360 pixels and in the dark nothing runs out of the page, and one section is shown at a time", async (t) => {
+test("fits 360 pixels in dark mode and shows one section at a time", async (t) => {
   const one = await device(`narrow-${"x".repeat(120)}`);
   await one.send("telemetry", { [`key-${"k".repeat(100)}`]: "v".repeat(500), temperature: 1 });
   await one.send("attributes", { serial: "s".repeat(300) });
@@ -342,7 +342,7 @@ test("a device that somebody else deletes leaves the list, and its own page says
   t.is(await page.locator("#messages").textContent(), "");
 });
 
-test("a page that stays open goes on live when its token ends, and asks for a login when the session does", async (t) => {
+test("an open page renews its token and asks for a login when the session ends", async (t) => {
   const clock = new VirtualClock();
   const own = await startPlatform({ port: 0, clock });
   t.teardown(() => own.close());
@@ -366,7 +366,7 @@ test("a page that stays open goes on live when its token ends, and asks for a lo
 const WIDTH = (element: unknown): number => (element as { offsetWidth: number }).offsetWidth;
 const FOCUS = 'document.activeElement?.tagName ?? ""';
 
-test("names and values that are too long end in an ellipsis, in one line, and are whole in the tooltip and in a copy", async (t) => {
+test("truncates long names and values to one line; tooltip and copy have the whole text", async (t) => {
   const one = await device("long-1");
   const words = "a value\nin two lines, ".repeat(20);
   await one.send("telemetry", { note: words, "soil.temperature.bed.7.north": 1, short: "x" });
@@ -399,7 +399,7 @@ test("names and values that are too long end in an ellipsis, in one line, and ar
   t.deepEqual(errors, []);
 });
 
-test("charts have a range to choose, several keys in one, and what is shown as a file; moments are not drawn", async (t) => {
+test("charts offer ranges, combined keys and CSV, and leave out time stamps", async (t) => {
   const one = await device("charts-1");
   const now = Date.now();
   for (let n = 30; n > 0; n--)
@@ -452,7 +452,7 @@ test("charts have a range to choose, several keys in one, and what is shown as a
   t.deepEqual(errors, []);
 });
 
-test("300 devices come by pages, the live ones first, sorted and filtered as asked, and a reload keeps it", async (t) => {
+test("pages, sorts and filters 300 devices, and keeps the view over a reload", async (t) => {
   const clock = new MovedClock();
   const platform = await startPlatform({ port: 0, clock });
   t.teardown(async () => {
@@ -491,7 +491,7 @@ test("300 devices come by pages, the live ones first, sorted and filtered as ask
   t.deepEqual(errors, []);
 });
 
-test("a deletion asks, can be undone for ten seconds, and is sent at once when the page is left", async (t) => {
+test("a deletion asks, can be undone for ten seconds, and is sent on leaving the page", async (t) => {
   const stays = await device("delete-stays");
   const goes = await device("delete-goes");
   const left = await device("delete-left");
@@ -560,7 +560,7 @@ test("a deletion that the platform refuses is not said to have been done", async
   t.is(await page.getByText("Deleted device").count(), 0);
 });
 
-test("fw_* are guarded while an update runs, and packages of another profile are not offered", async (t) => {
+test("guards fw_* during an update and hides packages of other profiles", async (t) => {
   const one = await device("guard-1");
   const operator = rig.operator();
   const { deviceProfileId } = await operator.devices.get(one.id);
@@ -619,7 +619,7 @@ test("fw_* are guarded while an update runs, and packages of another profile are
   t.deepEqual(errors, []);
 });
 
-test("faults are explained, presets switch several on, and what they did to a device is shown", async (t) => {
+test("explains faults, switches presets on and shows effects on devices", async (t) => {
   const one = await device("faults-1");
   const { page, errors } = await loggedIn();
   await page.getByText("Developer", { exact: true }).click();
@@ -712,7 +712,7 @@ test("an update is followed step by step, and the fleet's counts with it", async
   t.deepEqual(errors, []);
 });
 
-test("each page has its title, one h1, and the focus on it after a move; what is no page is said", async (t) => {
+test("each page has a title and a focused h1; an unknown address says so", async (t) => {
   const one = await device("focus-1");
   const { page, errors } = await loggedIn();
   const places = {
@@ -738,7 +738,7 @@ test("each page has its title, one h1, and the focus on it after a move; what is
   t.deepEqual(errors, ["Failed to load resource: the server responded with a status of 404 (Not Found)"]);
 });
 
-test("markup of a device is text on every page, and so is a name that only another server lets through", async (t) => {
+test("shows a device's markup as text on every page", async (t) => {
   const one = await device("hostile-1");
   const { page, errors } = await loggedIn();
   const id = { entityType: "DEVICE", id: one.id };

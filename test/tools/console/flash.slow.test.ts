@@ -329,7 +329,7 @@ browserTest("a board that answers a second late is found all the same", async (t
   await t.notThrowsAsync(page.getByText("Connect to Wi-Fi").waitFor());
 });
 
-test("the page and what is built in are for this machine alone, and nothing beside them is served", async (t) => {
+test("serves the flash page and its images to localhost only, and nothing else", async (t) => {
   const { port } = platform.address;
   const status = (path: string, headers: Record<string, string> = {}): Promise<number | undefined> =>
     new Promise((resolve, reject) => {

@@ -106,7 +106,7 @@ function request(ts: number, path: string, status: number, faults?: string[], de
   };
 }
 
-test("what each fault did to each device: how often, what it saw, how long it waited, and what still fails", (t) => {
+test("summarizes each fault's effect per device", (t) => {
   t.deepEqual(effectsOf([request(1, "telemetry", 200)]), []);
   const all = [
     request(1_000, "telemetry", 503, ["status"]),
@@ -323,7 +323,7 @@ test("moments, states of an update and what is no number are not drawn", (t) => 
   for (const value of ["21", true, null, {}, Number.NaN]) t.false(isDrawable("a", value));
 });
 
-test("points of several keys become rows by time, those of a range alone, and late ones go to their places", (t) => {
+test("merges keys into rows by time within a range, late points included", (t) => {
   const [one, other] = [new Series(), new Series()];
   for (const [ts, value] of [
     [10, 1],
@@ -350,7 +350,7 @@ test("points of several keys become rows by time, those of a range alone, and la
   t.is(other.times.length, MOST_POINTS);
 });
 
-test("the list of devices is as its address says, and the live ones come first when it says nothing", (t) => {
+test("the device list follows its address; by default active devices come first", (t) => {
   const first = listOf(new URLSearchParams());
   t.deepEqual(first, { search: "", state: "all", sort: "state", descending: true, page: 0 });
   t.is(queryOf(first).toString(), "");
@@ -480,7 +480,7 @@ test("a download has its rate and the time that is left", (t) => {
   t.like(picture(history(VERIFIED), 60).steps[1], { title: "Downloaded", note: "1 MB in 20 s, 50 kB/s" });
 });
 
-test("an image that was tried is rolled back, and one that never started is not installed: with the reason", (t) => {
+test("distinguishes rolled-back from never-installed images, with the reason", (t) => {
   const error = `${FAILURES.notStarted.text} (task watchdog)`;
   const back = picture(history([...TRIAL, [40, "FAILED", error]]), 100);
   t.is(back.steps.map(({ state }) => state).join(" "), "done done done failed failed");
@@ -497,7 +497,7 @@ test("an image that was tried is rolled back, and one that never started is not 
   t.is(picture(history([...DOWNLOADING, [30, "FAILED"]]), 100).steps[4]?.note, "the device gave no reason");
 });
 
-test("an attempt that follows a failure is the one that is shown, with those before it counted", (t) => {
+test("shows the latest attempt and counts earlier failures", (t) => {
   const again = [
     ...DOWNLOADING,
     [20, "FAILED", "x"],

@@ -73,7 +73,7 @@ test("a board that keeps its promises passes all ten checks, in their order", as
   t.is(all.find(({ what }) => what === "5 RPC")?.text, "getStatus was answered in 300 ms");
 });
 
-test("without a terminal, what only a person sees is skipped, and resets do not pass for power losses", async (t) => {
+test("without a terminal, skips visual checks and does not count resets as power losses", async (t) => {
   const all = await findings(new FakeSite());
   const level = (number: string) => all.find(({ what }) => what.startsWith(number))?.level;
   for (const number of ["3", "7", "9", "10"]) t.is(level(number), "skipped", number);

@@ -41,7 +41,7 @@ async function levels(args: string[], env: Record<string, string> = {}): Promise
   return Object.fromEntries((JSON.parse(out) as Finding[]).map(({ what, level }) => [what, level]));
 }
 
-test("over http, with a device's name and a login, all of the device API is tried, and no token is shown", async (t) => {
+test("checks the whole device API over http and shows no token", async (t) => {
   const platform = await startPlatform({ port: 0 });
   t.teardown(() => platform.close());
   const operator = new Operator({ url: platform.url });
@@ -109,7 +109,7 @@ test("a chain as a board needs it is good, and its authority is written as DER",
   );
 });
 
-test("the end of an authority is warned of 60 days before, that of a server's own certificate 21", (t) => {
+test("warns of an expiring CA 60 days before, of a server certificate 21 days before", (t) => {
   const now = Date.UTC(2026, 10, 23);
   const ending = (days: number) => ({
     validFrom: new Date(0).toUTCString(),

@@ -63,7 +63,7 @@ test("a fleet without a key, without a platform and with a refused key says what
   t.regex(many.err, /270000000 connections need 270000064 open files, and this shell allows \d+: ulimit -n/);
 });
 
-test("a network that is cut breaks what is open and lets nothing come about, until it is mended", async (t) => {
+test("a cut network closes connections and refuses new ones until restored", async (t) => {
   const events: string[] = [];
   let notify: Parameters<Host["open"]>[3] = () => {};
   let closed = 0;
@@ -127,7 +127,7 @@ test("after a minute without the platform no second has more than 2.5 % of the d
   t.true(most <= 0.025 * DEVICES, `${most}, MOTE_SEED=${SEED}`);
 });
 
-test("after a minute of silence no second has more than 4 % of the devices, though each attempt took as long", (t) => {
+test("after a minute of silence, no second has more than 4 % of the devices", (t) => {
   t.log(`MOTE_SEED=${SEED} replays this run`);
   const most = busiest(bySecond(comeBack(DEVICES, { ms: MINUTE, attemptMs: 35_000 }, SEED)));
   t.true(most <= 0.04 * DEVICES, `${most}, MOTE_SEED=${SEED}`);
@@ -158,7 +158,7 @@ for (const [connections, seconds] of [
   });
 }
 
-test("devices that lost the platform together for a moment do not poll in step from then on", async (t) => {
+test("devices do not poll in step after a shared outage", async (t) => {
   const devices = 60;
   const polls = await pollsAfter({ devices, connections: 3, outageMs: 0, seed: 1, reads: true }, 90);
   for (const [kind, seconds] of Object.entries(polls)) {

@@ -57,7 +57,7 @@ test("a backtrace keeps what follows a call, and one of another build is not dec
   t.deepEqual(decodeLine(symbolizer, "info: online 0x3fc90000 42000008"), []);
 });
 
-test("a file that is not a board's, and a toolchain that is missing, are reported with what to do", (t) => {
+test("reports a foreign file or a missing toolchain with advice", (t) => {
   for (const bytes of [
     Buffer.alloc(0),
     Buffer.alloc(100),

@@ -44,7 +44,7 @@ function folder(): string {
   return path;
 }
 
-test("a build and a folder for a web page have the same parts, and a build for the emulator is none", (t) => {
+test("build and web folders have the same parts; an emulator build is refused", (t) => {
   const [project, web] = [folder(), folder()];
   const built = writeBuild(project, { chip: "esp32c3" });
   writeBuild(project, { chip: "esp32c3", emulated: true });
@@ -106,7 +106,7 @@ test("the board's chip chooses the build, and --target among several", (t) => {
   t.is(choose(two, "esp32c3", "esp32/c3_devkit_rust").target, "esp32/c3_devkit_rust");
 });
 
-test("an image of another chip, a part that is missing, and a flash that is too small are refused by what the files are", (t) => {
+test("refuses a wrong chip, a missing part and a small flash by file content", (t) => {
   const wrong = (
     built: Parameters<typeof writeBuild>[1],
     flash: number | undefined,
@@ -614,7 +614,7 @@ test("the page has a command of esptool for each chip", (t) => {
     t.false(isManifest(none));
 });
 
-test("another chip of the same version stands beside it, one of another version takes its place", (t) => {
+test("adds another chip of the same version; another version replaces all", (t) => {
   const web = join(webFolder, "chips");
   writeWebInstall(image("esp32c3", "0x0"), WEB_LAMP, web);
   t.deepEqual(writeWebInstall(image("esp32", "0x1000"), WEB_LAMP, web).chips, ["ESP32-C3", "ESP32"]);
@@ -624,7 +624,7 @@ test("another chip of the same version stands beside it, one of another version 
   ]);
 });
 
-test("a board whose version had another partition table is erased, whatever happened in between, and no other is", (t) => {
+test("erases a board only if its version had another partition table", (t) => {
   const web = join(webFolder, "tables");
   const write = (chip: string, version: string, table: string) => {
     const built = image(chip, "0x0");

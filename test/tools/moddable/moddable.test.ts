@@ -42,14 +42,14 @@ const byTarget: Record<string, { creation?: { static: number } }> = JSON.parse(
   read("hosts/esp32/heap/manifest.json"),
 ).platforms;
 
-test("the engine's block fits the largest piece of every chip, with room for what the heap adds to a block", (t) => {
+test("the engine's block fits the largest free heap block of every chip", (t) => {
   for (const { name, engine, largest, heap } of CHIPS) {
     t.true(engine + 4096 <= largest, name);
     t.true(largest < heap, name);
   }
 });
 
-test("the block of manifest.json is the smallest of all chips: it runs on a board that is named nowhere", (t) => {
+test("manifest.json uses the smallest block of all chips, for unknown boards", (t) => {
   t.is(smallest, Math.min(...CHIPS.map(({ engine }) => engine)));
 });
 
@@ -89,7 +89,7 @@ const GOOD = {
 };
 const PLAIN = { lean: false, asks: false };
 
-test("a configuration that a board starts with has no problem, and what its owner will give may be left out", (t) => {
+test("accepts a valid configuration, also without values that the owner enters", (t) => {
   t.deepEqual(problemsOf(GOOD, C3, PLAIN), []);
   t.deepEqual(problemsOf({ ...GOOD, commission: { button: 4 } }, C3, { lean: false, asks: true }), []);
   t.deepEqual(problemsOf({}, C3, { lean: false, asks: true }), []);
@@ -141,7 +141,7 @@ test("no secret is quoted", (t) => {
 const WITH = "$(TMP_DIR)/log.c.o: /home/me/mote/hosts/esp32/native/log.c $(HEADERS) | $(TMP_DIR)/mc.xs.c\n";
 const OTHERS = "$(TMP_DIR)/log.c.o: /home/me/greenhouse/log.c $(HEADERS)\n";
 
-test("a project that keeps lines has ESP-IDF's panic handler wrapped, and one that does no longer has not", (t) => {
+test("wraps ESP-IDF's panic handler only for projects that keep the log", (t) => {
   const place = mkdtempSync(join(tmpdir(), "mote-panic-"));
   t.teardown(() => rmSync(place, { recursive: true }));
   const project = join(place, "xsProj-esp32c3");
@@ -244,7 +244,7 @@ test("a row that can't be read is refused", (t) => {
   t.throws(() => readPartitions("nvs, data, nvs, 0x9000, large\n"), { message: /can't be read: nvs/ });
 });
 
-test("the table of a protected board keeps the slots and has room for keys and a larger boot loader", (t) => {
+test("a protected partition table keeps the slots and adds keys and boot loader room", (t) => {
   for (const megabytes of [4, 8, 16]) {
     const plain = read(`hosts/esp32/flash/sdkconfig/partitions-${megabytes}mb.csv`);
     const table = secureTable(plain);
@@ -324,7 +324,7 @@ test("an SDK of another version is doubted, one that git knows nothing of is not
   );
 });
 
-test("a project is built with the manifests of the command that builds it, unless somebody says otherwise", (t) => {
+test("builds a project with the command's own manifests by default", (t) => {
   const tools = join(place, "built", "build", "bin", "lin", "release");
   mkdirSync(tools, { recursive: true });
   for (const name of ["mcconfig", "mcsim"]) writeFileSync(join(tools, name), "");

@@ -87,7 +87,7 @@ test("open poll, persistent two-way: DELIVERED, then SUCCESSFUL with the answer"
   t.deepEqual([rpc.status, rpc.response], ["SUCCESSFUL", "7"]);
 });
 
-test("never polled, one-way: queued, and the caller is notified when the next poll takes it", (t) => {
+test("never polled, one-way: queued; the caller is notified when the next poll takes the RPC", (t) => {
   const rig = createRig();
   const { results } = rig.send("reboot", { oneWay: true });
   t.deepEqual(results, []);
@@ -203,7 +203,7 @@ test("the first answer holds; a second, late or unknown one is a 200 too", (t) =
   t.deepEqual(results, [{ kind: "answer", text: "1" }]);
 });
 
-test("an RPC that nobody took expires: no connection if no poll was known, a time-out otherwise", (t) => {
+test("an undelivered RPC expires: no connection if never polled, otherwise a time-out", (t) => {
   const rig = createRig();
   const unheard = rig.send("a");
   rig.clock.advance(10_000);
@@ -299,7 +299,7 @@ test("a poll that was open when the RPC came has its copy, however late that is 
   );
 });
 
-test("a device that moves to another node of a cluster gets ids from 0 again, and what waited is gone", (t) => {
+test("a device on another cluster node gets RPC ids from 0; waiting RPCs are lost", (t) => {
   const rig = createRig();
   rig.send("setLed", { params: "1" });
   t.is(JSON.parse(rig.call("GET", "rpc?timeout=1000").text).id, 0);
@@ -567,7 +567,7 @@ test("one bad key loses the whole element, and the device gets 200", (t) => {
   t.deepEqual(device.series.keys(), ["b"]);
 });
 
-test("seen on a running server: other scripts' digits, a zero below zero, half a character, and which keys lose their element", (t) => {
+test("types non-ASCII digits, -0, lone surrogates and bad keys like a real server", (t) => {
   const { call, device } = createRig();
   call("POST", "telemetry", '{"arabic":"\u0663","zero":-0.0,"half":"\\ud800"}');
   t.deepEqual(

@@ -130,7 +130,7 @@ const shared = (rig: Rig): string[] =>
 const get = (rig: Rig, query = "", headers = {}) =>
   rig.call("GET", `firmware?title=greenhouse&version=2${query}`, "", headers);
 
-test("an assignment sends open polls the deletion first, and sets the new values a moment later", (t) => {
+test("an assignment notifies open polls of the deletion first, then of the new values", (t) => {
   const rig = createRig();
   const poll = rig.call("GET", "attributes/updates?timeout=20000");
   assign(rig, upload(rig, "2"));
@@ -390,7 +390,7 @@ test("points cost one telemetry message and no other, everything else one other 
   t.deepEqual(statuses(rig, [...calls, ...calls]), [200, 200, 200, 500, 500, 500]);
 });
 
-test("a null is no data point, and neither provisioning nor an unknown token costs anything", (t) => {
+test("null values, provisioning and unknown tokens do not count against rate limits", (t) => {
   const rig = createRig({ rateLimits: { "tenant-points": "1:60", "tenant-messages": "1:60" } });
   t.is(rig.call("POST", "telemetry", '{"a":1,"b":null}').status, 200);
   for (let tries = 0; tries < 3; tries++) {

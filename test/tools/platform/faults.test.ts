@@ -68,7 +68,7 @@ test("status: in place of the platform, or of its answer", (t) => {
   t.deepEqual(stored(after), ["a"]);
 });
 
-test("not-stored: telemetry and attributes are answered 200 and lost, and a bad body is refused as ever", (t) => {
+test("not-stored: answers telemetry and attributes 200 and drops them; a bad body is refused", (t) => {
   const rig = rigWith({ fault: "not-stored", count: 3 });
   t.deepEqual(answerOf(rig.call("POST", "telemetry", '[{"ts":1,"values":{"a":1}}]')), [200, ""]);
   t.deepEqual(answerOf(rig.call("POST", "attributes", '{"b":1}')), [200, ""]);
@@ -92,7 +92,7 @@ test("no-attributes: what is there is shown as nothing, and only to GET attribut
   );
 });
 
-test("torn-firmware: of the firmware's values some are those before the last change, and never all are right", (t) => {
+test("torn-firmware: mixes firmware values from before and after the last change", (t) => {
   const rig = rigWith({ fault: "torn-firmware" });
   const set = (version: string) => {
     const values = { interval: 5, fw_title: "g", fw_version: version, fw_size: 9, fw_checksum: version };
@@ -128,7 +128,7 @@ test("eviction: a package that was just there is an empty 500, and nothing else 
   t.is(rig.call("GET", "attributes").status, 200);
 });
 
-test("clock-skew: the platform's Date, its answers and what it stores without a time are ahead", (t) => {
+test("clock-skew: shifts Date, answers and server time stamps", (t) => {
   const rig = createRig({ ruleChain: true });
   rig.api.faults.add(readPost({ faults: [{ fault: "clock-skew", ms: 3_600_000 }] }));
   const ahead = rig.clock.now() + 3_600_000;
@@ -151,7 +151,7 @@ test("a fault is for the method, path and device it names", (t) => {
   t.is(only({ device: "greenhouse-7" }).call("GET", "/api/v1/unknown/attributes").status, 401);
 });
 
-test("a fault spares the first, ends after its count, and of two that end a request the first holds", (t) => {
+test("a fault skips the first requests, ends after its count, and the first of two applies", (t) => {
   const rig = rigWith(
     { fault: "status", status: 501, skip: 1, count: 2 },
     { fault: "status", status: 502, count: 2 },

@@ -165,7 +165,7 @@ test("both ends of a range count", async (t) => {
   t.deepEqual((await ask({ viewConfigId: VIEW })).json.dataTable, [{ s: 110 }]);
 });
 
-test("a place that is given back while it waits is free, and one that runs goes to the first that waits", async (t) => {
+test("a cancelled waiting report frees its place; a finished one starts the next in line", async (t) => {
   const pool = new WorkerPool({ threadPoolSize: 1, queueCapacity: 2 });
   const order: string[] = [];
   const enter = (name: string) => {
@@ -234,7 +234,7 @@ test("a view without a range shows the time up to now", async (t) => {
   );
 });
 
-test("the JWT is taken from the query, the header jwt or X-Authorization, on both paths; without a good one it is 403", async (t) => {
+test("takes the JWT from the query, the jwt header or X-Authorization; otherwise 403", async (t) => {
   const { ask, jwt } = await begin(t);
   const body = { viewConfigId: VIEW };
   for (const path of [API, "/apiTrendz/publicApi/buildReport"]) {
@@ -331,7 +331,7 @@ async function until(reached: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await reached())) await new Promise((resolve) => setImmediate(resolve));
 }
 
-test("as many run as there are threads, as many wait as the queue holds, and the rest is 429", async (t) => {
+test("runs one report per thread, queues up to the limit, and answers others 429", async (t) => {
   const time = heldClock();
   const pool = { threadPoolSize: 2, queueCapacity: 3 };
   const { ask } = await begin(t, {}, { clock: time.clock, reportPool: pool, reportMs: 1 });

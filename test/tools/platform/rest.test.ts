@@ -6,7 +6,7 @@ import { type Platform, startPlatform } from "../../../tools/platform/server.js"
 import { type Context, NIL, TOKEN, test, UNKNOWN } from "./rest/rest-rig.js";
 import { START, VirtualClock } from "./rig.js";
 
-test("a wrong password, no token, a foreign one and an expired one are refused in the real shape", async (t) => {
+test("refuses a wrong password and missing, foreign or expired tokens like a real server", async (t) => {
   const { call, clock } = t.context;
   const wrong = await call(
     "POST",
@@ -235,7 +235,7 @@ test("a device is active from its first request until it was silent for ten minu
 
 // Profiles, packages and claiming through the operator's REST.
 
-test("profiles carry their provisioning key and secret, and are created, changed and deleted", async (t) => {
+test("creates, changes and deletes profiles with provisioning key and secret", async (t) => {
   const { call, platform } = t.context;
   const list = (await call("GET", "/api/deviceProfiles?pageSize=10&page=0")).json;
   t.deepEqual(
@@ -358,7 +358,7 @@ test("numbers go to the device and back as Java writes them, and a blank answer 
   t.deepEqual(await ask('{"x":1e400}', '"text"'), ['{"x":"Infinity"}', '"text"']);
 });
 
-test("an RPC that nobody takes ends by the time given, 5 s at least, with the API version's status", async (t) => {
+test("an undelivered RPC times out after at least 5 s with the API version's status", async (t) => {
   const { call, deviceId, clock, platform } = t.context;
   const device = platform.core.devices.get(deviceId)!;
   const send = async (base: string): Promise<number> => {
@@ -473,7 +473,7 @@ test("profiles of the three strategies do what they say to a device that provisi
   t.is((await call("GET", "/api/tenant/devices?deviceName=new")).json.type, "ALLOW_CREATE_NEW_DEVICES");
 });
 
-test("a profile's default firmware reaches its devices, new ones too, until it is taken away", async (t) => {
+test("a profile's firmware reaches its present and new devices until it is unassigned", async (t) => {
   const { call, clock } = t.context;
   const profile = await createProfile(call, "ALLOW_CREATE_NEW_DEVICES");
   await call("POST", "/api/device?accessToken=old", { name: "old", deviceProfileId: profile.id });
@@ -506,7 +506,7 @@ test("a claimed device is its customer's, and can be claimed again once it was t
   }
 });
 
-test("time series are combined: MIN, MAX, AVG, SUM, COUNT and NONE, with interval, limit and order", async (t) => {
+test("aggregates time series with MIN, MAX, AVG, SUM, COUNT and NONE", async (t) => {
   const { platform, call, deviceId } = t.context;
   const { series } = platform.core.devices.get(deviceId)!;
   for (const [ts, value] of [

@@ -133,7 +133,7 @@ test("devices, credentials, attributes, series, packages and RPCs are as they we
   t.deepEqual(await polled.json(), { id: 0, method: "waits", params: { a: 1 } });
 });
 
-test("a persistent RPC that ran out meanwhile is EXPIRED, one that was handed out does not come again", async (t) => {
+test("after a restart, an overdue persistent RPC is EXPIRED and a delivered one stays delivered", async (t) => {
   const directory = folder(t);
   const before = await start(t, directory);
   const device = before.core.createDevice({ name: "d", profileId: before.core.profiles.default.id }, "token");
@@ -203,7 +203,7 @@ test("what is answered is on the disk by then: another reader of the file sees i
   state.close();
 });
 
-test("a full disk ends the platform with a sentence, and nothing that was acknowledged is lost", async (t) => {
+test("a full disk stops the platform with a message and loses nothing acknowledged", async (t) => {
   const directory = folder(t);
   await (await start(t, directory)).close();
   const lost: string[] = [];
@@ -327,7 +327,7 @@ function contents(directory: string): Record<string, string> {
   );
 }
 
-test("an empty, truncated or missing database is refused beside its log, and neither is touched", async (t) => {
+test("rejects an empty, truncated or missing database beside its log and changes neither file", async (t) => {
   const source = folder(t);
   await (await start(t, source)).close();
   const platform = await start(t, source);
@@ -398,7 +398,7 @@ test("the folder and what is in it are for the user alone", async (t) => {
   t.is(statSync(join(directory, "platform.db")).mode & 0o777, 0o600);
 });
 
-test("a key and secret that are given take the place of those that were kept, those made up stay", async (t) => {
+test("a configured key and secret replace stored ones; generated ones stay", async (t) => {
   const directory = folder(t);
   const first = await start(t, directory);
   await first.close();

@@ -207,7 +207,7 @@ for (const [name, detail, line] of EVENTS) {
   });
 }
 
-test("updates by URL may come from the hosts that the image lists, and from those of the command line", (t) => {
+test("allows fw_url hosts from the image and from the command line", (t) => {
   const config = { ...configFor("/nowhere"), firmwareHosts: ["files.example.com"] };
   const image = { title: "lamp", version: "1.0.0", urlHosts: ["lamp.example.com:8443"] };
   t.deepEqual(agentOptions(config, image).firmware?.urlHosts, ["lamp.example.com:8443", "files.example.com"]);
@@ -267,7 +267,7 @@ test("it is ready when the worker started, once, whatever the network does", (t)
   t.deepEqual(rig.sent, [["READY=1", "STATUS=started greenhouse 1.0.0"]]);
 });
 
-test("the watchdog is fed by signs of life of the agent alone, at most four times in its time", (t) => {
+test("feeds the watchdog only on signs of life, at most four times per interval", (t) => {
   const rig = new Rig();
   rig.start();
   rig.sent.length = 0;
@@ -324,7 +324,7 @@ test("without systemd there is none; a watchdog of another process is not ours",
   t.truthy(ServiceManager.of({ NOTIFY_SOCKET: "/run/x", WATCHDOG_USEC: "180000000", WATCHDOG_PID: "7" }, 8));
 });
 
-test("the agent lives while it opens connections and something happens on them; one that sleeps, by its wakes", (t) => {
+test("connections and wakes count as signs of life", (t) => {
   let now = 0;
   const signs = new SignsOfLife(() => now);
   let happen: (() => void) | undefined;
@@ -348,7 +348,7 @@ test("the agent lives while it opens connections and something happens on them; 
   t.true(signs.lives);
 });
 
-test("the unit waits longer than the longest pause after a crash, takes every notification, and gives up on a mistake alone", (t) => {
+test("the systemd unit outlasts the longest crash pause and stops only on a wrong configuration", (t) => {
   const unit = readFileSync("tools/systemd/mote@.service", "utf8");
   const of = (name: string): string => new RegExp(`^${name}=(.*)$`, "m").exec(unit)?.[1] ?? "";
   t.is(of("Type"), "notify");

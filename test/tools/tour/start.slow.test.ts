@@ -97,7 +97,7 @@ test("a tour wants an empty state directory", async (t) => {
   t.is(start.output, "error: --for needs an empty state directory (choose a new --state)\n");
 });
 
-test("the live view shows the platform's address first, and Ctrl-C ends both processes with 0", async (t) => {
+test("the live view shows the address first; Ctrl-C ends both processes with 0", async (t) => {
   const start = run("live");
   const url = await up(start);
   start.process.kill("SIGINT");
@@ -135,7 +135,7 @@ test("the shell lines of the hints work", async (t) => {
   t.is(await start.ended, 0);
 });
 
-test("when the process that started them is killed, the platform and the agent end in good order", async (t) => {
+test("platform and agent stop cleanly when their parent is killed", async (t) => {
   const state = join(directory, "killed-state");
   const start = run("killed", "--state", state);
   const url = await up(start);

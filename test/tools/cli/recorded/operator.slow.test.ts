@@ -11,7 +11,7 @@ import { answer, ask, makeDevice, plays, startRig } from "./rig.js";
 
 test.after.always(killAll);
 
-test("devices are added, listed, shown and deleted; the token is printed when it is asked for by name alone", async (t) => {
+test("adds, lists, shows and deletes devices; only devices token prints a token", async (t) => {
   const rig = await startRig(t);
   const { recording, operator } = rig;
   await recording.run(["devices"]);
@@ -43,7 +43,7 @@ test("devices are added, listed, shown and deleted; the token is printed when it
   recording.compare(t, "devices/devices");
 });
 
-test("a device that lost its token may provision itself once more, where the platform allows that", async (t) => {
+test("devices token --renew lets a device provision once more if the profile allows it", async (t) => {
   const rig = await startRig(t);
   const { recording, operator, platform } = rig;
   const provision = async (): Promise<unknown> => {
@@ -80,7 +80,7 @@ test("a device that lost its token may provision itself once more, where the pla
   recording.compare(t, "devices/token");
 });
 
-test("an RPC is answered, answered with an error, kept by the platform, or not answered, each with its exit code", async (t) => {
+test("rpc reports answer, error, stored or unanswered, each with its exit code", async (t) => {
   const rig = await startRig(t);
   const { recording } = rig;
   await makeDevice(rig, "pump-1");
@@ -199,7 +199,7 @@ test("attributes and telemetry fit the terminal, and deleting asks", async (t) =
   recording.compare(t, "values");
 });
 
-test("several platforms are known by name, options have defaults of one's own, and no token shows", async (t) => {
+test("config manages named platforms and default options and shows no token", async (t) => {
   const rig = await startRig(t);
   const { recording, platform } = rig;
   const other = await startPlatform({ port: 0 });
@@ -234,7 +234,7 @@ test("several platforms are known by name, options have defaults of one's own, a
   recording.compare(t, "config");
 });
 
-test("the requests of a device are listed as the local platform saw them, without its token", async (t) => {
+test("logs lists a device's requests without its token", async (t) => {
   const rig = await startRig(t);
   const { recording } = rig;
   await makeDevice(rig, "pump-1");
@@ -264,7 +264,7 @@ const KEPT = {
   ...{ since: 10, more: false },
 };
 
-test("the lines that a device keeps are shown as it sent them, and what is no such answer is said to be none", async (t) => {
+test("logs --device shows the device log and reports an unusable answer", async (t) => {
   const rig = await startRig(t);
   const { recording } = rig;
   await makeDevice(rig, "pump-1");
@@ -310,7 +310,7 @@ test("the addresses of a crash are named by the build's own file", async (t) => 
   recording.compare(t, "boards/decode");
 });
 
-test("help of a command of a command is that one's, and a name that none has is wrong usage", async (t) => {
+test("help shows a subcommand's help and rejects an unknown name", async (t) => {
   const { recording } = await startRig(t);
   for (const names of [["firmware", "unassign"], ["run"], ["firmware", "nothere"], ["nothere"]])
     await recording.run(["help", ...names], { COLUMNS: "80", NO_COLOR: "1" });

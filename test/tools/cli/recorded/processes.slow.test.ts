@@ -38,7 +38,7 @@ const figures = ({ code, out, err }: Result): Result => {
   };
 };
 
-test("a fleet removes its devices, or leaves them when it is asked to or has no login; refused ones end it with 3", async (t) => {
+test("a fleet removes its devices unless told otherwise, and exits with 3 if refused", async (t) => {
   const rig = await startRig(t);
   const { platform, recording, env } = rig;
   await makeDevice(rig, "another");
@@ -64,7 +64,7 @@ test("a fleet removes its devices, or leaves them when it is asked to or has no 
   recording.compare(t, "fleet");
 });
 
-test("mote platform by itself keeps its state, and prints the lines that run a device and log in", async (t) => {
+test("mote platform stores its state and prints commands to run a device and log in", async (t) => {
   const { home, recording } = await startRig(t);
   const env = { XDG_STATE_HOME: join(home, "state") };
   const isUp = ({ out }: Result): boolean => out.includes("Ctrl-C stops it");
@@ -83,7 +83,7 @@ test("mote platform by itself keeps its state, and prints the lines that run a d
   recording.compare(t, "platform");
 });
 
-test("open to the network, the platform draws the console's address, and another one on its state is turned away", async (t) => {
+test("an exposed platform prints a QR code; a second one on the same state is refused", async (t) => {
   const { home, recording } = await startRig(t);
   const env = { XDG_STATE_HOME: join(home, "state"), MOTE_ADMIN_PASSWORD: "a-password-of-a-test" };
   let second: "none" | "running" | "over" = "none";
@@ -106,7 +106,7 @@ test("open to the network, the platform draws the console's address, and another
   recording.compare(t, "platform-twice");
 });
 
-test("a device that the platform refuses is not said to be provisioned; one that it takes is, before it is online", async (t) => {
+test("reports a device as provisioned only once accepted, and before it is online", async (t) => {
   const rig = await startRig(t);
   await makeDevice(rig, "pump-1");
   const run = (state: string): string[] => [

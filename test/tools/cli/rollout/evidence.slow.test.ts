@@ -34,7 +34,7 @@ test("a profile renamed before the rollout reads its devices is still read in fu
   t.like(await rig.run(target), { end: "done", isProfiles: true, all: 20, passed: 20 });
 });
 
-test("a query that comes back empty for a while is no progress: the rollout reads each device by itself", async (t) => {
+test("an empty query result is no progress: the rollout reads each device singly", async (t) => {
   const rig = await startRig(t, 20);
   const target = await rig.release("2.0.0");
   let waits = 0;
@@ -85,7 +85,7 @@ test("a page that lacks devices leaves none of them out", async (t) => {
   t.true(rig.fleet.every(({ version }) => version === "2.0.0"));
 });
 
-test("a row without latest values is neither offline, nor back at the old image, nor taken back", async (t) => {
+test("a row without latest values means neither offline, rolled back nor unassigned", async (t) => {
   const rig = await startRig(t, 20);
   const target = await rig.release("2.0.0");
   let waits = 0;
@@ -104,7 +104,7 @@ test("a row without latest values is neither offline, nor back at the old image,
   );
 });
 
-test("a device list that is empty or too short for its own count stops the rollout before it assigns anything", async (t) => {
+test("an empty or incomplete device list stops the rollout before any assignment", async (t) => {
   const rig = await startRig(t, 20);
   const target = await rig.release("2.0.0");
   const { devices } = rig.operator;
@@ -153,7 +153,7 @@ test("404 counts as deleted only from the platform itself, not from a proxy befo
   t.like(outcome, { end: "done", all: 20, passed: 20, excluded: [] });
 });
 
-test("the profile keeps its package when no device passed: none there, all deleted, or failures that --stop-at tolerates", async (t) => {
+test("the profile keeps its package if no device passed", async (t) => {
   const rig = await startRig(t);
   const target = await rig.release("2.0.0");
   t.like(await rig.run(target), { end: "unproven", all: 0, passed: 0 });
@@ -190,7 +190,7 @@ test("a device moved to another profile during a stage is left out by name", asy
   t.deepEqual(outcome.excluded, [{ device: moved.name, why: "moved to another profile" }]);
 });
 
-test("a device that joins after the end and already runs the profile's image passes at the next call", async (t) => {
+test("a device that joins later and already runs the image passes at the next call", async (t) => {
   const rig = await startRig(t, 3);
   const target = await rig.release("2.0.0");
   t.like(await rig.run(target), { end: "done", isProfiles: true, passed: 3 });

@@ -53,7 +53,7 @@ class Pump {
   }
 }
 
-test("of 1,000 agents one starts an image that fails its self test, and the operator reads which and why", async (t) => {
+test("names the one of 1,000 agents whose image fails its self-test, with the reason", async (t) => {
   const rig = await startRig(t);
   const { clock, platform, profile } = rig;
   const network = new FakeNet(clock);

@@ -4,7 +4,7 @@ import { parseStages } from "../../../../tools/cli/rollout/stages.js";
 import { ROLLOUT_KEY, readRollout } from "../../../../tools/operator/rollout-record.js";
 import { began, firstOf, MINUTE, startRig } from "./rig.js";
 
-test("what was reported before the assignment fails nothing, and a device that fails and then updates is good with the next call", async (t) => {
+test("ignores earlier reports; a failed device that updates later passes at the next call", async (t) => {
   const rig = await startRig(t, 3);
   // An old failure with a time stamp to come: the device's clock is ahead, and the platform's own QUEUED is the older one.
   const { core } = rig.platform;
@@ -29,7 +29,7 @@ test("what was reported before the assignment fails nothing, and a device that f
   t.like(await rig.run(other, { stages }), { end: "timeout", passed: 2 });
 });
 
-test("a device that is offline is named, waited for, and taken in when it is back; one that never is ends the stage in time, or stays behind", async (t) => {
+test("names and awaits an offline device until the timeout, or leaves it behind", async (t) => {
   const rig = await startRig(t, 20);
   const target = await rig.release("2.0.0");
   const [, second, third] = (await rig.rollout(target)).members.all.map(({ name }) => rig.named(name));
@@ -63,7 +63,7 @@ test("one that is left behind needs another that showed the image to be good", a
   t.like(await rig.run(target, { leaveOffline: true }), { end: "timeout", stage: 1, assigned: 1 });
 });
 
-test("a device that falls silent after its update does not pass, and its soak begins again when it is back", async (t) => {
+test("a device silent after its update does not pass; its soak restarts when it returns", async (t) => {
   const rig = await startRig(t, 20);
   const target = await rig.release("2.0.0");
   const one = rig.named(await firstOf(rig));
@@ -97,7 +97,7 @@ test("a device that falls silent after its update does not pass, and its soak be
   t.true(rig.clock.now() - before > 9 * MINUTE);
 });
 
-test("a device that sleeps for longer than the platform's ten minutes passes with an inactivityTimeout of its own", async (t) => {
+test("a device that sleeps over ten minutes passes with its own inactivityTimeout", async (t) => {
   const rig = await startRig(t);
   const one = rig.add("pump-1", "sleeps");
   const target = await rig.release("2.0.0");
@@ -107,7 +107,7 @@ test("a device that sleeps for longer than the platform's ten minutes passes wit
   t.like(await rig.run(target, wanted), { end: "done", passed: 1 });
 });
 
-test("whatever ends it, the next call goes on where it stood: nothing is assigned twice and no soak begins again", async (t) => {
+test("a repeated call resumes: nothing is assigned twice and no soak restarts", async (t) => {
   const rig = await startRig(t, 30);
   const target = await rig.release("2.0.0");
   const from = rig.clock.now();
@@ -130,7 +130,7 @@ test("whatever ends it, the next call goes on where it stood: nothing is assigne
   t.true(rig.fleet.every(({ began: versions }) => versions.length === 1));
 });
 
-test("two operators with the same command at once assign every device once, and both end well", async (t) => {
+test("two operators with the same command assign each device once, and both succeed", async (t) => {
   const rig = await startRig(t, 30);
   const target = await rig.release("2.0.0");
   const waiting: (() => void)[] = [];
@@ -204,7 +204,7 @@ test("--undo gives each device what it had: its profile's image, its own, or non
   t.deepEqual(await rig.undo(target), { devices: 0, stay: [], changed: [], failed: [] });
 });
 
-test("--undo of an unfinished one reaches those alone that have it; one whose firmware was changed since is left as it is", async (t) => {
+test("--undo of an unfinished rollout skips devices without the image or changed since", async (t) => {
   const rig = await startRig(t, 30);
   const target = await rig.release("2.0.0");
   const other = await rig.release("9.0.0");
@@ -220,7 +220,7 @@ test("--undo of an unfinished one reaches those alone that have it; one whose fi
   t.is(Object.values(after).filter((version) => version === "profile").length, 29);
 });
 
-test("a device that is deleted, or given something else, in the middle of a stage is left out", async (t) => {
+test("leaves out a device that is deleted or reassigned during a stage", async (t) => {
   const rig = await startRig(t, 20);
   const target = await rig.release("2.0.0");
   const other = await rig.release("9.0.0");

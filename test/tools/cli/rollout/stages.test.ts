@@ -41,7 +41,7 @@ test("what is no list of stages that rise is refused", (t) => {
   t.is(parseStages("1, 10%").length, 2);
 });
 
-test("a device is always in the same stage: in each call, however the list is sorted, and whatever joins or leaves", (t) => {
+test("a device keeps its stage across calls, list order and membership changes", (t) => {
   const order = inOrder(named(0, 1000)).map(({ name }) => name);
   t.deepEqual(
     inOrder(named(0, 1000).reverse()).map(({ name }) => name),

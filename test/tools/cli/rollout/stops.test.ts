@@ -2,7 +2,7 @@
 import test from "ava";
 import { began, firstOf, MINUTE, startRig } from "./rig.js";
 
-test("stage follows stage when each of its devices is updated and was online for the soak; then the profile has the image", async (t) => {
+test("stages follow each other after update and soak; then the profile gets the image", async (t) => {
   const rig = await startRig(t, 30);
   const target = await rig.release("2.0.0");
   const at = rig.clock.now();
@@ -31,7 +31,7 @@ test("stage follows stage when each of its devices is updated and was online for
   t.is(rig.clock.now(), again);
 });
 
-test("the first device that fails ends it: no other device gets the image, and a second call assigns none either", async (t) => {
+test("the first failed device stops the rollout, and a second call assigns none either", async (t) => {
   const rig = await startRig(t, 1000);
   const target = await rig.release("2.0.0");
   for (const one of rig.fleet) one.fate = "fails";
@@ -47,7 +47,7 @@ test("the first device that fails ends it: no other device gets the image, and a
   t.is(began(rig, "2.0.0"), 1);
 });
 
-test("a failure in a later stage, and a device in recovery mode, end it too; --stop-at bears as many as it says, less one", async (t) => {
+test("later failures and recovery mode stop the rollout; --stop-at sets the count", async (t) => {
   const rig = await startRig(t, 30);
   const target = await rig.release("2.0.0");
   const { all } = (await rig.rollout(target)).members;

@@ -85,7 +85,7 @@ test("a rollout that replaces another and is interrupted at a mark keeps the dev
   t.like(await rig.run(second), { end: "done", isProfiles: true, passed: 6, pinned: [] });
 });
 
-test("--undo names a package that was deleted, takes back the others, and ends after a new assignment", async (t) => {
+test("--undo reports a deleted package, restores the others, and ends after a new assignment", async (t) => {
   const rig = await startRig(t, 4);
   const old = await rig.release("1.5.0");
   const special = await rig.release("1.6.0");

@@ -47,7 +47,7 @@ function place(t: ExecutionContext, table: Buffer, offset?: string): Place {
   return { home, calls, flash };
 }
 
-test("refuses a board whose partition table can't be read, and says what an encrypted board takes", async (t) => {
+test("refuses an unreadable partition table and says what an encrypted board needs", async (t) => {
   const { flash, calls } = place(t, randomBytes(0xc00));
   await t.throwsAsync(flash(), {
     instanceOf: SdkError,

@@ -35,7 +35,7 @@ lamp-2,,https://p.example.com,,hidden-key,hidden-secret,,
 lamp-3,hidden-label,,,,,,
 `;
 
-test("each device has an image of its own, for its maker's eyes alone, and one is flashed with the program", async (t) => {
+test("writes a private image per device and flashes one together with the program", async (t) => {
   const home = mkdtempSync(join(tmpdir(), "mote-factory-"));
   t.teardown(() => rmSync(home, { recursive: true, force: true }));
   const [bin, page, list, images, port] = ["bin", "page", "devices.csv", "images", "ttyUSB0"].map((name) =>

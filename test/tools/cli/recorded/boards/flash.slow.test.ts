@@ -119,7 +119,7 @@ onLinux(
 const CRASH =
   "Guru Meditation Error: Core  0 panic'ed (Illegal instruction)\r\n\u001b[0;31mMEPC    : 0x4200b2d4  RA      : 0x4200b2d0\u001b[0m\r\n";
 
-test("what the board prints comes after it was written, with names in a crash, until it is stopped", async (t) => {
+test("shows the board's output after flashing, with decoded crashes, until stopped", async (t) => {
   const { bin, project, build, env, recording, play } = startRig(t);
   const server = createServer((socket) =>
     socket.write(`info: Wi-Fi: online\r\n${CRASH}waiting for download\r\n`),

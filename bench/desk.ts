@@ -177,7 +177,7 @@ export async function measureDesk(): Promise<Record<string, Spent>> {
   const { first, steady } = await wakes();
   return {
     "a wake with an upload, attributes and a look for RPCs": steady,
-    "the first wake after power-on": first,
+    "the first wake of a new device": first,
     "a two-way RPC": await twoWayRpc(),
     "a change of a shared attribute": await attributeChange(),
     "50 points": await fiftyPoints(),

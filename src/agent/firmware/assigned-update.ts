@@ -8,6 +8,8 @@ import type { Json, JsonObject } from "../../wire/text/json.js";
 
 /** The platform deletes and writes the keys one by one, so two reads this far apart must agree. */
 export const AGREE_MS = 2000;
+/** Text of a read without any key of an assignment. */
+const NOTHING = "{}";
 /**
  * An incomplete set on which two reads agreed is read again this often, at this interval, before it
  * counts.
@@ -59,6 +61,11 @@ export class AssignedUpdate {
   /** The last read differs from the confirmed assignment, and no second read agreed yet. */
   get doubtful(): boolean {
     return this._candidate !== undefined;
+  }
+
+  /** Nothing was assigned in the only read so far. */
+  get seemsAbsent(): boolean {
+    return this._text === undefined && this._candidate === NOTHING;
   }
 
   /** Hash of the last read; -1: no read yet. */

@@ -108,7 +108,10 @@ export class Firmware implements Job {
 
   /** A step is due, a new image is on trial, or the assignment is not known yet. */
   get busy(): boolean {
-    return !this._resting || !this._assignment.confirmed || this._assignment.doubtful;
+    const { confirmed, doubtful, seemsAbsent } = this._assignment;
+    // Without an update that could be withdrawn, the next wake may confirm that none is assigned.
+    if (seemsAbsent && this._journal.state === "idle") return !this._resting;
+    return !this._resting || !confirmed || doubtful;
   }
 
   /** The assignment is known and work on it is in progress. */

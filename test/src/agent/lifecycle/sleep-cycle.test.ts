@@ -53,8 +53,9 @@ test("a wake that only records opens no connection, switches no radio on, and wr
   t.is(joined, 1);
 });
 
-test("a wake that connects needs one connection and four requests: attributes, telemetry, and a poll of a second", async (t) => {
-  const device = new Sleeper(t, { cycle, connections: 3 });
+test("a wake that connects needs one connection and three requests: attributes, telemetry, and a poll of a second", async (t) => {
+  const firmware = { title: "lamp", version: "1.0.0" };
+  const device = new Sleeper(t, { cycle, connections: 3, firmware });
   await device.wake();
   const { rig } = device;
   while ((await device.wake()).reason === "none");
@@ -71,6 +72,26 @@ test("a wake that connects needs one connection and four requests: attributes, t
   ]);
   t.true(wake.radioMs < 1500, `${wake.radioMs}`);
   t.true(rig.net.peers.every((peer) => peer.closed));
+});
+
+test("without an assigned update a wake after power-on reads the attributes once, and with one it stays awake", async (t) => {
+  const firmware = { title: "lamp", version: "1.0.0" };
+  const device = new Sleeper(t, { cycle, firmware });
+  await device.wake();
+  const { platform } = device.rig;
+  const reads = async () => {
+    const from = platform.seen.length;
+    // The memory was lost with the power.
+    device.kept = undefined;
+    const { idle } = await device.wake();
+    return {
+      idle,
+      reads: kinds(platform.seen.slice(from)).filter((kind) => kind === "GET attributes").length,
+    };
+  };
+  t.deepEqual(await reads(), { idle: true, reads: 1 });
+  platform.setShared(platform.device(NAME), { fw_title: "lamp", fw_version: "1.0.0" });
+  t.true((await reads()).reads > 1);
 });
 
 test("an alarm leaves at once, and the schedule goes on from there", async (t) => {

@@ -57,8 +57,8 @@ export const readOwn = (host: StoreHost, key: string): Json | undefined => {
 };
 
 /**
- * Replaces the value of `key`. False if storing failed, or if the value is too large. `quiet`: do not
- * log the failure.
+ * Replaces the value of `key`. False if storing failed, or if the value is too large. `quiet`: do
+ * not log the failure.
  */
 export const writeStored = (host: StoreHost, key: string, value: unknown, quiet = false): boolean => {
   const { store } = host;

@@ -1,5 +1,5 @@
-// Commissioning over a serial line: one command per line, one answer per command. Input is not echoed,
-// so no secret appears on the screen.
+// Commissioning over a serial line: one command per line, one answer per command. Input is not
+// echoed, so no secret appears on the screen.
 import type { Entry } from "./commissioning.js";
 import type { Finding, Values } from "./values.js";
 
@@ -174,8 +174,8 @@ const findingLines = (findings: readonly Finding[]): string =>
   findings.map(({ reason }) => `! ${reason}`).join("\n");
 
 /**
- * Splits a line at blanks. Words in quotes may contain blanks; \ escapes the next letter. Undefined if
- * a quote is not closed.
+ * Splits a line at blanks. Words in quotes may contain blanks; \ escapes the next letter. Undefined
+ * if a quote is not closed.
  */
 export const splitWords = (line: string): string[] | undefined => {
   const words: string[] = [];

@@ -1,5 +1,5 @@
-// DNS server of the device's own access point: resolves every name to the device, so that a phone opens
-// the setup page. The SDK's server reads packets without a bound.
+// DNS server of the device's own access point: resolves every name to the device, so that a phone
+// opens the setup page. The SDK's server reads packets without a bound.
 
 const HEADER = 12;
 const LONGEST = 512;

@@ -1,5 +1,5 @@
-// Frames of Improv Serial, protocol version 1 (improv-wifi.com/serial). A frame consists of "IMPROV",
-// version, kind, length, data and checksum.
+// Frames of Improv Serial, protocol version 1 (improv-wifi.com/serial). A frame consists of
+// "IMPROV", version, kind, length, data and checksum.
 import type { Clock } from "../../src/port.js";
 
 export const STATE = 1;
@@ -84,7 +84,10 @@ export class FrameReader {
   }
 }
 
-/** Builds a frame, between line feeds because clients expect it on a line of its own. `data`: at most 255 bytes. */
+/**
+ * Builds a frame, between line feeds because clients expect it on a line of its own. `data`: at
+ * most 255 bytes.
+ */
 export const writeFrame = (kind: number, data: ArrayLike<number>): Uint8Array => {
   const bytes = new Uint8Array(DATA + data.length + 3);
   const frame = bytes.subarray(1);

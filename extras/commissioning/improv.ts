@@ -1,5 +1,5 @@
-// Improv Serial, version 1 (improv-wifi.com/serial): web pages use it to configure the Wi-Fi of a device.
-// It shares the serial line with the text console.
+// Improv Serial, version 1 (improv-wifi.com/serial): web pages use it to configure the Wi-Fi of a
+// device. It shares the serial line with the text console.
 import type { Clock, Host } from "../../src/port.js";
 import type { Entry, State } from "./commissioning.js";
 import { COMMAND, ERROR, FrameReader, MOST_DATA, RESULT, STATE, writeFrame } from "./improv-frames.js";
@@ -25,7 +25,9 @@ export interface ImprovOptions {
    * none.
    */
   readonly entry?: Entry | undefined;
-  /** Scans for networks: calls `found` for each, then `done`. Throws if a scan is not possible now. */
+  /**
+   * Scans for networks: calls `found` for each, then `done`. Throws if a scan is not possible now.
+   */
   readonly scan?: ((found: (network: ScannedNetwork) => void, done: () => void) => void) | undefined;
 }
 
@@ -56,8 +58,8 @@ export class Improv {
   private _isAwaited = false;
   private _isScanning = false;
   /**
-   * The settings are stored and the device is about to restart. Reports "provisioned" from now on, so
-   * that the client's page does not go back.
+   * The settings are stored and the device is about to restart. Reports "provisioned" from now on,
+   * so that the client's page does not go back.
    */
   private _isDone = false;
 

@@ -1,5 +1,6 @@
-// Stores the settings of commissioning: `wifi`, and `site` (base URL, certificates, provisioning key and
-// secret). The access token is stored under the agent's own key, so that a reset deletes it.
+// Stores the settings of commissioning: `wifi`, and `site` (base URL, certificates, provisioning
+// key and secret). The access token is stored under the agent's own key, so that a reset deletes
+// it.
 //
 // All settings change together. They are first written as one value (`commission`), then copied to
 // their keys. After a power loss, the next start completes the copy.
@@ -30,8 +31,8 @@ const newKey = (key: string): string => `new-${key}`;
 export type SettingsHost = Pick<Host, "store" | "digest" | "encode" | "decode" | "log">;
 
 /**
- * Completes a reset, by `complete`, and a change that a power loss interrupted. Call it at each start
- * before any setting is read or written, because the reset deletes settings.
+ * Completes a reset, by `complete`, and a change that a power loss interrupted. Call it at each
+ * start before any setting is read or written, because the reset deletes settings.
  */
 export const finishInterrupted = (host: SettingsHost, complete: () => void): void => {
   markNetwork(host);
@@ -65,8 +66,8 @@ const finishChange = (host: SettingsHost): void => {
 };
 
 /**
- * Removes the CA from tokens that an image without bindings stored; the next agent binds them. `bound`
- * is written last, so that this is repeated after a power loss.
+ * Removes the CA from tokens that an image without bindings stored; the next agent binds them.
+ * `bound` is written last, so that this is repeated after a power loss.
  */
 const rebindTokens = (host: SettingsHost): void => {
   const site = readStored(host, SITE);
@@ -167,8 +168,8 @@ const completeChange = (host: SettingsHost, { wifi, site, token }: JsonObject): 
 };
 
 /**
- * Deletes the token that an earlier check provisioned, unless that check had the same `values`. Another
- * visitor must not get it.
+ * Deletes the token that an earlier check provisioned, unless that check had the same `values`.
+ * Another visitor must not get it.
  */
 export const discardOtherCheckedToken = (host: SettingsHost, values: Values): void => {
   const { url, ca, key, secret, ssid, password } = values;

@@ -24,7 +24,9 @@ export interface Values {
 
 /** The device's settings before anything is entered. */
 export interface Before extends Values {
-  /** After a reset: true if `values` have the Wi-Fi that the reset deleted. Undefined if none was. */
+  /**
+   * After a reset: true if `values` have the Wi-Fi that the reset deleted. Undefined if none was.
+   */
   readonly isForgottenNetwork?: ((values: Values) => boolean) | undefined;
 }
 
@@ -96,10 +98,12 @@ const checkIdentity = ({ token, key, secret }: Values, unbound?: string): Findin
 const AGAIN = "enter its access token, or a provisioning key and secret, again";
 
 /**
- * Why the secrets in `before` must not be sent with `values`; undefined if they may, or if there are none.
+ * Why the secrets in `before` must not be sent with `values`; undefined if they may, or if there
+ * are none.
  *
  * A secret is bound to the address, the scheme and the CAs that it was entered with. Over http the
- * platform cannot prove its identity, so there a secret is also bound to its Wi-Fi, even after a reset.
+ * platform cannot prove its identity, so there a secret is also bound to its Wi-Fi, even after a
+ * reset.
  */
 export const whyUnbound = (before: Before, values: Values): string | undefined => {
   if (!before.token && !before.key && !before.secret) return undefined;
@@ -118,9 +122,9 @@ export const whyUnbound = (before: Before, values: Values): string | undefined =
 /**
  * The settings after `typed` was entered over `before`.
  *
- * Without a password, another network is open and the same network keeps its password. A token or a key
- * replaces all earlier credentials. Earlier secrets stay only where they are bound to (`whyUnbound`):
- * a visitor must not redirect them to a server of their own.
+ * Without a password, another network is open and the same network keeps its password. A token or a
+ * key replaces all earlier credentials. Earlier secrets stay only where they are bound to
+ * (`whyUnbound`): a visitor must not redirect them to a server of their own.
  */
 export const mergeSettings = (before: Before, typed: Values): Values => {
   const ssid = typed.ssid || before.ssid;
@@ -135,7 +139,9 @@ export const mergeSettings = (before: Before, typed: Values): Values => {
   return { ssid, password, url, ca, token, key, secret };
 };
 
-/** True if the token that was obtained with `before` is valid, and may be sent, with `values` too. */
+/**
+ * True if the token that was obtained with `before` is valid, and may be sent, with `values` too.
+ */
 export const sameIdentity = (before: Before, values: Values): boolean => {
   return (
     whyUnbound(before, values) === undefined &&

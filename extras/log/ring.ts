@@ -7,7 +7,8 @@
 //           u32 tenths of a second since the start of its run, UTF-8
 //
 // A line leaves the head before its bytes are overwritten, and enters it after its own are written.
-// So each intact head refers only to intact lines. Without one, as after power-on, the ring is empty.
+// So each intact head refers only to intact lines. Without one, as after power-on, the ring is
+// empty.
 import type { Host } from "../../src/port.js";
 import type { LogMemory } from "./types.js";
 

@@ -1,9 +1,10 @@
 // State that survives deep sleep and power loss, as src/store.ts stores it:
 //
-//   [1767225600000,[["temperature",21.5,21.6,30000,0,0,0,0,0],["power",null,3,null,12,4000,1.5,3,2.25]]]
+//   [1767225600000,[["temperature",21.5,21.6,30000,0,0,0,0,0],
+//                   ["power",null,3,null,12,4000,1.5,3,2.25]]]
 //
-// First the wall clock or null. Then a row per key: the value last reported, the last value, ms since
-// that report, and the window's count, ms left, minimum, maximum and mean.
+// First the wall clock or null. Then a row per key: the value last reported, the last value, ms
+// since that report, and the window's count, ms left, minimum, maximum and mean.
 import type { Host } from "../../src/port.js";
 import { readStored, type StoreHost, writeStored } from "../../src/store.js";
 import { parseJson } from "../../src/wire/text/json.js";

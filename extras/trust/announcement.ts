@@ -1,11 +1,13 @@
 // The announcement of CAs that an operator signs, as the shared attribute `moteTrust`:
 //
-//   {"product":"lamp","sequence":1795000000,"ca":[{"sha256":"64 digits","bytes":914}],"drop":["old"],"signature":"DER in hexadecimal digits"}
+//   {"product":"lamp","sequence":1795000000,"ca":[{"sha256":"64 digits","bytes":914}],
+//    "drop":["old"],"signature":"DER in hexadecimal digits"}
 //
-// `product`: the firmware title of the devices that it is for. `ca`: CAs to trust beside the others. `drop`: CAs to drop once a handshake without
-// them succeeded, each by the first 16 digits or more of its SHA-256; "old": all that are not in `ca`; "built-in": those that come with the machine.
-// The certificates (DER) are attributes of their own, in base64 and in pieces: `moteTrust-DIGITS-1`, `moteTrust-DIGITS-2`, where DIGITS are the
-// first 16 of the SHA-256. The firmware key signs the announcement.
+// `product`: firmware title of the devices concerned. `ca`: CAs to add. `drop`: CAs to remove after
+// a handshake without them succeeded, each by at least 16 digits of its SHA-256; "old": all that
+// are not in `ca`; "built-in": those of the machine. The certificates (DER) are further shared
+// attributes, in base64 and in pieces: `moteTrust-DIGITS-1`, `moteTrust-DIGITS-2` and so on. DIGITS
+// are the first 16 of the SHA-256. The firmware key signs the announcement.
 
 import { isMadeOf } from "../../src/wire/text/characters.js";
 import { isObject, type Json } from "../../src/wire/text/json.js";
@@ -27,8 +29,9 @@ const MOST_DROPS = 12;
 const LONGEST_PRODUCT = 255;
 
 /**
- * The signed text begins with it. The agent takes no image that begins with "\0mote ", and `mote sign`
- * signs none, so a signature of an announcement never passes for that of an image, or the reverse.
+ * Beginning of the signed text. Images that begin with "\0mote " are neither signed by `mote sign`
+ * nor accepted by the agent. So a signature of an announcement is never valid for an image, or the
+ * reverse.
  */
 export const MARK = "\u0000mote trust 2\n";
 /** Announcements that name no product: devices take none of them any more. */

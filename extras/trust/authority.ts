@@ -45,8 +45,8 @@ export const endOf = ({ der }: Pick<Authority, "der">): number | undefined => {
 };
 
 /**
- * Why `der` is of no use as an authority, for people; undefined if it is. Who signed it looked at the rest, and TLS does in each handshake. `now`:
- * undefined if nobody knows the time.
+ * Why `der` cannot be used as a CA, for people; undefined if it can. The signer and each TLS
+ * handshake verify the rest. `now`: undefined if the time is unknown.
  */
 export const unfit = (der: Uint8Array, now: number | undefined): string | undefined => {
   const end = endOf({ der });

@@ -1,7 +1,8 @@
-// What a device stores of its trust: the state, a copy of it, and each CA that was added.
+// The stored trust of a device: the state, a copy of it, and each CA that was added.
 //
-// The state decides: a certificate that it does not name is not trusted. So certificates are written before it and deleted after it.
-// The copy is a witness: a state that was lost or damaged is not taken for a device that never dropped anything.
+// A certificate that the state does not name is not trusted. So certificates are written before the
+// state and deleted after it. The copy reveals that a state was lost or damaged; otherwise the
+// device would trust dropped CAs again.
 import type { Host } from "../../src/port.js";
 import { readOwn, writeStored } from "../../src/store.js";
 import { isObject, type Json, type JsonObject } from "../../src/wire/text/json.js";
@@ -37,8 +38,10 @@ type Stored = TrustState & {
 };
 
 /**
- * The state of a device whose owner gave `by`. With other CAs of the owner's the added ones are forgotten, and the last announcement is
- * taken once more, but none before it. Dropped CAs stay dropped. `given`: not trusted if neither state nor copy can be read, unless nothing else is left.
+ * The stored state. `by` identifies the owner's CAs. If they changed, added CAs are forgotten,
+ * dropped ones stay dropped, and the last announcement, but no earlier one, is accepted again.
+ * `given`: CAs that are not trusted if neither state nor copy can be read, unless there are no
+ * others.
  */
 export const readTrust = (keeper: Keeper, by: string, given: readonly string[]): TrustState => {
   const stored = findStored(keeper) ?? (isLost(keeper) ? withoutState(keeper, by, given) : NOTHING);

@@ -1,6 +1,7 @@
-// Authorities that a device trusts, renewed from afar: an announcement that is signed like its firmware adds some, and drops others.
+// Changes the trusted CAs remotely: a signed announcement adds CAs and drops others.
 //
-// Nothing is kept before a handshake by it succeeded: what is added could be what TLS can't read, and what is dropped could be the server's own.
+// No change is stored before a handshake with it succeeded. Otherwise a CA that TLS cannot read, or
+// the drop of the server's own CA, would lock the device out.
 import type { Agent } from "../../src/index.js";
 import type { Host } from "../../src/port.js";
 import { type Announcement, KEY, pieceKeys, readAnnouncement, short, signedText } from "./announcement.js";
@@ -59,8 +60,10 @@ class Refused {
 }
 
 /**
- * Follows the shared attribute `moteTrust`. What came of it is the client attribute `moteTrustState`: whom the device trusts and until when, what waits to be
- * dropped, why an announcement was refused. `moteTrustWarning` is not empty while the last authority that is trusted ends in less than 60 days.
+ * Follows the shared attribute `moteTrust`. Reports as client attribute `moteTrustState`: the
+ * trusted CAs and their end, the CAs waiting to be dropped, and why an announcement was refused.
+ * The attribute `moteTrustWarning` is not empty while the last trusted CA ends in less than 60
+ * days.
  */
 class Trust {
   private readonly _keeper: Keeper;

@@ -152,8 +152,8 @@ export class Trusted {
   }
 
   /**
-   * An expired CA stands behind one that took its place under its name: TLS may look no further than to the first.
-   * None is left out, as the time may be wrong.
+   * Sorts expired CAs behind valid ones: of CAs with the same name, TLS may try only the first.
+   * None is left out, because the device's time may be wrong.
    */
   private _validFirst(all: Authority[]): Authority[] {
     const now = this._keeper.clock.wall();

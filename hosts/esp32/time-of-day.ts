@@ -10,7 +10,7 @@ export interface BoardClock extends Clock {
   set(seconds: number): void;
 }
 
-/** Asks a time server once: calls `done` with seconds since 1970, or undefined if there was no answer. */
+/** Asks a time server once. `done` gets seconds since 1970, or undefined without an answer. */
 export type AskTime = (done: (seconds: number | undefined) => void) => void;
 
 /** When all certificates of a chain are valid, in seconds since 1970. */
@@ -47,12 +47,12 @@ type Offset = number;
  * The time of day of a board that has no clock of its own.
  *
  * Certificates need a time before any server was asked, so the board starts with its last estimate.
- * A time server corrects it. Without one, the platform's Date over TLS does. Times before the floor,
- * or later than 20 years after the build, are ignored.
+ * A time server corrects it. Without one, the platform's Date over TLS does. Times before the
+ * floor, or later than 20 years after the build, are ignored.
  *
  * The floor is the build date. Only a verified platform raises it: to the date on which a CA issued
- * its certificate, and only if the platform's own Date lies within that certificate's dates. SNTP is
- * not authenticated and a platform's clock may be wrong, so neither of them can move the floor.
+ * its certificate, and only if the platform's own Date lies within that certificate's dates. SNTP
+ * is not authenticated and a platform's clock may be wrong, so neither of them can move the floor.
  *
  * The estimate may be wrong in either direction. If a handshake fails for dates alone, one more
  * follows with another time. That time is kept only if the second handshake succeeds.
@@ -135,7 +135,9 @@ export class TimeOfDay {
     writeTimes(this._store, ESTIMATE, [Math.min(seconds, LATEST_ESTIMATE)], ESTIMATE_BYTES);
   }
 
-  /** `open` that makes one more handshake, with another time, if the first fails for dates alone. */
+  /**
+   * `open` that makes one more handshake, with another time, if the first fails for dates alone.
+   */
   watch(open: Host["open"]): Host["open"] {
     return (name, port, secure, event) => {
       if (!secure) return open(name, port, secure, event);
@@ -212,8 +214,8 @@ export class TimeOfDay {
   }
 
   /**
-   * Another time for a handshake that failed, at which the chain is valid; undefined if its dates are not why it
-   * failed. `began`: the time by which the chain was judged.
+   * A time at which the chain of a failed handshake is valid; undefined if its dates are not the
+   * reason. `began`: the time at which the chain was verified.
    */
   private _otherTime(began: Offset): number | undefined {
     const chain = this._trial ? undefined : this._validity();

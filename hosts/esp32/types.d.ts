@@ -14,7 +14,7 @@ export type Application = (agent: Agent, host: AppHost) => unknown;
 
 declare const extra: unique symbol;
 
-/** `commission` of `mote/commission`, `keepLog` of `mote/kept-log`, or `renewTrust` of `mote/trust`. */
+/** `commission` (`mote/commission`), `keepLog` (`mote/kept-log`) or `renewTrust` (`mote/trust`). */
 export interface Extra {
   readonly [extra]: true;
 }
@@ -26,7 +26,8 @@ export interface Program {
 }
 
 /**
- * Puts the board together, calls the application, and starts the agent. Call it once, in the default function of main.
- * Returns undefined while the owner is asked for the configuration, or if the configuration is wrong.
+ * Creates the agent, sets up the application and starts the agent. Call it once, in the default
+ * function of main. Returns undefined while the owner enters settings, or if the settings are
+ * invalid. Throws a TypeError if `application` is not a function.
  */
 export declare function start(program: Program): Agent | undefined;

@@ -18,17 +18,18 @@ type Shared =
 /**
  * The machine, as far as an application may use it.
  *
- * Sockets, the firmware slot, the durable queue and secrets are reserved for the agent. `Diagnostics`
- * and `Strategies` need no more than this.
+ * Sockets, the firmware slot, the durable queue and secrets are reserved for the agent.
+ * `Diagnostics` and `Strategies` need no more than this.
  */
 export interface AppHost extends Pick<Host, Shared> {
   /**
-   * Small values that survive restarts: keys of at most 15 characters, values of at most 4,000 bytes.
+   * Small values that survive restarts: keys of at most 15 characters, values of at most 4,000
+   * bytes.
    *
    * The agent's values, such as the access token, cannot be reached: for their keys `get` returns
-   * undefined, `set` and `delete` return false, and a warning is logged. A reset of the device keeps
-   * the application's values. `mote/diagnostics` uses the key "health", `mote/strategies` the key
-   * "strategies".
+   * undefined, `set` and `delete` return false, and a warning is logged. A reset of the device
+   * keeps the application's values. `mote/diagnostics` uses the key "health", `mote/strategies` the
+   * key "strategies".
    */
   readonly store: Store;
   readonly settings: {

@@ -3,22 +3,22 @@ import { Agent, type AgentOptions, type Host, type Recovery } from "../../src/in
 import { appHostOf } from "./app-host.js";
 import type { AppHost } from "./application.js";
 
-/** A part beside the agent, such as the kept log. Attends the agent before the application does. */
+/** An optional part, such as the device log. Attached before the application is set up. */
 export interface AgentExtra {
   attach(agent: Agent): void;
 }
 
-/** A machine, as far as its device needs it. */
+/** What a machine contributes to its device. */
 export interface Machine {
-  /** The host with everything around it that the machine adds, such as the kept log. */
+  /** The host, already wrapped by extras such as the device log. */
   readonly host: Host;
   readonly options: AgentOptions;
   readonly recovery: Recovery;
-  /** Beside the agent, as far as the machine has them. */
+  /** Undefined entries are ignored. */
   readonly extras: readonly (AgentExtra | undefined)[];
   readonly settings: AppHost["settings"];
   readonly health: AppHost["health"];
-  /** Called when the agent is made, before the application is set up. */
+  /** Called with the new agent, before the application is set up. */
   made?(agent: Agent): void;
 }
 
@@ -29,8 +29,8 @@ export interface Device<Sample> {
 }
 
 /**
- * Makes the agent, which the caller starts, and sets the application up. Returns what is wrong with the options
- * if they are wrong. Throws what the application throws.
+ * Creates the agent and sets up the application; the caller starts the agent. Returns the mistakes
+ * if the options are invalid. Throws what the application throws.
  */
 export const assemble = <Sample>(
   { host, options, recovery, extras, settings, health, made }: Machine,

@@ -1,13 +1,16 @@
-// What `start` of `mote/board` is handed.
+// The parameter of `start` in `mote/board`.
 import type { Application } from "./application.js";
 
 export interface Program<Extras extends object> {
   readonly application: Application;
-  /** Each has one of the members. */
+  /** Objects with one member of `Extras` each. */
   readonly extras?: readonly Extras[];
 }
 
-/** All extras as one object. Throws if there is no application: the earlier `start(application, …)` was called. */
+/**
+ * Joins the extras into one object. Throws a TypeError if `application` is not a function, as in
+ * the earlier `start(application, …)`.
+ */
 export const joinExtras = <Extras extends object>({ application, extras = [] }: Program<Extras>): Extras => {
   if (typeof application !== "function")
     throw new TypeError("start({ application, extras }): application must be a function");

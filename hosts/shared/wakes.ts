@@ -1,7 +1,11 @@
-// A device that sleeps between its samples, on a machine that stays on: the sleep is a timer.
+// Runs a device with `cycle` on a machine that stays on (Node, simulator): a timer stands for
+// sleep.
 import type { Agent, Host, Wake, WakeOptions } from "../../src/index.js";
 
-/** Runs wakes until the agent requests a restart or `onWake` ends them. `sample`: the application's result, if it is a function. */
+/**
+ * Runs wakes until the agent requests a restart or `onWake` returns false. `sample`: what the
+ * application returned; used if it is a function.
+ */
 export const wakeAgain = (
   agent: Agent,
   host: Pick<Host, "clock" | "log">,

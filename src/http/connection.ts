@@ -68,8 +68,8 @@ export class Connection implements ChannelListener {
 
   /**
    * Queues `request` and sends it when its rate limit allows. `done` is called exactly once, never
-   * during this call. The outcome is `lost` if the connection is closed, 32 requests are queued, the
-   * credential is bound to another connection, or the path is not escaped.
+   * during this call. The outcome is `lost` if the connection is closed, 32 requests are queued,
+   * the credential is bound to another connection, or the path is not escaped.
    */
   send(request: Request, done: (outcome: Outcome) => void): void {
     const job: Job = { request, done, cancel: undefined, release: undefined, sentReported: false };

@@ -1,6 +1,7 @@
 // Assigned firmware, as shared attributes:
 //
-//   {"fw_title":"greenhouse","fw_version":"2.0.0","fw_tag":"greenhouse 2.0.0","fw_size":123456,"fw_checksum_algorithm":"SHA256","fw_checksum":"..."}
+//   {"fw_title":"greenhouse","fw_version":"2.0.0","fw_tag":"greenhouse 2.0.0","fw_size":123456,
+//    "fw_checksum_algorithm":"SHA256","fw_checksum":"..."}
 //   {"fw_title":"greenhouse","fw_version":"2.0.0","fw_url":"https://files.example.com/2.0.0.bin"}
 //
 // fw_signature is set by the signer (ECDSA P-256 of the image's SHA-256, DER in hexadecimal

@@ -3,7 +3,8 @@
 //   /api/v1/{token}/   telemetry                            rpc?timeout=25000
 //                      attributes?clientKeys=a,b            rpc/{id}
 //                      attributes/updates?timeout=25000     rpc
-//                      claim                                firmware?title=greenhouse&version=1.0.0&size=16384&chunk=0
+//                      claim
+//                      firmware?title=greenhouse&version=1.0.0&size=16384&chunk=0
 //   /api/v1/           provision
 //
 // The platform answers 400 to `//`, `%2F`, `%25`, `;` and a backslash in a path, so no token may

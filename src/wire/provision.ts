@@ -1,12 +1,16 @@
 // POST provision:
 //
-//   {"deviceName":"greenhouse-7","provisionDeviceKey":"...","provisionDeviceSecret":"...","credentialsType":"ACCESS_TOKEN","token":"..."}
+//   {"deviceName":"greenhouse-7","provisionDeviceKey":"...","provisionDeviceSecret":"...",
+//    "credentialsType":"ACCESS_TOKEN","token":"..."}
 //
 // The answer always has status 200:
 //
 //   {"credentialsValue":"TOKEN","credentialsType":"ACCESS_TOKEN","status":"SUCCESS"}
-//   {"errorMsg":"Provision data was not found!","status":"NOT_FOUND"}      wrong key or secret, or provisioning is off
-//   {"errorMsg":"Failed to provision device!","status":"FAILURE"}          the name is taken, or was provisioned before
+//   {"errorMsg":"Provision data was not found!","status":"NOT_FOUND"}
+//   {"errorMsg":"Failed to provision device!","status":"FAILURE"}
+//
+// NOT_FOUND: wrong key or secret, or provisioning is off. FAILURE: the name is taken, or was
+// provisioned before.
 
 import { checkToken } from "./paths.js";
 import type { Secret } from "./secret.js";

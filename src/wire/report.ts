@@ -1,9 +1,10 @@
-// What is asked of the report API: POST {prefix}/buildReport
+// A request of the report API: POST {prefix}/buildReport
 //
-//   {"viewConfigId":"3f2504e0-4f89-41d3-9a0c-0305e82c3301","rangeStartTs":1760000000000,"rangeEndTs":1760086400000,
+//   {"viewConfigId":"3f2504e0-4f89-41d3-9a0c-0305e82c3301",
+//    "rangeStartTs":1760000000000,"rangeEndTs":1760086400000,
 //    "filters":{"Building":["North","South"]}}
 //
-// All but the view may be missing: the view's own range and filters hold then.
+// All members except the view are optional; their default is the view's own range and filters.
 
 import { HEX, isMadeOf } from "./text/characters.js";
 import { isObject } from "./text/json.js";

@@ -1,9 +1,11 @@
 // Server-side RPC: GET {token}/rpc delivers a request; POST {token}/rpc/{id} takes the answer, any
 // JSON:
 //
-//   {"id":0,"method":"setLed","params":{"on":true}}      id: signed 32 bits, from 0 on, also again; a number, or a string of digits
+//   {"id":0,"method":"setLed","params":{"on":true}}
 //   {"on":true}
 //   {"error":{"code":"METHOD_NOT_FOUND","message":"no handler for this method"}}
+//
+// `id`: a number of 32 bits, or a string of its digits. It starts at 0 and is used again.
 //
 // Client-side RPC: POST {token}/rpc takes a call; the answer is the rule chain's, or on time-out:
 //

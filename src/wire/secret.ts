@@ -10,8 +10,8 @@ export interface Binding {
 }
 
 /**
- * A text that only request encoders and the store reveal, and the connection that it may go out on. As a string or in
- * JSON it is "***". test/architecture lists the modules that call `reveal`.
+ * A secret and the connection that it may be sent on. Prints as "***", also in JSON; only request
+ * encoders and the token store reveal it. test/architecture lists the modules that call `reveal`.
  */
 export class Secret {
   readonly binding: Binding;

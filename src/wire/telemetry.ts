@@ -1,7 +1,8 @@
 // POST {token}/telemetry. With the device's time stamps (milliseconds since 1970, UTC):
 //
 //   {"ts":1700000000000,"values":{"temperature":21.5}}
-//   [{"ts":1700000000000,"values":{"temperature":21.5}},{"ts":1700000001000,"values":{"temperature":21.6}}]
+//   [{"ts":1700000000000,"values":{"temperature":21.5}},
+//    {"ts":1700000001000,"values":{"temperature":21.6}}]
 //
 // and with the platform's, which gives all points of a batch the same one:
 //

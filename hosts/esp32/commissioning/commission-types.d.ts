@@ -1,5 +1,5 @@
 // `mote/commission` for an application's TypeScript.
 import type { Extra } from "../types.js";
 
-/** An extra for `start` of `mote/board`: asks the owner, by page or cable, for the configuration that is not built in. */
+/** Extra for `start` of `mote/board`: the owner enters missing settings on a page or over USB. */
 export declare const commission: Extra;

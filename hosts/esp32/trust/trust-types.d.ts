@@ -1,5 +1,5 @@
 // `mote/trust` for an application's TypeScript.
 import type { Extra } from "../types.js";
 
-/** An extra for `start` of `mote/board`: takes CAs remotely that are signed with the key of `firmware.publicKey`. */
+/** Extra for `start` of `mote/board`: CAs can be changed remotely, signed with the firmware key. */
 export declare const renewTrust: Extra;

@@ -1,4 +1,4 @@
-// What is known of two firmware slots: the record that says which one starts next.
+// The boot record of two firmware slots. It decides which slot starts next.
 import { isMadeOf } from "../../../src/wire/text/characters.js";
 
 export type SlotName = "a" | "b";
@@ -15,10 +15,10 @@ export interface Boot {
   active: SlotName;
   /** `pending`: activated, and not confirmed yet. */
   state: "confirmed" | "pending";
-  /** A pending image was started already: the next start falls back. Stored before the start. */
+  /** The pending image was started once, so the next start rolls back. Stored before the start. */
   started: boolean;
   images: { a?: ImageRecord; b?: ImageRecord };
-  /** SHA-256 of the file that was put in last by `--app`. */
+  /** SHA-256 of the file that `--app` installed last. */
   app?: string;
 }
 
@@ -32,7 +32,7 @@ export const without = (boot: Boot, name: SlotName): Boot => {
   return { ...boot, images };
 };
 
-/** The image before the pending one starts next, and the pending one never again. Undefined if there is none before it. */
+/** The record after a rollback to the previous image; undefined if there is none. */
 export const reverted = (boot: Boot): Boot | undefined => {
   const before = otherSlot(boot.active);
   const image = boot.images[before];
@@ -44,7 +44,9 @@ export const bootText = (boot: Boot): string => {
   return `${JSON.stringify({ format: FORMAT, ...boot }, undefined, 2)}\n`;
 };
 
-/** Undefined for what this version can't read. An image whose record is damaged counts as none. */
+/**
+ * Undefined if the text is damaged or has another format. An invalid image entry counts as missing.
+ */
 export const parseBoot = (text: string): Boot | undefined => {
   let value: Partial<Boot> & { format?: unknown };
   try {

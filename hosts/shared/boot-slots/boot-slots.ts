@@ -2,22 +2,22 @@ import type { Blocks, Digest, Slot } from "../../../src/port.js";
 import { toHex } from "../../../src/wire/crypto/hex.js";
 import { type Boot, type ImageRecord, otherSlot, reverted, type SlotName, without } from "./boot-record.js";
 
-/** Where the boot record lies. */
+/** Storage of the boot record. */
 export interface BootStore {
-  /** Undefined if there is none. Throws for one that can't be read, which is kept. */
+  /** Undefined if there is none. Throws if the record cannot be read; it is not deleted then. */
   read(): Boot | undefined;
-  /** Durable on return. Throws. */
+  /** Durable on return. Throws if that failed. */
   write(boot: Boot): void;
 }
 
-/** What keeps the slots: sectors of their own, which can be given back. */
+/** The sectors of a slot. */
 export interface ClosableBlocks extends Blocks {
   close(): void;
 }
 
 /**
- * The slot that does not run, beside the record of which one starts next. While the running image is pending, and once another was activated,
- * nothing can be written: the one is the way back, the other the way on.
+ * The slot that is not running, and the boot record. The slot is read-only while the running image
+ * is pending, because it holds the previous image, and after an activation, because it starts next.
  */
 export class TwoSlots implements Slot {
   readonly size: number;
@@ -28,10 +28,10 @@ export class TwoSlots implements Slot {
   private readonly _sha256: () => Digest;
   private _state: "confirmed" | "pending";
   private _activated = false;
-  // The record of what was in the slot before is taken out before the first byte changes.
+  /** The slot's image was removed from the record, which is required before its first write. */
   private _forgotten = false;
 
-  /** `open` gives the sectors of a slot. Throws what it and `store.read` throw. */
+  /** `open` opens the sectors of a slot. Throws what `open` and `store.read` throw. */
   constructor(store: BootStore, open: (name: SlotName) => ClosableBlocks, sha256: () => Digest) {
     const boot = store.read();
     this._store = store;
@@ -116,7 +116,10 @@ export class TwoSlots implements Slot {
   }
 }
 
-/** The record of the first `length` bytes of `blocks`, by a fresh SHA-256; undefined if they cannot be read or are none. */
+/**
+ * The record of the image in the first `length` bytes of `blocks`; undefined if `length` is invalid
+ * or reading failed. `sha256`: a new digest.
+ */
 export const imageRecord = (blocks: Blocks, length: number, sha256: Digest): ImageRecord | undefined => {
   if (!Number.isSafeInteger(length) || length <= 0 || length > blocks.size) return undefined;
   const sector = new Uint8Array(blocks.sectorSize);

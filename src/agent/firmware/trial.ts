@@ -74,7 +74,9 @@ export class Trial {
     if (!(await this._retried(() => slot.confirm()))) return this._rollBack("notKept");
   }
 
-  /** Tries each minute, ten times at most. True once `change` succeeded, or if the session stopped. */
+  /**
+   * Tries each minute, ten times at most. True once `change` succeeded, or if the session stopped.
+   */
   private async _retried(change: () => boolean): Promise<boolean> {
     for (let tries = 1; this._session.running && !succeeds(change); tries++) {
       if (tries === SLOT_TRIES) return false;

@@ -1,8 +1,8 @@
-// Hides secrets in texts on their way out: lines, errors, attributes, telemetry, answers to RPCs, crash texts.
+// Removes secrets from output: log lines, errors, attributes, telemetry, RPC answers, crash texts.
 //
-// A secret is found as it is, in another case, percent-encoded, escaped as in JSON, in hexadecimal digits and in base64
-// of either alphabet, wherever in its groups it begins. The text is decoded in each of these ways, instead of each
-// secret encoded in all of them: the cost grows with the text, and no form of a secret takes memory.
+// Finds a secret as it is, in another case, percent-encoded, escaped as in JSON, in hexadecimal,
+// and in base64 of both alphabets at any offset. Decodes the text in each of these ways instead of
+// encoding each secret: the cost depends on the text, and no encoded secret takes memory.
 import type { Host, Redactor } from "../../port.js";
 
 /** In place of each word that shows a secret, or of the whole text if it shows one then still. */
@@ -80,8 +80,8 @@ const COMPARED = comparedTable();
 export class SecretRedactor implements Redactor {
   private readonly _host: Pick<Host, "encode">;
   /**
-   * Each behind its length: first the device's own, then the others, the oldest first. Who logs this object
-   * does not show them.
+   * The secrets, each preceded by its length: pinned ones, then the others, oldest first. Private,
+   * so that logging this object does not show them.
    */
   #secrets: Uint8Array = NONE;
   known = 0;
@@ -331,8 +331,8 @@ export class SecretRedactor implements Redactor {
   }
 
   /**
-   * In base64, or in hexadecimal digits, also with a blank or a colon between two bytes. Undefined: not so, and there
-   * are control characters.
+   * True if `bytes` contain a secret in base64 or hexadecimal, also with blanks or colons between
+   * bytes. Undefined if they do not, and contain control characters.
    */
   private _isEncoded(bytes: Uint8Array, since: number, isData: boolean): boolean | undefined {
     const shortest = this._shortest;

@@ -2,7 +2,9 @@
 #pragma once
 #include "mote_tls_connection.h"
 
-/** Connections at once: three to the platform, three about to be closed, one to a firmware server. */
+/**
+ * Connections at once: three to the platform, three about to be closed, one to a firmware server.
+ */
 #define MOTE_TLS_MOST 7
 
 /**

@@ -92,7 +92,12 @@ void mote_tls_sessions_keep(struct mote_tls_connection *connection)
 		forget(one);
 	else
 		one = place();
-	*one = (struct session){.name = name, .port = connection->port, .trust_id = connection->trust_id, .born = connection->born, .used = mote_tls_seconds(), .session = fresh};
+	*one = (struct session){.name = name,
+				.port = connection->port,
+				.trust_id = connection->trust_id,
+				.born = connection->born,
+				.used = mote_tls_seconds(),
+				.session = fresh};
 }
 
 void mote_tls_sessions_drop(const struct mote_tls_connection *connection)

@@ -182,3 +182,56 @@ test("after a restart of the network both polls are sent again and the values ar
   await rig.clock.advance(60_000);
   t.deepEqual(seen, [9]);
 });
+
+test("polls do not overlap while a firmware stream needs the memory", async (t) => {
+  const rig = startRig(t);
+  const { clock, platform } = rig;
+  const agent = rig.agent({
+    connections: 3,
+    firmware: { title: "lamp", version: "1.0.0", allowHttp: true },
+  });
+  agent.attributes.subscribe("interval", () => {});
+  agent.start();
+  await clock.advance(5000);
+  const device = platform.device(NAME);
+  const { name, profileId } = device;
+  const fields = { title: "lamp", version: "2.0.0", type: "FIRMWARE", profileId, tag: undefined } as const;
+  const update = platform.core.packages.create({ ...fields, url: undefined });
+  platform.core.packages.upload(update, {
+    fileName: "lamp.bin",
+    contentType: "application/octet-stream",
+    bytes: Buffer.alloc(50_000, "an image "),
+    algorithm: "SHA256",
+    checksum: undefined,
+  });
+  let streams = 0;
+  let open = 0;
+  let overlaps = 0;
+  platform.fault = (request) => {
+    if (POLL.test(request.path) && open++ > 0 && streams > 0) overlaps++;
+    if (!request.path.includes("/firmware?")) return undefined;
+    streams++;
+    // The image comes in three minutes.
+    return {
+      answer: (bytes) => {
+        const part = Math.ceil(bytes.length / 60);
+        const next = (from: number) => {
+          if (request.peer.closed) return;
+          request.peer.send(bytes.subarray(from, from + part));
+          if (from + part < bytes.length) clock.timer(3000, () => next(from + part));
+          else streams--;
+        };
+        next(0);
+      },
+    };
+  };
+  platform.onAnswer = ({ path }) => {
+    if (POLL.test(path)) open--;
+  };
+  open = 1;
+  platform.core.updateDevice(device, { name, profileId, firmwareId: update.id });
+  await clock.runUntil(() => streams > 0);
+  await clock.advance(150_000);
+  t.is(streams, 1);
+  t.is(overlaps, 0);
+});

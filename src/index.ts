@@ -32,6 +32,7 @@ export type {
   SocketEvent,
   Store,
 } from "./port.js";
+export { readStored, writeStored } from "./store.js";
 export { VERSION } from "./version.js";
-export type { Json, JsonObject } from "./wire/text/json.js";
+export { isObject, type Json, type JsonObject, parseJson } from "./wire/text/json.js";
 export { HIDDEN, LineCleaner, SecretRedactor } from "./wire/text/redactor.js";

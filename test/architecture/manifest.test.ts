@@ -30,7 +30,7 @@ test("every module of the root manifest is there and is preloaded, and nothing e
 /** Modules that a project adds to the core's: the report client shares nothing with it, the others import it. */
 const OPTIONAL = [
   { name: "report", folder: "src/report", imports: [], names: report },
-  { name: "diagnostics", folder: "extras/diagnostics", imports: [], names: diagnostics },
+  { name: "diagnostics", folder: "extras/diagnostics", imports: ["mote"], names: diagnostics },
   { name: "strategies", folder: "extras/strategies", imports: ["mote"], names: strategies },
   { name: "log", folder: "extras/log", imports: ["mote"], names: log },
 ];

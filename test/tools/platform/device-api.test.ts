@@ -71,13 +71,6 @@ test("several open polls all get the same RPC", (t) => {
   );
 });
 
-test("open poll, persistent one-way: DELIVERED and done", (t) => {
-  const rig = createRig();
-  rig.call("GET", "rpc?timeout=1000");
-  t.is(persistent(rig, true).status, "DELIVERED");
-  t.is(rig.device.rpc.pending, 0);
-});
-
 test("open poll, persistent two-way: DELIVERED, then SUCCESSFUL with the answer", (t) => {
   const rig = createRig();
   rig.call("GET", "rpc?timeout=1000");
@@ -115,13 +108,40 @@ test("after a delivery there is no zombie: the next one-way RPC is queued", (t) 
   t.is(next(rig), '{"id":1,"method":"b","params":{}}');
 });
 
-test("zombie of a timed-out poll, one-way: lost, and the caller learns that it went out", (t) => {
-  const rig = createRig();
-  gone(rig);
-  const { results } = rig.send("reboot", { oneWay: true });
-  t.deepEqual(results, SENT);
-  t.is(next(rig), "");
-});
+/** `open`: the poll is open; `timed out`, `cut` and `hung up`: it left a session behind (a zombie). */
+const POLLS: Readonly<Record<string, (rig: Rig) => void>> = {
+  open: (rig) => void rig.call("GET", "rpc?timeout=1000"),
+  "timed out": gone,
+  cut: registered,
+  "hung up": (rig) => rig.call("GET", "rpc?timeout=20000").hangUp(),
+};
+
+// Poll, RPC, its record or result, and what the next poll gets.
+for (const [poll, rpc, outcome, then] of [
+  ["open", "persistent one-way", "DELIVERED", ""],
+  ["timed out", "one-way", "sent", ""],
+  ["timed out", "two-way", "", '{"id":0,"method":"m","params":1}'],
+  ["timed out", "persistent one-way", "QUEUED", '{"id":0,"method":"m","params":1}'],
+  ["timed out", "persistent two-way", "QUEUED", '{"id":0,"method":"m","params":1}'],
+  ["cut", "one-way", "sent", ""],
+  ["cut", "persistent one-way", "DELIVERED", ""],
+  ["cut", "persistent two-way", "DELIVERED", '{"id":0,"method":"m","params":1}'],
+  ["hung up", "persistent one-way", "DELIVERED", ""],
+] as const) {
+  test(`poll ${poll}, RPC ${rpc}: ${outcome || "pending"}, ${then ? "the next poll gets it" : "no other poll gets it"}`, (t) => {
+    const rig = createRig();
+    POLLS[poll]?.(rig);
+    const oneWay = rpc.endsWith("one-way");
+    const sent = rpc.startsWith("persistent")
+      ? persistent(rig, oneWay).status
+      : rig
+          .send("m", { oneWay, params: "1" })
+          .results.map(({ kind }) => kind)
+          .join();
+    t.is(sent, outcome);
+    t.is(next(rig), then);
+  });
+}
 
 test("one lost RPC uses the zombie up: the one after it is queued", (t) => {
   const rig = createRig();
@@ -129,53 +149,6 @@ test("one lost RPC uses the zombie up: the one after it is queued", (t) => {
   rig.send("lost", { oneWay: true });
   rig.send("kept", { oneWay: true });
   t.is(next(rig), '{"id":1,"method":"kept","params":{}}');
-});
-
-test("zombie of a timed-out poll, two-way: the next poll gets it", (t) => {
-  const rig = createRig();
-  gone(rig);
-  rig.send("read");
-  t.is(next(rig), '{"id":0,"method":"read","params":{}}');
-});
-
-test("zombie of a timed-out poll, persistent: QUEUED, and the next poll gets it", (t) => {
-  for (const oneWay of [true, false]) {
-    const rig = createRig();
-    gone(rig);
-    const rpc = persistent(rig, oneWay);
-    t.is(rpc.status, "QUEUED");
-    t.is(next(rig), '{"id":0,"method":"m","params":1}');
-    t.is(rpc.status, "DELIVERED");
-  }
-});
-
-test("zombie of a poll the server cut, one-way: lost", (t) => {
-  const rig = createRig();
-  registered(rig);
-  t.deepEqual(rig.send("reboot", { oneWay: true }).results, SENT);
-  t.is(next(rig), "");
-});
-
-test("zombie of a poll the server cut, persistent one-way: lost, and recorded as DELIVERED", (t) => {
-  const rig = createRig();
-  registered(rig);
-  t.is(persistent(rig, true).status, "DELIVERED");
-  t.is(next(rig), "");
-});
-
-test("zombie of a poll the server cut, persistent two-way: DELIVERED, and the next poll gets it", (t) => {
-  const rig = createRig();
-  registered(rig);
-  const rpc = persistent(rig, false);
-  t.is(rpc.status, "DELIVERED");
-  t.is(next(rig), '{"id":0,"method":"m","params":1}');
-});
-
-test("a device that hung up leaves the same zombie as a poll that was cut", (t) => {
-  const rig = createRig();
-  rig.call("GET", "rpc?timeout=20000").hangUp();
-  t.is(persistent(rig, true).status, "DELIVERED");
-  t.is(next(rig), "");
 });
 
 test("once its own time is over, a zombie is no longer registered", (t) => {

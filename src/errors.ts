@@ -32,6 +32,7 @@ export class MoteError extends Error {
   override get name(): string {
     return "MoteError";
   }
+  /** What went wrong, for programs; the message is for people. */
   readonly code: ErrorCode;
 
   constructor(code: ErrorCode, message: string) {

@@ -66,6 +66,7 @@ export interface AgentEvents {
   error: { code: string };
 }
 
+/** Name of an event for `Agent.on`. */
 export type AgentEvent = keyof AgentEvents;
 const NAMES: { readonly [E in AgentEvent]: true } = {
   provisioned: true,

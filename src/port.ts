@@ -60,7 +60,9 @@ export interface Store {
  * `sectorSize`; 0 if there is no storage.
  */
 export interface Blocks {
+  /** Total size in bytes; 0: no storage. */
   readonly size: number;
+  /** Size of the unit that is erased at once, in bytes. */
   readonly sectorSize: number;
   /** Fills `into` from `at`. False if reading failed. */
   read(at: number, into: Uint8Array): boolean;
@@ -93,6 +95,7 @@ export interface Slot extends Blocks {
 
 /** A digest in progress. */
 export interface Digest {
+  /** Adds bytes. */
   write(bytes: Uint8Array): void;
   /** Returns the digest. The object must not be used afterwards. */
   close(): Uint8Array;
@@ -153,10 +156,13 @@ export interface LastRun {
 
 /** The interface between the agent and the machine. */
 export interface Host {
+  /** Time and timers. */
   readonly clock: Clock;
+  /** Small values of the agent. */
   readonly store: Store;
   /** Storage of the durable queue. */
   readonly blocks: Blocks;
+  /** The firmware slot that is not running. `size` 0: no updates. */
   readonly slot: Slot;
   /**
    * Opens a connection. With `secure`, the certificate is verified for `name`. `reason` comes with

@@ -24,9 +24,13 @@ import { TelemetryApi } from "./telemetry/api.js";
  * `stop()`.
  */
 export class Agent {
+  /** Records points and delivers them (POST /api/v1/{token}/telemetry). */
   readonly telemetry: TelemetryApi;
+  /** Client and shared attributes (/api/v1/{token}/attributes). */
   readonly attributes: AttributesApi;
+  /** Server-side and client-side RPC (/api/v1/{token}/rpc). */
   readonly rpc: RpcApi;
+  /** Firmware updates; needs the option `firmware`. */
   readonly firmware: FirmwareApi;
   /** Counters since this agent was created. */
   readonly counters: Counters;

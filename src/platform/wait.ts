@@ -5,8 +5,11 @@ import { MoteError } from "../errors.js";
  * `AbortSignal`.
  */
 export interface AbortSignalLike {
+  /** True once aborted. */
   readonly aborted: boolean;
+  /** Calls `listener` when aborted. */
   addEventListener(type: "abort", listener: () => void): void;
+  /** Undoes `addEventListener`. */
   removeEventListener(type: "abort", listener: () => void): void;
 }
 

@@ -8,8 +8,11 @@ import type { Attributes } from "./attributes.js";
  */
 export type Subscriber<T = unknown> = (value: T | undefined) => void;
 
+/** Options of `attributes.read`. Without keys of either kind, all attributes are read. */
 export interface ReadOptions extends WaitOptions {
+  /** Keys of client attributes; a key must not contain a comma. */
   readonly clientKeys?: readonly string[] | undefined;
+  /** Keys of shared attributes; a key must not contain a comma. */
   readonly sharedKeys?: readonly string[] | undefined;
 }
 

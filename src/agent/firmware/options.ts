@@ -5,7 +5,9 @@ import { compareVersions } from "./admission.js";
 
 /** An update that the platform assigned. */
 export interface FirmwareUpdate {
+  /** Title of the package, as on the platform. */
   readonly title: string;
+  /** Version of the package, as on the platform. */
   readonly version: string;
   /** Size in bytes. */
   readonly size: number;

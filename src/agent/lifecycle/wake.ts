@@ -65,8 +65,9 @@ export interface Wake {
   readonly connected: boolean;
   /** Nothing was left to do: all delivered, attributes read, no RPC or update pending. */
   readonly idle: boolean;
-  /** Points delivered in this wake, and points waiting. */
+  /** Number of points delivered in this wake. */
   readonly delivered: number;
+  /** Number of points still waiting for delivery. */
   readonly waiting: number;
   /**
    * Points that are lost uncounted at the sleep because neither flash nor store works. Usually 0.

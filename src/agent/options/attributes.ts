@@ -1,5 +1,6 @@
 // Options of attributes.
 
+/** Limits of attributes. */
 export interface AttributeOptions {
   /**
    * Maximum size of an attribute answer in bytes; larger groups of keys are split. Default 8,192;

@@ -14,6 +14,7 @@ import { checkRules, type Rules, withDefaults } from "./rules.js";
 import type { CycleOptions, CycleSettings } from "./sleep-cycle.js";
 import { TELEMETRY, type TelemetryOptions } from "./telemetry.js";
 
+/** Options of an agent. The constructor throws `BAD_OPTIONS` with all mistakes at once. */
 export interface AgentOptions {
   /**
    * URL of the platform, `http://` or `https://`, with optional port and path; `/api/v1/...` is
@@ -44,8 +45,11 @@ export interface AgentOptions {
    * accepted.
    */
   firmware?: FirmwareOptions | undefined;
+  /** Batches, memory and the durable queue of telemetry. */
   telemetry?: TelemetryOptions | undefined;
+  /** Limits of attributes. */
   attributes?: AttributeOptions | undefined;
+  /** Limits of RPC. */
   rpc?: RpcOptions | undefined;
   /** Options of a device that sleeps between samples, see `runOnce`. */
   cycle?: CycleOptions | undefined;

@@ -1,6 +1,7 @@
 // Options of provisioning.
 import { isText, type Judge } from "./rules.js";
 
+/** How a device without a token obtains one (POST /api/v1/provision). */
 export interface ProvisioningOptions {
   /** Provisioning key of the device profile (POST /api/v1/provision). */
   key: string;

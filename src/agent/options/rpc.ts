@@ -1,5 +1,6 @@
 // Options of RPC.
 
+/** Limits of server-side and client-side RPC. */
 export interface RpcOptions {
   /**
    * Maximum size of a server-side RPC in bytes; larger ones are answered `PARAMS_TOO_LARGE`.

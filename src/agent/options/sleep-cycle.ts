@@ -1,5 +1,6 @@
 // Options of a device that sleeps between samples.
 
+/** Timing of a device that sleeps between samples. */
 export interface CycleOptions {
   /** Interval between two wakes in ms. Default 60,000; 1,000 to 86,400,000. */
   everyMs?: number | undefined;

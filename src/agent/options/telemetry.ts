@@ -1,6 +1,7 @@
 // Options of telemetry.
 import { withDefaults } from "./rules.js";
 
+/** Batches, memory and the durable queue of telemetry. */
 export interface TelemetryOptions {
   /**
    * Origin of the points' time stamps: `device` (default) or `platform`.

@@ -15,6 +15,7 @@ import type { Json } from "../../wire/text/json.js";
  */
 export type RpcHandler<P = unknown> = (params: P) => unknown;
 
+/** Options of `rpc.handle`. */
 export interface HandleOptions {
   /**
    * Whether a restart must never run the handler again. Default true.

@@ -12,11 +12,11 @@ const AT_A_TIME = 8;
 const PROFILE_READS = 4;
 
 export interface Undone {
-  /** Devices that have what they had before. */
+  /** Number of devices that have their previous firmware again. */
   readonly devices: number;
   /** Of those: how many run the image that was taken back, and have nothing else assigned now. */
   readonly stay: readonly string[];
-  /** Given something else since: left as they are. */
+  /** Devices left alone, because their firmware was changed since. */
   readonly changed: readonly string[];
   /** Not given back, and why. The profile is named `profile NAME`. */
   readonly failed: readonly DeviceEnd[];

@@ -34,7 +34,7 @@ export async function rollOut(
 ): Promise<void> {
   const names = flags.stages.map(({ text }, at) => `stage ${at + 1} (${text})`);
   steps.plan(...names);
-  steps.remark = "what is assigned stays so; the same command goes on, with --undo it takes all back";
+  steps.remark = "assignments stay (continue: same command; revert: --undo)";
   const rollout = await Rollout.open(operator, {
     ...{ target, profile, stages: flags.stages, stopAt: flags.stopAt, soakMs: flags.soak },
     ...{ timeoutMs: flags.timeout, leaveOffline: flags.leaveOffline === true },
@@ -120,10 +120,10 @@ function conclude(outcome: Outcome, target: Target, flags: StageFlags): void {
   const why =
     outcome.end === "failed"
       ? `stopped in stage ${stage} of ${flags.stages.length}: ${who}`
-      : `stage ${stage} of ${flags.stages.length} is not over in time: ${who}`;
+      : `stage ${stage} of ${flags.stages.length} did not finish before --timeout: ${who}`;
   throw new ExitError(
     UNANSWERED,
-    `${why}; ${have}, no more get it (the same command goes on, with --undo it takes all back)`,
+    `${why}; ${have}, the others do not get it (continue: same command; revert: --undo)`,
   );
 }
 
@@ -147,9 +147,9 @@ export async function takeBack(
   const undone = await steps.run(`taking ${image} back`, () => undo(operator, profile, target, members));
   const { devices, stay, changed, failed } = undone;
   if (flags.json) outJson(undone);
-  note(`${counted(devices)} ${devices === 1 ? "has what it" : "have what they"} had before.`);
-  if (stay.length > 0) note(`Nothing was assigned before, so these go on running ${image}: ${some(stay)}.`);
-  if (changed.length > 0) note(`Given something else since, and left as they are: ${some(changed)}.`);
+  note(`Previous firmware assigned again to ${counted(devices)}.`);
+  if (stay.length > 0) note(`No previous firmware, still running ${image}: ${some(stay)}.`);
+  if (changed.length > 0) note(`Skipped, firmware changed since: ${some(changed)}.`);
   if (failed.length > 0)
     throw new ExitError(
       FAILED,

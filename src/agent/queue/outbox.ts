@@ -235,7 +235,8 @@ export class Outbox {
     const { full, refused, unreadable } = state;
     this._reportedDrops = { full: full - lost.full, refused, unreadable: unreadable - lost.unreadable };
     const missing = lost.full + lost.unreadable;
-    if (missing > 0)
+    // If flash fails, each start finds the same again, and the writer logs the failure.
+    if (missing > 0 && !log.failed)
       host.log(
         "error",
         `the durable queue is damaged, outdated or missing: at most ${missing} points are lost`,

@@ -208,7 +208,7 @@ export class AttributePolls {
     return true;
   }
 
-  /** Reads the values once an open poll is registered. A poll that is sent later reads by itself. */
+  /** Reads the values once an open poll is registered. A poll sent later reads by itself. */
   private _readAgain(): void {
     const since = this._covering?.since;
     if (since === undefined) return;

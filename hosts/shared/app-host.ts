@@ -43,9 +43,13 @@ export const appHostOf = (host: Host, settings: AppHost["settings"], health: App
 };
 
 const appStore = ({ store, log }: Host): Store => {
+  let isLogged = false;
   const isAllowed = (key: string): boolean => {
     const isAgents = isAgentKey(key);
-    if (isAgents) log("warn", `store: "${key}" belongs to the agent; the application must use another key`);
+    // Once, because an application may ask in a loop.
+    if (isAgents && !isLogged)
+      log("warn", `store: "${key}" belongs to the agent; the application must use another key`);
+    isLogged ||= isAgents;
     return !isAgents;
   };
   return {

@@ -207,12 +207,14 @@ test.serial(
 
 // A program that prints the token which its device got by provisioning, in real worker processes against a local platform.
 
-/** Prints the token in each form as soon as it is kept, then crashes with it. */
-const PRINTS = `
+/** Reads the token's file, prints the token in each form, then crashes with it. */
+const printsTokenOf = (stateDir: string): string => `
+  const { existsSync, readFileSync } = process.getBuiltinModule("node:fs");
+  const file = ${JSON.stringify(join(stateDir, "store", "token.bin"))};
   const look = setInterval(() => {
-    const kept = host.store.get("token");
-    if (!kept) return;
+    if (!existsSync(file)) return;
     clearInterval(look);
+    const kept = readFileSync(file);
     const { token } = JSON.parse(new TextDecoder().decode(kept.subarray(1)));
     const bytes = Buffer.from(token);
     console.log("plain", token);
@@ -240,7 +242,7 @@ test("mote run shows a provisioned token in no form, nor what a program names a 
   const stateDir = temporaryState(t);
   const { token: _, ...config } = configFor(stateDir);
   const provisioning = { key: provisionKey!, secret: provisionSecret!, deviceName: "lamp" };
-  const { eventLog, stop } = session(t, stateDir, image("1", PRINTS), {
+  const { eventLog, stop } = session(t, stateDir, image("1", printsTokenOf(stateDir)), {
     config: { ...config, url: platform.url, provisioning },
     worker: WORKER,
   });

@@ -239,6 +239,14 @@ export class FlashLog implements Records {
     if (this.failed) this.dirty = true;
   }
 
+  /**
+   * A point got the time stamp `ts`. The next header contains it, because the point may be delivered
+   * from memory, and another one with the same time stamp would overwrite it on the platform.
+   */
+  stamped(ts: number): void {
+    this.state.lastStamp = ts;
+  }
+
   /** The witness contains all drops now. */
   dropsSaved(): void {
     this.unsavedDrops = 0;

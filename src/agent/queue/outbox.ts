@@ -8,7 +8,7 @@ import { BEFORE_BYTES, FRAME_BYTES } from "../../wire/telemetry.js";
 import type { Timestamp } from "../../wire/timestamp.js";
 import { type TelemetryOptions, type TelemetrySettings, telemetrySettings } from "../options/telemetry.js";
 import type { Time } from "../time/time.js";
-import { GIVEN } from "../time/time.js";
+import { GIVEN, STAMPED } from "../time/time.js";
 import { FlashLog } from "./flash-log.js";
 import { FlashWriter, STAGE_BYTES } from "./flash-writer.js";
 import { DONE, dropsOf, POINT_HEAD, REFUSED, whole } from "./record.js";
@@ -149,6 +149,7 @@ export class Outbox {
       const time = this._time;
       time.next();
       ring.put(at, time.kind, time.epoch, time.time, text, length);
+      if (time.kind === STAMPED) this._log?.stamped(time.time);
     } else ring.put(at, GIVEN, 0, ts, text, length);
     this._writer?.added(at, at + whole(length));
     this._reportDrops();

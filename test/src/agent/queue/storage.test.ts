@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from "ava";
 import { FakeFlash } from "../../../fakes/flash.js";
 import { FakeStore } from "../../../fakes/host.js";
 import { Device } from "./device.js";
-import { rig, textOf, waitingNumbers } from "./rig.js";
+import { rig, textOf, waitingNumbers, waitingStamps } from "./rig.js";
 
 const full = (what: string) => what !== "read";
 
@@ -329,6 +329,21 @@ test("counts points that only flash knows of if it cannot be read at the start, 
   t.true((await device.lost()) <= 0);
   t.true(device.dropped.moteDroppedUnreadable! >= 132, "all that were recorded before");
   t.deepEqual(device.blocks.violations, []);
+});
+
+test("no time stamp comes twice after points were delivered from memory, because flash failed", (t) => {
+  const wall = Date.UTC(2026, 0, 1);
+  const blocks = new FakeFlash(4 * 4096, 4096);
+  const { outbox } = rig(blocks, {}, undefined, wall);
+  outbox.append(textOf(0), undefined);
+  blocks.fails = full;
+  for (const n of [1, 2, 3]) outbox.append(textOf(n), undefined);
+  outbox.confirm(4);
+  blocks.fails = undefined;
+  t.is(outbox.close(true), 0);
+  const next = rig(new FakeFlash(4 * 4096, 4096, blocks.bytes), {}, undefined, wall);
+  next.outbox.append(textOf(4), undefined);
+  t.deepEqual(waitingStamps(next), [wall + 4]);
 });
 
 test("gives up a sector that can't be read for a minute: its points are counted, the others delivered", async (t) => {

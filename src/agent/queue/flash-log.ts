@@ -62,6 +62,13 @@ interface Place {
   number: number;
 }
 
+/** The newest sector: its index, whether its header was found, and whether its records were read. */
+interface Scan {
+  readonly index: number;
+  readonly isFound: boolean;
+  readonly isRead: boolean;
+}
+
 const moveTo = (place: Place, sequence: number, at: number, number: number): void => {
   place.sequence = sequence;
   place.at = at;
@@ -132,7 +139,7 @@ export class FlashLog implements Records {
   /** A sector could not be read at the start. Nothing is written before it was tried again. */
   private _isUnread = false;
   /** Number of the newest sector that was read at the start, 0: none, and the drops known then. */
-  private _atStart = { newest: 0, full: 0, refused: 0, unreadable: 0 };
+  private _atStart = { isFound: false, newest: 0, full: 0, refused: 0, unreadable: 0 };
 
   /**
    * Opens the queue and counts the points that `witness` knows of and flash does not have. They
@@ -141,8 +148,14 @@ export class FlashLog implements Records {
   static open(blocks: Blocks, dropOldest: boolean, witness: Witness): FlashLog | undefined {
     const fits = blocks.sectorSize >= MIN_SECTOR && blocks.sectorSize % 4 === 0;
     if (!fits || blocks.size < 2 * blocks.sectorSize) return undefined;
-    const log = new FlashLog(blocks, dropOldest);
-    log._recover(witness);
+    let log = new FlashLog(blocks, dropOldest);
+    let scan = log._scan();
+    // A disturbance at the start usually ends at once.
+    for (let tries = 1; log._isUnread && tries < READ_TRIES; tries++) {
+      log = new FlashLog(blocks, dropOldest);
+      scan = log._scan();
+    }
+    log._recover(witness, scan);
     return log;
   }
 
@@ -580,9 +593,8 @@ export class FlashLog implements Records {
 
   // Recovery at the start.
 
-  private _recover(witness: Witness): void {
+  private _recover(witness: Witness, { index, isFound, isRead }: Scan): void {
     const { state, words } = this;
-    const { index, isFound, isRead } = this._scan();
     const newest = isRead ? state.sequence : 0;
     // The next header must contain points and drops that flash does not know of.
     const hasMissing = witness.addTo(state, isRead ? generationOf(words, newest) : 0, isRead);
@@ -590,7 +602,7 @@ export class FlashLog implements Records {
     if (this.dirty || this._isUnread) this._tail = this._size;
     this.generation = witness.generation;
     const { full, refused, unreadable } = state;
-    this._atStart = { newest, full, refused, unreadable };
+    this._atStart = { isFound, newest, full, refused, unreadable };
     if (!isRead && !isFound) {
       this._anchor(state.sequence, index);
       this._first = state.confirmed;
@@ -602,13 +614,14 @@ export class FlashLog implements Records {
     this.lost.unreadable += witness.lost + state.unreadable - unreadable;
   }
 
-  /** Reads the state of the newest sector and its records. `index`: of that sector. */
-  private _scan(): { index: number; isFound: boolean; isRead: boolean } {
+  /** Reads the state of the newest sector and its records. */
+  private _scan(): Scan {
     const { state } = this;
     const index = this._findNewest();
     const isFound = state.sequence > 0;
     this._anchor(state.sequence, index);
     if (isFound && this._readHeader(index * this._size)) readHeader(this._header, state);
+    else if (isFound) this._isUnread = true;
     this._first = state.next;
     let isRead = isFound && this._load(state.sequence);
     if (isRead) this._replay();
@@ -637,29 +650,33 @@ export class FlashLog implements Records {
     if (found.sequence === 0 && again._isUnread) return false;
     this._isUnread = false;
     if (found.sequence <= start.newest) return true;
+    // Known points keep their numbers, so those on flash can still be read.
+    const isCovered = start.isFound && found.next <= state.next;
     const drops = dropsOf(state);
     const next = Math.max(state.next, found.next);
     this._outboxOffset -= next - state.next;
     state.next = next;
     applyStatus(state, DONE, found.confirmed);
-    applyStatus(state, UNREADABLE, next);
+    if (!isCovered) applyStatus(state, UNREADABLE, next);
     state.full += Math.max(0, found.full - start.full);
     state.refused += Math.max(0, found.refused - start.refused);
     state.unreadable += Math.max(0, found.unreadable - start.unreadable);
     if (found.epoch > state.epoch) Object.assign(state, { epoch: found.epoch, tick: found.tick });
     state.lastStamp = Math.max(state.lastStamp, found.lastStamp);
     state.sequence = Math.max(state.sequence, found.sequence);
-    this._anchor(
-      state.sequence,
-      (again._at(found.sequence) / this._size + state.sequence - found.sequence) % this._count,
-    );
+    const index = again._at(found.sequence) / this._size + state.sequence - found.sequence;
+    this._anchor(state.sequence, index % this._count);
+    this._loaded = 0;
     this._followed = -1;
     this._freeBehind = -1;
-    this._headless = -1;
-    this._headToEnd();
-    this._cursorToHead();
+    this._headless = isCovered ? again._headless : -1;
+    this._headlessFirst = again._headlessFirst;
     this.dirty = true;
     this.unsavedDrops += dropsOf(state) - drops;
+    if (isCovered && found.sequence === state.sequence) this._first = again._first;
+    if (isCovered) this._findHead();
+    else this._headToEnd();
+    this._cursorToHead();
     return true;
   }
 

@@ -88,8 +88,9 @@ export class FlashWriter {
     this._retryTimer?.();
     this._witnessTimer?.();
     this._retryTimer = this._witnessTimer = undefined;
-    const { failed, dirty } = this._log;
-    if ((!isLast && !failed && !dirty) || this._keep(this.atRisk, isLast)) return 0;
+    const { failed, dirty, unsavedDrops } = this._log;
+    const isSaved = !failed && !dirty && unsavedDrops === 0;
+    if ((!isLast && isSaved) || this._keep(this.atRisk, isLast)) return 0;
     return this.atRisk + this._log.unsavedDrops;
   }
 

@@ -331,6 +331,21 @@ test("counts points that only flash knows of if it cannot be read at the start, 
   t.deepEqual(device.blocks.violations, []);
 });
 
+test("points refused by a full queue are counted over each sleep", (t) => {
+  let blocks = new FakeFlash(3 * 512, 512);
+  const store = new FakeStore();
+  let full = 0;
+  for (let wake = 0; wake < 3; wake++) {
+    blocks = new FakeFlash(blocks.size, 512, blocks.bytes);
+    const { outbox } = rig(blocks, { drop: "newest" }, store);
+    t.is(outbox.dropped.full, full);
+    for (let n = 0; n < 60; n++) outbox.append(textOf(n), undefined);
+    t.true(outbox.dropped.full > full);
+    full = outbox.dropped.full;
+    t.is(outbox.close(), 0);
+  }
+});
+
 test("no time stamp comes twice after points were delivered from memory, because flash failed", (t) => {
   const wall = Date.UTC(2026, 0, 1);
   const blocks = new FakeFlash(4 * 4096, 4096);
@@ -428,6 +443,7 @@ test("counts or delivers every point when any three reads of a start fail", (t) 
     const { drops } = made.outbox;
     t.true(confirmed + delivered + drops >= 30, `read ${failing}: ${delivered} and ${drops}`);
     t.true(drops <= 30 + 16, `${drops}`);
+    t.true(delivered >= 10, `read ${failing}: ${delivered} points of 20, of two sectors or more`);
   }
 });
 

@@ -121,6 +121,10 @@ export class Connection implements ChannelListener {
     } else if (job) this._finish(lost("the network was gone"));
   }
 
+  get isOpen(): boolean {
+    return !this._closed;
+  }
+
   /** Closes for good: active, queued and later requests end as `lost`. */
   close(): void {
     if (this._closed) return;

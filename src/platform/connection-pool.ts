@@ -67,7 +67,8 @@ export class ConnectionPool {
 
   /** A second attribute poll may open. A firmware stream leaves no memory for it. */
   get overlapsAttributePolls(): boolean {
-    return this.pollsAttributes && !this._connections[this._indexOf("firmware")];
+    const isStreaming = this._connections[this._indexOf("firmware")] || this._connections[EXTERNAL]?.isOpen;
+    return this.pollsAttributes && !isStreaming;
   }
 
   /** A firmware image streams on its own connection. Otherwise it is requested in parts. */

@@ -178,6 +178,8 @@ export class AttributeLoop implements Job {
     this.readSoon(polls ? READ_ANYWAY_MS : READ_EVERY_MS);
     if (!trusted) return this.readSoon();
     this._polls.covered(this._lastReadAt);
+    const { skippedMs } = this._reader;
+    if (skippedMs !== undefined) this.readSoon(skippedMs);
     this._firstReadDone = true;
     const changed = this._values.update(this._keys, trusted.values);
     const missing = this._values.missing(

@@ -164,8 +164,9 @@ export class AttributePolls {
       this._open.forEach((other) => {
         other.outdated = true;
       });
-    // One idle connection is enough; the other poll has its own.
-    if (this._open.some(({ outdated }) => !outdated)) poll.channel.hangUp();
+    // One idle connection is enough, and the next poll takes the first channel if that is free.
+    const isSecond = poll.channel === this._channels[1];
+    if (isSecond || this._open.some(({ outdated }) => !outdated)) poll.channel.hangUp();
     this._loop.wake();
   }
 

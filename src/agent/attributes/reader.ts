@@ -155,6 +155,16 @@ export class AttributeReader {
     host.log("error", `a shared attribute is larger than ${this._limit} bytes and is ignored`);
   }
 
+  /** ms until a skipped key may be requested again; undefined if none is skipped. */
+  get skippedMs(): number | undefined {
+    const now = this._session.host.clock.now();
+    let least: number | undefined;
+    this._skipped.forEach((until) => {
+      if (until > now && (least === undefined || until - now < least)) least = until - now;
+    });
+    return least;
+  }
+
   private _skips(key: string): boolean {
     return this._session.host.clock.now() < (this._skipped.get(key) ?? 0);
   }

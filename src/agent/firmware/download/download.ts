@@ -240,7 +240,7 @@ export class Download {
   }
 
   private _stop(): Progress {
-    this._transfer = undefined;
+    this.drop();
     return "ended";
   }
 

@@ -289,6 +289,12 @@ export class FlashLog implements Records {
    */
   rewind(limit: number, isPatient: boolean): boolean {
     const { state, _cursor: cursor, _behind: behind } = this;
+    // Without the newest sector, the positions of the points are unknown.
+    if (this._isUnread && !this._readAgain() && state.confirmed < limit) {
+      if (!isPatient) this._drop(UNREADABLE, limit, state.sequence, this._tail);
+      this._cursorToHead();
+      return !isPatient;
+    }
     this._cursorToHead();
     while (state.confirmed < limit) {
       if (cursor.number > state.confirmed) moveTo(behind, cursor.sequence, cursor.at, cursor.number);
@@ -645,13 +651,15 @@ export class FlashLog implements Records {
   private _readAgain(): boolean {
     const { state, _atStart: start } = this;
     const again = new FlashLog(this._blocks, this._dropOldest);
-    again._scan();
+    const { isRead } = again._scan();
     const found = again.state;
     if (found.sequence === 0 && again._isUnread) return false;
     this._isUnread = false;
     if (found.sequence <= start.newest) return true;
-    // Known points keep their numbers, so those on flash can still be read.
-    const isCovered = start.isFound && found.next <= state.next;
+    // Points that the witness covers keep their numbers, so those on flash can still be read.
+    const generation = isRead ? generationOf(again.words, found.sequence) : 0;
+    const isSame = start.isFound || (generation !== 0 && generation === this.generation);
+    const isCovered = isSame && found.next <= state.next;
     const drops = dropsOf(state);
     const next = Math.max(state.next, found.next);
     this._outboxOffset -= next - state.next;

@@ -346,6 +346,27 @@ test("points refused by a full queue are counted over each sleep", (t) => {
   }
 });
 
+test("delivers what waits in flash that can be read again within a minute of the start, whatever its first sector", async (t) => {
+  for (const points of [10, 20, 30, 40, 50, 60]) {
+    const device = new Device(4);
+    device.up = true;
+    device.start({ telemetry: { batchAgeMs: 100 } });
+    await device.record(points * 250);
+    device.up = false;
+    await device.record(5000);
+    await device.stop();
+    device.blocks.fails = () => true;
+    device.up = true;
+    device.start();
+    await device.record(20_000);
+    device.blocks.fails = undefined;
+    await device.record(30_000);
+    await device.stop();
+    t.is(await device.lost(), 0, `${points}`);
+    t.deepEqual(device.dropped, {}, `${points}`);
+  }
+});
+
 test("no time stamp comes twice after points were delivered from memory, because flash failed", (t) => {
   const wall = Date.UTC(2026, 0, 1);
   const blocks = new FakeFlash(4 * 4096, 4096);

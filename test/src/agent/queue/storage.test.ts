@@ -352,11 +352,11 @@ test("delivers what waits in flash that can be read again within a minute of the
     device.up = true;
     device.start({ telemetry: { batchAgeMs: 100 } });
     await device.record(points * 250);
-    device.up = false;
-    await device.record(5000);
+    device.status = 503;
+    await device.record(3000);
     await device.stop();
     device.blocks.fails = () => true;
-    device.up = true;
+    device.status = 200;
     device.start();
     await device.record(20_000);
     device.blocks.fails = undefined;

@@ -155,8 +155,10 @@ test.serial(
     const app = image(
       rig,
       "1.0.0",
-      `const say = () => {
-      const token = new TextDecoder().decode(host.store.get("token") ?? new Uint8Array());
+      `const { existsSync, readFileSync } = process.getBuiltinModule("node:fs");
+    const file = ${JSON.stringify(join(rig.stateDir, "run", "store", "token.bin"))};
+    const say = () => {
+      const token = existsSync(file) ? new TextDecoder().decode(readFileSync(file)) : "";
       const { token: bare = "" } = token ? JSON.parse(token.slice(token.indexOf("{"))) : {};
       for (const text of [token, bare, JSON.stringify(process.env), "key ${rig.provisioning.key}", "${rig.provisioning.secret}!",
         encodeURIComponent(bare), "half of it: " + bare.slice(0, 15)])

@@ -41,7 +41,8 @@ export function slotsStay(connections: 1 | 2 | 3): void {
     const few = await still.slots();
     await still.clock.runUntil(() => still.polls >= 1000, 1e9);
     const many = await still.slots();
-    t.true(still.looks >= 500, `${still.looks}`);
+    // Polls overlap, so reads come after a gap and every 5 min only.
+    t.true(still.looks >= 50, `${still.looks}`);
     t.is(many, few);
   });
 

@@ -656,10 +656,12 @@ export class FlashLog implements Records {
     if (found.sequence === 0 && again._isUnread) return false;
     this._isUnread = false;
     if (found.sequence <= start.newest) return true;
-    // Points that the witness covers keep their numbers, so those on flash can still be read.
+    // Points that the witness covers keep their numbers, so those on flash can still be delivered,
+    // unless they need a boot epoch that was not known at the start.
     const generation = isRead ? generationOf(again.words, found.sequence) : 0;
     const isSame = start.isFound || (generation !== 0 && generation === this.generation);
-    const isCovered = isSame && found.next <= state.next;
+    const isTimed = found.epoch === state.epoch && found.tick === state.tick;
+    const isCovered = isSame && isTimed && found.next <= state.next;
     const drops = dropsOf(state);
     const next = Math.max(state.next, found.next);
     this._outboxOffset -= next - state.next;

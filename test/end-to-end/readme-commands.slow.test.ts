@@ -99,7 +99,7 @@ function argumentsOf(line: string): string[] {
   return words
     .map((word) => word.replace(/^'|'$/g, ""))
     .map((word) =>
-      /^(?:image\.bin|new-root\.pem|key\.pem|week\.csv|load\.svg|\.\/(?:state|platform|page)|\.\.\/(?:greenhouse|house|meter))$/.test(
+      /^(?:image\.bin|new-root\.pem|key\.pem|week\.csv|load\.svg|\.\/(?:state|platform|page)|\.\.\/(?:greenhouse|house|meter|porch))$/.test(
         word,
       )
         ? join(home, word.replace("../", ""))

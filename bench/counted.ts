@@ -20,6 +20,8 @@ export class Counted {
   readonly net: FakeNet;
   /** Both ways, whatever it was. */
   bytes = 0;
+  /** Pieces handed to a socket at once. */
+  writes = 0;
   requests = 0;
   /** Those that brought telemetry. */
   uploads = 0;
@@ -45,6 +47,7 @@ export class Counted {
     this.core.createDevice({ name: "station", profileId: this.core.profiles.default.id }, TOKEN);
     this.net.onBytes = ({ length }) => {
       this.bytes += length;
+      this.writes++;
     };
     this.#seen = serve(this.net, (request) => this.#serve(request));
     const attach = this.net.onConnect;

@@ -1,4 +1,4 @@
-// A wake, an RPC, an attribute change, 50 points and an idle hour cost exactly what they cost before.
+// A wake, an RPC, an attribute change, 50 points and an idle hour cost exactly their budget.
 import test from "ava";
 import { measureDesk, type Spent } from "./desk.js";
 

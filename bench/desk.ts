@@ -1,5 +1,6 @@
-// What a battery and a data plan pay for one piece of work, counted on sockets of memory: the same on every run and machine. A packet is what one side
-// handed to its socket at once, or one of the seven that open and end a connection. Acknowledgements on their own are left out.
+// What a battery and a data plan pay for one piece of work, counted on sockets of memory: the same
+// on every run and machine. A packet is what one side handed to its socket at once, or one of the
+// seven that open and end a connection. Acknowledgements on their own are left out.
 import { Agent, type AgentOptions } from "../src/index.js";
 import { FakeFlash } from "../test/fakes/flash.js";
 import { FakeStore, fakeHost } from "../test/fakes/host.js";
@@ -27,11 +28,9 @@ export interface Spent {
 class Desk {
   readonly counted: Counted;
   readonly agent: Agent;
-  #packets = 0;
 
   constructor(asyncCapMs?: number, options: Partial<AgentOptions> = {}) {
     this.counted = new Counted(LATENCY_MS, asyncCapMs);
-    this.#countPackets();
     const { clock, net } = this.counted;
     this.agent = new Agent(fakeHost({ clock, network: net }), {
       baseUrl: BASE_URL,
@@ -41,7 +40,7 @@ class Desk {
     });
   }
 
-  /** Online for so long. After six hours polls last as long as the way allows, and none is due for two minutes. */
+  /** Online for `ms`. After six hours polls have their full length, and none is due for 2 min. */
   async start(ms = SETTLED_MS): Promise<void> {
     this.agent.attributes.subscribe("interval", () => {});
     this.agent.rpc.handle("echo", (params) => params);
@@ -49,19 +48,8 @@ class Desk {
     await this.counted.clock.advance(ms);
   }
 
-  #countPackets(): void {
-    const { net } = this.counted;
-    const { onBytes } = net;
-    net.onBytes = (bytes) => {
-      this.#packets++;
-      onBytes?.(bytes);
-    };
-  }
-
   look(): Spent {
-    const { bytes, requests, handshakes } = this.counted;
-    const packets = this.#packets + HANDSHAKE_PACKETS * handshakes;
-    return { packets, bytes: bytes + PACKET_HEAD * packets, requests };
+    return spentBy(this.counted);
   }
 
   /** Spent by each of some pieces of work, between two polls of 5 min. */
@@ -73,6 +61,11 @@ class Desk {
     return { packets: packets / PIECES, bytes: bytes / PIECES, requests: requests / PIECES };
   }
 }
+
+const spentBy = ({ bytes, requests, writes, handshakes }: Counted): Spent => {
+  const packets = writes + HANDSHAKE_PACKETS * handshakes;
+  return { packets, bytes: bytes + PACKET_HEAD * packets, requests };
+};
 
 const minus = (one: Spent, other: Spent): Spent => ({
   packets: one.packets - other.packets,
@@ -125,25 +118,15 @@ async function fiftyPoints(): Promise<Spent> {
   });
 }
 
-/** A wake of a device that slept: a point, the attributes, a look for RPCs. `first`: after power-on. */
+/** A wake of a device that slept: a point, attributes, a look for RPCs. `first`: after power-on. */
 async function wakes(): Promise<{ first: Spent; steady: Spent }> {
   const counted = new Counted(LATENCY_MS);
-  let packets = 0;
   const { clock, net } = counted;
-  const { onBytes } = net;
-  net.onBytes = (bytes) => {
-    packets++;
-    onBytes?.(bytes);
-  };
-  const look = (): Spent => {
-    const all = packets + HANDSHAKE_PACKETS * counted.handshakes;
-    return { packets: all, bytes: counted.bytes + PACKET_HEAD * all, requests: counted.requests };
-  };
   const [store, blocks] = [new FakeStore(), new FakeFlash(16 * 4096, 4096)];
   let kept: string | undefined;
   let n = 0;
   const wake = async (): Promise<Spent> => {
-    const before = look();
+    const before = spentBy(counted);
     const host = fakeHost({ clock, network: net, store, blocks, seed: ++n });
     const agent = new Agent(host, {
       baseUrl: BASE_URL,
@@ -166,7 +149,7 @@ async function wakes(): Promise<{ first: Spent; steady: Spent }> {
     const { sleepMs, ...reported } = await ended;
     ({ kept } = reported);
     await clock.advance(sleepMs);
-    return minus(look(), before);
+    return minus(spentBy(counted), before);
   };
   const first = await wake();
   for (let i = 0; i < 5; i++) await wake();

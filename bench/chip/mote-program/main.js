@@ -18,8 +18,8 @@ class Program {
     agent.attributes.subscribe("setting", () => {});
     agent.rpc.handle("echo", (params) => params);
     agent.rpc.handle("memory", () => ({
-      free: host.freeMemory(),
-      leastFree: host.leastFreeMemory(),
+      free: host.health.memory().systemFree,
+      leastFree: host.health.memory().systemLeast,
       stackLeft: natives.mote_memory(1),
       engineLeft: natives.mote_memory(2),
     }));

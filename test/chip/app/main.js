@@ -37,8 +37,8 @@ function application(agent, host) {
   });
   const native = nativeFunctions();
   agent.rpc.handle("memory", () => ({
-    free: host.freeMemory(),
-    leastFree: host.leastFreeMemory(),
+    free: host.health.memory().systemFree,
+    leastFree: host.health.memory().systemLeast,
     largest: native.mote_memory(0),
     stackLeft: native.mote_memory(1),
     engineLeft: native.mote_memory(2),

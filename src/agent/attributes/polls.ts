@@ -106,14 +106,15 @@ export class AttributePolls {
     if (!pollsAttributes || this._open.length > 1) return undefined;
     const only = this._open[0];
     if (!only || only.outdated) return 0;
-    if (only.since === undefined || !overlapsAttributePolls) return undefined;
+    // A poll that waits for a back-off would keep the next one from opening when this one ends.
+    if (only.since === undefined || !overlapsAttributePolls || !this._spare?.free) return undefined;
     return Math.max(0, only.since + only.askedMs - OVERLAP_MS - this._session.host.clock.now());
   }
 
   /** Opens a poll if one is due. */
   open(): void {
     if (this.dueMs() !== 0) return;
-    const channel = this._channels.find((one) => !this._open.some((poll) => poll.channel === one));
+    const channel = this._spare;
     if (!channel) return;
     const timing = this._timing;
     const askedMs = this._lost ? timing.afterLoss(this._session.host) : timing.askedMs;
@@ -122,6 +123,12 @@ export class AttributePolls {
     const deadlineMs = timing.deadlineMs - timing.askedMs + askedMs;
     // The back-off of the poll may still run while the uplink is free.
     void channel.ready().then(() => this._open.includes(poll) && this._send(poll, deadlineMs));
+  }
+
+  /** A channel without a poll. */
+  private get _spare(): RequestChannel | undefined {
+    const spares = this._channels.filter((one) => !this._open.some((poll) => poll.channel === one));
+    return spares.find(({ free }) => free) ?? spares[0];
   }
 
   private _send(poll: OpenPoll, deadlineMs: number): void {

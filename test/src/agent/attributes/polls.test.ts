@@ -183,6 +183,22 @@ test("after a restart of the network both polls are sent again and the values ar
   t.deepEqual(seen, [9]);
 });
 
+test("after attribute polls were cut for 15 min, changes are seen within 35 s", async (t) => {
+  const rig = startRig(t);
+  const { seen, device } = await started(rig);
+  rig.platform.fault = ({ path, peer }) => {
+    if (POLL.test(path)) rig.clock.timer(17_000, () => peer.reset());
+    return POLL.test(path) ? "hang" : undefined;
+  };
+  await rig.clock.advance(15 * 60_000);
+  rig.platform.fault = undefined;
+  for (let value = 1; value < 40; value++) {
+    rig.platform.setShared(device, { interval: value });
+    await rig.clock.advance(35_000);
+    t.is(seen.at(-1), value);
+  }
+});
+
 test("polls do not overlap while a firmware stream needs the memory", async (t) => {
   const rig = startRig(t);
   const { clock, platform } = rig;

@@ -42,6 +42,10 @@ function newFuses(file: string): string[] {
   ];
 }
 
+const FIGURES = ["free", "leastFree", "largest", "stackLeft", "engineLeft"] as const;
+
+export type Memory = Readonly<Record<(typeof FIGURES)[number], number>>;
+
 export class Bench {
   readonly board: Board;
   readonly localPlatform: LocalPlatform;
@@ -105,6 +109,14 @@ export class Bench {
 
   ask(method: string, params: unknown = {}, timeoutMs = 20_000): Promise<unknown> {
     return this.needId().then((id) => this.tenant.rpc.twoWay(id, method, params, { timeoutMs }));
+  }
+
+  /** What the board says about its memory, in bytes. Rejects if it answers with an error. */
+  async memory(): Promise<Memory> {
+    const answer = (await this.ask("memory")) as Memory;
+    const wrong = FIGURES.filter((key) => typeof answer[key] !== "number");
+    if (wrong.length > 0) throw new Error(`no ${wrong.join(", ")} in ${JSON.stringify(answer)}`);
+    return answer;
   }
 
   /** Uploads an image, unless it is there, and assigns it. */

@@ -59,7 +59,7 @@ async function attack(secure: boolean, say: (line: string) => void): Promise<Fig
       await attribute(`an attribute of ${size} characters`, { large: "x".repeat(size) });
     const many = Array.from({ length: MANY_KEYS }, (_, n) => [`key-of-some-length-${n}`, n]);
     await attribute(`${MANY_KEYS} attributes`, Object.fromEntries(many));
-    const memory = (await bench.ask("memory")) as { stackLeft: number; leastFree: number };
+    const memory = await bench.memory();
     return { sent: sent.length, restarts: 0, stackLeft: memory.stackLeft, leastFree: memory.leastFree };
   } finally {
     await bench.close();

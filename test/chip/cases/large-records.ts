@@ -59,8 +59,7 @@ export const LARGE_RECORDS: Case = {
         "all points that were accepted",
         () => bench.missing(accepted).length === 0,
       );
-      const memory = (await bench.ask("memory")) as { leastFree: number; engineLeft: number };
-      const { leastFree, engineLeft } = memory;
+      const { leastFree, engineLeft } = await bench.memory();
       return { points: accepted.length, lost: 0, rpcs, refused, attributes, leastFree, engineLeft };
     } finally {
       over = true;

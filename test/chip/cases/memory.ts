@@ -1,13 +1,5 @@
-import { application, Bench, imageOf, UPDATE_MS } from "../bench.js";
+import { application, Bench, imageOf, type Memory, UPDATE_MS } from "../bench.js";
 import { type Case, check, type Figures } from "../case.js";
-
-interface Memory {
-  free: number;
-  leastFree: number;
-  largest: number;
-  stackLeft: number;
-  engineLeft: number;
-}
 
 const named = (when: string, memory: Memory): Figures =>
   Object.fromEntries(Object.entries(memory).map(([key, value]) => [`${when}.${key}`, value]));
@@ -24,16 +16,17 @@ async function peaks(secure: boolean): Promise<Figures> {
   const bench = await Bench.open(secure ? "memory-tls" : "memory", { secure, more });
   try {
     await bench.online();
-    const rest = (await bench.ask("memory")) as Memory;
+    const rest = await bench.memory();
     await bench.assign("2.0.0", application(await imageOf({ version: "2.0.0", secure, more })));
-    let peak = rest;
+    let peak: Memory | undefined;
     await bench.until(UPDATE_MS, "the download", async () => {
-      const now = (await bench.ask("memory").catch(() => undefined)) as Memory | undefined;
-      if (now) peak = now;
+      // It may be restarting already.
+      peak = await bench.memory().catch(() => peak);
       return ["DOWNLOADED", "VERIFIED", "UPDATING", "UPDATED"].includes(
         String(await bench.latest("fw_state")),
       );
     });
+    check(peak !== undefined, "the board did not answer during the update");
     return { ...named("rest", rest), ...named("download", peak) };
   } finally {
     await bench.close();
@@ -78,12 +71,12 @@ export const LOAD: Case = {
     try {
       await bench.online();
       await new Promise((go) => setTimeout(go, 60_000));
-      const first = (await bench.ask("memory")) as Memory;
+      const first = await bench.memory();
       const end = Date.now() + (quick ? QUICK_MS : HOUR_MS);
       let last = first;
       while (Date.now() < end) {
         await new Promise((go) => setTimeout(go, 30_000));
-        last = (await bench.ask("memory")) as Memory;
+        last = await bench.memory();
         say(`${bench.values("n").length} points, ${last.free} bytes free`);
       }
       check(last.free > first.free - NOISE, `${first.free} bytes were free, ${last.free} are`);

@@ -1,6 +1,6 @@
 import { hostileDeeds } from "../../hosts/hostile-operator.js";
 import { Dice } from "../../simulation/dice.js";
-import { application, Bench, imageOf } from "../bench.js";
+import { application, Bench, imageOf, type Memory } from "../bench.js";
 import { type Case, check, type Figures } from "../case.js";
 
 const MINUTES = { quick: 5, whole: 60 };
@@ -10,13 +10,6 @@ const UPDATE_EVERY_MS = 600_000;
 /** In the image: the boot loader would refuse it. */
 const SOMEWHERE = 200_000;
 const ANSWER_MS = 60_000;
-
-interface Memory {
-  readonly largest: number;
-  readonly leastFree: number;
-  readonly engineLeft: number;
-  readonly stackLeft: number;
-}
 
 /** Node's TLS fills records of 16 KiB. */
 export const OPERATOR: Case = {
@@ -46,7 +39,7 @@ export const OPERATOR: Case = {
         await dice.pick(deeds)();
         done++;
         await bench.until(ANSWER_MS, `an answer after deed ${done}`, async () => {
-          const memory = (await bench.ask("memory").catch(() => undefined)) as Memory | undefined;
+          const memory = await bench.memory().catch(() => undefined);
           if (memory) memories.push(memory);
           return memory !== undefined;
         });

@@ -40,9 +40,9 @@ export const TRUST: Case = {
       const replaced = changes(made, `IP:${HOST_ADDRESS}`, made.adopt(ca, caKey));
       const owner = new Owner(bench, key);
       await replace(owner, replaced);
-      const handshakes = await bench.ask("memory");
+      const handshakes = await bench.memory();
       const losses = await loseTheirPower(owner, replaced, new Dice(seed), quick ? 4 : 20, say);
-      return { losses, ...(handshakes as object) };
+      return { losses, ...handshakes };
     } finally {
       made.remove();
       await bench.close();

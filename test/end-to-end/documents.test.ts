@@ -49,3 +49,15 @@ test("a user's page names no commit, no date of a run and no load of a machine",
     );
   }
 });
+
+test("each decision record has its four parts, and the index lists it", (t) => {
+  const index = readFileSync("docs/decisions/index.md", "utf8");
+  for (const name of readdirSync("docs/decisions").filter((file) => /^\d/.test(file))) {
+    const text = readFileSync(join("docs/decisions", name), "utf8");
+    for (const part of ["Problem", "Decision", "Rejected", "Evidence"])
+      t.regex(text, new RegExp(`^## ${part}\n\n\\S`, "m"), name);
+    const words = text.split(/\s+/).length;
+    t.true(words >= 150 && words <= 375, `${name}: ${words} words`);
+    t.true(index.includes(`](${name})`), name);
+  }
+});

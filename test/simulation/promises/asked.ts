@@ -46,8 +46,7 @@ export class Asked {
 
   constructor(run: Run) {
     this.#run = run;
-    const storeFailedAt = () => run.body.storeFailedAt;
-    this.handedOut = new HandedOut(run.world, (what) => run.fail(what), storeFailedAt);
+    this.handedOut = new HandedOut(run.world, (what) => run.fail(what), run.body);
   }
 
   handle(agent: Agent, powerCycle: PowerCycle): void {

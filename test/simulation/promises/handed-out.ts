@@ -1,6 +1,7 @@
 // What the platform handed out of RPCs and what it got of answers, next to what the device's handlers did: who ran how often, and
 // whose answer went where.
 import type { SeenRequest } from "../../fakes/server.js";
+import type { Body } from "../device.js";
 import type { World } from "../world.js";
 
 /** One call of the operator, as the platform has it. */
@@ -22,6 +23,8 @@ export interface Run {
   readonly content: string;
   /** Lives of the device before it. */
   readonly powerCycles: number;
+  /** What the device took for the time of day, minus the true one. */
+  readonly timeOffMs: number;
   /** When the platform took its answer first, and the device heard so. */
   acknowledgedAt: number;
   /** The store failed from then on, or before it was to let go of the RPC: the next start finds the answer as one that was not acknowledged. */
@@ -48,12 +51,12 @@ export class HandedOut {
   /** Ids that came once more in what no device can distinguish from an answer to its next poll. */
   readonly #copies: { id: number; at: number }[] = [];
 
-  readonly #storeFailedAt: () => number;
+  readonly #body: Body;
 
-  constructor(world: World, fail: (what: string) => void, storeFailedAt: () => number) {
+  constructor(world: World, fail: (what: string) => void, body: Body) {
     this.#world = world;
     this.#fail = fail;
-    this.#storeFailedAt = storeFailedAt;
+    this.#body = body;
     world.platform.onAnswer = (request, status, body) => this.#answered(request, status, body);
   }
 
@@ -101,8 +104,9 @@ export class HandedOut {
   /** A handler begins to run. */
   ran(id: number, content: string): Run {
     const { clock, powerCycles } = this.#world;
+    const timeOffMs = this.#body.wallOffsetMs;
     const acknowledgedAt = Number.POSITIVE_INFINITY;
-    const run = { at: clock.now(), id, content, powerCycles, acknowledgedAt, unkept: false };
+    const run = { at: clock.now(), id, content, powerCycles, timeOffMs, acknowledgedAt, unkept: false };
     this.runs.push(run);
     const alike = (one: { id: number; content: string }) => one.id === id && one.content === content;
     const runs = this.runs.filter(alike);
@@ -118,15 +122,17 @@ export class HandedOut {
   /** How often a run may be the second of its RPC: the device was reset in between, or its time was over. */
   #again(runs: readonly Run[]): number {
     const world = this.#world;
-    return runs.filter(({ at, powerCycles }, i) => {
+    return runs.filter(({ at, powerCycles, timeOffMs }, i) => {
       const before = runs[i - 1];
       if (!before) return false;
       if (this.#forgotten.some((when) => when >= before.at && when <= at)) return true;
       // A copy of another RPC looks like a later one, which the platform hands out only after it gave up those before.
       if (this.#copies.some((copy) => copy.id !== before.id && copy.at >= before.at && copy.at <= at))
         return before.acknowledgedAt > at;
-      // Over a restart the time of day counts, and a clock that is months ahead makes a time that is over of any.
-      const over = at - before.at >= REMEMBERED_MS || (world.farAhead && powerCycles > before.powerCycles);
+      // After a restart the device's time of day counts, and a clock that was months ahead ends any time.
+      const restarted = powerCycles > before.powerCycles;
+      const passedMs = at - before.at + (restarted ? Math.max(0, timeOffMs - before.timeOffMs) : 0);
+      const over = passedMs >= REMEMBERED_MS || (world.farAhead && restarted);
       if (over) world.count("an RPC whose time was over");
       return over;
     }).length;
@@ -173,7 +179,7 @@ export class HandedOut {
     if (!run || met !== "clear") return;
     const at = clock.now();
     clock.timer(HEARD_MS, () => {
-      if (this.#storeFailedAt() >= at) run.unkept = true;
+      if (this.#body.storeFailedAt >= at) run.unkept = true;
       const whole = !peer.closed && !this.#world.isBroken(peer) && this.#world.hasPower(peer);
       if (whole) run.acknowledgedAt = Math.min(run.acknowledgedAt, at);
     });

@@ -1,7 +1,8 @@
 // The local platform over real sockets: what only bytes on a wire can show.
 import { get as getOverTls } from "node:https";
-import { connect, type Socket } from "node:net";
+import { connect } from "node:net";
 import test, { type ExecutionContext } from "ava";
+import { generator } from "../../../tools/platform/core/common/random.js";
 import { type Platform, type PlatformServerOptions, startPlatform } from "../../../tools/platform/server.js";
 import { CERT, KEY } from "../../hosts/port/tls-fixture.js";
 import { SEED } from "../../sample.js";
@@ -16,34 +17,18 @@ async function start(t: ExecutionContext, options: PlatformServerOptions = {}): 
   return platform;
 }
 
-interface Line {
-  socket: Socket;
-  /** All that has come. */
-  text(): string;
-  /** Resolves when what has come ends so, or the platform closed the connection. */
-  until(end: string): Promise<string>;
-  closed: Promise<void>;
-}
-
-function open(platform: Platform): Line {
-  const socket = connect(platform.address.port, platform.address.host);
-  let text = "";
-  let look = (): void => {};
-  socket.on("data", (data) => {
-    text += data.toString();
-    look();
+/** All that comes until the platform ends the connection. */
+function said({ address }: Platform, text: string): Promise<string> {
+  const socket = connect(address.port, address.host);
+  let heard = "";
+  socket.on("data", (piece) => {
+    heard += piece.toString();
   });
-  socket.on("error", () => {});
-  const closed = new Promise<void>((resolve) => socket.on("close", () => resolve()));
-  const until = (end: string): Promise<string> =>
-    new Promise((resolve) => {
-      look = () => {
-        if (text.endsWith(end)) resolve(text);
-      };
-      look();
-      closed.then(() => resolve(text));
-    });
-  return { socket, text: () => text, until, closed };
+  socket.write(text);
+  return new Promise((resolve, reject) => {
+    socket.on("error", reject);
+    socket.on("close", () => resolve(heard));
+  });
 }
 
 function post(path: string, body: string): string {
@@ -51,16 +36,6 @@ function post(path: string, body: string): string {
 }
 
 const get = (path: string): string => `GET /api/v1/${path} HTTP/1.1\r\nHost: d\r\n\r\n`;
-
-test(`two requests go over one connection, and the status line has no reason`, async (t) => {
-  const line = open(await start(t));
-  line.socket.write(post(`${TOKEN}/telemetry`, '{"a":1}'));
-  const first = await line.until("\r\n\r\n");
-  t.true(first.startsWith("HTTP/1.1 200 \r\n"), first);
-  line.socket.write(get(`${TOKEN}/attributes?sharedKeys=x`));
-  t.true((await line.until("\r\n\r\n{}")).length > first.length);
-  line.socket.destroy();
-});
 
 test("a large body that is sent to its end still sees its answer", async (t) => {
   const platform = await start(t);
@@ -72,10 +47,10 @@ test("a large body that is sent to its end still sees its answer", async (t) => 
 test("a device that hangs up leaves a zombie: the next one-way RPC is lost", async (t) => {
   const platform = await start(t);
   const device = platform.core.devices.byToken(TOKEN)!;
-  const line = open(platform);
-  line.socket.write(get(`${TOKEN}/rpc?timeout=60000`));
+  const socket = connect(platform.address.port, platform.address.host);
+  socket.write(get(`${TOKEN}/rpc?timeout=60000`));
   while (device.open.size === 0) await new Promise((resolve) => setImmediate(resolve));
-  line.socket.destroy();
+  socket.destroy();
   while (platform.api.log.list().length === 0) await new Promise((resolve) => setImmediate(resolve));
   t.is(platform.api.log.list()[0]?.status, 0);
   const results: string[] = [];
@@ -87,30 +62,22 @@ test("a device that hangs up leaves a zombie: the next one-way RPC is lost", asy
 
 test("bytes that are not HTTP, or a head too large, get a 400, and the connection closes", async (t) => {
   const platform = await start(t);
-  for (const text of ["nonsense\r\n\r\n", `${get("x").slice(0, -4)}\r\nX: ${"y".repeat(9_000)}\r\n\r\n`]) {
-    const line = open(platform);
-    line.socket.write(text);
-    await line.closed;
-    t.regex(line.text(), /^HTTP\/1\.1 400 \r\n/);
-  }
+  const large = `${get("x").slice(0, -4)}\r\nX: ${"y".repeat(9_000)}\r\n\r\n`;
+  for (const text of ["nonsense\r\n\r\n", large]) t.regex(await said(platform, text), /^HTTP\/1\.1 400 \r\n/);
 });
 
 test("a connection ends after 100 requests", async (t) => {
-  const line = open(await start(t));
-  for (let sent = 0; sent < 100; sent++) line.socket.write(post(`${TOKEN}/telemetry`, '{"a":1}'));
-  await line.closed;
-  t.is(line.text().split("HTTP/1.1 200 ").length - 1, 100);
-  t.is(line.text().match(/Connection: close/gi)?.length, 1);
+  const text = await said(await start(t), post(`${TOKEN}/telemetry`, '{"a":1}').repeat(100));
+  t.is(text.split("HTTP/1.1 200 \r\n").length - 1, 100);
+  t.is(text.match(/Connection: close/gi)?.length, 1);
 });
 
 test("close ends open polls at once and frees the port", async (t) => {
   const platform = await start(t);
-  const line = open(platform);
-  line.socket.write(get(`${TOKEN}/rpc?timeout=60000`));
+  const poll = said(platform, get(`${TOKEN}/rpc?timeout=60000`));
   while (platform.core.devices.byToken(TOKEN)?.open.size === 0) await new Promise((go) => setImmediate(go));
   await platform.close();
-  await line.closed;
-  t.is(line.text(), "");
+  t.is(await poll, "");
   const again = await startPlatform({ port: platform.address.port });
   await again.close();
 });
@@ -134,89 +101,43 @@ test("with a certificate and its key it speaks https", async (t) => {
   t.is(status, 200);
 });
 
-test("it listens on loopback unless configured otherwise, and the address says so", async (t) => {
-  const platform = await start(t);
-  t.is(platform.address.host, "127.0.0.1");
-  t.is(platform.url, `http://127.0.0.1:${platform.address.port}`);
-});
-
 test("key and secret of the profile are random unless given", async (t) => {
   const [one, other] = [await start(t), await start(t)];
+  t.is(one.url, `http://127.0.0.1:${one.address.port}`, "and it listens on loopback");
   t.regex(one.profile.key, /^[A-Za-z0-9]{20}$/);
   t.not(one.profile.secret, other.profile.secret);
   const given = await start(t, { profile: { key: "k", secret: "s" } });
   t.deepEqual(given.profile, { key: "k", secret: "s" });
 });
 
-// How connections are kept, and what is said about it.
-
-/** Head of the one answer, and when the platform closed the connection, in milliseconds after the request. */
-async function answerOf(
-  t: ExecutionContext,
-  connection: string,
-  idleMs = 1_500,
-): Promise<{ head: string; closedAfter: number }> {
-  const platform = await startPlatform({ port: 0, idleMs, log: (line) => t.fail(line) });
-  t.teardown(() => platform.close());
-  const socket = connect(platform.address.port, platform.address.host);
-  const began = performance.now();
-  socket.write(`GET /api/v1/unknown/rpc HTTP/1.1\r\nHost: d\r\n${connection}\r\n`);
-  let head = "";
-  socket.on("data", (piece) => {
-    head += piece.toString();
-  });
-  await new Promise((resolve) => socket.on("close", resolve));
-  return { head, closedAfter: performance.now() - began };
-}
-
-test("an idle connection is closed after its time, and nothing is said of it unasked", async (t) => {
-  const { head, closedAfter } = await answerOf(t, "");
-  t.true(head.startsWith("HTTP/1.1 401 \r\n"), head);
-  t.notRegex(head, /\r\n(?:Connection|Keep-Alive):/i);
-  t.true(closedAfter >= 1_400, String(closedAfter));
-});
-
 // How connections end that nobody ends, and how the platform does.
 
-async function startIdle(t: ExecutionContext, idleMs: number): Promise<Platform> {
-  const platform = await startPlatform({ port: 0, idleMs });
-  t.teardown(() => platform.close());
-  platform.core.createDevice({ name: "d", profileId: platform.core.profiles.default.id }, TOKEN);
-  return platform;
-}
-
-/** All that comes until the platform ends the connection. */
-function said({ address }: Platform, text: string): Promise<string> {
-  const socket = connect(address.port, address.host);
-  let heard = "";
-  socket.on("data", (piece) => {
-    heard += piece.toString();
-  });
-  socket.write(text);
-  return new Promise((resolve, reject) => {
-    socket.on("error", reject);
-    socket.on("close", () => resolve(heard));
-  });
-}
+test("an idle connection is closed after its time, and nothing is said of it unasked", async (t) => {
+  const platform = await start(t, { idleMs: 1_500 });
+  const began = performance.now();
+  const head = await said(platform, get("unknown/rpc"));
+  t.true(head.startsWith("HTTP/1.1 401 \r\n"), head);
+  t.notRegex(head, /\r\n(?:Connection|Keep-Alive):/i);
+  t.true(performance.now() - began >= 1_400);
+});
 
 test("half a head, and a connection without any, end in silence", async (t) => {
-  const platform = await startIdle(t, 100);
+  const platform = await start(t, { idleMs: 100 });
   t.is(await said(platform, "GET /api/v1/x/attributes HTTP/1.1\r\nHos"), "");
   t.is(await said(platform, ""), "");
 });
 
 test("half a body is answered 408, and the connection ends", async (t) => {
   // Its head must arrive before the time is over.
-  const platform = await startIdle(t, 1_500);
-  const head = `POST /api/v1/${TOKEN}/telemetry HTTP/1.1\r\nHost: d\r\nContent-Length: 7\r\n\r\n`;
-  const text = await said(platform, `${head}{"a"`);
+  const platform = await start(t, { idleMs: 1_500 });
+  const text = await said(platform, post(`${TOKEN}/telemetry`, '{"a":1}').slice(0, -3));
   t.true(text.startsWith("HTTP/1.1 408 \r\n"), text);
   t.regex(text, /"message":"SocketTimeoutException: ","errorCode":2,"status":408/);
 });
 
 test("stopped, it takes no connection and lets a poll run to its end", async (t) => {
-  const platform = await startIdle(t, 60_000);
-  const poll = said(platform, `GET /api/v1/${TOKEN}/rpc?timeout=600 HTTP/1.1\r\nHost: d\r\n\r\n`);
+  const platform = await start(t);
+  const poll = said(platform, get(`${TOKEN}/rpc?timeout=600`));
   const device = platform.core.devices.byToken(TOKEN)!;
   while (device.open.size === 0) await new Promise((resolve) => setImmediate(resolve));
   const ended = platform.drain();
@@ -228,7 +149,7 @@ test("stopped, it takes no connection and lets a poll run to its end", async (t)
 
 // What a proxy in front of the platform makes of requests that stay open.
 
-test(`behind a proxy: what is open for 50 s ends with the proxy's own 504`, (t) => {
+test("behind a proxy what is open for 50 s ends with the proxy's own 504 and leaves a zombie", (t) => {
   for (const path of ["rpc", "rpc?timeout=50001", "attributes/updates?timeout=600000"]) {
     const rig = createRig({ behindProxy: true });
     const poll = rig.call("GET", path);
@@ -239,103 +160,89 @@ test(`behind a proxy: what is open for 50 s ends with the proxy's own 504`, (t) 
     t.regex(poll.text, /^<html><body><h1>504 Gateway Time-out<\/h1>/);
     t.like(poll.headers, { "Content-Type": "text/html", Connection: "close", Vary: undefined });
     t.is(rig.api.log.list()[0]?.status, 504);
+    if (path.startsWith("rpc")) t.deepEqual(rig.send("m", { oneWay: true }).results, [{ kind: "sent" }]);
     rig.clock.advance(600_000);
     t.is(rig.clock.waiting, 0);
   }
 });
 
-test(`behind a proxy: a shorter poll ends as without one, and no timer is left`, (t) => {
-  const rig = createRig({ behindProxy: true });
-  const poll = rig.call("GET", "rpc?timeout=40000");
-  rig.clock.advance(40_000);
-  t.deepEqual([poll.status, rig.clock.waiting], [408, 0]);
-  rig.call("GET", "attributes");
-  t.is(rig.clock.waiting, 0);
-});
-
-test("without a proxy a poll of 50 s is the server's own affair", (t) => {
-  const rig = createRig({ asyncCapMs: 300_000 });
-  const poll = rig.call("GET", "rpc?timeout=60000");
-  rig.clock.advance(60_000);
-  t.is(poll.status, 408);
-});
-
-test("behind a proxy a limit of the server's own that is shorter still holds", (t) => {
-  const rig = createRig({ behindProxy: true, asyncCapMs: 30_000 });
-  const poll = rig.call("GET", "rpc");
-  rig.clock.advance(30_000);
-  t.is(poll.status, 503);
-});
-
-test("a poll that the proxy cut leaves a zombie: the next one-way RPC is lost", (t) => {
-  const rig = createRig({ behindProxy: true });
-  rig.call("GET", "rpc");
-  rig.clock.advance(50_000);
-  t.deepEqual(rig.send("m", { oneWay: true }).results, [{ kind: "sent" }]);
-  t.is(rig.device.rpc.pending, 0);
-});
+// How the platform is set up, a poll, and its end.
+for (const [options, path, afterMs, status] of [
+  [{ behindProxy: true }, "rpc?timeout=40000", 40_000, 408],
+  [{ asyncCapMs: 300_000 }, "rpc?timeout=60000", 60_000, 408],
+  [{ behindProxy: true, asyncCapMs: 30_000 }, "rpc", 30_000, 503],
+] as const) {
+  test(`with ${JSON.stringify(options)} GET ${path} ends after ${afterMs} ms with ${status}`, (t) => {
+    const rig = createRig(options);
+    const poll = rig.call("GET", path);
+    rig.clock.advance(afterMs - 1);
+    t.is(poll.status, undefined);
+    rig.clock.advance(1);
+    t.is(poll.status, status);
+  });
+}
 
 // Random requests: each one is answered, or ends by its time, and none is a fault of the local platform.
-
-/** A small generator (mulberry32): a seed is a run. */
-function generator(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
 
 const METHODS = ["GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH"];
 const TOKENS = [FUZZ_TOKEN, "unknown", "", "%00", "__proto__", "provision", "a%2fb", "\u00fc", "..", "%zz"];
 const PATHS = [
-  ...["telemetry", "attributes", "attributes/updates", "rpc", "rpc/0", "rpc/x", "rpc/99999999999", "claim"],
-  ...["firmware", "software", "constructor", "", "provision", "rpc/0/0", "telemetry/"],
+  "telemetry",
+  "attributes",
+  "attributes/updates",
+  "rpc",
+  "rpc/0",
+  "rpc/x",
+  "rpc/99999999999",
+  "claim",
+  "firmware",
+  "software",
+  "constructor",
+  "",
+  "provision",
+  "rpc/0/0",
+  "telemetry/",
 ];
 const QUERIES = [
-  ...[
-    "",
-    "?timeout=5",
-    "?timeout=-1",
-    "?timeout=x",
-    "?timeout=99999999999999999999",
-    "?sharedKeys=a,,b",
-    "?&&=",
-  ],
-  ...[
-    "?clientKeys=%ff&sharedKeys=%zz",
-    "?title=a&version=b",
-    "?title=a&version=b&size=4&chunk=-1",
-    "?{}",
-    "?a",
-  ],
+  "",
+  "?timeout=5",
+  "?timeout=-1",
+  "?timeout=x",
+  "?timeout=99999999999999999999",
+  "?sharedKeys=a,,b",
+  "?&&=",
+  "?clientKeys=%ff&sharedKeys=%zz",
+  "?title=a&version=b",
+  "?title=a&version=b&size=4&chunk=-1",
+  "?{}",
+  "?a",
 ];
 const BODIES = [
-  ...["", "{}", "[]", "null", "{", '{"a":1}', '[{"ts":1,"values":{"a":1}},5]', '{"ts":{},"values":[]}', " "],
-  ...[
-    '{"method":"m","params":null}',
-    '{"method":"getTime","params":{}}',
-    '{"secretKey":null}',
-    "\u0000",
-    "\ufeff",
-  ],
-  ...[
-    '{"provisionDeviceKey":"key","provisionDeviceSecret":"secret"}',
-    '{"__proto__":{"a":1}}',
-    "1e99999999",
-    "'",
-  ],
-  ...[
-    '{"a":1e99999}',
-    "[".repeat(300),
-    `{"${"k".repeat(300)}":1}`,
-    '{"durationMs":1e400}',
-    "\ud800",
-    "/*",
-    "=>;",
-  ],
+  "",
+  "{}",
+  "[]",
+  "null",
+  "{",
+  '{"a":1}',
+  '[{"ts":1,"values":{"a":1}},5]',
+  '{"ts":{},"values":[]}',
+  " ",
+  '{"method":"m","params":null}',
+  '{"method":"getTime","params":{}}',
+  '{"secretKey":null}',
+  "\u0000",
+  "\ufeff",
+  '{"provisionDeviceKey":"key","provisionDeviceSecret":"secret"}',
+  '{"__proto__":{"a":1}}',
+  "1e99999999",
+  "'",
+  '{"a":1e99999}',
+  "[".repeat(300),
+  `{"${"k".repeat(300)}":1}`,
+  '{"durationMs":1e400}',
+  "\ud800",
+  "/*",
+  "=>;",
 ];
 const HEADERS: Record<string, string>[] = [
   {},
@@ -377,45 +284,42 @@ test(`2,000 random requests are answered once each, and no timer is left`, (t) =
 });
 
 const REST_PATHS = [
-  ...["/api/device", "/api/device/ID", "/api/device/x", "/api/device/ID/credentials", "/api/tenant/devices"],
-  ...[
-    "/api/tenant/devices?pageSize=1e9&page=-1",
-    "/api/deviceProfile",
-    "/api/deviceProfiles?pageSize=5&page=0",
-  ],
-  ...["/api/plugins/telemetry/ID/SHARED_SCOPE", "/api/plugins/telemetry/DEVICE/ID/attributes/SERVER_SCOPE"],
-  ...[
-    "/api/plugins/telemetry/DEVICE/ID/values/attributes",
-    "/api/plugins/telemetry/DEVICE/ID/SHARED_SCOPE?keys=a",
-  ],
-  ...["/api/plugins/telemetry/DEVICE/ID/values/timeseries?keys=a&startTs=0&endTs=5", "/api/rpc/oneway/x"],
-  ...["/api/otaPackage", "/api/otaPackage/ID", "/api/otaPackage/ID?checksumAlgorithm=MD5", "/api/auth/login"],
-  ...[
-    "/api/customer/device/d/claim",
-    "/api/auth/token",
-    "/api/rpc/persistent/ID",
-    "/api/requests",
-    "/%zz",
-    "/",
-  ],
+  "/api/device",
+  "/api/device/ID",
+  "/api/device/x",
+  "/api/device/ID/credentials",
+  "/api/tenant/devices",
+  "/api/tenant/devices?pageSize=1e9&page=-1",
+  "/api/deviceProfile",
+  "/api/deviceProfiles?pageSize=5&page=0",
+  "/api/plugins/telemetry/ID/SHARED_SCOPE",
+  "/api/plugins/telemetry/DEVICE/ID/attributes/SERVER_SCOPE",
+  "/api/plugins/telemetry/DEVICE/ID/values/attributes",
+  "/api/plugins/telemetry/DEVICE/ID/SHARED_SCOPE?keys=a",
+  "/api/plugins/telemetry/DEVICE/ID/values/timeseries?keys=a&startTs=0&endTs=5",
+  "/api/rpc/oneway/x",
+  "/api/otaPackage",
+  "/api/otaPackage/ID",
+  "/api/otaPackage/ID?checksumAlgorithm=MD5",
+  "/api/auth/login",
+  "/api/customer/device/d/claim",
+  "/api/auth/token",
+  "/api/rpc/persistent/ID",
+  "/api/requests",
+  "/%zz",
+  "/",
 ];
 const REST_BODIES = [
   ...BODIES,
-  ...[
-    '{"name":"n","deviceProfileId":{"id":1}}',
-    '{"name":{}}',
-    '{"username":[],"password":{}}',
-    '{"id":{"id":"x"}}',
-  ],
-  ...[
-    '{"refreshToken":"a.b.c"}',
-    '{"profileData":5,"name":"p"}',
-    '{"profileData":{"provisionConfiguration":"x"}}',
-  ],
-  ...[
-    '{"type":"FIRMWARE","title":"t","version":"v","usesUrl":true}',
-    '{"name":"n","additionalInfo":{"x":[1]}}',
-  ],
+  '{"name":"n","deviceProfileId":{"id":1}}',
+  '{"name":{}}',
+  '{"username":[],"password":{}}',
+  '{"id":{"id":"x"}}',
+  '{"refreshToken":"a.b.c"}',
+  '{"profileData":5,"name":"p"}',
+  '{"profileData":{"provisionConfiguration":"x"}}',
+  '{"type":"FIRMWARE","title":"t","version":"v","usesUrl":true}',
+  '{"name":"n","additionalInfo":{"x":[1]}}',
 ];
 
 test("answers 500 random REST requests, none with an internal error", async (t) => {

@@ -6,12 +6,12 @@ import { read, root } from "../test/architecture/tree.js";
 import { difference, readCounts, withoutIdle } from "./chip/counts.js";
 import { erased, FlashLog, yearsOfLife } from "./chip/flash-log.js";
 import { profile } from "./chip/profile.js";
-import { DERIVED, derivedOf, FULL, handshakesOf, RESUMED, STILL } from "./chip/rows.js";
+import { DERIVED, derivedOf, FULL, handshakesOf, LOADER, RESUMED, STILL } from "./chip/rows.js";
 import { followWords, scriptAt, scriptFunctions } from "./chip/scripts.js";
-import { partOf, readParts, readSymbols } from "./chip/symbols.js";
+import { loaderInstructions, partOf, readParts, readSymbols } from "./chip/symbols.js";
 import { linesOf } from "./chip/table.js";
 import { Wire } from "./chip/wire.js";
-
+import { GOALS, goalTable, judgeGoals } from "./goals.js";
 import { judge, merged, type Result } from "./judge.js";
 import { inTurn } from "./row.js";
 import { sharesOf } from "./rows/row-11-writes.js";
@@ -261,6 +261,60 @@ test("a day of points is erased sectors and years, of the sectors that a program
   t.is(derivedOf("c", costs).day?.more?.["years of life"], (100_000 * 6) / 1080 / 365);
   t.deepEqual(derivedOf("c", {}), {});
   t.true(linesOf(DERIVED, { mote: { ...costs, ...derivedOf("mote", costs) } }).length > 0);
+});
+
+test("a battery's day is a first wake and 23 steady ones; others wake as after power-on each time", (t) => {
+  const cost = (packets: number) => ({ packets, bytes: 10 * packets, instructions: 100 * packets });
+  const costs = { wake: cost(24), "wake-steady": cost(13) };
+  const { "battery-day": day } = derivedOf("mote", costs);
+  t.deepEqual([day?.packets, day?.bytes], [24 + 23 * 13, 10 * (24 + 23 * 13)]);
+  t.is(derivedOf("c", { wake: cost(17) })["battery-day"]?.packets, 24 * 17);
+  t.deepEqual(derivedOf("mote", { wake: cost(24) }), {});
+});
+
+test("what ran outside the program is the ROM's and the boot loader's", (t) => {
+  const symbols = readSymbols(elfWith(["work", 0x42001000, 0x100, 2, 5]));
+  const blocks = new Map(
+    [0x42001010, 0x40000100, 0x403cc700].map((address, i) => [address, { instructions: 10 ** i, runs: 1 }]),
+  );
+  t.is(loaderInstructions({ blocks }, symbols), 110);
+});
+
+test("a goal is missed beyond its bound, ok at it, and unknown without a figure", (t) => {
+  const seen = "2026-01-02";
+  const costs = {
+    mote: {
+      rpc: { packets: 5, bytes: 1000, seen },
+      boot: { instructions: 22e6, more: { [LOADER]: 8e6 }, seen },
+      image: { more: { bytes: 1_000_000 }, seen },
+      memory: { more: { free: 180_000 }, seen },
+    },
+    js: {
+      rpc: { packets: 4, bytes: 1000 },
+      boot: { instructions: 20e6 },
+      image: { more: { bytes: 500_000 } },
+    },
+  };
+  const judged = judgeGoals(costs);
+  const missed = (what: string, figure: string) =>
+    judged.find((one) => one.what === what && one.figure === figure)?.missed;
+  t.true(missed("two-way RPC", "packets"));
+  t.false(missed("two-way RPC", "bytes"));
+  t.is(missed("idle hour", "bytes"), undefined);
+  // Half of the check is of what Mote's image has more.
+  const start = judged.find(({ what }) => what.startsWith("start"));
+  t.deepEqual([start?.mote, start?.missed], [18e6, false]);
+  t.true(missed("image of the comparison program", "bytes"));
+  t.false(missed("native heap free at rest", "free"));
+  const lines = goalTable(judged, seen).split("\n");
+  t.is(lines.length, GOALS.length + 3);
+  t.is(lines.at(-1), "missed: two-way RPC (packets); image of the comparison program (bytes)");
+  t.true(lines.some((line) => line.startsWith("two-way RPC") && line.endsWith("now")));
+  t.true(
+    goalTable(judged)
+      .split("\n")
+      .some((line) => line.startsWith("two-way RPC") && line.endsWith(`stored, ${seen}`)),
+  );
 });
 
 const row = { id: 3, name: "time", target: 2, better: "less" } as const;

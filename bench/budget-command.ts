@@ -1,8 +1,6 @@
-// `node scripts/campaign.mjs budget` measures the exact figures and rewrites budget.json and
-// chip/budget.json. Figures that this machine cannot measure stay.
+// `node scripts/campaign.mjs budget` measures the exact figures and rewrites budget.json. Figures
+// that this machine cannot measure stay.
 import { compare, readBudget, writeBudget } from "./budget.js";
-import { CHIP_SLACK, measureChip, readChipBudget, writeChipBudget } from "./chip/budget.js";
-import { whatIsMissing } from "./chip/missing.js";
 import { missingForExact, rows } from "./rows.js";
 
 const before = readBudget();
@@ -23,15 +21,3 @@ for (const row of await rows()) {
   for (const what of better) console.log(`row ${row.id}, better: ${what}`);
 }
 writeBudget(after);
-
-/** The lesser of so many sessions is kept. */
-const SESSIONS = 2;
-const lacks = whatIsMissing();
-if (lacks !== undefined) console.log(`the rows on the chip stay as they are: ${lacks}`);
-else {
-  const figures = await measureChip(SESSIONS, (line) => console.log(line));
-  const { worse, better } = compare(figures, readChipBudget(), CHIP_SLACK);
-  for (const what of worse) console.log(`on the chip, worse: ${what}`);
-  for (const what of better) console.log(`on the chip, better: ${what}`);
-  writeChipBudget(figures);
-}

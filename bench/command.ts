@@ -1,17 +1,25 @@
-// npm run bench -- [--quick] [--row N]: measures, prints one table, writes what was measured to results.json. Exits 1 if a row failed.
-import { fork } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+// npm run bench -- [--quick] [--row N] [--stored]: measures, writes results.json and the tables of
+// the documentation, and prints the rows and the goals. Exits 1 if a row failed.
+import { fork, spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Command, InvalidArgumentError } from "commander";
 import { root } from "../test/architecture/tree.js";
+import { CHIP } from "../test/chip/chip.js";
+import { whatIsMissing } from "./chip/missing.js";
 import { draw } from "./curve.js";
+import { measureDesk } from "./desk.js";
+import { writeTables } from "./docs.js";
+import { goalTable, judgeGoals } from "./goals.js";
 import { type Judged, judge, merged, type Result, table } from "./judge.js";
+import { keepResults, readResults } from "./results.js";
 import type { Line, Row } from "./row.js";
 import { missing, rows } from "./rows.js";
 
 const CHILD = fileURLToPath(new URL("./child.js", import.meta.url));
-const RESULTS = join(root, "bench/results.json");
+const ON_CHIP = fileURLToPath(new URL("./chip/command.js", import.meta.url));
 const CURVES = join(root, "docs/bench");
 const TIMES = { whole: 7, quick: 3 } as const;
 const LONGEST_MS = { whole: 1_200_000, quick: 60_000 } as const;
@@ -22,12 +30,17 @@ function number(text: string): number {
   throw new InvalidArgumentError("the number of a row is expected");
 }
 
-const { quick, row: only } = new Command("bench")
-  .description("Measures Mote against the limit and against the others; prints one table.")
+const {
+  quick,
+  stored,
+  row: only,
+} = new Command("bench")
+  .description("Measures Mote against the limit and against the others.")
   .option("--quick", "in less than a minute: fewer repetitions, and only the rows that are quick")
   .option("--row <n>", "only this row", number)
+  .option("--stored", "measure nothing: print the goals from results.json, and write the tables again")
   .parse()
-  .opts<{ quick?: boolean; row?: number }>();
+  .opts<{ quick?: boolean; row?: number; stored?: boolean }>();
 const length = quick ? "quick" : "whole";
 
 /** The row's lines, from a process of its own. Rejects if that ends without. */
@@ -50,49 +63,70 @@ function curveOf({ id, name, curve }: Row, lines: readonly Line[]): { file: stri
   return [{ file: `row-${id}.svg`, svg: draw(name, curve, drawn) }];
 }
 
-const known = await rows();
-const asked = known.filter(({ id, quick: isQuick }) =>
-  only === undefined ? !quick || isQuick : id === only,
-);
-if (asked.length === 0) {
-  console.error(`there is no row ${only}`);
-  process.exit(2);
+/** Returns the number of rows that failed. */
+async function measureRows(): Promise<number> {
+  const asked = (await rows()).filter(({ id, quick: isQuick }) =>
+    only === undefined ? !quick || isQuick : id === only,
+  );
+  if (asked.length === 0) throw new InvalidArgumentError(`there is no row ${only}`);
+  const results: Judged[] = [];
+  const left: string[] = [];
+  let failed = 0;
+  for (const row of asked) {
+    const lacks = missing(row.needs);
+    if (lacks !== undefined) {
+      left.push(`row ${row.id} is left out: ${lacks}`);
+      continue;
+    }
+    process.stderr.write(`row ${row.id}: ${row.name}\n`);
+    try {
+      const lines = await measured(row);
+      for (const line of lines) results.push(judge(row, line));
+      // A short run draws a coarse curve.
+      if (!quick) for (const { file, svg } of curveOf(row, lines)) writeFileSync(join(CURVES, file), svg);
+    } catch (error) {
+      failed++;
+      left.push(`row ${row.id} FAILED: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+  console.log(table(results));
+  for (const line of left) console.log(line);
+  const times = TIMES[length];
+  console.log(
+    `medians of ${times}${quick ? ": a quick run, not for quoting" : ""}; bench/README.md explains ratio and spread`,
+  );
+  const now = results.map(
+    ({ id, name, mote, alternative, limit, ratio, target, ok }): Result => ({
+      ...{ id, name, mote, alternative, limit, ratio, target, ok, times },
+    }),
+  );
+  keepResults({ rows: merged(readResults().rows, now) });
+  return failed;
 }
-const results: Judged[] = [];
-const curves: { readonly file: string; readonly svg: string }[] = [];
-const left: string[] = [];
+
+/** Returns true if figures of the chip could not be measured. */
+async function measureChip(): Promise<boolean> {
+  const child = spawn(process.execPath, [ON_CHIP], { stdio: "inherit" });
+  const [code] = await once(child, "exit");
+  return code !== 0;
+}
+
 let failed = 0;
-for (const row of asked) {
-  const lacks = missing(row.needs);
-  if (lacks !== undefined) {
-    left.push(`row ${row.id} is left out: ${lacks}`);
-    continue;
-  }
-  process.stderr.write(`row ${row.id}: ${row.name}\n`);
-  try {
-    const lines = await measured(row);
-    for (const line of lines) results.push(judge(row, line));
-    curves.push(...curveOf(row, lines));
-  } catch (error) {
-    failed++;
-    left.push(`row ${row.id} FAILED: ${error instanceof Error ? error.message : error}`);
+/** Figures of the chip that were measured since then are new. */
+let day: string | undefined;
+if (!stored) {
+  failed = await measureRows();
+  if (only === undefined) {
+    keepResults({ desk: await measureDesk() });
+    const lacks = quick ? "a quick run leaves them out" : whatIsMissing();
+    if (lacks !== undefined) console.log(`figures of the chip are from results.json: ${lacks}`);
+    else {
+      day = new Date().toISOString().slice(0, 10);
+      if (await measureChip()) failed++;
+    }
   }
 }
-console.log(table(results));
-for (const line of left) console.log(line);
-const times = TIMES[length];
-console.log(
-  `medians of ${times}${quick ? ": a quick run, not for quoting" : ""}; bench/README.md explains ratio and spread`,
-);
-const now = results.map(
-  ({ id, name, mote, alternative, limit, ratio, target, ok }): Result => ({
-    ...{ id, name, mote, alternative, limit, ratio, target, ok, times },
-  }),
-);
-writeFileSync(
-  RESULTS,
-  `${JSON.stringify(merged(JSON.parse(readFileSync(RESULTS, "utf8")), now), null, 2)}\n`,
-);
-// A short run draws a coarse curve.
-if (!quick) for (const { file, svg } of curves) writeFileSync(join(CURVES, file), svg);
+const results = readResults();
+writeTables(results);
+if (only === undefined) console.log(`\n${goalTable(judgeGoals(results.chip[CHIP.name] ?? {}), day)}`);
 process.exitCode = failed > 0 ? 1 : 0;

@@ -179,7 +179,7 @@ const figure = (value) =>
 
 function writeBenchmarks() {
   const results = JSON.parse(readFileSync(join(folder, "../bench/results.json"), "utf8"));
-  const rows = results.map(({ id, name, mote, limit, alternative, ratio, target, ok }) => [
+  const rows = results.rows.map(({ id, name, mote, limit, alternative, ratio, target, ok }) => [
     id,
     cell(name),
     ...[mote, limit, alternative, ratio, target].map(figure),

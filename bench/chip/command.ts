@@ -1,22 +1,19 @@
-// node scripts/campaign.mjs bench-chip [--row KEY...] [--program NAME...] [--quick] [--profile]: Mote, a program in C and one on the SDK's HTTPClient on the emulated chip, counted.
-import { execFileSync, fork } from "node:child_process";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+// node scripts/campaign.mjs bench-chip [--row KEY...] [--program NAME...] [--quick] [--profile]:
+// counts what Mote, a program in C and one on the SDK's HTTPClient do on the emulated chip.
+import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { Command } from "commander";
+import { Command, InvalidArgumentError } from "commander";
 import { CHIP } from "../../test/chip/chip.js";
 import { PORT } from "../../test/chip/rig.js";
-import { PROJECT } from "../../tools/project.js";
-import { keep, keptCosts, keptProfiles, type Length } from "./kept.js";
-import { LENGTHS, measure } from "./measure.js";
+import { keepCosts, readResults } from "../results.js";
+import { LENGTHS, type Lengths, type Measured, measure } from "./measure.js";
 import { whatIsMissing } from "./missing.js";
 import { compilePlugin } from "./plugin.js";
-import { profileLines } from "./profile.js";
+import { type Profile, profileLines } from "./profile.js";
 import { build, PROGRAMS, type ProgramName, type Variant } from "./programs.js";
-import { type ChipRow, type Cost, type Costs, DERIVED, derivedOf, ROWS } from "./rows.js";
+import { byVariant, type ChipRow, type Cost, DERIVED, ROWS, withDerived } from "./rows.js";
 import { chipTable, linesOf } from "./table.js";
 
-const RESULTS = join(PROJECT, "bench", "chip-results.json");
 const MOST_FUNCTIONS = 25;
 const SELF = fileURLToPath(import.meta.url);
 /** The platform of a program listens at one port, TLS at the next. */
@@ -26,74 +23,85 @@ interface Flags {
   readonly quick?: boolean;
   readonly profile?: boolean;
   readonly build?: boolean;
+  readonly hour?: number;
+  readonly port?: string;
   readonly row?: readonly string[];
   readonly program?: readonly ProgramName[];
 }
 
+type Profiles = Record<string, Readonly<Record<string, Profile>>>;
+
+const say = (line: string): void => console.error(`${new Date().toISOString().slice(11, 19)} ${line}`);
+const today = new Date().toISOString().slice(0, 10);
+
 async function main(flags: Flags): Promise<number> {
-  const { quick = false, profile = false, row = [], program = PROGRAMS } = flags;
-  const length = lengthOf(flags);
   const missing = whatIsMissing();
   if (missing !== undefined) {
     console.log(`skipped, ${missing}`);
     return 0;
   }
+  const { quick = false, profile = false, build: onlyBuild = false, row = [], program = PROGRAMS } = flags;
   const asked = ROWS.filter(({ key }) => row.length === 0 || row.includes(key));
-  const [only] = program;
-  if (program.length === 1 && only) return alone(only, asked, flags);
-  // Images first, so that no compiler runs beside what is measured.
-  const words = [...(quick ? ["--quick"] : []), ...(row.length > 0 ? ["--row", ...row] : [])];
+  // A process that this command started for one program.
+  if (process.send) return alone(program[0]!, asked, flags);
+  const profiles: Profiles = {};
+  const costs: Record<string, Record<string, Cost>> = {};
+  const keep = (name: ProgramName, measured: Measured): void => {
+    profiles[name] = { ...profiles[name], ...measured.profiles };
+    costs[name] = { ...costs[name], ...measured.costs };
+    // Nobody quotes a short run.
+    if (!quick) keepCosts(CHIP.name, name, stamped(measured.costs));
+  };
   let failed = 0;
-  for (const name of program) failed += await another(name, [...words, "--build"]);
-  const codes = await Promise.all(program.map((name) => another(name, words)));
-  failed += codes.filter((code) => code !== 0).length;
-  if (profile) for (const name of program) printProfiles(name, length, asked);
-  finish(program, length);
+  // Images first, so that no compiler runs beside what is measured.
+  for (const name of program) failed += await another(name, ["--build"], keep);
+  if (onlyBuild) return failed > 0 ? 1 : 0;
+  failed += (await Promise.all(program.map((name) => another(name, [], keep)))).reduce((a, b) => a + b, 0);
+  if (profile) for (const name of program) printProfiles(name, profiles[name] ?? {}, asked);
+  const shown = quick ? costs : (readResults().chip[CHIP.name] ?? {});
+  console.log(chipTable(linesOf([...ROWS, ...DERIVED], withDerived(shown))));
   return failed > 0 ? 1 : 0;
 }
 
-/** The same command for one program, in a process of its own, whose status it resolves with. */
-function another(name: ProgramName, words: readonly string[]): Promise<number> {
+/** The same command for one program, in a process of its own. Resolves with its status. */
+function another(
+  name: ProgramName,
+  more: readonly string[],
+  keep: (name: ProgramName, measured: Measured) => void,
+): Promise<number> {
   const port = String(PORT + PORTS * PROGRAMS.indexOf(name));
-  const child = fork(SELF, ["--program", name, "--port", port, ...words], {
-    stdio: ["ignore", "ignore", "inherit", "ipc"],
-  });
+  // The first word counts where an option is repeated.
+  const words = ["--program", name, "--port", port, ...more, ...process.argv.slice(2)];
+  const child = fork(SELF, words, { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  child.on("message", (measured) => keep(name, measured as Measured));
   return new Promise((done) => child.once("exit", (code) => done(code ?? 1)));
 }
 
 async function alone(name: ProgramName, rows: readonly ChipRow[], flags: Flags): Promise<number> {
-  const { profile = false, build: onlyBuild = false } = flags;
-  const length = lengthOf(flags);
+  const { quick = false, hour, build: onlyBuild = false } = flags;
+  const lengths: Lengths = { ...LENGTHS[quick ? "quick" : "whole"], ...(hour && { hourS: hour }) };
   const plugin = compilePlugin();
-  const say = (line: string): void => console.error(`${new Date().toISOString().slice(11, 19)} ${line}`);
-  const seen = now();
   let failed = 0;
-  for (const group of byVariant(rows))
+  for (const group of byVariant(rows.filter(({ onlyMote }) => name === "mote" || !onlyMote)))
     try {
-      if (onlyBuild) await buildAll(name, group, say);
+      if (onlyBuild) await buildAll(name, group);
       else {
-        const { costs, profiles, failures } = await measure(name, group, LENGTHS[length], plugin, say);
-        keep(name, length, stamped(costs, seen), profiles);
+        const { costs, profiles, failures } = await measure(name, group, lengths, plugin, say);
+        process.send!({ costs, profiles, failures });
         failed += failures.length;
         for (const failure of failures) say(`${name}: ${failure}`);
       }
     } catch (error) {
       failed++;
       const keys = group.map(({ key }) => key).join(", ");
-      console.error(`${name}: ${keys} FAILED: ${error instanceof Error ? error.message : error}`);
+      say(`${name}: ${keys} FAILED: ${error instanceof Error ? error.message : error}`);
     }
-  if (onlyBuild) return failed > 0 ? 1 : 0;
-  if (profile) printProfiles(name, length, rows);
-  finish([name], length);
   return failed > 0 ? 1 : 0;
 }
 
-async function buildAll(
-  name: ProgramName,
-  rows: readonly ChipRow[],
-  say: (line: string) => void,
-): Promise<void> {
-  const { variant } = rows[0]!;
+async function buildAll(name: ProgramName, rows: readonly ChipRow[]): Promise<void> {
+  const { variant, work } = rows[0]!;
+  if (work.do === "slot") return;
   const variants: Variant[] = [variant];
   if (rows.some(({ work }) => work.do === "update")) variants.push({ ...variant, version: "2.0.0" });
   for (const one of variants) {
@@ -102,24 +110,11 @@ async function buildAll(
   }
 }
 
-/** The table of all that is kept. */
-function finish(program: readonly ProgramName[], length: Length): void {
-  const costs: Costs = Object.fromEntries(
-    PROGRAMS.map((name) => {
-      const measured = keptCosts(name, length);
-      return [name, { ...measured, ...derivedOf(name, measured) }];
-    }),
-  );
-  const lines = linesOf([...ROWS, ...DERIVED], costs);
-  console.log(chipTable(lines));
-  if (length === "whole" && program.length === PROGRAMS.length)
-    writeFileSync(RESULTS, `${JSON.stringify({ chip: CHIP.name, lines }, null, 2)}\n`);
-}
-
-const lengthOf = ({ quick = false }: Flags): Length => (quick ? "quick" : "whole");
-
-function printProfiles(name: ProgramName, length: Length, rows: readonly ChipRow[]): void {
-  const profiles = keptProfiles(name, length);
+function printProfiles(
+  name: ProgramName,
+  profiles: Readonly<Record<string, Profile>>,
+  rows: readonly ChipRow[],
+): void {
   for (const { key, name: what } of rows) {
     const found = profiles[key];
     if (found)
@@ -129,25 +124,13 @@ function printProfiles(name: ProgramName, length: Length, rows: readonly ChipRow
   }
 }
 
-/** The commit that is measured, and the day. */
-function now(): string {
-  const words = ["-C", PROJECT, "describe", "--always", "--dirty"];
-  const commit = execFileSync("git", words, { encoding: "utf8" }).trim();
-  return `${commit}, ${new Date().toISOString().slice(0, 10)}`;
-}
+const stamped = (costs: Readonly<Record<string, Cost>>): Record<string, Cost> =>
+  Object.fromEntries(Object.entries(costs).map(([key, cost]) => [key, { ...cost, seen: today }]));
 
-function stamped(costs: Readonly<Record<string, Cost>>, seen: string): Record<string, Cost> {
-  return Object.fromEntries(Object.entries(costs).map(([key, cost]) => [key, { ...cost, seen }]));
-}
-
-/** Rows of one image are measured in one session. */
-function byVariant(rows: readonly ChipRow[]): ChipRow[][] {
-  const groups = new Map<string, ChipRow[]>();
-  for (const row of rows) {
-    const key = JSON.stringify(row.variant);
-    groups.set(key, [...(groups.get(key) ?? []), row]);
-  }
-  return [...groups.values()];
+function seconds(text: string): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value > 0) return value;
+  throw new InvalidArgumentError("a number of seconds is expected");
 }
 
 new Command("bench-chip")
@@ -158,6 +141,8 @@ new Command("bench-chip")
   .option("--program <name...>", `only these: ${PROGRAMS.join(", ")}`)
   .option("--profile", "where the instructions went, by part of the image and by function")
   .option("--build", "only the images")
+  .option("--hour <seconds>", "how long an idle hour is measured; default: all of it", seconds)
+  .option("--chip <name>", "esp32c3 (default) or esp32")
   .option("--port <number>", "the platform's first port")
   .option("--quick", "shorter, not for quoting; writes nothing")
   .action(async (flags: Flags) => process.exit(await main(flags)))

@@ -1,19 +1,22 @@
 // What one program costs: sessions on the emulated chip, one for each variant of its image.
 import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { crc32 } from "../../src/wire/crypto/crc32.js";
+import { imageRoom, readPartitions } from "../../tools/moddable/esp32/partitions.js";
 import { type Idle, withoutIdle } from "./counts.js";
 import { type Profile, profile } from "./profile.js";
-import { type Built, build, type ProgramName, type Variant } from "./programs.js";
-import { type ChipRow, type Cost, FULL, RESUMED, STILL, type Work } from "./rows.js";
+import { type Built, build, type ProgramName, sampleImage, type Variant } from "./programs.js";
+import { type ChipRow, type Cost, FULL, LOADER, RESUMED, STILL, type Work } from "./rows.js";
 import { scriptAt } from "./scripts.js";
 import { type Handshakes, type Look, Session, type Spent, wait } from "./session.js";
-import { partSizes, readParts, readSymbols } from "./symbols.js";
+import { loaderInstructions, partSizes, readParts, readSymbols } from "./symbols.js";
 
 /** How long and how often, on a board that polls every 25 s. `hourS`: what stands for an hour. */
 export const LENGTHS = {
-  whole: { idleS: 75, hourS: 300, pointsS: 50, calls: 20 },
+  whole: { idleS: 75, hourS: 3600, pointsS: 50, calls: 20 },
   quick: { idleS: 25, hourS: 50, pointsS: 20, calls: 5 },
 } as const;
-export type Lengths = (typeof LENGTHS)[keyof typeof LENGTHS];
+export type Lengths = Readonly<Record<keyof typeof LENGTHS.whole, number>>;
 
 const SETTLE_MS = 3000;
 const UPDATE_MS = 300_000;
@@ -50,14 +53,16 @@ export async function measure(
   plugin: string,
   say: (line: string) => void,
 ): Promise<Measured> {
-  const { variant } = rows[0]!;
+  const { variant, work } = rows[0]!;
+  if (work.do === "slot") return { costs: { slot: await slotCost() }, profiles: {}, failures: [] };
   say(`${program}: building ${JSON.stringify(variant)}`);
   const built = await build(program, variant);
   const name = `${program}-${Object.values(variant).join("-")}`;
-  const session = await Session.open(name, built, variant.secure ?? false, plugin);
+  const sleeps = variant.sleepMs !== undefined;
+  const session = await Session.open(name, built, variant.secure ?? false, plugin, sleeps);
   try {
     const measurement = new Measurement(program, session, built, variant, lengths);
-    if (variant.sleepMs === undefined) await measurement.start(rows.some(({ work }) => work.do === "idle"));
+    if (!sleeps) await measurement.start(rows.some(({ work }) => work.do === "idle"));
     for (const { key, work } of rows) {
       say(`${program}: ${key}`);
       await measurement.tryTake(key, work);
@@ -143,13 +148,13 @@ class Measurement implements Measured {
     if (work.do === "points") await this.#points(key, work);
     else if (work.do === "rpc") await this.#calls(key, (n) => this.#session.ask("echo", { n }));
     else if (work.do === "attribute") await this.#calls(key, async (n) => this.#session.set(n));
+    else if (work.do === "wake") this.costs[key] = await this.#wake(key, work.again);
     else this.costs[key] = await this.#other(key, work.do);
   }
 
-  #other(key: string, what: Exclude<Work["do"], "points" | "rpc" | "attribute">): Cost | Promise<Cost> {
+  #other(key: string, what: "boot" | "idle" | "image" | "memory" | "update" | "slot"): Cost | Promise<Cost> {
     if (what === "boot") return this.#bootCost(key);
     if (what === "idle") return this.#idleCost(key);
-    if (what === "wake") return this.#wake(key);
     if (what === "image")
       return {
         more: partSizes(readFileSync(this.#built.map, "utf8"), statSync(this.#built.application).size),
@@ -158,17 +163,25 @@ class Measurement implements Measured {
   }
 
   /** From the power until it sleeps, the tick and the idle task included. */
-  async #wake(key: string): Promise<Cost> {
+  async #wake(key: string, again?: "steady" | "quiet"): Promise<Cost> {
     const session = this.#session;
-    await session.until("deep sleep", () => session.asleep, undefined, 5);
+    const asleep = () => session.until("deep sleep", () => session.asleep, undefined, 5);
+    // The wake after power-on still has things to do in the one that follows it.
+    if (again === "steady") {
+      await session.wakeUp();
+      await asleep();
+    }
+    if (again) await session.wakeUp(again === "quiet" ? notDue : undefined);
+    await asleep();
     const wake = session.since(NOTHING);
     this.#profile(key, wake, NOTHING_SPENT, 1);
-    const { instructions, packets, bytes, flashBytes, erases, points } = wake;
-    return { instructions, packets, bytes, flashBytes, erases, more: { points } };
+    const { instructions, packets, bytes, flashBytes, erases } = wake;
+    return { instructions, packets, bytes, flashBytes, erases };
   }
 
   #bootCost(key: string): Cost {
-    const { packets, bytes, flashBytes, erases } = this.#boot!;
+    const { packets, bytes, flashBytes, erases, counts } = this.#boot!;
+    const symbols = readSymbols(readFileSync(this.#built.elf));
     const instructions = withoutIdle(this.#boot!, this.#still);
     this.#profile(key, this.#boot!, NOTHING_SPENT, 1);
     return {
@@ -177,7 +190,11 @@ class Measurement implements Measured {
       bytes,
       flashBytes,
       erases,
-      more: { [FULL]: this.#bootHandshakes.full, [RESUMED]: this.#bootHandshakes.resumed },
+      more: {
+        [FULL]: this.#bootHandshakes.full,
+        [RESUMED]: this.#bootHandshakes.resumed,
+        [LOADER]: loaderInstructions(counts, symbols),
+      },
     };
   }
 
@@ -192,6 +209,7 @@ class Measurement implements Measured {
       bytes: hour * idle.bytes,
       flashBytes: hour * idle.flashBytes,
       more: {
+        "seconds measured": idle.ticks / this.#hz,
         [STILL]: (3600 * this.#hz * this.#still.instructions) / this.#still.ticks,
         [FULL]: hour * this.#idleHandshakes.full,
         [RESUMED]: hour * this.#idleHandshakes.resumed,
@@ -278,4 +296,19 @@ class Measurement implements Measured {
       (address) => scriptAt(this.#session.scripts, address),
     );
   }
+}
+
+/** Mote's state for the next wake, in which no connection is due. */
+function notDue(kept: string): string {
+  const text = kept.slice(kept.indexOf("{")).replace(/"due":-?\d+/, '"due":30');
+  const bytes = Buffer.from(text);
+  return crc32(bytes, 0, bytes.length) + text;
+}
+
+/** The sample as a board has it: its image, and the share of its slot that stays free. */
+async function slotCost(): Promise<Cost> {
+  const image = await sampleImage();
+  const bytes = statSync(join(image.folder, "xs_esp32.bin")).size;
+  const room = imageRoom(readPartitions(readFileSync(join(image.folder, "..", "partitions.csv"), "utf8")));
+  return { more: { bytes, "% free": (100 * (room - bytes)) / room } };
 }

@@ -4,10 +4,12 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, write
 import { join } from "node:path";
 import { CHIP } from "../../test/chip/chip.js";
 import { authority, imageOf, type Settings, urlOf } from "../../test/chip/rig.js";
-import type { Image } from "../../tools/moddable/esp32/esp32.js";
+import { plainTarget } from "../../tools/moddable/esp32/chips.js";
+import { buildImage, type Image } from "../../tools/moddable/esp32/esp32.js";
 import { partsOf } from "../../tools/moddable/esp32/flash-image.js";
 import { findIdf } from "../../tools/moddable/esp32/idf.js";
 import { run } from "../../tools/moddable/program.js";
+import { findSdk } from "../../tools/moddable/sdk.js";
 import { PROJECT } from "../../tools/project.js";
 
 /** Of the device that all programs are; as long as those the platform makes. */
@@ -61,6 +63,18 @@ const built = (image: Image, name: string): Built => ({
   map: join(image.folder, `${name}.map`),
   tables: join(image.folder, "mc.xs.c"),
 });
+
+/** The sample as a user builds it, for a board with Wi-Fi. */
+export const sampleImage = (): Promise<Image> =>
+  buildImage({
+    sdk: findSdk(),
+    folder: join(PROJECT, "examples", "sample"),
+    target: plainTarget(CHIP.name),
+    debug: false,
+    megabytes: 4,
+    config: {},
+    out: join(OUT, "sample"),
+  });
 
 const C_SOURCE = join(PROJECT, "bench", "chip", "c-program");
 const OPTIONS = "sdkconfig.defaults";

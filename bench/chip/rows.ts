@@ -1,4 +1,4 @@
-// What is measured of each program, and what is promised of Mote beside the others.
+// What is measured of each program, and what follows from it.
 import { yearsOfLife } from "./flash-log.js";
 import type { ProgramName, Variant } from "./programs.js";
 
@@ -14,7 +14,7 @@ export interface Cost {
   readonly erases?: number;
   /** Others, by name. */
   readonly more?: Readonly<Record<string, number>>;
-  /** The commit and the day at which it was measured. */
+  /** The day on which it was measured. */
   readonly seen?: string;
 }
 
@@ -22,12 +22,17 @@ export interface Cost {
 export const FULL = "full TLS handshakes";
 export const RESUMED = "resumed TLS handshakes";
 export const STILL = "instructions of the tick and the idle task, which come on top";
+export const LOADER = "instructions of ROM and boot loader";
 
-/** By program, by row. */
-export type Costs = Partial<Record<ProgramName, Readonly<Record<string, Cost>>>>;
+/** By row. */
+export type ProgramCosts = Readonly<Record<string, Cost>>;
+/** By program. `mqtt`: thingsboard-client-sdk, which was measured once and is not in this repository. */
+export type Costs = Partial<Record<ProgramName | "mqtt", ProgramCosts>>;
 
 export type Work =
-  | { readonly do: "boot" | "idle" | "rpc" | "attribute" | "memory" | "update" | "image" | "wake" }
+  | { readonly do: "boot" | "idle" | "rpc" | "attribute" | "memory" | "update" | "image" | "slot" }
+  /** `again`: after a sleep; "quiet": in a wake that does not connect. Default: after power-on. */
+  | { readonly do: "wake"; readonly again?: "steady" | "quiet" }
   | {
       readonly do: "points";
       readonly everyMs: number;
@@ -42,6 +47,8 @@ export interface ChipRow {
   readonly work: Work;
   /** Of the image: Mote's telemetry is configured, the others learn by RPC. */
   readonly variant: Variant;
+  /** The other programs have nothing like it. */
+  readonly onlyMote?: boolean;
 }
 
 const MEMORY: Variant = { durable: false, batchAgeMs: 1000 };
@@ -102,32 +109,82 @@ export const ROWS: readonly ChipRow[] = [
   },
   { key: "tls-idle", name: "an idle hour, over TLS", work: { do: "idle" }, variant: SECURE },
   { key: "tls-memory", name: "memory, over TLS", work: { do: "memory" }, variant: SECURE },
+  { key: "wake", name: "the first wake after power-on", work: { do: "wake" }, variant: ASLEEP },
   {
-    key: "wake",
-    name: "a wake of a sleeping device: a point, the attributes, a look for RPCs",
-    work: { do: "wake" },
+    key: "wake-steady",
+    name: "a wake with an upload, attributes and a look for RPCs",
+    work: { do: "wake", again: "steady" },
     variant: ASLEEP,
   },
+  {
+    key: "wake-quiet",
+    name: "a wake without a connection",
+    work: { do: "wake", again: "quiet" },
+    variant: ASLEEP,
+    onlyMote: true,
+  },
+  {
+    key: "slot",
+    name: "the sample with Wi-Fi, TLS, updates and commissioning",
+    work: { do: "slot" },
+    variant: {},
+    onlyMote: true,
+  },
 ];
+
+/** Rows of one image are measured in one session. */
+export function byVariant(rows: readonly ChipRow[]): ChipRow[][] {
+  const groups = new Map<string, ChipRow[]>();
+  for (const row of rows) {
+    const key = JSON.stringify(row.variant);
+    groups.set(key, [...(groups.get(key) ?? []), row]);
+  }
+  return [...groups.values()];
+}
 
 /** Rows that follow from others of the same program. */
 export const DERIVED: readonly Pick<ChipRow, "key" | "name">[] = [
   { key: "handshake-full", name: "a full TLS handshake" },
   { key: "handshake-resumed", name: "a resumed TLS handshake" },
   { key: "day", name: "a day of a durable point each second, 50 a POST" },
+  { key: "battery-day", name: "a day of a battery device: a first and 23 steady wakes" },
 ];
 
 /** Sectors that durable points are written to in turn: the outbox of 256 KiB, and NVS of 24 KiB. */
 const SECTORS: Readonly<Record<ProgramName, number>> = { mote: 64, c: 6, js: 6 };
 const POINTS_A_DAY = 86_400;
 
-export const derivedOf = (
-  program: ProgramName,
-  costs: Readonly<Record<string, Cost>>,
-): Record<string, Cost> => ({ ...handshakesOf(costs), ...dayOf(program, costs) });
+export const derivedOf = (program: ProgramName | "mqtt", costs: ProgramCosts): Record<string, Cost> => ({
+  ...handshakesOf(costs),
+  ...(program !== "mqtt" && dayOf(program, costs)),
+  ...wakesOf(program, costs),
+});
+
+/** All programs with their derived rows. */
+export const withDerived = (costs: Costs): Costs =>
+  Object.fromEntries(
+    Object.entries(costs).map(([program, kept]) => [
+      program,
+      { ...kept, ...derivedOf(program as ProgramName, kept) },
+    ]),
+  );
+
+const UPLOADS_A_DAY = 24;
+
+/** Programs that keep nothing over a sleep wake as after power-on each time. */
+function wakesOf(program: string, { wake, "wake-steady": known }: ProgramCosts): Record<string, Cost> {
+  const steady = known ?? (program === "mote" ? undefined : wake);
+  if (!wake || !steady) return {};
+  const day = (["instructions", "packets", "bytes"] as const).map((figure) => [
+    figure,
+    (wake[figure] ?? 0) + (UPLOADS_A_DAY - 1) * (steady[figure] ?? 0),
+  ]);
+  const seen = wake.seen !== undefined && { seen: wake.seen };
+  return { "wake-steady": steady, "battery-day": { ...Object.fromEntries(day), ...seen } };
+}
 
 /** Years of life by the sectors that were erased, as each sector takes its turn. */
-function dayOf(program: ProgramName, costs: Readonly<Record<string, Cost>>): Record<string, Cost> {
+function dayOf(program: ProgramName, costs: ProgramCosts): Record<string, Cost> {
   const { flashBytes, erases = 0 } = costs["durable-batch"] ?? {};
   if (flashBytes === undefined) return {};
   const day = { flashBytes: flashBytes * POINTS_A_DAY, erases: erases * POINTS_A_DAY };
@@ -138,51 +195,32 @@ function dayOf(program: ProgramName, costs: Readonly<Record<string, Cost>>): Rec
  * What TLS added to an idle hour, for each handshake that was resumed; and to a start, less those that were resumed in it, for each full one. Nothing where
  * an hour had full ones. The tick and the idle task are left out: on a busy machine several ticks share an interrupt.
  */
-export function handshakesOf(costs: Readonly<Record<string, Cost>>): Record<string, Cost> {
+export function handshakesOf(costs: ProgramCosts): Record<string, Cost> {
   const { idle, boot, "tls-idle": secureIdle, "tls-boot": secureBoot } = costs;
   const derived: Record<string, Cost> = {};
   const resumed = countOf(secureIdle, RESUMED);
-  if (idle && secureIdle && resumed > 0 && countOf(secureIdle, FULL) === 0)
-    derived["handshake-resumed"] = each(
-      (figure) => ((secureIdle[figure] ?? 0) - (idle[figure] ?? 0)) / resumed,
-    );
+  if (idle && secureIdle && resumed > 0 && countOf(secureIdle, FULL) === 0) {
+    const more = each((figure) => ((secureIdle[figure] ?? 0) - (idle[figure] ?? 0)) / resumed, secureIdle);
+    if (more.instructions! > 0) derived["handshake-resumed"] = more;
+  }
   const again = derived["handshake-resumed"];
   const [full, others] = [countOf(secureBoot, FULL), countOf(secureBoot, RESUMED)];
   if (boot && secureBoot && full > 0 && (others === 0 || again))
     derived["handshake-full"] = each(
       (figure) => ((secureBoot[figure] ?? 0) - (boot[figure] ?? 0) - others * (again?.[figure] ?? 0)) / full,
+      secureBoot,
     );
   return derived;
 }
 
 type Added = "instructions" | "packets" | "bytes";
-const each = (of: (figure: Added) => number): Cost => ({
+const each = (of: (figure: Added) => number, { seen }: Cost): Cost => ({
   instructions: of("instructions"),
   packets: of("packets"),
   bytes: of("bytes"),
+  ...(seen !== undefined && { seen }),
 });
 const countOf = (cost: Cost | undefined, kind: string): number => cost?.more?.[kind] ?? 0;
 
 /** What the figure of a row is: a member of Cost. */
 export type Figure = "instructions" | "packets" | "bytes" | "flashBytes" | "erases";
-
-/** Mote's figure is at most this share of the other's. */
-export interface Goal {
-  readonly figure: Figure;
-  readonly rows: RegExp;
-  readonly against: ProgramName;
-  readonly most: number;
-}
-
-const EVERY = /./;
-export const GOALS: readonly Goal[] = [
-  { figure: "bytes", rows: EVERY, against: "c", most: 1 },
-  { figure: "bytes", rows: EVERY, against: "js", most: 1 },
-  { figure: "packets", rows: EVERY, against: "c", most: 1 },
-  { figure: "packets", rows: EVERY, against: "js", most: 1 },
-  { figure: "instructions", rows: EVERY, against: "js", most: 1 },
-  { figure: "instructions", rows: /^durable-batch$/, against: "c", most: 3 },
-  { figure: "instructions", rows: /^handshake/, against: "c", most: 1.1 },
-];
-/** Bytes of flash that a durable point may take. */
-export const FLASH_OF_A_POINT = 60;

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
+import { CHIP } from "../../test/chip/chip.js";
 import { authority, Board, DEVICE, PORT, PROFILE, SECURE_PORT, TITLE } from "../../test/chip/rig.js";
 import { tlsFront } from "../../test/hosts/shared/tls-front.js";
 import { NETWORK } from "../../tools/moddable/esp32/emulator.js";
@@ -10,10 +11,11 @@ import type { Device } from "../../tools/platform/core/devices.js";
 import { type Platform, startPlatform } from "../../tools/platform/server.js";
 import { PROJECT } from "../../tools/project.js";
 import { type Counts, difference, type Idle, lookAtCounts, lookAtTotal } from "./counts.js";
+import { Debugger } from "./debugger.js";
 import { erased, FLASH_TRACE, FlashLog, type Writes } from "./flash-log.js";
 import type { Built } from "./programs.js";
 import { followWords, type ScriptFunction, scriptFunctions } from "./scripts.js";
-import { readSymbols, readWords } from "./symbols.js";
+import { readSymbols, readWords, type Symbols } from "./symbols.js";
 import { type Traffic, Wire } from "./wire.js";
 
 const FOLDER = join(PROJECT, "build", "chip", "bench");
@@ -21,6 +23,15 @@ const FOLDER = join(PROJECT, "build", "chip", "bench");
 const TICK = "xTaskIncrementTick";
 /** What does not return. */
 const SLEEP = "esp_deep_sleep_start";
+/** Memory that outlives a deep sleep. */
+const RTC_MEMORY = { at: 0x50000000, bytes: 0x2000 } as const;
+/** The emulator knows no deep sleep: the ROM's answer is replaced. */
+const RESET_REASON = { asked: "esp_rom_get_reset_reason", deepSleep: 5 } as const;
+/** Numbers of a RISC-V's registers. */
+const [RA, A0, PC] = [1, 10, 32] as const;
+/** Mote's: when the sleep began, by a clock that the emulator starts again at 0. */
+const ASLEEP_SINCE = "asleep_since";
+const SLEPT_US = 60_000_000n;
 /** What all three programs can do. */
 const TLS = "TLSv1.2";
 const ONLINE_MS = 120_000;
@@ -58,18 +69,33 @@ export class Session {
   readonly #operator: Operator;
   readonly #device: Device;
   readonly #close: () => Promise<void>;
-  readonly #files: { readonly counts: string; readonly wire: string; readonly log: string };
-  readonly #wire: Wire;
-  readonly #flash = new FlashLog();
+  readonly #files: Readonly<Record<"counts" | "wire" | "log" | "debug", string>>;
+  readonly #symbols: Symbols;
+  readonly #port: number;
+  #debugger: Debugger | undefined;
+  #wire: Wire;
+  #flash = new FlashLog();
   #logged = 0;
   readonly #tick: number;
   readonly #sleep: number | undefined;
 
-  /** A new board with this program, its power on, and a platform that knows it. `plugin`: see compilePlugin. */
-  static async open(name: string, built: Built, secure: boolean, plugin: string): Promise<Session> {
+  /**
+   * A new board with this program, its power on, and a platform that knows it. `plugin`: see
+   * compilePlugin. `sleeps`: its memory is read while it sleeps.
+   */
+  static async open(
+    name: string,
+    built: Built,
+    secure: boolean,
+    plugin: string,
+    sleeps: boolean,
+  ): Promise<Session> {
     mkdirSync(FOLDER, { recursive: true });
     const file = (end: string): string => join(FOLDER, `${name}.${end}`);
-    const files = { flash: file("bin"), counts: file("counts"), wire: file("pcap"), log: file("trace") };
+    const files = {
+      ...{ flash: file("bin"), counts: file("counts"), wire: file("pcap"), log: file("trace") },
+      debug: file("gdb"),
+    };
     for (const path of Object.values(files)) rmSync(path, { force: true });
     const platform = await startPlatform({ port: PORT, profile: PROFILE });
     const { core } = platform;
@@ -91,6 +117,7 @@ export class Session {
         ...["-plugin", `${plugin},counts=${files.counts}${followWords(scripts, symbols)}`],
         ...["-object", `filter-dump,id=dump,netdev=${NETWORK},file=${files.wire}`],
         ...["-D", files.log, ...FLASH_TRACE],
+        ...(sleeps ? Debugger.words(files.debug) : []),
         // The chip restarts into a new image: not every emulator's soft reset is to be trusted.
         "-no-reboot",
       ],
@@ -116,11 +143,13 @@ export class Session {
       sleep,
       secure,
       scripts,
+      symbols,
     });
     front.on("secureConnection", (socket: TLSSocket) => {
       session.handshakes[socket.isSessionReused() ? "resumed" : "full"]++;
     });
     board.on();
+    if (sleeps) await session.#debug();
     return session;
   }
 
@@ -130,7 +159,8 @@ export class Session {
     operator: Operator;
     device: Device;
     close: () => Promise<void>;
-    files: { counts: string; wire: string; log: string };
+    files: Readonly<Record<"counts" | "wire" | "log" | "debug", string>>;
+    symbols: Symbols;
     tick: number;
     sleep: number | undefined;
     secure: boolean;
@@ -145,11 +175,56 @@ export class Session {
     this.scripts = parts.scripts;
     this.#tick = parts.tick;
     this.#sleep = parts.sleep;
-    this.#wire = new Wire(parts.secure ? SECURE_PORT : PORT);
+    this.#symbols = parts.symbols;
+    this.#port = parts.secure ? SECURE_PORT : PORT;
+    this.#wire = new Wire(this.#port);
   }
 
   close(): Promise<void> {
+    this.#debugger?.close();
     return this.#close();
+  }
+
+  /** Lets the chip start. `memory`: what outlived its sleep. */
+  async #debug(memory?: Buffer): Promise<void> {
+    await this.until("the debugger", () => existsSync(this.#files.debug));
+    const debug = await Debugger.open(this.#files.debug);
+    this.#debugger = debug;
+    const asked = memory && this.#symbols.address(RESET_REASON.asked);
+    if (!memory) return debug.run();
+    if (asked === undefined || CHIP.name !== "esp32c3")
+      throw new Error(`a wake after a sleep can't be shown on the emulated ${CHIP.name}`);
+    let written = false;
+    await debug.run(asked, async () => {
+      // After the ROM, before the boot loader looks at it.
+      if (!written) await debug.write(RTC_MEMORY.at, memory);
+      written = true;
+      await debug.register(A0, RESET_REASON.deepSleep);
+      await debug.register(PC, await debug.register(RA));
+    });
+  }
+
+  /** Ends the sleep, as its timer does. `change`: of Mote's state for the next wake. */
+  async wakeUp(change: (kept: string) => string = (kept) => kept): Promise<void> {
+    await this.#debugger!.stop();
+    const memory = await this.#debugger!.read(RTC_MEMORY.at, RTC_MEMORY.bytes);
+    this.#debugger!.close();
+    await this.board.off();
+    const since = this.#symbols.address(ASLEEP_SINCE);
+    if (since !== undefined) memory.writeBigInt64LE(-SLEPT_US, since - RTC_MEMORY.at);
+    const [from, to] = this.#symbols.range("kept") ?? [];
+    if (from !== undefined && to !== undefined) {
+      const place = memory.subarray(from - RTC_MEMORY.at, to - RTC_MEMORY.at);
+      const text = change(place.toString("latin1", 0, place.indexOf(0)));
+      place.fill(0).write(text, "latin1");
+    }
+    const { counts, wire, log, debug } = this.#files;
+    for (const path of [counts, wire, log, debug]) rmSync(path, { force: true });
+    this.#wire = new Wire(this.#port);
+    this.#flash = new FlashLog();
+    this.#logged = 0;
+    this.board.on();
+    await this.#debug(memory);
   }
 
   /** Instructions since the power came. */

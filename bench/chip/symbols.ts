@@ -1,4 +1,5 @@
 // Which function an address belongs to, and which part of the image a function: from the program's ELF file and the linker's map.
+import type { Counts } from "./counts.js";
 
 export interface Symbols {
   /** Where a function or an object begins; undefined if there is none of this name. */
@@ -157,4 +158,14 @@ export function partSizes(map: string, whole: number): Record<string, number> {
     known += to - from;
   }
   return { ...sizes, "bytes of alignment and heads": whole - known };
+}
+
+/** Instructions outside the program: the ROM's, and the boot loader's, of which it has no symbol. */
+export function loaderInstructions({ blocks }: Pick<Counts, "blocks">, symbols: Symbols): number {
+  let sum = 0;
+  for (const [address, { instructions }] of blocks) {
+    const isRom = address >= ROM.from && address < ROM.to;
+    if (isRom || symbols.at(address) === UNKNOWN) sum += instructions;
+  }
+  return sum;
 }

@@ -1,61 +1,108 @@
-// Joules of a day of an ESP32-C3, from counts and the vendor's currents. What was not counted is a range, and the result is one.
+// Joules of a day of an ESP32-C3, and days of a cell, from counts and the data sheet's currents.
+// docs/guides/energy.md explains each figure. Ranges carry what was not measured.
+import { type Cost, STILL, withDerived } from "../chip/rows.js";
+import type { Results } from "../results.js";
+
 const VOLTS = 3.3;
 const DAY_S = 86_400;
-/** 160 MHz; an instruction takes 1 to 2 cycles, as flash and branches wait: not measured. */
-const INSTRUCTIONS_A_SECOND: Range = [80e6, 160e6];
+const HOURS = 24;
 
 /** Least and most. */
 export type Range = readonly [least: number, most: number];
 
-/** mA. Of the first two: ESP-IDF's guide to low power in Wi-Fi scenarios, averages (modem sleep, DTIM 10 to 1; deep sleep). */
+/** mA. ESP32-C3 Series Datasheet v2.4, tables 5-7 to 5-9; `connected`: ESP-IDF's guide, DTIM 10 to 1. */
 export const CURRENTS = {
+  asleep: [0.005, 0.005],
+  running: [23, 28],
+  /** What a running processor takes more than an idle one. */
+  more: [7, 7],
   connected: [20.67, 21.47],
-  asleep: [0.0048, 0.0048],
-  /** Wi-Fi off, the processor busy: one board measured (robdobson.com, 2023), give or take a tenth. */
-  busy: [24, 30],
-  /** What a busy processor takes more than an idle one: the same board. */
-  more: [6, 8],
-  /** Radio on and awake, receiving most of the time: assumed, no source was read for it, hence so wide. */
-  radio: [70, 150],
+  receiving: [84, 87],
+  /** What sending takes more than receiving. */
+  sending: [276 - 84, 335 - 87],
 } as const satisfies Record<string, Range>;
 
+/** 160 MHz; an instruction takes 1 to 2 cycles, as flash and branches wait. Assumed. */
+const INSTRUCTIONS_A_SECOND: Range = [160e6, 80e6];
+/** Bits a second on the air. Assumed. */
+const BIT_RATE: Range = [54e6, 1e6];
+/** Seconds. Assumed. */
+const JOIN_S: Range = [1, 4];
+/** Seconds that the radio stays awake for a request while connected. Assumed. */
+const AWAKE_S: Range = [0.05, 0.2];
+const CELL_MAH = 2000;
+/** Assumed: the share of a cell that can be used, and what it loses of itself in a day. */
+const USABLE: Range = [1, 0.8];
+const SELF_DISCHARGE: Range = [0.01 / 30, 0.03 / 30];
+
 export interface Day {
-  /** Instructions. */
-  readonly connected?: { readonly instructions: number };
-  /** Wakes without a connection, and with one: instructions of each, and seconds of radio, with what joining takes. */
-  readonly wakes?: { readonly number: number; readonly instructions: number };
-  readonly uploads?: { readonly number: number; readonly radioS: Range };
+  /** Always connected: instructions, requests and bytes. */
+  readonly connected?: { readonly instructions: number; readonly requests: number; readonly bytes: number };
+  /** All wakes, with instructions of each. */
+  readonly wakes?: readonly { readonly number: number; readonly instructions: number }[];
+  /** Wakes that connect; seconds of network use beside joining, and bytes of each. */
+  readonly uploads?: { readonly number: number; readonly networkS: number; readonly bytes: number };
 }
 
-export function joulesOfDay({ connected, wakes, uploads }: Day): Range {
+export function joulesOfDay({ connected, wakes = [], uploads }: Day): Range {
   return [joules(0), joules(1)];
 
   function joules(end: 0 | 1): number {
-    // The slowest processor is the dearest.
-    const seconds = (instructions: number): number => instructions / INSTRUCTIONS_A_SECOND[1 - end]!;
-    const charge = (mA: Range, s: number): number => (mA[end]! / 1000) * s;
+    const charge = (mA: Range, s: number): number => (mA[end] / 1000) * s;
+    const runs = (instructions: number): number => instructions / INSTRUCTIONS_A_SECOND[end];
+    const onAir = (bytes: number): number => (8 * bytes) / BIT_RATE[end];
     let coulombs = charge(connected ? CURRENTS.connected : CURRENTS.asleep, DAY_S);
-    if (connected) coulombs += charge(CURRENTS.more, seconds(connected.instructions));
-    if (wakes) coulombs += charge(CURRENTS.busy, wakes.number * seconds(wakes.instructions));
-    if (uploads) coulombs += charge(CURRENTS.radio, uploads.number * uploads.radioS[end]!);
+    for (const { number, instructions } of wakes)
+      coulombs += charge(CURRENTS.running, number * runs(instructions));
+    if (connected) {
+      coulombs += charge(CURRENTS.more, runs(connected.instructions));
+      coulombs += charge(CURRENTS.receiving, connected.requests * AWAKE_S[end]);
+      coulombs += charge(CURRENTS.sending, onAir(connected.bytes));
+    }
+    if (uploads) {
+      const { number, networkS, bytes } = uploads;
+      coulombs += charge(CURRENTS.receiving, number * (JOIN_S[end] + networkS));
+      coulombs += charge(CURRENTS.sending, number * onAir(bytes));
+    }
     return coulombs * VOLTS;
   }
 }
 
-/** On the emulated C3, from the power to its sleep, with an upload, the attributes and a look for RPCs in it (`node scripts/campaign.mjs bench-chip --row wake`): a wake without a connection takes less. */
-const WAKE = 40.6e6;
-/** Joining a network was not measured: 1 to 4 s. Bytes to and fro: 33 s a day of 24 uploads (row 17); TLS that goes on: 0.24 s. */
-const UPLOAD_S: Range = [1 + 33 / 24, 4 + 33 / 24 + 0.24];
+/** A linear regulator passes the current on, so the cell gives the same charge. */
+export function daysOfCell([least, most]: Range): Range {
+  const days = (joules: number, end: 0 | 1): number =>
+    (CELL_MAH * USABLE[end]) / (joules / VOLTS / 3.6 + CELL_MAH * SELF_DISCHARGE[end]);
+  return [days(most, 1), days(least, 0)];
+}
 
-/** The three ways of use of docs/guides/battery.md. */
-export const DAYS = {
-  "always on, two connections, https, polls grown": { connected: { instructions: 24 * 3.67e9 } },
-  "a sample a minute, an upload an hour": {
-    wakes: { number: 1440, instructions: WAKE },
-    uploads: { number: 24, radioS: UPLOAD_S },
-  },
-  "an alarm now and then: a look each 10 min, an upload a day and two alarms": {
-    wakes: { number: 144, instructions: WAKE },
-    uploads: { number: 3, radioS: UPLOAD_S },
-  },
-} as const satisfies Record<string, Day>;
+/** The three uses of docs/guides/energy.md. */
+export function daysOf({ chip, desk, rows }: Results): Record<string, Day> {
+  const costs = withDerived(chip.esp32c3 ?? {}).mote ?? {};
+  const of = (key: string): Cost => costs[key] ?? {};
+  const first = of("wake").instructions ?? 0;
+  const steady = of("wake-steady").instructions ?? first;
+  const quiet = of("wake-quiet").instructions ?? steady;
+  const bytes = desk["a wake with an upload, attributes and a look for RPCs"]!.bytes;
+  const hour = desk["an idle hour, polls cut at 30 s"]!;
+  const idle = of("tls-idle");
+  // Row 17: milliseconds of network use for each of 60 points.
+  const networkS = (60 * rows.find(({ name }) => name.endsWith("(ms of radio a point)"))!.mote) / 1000;
+  const wakes = (number: number, uploads: number): Day => ({
+    wakes: [
+      { number: number - uploads, instructions: quiet },
+      { number: uploads, instructions: steady },
+    ],
+    uploads: { number: uploads, networkS, bytes },
+  });
+  return {
+    "always on over https": {
+      connected: {
+        instructions: HOURS * ((idle.instructions ?? 0) + (idle.more?.[STILL] ?? 0)),
+        requests: HOURS * hour.requests,
+        bytes: HOURS * hour.bytes,
+      },
+    },
+    "a sample a minute, an upload an hour": wakes(24 * 60, 24),
+    "alarms: a look each 10 min, an upload a day, two alarms": wakes(24 * 6, 3),
+  };
+}

@@ -44,6 +44,7 @@ export default withMermaid({
           page("Firmware updates", "/guides/firmware"),
           page("Rollouts", "/guides/rollouts"),
           page("Battery", "/guides/battery"),
+          page("Energy", "/guides/energy"),
           page("When things change", "/guides/changes"),
           page("Manufacturing", "/guides/manufacturing"),
           page("Security", "/security"),

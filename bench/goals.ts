@@ -1,0 +1,145 @@
+// The goals of Mote beside a program in C and one in JavaScript that do the same work on a chip.
+import { type Cost, type Costs, LOADER, withDerived } from "./chip/rows.js";
+
+type Rival = "js" | "c";
+
+interface Goal {
+  readonly what: string;
+  /** Row of the chip. */
+  readonly key: string;
+  /** A member of Cost, or of its `more`. */
+  readonly figure: string;
+  /** At most so many times the rival's. */
+  readonly times?: readonly [times: number, rival: Rival];
+  readonly most?: number;
+  readonly least?: number;
+  /** Mote's check of its image is counted as if the image had the rival's size. */
+  readonly imageApart?: boolean;
+}
+
+/** One goal for each of some figures. */
+const each = (what: string, key: string, goals: Record<string, readonly [number, Rival]>): Goal[] =>
+  Object.entries(goals).map(([figure, times]) => ({ what, key, figure, times }));
+
+const WAKE = { packets: [1, "c"], bytes: [1, "c"], instructions: [1, "js"] } as const;
+
+export const GOALS: readonly Goal[] = [
+  ...each("steady-state wake with an upload", "wake-steady", WAKE),
+  ...each("first wake after power-on", "wake", WAKE),
+  ...each("battery day: a first and 23 steady wakes", "battery-day", WAKE),
+  {
+    what: "start to the first acknowledged point",
+    key: "boot",
+    figure: "instructions",
+    times: [1, "js"],
+    imageApart: true,
+  },
+  ...each("shared attribute change", "attribute", { packets: [1.2, "js"], bytes: [1.2, "js"] }),
+  ...each("two-way RPC", "rpc", { packets: [1, "js"], bytes: [1, "js"] }),
+  ...each("idle hour", "idle", { packets: [1, "js"], bytes: [1, "js"] }),
+  ...each("KiB of firmware", "update", { instructions: [1.2, "c"] }),
+  ...each("full TLS 1.2 handshake", "handshake-full", { instructions: [1.1, "c"] }),
+  ...each("resumed TLS 1.2 handshake", "handshake-resumed", { instructions: [1.1, "c"] }),
+  ...each("durable point, 50 per request", "durable-batch", { instructions: [1.2, "c"] }),
+  { what: "image of the comparison program", key: "image", figure: "bytes", most: 900_000 },
+  { what: "native heap free at rest", key: "memory", figure: "free", least: 180_000 },
+  { what: "slot free beside the sample with everything", key: "slot", figure: "% free", least: 22 },
+];
+
+/** A row of the table. Undefined: not measured. */
+export interface Judged {
+  readonly what: string;
+  readonly figure: string;
+  readonly mote: number | undefined;
+  readonly js: number | undefined;
+  readonly c: number | undefined;
+  readonly goal: string;
+  /** Undefined if a figure is missing. */
+  readonly missed: boolean | undefined;
+  /** Days on which the figures were measured, Mote's first. */
+  readonly days: readonly string[];
+}
+
+const figureOf = (cost: Cost | undefined, figure: string): number | undefined =>
+  (cost as Readonly<Record<string, number>> | undefined)?.[figure] ?? cost?.more?.[figure];
+
+const NAMES = { js: "JavaScript's", c: "C's" } as const;
+
+export function judgeGoals(measured: Costs): Judged[] {
+  const costs = withDerived(measured);
+  return GOALS.map((goal) => {
+    const { what, key, figure, times, most, least, imageApart } = goal;
+    const of = (program: "mote" | Rival) => figureOf(costs[program]?.[key], figure);
+    const [, rival] = times ?? [];
+    const [js, c] = [of("js"), of("c")];
+    const mote = imageApart ? minus(of("mote"), largerImage(costs, rival!)) : of("mote");
+    const theirs = rival && of(rival);
+    const bound = times ? theirs && times[0] * theirs : (most ?? least);
+    const over =
+      mote !== undefined && bound !== undefined && (least === undefined ? mote > bound : mote < bound);
+    const days = (["mote", "js", "c"] as const).flatMap((program) => costs[program]?.[key]?.seen ?? []);
+    return {
+      ...{ what, figure, mote, js, c, goal: goalText(goal) },
+      missed: mote === undefined || bound === undefined ? undefined : over,
+      days: [...new Set(days)],
+    };
+  });
+}
+
+function goalText({ times, most, least }: Goal): string {
+  if (times) return `at most ${times[0] === 1 ? "" : `${times[0]} times `}${NAMES[times[1]]}`;
+  return most === undefined ? `at least ${number(least)}` : `at most ${number(most)}`;
+}
+
+const minus = (one: number | undefined, other: number): number | undefined =>
+  one === undefined ? undefined : one - other;
+
+/** Instructions with which ROM and boot loader check what Mote's image has more than the rival's. */
+function largerImage({ mote, ...others }: Costs, rival: Rival): number {
+  const [ours, theirs] = [mote, others[rival]].map((costs) => figureOf(costs?.image, "bytes"));
+  const check = figureOf(mote?.boot, LOADER);
+  return ours && theirs && check ? check * Math.max(0, 1 - theirs / ours) : 0;
+}
+
+const number = (value: number | undefined): string => {
+  if (value === undefined) return "not measured";
+  if (value >= 1e7) return `${Number((value / 1e6).toPrecision(3))} M`;
+  return (value >= 1000 ? Math.round(value) : Number(value.toPrecision(4))).toLocaleString("en-US");
+};
+
+const ratio = (mote: number | undefined, other: number | undefined): string =>
+  mote === undefined || !other ? "" : (mote / other).toFixed(2);
+
+const VERDICTS = new Map([
+  [true, "MISSED"],
+  [false, "ok"],
+  [undefined, "unknown"],
+]);
+
+/** Cells of the table; the last column tells where the figures come from. */
+export const goalCells = (goals: readonly Judged[], today?: string): string[][] => [
+  ["what", "figure", "Mote", "JavaScript", "C", "/ JS", "/ C", "goal", "verdict", "measured"],
+  ...goals.map(({ what, figure, mote, js, c, goal, missed, days }) => [
+    ...[what, figure, number(mote), number(js), number(c), ratio(mote, js), ratio(mote, c), goal],
+    VERDICTS.get(missed)!,
+    days.map((day) => (day === today ? "now" : `stored, ${day}`)).join("; "),
+  ]),
+];
+
+/** One table for people; the last line lists the missed goals. */
+export function goalTable(goals: readonly Judged[], today?: string): string {
+  const cells = goalCells(goals, today);
+  const widths = cells[0]!.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
+  const isNumber = (column: number): boolean => column >= 2 && column <= 6;
+  const lines = cells.map((row) =>
+    row
+      .map((cell, i) => (isNumber(i) ? cell.padStart(widths[i]!) : cell.padEnd(widths[i]!)))
+      .join("  ")
+      .trimEnd(),
+  );
+  const named = (verdict: boolean | undefined): string =>
+    goals
+      .flatMap(({ what, figure, missed }) => (missed === verdict ? [`${what} (${figure})`] : []))
+      .join("; ") || "none";
+  return [...lines, `not measured: ${named(undefined)}`, `missed: ${named(true)}`].join("\n");
+}

@@ -87,10 +87,10 @@ export class PollTiming {
   }
 
   /**
-   * Judges the end of a poll `tookMs` after it was sent, and learns from it. `heard`: other
+   * Learns from a poll that ended `tookMs` after it was sent, and returns its result. `heard`: other
    * requests were answered meanwhile.
    */
-  judge(outcome: Outcome, tookMs: number, heard = true, askedMs = this._askedMs): PollVerdict {
+  pollEnded(outcome: Outcome, tookMs: number, heard = true, askedMs = this._askedMs): PollVerdict {
     this._rest(tookMs);
     if (outcome.kind === "lost") {
       this._cutShort(outcome, tookMs, heard);

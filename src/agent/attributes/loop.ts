@@ -123,7 +123,7 @@ export class AttributeLoop implements Job {
   async turn(): Promise<Wait> {
     await this._uplink.ready();
     if (!this._session.running) return 0;
-    while (this._polls.hasEnded) this._takeNotification();
+    while (this._polls.hasEnded) this._processPoll();
     if (this._wantsAny) this._polls.open();
     if (this._restMs() === 0) return this._read().then(AT_ONCE);
     const batch = this._client.batch(this._alone);
@@ -155,14 +155,14 @@ export class AttributeLoop implements Job {
     return Math.max(0, this._readAt - this._session.host.clock.now());
   }
 
-  private _takeNotification(): void {
-    const change = this._polls.take();
-    if (!change) return;
+  private _processPoll(): void {
+    const polled = this._polls.processEnded();
+    if (!polled) return;
+    const { change, waitedMs } = polled;
     const keys = change.kind === "updated" ? Object.keys(change.values) : change.keys;
     this._follower?.changed(keys);
-    // A notification that waited for a token or a back-off may be outdated, so read the current
-    // values.
-    if (this._polls.waitedMs > EXCHANGE_MS) this.readSoon(READ_AFTER_POLL_MS);
+    // A change that waited for a token or a back-off may be outdated, so read the current values.
+    if (waitedMs > EXCHANGE_MS) this.readSoon(READ_AFTER_POLL_MS);
     else if (change.kind === "updated") this._changed(this._values.update(this._keys, change.values), []);
     else this._changed([], this._values.remove(this._keys.filter((key) => keys.includes(key))));
   }
@@ -172,12 +172,12 @@ export class AttributeLoop implements Job {
     this._lastReadAt = this._session.host.clock.now();
     const trusted = await this._reader.read(this._wanted());
     if (!this._session.running) return;
-    // A notification that arrived meanwhile is newer than the values read, so read them again.
-    if (this._polls.hasNews) return this.readSoon(READ_AFTER_POLL_MS);
-    const polls = this._session.connections.pollsAttributes && !this._polls.blocked;
-    this.readSoon(polls ? READ_ANYWAY_MS : READ_EVERY_MS);
+    // A change that arrived meanwhile is newer than the values read, so read them again.
+    if (this._polls.hasChange) return this.readSoon(READ_AFTER_POLL_MS);
+    const isPolling = this._session.connections.pollsAttributes && !this._polls.failing;
+    this.readSoon(isPolling ? READ_ANYWAY_MS : READ_EVERY_MS);
     if (!trusted) return this.readSoon();
-    this._polls.covered(this._lastReadAt);
+    this._polls.knownUntil(this._lastReadAt);
     const { skippedMs } = this._reader;
     if (skippedMs !== undefined) this.readSoon(skippedMs);
     this._firstReadDone = true;

@@ -6,18 +6,17 @@ export const READ_AFTER_POLL_MS = 0;
 export const MOST_CONNECTIONS = 2;
 
 export class AttributePolls implements Pick<full.AttributePolls, keyof full.AttributePolls> {
-  readonly blocked = true;
-  readonly hasNews = false;
+  readonly failing = true;
+  readonly hasChange = false;
   readonly hasEnded = false;
-  readonly waitedMs = 0;
 
   clear(): void {}
 
-  covered(): void {}
+  knownUntil(): void {}
 
   dueMs(): undefined {}
 
   open(): void {}
 
-  take(): undefined {}
+  processEnded(): undefined {}
 }

@@ -24,7 +24,13 @@ const IN_FLIGHT_MS = 1000;
 /** Maximum of the option `connections`. */
 export const MOST_CONNECTIONS = 3;
 
-type News = Exclude<Notification, { kind: "malformed" }>;
+type Change = Exclude<Notification, { kind: "malformed" }>;
+
+/** The change that a poll brought, and how long it waited to be processed. */
+export interface PolledChange {
+  readonly change: Change;
+  readonly waitedMs: number;
+}
 
 /** The loop that reads the values. */
 interface Reader {
@@ -36,16 +42,17 @@ interface OpenPoll {
   readonly channel: RequestChannel;
   readonly askedMs: number;
   /** Time when the poll was sent; undefined while it waits for its turn. */
-  since: number | undefined;
+  sentAt: number | undefined;
   /** Another poll brought a change meanwhile, so this one brings the same or an older one. */
-  outdated: boolean;
+  isOutdated: boolean;
 }
 
 interface EndedPoll {
   readonly poll: OpenPoll;
   readonly outcome: Outcome;
-  readonly at: number;
+  readonly endedAt: number;
   readonly tookMs: number;
+  /** The platform answered other requests during the poll. */
   readonly heard: boolean;
 }
 
@@ -54,20 +61,20 @@ export class AttributePolls {
   private readonly _timing: PollTiming;
   private readonly _channels: readonly [RequestChannel, RequestChannel];
   private readonly _limit: number;
-  private readonly _loop: Reader;
+  private readonly _reader: Reader;
+  /** At most two polls: one that reports changes, and its successor. */
   private _open: OpenPoll[] = [];
+  /** Ended polls that are not processed yet, oldest first. */
   private _ended: EndedPoll[] = [];
-  /** No change before this time can have been missed. */
-  private _coveredUntil = Number.NEGATIVE_INFINITY;
-  private _lost = false;
+  /** Every change before this time was read or reported. */
+  private _knownUntil = Number.NEGATIVE_INFINITY;
+  private _lastWasLost = false;
   /** The last poll brought a change. Consecutive changes have similar response heads. */
   private _lastDelivered = false;
-  /** Polls do not pass, so the values must be read at intervals. */
-  blocked = false;
-  /** How long the last taken notification had waited, in ms. */
-  waitedMs = 0;
+  /** The last poll was rejected, lost or malformed, so the values must be read at intervals. */
+  failing = false;
 
-  constructor(session: PlatformSession, timing: PollTiming, limit: number, loop: Reader) {
+  constructor(session: PlatformSession, timing: PollTiming, limit: number, reader: Reader) {
     this._session = session;
     this._timing = timing;
     this._channels = [
@@ -75,60 +82,57 @@ export class AttributePolls {
       new RequestChannel(session, "secondAttributePoll"),
     ];
     this._limit = limit;
-    this._loop = loop;
+    this._reader = reader;
   }
 
   /** Starts afresh: ignores polls of an earlier start. */
   clear(): void {
     this._open = [];
     this._ended = [];
-    this._coveredUntil = Number.NEGATIVE_INFINITY;
+    this._knownUntil = Number.NEGATIVE_INFINITY;
   }
 
-  /** True if a notification arrived that was not taken yet. */
-  get hasNews(): boolean {
-    return this._ended.some(({ outcome }) => outcome.kind === "done");
+  /** Every change before `at` is known, because a complete read began then. */
+  knownUntil(at: number): void {
+    this._knownUntil = Math.max(this._knownUntil, at);
   }
 
-  /** True if an ended poll was not taken yet. */
-  get hasEnded(): boolean {
-    return this._ended.length > 0;
-  }
-
-  /** A complete read began at `at`. */
-  covered(at: number): void {
-    this._coveredUntil = Math.max(this._coveredUntil, at);
-  }
+  // Opening polls.
 
   /** ms until the next poll is due: 0: now; undefined: not before an open poll ends. */
   dueMs(): number | undefined {
     const { pollsAttributes, overlapsAttributePolls } = this._session.connections;
     if (!pollsAttributes || this._open.length > 1) return undefined;
     const only = this._open[0];
-    if (!only || only.outdated) return 0;
+    if (!only || only.isOutdated) return 0;
     // A poll that waits for a back-off would keep the next one from opening when this one ends.
-    if (only.since === undefined || !overlapsAttributePolls || !this._spare?.free) return undefined;
-    return Math.max(0, only.since + only.askedMs - OVERLAP_MS - this._session.host.clock.now());
+    if (only.sentAt === undefined || !overlapsAttributePolls || !this._unusedChannel?.free) return undefined;
+    return Math.max(0, only.sentAt + only.askedMs - OVERLAP_MS - this._session.host.clock.now());
   }
 
   /** Opens a poll if one is due. */
   open(): void {
     if (this.dueMs() !== 0) return;
-    const channel = this._spare;
+    const channel = this._unusedChannel;
     if (!channel) return;
     const timing = this._timing;
-    const askedMs = this._lost ? timing.afterLoss(this._session.host) : timing.askedMs;
-    const poll: OpenPoll = { channel, askedMs, since: undefined, outdated: false };
+    const askedMs = this._lastWasLost ? timing.afterLoss(this._session.host) : timing.askedMs;
+    const poll: OpenPoll = { channel, askedMs, sentAt: undefined, isOutdated: false };
     this._open.push(poll);
     const deadlineMs = timing.deadlineMs - timing.askedMs + askedMs;
     // The back-off of the poll may still run while the uplink is free.
     void channel.ready().then(() => this._open.includes(poll) && this._send(poll, deadlineMs));
   }
 
-  /** A channel without a poll. */
-  private get _spare(): RequestChannel | undefined {
-    const spares = this._channels.filter((one) => !this._open.some((poll) => poll.channel === one));
-    return spares.find(({ free }) => free) ?? spares[0];
+  /** A channel without an open poll, preferably one without a back-off. */
+  private get _unusedChannel(): RequestChannel | undefined {
+    const unused = this._channels.filter((one) => !this._open.some((poll) => poll.channel === one));
+    return unused.find(({ free }) => free) ?? unused[0];
+  }
+
+  /** The open poll that reports changes: it was sent, and none was reported since. */
+  private get _reportingPoll(): OpenPoll | undefined {
+    return this._open.find(({ sentAt, isOutdated }) => sentAt !== undefined && !isOutdated);
   }
 
   private _send(poll: OpenPoll, deadlineMs: number): void {
@@ -142,19 +146,14 @@ export class AttributePolls {
       repeatable: true,
       alike: this._lastDelivered,
       sent: () => {
-        // A poll that is sent again takes the place of one that covers nothing any more.
-        const overlaps = poll.since === undefined && this._covering !== undefined;
-        poll.since = clock.now();
-        if (!overlaps) this._loop.readSoon(READ_AFTER_POLL_MS);
-        this._loop.wake();
+        // A poll that the connection sends again no longer overlaps the one before it.
+        const overlaps = poll.sentAt === undefined && this._reportingPoll !== undefined;
+        poll.sentAt = clock.now();
+        if (!overlaps) this._reader.readSoon(READ_AFTER_POLL_MS);
+        this._reader.wake();
       },
     } as const;
     poll.channel.dispatch(request, (outcome) => this._end(poll, queuedAt, outcome));
-  }
-
-  /** The poll that reports changes now. */
-  private get _covering(): OpenPoll | undefined {
-    return this._open.find(({ since, outdated }) => since !== undefined && !outdated);
   }
 
   private _end(poll: OpenPoll, queuedAt: number, outcome: Outcome): void {
@@ -162,81 +161,94 @@ export class AttributePolls {
     // Ignore a poll from before a stop.
     if (index < 0) return;
     this._open.splice(index, 1);
-    const since = poll.since ?? queuedAt;
-    const at = this._session.host.clock.now();
-    const heard = poll.channel.heard(since);
-    this._ended.push({ poll, outcome, at, tookMs: at - since, heard });
+    const sentAt = poll.sentAt ?? queuedAt;
+    const endedAt = this._session.host.clock.now();
+    const heard = poll.channel.heard(sentAt);
+    this._ended.push({ poll, outcome, endedAt, tookMs: endedAt - sentAt, heard });
     // Every open poll gets the same change, and maybe later than a newer one.
-    if (outcome.kind === "done" && !poll.outdated)
+    if (outcome.kind === "done" && !poll.isOutdated)
       this._open.forEach((other) => {
-        other.outdated = true;
+        other.isOutdated = true;
       });
     // One idle connection is enough, and the next poll takes the first channel if that is free.
     const isSecond = poll.channel === this._channels[1];
-    if (isSecond || this._open.some(({ outdated }) => !outdated)) poll.channel.hangUp();
-    this._loop.wake();
+    if (isSecond || this._open.some(({ isOutdated }) => !isOutdated)) poll.channel.hangUp();
+    this._reader.wake();
   }
 
-  /** Takes the next ended poll. Returns its notification, if there is one to apply. */
-  take(): News | undefined {
-    const ended = this._ended.shift();
-    if (!ended) return undefined;
-    const { poll, outcome, at, tookMs, heard } = ended;
-    this.waitedMs = this._session.host.clock.now() - at;
-    const verdict = this._timing.judge(outcome, tookMs, heard, poll.askedMs);
-    if (poll.outdated) {
-      if (verdict === "delivered") this._readAgain();
-      return undefined;
-    }
-    this._lost = verdict === "lost";
-    this._lastDelivered = verdict === "delivered";
-    if (verdict === "ended") this._clear();
-    if (verdict === "busy") this._hold();
-    this.blocked = verdict === "busy" || verdict === "lost";
-    if (verdict !== "ended" || !this._covers(outcome, at, tookMs, poll.askedMs)) this._readAgain();
-    const news = verdict === "delivered" && outcome.kind === "done" ? this._read(outcome, tookMs) : undefined;
-    if (this.blocked) this._loop.readSoon(READ_EVERY_MS);
-    return news;
+  // Processing ended polls.
+
+  /** True if an ended poll is not processed yet. */
+  get hasEnded(): boolean {
+    return this._ended.length > 0;
+  }
+
+  /** True if a poll brought a change that is not processed yet. */
+  get hasChange(): boolean {
+    return this._ended.some(({ outcome }) => outcome.kind === "done");
   }
 
   /**
-   * True if a poll that ended at `at` left no gap: the platform held it for the whole time, and
-   * registered it before the time until which everything was covered.
+   * Processes the next ended poll, and schedules a read if a change may have been missed. Returns
+   * the change that the poll brought, unless it is outdated.
    */
-  private _covers(
-    { status }: Outcome & { status?: number },
-    at: number,
-    tookMs: number,
-    askedMs: number,
-  ): boolean {
-    const registeredBy = at - askedMs;
-    if (status !== 408 || tookMs < askedMs || registeredBy > this._coveredUntil) return false;
+  processEnded(): PolledChange | undefined {
+    const ended = this._ended.shift();
+    if (!ended) return undefined;
+    const { poll, outcome, endedAt, tookMs, heard } = ended;
+    const waitedMs = this._session.host.clock.now() - endedAt;
+    const verdict = this._timing.pollEnded(outcome, tookMs, heard, poll.askedMs);
+    if (poll.isOutdated) {
+      if (verdict === "delivered") this._readOnceRegistered();
+      return undefined;
+    }
+    this._lastWasLost = verdict === "lost";
+    this._lastDelivered = verdict === "delivered";
+    this.failing = verdict === "busy" || verdict === "lost";
+    if (verdict === "ended") this._clearHold();
+    if (verdict === "busy") this._hold();
     // The platform counts from the arrival of the poll, so the poll did not end before this.
-    this.covered(at - tookMs + askedMs - IN_FLIGHT_MS);
-    return true;
+    if (verdict === "ended" && this._missedNothing(ended))
+      this.knownUntil(endedAt - tookMs + poll.askedMs - IN_FLIGHT_MS);
+    else this._readOnceRegistered();
+    const isDelivered = verdict === "delivered" && outcome.kind === "done";
+    const change = isDelivered ? this._parse(outcome, tookMs) : undefined;
+    if (this.failing) this._reader.readSoon(READ_EVERY_MS);
+    return change && { change, waitedMs };
+  }
+
+  /**
+   * True if the platform kept the poll open for the whole time, and every change before the poll
+   * was registered is known.
+   */
+  private _missedNothing({ poll, outcome, endedAt, tookMs }: EndedPoll): boolean {
+    const ranFullTime = outcome.kind === "busy" && outcome.status === 408 && tookMs >= poll.askedMs;
+    const registeredBy = endedAt - poll.askedMs;
+    return ranFullTime && registeredBy <= this._knownUntil;
   }
 
   /** Reads the values once an open poll is registered. A poll sent later reads by itself. */
-  private _readAgain(): void {
-    const since = this._covering?.since;
-    if (since === undefined) return;
-    this._loop.readSoon(Math.max(0, since + READ_AFTER_POLL_MS - this._session.host.clock.now()));
+  private _readOnceRegistered(): void {
+    const sentAt = this._reportingPoll?.sentAt;
+    if (sentAt === undefined) return;
+    this._reader.readSoon(Math.max(0, sentAt + READ_AFTER_POLL_MS - this._session.host.clock.now()));
   }
 
-  private _read({ body, whole }: Outcome & { kind: "done" }, tookMs: number): News | undefined {
-    const news = parseNotification((whole && this._session.host.decode(body)) || "");
-    if (news.kind === "malformed" || (news.kind === "updated" && Object.keys(news.values).length === 0)) {
+  /** The change in the answer to a poll; undefined if the answer is malformed. */
+  private _parse({ body, whole }: Outcome & { kind: "done" }, tookMs: number): Change | undefined {
+    const change = parseNotification((whole && this._session.host.decode(body)) || "");
+    if (change.kind === "malformed" || (change.kind === "updated" && Object.keys(change.values).length === 0)) {
       if (whole) this._session.counters.malformed("a notification of shared attributes");
       this._hold();
-      this.blocked = true;
+      this.failing = true;
       return undefined;
     }
-    this._clear();
+    this._clearHold();
     if (tookMs < PACE_MS) for (const channel of this._channels) channel.pause(PACE_MS - tookMs);
-    return news;
+    return change;
   }
 
-  private _clear(): void {
+  private _clearHold(): void {
     for (const channel of this._channels) channel.clear();
   }
 

@@ -184,8 +184,8 @@ export class RpcPolls {
     const tookMs = this._lastEnd - poll.since;
     const verdict =
       poll.askedMs === SHORT_POLL_MS
-        ? judgeShortPoll(outcome)
-        : this._timing.judge(outcome, tookMs, poll.channel.heard(poll.since), poll.askedMs);
+        ? shortPollVerdict(outcome)
+        : this._timing.pollEnded(outcome, tookMs, poll.channel.heard(poll.since), poll.askedMs);
     this._lastDelivered = verdict === "delivered";
     this._lost = verdict === "lost";
     this._ended.push({ number: poll.number, outcome, verdict });
@@ -195,7 +195,7 @@ export class RpcPolls {
 }
 
 /** The outcome of a short poll says nothing about longer polls. */
-const judgeShortPoll = (outcome: Outcome): PollVerdict => {
+const shortPollVerdict = (outcome: Outcome): PollVerdict => {
   if (outcome.kind === "lost") return "lost";
   if (outcome.kind === "done") return outcome.body.length > 0 ? "delivered" : "ended";
   return outcome.status === 408 ? "ended" : "busy";

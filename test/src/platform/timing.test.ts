@@ -15,7 +15,7 @@ const BROKEN: Outcome = { kind: "lost", reason: "connection reset" };
 
 /** Polls that last as long as they ask. */
 function hold(timing: PollTiming, times: number): void {
-  for (let i = 0; i < times; i++) timing.judge(busy(408), timing.askedMs);
+  for (let i = 0; i < times; i++) timing.pollEnded(busy(408), timing.askedMs);
 }
 
 test("a poll asks for 25 s at first, and has 15 s more", (t) => {
@@ -40,7 +40,7 @@ test("20 polls that end by 408 make the next half as long again, up to 5 min", (
 });
 
 test("what came is delivered, what was held is ended, what was turned away is busy", (t) => {
-  const verdict = (outcome: Outcome, tookMs: number) => new PollTiming().judge(outcome, tookMs);
+  const verdict = (outcome: Outcome, tookMs: number) => new PollTiming().pollEnded(outcome, tookMs);
   t.is(verdict(done("{}"), 10), "delivered");
   t.is(verdict({ ...done("{"), whole: false } as Outcome, 10), "delivered");
   for (const outcome of [busy(408), busy(503), busy(504), done("", 204), done("")]) {
@@ -63,24 +63,24 @@ test("a 503 or 504 sets the ceiling 3 s below the time it took, or to 0.8 of it,
   for (const status of [503, 504]) {
     const timing = new PollTiming();
     hold(timing, 20);
-    t.is(timing.judge(busy(status), 30_000), "ended");
+    t.is(timing.pollEnded(busy(status), 30_000), "ended");
     t.is(timing.askedMs, 27_000);
     hold(timing, 100);
     t.is(timing.askedMs, 27_000);
     // Others that were open meanwhile say the same.
-    timing.judge(busy(status), 30_500, true, 37_500);
+    timing.pollEnded(busy(status), 30_500, true, 37_500);
     t.is(timing.askedMs, 27_000);
-    timing.judge(busy(status), 31_000);
+    timing.pollEnded(busy(status), 31_000);
     t.is(timing.askedMs, 24_800);
   }
   const short = new PollTiming();
-  short.judge(busy(503), 14_000);
+  short.pollEnded(busy(503), 14_000);
   t.is(short.askedMs, 11_200);
 });
 
 test("a 503 that came early says nothing about length", (t) => {
   const timing = new PollTiming();
-  timing.judge(busy(503), 100);
+  timing.pollEnded(busy(503), 100);
   t.is(timing.askedMs, 25_000);
   t.is(timing.ceiling, undefined);
 });
@@ -88,65 +88,65 @@ test("a 503 that came early says nothing about length", (t) => {
 test("silence on a poll longer than any that came back sets the ceiling below what it asked", (t) => {
   const timing = new PollTiming();
   hold(timing, 20);
-  t.is(timing.judge(SILENCE, timing.deadlineMs), "lost");
+  t.is(timing.pollEnded(SILENCE, timing.deadlineMs), "lost");
   t.is(timing.askedMs, 30_000);
 });
 
 test("silence of a length that worked before is the network's, until the third in a row", (t) => {
   const timing = new PollTiming();
   hold(timing, 1);
-  timing.judge(SILENCE, 40_000);
-  timing.judge(SILENCE, 40_000);
+  timing.pollEnded(SILENCE, 40_000);
+  timing.pollEnded(SILENCE, 40_000);
   t.is(timing.askedMs, 25_000);
   hold(timing, 1);
-  timing.judge(SILENCE, 40_000);
-  timing.judge(SILENCE, 40_000);
+  timing.pollEnded(SILENCE, 40_000);
+  timing.pollEnded(SILENCE, 40_000);
   t.is(timing.askedMs, 25_000);
-  timing.judge(SILENCE, 40_000);
+  timing.pollEnded(SILENCE, 40_000);
   t.is(timing.askedMs, 20_000);
 });
 
 test("an outage in which nothing is answered shortens no poll, however long it lasts", (t) => {
   const timing = new PollTiming();
   hold(timing, 1);
-  for (let i = 0; i < 100; i++) timing.judge(SILENCE, 40_000, false);
+  for (let i = 0; i < 100; i++) timing.pollEnded(SILENCE, 40_000, false);
   t.is(timing.askedMs, 25_000);
   t.is(timing.ceiling, undefined);
-  for (let i = 0; i < 3; i++) timing.judge(SILENCE, 40_000, true);
+  for (let i = 0; i < 3; i++) timing.pollEnded(SILENCE, 40_000, true);
   t.is(timing.askedMs, 20_000);
 });
 
 test("a connection that breaks in a long poll counts at the third time in a row, one that can't be made never", (t) => {
   const timing = new PollTiming();
-  for (let i = 0; i < 9; i++) timing.judge(BROKEN, 5);
+  for (let i = 0; i < 9; i++) timing.pollEnded(BROKEN, 5);
   t.is(timing.askedMs, 25_000);
-  timing.judge(BROKEN, 20_000);
-  timing.judge(BROKEN, 20_000);
-  timing.judge(done("{}"), 5);
-  timing.judge(BROKEN, 20_000);
-  timing.judge(BROKEN, 20_000);
+  timing.pollEnded(BROKEN, 20_000);
+  timing.pollEnded(BROKEN, 20_000);
+  timing.pollEnded(done("{}"), 5);
+  timing.pollEnded(BROKEN, 20_000);
+  timing.pollEnded(BROKEN, 20_000);
   t.is(timing.askedMs, 25_000);
-  timing.judge(BROKEN, 20_000);
+  timing.pollEnded(BROKEN, 20_000);
   t.is(timing.askedMs, 16_000);
 });
 
 test("no poll is shorter than 5 s", (t) => {
   const timing = new PollTiming();
-  for (let i = 0; i < 30; i++) timing.judge(busy(503), timing.askedMs);
+  for (let i = 0; i < 30; i++) timing.pollEnded(busy(503), timing.askedMs);
   t.is(timing.askedMs, 5000);
 });
 
 test("a straggler does not lift the ceiling", (t) => {
   const timing = new PollTiming();
-  timing.judge(busy(503), 13_000);
-  timing.judge(busy(503), 25_000);
+  timing.pollEnded(busy(503), 13_000);
+  timing.pollEnded(busy(503), 25_000);
   t.is(timing.askedMs, 10_400);
   t.is(timing.ceiling?.ceilingMs, 10_400);
 });
 
 test("a longer poll is tried again after 52 h of polling", (t) => {
   const timing = new PollTiming();
-  timing.judge(busy(504), 15_000);
+  timing.pollEnded(busy(504), 15_000);
   t.is(timing.askedMs, 12_000);
   const polls = (52 * HOUR) / 12_000;
   hold(timing, polls - 20);
@@ -158,14 +158,14 @@ test("a longer poll is tried again after 52 h of polling", (t) => {
 
 test("polls that are kept shorter than they might be neither grow nor count as turned away", (t) => {
   const timing = new PollTiming();
-  for (let i = 0; i < 500; i++) t.is(timing.judge(busy(408), 25_000), "ended");
+  for (let i = 0; i < 500; i++) t.is(timing.pollEnded(busy(408), 25_000), "ended");
   t.is(timing.askedMs, 37_500);
 });
 
 test("the ceiling outlives a restart", (t) => {
   const before = new PollTiming();
-  before.judge(busy(503), 20_000);
-  before.judge(busy(408), 17_000);
+  before.pollEnded(busy(503), 20_000);
+  before.pollEnded(busy(408), 17_000);
   const kept = JSON.parse(JSON.stringify(before.ceiling));
   t.deepEqual(kept, { ceilingMs: 17_000, restMs: 52 * HOUR - 17_000 });
   const after = new PollTiming(kept);

@@ -58,9 +58,9 @@ export class DeviceLog {
     const { lastRun } = host;
     if (!lastRun) return;
     const { reset, crash, place } = lastRun;
-    this.keep("info", `start: ${reset}`);
+    this.store("info", `start: ${reset}`);
     if (crash === false) return;
-    if (place) this.keep("error", `backtrace of ${place.build}: ${place.backtrace}`);
+    if (place) this.store("error", `backtrace of ${place.build}: ${place.backtrace}`);
     // The crash may contain a secret, and all secrets are known only after the agent was created.
     this._crash = crash;
   }
@@ -96,7 +96,7 @@ export class DeviceLog {
   /**
    * Stores a line if its level is enabled, without showing it. Stores at most 240 bytes of UTF-8.
    */
-  keep(level: Level, line: string): void {
+  store(level: Level, line: string): void {
     if (levelOf(level) >= this._level) this._append(level, this._cleaner.clean(line));
   }
 
@@ -115,15 +115,15 @@ export class DeviceLog {
       once: false,
     });
     agent.attributes.subscribe(ATTRIBUTE, (value) => this._asked(value));
-    if (this._crash !== undefined) this.keep("error", `the run before ended with: ${this._crash}`);
+    if (this._crash !== undefined) this.store("error", `the run before ended with: ${this._crash}`);
     this._crash = undefined;
     this._agent = agent;
-    const info = (line: string): void => this.keep("info", line);
+    const info = (line: string): void => this.store("info", line);
     agent.on("provisioned", ({ deviceName }) => info(`provisioned${after(" as ", deviceName)}`));
     agent.on("online", () => info("online"));
     agent.on("offline", ({ reason }) => info(`offline: ${reason}`));
     agent.on("firmware", (detail) =>
-      this.keep(detail.progress === undefined ? "info" : "debug", firmwareLine(detail)),
+      this.store(detail.progress === undefined ? "info" : "debug", firmwareLine(detail)),
     );
     this._watch();
   }
@@ -187,7 +187,7 @@ export class DeviceLog {
     const isDebug = this._level === 0;
     if (!agent || isDebug === this._unwatch.length > 0) return;
     for (const end of this._unwatch) end();
-    this._unwatch = isDebug ? listen(agent, (line) => this.keep("debug", line)) : [];
+    this._unwatch = isDebug ? listen(agent, (line) => this.store("debug", line)) : [];
   }
 
   /** Sets a level for this many minutes, or the usual one. */
@@ -198,7 +198,7 @@ export class DeviceLog {
     this._watch();
     this._ring.level = this._level + 1;
     this._ring.minutes = minutes;
-    this._ring.keep();
+    this._ring.writeHead();
     if (minutes > 0) this._cancel = this._host.clock.timer(MINUTE_MS, () => this._set(level, minutes - 1));
   }
 }
@@ -207,16 +207,16 @@ type Level = Parameters<Host["log"]>[0];
 
 const after = (lead: string, value: string | undefined): string => (value === undefined ? "" : lead + value);
 
-const listen = (agent: LogAgent, keep: (line: string) => void): (() => void)[] => [
-  agent.on("delivered", ({ points }) => keep(`delivered: ${points}`)),
+const listen = (agent: LogAgent, store: (line: string) => void): (() => void)[] => [
+  agent.on("delivered", ({ points }) => store(`delivered: ${points}`)),
   agent.on("attributes", ({ keys, deleted }) =>
-    keep(`attributes: ${keys.join(", ")}${after("; deleted: ", deleted.join(", ") || undefined)}`),
+    store(`attributes: ${keys.join(", ")}${after("; deleted: ", deleted.join(", ") || undefined)}`),
   ),
   // A follower at this level would only see its own requests.
   agent.on("rpc", ({ stage, id, method, error }) => {
-    if (method !== METHOD) keep(`RPC ${id} ${method} ${stage}${after(": ", error)}`);
+    if (method !== METHOD) store(`RPC ${id} ${method} ${stage}${after(": ", error)}`);
   }),
-  agent.on("error", ({ code }) => keep(`error: ${code}`)),
+  agent.on("error", ({ code }) => store(`error: ${code}`)),
 ];
 
 const firmwareLine = ({ state, version, error, progress }: AgentEvents["firmware"]): string =>

@@ -85,7 +85,7 @@ export class Ring {
         this.first++;
       }
     }
-    if (this.first !== this._vouched && !this.keep()) return false;
+    if (this.first !== this._vouched && !this.writeHead()) return false;
     const bytes = new Uint8Array(length);
     const view = new DataView(bytes.buffer);
     view.setUint16(0, length, true);
@@ -96,7 +96,7 @@ export class Ring {
     if (!this._write((this._start + this._used) % this._room, bytes)) return false;
     this._used += length;
     this.next++;
-    return this.keep();
+    return this.writeHead();
   }
 
   /**
@@ -135,7 +135,7 @@ export class Ring {
     this._begin();
     if (this._room === 0) return true;
     // Write both heads, because the other one still refers to the lines.
-    let done = this.keep() && this.keep();
+    let done = this.writeHead() && this.writeHead();
     const zeros = new Uint8Array(LONGEST);
     for (let at = 0; done && at < this._room; at += LONGEST)
       done = this._memory.write(HEADS + at, zeros.subarray(0, Math.min(LONGEST, this._room - at)));
@@ -143,7 +143,7 @@ export class Ring {
   }
 
   /** Writes a head with the current values. */
-  keep(): boolean {
+  writeHead(): boolean {
     const bytes = new Uint8Array(HEAD);
     const view = new DataView(bytes.buffer);
     const turn = (this._turn + 1) >>> 0;

@@ -30,7 +30,7 @@ export interface TrustState {
   readonly waiting: readonly string[];
 }
 
-export type Keeper = Pick<Host, "store" | "encode" | "decode" | "digest" | "log" | "clock">;
+export type TrustHost = Pick<Host, "store" | "encode" | "decode" | "digest" | "log" | "clock">;
 
 type Stored = TrustState & {
   /** Counts the changes; 0: written by an earlier image. */
@@ -43,42 +43,42 @@ type Stored = TrustState & {
  * `given`: CAs that are not trusted if neither state nor copy can be read, unless there are no
  * others.
  */
-export const readTrust = (keeper: Keeper, by: string, given: readonly string[]): TrustState => {
-  const stored = findStored(keeper) ?? (isLost(keeper) ? withoutState(keeper, by, given) : NOTHING);
+export const readTrust = (host: TrustHost, by: string, given: readonly string[]): TrustState => {
+  const stored = findStored(host) ?? (isLost(host) ? withoutState(host, by, given) : NOTHING);
   const { sequence, dropped } = stored;
   if (stored.by !== by)
     return { by, sequence: Math.max(0, sequence - 1), digest: "", added: [], dropped, waiting: [] };
-  return { ...stored, added: stored.added.filter((one) => readWhole(keeper, one)) };
+  return { ...stored, added: stored.added.filter((one) => readWhole(host, one)) };
 };
 
 /** Writes the state and its copy if one is missing or outdated. Call once, at the start. */
-export const mendTrust = (keeper: Keeper): void => {
-  const [state, copy] = readBoth(keeper);
+export const mendTrust = (host: TrustHost): void => {
+  const [state, copy] = readBoth(host);
   if (state && copy && state.generation > 0 && state.generation === copy.generation) return;
-  const stored = findStored(keeper);
+  const stored = findStored(host);
   if (!stored) return;
-  if (!state) keeper.log("error", "trust: the state was missing or damaged; restored from its copy");
-  writeBoth(keeper, stored);
+  if (!state) host.log("error", "trust: the state was missing or damaged; restored from its copy");
+  writeBoth(host, stored);
 };
 
 /** The added CAs whose certificates are whole. */
-export const readAdded = (keeper: Keeper, { added }: TrustState): Authority[] =>
-  added.flatMap((one) => readWhole(keeper, one) ?? []);
+export const readAdded = (host: TrustHost, { added }: TrustState): Authority[] =>
+  added.flatMap((one) => readWhole(host, one) ?? []);
 
 /** False if the store could not hold it: the announcement that leads to it must be refused. */
-export const fits = (keeper: Keeper, state: TrustState): boolean =>
-  keeper.encode(JSON.stringify({ ...state, generation: Number.MAX_SAFE_INTEGER })).length <= MOST_BYTES;
+export const fits = (host: TrustHost, state: TrustState): boolean =>
+  host.encode(JSON.stringify({ ...state, generation: Number.MAX_SAFE_INTEGER })).length <= MOST_BYTES;
 
 /** Stores `state` and the certificates of `fresh`. False, with nothing changed, if that failed. */
-export const writeTrust = (keeper: Keeper, state: TrustState, fresh: readonly Authority[]): boolean => {
+export const writeTrust = (host: TrustHost, state: TrustState, fresh: readonly Authority[]): boolean => {
   const added = state.added.slice();
   for (const { id, der } of fresh) {
     const slot = freeSlot(added);
-    if (slot === undefined || !keeper.store.set(slotKey(slot), der)) return false;
+    if (slot === undefined || !host.store.set(slotKey(slot), der)) return false;
     added.push([slot, id]);
   }
-  if (!writeBoth(keeper, { ...state, added })) return false;
-  deleteOthers(keeper, added);
+  if (!writeBoth(host, { ...state, added })) return false;
+  deleteOthers(host, added);
   return true;
 };
 
@@ -93,8 +93,8 @@ const NOTHING: Stored = {
 };
 
 /** The newer one of the state and its copy. */
-const findStored = (keeper: Keeper): Stored | undefined => {
-  const [state, copy] = readBoth(keeper);
+const findStored = (host: TrustHost): Stored | undefined => {
+  const [state, copy] = readBoth(host);
   if (!state || !copy) return state ?? copy;
   if (state.generation > 0) return copy.generation > state.generation ? copy : state;
   // An earlier image wrote the state after the copy. It remembers 16 drops at most.
@@ -103,9 +103,9 @@ const findStored = (keeper: Keeper): Stored | undefined => {
   return { ...state, dropped: state.dropped.concat(others), generation: copy.generation };
 };
 
-const readBoth = (keeper: Keeper): (Stored | undefined)[] =>
+const readBoth = (host: TrustHost): (Stored | undefined)[] =>
   [STATE, COPY].map((key) => {
-    const found = readOwn(keeper, key);
+    const found = readOwn(host, key);
     return isObject(found) ? toStored(found) : undefined;
   });
 
@@ -119,40 +119,40 @@ const toStored = ({ by, sequence, digest, added, dropped, waiting, generation }:
   generation: typeof generation === "number" ? generation : 0,
 });
 
-const isLost = ({ store }: Keeper): boolean =>
+const isLost = ({ store }: TrustHost): boolean =>
   store.get(STATE) !== undefined || store.get(COPY) !== undefined;
 
 /** The drops are unknown, so trust only the certificates in the slots, because each was signed. */
-const withoutState = (keeper: Keeper, by: string, given: readonly string[]): Stored => {
+const withoutState = (host: TrustHost, by: string, given: readonly string[]): Stored => {
   const added: [number, string][] = [];
   for (let slot = 1; slot <= MOST; slot++) {
-    const der = keeper.store.get(slotKey(slot));
-    if (der && endOf({ der }) !== undefined) added.push([slot, sha256(keeper, der)]);
+    const der = host.store.get(slotKey(slot));
+    if (der && endOf({ der }) !== undefined) added.push([slot, sha256(host, der)]);
   }
   const isAlone = added.length > 0;
   const rest = isAlone ? "only the added CAs are trusted" : "dropped CAs are trusted again";
-  keeper.log("error", `trust: neither state nor copy can be read: ${rest}`);
+  host.log("error", `trust: neither state nor copy can be read: ${rest}`);
   return { ...NOTHING, by, added, dropped: isAlone ? given.map(short) : [] };
 };
 
 /** The copy follows the state: a copy that failed is written at the next start. */
-const writeBoth = (keeper: Keeper, state: TrustState): boolean => {
-  if (!fits(keeper, state)) return false;
-  const [before, copy] = readBoth(keeper);
+const writeBoth = (host: TrustHost, state: TrustState): boolean => {
+  if (!fits(host, state)) return false;
+  const [before, copy] = readBoth(host);
   const generation = Math.max(before?.generation ?? 0, copy?.generation ?? 0) + 1;
   const value = { ...state, generation };
-  if (!writeStored(keeper, STATE, value)) return false;
-  writeStored(keeper, COPY, value);
+  if (!writeStored(host, STATE, value)) return false;
+  writeStored(host, COPY, value);
   return true;
 };
 
-const readWhole = (keeper: Keeper, [slot, id]: TrustState["added"][number]): Authority | undefined => {
-  const der = keeper.store.get(slotKey(slot));
-  return der && sha256(keeper, der) === id ? { id, der } : undefined;
+const readWhole = (host: TrustHost, [slot, id]: TrustState["added"][number]): Authority | undefined => {
+  const der = host.store.get(slotKey(slot));
+  return der && sha256(host, der) === id ? { id, der } : undefined;
 };
 
 /** Certificates that a power loss left behind, and those of dropped CAs. */
-const deleteOthers = ({ store }: Keeper, added: TrustState["added"]): void => {
+const deleteOthers = ({ store }: TrustHost, added: TrustState["added"]): void => {
   for (let slot = 1; slot <= MOST; slot++)
     if (!added.some(([used]) => used === slot) && store.get(slotKey(slot))) store.delete(slotKey(slot));
 };

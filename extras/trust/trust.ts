@@ -9,10 +9,10 @@ import { type Authority, sha256, unfit } from "./authority.js";
 import { readPieces } from "./pieces.js";
 import { probe } from "./probe.js";
 import { reported } from "./report.js";
-import type { Keeper } from "./trust-state.js";
+import type { TrustHost } from "./trust-state.js";
 import { type Given, Trusted } from "./trusted.js";
 
-export type { Keeper } from "./trust-state.js";
+export type { TrustHost } from "./trust-state.js";
 
 /** Of the agent. */
 export type TrustAgent = Pick<
@@ -28,16 +28,16 @@ export interface Renewal {
   attach(agent: TrustAgent): void;
 }
 
-export type RenewTrust = (keeper: Keeper, given: Given) => Renewal;
+export type RenewTrust = (host: TrustHost, given: Given) => Renewal;
 
 /** To be handed to a host's start. */
-export const renewTrust: RenewTrust = (keeper, given) => {
-  const trusted = new Trusted(keeper, given);
+export const renewTrust: RenewTrust = (host, given) => {
+  const trusted = new Trusted(host, given);
   return {
     open: (name, port, secure, event) => trusted.opener()(name, port, secure, event),
     attach(agent) {
       // Over http nobody is asked for a certificate.
-      if (agent.target.secure) new Trust(keeper, trusted, agent);
+      if (agent.target.secure) new Trust(host, trusted, agent);
     },
   };
 };
@@ -66,7 +66,7 @@ class Refused {
  * days.
  */
 class Trust {
-  private readonly _keeper: Keeper;
+  private readonly _host: TrustHost;
   private readonly _trusted: Trusted;
   private readonly _agent: TrustAgent;
   private _announced: unknown;
@@ -84,8 +84,8 @@ class Trust {
   private _attempted = 0;
   private _cancel = (): void => {};
 
-  constructor(keeper: Keeper, trusted: Trusted, agent: TrustAgent) {
-    this._keeper = keeper;
+  constructor(host: TrustHost, trusted: Trusted, agent: TrustAgent) {
+    this._host = host;
     this._trusted = trusted;
     this._agent = agent;
     agent.attributes.subscribe(KEY, (value) => this._announce(value));
@@ -95,7 +95,7 @@ class Trust {
 
   private _daily(): void {
     this._report();
-    this._keeper.clock.timer(DAY_MS, () => this._daily());
+    this._host.clock.timer(DAY_MS, () => this._daily());
   }
 
   private _announce(value: unknown): void {
@@ -124,7 +124,7 @@ class Trust {
 
   /** Until a handshake may be tried again. */
   private get _waitMs(): number {
-    return Math.max(0, this._triedAt + this._patienceMs - this._keeper.clock.now());
+    return Math.max(0, this._triedAt + this._patienceMs - this._host.clock.now());
   }
 
   /** What is announced is not what was taken last. */
@@ -154,7 +154,7 @@ class Trust {
   private _pace(nextMs: number): void {
     const isFirst = this._triedAt === Number.NEGATIVE_INFINITY;
     this._patienceMs = isFirst ? RETRY_MS : Math.min(nextMs, DAY_MS);
-    this._triedAt = this._keeper.clock.now();
+    this._triedAt = this._host.clock.now();
   }
 
   private async _try(value: unknown, isDue: boolean): Promise<boolean> {
@@ -168,7 +168,7 @@ class Trust {
     this._isBusy = false;
     this._cancel();
     const isLeft = this._trusted.state.waiting.length > 0 || this._refused?.isFinal === false;
-    if (isLeft) this._cancel = this._keeper.clock.timer(this._waitMs, () => this._proceed());
+    if (isLeft) this._cancel = this._host.clock.timer(this._waitMs, () => this._proceed());
   }
 
   private async _take(value: unknown, isDue: boolean): Promise<Refused | undefined> {
@@ -197,7 +197,7 @@ class Trust {
     for (const one of plan.missing) {
       const der = await readPieces(this._agent, pieceKeys(one), one.bytes);
       if (typeof der === "string") return this._no(der, false);
-      if (sha256(this._keeper, der) !== one.sha256)
+      if (sha256(this._host, der) !== one.sha256)
         return this._no("a certificate is not the one that was signed", false);
       const reason = unfit(der, this._now());
       // The time of day may be wrong.
@@ -209,13 +209,13 @@ class Trust {
     if (problem) return this._no(`no handshake succeeded with it: ${problem}`, false);
     if (!this._trusted.take(announced, digest, plan.waiting, fresh))
       return this._no("the Wi-Fi could not be stored", false);
-    this._keeper.log("info", `trust: announcement ${announced.sequence} was taken`);
+    this._host.log("info", `trust: announcement ${announced.sequence} was taken`);
     return undefined;
   }
 
   private async _isSigned(announced: Announcement, digest: string): Promise<boolean> {
     if (this._signed === digest) return true;
-    const text = this._keeper.encode(signedText(announced));
+    const text = this._host.encode(signedText(announced));
     const isSigned = await this._agent.firmware.isSigned(text, announced.signature);
     if (isSigned) this._signed = digest;
     return isSigned;
@@ -224,26 +224,25 @@ class Trust {
   private async _drop(): Promise<void> {
     const { waiting } = this._trusted.state;
     const problem = await this._handshake(waiting, []);
-    if (problem) this._keeper.log("info", `trust: nothing is dropped yet (${problem})`);
-    else if (this._trusted.drop())
-      this._keeper.log("info", `trust: dropped ${waiting.map(short).join(", ")}`);
+    if (problem) this._host.log("info", `trust: nothing is dropped yet (${problem})`);
+    else if (this._trusted.drop()) this._host.log("info", `trust: dropped ${waiting.map(short).join(", ")}`);
   }
 
   private _handshake(without: readonly string[], more: readonly Authority[]): Promise<string | undefined> {
-    return probe(this._keeper.clock, this._trusted.opener(without, more), this._agent.target);
+    return probe(this._host.clock, this._trusted.opener(without, more), this._agent.target);
   }
 
   private _no(reason: string, isFinal = true): Refused {
-    this._keeper.log("warn", `trust: an announcement is not taken: ${reason}`);
+    this._host.log("warn", `trust: an announcement is not taken: ${reason}`);
     return new Refused(reason, isFinal);
   }
 
   private _digestOf(announced: Announcement): string {
-    return sha256(this._keeper, this._keeper.encode(signedText(announced)));
+    return sha256(this._host, this._host.encode(signedText(announced)));
   }
 
   private _now(): number | undefined {
-    return this._keeper.clock.wall() ?? this._agent.platformTime;
+    return this._host.clock.wall() ?? this._agent.platformTime;
   }
 
   private _report(): void {
@@ -256,7 +255,7 @@ class Trust {
     try {
       this._agent.attributes.publish(values);
     } catch {
-      this._keeper.log("warn", "trust: the client attributes leave no room for its state");
+      this._host.log("warn", "trust: the client attributes leave no room for its state");
     }
   }
 }

@@ -4,10 +4,10 @@ import { type Announced, BUILT_IN, isMeant, MOST, OLD, SHORT, short } from "./an
 import { type Authority, authoritiesIn, endOf, MACHINES_OWN, sha256 } from "./authority.js";
 import {
   fits,
-  type Keeper,
   mendTrust,
   readAdded,
   readTrust,
+  type TrustHost,
   type TrustState,
   writeTrust,
 } from "./trust-state.js";
@@ -32,18 +32,18 @@ export interface Change {
 }
 
 export class Trusted {
-  private readonly _keeper: Keeper;
+  private readonly _host: TrustHost;
   private readonly _given: Given;
   /** Stands for what the owner gave. */
   private readonly _by: string;
   private _state: TrustState;
 
-  constructor(keeper: Keeper, given: Given) {
-    this._keeper = keeper;
+  constructor(host: TrustHost, given: Given) {
+    this._host = host;
     this._given = given;
     const ids = given.isCommissioned ? this._base().map(({ id }) => id) : [];
-    this._by = ids.length > 0 ? sha256(keeper, keeper.encode(ids.join())).slice(0, SHORT) : "";
-    mendTrust(keeper);
+    this._by = ids.length > 0 ? sha256(host, host.encode(ids.join())).slice(0, SHORT) : "";
+    mendTrust(host);
     this._state = this._read();
   }
 
@@ -56,7 +56,7 @@ export class Trusted {
     const { dropped } = this._state;
     const base = this._base().filter(({ id }) => !isMeant(dropped, id));
     // A later image may have one built in that was added.
-    const added = readAdded(this._keeper, this._state).filter(({ id }) => !base.some((one) => one.id === id));
+    const added = readAdded(this._host, this._state).filter(({ id }) => !base.some((one) => one.id === id));
     return base.concat(added).filter(({ id }) => !without.includes(id));
   }
 
@@ -96,7 +96,7 @@ export class Trusted {
     const slots = missing.map(({ sha256 }): [number, string] => [MOST, sha256]);
     const kept = { ...taken, added: added.concat(slots) };
     // A drop that can't be remembered would be undone by whoever gives the CA again.
-    if (!fits(this._keeper, kept) || !fits(this._keeper, this._dropped(kept)))
+    if (!fits(this._host, kept) || !fits(this._host, this._dropped(kept)))
       return `${waiting.length} CAs to drop and ${dropped.length} dropped ones do not fit the store: drop fewer`;
     return { missing, waiting };
   }
@@ -134,7 +134,7 @@ export class Trusted {
   }
 
   private _write(state: TrustState, fresh: readonly Authority[]): boolean {
-    if (!writeTrust(this._keeper, state, fresh)) return false;
+    if (!writeTrust(this._host, state, fresh)) return false;
     this._state = this._read();
     return true;
   }
@@ -142,13 +142,13 @@ export class Trusted {
   private _read(): TrustState {
     // The owner's CAs stay trusted when the state is lost, so that the owner can repair the device.
     const given = this._given.isCommissioned ? [] : this._base().map(({ id }) => id);
-    return readTrust(this._keeper, this._by, given);
+    return readTrust(this._host, this._by, given);
   }
 
   private _base(): Authority[] {
     const { authorities, isBuiltIn } = this._given;
     if (authorities.length === 0 && isBuiltIn) return [MACHINES_OWN];
-    return authorities.flatMap((bytes) => authoritiesIn(this._keeper, bytes));
+    return authorities.flatMap((bytes) => authoritiesIn(this._host, bytes));
   }
 
   /**
@@ -156,7 +156,7 @@ export class Trusted {
    * None is left out, because the device's time may be wrong.
    */
   private _validFirst(all: Authority[]): Authority[] {
-    const now = this._keeper.clock.wall();
+    const now = this._host.clock.wall();
     if (now === undefined) return all;
     const isValid = (one: Authority): boolean => one.id === BUILT_IN || (endOf(one) ?? now) >= now;
     return all.filter(isValid).concat(all.filter((one) => !isValid(one)));
@@ -164,7 +164,7 @@ export class Trusted {
 
   private readonly _refuse: Host["open"] = (_name, _port, _secure, event) => {
     const reason = "certificate: every CA of this device was dropped";
-    const cancel = this._keeper.clock.timer(0, () => event("closed", reason));
+    const cancel = this._host.clock.timer(0, () => event("closed", reason));
     return { write: () => 0, read: () => 0, close: cancel };
   };
 }

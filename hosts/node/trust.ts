@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import * as tls from "node:tls";
 import { toPem } from "../../extras/commissioning/authorities.js";
-import { type Keeper, type Renewal, renewTrust } from "../../extras/trust/trust.js";
+import { type Renewal, renewTrust, type TrustHost } from "../../extras/trust/trust.js";
 import { opener } from "./sockets.js";
 import { encode } from "./text.js";
 
@@ -10,13 +10,13 @@ import { encode } from "./text.js";
  * `ca`: PEM, replaces Node's CAs. `isCommissioned`: given by the device's owner, not on the command
  * line.
  */
-export function renewal(keeper: Keeper, ca: string | undefined, isCommissioned: boolean): Renewal {
+export function renewal(host: TrustHost, ca: string | undefined, isCommissioned: boolean): Renewal {
   const authorities = ca === undefined ? [] : [encode(ca)];
   const open = (list: readonly Uint8Array[]) =>
     opener({
       ca: list === authorities ? ca : list.flatMap((der) => (der.length > 0 ? pem(der) : nodesOwn())),
     });
-  return renewTrust(keeper, { authorities, isBuiltIn: true, isCommissioned, open });
+  return renewTrust(host, { authorities, isBuiltIn: true, isCommissioned, open });
 }
 
 function pem(der: Uint8Array): string {

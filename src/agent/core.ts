@@ -83,7 +83,7 @@ export class Core implements SessionWatcher {
 
   get state(): AgentState {
     if (!this.session.running) return "stopped";
-    if (this.provisioning.refused) return "refused";
+    if (this.provisioning.isRefused) return "refused";
     if (this.session.online === false) return "offline";
     if (!this.provisioning.ready) return "provisioning";
     return this.session.online ? "online" : "connecting";

@@ -49,7 +49,7 @@ async function repeatUntil(
   while (session.running && !signal?.aborted) {
     const left = await within(session, channel.ready(), end, signal);
     if (!session.running || signal?.aborted) break;
-    if (left <= 0) throw session.counters.error("TIMEOUT", "the platform cannot be reached");
+    if (left <= 0) throw session.counters.emitError("TIMEOUT", "the platform cannot be reached");
     if (session.crowded) {
       await pause(session, Math.min(left, TURN_MS));
       continue;
@@ -65,15 +65,15 @@ async function repeatUntil(
       return outcome;
     }
     if (outcome.kind === "refused")
-      throw session.counters.error("REFUSED", `the platform answered ${outcome.status}`);
+      throw session.counters.emitError("REFUSED", `the platform answered ${outcome.status}`);
     if (outcome.kind === "busy") channel.hold(outcome.retryAfterMs);
     const processed = outcome.kind !== "lost" || outcome.reason !== TOKEN_REFUSED;
     if (!request.repeatable && processed && session.running)
-      throw session.counters.error("TIMEOUT", "no answer from the platform");
+      throw session.counters.emitError("TIMEOUT", "no answer from the platform");
   }
   throw signal?.aborted
-    ? session.counters.error("ABORTED", "the caller aborted the call")
-    : session.counters.error("STOPPED", "the agent was stopped");
+    ? session.counters.emitError("ABORTED", "the caller aborted the call")
+    : session.counters.emitError("STOPPED", "the agent was stopped");
 }
 
 const pause = (session: PlatformSession, ms: number): Promise<void> => {

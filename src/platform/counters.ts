@@ -33,7 +33,7 @@ export class Counters {
   }
 
   /** For the session: counts the outcome of a request. */
-  note(outcome: Outcome, poll: boolean): void {
+  countOutcome(outcome: Outcome, poll: boolean): void {
     const { kind } = outcome;
     if (kind !== "lost") this.roundTrips++;
     // A busy poll without news is a normal end.
@@ -43,8 +43,8 @@ export class Counters {
     this._events.emit("error", { code: kind === "lost" ? kind : `${kind} ${outcome.status}` });
   }
 
-  /** For the agent: creates an error for the application and emits it as an event. */
-  error(code: ErrorCode, message: string): MoteError {
+  /** For the agent: emits the event `error`. Returns the error, for the caller to throw. */
+  emitError(code: ErrorCode, message: string): MoteError {
     this._events.emit("error", { code });
     return new MoteError(code, this._redactor.clean(message));
   }
@@ -53,7 +53,7 @@ export class Counters {
    * For the agent: counts a malformed answer and logs it once per kind. The caller ignores the
    * answer.
    */
-  malformed(what: string): void {
+  countMalformed(what: string): void {
     this.malformedAnswers++;
     if (this._logged.includes(what)) return;
     this._logged.push(what);
@@ -61,7 +61,7 @@ export class Counters {
   }
 
   /** For the download: the bytes `from` to `to` of `image` arrived. */
-  fetched(image: string, from: number, to: number): void {
+  countDownloaded(image: string, from: number, to: number): void {
     if (image !== this._image) this._came = 0;
     this._image = image;
     this.fetchedTwice += Math.max(0, Math.min(this._came, to) - from);

@@ -180,7 +180,7 @@ export class PlatformSession {
         this._underWay--;
         this._quietSince = this.host.clock.now();
       }
-      if (this.running) this.counters.note(outcome, poll);
+      if (this.running) this.counters.countOutcome(outcome, poll);
       if (this.running)
         guarded(this.host, "session: an answer could not be processed", () =>
           this._applyOutcome(outcome, since, prefix, patient),

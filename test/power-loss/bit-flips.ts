@@ -58,7 +58,7 @@ export function queuesLeft(make: typeof Outbox = Outbox, makeTime: typeof Time =
       for (let i = 0; i < append; i++) if (outbox.append(textOf(accepted), undefined)) accepted++;
       const points = Math.min(confirm, outbox.waiting);
       outbox.confirm(outbox.first + points);
-      if (refuse > 0) outbox.refuse(outbox.first + refuse);
+      if (refuse > 0) outbox.dropRefused(outbox.first + refuse);
       finished += points;
     }
     if (isStopped) outbox.close(true);

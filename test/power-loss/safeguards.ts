@@ -112,7 +112,7 @@ export const safeguards: readonly Safeguard[] = [
     file: `${AGENT}/provisioning/provisioning.ts`,
     edits: [
       [
-        "    if (!token || !this._tokens.keep(token, this.deviceName)) return STORE_RETRY_MS;\n",
+        "    if (!token || !this._tokens.save(token, this.deviceName)) return STORE_RETRY_MS;\n",
         "    if (!token) return STORE_RETRY_MS;\n",
       ],
     ],
@@ -157,7 +157,7 @@ export const safeguards: readonly Safeguard[] = [
     group: "attributes",
     what: "client attributes are stored before `publish` returns",
     file: `${AGENT}/attributes/client-attributes.ts`,
-    edits: [["    this._items = items;\n    this._keep();\n", "    this._items = items;\n"]],
+    edits: [["    this._items = items;\n    this._save();\n", "    this._items = items;\n"]],
   },
   {
     group: "attributes",
@@ -175,10 +175,10 @@ export const safeguards: readonly Safeguard[] = [
     what: "a shared value is stored before the application is notified",
     file: `${AGENT}/attributes/loop.ts`,
     edits: [
-      ["    this._values.keep();\n    this._events", "    this._events"],
+      ["    this._values.save();\n    this._events", "    this._events"],
       [
         "    this._onChange(keys.concat(deleted));\n",
-        "    this._onChange(keys.concat(deleted));\n    this._values.keep();\n",
+        "    this._onChange(keys.concat(deleted));\n    this._values.save();\n",
       ],
     ],
   },

@@ -120,7 +120,7 @@ async function start({ config, path, slot, state, sha256, lastRun }: StartMessag
     lastRun,
     log: (level, line) => emit({ event: "log", level, line }),
     restart: (reason) => {
-      kept.keep("info", `restart: ${reason}`);
+      kept.store("info", `restart: ${reason}`);
       void end(reason === "reset" ? RESET : RESTART, false);
     },
     lost() {

@@ -37,19 +37,19 @@ const keep: LogKeeper = (machine, createHost) => {
   const idf = machine.idf as Machine["idf"] & Partial<LogFunctions>;
   const native = has(idf) ? idf : undefined;
   const early: Parameters<Machine["log"]>[] = [];
-  let keepLine: Machine["log"] = (level, line) => void early.push([level, line]);
+  let storeLine: Machine["log"] = (level, line) => void early.push([level, line]);
   const log: Machine["log"] = (level, line) => {
     machine.log(level, line);
-    keepLine(level, line);
+    storeLine(level, line);
   };
   const host: BoardHost & LogHost = createHost({ ...machine, log });
   if (native) Object.assign(host, { logMemory: new RtcMemory(native) });
   const place = native && placeOf(native);
   Object.assign(host, { log: machine.log, lastRun: { ...host.lastRun, place } });
   const kept = new DeviceLog(host, { build: native && buildOf(native) });
-  for (const [level, line] of early) kept.keep(level, line);
+  for (const [level, line] of early) kept.store(level, line);
   early.length = 0;
-  keepLine = (level, line) => kept.keep(level, line);
+  storeLine = (level, line) => kept.store(level, line);
   return { host: kept.over(host), kept };
 };
 

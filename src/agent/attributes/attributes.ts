@@ -45,9 +45,9 @@ export class Attributes {
 
   subscribe(key: string, call: Subscriber): () => void {
     const problem = checkAsked(key);
-    if (problem !== undefined) throw this._session.counters.error("BAD_VALUE", problem);
+    if (problem !== undefined) throw this._session.counters.emitError("BAD_VALUE", problem);
     if (typeof call !== "function")
-      throw this._session.counters.error("BAD_VALUE", `the subscriber of "${key}" must be a function`);
+      throw this._session.counters.emitError("BAD_VALUE", `the subscriber of "${key}" must be a function`);
     const subscriber = { key, call };
     this._subscribers.push(subscriber);
     this.loop.setKeys(this._keys());
@@ -63,7 +63,7 @@ export class Attributes {
     const { clientKeys = [], sharedKeys = [] } = options;
     const named = clientKeys.length + sharedKeys.length > 0;
     const query = named ? attributesQuery({ clientKeys, sharedKeys }) : ALL;
-    if (!query.ok) throw this._session.counters.error("BAD_VALUE", query.reason);
+    if (!query.ok) throw this._session.counters.emitError("BAD_VALUE", query.reason);
     const path = attributesPath(query.query);
     const request = {
       method: "GET",
@@ -74,9 +74,9 @@ export class Attributes {
     } as const;
     const outcome = await requestUntil(this._session, this._channel, request, options);
     if (!outcome.whole)
-      throw this._session.counters.error("TOO_LARGE", `the answer is longer than ${this._limit} bytes`);
+      throw this._session.counters.emitError("TOO_LARGE", `the answer is longer than ${this._limit} bytes`);
     const answer = parseAttributes(this._session.host.decode(outcome.body) ?? "");
-    if (!answer.ok) throw this._session.counters.error("REFUSED", "the answer is malformed");
+    if (!answer.ok) throw this._session.counters.emitError("REFUSED", "the answer is malformed");
     return { client: answer.client, shared: answer.shared };
   }
 

@@ -45,18 +45,18 @@ export class ClientAttributes {
 
   /**
    * Merges `values`. Throws `BAD_VALUE` or `TOO_LARGE` and then keeps none. Unchanged values are
-   * not sent markAllDirty.
+   * not sent again.
    */
   publish(values: Readonly<Record<string, unknown>>): void {
     if (typeof values !== "object" || values === null || Array.isArray(values))
-      throw this._session.counters.error("BAD_VALUE", "values must be an object of keys and values");
+      throw this._session.counters.emitError("BAD_VALUE", "values must be an object of keys and values");
     const items = this._items.slice();
     let changed = false;
     for (const key of Object.keys(values)) {
       if (key === MARKER_KEY)
-        throw this._session.counters.error("BAD_VALUE", `"${MARKER_KEY}" is reserved for the agent`);
+        throw this._session.counters.emitError("BAD_VALUE", `"${MARKER_KEY}" is reserved for the agent`);
       const encoded = encodeValues({ [key]: values[key] });
-      if (!encoded.ok) throw this._session.counters.error("BAD_VALUE", encoded.reason);
+      if (!encoded.ok) throw this._session.counters.emitError("BAD_VALUE", encoded.reason);
       const member = encoded.text.slice(1, -1);
       const at = items.findIndex((item) => item.key === key);
       if (at >= 0 && items[at]?.member === member) continue;
@@ -66,10 +66,10 @@ export class ClientAttributes {
     }
     if (!changed && this._stored) return;
     if (this._session.host.encode(JSON.stringify(items.map(stored))).length > LIMIT) {
-      throw this._session.counters.error("TOO_LARGE", `client attributes exceed ${LIMIT} bytes in total`);
+      throw this._session.counters.emitError("TOO_LARGE", `client attributes exceed ${LIMIT} bytes in total`);
     }
     this._items = items;
-    this._keep();
+    this._save();
   }
 
   /** The next batch to send: all dirty attributes, or only the first of them. */
@@ -82,25 +82,25 @@ export class ClientAttributes {
       : { items, text: redactor.cleanJson(`{${items.map((item) => item.member).join(",")}}`) };
   }
 
-  /** The platform accepted the batch. Attributes published markAllDirty meanwhile stay dirty. */
+  /** The platform accepted the batch. Attributes published again meanwhile stay dirty. */
   accepted(batch: Batch): void {
     batch.items.forEach((item) => {
       item.dirty = false;
     });
-    this._keep();
+    this._save();
   }
 
   /** Drops attributes that the platform never accepts. */
   drop(batch: Batch): void {
     this._items = this._items.filter((item) => !batch.items.includes(item));
-    this._keep();
+    this._save();
   }
 
   /** Marks all attributes dirty, because a newly provisioned device has none on the platform. */
   markAllDirty(): void {
     if (this._items.every((item) => item.dirty)) return;
     for (const item of this._items) item.dirty = true;
-    this._keep();
+    this._save();
   }
 
   forget(): boolean {
@@ -108,7 +108,7 @@ export class ClientAttributes {
     return forgetStored(this._session.host, STORED);
   }
 
-  private _keep(): void {
+  private _save(): void {
     this._stored = writeStored(this._session.host, STORED, this._items.map(stored), !this._stored);
   }
 }

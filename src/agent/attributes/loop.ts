@@ -194,7 +194,7 @@ export class AttributeLoop implements Job {
 
   private _changed(keys: string[], deleted: string[]): void {
     if (keys.length === 0 && deleted.length === 0) return;
-    this._values.keep();
+    this._values.save();
     this._events.emit("attributes", { keys, deleted });
     this._onChange(keys.concat(deleted));
   }
@@ -207,11 +207,11 @@ export class AttributeLoop implements Job {
       this._uplink.clear();
       this._client.accepted(batch);
     } else if (outcome.kind === "busy") this._uplink.hold(outcome.retryAfterMs);
-    else if (outcome.kind === "refused") await this._refused(batch, outcome.status);
+    else if (outcome.kind === "refused") await this._batchRefused(batch, outcome.status);
   }
 
   /** Drops an attribute only if the platform refuses it alone while accepting the token. */
-  private async _refused(batch: Batch, status: number): Promise<void> {
+  private async _batchRefused(batch: Batch, status: number): Promise<void> {
     if (!CONTENT.includes(status)) return this._uplink.hold();
     const probe = await this._uplink.send(PROBE);
     if (!this._session.running) return;

@@ -237,8 +237,11 @@ export class AttributePolls {
   /** The change in the answer to a poll; undefined if the answer is malformed. */
   private _parse({ body, whole }: Outcome & { kind: "done" }, tookMs: number): Change | undefined {
     const change = parseNotification((whole && this._session.host.decode(body)) || "");
-    if (change.kind === "malformed" || (change.kind === "updated" && Object.keys(change.values).length === 0)) {
-      if (whole) this._session.counters.malformed("a notification of shared attributes");
+    if (
+      change.kind === "malformed" ||
+      (change.kind === "updated" && Object.keys(change.values).length === 0)
+    ) {
+      if (whole) this._session.counters.countMalformed("a notification of shared attributes");
       this._hold();
       this.failing = true;
       return undefined;

@@ -93,7 +93,7 @@ export class AttributeReader {
     }
     const answer = parseAttributes(this._session.host.decode(outcome.body) ?? "");
     if (!answer.ok) {
-      this._session.counters.malformed("an answer to GET attributes");
+      this._session.counters.countMalformed("an answer to GET attributes");
       this._channel.hold();
       return false;
     }
@@ -139,7 +139,7 @@ export class AttributeReader {
     if (group.length > 1) return halves(group);
     // The platform writes client attributes first.
     const isPlatforms = decodeStart(start).includes(`"${MARKER_KEY}":`);
-    if (!isPlatforms) this._session.counters.malformed("an answer to GET attributes");
+    if (!isPlatforms) this._session.counters.countMalformed("an answer to GET attributes");
     const until = this._session.host.clock.now() + (isPlatforms ? TOO_LARGE_MS : FOREIGN_ANSWER_MS);
     group.forEach((key) => {
       this._skipped.set(key, until);

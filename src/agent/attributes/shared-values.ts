@@ -88,7 +88,7 @@ export class SharedValues {
   }
 
   /** Writes the snapshot. Call once after each change. */
-  keep(): void {
+  save(): void {
     const values: JsonObject = Object.create(null);
     this._values.forEach(({ text }, key) => {
       values[key] = JSON.parse(text) as Json;

@@ -10,7 +10,7 @@ import type { Failure } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
 import type { UpdateJournal, UpdateRecord } from "./update-journal.js";
 
-// Rules that can refuse an update before a byte is downloaded.
+// Rules that can reject an update before a byte is downloaded.
 
 /** An image that was admitted. */
 export interface Image {
@@ -41,39 +41,31 @@ export const admit = (
   session: PlatformSession,
   known: Pick<UpdateRecord, "size" | "checksum"> | undefined,
 ): Admission => {
-  if (assigned.kind === "torn") return refuse("torn", `${assigned.missing} is missing`);
-  if (assigned.kind === "malformed") return refuse("malformed", assigned.reason);
-  if (assigned.kind === "absent") return refuse("withdrawn");
+  if (assigned.kind === "torn") return rejected("torn", `${assigned.missing} is missing`);
+  if (assigned.kind === "malformed") return rejected("malformed", assigned.reason);
+  if (assigned.kind === "absent") return rejected("withdrawn");
   const { title, version, url, signature, algorithm = "SHA256" } = assigned.assignment;
-  if (title !== options.title) return refuse("title");
+  if (title !== options.title) return rejected("title");
   const unverified = assigned.assignment.checksum === undefined;
-  if (unverified && options.allowUnverified !== true) return refuse("unverified");
+  if (unverified && options.allowUnverified !== true) return rejected("unverified");
   const checksum = assigned.assignment.checksum ?? known?.checksum ?? "";
   const size = assigned.assignment.size ?? known?.size ?? 0;
-  if (size > session.host.slot.size) return refuse("slotSize", `${size} of ${session.host.slot.size} bytes`);
+  if (size > session.host.slot.size)
+    return rejected("slotSize", `${size} of ${session.host.slot.size} bytes`);
   const key = options.publicKey === undefined ? undefined : toPublicKey(options.publicKey);
-  if (options.publicKey !== undefined && !(key && signature)) return refuse("unsigned");
-  const refused = url === undefined ? refusedPlatform(session, options) : refusedUrl(url, options);
-  if (refused) return refuse(refused);
+  if (options.publicKey !== undefined && !(key && signature)) return rejected("unsigned");
+  const problem = originProblem(url, session.target, options);
+  if (problem) return rejected(problem);
   if (options.minimumVersion !== undefined) {
     const newer = compareVersions(version, options.minimumVersion);
-    if (newer === undefined || newer < 0) return refuse("downgrade");
+    if (newer === undefined || newer < 0) return rejected("downgrade");
   }
-  if (!openDigest(algorithm, (name) => session.host.digest(name))) return refuse("algorithm", algorithm);
+  if (!openDigest(algorithm, (name) => session.host.digest(name))) return rejected("algorithm", algorithm);
   const signed = key && signature && { key, signature };
   return { ok: true, image: { size, algorithm, checksum, unverified, url, signed } };
 };
 
-const refusedPlatform = ({ target }: PlatformSession, options: FirmwareOptions): Failure | undefined => {
-  return canBeTampered(target, options) ? "insecure" : undefined;
-};
-
-const refusedUrl = (url: string, options: FirmwareOptions): Failure | undefined => {
-  const file = parseUrl(url);
-  return file ? refusedTarget(file.target, options) : "urlHost";
-};
-
-const refuse = (failure: Failure, detail = ""): Admission => {
+const rejected = (failure: Failure, detail = ""): Admission => {
   return { ok: false, failure, detail };
 };
 
@@ -87,12 +79,23 @@ export const canBeTampered = (target: Target, options: FirmwareOptions): boolean
 };
 
 /** Why a file must not be downloaded from `target`; undefined if it may be. */
-export const refusedTarget = (
+export const fileTargetProblem = (
   target: Target,
   options: FirmwareOptions,
 ): "urlHost" | "insecure" | undefined => {
   if (!options.urlHosts?.includes(target.authority)) return "urlHost";
   return canBeTampered(target, options) ? "insecure" : undefined;
+};
+
+/** The same for an image at `url` or, without one, on the platform. */
+const originProblem = (
+  url: string | undefined,
+  platform: Target,
+  options: FirmwareOptions,
+): Failure | undefined => {
+  if (url === undefined) return canBeTampered(platform, options) ? "insecure" : undefined;
+  const file = parseUrl(url);
+  return file ? fileTargetProblem(file.target, options) : "urlHost";
 };
 
 // When a device of a fleet starts a new update.

@@ -1,10 +1,10 @@
 // Replaces sleep-cycle.ts in the lean build, for devices that do not sleep.
 
 import { leftOut } from "../../errors.js";
-import { refuseLeftOut } from "../options/rules.js";
+import { rejectLeftOut } from "../options/rules.js";
 import type * as full from "./sleep-cycle.js";
 
-export const CYCLE = refuseLeftOut;
+export const CYCLE = rejectLeftOut;
 
 export class Cycle implements Pick<full.Cycle, "run" | "running" | "stopped" | "hold"> {
   readonly running = false;

@@ -1,5 +1,5 @@
 // Options of provisioning.
-import { isText, type Judge } from "./rules.js";
+import { type Check, isText } from "./rules.js";
 
 /** How a device without a token obtains one (POST /api/v1/provision). */
 export interface ProvisioningOptions {
@@ -14,9 +14,9 @@ export interface ProvisioningOptions {
   deviceName?: string | undefined;
 }
 
-const isNeeded: Judge = (value) =>
+const isNeeded: Check = (value) =>
   typeof value === "string" && value !== "" ? undefined : "must be a non-empty string";
-const isNamed: Judge = (value) => (value === undefined ? undefined : isText(value));
+const isNamed: Check = (value) => (value === undefined ? undefined : isText(value));
 
 /** Validation rules. */
 export const PROVISIONING = { key: isNeeded, secret: isNeeded, deviceName: isNamed } as const;

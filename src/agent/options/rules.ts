@@ -6,9 +6,9 @@ export type Range = readonly [normal: number, min: number, max: number];
 /** Two choices; the first is the default. */
 export type Choices = readonly [string | boolean, string | boolean];
 /** Returns the problem of a value (or of a missing one), as the end of a sentence. */
-export type Judge = (value: unknown) => string | undefined;
+export type Check = (value: unknown) => string | undefined;
 /** Rules by option name; a nested object is a group of options. */
-export type Rules = { readonly [name: string]: Range | Choices | Judge | Rules };
+export type Rules = { readonly [name: string]: Range | Choices | Check | Rules };
 
 /**
  * Adds every mistake in `options` to `wrong`, by name. Values are never quoted, because they may be
@@ -57,14 +57,14 @@ export const withDefaults = <T>(
 };
 
 /** A required string of 1 to 255 characters. */
-export const isText: Judge = (value) =>
+export const isText: Check = (value) =>
   typeof value === "string" && value.trim() !== "" && value.length <= 255
     ? undefined
     : "must be a string of 1 to 255 characters";
 
-export const isCall: Judge = (value) =>
+export const isCall: Check = (value) =>
   value === undefined || typeof value === "function" ? undefined : "must be a function";
 
 /** For options of features that the lean build lacks. */
-export const refuseLeftOut: Judge = (value) =>
+export const rejectLeftOut: Check = (value) =>
   value === undefined ? undefined : "is not supported by this build";

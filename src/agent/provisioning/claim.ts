@@ -11,7 +11,7 @@ export async function sendClaim(
   claim: Claim & WaitOptions,
 ): Promise<void> {
   const encoded = encodeClaim(claim);
-  if (!encoded.ok) throw session.counters.error("BAD_VALUE", encoded.reason);
+  if (!encoded.ok) throw session.counters.emitError("BAD_VALUE", encoded.reason);
   if (claim.secretKey !== undefined) session.redactor.pin(claim.secretKey);
   await requestUntil(session, channel, post(CLAIM_PATH, session.host.encode(encoded.text)), claim);
 }

@@ -23,10 +23,10 @@ const STORE_RETRY_MS = 60_000;
  * - `begin`: read the stored token, after any reset in progress.
  * - `probe`: test whether the platform knows the token.
  * - `ask`: provision with the proposed token.
- * - `keep`: store the token from the answer.
+ * - `store`: store the token from the answer.
  * - `ready`: the token is in use.
  */
-const STEPS = { begin: "begin", probe: "probe", ask: "ask", keep: "keep", ready: "ready" } as const;
+const STEPS = { begin: "begin", probe: "probe", ask: "ask", store: "store", ready: "ready" } as const;
 type Step = keyof typeof STEPS;
 
 export class Provisioning implements Job {
@@ -49,7 +49,7 @@ export class Provisioning implements Job {
   private readonly _reset: { finish(): boolean };
   private readonly _attributes: { provisioned(): void };
   /** The platform refused this device at the last attempt. */
-  refused = false;
+  isRefused = false;
 
   /**
    * `reset`: a reset in progress would delete a new token too. `attributes`: notified before a new
@@ -92,7 +92,7 @@ export class Provisioning implements Job {
   }
 
   begin(): void {
-    this.refused = false;
+    this.isRefused = false;
     this._step = "begin";
   }
 
@@ -114,8 +114,11 @@ export class Provisioning implements Job {
     const own = this._given && this.#token ? [this.#token] : [];
     const { key, secret } = this.#secrets ?? {};
     const secrets = this._given || !key || !secret ? own : [key, secret];
-    this.refused = this._gate.begin(this._given ? this._image : `${this.deviceName} ${this._image}`, secrets);
-    if (this.refused)
+    this.isRefused = this._gate.begin(
+      this._given ? this._image : `${this.deviceName} ${this._image}`,
+      secrets,
+    );
+    if (this.isRefused)
       this._session.host.log(
         "warn",
         "the platform refused this device before: waiting before the next attempt",
@@ -135,7 +138,7 @@ export class Provisioning implements Job {
         return this._gate.wait || this._probe();
       case "ask":
         return this._gate.wait || this._ask();
-      case "keep":
+      case "store":
         return this._storeToken();
     }
   }
@@ -149,12 +152,12 @@ export class Provisioning implements Job {
     const outcome = await this._session.sendTo("provisioning", PROBE, devicePrefix(token));
     if (!this._session.running) return 0;
     if (outcome.kind === "done") {
-      this._step = this.#token ? "ready" : "keep";
+      this._step = this.#token ? "ready" : "store";
       if (this.#token) this._ready(true);
       return 0;
     }
     if (outcome.kind !== "refused" || outcome.status !== 401) return this._later();
-    if (this.#token && !this.#token.equals(this.#proposed)) return this._unknown();
+    if (this.#token && !this.#token.equals(this.#proposed)) return this._tokenRefused();
     // An earlier 200 did not come from the platform; provision again.
     this.#token = undefined;
     this._step = "ask";
@@ -163,7 +166,7 @@ export class Provisioning implements Job {
 
   private async _ask(): Promise<number> {
     const secrets = this.#secrets;
-    if (!secrets) return this._gate.refused("unknown");
+    if (!secrets) return this._gate.noteRefusal("unknown");
     this.#proposed ??= this._tokens.propose();
     if (this.#proposed === undefined) return STORE_RETRY_MS;
     const body = encodeProvision({ deviceName: this.deviceName ?? "", ...secrets, token: this.#proposed });
@@ -177,7 +180,8 @@ export class Provisioning implements Job {
   }
 
   private _applyOutcome(outcome: Outcome, wasSent: boolean): number {
-    if (outcome.kind === "refused") return this._refused(`the platform answered ${outcome.status}`);
+    if (outcome.kind === "refused")
+      return this._provisioningRefused(`the platform answered ${outcome.status}`);
     if (outcome.kind !== "done") {
       // The platform may have created the device if it received the whole request.
       if (wasSent) this._step = "probe";
@@ -188,16 +192,16 @@ export class Provisioning implements Job {
       case "success":
         this.#proposed = this._secret(answer.token);
         this._fresh = true;
-        this._step = "keep";
+        this._step = "store";
         return 0;
       case "not-found":
-        return this._refused("wrong provisioning key or secret", "unknown");
+        return this._provisioningRefused("wrong provisioning key or secret", "unknown");
       case "failure":
         this._step = "probe";
-        return this._refused(FAILURE);
+        return this._provisioningRefused(FAILURE);
       case "malformed":
         this._step = "probe";
-        return this._refused(answer.reason);
+        return this._provisioningRefused(answer.reason);
     }
   }
 
@@ -205,14 +209,14 @@ export class Provisioning implements Job {
     return Math.max(this._session.delay(), this._backoff.next());
   }
 
-  private _refused(reason: string, what: Refusal = "failed"): number {
-    this.refused = true;
+  private _provisioningRefused(reason: string, what: Refusal = "failed"): number {
+    this.isRefused = true;
     if (this._reported !== reason) {
       this._reported = reason;
       this._session.host.log("error", `provisioning refused: ${reason}; ${SLOWER}`);
       this._events.emit("refused", { what: "provisioning", reason });
     }
-    return this._gate.refused(what);
+    return this._gate.noteRefusal(what);
   }
 
   private _storeToken(): number {
@@ -221,7 +225,7 @@ export class Provisioning implements Job {
     // between.
     this._attributes.provisioned();
     // Without a stored token, the next start could not authenticate.
-    if (!token || !this._tokens.keep(token, this.deviceName)) return STORE_RETRY_MS;
+    if (!token || !this._tokens.save(token, this.deviceName)) return STORE_RETRY_MS;
     this.#token = token;
     if (this._fresh) this._forgetProposed();
     this._ready(!this._fresh);
@@ -231,7 +235,7 @@ export class Provisioning implements Job {
   private _ready(adopted: boolean, proven = true): void {
     this._step = "ready";
     this._reported = undefined;
-    this.refused = false;
+    this.isRefused = false;
     this._backoff.reset();
     this._session.authorize(this.#token && devicePrefix(this.#token));
     this._events.emit("provisioned", { deviceName: this._given ? undefined : this._tokens.name, adopted });
@@ -240,7 +244,7 @@ export class Provisioning implements Job {
 
   private _forgetProposed(): void {
     this.#proposed = undefined;
-    this._tokens.proven();
+    this._tokens.deleteProposed();
   }
 
   /**
@@ -255,15 +259,15 @@ export class Provisioning implements Job {
   unauthorized(): void {
     if (this._step !== "ready") return;
     this._step = "probe";
-    this._unknown();
+    this._tokenRefused();
     this.loop.notify();
   }
 
-  private _unknown(): number {
-    const wait = this._gate.refused("unknown");
+  private _tokenRefused(): number {
+    const wait = this._gate.noteRefusal("unknown");
     const reason = "the platform does not know the access token (401)";
     if (this._gate.isNews) this._session.host.log("error", `${reason}; ${SLOWER}, recording goes on`);
-    this.refused = true;
+    this.isRefused = true;
     this._events.emit("refused", { what: "token", reason });
     return wait;
   }

@@ -81,7 +81,7 @@ export class RefusalGate {
   }
 
   /** Notes a refusal. Returns the delay in ms. */
-  refused(what: Refusal): number {
+  noteRefusal(what: Refusal): number {
     const { clock } = this._host;
     const now = clock.now();
     if (now - this._readyAt >= GOOD_MS) {

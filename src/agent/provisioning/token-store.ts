@@ -86,7 +86,7 @@ export class TokenStore {
   }
 
   /** Stores `token` of device `name` as the one in use; false if that failed. */
-  keep(token: Secret, name: string | undefined): boolean {
+  save(token: Secret, name: string | undefined): boolean {
     return this._write("token", token, name);
   }
 
@@ -106,7 +106,7 @@ export class TokenStore {
   }
 
   /** Deletes the proposed token. */
-  proven(): void {
+  deleteProposed(): void {
     this._host.store.delete("proposed");
   }
 

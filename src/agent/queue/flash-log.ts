@@ -6,7 +6,7 @@
 // erases.
 //
 // The sector after the newest one never holds a waiting point: the oldest points are dropped, or
-// the new point is refused, to keep it free. So there is always room for status entries, and an
+// the new point is rejected, to keep it free. So there is always room for status entries, and an
 // erase never destroys a waiting point.
 //
 // Points are numbered consecutively. If numbers are missing, because records are damaged or a
@@ -56,7 +56,7 @@ const MIN_SECTOR = 512;
 const READ_TRIES = 3;
 
 /** A position in the sectors. The next point from there is number `number` or a later one. */
-interface Place {
+interface Position {
   sequence: number;
   at: number;
   number: number;
@@ -69,10 +69,10 @@ interface Scan {
   readonly isRead: boolean;
 }
 
-const moveTo = (place: Place, sequence: number, at: number, number: number): void => {
-  place.sequence = sequence;
-  place.at = at;
-  place.number = number;
+const moveTo = (position: Position, sequence: number, at: number, number: number): void => {
+  position.sequence = sequence;
+  position.at = at;
+  position.number = number;
 };
 
 export class FlashLog implements Records {
@@ -120,10 +120,10 @@ export class FlashLog implements Records {
   /** While this sector is the newest, the sector after it is known to hold no waiting point. */
   private _freeBehind = -1;
   /** Position of the first waiting point. */
-  private readonly _head: Place = { sequence: 1, at: HEADER_BYTES, number: 0 };
-  private readonly _cursor: Place = { sequence: 1, at: HEADER_BYTES, number: 0 };
+  private readonly _head: Position = { sequence: 1, at: HEADER_BYTES, number: 0 };
+  private readonly _cursor: Position = { sequence: 1, at: HEADER_BYTES, number: 0 };
   /** Position where reading can continue after an unreadable range. */
-  private readonly _behind: Place = { sequence: 1, at: HEADER_BYTES, number: 0 };
+  private readonly _behind: Position = { sequence: 1, at: HEADER_BYTES, number: 0 };
   /** Outbox number of a point minus its number here. Points never written have no number here. */
   private _outboxOffset = 0;
   /** The sector in `bytes`; 0: none. Records from `_soundFrom` to `_soundTo` were verified. */
@@ -205,7 +205,7 @@ export class FlashLog implements Records {
    * Makes room for a record of `length` bytes. False if the queue is full and keeps its oldest
    * points, or if no write works.
    */
-  place(length: number): boolean {
+  makeRoom(length: number): boolean {
     if (this._isUnread && !this._readAgain()) return this._fail();
     if (this._freeBehind === this.state.sequence && length <= this.room) return true;
     while (!this.failed) {
@@ -223,7 +223,7 @@ export class FlashLog implements Records {
   }
 
   /**
-   * Appends the records `from` to `to`, after `place` and `room` found room for them. The first one
+   * Appends the records `from` to `to`, after `makeRoom` and `room` found room for them. The first one
    * is point `number` of the outbox. False if they are not on flash.
    */
   append({ bytes, words }: Records, from: number, to: number, number: number): boolean {
@@ -241,7 +241,7 @@ export class FlashLog implements Records {
    */
   retry(): boolean {
     this.failed = false;
-    this.place(STATUS_BYTES);
+    this.makeRoom(STATUS_BYTES);
     return !this.failed;
   }
 

@@ -43,7 +43,7 @@ export class FlashWriter {
     this._log = log;
     this._witness = witness;
     this._isDurable = durable;
-    this.look();
+    this.checkHealth();
   }
 
   /** Called after a record, `from` to `to` in the ring, was added. */
@@ -54,7 +54,8 @@ export class FlashWriter {
         this._stageTimer = undefined;
         this.sync();
       });
-    else if (ring.count - ring.onFlash > 1 || !log.place(to - from) || !this._write(from, to, 1)) this.sync();
+    else if (ring.count - ring.onFlash > 1 || !log.makeRoom(to - from) || !this._write(from, to, 1))
+      this.sync();
   }
 
   /**
@@ -63,15 +64,15 @@ export class FlashWriter {
    */
   sync(isLast = false, number = this._ring.next): void {
     if (this._isReady(isLast ? 0 : undefined)) this._flush(number);
-    this.look();
+    this.checkHealth();
   }
 
   /**
    * Retries flash once more before points are dropped for lack of room, even before the delay ends.
    */
-  makeRoom(): void {
+  flushUrgently(): void {
     if (this._isReady(URGENT_MS)) this._flush(this._ring.next);
-    this.look();
+    this.checkHealth();
   }
 
   /** Points that would be lost if the run ended now, because flash fails. */
@@ -90,7 +91,7 @@ export class FlashWriter {
     this._retryTimer = this._witnessTimer = undefined;
     const { failed, dirty, unsavedDrops } = this._log;
     const isSaved = !failed && !dirty && unsavedDrops === 0;
-    if ((!isLast && isSaved) || this._keep(this.atRisk, isLast)) return 0;
+    if ((!isLast && isSaved) || this._saveWitness(this.atRisk, isLast)) return 0;
     return this.atRisk + this._log.unsavedDrops;
   }
 
@@ -101,7 +102,7 @@ export class FlashWriter {
   }
 
   /** Reviews timers, witness and log messages after flash may have failed or recovered. */
-  look(): void {
+  checkHealth(): void {
     const { _log: log, _witness: witness } = this;
     const { clock } = this._host;
     this._logHealth(log.failed);
@@ -110,19 +111,19 @@ export class FlashWriter {
       this._retryTimer = undefined;
     } else this._retryTimer ??= clock.timer(this._retryDelay, () => this._retry());
     if (!log.failed && !log.dirty) {
-      if (witness.unsaved > 0 || !witness.covers(log, 0)) this._keep(0);
+      if (witness.unsaved > 0 || !witness.covers(log, 0)) this._saveWitness(0);
     } else if (witness.age >= WITNESS_MS || this.atRisk > witness.unsaved)
-      this._keep(log.failed ? this.atRisk + RESERVE : 0);
+      this._saveWitness(log.failed ? this.atRisk + RESERVE : 0);
     else
       this._witnessTimer ??= clock.timer(WITNESS_MS, () => {
         this._witnessTimer = undefined;
-        this.look();
+        this.checkHealth();
       });
   }
 
   /** Saves the witness; false if the store failed. */
-  private _keep(inMemory: number, isLast = false): boolean {
-    if (!this._witness.keep(this._log, inMemory, isLast)) return false;
+  private _saveWitness(inMemory: number, isLast = false): boolean {
+    if (!this._witness.save(this._log, inMemory, isLast)) return false;
     this._log.dropsSaved();
     return true;
   }
@@ -161,7 +162,7 @@ export class FlashWriter {
       ring.step();
       const from = ring.at;
       let to = whole(ring.end);
-      if (!log.place(to - from)) return;
+      if (!log.makeRoom(to - from)) return;
       let points = 1;
       const most = number - ring.first - ring.onFlash;
       while (points < most && ring.step() && ring.at === to && whole(ring.end) - from <= log.room) {
@@ -176,11 +177,11 @@ export class FlashWriter {
   private _write(from: number, to: number, points: number): boolean {
     const { _ring: ring, _log: log, _witness: witness } = this;
     // Update the witness first: points unknown to it would be lost uncounted with their sector.
-    if (!witness.covers(log, points)) this._keep(witness.unsaved > 0 ? ring.count - ring.onFlash : 0);
+    if (!witness.covers(log, points)) this._saveWitness(witness.unsaved > 0 ? ring.count - ring.onFlash : 0);
     if (!log.append(ring, from, to, ring.first + ring.onFlash)) return false;
     this._tries = 0;
     this._dueAt = 0;
-    ring.keep(points, to);
+    ring.markOnFlash(points, to);
     return true;
   }
 

@@ -185,7 +185,7 @@ export class Outbox {
   }
 
   /** Drops the points below `number`, which the platform rejected. */
-  refuse(number: number): void {
+  dropRefused(number: number): void {
     this._finish(REFUSED, number);
     this._reportDrops();
   }
@@ -194,7 +194,7 @@ export class Outbox {
   dropsReported(drops: number): void {
     this._reported = drops;
     this._log?.reported(drops);
-    this._writer?.look();
+    this._writer?.checkHealth();
   }
 
   /** Writes points that are only in memory to the durable queue, if there is one. */
@@ -269,10 +269,10 @@ export class Outbox {
     const { ring, _log: log } = this;
     const { durable, drop } = this.settings;
     if (log?.failed === false && (durable || ring.pending >= STAGE_BYTES))
-      if (!log.place(length) && !log.failed) return -1;
+      if (!log.makeRoom(length) && !log.failed) return -1;
     let at = ring.reserve(length);
     if (at < 0) {
-      this._writer?.makeRoom();
+      this._writer?.flushUrgently();
       at = ring.reserve(length);
     }
     for (; at < 0 && drop === "oldest"; at = ring.reserve(length)) {
@@ -294,7 +294,7 @@ export class Outbox {
       }
     const inMemory = ring.forget(number);
     if (kind === REFUSED && inMemory > 0) this._count(inMemory, "refused");
-    if (log?.failed || log?.dirty) writer?.look();
+    if (log?.failed || log?.dirty) writer?.checkHealth();
   }
 
   private _count(points: number, reason: "full" | "refused"): void {
@@ -308,7 +308,7 @@ export class Outbox {
     if (dropsOf(dropped) === dropsOf(known)) return;
     // Copies of dropped points in memory are removed as well.
     if (log) this.ring.forget(log.first);
-    if (log?.failed || log?.dirty) this._writer?.look();
+    if (log?.failed || log?.dirty) this._writer?.checkHealth();
     this._reportOf("full");
     this._reportOf("refused");
     this._reportOf("unreadable");

@@ -133,7 +133,7 @@ export class Ring implements Records {
   }
 
   /** Notes that the next `points` records, up to offset `end`, are on flash now. */
-  keep(points: number, end: number): void {
+  markOnFlash(points: number, end: number): void {
     this.onFlash += points;
     this._pendingAt = end;
   }

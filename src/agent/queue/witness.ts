@@ -83,7 +83,7 @@ export class Witness {
    * Saves a note about the queue. `isLast`: nothing is appended before the next note. False if the
    * store failed.
    */
-  keep(log: FlashLog, inMemory: number, isLast = false): boolean {
+  save(log: FlashLog, inMemory: number, isLast = false): boolean {
     const { sequence, next, confirmed, full, refused, unreadable } = log.state;
     const bound = isLast ? next : log.bound;
     const { generation } = this;

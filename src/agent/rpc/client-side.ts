@@ -23,7 +23,7 @@ export class RpcCalls {
   async call(method: string, params: unknown, options: WaitOptions): Promise<Json> {
     const encoded = encodeCall(method, params);
     if (!encoded.ok)
-      throw this._session.counters.error(encoded.tooLarge ? "TOO_LARGE" : "BAD_VALUE", encoded.reason);
+      throw this._session.counters.emitError(encoded.tooLarge ? "TOO_LARGE" : "BAD_VALUE", encoded.reason);
     this._open++;
     try {
       return await this._send(encoded.text, options);
@@ -46,13 +46,13 @@ export class RpcCalls {
     } as const;
     const outcome = await requestUntil(this._session, this._channel, request, options);
     if (!outcome.whole)
-      throw this._session.counters.error("TOO_LARGE", `the answer is longer than ${limit} bytes`);
+      throw this._session.counters.emitError("TOO_LARGE", `the answer is longer than ${limit} bytes`);
     const answer = parseCallAnswer(this._session.host.decode(outcome.body) ?? "");
     if (answer.kind === "answer") return answer.value;
     if (answer.kind === "malformed")
-      throw this._session.counters.error("REFUSED", "the answer is not valid JSON");
+      throw this._session.counters.emitError("REFUSED", "the answer is not valid JSON");
     if (answer.error === "timeout")
-      throw this._session.counters.error("TIMEOUT", "the platform's rule chain did not answer in time");
-    throw this._session.counters.error("REFUSED", "the platform answered with an error");
+      throw this._session.counters.emitError("TIMEOUT", "the platform's rule chain did not answer in time");
+    throw this._session.counters.emitError("REFUSED", "the platform answered with an error");
   }
 }

@@ -61,12 +61,12 @@ export class Handlers {
     const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
     if (typeof method !== "string" || method === "")
       throw new MoteError("BAD_VALUE", "invalid RPC method: must be a non-empty string");
-    const refuse = (problem: string): never => {
+    const reject = (problem: string): never => {
       throw new MoteError("BAD_VALUE", this._session.redactor.clean(`"${method}": ${problem}`));
     };
-    if (typeof call !== "function") refuse("the handler must be a function");
+    if (typeof call !== "function") reject("the handler must be a function");
     if (typeof timeoutMs !== "number" || !(timeoutMs >= 1 && timeoutMs <= TIMEOUT_LIMIT_MS))
-      refuse(`timeoutMs must be 1 to ${TIMEOUT_LIMIT_MS}`);
+      reject(`timeoutMs must be 1 to ${TIMEOUT_LIMIT_MS}`);
     const handler = { method, call, once: options.once !== false, timeoutMs };
     const at = this._handlers.findIndex((other) => other.method === method);
     if (at < 0) this._handlers.push(handler);

@@ -118,7 +118,7 @@ export class Rpc implements Job {
   /** Few functions here are async: each pending one costs a board 1 KB. */
   private async _end(poll: EndedPoll): Promise<Wait> {
     const { outcome, verdict, number } = poll;
-    this._memory.keep();
+    this._memory.save();
     this.idle = this._session.connections.shortPolls && (verdict === "ended" || verdict === "busy");
     if (verdict === "busy") this._polls.hold();
     if (verdict === "ended") this._polls.clearHold();
@@ -137,7 +137,7 @@ export class Rpc implements Job {
   private _take(body: Uint8Array, whole: boolean, poll: number): Promise<void> | undefined | false {
     const request = parseRpcRequest(this._textOf(body), whole, body);
     if (!request.ok) {
-      this._session.counters.malformed("an RPC");
+      this._session.counters.countMalformed("an RPC");
       this._polls.hold();
       return false;
     }
@@ -155,19 +155,19 @@ export class Rpc implements Job {
     if (!this._isRepeat(request)) this._polls.clearHold();
     this._events.emit("rpc", { stage: "received", id, method });
     const handler = this._handlers.find(method);
-    const refusal = refuse(request, handler);
-    const effect = refusal ? "none" : handler?.once ? "stored" : "unstored";
+    const error = errorFor(request, handler);
+    const effect = error ? "none" : handler?.once ? "stored" : "unstored";
     const entry = this._journal.open(id, hash, effect, this._polls.next);
     // Unsaved, it could run again after a restart.
-    if (entry === "not stored") return this._refuse(request, failure("HANDLER_FAILED", NOT_STORED));
-    if (entry === "full") return this._refuse(request, failure("BUSY"));
-    const result = refusal ?? (await this._handlers.run(handler as Handler, request.params));
+    if (entry === "not stored")
+      return this._answerWithoutHandler(request, failure("HANDLER_FAILED", NOT_STORED));
+    if (entry === "full") return this._answerWithoutHandler(request, failure("BUSY"));
+    const result = error ?? (await this._handlers.run(handler as Handler, request.params));
     this._journal.answered(entry, result.text);
     return this._answer(entry, request, result.error);
   }
 
-  /** Answers without running a handler. */
-  private _refuse(request: RpcRequest, result: HandlerResult): Promise<void> {
+  private _answerWithoutHandler(request: RpcRequest, result: HandlerResult): Promise<void> {
     const { id, hash } = request;
     const entry = this._journal.open(id, hash, "none", this._polls.next) as JournalEntry;
     this._journal.answered(entry, result.text);
@@ -270,7 +270,7 @@ export class Rpc implements Job {
 }
 
 /** The error answer to a request for which no handler runs. */
-const refuse = (request: RpcRequest, handler: Handler | undefined): HandlerResult | undefined => {
+const errorFor = (request: RpcRequest, handler: Handler | undefined): HandlerResult | undefined => {
   if (request.problem === "too-large") return failure("PARAMS_TOO_LARGE");
   if (request.problem) return failure("BAD_PARAMS");
   return handler ? undefined : failure("METHOD_NOT_FOUND");

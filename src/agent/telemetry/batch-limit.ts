@@ -20,25 +20,21 @@ export class BatchLimit {
     this.points = mostPoints;
   }
 
-  /** The platform was busy with this batch. False if the batch cannot be made smaller. */
-  busy(batch: Batch): boolean {
-    return this.refused(batch, true);
-  }
-
   /**
-   * The platform refused the content of this batch. False if it holds only one point. `large`: it
-   * was too large, so a part of the point's keys may pass, and the limit grows back slowly.
+   * Halves the limit after the platform was busy with this batch or refused it. False if a smaller
+   * batch is not possible. `maybeLarge`: the size may be the reason, so a part of a single point's
+   * keys may pass, and the limit grows back slowly.
    */
-  refused(batch: Batch, large: boolean): boolean {
+  shrink(batch: Batch, maybeLarge: boolean): boolean {
     this._passed = 0;
-    this._fast = !large;
+    this._fast = !maybeLarge;
     if (batch.points > 1) {
       this.points = batch.points >> 1;
       return true;
     }
     this.points = 1;
     const keys = batch.toKey - batch.fromKey;
-    if (!large || keys < 2) return false;
+    if (!maybeLarge || keys < 2) return false;
     this.keys = Math.ceil(keys / 2);
     return true;
   }

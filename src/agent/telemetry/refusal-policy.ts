@@ -44,7 +44,7 @@ export class RefusalPolicy {
   }
 
   /** A single point, or one key of it, was refused. True if a probe may be sent. */
-  refused(): boolean {
+  noteRefusal(): boolean {
     const now = this._host.clock.now();
     this._refusedAt = now;
     if (this.outage && now - this._probedAt < PROBE_MS) return false;
@@ -56,7 +56,7 @@ export class RefusalPolicy {
    * The probe was accepted. True if the refused content is at fault, false if the refusal is too
    * old to tell.
    */
-  accepted(): boolean {
+  probeAccepted(): boolean {
     this.passed();
     return this._host.clock.now() - this._refusedAt <= FRESH_MS;
   }
@@ -65,7 +65,7 @@ export class RefusalPolicy {
    * Logs that a value was left out as too large, but rarely: the key may be too large in every
    * point.
    */
-  leftOut(): void {
+  logLeftOut(): void {
     const now = this._host.clock.now();
     if (now - this._leftOutAt < LEFT_OUT_MS) return;
     this._leftOutAt = now;

@@ -74,7 +74,7 @@ export class Telemetry implements Job {
   record(values: Record<string, unknown>, options?: { readonly ts?: number | undefined }): boolean {
     const given = options?.ts;
     const ts = given === undefined ? undefined : applicationTimestamp(given);
-    if (typeof ts === "string") throw this._session.counters.error("BAD_VALUE", ts);
+    if (typeof ts === "string") throw this._session.counters.emitError("BAD_VALUE", ts);
     const text = this.check(values);
     if (!this._outbox.append(text, ts)) return false;
     if (this._source.added(text.length)) this._loop.notify();
@@ -85,9 +85,9 @@ export class Telemetry implements Job {
     const { counters, host } = this._session;
     const most = this._outbox.maxText;
     const encoded = this._points.encode(values, most);
-    if (!encoded.ok) throw counters.error(encoded.tooLarge ? "TOO_LARGE" : "BAD_VALUE", encoded.reason);
+    if (!encoded.ok) throw counters.emitError(encoded.tooLarge ? "TOO_LARGE" : "BAD_VALUE", encoded.reason);
     const text = host.encode(encoded.text);
-    if (text.length > most) throw counters.error("TOO_LARGE", `the point is longer than ${most} bytes`);
+    if (text.length > most) throw counters.emitError("TOO_LARGE", `the point is longer than ${most} bytes`);
     return text;
   }
   get waiting(): number {
@@ -168,12 +168,12 @@ export class Telemetry implements Job {
     if (step === "report") return this._reported(outcome);
     const batch = this._batch;
     if (!batch) return "wait";
-    if (step === "probe") return this._probed(batch, outcome);
+    if (step === "probe") return this._probeEnded(batch, outcome);
     if (outcome.kind === "done") return this._delivered(batch);
-    if (outcome.kind === "refused") return this._refused(batch, outcome.status);
+    if (outcome.kind === "refused") return this._batchRefused(batch, outcome.status);
     if (outcome.kind === "busy") return this._busy(batch, outcome.status, outcome.retryAfterMs);
     // A batch that is too large for the platform can also cause a time-out.
-    if (this._session.host.clock.now() - this._sentAt >= EXCHANGE_MS) this._source.limit.busy(batch);
+    if (this._session.host.clock.now() - this._sentAt >= EXCHANGE_MS) this._source.limit.shrink(batch, true);
     return "send";
   }
 
@@ -191,27 +191,27 @@ export class Telemetry implements Job {
 
   private _dropRejectedPoint(batch: Batch): Step {
     this._source.leaving(batch);
-    this._outbox.refuse(batch.number + 1);
+    this._outbox.dropRefused(batch.number + 1);
     return this._report.isDue ? "report" : "wait";
   }
 
   private _busy(batch: Batch, status: number, retryAfterMs: number | undefined): Step {
-    const smaller = this._source.limit.busy(batch);
+    const smaller = this._source.limit.shrink(batch, true);
     this._report.busy();
     if (!smaller || retryAfterMs !== undefined || !BUCKET.includes(status)) this._channel.hold(retryAfterMs);
     return "send";
   }
 
-  private _refused(batch: Batch, status: number): Step {
+  private _batchRefused(batch: Batch, status: number): Step {
     const { refusals } = this;
     refusals.status = status;
     if (!CONTENT.includes(status)) return this._hold();
-    if (this._source.limit.refused(batch, status === TOO_LARGE)) return "send";
-    return refusals.refused() ? "probe" : this._hold();
+    if (this._source.limit.shrink(batch, status === TOO_LARGE)) return "send";
+    return refusals.noteRefusal() ? "probe" : this._hold();
   }
 
   /** The refused point is still at the head of the queue. */
-  private _probed(batch: Batch, outcome: Outcome): Step {
+  private _probeEnded(batch: Batch, outcome: Outcome): Step {
     const { refusals } = this;
     if (outcome.kind === "busy") this._channel.hold(outcome.retryAfterMs);
     else if (outcome.kind === "refused") {
@@ -219,11 +219,11 @@ export class Telemetry implements Job {
       return this._hold();
     }
     // After a lost probe, send the point again to repeat the refusal.
-    if (outcome.kind !== "done" || !refusals.accepted()) return "send";
+    if (outcome.kind !== "done" || !refusals.probeAccepted()) return "send";
     if (batch.number !== this._outbox.first) return "send";
     if (refusals.status !== TOO_LARGE) return this._dropRejectedPoint(batch);
-    this._session.counters.error("TOO_LARGE", "");
-    refusals.leftOut();
+    this._session.counters.emitError("TOO_LARGE", "");
+    refusals.logLeftOut();
     return this._source.keyDropped(batch) ? this._dropRejectedPoint(batch) : "send";
   }
 

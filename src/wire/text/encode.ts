@@ -75,7 +75,7 @@ const stepOf = ({ keys, at }: Level, top: boolean): string => {
   return keys ? `${top ? "" : "."}${quoteShortened(keys[at] as string)}` : `[${at}]`;
 };
 
-const refuse = (state: State, reason: string): undefined => {
+const fail = (state: State, reason: string): undefined => {
   state.reason = reason;
   return undefined;
 };
@@ -90,14 +90,14 @@ const encodeScalar = (value: unknown, state: State): string | undefined => {
       return spend(value ? "true" : "false", state);
     case "bigint": {
       const text = longText(value);
-      return text === undefined ? refuse(state, "is beyond 64 bits") : spend(text, state);
+      return text === undefined ? fail(state, "is beyond 64 bits") : spend(text, state);
     }
     case "object":
       return spend("null", state);
     case "undefined":
-      return refuse(state, "is undefined");
+      return fail(state, "is undefined");
     default:
-      return refuse(state, `is a ${typeof value}`);
+      return fail(state, `is a ${typeof value}`);
   }
 };
 
@@ -105,7 +105,7 @@ const spend = (text: string, state: State): string | undefined => {
   state.room -= text.length;
   if (state.room >= 0) return text;
   state.tooLarge = true;
-  return refuse(state, "is too large");
+  return fail(state, "is too large");
 };
 
 const encodeText = (value: string, state: State): string | undefined => {
@@ -114,9 +114,9 @@ const encodeText = (value: string, state: State): string | undefined => {
 };
 
 const encodeNumber = (value: number, state: State): string | undefined => {
-  if (!Number.isFinite(value)) return refuse(state, `is ${value}`);
+  if (!Number.isFinite(value)) return fail(state, `is ${value}`);
   const text = state.stored ? numberText(value) : String(value);
-  return text === undefined ? refuse(state, `is ${value}, beyond 64 bits`) : spend(text, state);
+  return text === undefined ? fail(state, `is ${value}, beyond 64 bits`) : spend(text, state);
 };
 
 const encodeNested = (root: object, state: State): string | undefined => {
@@ -145,13 +145,13 @@ const COMPLETE = {};
 /** Undefined: the value is rejected. */
 const enter = (value: object, state: State): Level | undefined => {
   const { levels } = state;
-  if (levels.length >= MAX_DEPTH) return refuse(state, `is nested deeper than ${MAX_DEPTH} levels`);
-  if (levels.some((outer) => outer.value === value)) return refuse(state, "refers to itself");
+  if (levels.length >= MAX_DEPTH) return fail(state, `is nested deeper than ${MAX_DEPTH} levels`);
+  if (levels.some((outer) => outer.value === value)) return fail(state, "refers to itself");
   if (spend("{}", state) === undefined) return undefined;
   const isArray = Array.isArray(value);
   const tag = isArray ? "" : tagOf.call(value);
   if (!isArray && tag !== "[object Object]")
-    return refuse(state, `is of type ${tag.slice(8, -1)}, which JSON can't hold`);
+    return fail(state, `is of type ${tag.slice(8, -1)}, which JSON can't hold`);
   const keys = isArray ? undefined : Object.keys(value);
   const { length } = keys ?? (value as unknown[]);
   const level: Level = { value, keys, length, at: 0, text: isArray ? "[" : "{" };
@@ -193,7 +193,7 @@ const writeName = (key: string, value: unknown, level: Level, state: State): boo
   if (state.stored) {
     const problem = plain || state.levels.length > 1 ? undefined : keyProblem(key);
     if (problem !== undefined || value === null) {
-      refuse(state, problem ?? "is null, which the platform drops");
+      fail(state, problem ?? "is null, which the platform drops");
       return false;
     }
   }

@@ -35,7 +35,7 @@ const tokens = (host: FakeHost, ca: string | undefined, scheme: "http" | "https"
 test("a token is used with its own authorities alone", (t) => {
   const host = fakeHost();
   const binding = { scheme: "https", address: "platform.test", authorities: nameOf(host, ONE) } as const;
-  t.true(tokens(host, ONE).keep(secretOf(TOKEN, binding), "lamp"));
+  t.true(tokens(host, ONE).save(secretOf(TOKEN, binding), "lamp"));
   t.is(tokens(host, ONE).get("token")?.reveal(), TOKEN);
   t.is(
     tokens(host, ONE.replace(/-----.*-----|\s/g, ""))

@@ -254,7 +254,7 @@ for (const secret of HOSTILE)
         provisioning: { key: KEY, secret, deviceName: NAME },
       },
     );
-    refused.kept.keep("info", "begun");
+    refused.kept.store("info", "begun");
     await rig.clock.advance(MINUTE);
     look();
     await stop(rig, refused);

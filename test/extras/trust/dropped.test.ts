@@ -268,12 +268,12 @@ const certificate = (n: number): Uint8Array => Uint8Array.of(0x30, 2, n >> 8, n 
 const numberOf = (one: Uint8Array): number => one[2]! * 256 + one[3]!;
 const id = (n: number): string => idOf(certificate(n));
 
-function keeperOn(store: FakeStore) {
+function hostOn(store: FakeStore) {
   return { ...fakeHost(), store };
 }
 
 function load(store: FakeStore, given: readonly number[], isCommissioned: boolean): Trusted {
-  return new Trusted(keeperOn(store), {
+  return new Trusted(hostOn(store), {
     authorities: given.map(certificate),
     isBuiltIn: false,
     isCommissioned,
@@ -347,7 +347,7 @@ test("no sequence of announcements, owners, losses and rollbacks brings a droppe
           if (value && what.damage) value[0] = 9;
           else store.values.delete(what.key);
         } else if (store.values.get("trust")?.[0] === 1) {
-          const image = new EarlierImage(keeperOn(store), given.map(certificate), isCommissioned);
+          const image = new EarlierImage(hostOn(store), given.map(certificate), isCommissioned);
           const waiting = what.drop.filter((n) => image.trusted.some((der) => numberOf(der) === n));
           if (waiting.length < image.trusted.length && waiting.length > 0) {
             image.take(1, [], waiting.map(id));

@@ -5,7 +5,7 @@ import type { Given } from "../../../extras/trust/trusted.js";
 import type { Host } from "../../../src/port.js";
 
 const MOST_DROPPED = 16;
-type Keeper = Pick<Host, "store" | "encode" | "decode" | "clock">;
+type TrustHost = Pick<Host, "store" | "encode" | "decode" | "clock">;
 
 interface Kept {
   by: string;
@@ -21,16 +21,16 @@ const isMeant = (drop: readonly string[], id: string): boolean =>
   drop.some((what) => (id === "built-in" || what === "built-in" ? id === what : id.startsWith(what)));
 
 export class EarlierImage {
-  readonly #keeper: Keeper;
+  readonly #host: TrustHost;
   readonly #given: readonly Uint8Array[];
   readonly #by: string;
   kept: Kept;
 
-  constructor(keeper: Keeper, given: readonly Uint8Array[], isCommissioned: boolean) {
-    this.#keeper = keeper;
+  constructor(host: TrustHost, given: readonly Uint8Array[], isCommissioned: boolean) {
+    this.#host = host;
     this.#given = given;
     const ids = isCommissioned ? given.map(idOf) : [];
-    this.#by = ids.length > 0 ? idOf(keeper.encode(ids.join())).slice(0, 16) : "";
+    this.#by = ids.length > 0 ? idOf(host.encode(ids.join())).slice(0, 16) : "";
     this.kept = this.#read();
   }
 
@@ -38,7 +38,7 @@ export class EarlierImage {
   get trusted(): Uint8Array[] {
     const { added, dropped } = this.kept;
     const base = this.#given.filter((der) => !isMeant(dropped, idOf(der)));
-    const more = added.flatMap(([slot]) => this.#keeper.store.get(`trust-${slot}`) ?? []);
+    const more = added.flatMap(([slot]) => this.#host.store.get(`trust-${slot}`) ?? []);
     return base.concat(more.filter((der) => !base.some((one) => idOf(one) === idOf(der))));
   }
 
@@ -58,7 +58,7 @@ export class EarlierImage {
   }
 
   #read(): Kept {
-    const { store, decode } = this.#keeper;
+    const { store, decode } = this.#host;
     const bytes = store.get("trust");
     const text = bytes?.[0] === 1 ? decode(bytes.subarray(1)) : undefined;
     const stored = (text ? JSON.parse(text) : {}) as Partial<Kept>;
@@ -80,7 +80,7 @@ export class EarlierImage {
   }
 
   #write(kept: Kept, fresh: readonly Uint8Array[]): boolean {
-    const { store, encode } = this.#keeper;
+    const { store, encode } = this.#host;
     const added = kept.added.slice();
     for (const der of fresh) {
       const slot = [1, 2, 3].find((one) => !added.some(([used]) => used === one));
@@ -97,7 +97,7 @@ export class EarlierImage {
 }
 
 /** It connects by what it trusts, and takes no announcement. */
-export const earlierTrust = (keeper: Keeper, { authorities, isCommissioned, open }: Given): Renewal => ({
-  open: (...connection) => open(new EarlierImage(keeper, authorities, isCommissioned).trusted)(...connection),
+export const earlierTrust = (host: TrustHost, { authorities, isCommissioned, open }: Given): Renewal => ({
+  open: (...connection) => open(new EarlierImage(host, authorities, isCommissioned).trusted)(...connection),
   attach: () => {},
 });

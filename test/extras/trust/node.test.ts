@@ -18,11 +18,11 @@ const { first, second, shown } = changes(made);
 test.after.always(() => made.remove());
 
 /** What a device whose owner named nobody keeps after it took `added`. */
-function keeperWith(added: Issued, dropped: readonly string[] = []) {
-  const keeper = { ...fakeHost(), clock };
+function hostWith(added: Issued, dropped: readonly string[] = []) {
+  const host = { ...fakeHost(), clock };
   const kept = { by: "", sequence: 1, digest: "", added: [], dropped, waiting: [] };
-  writeTrust(keeper, kept, [{ id: idOf(der(added)), der: der(added) }]);
-  return keeper;
+  writeTrust(host, kept, [{ id: idOf(der(added)), der: der(added) }]);
+  return host;
 }
 
 async function isTaken(
@@ -42,26 +42,26 @@ async function isTaken(
 
 test("what was added stands beside Node's own, and in their place once they are dropped", async (t) => {
   for (const dropped of [[], ["built-in"]]) {
-    const by = renewal(keeperWith(second, dropped), undefined, false);
+    const by = renewal(hostWith(second, dropped), undefined, false);
     t.true(await isTaken(t, shown.ofSecond, by), `without ${dropped}`);
     t.false(await isTaken(t, shown.ofFirst, by), `without ${dropped}`);
   }
 });
 
 test("the command line's authorities count with what was added; an owner's others begin again", async (t) => {
-  const keeper = keeperWith(second);
-  const both = renewal(keeper, first.cert, false);
+  const host = hostWith(second);
+  const both = renewal(host, first.cert, false);
   t.true(await isTaken(t, shown.ofFirst, both));
   t.true(await isTaken(t, shown.ofSecond, both));
-  const owners = renewal(keeper, first.cert, true);
+  const owners = renewal(host, first.cert, true);
   t.true(await isTaken(t, shown.ofFirst, owners));
   t.false(await isTaken(t, shown.ofSecond, owners));
 });
 
 test("a certificate that Node can't read ends in a reason, not in an exception", async (t) => {
-  const keeper = keeperWith(second);
-  const bytes = keeper.store.values.get("trust-1")!;
+  const host = hostWith(second);
+  const bytes = host.store.values.get("trust-1")!;
   bytes.fill(0, 4);
-  const by = renewal(keeper, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----", false);
+  const by = renewal(host, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----", false);
   t.false(await isTaken(t, shown.ofFirst, by));
 });

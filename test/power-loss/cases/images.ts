@@ -68,7 +68,7 @@ function resume(world: World, power: Power): void {
     take(world, outbox, confirm);
     if (refuse > 0 && outbox.waiting >= refuse) {
       waitingNumbers(outbox, refuse);
-      outbox.refuse(outbox.first + refuse);
+      outbox.dropRefused(outbox.first + refuse);
     }
   }
   outbox ??= start(world, power, world.images.at(-1)!);

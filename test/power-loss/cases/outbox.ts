@@ -156,7 +156,7 @@ function finish(world: World, outbox: Outbox, power: Power, most: number): void 
   const points = waitingNumbers(outbox, refuses ? 1 : most).length;
   const below = outbox.first + points;
   world.finished.becomes(world.finished.last + points, power, () => {
-    if (refuses) world.refused.becomes(world.refused.last + points, power, () => outbox.refuse(below));
+    if (refuses) world.refused.becomes(world.refused.last + points, power, () => outbox.dropRefused(below));
     else outbox.confirm(below);
   });
 }

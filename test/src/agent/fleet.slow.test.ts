@@ -18,7 +18,7 @@ function attempts(devices: number, spreadMs: number, hours: number): number[] {
     let at = (spreadMs * n) / devices;
     while (at < hours * 3_600_000) {
       seconds[Math.floor(at / 1000)]!++;
-      at += gate.refused("unknown");
+      at += gate.noteRefusal("unknown");
     }
   }
   return seconds;

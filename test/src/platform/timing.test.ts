@@ -206,21 +206,21 @@ const put = (host: ReturnType<typeof fakeHost>, value: object) =>
 
 test("what was found out on the way to one platform is known to the next start, and of no use on another", (t) => {
   const host = fakeHost();
-  new PollMemory(host, PLATFORM, new PollTiming()).keep();
+  new PollMemory(host, PLATFORM, new PollTiming()).save();
   t.deepEqual(host.store.changes, [], "nothing was found out");
   const memory = new PollMemory(host, PLATFORM, new PollTiming());
   Object.assign(memory, { _timing: new PollTiming(FOUND) });
-  memory.keep();
-  memory.keep();
+  memory.save();
+  memory.save();
   t.deepEqual(host.store.changes, ["poll"], "what is stored is not stored again");
   t.deepEqual(rememberedTiming(host, PLATFORM).ceiling, new PollTiming(FOUND).ceiling);
   for (const other of ["http://platform.test/tb", "https://platform.test", "https://platform.test:8443/tb"])
     t.is(rememberedTiming(host, to(other)).ceiling, undefined, other);
   const again = new PollMemory(host, PLATFORM, rememberedTiming(host, PLATFORM));
-  again.keep();
+  again.save();
   t.deepEqual(host.store.changes, ["poll"]);
   Object.assign(again, { _timing: new PollTiming() });
-  again.keep();
+  again.save();
   t.deepEqual([...host.store.values.keys()], [], "there is none any more");
 });
 

@@ -184,13 +184,13 @@ export class Download {
         : this._fromUrl(image.url);
     // Bytes from before a restart are reused only if a checksum can verify them.
     const writer = new ImageWriter(this._host, check, image.size, image.unverified ? 0 : offset, {
-      onTake: (from, to) => counters.fetched(key, from, to),
+      onTake: (from, to) => counters.countDownloaded(key, from, to),
       onStep: (reached) => {
         this._journal.save({ offset: reached, etag: source.etag });
       },
     });
     // Bytes from before a restart or a stop were fetched already.
-    counters.fetched(key, offset, offset);
+    counters.countDownloaded(key, offset, offset);
     if (!writer.open()) return undefined;
     this._reporter.begin(Math.floor((100 * writer.resumable) / image.size));
     const progress = () =>

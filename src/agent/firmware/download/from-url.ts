@@ -10,7 +10,7 @@ import { lost } from "../../../http/outcome.js";
 import type { Sink } from "../../../http/request.js";
 import { parseUrl, resolveUrl, type Target } from "../../../http/target.js";
 import type { PlatformSession } from "../../../platform/index.js";
-import { refusedTarget } from "../admission.js";
+import { fileTargetProblem } from "../admission.js";
 import type { FirmwareOptions } from "../options.js";
 import { type Failed, type ImageSink, type Source, STREAM_DEADLINE_MS } from "./source.js";
 
@@ -166,7 +166,7 @@ export class FromUrl implements Source {
     if (!file) return "no address";
     if (hops === REDIRECTS) return `more than ${REDIRECTS}`;
     if (from.secure && !file.target.secure && this._options.allowHttp !== true) return "from https to http";
-    if (refusedTarget(file.target, this._options)) return "to a host that is not allowed";
+    if (fileTargetProblem(file.target, this._options)) return "to a host that is not allowed";
     this._at = to;
     return undefined;
   }

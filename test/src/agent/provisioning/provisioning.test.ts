@@ -204,7 +204,7 @@ function refused(): { store: FakeStore; ms: number; stored: Record<string, unkno
   const { gate } = start(store, 0);
   t0(gate.begin("me"));
   let ms = 0;
-  for (let i = 0; i < 9; i++) ms = gate.refused("unknown");
+  for (let i = 0; i < 9; i++) ms = gate.noteRefusal("unknown");
   const stored = JSON.parse(
     Buffer.from(store.get("refused") ?? [])
       .subarray(1)

@@ -120,7 +120,7 @@ test("a point that was refused before it was on flash is counted over a power lo
   await host.clock.advance(5000);
   outbox.confirm(outbox.first + 1);
   for (let n = 0; n < 3; n++) outbox.append(textOf(n), undefined);
-  outbox.refuse(outbox.first + 1);
+  outbox.dropRefused(outbox.first + 1);
   await host.clock.advance(5000);
   const { outbox: after } = rig(again(blocks));
   t.is(after.dropped.refused, 1);
@@ -595,7 +595,7 @@ function finish(model: Model, { outbox, power, shape }: Real, most: number, refu
   const changes = power.changes.length;
   model.upTo += points;
   if (refused) model.mostRefused += points;
-  if (refused) outbox.refuse(outbox.first + points);
+  if (refused) outbox.dropRefused(outbox.first + points);
   else outbox.confirm(outbox.first + points);
   model.first = model.upTo;
   model.refused = model.mostRefused;

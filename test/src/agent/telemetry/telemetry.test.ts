@@ -333,7 +333,7 @@ const batch = (points: number, keys = 0, fromKey = 0, toKey = keys): Batch => ({
 
 test("a platform that is busy gets half of it, and a quarter more after each fourth request that passes", (t) => {
   const limit = new BatchLimit(100);
-  t.true(limit.busy(batch(100)));
+  t.true(limit.shrink(batch(100), true));
   t.is(limit.points, 50);
   const points = Array.from({ length: 16 }, () => {
     limit.done(batch(limit.points));
@@ -344,9 +344,9 @@ test("a platform that is busy gets half of it, and a quarter more after each fou
 
 test("a request that is turned down between begins the four again", (t) => {
   const limit = new BatchLimit(100);
-  limit.busy(batch(100));
+  limit.shrink(batch(100), true);
   for (let i = 0; i < 3; i++) limit.done(batch(50));
-  limit.busy(batch(50));
+  limit.shrink(batch(50), true);
   for (let i = 0; i < 3; i++) limit.done(batch(25));
   t.is(limit.points, 25);
   limit.done(batch(25));
@@ -355,9 +355,9 @@ test("a request that is turned down between begins the four again", (t) => {
 
 test("what is refused for its content is looked for by halves, and behind it the batches are soon whole", (t) => {
   const limit = new BatchLimit(100);
-  t.true(limit.refused(batch(3), false));
+  t.true(limit.shrink(batch(3), false));
   t.is(limit.points, 1);
-  t.false(limit.refused(batch(1, 5), false));
+  t.false(limit.shrink(batch(1, 5), false));
   const points = Array.from({ length: 8 }, () => {
     limit.done(batch(limit.points));
     return limit.points;
@@ -367,11 +367,11 @@ test("what is refused for its content is looked for by halves, and behind it the
 
 test("a point that is too large goes by half of its keys, down to one, and then by more of them again", (t) => {
   const limit = new BatchLimit(100);
-  t.true(limit.refused(batch(1, 9), true));
+  t.true(limit.shrink(batch(1, 9), true));
   t.is(limit.keys, 5);
-  t.true(limit.refused(batch(1, 9, 0, 2), true));
+  t.true(limit.shrink(batch(1, 9, 0, 2), true));
   t.is(limit.keys, 1);
-  t.false(limit.refused(batch(1, 9, 0, 1), true));
+  t.false(limit.shrink(batch(1, 9, 0, 1), true));
   for (let i = 0; i < 4; i++) limit.done(batch(1, 9, 0, 1));
   t.is(limit.keys, 2);
   // As many as the point has: from then on whole points go.

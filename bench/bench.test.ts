@@ -1,9 +1,12 @@
 // What the bench of the emulated chip computes from what was counted; nothing of it needs a chip.
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "ava";
 import { read, root } from "../test/architecture/tree.js";
 import { difference, readCounts, withoutIdle } from "./chip/counts.js";
+import { Debugger } from "./chip/debugger.js";
 import { erased, FlashLog, yearsOfLife } from "./chip/flash-log.js";
 import { profile } from "./chip/profile.js";
 import { DERIVED, derivedOf, FULL, handshakesOf, LOADER, RESUMED, STILL } from "./chip/rows.js";
@@ -278,6 +281,46 @@ test("what ran outside the program is the ROM's and the boot loader's", (t) => {
     [0x42001010, 0x40000100, 0x403cc700].map((address, i) => [address, { instructions: 10 ** i, runs: 1 }]),
   );
   t.is(loaderInstructions({ blocks }, symbols), 110);
+});
+
+test("the debugger reads and writes memory, stops at an address and goes on until it is told to stop", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "mote-gdb-"));
+  const path = join(folder, "gdb");
+  const asked: string[] = [];
+  let stops = 2;
+  const server = createServer((socket) => {
+    const reply = (text: string): unknown => socket.write(`+$${text}#00`);
+    socket.setEncoding("latin1").on("data", (text: string) => {
+      if (text === "\x03") reply("T02");
+      for (const [, command = ""] of text.matchAll(/\$([^#]*)#/g)) {
+        asked.push(command);
+        if (command.startsWith("m")) reply("0a0b".repeat(256));
+        else if (command === "p1") reply("78563412");
+        else if (command !== "c") reply("OK");
+        else if (stops-- > 0) reply("T05");
+      }
+    });
+  }).listen(path);
+  t.teardown(() => {
+    server.close();
+    rmSync(folder, { recursive: true });
+  });
+  const debug = await Debugger.open(path);
+  t.is((await debug.read(0x50000000, 1024)).length, 1024);
+  await debug.write(0x50000000, Buffer.from([1, 2]));
+  t.is(await debug.register(1), 0x12345678);
+  let times = 0;
+  await debug.run(0x40000018, async () => {
+    times++;
+    await debug.register(32, 0x40);
+  });
+  while (times < 2) await new Promise((go) => setTimeout(go, 5));
+  await debug.stop();
+  debug.close();
+  t.deepEqual(asked, [
+    ...["m50000000,200", "m50000200,200", "M50000000,2:0102", "p1", "Z0,40000018,2"],
+    ...["c", "P20=40000000", "c", "P20=40000000", "c"],
+  ]);
 });
 
 test("a goal is missed beyond its bound, ok at it, and unknown without a figure", (t) => {

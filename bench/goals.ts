@@ -1,5 +1,7 @@
 // The goals of Mote beside a program in C and one in JavaScript that do the same work on a chip.
+
 import { type Cost, type Costs, LOADER, withDerived } from "./chip/rows.js";
+import { columns } from "./columns.js";
 
 type Rival = "js" | "c";
 
@@ -101,9 +103,9 @@ function largerImage({ mote, ...others }: Costs, rival: Rival): number {
   return ours && theirs && check ? check * Math.max(0, 1 - theirs / ours) : 0;
 }
 
-const number = (value: number | undefined): string => {
+const number = (value: number | undefined, figure = ""): string => {
   if (value === undefined) return "not measured";
-  if (value >= 1e7) return `${Number((value / 1e6).toPrecision(3))} M`;
+  if (figure === "instructions" && value >= 1e6) return `${Number((value / 1e6).toPrecision(3))} M`;
   return (value >= 1000 ? Math.round(value) : Number(value.toPrecision(4))).toLocaleString("en-US");
 };
 
@@ -120,7 +122,8 @@ const VERDICTS = new Map([
 export const goalCells = (goals: readonly Judged[], today?: string): string[][] => [
   ["what", "figure", "Mote", "JavaScript", "C", "/ JS", "/ C", "goal", "verdict", "measured"],
   ...goals.map(({ what, figure, mote, js, c, goal, missed, days }) => [
-    ...[what, figure, number(mote), number(js), number(c), ratio(mote, js), ratio(mote, c), goal],
+    ...[what, figure, ...[mote, js, c].map((value) => number(value, figure))],
+    ...[ratio(mote, js), ratio(mote, c), goal],
     VERDICTS.get(missed)!,
     days.map((day) => (day === today ? "now" : `stored, ${day}`)).join("; "),
   ]),
@@ -128,15 +131,7 @@ export const goalCells = (goals: readonly Judged[], today?: string): string[][] 
 
 /** One table for people; the last line lists the missed goals. */
 export function goalTable(goals: readonly Judged[], today?: string): string {
-  const cells = goalCells(goals, today);
-  const widths = cells[0]!.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
-  const isNumber = (column: number): boolean => column >= 2 && column <= 6;
-  const lines = cells.map((row) =>
-    row
-      .map((cell, i) => (isNumber(i) ? cell.padStart(widths[i]!) : cell.padEnd(widths[i]!)))
-      .join("  ")
-      .trimEnd(),
-  );
+  const lines = columns(goalCells(goals, today), (column) => column < 2 || column > 6);
   const named = (verdict: boolean | undefined): string =>
     goals
       .flatMap(({ what, figure, missed }) => (missed === verdict ? [`${what} (${figure})`] : []))

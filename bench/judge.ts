@@ -1,4 +1,5 @@
 // From a row's lines to the table's: medians, ratio, spread, and whether the target is reached.
+import { columns } from "./columns.js";
 import { type Figures, type Line, list, median, type Row } from "./row.js";
 
 /** An entry of results.json. */
@@ -89,17 +90,7 @@ export function table(results: readonly Judged[]): string {
       range,
     ];
   });
-  const all = [[...HEADINGS], ...rows];
-  const widths = HEADINGS.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
-  const isText = (column: number): boolean => column === 1 || column >= 7;
-  return all
-    .map((row) =>
-      row
-        .map((cell, i) => (isText(i) ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!)))
-        .join("  ")
-        .trimEnd(),
-    )
-    .join("\n");
+  return columns([[...HEADINGS], ...rows], (column) => column === 1 || column >= 7).join("\n");
 }
 
 function shown(value: number | null): string {

@@ -12,7 +12,7 @@ import { compilePlugin } from "./plugin.js";
 import { type Profile, profileLines } from "./profile.js";
 import { build, PROGRAMS, type ProgramName, type Variant } from "./programs.js";
 import { byVariant, type ChipRow, type Cost, DERIVED, ROWS, withDerived } from "./rows.js";
-import { chipTable, linesOf } from "./table.js";
+import { chipTable } from "./table.js";
 
 const MOST_FUNCTIONS = 25;
 const SELF = fileURLToPath(import.meta.url);
@@ -59,7 +59,7 @@ async function main(flags: Flags): Promise<number> {
   failed += (await Promise.all(program.map((name) => another(name, [], keep)))).reduce((a, b) => a + b, 0);
   if (profile) for (const name of program) printProfiles(name, profiles[name] ?? {}, asked);
   const shown = quick ? costs : (readResults().chip[CHIP.name] ?? {});
-  console.log(chipTable(linesOf([...ROWS, ...DERIVED], withDerived(shown))));
+  console.log(chipTable([...ROWS, ...DERIVED], withDerived(shown)));
   return failed > 0 ? 1 : 0;
 }
 

@@ -221,6 +221,3 @@ const each = (of: (figure: Added) => number, { seen }: Cost): Cost => ({
   ...(seen !== undefined && { seen }),
 });
 const countOf = (cost: Cost | undefined, kind: string): number => cost?.more?.[kind] ?? 0;
-
-/** What the figure of a row is: a member of Cost. */
-export type Figure = "instructions" | "packets" | "bytes" | "flashBytes" | "erases";

@@ -1,6 +1,7 @@
 // File servers beside the platform, on the same in-memory sockets: with ranges or without, with redirects, and with everything that can go wrong.
 import { type SeenRequest, serve } from "../../../../fakes/server.js";
-import { Lamp, type LampOptions, sha256 } from "./lamp.js";
+import { sha256 } from "../rig.js";
+import { Lamp, type LampOptions } from "./lamp.js";
 
 export const HOST = "files.test";
 export const URL_2 = `https://${HOST}/lamp/2.0.0.bin?key=s3cret`;

@@ -3,7 +3,7 @@
 import { generateKeyPairSync, sign } from "node:crypto";
 import test from "ava";
 import { MARK } from "../../../../../extras/trust/announcement.js";
-import { Agent, MoteError } from "../../../../../src/index.js";
+import { Agent, type FirmwareOptions, MoteError } from "../../../../../src/index.js";
 import { signImage } from "../../../../../tools/cli/commands/sign.js";
 import { FakeClock } from "../../../../fakes/clock.js";
 import { fakeHost } from "../../../../fakes/host.js";
@@ -14,35 +14,27 @@ import { each, failed, firmwareOnly, LONG, lampWith, MINUTE, SIZE, stays, UPDATE
 
 const SHAPE: LampOptions = { connections: 2 };
 
-const SIZE_PROBLEM = "the assignment is invalid (fw_size is no number of bytes from 1 to 2147483647)";
-const INVALID: [string, Record<string, unknown>, string][] = [
+const invalid = (key: string, problem: string) => `the assignment is invalid (${key} ${problem})`;
+const SIZE_PROBLEM = invalid("fw_size", "is no number of bytes from 1 to 2147483647");
+const LARGER = "the image is larger than the slot (65537 of 65536 bytes)";
+
+/** Changed attributes, the reason that is reported, and `firmware.allow`. Other wrong types: test/src/wire/wire.test.ts. */
+const INVALID: [string, Record<string, unknown>, string, FirmwareOptions["allow"]?][] = [
   ["a size of 0", { fw_size: 0 }, SIZE_PROBLEM],
-  ["a size below 0", { fw_size: -1 }, SIZE_PROBLEM],
-  ["a size of 2^53", { fw_size: 2 ** 53 }, SIZE_PROBLEM],
-  ["a size with a fraction", { fw_size: 1.5 }, SIZE_PROBLEM],
   ["a size that is NaN as text", { fw_size: "NaN" }, SIZE_PROBLEM],
   ["a size that is an object", { fw_size: { bytes: 20_000 } }, SIZE_PROBLEM],
-  [
-    "an unknown algorithm",
-    { fw_checksum_algorithm: "SHA3" },
-    "the assignment is invalid (fw_checksum_algorithm is unknown)",
-  ],
+  ["an image larger than the slot", { fw_size: 16 * 4096 + 1 }, LARGER],
+  ["an empty checksum", { fw_checksum: "" }, invalid("fw_checksum", "is empty or not a string")],
+  ["an unknown algorithm", { fw_checksum_algorithm: "SHA3" }, invalid("fw_checksum_algorithm", "is unknown")],
   ["a title that is a path", { fw_title: "../../lamp" }, "the title is not firmware.title of this device"],
-  [
-    "a title of 300 characters",
-    { fw_title: "lamp".repeat(75) },
-    "the assignment is invalid (fw_title is too long)",
-  ],
-  [
-    "a version of 300 characters",
-    { fw_version: "2".repeat(300) },
-    "the assignment is invalid (fw_version is too long)",
-  ],
+  ["a title of 300 characters", { fw_title: "lamp".repeat(75) }, invalid("fw_title", "is too long")],
+  ["a version of 300 characters", { fw_version: "2".repeat(300) }, invalid("fw_version", "is too long")],
+  ["an update that allow() refuses", {}, "the application does not allow this update", () => false],
 ];
 
-for (const [title, change, error] of INVALID) {
+for (const [title, change, error, allow] of INVALID) {
   test(`${title}: FAILED before a byte is fetched`, async (t) => {
-    const lamp = lampWith(SHAPE, {});
+    const lamp = lampWith({ ...SHAPE, firmware: { allow } }, {});
     await lamp.pass(700);
     lamp.platform.setShared(lamp.device, change);
     await lamp.untilState("FAILED", "UPDATED");
@@ -50,6 +42,16 @@ for (const [title, change, error] of INVALID) {
     await stays(t, lamp, 0);
   });
 }
+
+for (const key of ["fw_size", "fw_checksum", "fw_checksum_algorithm"])
+  test(`an assignment without ${key}: FAILED with its name before a byte is fetched`, async (t) => {
+    const lamp = lampWith(SHAPE, {});
+    await lamp.pass(700);
+    lamp.platform.deleteShared(lamp.device, [key]);
+    await lamp.untilState("FAILED", "UPDATED");
+    t.deepEqual(lamp.shown, failed(`the assignment is incomplete (${key} is missing)`));
+    await stays(t, lamp, 0);
+  });
 
 test("a title of 10 kB: not a byte is fetched, and the next assignment is UPDATED", async (t) => {
   const lamp = lampWith(SHAPE, {});
@@ -182,6 +184,7 @@ each("a slot that does not keep what was written: FAILED, and never started", as
   };
   await lamp.untilState("FAILED", "UPDATED");
   t.deepEqual(lamp.shown, failed("the slot does not contain the written bytes"));
+  t.is(lamp.machine.slots[1].bytes[0], 0xff, "the header is gone");
   await lamp.pass(LONG);
   t.deepEqual(lamp.shown, failed("the slot does not contain the written bytes"));
   t.deepEqual(lamp.booted, ["1.0.0"]);
@@ -216,32 +219,6 @@ each("a store that is full: nothing is started, and UPDATED when there is room",
   await lamp.untilState("FAILED", "UPDATED");
   t.deepEqual(lamp.shown, UPDATED);
 });
-
-for (const how of ["fails", "throws"] as const) {
-  each(`a confirmation that ${how} a few times: UPDATED`, async (t, shape) => {
-    const lamp = lampWith(shape, {});
-    let left = 3;
-    lamp.machine.onOperation = (name) => {
-      if (name !== "confirm" || left-- <= 0) return true;
-      if (how === "throws") throw new Error("the flash is worn out");
-      return false;
-    };
-    await lamp.untilState("FAILED", "UPDATED");
-    t.deepEqual(lamp.shown, UPDATED);
-  });
-
-  each(`a confirmation that ${how} for good: FAILED, and the old image runs`, async (t, shape) => {
-    const lamp = lampWith(shape, {});
-    lamp.machine.onOperation = (name) => {
-      if (name !== "confirm") return true;
-      if (how === "throws") throw new Error("the flash is worn out");
-      return false;
-    };
-    await lamp.untilState("FAILED", "UPDATED");
-    t.deepEqual(lamp.shown, failed("the device could not confirm the new image"));
-    t.deepEqual(lamp.booted, ["1.0.0", "2.0.0", "1.0.0"]);
-  });
-}
 
 // Packages with an address of their own (fw_url): seen from the platform's side, and from the file server's.
 
@@ -432,10 +409,10 @@ each("a checksum without its algorithm is incomplete", async (t, shape) => {
   t.deepEqual(files.lamp.shown, failed("the assignment is incomplete (fw_checksum_algorithm is missing)"));
 });
 
-each("a file of another length than fw_size is refused before its first byte", async (t, shape) => {
-  for (const ranges of [true, false]) {
-    const files = new Files({ ...shape, firmware: URL_HOSTS }, { ranges });
-    files.assign(URL_2, { ...files.all, size: SIZE + 1 });
+each("a file of another length than fw_size is refused, its length stated or not", async (t, shape) => {
+  for (const manners of [{}, { ranges: false }, { ranges: false, hidesLength: true }]) {
+    const files = new Files({ ...shape, firmware: URL_HOSTS }, manners);
+    files.assign(URL_2, { ...files.all, size: SIZE + (manners.hidesLength ? -1 : 1) });
     await files.lamp.untilState("UPDATED", "FAILED");
     t.deepEqual(files.lamp.shown, failed("the platform sent a different length than requested"));
   }

@@ -1,6 +1,5 @@
 // A lamp on the local platform: the whole agent, on in-memory sockets, on a machine with two firmware slots and a boot loader. All that is
 // asserted of an update is what its operator sees.
-import { createHash } from "node:crypto";
 import { Agent, type AgentOptions, type FirmwareOptions, Recovery } from "../../../../../src/index.js";
 import type { Host } from "../../../../../src/port.js";
 import type { Device } from "../../../../../tools/platform/core/devices.js";
@@ -182,5 +181,3 @@ export class Lamp {
     await this.until(() => over, ms + 1000);
   }
 }
-
-export const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");

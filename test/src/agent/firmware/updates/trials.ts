@@ -5,15 +5,20 @@ import { away, type Each, failed, LONG, MINUTE, onTrial, stays, UPDATED } from "
 const never = new Promise<boolean>(() => {});
 
 export function trials(each: Each): void {
-  each("a self test that never ends: FAILED after 5 minutes, and not tried again", async (t, shape) => {
-    const lamp = await onTrial({ ...shape, firmware: { selfTest: () => never } });
-    const since = lamp.machine.clock.now();
-    await lamp.untilState("FAILED", "UPDATED");
-    t.deepEqual(lamp.shown, failed("the new image failed its self-test"));
-    t.true(lamp.machine.clock.now() - since < 6 * MINUTE);
-    t.deepEqual(lamp.booted, ["1.0.0", "2.0.0", "1.0.0"]);
-    await stays(t, lamp);
-  });
+  for (const [how, selfTest] of [
+    ["never ends", () => never],
+    ["answers false", () => false],
+    ["throws", () => Promise.reject(new Error("no sensor"))],
+  ] as const)
+    each(`a self test that ${how}: FAILED within 6 minutes, and not tried again`, async (t, shape) => {
+      const lamp = await onTrial({ ...shape, firmware: { selfTest } });
+      const since = lamp.machine.clock.now();
+      await lamp.untilState("FAILED", "UPDATED");
+      t.deepEqual(lamp.shown, failed("the new image failed its self-test"));
+      t.true(lamp.machine.clock.now() - since < 6 * MINUTE);
+      t.deepEqual(lamp.booted, ["1.0.0", "2.0.0", "1.0.0"]);
+      await stays(t, lamp);
+    });
 
   each("an image that the platform never accepts: FAILED after 10 minutes", async (t, shape) => {
     const lamp = await onTrial(shape, (lamp) => {

@@ -14,7 +14,8 @@ import { followWords, scriptAt, scriptFunctions } from "./chip/scripts.js";
 import { loaderInstructions, partOf, readParts, readSymbols } from "./chip/symbols.js";
 import { chipTable } from "./chip/table.js";
 import { Wire } from "./chip/wire.js";
-import { GOALS, goalTable, judgeGoals } from "./goals.js";
+import { FIRST_WAKE, STEADY_WAKE } from "./desk.js";
+import { GOALS, goalTable, type Judged, judgeGoals } from "./goals.js";
 import { judge, merged, type Result } from "./judge.js";
 import { inTurn } from "./row.js";
 import { sharesOf } from "./rows/row-11-writes.js";
@@ -321,6 +322,28 @@ test("the debugger reads and writes memory, stops at an address and goes on unti
     ...["m50000000,200", "m50000200,200", "M50000000,2:0102", "p1", "Z0,40000018,2"],
     ...["c", "P20=40000000", "c", "P20=40000000", "c"],
   ]);
+});
+
+test("the desk stands in for a wake's traffic that the chip has not shown, and is marked", (t) => {
+  const rivals = { c: { wake: { packets: 17, bytes: 2000 } } };
+  const desk = {
+    [FIRST_WAKE]: { packets: 24, bytes: 3000, requests: 5 },
+    [STEADY_WAKE]: { packets: 13, bytes: 1500, requests: 3 },
+  };
+  const packets = (goals: readonly Judged[]) =>
+    goals.filter(({ figure }) => figure === "packets").slice(0, 3);
+  const judged = packets(judgeGoals(rivals, desk));
+  t.deepEqual(
+    judged.map(({ mote, onDesk, missed }) => [mote, onDesk, missed]),
+    [
+      [13, true, false],
+      [24, true, true],
+      [24 + 23 * 13, true, false],
+    ],
+  );
+  t.regex(goalTable(judged), /13 \(desk\)[^\n]+desk\n/);
+  const [steady] = packets(judgeGoals({ ...rivals, mote: { "wake-steady": { packets: 15 } } }, desk));
+  t.deepEqual([steady?.mote, steady?.onDesk], [15, false]);
 });
 
 test("a goal is missed beyond its bound, ok at it, and unknown without a figure", (t) => {

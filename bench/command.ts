@@ -128,5 +128,9 @@ if (!stored) {
 }
 const results = readResults();
 writeTables(results);
-if (only === undefined) console.log(`\n${goalTable(judgeGoals(results.chip[CHIP.name] ?? {}), day)}`);
+if (only === undefined) {
+  // The desk shows what Mote sends in a wake, if the chip has not shown it.
+  const goals = judgeGoals(results.chip[CHIP.name] ?? {}, results.desk);
+  console.log(`\n${goalTable(goals, day)}`);
+}
 process.exitCode = failed > 0 ? 1 : 0;

@@ -18,6 +18,9 @@ const PACKET_HEAD = 40;
 /** The cut of a server that allows polls of 5 min; by default it is 30 s. */
 const LONG_POLL_MS = 600_000;
 
+export const STEADY_WAKE = "a wake with an upload, attributes and a look for RPCs";
+export const FIRST_WAKE = "the first wake of a new device";
+
 export interface Spent {
   readonly packets: number;
   /** With the heads of IP and TCP. */
@@ -159,8 +162,8 @@ async function wakes(): Promise<{ first: Spent; steady: Spent }> {
 export async function measureDesk(): Promise<Record<string, Spent>> {
   const { first, steady } = await wakes();
   return {
-    "a wake with an upload, attributes and a look for RPCs": steady,
-    "the first wake of a new device": first,
+    [STEADY_WAKE]: steady,
+    [FIRST_WAKE]: first,
     "a two-way RPC": await twoWayRpc(),
     "a change of a shared attribute": await attributeChange(),
     "50 points": await fiftyPoints(),

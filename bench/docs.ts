@@ -65,9 +65,9 @@ const WIRE = {
   idle: "an idle hour",
 };
 
-const goals = ({ chip }: Results): string =>
+const goals = ({ chip, desk }: Results): string =>
   // All columns except where a figure comes from.
-  markdown(goalCells(judgeGoals(chip.esp32c3 ?? {})).map((row) => row.slice(0, -1)));
+  markdown(goalCells(judgeGoals(chip.esp32c3 ?? {}, desk)).map((row) => row.slice(0, -1)));
 
 const traffic = ({ desk }: Results): string =>
   markdown([

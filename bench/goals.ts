@@ -1,7 +1,9 @@
 // The goals of Mote beside a program in C and one in JavaScript that do the same work on a chip.
 
-import { type Cost, type Costs, LOADER, withDerived } from "./chip/rows.js";
+import { type Cost, type Costs, LOADER, UPLOADS_A_DAY, withDerived } from "./chip/rows.js";
 import { columns } from "./columns.js";
+import { FIRST_WAKE, STEADY_WAKE } from "./desk.js";
+import type { Results } from "./results.js";
 
 type Rival = "js" | "c";
 
@@ -58,6 +60,8 @@ export interface Judged {
   readonly goal: string;
   /** Undefined if a figure is missing. */
   readonly missed: boolean | undefined;
+  /** Mote's figure was counted on the desk: without bare acknowledgements. */
+  readonly onDesk: boolean;
   /** Days on which the figures were measured, Mote's first. */
   readonly days: readonly string[];
 }
@@ -67,22 +71,35 @@ const figureOf = (cost: Cost | undefined, figure: string): number | undefined =>
 
 const NAMES = { js: "JavaScript's", c: "C's" } as const;
 
-export function judgeGoals(measured: Costs): Judged[] {
+/** Traffic of a wake, for rows that the chip has not shown. */
+function deskFigure(desk: Results["desk"], key: string, figure: string): number | undefined {
+  if (figure !== "packets" && figure !== "bytes") return undefined;
+  const [first, steady] = [desk[FIRST_WAKE]?.[figure], desk[STEADY_WAKE]?.[figure]];
+  if (key === "wake") return first;
+  if (key === "wake-steady") return steady;
+  return key === "battery-day" && first && steady ? first + (UPLOADS_A_DAY - 1) * steady : undefined;
+}
+
+export function judgeGoals(measured: Costs, desk: Results["desk"] = {}): Judged[] {
   const costs = withDerived(measured);
   return GOALS.map((goal) => {
     const { what, key, figure, times, most, least, imageApart } = goal;
     const of = (program: "mote" | Rival) => figureOf(costs[program]?.[key], figure);
     const [, rival] = times ?? [];
     const [js, c] = [of("js"), of("c")];
-    const mote = imageApart ? minus(of("mote"), largerImage(costs, rival!)) : of("mote");
+    const onChip = imageApart ? minus(of("mote"), largerImage(costs, rival!)) : of("mote");
+    const mote = onChip ?? deskFigure(desk, key, figure);
+    const onDesk = onChip === undefined && mote !== undefined;
     const theirs = rival && of(rival);
     const bound = times ? theirs && times[0] * theirs : (most ?? least);
-    const over =
-      mote !== undefined && bound !== undefined && (least === undefined ? mote > bound : mote < bound);
-    const days = (["mote", "js", "c"] as const).flatMap((program) => costs[program]?.[key]?.seen ?? []);
+    const isBeyond = (value: number, bound: number): boolean =>
+      least === undefined ? value > bound : value < bound;
+    const days = (["mote", "js", "c"] as const).flatMap((program) =>
+      program === "mote" && onDesk ? ["desk"] : (costs[program]?.[key]?.seen ?? []),
+    );
     return {
-      ...{ what, figure, mote, js, c, goal: goalText(goal) },
-      missed: mote === undefined || bound === undefined ? undefined : over,
+      ...{ what, figure, mote, js, c, goal: goalText(goal), onDesk },
+      missed: mote === undefined || bound === undefined ? undefined : isBeyond(mote, bound),
       days: [...new Set(days)],
     };
   });
@@ -121,11 +138,12 @@ const VERDICTS = new Map([
 /** Cells of the table; the last column tells where the figures come from. */
 export const goalCells = (goals: readonly Judged[], today?: string): string[][] => [
   ["what", "figure", "Mote", "JavaScript", "C", "/ JS", "/ C", "goal", "verdict", "measured"],
-  ...goals.map(({ what, figure, mote, js, c, goal, missed, days }) => [
-    ...[what, figure, ...[mote, js, c].map((value) => number(value, figure))],
+  ...goals.map(({ what, figure, mote, js, c, goal, missed, days, onDesk }) => [
+    ...[what, figure, `${number(mote, figure)}${onDesk ? " (desk)" : ""}`],
+    ...[number(js, figure), number(c, figure)],
     ...[ratio(mote, js), ratio(mote, c), goal],
     VERDICTS.get(missed)!,
-    days.map((day) => (day === today ? "now" : `stored, ${day}`)).join("; "),
+    days.map((day) => (day === "desk" ? day : day === today ? "now" : `stored, ${day}`)).join("; "),
   ]),
 ];
 

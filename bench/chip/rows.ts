@@ -169,16 +169,16 @@ export const withDerived = (costs: Costs): Costs =>
     ]),
   );
 
-const UPLOADS_A_DAY = 24;
+export const UPLOADS_A_DAY = 24;
 
 /** Programs that keep nothing over a sleep wake as after power-on each time. */
 function wakesOf(program: string, { wake, "wake-steady": known }: ProgramCosts): Record<string, Cost> {
   const steady = known ?? (program === "mote" ? undefined : wake);
   if (!wake || !steady) return {};
-  const day = (["instructions", "packets", "bytes"] as const).map((figure) => [
-    figure,
-    (wake[figure] ?? 0) + (UPLOADS_A_DAY - 1) * (steady[figure] ?? 0),
-  ]);
+  const day = (["instructions", "packets", "bytes"] as const).flatMap((figure) => {
+    const [first, again] = [wake[figure], steady[figure]];
+    return first === undefined || again === undefined ? [] : [[figure, first + (UPLOADS_A_DAY - 1) * again]];
+  });
   const seen = wake.seen !== undefined && { seen: wake.seen };
   return { "wake-steady": steady, "battery-day": { ...Object.fromEntries(day), ...seen } };
 }

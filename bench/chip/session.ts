@@ -73,6 +73,7 @@ export class Session {
   readonly #symbols: Symbols;
   readonly #port: number;
   #debugger: Debugger | undefined;
+  #hasMemory = false;
   #wire: Wire;
   #flash = new FlashLog();
   #logged = 0;
@@ -187,21 +188,27 @@ export class Session {
 
   /** Lets the chip start. `memory`: what outlived its sleep. */
   async #debug(memory?: Buffer): Promise<void> {
-    await this.until("the debugger", () => existsSync(this.#files.debug));
-    const debug = await Debugger.open(this.#files.debug);
-    this.#debugger = debug;
+    let debug: Debugger | undefined;
+    await this.until("the debugger", async () => {
+      debug = await Debugger.open(this.#files.debug).catch(() => undefined);
+      return debug;
+    });
+    this.#debugger = debug!;
     const asked = memory && this.#symbols.address(RESET_REASON.asked);
-    if (!memory) return debug.run();
+    if (!memory) return this.#debugger.run();
     if (asked === undefined || CHIP.name !== "esp32c3")
       throw new Error(`a wake after a sleep can't be shown on the emulated ${CHIP.name}`);
-    let written = false;
-    await debug.run(asked, async () => {
-      // After the ROM, before the boot loader looks at it.
-      if (!written) await debug.write(RTC_MEMORY.at, memory);
-      written = true;
-      await debug.register(A0, RESET_REASON.deepSleep);
-      await debug.register(PC, await debug.register(RA));
-    });
+    await this.#debugger.run(asked, () => this.#answerAfterSleep(memory));
+  }
+
+  /** In place of the ROM, which does not know of the sleep. */
+  async #answerAfterSleep(memory: Buffer): Promise<void> {
+    const debug = this.#debugger!;
+    // After the ROM's start, before the boot loader looks at it.
+    if (!this.#hasMemory) await debug.write(RTC_MEMORY.at, memory);
+    this.#hasMemory = true;
+    await debug.register(A0, RESET_REASON.deepSleep);
+    await debug.register(PC, await debug.register(RA));
   }
 
   /** Ends the sleep, as its timer does. `change`: of Mote's state for the next wake. */
@@ -223,6 +230,7 @@ export class Session {
     this.#wire = new Wire(this.#port);
     this.#flash = new FlashLog();
     this.#logged = 0;
+    this.#hasMemory = false;
     this.board.on();
     await this.#debug(memory);
   }

@@ -1,6 +1,7 @@
 // Joules of a day of an ESP32-C3, and days of a cell, from counts and the data sheet's currents.
 // docs/guides/energy.md explains each figure. Ranges carry what was not measured.
 import { type Cost, STILL, withDerived } from "../chip/rows.js";
+import { STEADY_WAKE } from "../desk.js";
 import type { Results } from "../results.js";
 
 const VOLTS = 3.3;
@@ -82,7 +83,7 @@ export function daysOf({ chip, desk, rows }: Results): Record<string, Day> {
   const first = of("wake").instructions ?? 0;
   const steady = of("wake-steady").instructions ?? first;
   const quiet = of("wake-quiet").instructions ?? steady;
-  const bytes = desk["a wake with an upload, attributes and a look for RPCs"]!.bytes;
+  const bytes = desk[STEADY_WAKE]!.bytes;
   const hour = desk["an idle hour, polls cut at 30 s"]!;
   const idle = of("tls-idle");
   // Row 17: milliseconds of network use for each of 60 points.

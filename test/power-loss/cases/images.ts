@@ -7,7 +7,16 @@ import * as older from "../fixtures/queue-0.1.0.mjs";
 import type { Power } from "../power.js";
 import type { Case } from "../runner.js";
 
-const IMAGES = { old: older, new: { Outbox, Time } };
+/** Version 0.1.0 named a member otherwise than its type says. */
+class OlderOutbox extends older.Outbox {
+  declare readonly refuse: Outbox["dropRefused"];
+
+  override dropRefused(number: number): void {
+    this.refuse(number);
+  }
+}
+
+const IMAGES = { old: { Outbox: OlderOutbox, Time: older.Time }, new: { Outbox, Time } };
 type Image = keyof typeof IMAGES;
 
 interface World {

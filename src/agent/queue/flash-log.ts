@@ -626,12 +626,12 @@ export class FlashLog implements Records {
     const index = this._findNewest();
     const isFound = state.sequence > 0;
     this._anchor(state.sequence, index);
-    if (isFound && this._readHeader(index * this._size)) readHeader(this._header, state);
-    else if (isFound) this._isUnread = true;
+    const hasState = isFound && this._readHeader(index * this._size);
+    if (hasState) readHeader(this._header, state);
     this._first = state.next;
     let isRead = isFound && this._load(state.sequence);
     if (isRead) this._replay();
-    else if (isFound) this._isUnread = true;
+    if (isFound && !(hasState && isRead)) this._isUnread = true;
     while (this._hasHeadless) {
       this._headless = ++state.sequence;
       this._headlessFirst = state.next;
@@ -649,20 +649,37 @@ export class FlashLog implements Records {
    * points that wait in a sector not seen before count as unreadable. False if nothing can be read.
    */
   private _readAgain(): boolean {
-    const { state, _atStart: start } = this;
+    const { state } = this;
     const again = new FlashLog(this._blocks, this._dropOldest);
     const { isRead } = again._scan();
     const found = again.state;
     if (found.sequence === 0 && again._isUnread) return false;
     this._isUnread = false;
-    if (found.sequence <= start.newest) return true;
-    // Points that the witness covers keep their numbers, so those on flash can still be delivered,
-    // unless they need a boot epoch that was not known at the start.
+    if (found.sequence <= this._atStart.newest) return true;
     const generation = isRead ? generationOf(again.words, found.sequence) : 0;
-    const isSame = start.isFound || (generation !== 0 && generation === this.generation);
-    const isTimed = found.epoch === state.epoch && found.tick === state.tick;
-    const isCovered = isSame && isTimed && found.next <= state.next;
+    const isCovered = this._covers(found, generation);
     const drops = dropsOf(state);
+    this._mergeState(found, isCovered);
+    this.dirty = true;
+    this.unsavedDrops += dropsOf(state) - drops;
+    this._takePositions(again, isCovered);
+    return true;
+  }
+
+  /**
+   * True if the waiting points of a queue `found` later keep their numbers and can be delivered:
+   * the witness contains them, and none needs a boot epoch that was not known at the start.
+   */
+  private _covers(found: LogState, generation: number): boolean {
+    const { state } = this;
+    const isSame = this._atStart.isFound || (generation !== 0 && generation === this.generation);
+    const isTimed = found.epoch === state.epoch && found.tick === state.tick;
+    return isSame && isTimed && found.next <= state.next;
+  }
+
+  /** Adds what a queue `found` later knows. Its waiting points are dropped unless `isCovered`. */
+  private _mergeState(found: LogState, isCovered: boolean): void {
+    const { state, _atStart: start } = this;
     const next = Math.max(state.next, found.next);
     this._outboxOffset -= next - state.next;
     state.next = next;
@@ -674,20 +691,23 @@ export class FlashLog implements Records {
     if (found.epoch > state.epoch) Object.assign(state, { epoch: found.epoch, tick: found.tick });
     state.lastStamp = Math.max(state.lastStamp, found.lastStamp);
     state.sequence = Math.max(state.sequence, found.sequence);
-    const index = again._at(found.sequence) / this._size + state.sequence - found.sequence;
+  }
+
+  /** Finds the sectors, and the waiting points if `isCovered`, where `again` found them. */
+  private _takePositions(again: FlashLog, isCovered: boolean): void {
+    const { state } = this;
+    const { sequence } = again.state;
+    const index = again._at(sequence) / this._size + state.sequence - sequence;
     this._anchor(state.sequence, index % this._count);
     this._loaded = 0;
     this._followed = -1;
     this._freeBehind = -1;
     this._headless = isCovered ? again._headless : -1;
     this._headlessFirst = again._headlessFirst;
-    this.dirty = true;
-    this.unsavedDrops += dropsOf(state) - drops;
-    if (isCovered && found.sequence === state.sequence) this._first = again._first;
+    if (isCovered && sequence === state.sequence) this._first = again._first;
     if (isCovered) this._findHead();
     else this._headToEnd();
     this._cursorToHead();
-    return true;
   }
 
   /** Sets `state.sequence` to the newest sector, or 0 if there is none. Returns its index. */

@@ -21,10 +21,10 @@ export class Counters {
   private readonly _host: Host;
   private readonly _events: Events;
   private readonly _redactor: Redactor;
-  private readonly _logged: string[] = [];
+  private readonly _loggedMalformed: string[] = [];
   /** Received bytes of the current image. */
   private _image = "";
-  private _came = 0;
+  private _receivedTo = 0;
 
   constructor(host: Host, events: Events, redactor: Redactor) {
     this._host = host;
@@ -55,16 +55,16 @@ export class Counters {
    */
   countMalformed(what: string): void {
     this.malformedAnswers++;
-    if (this._logged.includes(what)) return;
-    this._logged.push(what);
+    if (this._loggedMalformed.includes(what)) return;
+    this._loggedMalformed.push(what);
     this._host.log("warn", `${what} is malformed and ignored (logged once)`);
   }
 
   /** For the download: the bytes `from` to `to` of `image` arrived. */
   countDownloaded(image: string, from: number, to: number): void {
-    if (image !== this._image) this._came = 0;
+    if (image !== this._image) this._receivedTo = 0;
     this._image = image;
-    this.fetchedTwice += Math.max(0, Math.min(this._came, to) - from);
-    this._came = Math.max(this._came, to);
+    this.fetchedTwice += Math.max(0, Math.min(this._receivedTo, to) - from);
+    this._receivedTo = Math.max(this._receivedTo, to);
   }
 }

@@ -37,7 +37,7 @@ export const safeguards: readonly Safeguard[] = [
     group: "outbox",
     what: "nothing is appended behind a torn record",
     file: `${AGENT}/queue/flash-log.ts`,
-    edits: [["this._tail = isWhole && !isDamaged ? at : this._size;", "this._tail = at;"]],
+    edits: [["this._tail = isWhole && !isDamaged ? at : this._sectorSize;", "this._tail = at;"]],
   },
   {
     group: "outbox",
@@ -73,7 +73,7 @@ export const safeguards: readonly Safeguard[] = [
     group: "outbox",
     what: "`reset` erases the newest sector last",
     file: `${AGENT}/queue/flash-log.ts`,
-    edits: [["(newest + i * this._size) %", "(newest + (i - 1) * this._size) %"]],
+    edits: [["(newest + i * this._sectorSize) %", "(newest + (i - 1) * this._sectorSize) %"]],
   },
   {
     group: "outbox",
@@ -197,7 +197,7 @@ export const safeguards: readonly Safeguard[] = [
     group: "reset",
     what: "that it is under way is stored before anything is forgotten",
     file: `${AGENT}/lifecycle/reset.ts`,
-    edits: [["if (!writeStored(this._core.host, UNDER_WAY, true))", "if (this._logged)"]],
+    edits: [["if (!writeStored(this._core.host, MARK, true))", "if (this._logged)"]],
   },
   {
     group: "reset",
@@ -205,8 +205,8 @@ export const safeguards: readonly Safeguard[] = [
     file: `${AGENT}/lifecycle/reset.ts`,
     edits: [
       [
-        "    this._left = this._left.filter((part) => !part.forget());\n",
-        "    forgetStored(this._core.host, UNDER_WAY);\n    this._left = this._left.filter((part) => !part.forget());\n",
+        "    this._remaining = this._remaining.filter((part) => !part.forget());\n",
+        "    forgetStored(this._core.host, MARK);\n    this._remaining = this._remaining.filter((part) => !part.forget());\n",
       ],
     ],
   },

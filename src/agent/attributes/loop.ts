@@ -47,7 +47,7 @@ export class AttributeLoop implements Job {
   private _keys: string[] = [];
   private _readAt: number | undefined;
   private _lastReadAt = Number.NEGATIVE_INFINITY;
-  private _alone = false;
+  private _sendsAlone = false;
   private _firstReadDone = false;
   private readonly _onChange: (keys: readonly string[]) => void;
   private _follower: Follower | undefined;
@@ -105,7 +105,9 @@ export class AttributeLoop implements Job {
 
   /** True if all is read and sent, and no read is due soon. */
   get idle(): boolean {
-    return this._firstReadDone && !this._client.dirty && (this._restMs() ?? READ_EVERY_MS) > SECOND_READ_MS;
+    return (
+      this._firstReadDone && !this._client.dirty && (this._untilReadMs() ?? READ_EVERY_MS) > SECOND_READ_MS
+    );
   }
 
   /** Called after the device was provisioned again. */
@@ -125,14 +127,14 @@ export class AttributeLoop implements Job {
     if (!this._session.running) return 0;
     while (this._polls.hasEnded) this._processPoll();
     if (this._wantsAny) this._polls.open();
-    if (this._restMs() === 0) return this._read().then(AT_ONCE);
-    const batch = this._client.batch(this._alone);
+    if (this._untilReadMs() === 0) return this._read().then(AT_ONCE);
+    const batch = this._client.batch(this._sendsAlone);
     return batch ? this._post(batch).then(AT_ONCE) : this._untilDue();
   }
 
   /** ms until the next read or poll. */
   private _untilDue(): Wait {
-    const [readMs, pollMs] = [this._restMs(), this._wantsAny ? this._polls.dueMs() : undefined];
+    const [readMs, pollMs] = [this._untilReadMs(), this._wantsAny ? this._polls.dueMs() : undefined];
     return readMs === undefined || pollMs === undefined ? (readMs ?? pollMs) : Math.min(readMs, pollMs);
   }
 
@@ -150,7 +152,7 @@ export class AttributeLoop implements Job {
     return this._readAt !== undefined && (!this._firstReadDone || this._wantsAny);
   }
 
-  private _restMs(): number | undefined {
+  private _untilReadMs(): number | undefined {
     if (this._readAt === undefined || !this._needsRead()) return undefined;
     return Math.max(0, this._readAt - this._session.host.clock.now());
   }
@@ -203,7 +205,7 @@ export class AttributeLoop implements Job {
     const outcome = await this._uplink.send(post(attributesPath(), this._session.host.encode(batch.text)));
     if (!this._session.running) return;
     if (outcome.kind === "done") {
-      this._alone = false;
+      this._sendsAlone = false;
       this._uplink.clear();
       this._client.accepted(batch);
     } else if (outcome.kind === "busy") this._uplink.hold(outcome.retryAfterMs);
@@ -217,7 +219,7 @@ export class AttributeLoop implements Job {
     if (!this._session.running) return;
     if (probe.kind !== "done") return this._uplink.hold();
     if (batch.items.length > 1) {
-      this._alone = true;
+      this._sendsAlone = true;
       return;
     }
     this._session.host.log("error", `the platform refuses a client attribute (${status}): it is dropped`);

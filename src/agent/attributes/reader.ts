@@ -77,15 +77,15 @@ export class AttributeReader {
           this._channel.hold();
           return undefined;
         }
-        groups = this._smaller(group, outcome.body).concat(groups);
+        groups = this._splitOrSkip(group, outcome.body).concat(groups);
         continue;
       }
-      if (!(await this._take(outcome, group, trusted))) return undefined;
+      if (!(await this._applyAnswer(outcome, group, trusted))) return undefined;
     }
     return trusted;
   }
 
-  private async _take(outcome: Outcome, group: string[], trusted: Trusted): Promise<boolean> {
+  private async _applyAnswer(outcome: Outcome, group: string[], trusted: Trusted): Promise<boolean> {
     if (outcome.kind !== "done") {
       if (outcome.kind !== "lost")
         this._channel.hold(outcome.kind === "busy" ? outcome.retryAfterMs : undefined);
@@ -134,8 +134,11 @@ export class AttributeReader {
     };
   }
 
-  /** Splits `group`, whose answer exceeded the limit. `start`: the first bytes of the answer. */
-  private _smaller(group: string[], start: Uint8Array): string[][] {
+  /**
+   * Splits `group`, whose answer exceeded the limit, or skips its only key for a while. `start`: the
+   * first bytes of the answer.
+   */
+  private _splitOrSkip(group: string[], start: Uint8Array): string[][] {
     if (group.length > 1) return halves(group);
     // The platform writes client attributes first.
     const isPlatforms = decodeStart(start).includes(`"${MARKER_KEY}":`);

@@ -14,19 +14,19 @@ const NOTHING = "{}";
  * An incomplete set on which two reads agreed is read again this often, at this interval, before it
  * counts.
  */
-const TORN_LOOKS = 2;
+const TORN_READS = 2;
 const TORN_MS = 10_000;
 
 export class AssignedUpdate {
   private readonly _host: Host;
   private readonly _keys: readonly string[];
-  private _text: string | undefined;
+  private _agreedText: string | undefined;
   private _candidate: string | undefined;
-  private _since = 0;
-  private _torn = 0;
-  /** Value of `hash` for the set that `_torn` counts. */
-  private _tornLook = -1;
-  private _cancel: (() => void) | undefined;
+  private _candidateAt = 0;
+  private _tornReads = 0;
+  /** Value of `hash` for the set that `_tornReads` counts. */
+  private _tornHash = -1;
+  private _cancelRead: (() => void) | undefined;
   /** The assignment on which two reads agreed; undefined if there is none. */
   confirmed: Assigned | undefined;
   /**
@@ -35,9 +35,9 @@ export class AssignedUpdate {
    */
   key = "";
   /** The confirmed assignment changed and changed back, so it was probably assigned again. */
-  private _repeated = false;
+  private _wasRepeated = false;
   /** Value of `hash` before a sleep. The first read may agree with it. */
-  private _before = -1;
+  private _hashBeforeSleep = -1;
   private readonly _reader: { readSoon(): void };
 
   constructor(host: Host, keys: readonly string[], reader: { readSoon(): void }) {
@@ -48,14 +48,14 @@ export class AssignedUpdate {
 
   /** True if the same assignment was made again since the last call. */
   takeRepeated(): boolean {
-    const repeated = this._repeated;
-    this._repeated = false;
+    const repeated = this._wasRepeated;
+    this._wasRepeated = false;
     return repeated;
   }
 
   /** `hash` was the last read before a sleep. */
   resume(hash: number): void {
-    this._before = hash;
+    this._hashBeforeSleep = hash;
   }
 
   /** The last read differs from the confirmed assignment, and no second read agreed yet. */
@@ -65,13 +65,13 @@ export class AssignedUpdate {
 
   /** Nothing was assigned in the only read so far. */
   get seemsAbsent(): boolean {
-    return this._text === undefined && this._candidate === NOTHING;
+    return this._agreedText === undefined && this._candidate === NOTHING;
   }
 
   /** Hash of the last read; -1: no read yet. */
   get hash(): number {
-    const text = this._candidate ?? this._text;
-    return text === undefined ? this._tornLook : this._check(text);
+    const text = this._candidate ?? this._agreedText;
+    return text === undefined ? this._tornHash : this._hashOf(text);
   }
 
   /** Processes a read of all keys. True if it confirms something new. */
@@ -79,68 +79,68 @@ export class AssignedUpdate {
     const there = this._keys.filter((key) => Object.hasOwn(all, key));
     const shared: JsonObject = Object.fromEntries(there.map((key) => [key, all[key] as Json]));
     const text = JSON.stringify(shared);
-    if (text === this._text) {
+    if (text === this._agreedText) {
       const confirmed = this.doubtful;
       this._candidate = undefined;
-      this._repeated ||= confirmed;
+      this._wasRepeated ||= confirmed;
       return confirmed;
     }
     const now = this._host.clock.now();
     // A sleep lasts long enough, so a read before it counts as the first one.
-    const agreed = this._candidate === undefined && this._before === this._check(text);
-    this._before = -1;
+    const agreed = this._candidate === undefined && this._hashBeforeSleep === this._hashOf(text);
+    this._hashBeforeSleep = -1;
     if (text !== this._candidate && !agreed) {
       this._candidate = text;
-      this._since = now;
+      this._candidateAt = now;
       this._readIn(AGREE_MS);
       return false;
     }
-    if (!agreed && now - this._since < AGREE_MS) return false;
+    if (!agreed && now - this._candidateAt < AGREE_MS) return false;
     const confirmed = parseAssignment(shared);
     // A sleep replaces these reads; they would take longer than a wake.
-    if (confirmed.kind === "torn" && !agreed && this._torn < TORN_LOOKS) {
-      this._torn++;
-      this._tornLook = this._check(text);
+    if (confirmed.kind === "torn" && !agreed && this._tornReads < TORN_READS) {
+      this._tornReads++;
+      this._tornHash = this._hashOf(text);
       this.forget(TORN_MS);
       return false;
     }
-    this._torn = 0;
-    this._tornLook = -1;
+    this._tornReads = 0;
+    this._tornHash = -1;
     this._candidate = undefined;
-    this._text = text;
+    this._agreedText = text;
     this.confirmed = confirmed;
-    this.key = this._name(confirmed, text);
+    this.key = this._keyOf(confirmed, text);
     return true;
   }
 
   /** A notification reported a change that may be over before the next read. */
   doubt(): void {
-    if (this._text !== undefined) this._candidate ??= "";
+    if (this._agreedText !== undefined) this._candidate ??= "";
   }
 
   /** Forgets the assignment, and reads again `inMs` from now. */
   forget(inMs: number): void {
-    this._text = undefined;
+    this._agreedText = undefined;
     this._candidate = undefined;
     this.confirmed = undefined;
     this.key = "";
     this._readIn(inMs);
   }
 
-  private _check(text: string): number {
+  private _hashOf(text: string): number {
     const bytes = this._host.encode(text);
     return crc32(bytes, 0, bytes.length);
   }
 
   private _readIn(ms: number): void {
-    this._cancel?.();
-    this._cancel = undefined;
+    this._cancelRead?.();
+    this._cancelRead = undefined;
     // A timer would ask for a second read while the one that every start makes is under way.
     if (ms === 0) this._reader.readSoon();
-    else this._cancel = this._host.clock.timer(ms, () => this._reader.readSoon());
+    else this._cancelRead = this._host.clock.timer(ms, () => this._reader.readSoon());
   }
 
-  private _name(confirmed: Assigned, text: string): string {
+  private _keyOf(confirmed: Assigned, text: string): string {
     if (confirmed.kind === "absent") return "";
     const digest = new Murmur128();
     digest.write(this._host.encode(confirmed.kind === "assigned" ? imageKey(confirmed.assignment) : text));

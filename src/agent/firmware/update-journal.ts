@@ -106,8 +106,8 @@ export class UpdateJournal {
     return writeRecord(this._host, this.record);
   }
 
-  /** The changes to the record after this failure. */
-  failed(failure: Failure, detail: string): Partial<UpdateRecord> {
+  /** Emits an error event for this failure. Returns the changes to the record. */
+  noteFailure(failure: Failure, detail: string): Partial<UpdateRecord> {
     const { text, condemns, keeps } = FAILURES[failure];
     this._reporter.failed(failure);
     const spares = condemns === "never" ? 1 : 0;
@@ -128,7 +128,7 @@ export class UpdateJournal {
   fail(failure: Failure, detail: string): void {
     const { record } = this;
     if (!record) return;
-    this.save({ ...this.failed(failure, detail), at: this._stamp(record) });
+    this.save({ ...this.noteFailure(failure, detail), at: this._stamp(record) });
     this._schedule(this.record as UpdateRecord);
     this._host.log("warn", `firmware update failed: ${FAILURES[failure].text}`);
     this._reporter.state(this.record as UpdateRecord);

@@ -89,15 +89,15 @@ export class Recovery {
     this._host = host;
     this._knowsCrashes = crash !== undefined;
     const before = readRecord(host);
-    const record = before ?? fresh(image, false);
+    const record = before ?? newRecord(image, false);
     const pending = host.slot.state() === "pending";
     const crashed =
       !record.asked && !powered && (this._knowsCrashes ? crash !== false : before !== undefined);
-    this._record = { ...pass(record, sleptMs), asked: pending };
-    if (!pending) this._count(image, crashed, crash || "unknown", crashes);
-    if (!pending) this._power(powered, crashed);
+    this._record = { ...afterSleep(record, sleptMs), asked: pending };
+    if (!pending) this._countCrash(image, crashed, crash || "unknown", crashes);
+    if (!pending) this._countPowerCycle(powered, crashed);
     this.active = !pending && this._record.leftMs > 0;
-    const changed = JSON.stringify(this._record) !== JSON.stringify(before ?? fresh(image, false));
+    const changed = JSON.stringify(this._record) !== JSON.stringify(before ?? newRecord(image, false));
     // If the host cannot detect crashes, the stored record marks that a run began.
     if (changed || (!before && !this._knowsCrashes)) this._save();
     if (this.active) host.log("error", `recovery mode: the application is not started (${this.cause})`);
@@ -118,7 +118,7 @@ export class Recovery {
    * again; otherwise the device restarts in recovery mode.
    */
   attach(agent: AttachedAgent): void {
-    agent.on("restart", () => this._asked());
+    agent.on("restart", () => this._expectRestart());
     agent.on("firmware", ({ state }) => {
       this._isDownloading = state === "DOWNLOADING";
     });
@@ -158,17 +158,17 @@ export class Recovery {
     return this._host.redactor?.clean(words) ?? words;
   }
 
-  private _count(image: string, crashed: boolean, cause: string, counted: number): void {
+  private _countCrash(image: string, crashed: boolean, cause: string, countedByHost: number): void {
     const record = this._record;
-    if (record.image !== image) this._record = fresh(image, record.told);
+    if (record.image !== image) this._record = newRecord(image, record.told);
     else if (crashed && record.leftMs === 0) {
       record.ages = record.ages.concat(0).slice(-CRASHES);
       record.cause = cause.slice(0, CAUSE_LENGTH);
-      if (Math.max(record.ages.length, counted) >= CRASHES) this._enter();
+      if (Math.max(record.ages.length, countedByHost) >= CRASHES) this._enter();
     }
   }
 
-  private _power(powered: boolean, crashed: boolean): void {
+  private _countPowerCycle(powered: boolean, crashed: boolean): void {
     const record = this._record;
     const isIn = record.leftMs > 0;
     // An unstable power supply must not keep the device in recovery mode.
@@ -188,7 +188,7 @@ export class Recovery {
     this._cancel = this._host.clock.timer(TICK_MS, () => {
       const record = this._record;
       if (this.active) record.leftMs = Math.max(1, record.leftMs - TICK_MS);
-      else record.ages = older(record.ages, TICK_MS);
+      else record.ages = grownOlder(record.ages, TICK_MS);
       // Stay in recovery mode while an update is in progress, because that is its purpose.
       if (this.active && record.leftMs === 1 && !this._isDownloading) return this._leave();
       this._save();
@@ -203,11 +203,11 @@ export class Recovery {
 
   private _restart(): void {
     this.close();
-    this._asked();
+    this._expectRestart();
     this._host.restart("recovery");
   }
 
-  private _asked(): void {
+  private _expectRestart(): void {
     if (this._knowsCrashes || this._record.asked) return;
     this._record.asked = true;
     this._save();
@@ -218,14 +218,15 @@ export class Recovery {
   }
 }
 
-const older = (ages: number[], ms: number): number[] =>
+const grownOlder = (ages: number[], ms: number): number[] =>
   ages.map((age) => age + ms).filter((age) => age < WINDOW_MS);
+
 /** Accounts for time in which the machine slept. */
-const pass = (record: RecoveryRecord, ms: number): RecoveryRecord => {
-  return { ...record, ages: older(record.ages, ms), leftMs: Math.max(0, record.leftMs - ms) };
+const afterSleep = (record: RecoveryRecord, ms: number): RecoveryRecord => {
+  return { ...record, ages: grownOlder(record.ages, ms), leftMs: Math.max(0, record.leftMs - ms) };
 };
 
-const fresh = (image: string, told: boolean): RecoveryRecord => {
+const newRecord = (image: string, told: boolean): RecoveryRecord => {
   return { image, ages: [], leftMs: 0, cause: "", asked: false, told, cycles: 0 };
 };
 

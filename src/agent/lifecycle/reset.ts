@@ -10,53 +10,61 @@ import { forgetStored, writeStored } from "../../store.js";
 import { isObject } from "../../wire/text/json.js";
 import type { AgentParts, Part } from "./agent-parts.js";
 
-const UNDER_WAY = "reset";
+const MARK = "reset";
 /** Keys of commissioning: its settings, and unconfirmed values from an interrupted run. */
 const WIFI = "wifi";
-const UNKEPT = ["commission", "new-token", "new-proposed", "new-for"];
+const UNCONFIRMED = ["commission", "new-token", "new-proposed", "new-for"];
 const METHOD = "mote.reset";
 const ANSWER = '{"reset":true}';
 
 export class Reset {
   private readonly _core: AgentParts;
   /** Parts still to be deleted. */
-  private _left: readonly Part[] = [];
+  private _remaining: readonly Part[] = [];
   /** The mark is in the store. */
-  private _begun: boolean;
+  private _isUnderWay: boolean;
   private _logged = false;
   /** The answer to `mote.reset` is unacknowledged; polls from this number on were sent after it. */
-  private _after: number | undefined;
+  private _restartAfterPoll: number | undefined;
 
   constructor(core: AgentParts) {
     const { host } = core;
     this._core = core;
     core.handlers.add(METHOD, (params) => this._confirm(params), {});
-    this._begun = host.store.get(UNDER_WAY) !== undefined;
+    this._isUnderWay = host.store.get(MARK) !== undefined;
   }
 
   /** Completes an interrupted reset. Call once all parts of the agent exist, before their use. */
   resume(): void {
     const { host } = this._core;
-    if (!this._begun) return;
+    if (!this._isUnderWay) return;
     host.log("warn", "completing an interrupted reset");
-    this._left = this._parts();
+    this._remaining = this._parts();
     this.finish();
   }
 
   private _parts(): Part[] {
     const { host, provisioning, outbox, attributes, rpc } = this._core;
-    const unkept = () => UNKEPT.every((key) => !host.store.get(key) || forgetStored(host, key));
+    const unconfirmed = () => UNCONFIRMED.every((key) => !host.store.get(key) || forgetStored(host, key));
     const wifi = () => forgetStored(host, WIFI);
     const lines = () => host.forgetLines?.() ?? true;
-    return [{ forget: wifi }, { forget: unkept }, { forget: lines }, provisioning, outbox, attributes, rpc];
+    return [
+      { forget: wifi },
+      { forget: unconfirmed },
+      { forget: lines },
+      provisioning,
+      outbox,
+      attributes,
+      rpc,
+    ];
   }
 
   /** See `Agent.reset`. */
   async run(): Promise<void> {
-    if (!writeStored(this._core.host, UNDER_WAY, true))
+    if (!writeStored(this._core.host, MARK, true))
       throw new MoteError("STORE_FAILED", "the reset could not start: the store cannot be written");
-    this._begun = true;
-    this._left = this._parts();
+    this._isUnderWay = true;
+    this._remaining = this._parts();
     await this._core.stop();
     if (!this.finish())
       throw new MoteError(
@@ -67,16 +75,16 @@ export class Reset {
 
   /** Continues a reset in progress. False if something could not be deleted. */
   finish(): boolean {
-    if (!this._begun) return true;
-    this._left = this._left.filter((part) => !part.forget());
-    this._begun = this._left.length > 0 || !forgetStored(this._core.host, UNDER_WAY);
-    if (this._begun && !this._logged)
+    if (!this._isUnderWay) return true;
+    this._remaining = this._remaining.filter((part) => !part.forget());
+    this._isUnderWay = this._remaining.length > 0 || !forgetStored(this._core.host, MARK);
+    if (this._isUnderWay && !this._logged)
       this._core.host.log(
         "error",
         "the reset is incomplete: the store still holds data, retrying every minute",
       );
-    this._logged = this._begun;
-    return !this._begun;
+    this._logged = this._isUnderWay;
+    return !this._isUnderWay;
   }
 
   /**
@@ -85,7 +93,7 @@ export class Reset {
    */
   answered(method: string, text: string, acknowledged: boolean, nextPoll: number): void {
     if (method !== METHOD || text !== ANSWER) return;
-    this._after = acknowledged ? undefined : nextPoll;
+    this._restartAfterPoll = acknowledged ? undefined : nextPoll;
     if (acknowledged) this._restart();
   }
 
@@ -94,8 +102,8 @@ export class Reset {
    * the caller no longer waits.
    */
   pollHeard(poll: number): void {
-    if (this._after === undefined || poll < this._after) return;
-    this._after = undefined;
+    if (this._restartAfterPoll === undefined || poll < this._restartAfterPoll) return;
+    this._restartAfterPoll = undefined;
     this._restart();
   }
 
@@ -104,13 +112,13 @@ export class Reset {
    * why.
    */
   private _restart(): void {
-    if (this._begun || !this._core.session.running) return;
+    if (this._isUnderWay || !this._core.session.running) return;
     const restart = () => {
       this._core.events.emit("restart", { reason: "reset" });
       this._core.host.restart("reset");
     };
     this.run().then(restart, () => {
-      if (this._begun) restart();
+      if (this._isUnderWay) restart();
     });
   }
 

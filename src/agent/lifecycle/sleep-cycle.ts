@@ -34,13 +34,13 @@ export class Cycle {
   private _endedAt = 0;
   private _delivered = 0;
   private _online = false;
-  private _over = false;
-  private _done = false;
+  private _mustEnd = false;
+  private _endedIdle = false;
   private _restarting = false;
   /** The application stopped or reset the agent, so this wake does not connect any more. */
   private _halted = false;
   /** Number of `hold` calls that are not settled. */
-  private _held = 0;
+  private _openHolds = 0;
   /** True during a wake. */
   running = false;
 
@@ -72,15 +72,15 @@ export class Cycle {
   /** See `Agent.holdWake`. */
   hold(work: Promise<unknown>): void {
     const done = () => {
-      this._held--;
+      this._openHolds--;
       this._signal.notify();
     };
-    this._held++;
+    this._openHolds++;
     work.then(done, done);
   }
 
   private _endWake(): void {
-    this._over = true;
+    this._mustEnd = true;
     this._signal.notify();
   }
 
@@ -92,7 +92,7 @@ export class Cycle {
     const began = clock.now();
     this.running = true;
     this._delivered = 0;
-    this._online = this._done = this._restarting = this._halted = false;
+    this._online = this._endedIdle = this._restarting = this._halted = false;
     const memory = this._wakeUp(options, began);
     const alarm = await this._sample(options, timeoutMs / 2);
     const reason = this._reason(memory, alarm, options.connect === true);
@@ -160,29 +160,33 @@ export class Cycle {
     const { host, session, firmware, telemetry } = this._parts;
     const { clock } = host;
     const { updateMs } = this._settings;
-    this._over = false;
+    this._mustEnd = false;
     const joins = network && !this._halted;
     const joined = joins ? await limited(host, "the network", end - clock.now(), network) : true;
-    const long = Math.max(end, clock.now() + updateMs - MARGIN_MS);
+    const updateEnd = Math.max(end, clock.now() + updateMs - MARGIN_MS);
     // A new image must not sleep before its trial ends; otherwise the host takes it for a crashed
     // image.
-    const runs = (joined === true && !this._halted) || this._onTrial;
-    if (runs) {
+    const isConnecting = (joined === true && !this._halted) || this._onTrial;
+    if (isConnecting) {
       session.connections.beginWake();
       firmware?.wake(memory, updateMs / 2);
       this._parts.start();
       void telemetry.flush(updateMs);
     }
-    while (runs && session.running && !this._idle && (!this._over || this._onTrial)) {
-      const rest = (this._onTrial || firmware?.underWay ? long : end) - clock.now();
+    while (isConnecting && session.running && !this._idle && (!this._mustEnd || this._onTrial)) {
+      const leftMs = (this._onTrial || firmware?.underWay ? updateEnd : end) - clock.now();
       // The token was refused in an earlier wake, and its retry is not due.
-      if (rest <= 0 || (this._parts.state === "refused" && !this._onTrial)) break;
-      await this._signal.wait(Math.min(IDLE_CHECK_MS, rest));
+      if (leftMs <= 0 || (this._parts.state === "refused" && !this._onTrial)) break;
+      await this._signal.wait(Math.min(IDLE_CHECK_MS, leftMs));
     }
-    this._done =
-      runs && !this._over && this._parts.state !== "refused" && this._idle && !telemetry.refusals.outage;
-    if (runs) firmware?.sleep(memory, this._done);
-    schedule(memory, this._settings, this._done || this._delivered > 0, () => random01(host));
+    this._endedIdle =
+      isConnecting &&
+      !this._mustEnd &&
+      this._parts.state !== "refused" &&
+      this._idle &&
+      !telemetry.refusals.outage;
+    if (isConnecting) firmware?.sleep(memory, this._endedIdle);
+    schedule(memory, this._settings, this._endedIdle || this._delivered > 0, () => random01(host));
     if (memory.busy === 1 && this._online) memory.due = 1;
     await this._stop();
   }
@@ -194,7 +198,7 @@ export class Cycle {
   private get _idle(): boolean {
     const { telemetry, attributes, rpc, firmware } = this._parts;
     const isIdle = telemetry.idle && attributes.loop.idle && rpc.idle && !firmware?.busy;
-    return isIdle && this._held === 0;
+    return isIdle && this._openHolds === 0;
   }
 
   private async _stop(): Promise<void> {
@@ -212,13 +216,13 @@ export class Cycle {
     time.sleep(memory, now - began);
     telemetry.refusals.sleep(memory);
     const { everyMs } = this._settings;
-    const apart = memory.due <= 1 ? 1 - JITTER + 2 * JITTER * random01(host) : 1;
-    memory.sleep = Math.max(MIN_SLEEP_MS, Math.round((everyMs * apart) / memory.rate - (now - began)));
+    const spread = memory.due <= 1 ? 1 - JITTER + 2 * JITTER * random01(host) : 1;
+    memory.sleep = Math.max(MIN_SLEEP_MS, Math.round((everyMs * spread) / memory.rate - (now - began)));
     return {
       sleepMs: memory.sleep,
       reason,
       connected: this._online,
-      idle: this._done,
+      idle: this._endedIdle,
       delivered: this._delivered,
       waiting: outbox.waiting,
       unkept,

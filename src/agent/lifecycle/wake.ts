@@ -151,11 +151,11 @@ export const readMemory = (host: Pick<Host, "encode">, kept: string | undefined)
 export const schedule = (
   memory: Memory,
   settings: CycleSettings,
-  through: boolean,
+  succeeded: boolean,
   random01: () => number,
 ): void => {
   const { everyMs, connectEvery } = settings;
-  if (through) {
+  if (succeeded) {
     // Devices that were switched on together get different schedules.
     memory.due = memory.wakes === 1 ? 1 + Math.floor(random01() * connectEvery) : connectEvery;
     memory.urgent = 0;

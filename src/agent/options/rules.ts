@@ -2,7 +2,7 @@
 import { isObject, type JsonObject } from "../../wire/text/json.js";
 
 /** A whole number: default, minimum and maximum. */
-export type Range = readonly [normal: number, min: number, max: number];
+export type Range = readonly [preset: number, min: number, max: number];
 /** Two choices; the first is the default. */
 export type Choices = readonly [string | boolean, string | boolean];
 /** Returns the problem of a value (or of a missing one), as the end of a sentence. */

@@ -38,13 +38,13 @@ export class Provisioning implements Job {
   private readonly _tokens: TokenStore;
   private readonly _backoff: Backoff;
   private _step: Step = "begin";
-  private readonly _given: boolean;
+  private readonly _isTokenGiven: boolean;
   /** Version of the running firmware. */
-  private readonly _image: string;
+  private readonly _firmwareVersion: string;
   #token: Secret | undefined;
   #proposed: Secret | undefined;
-  private _fresh = false;
-  private _reported: string | undefined;
+  private _isNewToken = false;
+  private _loggedReason: string | undefined;
   private readonly _gate: RefusalGate;
   private readonly _reset: { finish(): boolean };
   private readonly _attributes: { provisioned(): void };
@@ -66,7 +66,7 @@ export class Provisioning implements Job {
   ) {
     this._reset = reset;
     this._attributes = attributes;
-    this._image = image;
+    this._firmwareVersion = image;
     this._session = session;
     this._events = events;
     if (options) {
@@ -78,7 +78,7 @@ export class Provisioning implements Job {
     this._tokens = new TokenStore(host, session.redactor, binding);
     this._backoff = new Backoff(host);
     this._gate = new RefusalGate(host, `${binding.scheme}://${binding.address}`);
-    this._given = token !== undefined;
+    this._isTokenGiven = token !== undefined;
     if (token !== undefined) this.#token = this._secret(token);
     for (const one of [token, options?.key, options?.secret]) session.redactor.pin(one ?? "");
   }
@@ -99,23 +99,23 @@ export class Provisioning implements Job {
   /** Deletes the token unless it was given in the options; false if the store keeps it. */
   forget(): boolean {
     this.#proposed = undefined;
-    if (!this._given) this.#token = undefined;
+    if (!this._isTokenGiven) this.#token = undefined;
     return this._tokens.forget() && this._gate.forget();
   }
 
   private _begin(): Wait {
     if (!this._reset.finish()) return STORE_RETRY_MS;
-    this._fresh = false;
+    this._isNewToken = false;
     if (!this.#token) {
       this.#token = this._tokens.get("token");
       this.#proposed = this._tokens.get("proposed");
     }
     // Another image may ask at once: after a rollback, it has a result to report.
-    const own = this._given && this.#token ? [this.#token] : [];
+    const own = this._isTokenGiven && this.#token ? [this.#token] : [];
     const { key, secret } = this.#secrets ?? {};
-    const secrets = this._given || !key || !secret ? own : [key, secret];
+    const secrets = this._isTokenGiven || !key || !secret ? own : [key, secret];
     this.isRefused = this._gate.begin(
-      this._given ? this._image : `${this.deviceName} ${this._image}`,
+      this._isTokenGiven ? this._firmwareVersion : `${this.deviceName} ${this._firmwareVersion}`,
       secrets,
     );
     if (this.isRefused)
@@ -156,7 +156,7 @@ export class Provisioning implements Job {
       if (this.#token) this._ready(true);
       return 0;
     }
-    if (outcome.kind !== "refused" || outcome.status !== 401) return this._later();
+    if (outcome.kind !== "refused" || outcome.status !== 401) return this._retryDelay();
     if (this.#token && !this.#token.equals(this.#proposed)) return this._tokenRefused();
     // An earlier 200 did not come from the platform; provision again.
     this.#token = undefined;
@@ -185,13 +185,13 @@ export class Provisioning implements Job {
     if (outcome.kind !== "done") {
       // The platform may have created the device if it received the whole request.
       if (wasSent) this._step = "probe";
-      return this._later();
+      return this._retryDelay();
     }
     const answer = parseProvision(this._session.host.decode(outcome.body) ?? "");
     switch (answer.kind) {
       case "success":
         this.#proposed = this._secret(answer.token);
-        this._fresh = true;
+        this._isNewToken = true;
         this._step = "store";
         return 0;
       case "not-found":
@@ -205,14 +205,14 @@ export class Provisioning implements Job {
     }
   }
 
-  private _later(): number {
+  private _retryDelay(): number {
     return Math.max(this._session.delay(), this._backoff.next());
   }
 
   private _provisioningRefused(reason: string, what: Refusal = "failed"): number {
     this.isRefused = true;
-    if (this._reported !== reason) {
-      this._reported = reason;
+    if (this._loggedReason !== reason) {
+      this._loggedReason = reason;
       this._session.host.log("error", `provisioning refused: ${reason}; ${SLOWER}`);
       this._events.emit("refused", { what: "provisioning", reason });
     }
@@ -227,18 +227,21 @@ export class Provisioning implements Job {
     // Without a stored token, the next start could not authenticate.
     if (!token || !this._tokens.save(token, this.deviceName)) return STORE_RETRY_MS;
     this.#token = token;
-    if (this._fresh) this._forgetProposed();
-    this._ready(!this._fresh);
+    if (this._isNewToken) this._forgetProposed();
+    this._ready(!this._isNewToken);
     return 0;
   }
 
   private _ready(adopted: boolean, proven = true): void {
     this._step = "ready";
-    this._reported = undefined;
+    this._loggedReason = undefined;
     this.isRefused = false;
     this._backoff.reset();
     this._session.authorize(this.#token && devicePrefix(this.#token));
-    this._events.emit("provisioned", { deviceName: this._given ? undefined : this._tokens.name, adopted });
+    this._events.emit("provisioned", {
+      deviceName: this._isTokenGiven ? undefined : this._tokens.name,
+      adopted,
+    });
     this._gate.ready(proven);
   }
 
@@ -266,7 +269,7 @@ export class Provisioning implements Job {
   private _tokenRefused(): number {
     const wait = this._gate.noteRefusal("unknown");
     const reason = "the platform does not know the access token (401)";
-    if (this._gate.isNews) this._session.host.log("error", `${reason}; ${SLOWER}, recording goes on`);
+    if (this._gate.takeNews()) this._session.host.log("error", `${reason}; ${SLOWER}, recording goes on`);
     this.isRefused = true;
     this._events.emit("refused", { what: "token", reason });
     return wait;

@@ -99,7 +99,7 @@ export class RefusalGate {
   }
 
   /** True once for each series of refusals. */
-  get isNews(): boolean {
+  takeNews(): boolean {
     const news = !this._reported;
     this._reported = true;
     return news;

@@ -96,25 +96,25 @@ export class FlashLog implements Records {
   /** Points found missing at the start, at most. They are already counted in `state`. */
   readonly lost = { full: 0, unreadable: 0 };
   private readonly _blocks: Blocks;
-  private readonly _size: number;
-  private readonly _count: number;
+  private readonly _sectorSize: number;
+  private readonly _sectorCount: number;
   private readonly _dropOldest: boolean;
   /** The header that was read last. */
   private readonly _header = new Uint8Array(HEADER_BYTES);
   private readonly _headerWords = new Int32Array(this._header.buffer);
   private readonly _opening: Records;
   private readonly _status = new Int32Array(STATUS_BYTES / 4);
-  /** The sector with number `sequence` is at index `(sequence + _shift) % _count`. */
+  /** The sector with number `sequence` is at index `(sequence + _shift) % _sectorCount`. */
   private _shift = 0;
   /**
    * Offset of the next record in the newest sector; the sector size if it takes no more records.
    */
   private _tail: number;
   /** Number of the first point in the newest sector. */
-  private _first = 0;
+  private _firstInNewest = 0;
   /** A newest sector whose header is damaged, with the number of its first point; -1: none. */
   private _headless = -1;
-  private _headlessFirst = 0;
+  private _firstInHeadless = 0;
   /** Sectors after the newest that the last attempt to open one skipped. */
   private _skipped = 0;
   /** While this sector is the newest, the sector after it is known to hold no waiting point. */
@@ -161,11 +161,11 @@ export class FlashLog implements Records {
 
   private constructor(blocks: Blocks, dropOldest: boolean) {
     this._blocks = blocks;
-    this._size = blocks.sectorSize;
-    this._count = Math.floor(blocks.size / blocks.sectorSize);
-    this._tail = this._size;
+    this._sectorSize = blocks.sectorSize;
+    this._sectorCount = Math.floor(blocks.size / blocks.sectorSize);
+    this._tail = this._sectorSize;
     this._dropOldest = dropOldest;
-    this.bytes = new Uint8Array(this._size);
+    this.bytes = new Uint8Array(this._sectorSize);
     this.words = new Int32Array(this.bytes.buffer);
     const opening = new Uint8Array(OPENING_BYTES);
     this._opening = { bytes: opening, words: new Int32Array(opening.buffer) };
@@ -178,7 +178,7 @@ export class FlashLog implements Records {
 
   /** Share of the sectors that hold waiting points, 0 to 1. */
   get fill(): number {
-    return this.waiting === 0 ? 0 : (this.state.sequence - this._head.sequence + 1) / this._count;
+    return this.waiting === 0 ? 0 : (this.state.sequence - this._head.sequence + 1) / this._sectorCount;
   }
 
   /** The outbox number of the first waiting point. */
@@ -188,12 +188,12 @@ export class FlashLog implements Records {
 
   /** Length of the longest record, in bytes. */
   get most(): number {
-    return Math.min(this._size - OPENING_BYTES, MAX_RECORD);
+    return Math.min(this._sectorSize - OPENING_BYTES, MAX_RECORD);
   }
 
   /** Bytes left in the newest sector. */
   get room(): number {
-    return this._size - this._tail;
+    return this._sectorSize - this._tail;
   }
 
   /** Upper bound of point numbers until the next sector is opened. */
@@ -215,7 +215,7 @@ export class FlashLog implements Records {
         if (length <= this.room) return true;
         this.openNext();
       } else if (this._dropOldest) {
-        const oldest = this._headedBehind(next - this._count);
+        const oldest = this._headedBehind(next - this._sectorCount);
         this._drop(FULL, this._firstIn(oldest), oldest, HEADER_BYTES);
       } else return false;
     }
@@ -338,8 +338,8 @@ export class FlashLog implements Records {
     this.finish(DONE, state.next + this._outboxOffset);
     const newest = this._at(state.sequence);
     let isErased = true;
-    for (let i = 1; i <= this._count; i++) {
-      const at = (newest + i * this._size) % (this._count * this._size);
+    for (let i = 1; i <= this._sectorCount; i++) {
+      const at = (newest + i * this._sectorSize) % (this._sectorCount * this._sectorSize);
       // An interrupted erase may leave only bytes after the header, so check the whole sector.
       this._loaded = 0;
       if (this._read(at, this.bytes) && isBlank(this.words)) continue;
@@ -347,9 +347,9 @@ export class FlashLog implements Records {
     }
     state.sequence = 0;
     state.reported = 0;
-    this._anchor(0, this._count - 1);
-    this._tail = this._size;
-    this._first = state.next;
+    this._anchor(0, this._sectorCount - 1);
+    this._tail = this._sectorSize;
+    this._firstInNewest = state.next;
     this._freeBehind = -1;
     this._followed = -1;
     this._headless = -1;
@@ -394,14 +394,14 @@ export class FlashLog implements Records {
     this._skipped = 0;
     this._loaded = 0;
     this._tail = OPENING_BYTES;
-    this._first = state.next;
+    this._firstInNewest = state.next;
     if (this.waiting === 0) this._headToEnd();
     return true;
   }
 
   /** Appends nothing after a record that may be half-written. */
   private _fail(): false {
-    this._tail = this._size;
+    this._tail = this._sectorSize;
     this.failed = true;
     return false;
   }
@@ -520,7 +520,7 @@ export class FlashLog implements Records {
 
   /** True if no waiting point is in the sector that will become number `next`. */
   private _isFree(next: number): boolean {
-    const before = next - this._count;
+    const before = next - this._sectorCount;
     if (before >= this.state.sequence) return false;
     if (this.waiting === 0 || before < this._head.sequence) return true;
     const behind = this._headedBehind(before);
@@ -532,8 +532,8 @@ export class FlashLog implements Records {
 
   /** Number of the first point in sector `sequence`; -1 if its header is missing. */
   private _firstIn(sequence: number): number {
-    if (sequence === this.state.sequence) return this._first;
-    if (sequence === this._headless) return this._headlessFirst;
+    if (sequence === this.state.sequence) return this._firstInNewest;
+    if (sequence === this._headless) return this._firstInHeadless;
     const { _header: header } = this;
     const isThere = sequence > 0 && this._readHeader(this._at(sequence)) && sequenceOf(header) === sequence;
     return isThere ? firstOf(header) : -1;
@@ -553,12 +553,12 @@ export class FlashLog implements Records {
 
   /** Byte offset of a sector. */
   private _at(sequence: number): number {
-    return ((sequence + this._shift) % this._count) * this._size;
+    return ((sequence + this._shift) % this._sectorCount) * this._sectorSize;
   }
 
   /** Anchors the numbering: sector `sequence` is at `index`, the next one after it, and so on. */
   private _anchor(sequence: number, index: number): void {
-    this._shift = (index - (sequence % this._count) + this._count) % this._count;
+    this._shift = (index - (sequence % this._sectorCount) + this._sectorCount) % this._sectorCount;
   }
 
   /** Fills `into` from `at`. False if the host failed three times. */
@@ -579,7 +579,7 @@ export class FlashLog implements Records {
 
   /** Upper limit for the end of the records in `bytes`. */
   private get _limit(): number {
-    return this._loaded === this.state.sequence ? this._tail : this._size;
+    return this._loaded === this.state.sequence ? this._tail : this._sectorSize;
   }
 
   /** Padded length of the intact record at `at` in `bytes`; 0 if there is none. */
@@ -605,13 +605,13 @@ export class FlashLog implements Records {
     // The next header must contain points and drops that flash does not know of.
     const hasMissing = witness.addTo(state, isRead ? generationOf(words, newest) : 0, isRead);
     this.dirty = hasMissing || this.lost.unreadable > 0;
-    if (this.dirty || this._isUnread) this._tail = this._size;
+    if (this.dirty || this._isUnread) this._tail = this._sectorSize;
     this.generation = witness.generation;
     const { full, refused, unreadable } = state;
     this._atStart = { isFound, newest, full, refused, unreadable };
     if (!isRead && !isFound) {
       this._anchor(state.sequence, index);
-      this._first = state.confirmed;
+      this._firstInNewest = state.confirmed;
     }
     this._findHead();
     this.rewind(state.next, true);
@@ -626,18 +626,18 @@ export class FlashLog implements Records {
     const index = this._findNewest();
     const isFound = state.sequence > 0;
     this._anchor(state.sequence, index);
-    const hasState = isFound && this._readHeader(index * this._size);
+    const hasState = isFound && this._readHeader(index * this._sectorSize);
     if (hasState) readHeader(this._header, state);
-    this._first = state.next;
+    this._firstInNewest = state.next;
     let isRead = isFound && this._load(state.sequence);
     if (isRead) this._replay();
     if (isFound && !(hasState && isRead)) this._isUnread = true;
     while (this._hasHeadless) {
       this._headless = ++state.sequence;
-      this._headlessFirst = state.next;
-      this._first = state.next;
+      this._firstInHeadless = state.next;
+      this._firstInNewest = state.next;
       this._replay();
-      this._tail = this._size;
+      this._tail = this._sectorSize;
       isRead = true;
     }
     return { index, isFound, isRead };
@@ -697,14 +697,14 @@ export class FlashLog implements Records {
   private _takePositions(again: FlashLog, isCovered: boolean): void {
     const { state } = this;
     const { sequence } = again.state;
-    const index = again._at(sequence) / this._size + state.sequence - sequence;
-    this._anchor(state.sequence, index % this._count);
+    const index = again._at(sequence) / this._sectorSize + state.sequence - sequence;
+    this._anchor(state.sequence, index % this._sectorCount);
     this._loaded = 0;
     this._followed = -1;
     this._freeBehind = -1;
     this._headless = isCovered ? again._headless : -1;
-    this._headlessFirst = again._headlessFirst;
-    if (isCovered && sequence === state.sequence) this._first = again._first;
+    this._firstInHeadless = again._firstInHeadless;
+    if (isCovered && sequence === state.sequence) this._firstInNewest = again._firstInNewest;
     if (isCovered) this._findHead();
     else this._headToEnd();
     this._cursorToHead();
@@ -714,26 +714,26 @@ export class FlashLog implements Records {
   private _findNewest(): number {
     const { state, _header: header } = this;
     let newest = 0;
-    let index = this._count - 1;
+    let index = this._sectorCount - 1;
     // A single one is the very first header, interrupted while it was written.
     let foreign = 0;
     // From last to first: most headers are older than one already seen and need no checksum.
-    for (let i = this._count - 1; i >= 0; i--) {
-      if (!this._read(i * this._size, header)) {
+    for (let i = this._sectorCount - 1; i >= 0; i--) {
+      if (!this._read(i * this._sectorSize, header)) {
         this._isUnread = true;
         continue;
       }
       if (isHeader(header) && sequenceOf(header) <= newest) continue;
       const wasBlank = isBlank(this._headerWords);
-      if (!this._hasHeader(i * this._size)) foreign += wasBlank ? 0 : 1;
+      if (!this._hasHeader(i * this._sectorSize)) foreign += wasBlank ? 0 : 1;
       else if (sequenceOf(header) > newest) {
         newest = sequenceOf(header);
         index = i;
       }
     }
     // The newest sector's sequence number may be damaged, so check the sector after it.
-    const behind = (index + 1) % this._count;
-    if (this._readHeader(behind * this._size) && sequenceOf(header) > newest) {
+    const behind = (index + 1) % this._sectorCount;
+    if (this._readHeader(behind * this._sectorSize) && sequenceOf(header) > newest) {
       newest = sequenceOf(header);
       index = behind;
     }
@@ -748,7 +748,7 @@ export class FlashLog implements Records {
     const sequence = state.sequence + 1;
     const sector = this._at(sequence);
     if (this._readHeader(sector) || isBlank(this._headerWords) || !this._load(sequence)) return false;
-    const at = findSound(words, HEADER_BYTES, this._size, sequence);
+    const at = findSound(words, HEADER_BYTES, this._sectorSize, sequence);
     if (at < 0) return false;
     return tagOf(words, at) === 0 || numberAt(words, at, state.next, at - HEADER_BYTES) !== undefined;
   }
@@ -760,7 +760,7 @@ export class FlashLog implements Records {
     let at = HEADER_BYTES;
     let isDamaged = false;
     for (;;) {
-      const length = soundLength(words, at, this._size, sequence);
+      const length = soundLength(words, at, this._sectorSize, sequence);
       if (length > 0) {
         const { confirmed } = state;
         applyRecords(state, words, at, at + length);
@@ -768,7 +768,7 @@ export class FlashLog implements Records {
         at += length;
         continue;
       }
-      const sound = findSound(words, at, this._size, sequence);
+      const sound = findSound(words, at, this._sectorSize, sequence);
       if (sound < 0) break;
       const gap = sound - at;
       state.next = numberAt(words, sound, state.next, gap) ?? state.next + mostPoints(gap);
@@ -781,7 +781,7 @@ export class FlashLog implements Records {
       state.unreadable++;
       this.lost.unreadable++;
     }
-    this._tail = isWhole && !isDamaged ? at : this._size;
+    this._tail = isWhole && !isDamaged ? at : this._sectorSize;
   }
 
   private _findHead(): void {
@@ -792,8 +792,12 @@ export class FlashLog implements Records {
     }
     // Skip sectors without a header: they were skipped when opened, or their header is damaged.
     let oldest = state.sequence;
-    let first = this._first;
-    for (let at = oldest - 1; at > 0 && at > state.sequence - this._count && first > state.confirmed; at--) {
+    let first = this._firstInNewest;
+    for (
+      let at = oldest - 1;
+      at > 0 && at > state.sequence - this._sectorCount && first > state.confirmed;
+      at--
+    ) {
       const found = this._firstIn(at);
       if (found < 0) continue;
       oldest = at;

@@ -46,7 +46,7 @@ export class RpcPolls {
   private _lastEnd = 0;
   /** The last poll brought an RPC. Consecutive RPCs have similar response heads. */
   private _lastDelivered = false;
-  private _lost = false;
+  private _lastWasLost = false;
   /** Interrupts the wait for the next poll. */
   private _interrupt: (() => void) | undefined;
   /** Number of the next poll. */
@@ -70,7 +70,7 @@ export class RpcPolls {
   clear(): void {
     this._open = [];
     this._ended = [];
-    this._lost = false;
+    this._lastWasLost = false;
     this._lastEnd = this._session.host.clock.now();
   }
 
@@ -80,7 +80,7 @@ export class RpcPolls {
   }
 
   /** Takes the next ended poll. */
-  take(): EndedPoll | undefined {
+  takeEnded(): EndedPoll | undefined {
     return this._ended.shift();
   }
 
@@ -168,7 +168,7 @@ export class RpcPolls {
   private _askedMs(): number {
     const one = this._sharesUplink;
     if (one && (this._session.connections.shortPolls || !this._quiet)) return SHORT_POLL_MS;
-    const askedMs = this._lost ? this._timing.afterLoss(this._session.host) : this._timing.askedMs;
+    const askedMs = this._lastWasLost ? this._timing.afterLoss(this._session.host) : this._timing.askedMs;
     return one ? Math.min(SHARED_POLL_MS, askedMs) : askedMs;
   }
 
@@ -187,7 +187,7 @@ export class RpcPolls {
         ? shortPollVerdict(outcome)
         : this._timing.pollEnded(outcome, tookMs, poll.channel.heard(poll.since), poll.askedMs);
     this._lastDelivered = verdict === "delivered";
-    this._lost = verdict === "lost";
+    this._lastWasLost = verdict === "lost";
     this._ended.push({ number: poll.number, outcome, verdict });
     this._loop.notify();
     this._interrupt?.();

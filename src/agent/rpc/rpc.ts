@@ -92,8 +92,8 @@ export class Rpc implements Job {
   }
 
   turn(): Wait | Promise<Wait> {
-    const ended = this._polls.take();
-    if (ended) return this._end(ended);
+    const ended = this._polls.takeEnded();
+    if (ended) return this._processPoll(ended);
     const tidyMs = this._journal.tidyMs;
     if (tidyMs === 0) this._journal.tidy();
     const due = this.idle ? undefined : this._polls.dueMs();
@@ -116,14 +116,14 @@ export class Rpc implements Job {
   }
 
   /** Few functions here are async: each pending one costs a board 1 KB. */
-  private async _end(poll: EndedPoll): Promise<Wait> {
+  private async _processPoll(poll: EndedPoll): Promise<Wait> {
     const { outcome, verdict, number } = poll;
     this._memory.save();
     this.idle = this._session.connections.shortPolls && (verdict === "ended" || verdict === "busy");
     if (verdict === "busy") this._polls.hold();
     if (verdict === "ended") this._polls.clearHold();
     const delivered = verdict === "delivered" && outcome.kind === "done";
-    const taken = delivered ? this._take(outcome.body, outcome.whole, number) : undefined;
+    const taken = delivered ? this._processRpc(outcome.body, outcome.whole, number) : undefined;
     if (taken === false) return 0;
     await taken;
     this._journal.pollEnded(this._polls.oldest);
@@ -134,7 +134,7 @@ export class Rpc implements Job {
   }
 
   /** Processes the RPC that poll number `poll` brought. False if it is malformed. */
-  private _take(body: Uint8Array, whole: boolean, poll: number): Promise<void> | undefined | false {
+  private _processRpc(body: Uint8Array, whole: boolean, poll: number): Promise<void> | undefined | false {
     const request = parseRpcRequest(this._textOf(body), whole, body);
     if (!request.ok) {
       this._session.counters.countMalformed("an RPC");

@@ -43,22 +43,22 @@ export class BatchWriter {
   private _to = 0;
   /** End of the text of the first point. */
   private _firstTo = 0;
-  readonly apart: boolean;
+  readonly separatesKeys: boolean;
   private readonly _keys: KeySet | undefined;
   /** The first point has too many keys to compare them with others. */
   private _isAlone = false;
 
   /**
-   * Uses `roomOf(limit)` bytes from `at` on. `apart`: points that share a key go into separate
-   * batches, because the platform gives all points of a batch one time stamp.
+   * Uses `roomOf(limit)` bytes from `at` on. `separatesKeys`: points that share a key go
+   * into separate batches, because the platform gives all points of a batch one time stamp.
    */
-  constructor(bytes: Uint8Array, at: number, limit: number, apart: boolean) {
+  constructor(bytes: Uint8Array, at: number, limit: number, separatesKeys: boolean) {
     this._bytes = bytes;
     this._frame = new PointFrame(bytes, at);
     this._from = at + BATCH_FRONT;
     this._most = at + BATCH_FRONT + limit;
-    this.apart = apart;
-    this._keys = apart ? new KeySet() : undefined;
+    this.separatesKeys = separatesKeys;
+    this._keys = separatesKeys ? new KeySet() : undefined;
   }
 
   begin(): void {
@@ -148,31 +148,31 @@ export const buildBatch = (
   writer: BatchWriter,
   part: { readonly points: number; readonly keys: number; readonly fromKey: number },
 ): Batch | undefined => {
-  const { apart } = writer;
+  const { separatesKeys } = writer;
   const { points: most } = part;
   let guessed = 0;
   writer.begin();
   outbox.rewind();
   while (writer.points < most) {
-    const place = outbox.step();
-    if (!place) break;
-    const { bytes, words, at, end } = place;
+    const storage = outbox.step();
+    if (!storage) break;
+    const { bytes, words, at, end } = storage;
     // Like kindOf and timeOf, but inlined, because this runs for each point.
     const word = at >> 2;
     const kind = ((words[word + 1] as number) >> 16) & 0xff;
     const time = ((words[word + 3] as number) & 0xffff) * TWO_32 + ((words[word + 2] as number) >>> 0);
     const isStamped = kind !== TICKS && isTimestamp(time);
-    let ts = isStamped && (!apart || kind === GIVEN) ? time : undefined;
-    if (!isStamped && !apart) {
+    let ts = isStamped && (!separatesKeys || kind === GIVEN) ? time : undefined;
+    if (!isStamped && !separatesKeys) {
       ts = times.resolve(kind, epochOf(words, at), time);
       if (ts === undefined) break;
     }
     if (most === 1) writer.cut(bytes, at + POINT_HEAD, end, ts, part.fromKey, part.keys);
     else if (!writer.add(bytes, at + POINT_HEAD, end, ts)) {
-      place.back();
+      storage.back();
       break;
     }
-    if (!isStamped && !apart && times.guessed(kind, epochOf(words, at), time)) guessed++;
+    if (!isStamped && !separatesKeys && times.guessed(kind, epochOf(words, at), time)) guessed++;
   }
   if (writer.points === 0) return undefined;
   const body = writer.body();

@@ -80,7 +80,7 @@ export class RefusalPolicy {
   }
 
   /** ms until the next attempt after a refusal that no single point caused. */
-  wait(): number {
+  nextDelayMs(): number {
     const now = this._host.clock.now();
     if (!this._logged && now >= this._quietUntil) {
       this._quietUntil = now + QUIET_MS;

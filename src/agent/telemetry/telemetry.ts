@@ -90,9 +90,11 @@ export class Telemetry implements Job {
     if (text.length > most) throw counters.emitError("TOO_LARGE", `the point is longer than ${most} bytes`);
     return text;
   }
+
   get waiting(): number {
     return this._outbox.waiting;
   }
+
   get dropped(): Readonly<Drops> {
     const { full, refused, unreadable } = this._outbox.dropped;
     return { full, refused, unreadable };
@@ -228,7 +230,7 @@ export class Telemetry implements Job {
   }
 
   private _hold(): Step {
-    this._channel.hold(this.refusals.wait());
+    this._channel.hold(this.refusals.nextDelayMs());
     return "send";
   }
 

@@ -42,7 +42,7 @@ interface Transfer {
   /** Number of consecutive answers without progress. */
   answersWithoutProgress: number;
   /** The writer's offset before the current request; -1: no request. */
-  from: number;
+  requestedFrom: number;
   /** Outcome of that request; undefined while it is in progress. */
   outcome: Outcome | undefined;
 }
@@ -63,9 +63,9 @@ export class Download {
   /** Number of restarts of this image. */
   private _restarts = 0;
   /**
-   * A refusal that a changed assignment would explain. It counts if the next read shows no change.
+   * A failure that a changed assignment would explain. It counts if the next read shows no change.
    */
-  private _refusal: { failure: Failure; detail: string } | undefined;
+  private _unconfirmedFailure: { failure: Failure; detail: string } | undefined;
 
   constructor(
     session: PlatformSession,
@@ -89,13 +89,13 @@ export class Download {
   drop(): void {
     this._transfer?.source.hangUp();
     this._transfer = undefined;
-    this._refusal = undefined;
+    this._unconfirmedFailure = undefined;
   }
 
   /** A request for a part is in progress. Its end raises the signal. */
   get underWay(): boolean {
     const transfer = this._transfer;
-    return transfer !== undefined && transfer.from >= 0 && transfer.outcome === undefined;
+    return transfer !== undefined && transfer.requestedFrom >= 0 && transfer.outcome === undefined;
   }
 
   /** Requests the length of the file from its server, and records the length or the failure. */
@@ -123,30 +123,30 @@ export class Download {
 
   /** Requests the next missing part. Never requests bytes that are in the slot. */
   async advance(image: Image): Promise<Progress> {
-    const refusal = this._refusal;
-    this._refusal = undefined;
-    if (refusal) return this._fail(refusal.failure, refusal.detail);
+    const unconfirmed = this._unconfirmedFailure;
+    this._unconfirmedFailure = undefined;
+    if (unconfirmed) return this._fail(unconfirmed.failure, unconfirmed.detail);
     const transfer = this._transfer ?? this._open(image);
     if (!transfer) return this._fail("slot");
     const { sink, outcome } = transfer;
     const { writer } = sink;
-    const got = writer.offset - transfer.from;
+    const receivedBytes = writer.offset - transfer.requestedFrom;
     transfer.outcome = undefined;
-    transfer.from = -1;
+    transfer.requestedFrom = -1;
     if (outcome) {
-      const ended = this._progressAfter(transfer, outcome, got);
+      const ended = this._progressAfter(transfer, outcome, receivedBytes);
       if (ended) return ended;
     }
     if (writer.offset === writer.end && writer.resumable > 0 && !(await writer.recall()))
       return this._fail("slot");
     if (writer.offset >= writer.size) return this._finish(writer, image);
     await this._channel.ready();
-    if (!this._session.running || !sink.wanted()) return this._stop();
-    transfer.from = writer.offset;
-    const stopWatch = this._watch(transfer);
+    if (!this._session.running || !sink.wanted()) return this._end();
+    transfer.requestedFrom = writer.offset;
+    const stopWatching = this._abortIfSlow(transfer);
     transfer.source.part(sink, (result) => {
       // Store the result here, because a stop or another image may prevent the next turn.
-      stopWatch();
+      stopWatching();
       transfer.outcome = result;
       this._signal.notify();
     });
@@ -198,12 +198,12 @@ export class Download {
     const sink = new ImageSink(writer, () => this._wanted(), progress);
     // Clear the back-off of an earlier attempt: failed updates have their own delay.
     this._channel.clear();
-    this._transfer = { source, sink, answersWithoutProgress: 0, from: -1, outcome: undefined };
+    this._transfer = { source, sink, answersWithoutProgress: 0, requestedFrom: -1, outcome: undefined };
     return this._transfer;
   }
 
   /** Aborts a request that is too slow. Call the result to stop watching. */
-  private _watch({ source, sink: { writer } }: Transfer): () => void {
+  private _abortIfSlow({ source, sink: { writer } }: Transfer): () => void {
     const { clock } = this._host;
     let cancel = (): void => {};
     const arm = (): void => {
@@ -217,21 +217,21 @@ export class Download {
     return () => cancel();
   }
 
-  /** Judges a request that brought `got` bytes. Undefined: the transfer continues. */
-  private _progressAfter(transfer: Transfer, outcome: Outcome, got: number): Progress | undefined {
+  /** The progress after a request brought `receivedBytes`. Undefined: the transfer continues. */
+  private _progressAfter(transfer: Transfer, outcome: Outcome, receivedBytes: number): Progress | undefined {
     const { source, sink } = transfer;
-    if (!this._session.running || !sink.wanted()) return this._stop();
+    if (!this._session.running || !sink.wanted()) return this._end();
     if (sink.failure) return this._fail(sink.failure);
     if (source.restarted) return this._restart();
-    if (got >= MIN_PROGRESS_BYTES) {
+    if (receivedBytes >= MIN_PROGRESS_BYTES) {
       transfer.answersWithoutProgress = 0;
       this._channel.clear();
       return undefined;
     }
     // A part that ends at a power of two may be short.
-    if (got > 0 && sink.complete) return undefined;
-    const failed = got > 0 ? undefined : source.failed(outcome);
-    if (failed) return this._refused(failed.failure, failed.detail);
+    if (receivedBytes > 0 && sink.complete) return undefined;
+    const failed = receivedBytes > 0 ? undefined : source.failed(outcome);
+    if (failed) return this._sourceFailed(failed.failure, failed.detail);
     this._channel.hold(outcome.kind === "busy" ? outcome.retryAfterMs : undefined);
     if (this._session.online) transfer.answersWithoutProgress++;
     return transfer.answersWithoutProgress < MAX_VAIN_ANSWERS
@@ -239,7 +239,7 @@ export class Download {
       : this._fail(source.unanswered, statusOf(outcome));
   }
 
-  private _stop(): Progress {
+  private _end(): Progress {
     this.drop();
     return "ended";
   }
@@ -252,11 +252,11 @@ export class Download {
     return "ended";
   }
 
-  private _refused(failure: Failure, detail: string): Progress {
+  private _sourceFailed(failure: Failure, detail: string): Progress {
     if (failure !== "changed" && failure !== "missing") return this._fail(failure, detail);
     // Most likely another image is assigned now.
     this.drop();
-    this._refusal = { failure, detail };
+    this._unconfirmedFailure = { failure, detail };
     this._assignment.forget(0);
     return "ended";
   }

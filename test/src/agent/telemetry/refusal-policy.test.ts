@@ -130,8 +130,8 @@ test("an outage is reported once, and the next not within an hour of it", async 
   const host = fakeHost();
   const refusals = new RefusalPolicy(host, new BatchLimit(50));
   const outage = (): number => {
-    refusals.wait();
-    refusals.wait();
+    refusals.nextDelayMs();
+    refusals.nextDelayMs();
     refusals.passed();
     return host.lines.splice(0).length;
   };

@@ -315,7 +315,7 @@ const OTHERS: Record<string, string> = {
   "node scripts/campaign.mjs mutants": "takes an hour",
   "node scripts/campaign.mjs chip": "needs the emulated chip",
   "node scripts/campaign.mjs bench-chip":
-    "takes half an hour and the emulated chip; bench/chip tests what it computes",
+    "takes more than an hour and the emulated chip; bench/bench.test.ts tests what it computes",
   "node scripts/campaign.mjs budget": "bench/budget.slow.test.ts measures the same",
   "node scripts/campaign.mjs removals": "takes an hour; npm run test:all runs the power losses themselves",
 };

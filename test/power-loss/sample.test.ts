@@ -29,6 +29,6 @@ for (const [group, cases] of Object.entries(all)) {
   });
 }
 
-// One bit of each byte, drawn by the seed. All eight: bit-flips.slow.test.ts.
+// One bit of each byte, drawn by the seed. All eight: queue.slow.test.ts.
 
 bitFlipTests(new Dice(SEED));

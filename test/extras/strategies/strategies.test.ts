@@ -13,70 +13,12 @@ function reported(rig: StrategiesRig, key: string, values: readonly unknown[]): 
   return rig.taken().map((one) => one[key]);
 }
 
-test("a key without a strategy is reported each time, and needs no timer", (t) => {
-  const rig = new StrategiesRig();
-  t.deepEqual(reported(rig, "free", [1, 1, "a", "a"]), [1, 1, "a", "a"]);
-  t.is(rig.clock.waiting, 0);
-});
-
-test("on change: the first value, and those that moved away from the value last reported, not from the last seen", (t) => {
-  const rig = new StrategiesRig({ keys: { x: { onChange: 1 } } });
-  t.deepEqual(reported(rig, "x", [20, 20.4, 20.8, 20.9, 21, 21.9, 20.1, 20]), [20, 21, 20]);
-});
-
-test("a dead band of 0 leaves out only what is equal", (t) => {
-  const rig = new StrategiesRig({ keys: { x: { onChange: 0 } } });
-  t.deepEqual(reported(rig, "x", [1, 1, 1.000001, 1.000001, 0, -0]), [1, 1.000001, 0]);
-});
-
 test("a step as wide as the dead band counts, whatever its decimals are rounded to", (t) => {
   const rig = new StrategiesRig({ keys: { x: { onChange: 0.1 } } });
   const steps = Array.from({ length: 1000 }, (_, i) => i / 10);
   t.deepEqual(reported(rig, "x", steps), steps);
   const narrow = Array.from({ length: 1000 }, (_, i) => 100 + (i % 2) * 0.0999999);
   t.deepEqual(reported(rig, "x", narrow), [100]);
-});
-
-test("a dead band in percent is of the value last reported; with both the wider counts", (t) => {
-  const rig = new StrategiesRig({
-    keys: { x: { onChangePercent: 10 }, y: { onChangePercent: 10, onChange: 1 } },
-  });
-  t.deepEqual(reported(rig, "x", [100, 109, 110, 120, 121, 110]), [100, 110, 121]);
-  t.deepEqual(reported(rig, "x", [0, 0.001, 0]), [0, 0.001, 0]);
-  t.deepEqual(reported(rig, "y", [0, 0.9, 1, 1.9, 100, 109, 90]), [0, 1, 100, 90]);
-});
-
-test("texts, booleans and JSON are reported when they differ, and another kind of value is another value", (t) => {
-  const rig = new StrategiesRig({ keys: { x: { onChange: 5 } } });
-  const values = [
-    "a",
-    "a",
-    "b",
-    true,
-    true,
-    "true",
-    { a: 1 },
-    { a: 1 },
-    { a: 2 },
-    [1],
-    [1],
-    '{"a":2}',
-    3,
-    3,
-    "3",
-  ];
-  t.deepEqual(reported(rig, "x", values), [
-    "a",
-    "b",
-    true,
-    "true",
-    { a: 1 },
-    { a: 2 },
-    [1],
-    '{"a":2}',
-    3,
-    "3",
-  ]);
 });
 
 test("JSON is compared as the agent writes it, whatever its toJSON says", (t) => {
@@ -89,53 +31,6 @@ test("JSON is compared as the agent writes it, whatever its toJSON says", (t) =>
   const rig = new StrategiesRig({ keys: { x: { onChange: 0 } } });
   const [one, other] = [new Reading(), Object.assign(new Reading(), { v: 2 })];
   t.deepEqual(reported(rig, "x", [one, one, other]), [{ v: 1 }, { v: 2 }]);
-});
-
-test("a text too long to be kept is reported each time and not repeated by a heartbeat", async (t) => {
-  const rig = new StrategiesRig({ keys: { x: { onChange: 0, heartbeatMs: 1000 } } });
-  const [kept, long] = ["x".repeat(62), "x".repeat(63)];
-  t.deepEqual(reported(rig, "x", [kept, kept, long, long]), [kept, long, long]);
-  await rig.pass(10_000);
-  t.deepEqual(rig.taken(), []);
-  t.deepEqual(reported(rig, "x", [kept]), [kept]);
-});
-
-test("a heartbeat repeats the last value once nothing was reported for so long", async (t) => {
-  const rig = new StrategiesRig({ keys: { x: { onChange: 1, heartbeatMs: 10_000 } } });
-  rig.strategies.record({ x: 20 });
-  await rig.pass(6000);
-  rig.strategies.record({ x: 20.5 });
-  await rig.pass(24_001);
-  const found = rig.recorded.map(({ at, values }) => [at, values.x]);
-  t.deepEqual(found, [
-    [0, 20],
-    [10_000, 20.5],
-    [20_000, 20.5],
-    [30_000, 20.5],
-  ]);
-  rig.taken();
-  // It is a report as any other: the dead band counts from it.
-  t.deepEqual(reported(rig, "x", [21.4, 21.5]), [21.5]);
-  await rig.pass(9999);
-  t.deepEqual(rig.taken(), []);
-});
-
-test("with a heartbeat alone a key is reported once a period", async (t) => {
-  const rig = new StrategiesRig({ keys: { x: { heartbeatMs: 1000 } } });
-  for (let n = 0; n < 40; n++) {
-    rig.strategies.record({ x: n });
-    await rig.pass(100);
-  }
-  t.deepEqual(
-    rig.recorded.map(({ at, values }) => [at, values.x]),
-    [
-      [0, 0],
-      [1000, 9],
-      [2000, 19],
-      [3000, 29],
-      [4000, 39],
-    ],
-  );
 });
 
 test("a value at the very instant of the heartbeat is reported in place of the one before", async (t) => {
@@ -161,22 +56,6 @@ test("a window reports the least, the greatest, the mean and the number of its v
   ]);
 });
 
-test("a value at the end of a window is the first of the next, and windows without values are not reported", async (t) => {
-  const rig = new StrategiesRig({ keys: { x: { windowMs: 1000 } } });
-  rig.strategies.record({ x: 1 });
-  await rig.pass(1000);
-  rig.strategies.record({ x: 2 });
-  await rig.pass(60_000);
-  t.deepEqual(
-    rig.recorded.map(({ at, values }) => [at, values.x_min, values.x_count]),
-    [
-      [1000, 1, 1],
-      [2000, 2, 1],
-    ],
-  );
-  t.is(rig.clock.waiting, 0);
-});
-
 test("a mean stays exact among many values far from zero", (t) => {
   const rig = new StrategiesRig({ keys: { x: { windowMs: 1000 } } });
   for (let n = 0; n < 50_000; n++) rig.strategies.record({ x: 1e9 + (n % 2 === 0 ? 0.1 : 0.3) });
@@ -184,21 +63,6 @@ test("a mean stays exact among many values far from zero", (t) => {
   const [{ x_mean: mean, x_count: count } = {}] = rig.taken();
   t.is(count, 50_000);
   t.true(Math.abs((mean as number) - 1_000_000_000.2) < 1e-6, `${mean}`);
-});
-
-test("in a window only numbers count; another value is reported when it differs", (t) => {
-  const rig = new StrategiesRig({ keys: { x: { windowMs: 1000 } } });
-  t.deepEqual(reported(rig, "x", [1, "off", "off", 3, true, "off"]), ["off", true, "off"]);
-  rig.strategies.flush();
-  t.deepEqual(rig.taken(), [{ x_min: 1, x_max: 3, x_mean: 2, x_count: 2 }]);
-});
-
-test("values of one call that are reported are one point; what strategies leave out is not in it", (t) => {
-  const rig = new StrategiesRig({ keys: { a: { onChange: 1 }, w: { windowMs: 1000 } } });
-  t.true(rig.strategies.record({ a: 1, b: 2, c: "x", w: 5 }));
-  t.true(rig.strategies.record({ a: 1.5, b: 2, w: 6 }));
-  t.true(rig.strategies.record({ a: 1.9, w: 7 }));
-  t.deepEqual(rig.taken(), [{ a: 1, b: 2, c: "x" }, { b: 2 }]);
 });
 
 test("what telemetry refuses is refused, reported or not, and nothing of it is kept", async (t) => {
@@ -226,15 +90,6 @@ test("what telemetry refuses is refused, reported or not, and nothing of it is k
   t.deepEqual(rig.taken(), [{ w_min: 1, w_max: 1, w_mean: 1, w_count: 1 }]);
 });
 
-test("a value that found no room is not what the next one is compared with, and a heartbeat does not try again at once", async (t) => {
-  const rig = new StrategiesRig({ keys: { x: { onChange: 5, heartbeatMs: 1000 } } });
-  rig.full = true;
-  t.false(rig.strategies.record({ x: 1 }));
-  t.is(await rig.clock.runUntil(() => rig.clock.now() >= 3000, 3000).catch(() => 0), 3000);
-  rig.full = false;
-  t.deepEqual(reported(rig, "x", [1, 1]), [1]);
-});
-
 test("one timer serves all keys, and values do not add any", async (t) => {
   const keys = Object.fromEntries(
     Array.from({ length: 32 }, (_, i) => [
@@ -248,29 +103,6 @@ test("one timer serves all keys, and values do not add any", async (t) => {
     t.is(rig.clock.waiting, 1);
     await rig.pass(100);
   }
-});
-
-test("windows and heartbeats keep their length when the clock is set or learnt", async (t) => {
-  const rig = new StrategiesRig(
-    { keys: { x: { onChange: 9, heartbeatMs: 4000, windowMs: 1000 } } },
-    undefined,
-  );
-  rig.strategies.record({ x: 1 });
-  await rig.pass(300);
-  rig.clock.setWall(WALL);
-  await rig.pass(300);
-  rig.clock.setWall(WALL + 300 * 24 * HOUR);
-  await rig.pass(300);
-  rig.clock.setWall(WALL - 300 * 24 * HOUR);
-  await rig.pass(3100);
-  t.deepEqual(
-    rig.recorded.map(({ at, ts }) => [at, ts]),
-    [
-      [0, undefined],
-      [1000, undefined],
-      [4000, undefined],
-    ],
-  );
 });
 
 test("wrong options are reported all at once, without their values", (t) => {
@@ -349,24 +181,6 @@ test("names that every object has are keys as any other", (t) => {
   t.deepEqual(reported(rig, "constructor", [1, 5]), [5]);
 });
 
-test("flush ends the windows under way", async (t) => {
-  const rig = new StrategiesRig({ keys: { x: { windowMs: 60_000 }, y: { windowMs: 60_000 } } });
-  rig.strategies.record({ x: 4 });
-  await rig.pass(5000);
-  rig.strategies.flush();
-  t.deepEqual(rig.recorded, [{ at: 5000, values: { x_min: 4, x_max: 4, x_mean: 4, x_count: 1 } }]);
-  rig.taken();
-  await rig.pass(HOUR);
-  t.deepEqual(rig.taken(), []);
-});
-
-test("a restart that the agent asks for loses no window", (t) => {
-  const rig = new StrategiesRig({ keys: { x: { windowMs: 60_000 } } });
-  rig.strategies.record({ x: 4 });
-  rig.restarting();
-  t.is(rig.taken().length, 1);
-});
-
 test("after close nothing is recorded any more, and nothing is left to come", async (t) => {
   const rig = new StrategiesRig({
     keys: { x: { onChange: 0, windowMs: 60_000, heartbeatMs: 1000 } },
@@ -383,17 +197,6 @@ test("after close nothing is recorded any more, and nothing is left to come", as
   t.is(rig.clock.waiting, 0);
   await rig.pass(HOUR);
   t.deepEqual(rig.taken(), []);
-});
-
-test("a forgotten key has no heartbeat until it has a value again, which is a first one", async (t) => {
-  const rig = new StrategiesRig({ keys: { x: { onChange: 5, heartbeatMs: 1000 } } });
-  rig.strategies.record({ x: 1 });
-  rig.taken();
-  rig.strategies.forget("x");
-  rig.strategies.forget("unknown");
-  await rig.pass(HOUR);
-  t.deepEqual(rig.taken(), []);
-  t.deepEqual(reported(rig, "x", [1]), [1]);
 });
 
 test("an exception while a report is due is logged, and the next is made", async (t) => {
@@ -517,74 +320,6 @@ test("a window has the time stamp of its end, also where the time was learnt aft
 
 const KEYS = { band: { onChange: 1 }, beat: { onChange: 1, heartbeatMs: 60_000 }, win: { windowMs: 10_000 } };
 
-test("a board that sleeps between values reports as one that does not", async (t) => {
-  const keys = { band: KEYS.band, win: KEYS.win };
-  const [awake, asleep] = [new StrategiesRig({ keys }), new StrategiesRig({ keys, keep: true })];
-  for (let n = 0; n < 200; n++) {
-    const values = { band: Math.sin(n / 9) * 10, win: n % 17 };
-    awake.strategies.record(values);
-    asleep.strategies.record(values);
-    await awake.pass(3000);
-    await asleep.pass(20);
-    await asleep.off(2980, WALL + asleep.at + 2980);
-  }
-  await asleep.pass(0);
-  // What fell due in a sleep is reported at its end, and a window as of its own end.
-  const reported = (rig: StrategiesRig) =>
-    rig.recorded.map(({ at, ts, values }) => [
-      ts === undefined ? Math.ceil(at / 3000) : Math.ceil((ts - WALL) / 3000),
-      values,
-    ]);
-  t.true(reported(awake).length > 80);
-  const sorted = (list: unknown[]) => list.map((one) => JSON.stringify(one)).sort();
-  t.deepEqual(sorted(reported(asleep)), sorted(reported(awake)));
-});
-
-test("a window that ended in the sleep has the time stamp of its end", async (t) => {
-  const rig = new StrategiesRig({ keys: KEYS, keep: true });
-  rig.strategies.record({ win: 5 });
-  await rig.pass(2000);
-  await rig.off(MINUTE, WALL + 62_000);
-  await rig.pass(0);
-  t.deepEqual(rig.recorded, [
-    { at: 62_000, ts: WALL + 10_000, values: { win_min: 5, win_max: 5, win_mean: 5, win_count: 1 } },
-  ]);
-});
-
-test("a sleep of unknown length takes no time", async (t) => {
-  for (const [before, after] of [
-    [undefined, WALL],
-    [WALL, undefined],
-    [WALL, WALL - MINUTE],
-  ] as const) {
-    const rig = new StrategiesRig({ keys: KEYS, keep: true }, before);
-    rig.strategies.record({ win: 5, beat: 1 });
-    await rig.pass(2000);
-    rig.taken();
-    await rig.off(MINUTE, after);
-    await rig.pass(9999);
-    t.deepEqual(rig.taken(), []);
-    await rig.pass(1);
-    t.is(rig.taken()[0]?.win_count, 1);
-    await rig.pass(49_999);
-    t.deepEqual(rig.taken(), []);
-    await rig.pass(1);
-    t.deepEqual(rig.taken(), [{ beat: 1 }]);
-  }
-});
-
-test("without keep a restart ends windows and dead bands, and nothing is written", async (t) => {
-  const rig = new StrategiesRig({ keys: KEYS });
-  rig.strategies.record({ win: 5, band: 1 });
-  t.deepEqual(rig.store.changes, []);
-  rig.taken();
-  await rig.off(100, WALL + 100);
-  rig.strategies.record({ win: 6, band: 1 });
-  t.deepEqual(rig.taken(), [{ band: 1 }]);
-  rig.strategies.flush();
-  t.is(rig.taken()[0]?.win_count, 1);
-});
-
 test("with keep a power loss loses no value of a window, and one write a call is all it takes", async (t) => {
   const rig = new StrategiesRig({ keys: KEYS, keep: true });
   for (let n = 1; n <= 5; n++) {
@@ -613,15 +348,6 @@ test("without any strategy keep writes nothing, and leaves nothing of strategies
   t.is(rig.store.changes.length, changes);
 });
 
-test("what fell due in the sleep is reported with the next value, of whichever key", async (t) => {
-  const rig = new StrategiesRig({ keys: KEYS, keep: true });
-  rig.strategies.record({ win: 5, beat: 1 });
-  rig.taken();
-  await rig.off(MINUTE, WALL + MINUTE);
-  rig.strategies.record({ free: 1 });
-  t.deepEqual(rig.taken(), [{ free: 1 }, { beat: 1 }, { win_min: 5, win_max: 5, win_mean: 5, win_count: 1 }]);
-});
-
 test("what does not fit into the store, or that it does not take, is reported once, and all goes on in memory", async (t) => {
   const keys = Object.fromEntries(
     Array.from({ length: 32 }, (_, i) => [`${i}${"k".repeat(50)}`, { onChange: 0 }]),
@@ -644,16 +370,6 @@ test("what does not fit into the store, or that it does not take, is reported on
     rig.taken().map((values) => Object.values(values)[0]),
     [1, "x".repeat(60), "y".repeat(60), 2, 3],
   );
-});
-
-test("the attribute's strategies are there before what was kept is taken up", async (t) => {
-  const rig = new StrategiesRig({ attribute: "report", keep: true });
-  rig.set({ x: { windowMs: MINUTE } });
-  rig.strategies.record({ x: 1 });
-  await rig.off(1000, WALL + 1000);
-  rig.strategies.record({ x: 3 });
-  rig.strategies.flush();
-  t.deepEqual(rig.taken(), [{ x_min: 1, x_max: 3, x_mean: 2, x_count: 2 }]);
 });
 
 test("a stored value of another format, cut or made up is taken for none", async (t) => {

@@ -10,11 +10,10 @@ import { FakeClock } from "../../fakes/clock.js";
 import { type FakeHost, fakeHost } from "../../fakes/host.js";
 import type { NetOptions, Peer } from "../../fakes/net.js";
 import { answer, serve } from "../../fakes/server.js";
-import { bodyOf, GET, isLost, POST, rig, sendOn, TARGET, targetOf } from "./rig.js";
+import { answering, bodyOf, GET, isLost, POST, rig, sendOn, TARGET, targetOf } from "./rig.js";
 
 test("a request leaves in one write, head and body", async (t) => {
-  const { host, connection } = rig();
-  serve(host.net, (request) => request.reply(200));
+  const { host, connection } = answering();
   const outcome = await sendOn(host, connection, POST);
   t.is(outcome.kind, "done");
   t.is(host.net.last.writes.length, 1);
@@ -26,8 +25,7 @@ test("a request leaves in one write, head and body", async (t) => {
 });
 
 test("a POST without a body says that its length is 0", async (t) => {
-  const { host, connection } = rig();
-  serve(host.net, (request) => request.reply(200));
+  const { host, connection } = answering();
   await sendOn(host, connection, { ...GET, method: "POST" });
   t.regex(host.net.last.received, /Content-Length: 0\r\n\r\n$/);
   t.notRegex(host.net.last.received, /Content-Type/);
@@ -142,8 +140,7 @@ test("a host that throws costs one request and no more", async (t) => {
 });
 
 test("what done and sent throw goes no further", async (t) => {
-  const { host, connection } = rig();
-  serve(host.net, (request) => request.reply(200));
+  const { host, connection } = answering();
   const fail = () => {
     throw new Error("secret");
   };
@@ -194,8 +191,7 @@ test("a connection that the peer said it would close is not used again", async (
 });
 
 test("a connection that was closed while idle is opened again", async (t) => {
-  const { host, connection } = rig();
-  serve(host.net, (request) => request.reply(200));
+  const { host, connection } = answering();
   await sendOn(host, connection, GET);
   host.net.last.end();
   await host.clock.advance(10);
@@ -256,8 +252,7 @@ test("no request is sent again on a first connection, nor once its answer has be
 });
 
 test("a request of which no byte was taken is sent again whatever it is", async (t) => {
-  const { host, connection } = rig({ latencyMs: 5 });
-  serve(host.net, (request) => request.reply(200));
+  const { host, connection } = answering({ latencyMs: 5 });
   await sendOn(host, connection, GET);
   // The end is on its way, and the socket takes nothing any more.
   host.net.last.end();
@@ -269,8 +264,7 @@ test("a request of which no byte was taken is sent again whatever it is", async 
 });
 
 test("a request that must not be sent twice gets a new connection after 5 s of silence", async (t) => {
-  const { host, connection } = rig();
-  serve(host.net, (request) => request.reply(200));
+  const { host, connection } = answering();
   await sendOn(host, connection, GET);
   await host.clock.advance(4000);
   await sendOn(host, connection, { ...GET, repeatable: false });
@@ -284,8 +278,7 @@ test("a request that must not be sent twice gets a new connection after 5 s of s
 });
 
 test("bytes that nobody asked for close an idle connection", async (t) => {
-  const { host, connection } = rig();
-  serve(host.net, (request) => request.reply(200));
+  const { host, connection } = answering();
   await sendOn(host, connection, GET);
   host.net.last.send(answer(200, { forged: true }));
   await host.clock.advance(10);
@@ -339,8 +332,7 @@ test("bytes that arrived unread before a request are not its answer", async (t) 
 });
 
 test("fresh closes an idle connection, or one in use once its answer is there", async (t) => {
-  const { host, connection } = rig();
-  serve(host.net, (request) => request.reply(200));
+  const { host, connection } = answering();
   await sendOn(host, connection, GET);
   connection.fresh();
   await sendOn(host, connection, GET);

@@ -1,13 +1,10 @@
 import test, { type ExecutionContext } from "ava";
 import fc from "fast-check";
-import { decimal, find, hexDigit, isText, skipBlanks, trimBlanks, word } from "../../../src/http/bytes.js";
+import { decimal, hexDigit, isText, word } from "../../../src/http/bytes.js";
 import { parseDate, parseUsualDate } from "../../../src/http/date.js";
-import { type FileHead, Head } from "../../../src/http/head.js";
-import { HeadCache } from "../../../src/http/head-cache.js";
+import type { FileHead } from "../../../src/http/head.js";
 import { classify, isSilence } from "../../../src/http/outcome.js";
 import { ResponseReader } from "../../../src/http/response.js";
-import { parseUrl, resolveUrl } from "../../../src/http/target.js";
-import { fakeHost } from "../../fakes/host.js";
 import type { Peer } from "../../fakes/net.js";
 import { answer, serve } from "../../fakes/server.js";
 import type { Lawful, Unlawful } from "./answers.js";
@@ -346,40 +343,29 @@ test("an early answer counts even if the connection breaks right after it", asyn
   t.is(outcome.kind, "refused");
 });
 
-test("an answer without length is whole if the peer closed in good order", async (t) => {
-  const { host, connection } = rig();
-  serve(host.net, ({ peer }) => {
-    peer.send("HTTP/1.1 200\r\n\r\n[1,2]");
-    peer.end();
+for (const [what, bytes, end, outcome] of [
+  ["without length whose peer closed in good order is whole", "\r\n\r\n[1,2]", "end", "[1,2]"],
+  ["without length whose connection broke is lost", "\r\n\r\n[1,2]", "reset", "connection reset"],
+  [
+    "cut before its length is lost",
+    "\r\nContent-Length: 9\r\n\r\n[1,2]",
+    "end",
+    "connection closed by the peer",
+  ],
+  ["with an unlawful status line is lost", "x\r\n", undefined, "unlawful answer: bad status"],
+] as const)
+  test(`an answer ${what}, and ends the connection`, async (t) => {
+    const { host, connection } = rig();
+    serve(host.net, ({ peer }) => {
+      peer.send(`HTTP/1.1 200${bytes}`);
+      if (end) peer[end]();
+    });
+    const answered = await sendOn(host, connection, GET);
+    if (outcome === "[1,2]") t.is(bodyOf(answered), outcome);
+    else isLost(t, answered, outcome);
+    await host.clock.advance(10);
+    t.true(host.net.last.closed);
   });
-  t.is(bodyOf(await sendOn(host, connection, GET)), "[1,2]");
-});
-
-test("an answer without length is lost if the connection broke", async (t) => {
-  const { host, connection } = rig();
-  serve(host.net, ({ peer }) => {
-    peer.send("HTTP/1.1 200\r\n\r\n[1,2]");
-    peer.reset("connection reset");
-  });
-  isLost(t, await sendOn(host, connection, GET), "connection reset");
-});
-
-test("an answer cut before its length is lost", async (t) => {
-  const { host, connection } = rig();
-  serve(host.net, ({ peer }) => {
-    peer.send("HTTP/1.1 200\r\nContent-Length: 9\r\n\r\n[1,2]");
-    peer.end();
-  });
-  isLost(t, await sendOn(host, connection, GET), "connection closed by the peer");
-});
-
-test("an unlawful answer is lost and ends the connection", async (t) => {
-  const { host, connection } = rig();
-  serve(host.net, ({ peer }) => peer.send("SSH-2.0-OpenSSH_9.6\r\n"));
-  isLost(t, await sendOn(host, connection, GET), "unlawful answer: not HTTP/1");
-  await host.clock.advance(10);
-  t.true(host.net.last.closed);
-});
 
 test("a body beyond the limit is cut there, and the rest is not read", async (t) => {
   const { host, connection } = rig({ segmentBytes: 100 });
@@ -389,26 +375,6 @@ test("a body beyond the limit is cut there, and the rest is not read", async (t)
   t.is(bodyOf(outcome), '"xxxxxxxxx');
   await host.clock.advance(10);
   t.true(host.net.last.closed);
-});
-
-test("the body of a 200 goes to the sink, and none is kept", async (t) => {
-  const { host, connection } = rig({ segmentBytes: 700 });
-  serve(host.net, (request) => request.reply(200, "y".repeat(5000)));
-  let length: number | undefined;
-  let got = "";
-  const begin = (bytes: number | undefined) => {
-    length = bytes;
-    return true;
-  };
-  const fragment = (bytes: Uint8Array) => {
-    got += Buffer.from(bytes).toString();
-    return true;
-  };
-  const outcome = await sendOn(host, connection, { ...GET, limit: 0, sink: { begin, fragment } });
-  t.like(outcome, { kind: "done", whole: true });
-  t.is(bodyOf(outcome), "");
-  t.is(length, 5000);
-  t.is(got, "y".repeat(5000));
 });
 
 test("an error with a text is refused though no byte of it is kept, and the sink hears nothing", async (t) => {
@@ -438,53 +404,7 @@ test("a sink that gives up, or throws, ends the exchange and the connection", as
   }
 });
 
-// A head that comes again is known by its text, whatever its date.
-
 const of = (text: string) => new Uint8Array(Buffer.from(text, "latin1"));
-const datedHead = (second: number) =>
-  `HTTP/1.1 200 OK\r\nDate: Sun, 06 Nov 1994 08:49:${String(second).padStart(2, "0")} GMT\r\nContent-Length: 2\r\n\r\n`;
-const AT = Date.UTC(1994, 10, 6, 8, 49);
-
-/** Where `text` ends by what was learnt of `first`, and the date that the head has then. */
-function known(first: string, text: string, status = 200): [number, number | undefined] {
-  const head = Object.assign(new Head(), { status, date: first.includes("Date: Sun, 06") ? AT : undefined });
-  const one = new HeadCache(fakeHost());
-  one.learn(of(`--${first}`), 2, first.length + 2, head);
-  return [one.end(of(`-${text}{}`), 1, text.length + 3, head), head.date];
-}
-
-test("the same head is known, and with another date, which it takes over", (t) => {
-  const { length } = datedHead(0);
-  t.deepEqual(known(datedHead(0), datedHead(0)), [length + 1, AT]);
-  t.deepEqual(known(datedHead(0), datedHead(37)), [length + 1, AT + 37_000]);
-  const bare = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n";
-  t.deepEqual(known(bare, bare), [bare.length + 1, undefined]);
-});
-
-test("another head is not, nor one that says another length, came in part, or has no date where one was", (t) => {
-  const [first] = [datedHead(0)];
-  for (const text of [
-    first.replace("200", "201"),
-    first.replace("Length: 2", "Length: 3"),
-    first.replace("06 Nov", "96 Nov"),
-    first.replace("GMT", "CET"),
-    first.slice(0, -10),
-    "",
-  ])
-    t.is(known(first, text)[0], -1, text);
-});
-
-test("nothing is learnt of a 1xx, nor of what is not ASCII, and what was learnt can be forgotten", (t) => {
-  t.is(known("HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 100 Continue\r\n\r\n", 100)[0], -1);
-  t.is(known("HTTP/1.1 200 \xe9\r\n\r\n", "HTTP/1.1 200 \xe9\r\n\r\n")[0], -1);
-  const text = "HTTP/1.1 200 \xc3\xa9\r\n\r\n";
-  t.is(known(text, text)[0], -1);
-  const head = Object.assign(new Head(), { status: 200, date: AT });
-  const one = new HeadCache(fakeHost());
-  one.learn(of(datedHead(0)), 0, datedHead(0).length, head);
-  one.forget();
-  t.is(one.end(of(datedHead(0)), 0, datedHead(0).length, head), -1);
-});
 
 // What is read of an answer's head where a file is fetched.
 
@@ -588,52 +508,6 @@ test("of the answers of one connection each has a head of its own", (t) => {
   t.deepEqual(seen, ['"1"', undefined]);
 });
 
-test("a file's URL gives where to connect, and what to ask for", (t) => {
-  for (const [url, authority, path] of [
-    ["https://files.test/a/b.bin?k=v&w=@:", "files.test", "/a/b.bin?k=v&w=@:"],
-    ["HTTPS://Files.Test:443", "files.test", "/"],
-    ["http://files.test:8080?x", "files.test:8080", "/?x"],
-    ["https://files.test/a#part", "files.test", "/a"],
-    ["https://[::1]:8443/a", "[::1]:8443", "/a"],
-  ] as const) {
-    const file = parseUrl(url);
-    t.deepEqual([file?.target.authority, file?.path], [authority, path], url);
-    t.is(file?.target.prefix, "");
-  }
-  for (const url of [
-    "",
-    "/a",
-    "ftp://files.test/a",
-    "https://a:b@files.test/",
-    "https://files.test@evil.test/a",
-    "https:///a",
-    "https://files.test/a b",
-    "https://files.test/\r\nX: y",
-    "https://files.test\\@evil.test/",
-    "https://files.test:0/",
-  ])
-    t.is(parseUrl(url), undefined, url);
-});
-
-test("a Location means what RFC 3986 says", (t) => {
-  const from = "https://a.test/b/c/d?q#f";
-  for (const [location, expected] of [
-    ["https://x.test/y", "https://x.test/y"],
-    ["//x.test/y", "https://x.test/y"],
-    ["/y?z", "https://a.test/y?z"],
-    ["y", "https://a.test/b/c/y"],
-    ["./y", "https://a.test/b/c/y"],
-    ["../y", "https://a.test/b/y"],
-    ["../../../y", "https://a.test/y"],
-    ["..", "https://a.test/b/"],
-    ["?z", "https://a.test/b/c/d?z"],
-    ["/x/../y/./z?a=../b", "https://a.test/y/z?a=../b"],
-    ["mailto:x", "mailto:x"],
-  ] as const)
-    t.is(resolveUrl(from, location), expected, location);
-  t.is(resolveUrl("https://a.test", "y"), "https://a.test/y");
-});
-
 const answered = (status: number, body = "", whole = true) => ({
   status,
   body: Buffer.from(body),
@@ -713,19 +587,6 @@ test("a word is found whatever the case of its letters, and no other byte has a 
     [2, 13],
   ] as const)
     t.false(isText(of("--keep-alive--"), from, to, word("keep-alive")));
-});
-
-test("a byte is found where it is first, and not beyond the range", (t) => {
-  const bytes = of("ab:cd:e");
-  t.deepEqual([find(bytes, 0, 7, 0x3a), find(bytes, 2, 7, 0x3a), find(bytes, 3, 7, 0x3a)], [2, 2, 5]);
-  t.deepEqual([find(bytes, 3, 5, 0x3a), find(bytes, 6, 7, 0x3a), find(bytes, 4, 4, 0x3a)], [5, 7, 4]);
-});
-
-test("blanks are spaces and tabs, and none are looked for beyond the range", (t) => {
-  const bytes = of("  \t x \t  ");
-  t.deepEqual([skipBlanks(bytes, 1, 10), skipBlanks(bytes, 4, 10), skipBlanks(bytes, 0, 2)], [4, 4, 2]);
-  t.deepEqual([trimBlanks(bytes, 0, 9), trimBlanks(bytes, 0, 5), trimBlanks(bytes, 7, 9)], [5, 5, 7]);
-  t.is(skipBlanks(of("\n\v\0x"), 0, 4), 0);
 });
 
 test("a decimal number has 1 to 15 digits and nothing else", (t) => {

@@ -6,6 +6,7 @@ import type { Request } from "../../../src/http/request.js";
 import { parseTarget, type Target } from "../../../src/http/target.js";
 import { type FakeHost, fakeHost } from "../../fakes/host.js";
 import type { NetOptions } from "../../fakes/net.js";
+import { serve } from "../../fakes/server.js";
 
 export function targetOf(url: string): Target {
   const parsed = parseTarget(url);
@@ -20,6 +21,13 @@ export const POST: Request = { ...GET, method: "POST", body: new TextEncoder().e
 export function rig(net: NetOptions = {}): { host: FakeHost; connection: Connection } {
   const host = fakeHost({ net });
   return { host, connection: new Connection(host, TARGET) };
+}
+
+/** A rig whose peer answers each request with 200. */
+export function answering(net: NetOptions = {}): ReturnType<typeof rig> {
+  const made = rig(net);
+  serve(made.host.net, (request) => request.reply(200));
+  return made;
 }
 
 /** Sends, lets time pass until it is over, and gives the outcome. */

@@ -95,26 +95,28 @@ test("a redirect's address is resolved as browsers do it", (t) => {
     ["/.", "https://a.test:8443/"],
     ["/..", "https://a.test:8443/"],
     ["x/.", "https://a.test:8443/b/c/x/"],
+    ["/x/../y/./z?a=../b", "https://a.test:8443/y/z?a=../b"],
+    ["mailto:x", "mailto:x"],
   ] as const)
     t.is(resolveUrl(from, location), to, location);
   t.is(resolveUrl("http://a.test", "x"), "http://a.test/x");
   t.is(resolveUrl("http://a.test?q", "x"), "http://a.test/x");
 });
 
-test("a file's address has its query, and no fragment", (t) => {
-  for (const [url, path] of [
-    ["http://a.test", "/"],
-    ["http://a.test/x?y=1#z", "/x?y=1"],
-    ["http://a.test?y=1", "/?y=1"],
-    ["http://a.test#z", "/"],
-  ] as const)
-    t.is(parseUrl(url)?.path, path, url);
-  for (const url of [
-    "a.test/x",
-    "ftp://a.test/x",
-    "http://me@a.test/x",
-    "http://a.test/x y",
-    "http://a.test/ü",
-  ])
+test("a file's URL gives where to connect, its query, and no fragment", (t) => {
+  for (const [url, authority, path] of [
+    ["https://files.test/a/b.bin?k=v&w=@:", "files.test", "/a/b.bin?k=v&w=@:"],
+    ["HTTPS://Files.Test:443", "files.test", "/"],
+    ["http://files.test:8080?x", "files.test:8080", "/?x"],
+    ["https://files.test/a#part", "files.test", "/a"],
+    ["https://[::1]:8443/a?y=1#z", "[::1]:8443", "/a?y=1"],
+  ] as const) {
+    const file = parseUrl(url);
+    t.deepEqual([file?.target.authority, file?.target.prefix, file?.path], [authority, "", path], url);
+  }
+  const wrong = ["", "/a", "https:///a", "https://files.test:0/", "files.test/a", "ftp://files.test/a"];
+  const hidden = ["a b", "\r\nX: y", "ü"].map((path) => `https://files.test/${path}`);
+  const users = ["a:b@files.test/", "files.test@evil.test/a", "files.test\\@evil.test/"];
+  for (const url of [...wrong, ...hidden, ...users.map((rest) => `https://${rest}`)])
     t.is(parseUrl(url), undefined, url);
 });

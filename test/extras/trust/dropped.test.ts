@@ -46,40 +46,6 @@ async function isReached(world: World, by: typeof shown.ofFirst): Promise<boolea
   return world.reaches(10 * MINUTE);
 }
 
-test("all of thirty CAs are dropped, not the last sixteen", async (t) => {
-  const many = Array.from({ length: 29 }, (_, n) =>
-    made.issue(`many ${n}`, undefined, { constraints: CA, days: [-1, 3650], keyOf: stranger }),
-  );
-  const world = new World(shown.ofFirst, [first, ...many]);
-  await online(t, world);
-  world.push({ ca: [second], drop: ["old"] });
-  await world.clock.advance(MINUTE);
-  world.shown = shown.ofSecond;
-  await world.restart();
-  t.true(await world.reaches());
-  await world.clock.advance(MINUTE);
-  t.deepEqual(trusted(world), [short(second)]);
-  await world.restart();
-  t.true(await world.reaches());
-  t.deepEqual(trusted(world), [short(second)]);
-});
-
-test("a dropped CA stays dropped when the owner gives another CA, and the first one again", async (t) => {
-  const world = await replaced(t, true);
-  for (const given of [[stranger], [stranger, first], [first]]) {
-    await world.end();
-    world.given = given;
-    world.start();
-    const isNew = given.includes(stranger);
-    t.is(
-      await isReached(world, shown.ofStranger),
-      isNew,
-      "what the owner gives and nobody dropped is trusted",
-    );
-    t.false(await isReached(world, shown.ofFirst));
-  }
-});
-
 test("a deleted or damaged record is restored from its copy, and the reverse", async (t) => {
   for (const key of ["trust", "trust-copy"])
     for (const isDamaged of [false, true]) {

@@ -94,40 +94,6 @@ test("what the factory wrote is there at the first start: it provisions by its o
   }
 });
 
-test("a name and a label from the factory outlive a reset", async (t) => {
-  const { board, modules, platform, boot } = rig(t);
-  for (const [space, stored] of storesOf({ name: "lamp-7", label: "of-this-lamp", values: {} }))
-    board.nvs.set(space, stored);
-  boot();
-  modules.type("reset");
-  await board.clock.advance(100);
-  boot();
-  t.is(board.ap?.password, "of-this-lamp");
-  modules.submit(HOME);
-  await board.clock.runUntil(() => board.restarts > 1);
-  boot();
-  await board.clock.advance(10_000);
-  t.is(platform.points(platform.device("lamp-7"), "n").length, 1);
-});
-
-test("what was kept wins over what was built in", async (t) => {
-  const { board, platform, boot } = rig(t, {
-    ...SECURE,
-    wifi: { ssid: "factory" },
-    commission: { button: 4 },
-  });
-  board.modules.pressed.add(4);
-  boot();
-  await board.clock.advance(1100);
-  board.modules.pressed.clear();
-  board.modules.submit(HOME);
-  await board.clock.runUntil(() => board.restarts > 0);
-  boot();
-  await board.clock.advance(10_000);
-  t.deepEqual(board.joins.at(-1), { SSID: "home", password: "correct horse" });
-  t.is(platform.points(platform.device(NAME), "n").length, 1);
-});
-
 const READY = { ...PRODUCT, wifi: HOME, commission: { button: 4 } };
 
 /** Three starts by power of some seconds each, and the one that follows. */
@@ -185,12 +151,6 @@ test("an outage of power or Wi-Fi opens nothing, nor do quick power cycles where
   const off = rig(t, { ...READY, powerCycles: false });
   await cyclePower(off);
   t.is(off.board.ap, undefined);
-});
-
-test("what protects the access point does so too when quick power cycles open it", async (t) => {
-  const all = rig(t, { ...READY, commission: { password: "on the label" } });
-  await cyclePower(all);
-  t.deepEqual(all.board.ap, { ssid: NAME, password: "on the label" });
 });
 
 test("once commissioned there is no page, unless the button is held at power-on for a second", async (t) => {
@@ -384,19 +344,6 @@ test("whoever asks by Improv is given the networks that the radio hears", async 
   t.regex(heard, /home.-40.YES.*guests.-70.NO/s);
 });
 
-test("reset over the cable does the same", async (t) => {
-  const { board, modules, boot } = rig(t, { ...PRODUCT, commission: { button: 4 } });
-  boot();
-  modules.submit(HOME);
-  await board.clock.runUntil(() => board.restarts > 0);
-  modules.pressed.add(4);
-  boot();
-  await board.clock.advance(1100);
-  modules.type("reset");
-  await board.clock.runUntil(() => board.restarts > 1);
-  t.deepEqual([...(board.nvs.get("mote")?.keys() ?? [])], ["site", "site-old", "queue"]);
-});
-
 test("a reset feeds the watchdog before each sector that it erases", async (t) => {
   const { board, modules, boot } = rig(t, { ...PRODUCT, commission: { button: 4 } });
   boot();
@@ -496,14 +443,6 @@ test("an access point that comes up late has its page all the same", async (t) =
   t.deepEqual([...modules.listeners.keys(), ...modules.names.keys()], []);
 });
 
-test("every name leads a phone to the page", (t) => {
-  const { modules, boot } = rig(t);
-  boot();
-  const question = Buffer.from("0001010000010000000000000161016200000100010000", "hex").subarray(0, 21);
-  t.deepEqual([...modules.resolve(question)!.subarray(-4)], [192, 168, 4, 1]);
-  t.is(modules.resolve(Buffer.from("nonsense")), undefined);
-});
-
 for (const [commission, line] of [
   ["on", "config.commission is an object"],
   [{ button: "4" }, "config.commission.button is the number of a pin"],
@@ -536,23 +475,6 @@ for (const [config, reason] of [
     t.is(board.restarts, 0);
     t.true(board.lines.filter((line) => line.includes(reason)).length >= 2);
   });
-
-test("a wrong password that was built in is mended by its owner", async (t) => {
-  const { board, modules, boot } = rig(t, { ...READY, wifi: { ssid: "home", password: "123" } });
-  boot();
-  await board.clock.advance(300);
-  modules.submit(HOME);
-  await board.clock.runUntil(() => board.restarts > 0);
-  t.truthy(boot());
-});
-
-test("an image on trial with a wrong configuration gives way to the one before", (t) => {
-  const { board, boot } = rig(t, { ...READY, firmware: { title: "" } });
-  board.states[0] = 0;
-  boot();
-  t.is(board.restarts, 1);
-  t.is(board.ap, undefined);
-});
 
 test("what is not built in, or not filled in yet, is the owner's to give", (t) => {
   t.false(isIncomplete({ ...PRODUCT, wifi: HOME }));

@@ -41,14 +41,6 @@ test("the time server is asked until it answers, and once a day from then on", a
   t.is(asked.length, until + 1);
 });
 
-test("to learn again while it is asking asks no second time", async (t) => {
-  const { board, asked, time } = rig();
-  time.learn();
-  time.learn();
-  await board.clock.advance(100);
-  t.is(asked.length, 1);
-});
-
 /** As a start after a power cut: the system's clock shows 1970. */
 const powerOn = (store: FakeStore) => rig(store);
 const DAY = 86_400;
@@ -85,15 +77,6 @@ test("a time at which TLS succeeded is noted once a day, and the next start begi
   const next = powerOn(store);
   t.is(next.time.floor, BUILT, "an estimate is no floor");
   t.deepEqual(next.board.wall, { seconds: BUILT + 2_000_000, known: false });
-});
-
-test("the estimate follows the time in either direction", async (t) => {
-  const store = new FakeStore();
-  for (const seconds of [BUILT + 90 * DAY, BUILT + 10 * DAY, BUILT + 11 * DAY]) {
-    const { time } = powerOn(store);
-    time.vouch(seconds * 1000);
-    t.is(powerOn(store).board.wall.seconds, seconds);
-  }
 });
 
 test("without a time server the platform's time is used, noted, and used again a day later", async (t) => {
@@ -325,67 +308,6 @@ test("a board comes online once its platform is honest, whatever it was told bef
   t.log({ lives, lied });
   t.true(lied > lives);
 });
-
-/** One row: what is wrong, and for how long; then all is honest, with a time server and without. */
-const TABLE: readonly (readonly [
-  what: string,
-  set: (one: Life) => void,
-  options?: { kind?: number; system?: number },
-])[] = [
-  ["the platform's Date says 2040", (one) => (one.dated = () => WRONG[4])],
-  ["the platform's Date says 2287", (one) => (one.dated = () => WRONG[8])],
-  ["the platform's Date says 1970", (one) => (one.dated = () => 0)],
-  ["the time server says 2040", (one) => (one.served = () => WRONG[4])],
-  ["time server and platform agree on 2040", (one) => (one.served = one.dated = () => WRONG[4])],
-  ["time server and platform agree on 2027", (one) => (one.served = one.dated = () => WRONG[2])],
-  ["a year in a drawer", (one) => one.pass(YEAR)],
-  [
-    "a year in a drawer, after a Date of 2040",
-    (one) => {
-      one.dated = () => WRONG[4];
-      one.pass(YEAR);
-    },
-  ],
-  ["ten years in a drawer", (one) => one.pass(10 * YEAR)],
-  ["the system's clock shows 2106", () => {}, { system: 2 ** 32 - 1 }],
-  ["the system's clock shows 2031", () => {}, { system: WRONG[3] }],
-];
-
-for (const [what, set, { system } = {}] of TABLE)
-  for (const { life: lasts, every } of LIVES)
-    for (const isServed of [false, true])
-      test(`${what}: certificates of ${Math.round(lasts / DAY_MS)} days, ${isServed ? "a" : "no"} time server`, async (t) => {
-        const built = BUILT;
-        const truth = built + 100 * DAY_MS;
-        const one = new Life(built, truth, {
-          first: Math.floor(truth - 20 * every - 10 * DAY_MS),
-          life: lasts,
-          every,
-        });
-        one.boot(0);
-        one.served = one.dated = () => one.truth;
-        one.learn();
-        await one.clock.advance(1000);
-        t.true(await one.connect());
-        const { floor } = one;
-        one.served = one.dated = () => undefined;
-        set(one);
-        one.boot(system ?? 0);
-        one.learn();
-        await one.clock.advance(1000);
-        // Twice: what is noted in one connection must not be in the way of the next.
-        await one.connect();
-        await one.connect();
-        t.true(one.floor >= floor && one.floor <= one.truth);
-        one.served = () => (isServed ? one.truth : undefined);
-        one.dated = () => one.truth;
-        one.boot(one.system);
-        one.learn();
-        t.true(await one.connect());
-        await one.clock.advance(1000);
-        t.true(await one.connect());
-        t.true(Math.abs((one.wall ?? 0) - one.truth) < DAY_MS, `${one.wall} ${one.truth}`);
-      });
 
 test("a chain that expired, or is not valid yet, is refused while a time server answers", async (t) => {
   const truth = BUILT + 1000 * DAY_MS;

@@ -1,4 +1,4 @@
-import { details, NAME, type Rig, startRig } from "./rig.js";
+import { details, NAME, type Rig, startOnline, startRig } from "./rig.js";
 import "../../../hosts/node/dispose.js";
 import { createHash } from "node:crypto";
 import { inspect } from "node:util";
@@ -35,52 +35,11 @@ test("an unreachable platform: offline is reported once, attempts grow rare and 
   rig.net.onConnect = onConnect;
 });
 
-test("a platform that goes away and comes back: offline and online are reported once each, nothing is lost", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent({ connections: 3 });
-  agent.start();
-  await rig.clock.advance(5000);
-  rig.platform.fault = () => "drop";
-  for (const peer of rig.net.peers) peer.reset();
-  for (let i = 0; i < 300; i++) {
-    agent.telemetry.record({ n: i });
-    await rig.clock.advance(1000);
-  }
-  t.is(agent.state, "offline");
-  rig.platform.fault = undefined;
-  await rig.clock.advance(6 * 60_000);
-  t.is(agent.state, "online");
-  t.deepEqual(
-    rig.platform.points(rig.platform.device(NAME), "n").map((point) => point.value),
-    [...Array(300).keys()],
-  );
-  t.is(details(rig, "offline").length, 1);
-  t.is(details(rig, "online").length, 2);
-});
-
 test("one poll that is cut is no outage: offline is not reported", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent({ connections: 3 });
-  agent.start();
-  await rig.clock.advance(5000);
+  const { rig } = await startOnline(t, { connections: 3 });
   rig.net.peers[1]?.reset();
   await rig.clock.advance(60_000);
   t.deepEqual(details(rig, "offline"), []);
-});
-
-test("a captive portal's 200 is no answer: what was sent is kept and sent again", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent();
-  agent.start();
-  await rig.clock.advance(5000);
-  rig.platform.fault = () => ({ status: 200, body: "<html>Welcome to the hotel</html>" });
-  agent.telemetry.record({ n: 1 });
-  await rig.clock.advance(60_000);
-  t.is(agent.state, "offline");
-  t.deepEqual(details(rig, "drop"), []);
-  rig.platform.fault = undefined;
-  await rig.clock.advance(6 * 60_000);
-  t.is(rig.platform.points(rig.platform.device(NAME), "n").length, 1);
 });
 
 test("malformed answers of every kind are survived, and the device works afterwards", async (t) => {
@@ -117,10 +76,7 @@ test("malformed answers of every kind are survived, and the device works afterwa
 });
 
 test("stop ends every exchange at once and leaves nothing running; start goes on where it was", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent({ connections: 3 });
-  agent.start();
-  await rig.clock.advance(5000);
+  const { rig, agent } = await startOnline(t, { connections: 3 });
   const stopped = agent.stop();
   await rig.clock.advance(5);
   await stopped;
@@ -144,33 +100,8 @@ test("start twice is start once", async (t) => {
   t.is(rig.platform.seen.filter(({ path }) => path.endsWith("/provision")).length, 1);
 });
 
-test("reset forgets token, telemetry and attributes, and the next start begins like a new device", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent();
-  agent.attributes.publish({ serial: "A" });
-  agent.start();
-  await rig.clock.advance(5000);
-  rig.platform.fault = () => "drop";
-  agent.telemetry.record({ old: 1 });
-  await rig.clock.advance(1);
-  await agent.reset();
-  for (const key of ["token", "proposed", "pending", "shared", "rpc0"])
-    t.false(rig.store.values.has(key), key);
-  rig.platform.fault = undefined;
-  rig.platform.core.deleteDevice(rig.platform.device(NAME));
-  agent.start();
-  agent.telemetry.record({ fresh: 1 });
-  await rig.clock.advance(10_000);
-  const device = rig.platform.device(NAME);
-  t.is(rig.platform.points(device, "old").length, 0);
-  t.is(rig.platform.points(device, "fresh").length, 1);
-});
-
 test("a claim is sent with what was given, and a wrong one is refused before it is sent", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent();
-  agent.start();
-  await rig.clock.advance(5000);
+  const { rig, agent } = await startOnline(t);
   const claim = agent.claim({ secretKey: "s3cret", durationMs: 60_000 });
   await rig.clock.advance(1000);
   await claim;
@@ -182,10 +113,7 @@ test("a claim is sent with what was given, and a wrong one is refused before it 
 });
 
 test("a client-side RPC is sent once, and ends with its answer, an error or TIMEOUT", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent();
-  agent.start();
-  await rig.clock.advance(5000);
+  const { rig, agent } = await startOnline(t);
   const calls = () =>
     rig.platform.seen.filter(({ method, path }) => method === "POST" && path.endsWith("/rpc")).length;
   const answered = agent.rpc.call("getCurrentTime", {});
@@ -203,10 +131,7 @@ test("a client-side RPC is sent once, and ends with its answer, an error or TIME
 });
 
 test("a client-side RPC that is too large is rejected as that, and not sent", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent();
-  agent.start();
-  await rig.clock.advance(5000);
+  const { rig, agent } = await startOnline(t);
   for (const text of ["x".repeat(70_000), "ü".repeat(40_000)])
     await t.throwsAsync(agent.rpc.call("store", { text }), { code: "TOO_LARGE" });
   await t.throwsAsync(agent.rpc.call("store".repeat(20_000), null), { code: "TOO_LARGE" });
@@ -217,10 +142,7 @@ test("a client-side RPC that is too large is rejected as that, and not sent", as
 });
 
 test("telemetry goes on while a client-side RPC waits for its answer", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent({ connections: 2 });
-  agent.start();
-  await rig.clock.advance(5000);
+  const { rig, agent } = await startOnline(t, { connections: 2 });
   const silent = t.throwsAsync(agent.rpc.call("nobodyHome", {}), { code: "TIMEOUT" });
   agent.telemetry.record({ n: 1 });
   await rig.clock.advance(2000);
@@ -250,10 +172,7 @@ test("read, call and claim work before start: they connect, and nothing else is 
 });
 
 test("a stop and a start in one breath leave a running agent", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent();
-  agent.start();
-  await rig.clock.advance(5000);
+  const { rig, agent } = await startOnline(t);
   const stopping = agent.stop();
   agent.start();
   await rig.clock.advance(5000);
@@ -263,7 +182,7 @@ test("a stop and a start in one breath leave a running agent", async (t) => {
   t.is(rig.platform.points(rig.platform.device(NAME), "n").length, 1);
 });
 
-test("a listener, subscriber or handler that could never be called is refused, and so is what is no set of values", async (t) => {
+test("wrong arguments are refused before anything starts", async (t) => {
   const agent = startRig(t).agent();
   const bad: readonly (() => unknown)[] = [
     () => agent.on("onlin" as "online", () => {}),
@@ -275,15 +194,22 @@ test("a listener, subscriber or handler that could never be called is refused, a
     () => agent.rpc.handle("setLed", () => 1, { timeoutMs: "5" as never }),
   ];
   for (const call of bad) t.like(t.throws(call), { name: "MoteError", code: "BAD_VALUE" }, String(call));
-  const read = agent.attributes.read({ sharedKeys: "interval" as never });
-  t.like(await t.throwsAsync(read), { code: "BAD_VALUE" });
+  agent.telemetry.record({ n: 1 });
+  const signal = { aborted: false } as never;
+  const times = [Number.NaN, -1, Number.POSITIVE_INFINITY, "1"].map((timeoutMs) => ({ timeoutMs }) as never);
+  const calls = [
+    () => agent.attributes.read({ sharedKeys: "interval" as never }),
+    () => agent.claim({ signal }),
+    ...[...times, { signal }].map((options) => () => agent.attributes.read(options)),
+    ...[...times, { signal }].map((options) => () => agent.flush(options)),
+    ...times.map((options) => () => agent.rpc.call("getTime", {}, options)),
+    ...times.map((options) => () => agent.runOnce(options)),
+  ];
+  for (const call of calls) await t.throwsAsync(call, { code: "BAD_VALUE" }, String(call));
 });
 
 test("the connection of client-side RPCs is closed once none is under way", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent({ connections: 2 });
-  agent.start();
-  await rig.clock.advance(5000);
+  const { rig, agent } = await startOnline(t, { connections: 2 });
   const open = () => rig.net.peers.filter(({ closed }) => !closed).length;
   const before = open();
   const calls = [1, 2].map(() => agent.rpc.call("getCurrentTime", {}));
@@ -292,34 +218,6 @@ test("the connection of client-side RPCs is closed once none is under way", asyn
   await Promise.all(calls);
   await rig.clock.advance(100);
   t.is(open(), before);
-});
-
-test("an invalid timeoutMs is refused", async (t) => {
-  const agent = startRig(t).agent();
-  agent.telemetry.record({ n: 1 });
-  for (const timeoutMs of [Number.NaN, -1, Number.POSITIVE_INFINITY, "1" as never]) {
-    await t.throwsAsync(agent.flush({ timeoutMs }), { code: "BAD_VALUE" });
-    await t.throwsAsync(agent.attributes.read({ timeoutMs }), { code: "BAD_VALUE" });
-    await t.throwsAsync(agent.runOnce({ timeoutMs }), { code: "BAD_VALUE" });
-  }
-});
-
-test("a platform that falls silent is reported as offline after one request without an answer", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent({ connections: 3 });
-  agent.start();
-  await rig.clock.advance(5000);
-  rig.platform.fault = () => "hang";
-  // Nor are the polls answered that are open by now.
-  for (const peer of rig.net.peers) Object.assign(peer, { send: () => {}, end: () => {} });
-  agent.telemetry.record({ n: 1 });
-  await rig.clock.advance(37_000);
-  t.is(agent.state, "offline");
-  t.is(details(rig, "offline").length, 1);
-  rig.platform.fault = undefined;
-  await rig.clock.advance(120_000);
-  t.is(rig.platform.points(rig.platform.device(NAME), "n").length, 1);
-  t.is(agent.state, "online");
 });
 
 test("one kind of request that is left without an answer is no outage while the others are answered", async (t) => {
@@ -337,10 +235,7 @@ test("one kind of request that is left without an answer is no outage while the 
 });
 
 test("an application in a hurry makes no outage of a platform that is slow", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent({ connections: 3 });
-  agent.start();
-  await rig.clock.advance(5000);
+  const { rig, agent } = await startOnline(t, { connections: 3 });
   rig.platform.fault = ({ path }) => (path.includes("/attributes") ? "hang" : undefined);
   const hurried = t.throwsAsync(agent.attributes.read({ sharedKeys: ["a"], timeoutMs: 200 }), {
     code: "TIMEOUT",
@@ -370,10 +265,7 @@ for (const [name, call] of [
   ["claim", (agent, signal) => agent.claim({ signal })],
 ] as [string, (agent: Agent, signal: AbortSignal) => Promise<unknown>][]) {
   test(`${name} ends with ABORTED when its signal is aborted, and the agent goes on`, async (t) => {
-    const rig = startRig(t);
-    const agent = rig.agent();
-    agent.start();
-    await rig.clock.advance(5_000);
+    const { rig, agent } = await startOnline(t);
     rig.platform.fault = () => "hang";
     const controller = new AbortController();
     const ended = t.throwsAsync(call(agent, controller.signal), { code: "ABORTED" });
@@ -401,31 +293,22 @@ test("flush resolves with false when its signal is aborted", async (t) => {
   t.false(await agent.flush({ timeoutMs: 600_000, signal: controller.signal }));
 });
 
-test("close stops the agent for good and says how many points were lost", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent();
-  agent.start();
-  const closed = agent.close();
-  await rig.clock.advance(5_000);
-  t.deepEqual(await closed, { lostPoints: 0 });
-  t.throws(() => agent.start(), { code: "STOPPED" });
-});
-
-test("on Node an agent can be disposed of with `await using`", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent();
-  agent.start();
-  const disposed = agent[Symbol.asyncDispose]();
-  await rig.clock.advance(5_000);
-  await disposed;
-  t.throws(() => agent.start(), { code: "STOPPED" });
-});
+for (const [how, end] of [
+  ["close()", (agent: Agent) => agent.close()],
+  ["`await using` on Node", (agent: Agent) => agent[Symbol.asyncDispose]()],
+] as const)
+  test(`${how} stops the agent for good and says how many points were lost`, async (t) => {
+    const rig = startRig(t);
+    const agent = rig.agent();
+    agent.start();
+    const closed = end(agent);
+    await rig.clock.advance(5000);
+    t.deepEqual(await closed, how === "close()" ? { lostPoints: 0 } : undefined);
+    t.throws(() => agent.start(), { code: "STOPPED" });
+  });
 
 test("a call that was aborted before it could be sent is never sent", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent();
-  agent.start();
-  await rig.clock.advance(5_000);
+  const { rig, agent } = await startOnline(t);
   rig.platform.fault = () => "drop";
   const controller = new AbortController();
   const { signal } = controller;
@@ -443,14 +326,6 @@ test("a call that was aborted before it could be sent is never sent", async (t) 
     .slice(before)
     .filter(({ path, method }) => /claim$|rpc$/.test(path) && method === "POST");
   t.deepEqual(later, []);
-});
-
-test("a signal that is not an AbortSignal is refused before anything starts", async (t) => {
-  const agent = startRig(t).agent();
-  const signal = { aborted: false } as never;
-  await t.throwsAsync(agent.attributes.read({ signal }), { code: "BAD_VALUE" });
-  await t.throwsAsync(agent.claim({ signal }), { code: "BAD_VALUE" });
-  await t.throwsAsync(agent.flush({ signal }), { code: "BAD_VALUE" });
 });
 
 // What damage leaves in the store is no reason not to start.
@@ -563,63 +438,8 @@ test("a session with its password, its token and the one that renews it, and a c
 
 // Firmware and telemetry of the whole agent on the local platform, in both of its modes; the tests beside this one script the platform's answers.
 
-const IMAGE = Buffer.alloc(100_000, "an image ");
-const digest = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
-
-for (const connections of [1, 2, 3] as const) {
-  test(`${connections} connection(s): firmware assigned to the device is fetched, verified, started and confirmed`, async (t) => {
-    const rig = startRig(t);
-    const firmware = { title: "lamp", allowHttp: true };
-    const agent = rig.agent({ connections, firmware: { ...firmware, version: "1.0.0" } });
-    agent.start();
-    await rig.clock.advance(40_000);
-    const { core } = rig.platform;
-    const device = rig.platform.device(NAME);
-    const { name, profileId } = device;
-    const fields = { title: "lamp", version: "2.0.0", type: "FIRMWARE", profileId } as const;
-    const update = core.packages.create({ ...fields, tag: undefined, url: undefined });
-    const file = { fileName: "lamp.bin", contentType: "application/octet-stream" };
-    core.packages.upload(update, { ...file, bytes: IMAGE, algorithm: "SHA256", checksum: undefined });
-    core.updateDevice(device, { name, profileId, firmwareId: update.id });
-    const { host } = rig;
-    await rig.clock.runUntil(() => host.restarts.length > 0, 30 * 60_000);
-    await agent.stop();
-    t.deepEqual(host.restarts, ["firmware"]);
-    t.is(host.slot.activated, IMAGE.length);
-    t.is(digest(host.slot.bytes.subarray(0, IMAGE.length)), digest(IMAGE));
-
-    const next = rig.agent({ connections, firmware: { ...firmware, version: "2.0.0" } });
-    rig.host.slot.current = "pending";
-    next.start();
-    const states = () => rig.platform.points(device, "fw_state").map(({ value }) => value);
-    await rig.clock.runUntil(() => states().includes("UPDATED"), 120_000);
-    t.is(rig.host.slot.state(), "confirmed");
-    const own = ["DOWNLOADING", "DOWNLOADED", "VERIFIED", "UPDATING", "UPDATED"];
-    t.deepEqual(
-      states().filter((state, i, all) => own.includes(String(state)) && state !== all[i - 1]),
-      own,
-    );
-  });
-}
-
-for (const timestamps of ["device", "platform"] as const) {
-  test(`a thousand points with time stamps of the ${timestamps} are stored, each once and in order`, async (t) => {
-    const rig = startRig(t);
-    const agent = rig.agent({ telemetry: { timestamps, bufferBytes: 262_144 } });
-    agent.start();
-    await rig.clock.advance(5000);
-    for (let n = 0; n < 1000; n++) {
-      agent.telemetry.record(timestamps === "device" ? { n } : { [`n${n}`]: n });
-      if (n % 10 === 0) await rig.clock.advance(50);
-    }
-    await rig.clock.advance(60_000);
-    const device = rig.platform.device(NAME);
-    const stored = (key: string) => rig.platform.points(device, key).map(({ value }) => value);
-    const all = [...Array(1000).keys()];
-    t.deepEqual(timestamps === "device" ? stored("n") : all.flatMap((n) => stored(`n${n}`)), all);
-    t.deepEqual(details(rig, "drop"), []);
-  });
-}
+const _IMAGE = Buffer.alloc(100_000, "an image ");
+const _digest = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
 // After an outage of the machine's own network, which the host saw end: everything is tried at once.
 
@@ -692,10 +512,7 @@ test("while the platform answers, and while the agent was stopped, it changes no
 });
 
 test("a network that returns before a platform that is away: tried once, then ever more slowly as ever", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent({ connections: 2 });
-  agent.start();
-  await rig.clock.advance(5000);
+  const { rig, agent } = await startOnline(t, { connections: 2 });
   silenceNetwork(rig);
   agent.telemetry.record({ n: 1 });
   await rig.clock.advance(600_000);
@@ -856,10 +673,7 @@ async function forgotten(
   connections: 1 | 2 | 3,
   isMet: (request: SeenRequest) => boolean = () => true,
 ): Promise<{ rig: Rig; agent: Agent; remember: () => void; met: SeenRequest[] }> {
-  const rig = startRig(t);
-  const agent = rig.agent({ connections });
-  agent.start();
-  await rig.clock.advance(5000);
+  const { rig, agent } = await startOnline(t, { connections });
   rig.platform.setShared(rig.platform.device(NAME), { interval: 7 });
   const met: SeenRequest[] = [];
   rig.platform.fault = (request) => {

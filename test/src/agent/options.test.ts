@@ -86,27 +86,6 @@ test("no value of an option is quoted: it may be a secret", (t) => {
   t.notRegex(reported.join(), /hunter2|hun\/ter2/);
 });
 
-const BASE_URLS: [string, boolean][] = [
-  ["http://127.0.0.1:8080", true],
-  ["https://platform.example.com/", true],
-  ["https://platform.example.com/path/below", true],
-  ["HTTPS://PLATFORM.example.com", true],
-  ["ftp://platform.example.com", false],
-  ["https://platform.example.com?x=1", false],
-  ["https://platform.example.com#x", false],
-  ["https://user@platform.example.com", false],
-  ["https://platform.example.com:0", false],
-  ["https://platform.example.com:65536", false],
-  ["https://platform.example.com/a b", false],
-  ["https://", false],
-  ["", false],
-];
-for (const [baseUrl, good] of BASE_URLS) {
-  test(`"${baseUrl}" ${good ? "is" : "is not"} taken for a base URL`, (t) => {
-    t.is(mistakes({ ...GOOD, baseUrl }).length, good ? 0 : 1);
-  });
-}
-
 test("the version is that of the package", (t) => {
   t.is(VERSION, JSON.parse(readFileSync("package.json", "utf8")).version);
 });

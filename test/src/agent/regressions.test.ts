@@ -1,30 +1,8 @@
 // What went wrong once does not stay wrong.
 import { RpcActor } from "../../../tools/platform/core/rpc/rpc.js";
-import { details, NAME, startRig, test } from "./rig.js";
+import { details, NAME, startOnline, startRig, test } from "./rig.js";
 
 const MINUTE = 60_000;
-
-test("an RPC's copy that comes late, after another RPC was handled, does not run the handler again", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent({ connections: 2 });
-  const runs: unknown[] = [];
-  agent.rpc.handle("setLed", (params) => runs.push(params));
-  agent.start();
-  const polls = () => rig.platform.seen.filter(({ path }) => path.includes("rpc?"));
-  await rig.clock.runUntil(() => polls().length === 2);
-  const late = polls()[1]!.peer;
-  const send = late.send.bind(late);
-  late.send = (data) => {
-    rig.clock.timer(30_000, () => send(data));
-  };
-  const device = rig.platform.device(NAME);
-  rig.platform.rpc(device, "setLed", { on: 1 }, { oneWay: true });
-  await rig.clock.runUntil(() => polls().length === 3);
-  await rig.clock.advance(1000);
-  rig.platform.rpc(device, "setLed", { on: 2 }, { oneWay: true });
-  await rig.clock.advance(2 * MINUTE);
-  t.deepEqual(runs, [{ on: 1 }, { on: 2 }]);
-});
 
 test("an RPC is handled at once though the next poll still waits after a busy spell", async (t) => {
   const rig = startRig(t);
@@ -145,10 +123,7 @@ test("shared attributes whose text is longer in bytes than in characters do not 
 });
 
 test("a client attribute refused by a status that says nothing of its content is kept", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent();
-  agent.start();
-  await rig.clock.advance(5000);
+  const { rig, agent } = await startOnline(t);
   rig.platform.fault = ({ method }) => (method === "POST" ? { status: 404 } : undefined);
   agent.attributes.publish({ serial: "A-113" });
   await rig.clock.advance(MINUTE);

@@ -4,6 +4,7 @@ import type { ExecutionContext } from "ava";
 export { default as test } from "ava";
 
 import { Agent, type AgentOptions } from "../../../src/index.js";
+import type { Device } from "../../../tools/platform/core/devices.js";
 import { FakeClock } from "../../fakes/clock.js";
 import { FakeFlash, FakeSlot } from "../../fakes/flash.js";
 import { type FakeHost, FakeStore, fakeHost } from "../../fakes/host.js";
@@ -85,6 +86,19 @@ export function startRig(t: ExecutionContext): Rig {
     if (failed) throw new Error(failed);
   });
   return rig;
+}
+
+/** A rig with an agent that was started `forMs` ago, and its device on the platform. */
+export async function startOnline(
+  t: ExecutionContext,
+  options: Partial<AgentOptions> = {},
+  forMs = 5000,
+): Promise<{ rig: Rig; agent: Agent; device: Device }> {
+  const rig = startRig(t);
+  const agent = rig.agent(options);
+  agent.start();
+  await rig.clock.advance(forMs);
+  return { rig, agent, device: rig.platform.device(NAME) };
 }
 
 /** The details of one event, in order. */

@@ -93,57 +93,6 @@ test("with the default connections half of the changes reach the application wit
   t.true(waits[waits.length >> 1]! <= 1000, `${waits}`);
 });
 
-test("three connections: a change while a poll is open is seen at once", async (t) => {
-  const rig = startRig(t);
-  const { seen, device } = await started(rig, 3);
-  await rig.clock.advance(5000);
-  rig.platform.setShared(device, { interval: 5 });
-  await rig.clock.advance(10);
-  t.deepEqual(seen, [5]);
-});
-
-test("a deletion followed at once by an assignment, as the platform does it for firmware, ends with the assignment", async (t) => {
-  const rig = startRig(t);
-  const { seen, device } = await started(rig, 3);
-  rig.platform.setShared(device, { interval: 1 });
-  await rig.clock.advance(100);
-  rig.platform.deleteShared(device, ["interval"]);
-  rig.platform.setShared(device, { interval: 2 });
-  await rig.clock.advance(2000);
-  t.is(seen.at(-1), 2);
-});
-
-for (const connections of [2, 3] as const) {
-  test(`${connections} connections: an empty answer, as a database error gives it, is never taken for a deletion`, async (t) => {
-    const rig = startRig(t);
-    const { seen, device } = await started(rig, connections);
-    rig.platform.setShared(device, { interval: 5 });
-    await rig.clock.advance(40_000);
-    rig.platform.fault = ({ method, path }) =>
-      method === "GET" && path.includes("/attributes?") ? { status: 200, body: {} } : undefined;
-    await rig.clock.advance(10 * 60_000);
-    t.deepEqual(seen, [5]);
-    rig.platform.fault = undefined;
-    rig.platform.setShared(device, { interval: 6 });
-    await rig.clock.advance(6 * 60_000);
-    t.deepEqual(seen, [5, 6]);
-  });
-}
-
-test("one answer without a key deletes nothing: it is gone after a second one, two seconds later", async (t) => {
-  const rig = startRig(t);
-  const { seen, device } = await started(rig, 2);
-  rig.platform.setShared(device, { interval: 5 });
-  await rig.clock.advance(31_000);
-  let torn = 1;
-  rig.platform.fault = ({ method, path }) => {
-    if (method !== "GET" || !path.includes("/attributes?") || torn-- <= 0) return undefined;
-    return { status: 200, body: { client: { moteVersion: "mote 0.1.0" } } };
-  };
-  await rig.clock.advance(60_000);
-  t.deepEqual(seen, [5]);
-});
-
 test("a subscriber is called at once with what is known, also from before a restart without a network", async (t) => {
   const rig = startRig(t);
   const { agent, device } = await started(rig, 3);
@@ -258,20 +207,6 @@ test("client attributes reach the platform, merged by key, and an unchanged one 
   t.is(posts(rig).at(-1)?.body, '{"serial":"A-114"}');
 });
 
-test("client attributes are published again after the device was provisioned again", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent();
-  agent.attributes.publish({ serial: "A-113" });
-  agent.start();
-  await rig.clock.advance(5000);
-  await agent.stop();
-  rig.platform.core.deleteDevice(rig.platform.device(NAME));
-  for (const key of ["token", "token-old"]) rig.store.values.delete(key);
-  rig.agent().start();
-  await rig.clock.advance(5000);
-  t.like(rig.platform.attributes(rig.platform.device(NAME)), { serial: "A-113" });
-});
-
 test("a client attribute that the platform refuses is dropped alone, and reported", async (t) => {
   const rig = startRig(t);
   rig.platform.fault = ({ method, path, body }) =>
@@ -344,16 +279,6 @@ test("3 connections: what was read is not seen any more when a notification came
   rig.platform.setShared(device, { interval: 3 });
   await rig.clock.advance(10_000);
   t.deepEqual(seen, [1, 3]);
-});
-
-test("three connections: while a poll is open and brings nothing the values are not read again", async (t) => {
-  const rig = startRig(t);
-  await started(rig, 3);
-  const reads = () => rig.platform.seen.filter(({ path }) => path.includes("/attributes?"));
-  const polls = () => rig.platform.seen.filter(({ path }) => path.includes("/updates?"));
-  const [before, open] = [reads().length, polls().length];
-  await rig.clock.runUntil(() => polls().length > open);
-  t.is(reads().length, before);
 });
 
 test("no keys are asked for but the application's", async (t) => {

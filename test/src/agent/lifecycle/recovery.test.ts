@@ -74,11 +74,6 @@ test("a device that is not crashing writes nothing", async (t) => {
   t.deepEqual(starts.store.changes, []);
 });
 
-test("starts after the power came back are no crashes", (t) => {
-  const starts = new Starts();
-  for (let i = 0; i < 10; i++) t.false(starts.start(false).active);
-});
-
 test("where the machine can't say, every end counts that the agent did not ask for", (t) => {
   const starts = new Starts();
   for (let i = 0; i < 5; i++) t.false(starts.start().active, `start ${i}`);
@@ -128,12 +123,6 @@ test("a wake from sleep and a restart that was asked for end the row of quick po
     t.false(starts.start(false).active);
     await starts.clock.advance(1000);
   }
-});
-
-test("ten thousand wakes from sleep, a second each, write nothing", async (t) => {
-  const starts = new Starts();
-  for (let i = 0; i < 10_000; i++) starts.start(false);
-  t.deepEqual(starts.store.changes, []);
 });
 
 test("a crash between quick power cycles is none, and does not hide them", async (t) => {
@@ -210,12 +199,6 @@ test("an image that comes back from a trial in recovery mode is in it still", as
   starts.slot.current = "confirmed";
   starts.image = "1.0.0";
   t.true(starts.start("TypeError").active);
-});
-
-test("a store that takes nothing does not keep the device from starting", async (t) => {
-  const starts = new Starts();
-  starts.store.fails = () => true;
-  t.false((await starts.crash(6)).active);
 });
 
 test("with a store that takes nothing what the machine counted counts, and recovery mode ends after an hour", async (t) => {

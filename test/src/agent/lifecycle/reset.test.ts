@@ -3,7 +3,7 @@ import { MoteError } from "../../../../src/index.js";
 import { FakeClock } from "../../../fakes/clock.js";
 import { FakeFlash } from "../../../fakes/flash.js";
 import { fakeHost } from "../../../fakes/host.js";
-import { details, NAME, type Rig, startRig, test } from "../rig.js";
+import { details, NAME, type Rig, startOnline, startRig, test } from "../rig.js";
 
 const MINUTE = 60_000;
 /** What a reset forgets, and what it leaves. */
@@ -136,10 +136,7 @@ test("as long as the platform can't have the answer to mote.reset nothing is for
 });
 
 test("without confirm the RPC mote.reset is answered BAD_PARAMS, and nothing happens", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent();
-  agent.start();
-  await rig.clock.advance(5000);
+  const { rig, agent } = await startOnline(t);
   for (const params of [undefined, null, {}, [], "confirm", { confirm: "true" }, { confirm: 1 }]) {
     const results = rig.platform.rpc(rig.platform.device(NAME), "mote.reset", params ?? null);
     await rig.clock.advance(2000);
@@ -150,10 +147,7 @@ test("without confirm the RPC mote.reset is answered BAD_PARAMS, and nothing hap
 });
 
 test("the RPC mote.reset waits for the end of a trial, as its restart would bring the image before back", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent();
-  agent.start();
-  await rig.clock.advance(5000);
+  const { rig, agent } = await startOnline(t);
   rig.host.slot.current = "pending";
   const results = rig.platform.rpc(rig.platform.device(NAME), "mote.reset", { confirm: true });
   await rig.clock.advance(5000);
@@ -162,11 +156,8 @@ test("the RPC mote.reset waits for the end of a trial, as its restart would brin
 });
 
 test("an application's own handler of mote.reset takes the place of the agent's", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent();
+  const { rig, agent } = await startOnline(t);
   agent.rpc.handle("mote.reset", () => "not here");
-  agent.start();
-  await rig.clock.advance(5000);
   const results = rig.platform.rpc(rig.platform.device(NAME), "mote.reset", { confirm: true });
   await rig.clock.advance(5000);
   t.deepEqual(results, [{ kind: "answer", text: '"not here"' }]);
@@ -174,10 +165,7 @@ test("an application's own handler of mote.reset takes the place of the agent's"
 });
 
 test("a store that does not take it leaves all as it was, and the agent goes on", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent();
-  agent.start();
-  await rig.clock.advance(5000);
+  const { rig, agent } = await startOnline(t);
   rig.store.fails = (_, key) => key === "reset";
   t.is(await codeOf(rig, agent.reset()), "STORE_FAILED");
   const results = rig.platform.rpc(rig.platform.device(NAME), "mote.reset", { confirm: true });
@@ -212,10 +200,7 @@ for (const stays of ["wifi", "new-token", "token", "pending", "rpc0", "reset"]) 
 }
 
 test("a device that was reset learns that its name is taken, until the operator removes the old device", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent();
-  agent.start();
-  await rig.clock.advance(5000);
+  const { rig, agent } = await startOnline(t);
   t.is(await codeOf(rig, agent.reset()), undefined);
   agent.start();
   await rig.clock.advance(5000);
@@ -228,10 +213,7 @@ test("a device that was reset learns that its name is taken, until the operator 
 });
 
 test("drops that were counted before a reset are not reported to the platform afterwards", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent();
-  agent.start();
-  await rig.clock.advance(5000);
+  const { rig, agent } = await startOnline(t);
   rig.platform.fault = ({ path, body }) =>
     path.endsWith("telemetry") && body.includes("poison") ? { status: 400 } : undefined;
   agent.telemetry.record({ poison: 1 });

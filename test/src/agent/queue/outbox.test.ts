@@ -2,7 +2,6 @@ import test from "ava";
 import fc from "fast-check";
 import { Outbox } from "../../../../src/agent/queue/outbox.js";
 import {
-  HEADER_BYTES,
   MAX_RECORD,
   OPENING_BYTES,
   POINT_HEAD,
@@ -24,23 +23,6 @@ const flash = (sectors = 4, sectorSize = 512) => new FakeFlash(sectors * sectorS
 const again = (blocks: FakeFlash) => new FakeFlash(blocks.size, blocks.sectorSize, blocks.bytes);
 const text = (value: string) => new TextEncoder().encode(value);
 
-test("the oldest sectors go when the blocks are full, and exactly their points are counted", (t) => {
-  const blocks = flash(160, 4096);
-  const { outbox } = rig(blocks);
-  const point = text('{"temperature":21.5}');
-  const each = 15 + point.length;
-  const perSector = Math.floor((4096 - OPENING_BYTES) / each);
-  const count = 86_400;
-  for (let i = 0; i < count; i++) outbox.append(point, undefined);
-  const filled = Math.floor((count - 1) / perSector);
-  const kept = count - (filled - 158) * perSector;
-  // The status entry that says so takes room in the newest sector, never more than one point's in each.
-  t.true(Math.abs(outbox.waiting - kept) <= filled, `${outbox.waiting} of ${kept}`);
-  t.is(outbox.waiting + outbox.dropped.full, count);
-  t.is(rig(again(blocks)).outbox.waiting, outbox.waiting);
-  t.is(rig(again(blocks)).outbox.dropped.full, outbox.dropped.full);
-});
-
 test("a day of points at one a second fits into 16 MiB, and a start reads little of it", (t) => {
   const blocks = flash(4096, 4096);
   const { outbox } = rig(blocks);
@@ -60,38 +42,6 @@ test("a day of points at one a second fits into 16 MiB, and a start reads little
 });
 
 // Of 5 sectors one is free, and one may have been opened just now; each holds 384 bytes of points but for a last one that did not fit.
-for (const [place, sectors, durable, least, most] of [
-  ["in memory", 0, true, 800, 1024],
-  ["on flash at once", 5, true, 3 * 313, 4 * 384],
-  ["on flash later", 5, false, 3 * 313, 4 * 384 + 1024],
-] as const) {
-  const bufferBytes = 1024;
-  const bytesOf = (points: number[]) =>
-    points.reduce((sum, n) => sum + whole(POINT_HEAD + textOf(n).length), 0);
-
-  test(`with drop oldest, points ${place}, the oldest go for the new ones and are counted`, (t) => {
-    const { outbox } = rig(flash(sectors), { drop: "oldest", bufferBytes, durable });
-    for (let n = 0; n < 200; n++) t.true(outbox.append(textOf(n), undefined));
-    const lost = outbox.dropped.full;
-    t.deepEqual(waitingNumbers(outbox), upTo(200, lost));
-    const bytes = bytesOf(upTo(200, lost));
-    t.true(bytes >= least && bytes <= most, `${bytes}`);
-  });
-
-  test(`with drop newest, points ${place}, the new point is turned away and counted, and what waits stays`, (t) => {
-    const { outbox } = rig(flash(sectors), { drop: "newest", bufferBytes, durable });
-    const accepted = upTo(200).filter((n) => outbox.append(textOf(n), undefined));
-    t.is(outbox.dropped.full, 200 - accepted.length);
-    t.deepEqual(waitingNumbers(outbox), accepted);
-    // A shorter point may find the room that a longer one did not.
-    t.deepEqual(accepted.slice(0, -3), upTo(accepted.length - 3));
-    const bytes = bytesOf(accepted);
-    t.true(bytes >= least && bytes <= most, `${bytes}`);
-    while (outbox.waiting > 0) outbox.confirm(outbox.first + 1);
-    t.true(outbox.append(textOf(1), undefined));
-  });
-}
-
 test("with durable false points are on flash after 1 s", async (t) => {
   const blocks = flash(4, 4096);
   const { outbox, host } = rig(blocks, { durable: false });
@@ -110,21 +60,6 @@ test("what was delivered within the second is never written to flash", async (t)
   outbox.confirm(outbox.first + 10);
   await host.clock.advance(5000);
   t.is(blocks.changes, 0);
-});
-
-test("a point that was refused before it was on flash is counted over a power loss", async (t) => {
-  const blocks = flash(4, 4096);
-  const { outbox, host } = rig(blocks, { durable: false });
-  // The sector has its header already: no other follows soon.
-  outbox.append(textOf(0), undefined);
-  await host.clock.advance(5000);
-  outbox.confirm(outbox.first + 1);
-  for (let n = 0; n < 3; n++) outbox.append(textOf(n), undefined);
-  outbox.dropRefused(outbox.first + 1);
-  await host.clock.advance(5000);
-  const { outbox: after } = rig(again(blocks));
-  t.is(after.dropped.refused, 1);
-  t.deepEqual(waitingNumbers(after), [1, 2]);
 });
 
 test("a batch that is on its way while its points go to flash is forgotten all the same", async (t) => {
@@ -162,25 +97,6 @@ for (const call of ["write", "erase"] as const) {
     t.deepEqual(waitingNumbers(outbox), upTo(40, 10));
   });
 }
-
-test("points that can't be read back are counted, and those behind them are delivered", (t) => {
-  const blocks = flash(8);
-  const { outbox } = rig(blocks, { bufferBytes: 1024 });
-  const lost: number[] = [];
-  for (let n = 0; n < 40; n++) outbox.append(textOf(n), undefined);
-  outbox.watch((points) => lost.push(points));
-  // The first record of the second sector.
-  blocks.bytes[512 + OPENING_BYTES + 24]! ^= 1;
-  const found: number[] = [];
-  while (outbox.waiting > 0) {
-    const part = waitingNumbers(outbox);
-    found.push(...part);
-    outbox.confirm(outbox.first + part.length);
-  }
-  t.is(found.length + outbox.dropped.unreadable, 40);
-  t.deepEqual(lost, [outbox.dropped.unreadable]);
-  t.is(found.at(-1), 39);
-});
 
 test("what is still in memory is not read from flash: neither a read nor a record that is spoilt there takes it", (t) => {
   const blocks = flash(8);
@@ -246,22 +162,6 @@ test("blocks too small for a durable queue are logged, and points wait in memory
   }
 });
 
-test("a header torn at the start is not taken for another format: the points of the others are delivered", (t) => {
-  for (let torn = 1; torn < HEADER_BYTES; torn++) {
-    const blocks = flash(4);
-    const { outbox } = rig(blocks);
-    let n = 0;
-    // The second sector has a header and no point.
-    for (; blocks.changes < 2 || blocks.erases[1] === 0; n++) outbox.append(textOf(n), undefined);
-    blocks.bytes.fill(0xff, 512 + torn, 1024);
-    const next = rig(again(blocks));
-    t.deepEqual(waitingNumbers(next.outbox), upTo(n - 1), `${torn} bytes`);
-    t.true(next.outbox.append(textOf(n), undefined));
-    t.deepEqual(waitingNumbers(rig(again(blocks)).outbox), [...upTo(n - 1), n], `${torn} bytes`);
-    t.deepEqual(next.host.lines, [`info: ${n - 1} points are waiting from the previous run`]);
-  }
-});
-
 test("blocks full of something else are logged, as points may have been in them; blank ones are not", (t) => {
   const strange = rig(new FakeFlash(2048, 512, new Uint8Array(2048).fill(0x5a)));
   t.true(
@@ -274,63 +174,13 @@ test("blocks full of something else are logged, as points may have been in them;
 // Blocks that fail for a while: the queue goes on in memory, and comes back to them.
 
 const flashOf = (sectors = 8) => new FakeFlash(sectors * 512, 512);
-const reopen = (blocks: FakeFlash) =>
+const _reopen = (blocks: FakeFlash) =>
   rig(new FakeFlash(blocks.size, blocks.sectorSize, blocks.bytes.slice()));
 const MINUTE = 60_000;
 
 function record({ outbox }: ReturnType<typeof rig>, from: number, to: number): void {
   for (let n = from; n < to; n++) outbox.append(textOf(n), undefined);
 }
-
-for (const call of ["write", "erase"] as const) {
-  test(`brings all points to the next sector at once after a ${call} that failed, in order`, (t) => {
-    const blocks = flashOf();
-    const device = rig(blocks);
-    record(device, 0, 10);
-    let left = 1;
-    blocks.fails = (what) => what === call && left-- > 0;
-    record(device, 10, 30);
-    t.deepEqual(waitingNumbers(device.outbox), upTo(30));
-    t.deepEqual(waitingNumbers(reopen(blocks).outbox), upTo(30));
-    t.deepEqual(device.host.lines, []);
-    t.deepEqual(blocks.violations, []);
-  });
-}
-
-test("tries flash that goes on failing ever more rarely, and logs it once", async (t) => {
-  const blocks = flashOf(16);
-  const device = rig(blocks, { bufferBytes: 4096 });
-  record(device, 0, 5);
-  const erases: number[] = [];
-  blocks.fails = (what) => {
-    if (what === "erase") erases.push(device.host.clock.now());
-    return what !== "read";
-  };
-  for (let n = 5; n < 65; n++) {
-    record(device, n, n + 1);
-    await device.host.clock.advance(MINUTE / 10);
-  }
-  t.true(erases.length >= 10 && erases.length <= 26, `${erases.length}`);
-  t.is(device.host.lines.filter((line) => line.startsWith("error")).length, 1);
-  blocks.fails = undefined;
-  await device.host.clock.advance(MINUTE);
-  record(device, 65, 66);
-  t.deepEqual(waitingNumbers(reopen(blocks).outbox), upTo(66));
-});
-
-test("what is confirmed while nothing can be written stays confirmed once it can", async (t) => {
-  const blocks = flashOf();
-  const device = rig(blocks);
-  record(device, 0, 5);
-  blocks.fails = (what) => what !== "read";
-  record(device, 5, 10);
-  device.outbox.confirm(device.outbox.first + 7);
-  blocks.fails = undefined;
-  await device.host.clock.advance(2 * MINUTE);
-  record(device, 10, 11);
-  t.deepEqual(waitingNumbers(device.outbox), upTo(11, 7));
-  t.deepEqual(waitingNumbers(reopen(blocks).outbox), upTo(11, 7));
-});
 
 test("whatever write or erase fails, points that wait are there in order, once or again", async (t) => {
   for (let seed = 1; seed <= 300; seed++) {
@@ -411,28 +261,6 @@ test("any one or two bits that changed are found, and a word that is any other",
   t.is(sound(words), 68);
 });
 
-test("any three bits of a status entry that changed are found", (t) => {
-  const { words } = recordOf(STATUS_BYTES, 4);
-  const flip = (bit: number) => {
-    words[bit >> 5]! ^= 1 << (bit & 31);
-  };
-  let missed = 0;
-  for (let one = 0; one < STATUS_BYTES * 8; one++) {
-    flip(one);
-    for (let two = 0; two < one; two++) {
-      flip(two);
-      for (let three = 0; three < two; three++) {
-        flip(three);
-        if (sound(words) !== 0) missed++;
-        flip(three);
-      }
-      flip(two);
-    }
-    flip(one);
-  }
-  t.is(missed, 0);
-});
-
 /** A step of the register: what a bit of the last word but one does to the sum. */
 function move(state: number): number {
   const to = state ^ (state << 7);
@@ -451,23 +279,6 @@ test("no two bits cancel each other in the longest record", (t) => {
       if ((state & (state - 1)) === 0) t.fail(`bit ${bit} after ${i + 1} words`);
     }
   }
-});
-
-test("no three bits cancel each other in a record of 1 KiB", (t) => {
-  const bitOf = new Map<number, number>();
-  const sums: number[] = [];
-  for (let bit = 0; bit < 32; bit++) {
-    let state = 1 << bit;
-    for (let i = 0; i < 256; i++) {
-      bitOf.set(state, sums.length);
-      sums.push(state);
-      state = move(state);
-    }
-  }
-  // Of three bits one lies in the last word of those that they are in: the register moves all of them alike.
-  let cancelled = 0;
-  for (let bit = 0; bit < 32; bit++) for (const sum of sums) if (bitOf.has(sum ^ (1 << bit))) cancelled++;
-  t.is(cancelled, 0);
 });
 
 test("a record whose writing was cut is not sound, whatever is behind the cut", (t) => {

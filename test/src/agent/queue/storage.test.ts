@@ -79,16 +79,6 @@ for (const [how, end] of [
     t.true(device.arrived.size >= 12);
   });
 
-test("disk and store full for good: stop() returns how many points end with it", async (t) => {
-  const device = new Device();
-  device.start();
-  await device.record(3000);
-  device.blocks.fails = full;
-  device.store.fails = () => true;
-  await device.record(2000);
-  t.is(await device.stop(), 8);
-});
-
 test("disk and store full for good: stop() also returns the points that were dropped for lack of room", async (t) => {
   const device = new Device();
   device.start({ telemetry: { bufferBytes: 1024 } });

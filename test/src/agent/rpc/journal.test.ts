@@ -483,17 +483,6 @@ test("acknowledged RPCs that a silent poll keeps in mind have a bound as well, a
   t.truthy(open(id));
 });
 
-test("long answers that wait share one budget: the oldest goes, and its outcome is not known", (t) => {
-  const { journal, open } = rig();
-  const [first, second, small] = [open(1), open(2), open(3)];
-  journal.answered(small, "1");
-  journal.answered(first, "x".repeat(5000));
-  journal.answered(second, "x".repeat(5000));
-  t.is(first.answer, undefined);
-  t.is(second.answer?.length, 5000);
-  t.is(small.answer, "1");
-});
-
 test("no more long answers go than have to, for one that comes", (t) => {
   const { journal, open } = rig();
   const answers = [3000, 3000, 2000, 2000].map((length, id) => {

@@ -30,25 +30,6 @@ for (const connections of [1, 2, 3] as const) {
   });
 }
 
-for (const connections of [2, 3] as const) {
-  test(`${connections} connections: of one-way RPCs sent at any time over ten minutes none is lost, and each runs once`, async (t) => {
-    const rig = startRig(t);
-    const agent = await started(rig, connections);
-    const seen: number[] = [];
-    agent.rpc.handle<number>("note", (params) => {
-      seen.push(params);
-    });
-    const device = rig.platform.device(NAME);
-    const sent: number[] = [];
-    for (let i = 0; i < 200; i++) {
-      rig.platform.rpc(device, "note", i, { oneWay: true });
-      sent.push(i);
-      await rig.clock.advance(2971);
-    }
-    t.deepEqual(seen, sent);
-  });
-}
-
 for (const points of [0, 1]) {
   test(`1 connection, ${points} points a second: what goes out between two polls does not make the next one a short poll`, async (t) => {
     const rig = startRig(t);
@@ -106,56 +87,6 @@ for (const connections of [1, 2, 3] as const) {
     t.is(runs, 1);
   });
 }
-
-test("a two-way RPC handed out on every poll while its answer can't be delivered runs once, and is answered in the end", async (t) => {
-  const rig = startRig(t);
-  let refusals = 0;
-  rig.platform.fault = ({ method, path }) => {
-    if (method !== "POST" || !/\/rpc\/\d+$/.test(path) || refusals >= 12) return undefined;
-    refusals++;
-    return "drop";
-  };
-  const agent = await started(rig);
-  let runs = 0;
-  agent.rpc.handle("count", () => ++runs);
-  const results = rig.platform.rpc(rig.platform.device(NAME), "count", null, { timeoutMs: 3_600_000 });
-  await rig.clock.advance(1_800_000);
-  t.is(refusals, 12);
-  t.is(runs, 1);
-  t.deepEqual(text(results), ["1"]);
-});
-
-test("the same id with other content is a new RPC: ids begin at 0 again when the platform restarts", async (t) => {
-  const rig = startRig(t);
-  const agent = await started(rig);
-  const seen: unknown[] = [];
-  agent.rpc.handle("set", (params) => seen.push(params));
-  rig.platform.rpc(rig.platform.device(NAME), "set", 1);
-  await rig.clock.advance(1000);
-  rig.platform.core.deleteDevice(rig.platform.device(NAME));
-  const { credentialsId } = { credentialsId: JSON.parse(rig.platform.seen[0]?.body ?? "{}").token };
-  const again = rig.platform.create(NAME, credentialsId);
-  await rig.clock.advance(11 * 60_000);
-  rig.platform.rpc(again, "set", 2);
-  await rig.clock.advance(2000);
-  t.deepEqual(seen, [1, 2]);
-});
-
-test("the same id with the same content is a new RPC once a poll has ended without it", async (t) => {
-  const rig = startRig(t);
-  const agent = await started(rig);
-  let runs = 0;
-  agent.rpc.handle("set", () => ++runs);
-  rig.platform.rpc(rig.platform.device(NAME), "set", 1);
-  await rig.clock.advance(60_000);
-  const token = rig.platform.device(NAME).credentials.credentialsId;
-  rig.platform.core.deleteDevice(rig.platform.device(NAME));
-  const again = rig.platform.create(NAME, token);
-  await rig.clock.advance(11 * 60_000);
-  rig.platform.rpc(again, "set", 1);
-  await rig.clock.advance(2000);
-  t.is(runs, 2);
-});
 
 const ERRORS: [string, (params: unknown) => unknown, string][] = [
   [

@@ -48,20 +48,6 @@ test("in an outage one probe goes out a minute at most, and attempts come ever m
   t.is(rig.outbox.waiting, 10);
 });
 
-test("a poison point in every sample is condemned, one by one, and its neighbours arrive in order", async (t) => {
-  const rig = new TelemetryRig().start();
-  rig.answer = (elements) => ({
-    status: elements.some(({ values }) => Number(values.n) % 3 === 1) ? 400 : 200,
-  });
-  rig.record(0, 60);
-  await rig.empty(10 * MINUTE);
-  t.deepEqual(
-    rig.numbers,
-    upTo(60).filter((n) => n % 3 !== 1),
-  );
-  t.is(rig.outbox.dropped.refused, 20);
-});
-
 test("a poison point that is alone is condemned, though later ones are recorded while it is judged", async (t) => {
   const rig = new TelemetryRig({ batchAgeMs: 0 }).start();
   rig.answer = (elements) => {

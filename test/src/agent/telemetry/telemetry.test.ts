@@ -41,13 +41,6 @@ test("a batch is full by its bytes too", async (t) => {
   t.deepEqual(rig.log, ["POST 3 -> 200"]);
 });
 
-test("a burst of 1,000 points in one tick is 1,000 points with 1,000 time stamps", async (t) => {
-  const rig = new TelemetryRig({ bufferBytes: 65_536 }).start().record(0, 1000);
-  await rig.empty();
-  t.deepEqual(rig.numbers, upTo(1000));
-  t.is(new Set(rig.taken.map((element) => element.ts)).size, 1000);
-});
-
 test("a time stamp of the application's is left alone", async (t) => {
   const rig = new TelemetryRig().start();
   rig.telemetry.record({ n: 1 }, { ts: 1_600_000_000_000 });
@@ -342,17 +335,6 @@ test("a platform that is busy gets half of it, and a quarter more after each fou
   t.deepEqual(points, [50, 50, 50, 63, 63, 63, 63, 79, 79, 79, 79, 99, 99, 99, 99, 100]);
 });
 
-test("a request that is turned down between begins the four again", (t) => {
-  const limit = new BatchLimit(100);
-  limit.shrink(batch(100), true);
-  for (let i = 0; i < 3; i++) limit.done(batch(50));
-  limit.shrink(batch(50), true);
-  for (let i = 0; i < 3; i++) limit.done(batch(25));
-  t.is(limit.points, 25);
-  limit.done(batch(25));
-  t.is(limit.points, 32);
-});
-
 test("what is refused for its content is looked for by halves, and behind it the batches are soon whole", (t) => {
   const limit = new BatchLimit(100);
   t.true(limit.shrink(batch(3), false));
@@ -378,14 +360,6 @@ test("a point that is too large goes by half of its keys, down to one, and then 
   limit.keys = 9;
   for (let i = 0; i < 4; i++) limit.done(batch(1, 9));
   t.is(limit.keys, Number.POSITIVE_INFINITY);
-  t.is(limit.points, 2);
-});
-
-test("what was refused before a sleep goes alone, and behind it the batches are soon whole", (t) => {
-  const limit = new BatchLimit(10);
-  limit.alone();
-  t.is(limit.points, 1);
-  limit.done(batch(1));
   t.is(limit.points, 2);
 });
 

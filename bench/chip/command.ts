@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { Command, InvalidArgumentError } from "commander";
 import { CHIP } from "../../test/chip/chip.js";
 import { PORT } from "../../test/chip/rig.js";
+import { writeTables } from "../docs.js";
 import { keepCosts, readResults } from "../results.js";
 import { LENGTHS, type Lengths, type Measured, measure } from "./measure.js";
 import { whatIsMissing } from "./missing.js";
@@ -58,7 +59,9 @@ async function main(flags: Flags): Promise<number> {
   if (onlyBuild) return failed > 0 ? 1 : 0;
   failed += (await Promise.all(program.map((name) => another(name, [], keep)))).reduce((a, b) => a + b, 0);
   if (profile) for (const name of program) printProfiles(name, profiles[name] ?? {}, asked);
-  const shown = quick ? costs : (readResults().chip[CHIP.name] ?? {});
+  const results = readResults();
+  if (!quick) writeTables(results);
+  const shown = quick ? costs : (results.chip[CHIP.name] ?? {});
   console.log(chipTable([...ROWS, ...DERIVED], withDerived(shown)));
   return failed > 0 ? 1 : 0;
 }

@@ -1,9 +1,10 @@
 // The documentation site: `npm run docs` builds it to docs/.vitepress/dist. A dead link fails the build.
-import { withMermaid } from "vitepress-plugin-mermaid";
+import { defineConfig } from "vitepress";
+import { diagramHtml } from "../diagrams.mjs";
 
 const page = (text: string, link: string) => ({ text, link });
 
-export default withMermaid({
+export default defineConfig({
   title: "Mote",
   description: "A device agent for ThingsBoard: TypeScript, ESP32 boards and Linux",
   lang: "en",
@@ -15,6 +16,13 @@ export default withMermaid({
     config: (md) => {
       md.renderer.rules.code_inline = (tokens, index) =>
         `<code v-pre>${md.utils.escapeHtml(tokens[index]?.content ?? "")}</code>`;
+      const fence = md.renderer.rules.fence;
+      md.renderer.rules.fence = (tokens, index, ...rest) => {
+        const { info, content } = tokens[index] ?? { info: "", content: "" };
+        if (info.trim() !== "mermaid") return fence?.(tokens, index, ...rest) ?? "";
+        const heading = tokens.slice(0, index).findLastIndex(({ type }) => type === "heading_open");
+        return diagramHtml(content, `Diagram: ${tokens[heading + 1]?.content ?? ""}`);
+      };
     },
   },
   themeConfig: {

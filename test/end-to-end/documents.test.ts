@@ -1,4 +1,5 @@
 // The documents as files: every relative link of theirs leads to a file, or to a page that `npm run docs` generates.
+import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import test from "ava";
@@ -60,4 +61,14 @@ test("each decision record has its four parts, and the index lists it", (t) => {
     t.true(words >= 150 && words <= 375, `${name}: ${words} words`);
     t.true(index.includes(`](${name})`), name);
   }
+});
+
+test("each diagram of the pages is drawn as it stands there, and nothing else is", (t) => {
+  const names = documents().flatMap((file) =>
+    [...readFileSync(file, "utf8").matchAll(/```mermaid\n([\s\S]*?)```/g)].flatMap(([, source = ""]) => {
+      const name = createHash("sha256").update(source.trim()).digest("hex").slice(0, 12);
+      return [`${name}-dark.svg`, `${name}-light.svg`];
+    }),
+  );
+  t.deepEqual(readdirSync("docs/public/diagrams").sort(), names.sort(), "run node docs/diagrams.mjs");
 });

@@ -284,7 +284,7 @@ test("what ran outside the program is the ROM's and the boot loader's", (t) => {
   t.is(loaderInstructions({ blocks }, symbols), 110);
 });
 
-test("the debugger reads and writes memory, stops at an address and goes on until it is told to stop", async (t) => {
+test("the debugger reads and writes memory and stops at an address until it is told to stop", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "mote-gdb-"));
   const path = join(folder, "gdb");
   const asked: string[] = [];
@@ -315,13 +315,21 @@ test("the debugger reads and writes memory, stops at an address and goes on unti
     times++;
     await debug.register(32, 0x40);
   });
-  while (times < 2) await new Promise((go) => setTimeout(go, 5));
+  const commands = ["m50000000,200", "m50000200,200", "M50000000,2:0102", "p1", "Z0,40000018,2"];
+  commands.push("c", "P20=40000000", "c", "P20=40000000", "c");
+  while (asked.length < commands.length) await new Promise((go) => setTimeout(go, 5));
   await debug.stop();
+  t.is(times, 2);
+  // The same while the chip stands at the address: nothing is interrupted.
+  stops = 1;
+  let stopped: Promise<void> | undefined;
+  await debug.run(undefined, async () => {
+    stopped = debug.stop();
+  });
+  while (!stopped) await new Promise((go) => setTimeout(go, 5));
+  await stopped;
   debug.close();
-  t.deepEqual(asked, [
-    ...["m50000000,200", "m50000200,200", "M50000000,2:0102", "p1", "Z0,40000018,2"],
-    ...["c", "P20=40000000", "c", "P20=40000000", "c"],
-  ]);
+  t.deepEqual(asked, [...commands, "c"]);
 });
 
 test("the desk stands in for a wake's traffic that the chip has not shown, and is marked", (t) => {

@@ -11,6 +11,8 @@ export class Debugger {
   #answered: (answer: string) => void = () => {};
   #running: Promise<void> = Promise.resolve();
   #stopping = false;
+  /** The chip runs until it comes to `at` or is interrupted. */
+  #runs = false;
 
   private constructor(socket: Socket) {
     this.#socket = socket;
@@ -63,16 +65,18 @@ export class Debugger {
   }
 
   async #run(there: () => Promise<void>): Promise<void> {
-    for (;;) {
+    while (!this.#stopping) {
+      this.#runs = true;
       await this.#ask("c");
-      if (this.#stopping) return;
-      await there();
+      this.#runs = false;
+      if (!this.#stopping) await there();
     }
   }
 
   async stop(): Promise<void> {
     this.#stopping = true;
-    this.#socket.write(INTERRUPT);
+    // An interrupt of a chip that stands is lost, or taken for the answer of another command.
+    if (this.#runs) this.#socket.write(INTERRUPT);
     await this.#running;
   }
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Safeguard, safeguards } from "./safeguards.js";
 
-const PARTS = ["src", "hosts", "tools", "examples", "test", "scripts", "package.json"];
+const PARTS = ["src", "extras", "hosts", "tools", "examples", "test", "scripts", "package.json"];
 /** Of power losses, for each case; a process killed and then a power loss take two. */
 const PAIRS: Readonly<Record<string, string>> = { files: "500" };
 const FEW = "10";

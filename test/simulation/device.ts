@@ -174,10 +174,10 @@ class RunningPowerCycle implements PowerCycle {
         if (!this.powered) return false;
         if (!this.#losesPower()) return blocks.erase(at);
         const old = blocks.bytes.slice(at, at + blocks.sectorSize);
-        blocks.erase(at);
+        const erases = blocks.erase(at);
         const { dice } = this.#world;
         const [from, to] = [dice.below(old.length), dice.below(old.length + 1)];
-        if (dice.chance(0.7) && from < to) this.#program(at + from, old.subarray(from, to));
+        if (dice.chance(0.7) && from < to && erases) this.#program(at + from, old.subarray(from, to));
         return this.#losePower();
       },
     };

@@ -1,8 +1,7 @@
 // What becomes of a device while its server's authority is renewed, signed by another or replaced: it stays in reach, and trusts nobody else meanwhile.
-import test, { type ExecutionContext } from "ava";
-import { idOf } from "../../../tools/cli/commands/trust/announce.js";
-import { DAY, der, MINUTE, newKey, World } from "./world.js";
-import { Authorities, type Issued } from "./x509/authority.js";
+import test from "ava";
+import { DAY, MINUTE, newKey, short, World } from "./world.js";
+import { Authorities } from "./x509/authority.js";
 import { changes, type Shown } from "./x509/changes.js";
 
 const made = new Authorities();
@@ -12,18 +11,6 @@ const CA = "critical,CA:TRUE";
 const ending = made.issue("root", undefined, { constraints: CA, days: [-1, 20], keyOf: first });
 const foreign: Shown = { ...shown.ofStranger, by: [] };
 test.after.always(() => made.remove());
-
-const short = (one: Issued): string => idOf(der(one)).slice(0, 16);
-
-const trusted = (world: World): string[] => world.state.trusts.map(({ sha256 }) => sha256);
-
-/** Online, and the announcement is taken. */
-async function begin(t: ExecutionContext, world: World): Promise<void> {
-  t.teardown(() => world.end());
-  world.start();
-  t.true(await world.reaches());
-  await world.clock.advance(MINUTE);
-}
 
 /** Whether a device that starts by this chain comes online; then it stands as before. */
 async function takes(world: World, other: Shown): Promise<boolean> {
@@ -40,12 +27,12 @@ async function takes(world: World, other: Shown): Promise<boolean> {
 test("an authority that ends is warned of, renewed, and the device outlives its end", async (t) => {
   for (const isRenewed of [false, true]) {
     const world = new World(shown.ofFirst, [ending]);
-    await begin(t, world);
+    await world.online(t);
     t.regex(String(world.warning), /^the last trusted CA expires on \d{4}-\d\d-\d\d$/);
     if (isRenewed) {
       world.push({ ca: [first] });
       await world.clock.advance(MINUTE);
-      t.deepEqual(trusted(world), [short(ending), short(first)]);
+      t.deepEqual(world.trusted, [short(ending), short(first)]);
       t.is(world.warning, "");
     }
     await world.end();
@@ -61,7 +48,7 @@ test("an authority that ends is warned of, renewed, and the device outlives its 
 
 test("an authority is replaced: the other is taken, then shown, then the old one is dropped", async (t) => {
   const world = new World(shown.ofFirst, [first]);
-  await begin(t, world);
+  await world.online(t);
   t.false(await takes(world, shown.ofSecond));
   const sequence = world.push({ ca: [second] });
   await world.clock.advance(MINUTE);
@@ -71,7 +58,7 @@ test("an authority is replaced: the other is taken, then shown, then the old one
   t.true(await takes(world, shown.ofSecond));
   world.push({ drop: ["old"] });
   await world.clock.advance(MINUTE);
-  t.deepEqual(trusted(world), [short(second)]);
+  t.deepEqual(world.trusted, [short(second)]);
   t.false(await takes(world, shown.ofFirst), "what was dropped");
   t.true(await takes(world, shown.ofSecond));
   t.false(await takes(world, foreign));
@@ -80,10 +67,10 @@ test("an authority is replaced: the other is taken, then shown, then the old one
 
 test("what is to be dropped is trusted until a handshake by another succeeded", async (t) => {
   const world = new World(shown.ofFirst, [first]);
-  await begin(t, world);
+  await world.online(t);
   world.push({ ca: [second], drop: ["old"] });
   await world.clock.advance(65 * MINUTE);
-  t.deepEqual(trusted(world), [short(first), short(second)]);
+  t.deepEqual(world.trusted, [short(first), short(second)]);
   t.deepEqual(world.state.waiting, [short(first)]);
   const tries = world.host!.lines.filter((line) => line.includes("nothing is dropped yet")).length;
   t.is(tries, 3, "at once, after 10 minutes, after 20");
@@ -91,16 +78,16 @@ test("what is to be dropped is trusted until a handshake by another succeeded", 
   await world.restart();
   t.true(await world.reaches());
   await world.clock.advance(MINUTE);
-  t.deepEqual(trusted(world), [short(second)]);
+  t.deepEqual(world.trusted, [short(second)]);
   t.is(world.state.waiting, undefined);
 });
 
 test("a server whose new authority the old one signed is reached by whoever trusts either", async (t) => {
   const world = new World(shown.crossSigned, [first]);
-  await begin(t, world);
+  await world.online(t);
   world.push({ ca: [second], drop: ["old"] });
   await world.clock.advance(MINUTE);
-  t.deepEqual(trusted(world), [short(second)]);
+  t.deepEqual(world.trusted, [short(second)]);
   for (const one of [shown.crossSigned, shown.ofSecond]) t.true(await takes(world, one));
   t.false(await takes(world, shown.ofFirst));
   t.false(await takes(world, foreign));
@@ -108,7 +95,7 @@ test("a server whose new authority the old one signed is reached by whoever trus
 
 test("renewed and replaced while the device is out of reach, with starts in between", async (t) => {
   const world = new World(shown.ofFirst, [ending]);
-  await begin(t, world);
+  await world.online(t);
   world.push({ ca: [second] });
   await world.clock.advance(MINUTE);
   world.shown = undefined;
@@ -123,7 +110,7 @@ test("renewed and replaced while the device is out of reach, with starts in betw
 
 test("a device that was switched off for all of it is reached again by a server that shows what the old one signed", async (t) => {
   const world = new World(shown.ofFirst, [first]);
-  await begin(t, world);
+  await world.online(t);
   await world.end();
   world.push({ ca: [stranger] });
   world.push({ ca: [second], drop: [short(stranger)] });
@@ -132,7 +119,7 @@ test("a device that was switched off for all of it is reached again by a server 
   world.start();
   t.true(await world.reaches());
   await world.clock.advance(MINUTE);
-  t.deepEqual(trusted(world), [short(first), short(second)], "the last announcement has all of those before");
+  t.deepEqual(world.trusted, [short(first), short(second)], "the last announcement has all of those before");
 });
 
 test("a device that sleeps takes it in the wake that learns of it, and drops in the wake that can", async (t) => {
@@ -141,11 +128,11 @@ test("a device that sleeps takes it in the wake that learns of it, and drops in 
   world.push({ ca: [second], drop: ["old"] });
   await world.wake();
   await world.wake();
-  t.deepEqual(trusted(world), [short(first), short(second)]);
+  t.deepEqual(world.trusted, [short(first), short(second)]);
   world.shown = shown.ofSecond;
   await world.wake();
   await world.wake();
-  t.deepEqual(trusted(world), [short(second)]);
+  t.deepEqual(world.trusted, [short(second)]);
   const now = await world.wake();
   t.true(now <= usual, `nothing is left that would keep it awake: ${now} ms, and ${usual} before`);
 });
@@ -153,20 +140,20 @@ test("a device that sleeps takes it in the wake that learns of it, and drops in 
 test("what its owner gave is superseded in the same way, and given again by the owner counts again", async (t) => {
   const world = new World(shown.ofFirst, [first]);
   world.isCommissioned = true;
-  await begin(t, world);
+  await world.online(t);
   world.push({ ca: [second] });
   await world.clock.advance(MINUTE);
   world.shown = shown.ofSecond;
   world.push({ drop: [short(first)] });
   await world.clock.advance(MINUTE);
-  t.deepEqual(trusted(world), [short(second)]);
+  t.deepEqual(world.trusted, [short(second)]);
   await world.end();
   world.given = [stranger];
   world.shown = shown.ofStranger;
   world.start();
   t.true(await world.reaches(), "the owner's word is the last");
   await world.clock.advance(MINUTE);
-  t.true(trusted(world).includes(short(stranger)));
+  t.true(world.trusted.includes(short(stranger)));
 });
 
 test("three are kept beside those that were given; a fourth is refused, and one that is dropped makes room", async (t) => {
@@ -174,12 +161,12 @@ test("three are kept beside those that were given; a fourth is refused, and one 
     made.issue(`more ${n}`, undefined, { constraints: CA, days: [-1, 3650] }),
   );
   const world = new World(shown.ofFirst, [first]);
-  await begin(t, world);
+  await world.online(t);
   for (const one of more) {
     world.push({ ca: [one] });
     await world.clock.advance(MINUTE);
   }
-  t.is(trusted(world).length, 4);
+  t.is(world.trusted.length, 4);
   t.throws(() => world.push({ ca: [second] }), { message: /--drop one of/ });
   world.platform.deleteShared(world.device, ["moteTrust"]);
   world.push({ ca: [second] });
@@ -187,55 +174,55 @@ test("three are kept beside those that were given; a fourth is refused, and one 
   t.regex(world.state.refused?.reason ?? "", /^full: 3 CAs were added/);
   world.push({ drop: [short(second), short(more[0]!)] });
   await world.clock.advance(MINUTE);
-  t.is(trusted(world).length, 3);
+  t.is(world.trusted.length, 3);
   world.push({ ca: [second] });
   await world.clock.advance(MINUTE);
-  t.true(trusted(world).includes(short(second)));
+  t.true(world.trusted.includes(short(second)));
   t.true(await takes(world, shown.ofFirst));
 });
 
 test("the last authority can't be dropped, nor what the server shows", async (t) => {
   const world = new World(shown.ofFirst, [first]);
-  await begin(t, world);
+  await world.online(t);
   world.push({ drop: [short(first)] });
   await world.clock.advance(MINUTE);
   t.is(world.state.refused?.reason, "no CA would be left");
   world.push({ ca: [second], drop: [short(first)] });
   await world.clock.advance(60 * MINUTE);
-  t.true(trusted(world).includes(short(first)));
+  t.true(world.trusted.includes(short(first)));
   t.true(await takes(world, shown.ofFirst));
 });
 
 test("a store that takes nothing leaves all as it was, and the device tries again", async (t) => {
   const world = new World(shown.ofFirst, [first]);
-  await begin(t, world);
+  await world.online(t);
   for (const refused of ["trust-1", "trust"]) {
     world.body.store.fails = (call, key) => call === "set" && key === refused;
     world.push({ ca: [second] });
     await world.clock.advance(MINUTE);
     t.is(world.state.refused?.reason, "the Wi-Fi could not be stored");
-    t.deepEqual(trusted(world), [short(first)]);
+    t.deepEqual(world.trusted, [short(first)]);
   }
   world.body.store.fails = undefined;
   await world.clock.advance(15 * MINUTE);
-  t.deepEqual(trusted(world), [short(first), short(second)]);
+  t.deepEqual(world.trusted, [short(first), short(second)]);
   t.is(world.state.refused, undefined);
 });
 
 test("what TLS can't read is not kept: it would shut the device out", async (t) => {
   const world = new World(shown.ofFirst, [first]);
   world.unreadable = second;
-  await begin(t, world);
+  await world.online(t);
   world.push({ ca: [second] });
   await world.clock.advance(MINUTE);
   t.is(world.state.refused?.reason, "no handshake succeeded with it: certificate: malformed");
   t.true(await takes(world, shown.ofFirst));
-  t.deepEqual(trusted(world), [short(first)]);
+  t.deepEqual(world.trusted, [short(first)]);
 });
 
 test("a damaged certificate in the store is none, and is fetched again", async (t) => {
   const world = new World(shown.ofFirst, [first]);
-  await begin(t, world);
+  await world.online(t);
   world.push({ ca: [second] });
   await world.clock.advance(MINUTE);
   await world.end();
@@ -243,13 +230,13 @@ test("a damaged certificate in the store is none, and is fetched again", async (
   kept[300]! ^= 1;
   t.false(await takes(world, shown.ofSecond));
   await world.clock.advance(MINUTE);
-  t.deepEqual(trusted(world), [short(first), short(second)], "what is still announced");
+  t.deepEqual(world.trusted, [short(first), short(second)], "what is still announced");
   t.true(await takes(world, shown.ofSecond));
 });
 
 test("with another key for firmware nothing of it is taken", async (t) => {
   const world = new World(shown.ofFirst, [first]);
-  await begin(t, world);
+  await world.online(t);
   world.push({ ca: [second], key: newKey() });
   await world.clock.advance(MINUTE);
   t.is(world.state.refused?.reason, "it is not signed with firmware.publicKey");

@@ -8,35 +8,26 @@ import { idOf } from "../../../tools/cli/commands/trust/announce.js";
 import { FakeStore, fakeHost } from "../../fakes/host.js";
 import { KINDS, type PowerLoss, PowerLossError } from "../../power-loss/power.js";
 import { EarlierImage, earlierTrust } from "./earlier-image.js";
-import { der, MINUTE, World } from "./world.js";
-import { Authorities, type Issued } from "./x509/authority.js";
+import { der, MINUTE, short, World } from "./world.js";
+import { Authorities } from "./x509/authority.js";
 import { changes } from "./x509/changes.js";
 
 const made = new Authorities();
 const { first, second, stranger, shown } = changes(made);
 test.after.always(() => made.remove());
 const CA = "critical,CA:TRUE";
-const short = (one: Issued): string => idOf(der(one)).slice(0, 16);
-const trusted = (world: World): string[] => world.state.trusts.map(({ sha256 }) => sha256);
-
-async function online(t: ExecutionContext, world: World): Promise<void> {
-  t.teardown(() => world.end());
-  world.start();
-  t.true(await world.reaches());
-  await world.clock.advance(MINUTE);
-}
 
 /** `first` is dropped, `second` is added. */
 async function replaced(t: ExecutionContext, isCommissioned = false): Promise<World> {
   const world = new World(shown.ofFirst, [first]);
   world.isCommissioned = isCommissioned;
-  await online(t, world);
+  await world.online(t);
   world.push({ ca: [second] });
   await world.clock.advance(MINUTE);
   world.shown = shown.ofSecond;
   world.push({ drop: ["old"] });
   await world.clock.advance(MINUTE);
-  t.deepEqual(trusted(world), [short(second)]);
+  t.deepEqual(world.trusted, [short(second)]);
   return world;
 }
 
@@ -57,7 +48,7 @@ test("a deleted or damaged record is restored from its copy, and the reverse", a
       world.start();
       t.true(await world.reaches(), `${key} ${isDamaged ? "damaged" : "deleted"}`);
       await world.clock.advance(MINUTE);
-      t.deepEqual(trusted(world), [short(second)]);
+      t.deepEqual(world.trusted, [short(second)]);
       t.deepEqual(values.get("trust"), values.get("trust-copy"));
       t.false(await isReached(world, shown.ofFirst));
     }
@@ -65,7 +56,7 @@ test("a deleted or damaged record is restored from its copy, and the reverse", a
 
 test("an older record that is put back is not believed", async (t) => {
   const world = new World(shown.ofFirst, [first]);
-  await online(t, world);
+  await world.online(t);
   world.push({ ca: [second] });
   await world.clock.advance(MINUTE);
   const { values } = world.body.store;
@@ -93,7 +84,7 @@ test("without a readable record only signed CAs are trusted, and those that the 
 
 test("an announcement for another product is refused, and one for none", async (t) => {
   const world = new World(shown.ofFirst, [first]);
-  await online(t, world);
+  await world.online(t);
   for (const [product, reason] of [
     ["pump", "it is for another product than this device's firmware.title"],
     ["", "it names no product: push it again with a current mote-cli"],
@@ -101,16 +92,16 @@ test("an announcement for another product is refused, and one for none", async (
     world.push({ ca: [second], product });
     await world.clock.advance(MINUTE);
     t.is(world.state.refused?.reason, reason);
-    t.deepEqual(trusted(world), [short(first)]);
+    t.deepEqual(world.trusted, [short(first)]);
   }
   world.push({ ca: [second] });
   await world.clock.advance(MINUTE);
-  t.deepEqual(trusted(world), [short(first), short(second)]);
+  t.deepEqual(world.trusted, [short(first), short(second)]);
 });
 
 test("an announcement that an earlier image took is not refused afterwards", async (t) => {
   const world = new World(shown.ofFirst, [first]);
-  await online(t, world);
+  await world.online(t);
   const sequence = world.push({ ca: [second], product: "" });
   await world.end();
   const { store } = world.body;
@@ -121,7 +112,7 @@ test("an announcement that an earlier image took is not refused afterwards", asy
   t.true(await world.reaches());
   await world.clock.advance(MINUTE);
   t.is(world.state.refused, undefined);
-  t.deepEqual(trusted(world), [short(first), short(second)]);
+  t.deepEqual(world.trusted, [short(first), short(second)]);
 });
 
 /** The state that each image begins with, and the change that is cut. */
@@ -193,7 +184,7 @@ for (const [what, begin, change] of WAYS)
           world.start();
           t.true(await world.reaches(), where);
           await world.clock.advance(MINUTE);
-          t.deepEqual(trusted(world), [short(second)], where);
+          t.deepEqual(world.trusted, [short(second)], where);
           if (await isReached(world, shown.ofFirst)) counted.dropped++;
           await world.end();
         }
@@ -208,7 +199,7 @@ test("an earlier image that returns honors the drops, and what it forgets is not
     made.issue(`more ${n}`, undefined, { constraints: CA, days: [-1, 3650], keyOf: stranger }),
   );
   const world = new World(shown.ofFirst, [first, ...many]);
-  await online(t, world);
+  await world.online(t);
   world.push({ ca: [second] });
   await world.clock.advance(MINUTE);
   world.shown = shown.ofSecond;
@@ -225,7 +216,7 @@ test("an earlier image that returns honors the drops, and what it forgets is not
   world.start();
   t.true(await world.reaches());
   await world.clock.advance(MINUTE);
-  t.deepEqual(trusted(world), [short(second)]);
+  t.deepEqual(world.trusted, [short(second)]);
 });
 
 // From here on without TLS: certificates are bytes with a name.

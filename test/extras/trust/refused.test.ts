@@ -109,9 +109,7 @@ function swapped(pieces: Values, bytes: Uint8Array): Values {
 for (const [what, [attack, reason]] of Object.entries(ATTACKS))
   test(`an announcement ${what} is refused, and nobody of it is trusted`, async (t) => {
     const world = new World(shown.ofFirst, [first]);
-    t.teardown(() => world.end());
-    world.start();
-    t.true(await world.reaches());
+    await world.online(t);
     const certificates = [der(stranger)];
     const announced = announce(
       undefined,
@@ -134,9 +132,7 @@ for (const [what, [attack, reason]] of Object.entries(ATTACKS))
 
 test("an earlier announcement that comes again is refused, also after another start, and a second one of the same number", async (t) => {
   const world = new World(shown.ofFirst, [first]);
-  t.teardown(() => world.end());
-  world.start();
-  t.true(await world.reaches());
+  await world.online(t);
   const at = world.clock.wall() ?? 0;
   const push = (certificates: Uint8Array[], ms: number, drop: string[] = []): void => {
     const announced = announce(undefined, { product: PRODUCT, certificates, drop }, world.key, at + ms);
@@ -165,9 +161,7 @@ test("what is signed and over, or is no certificate, is refused by the device as
     [der(second).subarray(1), "it is not a certificate"],
   ] as const) {
     const world = new World(shown.ofFirst, [first]);
-    t.teardown(() => world.end());
-    world.start();
-    t.true(await world.reaches());
+    await world.online(t);
     const announced = announce(
       undefined,
       { product: PRODUCT, certificates: [bytes], drop: [] },
@@ -184,9 +178,7 @@ test("what is signed and over, or is no certificate, is refused by the device as
 
 test("one that is signed and no authority vouches for nobody", async (t) => {
   const world = new World(shown.ofFirst, [first]);
-  t.teardown(() => world.end());
-  world.start();
-  t.true(await world.reaches());
+  await world.online(t);
   world.push({ ca: [server] });
   await world.clock.advance(MINUTE);
   const below = made.issue("below", server, { names: "DNS:localhost", days: [-1, 30] });
@@ -198,10 +190,8 @@ test("one that is signed and no authority vouches for nobody", async (t) => {
 
 test("a device whose firmware is signed by nobody takes nothing", async (t) => {
   const world = new World(shown.ofFirst, [first]);
-  t.teardown(() => world.end());
   world.publicKey = undefined;
-  world.start();
-  t.true(await world.reaches());
+  await world.online(t);
   world.push({ ca: [second] });
   await world.clock.advance(MINUTE);
   t.is(world.state.refused?.reason, "it is not signed with firmware.publicKey");
@@ -267,10 +257,7 @@ const handshakesBy = ({ handshakes }: World, one: Issued): number =>
 
 test("announcements that nobody signed neither cost handshakes nor put a waiting drop off", async (t) => {
   const world = new World(shown.ofFirst, [first]);
-  t.teardown(() => world.end());
-  world.start();
-  t.true(await world.reaches());
-  await world.clock.advance(MINUTE);
+  await world.online(t);
   world.push({ ca: [second], drop: ["old"] });
   await world.clock.advance(MINUTE);
   t.is(world.state.waiting?.length, 1, "the server still shows what is to be dropped");
@@ -290,11 +277,8 @@ test("announcements that nobody signed neither cost handshakes nor put a waiting
 
 test("a signed announcement is tried at once, and again only later, whatever is announced between", async (t) => {
   const world = new World(shown.ofFirst, [first]);
-  t.teardown(() => world.end());
   world.unreadable = second;
-  world.start();
-  t.true(await world.reaches());
-  await world.clock.advance(MINUTE);
+  await world.online(t);
   world.push({ ca: [second] });
   await world.clock.advance(MINUTE);
   t.is(handshakesBy(world, second), 1);

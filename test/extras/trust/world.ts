@@ -1,12 +1,13 @@
 // A platform behind TLS whose certificates change over the years, and devices that judge them: the agent and extras/trust are real, the
 // connections are in memory.
 import { generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto";
+import type { ExecutionContext } from "ava";
 import { type RenewTrust, renewTrust } from "../../../extras/trust/trust.js";
 import type { Given } from "../../../extras/trust/trusted.js";
 import { Agent, type AgentOptions } from "../../../src/index.js";
 import type { Host } from "../../../src/port.js";
 import { signImage } from "../../../tools/cli/commands/sign.js";
-import { announce, piecesOf, stale } from "../../../tools/cli/commands/trust/announce.js";
+import { announce, idOf, piecesOf, stale } from "../../../tools/cli/commands/trust/announce.js";
 import { FakePlatform } from "../../fakes/platform.js";
 import { Body } from "../../power-loss/device.js";
 import { Power, type PowerLoss } from "../../power-loss/power.js";
@@ -21,6 +22,8 @@ export const PRODUCT = "lamp";
 const TOKEN = "token-of-a-test";
 
 export const der = ({ cert }: Issued): Uint8Array => new Uint8Array(new X509Certificate(cert).raw);
+/** The beginning of its id, as operators and devices write it. */
+export const short = (one: Issued): string => idOf(der(one)).slice(0, 16);
 export const newKey = (): KeyObject => generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
 
 export interface Wanted {
@@ -95,6 +98,19 @@ export class World {
     renewal.attach(agent);
     this.agent = agent;
     return agent;
+  }
+
+  /** Starts the device for a test: it comes online, and a minute passes. */
+  async online(t: ExecutionContext): Promise<void> {
+    t.teardown(() => this.end());
+    this.start();
+    t.true(await this.reaches());
+    await this.clock.advance(MINUTE);
+  }
+
+  /** Short ids of the CAs that the device trusts. */
+  get trusted(): string[] {
+    return this.state.trusts.map(({ sha256 }) => sha256);
   }
 
   /** As a power loss. */

@@ -9,7 +9,9 @@ export interface Base {
 }
 
 export interface Lawful extends Base {
-  readonly status: number;
+  /** Default 200. */
+  readonly status?: number;
+  /** Default "[12]". */
   readonly body?: string;
   /** Default true. */
   readonly whole?: boolean;

@@ -1,3 +1,4 @@
+import type { ExecutionContext } from "ava";
 import fc from "fast-check";
 import { MARKER_KEY, MARKER_VALUE } from "../../../../src/agent/attributes/freshness-marker.js";
 import type { Agent } from "../../../../src/index.js";
@@ -13,13 +14,14 @@ import {
 } from "../model-commands.js";
 import { details, NAME, type Rig, startRig, test } from "../rig.js";
 
-const started = async (rig: Rig, connections: 1 | 2 | 3, keys: string[] = ["interval"]) => {
+const started = async (t: ExecutionContext, connections: 1 | 2 | 3, keys: string[] = ["interval"]) => {
+  const rig = startRig(t);
   const agent = rig.agent({ connections });
   const seen: unknown[] = [];
   for (const key of keys) agent.attributes.subscribe(key, (value) => seen.push(value));
   agent.start();
   await rig.clock.advance(5000);
-  return { agent, seen, device: rig.platform.device(NAME) };
+  return { rig, agent, seen, device: rig.platform.device(NAME) };
 };
 const posts = (rig: Rig) =>
   rig.platform.seen.filter(({ method, path }) => method === "POST" && path.endsWith("/attributes"));
@@ -30,8 +32,7 @@ for (const [connections, boundMs] of [
   [3, 26_000],
 ] as const) {
   test(`${connections} connection(s): a subscriber sees a change and a deletion within ${boundMs / 1000} s, each once`, async (t) => {
-    const rig = startRig(t);
-    const { seen, device } = await started(rig, connections);
+    const { rig, seen, device } = await started(t, connections);
     rig.platform.setShared(device, { interval: 5 });
     await rig.clock.advance(boundMs);
     t.deepEqual(seen, [5]);
@@ -51,8 +52,7 @@ for (const [connections, boundMs] of [
 
 for (const connections of [2, 3] as const) {
   test(`${connections} connection(s): an RPC takes its answer and the next poll, and no look at the attributes`, async (t) => {
-    const rig = startRig(t);
-    const { agent, device } = await started(rig, connections);
+    const { rig, agent, device } = await started(t, connections);
     agent.rpc.handle("reload", () => "done");
     await rig.clock.advance(1000);
     const before = rig.platform.seen.length;
@@ -94,8 +94,7 @@ test("with the default connections half of the changes reach the application wit
 });
 
 test("a subscriber is called at once with what is known, also from before a restart without a network", async (t) => {
-  const rig = startRig(t);
-  const { agent, device } = await started(rig, 3);
+  const { rig, agent, device } = await started(t, 3);
   rig.platform.setShared(device, { interval: { s: 5 } });
   await rig.clock.advance(1000);
   await agent.stop();
@@ -110,8 +109,7 @@ test("a subscriber is called at once with what is known, also from before a rest
 });
 
 test("a value equal to the known one is not notified again", async (t) => {
-  const rig = startRig(t);
-  const { seen, device } = await started(rig, 3);
+  const { rig, seen, device } = await started(t, 3);
   for (let i = 0; i < 5; i++) {
     rig.platform.setShared(device, { interval: 5 });
     await rig.clock.advance(2000);
@@ -136,8 +134,7 @@ test("a subscriber that throws harms neither the others nor the agent", async (t
 });
 
 test("a key whose value is larger than the agent takes is left out and reported, and the others are still read", async (t) => {
-  const rig = startRig(t);
-  const { seen, device } = await started(rig, 2, ["a", "large", "b", "c"]);
+  const { rig, seen, device } = await started(t, 2, ["a", "large", "b", "c"]);
   rig.platform.setShared(device, { a: 1, large: "x".repeat(20_000), b: 2, c: 3 });
   await rig.clock.advance(90_000);
   t.deepEqual(seen.sort(), [1, 2, 3]);
@@ -145,8 +142,7 @@ test("a key whose value is larger than the agent takes is left out and reported,
 });
 
 test("an answer that is too large and not the platform's leaves no key out for longer than a minute", async (t) => {
-  const rig = startRig(t);
-  const { seen, device } = await started(rig, 2, ["a", "b"]);
+  const { rig, seen, device } = await started(t, 2, ["a", "b"]);
   rig.platform.fault = ({ path }) =>
     path.includes("sharedKeys=") ? { status: 200, body: "[".repeat(10_000) } : undefined;
   await rig.clock.advance(90_000);
@@ -230,8 +226,7 @@ test("more client attributes than fit are refused, and nothing of them is kept",
 });
 
 test("read gives both kinds by key, all without keys, and leaves out what does not exist", async (t) => {
-  const rig = startRig(t);
-  const { agent, device } = await started(rig, 2);
+  const { rig, agent, device } = await started(t, 2);
   rig.platform.setShared(device, { interval: 5, mode: "auto" });
   agent.attributes.publish({ serial: "A-113" });
   await rig.clock.advance(35_000);
@@ -249,8 +244,7 @@ test("read gives both kinds by key, all without keys, and leaves out what does n
 });
 
 test("read ends with TIMEOUT at its deadline while the platform is away, and with STOPPED at a stop", async (t) => {
-  const rig = startRig(t);
-  const { agent } = await started(rig, 2);
+  const { rig, agent } = await started(t, 2);
   rig.platform.fault = () => "drop";
   const late = t.throwsAsync(agent.attributes.read({ sharedKeys: ["a"], timeoutMs: 5000 }), {
     code: "TIMEOUT",
@@ -265,8 +259,7 @@ test("read ends with TIMEOUT at its deadline while the platform is away, and wit
 });
 
 test("3 connections: what was read is not seen any more when a notification came meanwhile", async (t) => {
-  const rig = startRig(t);
-  const { seen, device } = await started(rig, 3);
+  const { rig, seen, device } = await started(t, 3);
   let reads = 0;
   rig.platform.fault = ({ method, path, peer }) => {
     if (method !== "GET" || !path.includes("/attributes?") || reads++ > 0) return undefined;
@@ -282,8 +275,7 @@ test("3 connections: what was read is not seen any more when a notification came
 });
 
 test("no keys are asked for but the application's", async (t) => {
-  const rig = startRig(t);
-  await started(rig, 2, ["interval", "limit"]);
+  const { rig } = await started(t, 2, ["interval", "limit"]);
   const paths = rig.platform.seen
     .map(({ path }) => /\/attributes\?.*/.exec(path)?.[0])
     .filter((path) => path);
@@ -300,12 +292,13 @@ test("of stored client attributes what is none is left out, and the others reach
     "pending",
     keepsOnly([7, null, [], ["a"], [1, '"b":1', 1], ["c", 3, 1], ["sent", '"sent":1', 0], sound]),
   );
-  const { device } = await started(rig, 2);
+  rig.agent({ connections: 2 }).start();
+  await rig.clock.advance(5000);
   t.deepEqual(
     posts(rig).map(({ body }) => JSON.parse(body)),
     [{ moteVersion: "mote 0.1.0" }, { sent: 1, sound: 1 }],
   );
-  t.is(rig.platform.attributes(device).sound, 1);
+  t.is(rig.platform.attributes(rig.platform.device(NAME)).sound, 1);
 });
 
 // Shared attributes against a reference: what a subscriber knows is what the platform has, once it could find out.

@@ -1,10 +1,10 @@
 // How often a handler runs and whose answer goes where, when answers, polls and the platform fail.
 
-import test from "ava";
+import test, { type ExecutionContext } from "ava";
 import fc from "fast-check";
 import { type Effect, RpcJournal } from "../../../../src/agent/rpc/journal.js";
 import { Time } from "../../../../src/agent/time/time.js";
-import type { Agent } from "../../../../src/index.js";
+import type { Agent, AgentOptions } from "../../../../src/index.js";
 import { RpcActor } from "../../../../tools/platform/core/rpc/rpc.js";
 import { FakeClock } from "../../../fakes/clock.js";
 import { FakeStore, fakeHost } from "../../../fakes/host.js";
@@ -17,7 +17,7 @@ import {
   runUntilIdle,
   wait,
 } from "../model-commands.js";
-import { NAME, type Rig, startRig } from "../rig.js";
+import { NAME, type Rig, startOnline, startRig } from "../rig.js";
 import { Sleeper } from "../sleeper.js";
 
 const MINUTE = 60_000;
@@ -43,14 +43,16 @@ function count(agent: Agent): () => number {
   return () => runs;
 }
 
+/** A rig that is online and counts the runs of "open". */
+async function counting(t: ExecutionContext, options: Partial<AgentOptions> = {}) {
+  const { rig, agent } = await startOnline(t, options, 3000);
+  return { rig, agent, runs: count(agent) };
+}
+
 for (const connections of [1, 2, 3] as const)
   for (const status of [502, 503, 504])
     test(`${connections} connection(s): a proxy that answers ${status} for 45 s before a platform that stands still lets no handler run twice`, async (t) => {
-      const rig = startRig(t);
-      const agent = rig.agent({ connections });
-      const runs = count(agent);
-      agent.start();
-      await rig.clock.advance(3000);
+      const { rig, runs } = await counting(t, { connections });
       let stalled = false;
       rig.platform.fault = (request) => {
         stalled ||= isAnswer(request);
@@ -68,11 +70,7 @@ for (const connections of [1, 2, 3] as const)
 
 for (const connections of [1, 2, 3] as const)
   test(`${connections} connection(s): a poll that ends with 408 while the RPC still waits does not make it a new one`, async (t) => {
-    const rig = startRig(t);
-    const agent = rig.agent({ connections });
-    const runs = count(agent);
-    agent.start();
-    await rig.clock.advance(3000);
+    const { rig, runs } = await counting(t, { connections });
     let failing = true;
     rig.platform.fault = (request) => {
       if (!failing || (!isAnswer(request) && runs() === 0)) return undefined;
@@ -112,11 +110,7 @@ test("wakes: an answer that came to nothing is given in a later wake, and the ha
 for (const connections of [1, 2, 3] as const)
   for (const afterMs of [100, 5000, 20_000])
     test(`${connections} connection(s): the same call ${afterMs} ms after a restart of the platform is a new one, if the first was answered`, async (t) => {
-      const rig = startRig(t);
-      const agent = rig.agent({ connections });
-      const runs = count(agent);
-      agent.start();
-      await rig.clock.advance(3000);
+      const { rig, runs } = await counting(t, { connections });
       const first = rig.platform.rpc(rig.platform.device(NAME), "open", {}, { timeoutMs: HOUR });
       await rig.clock.advance(1000);
       t.deepEqual([runs(), text(first)], [1, ["1"]]);
@@ -130,12 +124,8 @@ for (const connections of [1, 2, 3] as const)
 for (const connections of [1, 2, 3] as const)
   for (const keeps of [false, true])
     test(`${connections} connection(s): an answer that came to nothing goes to no other call after a restart of the platform${keeps ? " behind a proxy" : ""}`, async (t) => {
-      const rig = startRig(t);
-      const agent = rig.agent({ connections });
-      const runs = count(agent);
+      const { rig, agent, runs } = await counting(t, { connections });
       agent.rpc.handle("close", () => "closed");
-      agent.start();
-      await rig.clock.advance(3000);
       let lost = 0;
       rig.platform.fault = (request) => {
         if (!isAnswer(request) || lost > 0) return undefined;
@@ -341,11 +331,7 @@ test("wakes: an RPC is remembered through sleep, which counts", async (t) => {
 
 for (const connections of [2, 3] as const)
   test(`${connections} connections: a copy on a poll that was open when the answer was acknowledged is neither run nor answered`, async (t) => {
-    const rig = startRig(t);
-    const agent = rig.agent({ connections });
-    const runs = count(agent);
-    agent.start();
-    await rig.clock.advance(3000);
+    const { rig, runs } = await counting(t, { connections });
     // Two polls are open for two seconds before the first of them ends.
     await rig.clock.advance(21_000);
     const device = rig.platform.device(NAME);
@@ -368,11 +354,7 @@ for (const connections of [2, 3] as const)
   });
 
 test("an answer is not sent a second time by the connection when a kept one turns out dead", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent();
-  const runs = count(agent);
-  agent.start();
-  await rig.clock.advance(3000);
+  const { rig, runs } = await counting(t);
   rig.platform.fault = (request) => (isAnswer(request) ? "drop" : undefined);
   rig.platform.rpc(rig.platform.device(NAME), "open", {}, { oneWay: true });
   await rig.clock.advance(MINUTE);
@@ -578,16 +560,8 @@ test("nothing is left after it had to forget, and false says that something is",
 
 // What is kept of an RPC over a restart, and how many writes that takes.
 
-const started = async (rig: Rig) => {
-  const agent = rig.agent();
-  agent.start();
-  await rig.clock.advance(3000);
-  return agent;
-};
-
 test("where the RPC can't be stored, its handler does not run", async (t) => {
-  const rig = startRig(t);
-  const agent = await started(rig);
+  const { rig, agent } = await startOnline(t, {}, 3000);
   let runs = 0;
   agent.rpc.handle("open", () => ++runs);
   agent.rpc.handle("read", () => "value", { once: false });
@@ -603,8 +577,7 @@ test("where the RPC can't be stored, its handler does not run", async (t) => {
 });
 
 test("RPCs one after the other take one write of the store each; the last is forgotten a moment later", async (t) => {
-  const rig = startRig(t);
-  const agent = await started(rig);
+  const { rig, agent } = await startOnline(t, {}, 3000);
   agent.rpc.handle("open", (n) => n);
   const device = rig.platform.device(NAME);
   const changes = () => rig.store.changes.filter((key) => key.startsWith("rpc")).length;
@@ -621,8 +594,7 @@ test("RPCs one after the other take one write of the store each; the last is for
 });
 
 test("what is over does not stay in the store, whether the RPC after it is stored or not", async (t) => {
-  const rig = startRig(t);
-  const agent = await started(rig);
+  const { rig, agent } = await startOnline(t, {}, 3000);
   agent.rpc.handle("open", () => true);
   agent.rpc.handle("read", () => "value", { once: false });
   const device = rig.platform.device(NAME);

@@ -1,18 +1,11 @@
 import type { Agent } from "../../../../src/index.js";
-import { details, NAME, type Rig, startRig, test } from "../rig.js";
+import { details, NAME, type Rig, startOnline, startRig, test } from "../rig.js";
 
 const text = (results: { kind: string; text?: string }[]) => results.map(({ kind, text }) => text ?? kind);
-const started = async (rig: Rig, connections: 1 | 2 | 3 = 2) => {
-  const agent = rig.agent({ connections });
-  agent.start();
-  await rig.clock.advance(3000);
-  return agent;
-};
 
 for (const connections of [1, 2, 3] as const) {
   test(`${connections} connection(s): a two-way RPC is handled once and its answer reaches the caller, posted once`, async (t) => {
-    const rig = startRig(t);
-    const agent = await started(rig, connections);
+    const { rig, agent } = await startOnline(t, { connections }, 3000);
     const seen: unknown[] = [];
     agent.rpc.handle<{ on: boolean }>("setLed", (params) => {
       seen.push(params);
@@ -47,8 +40,7 @@ for (const points of [0, 1]) {
 }
 
 test("polls that somebody on the way ends with an empty 200 do not make an RPC a new one", async (t) => {
-  const rig = startRig(t);
-  const agent = await started(rig);
+  const { rig, agent } = await startOnline(t, { connections: 2 }, 3000);
   let runs = 0;
   agent.rpc.handle("open", () => ++runs);
   let away = true;
@@ -121,8 +113,7 @@ const ERRORS: [string, (params: unknown) => unknown, string][] = [
 ];
 for (const [what, handler, expected] of ERRORS) {
   test(`a handler ${what} is answered ${expected}`, async (t) => {
-    const rig = startRig(t);
-    const agent = await started(rig);
+    const { rig, agent } = await startOnline(t, { connections: 2 }, 3000);
     agent.rpc.handle("act", handler);
     const results = rig.platform.rpc(rig.platform.device(NAME), "act", {});
     await rig.clock.advance(2000);
@@ -131,8 +122,7 @@ for (const [what, handler, expected] of ERRORS) {
 }
 
 test("a handler that takes too long is answered TIMEOUT, and the next RPC is handled", async (t) => {
-  const rig = startRig(t);
-  const agent = await started(rig);
+  const { rig, agent } = await startOnline(t, { connections: 2 }, 3000);
   agent.rpc.handle("hang", () => new Promise(() => {}), { timeoutMs: 500 });
   agent.rpc.handle("next", () => "done");
   const device = rig.platform.device(NAME);
@@ -144,8 +134,7 @@ test("a handler that takes too long is answered TIMEOUT, and the next RPC is han
 });
 
 test("a method is compared whole: a handler of setLed gets neither set nor setLedColour", async (t) => {
-  const rig = startRig(t);
-  const agent = await started(rig);
+  const { rig, agent } = await startOnline(t, { connections: 2 }, 3000);
   agent.rpc.handle("setLed", () => "wrong");
   const device = rig.platform.device(NAME);
   for (const method of ["set", "setLedColour", ""]) {
@@ -156,8 +145,7 @@ test("a method is compared whole: a handler of setLed gets neither set nor setLe
 });
 
 test("params larger than the device takes are answered PARAMS_TOO_LARGE, and what is behind them is handled", async (t) => {
-  const rig = startRig(t);
-  const agent = await started(rig);
+  const { rig, agent } = await startOnline(t, { connections: 2 }, 3000);
   agent.rpc.handle("take", (params) => String(params).length);
   const device = rig.platform.device(NAME);
   const large = rig.platform.rpc(device, "take", "x".repeat(60_000));
@@ -168,8 +156,7 @@ test("params larger than the device takes are answered PARAMS_TOO_LARGE, and wha
 });
 
 test("an answer larger than allowed is answered ANSWER_TOO_LARGE", async (t) => {
-  const rig = startRig(t);
-  const agent = await started(rig);
+  const { rig, agent } = await startOnline(t, { connections: 2 }, 3000);
   agent.rpc.handle("dump", () => "x".repeat(100_000));
   const results = rig.platform.rpc(rig.platform.device(NAME), "dump", {});
   await rig.clock.advance(5000);

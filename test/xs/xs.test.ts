@@ -2,8 +2,6 @@
 
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { type ExecutionContext } from "ava";
@@ -18,7 +16,7 @@ import type { Host } from "../../src/port.js";
 import { SecretRedactor } from "../../src/wire/text/redactor.js";
 import { FakeClock, settle } from "../fakes/clock.js";
 import { FakeFlash } from "../fakes/flash.js";
-import { type FakeHost, fakeHost } from "../fakes/host.js";
+import { fakeHost } from "../fakes/host.js";
 import { FakeNet } from "../fakes/net.js";
 import { FakePlatform, KEY, SECRET } from "../fakes/platform.js";
 import { type SeenRequest, serve } from "../fakes/server.js";
@@ -76,51 +74,20 @@ testOnXs("values, documents, paths and checksums come out the same on XS and on 
   await bridge.close();
 });
 
-interface Received {
-  readonly method: string;
-  readonly path: string;
-  readonly body: string;
+/** An engine that runs `entry` on a host whose time a test moves; all of the engine's work is done at each of its steps. */
+async function atFakeTime<H extends { clock: FakeClock }>(
+  t: ExecutionContext,
+  host: H & Host,
+  entry: string,
+) {
+  const bridge = await Bridge.start(host, { entry });
+  host.clock.settled = async () => {
+    await settle();
+    await bridge.idle();
+  };
+  t.teardown(() => bridge.close());
+  return { bridge, clock: host.clock, host };
 }
-
-/** Takes every telemetry POST and lets every poll wait. */
-async function platform(t: ExecutionContext): Promise<{ url: string; received: Received[] }> {
-  const received: Received[] = [];
-  const server = createServer((request, response) => {
-    let body = "";
-    request.setEncoding("utf8").on("data", (text) => (body += text));
-    request.on("end", () => {
-      received.push({ method: request.method!, path: request.url!, body });
-      if (request.url!.includes("?timeout=")) return;
-      response
-        .writeHead(200, { "content-type": "application/json" })
-        .end(request.method === "GET" ? "{}" : "");
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, received };
-}
-
-testOnXs("an agent on XS delivers one point", async (t) => {
-  const { url, received } = await platform(t);
-  const bridge = await Bridge.start(nodeHost(t), { entry: CORE });
-  const points = await bridge.run(`new Promise((done) => {
-    globalThis.agent = new mote.Agent(host, { baseUrl: "${url}", token: "T1", telemetry: { batchAgeMs: 10 } });
-    agent.on("delivered", ({ points }) => done(points));
-    agent.telemetry.record({ temperature: 21.5, place: "😀" });
-    agent.start();
-  })`);
-  await bridge.run("agent.stop()");
-  await bridge.close();
-  t.is(points, 1);
-  const post = received.find(({ path }) => path === "/api/v1/T1/telemetry");
-  const point = JSON.parse(post?.body ?? "null");
-  t.is(post?.method, "POST");
-  t.deepEqual([point].flat()[0].values, { temperature: 21.5, place: "😀" });
-});
 
 // Diagnostics and reset on the XS engine: as many slots after ten thousand errors as after a hundred, and a reset as on Node.
 
@@ -140,30 +107,21 @@ const ENTRY = `import { Agent } from "./src/index.ts";
   };
   globalThis.wrong = (times) => { for (let n = 0; n < times; n++) { try { agent.telemetry.record({ "": n % 7 }); } catch {} } };`;
 
-async function begin() {
+async function begin(t: ExecutionContext) {
   const clock = new FakeClock(Date.UTC(2026, 0, 1));
   const net = new FakeNet(clock);
   const platform = new FakePlatform(clock, net);
-  const restarts: string[] = [];
   const blocks = new FakeFlash(4 * 4096, 4096);
-  const host = {
-    ...fakeHost({ clock, network: net, blocks }),
-    restart: (why: string) => void restarts.push(why),
-  };
-  const bridge = await Bridge.start(host, { entry: ENTRY });
+  const { bridge } = await atFakeTime(t, fakeHost({ clock, network: net, blocks }), ENTRY);
   await bridge.run("begin()");
-  clock.settled = async () => {
-    await settle();
-    await bridge.idle();
-  };
   await clock.advance(5000);
-  return { clock, platform, bridge, restarts, host };
+  return { clock, platform, bridge };
 }
 
 testOnXs(
   "diagnostics hold as many slots and chunks after 10,000 errors as after 100, and answer mote.health",
   async (t) => {
-    const { clock, platform, bridge } = await begin();
+    const { clock, platform, bridge } = await begin(t);
     await bridge.run("wrong(100); undefined");
     await clock.advance(2 * HOUR);
     const before = [await bridge.slots(), await bridge.chunks()] as const;
@@ -181,7 +139,6 @@ testOnXs(
     t.is(health.errors.at(-1).code, "BAD_VALUE");
     t.is(health.errors.at(-1).times, 10_100);
     t.is(platform.attributes(device).moteErrors, "10100x BAD_VALUE");
-    await bridge.close();
   },
 );
 
@@ -293,7 +250,7 @@ const PIECES = 40;
 const row = (i: number): string =>
   `{"Device":"greenhouse-${i % 7}","Building":"Bau \\"${i % 3}\\" ü","Date":"${1_760_000_000_000 + i}","Average":${i / 4}}`;
 
-async function beginReport(answer: (request: SeenRequest) => void) {
+async function beginReport(t: ExecutionContext, answer: (request: SeenRequest) => void) {
   const clock = new FakeClock(Date.UTC(2026, 0, 1));
   const net = new FakeNet(clock, { segmentBytes: 1460 });
   const host = fakeHost({ clock, network: net });
@@ -301,19 +258,14 @@ async function beginReport(answer: (request: SeenRequest) => void) {
     if (request.path.includes("/api/auth/")) request.reply(200, { token: jwt("me"), refreshToken: jwt("r") });
     else answer(request);
   });
-  const bridge = await Bridge.start(host, { entry: REPORT_ENTRY });
-  clock.settled = async () => {
-    await settle();
-    await bridge.idle();
-  };
-  return { clock, bridge };
+  return atFakeTime(t, host, REPORT_ENTRY);
 }
 
 testOnXs(
   `a report of ${ROWS} rows takes less than 16 KiB on XS at any time, slots and chunks, and leaves nothing behind`,
   async (t) => {
     let asked: SeenRequest | undefined;
-    const { clock, bridge } = await beginReport((request) => {
+    const { clock, bridge } = await beginReport(t, (request) => {
       asked = request;
     });
     const start = async (): Promise<SeenRequest> => {
@@ -363,7 +315,6 @@ testOnXs(
     // Each run of a script keeps one.
     t.true((await bridge.slots()) - before <= 4);
     t.true((await bridge.chunks()) - chunksBefore <= 64, "chunks");
-    await bridge.close();
   },
 );
 
@@ -424,17 +375,8 @@ const valuesAt = (n: number): Record<string, unknown> => ({
   free: n % 500 === 0,
 });
 
-async function onXs(t: ExecutionContext): Promise<{ bridge: Bridge; clock: FakeClock; host: FakeHost }> {
-  const clock = new FakeClock(Date.UTC(2026, 0, 1));
-  const host = fakeHost({ clock });
-  const bridge = await Bridge.start(host, { entry: STRATEGIES_ENTRY });
-  clock.settled = async () => {
-    await settle();
-    await bridge.idle();
-  };
-  t.teardown(() => bridge.close());
-  return { bridge, clock, host };
-}
+const onXs = (t: ExecutionContext) =>
+  atFakeTime(t, fakeHost({ clock: new FakeClock(Date.UTC(2026, 0, 1)) }), STRATEGIES_ENTRY);
 
 const make = (keys: object): string =>
   `globalThis.strategies = new Strategies(${AGENT}, host, { keys: ${JSON.stringify(keys)}, attribute: "report" })`;

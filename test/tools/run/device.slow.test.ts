@@ -110,15 +110,6 @@ test.serial(
   },
 );
 
-test.serial("without an application mote.health is answered, with why it started", async (t) => {
-  const platform = await platformFor(t);
-  const { stop } = start(t, temporaryState(t), platform.url);
-  const { state, resets } = await health(platform);
-  t.is(state, "online");
-  t.deepEqual(resets, { start: 1 });
-  t.is(await stop(), 0);
-});
-
 test.serial("five crashes while the store takes nothing: recovery mode all the same", async (t) => {
   const platform = await platformFor(t);
   const stateDir = temporaryState(t);

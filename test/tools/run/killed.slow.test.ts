@@ -30,6 +30,16 @@ function start(
   return { child, eventLog, complaint: () => complaint };
 }
 
+/** A run with this image in a state directory of its own, once its worker has started. */
+async function started(t: Parameters<typeof temporaryState>[0], content: Buffer) {
+  const stateDir = temporaryState(t);
+  const app = join(stateDir, "app.mjs");
+  writeFileSync(app, content);
+  const first = start(stateDir, app);
+  await first.eventLog.until(({ starts }) => starts.length === 1);
+  return { stateDir, app, first };
+}
+
 const pidOf = (eventLog: EventLog): number =>
   Number(eventLog.events.find(({ event }) => event === "started")?.pid);
 
@@ -75,11 +85,7 @@ test.serial(
 );
 
 test.serial("when the supervisor is killed its worker ends, and the next run starts", async (t) => {
-  const stateDir = temporaryState(t);
-  const app = join(stateDir, "app.mjs");
-  writeFileSync(app, image("1", STAYS));
-  const first = start(stateDir, app);
-  await first.eventLog.until(({ starts }) => starts.length === 1);
+  const { stateDir, app, first } = await started(t, image("1", STAYS));
   first.child.kill("SIGKILL");
   t.true(await gone(pidOf(first.eventLog)));
   const second = start(stateDir, app);
@@ -90,17 +96,9 @@ test.serial("when the supervisor is killed its worker ends, and the next run sta
 });
 
 test.serial("a worker that blocks outlives its killed supervisor only until the next run", async (t) => {
-  const stateDir = temporaryState(t);
-  const app = join(stateDir, "app.mjs");
-  writeFileSync(
-    app,
-    image(
-      "1",
-      "if (host.store.get('second')) return; host.store.set('second', new Uint8Array(1)); setTimeout(() => { for (;;); }, 200);",
-    ),
-  );
-  const first = start(stateDir, app);
-  await first.eventLog.until(({ starts }) => starts.length === 1);
+  const blocksOnce =
+    "if (host.store.get('second')) return; host.store.set('second', new Uint8Array(1)); setTimeout(() => { for (;;); }, 200);";
+  const { stateDir, app, first } = await started(t, image("1", blocksOnce));
   await new Promise((resolve) => setTimeout(resolve, 400));
   first.child.kill("SIGKILL");
   const second = start(stateDir, app);
@@ -111,11 +109,7 @@ test.serial("a worker that blocks outlives its killed supervisor only until the 
 });
 
 test.serial("a second run on the directory is refused by a clear line", async (t) => {
-  const stateDir = temporaryState(t);
-  const app = join(stateDir, "app.mjs");
-  writeFileSync(app, image("1", STAYS));
-  const first = start(stateDir, app);
-  await first.eventLog.until(({ starts }) => starts.length === 1);
+  const { stateDir, app, first } = await started(t, image("1", STAYS));
   const second = start(stateDir, app);
   t.deepEqual(await once(second.child, "exit"), [IN_USE, null]);
   t.true(second.complaint().includes(`is in use by process ${first.child.pid}`));
@@ -124,11 +118,8 @@ test.serial("a second run on the directory is refused by a clear line", async (t
 });
 
 test.serial("the end of the channel to the parent stops a run", async (t) => {
-  const stateDir = temporaryState(t);
-  const app = join(stateDir, "app.mjs");
-  writeFileSync(app, image("1", STAYS));
-  const { child, eventLog } = start(stateDir, app);
-  await eventLog.until(({ starts }) => starts.length === 1);
+  const { first } = await started(t, image("1", STAYS));
+  const { child, eventLog } = first;
   child.disconnect();
   t.deepEqual(await once(child, "exit"), [0, null]);
   t.true(await gone(pidOf(eventLog)));
@@ -142,13 +133,9 @@ test.serial(
     let random = seed;
     const outcomes = new Set<string>();
     for (let round = 0; round < 6; round++) {
-      const stateDir = temporaryState(t);
-      const app = join(stateDir, "app.mjs");
       // Big enough for the kill to find it half written.
       const next = Buffer.concat([image("2", CONFIRMS), Buffer.from(`/*${"x".repeat(200_000)}*/`)]);
-      writeFileSync(app, image("1", updateTo(next)));
-      const first = start(stateDir, app);
-      await first.eventLog.until(({ starts }) => starts.length === 1);
+      const { stateDir, app, first } = await started(t, image("1", updateTo(next)));
       random = (random * 1_103_515_245 + 12_345) % 2_147_483_648;
       await new Promise((resolve) => setTimeout(resolve, random % 600));
       const latest = first.eventLog.events.filter(({ event }) => event === "started").at(-1);

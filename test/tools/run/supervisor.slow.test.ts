@@ -6,20 +6,32 @@ import test from "ava";
 import { readBoot, slotPath, writeBoot } from "../../../hosts/node/boot-record.js";
 import { IN_USE } from "../../../hosts/node/exit.js";
 import { UNFENCED } from "../../../hosts/node/files.js";
-import { LockedError } from "../../../hosts/node/lease.js";
 import { PATIENCE } from "../../../tools/run/child.js";
+import type { SuperviseOptions } from "../../../tools/run/supervisor.js";
 import { BLOCKS, CONFIRMS, CRASHES, EXITS, image, RESTARTS, STAYS, updateTo } from "./images.js";
 import { session, temporaryState } from "./session.js";
 
 const WORKER = fileURLToPath(new URL("../../../tools/run/worker.js", import.meta.url));
 
+/** Runs until so many workers have started, and stops: what was reported, and the exit code. */
+async function runs(
+  t: Parameters<typeof session>[0],
+  stateDir: string,
+  app?: Buffer,
+  { starts: wanted = 1, ...more }: Partial<SuperviseOptions> & { starts?: number } = {},
+) {
+  const { eventLog, stop } = session(t, stateDir, app, more);
+  await eventLog.until(({ starts }) => starts.length === wanted);
+  const code = await stop();
+  return { code, starts: eventLog.starts, events: eventLog.events };
+}
+
 test.serial("the first image is put in, started confirmed, and stopped with exit code 0", async (t) => {
   const stateDir = temporaryState(t);
-  const { eventLog, stop } = session(t, stateDir, image("1", STAYS));
-  await eventLog.until(({ starts }) => starts.length === 1);
-  t.is(await stop(), 0);
-  t.deepEqual(eventLog.starts, ["1 confirmed"]);
-  t.deepEqual(eventLog.events.at(-1)?.event, "stopped");
+  const { code, starts, events } = await runs(t, stateDir, image("1", STAYS));
+  t.is(code, 0);
+  t.deepEqual(starts, ["1 confirmed"]);
+  t.deepEqual(events.at(-1)?.event, "stopped");
 });
 
 test.serial("the same file is not put in again, a changed one is", async (t) => {
@@ -29,11 +41,9 @@ test.serial("the same file is not put in again, a changed one is", async (t) => 
     [image("1", STAYS), false],
     [image("2", STAYS), true],
   ] as const) {
-    const { eventLog, stop } = session(t, stateDir, app);
-    await eventLog.until(({ starts }) => starts.length === 1);
-    await stop();
+    const { events } = await runs(t, stateDir, app);
     t.is(
-      eventLog.events.some(({ event }) => event === "firmware.flashed"),
+      events.some(({ event }) => event === "firmware.flashed"),
       flashed,
     );
   }
@@ -45,23 +55,18 @@ test.serial(
   async (t) => {
     const stateDir = temporaryState(t);
     writeFileSync(join(stateDir, "boot.json"), '{"format":1,"act');
-    const { eventLog, stop } = session(t, stateDir, image("1", STAYS));
-    await eventLog.until(({ starts }) => starts.length === 1);
-    t.is(await stop(), 0);
+    const { code, events } = await runs(t, stateDir, image("1", STAYS));
+    t.is(code, 0);
     t.is(readFileSync(join(stateDir, "boot.json.damaged"), "utf8"), '{"format":1,"act');
-    t.true(
-      eventLog.events.some(({ event, line }) => event === "log" && /boot\.json\.damaged/.test(String(line))),
-    );
+    t.true(events.some(({ event, line }) => event === "log" && /boot\.json\.damaged/.test(String(line))));
   },
 );
 
 test.serial(
   "only the first worker of a supervisor learns that the power went, each how many crashed",
   async (t) => {
-    const { eventLog, stop } = session(t, temporaryState(t), image("1", CRASHES));
-    await eventLog.until(({ starts }) => starts.length === 3);
-    await stop();
-    const started = eventLog.events.filter(({ event }) => event === "started");
+    const { events } = await runs(t, temporaryState(t), image("1", CRASHES), { starts: 3 });
+    const started = events.filter(({ event }) => event === "started");
     t.deepEqual(
       started.slice(0, 3).map(({ interrupted, crashes }) => [interrupted, crashes]),
       [
@@ -81,10 +86,7 @@ test.serial("an update that confirms stays, also over the next run with the old 
   await first.eventLog.until(() => readBoot(stateDir)?.state === "confirmed");
   await first.stop();
   t.deepEqual(first.eventLog.starts, ["1 confirmed", "2 pending"]);
-  const second = session(t, stateDir, app);
-  await second.eventLog.until(({ starts }) => starts.length === 1);
-  await second.stop();
-  t.deepEqual(second.eventLog.starts, ["2 confirmed"]);
+  t.deepEqual((await runs(t, stateDir, app)).starts, ["2 confirmed"]);
 });
 
 for (const [what, body] of [
@@ -96,25 +98,22 @@ for (const [what, body] of [
 ] as const) {
   test.serial(`an update that ${what} is given up for the image before`, async (t) => {
     const stateDir = temporaryState(t);
-    const { eventLog, stop } = session(t, stateDir, image("1", updateTo(image("2", body))));
-    await eventLog.until(({ starts }) => starts.length === 3);
-    t.is(await stop(), 0);
-    t.deepEqual(eventLog.starts, ["1 confirmed", "2 pending", "1 confirmed"]);
-    t.true(eventLog.events.some(({ event, reason }) => event === "firmware.fallback" && reason === "failed"));
+    const app = image("1", updateTo(image("2", body)));
+    const { code, starts, events } = await runs(t, stateDir, app, { starts: 3 });
+    t.is(code, 0);
+    t.deepEqual(starts, ["1 confirmed", "2 pending", "1 confirmed"]);
+    t.true(events.some(({ event, reason }) => event === "firmware.fallback" && reason === "failed"));
     t.is(readBoot(stateDir)?.state, "confirmed");
   });
 }
 
 test.serial("an update that is no image is given up for the image before", async (t) => {
-  const stateDir = temporaryState(t);
-  const { eventLog, stop } = session(t, stateDir, image("1", updateTo(Buffer.from("no module {"))));
-  await eventLog.until(({ starts }) => starts.length === 2);
-  await stop();
-  t.deepEqual(eventLog.starts, ["1 confirmed", "1 confirmed"]);
+  const app = image("1", updateTo(Buffer.from("no module {")));
+  const { starts } = await runs(t, temporaryState(t), app, { starts: 2 });
+  t.deepEqual(starts, ["1 confirmed", "1 confirmed"]);
 });
 
 test.serial("an update that blocks its process is killed and given up", async (t) => {
-  const stateDir = temporaryState(t);
   // A busy machine takes a second to start one that does not block.
   const patience = { ...PATIENCE, lookMs: 400, looks: 10 };
   // The stub gives no sign of life but for its messages: the old image sends some.
@@ -122,11 +121,9 @@ test.serial("an update that blocks its process is killed and given up", async (t
     "setInterval(() => {}, 1000);",
     "setInterval(() => process.send({ kind: 'heartbeat' }), 50);",
   );
-  const { eventLog, stop } = session(t, stateDir, image("1", old), { patience });
-  await eventLog.until(({ starts }) => starts.length === 3);
-  await stop();
-  t.deepEqual(eventLog.starts, ["1 confirmed", "2 pending", "1 confirmed"]);
-  t.true(eventLog.events.some(({ event, reason }) => event === "crash" && reason === "no sign of life"));
+  const { starts, events } = await runs(t, temporaryState(t), image("1", old), { starts: 3, patience });
+  t.deepEqual(starts, ["1 confirmed", "2 pending", "1 confirmed"]);
+  t.true(events.some(({ event, reason }) => event === "crash" && reason === "no sign of life"));
 });
 
 test.serial(
@@ -134,13 +131,8 @@ test.serial(
   async (t) => {
     const stateDir = temporaryState(t);
     const app = image("1", updateTo(image("2", STAYS)));
-    const first = session(t, stateDir, app);
-    await first.eventLog.until(({ starts }) => starts.length === 2);
-    await first.stop();
-    const second = session(t, stateDir, app);
-    await second.eventLog.until(({ starts }) => starts.length === 1);
-    await second.stop();
-    t.deepEqual(second.eventLog.starts, ["2 pending"]);
+    await runs(t, stateDir, app, { starts: 2 });
+    t.deepEqual((await runs(t, stateDir, app)).starts, ["2 pending"]);
   },
 );
 
@@ -155,19 +147,13 @@ test.serial(
     await first.stop();
     t.true(atTheCut?.started);
     if (atTheCut) writeBoot(stateDir, atTheCut, UNFENCED);
-    const second = session(t, stateDir, app);
-    await second.eventLog.until(({ starts }) => starts.length === 1);
-    await second.stop();
-    t.deepEqual(second.eventLog.starts, ["1 confirmed"]);
+    t.deepEqual((await runs(t, stateDir, app)).starts, ["1 confirmed"]);
   },
 );
 
 test.serial("a confirmed image that crashes is started again after growing waits", async (t) => {
-  const stateDir = temporaryState(t);
-  const { eventLog, stop } = session(t, stateDir, image("1", CRASHES));
-  await eventLog.until(({ starts }) => starts.length === 5);
-  await stop();
-  const waits = eventLog.events.filter(({ event }) => event === "crash").map(({ retryMs }) => retryMs);
+  const { events } = await runs(t, temporaryState(t), image("1", CRASHES), { starts: 5 });
+  const waits = events.filter(({ event }) => event === "crash").map(({ retryMs }) => retryMs);
   t.deepEqual(waits.slice(0, 4), [20, 40, 80, 100]);
 });
 
@@ -180,38 +166,20 @@ test.serial("a damaged image is not started: the one before is", async (t) => {
   );
   await first.stop();
   damage(slotPath(stateDir, "b"));
-  const second = session(t, stateDir, app);
-  await second.eventLog.until(({ starts }) => starts.length === 1);
-  await second.stop();
-  t.deepEqual(second.eventLog.starts, ["1 confirmed"]);
+  t.deepEqual((await runs(t, stateDir, app)).starts, ["1 confirmed"]);
 });
 
 test.serial("with both slots damaged the file's image is put in again", async (t) => {
   const stateDir = temporaryState(t);
   const app = image("1", STAYS);
-  const first = session(t, stateDir, app);
-  await first.eventLog.until(({ starts }) => starts.length === 1);
-  await first.stop();
+  await runs(t, stateDir, app);
   damage(slotPath(stateDir, "a"));
-  const second = session(t, stateDir, app);
-  await second.eventLog.until(({ starts }) => starts.length === 1);
-  t.is(await second.stop(), 0);
+  t.is((await runs(t, stateDir, app)).code, 0);
 });
 
 test.serial("without a file the minimal image runs", async (t) => {
-  const { eventLog, stop } = session(t, temporaryState(t));
-  await eventLog.until(({ starts }) => starts.length === 1);
-  await stop();
-  t.is(eventLog.events.find(({ event }) => event === "started")?.title, "mote-minimal");
-});
-
-test.serial("two on one state directory: the second is refused and the first goes on", async (t) => {
-  const stateDir = temporaryState(t);
-  const first = session(t, stateDir, image("1", STAYS));
-  await first.eventLog.until(({ starts }) => starts.length === 1);
-  const second = session(t, stateDir, image("1", STAYS));
-  await t.throwsAsync(second.ended, { instanceOf: LockedError, message: /in use by/ });
-  t.is(await first.stop(), 0);
+  const { events } = await runs(t, temporaryState(t));
+  t.is(events.find(({ event }) => event === "started")?.title, "mote-minimal");
 });
 
 for (const kind of ["run", "host"]) {

@@ -21,16 +21,6 @@ test("the command simulates a run as this process does, byte by byte", async (t)
   t.true(stdout.includes("1 runs in"));
 });
 
-test("the command prints the seed that it took by chance", async (t) => {
-  const { stdout } = await run(process.execPath, [COMMAND, "--runs", "0"]);
-  t.regex(stdout, /^seed \d+, 0 runs\n/);
-});
-
-test("the command refuses what is no number", async (t) => {
-  const failed = await t.throwsAsync(run(process.execPath, [COMMAND, "--seed", "x"]));
-  t.regex(failed.message, /a whole number is expected/);
-});
-
 test("the command ends with 1 at the first broken promise, and says how to see it", async (t) => {
   const args = ["--seed", "41", "--runs", "3", "--fail", "42"];
   const failed: Partial<{ code: number; stdout: string }> = await run(process.execPath, [

@@ -154,12 +154,17 @@ test("shows telemetry as latest values and as a range over uneven pages", async 
   t.is((await as(["telemetry", "telemetry-1", "--from", "now", "--to", "-1h"])).code, 2);
 });
 
+/** `mote watch` of a device: its lines one by one, and the process. */
+function watch(name: string, ...more: string[]) {
+  const child = launch(["watch", name, "--json", "--interval", "50ms", ...more], { MOTE_LOGIN: login });
+  const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();
+  return { child, next: async () => JSON.parse((await lines.next()).value) };
+}
+
 test("watch shows each change once, as it comes", async (t) => {
   const id = await made("watch-1");
   await device("watch-1-token", "POST", "telemetry", { ts: 1_760_000_000_000, values: { a: 1 } });
-  const child = launch(["watch", "watch-1", "--json", "--interval", "50ms"], { MOTE_LOGIN: login });
-  const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();
-  const next = async () => JSON.parse((await lines.next()).value);
+  const { child, next } = watch("watch-1");
   t.deepEqual(await next(), { ts: 1_760_000_000_000, kind: "telemetry", key: "a", value: 1 });
   t.like(await next(), { kind: "server", key: "active", value: true });
   await operator.attributes.set(id, "SHARED_SCOPE", { mode: "night" });
@@ -175,10 +180,7 @@ test("watch --key shows telemetry and attributes of these keys only", async (t) 
   const id = await made("watch-2");
   await device("watch-2-token", "POST", "telemetry", { ts: 1_760_000_000_000, values: { a: 1, b: 2 } });
   await operator.attributes.set(id, "SHARED_SCOPE", { mode: "night", other: 1 });
-  const args = ["watch", "watch-2", "--key", "a", "mode", "--json", "--interval", "50ms"];
-  const child = launch(args, { MOTE_LOGIN: login });
-  const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();
-  const next = async () => JSON.parse((await lines.next()).value);
+  const { child, next } = watch("watch-2", "--key", "a", "mode");
   t.like(await next(), { kind: "telemetry", key: "a", value: 1 });
   t.like(await next(), { kind: "shared", key: "mode", value: "night" });
   await device("watch-2-token", "POST", "telemetry", { ts: 1_760_000_001_000, values: { a: 3, b: 4 } });
@@ -198,40 +200,23 @@ test("devices get names the state of an update, with the exact state in --json",
 
 // `mote firmware push`, in a process of its own, against a local platform with devices played by hand.
 
-function push(...args: string[]): Promise<Result> {
-  return mote(["firmware", "push", join(home, "image.bin"), ...args], {
-    MOTE_LOGIN: join(home, "none.json"),
-    MOTE_PLATFORM_URL: platform.url,
-    MOTE_PLATFORM_USERNAME: "tenant@thingsboard.org",
-    MOTE_PLATFORM_PASSWORD: "tenant",
-  });
-}
+const push = (...args: string[]): Promise<Result> =>
+  as(["firmware", "push", join(home, "image.bin"), ...args]);
 
-async function pushRig(name: string, deviceProfileId?: string): Promise<string> {
-  const profile = deviceProfileId && {
-    deviceProfileId: { entityType: "DEVICE_PROFILE", id: deviceProfileId },
-  };
-  return (await operator.devices.create({ name, ...(profile || {}) }, `${name}-token`)).id.id;
+async function ofProfile(name: string, profileId: string): Promise<string> {
+  const deviceProfileId = { entityType: "DEVICE_PROFILE", id: profileId };
+  return (await operator.devices.create({ name, deviceProfileId }, `${name}-token`)).id.id;
 }
 
 /** Waits for the assignment, as a device does, and reports what it is asked to. */
 async function plays(name: string, reports: Record<string, unknown>[]): Promise<void> {
-  const base = `${platform.url}/api/v1/${name}-token`;
-  for (;;) {
-    const { shared } = (await (
-      await fetch(`${base}/attributes?sharedKeys=fw_version,fw_checksum`)
-    ).json()) as {
-      shared?: Record<string, string>;
-    };
-    if (shared?.fw_version !== undefined) break;
+  while ((await device(`${name}-token`, "GET", "attributes?sharedKeys=fw_version")) === "{}")
     await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  for (const values of reports)
-    await fetch(`${base}/telemetry`, { method: "POST", body: JSON.stringify(values) });
+  for (const values of reports) await device(`${name}-token`, "POST", "telemetry", values);
 }
 
 test("firmware push uploads, assigns and follows until the device runs the image", async (t) => {
-  const id = await pushRig("good");
+  const id = await made("good");
   const playing = plays("good", [
     { fw_state: "DOWNLOADING", fw_progress: 50 },
     { fw_state: "UPDATED", current_fw_title: "pump", current_fw_version: "2.0.0" },
@@ -249,7 +234,7 @@ test("firmware push uploads, assigns and follows until the device runs the image
 });
 
 test("a failed update exits with 4 and prints the reason without control characters", async (t) => {
-  await pushRig("bad");
+  await made("bad");
   const playing = plays("bad", [{ fw_state: "FAILED", fw_error: "checksum \u001b[2J wrong" }]);
   const { code, err, out } = await push("--title", "valve", "--version", "1", "--device", "bad", "--json");
   await playing;
@@ -260,9 +245,9 @@ test("a failed update exits with 4 and prints the reason without control charact
 
 test("all devices of a profile are followed, but not those with an assignment of their own", async (t) => {
   const profile = await operator.profiles.save({ name: "pumps" });
-  await pushRig("pump-1", profile.id.id);
-  await pushRig("pump-2", profile.id.id);
-  const own = await pushRig("pump-3", profile.id.id);
+  await ofProfile("pump-1", profile.id.id);
+  await ofProfile("pump-2", profile.id.id);
+  const own = await ofProfile("pump-3", profile.id.id);
   const other = await operator.ota.create({ title: "own", version: "1", deviceProfileId: profile.id.id });
   await operator.ota.upload(other.id.id, new Uint8Array(10));
   await operator.ota.assign(own, other.id.id);
@@ -277,7 +262,7 @@ test("all devices of a profile are followed, but not those with an assignment of
 });
 
 test("firmware push reports wrong usage, a version conflict and a silent device", async (t) => {
-  await pushRig("quiet");
+  await made("quiet");
   t.is((await push("--title", "a", "--version", "1")).code, 2);
   t.is((await push("--title", "a", "--version", "1", "--device", "a", "--profile", "b")).code, 2);
   t.is((await push("--title", "a", "--version", "1", "--profile", "unknown")).code, 4);
@@ -285,15 +270,8 @@ test("firmware push reports wrong usage, a version conflict and a silent device"
   t.is(late.code, 4);
   t.regex(late.err, /still running 1/);
   writeFileSync(join(home, "other.bin"), "other");
-  const other = await mote(
-    ["firmware", "push", join(home, "other.bin"), "--title", "q", "--version", "1", "--device", "quiet"],
-    {
-      MOTE_LOGIN: join(home, "none.json"),
-      MOTE_PLATFORM_URL: platform.url,
-      MOTE_PLATFORM_USERNAME: "tenant@thingsboard.org",
-      MOTE_PLATFORM_PASSWORD: "tenant",
-    },
-  );
+  const same = ["--title", "q", "--version", "1", "--device", "quiet"];
+  const other = await as(["firmware", "push", join(home, "other.bin"), ...same]);
   t.is(other.code, 1);
   t.regex(other.err, /different image as q 1/);
 });

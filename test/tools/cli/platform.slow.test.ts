@@ -21,21 +21,45 @@ test.after.always(killAll);
 
 const KEYS = { MOTE_PROVISION_KEY: "given-key", MOTE_PROVISION_SECRET: "given-secret" };
 
+interface Running {
+  child: ChildProcess;
+  url: string;
+  /** The line that says that it listens. */
+  said: Record<string, unknown>;
+}
+
+async function run(args: string[], env: Record<string, string> = KEYS): Promise<Running> {
+  const child = launch(["platform", "--port", "0", "--log", "json", ...args], env);
+  const eventLog = processOutput(child);
+  await eventLog.until(({ events }) => events.length === 1);
+  const said = eventLog.events[0] as unknown as Record<string, unknown>;
+  return { child, url: String(said.url), said };
+}
+
+async function end(
+  { child }: Pick<Running, "child">,
+  signal: "SIGKILL" | "SIGTERM" = "SIGTERM",
+): Promise<void> {
+  child.kill(signal);
+  if (child.exitCode === null && child.signalCode === null) await once(child, "close");
+}
+
+async function provision(url: string, token: string): Promise<void> {
+  const keys = { provisionDeviceKey: "given-key", provisionDeviceSecret: "given-secret" };
+  const body = JSON.stringify({ deviceName: token, token, ...keys });
+  await (await fetch(`${url}/api/v1/provision`, { method: "POST", body })).text();
+}
+
 test.serial("platform: limits and times given on the command line hold", async (t) => {
   const limits = ["--rate-limit", "device-telemetry=1:600", "--rate-limit", "device-points=3:600"];
   const times = ["--async-cap", "50ms", "--request-timeout", "20ms", "--lag", "1h"];
-  const args = ["platform", "--no-state", "--port", "0", "--log", "json", ...limits, ...times];
-  const child = launch(args, KEYS);
-  const eventLog = processOutput(child);
-  await eventLog.until(({ events }) => events.length === 1);
-  const { url } = eventLog.events[0] as unknown as Record<string, string>;
+  const { child, url } = await run(["--no-state", ...limits, ...times]);
   const request = async (path: string, body?: object): Promise<[number, string]> => {
     const init = body ? { method: "POST", body: JSON.stringify(body) } : {};
     const response = await fetch(`${url}/api/v1/${path}`, init);
     return [response.status, await response.text()];
   };
-  const proposed = { provisionDeviceKey: "given-key", provisionDeviceSecret: "given-secret", token: "own" };
-  t.is((await request("provision", proposed))[0], 200);
+  await provision(url, "own");
   t.deepEqual(await request("own/telemetry", { a: 1, b: 2, c: 3, d: 4 }), [500, ""]);
   t.deepEqual(await request("own/rpc"), [408, ""]);
   t.is((await request("own/rpc?timeout=1000"))[0], 503);
@@ -61,26 +85,6 @@ test.serial("platform: wrong limits and times are reported as wrong usage", asyn
     }),
   );
 });
-
-test.serial(
-  "platform: a key and secret that were given are not repeated, those made up are shown",
-  async (t) => {
-    for (const [env, said] of [
-      [KEYS, "as given"],
-      [{}, ""],
-    ] as const) {
-      const child = launch(["platform", "--no-state", "--port", "0"], env);
-      let out = "";
-      child.stdout?.on("data", (data) => {
-        out += data;
-        if (out.includes("Ctrl-C")) child.kill("SIGTERM");
-      });
-      t.deepEqual(await once(child, "close"), [0, null]);
-      t.notRegex(out, /given-/);
-      t.regex(out, new RegExp(`provisioning secret  ${said || "[A-Za-z0-9]{20}"}\n`));
-    }
-  },
-);
 
 test.serial("platform: its JSON line holds no secret, made up or given", async (t) => {
   for (const env of [{}, KEYS]) {
@@ -126,18 +130,13 @@ test.serial(
   "platform: open to the network it names its addresses, and the well-known passwords don't hold",
   async (t) => {
     const own = { MOTE_ADMIN_PASSWORD: "of-my-own" };
-    const args = ["platform", "--no-state", "--port", "0", "--host", "0.0.0.0", "--log", "json"];
-    const child = launch(args, own);
-    const eventLog = processOutput(child);
-    await eventLog.until(({ events }) => events.length === 1);
-    const { url, urls } = eventLog.events[0] as unknown as Record<string, string>;
-    t.deepEqual(urls ?? [], reachable(String(url), "0.0.0.0"));
+    const { child, url, said } = await run(["--no-state", "--host", "0.0.0.0"], own);
+    t.deepEqual(said.urls ?? [], reachable(url, "0.0.0.0"));
     for (const name of ["tenant", "customer", "sysadmin"]) {
-      t.false(await logsIn(String(url), name, name));
-      t.true(await logsIn(String(url), name, "of-my-own"));
+      t.false(await logsIn(url, name, name));
+      t.true(await logsIn(url, name, "of-my-own"));
     }
-    child.kill("SIGTERM");
-    await once(child, "close");
+    await end({ child });
     t.regex(await greetingOf(["--host", "0.0.0.0"]), /tenant@thingsboard\.org \/ [A-Za-z0-9]{16}\n/);
     const out = await greetingOf(["--host", "0.0.0.0"], own);
     t.regex(out, /tenant@thingsboard\.org \/ as given\n/);
@@ -171,33 +170,21 @@ test("platform: what is loopback, and which password holds", (t) => {
 
 test.serial("platform: client-side RPCs are answered with --rule-chain alone", async (t) => {
   for (const more of [[], ["--rule-chain"]]) {
-    const child = launch(
-      ["platform", "--no-state", "--port", "0", "--log", "json", "--async-cap", "100ms", ...more],
-      KEYS,
-    );
-    const eventLog = processOutput(child);
-    await eventLog.until(({ events }) => events.length === 1);
-    const { url } = eventLog.events[0] as unknown as Record<string, string>;
-    const post = (path: string, body: object) =>
-      fetch(`${url}/api/v1/${path}`, { method: "POST", body: JSON.stringify(body) });
-    const keys = { provisionDeviceKey: "given-key", provisionDeviceSecret: "given-secret" };
-    await (await post("provision", { ...keys, token: "own" })).text();
-    const answer = await post("own/rpc", { method: "getCurrentTime", params: {} });
+    const { child, url } = await run(["--no-state", "--async-cap", "100ms", ...more]);
+    await provision(url, "own");
+    const body = '{"method":"getCurrentTime","params":{}}';
+    const answer = await fetch(`${url}/api/v1/own/rpc`, { method: "POST", body });
     t.is(answer.status, more.length > 0 ? 200 : 503);
     await answer.text();
-    child.kill("SIGTERM");
-    await once(child, "close");
+    await end({ child });
   }
 });
 
 // `mote platform --state`: killed at any moment, nothing that it acknowledged is lost, and a device goes on by itself.
 
-const STATE_KEYS = { MOTE_PROVISION_KEY: "state-key", MOTE_PROVISION_SECRET: "state-secret" };
 const KILLS = 20;
 /** Connections that write at the same time. */
 const WRITERS = 4;
-
-test.after.always(killAll);
 
 function folder(t: ExecutionContext): string {
   const directory = mkdtempSync(join(tmpdir(), "mote-platform-"));
@@ -212,33 +199,6 @@ async function freePort(): Promise<number> {
   server.close();
   await once(server, "close");
   return port;
-}
-
-interface Running {
-  child: ChildProcess;
-  url: string;
-}
-
-async function run(state: string, port = 0): Promise<Running> {
-  const child = launch(["platform", "--port", String(port), "--state", state, "--log", "json"], STATE_KEYS);
-  const eventLog = processOutput(child);
-  await eventLog.until(({ events }) => events.length === 1);
-  return { child, url: String(eventLog.events[0]?.url) };
-}
-
-async function end({ child }: Running, signal: "SIGKILL" | "SIGTERM"): Promise<void> {
-  child.kill(signal);
-  if (child.exitCode === null && child.signalCode === null) await once(child, "close");
-}
-
-async function provision(url: string, token: string): Promise<void> {
-  const body = JSON.stringify({
-    deviceName: token,
-    token,
-    provisionDeviceKey: STATE_KEYS.MOTE_PROVISION_KEY,
-    provisionDeviceSecret: STATE_KEYS.MOTE_PROVISION_SECRET,
-  });
-  await (await fetch(`${url}/api/v1/provision`, { method: "POST", body })).text();
 }
 
 test.serial(
@@ -265,7 +225,7 @@ test.serial(
       }
     };
     for (let kill = 0; kill < KILLS; kill++) {
-      const platform = await run(state);
+      const platform = await run(["--state", state]);
       if (kill === 0) await provision(platform.url, "device");
       const writers = Array.from({ length: WRITERS }, () => write(platform.url));
       const before = acknowledged.length;
@@ -296,7 +256,7 @@ test.serial(
   async (t) => {
     t.timeout(240_000);
     const [state, own, port] = [folder(t), folder(t), await freePort()];
-    let platform = await run(state, port);
+    let platform = await run(["--port", String(port), "--state", state]);
     const app = join(own, "app.mjs");
     writeFileSync(
       app,
@@ -304,7 +264,7 @@ test.serial(
     export default (agent) => { let n = 0; setInterval(() => agent.telemetry.record({ n: n++ }), 100); };`,
     );
     const args = ["run", "--url", platform.url, "--device-name", "lives-on", "--app", app];
-    const device = launch([...args, "--state", join(own, "state")], STATE_KEYS);
+    const device = launch([...args, "--state", join(own, "state")], KEYS);
     t.teardown(() => device.kill("SIGKILL"));
     const operator = new Operator({ url: platform.url });
     const find = async () => (await operator.devices.byName("lives-on"))!;
@@ -325,7 +285,7 @@ test.serial(
     const credentials = await operator.devices.credentials(before.id.id);
     for (const signal of ["SIGKILL", "SIGTERM"] as const) {
       await end(platform, signal);
-      platform = await run(state, port);
+      platform = await run(["--port", String(port), "--state", state]);
       // The operator's session goes on as well.
       count = await until(count + 10);
       t.deepEqual((await find()).id, before.id);
@@ -349,7 +309,7 @@ test.serial("with a package of 1 MB and 100,000 points it starts within seconds"
   core.packages.upload(target, { ...file, bytes: new Uint8Array(1_000_000).fill(7) });
   await made.close();
   const begun = performance.now();
-  const platform = await run(state);
+  const platform = await run(["--state", state]);
   const seconds = (performance.now() - begun) / 1000;
   t.log(`${seconds.toFixed(1)} s from the command to its address`);
   t.true(seconds < 10);
@@ -366,7 +326,7 @@ onSmallDisk("a disk that is full stops it with a sentence, and what was acknowle
   t.timeout(240_000);
   const [disk, copy] = [folder(t), folder(t)];
   const script = ["-rm", "sh", "-c", SMALL_DISK, "sh", disk, copy, process.execPath, CLI];
-  const env = { PATH: process.env.PATH, NODE_OPTIONS: process.env.NODE_OPTIONS, ...STATE_KEYS };
+  const env = { PATH: process.env.PATH, NODE_OPTIONS: process.env.NODE_OPTIONS, ...KEYS };
   const child = spawn("unshare", script, { env, stdio: ["ignore", "pipe", "pipe"] });
   t.teardown(() => child.kill("SIGKILL"));
   let complaint = "";
@@ -406,39 +366,20 @@ onSmallDisk("a disk that is full stops it with a sentence, and what was acknowle
 
 // The local platform's table views and their limits on the command line, in processes of their own.
 
-test.after.always(killAll);
-
 const VIEW = "3f2504e0-4f89-41d3-9a0c-0305e82c3301";
 
 test.serial(
   "platform: views of a file are listed and served, with the limits of the environment",
   async (t) => {
-    const at = mkdtempSync(join(tmpdir(), "mote-views-"));
-    t.teardown(() => rmSync(at, { recursive: true }));
-    const file = join(at, "views.json");
+    const file = join(folder(t), "views.json");
     const columns = [{ label: "n", column: "count", key: "t" }];
     writeFileSync(file, JSON.stringify([{ id: VIEW, name: "Counts", columns }]));
     const limits = {
       SIMPLE_API_RATE_LIMITER_QUEUE_CAPACITY: "0",
       SIMPLE_API_RATE_LIMITER_THREAD_POOL_SIZE: "1",
     };
-    const args = [
-      "platform",
-      "--no-state",
-      "--port",
-      "0",
-      "--log",
-      "json",
-      "--views",
-      file,
-      "--report-time",
-      "1h",
-    ];
-    const child = launch(args, limits);
-    const eventLog = processOutput(child);
-    await eventLog.until(({ events }) => events.length === 1);
-    const { url, views } = eventLog.events[0] as unknown as { url: string; views: unknown };
-    t.deepEqual(views, [{ id: VIEW, name: "Counts" }]);
+    const { child, url, said } = await run(["--no-state", "--views", file, "--report-time", "1h"], limits);
+    t.deepEqual(said.views, [{ id: VIEW, name: "Counts" }]);
     const post = async (path: string, body: object, jwt = ""): Promise<Response> =>
       fetch(url + path, {
         method: "POST",
@@ -460,13 +401,11 @@ test.serial(
 );
 
 test.serial("platform: views and limits that make no sense are wrong usage", async (t) => {
-  const at = mkdtempSync(join(tmpdir(), "mote-views-"));
-  t.teardown(() => rmSync(at, { recursive: true }));
-  const file = join(at, "views.json");
+  const file = join(folder(t), "views.json");
   writeFileSync(file, '[{"name":"x","columns":[]}]');
   const wrong: [string[], Record<string, string>, RegExp][] = [
     [["--views", file], {}, /view 1: it has 1 to 100 columns/],
-    [["--views", join(at, "none")], {}, /cannot read .* \(ENOENT\)/],
+    [["--views", `${file}.none`], {}, /cannot read .* \(ENOENT\)/],
     [
       [],
       { SIMPLE_API_RATE_LIMITER_THREAD_POOL_SIZE: "0" },

@@ -305,19 +305,6 @@ test("the keyboard reaches everything", async (t) => {
   t.deepEqual(errors, []);
 });
 
-test("a line that breaks is shown, and a platform that started again asks for a login", async (t) => {
-  const own = await startPlatform({ port: 0 });
-  const { page } = await loggedIn({}, own.url);
-  await page.getByText("live", { exact: true }).waitFor();
-  await own.close();
-  await page.getByText("disconnected").waitFor();
-  const again = await startPlatform({ port: own.address.port });
-  t.teardown(() => again.close());
-  await page.getByText("The session has ended. Log in again.").waitFor();
-  await page.getByRole("heading", { name: "Log in" }).waitFor();
-  t.pass();
-});
-
 test("a device that somebody else deletes leaves the list, and its own page says so", async (t) => {
   const gone = await device("deleted-1");
   await device("deleted-2");

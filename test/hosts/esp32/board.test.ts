@@ -129,13 +129,6 @@ test("more memory makes room for longer texts, and what the configuration names 
   t.deepEqual(named.options.rpc, { requestBytes: 4096, answerBytes: 512 });
 });
 
-test("where the system's heap has room for one TLS connection, there is one", (t) => {
-  const { limits } = planMemory({ ...SMALLEST, system: 120_000 });
-  t.is(limits.connections, 1);
-  const settings = readConfig({ baseUrl: "https://platform.test", wifi: { ssid: "home" } }, limits);
-  t.is(Array.isArray(settings) ? undefined : settings.options.connections, 1);
-});
-
 function rig() {
   const host = fakeHost();
   let expected = true;

@@ -521,12 +521,6 @@ function signedLamp(shape: object, by: typeof maker | undefined, algorithm?: "MD
   return lamp;
 }
 
-each("an image that its maker signed is taken", async (t, shape) => {
-  const lamp = signedLamp(shape, maker);
-  await lamp.untilState("UPDATED", "FAILED");
-  t.deepEqual(lamp.shown, UPDATED);
-});
-
 each("the SHA-256 is what is signed, whatever the checksum is", async (t, shape) => {
   const lamp = signedLamp(shape, maker, "MD5");
   await lamp.untilState("UPDATED", "FAILED");

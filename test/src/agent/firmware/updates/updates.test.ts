@@ -1,7 +1,7 @@
 // Images that write other formats than the one before them: what is stored by one is reported and kept by the other, and an update ends well.
 import test from "ava";
 import type { Host } from "../../../../../src/port.js";
-import { readOwn, readStored, writeStored } from "../../../../../src/store.js";
+import { readStored, writeStored } from "../../../../../src/store.js";
 import { fakeHost } from "../../../../fakes/host.js";
 import { test as inModes, startRig } from "../../rig.js";
 import { Files, HOST } from "./file-servers.js";
@@ -96,31 +96,6 @@ test("an old image that fails on trial gives way to the newer one, which says wh
     String(lamp.shown.error),
     /^the new image (did not start|ended before it was confirmed) \(it divided by zero\)$/,
   );
-});
-
-test("a value of another format is reported, left alone, and kept beside when it is replaced", (t) => {
-  const host = fakeHost();
-  const foreign = Uint8Array.of(9, 1, 2, 3);
-  host.store.set("x", foreign);
-  t.is(readStored(host, "x"), undefined);
-  t.regex(host.lines.join(), /"x" is damaged or has an unknown format/);
-  t.deepEqual(host.store.get("x"), foreign);
-  t.true(writeStored(host, "x", { a: 1 }));
-  t.deepEqual(readStored(host, "x"), { a: 1 });
-  t.deepEqual(host.store.get("x-old"), foreign);
-  writeStored(host, "x", { a: 2 });
-  t.deepEqual(host.store.get("x-old"), foreign, "only another format is kept beside");
-});
-
-test("what was of this format is found beside a value that is not, and nowhere else", (t) => {
-  const host = fakeHost();
-  t.is(readOwn(host, "x"), undefined);
-  writeStored(host, "x-old", 1);
-  t.is(readOwn(host, "x"), undefined, "no value at all: it was forgotten");
-  host.store.set("x", Uint8Array.of(9));
-  t.is(readOwn(host, "x"), 1);
-  writeStored(host, "x", 2);
-  t.is(readOwn(host, "x"), 2);
 });
 
 test("a store that has no room for the value beside takes the new one all the same", (t) => {

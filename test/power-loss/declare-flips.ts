@@ -5,7 +5,7 @@ import type { Dice } from "../simulation/dice.js";
 import { flipQueue, queuesLeft, survives } from "./bit-flips.js";
 import { flipStore } from "./bit-flips-store.js";
 import { flipUpdate } from "./bit-flips-update.js";
-import * as older from "./fixtures/queue-0.1.0.mjs";
+import { OldOutbox, OldTime } from "./older-queue.js";
 
 /** Points counted and not lost, at most: what a damaged status entry confirmed, and the end of a sector. */
 const OVER = 8;
@@ -22,7 +22,7 @@ export function bitFlipTests(dice?: Dice): void {
       t.true(over <= OVER, `${over} points were counted and not lost`);
       t.log(`${runs} damaged, ${over} points too many at most`);
     });
-  for (const left of queuesLeft(older.Outbox, older.Time))
+  for (const left of queuesLeft(OldOutbox, OldTime))
     test(`delivers or counts every point of an older image after ${how} changed: ${left.name}`, (t) => {
       t.is(survives(left, left.flash, left.store), 0);
       const { runs, problems } = flipQueue(left, dice);

@@ -3,20 +3,11 @@ import { Outbox } from "../../../src/agent/queue/outbox.js";
 import { Time } from "../../../src/agent/time/time.js";
 import { textOf, waitingNumbers } from "../../src/agent/queue/rig.js";
 import { Body } from "../device.js";
-import * as older from "../fixtures/queue-0.1.0.mjs";
+import { OldOutbox, OldTime } from "../older-queue.js";
 import type { Power } from "../power.js";
 import type { Case } from "../runner.js";
 
-/** Version 0.1.0 named a member otherwise than its type says. */
-class OlderOutbox extends older.Outbox {
-  declare readonly refuse: Outbox["dropRefused"];
-
-  override dropRefused(number: number): void {
-    this.refuse(number);
-  }
-}
-
-const IMAGES = { old: { Outbox: OlderOutbox, Time: older.Time }, new: { Outbox, Time } };
+const IMAGES = { old: { Outbox: OldOutbox, Time: OldTime }, new: { Outbox, Time } };
 type Image = keyof typeof IMAGES;
 
 interface World {

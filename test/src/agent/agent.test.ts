@@ -220,6 +220,21 @@ test("the connection of client-side RPCs is closed once none is under way", asyn
   t.is(open(), before);
 });
 
+test("a platform that falls silent is reported as offline after one request without an answer", async (t) => {
+  const { rig, agent } = await startOnline(t, { connections: 3 });
+  rig.platform.fault = () => "hang";
+  // Nor are the polls answered that are open by now.
+  for (const peer of rig.net.peers) Object.assign(peer, { send: () => {}, end: () => {} });
+  agent.telemetry.record({ n: 1 });
+  await rig.clock.advance(37_000);
+  t.is(agent.state, "offline");
+  t.is(details(rig, "offline").length, 1);
+  rig.platform.fault = undefined;
+  await rig.clock.advance(120_000);
+  t.is(rig.platform.points(rig.platform.device(NAME), "n").length, 1);
+  t.is(agent.state, "online");
+});
+
 test("one kind of request that is left without an answer is no outage while the others are answered", async (t) => {
   const rig = startRig(t);
   const agent = rig.agent({ connections: 3 });

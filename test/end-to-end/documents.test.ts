@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import test from "ava";
+import { FAILURES } from "../../src/agent/firmware/failures.js";
 
 const GENERATED = /^docs\/(?:reference\/(?:cli|options)\.md|reference\/api\/|understand\/benchmarks\.md)/;
 
@@ -71,4 +72,18 @@ test("each diagram of the pages is drawn as it stands there, and nothing else is
     }),
   );
   t.deepEqual(readdirSync("docs/public/diagrams").sort(), names.sort(), "run node docs/diagrams.mjs");
+});
+
+test("each fw_error that the guide explains is one that a device reports", (t) => {
+  const [, table = ""] =
+    /\| `fw_error` contains[^\n]*\n\|[-|]+\|\n((?:\|[^\n]*\n)+)/.exec(
+      readFileSync("docs/guides/firmware.md", "utf8"),
+    ) ?? [];
+  const explained = [...table.matchAll(/^\| `([^`]+)` \|/gm)].map(([, text]) => text);
+  t.true(explained.length >= 5, `${explained.length} explained`);
+  const reported: readonly string[] = Object.values(FAILURES).map(({ text }) => text);
+  t.deepEqual(
+    explained.filter((text) => !reported.includes(text ?? "")),
+    [],
+  );
 });

@@ -147,12 +147,17 @@ export class HandedOut {
   excuse(call: Call, run: Run | undefined): string | undefined {
     if (call.restarts === 0) return undefined;
     // Under way when the platform restarted, it goes to whoever has its id now: the platform has nothing else to distinguish them.
-    if (call.handedOutAt === undefined) return "an answer under way at a restart";
+    const { id, content, handedOutAt } = call;
+    if (handedOutAt === undefined) return "an answer under way at a restart";
     if (!run) return undefined;
+    // So does an answer of a device that has not got the call, because it was lost on the way.
+    const arrived = this.runs.some(
+      (one) => one.id === id && one.content === content && one.at >= handedOutAt,
+    );
+    if (run.id === id && run.at < handedOutAt && !arrived) return "a call lost on the way after a restart";
     // The same id, the same content, a restart, and the first answer unacknowledged: nobody can decide which call it is.
-    if (run.content !== call.content || run.id !== call.id) return undefined;
-    if (call.handedOutAt <= run.acknowledgedAt)
-      return "unacknowledged, a restart, the same call as the same id";
+    if (run.content !== content || run.id !== id) return undefined;
+    if (handedOutAt <= run.acknowledgedAt) return "unacknowledged, a restart, the same call as the same id";
     return run.unkept ? "acknowledged, which no store took, a restart, the same call" : undefined;
   }
 

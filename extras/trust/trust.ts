@@ -208,7 +208,7 @@ class Trust {
     const problem = fresh.length > 0 ? await this._handshake([], fresh) : undefined;
     if (problem) return this._no(`no handshake succeeded with it: ${problem}`, false);
     if (!this._trusted.take(announced, digest, plan.waiting, fresh))
-      return this._no("the Wi-Fi could not be stored", false);
+      return this._no("the change could not be stored", false);
     this._host.log("info", `trust: announcement ${announced.sequence} was taken`);
     return undefined;
   }

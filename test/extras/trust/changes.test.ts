@@ -200,7 +200,7 @@ test("a store that takes nothing leaves all as it was, and the device tries agai
     world.body.store.fails = (call, key) => call === "set" && key === refused;
     world.push({ ca: [second] });
     await world.clock.advance(MINUTE);
-    t.is(world.state.refused?.reason, "the Wi-Fi could not be stored");
+    t.is(world.state.refused?.reason, "the change could not be stored");
     t.deepEqual(world.trusted, [short(first)]);
   }
   world.body.store.fails = undefined;

@@ -331,6 +331,8 @@ class Model {
   // Bytes that went into the outbox so far, and before each point. A sector that was torn is as good as full.
   spent = 0;
   torn = 0;
+  // Where the sectors that were torn last lie: before point `at`, which came after them.
+  lastTorn = { at: -1, bytes: 0 };
   readonly spentAt: number[] = [];
 
   get waiting(): number[] {
@@ -389,6 +391,7 @@ function recordBoth(model: Model, real: Real): boolean {
   model.most = model.next + 1;
   const accepted = outbox.append(textOf(model.next), undefined);
   // Only now: where a record is torn once more, all that was torn lies before the point that comes at last.
+  if (model.torn > 0) model.lastTorn = { at: model.next, bytes: model.torn };
   model.spent += model.torn;
   model.torn = 0;
   if (accepted) model.spent += sizeOf(model.next++);
@@ -455,6 +458,13 @@ function survive(model: Model, real: Real, loss?: PowerLoss): void {
   if (found.length === real.outbox.waiting) model.most = next;
   Object.assign(model, { refused, keptRefused: refused, mostRefused: refused });
   model.torn += SECTOR;
+  // No point that came after them is left, so the next one comes after them again.
+  const { at, bytes } = model.lastTorn;
+  if (next <= at) {
+    model.torn += bytes;
+    model.spent -= bytes;
+    model.lastTorn = { at: -1, bytes: 0 };
+  }
   if (found.length < real.outbox.waiting) drain(model, real);
 }
 

@@ -1,4 +1,5 @@
-// A wake, an RPC, an attribute change, 50 points and an idle hour cost exactly what results.json says.
+// A wake, an RPC, an attribute change, 50 points and an idle hour cost exactly what results.json
+// says.
 import test from "ava";
 import { measureDesk } from "./desk.js";
 import { readResults } from "./results.js";

@@ -3,7 +3,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../test/architecture/tree.js";
-import { type Cost, type Costs, STILL, withDerived } from "./chip/rows.js";
+import { allInstructions, type Cost, type Costs, withDerived } from "./chip/rows.js";
+import { digits } from "./digits.js";
 import { daysOf, daysOfCell, joulesOfDay, type Range } from "./energy/energy.js";
 import { goalCells, judgeGoals } from "./goals.js";
 import type { Results } from "./results.js";
@@ -13,8 +14,7 @@ export const PAGES = ["docs/understand/measurements.md", "docs/guides/energy.md"
 const PROGRAMS = ["mote", "c", "js", "mqtt"] as const;
 const HEAD = ["Mote", "C", "JavaScript", "client-sdk, MQTT"];
 
-const digits = (value: number, count = 3): string =>
-  (value >= 1000 ? Math.round(value) : Number(value.toPrecision(count))).toLocaleString("en-US");
+const short = (value: number): string => digits(value, 3);
 
 const markdown = ([head = [], ...rows]: readonly (readonly string[])[]): string =>
   [head, head.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
@@ -34,11 +34,11 @@ function byProgram(
   ]);
 }
 
-const millions = ({ instructions, more }: Cost): string | undefined =>
-  instructions === undefined ? undefined : digits((instructions + (more?.[STILL] ?? 0)) / 1e6);
+const millions = (cost: Cost): string | undefined =>
+  cost.instructions === undefined ? undefined : short(allInstructions(cost) / 1e6);
 
 const wire = ({ packets, bytes }: Cost): string | undefined =>
-  packets === undefined || bytes === undefined ? undefined : `${digits(packets)} / ${digits(bytes)}`;
+  packets === undefined || bytes === undefined ? undefined : `${short(packets)} / ${short(bytes)}`;
 
 const INSTRUCTIONS = {
   boot: "start to the first acknowledged point",
@@ -86,7 +86,7 @@ function memory(results: Results): string {
   const costs = withDerived(results.chip.esp32c3 ?? {});
   const row = (key: string, name: string, figure: string) =>
     byProgram(costs, { [key]: name }, ({ more }) =>
-      more?.[figure] === undefined ? undefined : digits(more[figure]),
+      more?.[figure] === undefined ? undefined : short(more[figure]),
     );
   return markdown([
     ["", ...HEAD],

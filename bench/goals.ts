@@ -3,6 +3,7 @@
 import { type Cost, type Costs, LOADER, UPLOADS_A_DAY, withDerived } from "./chip/rows.js";
 import { columns } from "./columns.js";
 import { FIRST_WAKE, STEADY_WAKE } from "./desk.js";
+import { digits } from "./digits.js";
 import type { Results } from "./results.js";
 
 type Rival = "js" | "c";
@@ -13,7 +14,7 @@ interface Goal {
   readonly key: string;
   /** A member of Cost, or of its `more`. */
   readonly figure: string;
-  /** At most so many times the rival's. */
+  /** Mote's figure may be at most `times` the rival's. */
   readonly times?: readonly [times: number, rival: Rival];
   readonly most?: number;
   readonly least?: number;
@@ -113,7 +114,7 @@ function goalText({ times, most, least }: Goal): string {
 const minus = (one: number | undefined, other: number): number | undefined =>
   one === undefined ? undefined : one - other;
 
-/** Instructions with which ROM and boot loader check what Mote's image has more than the rival's. */
+/** Instructions of ROM and boot loader to check the bytes by which Mote's image is larger. */
 function largerImage({ mote, ...others }: Costs, rival: Rival): number {
   const [ours, theirs] = [mote, others[rival]].map((costs) => figureOf(costs?.image, "bytes"));
   const check = figureOf(mote?.boot, LOADER);
@@ -123,7 +124,7 @@ function largerImage({ mote, ...others }: Costs, rival: Rival): number {
 const number = (value: number | undefined, figure = ""): string => {
   if (value === undefined) return "not measured";
   if (figure === "instructions" && value >= 1e6) return `${Number((value / 1e6).toPrecision(3))} M`;
-  return (value >= 1000 ? Math.round(value) : Number(value.toPrecision(4))).toLocaleString("en-US");
+  return digits(value);
 };
 
 const ratio = (mote: number | undefined, other: number | undefined): string =>

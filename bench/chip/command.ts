@@ -50,7 +50,7 @@ async function main(flags: Flags): Promise<number> {
   const keep = (name: ProgramName, measured: Measured): void => {
     profiles[name] = { ...profiles[name], ...measured.profiles };
     costs[name] = { ...costs[name], ...measured.costs };
-    // Nobody quotes a short run.
+    // Figures of a short run are too coarse to be quoted.
     if (!quick) keepCosts(CHIP.name, name, stamped(measured.costs));
   };
   let failed = 0;

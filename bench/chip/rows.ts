@@ -24,9 +24,16 @@ export const RESUMED = "resumed TLS handshakes";
 export const STILL = "instructions of the tick and the idle task, which come on top";
 export const LOADER = "instructions of ROM and boot loader";
 
+/** The work's own instructions and those of the tick and the idle task. */
+export const allInstructions = ({ instructions = 0, more }: Cost): number =>
+  instructions + (more?.[STILL] ?? 0);
+
 /** By row. */
 export type ProgramCosts = Readonly<Record<string, Cost>>;
-/** By program. `mqtt`: thingsboard-client-sdk, which was measured once and is not in this repository. */
+/**
+ * By program. `mqtt` is thingsboard-client-sdk: it was measured once, and its program is not in
+ * this repository.
+ */
 export type Costs = Partial<Record<ProgramName | "mqtt", ProgramCosts>>;
 
 export type Work =

@@ -160,7 +160,7 @@ export function partSizes(map: string, whole: number): Record<string, number> {
   return { ...sizes, "bytes of alignment and heads": whole - known };
 }
 
-/** Instructions outside the program: the ROM's, and the boot loader's, of which it has no symbol. */
+/** Instructions outside the program: those of the ROM, and of the boot loader (no symbols). */
 export function loaderInstructions({ blocks }: Pick<Counts, "blocks">, symbols: Symbols): number {
   let sum = 0;
   for (const [address, { instructions }] of blocks) {

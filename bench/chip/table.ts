@@ -1,5 +1,6 @@
 // From costs to a table of all figures.
 import { columns } from "../columns.js";
+import { digits } from "../digits.js";
 import { PROGRAMS } from "./programs.js";
 import type { ChipRow, Cost, Costs } from "./rows.js";
 
@@ -11,7 +12,7 @@ const FIGURES = [
   ["erases", "sectors erased"],
 ] as const;
 
-/** Each row's figures beside each other. Figures that nobody measured are left out. */
+/** The programs' figures of each row, side by side. Figures that were not measured are left out. */
 export function chipTable(rows: readonly Pick<ChipRow, "key" | "name">[], costs: Costs): string {
   const lines = rows.flatMap(({ key, name }) => {
     const all = PROGRAMS.map((program) => costs[program]?.[key]);
@@ -29,8 +30,4 @@ export function chipTable(rows: readonly Pick<ChipRow, "key" | "name">[], costs:
   return columns([head, ...lines], (column) => column === 0).join("\n");
 }
 
-/** Four digits, or the whole number where it has more. */
-const shown = (value: number | undefined): string =>
-  value === undefined
-    ? ""
-    : (value >= 1000 ? Math.round(value) : Number(value.toPrecision(4))).toLocaleString("en-US");
+const shown = (value: number | undefined): string => (value === undefined ? "" : digits(value));

@@ -1,6 +1,6 @@
 // Joules of a day of an ESP32-C3, and days of a cell, from counts and the data sheet's currents.
 // docs/guides/energy.md explains each figure. Ranges carry what was not measured.
-import { type Cost, STILL, withDerived } from "../chip/rows.js";
+import { allInstructions, type Cost, withDerived } from "../chip/rows.js";
 import { STEADY_WAKE } from "../desk.js";
 import type { Results } from "../results.js";
 
@@ -11,7 +11,10 @@ const HOURS = 24;
 /** Least and most. */
 export type Range = readonly [least: number, most: number];
 
-/** mA. ESP32-C3 Series Datasheet v2.4, tables 5-7 to 5-9; `connected`: ESP-IDF's guide, DTIM 10 to 1. */
+/**
+ * mA, from the ESP32-C3 Series Datasheet v2.4, tables 5-7 to 5-9. `connected` is from ESP-IDF's
+ * guide, for DTIM 10 to 1.
+ */
 export const CURRENTS = {
   asleep: [0.005, 0.005],
   running: [23, 28],
@@ -98,7 +101,7 @@ export function daysOf({ chip, desk, rows }: Results): Record<string, Day> {
   return {
     "always on over https": {
       connected: {
-        instructions: HOURS * ((idle.instructions ?? 0) + (idle.more?.[STILL] ?? 0)),
+        instructions: HOURS * allInstructions(idle),
         requests: HOURS * hour.requests,
         bytes: HOURS * hour.bytes,
       },

@@ -223,8 +223,8 @@ export class FlashLog implements Records {
   }
 
   /**
-   * Appends the records `from` to `to`, after `makeRoom` and `room` found room for them. The first one
-   * is point `number` of the outbox. False if they are not on flash.
+   * Appends the records `from` to `to`, after `makeRoom` and `room` found room for them. The first
+   * one is point `number` of the outbox. False if they are not on flash.
    */
   append({ bytes, words }: Records, from: number, to: number, number: number): boolean {
     const { state } = this;

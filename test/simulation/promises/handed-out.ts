@@ -129,7 +129,8 @@ export class HandedOut {
       // A copy of another RPC looks like a later one, which the platform hands out only after it gave up those before.
       if (this.#copies.some((copy) => copy.id !== before.id && copy.at >= before.at && copy.at <= at))
         return before.acknowledgedAt > at;
-      // After a restart the device's time of day counts, and a clock that was months ahead ends any time.
+      // After a restart the device's time of day counts, and a clock that was months ahead ends any
+      // time.
       const restarted = powerCycles > before.powerCycles;
       const passedMs = at - before.at + (restarted ? Math.max(0, timeOffMs - before.timeOffMs) : 0);
       const over = passedMs >= REMEMBERED_MS || (world.farAhead && restarted);
@@ -146,8 +147,9 @@ export class HandedOut {
   /** Why the answer of `run` may have reached the caller of `call`, which came after it. Undefined: it may not. */
   excuse(call: Call, run: Run | undefined): string | undefined {
     if (call.restarts === 0) return undefined;
-    // Under way when the platform restarted, it goes to whoever has its id now: the platform has nothing else to distinguish them.
     const { id, content, handedOutAt } = call;
+    // An answer under way when the platform restarted goes to the call that has its id now: the
+    // platform has nothing else to distinguish them.
     if (handedOutAt === undefined) return "an answer under way at a restart";
     if (!run) return undefined;
     // So does an answer of a device that has not got the call, because it was lost on the way.

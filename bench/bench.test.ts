@@ -1,25 +1,27 @@
-// What the bench of the emulated chip computes from what was counted; nothing of it needs a chip.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+// The figures of the documentation follow from what was counted; nothing of it needs a chip.
 import test from "ava";
-import { read, root } from "../test/architecture/tree.js";
+import { read } from "../test/architecture/tree.js";
 import { difference, readCounts, withoutIdle } from "./chip/counts.js";
-import { Debugger } from "./chip/debugger.js";
 import { erased, FlashLog, yearsOfLife } from "./chip/flash-log.js";
-import { profile } from "./chip/profile.js";
 import { DERIVED, derivedOf, FULL, handshakesOf, LOADER, RESUMED, STILL } from "./chip/rows.js";
-import { followWords, scriptAt, scriptFunctions } from "./chip/scripts.js";
-import { loaderInstructions, partOf, readParts, readSymbols } from "./chip/symbols.js";
+import { loaderInstructions, readSymbols } from "./chip/symbols.js";
 import { chipTable } from "./chip/table.js";
 import { Wire } from "./chip/wire.js";
 import { FIRST_WAKE, STEADY_WAKE } from "./desk.js";
+import { PAGES, withTables } from "./docs.js";
+import { CURRENTS, daysOfCell, joulesOfDay } from "./energy/energy.js";
 import { GOALS, goalTable, type Judged, judgeGoals } from "./goals.js";
 import { judge, merged, type Result } from "./judge.js";
+import { readResults } from "./results.js";
 import { inTurn } from "./row.js";
-import { sharesOf } from "./rows/row-11-writes.js";
 import { rows } from "./rows.js";
+
+for (const page of PAGES)
+  test(`${page} has the tables that bench/results.json gives`, (t) => {
+    const text = read(page);
+    t.regex(text, /<!-- bench: /);
+    t.is(text, withTables(text, readResults()), "npm run bench -- --stored writes them again");
+  });
 
 /** A file of the plugin with these blocks: address, instructions, runs. */
 function countsFile(
@@ -38,7 +40,7 @@ function countsFile(
   return bytes;
 }
 
-test("two looks at the plugin's file differ by what ran between them; a block that was translated twice is one address", (t) => {
+test("two looks at the plugin's file differ by what ran between them", (t) => {
   const before = readCounts(countsFile(100, [0x42000000, 5, 10], [0x42000010, 50, 1]));
   const after = readCounts(countsFile(164, [0x42000000, 5, 20], [0x42000010, 50, 1], [0x42000000, 7, 2]));
   const { total, blocks } = difference(before, after);
@@ -47,54 +49,9 @@ test("two looks at the plugin's file differ by what ran between them; a block th
   t.throws(() => readCounts(Buffer.alloc(64)), { message: /no file/ });
 });
 
-test("what the same time would have cost anyway is taken off, by the chip's ticks", (t) => {
+test("the idle share of the same time is subtracted, by the chip's ticks", (t) => {
   t.is(withoutIdle({ instructions: 10_000, ticks: 50 }, { instructions: 1000, ticks: 10 }), 5000);
   t.is(withoutIdle({ instructions: 10_000, ticks: 50 }, { instructions: 0, ticks: 0 }), 10_000);
-});
-
-test("byte code is counted by words behind the blocks", (t) => {
-  const bytes = Buffer.concat([countsFile(100), Buffer.alloc(3 * 8)]);
-  bytes.writeUInt32LE(0x3c000100, 24);
-  bytes.writeUInt32LE(3, 28);
-  const before = readCounts(bytes);
-  t.is(before.code.size, 0);
-  bytes.writeBigUInt64LE(70n, bytes.length - 8);
-  t.deepEqual([...difference(before, readCounts(bytes)).code], [[0x3c000108, 70]]);
-});
-
-test("an address of byte code is the preloaded function's that holds it, by the engine's table in the image", (t) => {
-  const tables = [
-    '/* 0002 */\t{ (txSlot*)&gxHeap[1], {.ID = xsID_record, .flag = 0x8b, .kind = XS_CODE_X_KIND}, .value = { .code = { (txByte*)"\\x0c", NULL } } },',
-    "/* 0003 */\t{ NULL, {.ID = xsID_other, .flag = 0x8b, .kind = XS_HOME_KIND}, .value = { .home = { NULL, NULL } }},",
-    '/* 0004 */\t{ NULL, {.ID = XS_NO_ID, .flag = 0x8b, .kind = XS_CODE_X_KIND}, .value = { .code = { (txByte*)"\\x0c", NULL } } },',
-  ].join("\n");
-  const symbols = readSymbols(
-    elfWith(["gxHeap", 0x3c000000, 0x50, 1, 6], ["fxRunID", 0x42001000, 0x100, 2, 5]),
-  );
-  const words = new Map([
-    [0x3c000000 + 16 * 2 + 8, 0x3c002000],
-    [0x3c000000 + 16 * 4 + 8, 0x3c001002],
-  ]);
-  const functions = scriptFunctions(tables, symbols, (address) => words.get(address));
-  t.deepEqual(functions, [
-    { address: 0x3c001002, name: "(nameless 0004)" },
-    { address: 0x3c002000, name: "record" },
-  ]);
-  t.is(scriptAt(functions, 0x3c000f00), "(unknown)");
-  t.is(scriptAt(functions, 0x3c001000), "(nameless 0004)");
-  t.is(scriptAt(functions, 0x3c002010), "record");
-  // Where tasks are switched is not known.
-  t.is(followWords(functions, symbols), "");
-});
-
-test("the layout that the plugin writes is the one that is read", (t) => {
-  const source = readFileSync(join(root, "bench/chip/plugin/count.c"), "utf8");
-  t.regex(
-    source,
-    /char magic\[8\];\s+uint64_t total;\s+uint32_t places;\s+uint32_t lost;\s+uint32_t codeFrom;\s+uint32_t codeWords;/,
-  );
-  t.regex(source, /uint32_t address;\s+uint32_t instructions;\s+uint64_t runs;/);
-  t.regex(source, /"motecnt1"/);
 });
 
 /** One record of the emulator's recording: Ethernet, IPv4, TCP between these ports; `filled`: bytes behind the packet. */
@@ -125,7 +82,7 @@ test("packets of one port are counted both ways, with the heads of IP and TCP, a
   t.deepEqual(wire.read(Buffer.concat([file, record(4700, 50_000, 40)])), { packets: 3, bytes: 220 });
 });
 
-test("flash: each byte that is programmed counts, each sector that is erased; lines may come in halves", (t) => {
+test("each byte that flash programs and each sector that it erases counts, and gives its life", (t) => {
   const log = new FlashLog();
   const before = log.now;
   log.take("Adding SPI flash device\nm25p80_page_program [0x55d] page program cur_addr=0x3a0000 data=0x1");
@@ -140,9 +97,6 @@ test("flash: each byte that is programmed counts, each sector that is erased; li
     ],
   );
   t.is(erased(before, log.now), 2);
-});
-
-test("life: sectors that are erased in turn", (t) => {
   t.is(yearsOfLife(100, 10), (100_000 * 10) / 100 / 365);
   t.is(yearsOfLife(0, 10), Number.POSITIVE_INFINITY);
 });
@@ -176,70 +130,17 @@ function elfWith(
   return Buffer.concat([head, table, names, sections]);
 }
 
-test("an address is the function's that holds it; what no function holds is nobody's", (t) => {
+test("instructions outside the program's functions are those of ROM and boot loader", (t) => {
   const symbols = readSymbols(
-    elfWith(
-      ["fxRunID", 0x42001000, 0x100, 2, 5],
-      ["xTaskIncrementTick", 0x40380000, 0x40, 2, 4],
-      ["rom_memcpy", 0x40000100, 0, 0, 0xfff1],
-      ["a_variable", 0x42001080, 4, 1, 6],
-    ),
+    elfWith(["fxRunID", 0x42001000, 0x100, 2, 5], ["a_variable", 0x42001080, 4, 1, 6]),
   );
-  t.is(symbols.at(0x42001000), "fxRunID");
   t.is(symbols.at(0x420010fe), "fxRunID");
   t.is(symbols.at(0x42001100), "(unknown)");
-  t.is(symbols.at(0x40000120), "rom_memcpy");
-  t.is(symbols.address("xTaskIncrementTick"), 0x40380000);
-  t.is(symbols.address("nothing"), undefined);
+  const blocks = new Map(
+    [0x42001010, 0x40000100, 0x403cc700].map((address, i) => [address, { instructions: 10 ** i, runs: 1 }]),
+  );
+  t.is(loaderInstructions({ blocks }, symbols), 110);
   t.throws(() => readSymbols(Buffer.alloc(64)));
-});
-
-test("the part of an address is said by the linker's map, a long name on a line of its own", (t) => {
-  const at = readParts(
-    [
-      " .text.fxRunID  0x42001000    0x100 /b/xs_esp32c3.a(xsRun.c.o)",
-      " .text.a_name_that_is_longer_than_a_column",
-      "                0x42001100     0x40 esp-idf/lwip/liblwip.a(tcp.c.obj)",
-      " .text.mbedtls_mpi 0x42001140 0x20 esp-idf/mbedtls/libmbedcrypto.a(bignum.c.obj)",
-    ].join("\n"),
-  );
-  t.is(at(0x42001004), "XS core");
-  t.is(at(0x42001100), "lwIP and network");
-  t.is(at(0x42001150), "TLS");
-  t.is(at(0x42001170), "ESP-IDF");
-  t.is(at(0x40000100), "ROM");
-  t.is(partOf("esp-idf/nvs_flash/libnvs_flash.a(nvs_page.cpp.obj)"), "flash and NVS");
-});
-
-test("a profile is of one piece of work, without the idle time's share of each function", (t) => {
-  const symbols = {
-    address: () => undefined,
-    range: () => undefined,
-    at: (address: number) => (address < 20 ? "work" : "tick"),
-  };
-  const counts = (...blocks: [number, number][]) => ({
-    total: 0,
-    blocks: new Map(blocks.map(([address, instructions]) => [address, { instructions, runs: 1 }])),
-    code: new Map(blocks),
-  });
-  const spent = { instructions: 1000, ticks: 20, counts: counts([10, 800], [30, 200]) };
-  const idle = { instructions: 100, ticks: 10, counts: counts([30, 100]) };
-  const { functions, scripts } = profile(
-    spent,
-    idle,
-    4,
-    symbols,
-    () => "all",
-    (at) => (at < 20 ? "record" : "poll"),
-  );
-  t.deepEqual(functions, [
-    { name: "work", instructions: 200 },
-    { name: "tick", instructions: 0 },
-  ]);
-  t.deepEqual(scripts, [
-    { name: "record", instructions: 200 },
-    { name: "poll", instructions: 0 },
-  ]);
 });
 
 test("a handshake is what TLS added; in a start those that were resumed are taken off", (t) => {
@@ -274,62 +175,6 @@ test("a battery's day is a first wake and 23 steady ones; others wake as after p
   t.deepEqual([day?.packets, day?.bytes], [24 + 23 * 13, 10 * (24 + 23 * 13)]);
   t.is(derivedOf("c", { wake: cost(17) })["battery-day"]?.packets, 24 * 17);
   t.deepEqual(derivedOf("mote", { wake: cost(24) }), {});
-});
-
-test("what ran outside the program is the ROM's and the boot loader's", (t) => {
-  const symbols = readSymbols(elfWith(["work", 0x42001000, 0x100, 2, 5]));
-  const blocks = new Map(
-    [0x42001010, 0x40000100, 0x403cc700].map((address, i) => [address, { instructions: 10 ** i, runs: 1 }]),
-  );
-  t.is(loaderInstructions({ blocks }, symbols), 110);
-});
-
-test("the debugger reads and writes memory and stops at an address until it is told to stop", async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "mote-gdb-"));
-  const path = join(folder, "gdb");
-  const asked: string[] = [];
-  let stops = 2;
-  const server = createServer((socket) => {
-    const reply = (text: string): unknown => socket.write(`+$${text}#00`);
-    socket.setEncoding("latin1").on("data", (text: string) => {
-      if (text === "\x03") reply("T02");
-      for (const [, command = ""] of text.matchAll(/\$([^#]*)#/g)) {
-        asked.push(command);
-        if (command.startsWith("m")) reply("0a0b".repeat(256));
-        else if (command === "p1") reply("78563412");
-        else if (command !== "c") reply("OK");
-        else if (stops-- > 0) reply("T05");
-      }
-    });
-  }).listen(path);
-  t.teardown(() => {
-    server.close();
-    rmSync(folder, { recursive: true });
-  });
-  const debug = await Debugger.open(path);
-  t.is((await debug.read(0x50000000, 1024)).length, 1024);
-  await debug.write(0x50000000, Buffer.from([1, 2]));
-  t.is(await debug.register(1), 0x12345678);
-  let times = 0;
-  await debug.run(0x40000018, async () => {
-    times++;
-    await debug.register(32, 0x40);
-  });
-  const commands = ["m50000000,200", "m50000200,200", "M50000000,2:0102", "p1", "Z0,40000018,2"];
-  commands.push("c", "P20=40000000", "c", "P20=40000000", "c");
-  while (asked.length < commands.length) await new Promise((go) => setTimeout(go, 5));
-  await debug.stop();
-  t.is(times, 2);
-  // The same while the chip stands at the address: nothing is interrupted.
-  stops = 1;
-  let stopped: Promise<void> | undefined;
-  await debug.run(undefined, async () => {
-    stopped = debug.stop();
-  });
-  while (!stopped) await new Promise((go) => setTimeout(go, 5));
-  await stopped;
-  debug.close();
-  t.deepEqual(asked, [...commands, "c"]);
 });
 
 test("the desk stands in for a wake's traffic that the chip has not shown, and is marked", (t) => {
@@ -391,31 +236,19 @@ test("a goal is missed beyond its bound, ok at it, and unknown without a figure"
   );
 });
 
-const row = { id: 3, name: "time", target: 2, better: "less" } as const;
+const ROW = { id: 3, name: "time", target: 2 } as const;
 
-test("the ratio is the median of the rounds' ratios, and its least and most are given", (t) => {
-  const judged = judge(row, { unit: "ms", mote: [10, 30, 20], limit: [10, 10, 10], alternative: [1, 1, 1] });
-  t.is(judged.name, "time (ms)");
-  t.deepEqual(
-    [judged.mote, judged.limit, judged.alternative, judged.ratio, judged.target, judged.ok],
-    [20, 10, 1, 2, 2, true],
-  );
+test("a row is judged by the median of its rounds' ratios, to the limit before the alternative", (t) => {
+  const judged = judge(ROW, { unit: "ms", mote: [10, 30, 20], limit: [10, 10, 10], alternative: [1, 1, 1] });
+  t.like(judged, { name: "time (ms)", mote: 20, limit: 10, alternative: 1, ratio: 2, target: 2, ok: true });
   t.deepEqual(judged.spread, [1, 3]);
-});
-
-test("without a limit the ratio is to the alternative, without both Mote's figure has the target", (t) => {
-  t.is(judge(row, { unit: "ms", mote: 4, alternative: 8 }).ratio, 0.5);
-  const alone = judge(row, { unit: "ms", mote: 4 });
-  t.deepEqual([alone.ratio, alone.ok, alone.spread], [null, false, undefined]);
-});
-
-test("a target holds as least or as most, and null is given beside", (t) => {
+  t.is(judge(ROW, { unit: "ms", mote: 4, alternative: 8 }).ratio, 0.5);
+  t.like(judge(ROW, { unit: "ms", mote: 4 }), { ratio: null, ok: false, spread: undefined });
   const line = { unit: "ms", mote: 3, limit: 1 };
-  t.false(judge(row, line).ok);
-  t.true(judge({ ...row, better: "more" }, line).ok);
-  t.true(judge(row, { ...line, target: 3 }).ok);
-  t.true(judge(row, { ...line, target: null }).ok);
-  t.false(judge(row, { ...line, mote: Number.NaN }).ok);
+  t.false(judge(ROW, line).ok);
+  t.true(judge(ROW, { ...line, target: 3 }).ok);
+  t.true(judge(ROW, { ...line, target: null }).ok);
+  t.false(judge(ROW, { ...line, mote: Number.NaN }).ok);
 });
 
 test("subjects are measured in turn, every other round the other way round, after one run unmeasured", async (t) => {
@@ -446,19 +279,19 @@ test("what was measured takes the place of its row's figures, each row whole, an
   );
 });
 
-// What the rows look at is looked at: a row that can't see a fault shows nothing.
-
-const HEAD = "POST /api/v1/t/telemetry HTTP/1.1\r\nContent-Length: 4\r\n\r\n";
-const GET = "GET /api/v1/t/rpc HTTP/1.1\r\nHost: a\r\n\r\n";
-const writes = (...texts: string[]) => texts.map((text) => Buffer.from(text));
-
-test("a request in two writes, and a head that leaves alone, are seen", (t) => {
-  const shares = (...texts: string[]) => sharesOf([writes(...texts)]);
-  t.deepEqual(shares(`${HEAD}body`, GET), { requests: 2, whole: 2, notHeadAlone: 2 });
-  t.deepEqual(shares(`${HEAD}bo`, "dy", GET), { requests: 2, whole: 1, notHeadAlone: 2 });
-  t.deepEqual(shares(HEAD, "body", GET), { requests: 2, whole: 1, notHeadAlone: 1 });
-  t.deepEqual(shares(HEAD.slice(0, 20), HEAD.slice(20), "body"), { requests: 1, whole: 0, notHeadAlone: 0 });
-  t.deepEqual(shares(GET.slice(0, 20), GET.slice(20)), { requests: 1, whole: 0, notHeadAlone: 1 });
+test("joules of a day follow from the data sheet's currents and from what was counted", (t) => {
+  const [asleep] = joulesOfDay({});
+  t.is(Math.round(asleep * 1000), Math.round(0.005 * 3.3 * 86_400));
+  const [awake] = joulesOfDay({ wakes: [{ number: 1, instructions: 160e6 }] });
+  t.is(Math.round((awake - asleep) * 1e6), Math.round(0.023 * 3.3 * 1e6));
+  const [sends] = joulesOfDay({ uploads: { number: 1, networkS: 1, bytes: 54e6 / 8 } });
+  const milliamps = 2 * CURRENTS.receiving[0] + CURRENTS.sending[0];
+  t.is(Math.round((sends - asleep) * 1e3), Math.round(milliamps * 3.3));
+  // 20 mAh a day, and what the cell loses by itself.
+  const joules = 20 * 3.6 * 3.3;
+  const [least, most] = daysOfCell([joules, joules]);
+  t.is(Math.round(most), Math.round(2000 / (20 + (2000 * 0.01) / 30)));
+  t.is(Math.round(least), Math.round(1600 / (20 + (2000 * 0.03) / 30)));
 });
 
 test("bench/README.md has the number of each row, and no other", async (t) => {

@@ -23,8 +23,6 @@ export class Counted {
   /** Pieces handed to a socket at once. */
   writes = 0;
   requests = 0;
-  /** Those that brought telemetry. */
-  uploads = 0;
   handshakes = 0;
   /** Of telemetry, those that brought no firmware's title among them. */
   points = 0;
@@ -81,7 +79,6 @@ export class Counted {
   #serve({ peer, path: url, body, method, headers }: SeenRequest): void {
     this.requests++;
     if (url.endsWith("/telemetry")) {
-      this.uploads++;
       this.points += body.split('"values":').length - 1;
     }
     const served = this.#served.get(peer) ?? { requests: 0, stopIdle: () => {} };

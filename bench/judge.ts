@@ -25,16 +25,14 @@ export const merged = (before: readonly Result[], now: readonly Result[]): Resul
 };
 
 export interface Judged extends Result {
-  readonly better: "less" | "more";
   /** Least and most of what has the target; undefined if it is the same every time. */
   readonly spread: readonly [number, number] | undefined;
 }
 
-export function judge(row: Pick<Row, "id" | "name" | "target" | "better">, line: Line): Judged {
+export function judge(row: Pick<Row, "id" | "name" | "target">, line: Line): Judged {
   const ratios = line.ratio ?? ratiosOf(line);
   const judged = ratios ?? line.mote;
   const target = line.target === undefined ? (row.target ?? null) : line.target;
-  const better = line.better ?? row.better;
   const value = median(judged);
   const all = list(judged);
   const least = Math.min(...all);
@@ -47,8 +45,7 @@ export function judge(row: Pick<Row, "id" | "name" | "target" | "better">, line:
     limit: line.limit === undefined ? null : tidy(median(line.limit)),
     ratio: ratios === undefined ? null : tidy(value),
     target,
-    ok: target === null || (better === "less" ? value <= target : value >= target),
-    better,
+    ok: target === null || value <= target,
     spread: least === most ? undefined : [tidy(least), tidy(most)],
   };
 }
@@ -69,13 +66,12 @@ function tidy(value: number): number {
 }
 
 const HEADINGS = ["#", "what", "Mote", "alternative", "limit", "ratio", "target", "ok", "spread"] as const;
-const SIGNS = { less: "<=", more: ">=" } as const;
 
 /** One table for people. */
 export function table(results: readonly Judged[]): string {
   const rows = results.map((result) => {
-    const { id, name, mote, alternative, limit, ratio, target, ok, better, spread } = result;
-    const bound = target === null ? "" : `${SIGNS[better]} ${shown(target)}`;
+    const { id, name, mote, alternative, limit, ratio, target, ok, spread } = result;
+    const bound = target === null ? "" : `<= ${shown(target)}`;
     const verdict = target === null ? "" : ok ? "ok" : "MISSED";
     const range = spread ? `${shown(spread[0])} to ${shown(spread[1])}` : "none";
     return [

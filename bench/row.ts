@@ -11,8 +11,6 @@ export interface Options {
   readonly times: number;
   /** Less of everything, as the whole table takes less than a minute then. */
   readonly quick: boolean;
-  /** A figure of this row in budget.json. */
-  readonly budget: (figure: string) => number | undefined;
 }
 
 /** One figure, or one for each time it was measured: their median is given, and their spread. */
@@ -32,7 +30,6 @@ export interface Line {
   readonly ratio?: Figures;
   /** Default: the row's. `null`: given beside, no target. */
   readonly target?: number | null;
-  readonly better?: "less" | "more";
   /** What is drawn of it. */
   readonly series?: Series;
 }
@@ -41,10 +38,8 @@ export interface Row {
   /** Its number in the table of bench/README.md. */
   readonly id: number;
   readonly name: string;
-  /** Bound of the ratio; of Mote's figure where there is no ratio. */
+  /** Largest good ratio; of Mote's figure where there is no ratio. */
   readonly target?: number;
-  /** What is good of ratio or figure. */
-  readonly better: "less" | "more";
   /** Whether a quick run has it. */
   readonly quick: boolean;
   readonly needs?: Need;

@@ -2,7 +2,6 @@
 import { Agent } from "../../src/index.js";
 import { makeMachine, world } from "./machine.js";
 
-declare const gc: () => void;
 declare const print: (text: string) => void;
 
 const BATCH = 50;
@@ -56,11 +55,10 @@ function bare(points: number): void {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** `{what, points}`: `bare`, `collect`, `last`, or the kind of an agent. */
+/** `{what, points}`: `bare`, `last`, or the kind of an agent. */
 function handleCommand(buffer: ArrayBuffer): ArrayBuffer | undefined {
   const { what, points } = JSON.parse(decoder.decode(new Uint8Array(buffer)));
   if (what === "bare") bare(points);
-  else if (what === "collect") gc();
   else if (what === "last") return encoder.encode(decoder.decode(world.last)).buffer;
   else send(what, points).catch((error) => print(String(error)));
   return undefined;

@@ -55,17 +55,6 @@ export class PointsOnXs {
     if (JSON.parse(body ?? "null").length !== BATCH) throw new Error("what was sent last is no whole batch");
   }
 
-  /** Slots in use, after a collection or as they are. */
-  async slots(): Promise<number> {
-    return (await this.#command("collect", 0)).heap;
-  }
-
-  /** Slots that one point allocates. No collection comes between as long as the points are few. */
-  async garbage(subject: Subject, points: number): Promise<number> {
-    const before = await this.slots();
-    return ((await this.#command(subject, points)).heap - before) / points;
-  }
-
   close(): Promise<void> {
     return this.#engine.close();
   }

@@ -12,7 +12,6 @@ export const row: Row = {
   id: 3,
   name: "a point on XS, recorded to acknowledged, 50 a batch, against a bare JSON.stringify",
   target: TARGETS.ram,
-  better: "less",
   quick: true,
   needs: "xs",
   exact: () =>

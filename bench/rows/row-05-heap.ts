@@ -24,7 +24,6 @@ async function lookAt(program: string, connections: 1 | 2 | 3, secure: boolean):
 export const row: Row = {
   id: 5,
   name: "live heap of an idle agent in the simulator, buffers apart",
-  better: "less",
   quick: false,
   needs: "sdk",
   exactNeeds: "xs",

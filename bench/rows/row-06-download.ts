@@ -10,7 +10,6 @@ export const row: Row = {
   id: 6,
   name: "peak of the heap during a download of 1 MiB, above the idle agent",
   target: 8,
-  better: "less",
   quick: false,
   needs: "sdk",
   run: async () => {

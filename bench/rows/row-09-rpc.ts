@@ -124,7 +124,6 @@ export const row: Row = {
   id: 9,
   name: "two-way RPC, operator to handler to operator",
   target: 1.2,
-  better: "less",
   quick: true,
   run,
 };

@@ -61,7 +61,6 @@ export const row: Row = {
   id: 10,
   name: "an idle hour, adaptive polls against polls of 20 s",
   target: 1 / 10,
-  better: "less",
   quick: true,
   exact: async () => {
     const three = (await hours(3))[SETTLED]!;

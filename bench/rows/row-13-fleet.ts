@@ -156,7 +156,6 @@ export const row: Row = {
   id: 13,
   name: "a fleet of 1,000 agents, a point a second each",
   target: 32,
-  better: "less",
   quick: false,
   curve: {
     x: "agents in one process",

@@ -25,7 +25,6 @@ const curve = (counts: readonly number[]) => counts.map((count, second) => [seco
 export const row: Row = {
   id: 14,
   name: "100,000 agents come back after an outage",
-  better: "less",
   quick: true,
   curve: {
     x: "seconds since the platform is back",

@@ -34,7 +34,6 @@ export const row: Row = {
   id: 15,
   name: "a point on XS, from the thousandth to the millionth: the dearest over the cheapest",
   target: 1.02,
-  better: "less",
   quick: true,
   needs: "xs",
   curve: { x: "points of one agent", y: "steps a point", logX: true },

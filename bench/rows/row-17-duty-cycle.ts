@@ -95,7 +95,6 @@ async function byPosts(each: number): Promise<Day> {
 export const row: Row = {
   id: 17,
   name: "a day on a battery: a sample a minute, an upload an hour",
-  better: "less",
   quick: true,
   exact: async () => {
     const { requests, handshakes, bytes, radioMs } = await byMote();

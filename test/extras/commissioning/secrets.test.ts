@@ -5,7 +5,7 @@ import { writeFrame } from "../../../extras/commissioning/improv-frames.js";
 import { commissionBy } from "../../../hosts/esp32/commissioning/configuration.js";
 import { startBoard } from "../../../hosts/esp32/start.js";
 import { FakePlatform } from "../../fakes/platform.js";
-import { BUILT, FakeBoard } from "../../hosts/esp32/board.js";
+import { BUILT, FakeBoard, WRONG_PASSWORD } from "../../hosts/esp32/board.js";
 
 /** Of each kind one that is built in, one that is wrong, one that is right. Letters that URLs and HTML write otherwise. */
 const secret = (name: string): string =>
@@ -60,14 +60,7 @@ test("no secret leaves by page, cable, name server or log, in clear, escaped, in
   });
   const platform = new FakePlatform(board.clock, board.net);
   board.time = BUILT + 1000;
-  board.onRadio = (radio) => {
-    radio.onConnect = () =>
-      void board.clock.timer(500, () => {
-        const isRight = radio.asked.at(-1)?.password === RIGHT.password;
-        board.reason = isRight ? 0 : 15;
-        radio.become(isRight ? 500 : 200);
-      });
-  };
+  board.hears = ({ password }) => (password === RIGHT.password ? 0 : WRONG_PASSWORD);
   const { modules } = board;
   const boot = () =>
     startBoard(board.boot(1), (agent) => agent.telemetry.record({ n: 1 }), {

@@ -1,4 +1,5 @@
-// A simulated board: flash, NVS, boot loader, radio and time server as the SDK and ESP-IDF show them, on the clock that stands still.
+// A simulated board: flash, NVS, boot loader, radio and time server as the SDK and ESP-IDF show
+// them, on a fake clock.
 
 import { type Machine, TLS } from "../../../hosts/esp32/board-hardware.js";
 import type { AccessPoint, Usb } from "../../../hosts/esp32/commissioning/sdk-modules.js";
@@ -18,26 +19,42 @@ const SLOT = 448 * SECTOR;
 const MAGIC = 0xe9;
 /** What makers of flash allow a sector at the most. */
 const ERASE_MS = 400;
+/** From the radio's question to the access point's answer. */
+const JOIN_MS = 500;
 export const BUILT = Date.UTC(2026, 0, 1) / 1000;
 
-/** As ESP-IDF numbers them. */
-const [NEW, PENDING, VALID, ABORTED] = [0, 1, 2, 4];
+/** As ESP-IDF numbers an image's states. */
+export const [NEW, PENDING, VALID, ABORTED] = [0, 1, 2, 4];
+/** ESP-IDF's reasons why a network is not joined. */
+export const [WRONG_PASSWORD, NO_NETWORK] = [15, 201];
+/** ESP-IDF's reasons of a start. */
+export const [POWER_ON, SOFTWARE, PANIC, TASK_WATCHDOG, DEEP_SLEEP, BROWNOUT] = [1, 3, 4, 6, 8, 9];
+
+interface Asked {
+  SSID: string;
+  password?: string;
+}
 
 export class FakeRadio implements Radio {
   connection = 200;
   closed = false;
-  readonly asked: { SSID: string; password?: string }[];
+  readonly asked: Asked[];
   readonly #changed: () => void;
   /** Throw to refuse. */
   onConnect: () => void = () => {};
-  scan: NonNullable<Radio["scan"]> = ({ onComplete }) => onComplete();
+  scan: NonNullable<Radio["scan"]>;
 
-  constructor(asked: { SSID: string; password?: string }[], changed: () => void) {
+  constructor(asked: Asked[], changed: () => void, near: readonly (Asked & { RSSI: number })[] = []) {
     this.asked = asked;
     this.#changed = changed;
+    this.scan = ({ onFound, onComplete }) => {
+      for (const { SSID, RSSI, password } of near)
+        onFound({ SSID, RSSI, security: password === undefined ? "none" : "wpa2_psk" });
+      onComplete();
+    };
   }
 
-  connect(options: { SSID: string; password?: string }): void {
+  connect(options: Asked): void {
     if (this.connection === 300) throw new Error("already connecting");
     this.asked.push(options);
     this.connection = 300;
@@ -80,9 +97,13 @@ export class FakeBoard {
   restarts = 0;
   config: Record<string, unknown>;
   radio: FakeRadio | undefined;
-  readonly joins: { SSID: string; password?: string }[] = [];
-  /** Called for each radio that is made. */
-  onRadio: (radio: FakeRadio) => void = () => {};
+  readonly joins: Asked[] = [];
+  /** The Wi-Fi that was joined last. */
+  joined = "";
+  /** What becomes of an attempt: 0, joined; undefined, no answer; otherwise ESP-IDF's reason. */
+  hears: (asked: Asked) => number | undefined = () => 0;
+  /** What a scan finds. */
+  near: readonly (Asked & { RSSI: number })[] = [];
   abort: ((status: unknown, exception: unknown) => void) | undefined;
   readonly modules = new FakeSdkModules();
   /** The access point, while it is open. */
@@ -338,8 +359,18 @@ export class FakeBoard {
   }
 
   #radio(changed: () => void): Radio {
-    this.radio = new FakeRadio(this.joins, changed);
-    this.onRadio(this.radio);
-    return this.radio;
+    const radio = new FakeRadio(this.joins, changed, this.near);
+    const answer = (): void => {
+      if (radio.connection !== 300) return;
+      const asked = this.joins.at(-1)!;
+      const reason = this.hears(asked);
+      if (reason === undefined) return;
+      this.reason = reason;
+      if (reason === 0) this.joined = asked.SSID;
+      radio.become(reason === 0 ? 500 : 200);
+    };
+    radio.onConnect = () => void this.clock.timer(JOIN_MS, answer);
+    this.radio = radio;
+    return radio;
   }
 }

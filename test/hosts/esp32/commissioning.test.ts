@@ -1,59 +1,63 @@
-// A board out of the box: from its first power-on without a network to a point, by the page, by the cable, and by its button.
-
+// A board out of the box: from its first power-on without a network to a point, by the page, over
+// serial and USB, and by its button.
 import { rootCertificates } from "node:tls";
 import test from "ava";
 import { isIncomplete } from "../../../extras/commissioning/built-in-configuration.js";
-import { writeFrame } from "../../../extras/commissioning/improv-frames.js";
 import { commissionBy } from "../../../hosts/esp32/commissioning/configuration.js";
 import { createHost } from "../../../hosts/esp32/host.js";
 import { startBoard } from "../../../hosts/esp32/start.js";
 import { Agent } from "../../../src/index.js";
 import { storesOf } from "../../../tools/moddable/factory/nvs-image.js";
 import { KEY, SECRET } from "../../fakes/platform.js";
-
-import { BARE, HOME, NAME, PRODUCT, rig, SOFTWARE, sampling } from "./commissioning-rig.js";
+import { DEEP_SLEEP, type FakeBoard, NEW, PANIC, SOFTWARE, TASK_WATCHDOG } from "./board.js";
+import { BARE, HOME, NAME, PAGE, PRODUCT, READY, type Rig, rig, sampling, silent } from "./rig.js";
 
 const SECURE = { ...PRODUCT, baseUrl: "https://platform.test" };
+const BUTTON = { commission: { button: 4 } };
+const TYPED = 'set wifi home "correct horse"';
+const keysOf = ({ nvs }: FakeBoard): string[] => [...(nvs.get("mote")?.keys() ?? [])];
 
-test("from the box to the first point without a rebuild: access point, page, a restart, and the point is there", async (t) => {
-  const { board, modules, platform, boot } = rig(t);
+/** Its owner enters the Wi-Fi on the page, and it restarts. */
+async function commission({ board, modules, boot }: Rig): Promise<void> {
+  boot();
+  const { restarts } = board;
+  modules.submit(HOME);
+  await board.clock.runUntil(() => board.restarts > restarts);
+}
+
+test("from the box to the first point: access point, page, a wrong password's reason, a restart, and the point", async (t) => {
+  const { board, modules, boot, values } = rig(t);
   t.is(boot(), undefined);
   t.deepEqual(board.ap, { ssid: NAME, password: "" });
-  t.is(modules.visit("GET / HTTP/1.1\r\nHost: 192.168.4.1\r\n\r\n", "192.168.1.7"), "");
-  t.regex(modules.submit(HOME), /303/);
+  t.is(modules.visit(PAGE, "192.168.1.7"), "", "from another network");
+  for (const [given, reason] of [
+    [{ ...HOME, password: "wrong horse" }, /The Wi-Fi&#39;s password is wrong\./],
+    [{ ssid: "elsewhere", password: "whatever" }, /No Wi-Fi of this name is near/],
+  ] as const) {
+    t.regex(modules.submit(given), /303/);
+    t.regex(modules.visit(PAGE), /Joining the Wi-Fi/);
+    await board.clock.advance(10_000);
+    t.regex(modules.visit(PAGE), reason);
+  }
+  modules.submit(HOME);
+  await board.clock.advance(5000);
+  t.regex(modules.visit(PAGE), /Connected\./);
   await board.clock.runUntil(() => board.restarts > 0);
   t.is(board.ap, undefined);
   t.deepEqual([modules.listeners.size, modules.names.size, modules.typed], [0, 0, undefined]);
   boot();
   await board.clock.advance(10_000);
-  t.is(platform.points(platform.device(NAME), "n").length, 1);
-  t.deepEqual(board.joins.at(-1), { SSID: "home", password: "correct horse" });
+  t.deepEqual(values("n"), [1]);
+  t.deepEqual(board.joins.at(-1), { SSID: HOME.ssid, password: HOME.password });
   t.is(board.ap, undefined);
 });
 
-test("a wrong password and an unknown network come back with their reasons, while the access point stays", async (t) => {
-  const { board, modules, boot } = rig(t);
-  boot();
-  const page = () => modules.visit("GET / HTTP/1.1\r\nHost: 192.168.4.1\r\n\r\n");
-  modules.submit({ ...HOME, password: "wrong horse" });
-  t.regex(page(), /Joining the Wi-Fi/);
-  await board.clock.advance(10_000);
-  t.regex(page(), /The Wi-Fi&#39;s password is wrong\./);
-  modules.submit({ ssid: "elsewhere", password: "whatever" });
-  await board.clock.advance(10_000);
-  t.regex(page(), /No Wi-Fi of this name is near/);
-  t.deepEqual(board.ap, { ssid: NAME, password: "" });
-  modules.submit(HOME);
-  await board.clock.advance(5000);
-  t.regex(page(), /Connected\./);
-});
-
-test("over the cable: a firmware that knows nothing gets network, platform and token, line by line", async (t) => {
+test("over serial a firmware that knows nothing gets network, platform and token, line by line", async (t) => {
   const { board, modules, platform, boot } = rig(t, BARE);
   platform.create("greenhouse-7", "TOKEN-7");
   boot();
   t.like(modules.pins, { port: 0, receive: 3, transmit: 1 });
-  modules.type('set wifi home "correct horse"');
+  modules.type(TYPED);
   modules.type("set url http://platform.test");
   t.regex(modules.shown, /! an access token, or a provisioning key/);
   modules.type("set token TOKEN-7");
@@ -64,16 +68,23 @@ test("over the cable: a firmware that knows nothing gets network, platform and t
   t.is(platform.points(platform.device("greenhouse-7"), "n").length, 1);
 });
 
-test("a device that was built with its name alone gets a key by cable, and keeps its name", async (t) => {
-  const { board, modules, platform, boot } = rig(t, { ...BARE, provisioning: { deviceName: "lamp-1" } });
+test("over the chip's own USB it is configured as over serial, and output that nobody reads holds nothing up", async (t) => {
+  const { board, boot } = rig(t);
+  board.usb = { in: [], out: "", read: false };
   boot();
-  modules.type('set wifi home "correct horse"');
-  modules.type("set url http://platform.test");
-  modules.type(`set provisioning ${KEY} ${SECRET}`);
+  const type = (line: string): void => void board.usb?.in.push(...Buffer.from(`${line}\r\n`));
+  for (let i = 0; i < 100; i++) type("help");
+  await board.clock.advance(1000);
+  t.is(board.usb.out, "");
+  board.usb.read = true;
+  type("show");
+  await board.clock.advance(200);
+  t.regex(board.usb.out, /token +not set/);
+  t.true(board.usb.out.length < 10_000);
+  board.usb.out = "";
+  type(TYPED);
   await board.clock.runUntil(() => board.restarts > 0);
-  boot();
-  await board.clock.advance(10_000);
-  t.is(platform.points(platform.device("lamp-1"), "n").length, 1);
+  t.regex(board.usb.out, /connected, and kept/);
 });
 
 test("what the factory wrote is there at the first start: it provisions by its own name, or has its token", async (t) => {
@@ -94,10 +105,22 @@ test("what the factory wrote is there at the first start: it provisions by its o
   }
 });
 
-const READY = { ...PRODUCT, wifi: HOME, commission: { button: 4 } };
+test("certificates that were entered are trusted by the check and by every later start", async (t) => {
+  const { board, modules, boot } = rig(t, BARE);
+  boot();
+  const [pem = ""] = rootCertificates;
+  const base64 = pem.replace(/-----.*-----|\s/g, "");
+  modules.submit({ ...HOME, url: "https://platform.test", key: KEY, secret: SECRET, ca: pem });
+  await board.clock.runUntil(() => board.restarts > 0);
+  t.deepEqual(board.trusted, [base64]);
+  boot();
+  t.deepEqual(board.trusted, [base64, base64]);
+});
+
+// When the setup page opens.
 
 /** Three starts by power of some seconds each, and the one that follows. */
-async function cyclePower({ board, boot }: ReturnType<typeof rig>): Promise<void> {
+async function cyclePower({ board, boot }: Rig): Promise<void> {
   for (let start = 0; start < 3; start++) {
     board.powerOff();
     boot();
@@ -107,24 +130,23 @@ async function cyclePower({ board, boot }: ReturnType<typeof rig>): Promise<void
   boot();
 }
 
-test("three quick power cycles open commissioning on a board without a button: another Wi-Fi is given, and the application runs", async (t) => {
+test("three quick power cycles open the page on a board without a button: another Wi-Fi is given, and the application runs", async (t) => {
   const all = rig(t, { ...SECURE, wifi: { ssid: "the old one", password: "moved house" } });
-  const { board, modules, platform, boot } = all;
+  const { board, modules, boot, device } = all;
   await cyclePower(all);
   t.deepEqual(board.ap, { ssid: NAME, password: "" });
-  t.regex(modules.visit("GET / HTTP/1.1\r\nHost: 192.168.4.1\r\n\r\n"), /the old one/);
+  t.regex(modules.visit(PAGE), /the old one/);
   modules.submit(HOME);
   await board.clock.runUntil(() => board.restarts > 0);
   let applications = 0;
   boot(() => applications++, SOFTWARE);
   await board.clock.advance(10_000);
   t.is(applications, 1);
-  t.true(board.lines.includes("info: Wi-Fi: online"));
-  t.truthy(platform.device(NAME));
+  t.truthy(device());
 });
 
-test("nobody comes after three quick power cycles: ten minutes later the board is in recovery mode, for an hour; three more open it again", async (t) => {
-  const all = rig(t, READY);
+test("nobody comes after three quick power cycles: ten minutes later it is in recovery mode; three more open the page again", async (t) => {
+  const all = rig(t, { ...READY, ...BUTTON });
   const { board, boot } = all;
   await cyclePower(all);
   t.truthy(board.ap);
@@ -153,8 +175,8 @@ test("an outage of power or Wi-Fi opens nothing, nor do quick power cycles where
   t.is(off.board.ap, undefined);
 });
 
-test("once commissioned there is no page, unless the button is held at power-on for a second", async (t) => {
-  const { board, modules, boot } = rig(t, READY);
+test("a commissioned board has no page unless the button is held at power-on for a second; after 10 minutes it goes on", async (t) => {
+  const { board, modules, boot } = rig(t, { ...READY, ...BUTTON });
   t.truthy(boot());
   t.deepEqual([board.ap, modules.listeners.size], [undefined, 0]);
   modules.pressed.add(4);
@@ -163,15 +185,20 @@ test("once commissioned there is no page, unless the button is held at power-on 
   modules.pressed.clear();
   await board.clock.advance(5000);
   t.is(board.ap, undefined);
+  board.powerOff();
   modules.pressed.add(4);
   boot();
   await board.clock.advance(1100);
+  modules.pressed.clear();
+  await board.clock.advance(599_000);
   t.deepEqual(board.ap, { ssid: NAME, password: "" });
+  await board.clock.advance(2000);
+  t.deepEqual([board.ap, modules.listeners.size, board.restarts], [undefined, 0, 1]);
 });
 
 test("a wake out of deep sleep is no power-on: its button opens nothing", async (t) => {
-  const { board, modules } = rig(t, READY);
-  const machine = board.boot(8);
+  const { board, modules } = rig(t, { ...READY, ...BUTTON });
+  const machine = board.boot(DEEP_SLEEP);
   let went = 0;
   const wake = () =>
     commissionBy(modules, machine, createHost(machine), () => {
@@ -189,203 +216,68 @@ test("a wake out of deep sleep is no power-on: its button opens nothing", async 
   t.deepEqual([went, board.ap, board.restarts], [2, undefined, 0]);
 });
 
-test("a board that sleeps is reset by a button that is held for 10 s from a wake on", async (t) => {
-  const cycle = { everyMs: 60_000, connectEvery: 60 };
-  const { board, modules, boot } = rig(t, { ...PRODUCT, cycle, commission: { button: 4 } });
-  const keys = () => [...(board.nvs.get("mote")?.keys() ?? [])];
-  boot();
-  modules.submit(HOME);
-  await board.clock.runUntil(() => board.restarts > 0);
-  boot(() => {});
-  await board.clock.runUntil(() => board.sleep !== undefined);
-  t.true(keys().includes("token") && keys().includes("wifi"));
-  modules.pressed.add(4);
-  const machine = await board.deepSleep();
-  startBoard(machine, () => {}, { commission: (made, host, go) => commissionBy(modules, made, host, go) });
-  await board.clock.advance(11_000);
-  t.is(board.restarts, 2);
-  t.false(keys().includes("token") || keys().includes("wifi"), keys().join());
-  t.true(keys().includes("site"));
-});
-
-test("nobody came for 10 minutes: it closes, and a board that was commissioned before goes on as it was", async (t) => {
-  const { board, modules, boot } = rig(t, READY);
-  modules.pressed.add(4);
-  boot();
-  await board.clock.advance(1100 + 599_000);
-  t.truthy(board.ap);
-  await board.clock.advance(2000);
-  t.deepEqual([board.ap, modules.listeners.size, board.restarts], [undefined, 0, 1]);
-});
-
-test("a new board that nobody comes to records all the same, and delivers once it was commissioned", async (t) => {
-  const { board, modules, platform, boot } = rig(t);
+test("a new board that nobody comes to records, and delivers once commissioned; without a platform it says so each minute", async (t) => {
+  const all = rig(t);
+  const { board, boot, values } = all;
   boot();
   await board.clock.advance(601_000);
   t.deepEqual([board.ap, board.restarts, board.joins.length], [undefined, 0, 0]);
   await board.clock.advance(60_000);
-  boot();
-  modules.submit(HOME);
-  await board.clock.runUntil(() => board.restarts > 0);
-  boot(() => {});
+  await commission(all);
+  boot(silent);
   await board.clock.advance(10_000);
-  t.is(platform.points(platform.device(NAME), "n").length, 1);
+  t.deepEqual(values("n"), [1]);
+  const bare = rig(t, BARE);
+  bare.boot();
+  await bare.board.clock.advance(662_000);
+  t.is(bare.board.lines.filter((line) => line.includes("switch it off and on again")).length, 2);
+  t.is(bare.board.restarts, 0);
 });
 
-test("one that does not know its platform either says so, every minute, and waits to be switched on again", async (t) => {
-  const { board, boot } = rig(t, BARE);
-  boot();
-  await board.clock.advance(662_000);
-  t.is(board.lines.filter((line) => line.includes("switch it off and on again")).length, 2);
-  t.is(board.restarts, 0);
-});
-
-test("a button that is held for 10 s resets the device: Wi-Fi, token and queue go, and it asks again", async (t) => {
-  const { board, modules, boot } = rig(t, { ...PRODUCT, commission: { button: 4 } });
-  boot();
-  modules.submit(HOME);
-  await board.clock.runUntil(() => board.restarts > 0);
-  boot();
-  await board.clock.advance(10_000);
-  modules.pressed.add(4);
-  await board.clock.advance(9000);
-  modules.pressed.clear();
-  await board.clock.advance(5000);
-  t.is(board.restarts, 1);
-  modules.pressed.add(4);
-  await board.clock.advance(11_000);
-  t.is(board.restarts, 2);
-  modules.pressed.clear();
-  const keys = [...(board.nvs.get("mote")?.keys() ?? [])];
-  t.false(keys.includes("token") || keys.includes("wifi"), keys.join());
-  t.true(keys.includes("site"));
-  boot();
-  t.truthy(board.ap);
-  const joins = board.joins.length;
-  modules.submit({ ssid: "visitor", password: "his own Wi-Fi" });
-  await board.clock.advance(5000);
-  t.is(board.joins.length, joins, "his network could pose as the platform");
-  modules.submit(HOME);
-  await board.clock.advance(5000);
-  t.true(board.joins.length > joins);
-});
-
-test("over the chip's own USB it is configured as over the serial line, and what nobody reads holds nothing up", async (t) => {
-  const { board, boot } = rig(t);
-  board.usb = { in: [], out: "", read: false };
-  boot();
-  const type = (line: string): void => void board.usb?.in.push(...Buffer.from(`${line}\r\n`));
-  for (let i = 0; i < 100; i++) type("help");
-  await board.clock.advance(1000);
-  t.is(board.usb.out, "");
-  board.usb.read = true;
-  type("show");
-  await board.clock.advance(200);
-  t.regex(board.usb.out, /token +not set/);
-  t.true(board.usb.out.length < 10_000);
-  board.usb.out = "";
-  type('set wifi home "correct horse"');
-  await board.clock.runUntil(() => board.restarts > 0);
-  t.regex(board.usb.out, /connected, and kept/);
-});
-
-const ASK = Buffer.from(writeFrame(3, [2, 0]));
-const PLACE = `http://platform.test/entities/devices?textSearch=${NAME}`;
-
-test("a web page gives it its Wi-Fi by Improv, over the serial line and over USB, and finds it once it runs", async (t) => {
-  for (const way of ["serial line", "USB"]) {
-    const { board, modules, platform, boot } = rig(t);
-    if (way === "USB") {
-      board.usb = { in: [], out: "", read: true };
-      modules.shut = ["serial"];
-    }
-    const send = (frame: Uint8Array): void => {
-      if (way === "USB") board.usb?.in.push(...frame);
-      else modules.typed?.(frame);
-    };
-    const heard = (): string =>
-      way === "USB" ? (board.usb?.out ?? "") : Buffer.concat(modules.framed).toString();
-    boot();
-    send(ASK);
-    await board.clock.advance(100);
-    t.true(heard().includes("IMPROV\u0001\u0001\u0001\u0002"), way);
-    send(writeFrame(3, [3, 0]));
-    await board.clock.advance(100);
-    t.regex(heard(), new RegExp(`lamp.1.0.0.ESP32.${NAME}`, "s"));
-    const data = [4, ...Buffer.from("home"), HOME.password.length, ...Buffer.from(HOME.password)];
-    send(writeFrame(3, [1, data.length, ...data]));
-    await board.clock.runUntil(() => board.restarts > 0);
-    t.true(heard().includes(PLACE));
-    modules.framed.length = 0;
-    if (board.usb) board.usb.out = "";
-    boot();
-    await board.clock.runUntil(() => platform.points(platform.device(NAME), "n").length > 0);
-    send(ASK);
+for (const [how, reset] of [
+  ["by itself", SOFTWARE],
+  ["after a panic", PANIC],
+  ["by its watchdog", TASK_WATCHDOG],
+] as const)
+  test(`a board that starts ${how} opens no Wi-Fi without a password, and takes a cable all the same`, async (t) => {
+    const { board, modules, boot } = rig(t);
+    boot(sampling, reset);
     await board.clock.advance(1000);
-    t.true(heard().includes("IMPROV\u0001\u0001\u0001\u0004") && heard().includes(PLACE), way);
-    t.false(heard().includes(HOME.password) || heard().includes(SECRET));
+    t.deepEqual([board.ap, modules.listeners.size, modules.names.size], [undefined, 0, 0]);
+    t.true(board.lines.some((line) => line.includes("switch the board off and on")));
+    modules.type(TYPED);
+    await board.clock.runUntil(() => board.restarts > 0);
+    t.regex(modules.shown, /connected, and kept/);
+    const labelled = rig(t, { ...PRODUCT, commission: { password: "on the label" } });
+    labelled.boot(sampling, reset);
+    t.deepEqual(labelled.board.ap, { ssid: NAME, password: "on the label" });
+  });
+
+test("a board that can't start with its configuration opens the page and says why, without a restart", async (t) => {
+  for (const [config, reason] of [
+    [{ ...READY, wifi: { ssid: "home", password: "123" } }, "config.wifi.password must have 8 to 64"],
+    [{ ...READY, firmware: { title: "" } }, "firmware.title"],
+  ] as const) {
+    const { board, modules, boot } = rig(t, config);
+    t.is(boot(), undefined);
+    await board.clock.advance(300);
+    t.deepEqual(board.ap, { ssid: NAME, password: "" });
+    const page = modules.visit(PAGE);
+    t.true(page.includes("The configuration is wrong") && page.includes(reason), page);
+    await board.clock.advance(700_000);
+    t.deepEqual([board.ap, board.restarts], [undefined, 0]);
+    t.true(board.lines.filter((line) => line.includes(reason)).length >= 2);
   }
 });
 
-test("whoever asks by Improv is given the networks that the radio hears", async (t) => {
-  const { board, modules, boot } = rig(t);
-  const { onRadio } = board;
-  board.onRadio = (radio) => {
-    onRadio(radio);
-    radio.scan = ({ onFound, onComplete }) => {
-      onFound({ SSID: "home", RSSI: -40, security: "wpa2_psk" });
-      onFound({ SSID: "guests", RSSI: -70, security: "none" });
-      onComplete();
-    };
-  };
+test("an image on trial that knows no network gives way to the one before", (t) => {
+  const { board, boot } = rig(t);
+  board.states[0] = NEW;
   boot();
-  modules.typed?.(writeFrame(3, [4, 0]));
-  const heard = Buffer.concat(modules.framed).toString();
-  t.regex(heard, /home.-40.YES.*guests.-70.NO/s);
+  t.deepEqual([board.ap, board.restarts], [undefined, 1]);
 });
 
-test("a reset feeds the watchdog before each sector that it erases", async (t) => {
-  const { board, modules, boot } = rig(t, { ...PRODUCT, commission: { button: 4 } });
-  boot();
-  modules.submit(HOME);
-  await board.clock.runUntil(() => board.restarts > 0);
-  for (let at = 0; at < board.outbox.size; at += 4096) board.outbox.write(at, Uint8Array.of(0));
-  modules.pressed.add(4);
-  boot();
-  await board.clock.advance(1100);
-  board.longestUnfedMs = 0;
-  modules.type("reset");
-  await board.clock.runUntil(() => board.restarts > 1);
-  t.is(board.longestUnfedMs, 400);
-});
-
-for (const [pin, why] of [
-  [0, "decides at power-on how the chip starts"],
-  [35, "has no pull-up"],
-  [7, "belongs to the flash"],
-  [40, "is no pin of this chip"],
-  [3, "is the serial line"],
-] as const)
-  test(`a button is not taken at pin ${pin} of an ESP32, which ${why}`, (t) => {
-    const { board, boot } = rig(t, { ...PRODUCT, commission: { button: pin } });
-    boot();
-    t.deepEqual(board.lines, [
-      `error: the configuration is wrong: config.commission.button: pin ${pin} ${why}`,
-    ]);
-  });
-
-test("a reset that the power cut is completed before anything that was kept is read", async (t) => {
-  const { board, modules, boot } = rig(t);
-  boot();
-  modules.submit(HOME);
-  await board.clock.runUntil(() => board.restarts > 0);
-  board.nvs.get("mote")!.set("reset", Buffer.from("\u0001true"));
-  t.is(boot(), undefined);
-  t.deepEqual(board.ap, { ssid: NAME, password: "" });
-  t.deepEqual([...(board.nvs.get("mote")?.keys() ?? [])], ["site", "site-old"]);
-});
-
-test("the access point has the password of the product, or the device's own, which a reset does not forget", async (t) => {
+test("the access point has the product's password, or the device's own, which a reset does not forget", async (t) => {
   const { board, modules, boot } = rig(t, { ...PRODUCT, commission: { password: "of the product" } });
   boot();
   t.is(board.ap?.password, "of the product");
@@ -397,128 +289,96 @@ test("the access point has the password of the product, or the device's own, whi
   t.is(board.ap?.password, "of-this-device");
 });
 
-test("certificates that were given are those that the check and every later start trust", async (t) => {
-  const { board, modules, boot } = rig(t, BARE);
-  boot();
-  const [pem = ""] = rootCertificates;
-  const base64 = pem.replace(/-----.*-----|\s/g, "");
-  modules.submit({ ...HOME, url: "https://platform.test", key: KEY, secret: SECRET, ca: pem });
-  await board.clock.runUntil(() => board.restarts > 0);
-  t.deepEqual(board.trusted, [base64]);
-  boot();
-  t.deepEqual(board.trusted, [base64, base64]);
-});
-
-test("modules that can't be had cost nothing but themselves", async (t) => {
-  const { board, modules, boot } = rig(t, { ...PRODUCT, commission: { button: 4 } });
+test("regression: an access point that comes up late has its page all the same; other missing modules cost only themselves", async (t) => {
+  const { board, modules, boot } = rig(t, { ...PRODUCT, ...BUTTON });
+  const open = () => [...modules.listeners.keys(), ...modules.names.keys()];
   modules.shut = ["listen", "datagrams", "pin"];
   boot();
-  modules.type('set wifi home "correct horse"');
-  await board.clock.runUntil(() => board.restarts > 0);
-  const silent = rig(t);
-  silent.modules.shut = ["serial"];
-  silent.boot();
-  silent.modules.submit(HOME);
-  await silent.board.clock.runUntil(() => silent.board.restarts > 0);
-  silent.board.lines.length = 0;
-  silent.boot();
-  await silent.board.clock.advance(5000);
-  t.deepEqual(
-    silent.board.lines.filter((line) => line.includes("no serial")),
-    [],
-  );
-});
-
-test("an access point that comes up late has its page all the same", async (t) => {
-  const { board, modules, boot } = rig(t);
-  modules.shut = ["listen", "datagrams"];
-  boot();
   await board.clock.advance(2000);
-  t.deepEqual([...modules.listeners.keys(), ...modules.names.keys()], []);
-  modules.shut = [];
+  t.deepEqual(open(), []);
+  modules.shut = ["serial"];
   await board.clock.advance(300);
-  t.deepEqual([...modules.listeners.keys(), ...modules.names.keys()], [80, 53]);
-  t.regex(modules.visit("GET / HTTP/1.1\r\nHost: 192.168.4.1\r\n\r\n"), /^HTTP\/1.1 200/);
-  await board.clock.advance(600_000);
-  t.deepEqual([...modules.listeners.keys(), ...modules.names.keys()], []);
-});
-
-for (const [commission, line] of [
-  ["on", "config.commission is an object"],
-  [{ button: "4" }, "config.commission.button is the number of a pin"],
-  [{ password: "short" }, "config.commission.password has 8 to 63 bytes"],
-  [{ serial: true }, "config.commission.serial is { receive, transmit }, two pins, or false"],
-] as const)
-  test(`a wrong configuration of it is reported: ${JSON.stringify(commission)}`, (t) => {
-    const { board, boot } = rig(t, { ...PRODUCT, commission });
-    t.is(boot(), undefined);
-    t.deepEqual(board.lines, [`error: the configuration is wrong: ${line}`]);
-  });
-
-for (const [config, reason] of [
-  [
-    { ...READY, wifi: { ssid: "home", password: "123" } },
-    "config.wifi.password must have 8 to 64 characters",
-  ],
-  [{ ...READY, firmware: { title: "" } }, "firmware.title"],
-] as const)
-  test(`a board that can't start with its configuration opens commissioning and says why: ${reason}`, async (t) => {
-    const { board, modules, boot } = rig(t, config);
-    t.is(boot(), undefined);
-    await board.clock.advance(300);
-    t.deepEqual(board.ap, { ssid: NAME, password: "" });
-    const page = modules.visit("GET / HTTP/1.1\r\nHost: 192.168.4.1\r\n\r\n");
-    t.true(page.includes("The configuration is wrong"), page);
-    t.true(page.includes(reason), page);
-    await board.clock.advance(700_000);
-    t.is(board.ap, undefined);
-    t.is(board.restarts, 0);
-    t.true(board.lines.filter((line) => line.includes(reason)).length >= 2);
-  });
-
-test("what is not built in, or not filled in yet, is the owner's to give", (t) => {
-  t.false(isIncomplete({ ...PRODUCT, wifi: HOME }));
-  for (const without of ["wifi", "baseUrl", "provisioning"])
-    t.true(isIncomplete({ ...PRODUCT, wifi: HOME, [without]: undefined }), without);
-  t.true(isIncomplete({ ...PRODUCT, wifi: { ssid: "", password: "" } }));
-  t.true(isIncomplete({ ...PRODUCT, wifi: HOME, provisioning: { key: "", secret: "" } }));
-});
-
-test("without mote/commission nobody is asked: a board without a network is a wrong configuration", (t) => {
-  const { board } = rig(t);
-  t.is(startBoard(board.boot(1), sampling), undefined);
-  t.is(board.ap, undefined);
-  t.regex(board.lines.join("\n"), /the configuration is wrong: config\.wifi\.ssid/);
-});
-
-test("an image on trial that knows no network gives way to the one before", (t) => {
-  const { board, boot } = rig(t);
-  board.states[0] = 0;
+  t.deepEqual(open(), [80, 53]);
+  modules.submit(HOME);
+  await board.clock.runUntil(() => board.restarts > 0);
+  t.deepEqual(open(), []);
+  board.lines.length = 0;
   boot();
-  t.deepEqual([board.ap, board.restarts], [undefined, 1]);
+  await board.clock.advance(5000);
+  t.false(board.lines.some((line) => line.includes("no serial")));
 });
 
-for (const [how, reset] of [
-  ["by itself", SOFTWARE],
-  ["after a panic", 4],
-  ["by its watchdog", 6],
-] as const)
-  test(`a board that starts ${how} opens no Wi-Fi without a password, and takes a cable all the same`, async (t) => {
-    const { board, modules, boot } = rig(t);
-    boot(sampling, reset);
-    await board.clock.advance(1000);
-    t.deepEqual([board.ap, modules.listeners.size, modules.names.size], [undefined, 0, 0]);
-    t.true(board.lines.some((line) => line.includes("switch the board off and on")));
-    modules.type('set wifi home "correct horse"');
-    await board.clock.runUntil(() => board.restarts > 0);
-    t.regex(modules.shown, /connected, and kept/);
-    const labelled = rig(t, { ...PRODUCT, commission: { password: "on the label" } });
-    labelled.boot(sampling, reset);
-    t.deepEqual(labelled.board.ap, { ssid: NAME, password: "on the label" });
-  });
+// Resets.
+
+test("a button that is held for 10 s resets the device: Wi-Fi, token and queue go, and it asks again", async (t) => {
+  const all = rig(t, { ...PRODUCT, ...BUTTON });
+  const { board, modules, boot } = all;
+  await commission(all);
+  boot();
+  await board.clock.advance(10_000);
+  modules.pressed.add(4);
+  await board.clock.advance(9000);
+  modules.pressed.clear();
+  await board.clock.advance(5000);
+  t.is(board.restarts, 1);
+  modules.pressed.add(4);
+  await board.clock.advance(11_000);
+  t.is(board.restarts, 2);
+  modules.pressed.clear();
+  t.deepEqual([keysOf(board).includes("token"), keysOf(board).includes("wifi")], [false, false]);
+  t.true(keysOf(board).includes("site"));
+  boot(sampling, SOFTWARE);
+  t.truthy(board.ap, "the button was held by hand");
+  const joins = board.joins.length;
+  modules.submit({ ssid: "visitor", password: "his own Wi-Fi" });
+  await board.clock.advance(5000);
+  t.is(board.joins.length, joins, "his network could pose as the platform");
+  modules.submit(HOME);
+  await board.clock.advance(5000);
+  t.true(board.joins.length > joins);
+});
+
+test("a board that sleeps is reset by a button that is held for 10 s from a wake on", async (t) => {
+  const all = rig(t, { ...PRODUCT, ...BUTTON, cycle: { everyMs: 60_000, connectEvery: 60 } });
+  const { board, modules, boot } = all;
+  await commission(all);
+  boot(silent);
+  await board.clock.runUntil(() => board.sleep !== undefined);
+  t.true(keysOf(board).includes("token"));
+  modules.pressed.add(4);
+  const machine = await board.deepSleep();
+  startBoard(machine, silent, { commission: (made, host, go) => commissionBy(modules, made, host, go) });
+  await board.clock.advance(11_000);
+  t.is(board.restarts, 2);
+  t.deepEqual([keysOf(board).includes("token"), keysOf(board).includes("wifi")], [false, false]);
+});
+
+test("a reset feeds the watchdog before each sector that it erases", async (t) => {
+  const all = rig(t, { ...PRODUCT, ...BUTTON });
+  const { board, modules, boot } = all;
+  await commission(all);
+  for (let at = 0; at < board.outbox.size; at += 4096) board.outbox.write(at, Uint8Array.of(0));
+  modules.pressed.add(4);
+  boot();
+  await board.clock.advance(1100);
+  board.longestUnfedMs = 0;
+  modules.type("reset");
+  await board.clock.runUntil(() => board.restarts > 1);
+  t.is(board.longestUnfedMs, 400);
+});
+
+test("a reset that a power loss interrupted is completed before stored settings are read", async (t) => {
+  const all = rig(t);
+  const { board, boot } = all;
+  await commission(all);
+  board.nvs.get("mote")!.set("reset", Buffer.from("\u0001true"));
+  t.is(boot(), undefined);
+  t.deepEqual(board.ap, { ssid: NAME, password: "" });
+  t.deepEqual(keysOf(board), ["site", "site-old"]);
+});
 
 test("a reset by hand opens the Wi-Fi at the start that follows, once; a reset by RPC does not", async (t) => {
-  const { board, modules, platform, boot } = rig(t);
+  const { board, modules, platform, boot, device } = rig(t);
   boot();
   modules.type("reset");
   await board.clock.runUntil(() => board.restarts > 0);
@@ -528,11 +388,35 @@ test("a reset by hand opens the Wi-Fi at the start that follows, once; a reset b
   await board.clock.runUntil(() => board.restarts > 1);
   boot(sampling, SOFTWARE);
   await board.clock.advance(10_000);
-  platform.rpc(platform.device(NAME), "mote.reset", { confirm: true });
+  platform.rpc(device(), "mote.reset", { confirm: true });
   await board.clock.runUntil(() => board.restarts > 2, 60_000);
   boot(sampling, SOFTWARE);
   await board.clock.advance(1000);
   t.is(board.ap, undefined);
   boot();
   t.truthy(board.ap);
+});
+
+// Its configuration.
+
+test("a wrong configuration of commissioning is reported by name", (t) => {
+  for (const [commission, line] of [
+    ["on", " is an object"],
+    [{ button: "4" }, ".button is the number of a pin"],
+    [{ button: 0 }, ".button: pin 0 decides at power-on how the chip starts"],
+    [{ password: "short" }, ".password has 8 to 63 bytes"],
+    [{ serial: true }, ".serial is { receive, transmit }, two pins, or false"],
+  ] as const) {
+    const { board, boot } = rig(t, { ...PRODUCT, commission });
+    boot();
+    t.is(board.lines[0], `error: the configuration is wrong: config.commission${line}`);
+  }
+});
+
+test("the owner gives what is not built in, or not filled in yet", (t) => {
+  t.false(isIncomplete(READY));
+  for (const without of ["wifi", "baseUrl", "provisioning"])
+    t.true(isIncomplete({ ...READY, [without]: undefined }), without);
+  t.true(isIncomplete({ ...PRODUCT, wifi: { ssid: "", password: "" } }));
+  t.true(isIncomplete({ ...READY, provisioning: { key: "", secret: "" } }));
 });

@@ -1,379 +1,277 @@
-// A whole board: from the first power-on to a point, through restarts, crashes, and an update.
+// A whole board: from the first power-on to a point, through restarts, crashes, an update and sleep.
 import test, { type ExecutionContext } from "ava";
-import type { Machine } from "../../../hosts/esp32/board-hardware.js";
 import { startBoard } from "../../../hosts/esp32/start.js";
 import type { AppHost, Application } from "../../../hosts/shared/application.js";
 import type { Agent } from "../../../src/index.js";
 import { FakeFlash } from "../../fakes/flash.js";
-import { FakePlatform, KEY, SECRET } from "../../fakes/platform.js";
+import { SECRET } from "../../fakes/platform.js";
 import { answer } from "../../fakes/server.js";
 import { sha256 } from "../../src/agent/firmware/rig.js";
 import { pattern } from "../port/check.js";
-import { BUILT, FakeBoard, type FakeRadio } from "./board.js";
+import {
+  BUILT,
+  DEEP_SLEEP,
+  type FakeBoard,
+  NEW,
+  PANIC,
+  PENDING,
+  POWER_ON,
+  SOFTWARE,
+  VALID,
+} from "./board.js";
+import { HOME, NAME, plain, READY, type Rig, rig, silent } from "./rig.js";
 
-const NAME = "mote-240ac4000102";
-const CONFIG = {
-  baseUrl: "http://platform.test",
-  wifi: { ssid: "home", password: "correct horse" },
-  provisioning: { key: KEY, secret: SECRET },
-  firmware: { title: "lamp", version: "1.0.0", allowHttp: true },
-  intervalMs: 1000,
-};
-
-interface Rig {
-  readonly board: FakeBoard;
-  readonly platform: FakePlatform;
-  /** Power, or a reset by ESP-IDF's number. */
-  start(reset?: number, application?: Application): Agent | undefined;
-}
-
-const silent: Application = () => {};
-
-function rig(t: ExecutionContext, config: Record<string, unknown> = CONFIG): Rig {
-  const board = new FakeBoard(config);
-  const platform = new FakePlatform(board.clock, board.net);
-  board.time = BUILT + 1000;
-  let agent: Agent | undefined;
-  board.onRadio = (radio) => {
-    radio.onConnect = () => void board.clock.timer(500, () => radio.connection === 300 && radio.become(500));
-  };
-  t.teardown(async () => {
-    const stopped = agent?.stop();
-    await board.clock.advance(0);
-    await stopped;
-  });
-  return {
-    board,
-    platform,
-    start(reset = 1, application = silent) {
-      for (const peer of board.net.peers) if (!peer.closed) peer.onClose?.();
-      void agent?.stop();
-      agent = startBoard(board.boot(reset), application);
-      return agent;
-    },
+const onBoard = (t: ExecutionContext, config: Record<string, unknown> = READY): Rig => rig(t, config, plain);
+const lineWith = ({ lines }: FakeBoard, words: string): boolean => lines.some((line) => line.includes(words));
+/** Breaks what is open, and makes no other connection until the returned function is called. */
+function cutNetwork({ net }: FakeBoard): () => void {
+  const connect = net.onConnect;
+  net.onConnect = (peer) => void peer.reset("no route");
+  for (const peer of net.peers) if (!peer.closed) peer.reset("no route");
+  return () => {
+    net.onConnect = connect;
   };
 }
 
-test("a board with the slots of an earlier release goes on, and says what an image may take", async (t) => {
-  const { board, start } = rig(t);
-  start();
-  t.notRegex(board.lines.join("\n"), /laid out/);
-  board.slots = [new FakeFlash(0x180000, 4096), new FakeFlash(0x180000, 4096)];
-  const agent = start();
-  t.regex(
-    board.lines.join("\n"),
-    /warn: the flash was laid out by an earlier release: an image may take 1572864 bytes/,
-  );
-  await board.clock.advance(10_000);
-  t.is(agent?.state, "online");
-});
-
-test("from power-on to a point: joined, provisioned, the token in NVS, the point delivered", async (t) => {
-  const { board, platform, start } = rig(t);
-  start(1, (agent, host) => {
+test("from power-on to a point: joined, provisioned, the token in NVS, no secret in its lines", async (t) => {
+  const { board, platform, boot, device, values } = onBoard(t);
+  boot((agent, host) => {
     t.deepEqual(host.settings, { intervalMs: 1000, version: "1.0.0" });
     agent.telemetry.record({ temperature: 21.5 });
   });
   await board.clock.advance(10_000);
-  const device = platform.device(NAME);
-  t.is(platform.points(device, "temperature").length, 1);
-  const { mac, resetReason, crash, freeMemory, leastFreeMemory } = platform.attributes(device);
-  t.deepEqual(
-    { mac, resetReason, crash, freeMemory, leastFreeMemory },
-    { mac: "240ac4000102", resetReason: "power on", crash: "", freeMemory: 150_000, leastFreeMemory: 90_000 },
-  );
-  t.true([...(board.nvs.get("mote")?.keys() ?? [])].length > 0);
-  t.false(board.lines.join("\n").includes(SECRET) || board.lines.join("\n").includes("correct horse"));
+  t.deepEqual(values("temperature"), [21.5]);
+  t.like(platform.attributes(device()), {
+    ...{ mac: "240ac4000102", resetReason: "power on", crash: "" },
+    ...{ freeMemory: 150_000, leastFreeMemory: 90_000 },
+  });
+  t.true(board.nvs.get("mote")!.has("token"));
+  t.false(lineWith(board, SECRET) || lineWith(board, HOME.password));
+  t.false(lineWith(board, "laid out"));
+});
+
+test("a board with the slots of an earlier release goes on, and says how large an image may be", async (t) => {
+  const { board, boot } = onBoard(t);
+  board.slots = [new FakeFlash(0x180000, 4096), new FakeFlash(0x180000, 4096)];
+  const agent = boot();
+  t.true(lineWith(board, "laid out by an earlier release: an image may take 1572864 bytes"));
+  await board.clock.advance(10_000);
+  t.is(agent?.state, "online");
 });
 
 test("an application reaches neither the agent's stored values nor its part of the machine", async (t) => {
-  const { board, start } = rig(t);
+  const { board, boot } = onBoard(t);
   let host: AppHost | undefined;
   const application: Application = (_, given) => {
     host = given;
   };
-  start(1, application);
+  boot(application);
   await board.clock.advance(120_000);
-  const agentKeys = [...(board.nvs.get("mote")?.keys() ?? [])];
-  t.true(agentKeys.includes("token"));
-  const members = Object.keys(host!);
-  for (const name of ["slot", "blocks", "open", "redactor", "own", "mac"])
-    t.false(members.includes(name), name);
+  const nvs = board.nvs.get("mote")!;
+  t.true(nvs.has("token"));
+  for (const name of ["slot", "blocks", "open", "redactor", "own", "mac"]) t.false(name in host!, name);
   const value = new Uint8Array([1, 2]);
-  for (const key of agentKeys) {
-    const before = board.nvs.get("mote")?.get(key);
+  for (const [key, before] of [...nvs]) {
     t.is(host!.store.get(key), undefined, key);
-    t.false(host!.store.set(key, value), key);
-    t.false(host!.store.delete(key), key);
-    t.is(board.nvs.get("mote")?.get(key), before, key);
+    t.false(host!.store.set(key, value) || host!.store.delete(key), key);
+    t.is(nvs.get(key), before, key);
   }
   t.is(board.lines.filter((line) => line.includes("belongs to the agent")).length, 1, "one warning a run");
   t.true(host!.store.set("offset", value));
-  start(1, application);
+  boot(application);
   t.deepEqual(host!.store.get("offset"), value);
-  t.true(host!.store.delete("offset"));
 });
 
 for (const scheme of ["https", "http"])
-  test(`without a time server the next start over ${scheme} begins with ${scheme === "https" ? "the platform's time" : "the build's: anybody may have said another"}`, async (t) => {
-    const { board, platform, start } = rig(t, { ...CONFIG, baseUrl: `${scheme}://platform.test` });
+  test(`without a time server, the next start over ${scheme} begins with ${scheme === "https" ? "the platform's time" : "the build's: anybody may have said another"}`, async (t) => {
+    const { board, platform, boot, values } = onBoard(t, { ...READY, baseUrl: `${scheme}://platform.test` });
     const later = BUILT + 40_000_000;
     board.time = undefined;
     platform.fault = ({ peer }) => ({
       answer: (bytes) => {
-        const date = `$1Date: ${new Date(later * 1000).toUTCString()}\r\n`;
-        peer.send(
-          Buffer.from(
-            Buffer.from(bytes)
-              .toString("latin1")
-              .replace(/^(.*\r\n)/, date),
-            "latin1",
-          ),
-        );
+        const text = Buffer.from(bytes).toString("latin1");
+        const dated = text.replace("\r\n", `\r\nDate: ${new Date(later * 1000).toUTCString()}\r\n`);
+        peer.send(Buffer.from(dated, "latin1"));
       },
     });
-    start(1, (agent) => agent.telemetry.record({ n: 1 }));
-    // Over TLS one connection serves polls and telemetry in turn.
+    boot((agent) => agent.telemetry.record({ n: 1 }));
     await board.clock.advance(30_000);
-    t.is(platform.points(platform.device(NAME), "n").length, 1);
-    start(1);
+    t.is(values("n").length, 1);
+    boot(silent);
     t.is(board.wall.known, false);
-    t.is(
-      Math.floor((board.wall.seconds - BUILT) / 60),
-      scheme === "https" ? Math.floor((later - BUILT) / 60) : 0,
-    );
+    const minutes = (seconds: number): number => Math.floor((seconds - BUILT) / 60);
+    t.is(minutes(board.wall.seconds), scheme === "https" ? minutes(later) : 0);
   });
 
-test("main runs while the access point is away, and what is recorded then arrives later, over a power loss too", async (t) => {
-  const { board, platform, start } = rig(t);
-  const join = board.onRadio;
-  board.onRadio = () => {};
-  start(1, (agent) => agent.telemetry.record({ n: 1 }));
+test("the application runs while the access point is away; its points arrive later, also after a power loss", async (t) => {
+  const { board, boot, values } = onBoard(t);
+  const { hears } = board;
+  board.hears = () => undefined;
+  boot((agent) => agent.telemetry.record({ n: 1 }));
   await board.clock.advance(120_000);
-  board.onRadio = join;
-  start(1, (agent) => agent.telemetry.record({ n: 2 }));
+  board.hears = hears;
+  boot((agent) => agent.telemetry.record({ n: 2 }));
   await board.clock.advance(120_000);
-  t.deepEqual(
-    platform.points(platform.device(NAME), "n").map(({ value }) => value),
-    [1, 2],
-  );
+  t.deepEqual(values("n"), [1, 2]);
 });
 
-test("Wi-Fi that was gone for 92 s and returns: the platform is reached at once, not after a back-off", async (t) => {
-  const { board, platform, start } = rig(t);
-  const radios: Parameters<NonNullable<typeof board.onRadio>>[0][] = [];
-  const join = board.onRadio;
-  let there = true;
-  board.onRadio = (radio) => {
-    radios.push(radio);
-    join?.(radio);
-    const { onConnect } = radio;
-    radio.onConnect = () => there && onConnect();
-  };
-  const connect = board.net.onConnect;
-  board.net.onConnect = (peer) => (there ? connect?.(peer) : void peer.reset("no route"));
-  const agent = start(1, (made) => void board.clock.timer(20_000, () => made.telemetry.record({ n: 1 })));
+test("regression: Wi-Fi that returns after 92 s reaches the platform at once, not after a back-off", async (t) => {
+  const { board, boot, values } = onBoard(t);
+  const agent = boot((made) => void board.clock.timer(20_000, () => made.telemetry.record({ n: 1 })));
   await board.clock.advance(10_000);
   t.is(agent?.state, "online");
-  there = false;
-  for (const peer of board.net.peers) if (!peer.closed) peer.reset("no route");
-  radios.at(-1)?.become(200);
+  const { hears } = board;
+  board.hears = () => undefined;
+  const restore = cutNetwork(board);
+  board.radio!.become(200);
   await board.clock.advance(92_000);
   t.is(agent?.state, "offline");
-  there = true;
-  await board.clock.runUntil(() => radios.at(-1)?.connection === 500);
-  await board.clock.advance(1000);
+  board.hears = hears;
+  restore();
+  await board.clock.runUntil(() => board.radio?.connection === 500);
+  await board.clock.advance(2000);
   t.is(agent?.state, "online");
-  await board.clock.advance(1000);
-  t.is(platform.points(platform.device(NAME), "n").length, 1);
+  t.deepEqual(values("n"), [1]);
 });
 
-test("a crash is reported by the next start, as a client attribute, and forgotten by the one after", async (t) => {
-  const { board, platform, start } = rig(t);
-  start();
-  await board.clock.advance(5000);
-  board.abort?.("unhandled exception", new RangeError("too far"));
-  start(3);
-  await board.clock.advance(5000);
-  const device = platform.device(NAME);
-  t.regex(String(platform.attributes(device).crash), /^unhandled exception: RangeError: too far/);
-  t.is(platform.attributes(device).resetReason, "software");
-  start(1);
-  await board.clock.advance(5000);
-  t.is(platform.attributes(device).crash, "");
-});
-
-test("of a crash that goes on the first cause is kept, and the board restarts at once", async (t) => {
-  const { board, platform, start } = rig(t);
-  start();
+test("regression: of a crash that repeats itself the first cause is kept and reported once; the board restarts at once", async (t) => {
+  const { board, platform, boot, device } = onBoard(t);
+  boot(silent);
   await board.clock.advance(10_000);
-  const [before, writes] = [board.restarts, board.nvsWrites];
+  const [restarts, writes] = [board.restarts, board.nvsWrites];
   board.abort?.("unhandled exception", new RangeError("too far"));
-  t.is(board.restarts, before + 1);
-  for (let again = 0; again < 300; again++)
+  t.is(board.restarts, restarts + 1);
+  for (let n = 0; n < 300; n++)
     board.abort?.("unhandled exception", new TypeError("cannot coerce undefined"));
   t.is(board.nvsWrites, writes + 1);
-  start(3);
+  boot(silent, SOFTWARE);
   await board.clock.advance(10_000);
-  t.regex(
-    String(platform.attributes(platform.device(NAME)).crash),
-    /^unhandled exception: RangeError: too far/,
-  );
+  t.regex(String(platform.attributes(device()).crash), /^unhandled exception: RangeError: too far/);
+  t.is(platform.attributes(device()).resetReason, "software");
+  boot(silent);
+  await board.clock.advance(10_000);
+  t.is(platform.attributes(device()).crash, "");
 });
 
-test("an application that crashes again and again is left out, and the board can be reached", async (t) => {
-  const { board, platform, start } = rig(t);
+test("an application that crashes again and again is left out, and the board stays within reach", async (t) => {
+  const { board, platform, boot, device } = onBoard(t);
   const broken: Application = () => {
     throw new RangeError("too far");
   };
   for (let n = 0; n < 5; n++) {
-    const error = t.throws(() => start(n === 0 ? 1 : 3, broken));
+    const error = t.throws(() => boot(broken, n === 0 ? POWER_ON : SOFTWARE));
     board.abort?.("unhandled exception", error);
     await board.clock.advance(1000);
   }
-  start(3, broken);
+  boot(broken, SOFTWARE);
   await board.clock.advance(5000);
-  const { moteRecovery } = platform.attributes(platform.device(NAME));
-  t.regex(String(moteRecovery), /RangeError: too far/);
+  t.regex(String(platform.attributes(device()).moteRecovery), /RangeError: too far/);
 });
 
-async function assign({ board, platform }: Rig, image: Uint8Array): Promise<void> {
-  const at = (key: string, value: unknown) => ({ [key]: value });
-  platform.setShared(platform.device(NAME), {
-    ...at("fw_title", "lamp"),
-    ...at("fw_version", "2.0.0"),
-    ...at("fw_size", image.length),
-    ...at("fw_checksum_algorithm", "SHA256"),
-    ...at("fw_checksum", sha256(image)),
+async function assign({ board, platform, device }: Rig): Promise<void> {
+  const image = pattern(50_000, 0xe9);
+  platform.setShared(device(), {
+    ...{ fw_title: "lamp", fw_version: "2.0.0", fw_size: image.length },
+    ...{ fw_checksum_algorithm: "SHA256", fw_checksum: sha256(image) },
   });
   platform.fault = (request) => {
     const { pathname, searchParams } = new URL(request.path, "http://platform.test");
     if (!pathname.endsWith("/firmware")) return undefined;
     const size = Number(searchParams.get("size") ?? image.length);
-    const from = Number(searchParams.get("chunk")) * size;
-    const bytes = image.subarray(from, from + size);
+    const bytes = image.subarray(Number(searchParams.get("chunk")) * size).subarray(0, size);
     request.peer.send(answer(200, "", { "Content-Length": `${bytes.length}` }));
     request.peer.send(bytes);
     return "hang";
   };
   await board.clock.advance(120_000);
 }
+const NEXT = { ...READY, firmware: { ...READY.firmware, version: "2.0.0" } };
 
-test("an update is downloaded, activated, runs on trial, and is kept once it reached the platform", async (t) => {
-  const made = rig(t);
-  const { board, start } = made;
-  start();
-  await board.clock.advance(5000);
-  await assign(made, pattern(50_000, 0xe9));
-  t.is(board.next, 1, board.lines.join("\n"));
-  t.true(board.restarts > 0);
-  board.config = { ...CONFIG, firmware: { ...CONFIG.firmware, version: "2.0.0" } };
-  start(3);
-  t.is(board.running, 1);
-  t.is(board.states[1], 1);
-  await board.clock.advance(60_000);
-  t.is(board.states[1], 2);
-  for (const flash of board.slots) t.deepEqual(flash.violations, []);
-});
-
-test("power that goes while an image is activated costs no board, and no second download", async (t) => {
-  const made = rig(t);
-  const { board, start } = made;
-  start();
-  await board.clock.advance(5000);
-  let powerLosses = 0;
-  board.unfit = () => {
-    if (powerLosses++ === 0) board.powerOff();
-    return false;
-  };
-  await assign(made, pattern(50_000, 0xe9));
-  t.is(powerLosses, 1);
-  t.is(board.next, 0);
-  start(1);
-  t.is(board.running, 0);
-  await board.clock.advance(900_000);
-  t.is(board.next, 1, board.lines.join("\n"));
-  board.config = { ...CONFIG, firmware: { ...CONFIG.firmware, version: "2.0.0" } };
-  start(3);
-  await board.clock.advance(60_000);
-  t.deepEqual([board.running, board.states[1]], [1, 2]);
-  for (const flash of board.slots) t.deepEqual(flash.violations, []);
-});
+for (const isCut of [false, true])
+  test(`an update is downloaded, activated, tried and kept${isCut ? ", also if the power goes during activation" : ""}`, async (t) => {
+    const all = onBoard(t);
+    const { board, boot } = all;
+    boot(silent);
+    await board.clock.advance(5000);
+    let activations = 0;
+    board.unfit = () => {
+      if (activations++ === 0 && isCut) board.powerOff();
+      return false;
+    };
+    await assign(all);
+    if (isCut) {
+      t.deepEqual([activations, board.next], [1, 0]);
+      boot(silent);
+      t.is(board.running, 0);
+      await board.clock.advance(900_000);
+    }
+    t.is(board.next, 1, board.lines.join("\n"));
+    board.config = NEXT;
+    boot(silent, SOFTWARE);
+    t.deepEqual([board.running, board.states[1]], [1, PENDING]);
+    await board.clock.advance(60_000);
+    t.is(board.states[1], VALID);
+    for (const flash of board.slots) t.deepEqual(flash.violations, []);
+  });
 
 for (const [what, reset, error] of [
-  ["a power loss", 1, "power was lost before the new image was confirmed"],
-  ["a panic", 4, "the new image ended before it was confirmed (panic)"],
-] as const) {
-  test(`${what} on trial is reported as such by the image before`, async (t) => {
-    const made = rig(t);
-    const { board, platform, start } = made;
-    start();
+  ["a power loss", POWER_ON, "power was lost before the new image was confirmed"],
+  ["a panic", PANIC, "the new image ended before it was confirmed (panic)"],
+] as const)
+  test(`after ${what} on trial the image before returns and reports it`, async (t) => {
+    const all = onBoard(t);
+    const { board, boot, values } = all;
+    boot(silent);
     await board.clock.advance(5000);
-    await assign(made, pattern(50_000, 0xe9));
-    board.config = { ...CONFIG, firmware: { ...CONFIG.firmware, version: "2.0.0" } };
-    start(3);
+    await assign(all);
+    board.config = NEXT;
+    boot(silent, SOFTWARE);
     t.is(board.running, 1);
-    board.config = CONFIG;
-    start(reset);
+    board.config = READY;
+    boot(silent, reset);
     t.is(board.running, 0);
     await board.clock.advance(50_000);
-    const reported = platform.points(platform.device(NAME), "fw_error").map(({ value }) => value);
     t.deepEqual(
-      reported.filter((value) => value !== ""),
+      values("fw_error").filter((value) => value !== ""),
       [error],
     );
   });
-}
 
-test("an update with a wrong configuration gives way to the image before it at once", async (t) => {
-  const made = rig(t);
-  const { board, start } = made;
-  start();
+test("an image on trial with a wrong configuration gives way at once; a confirmed one reports it each minute", async (t) => {
+  const all = onBoard(t);
+  const { board, boot } = all;
+  boot(silent);
   await board.clock.advance(5000);
-  await assign(made, pattern(50_000, 0xe9));
-  const before = board.restarts;
-  board.config = { ...CONFIG, provisioning: undefined };
-  t.is(start(3), undefined);
-  t.is(board.restarts, before + 1);
-  start(3);
+  await assign(all);
+  const { restarts } = board;
+  board.config = { ...READY, provisioning: undefined };
+  t.is(boot(silent, SOFTWARE), undefined);
+  t.is(board.restarts, restarts + 1);
+  boot(silent, SOFTWARE);
   t.is(board.running, 0);
+  const wrong = onBoard(t, { ...READY, baseUrl: "nonsense" });
+  t.is(wrong.boot(silent), undefined);
+  await wrong.board.clock.advance(600_000);
+  t.is(wrong.board.lines.filter((line) => line.includes("configuration is wrong")).length, 11);
+  t.is(wrong.board.restarts, 0);
 });
 
-test("a wrong configuration is reported every minute and restarts nothing", async (t) => {
-  const { board, start } = rig(t, { ...CONFIG, baseUrl: "nonsense" });
-  t.is(start(), undefined);
-  await board.clock.advance(600_000);
-  t.is(board.lines.filter((line) => line.includes("configuration is wrong")).length, 11);
-  t.is(board.restarts, 0);
-});
-
-test("without its partitions and NVS a board runs all the same, and says what is missing", async (t) => {
-  const { board, platform, start } = rig(t, { ...CONFIG, provisioning: undefined, token: "T1" });
+test("without its partitions and NVS a board runs, and says what is missing, as it does of its boot loader", async (t) => {
+  const { board, platform, boot, values } = onBoard(t, { ...READY, provisioning: undefined, token: "T1" });
   platform.create(NAME, "T1");
   board.missing = ["outbox", "nextota", "mote", "mote-host"];
-  start(1, (agent) => agent.telemetry.record({ n: 1 }));
+  boot();
   await board.clock.advance(10_000);
-  t.is(platform.points(platform.device(NAME), "n").length, 1);
-  for (const name of board.missing)
-    t.true(
-      board.lines.some((line) => line.includes(`"${name}"`)),
-      name,
-    );
+  t.deepEqual(values("n"), [1]);
+  for (const name of board.missing) t.true(lineWith(board, `"${name}"`), name);
+  board.states[0] = NEW;
+  void startBoard(board.machine(), silent)?.stop();
+  t.true(lineWith(board, "does not fall back"));
 });
 
-test("a boot loader that does not fall back is reported", (t) => {
-  const { board, start } = rig(t);
-  start();
-  board.states[0] = 0;
-  board.next = 0;
-  const machine = board.machine();
-  startBoard(machine, silent)?.stop();
-  t.true(board.lines.some((line) => line.includes("does not fall back")));
-});
-
-test("a network that is joined and leads nowhere is joined again after 15 minutes", async (t) => {
-  const { board, platform, start } = rig(t);
-  start();
+test("a network that leads nowhere is joined again after 15 minutes, and no agent that works restarts the board", async (t) => {
+  const { board, platform, boot } = onBoard(t);
+  const agent = boot(silent);
   await board.clock.advance(5000);
   platform.fault = () => "hang";
   const joins = board.joins.length;
@@ -382,257 +280,147 @@ test("a network that is joined and leads nowhere is joined again after 15 minute
   platform.fault = undefined;
   await board.clock.advance(600_000);
   const since = board.joins.length;
-  await board.clock.advance(3_600_000);
-  t.is(board.joins.length, since);
-  t.is(board.restarts, 0);
-});
-
-test("an agent that hangs restarts the board; one that works, or was stopped, does not", async (t) => {
-  const { board, start } = rig(t);
-  const agent = start();
   await board.clock.advance(7_200_000);
-  t.is(board.restarts, 0);
+  t.is(board.joins.length, since);
   const stopped = agent?.stop();
   await board.clock.advance(7_200_000);
   await stopped;
   t.is(board.restarts, 0);
 });
 
-test("three quick power cycles bring a board up without its application, unless the configuration says that it is switched off after seconds", async (t) => {
-  for (const powerCycles of [undefined, false]) {
-    const { board, platform, start } = rig(t, { ...CONFIG, ...(powerCycles === false && { powerCycles }) });
+test("three quick power cycles leave the application out, unless the configuration switches that off", async (t) => {
+  for (const powerCycles of [true, false]) {
+    const { board, platform, boot, device } = onBoard(t, { ...READY, powerCycles });
     let applications = 0;
-    // Wakes and crashes in between are none.
-    for (const reset of [1, 8, 1, 4, 1, 1, 1]) {
+    // Wakes and crashes in between do not count.
+    for (const reset of [POWER_ON, DEEP_SLEEP, POWER_ON, PANIC, POWER_ON, POWER_ON, POWER_ON]) {
       board.powerOff();
-      start(reset, () => applications++);
-      await board.clock.advance(reset === 8 ? 20_000 : 8000);
+      boot(() => applications++, reset);
+      await board.clock.advance(reset === DEEP_SLEEP ? 20_000 : 8000);
     }
-    t.is(applications, powerCycles === false ? 7 : 6);
-    const { moteRecovery } = platform.attributes(platform.device(NAME));
-    t.is(moteRecovery, powerCycles === false ? undefined : "quick power cycles");
+    t.is(applications, powerCycles ? 6 : 7);
+    const { moteRecovery } = platform.attributes(device());
+    t.is(moteRecovery, powerCycles ? "quick power cycles" : undefined);
   }
 });
 
-// A board that sleeps between its samples: each wake a start of the whole board.
+// A board that sleeps between its samples: each wake is a start of the whole board.
 
-const BEGAN = Date.UTC(2026, 6, 1);
 const MINUTE = 60_000;
 const HOUR = 3_600_000;
-/** As ESP-IDF numbers the states of an image. */
-const [PENDING, VALID] = [1, 2];
-const SLEEP_CONFIG = {
-  baseUrl: "http://platform.test",
-  wifi: { ssid: "home", password: "correct horse" },
-  provisioning: { key: KEY, secret: SECRET },
-  firmware: { title: "lamp", version: "1.0.0", allowHttp: true },
-  cycle: { everyMs: MINUTE, connectEvery: 5, timeoutMs: 20_000 },
-};
+const ASLEEP = { ...READY, cycle: { everyMs: MINUTE, connectEvery: 5, timeoutMs: 20_000 } };
 
-class Nights {
-  readonly board: FakeBoard;
-  readonly platform: FakePlatform;
-  application: Application;
-  n = 0;
-  /** How much the sleeping clock gains. */
-  fast = 0;
-  /** When each sample was taken. */
-  readonly at: number[] = [];
-
-  constructor(t: ExecutionContext, config: Record<string, unknown> = SLEEP_CONFIG) {
-    this.board = new FakeBoard(config);
-    this.platform = new FakePlatform(this.board.clock, this.board.net);
-    // The board has no time but the platform's.
-    this.platform.dates = () => BEGAN + this.board.clock.now();
-    this.board.time = undefined;
-    this.board.onRadio = (radio) => {
-      radio.onConnect = () =>
-        void this.board.clock.timer(500, () => radio.connection === 300 && radio.become(500));
-    };
-    this.application = () => () => {
-      this.at.push(this.board.clock.now());
-      return { n: this.n++ };
-    };
-    t.teardown(() => this.board.clock.advance(HOUR));
-  }
-
-  /** One wake, from a start to the next sleep. */
-  async wake(machine: Machine = this.board.boot(1)): Promise<Agent | undefined> {
-    const agent = startBoard(machine, this.application);
-    await this.board.clock.runUntil(() => this.board.sleep !== undefined || this.board.restarts > 0, HOUR);
+/** `wake`: from a start to the next sleep. */
+function sleeper(t: ExecutionContext, config: Record<string, unknown> = ASLEEP) {
+  const all = onBoard(t, config);
+  const { board, platform } = all;
+  // The platform alone knows the time.
+  platform.dates = () => Date.UTC(2026, 6, 1) + board.clock.now();
+  board.time = undefined;
+  const state = { samples: 0, application: (() => () => ({ n: state.samples++ })) as Application };
+  t.teardown(() => board.clock.advance(HOUR));
+  const wake = async (machine = board.boot(POWER_ON)): Promise<Agent | undefined> => {
+    const agent = startBoard(machine, state.application);
+    await board.clock.runUntil(() => board.sleep !== undefined || board.restarts > 0, HOUR);
     return agent;
-  }
-
-  async deepSleep(): Promise<Agent | undefined> {
-    return this.wake(await this.board.deepSleep(this.fast));
-  }
+  };
+  return { ...all, state, wake, next: async () => wake(await board.deepSleep()) };
 }
 
-test("the first wake joins, delivers and sleeps; those that only record never switch the radio on and write no NVS", async (t) => {
-  const nights = new Nights(t);
-  const { board } = nights;
-  await nights.wake();
-  t.is(board.joins.length, 1);
-  t.is(board.radio?.closed, true);
+test("wakes that only record leave the radio off and write no NVS; a power loss costs no point", async (t) => {
+  const { board, state, wake, next, values } = sleeper(t);
+  await wake();
+  t.deepEqual([board.joins.length, board.radio?.closed], [1, true]);
   // A wake that is over makes a power cycle a slow one.
-  await nights.deepSleep();
+  await next();
   const [writes, joins] = [board.nvsWrites, board.joins.length];
   let idle = 0;
   for (; board.joins.length === joins; idle++) {
-    await nights.deepSleep();
+    await next();
     if (board.joins.length === joins) t.is(board.nvsWrites, writes);
   }
   t.true(idle >= 1 && idle <= 5, `${idle}`);
-  t.is(nights.platform.points(nights.platform.device(NAME), "n").length, nights.n);
-  for (let i = 0; i < 10; i++) await nights.deepSleep();
+  for (let i = 0; i < 10; i++) await next();
   t.is(board.joins.length, joins + 3);
   t.true(board.nvsWrites - writes <= 3, `${board.nvsWrites - writes} writes in all`);
-});
-
-test("with a clock that gains 5 % asleep time stamps stay within what it gained and in order, also when it is set back by minutes", async (t) => {
-  const nights = new Nights(t, { ...SLEEP_CONFIG, cycle: { everyMs: MINUTE, connectEvery: 60 } });
-  nights.fast = 0.05;
-  await nights.wake();
-  for (let i = 0; i < 200; i++) await nights.deepSleep();
-  const points = nights.platform.points(nights.platform.device(NAME), "n");
-  t.true(points.length >= 140, `${points.length}`);
-  t.deepEqual(
-    points.map(({ value }) => value),
-    [...Array(points.length).keys()],
-  );
-  const errors = points.map(({ ts }, n) => Math.abs(ts - (BEGAN + (nights.at[n] ?? 0))));
-  t.log(`worst ${Math.max(...errors)} ms, later ${Math.max(...errors.slice(130))} ms`);
-  t.true(Math.max(...errors) > 65_000, "it is set back by more than lies between two samples");
-  t.true(Math.max(...errors) <= 190_000);
-  t.true(Math.max(...errors.slice(130)) <= 6000);
-});
-
-test("a power loss forgets what is kept asleep, and nothing else", async (t) => {
-  const nights = new Nights(t);
-  await nights.wake();
-  await nights.deepSleep();
-  await nights.deepSleep();
-  nights.board.powerOff();
-  await nights.wake(nights.board.boot(1));
-  t.is(nights.board.joins.length >= 2, true, "the first wake after power-on connects");
-  t.is(nights.platform.points(nights.platform.device(NAME), "n").length, nights.n);
+  await next();
+  board.powerOff();
+  await wake();
+  t.is(board.joins.length, joins + 4, "the first wake after power-on connects");
+  t.is(values("n").length, state.samples);
 });
 
 test("an access point that is away, or never answers, leaves a wake time for the second network", async (t) => {
-  for (const answers of [true, false]) {
+  for (const reason of [201, undefined]) {
     const second = { ssid: "shed", password: "another horse" };
-    const cycle = { ...SLEEP_CONFIG.cycle, timeoutMs: 30_000 };
-    const nights = new Nights(t, { ...SLEEP_CONFIG, cycle, wifi: { ...SLEEP_CONFIG.wifi, second } });
-    const { board } = nights;
-    board.onRadio = (radio) => {
-      radio.onConnect = () => {
-        const isThere = radio.asked.at(-1)!.SSID === second.ssid;
-        if (answers || isThere)
-          board.clock.timer(2000, () => radio.connection === 300 && radio.become(isThere ? 500 : 200));
-      };
-    };
-    await nights.wake();
+    const cycle = { ...ASLEEP.cycle, timeoutMs: 30_000 };
+    const { board, wake, values } = sleeper(t, { ...ASLEEP, cycle, wifi: { ...HOME, second } });
+    board.hears = ({ SSID }) => (SSID === second.ssid ? 0 : reason);
+    await wake();
     t.deepEqual(
       board.joins.slice(0, 2).map(({ SSID }) => SSID),
       ["home", "shed"],
     );
-    t.is(nights.platform.points(nights.platform.device(NAME), "n").length, 1, `answers: ${answers}`);
+    t.is(values("n").length, 1, `${reason}`);
   }
 });
 
-test("an access point that is away costs a wake its deadline, and the attempts grow rare", async (t) => {
-  const nights = new Nights(t);
-  nights.board.onRadio = () => {};
-  const took: number[] = [];
-  for (let i = 0; i < 120; i++) {
-    const began = nights.board.clock.now();
-    await (i === 0 ? nights.wake() : nights.wake(await nights.board.deepSleep()));
-    took.push(nights.board.clock.now() - began - (i === 0 ? 0 : MINUTE));
-  }
-  const attempts = took.filter((ms) => ms > -MINUTE + 1000 && ms > 10_000).length;
-  t.true(nights.board.joins.length <= 12, `${nights.board.joins.length} joins`);
-  t.true(attempts <= 12, `${attempts}`);
-});
-
-test("a board that crashed again and again stays within reach at each wake without its application, until an hour is over", async (t) => {
-  const nights = new Nights(t);
-  nights.application = () => {
+test("a board that crashed again and again connects at each wake without its application, for an hour", async (t) => {
+  const { board, platform, state, wake, next, device } = sleeper(t);
+  const application = state.application;
+  state.application = () => {
     throw new Error("broken");
   };
-  const { board } = nights;
   for (let i = 0; i < 5; i++) {
-    t.throws(() => startBoard(board.boot(i === 0 ? 1 : 4), nights.application));
+    t.throws(() => startBoard(board.boot(i === 0 ? POWER_ON : PANIC), state.application));
     board.powerOff();
   }
-  let sampled = 0;
-  nights.application = () => () => {
-    sampled++;
-    return { n: 1 };
-  };
-  await nights.wake(board.boot(4));
-  t.is(sampled, 0);
-  t.like(nights.platform.attributes(nights.platform.device(NAME)), { resetReason: "panic" });
+  state.application = application;
+  await wake(board.boot(PANIC));
+  t.like(platform.attributes(device()), { resetReason: "panic" });
   const joins = board.joins.length;
-  for (let i = 0; i < 5; i++) await nights.deepSleep();
-  t.is(board.joins.length, joins + 5);
-  t.is(sampled, 0);
-  for (let i = 0; i < 60; i++) await nights.deepSleep();
-  t.true(sampled > 0);
+  for (let i = 0; i < 5; i++) await next();
+  t.deepEqual([board.joins.length, state.samples], [joins + 5, 0]);
+  for (let i = 0; i < 60; i++) await next();
+  t.true(state.samples > 0);
 });
 
-test("Wi-Fi that is lost and returns while a sleeping board tries an image: the platform is reached at once", async (t) => {
-  const nights = new Nights(t);
-  const { board } = nights;
-  await nights.wake();
-  let isThere = true;
-  let isLost = false;
+test("regression: Wi-Fi that is lost and returns while a sleeping board tries an image leads to the platform at once", async (t) => {
+  const { board, wake } = sleeper(t);
+  await wake();
+  const { hears } = board;
   let returnedAt = 0;
-  const connect = board.net.onConnect;
-  board.net.onConnect = (peer) => (isThere ? connect?.(peer) : void peer.reset("no route"));
-  const lose = (radio: FakeRadio): void => {
-    isLost = true;
-    isThere = false;
-    for (const peer of board.net.peers) if (!peer.closed) peer.reset("no route");
-    radio.become(200);
+  let restore: (() => void) | undefined;
+  const lose = (): void => {
+    board.hears = () => undefined;
+    restore = cutNetwork(board);
+    board.radio!.become(200);
     board.clock.timer(92_000, () => {
-      isThere = true;
+      restore!();
+      board.hears = (asked) => {
+        returnedAt ||= board.clock.now();
+        return hears(asked);
+      };
     });
   };
-  board.onRadio = (radio) => {
-    radio.onConnect = () =>
-      void board.clock.timer(500, () => {
-        if (radio.connection !== 300) return;
-        const [returns, loses] = [isThere && isLost, !isLost];
-        if (returns) returnedAt = board.clock.now();
-        radio.become(isThere ? 500 : 200);
-        if (loses) lose(radio);
-      });
+  board.hears = (asked) => {
+    if (!restore) board.clock.timer(0, lose);
+    return hears(asked);
   };
   const machine = await board.deepSleep();
   board.states[board.running] = PENDING;
-  await nights.wake(machine);
+  await wake(machine);
   t.true(returnedAt > 0);
   t.is(board.states[board.running], VALID);
   t.true(board.sleep!.since - returnedAt < 3000, `${board.sleep!.since - returnedAt} ms`);
 });
 
-test("whatever keeps a wake from its end, the board sleeps", async (t) => {
-  const nights = new Nights(t);
-  nights.application = (agent) => {
+test("a wake that never ends is ended after ten minutes", async (t) => {
+  const { board, state, wake } = sleeper(t);
+  state.application = (agent) => {
     Object.assign(agent, { runOnce: () => new Promise(() => {}) });
   };
-  await nights.wake();
-  t.truthy(nights.board.sleep);
-  t.true(nights.board.clock.now() <= 610_000);
-});
-
-test("a wrong cycle is reported", async (t) => {
-  for (const cycle of [5, { everyMs: 1 }, { timeoutMs: -1 }, { often: 1 }]) {
-    const nights = new Nights(t, { ...SLEEP_CONFIG, cycle });
-    t.is(startBoard(nights.board.boot(1), nights.application), undefined);
-    t.true(
-      nights.board.lines.some((line) => line.includes("cycle")),
-      JSON.stringify(cycle),
-    );
-  }
+  await wake();
+  t.truthy(board.sleep);
+  t.true(board.clock.now() <= 610_000);
 });

@@ -1,9 +1,9 @@
-// A stranger has the page or the cable of somebody's board for a moment, and a network and a server of his own.
+// A stranger has the page or the cable of somebody's board for a moment, and a network and a server
+// of his own.
 import { rootCertificates } from "node:tls";
 import test, { type ExecutionContext } from "ava";
-import { writeFrame } from "../../../extras/commissioning/improv-frames.js";
 import { KEY, SECRET } from "../../fakes/platform.js";
-import { HOME, PRODUCT, rig } from "./commissioning-rig.js";
+import { HOME, PAGE, PRODUCT, rig, wifiFrame } from "./rig.js";
 
 const SECURE = { ...PRODUCT, baseUrl: "https://platform.test" };
 const EVIL = { ssid: "evil", password: "evil password" };
@@ -14,20 +14,11 @@ const [OWN_CA = ""] = rootCertificates;
 async function opened(t: ExecutionContext, config: Record<string, unknown>) {
   const all = rig(t, { ...config, commission: { button: 4 } });
   const { board, modules, boot } = all;
-  let joined = "";
   const heard: string[] = [];
-  board.onRadio = (radio) => {
-    radio.onConnect = () =>
-      void board.clock.timer(500, () => {
-        if (radio.connection !== 300) return;
-        joined = radio.asked.at(-1)?.SSID ?? "";
-        board.reason = 0;
-        radio.become(500);
-      });
-  };
+  board.hears = () => 0;
   const serves = board.net.onConnect;
   board.net.onConnect = (peer) => {
-    if (joined !== EVIL.ssid) return serves?.(peer);
+    if (board.joined !== EVIL.ssid) return serves?.(peer);
     peer.onData = (bytes) => {
       heard.push(Buffer.from(bytes).toString());
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}");
@@ -48,49 +39,45 @@ async function opened(t: ExecutionContext, config: Record<string, unknown>) {
   return { ...all, evil };
 }
 
-const KEPT = [
+for (const [what, proof] of [
   ["a token", { token: TOKEN, provisioning: undefined }],
   ["the secret of a product line", {}],
-] as const;
-
-for (const [what, proof] of KEPT) {
+] as const)
   for (const [how, config, entered] of [
     ["a certificate of his own", SECURE, { ...EVIL, ca: OWN_CA }],
     ["http in place of https", SECURE, { ...EVIL, url: "http://platform.test" }],
     ["another address", SECURE, { ...EVIL, url: "https://evil.test" }],
     ["his Wi-Fi, where the platform is reached over http", PRODUCT, EVIL],
-  ] as const) {
-    test(`${what} is not sent to a stranger who enters ${how} on the page`, async (t) => {
-      const { modules, evil } = await opened(t, { ...config, ...proof, wifi: HOME });
-      modules.submit(entered);
-      const heard = await evil();
-      for (const secret of [TOKEN, KEY, SECRET]) t.false(heard.includes(secret));
-      t.regex(modules.visit("GET / HTTP/1.1\r\nHost: 192.168.4.1\r\n\r\n"), /again/);
+  ] as const)
+    test(`${what} is not sent to a stranger who enters ${how}, on the page or by cable and Improv`, async (t) => {
+      const stored = { ...config, ...proof, wifi: HOME };
+      const page = await opened(t, stored);
+      page.modules.submit(entered);
+      const cable = await opened(t, stored);
+      if ("url" in entered) cable.modules.type(`set url ${entered.url}`);
+      if ("ca" in entered)
+        for (const line of ["set ca", ...OWN_CA.trim().split("\n")]) cable.modules.type(line);
+      cable.modules.typed?.(wifiFrame(EVIL.ssid, EVIL.password));
+      for (const { evil } of [page, cable]) {
+        const heard = await evil();
+        for (const secret of [TOKEN, KEY, SECRET]) t.false(heard.includes(secret));
+      }
+      t.regex(page.modules.visit(PAGE), /again/);
     });
-    test(`${what} is not sent to a stranger who enters ${how} by cable and Improv`, async (t) => {
-      const { modules, evil } = await opened(t, { ...config, ...proof, wifi: HOME });
-      if ("url" in entered) modules.type(`set url ${entered.url}`);
-      if ("ca" in entered) for (const line of ["set ca", ...OWN_CA.trim().split("\n")]) modules.type(line);
-      const texts = [EVIL.ssid, EVIL.password].flatMap((text) => [text.length, ...Buffer.from(text)]);
-      modules.typed?.(writeFrame(3, [1, texts.length, ...texts]));
-      const heard = await evil();
-      for (const secret of [TOKEN, KEY, SECRET]) t.false(heard.includes(secret));
-    });
-  }
 
-  test(`another Wi-Fi for a board with ${what} over https needs nothing else`, async (t) => {
+test("another Wi-Fi for a board that is reached over https needs nothing else", async (t) => {
+  for (const proof of [{ token: TOKEN, provisioning: undefined }, {}]) {
     const { board, modules } = await opened(t, { ...SECURE, ...proof, wifi: { ssid: "old" } });
     modules.submit(HOME);
     await board.clock.advance(2000);
     t.deepEqual(board.joins.at(-1), { SSID: HOME.ssid, password: HOME.password });
-  });
-}
+  }
+});
 
 test("what a stranger entered is not completed by the owner's Wi-Fi, given by Improv", async (t) => {
   const { board, modules, evil } = await opened(t, { firmware: PRODUCT.firmware });
   modules.submit({ url: "http://evil.test", token: "his-token" });
-  const texts = [HOME.ssid, HOME.password].flatMap((text) => [text.length, ...Buffer.from(text)]);
-  modules.typed?.(writeFrame(3, [1, texts.length, ...texts]));
+  modules.typed?.(wifiFrame(HOME.ssid, HOME.password));
   await evil();
   t.deepEqual([board.restarts, board.joins.length], [0, 0]);
 });

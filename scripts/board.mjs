@@ -17,8 +17,8 @@ const TYPESCRIPT = { compilerOptions: { useDefineForClassFields: false } };
  * of its own, so that who builds no reports has no ROM to spare for it. Name, entry, and its types if they are not the entry's.
  */
 export const MODULES = [
-  ["mote", "src/index.ts"],
-  ["mote-lean", "src/index.ts"],
+  ["mote", "src/internal.ts", "src/index.js"],
+  ["mote-lean", "src/internal.ts", "src/index.js"],
   ["mote-report", "src/report/index.ts"],
   ["mote-diagnostics", "extras/diagnostics/index.ts"],
   ["mote-strategies", "extras/strategies/index.ts"],
@@ -47,7 +47,7 @@ export const MODULES = [
 
 /** Extras that are a module of their own, which others import by its name, so that a board has it once. */
 const EXTRAS = { diagnostics: "mote/diagnostics", strategies: "mote/strategies", log: "mote/log" };
-const CORE = join("src", "index.ts");
+const CORE = [join("src", "index.ts"), join("src", "internal.ts")];
 const extraOf = (path) => /^extras[/\\](\w+)/.exec(path)?.[1];
 
 /** The module in which `path` is on a board, if that is not the one which begins with `entry`. */
@@ -55,7 +55,8 @@ const otherModule = (path, importer, entry) => {
   const own = extraOf(entry);
   const extra = extraOf(path);
   if (extra in EXTRAS && extra !== own) return EXTRAS[extra];
-  const isCore = own in EXTRAS ? path.startsWith("src") : path === CORE && /^(?:hosts|extras)/.test(importer);
+  const isCore =
+    own in EXTRAS ? path.startsWith("src") : CORE.includes(path) && /^(?:hosts|extras)/.test(importer);
   return isCore ? "mote" : undefined;
 };
 

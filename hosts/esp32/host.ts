@@ -1,5 +1,5 @@
 import type { Renewal } from "../../extras/trust/trust.js";
-import { pinAll, pinStored, SecretRedactor } from "../../src/index.js";
+import { pinAll, pinStored, SecretRedactor } from "../../src/internal.js";
 import type { Host, LastRun, Redactor } from "../../src/port.js";
 import { type Idf, type Machine, MEMORY } from "./board-hardware.js";
 import { LastWords } from "./crash.js";

@@ -1,7 +1,8 @@
 // Starts a board: network, time, agent, application and watchdog.
 
 import type { RenewTrust } from "../../extras/trust/trust.js";
-import { type Agent, pinAll, Recovery } from "../../src/index.js";
+import type { Agent } from "../../src/index.js";
+import { pinAll, Recovery } from "../../src/internal.js";
 import type { AppHost, Application } from "../shared/application.js";
 import { assemble } from "../shared/assemble.js";
 import { AgentWatchdog } from "./agent-watchdog.js";

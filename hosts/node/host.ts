@@ -1,7 +1,7 @@
 import { randomFillSync } from "node:crypto";
 import { join } from "node:path";
 import type { LogMemory } from "../../extras/log/index.js";
-import { pinStored, SecretRedactor } from "../../src/index.js";
+import { pinStored, SecretRedactor } from "../../src/internal.js";
 import type { Host, LastRun, Redactor } from "../../src/port.js";
 import type { Boot } from "../shared/boot-slots/boot-record.js";
 import { TwoSlots } from "../shared/boot-slots/boot-slots.js";

@@ -1,5 +1,6 @@
 // Builds a device on every machine: recovery, agent, extras, application, in this order.
-import { Agent, type AgentOptions, type Host, type Recovery } from "../../src/index.js";
+import { Agent, type AgentOptions, type Host } from "../../src/index.js";
+import type { Recovery } from "../../src/internal.js";
 import { appHostOf } from "./app-host.js";
 import type { AppHost } from "./application.js";
 

@@ -3,10 +3,11 @@
 
 import files, { type Files } from "embedded:storage/files";
 import config from "mc/config";
-import { type Agent, Recovery } from "mote";
+import type { Agent } from "mote";
 import { createHost, type SimulatorHost } from "mote-simulator";
 import type { Config } from "../../extras/commissioning/built-in-configuration.js";
 import type { RenewTrust } from "../../extras/trust/trust.js";
+import { Recovery } from "../../src/internal.js";
 import { readConfig } from "../esp32/config.js";
 import { assemble } from "../shared/assemble.js";
 import { eventLine, followAgent } from "../shared/event-lines.js";

@@ -4,7 +4,7 @@ import FFI from "mc/ffi";
 import RNG from "rng";
 import type { LogMemory } from "../../extras/log/index.js";
 import type { Renewal, RenewTrust } from "../../extras/trust/trust.js";
-import { pinStored, SecretRedactor } from "../../src/index.js";
+import { pinStored, SecretRedactor } from "../../src/internal.js";
 import type { Digest, Host, LastRun } from "../../src/port.js";
 import { TwoSlots } from "../shared/boot-slots/boot-slots.js";
 import { XsClock } from "../xs/clock.js";

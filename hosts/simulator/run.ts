@@ -1,10 +1,11 @@
 // Runs the agent with the sample application, as configured by the supervisor.
 import files from "embedded:storage/files";
-import { type Agent, MoteError, Recovery } from "mote";
+import { type Agent, MoteError } from "mote";
 import { DeviceLog } from "mote/log";
 import setUp from "mote-app";
 import { createHost, readSettings } from "mote-simulator";
 import { renewTrust } from "../../extras/trust/trust.js";
+import { Recovery } from "../../src/internal.js";
 import type { AppHost } from "../shared/application.js";
 import { assemble } from "../shared/assemble.js";
 import { followAgent } from "../shared/event-lines.js";

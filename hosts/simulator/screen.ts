@@ -3,8 +3,9 @@
 import Resource from "Resource";
 import Poco from "commodetto/Poco";
 import parseBMF from "commodetto/parseBMF";
-import { type Agent, type AgentEvents, updateWord } from "mote";
+import type { Agent, AgentEvents } from "mote";
 import Timer from "timer";
+import { updateWord } from "../../src/internal.js";
 
 const FONT = "OpenSans-Semibold-18.bf4";
 /** Refresh interval of the state, which has no event, and limit for everything else. */

@@ -6,17 +6,25 @@ import { NO_TURN, type Outcome } from "../http/outcome.js";
 import type { Host, Redactor } from "../port.js";
 
 /** Totals since the agent was created. */
-export class Counters {
+export interface Counters {
   /** Requests that the platform answered, with any status; includes polls. */
-  roundTrips = 0;
+  readonly roundTrips: number;
   /** Requests (without polls) that got no answer, or a 408, 429 or 5xx. Each is sent again. */
-  retries = 0;
+  readonly retries: number;
   /**
    * Bytes of firmware images that were downloaded twice. Does not count bytes after the last stored
    * progress before a power loss.
    */
-  fetchedTwice = 0;
+  readonly fetchedTwice: number;
   /** Malformed answers of the platform; each was ignored. */
+  readonly malformedAnswers: number;
+}
+
+/** Counts what the agent's parts report. */
+export class AgentCounters implements Counters {
+  roundTrips = 0;
+  retries = 0;
+  fetchedTwice = 0;
   malformedAnswers = 0;
   private readonly _host: Host;
   private readonly _events: Events;
@@ -32,7 +40,7 @@ export class Counters {
     this._redactor = redactor;
   }
 
-  /** For the session: counts the outcome of a request. */
+  /** Counts the outcome of a request. */
   countOutcome(outcome: Outcome, poll: boolean): void {
     const { kind } = outcome;
     if (kind !== "lost") this.roundTrips++;
@@ -43,15 +51,14 @@ export class Counters {
     this._events.emit("error", { code: kind === "lost" ? kind : `${kind} ${outcome.status}` });
   }
 
-  /** For the agent: emits the event `error`. Returns the error, for the caller to throw. */
+  /** Emits the event `error`. Returns the error, for the caller to throw. */
   emitError(code: ErrorCode, message: string): MoteError {
     this._events.emit("error", { code });
     return new MoteError(code, this._redactor.clean(message));
   }
 
   /**
-   * For the agent: counts a malformed answer and logs it once per kind. The caller ignores the
-   * answer.
+   * Counts a malformed answer and logs it once per kind. The caller ignores the answer.
    */
   countMalformed(what: string): void {
     this.malformedAnswers++;
@@ -60,7 +67,7 @@ export class Counters {
     this._host.log("warn", `${what} is malformed and ignored (logged once)`);
   }
 
-  /** For the download: the bytes `from` to `to` of `image` arrived. */
+  /** The bytes `from` to `to` of `image` arrived. */
   countDownloaded(image: string, from: number, to: number): void {
     if (image !== this._image) this._receivedTo = 0;
     this._image = image;

@@ -12,7 +12,7 @@ import { SecretRedactor } from "../wire/text/redactor.js";
 import type { Timestamp } from "../wire/timestamp.js";
 import { Backoff } from "./backoff.js";
 import { ConnectionPool, purposeOf, type RouteName } from "./connection-pool.js";
-import { Counters } from "./counters.js";
+import { AgentCounters } from "./counters.js";
 import { type Job, Loop } from "./loop.js";
 import { EXCHANGE_MS } from "./wait.js";
 
@@ -72,7 +72,7 @@ export class PlatformSession {
   private _quietSince = 0;
   /** False before `start()` and after `stop()`, which ends all loops. */
   running = false;
-  readonly counters: Counters;
+  readonly counters: AgentCounters;
   /** Undefined until the first answer or outage. */
   online: boolean | undefined;
   /** Time of the last answer. */
@@ -88,7 +88,7 @@ export class PlatformSession {
     this.watcher = watcher;
     this._events = events;
     this.redactor = host.redactor ?? new SecretRedactor(host);
-    this.counters = new Counters(host, events, this.redactor);
+    this.counters = new AgentCounters(host, events, this.redactor);
     this._backoff = new Backoff(host);
     this.connections = new ConnectionPool(host, target, connections, this.binding);
   }

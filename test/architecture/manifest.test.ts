@@ -7,7 +7,7 @@ import { build } from "esbuild";
 import * as diagnostics from "../../extras/diagnostics/index.js";
 import * as log from "../../extras/log/index.js";
 import * as strategies from "../../extras/strategies/index.js";
-import * as mote from "../../src/index.js";
+import * as mote from "../../src/internal.js";
 import * as report from "../../src/report/index.js";
 import { buildBoards } from "../built.js";
 import { imports } from "./rules.js";
@@ -82,7 +82,7 @@ test("the board's modules are all of src that has code, and import nothing but t
   const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: [
-      "src/index.ts",
+      "src/internal.ts",
       ...OPTIONAL.map(({ folder }) => `${folder}/index.ts`),
       "extras/trust/extra.ts",
       ...STUBS,

@@ -1,6 +1,6 @@
 // A whole host in memory. Time, network and chance are the test's.
 import { createHash } from "node:crypto";
-import { pinStored, SecretRedactor } from "../../src/index.js";
+import { pinStored, SecretRedactor } from "../../src/internal.js";
 import type { Digest, Host, LastRun, Redactor, Store } from "../../src/port.js";
 import { FakeClock } from "./clock.js";
 import { FakeFlash, FakeSlot } from "./flash.js";

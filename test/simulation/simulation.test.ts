@@ -2,7 +2,8 @@
 // is in it but where the platform's interface has it.
 import test, { type ExecutionContext } from "ava";
 import { Diagnostics } from "../../extras/diagnostics/index.js";
-import { Agent, Recovery, type Wake, type WakeOptions } from "../../src/index.js";
+import { Agent, type Wake, type WakeOptions } from "../../src/index.js";
+import { Recovery } from "../../src/internal.js";
 import { FakeClock } from "../fakes/clock.js";
 import { FakeFlash } from "../fakes/flash.js";
 import { FakeStore, fakeHost } from "../fakes/host.js";

@@ -3,7 +3,7 @@
 import { BoundedOutput, leftOutLine, type Sink } from "../../hosts/node/bounded-output.js";
 import { encode } from "../../hosts/node/text.js";
 import { eventLine } from "../../hosts/shared/event-lines.js";
-import { LineCleaner, SecretRedactor } from "../../src/index.js";
+import { LineCleaner, SecretRedactor } from "../../src/internal.js";
 import type { Redactor } from "../../src/port.js";
 import type { Event } from "./messages.js";
 

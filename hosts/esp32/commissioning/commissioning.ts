@@ -18,7 +18,7 @@ import {
   SECRETS,
   type Values,
 } from "../../../extras/commissioning/values.js";
-import { pinAll } from "../../../src/index.js";
+import { pinAll } from "../../../src/internal.js";
 import type { Host } from "../../../src/port.js";
 import { fromBase64 } from "../../../src/wire/text/base64.js";
 import type { Machine } from "../board-hardware.js";

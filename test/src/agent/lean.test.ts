@@ -1,7 +1,7 @@
 // The lean build, as a board takes it: dist/xs/mote-lean.js.
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type * as Mote from "../../../src/index.js";
+import type * as Mote from "../../../src/internal.js";
 import { read, root } from "../../architecture/tree.js";
 import { buildBoards } from "../../built.js";
 import { FakeSlot } from "../../fakes/flash.js";

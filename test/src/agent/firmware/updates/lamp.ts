@@ -1,6 +1,7 @@
 // A lamp on the local platform: the whole agent, on in-memory sockets, on a machine with two firmware slots and a boot loader. All that is
 // asserted of an update is what its operator sees.
-import { Agent, type AgentOptions, type FirmwareOptions, Recovery } from "../../../../../src/index.js";
+import { Agent, type AgentOptions, type FirmwareOptions } from "../../../../../src/index.js";
+import { Recovery } from "../../../../../src/internal.js";
 import type { Host } from "../../../../../src/port.js";
 import type { Device } from "../../../../../tools/platform/core/devices.js";
 import type { OtaPackage } from "../../../../../tools/platform/core/ota/packages.js";

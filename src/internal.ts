@@ -1,0 +1,9 @@
+// The module `mote` of a board: the public API, and what hosts and extras use beside it. Applications
+// see the types of index.ts only.
+export { updateWord } from "./agent/firmware/state-words.js";
+export { Recovery } from "./agent/lifecycle/recovery.js";
+export { pinAll, pinStored } from "./agent/provisioning/token-store.js";
+export * from "./index.js";
+export { readStored, writeStored } from "./store.js";
+export { isObject, parseJson } from "./wire/text/json.js";
+export { HIDDEN, LineCleaner, SecretRedactor } from "./wire/text/redactor.js";

@@ -127,6 +127,9 @@ const run = (
         agent = made;
         if (network) joins?.(made, deepSleep ? undefined : wifi, network);
         observeAgent(made, host, wifi, time, options.baseUrl, deepSleep !== undefined);
+        // To the serial output alone: a kept log records both itself.
+        made.on("online", () => machine.log("info", "online"));
+        made.on("offline", ({ reason }) => machine.log("warn", `offline: ${reason}`));
       },
     },
     application,

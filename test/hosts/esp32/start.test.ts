@@ -46,6 +46,7 @@ test("from power-on to a point: joined, provisioned, the token in NVS, no secret
     ...{ freeMemory: 150_000, leastFreeMemory: 90_000 },
   });
   t.true(board.nvs.get("mote")!.has("token"));
+  t.true(lineWith(board, "info: online"));
   t.false(lineWith(board, SECRET) || lineWith(board, HOME.password));
   t.false(lineWith(board, "laid out"));
 });
@@ -277,6 +278,7 @@ test("a network that leads nowhere is joined again after 15 minutes, and no agen
   const joins = board.joins.length;
   await board.clock.advance(1_800_000);
   t.true(board.joins.length > joins);
+  t.regex(board.lines.join("\n"), /^warn: offline: ./m);
   platform.fault = undefined;
   await board.clock.advance(600_000);
   const since = board.joins.length;

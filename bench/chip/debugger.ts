@@ -24,7 +24,10 @@ export class Debugger {
     const socket = connect(path);
     await once(socket, "connect");
     socket.on("error", () => {});
-    return new Debugger(socket);
+    const opened = new Debugger(socket);
+    // QEMU tells single registers only to a debugger that has asked for its description.
+    await opened.#ask("qXfer:features:read:target.xml:0,64");
+    return opened;
   }
 
   /** Words for an emulator that waits for a debugger at `path` before it starts. */

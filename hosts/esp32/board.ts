@@ -36,7 +36,7 @@ const TIME_SERVER = "pool.ntp.org";
 /** Call once, in the default function of main. */
 export const start = (program: Program<Extras>): Agent | undefined => {
   const extras = joinExtras(program);
-  return startBoard(machine(extras.renewTrust), program.application, extras);
+  return startBoard(machine(extras.renewTrust), program.application, extras, program.firmware);
 };
 
 const machine = (renewTrust: RenewTrust | undefined): Machine => {

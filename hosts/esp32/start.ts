@@ -5,6 +5,7 @@ import type { Agent } from "../../src/index.js";
 import { pinAll, Recovery } from "../../src/internal.js";
 import type { AppHost, Application } from "../shared/application.js";
 import { assemble } from "../shared/assemble.js";
+import type { FirmwareFunctions } from "../shared/extras.js";
 import { AgentWatchdog } from "./agent-watchdog.js";
 import { type Machine, MEMORY, TLS } from "./board-hardware.js";
 import { readConfig, type Settings } from "./config.js";
@@ -53,6 +54,7 @@ export const startBoard = (
   machine: Machine,
   application: Application,
   { commission, keepLog }: Extras = {},
+  firmware?: FirmwareFunctions,
 ): Agent | undefined => {
   const { host, kept }: BoardLogging = keepLog ? keepLog(machine, createHost) : { host: createHost(machine) };
   if (machine.idf.mote_image_state() === IMAGE.new)
@@ -75,7 +77,7 @@ export const startBoard = (
     system: host.freeMemory(),
   });
   const go: StartAgent = (through, config, joins) =>
-    run({ machine, host: through, kept }, readConfig(config, limits), application, joins);
+    run({ machine, host: through, kept, firmware }, readConfig(config, limits), application, joins);
   if (commission) return commission(machine, host, go);
   const agent = go(withTrust(machine, host, undefined), machine.config);
   return typeof agent === "string" ? misconfigured(host, agent) : agent;
@@ -83,10 +85,11 @@ export const startBoard = (
 
 interface Started extends BoardLogging {
   readonly machine: Machine;
+  readonly firmware: FirmwareFunctions | undefined;
 }
 
 const run = (
-  { machine, host, kept }: Started,
+  { machine, host, kept, firmware }: Started,
   settings: Settings | string[],
   application: Application,
   joins?: OnWifi,
@@ -119,6 +122,7 @@ const run = (
     {
       host: watched,
       options,
+      firmware,
       recovery,
       extras: [kept, host.renewal],
       settings: forApplication(settings),

@@ -1,6 +1,6 @@
 // `mote/board` for an application's TypeScript, self-contained so that editors check only the
 // application.
-import type { Agent } from "mote";
+import type { Agent, FirmwareOptions } from "mote";
 import type { AppHost } from "../shared/application.js";
 
 export type { AppHost };
@@ -21,6 +21,11 @@ export interface Extra {
 
 export interface Program {
   readonly application: Application;
+  /**
+   * Functions of the firmware options, which the manifest cannot contain. Default: none. Ignored
+   * without `firmware` in the configuration.
+   */
+  readonly firmware?: Pick<FirmwareOptions, "selfTest" | "allow">;
   /** Optional parts, in any order. Each takes room in the image. Default: none. */
   readonly extras?: readonly Extra[];
 }

@@ -3,6 +3,7 @@ import { Agent, type AgentOptions, type Host } from "../../src/index.js";
 import type { Recovery } from "../../src/internal.js";
 import { appHostOf } from "./app-host.js";
 import type { AppHost } from "./application.js";
+import type { FirmwareFunctions } from "./extras.js";
 
 /** An optional part, such as the device log. Attached before the application is set up. */
 export interface AgentExtra {
@@ -14,6 +15,7 @@ export interface Machine {
   /** The host, already wrapped by extras such as the device log. */
   readonly host: Host;
   readonly options: AgentOptions;
+  readonly firmware?: FirmwareFunctions | undefined;
   readonly recovery: Recovery;
   /** Undefined entries are ignored. */
   readonly extras: readonly (AgentExtra | undefined)[];
@@ -34,10 +36,11 @@ export interface Device<Sample> {
  * if the options are invalid. Throws what the application throws.
  */
 export const assemble = <Sample>(
-  { host, options, recovery, extras, settings, health, made }: Machine,
+  { host, options, firmware, recovery, extras, settings, health, made }: Machine,
   application: (agent: Agent, host: AppHost) => Sample,
 ): Device<Sample> | string => {
-  const agent = makeAgent(host, options);
+  const whole = { ...options, ...(options.firmware && { firmware: { ...options.firmware, ...firmware } }) };
+  const agent = makeAgent(host, whole);
   if (typeof agent === "string") {
     recovery.close();
     return agent;

@@ -1,8 +1,14 @@
 // The parameter of `start` in `mote/board`.
+import type { FirmwareOptions } from "../../src/index.js";
 import type { Application } from "./application.js";
+
+/** Firmware options that a configuration, which is JSON, cannot hold. */
+export type FirmwareFunctions = Pick<FirmwareOptions, "selfTest" | "allow">;
 
 export interface Program<Extras extends object> {
   readonly application: Application;
+  /** Ignored without `firmware` in the configuration. */
+  readonly firmware?: FirmwareFunctions;
   /** Objects with one member of `Extras` each. */
   readonly extras?: readonly Extras[];
 }

@@ -57,6 +57,7 @@ export const start = (program: Program<Extras>): Agent | undefined => {
       {
         host,
         options,
+        firmware: program.firmware,
         recovery: new Recovery(host, version ?? ""),
         extras: [kept, host.renewal],
         settings: { intervalMs, version, ...(sleeps && { sleeps }) },

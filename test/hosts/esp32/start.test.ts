@@ -238,6 +238,23 @@ for (const [what, reset, error] of [
     );
   });
 
+test("a self-test that the program passes to start decides over an image on trial", async (t) => {
+  const all = onBoard(t);
+  const { board, boot, values } = all;
+  boot(silent);
+  await board.clock.advance(5000);
+  await assign(all);
+  board.config = NEXT;
+  const trial = startBoard(board.boot(SOFTWARE), silent, plain(), { selfTest: () => false });
+  await board.clock.advance(60_000);
+  void trial?.stop();
+  board.config = READY;
+  boot(silent, SOFTWARE);
+  t.is(board.running, 0);
+  await board.clock.advance(50_000);
+  t.true(values("fw_error").includes("the new image failed its self-test"));
+});
+
 test("an image on trial with a wrong configuration gives way at once; a confirmed one reports it each minute", async (t) => {
   const all = onBoard(t);
   const { board, boot } = all;

@@ -1,5 +1,5 @@
-// The module `mote` of a board: the public API, and what hosts and extras use beside it. Applications
-// see the types of index.ts only.
+// The module `mote` of a board: the public API, and what hosts and extras use beside it. The types
+// that an application's TypeScript gets are those of index.ts.
 export { updateWord } from "./agent/firmware/state-words.js";
 export { Recovery } from "./agent/lifecycle/recovery.js";
 export { pinAll, pinStored } from "./agent/provisioning/token-store.js";

@@ -61,19 +61,20 @@ export class Core implements SessionWatcher {
     const timing = rememberedTiming(host, target);
     this.attributes = new Attributes(this.session, this.events, timing, checked.attributes);
     this.handlers = new Handlers(this.session, this.answerBytes);
-    const { loop } = this.attributes;
+    const { loop: attributeLoop } = this.attributes;
     this.reset = new Reset(this);
     this.rpc = new Rpc(this.session, this.events, this.time, timing, this.handlers, checked.rpc, this.reset, [
-      loop,
+      attributeLoop,
       this.telemetry,
     ]);
     this.firmware =
-      options.firmware && new Firmware(this.session, this.events, options.firmware, this.telemetry, loop);
+      options.firmware &&
+      new Firmware(this.session, this.events, options.firmware, this.telemetry, attributeLoop);
     this.provisioning = new Provisioning(
       this.session,
       this.events,
       this.reset,
-      loop,
+      attributeLoop,
       options.token,
       options.provisioning,
       options.firmware?.version,

@@ -37,8 +37,8 @@ export const SILENCE = "no answer in time";
 export const UNCONNECTED = "no connection in time";
 
 /**
- * The request met a 401 and was not processed. The session withdraws the token; the job waits for
- * another.
+ * The request met a 401 and was not processed. The session withdraws the token; the job waits until
+ * it is known again or another one is set.
  */
 export const TOKEN_REFUSED = "the platform does not know the token";
 

@@ -30,7 +30,7 @@ export interface SessionWatcher {
    * The `Date` of an answer. Over http it can be forged, like all other data on that connection.
    */
   dated(ms: Timestamp<"server">): void;
-  /** The platform accepted a request with the token. */
+  /** The platform accepted a request with the current token: 200 or 204. */
   reached(): void;
   /** The platform returned data that the agent had published. */
   proven(): void;

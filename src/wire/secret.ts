@@ -11,7 +11,7 @@ export interface Binding {
 
 /**
  * A secret and the connection that it may be sent on. Prints as "***", also in JSON; only request
- * encoders and the token store reveal it. test/architecture lists the modules that call `reveal`.
+ * encoders, the token store and a hash of the refusal gate reveal it. test/architecture lists them.
  */
 export class Secret {
   readonly binding: Binding;

@@ -57,7 +57,7 @@ export class Firmware implements Job {
   /** Time for asking again after the application answered `"later"`. */
   private _laterAt = 0;
   /** False until a trial of this image is over. */
-  private _resumed = false;
+  private _trialOver = false;
 
   /** `attributes` reads the shared attributes again on request, and offers what it read. */
   constructor(
@@ -159,7 +159,7 @@ export class Firmware implements Job {
   }
 
   begin(): void {
-    this._resumed = false;
+    this._trialOver = false;
     this._download.drop();
     this._trial.begin();
     this._assignment.forget(0);
@@ -168,7 +168,7 @@ export class Firmware implements Job {
   }
 
   turn(): Wait | Promise<Wait> {
-    if (!this._resumed) return this._runTrial();
+    if (!this._trialOver) return this._runTrial();
     if (this._download.underWay) return undefined;
     switch (this._journal.state) {
       case "idle":
@@ -196,7 +196,7 @@ export class Firmware implements Job {
   }
 
   private _resume(): void {
-    this._resumed = true;
+    this._trialOver = true;
     this._journal.resume();
   }
 

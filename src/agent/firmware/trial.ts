@@ -71,13 +71,14 @@ export class Trial {
     if (!this._session.running) return;
     if (verdict) return this._rollBack(verdict);
     const { slot } = this._session.host;
-    if (!(await this._retried(() => slot.confirm()))) return this._rollBack("notKept");
+    if (!(await this._untilDone(() => slot.confirm()))) return this._rollBack("notKept");
   }
 
   /**
-   * Tries each minute, ten times at most. True once `change` succeeded, or if the session stopped.
+   * Tries each minute. False after ten failures; true once `change` succeeded, or if the session
+   * stopped.
    */
-  private async _retried(change: () => boolean): Promise<boolean> {
+  private async _untilDone(change: () => boolean): Promise<boolean> {
     for (let tries = 1; this._session.running && !succeeds(change); tries++) {
       if (tries === SLOT_TRIES) return false;
       await this._signal.wait(STORE_RETRY_MS);
@@ -124,7 +125,7 @@ export class Trial {
     host.log("error", "rolling back: the new firmware failed its trial");
     this._journal.save({ ...this._journal.noteFailure(failure, ""), at: 0 });
     // Even if the host cannot select the previous image, its boot loader may do so at the restart.
-    if (!(await this._retried(() => host.slot.revert())))
+    if (!(await this._untilDone(() => host.slot.revert())))
       host.log("error", "could not select the previous firmware: restarting with the new one on trial");
     if (!this._session.running) return;
     await restart(this._session, this._signal, this._reporter);

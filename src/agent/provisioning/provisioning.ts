@@ -1,4 +1,5 @@
-// Obtains the access token: from the options, from the store, or by POST /api/v1/provision.
+// The access token: from the options, from the store, or by POST /api/v1/provision. After a 401, it
+// is tested until the platform knows it again.
 //
 // The platform answers 200 NOT_FOUND to a wrong secret, and 200 FAILURE to a second attempt with
 // the same name. So a lost answer would lock the device out. Therefore the device proposes a random
@@ -62,11 +63,11 @@ export class Provisioning implements Job {
     attributes: { provisioned(): void },
     token: string | undefined,
     options: ProvisioningOptions | undefined,
-    image = "",
+    firmwareVersion = "",
   ) {
     this._reset = reset;
     this._attributes = attributes;
-    this._firmwareVersion = image;
+    this._firmwareVersion = firmwareVersion;
     this._session = session;
     this._events = events;
     if (options) {

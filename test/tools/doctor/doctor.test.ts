@@ -159,6 +159,9 @@ test("a certificate that the trusted root issued itself needs no other beside it
   const { code, out } = await doctor(["--url", alone.url, "--ca", file("ca2.pem", AUTHORITY)]);
   t.is(code, 0, out);
   t.regex(out, /^good {5}chain: the server sends its own certificate, which the trusted root issued$/m);
+  const unknown = await doctor(["--url", alone.url, "--write-ca", join(home, "none.der")]);
+  t.is(unknown.code, 2);
+  t.regex(unknown.err, /no CA certificate to write: the server sent no root \(add --ca FILE\)/);
 });
 
 test("a server that leaves the issuer out, and one that signed itself, are reported", async (t) => {

@@ -142,6 +142,7 @@ test.serial(
     t.regex(out, /tenant@thingsboard\.org \/ as given\n/);
     t.regex(out, /open to the network, so the default passwords are disabled/);
     t.notRegex(out, /of-my-own/);
+    t.notRegex(await greetingOf([], own), /open to the network/);
   },
 );
 

@@ -3,7 +3,7 @@ import { styleText } from "node:util";
 import { renderUnicodeCompact } from "uqr";
 import { calledAs } from "../../invocation.js";
 import { plain } from "../../output/table.js";
-import { type Password, WARNING } from "./network.js";
+import { isLoopback, type Password, WARNING } from "./network.js";
 
 interface Saved {
   id: string;
@@ -41,7 +41,7 @@ export function viewLine({ id, name }: Saved): string {
 /** The greeting for people. Shows generated secrets, but not given ones. */
 export function greeting(
   { url, profile }: Running,
-  { state }: { state: string | undefined },
+  { host, state }: { host: string; state: string | undefined },
   tell: boolean,
   { urls, password }: Network,
 ): string[] {
@@ -55,7 +55,7 @@ export function greeting(
     `  provisioning key     ${tell ? profile.key : "as given"}`,
     `  provisioning secret  ${tell ? profile.secret : "as given"}`,
     `  state                ${state ?? "in memory only (--no-state)"}`,
-    ...(password ? [WARNING] : []),
+    ...(password && !isLoopback(host) ? [WARNING] : []),
   ];
 }
 

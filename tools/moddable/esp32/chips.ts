@@ -32,7 +32,7 @@ export const CHIPS: readonly Chip[] = [
     id: 0,
     heap: 261_000,
     largest: 126_000,
-    engine: 114_688,
+    engine: 118_784,
     origin: "computed",
     source: `${COMPUTED}; data at 0x3FFB0000 to 0x3FFE0000, and 113,840 bytes from 0x3FFE4350`,
     cores: 2,

@@ -1,4 +1,4 @@
-// Improv by hand: each frame that a client may send, and what the device answers.
+// Improv: every frame that a client may send, beside the other ways to commission, in any order.
 import test from "ava";
 import fc from "fast-check";
 import { Improv, type ScannedNetwork } from "../../../extras/commissioning/improv.js";
@@ -10,13 +10,14 @@ import { type RigOptions, rig, URL } from "./rig.js";
 const PLACE = `${URL}/entities/devices?textSearch=mote-1`;
 const INFO = ["desk", "1.0.0", "ESP32-C3", "mote-1"] as const;
 const [STATE, ERROR, COMMAND, RESULT] = [1, 2, 3, 4];
+const RIGHT = "correct horse";
 const text = (value: string): number[] => [Buffer.byteLength(value), ...Buffer.from(value)];
 const wifi = (ssid: string, password: string): number[] => {
   const data = [...text(ssid), ...text(password)];
   return [1, data.length, ...data];
 };
 
-/** What a frame says, for people. */
+/** A frame in words. */
 function said(frame: Uint8Array): string {
   const [kind, , ...data] = frame.subarray(8, -2);
   if (kind === STATE) return `state ${data}`;
@@ -27,19 +28,23 @@ function said(frame: Uint8Array): string {
   return `result ${data[0]} ${JSON.stringify(texts)}`;
 }
 
+/** A device with its platform built in. `send`: what it answers at once. */
 function device(
   options: RigOptions & { scan?: (found: (near: ScannedNetwork) => void, done: () => void) => void } = {},
 ) {
-  const made = rig(options);
+  const made = rig({
+    before: { url: URL, key: KEY, secret: SECRET },
+    join: ({ password }) =>
+      password === RIGHT || password === undefined
+        ? undefined
+        : { field: "password", reason: "the Wi-Fi's password is wrong" },
+    ...options,
+  });
   const { commissioning, entry, host } = made;
   const answers: string[] = [];
   const improv = new Improv({
-    host,
+    ...{ host, info: INFO, url: () => PLACE, entry, scan: options.scan },
     write: (bytes) => answers.push(said(bytes)),
-    info: INFO,
-    url: () => PLACE,
-    entry,
-    scan: options.scan,
   });
   const others = commissioning.onChange;
   commissioning.onChange = () => {
@@ -59,71 +64,43 @@ function device(
   return { ...made, send, answers, lines, reader };
 }
 
-const BUILT_IN = { url: URL, key: KEY, secret: SECRET };
-
-test("a device with its platform built in takes a Wi-Fi, and answers where it is found", async (t) => {
-  const { send, checked, answers, joined } = device({ before: BUILT_IN });
-  t.deepEqual(send([2, 0]), ["state 2"]);
-  t.deepEqual(send([3, 0]), [`result 3 ${JSON.stringify(INFO)}`]);
-  t.deepEqual(send(wifi("home", "correct horse")), ["error 0", "state 3"]);
-  t.deepEqual(send([2, 0]), ["state 3"]);
-  await checked();
-  t.deepEqual(answers.splice(0), ["state 4", `result 1 ["${PLACE}"]`]);
-  t.deepEqual(
-    joined.map(({ ssid, password }) => [ssid, password]),
-    [["home", "correct horse"]],
-  );
-  t.deepEqual(send([2, 0]), ["state 4", `result 2 ["${PLACE}"]`]);
-});
-
-test("a password that is wrong, a platform that is missing, and a name that is too long are refused; an open network has no password", async (t) => {
-  const wrong = device({
-    before: BUILT_IN,
-    join: () => ({ field: "password", reason: "the Wi-Fi's password is wrong" }),
-  });
-  wrong.send(wifi("home", "wrong horse"));
-  await wrong.checked();
-  t.deepEqual(wrong.answers.splice(0), ["state 2", "error 3"]);
-  const bare = device();
-  t.deepEqual(bare.send(wifi("home", "correct horse")), ["error 0", "error 3"]);
-  t.regex(bare.said.at(-1)!, /platform's address/);
-  t.deepEqual(bare.send(wifi("h".repeat(33), "correct horse")), ["error 0", "error 3"]);
-  const open = device({ before: BUILT_IN });
-  open.send(wifi("home", ""));
-  t.is(open.joined[0]?.password, undefined);
-});
-
-test("what is damaged, unknown, no command or too much is answered by its error, and changes nothing", (t) => {
-  const { send, reader, answers, commissioning } = device({ before: BUILT_IN });
-  const damaged = writeFrame(COMMAND, wifi("home", "correct horse"));
+test("damaged, unknown and oversized frames are answered by their error, and change nothing", (t) => {
+  const { send, reader, answers, commissioning } = device();
+  const damaged = writeFrame(COMMAND, wifi("home", RIGHT));
   damaged[20]! ^= 1;
   reader.feed(damaged);
   t.deepEqual(answers.splice(0), ["error 1"]);
-  for (const data of [[], [1], [1, 3, 4], [1, 0], [1, 1, 9], [1, 5, ...text("home")], [1, 2, 0, 0], [2, 1]])
+  for (const data of [
+    ...[[], [1], [1, 3, 4], [1, 0], [1, 1, 9], [1, 5, ...text("home")], [1, 2, 0, 0], [2, 1]],
+    // No UTF-8; more than the command's length says.
+    ...[
+      [1, 4, 1, 0xff, 1, 0x61],
+      [1, 13, ...text("home"), ...text("horse!"), 0],
+    ],
+  ])
     t.deepEqual(send(data), ["error 1"], String(data));
-  t.deepEqual(send([1, 4, 1, 0xff, 1, 0x61]), ["error 1"], "no UTF-8");
-  t.deepEqual(send([1, 12, ...text("home"), ...text("horse!"), 0].map((one, i) => (i === 1 ? 13 : one))), [
-    "error 1",
-  ]);
-  for (const command of [0, 5, 6, 7, 255]) t.deepEqual(send([command, 0]), ["error 2"]);
-  t.deepEqual(send([4, 0]), ["error 2"], "no radio that looks for networks");
+  for (const command of [0, 4, 5, 6, 7, 255]) t.deepEqual(send([command, 0]), ["error 2"]);
   for (const kind of [STATE, ERROR, RESULT, 9]) t.deepEqual(send([2, 0], kind), []);
+  t.deepEqual(send(wifi("h".repeat(33), RIGHT)), ["error 0", "error 3"]);
   t.is(commissioning.state, "open");
+  t.deepEqual(send([3, 0]), [`result 3 ${JSON.stringify(INFO)}`]);
+  const bare = device({ before: {} });
+  t.deepEqual(bare.send(wifi("home", RIGHT)), ["error 0", "error 3"], "no platform is known");
+  const open = device();
+  open.send(wifi("home", ""));
+  t.is(open.joined[0]?.password, undefined, "an open network has no password");
 });
 
-test("networks come one by one, and an empty result behind them; one search at a time, and none that throws holds it up", (t) => {
-  const near: ScannedNetwork[] = [
-    { ssid: "home", rssi: -50, secured: true },
-    { ssid: "", rssi: -60, secured: true },
-    { ssid: "caf\u00e9", rssi: -70, secured: false },
-  ];
+test("networks come one by one, and an empty result behind them; one search at a time, and a failed one ends", (t) => {
   let end = (): void => {};
-  let broken = false;
+  let isBroken = false;
   const { send, answers } = device({
     scan: (found, done) => {
-      if (broken) throw new Error("busy");
+      if (isBroken) throw new Error("busy");
       end = () => {
-        near.forEach(found);
+        found({ ssid: "home", rssi: -50, secured: true });
+        found({ ssid: "", rssi: -60, secured: true });
+        found({ ssid: "caf\u00e9", rssi: -70, secured: false });
         done();
       };
     },
@@ -131,95 +108,119 @@ test("networks come one by one, and an empty result behind them; one search at a
   t.deepEqual(send([4, 0]), []);
   t.deepEqual(send([4, 0]), ["error 255"]);
   end();
-  t.deepEqual(answers.splice(0), [
-    'result 4 ["home","-50","YES"]',
-    'result 4 ["caf\u00e9","-70","NO"]',
-    "result 4 []",
-  ]);
-  broken = true;
+  const found = ['result 4 ["home","-50","YES"]', 'result 4 ["caf\u00e9","-70","NO"]', "result 4 []"];
+  t.deepEqual(answers.splice(0), found);
+  isBroken = true;
   t.deepEqual(send([4, 0]), ["result 4 []"]);
 });
 
-test("a device that has what it needs says so and where it is, and takes no Wi-Fi", (t) => {
-  const answers: string[] = [];
-  const improv = new Improv({
-    host: fakeHost(),
-    write: (bytes) => answers.push(said(bytes)),
-    info: INFO,
-    url: () => PLACE,
-  });
-  improv.frame(COMMAND, Uint8Array.from([2, 0]));
-  improv.frame(COMMAND, Uint8Array.from(wifi("other", "correct horse")));
-  t.deepEqual(answers, ["state 4", `result 2 ["${PLACE}"]`, "error 255"]);
-});
+const password = fc.constantFrom(RIGHT, "wrong horse", "short");
+const ACTION = fc.oneof(
+  fc.record({ by: fc.constantFrom("improv", "console", "page"), password }),
+  fc.record({ by: fc.constant("state") }),
+  fc.record({ by: fc.constant("unknown"), command: fc.integer({ min: 5, max: 255 }) }),
+  fc.record({ by: fc.constant("time"), ms: fc.constantFrom(0, 1000, 3500, 11_000, 300_000) }),
+);
+type Action = typeof ACTION extends fc.Arbitrary<infer One> ? One : never;
+/** In the numbers of Improv. */
+const NUMBERS = { closed: 0, open: 2, checking: 3, done: 4 } as const;
 
-test("nobody came: it is stopped, and whoever waits is answered", async (t) => {
-  const { send, host, answers } = device({ before: BUILT_IN });
-  await host.clock.advance(600_000);
-  t.deepEqual(answers.splice(0), ["state 0"]);
-  t.deepEqual(send(wifi("home", "correct horse")), ["error 255"]);
+test("whatever is done by page, cable and Improv, a client knows the state, and each Wi-Fi it gives is answered once", async (t) => {
+  const live = async (actions: readonly Action[]): Promise<void> => {
+    const { commissioning, console, host, post, send, answers } = device();
+    let isDone = false;
+    const { onChange } = commissioning;
+    commissioning.onChange = () => {
+      if (commissioning.state === "done") isDone = true;
+      onChange();
+    };
+    let [known, waiting] = [2, 0];
+    const expect = (isTrue: boolean, otherwise: string): void => {
+      if (!isTrue) throw new Error(otherwise);
+    };
+    const hear = (heard: readonly string[]): void => {
+      for (const one of heard) {
+        if (one.startsWith("state")) known = Number(one.slice(6));
+        if (one === "error 3" || one.startsWith("result 1 ")) waiting--;
+        expect(waiting >= 0, "an answer that nobody waits for");
+        expect(!one.includes(RIGHT) && !one.includes(SECRET), "a secret");
+      }
+      // Once done it restarts with its settings.
+      const state = isDone ? NUMBERS.done : NUMBERS[commissioning.state];
+      expect(known === state, `the client believes ${known}, it is ${state}`);
+    };
+    for (const action of actions) {
+      const isOpen = commissioning.state === "open";
+      if ("ms" in action) await host.clock.advance(action.ms);
+      else if ("command" in action) {
+        const heard = send([action.command, 0]);
+        expect(heard.join() === "error 2", `command ${action.command}: ${heard}`);
+      } else if (!("password" in action)) {
+        const heard = send([2, 0]);
+        expect(heard.some((one) => one.startsWith("result 2 ")) === isDone, `asked: ${heard}`);
+        hear(heard);
+      } else if (action.by === "console") console.line(`set wifi home "${action.password}"`);
+      else if (action.by === "page") await post({ ssid: "home", password: action.password });
+      else {
+        if (isOpen) waiting++;
+        const heard = send(wifi("home", action.password));
+        expect(heard[0] === (isOpen ? "error 0" : "error 255"), `answered by ${heard}`);
+        hear(heard);
+      }
+      hear(answers.splice(0));
+    }
+    await host.clock.advance(1_200_000);
+    hear(answers.splice(0));
+    expect(waiting === 0, "a Wi-Fi was taken, and nothing was said of it");
+  };
+  await t.notThrowsAsync(
+    fc.assert(fc.asyncProperty(fc.array(ACTION, { maxLength: 25 }), live), { numRuns: 150 }),
+  );
 });
 
 test("no text is too long for a frame", (t) => {
+  const texts = fc.array(fc.string({ unit: "binary", maxLength: 300 }), { minLength: 4, maxLength: 4 });
   t.notThrows(() =>
     fc.assert(
-      fc.property(
-        fc.array(fc.string({ unit: "binary", maxLength: 300 }), { minLength: 4, maxLength: 4 }),
-        (info) => {
-          const frames: Uint8Array[] = [];
-          const improv = new Improv({
-            host: fakeHost(),
-            write: (bytes) => frames.push(bytes),
-            info: info as unknown as typeof INFO,
-            url: () => "",
-          });
-          improv.frame(COMMAND, Uint8Array.from([3, 0]));
-          const [frame] = frames as [Uint8Array];
-          return frame[9] === frame.length - 12 && frame[9]! <= 255;
-        },
-      ),
+      fc.property(texts, (info) => {
+        const frames: Uint8Array[] = [];
+        const write = (bytes: Uint8Array): void => void frames.push(bytes);
+        const given = { info: info as unknown as typeof INFO, url: () => "", host: fakeHost(), write };
+        new Improv(given).frame(COMMAND, Uint8Array.from([3, 0]));
+        const [frame] = frames as [Uint8Array];
+        return frame[9] === frame.length - 12 && frame[9]! <= 255;
+      }),
     ),
   );
 });
 
-test("frames are found among what somebody types, in whatever pieces, and every other byte stays text", (t) => {
+test("frames are found among typed text, in whatever pieces, and every other byte stays text", (t) => {
   const { host } = rig();
   const line = fc.constantFrom("help\r\n", "IMPROV", "IMP", "I", "set wifi IMPROVED\n", "IIMPROV");
-  const frame = fc.uint8Array({ maxLength: 255 }).map((data) => ({ data }));
+  const parts = fc.array(fc.oneof(line, fc.uint8Array({ maxLength: 255 })));
   fc.assert(
-    fc.property(
-      fc.array(fc.oneof(line, frame)),
-      fc.array(fc.integer({ min: 1, max: 40 })),
-      (parts, sizes) => {
-        // A frame stands on a line of its own.
-        const bytes = Buffer.concat(
-          parts.map((part) =>
-            typeof part === "string" ? Buffer.from(part) : writeFrame(COMMAND, part.data),
-          ),
-        );
-        const frames: number[][] = [];
-        let typed = "";
-        const reader = new FrameReader(
-          host.clock,
-          (text) => (typed += Buffer.from(text).toString()),
-          (_kind, data) => frames.push([...data!]),
-        );
-        for (let at = 0, i = 0; at < bytes.length; i++) {
-          const size = sizes[i % Math.max(1, sizes.length)] ?? bytes.length;
-          reader.feed(bytes.subarray(at, at + size));
-          at += size;
-        }
-        // The last bytes may be the beginning of a header.
-        reader.feed(Buffer.from("\n"));
-        const expected = parts.map((part) => (typeof part === "string" ? part : "\n\n")).join("");
-        t.is(typed, `${expected}\n`);
-        t.deepEqual(
-          frames,
-          parts.flatMap((part) => (typeof part === "string" ? [] : [[...part.data]])),
-        );
-        return true;
-      },
-    ),
+    fc.property(parts, fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }), (all, sizes) => {
+      const bytes = Buffer.concat(
+        all.map((part) => (typeof part === "string" ? Buffer.from(part) : writeFrame(COMMAND, part))),
+      );
+      const frames: number[][] = [];
+      let typed = "";
+      const reader = new FrameReader(
+        host.clock,
+        (text) => (typed += Buffer.from(text).toString()),
+        (_kind, data) => frames.push([...data!]),
+      );
+      for (let at = 0, i = 0; at < bytes.length; at += sizes[i++ % sizes.length]!)
+        reader.feed(bytes.subarray(at, at + sizes[i % sizes.length]!));
+      // The last bytes may be the beginning of a header.
+      reader.feed(Buffer.from("\n"));
+      // A frame stands on a line of its own.
+      t.is(typed, `${all.map((part) => (typeof part === "string" ? part : "\n\n")).join("")}\n`);
+      t.deepEqual(
+        frames,
+        all.flatMap((part) => (typeof part === "string" ? [] : [[...part]])),
+      );
+    }),
   );
 });
 

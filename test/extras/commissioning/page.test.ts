@@ -1,21 +1,22 @@
+// The setup page as a browser asks for it: requests, forms, sessions, and the portal's name server.
 import { createHash } from "node:crypto";
 import test from "ava";
+import { answerDns } from "../../../extras/commissioning/dns.js";
 import { STYLE, STYLE_HASH } from "../../../extras/commissioning/page.js";
+import { PageServer } from "../../../extras/commissioning/page-server.js";
+import { RequestReader } from "../../../extras/commissioning/request.js";
+import { fakeHost } from "../../fakes/host.js";
 import { KEY, SECRET } from "../../fakes/platform.js";
 import { GOOD, PROOF, rig, TOKEN, URL } from "./rig.js";
 
-test("the page is one small document with nothing from elsewhere and no script", async (t) => {
+test("the page is one small document without scripts, allows its own style alone, and no browser keeps it", async (t) => {
   const { status, text, closed } = await rig().get();
   t.is(status, 200);
   t.true(closed);
   t.true(text.length < 8192, `${text.length} bytes`);
-  t.notRegex(text.split("\r\n\r\n")[1]!, /<script|src=|href="(?!\/")|url\(|@import|javascript:/);
-});
-
-test("the style that the page has is the only one that is allowed, and nothing is kept by a browser", async (t) => {
+  const [head = "", body = ""] = text.split("\r\n\r\n");
+  t.notRegex(body, /<script|src=|href="(?!\/")|url\(|@import|javascript:/);
   t.is(createHash("sha256").update(STYLE).digest("base64"), STYLE_HASH);
-  const { text } = await rig().get();
-  const head = text.split("\r\n\r\n")[0]!;
   for (const line of [
     `Content-Security-Policy: default-src 'none'; style-src 'sha256-${STYLE_HASH}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
     "Cache-Control: no-store",
@@ -26,29 +27,25 @@ test("the style that the page has is the only one that is allowed, and nothing i
     t.true(head.split("\r\n").includes(line), line);
 });
 
-test("from the form to the end: it checks, says so, and says when it is kept", async (t) => {
-  const { get, post, checked } = rig();
-  const sent = await post(GOOD);
+test("from the form to the end: it checks, says so, shows a reason beside its field, and says when it is kept", async (t) => {
+  const { get, post, checked } = rig({
+    join: ({ password }) =>
+      password === GOOD.password ? undefined : { field: "password", reason: "the Wi-Fi's password is wrong" },
+  });
+  const sent = await post({ ...GOOD, password: "wrong horse" });
   t.deepEqual([sent.status, sent.location], [303, "http://192.168.4.1/"]);
-  const { text } = await get();
-  t.regex(text, /http-equiv="refresh" content="2"[\s\S]*Joining the Wi-Fi/);
+  t.regex((await get()).text, /http-equiv="refresh" content="2"[\s\S]*Joining the Wi-Fi/);
+  await checked();
+  const { text } = await get("/", { Cookie: `other=1; ${sent.cookie}` });
+  t.regex(text, /role="alert"[^>]*><div>The Wi-Fi&#39;s password is wrong\./);
+  t.regex(text, /<input id="password"[^>]*aria-invalid="true"/);
+  t.regex(text, /<input id="ssid"[^>]*value="home"/);
+  await post({ password: GOOD.password }, { Cookie: sent.cookie! });
   await checked();
   t.regex((await get()).text, /Connected\./);
 });
 
-test("the reason stands on the page, beside the field that it is about", async (t) => {
-  const { get, post, checked } = rig({
-    join: () => ({ field: "password", reason: "the Wi-Fi's password is wrong" }),
-  });
-  const { cookie = "" } = await post(GOOD);
-  await checked();
-  const { text } = await get("/", { Cookie: `other=1; ${cookie}` });
-  t.regex(text, /role="alert"[^>]*><div>The Wi-Fi&#39;s password is wrong\./);
-  t.regex(text, /<input id="password"[^>]*aria-invalid="true"/);
-  t.regex(text, /<input id="ssid"[^>]*value="home"/);
-});
-
-test("what one browser entered is neither shown to another nor completed by it", async (t) => {
+test("what one browser entered is neither shown to another nor completed by it; three are remembered", async (t) => {
   const { get, post, joined, commissioning } = rig();
   const stranger = await post({ url: "http://stranger.test", token: "his-token" });
   t.regex((await get("/", { Cookie: stranger.cookie! })).text, /value="http:\/\/stranger\.test"/);
@@ -56,29 +53,20 @@ test("what one browser entered is neither shown to another nor completed by it",
   const owner = await post({ ssid: "home", password: "correct horse" });
   t.not(owner.cookie, stranger.cookie);
   t.deepEqual([commissioning.state, joined.length], ["open", 0]);
-  // A cookie that was made up begins anew.
-  const { cookie } = await post({ ssid: "home" }, { Cookie: "visit=" });
-  t.truthy(cookie);
+  t.truthy((await post({ ssid: "home" }, { Cookie: "visit=" })).cookie, "a cookie that was made up");
   t.is((await post({ token: TOKEN }, { Cookie: owner.cookie! })).cookie, undefined);
-  t.regex((await get("/", { Cookie: owner.cookie! })).text, /value="home"/);
+  const remembered = async (cookie = ""): Promise<boolean> =>
+    /value="(?:home|http:\/\/stranger\.test)"/.test((await get("/", { Cookie: cookie })).text);
+  t.deepEqual([await remembered(stranger.cookie), await remembered(owner.cookie)], [true, true]);
+  await post({ ssid: "a fourth" });
+  t.deepEqual([await remembered(stranger.cookie), await remembered(owner.cookie)], [false, true]);
 });
 
-test("of more than three browsers the first has to enter all again", async (t) => {
-  const { get, post } = rig();
-  const cookies: string[] = [];
-  for (let n = 0; n < 4; n++) cookies.push((await post({ ssid: `home ${n}` })).cookie!);
-  const shown = await Promise.all(cookies.map((Cookie) => get("/", { Cookie })));
-  t.deepEqual(
-    shown.map(({ text }) => /value="home \d"/.test(text)),
-    [false, true, true, true],
-  );
-});
-
-test("no stored secret is on the page, and none shows how long it is", async (t) => {
+test("no stored secret is on the page, and none shows how long it is; a network's name is text", async (t) => {
   const short = { ...GOOD, token: TOKEN, ca: "CERTIFICATE" };
   const one = await rig({ before: short }).get();
-  const secrets = [GOOD.password, KEY, SECRET, TOKEN, "CERTIFICATE"];
-  for (const secret of secrets) t.false(one.text.includes(secret), secret);
+  for (const secret of [GOOD.password, KEY, SECRET, TOKEN, "CERTIFICATE"])
+    t.false(one.text.includes(secret), secret);
   const long = {
     password: "p".repeat(60),
     key: "k".repeat(99),
@@ -87,33 +75,27 @@ test("no stored secret is on the page, and none shows how long it is", async (t)
     ca: "C".repeat(999),
   };
   t.is((await rig({ before: { ...short, ...long } }).get()).text, one.text);
-});
-
-test("a network's name is text, whatever it holds", async (t) => {
-  const ssid = `<script>"'&`;
-  const { text } = await rig({ before: { ...GOOD, ssid } }).get();
+  const { text } = await rig({ before: { ...GOOD, ssid: `<script>"'&` } }).get();
   t.false(text.includes("<script"));
   t.true(text.includes('value="&lt;script&gt;&quot;&#39;&amp;"'));
 });
 
-const PROBES = [
-  ["Android", "connectivitycheck.gstatic.com", "/generate_204"],
-  ["Android of the maker's", "clients3.google.com", "/gen_204"],
-  ["Apple", "captive.apple.com", "/hotspot-detect.html"],
-  ["Windows", "www.msftconnecttest.com", "/connecttest.txt"],
-  ["Firefox", "detectportal.firefox.com", "/success.txt"],
-  ["a probe by address", "192.168.4.1", "/generate_204"],
-] as const;
-
-for (const [who, name, path] of PROBES)
-  test(`${who}'s look for the internet is led to the page`, async (t) => {
-    const { get } = rig();
-    const { status, location, text } = await get(path, { Host: name });
-    t.deepEqual([status, location], [302, "http://192.168.4.1/"]);
+test("each system's look for the internet is led to the page", async (t) => {
+  for (const [name, path] of [
+    ["connectivitycheck.gstatic.com", "/generate_204"],
+    ["clients3.google.com", "/gen_204"],
+    ["captive.apple.com", "/hotspot-detect.html"],
+    ["www.msftconnecttest.com", "/connecttest.txt"],
+    ["detectportal.firefox.com", "/success.txt"],
+    ["192.168.4.1", "/generate_204"],
+  ] as const) {
+    const { status, location, text } = await rig().get(path, { Host: name });
+    t.deepEqual([status, location], [302, "http://192.168.4.1/"], name);
     t.false(text.includes(PROOF));
-  });
+  }
+});
 
-test("where there is no portal another name is refused, and gets no page: its owner had it lead here", async (t) => {
+test("without a portal another name is refused, and gets no page: its owner had it lead here", async (t) => {
   const { get, post, commissioning } = rig({ isPortal: false });
   for (const name of ["evil.example", "192.168.4.1.evil.example", "192.168.4.1:81"])
     t.is((await get("/", { Host: name })).status, 403, name);
@@ -122,52 +104,44 @@ test("where there is no portal another name is refused, and gets no page: its ow
   t.is(commissioning.state, "open");
 });
 
-const FOREIGN: readonly (readonly [string, object, object, number])[] = [
-  ["another origin", {}, { Origin: "http://evil.example" }, 403],
-  ["an origin that is hidden", {}, { Origin: "null" }, 403],
-  ["another site", {}, { "Sec-Fetch-Site": "cross-site" }, 403],
-  ["a wrong proof", { proof: PROOF.replace("0", "1") }, {}, 403],
-  ["no proof", { proof: "" }, {}, 403],
-  ["a form of another type", {}, { "Content-Type": "text/plain" }, 415],
-];
-
-for (const [what, values, headers, status] of FOREIGN)
-  test(`a form with ${what} changes nothing`, async (t) => {
+test("a form from elsewhere, or without the page's proof, changes nothing", async (t) => {
+  const rows: readonly (readonly [values: object, headers: Record<string, string>, status: number])[] = [
+    [{}, { Origin: "http://evil.example" }, 403],
+    [{}, { Origin: "null" }, 403],
+    [{}, { "Sec-Fetch-Site": "cross-site" }, 403],
+    [{ proof: PROOF.replace("0", "1") }, {}, 403],
+    [{ proof: "" }, {}, 403],
+    [{}, { "Content-Type": "text/plain" }, 415],
+    // By another name, through the portal.
+    [{}, { Host: "evil.example", Origin: "http://evil.example" }, 302],
+  ];
+  for (const [values, headers, status] of rows) {
     const { post, commissioning, joined } = rig();
-    const answer = await post({ ...GOOD, ...values }, headers as Record<string, string>);
-    t.is(answer.status, status);
-    t.is(commissioning.state, "open");
-    t.deepEqual(commissioning.view.url, "");
-    t.is(joined.length, 0);
-  });
-
-test("a form that another name sends through the portal is led away, and changes nothing", async (t) => {
-  const { post, commissioning } = rig();
-  t.is((await post(GOOD, { Host: "evil.example", Origin: "http://evil.example" })).status, 302);
-  t.is(commissioning.state, "open");
+    const answer = await post({ ...GOOD, ...values }, headers);
+    t.is(answer.status, status, JSON.stringify([values, headers]));
+    t.deepEqual([commissioning.state, commissioning.view.url, joined.length], ["open", "", 0]);
+  }
 });
 
-test("other methods are refused; HEAD gets a head alone", async (t) => {
-  const { send, get } = rig();
+const FORM = "Content-Type: application/x-www-form-urlencoded";
+const formOf = (body: string): string =>
+  `POST / HTTP/1.1\r\nHost: 192.168.4.1\r\n${FORM}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+
+test("a form may come in single bytes; one with a value twice, half an escape or too many fields is refused", async (t) => {
+  const { send, checked, commissioning } = rig();
+  for (const body of ["ssid=a&ssid=b", "ssid=%E4", "ssid=%", `${"a=b&".repeat(40)}a=b`, "ssid=a b"])
+    t.is((await send(formOf(body))).status, 400, body);
+  t.is(commissioning.state, "open");
+  const values = new URLSearchParams({ ...GOOD, url: `${URL}/`, proof: PROOF });
+  t.is((await send(...formOf(values.toString()))).status, 303);
+  await checked();
+  t.is(commissioning.state, "done");
   for (const method of ["PUT", "DELETE", "OPTIONS"])
     t.is((await send(`${method} / HTTP/1.1\r\nHost: 192.168.4.1\r\n\r\n`)).status, 405);
-  const { text } = await send("HEAD / HTTP/1.1\r\nHost: 192.168.4.1\r\n\r\n");
-  const whole = (await get()).text;
-  t.is(text, `${whole.split("\r\n\r\n")[0]}\r\n\r\n`);
 });
 
-test("a value twice, half an escape, and too many fields are no form", async (t) => {
-  const { send, commissioning } = rig();
-  for (const body of ["ssid=a&ssid=b", "ssid=%E4", "ssid=%", `${"a=b&".repeat(40)}a=b`, "ssid=a b"]) {
-    const head = `POST / HTTP/1.1\r\nHost: 192.168.4.1\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\n\r\n`;
-    t.is((await send(head, body)).status, 400, body);
-  }
-  t.is(commissioning.state, "open");
-});
-
-test("a visitor who says nothing, or half of it, is sent away after 15 s; more than four are turned away", async (t) => {
+test("a silent visitor is sent away after 15 s; more than four are turned away", async (t) => {
   const { host, context } = rig();
-  const { PageServer } = await import("../../../extras/commissioning/page-server.js");
   const server = new PageServer(context, host);
   const closed: number[] = [];
   const visitor = (n: number) => () => ({ write: () => 0, read: () => 0, close: () => void closed.push(n) });
@@ -180,12 +154,119 @@ test("a visitor who says nothing, or half of it, is sent away after 15 s; more t
   t.deepEqual(closed, [0, 1, 2, 3, 5]);
 });
 
-test("a form that comes in single bytes is the same form", async (t) => {
-  const { send, checked, commissioning } = rig();
-  const body = new URLSearchParams({ ...GOOD, url: `${URL}/`, proof: PROOF }).toString();
-  const text = `POST / HTTP/1.1\r\nHost: 192.168.4.1\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-  const { status } = await send(...text);
-  t.is(status, 303);
-  await checked();
-  t.is(commissioning.state, "done");
+// Requests, by the bytes.
+
+function read(text: string | Uint8Array) {
+  const reader = new RequestReader(fakeHost());
+  reader.feed(Buffer.from(text as string));
+  return reader.request ?? (reader.problem || undefined);
+}
+
+test("a form's request is read whole, its query cut off, its host in lower case", (t) => {
+  const text = `POST /?a=b HTTP/1.1\r\nHost: 192.168.4.1\r\nOrigin:http://192.168.4.1 \r\n${FORM}; charset=UTF-8\r\nContent-Length: 5\r\nUser-Agent: x\r\n\r\na=b&cmore`;
+  t.deepEqual(read(text), {
+    ...{ method: "POST", path: "/", host: "192.168.4.1", origin: "http://192.168.4.1", site: undefined },
+    ...{ cookie: "", type: "application/x-www-form-urlencoded", body: "a=b&c" },
+  });
+  t.like(read("GET /x HTTP/1.0\r\nHost: [::1]:80\r\n\r\n"), { host: "[::1]:80", body: "" });
+  const head = Buffer.from("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n");
+  t.is(read(Buffer.concat([head, Buffer.from([0xc3, 0x28])])), 400, "no UTF-8");
+});
+
+test("malformed and oversized requests are refused with their status, whole and byte by byte", (t) => {
+  const get = (target: string, headers = "Host: a\r\n"): string => `GET ${target} HTTP/1.1\r\n${headers}\r\n`;
+  const post = (headers: string): string => `POST / HTTP/1.1\r\nHost: a\r\n${headers}\r\n`;
+  for (const [text, status] of [
+    ["GET /\r\nHost: a\r\n\r\n", 400],
+    ["GET / HTTP/2.0\r\nHost: a\r\n\r\n", 400],
+    ["GET / HTTP/1.1\nHost: a\n\n", 400],
+    ["GET / HTTP/1.1\rHost: a\r\n\r\n", 400],
+    [get("http://evil/"), 400],
+    [get("/a b"), 400],
+    [get(`/${"a".repeat(1024)}`), 414],
+    [get("/", "Host: a\r\n folded\r\n"), 400],
+    [get("/", ": a\r\nHost: a\r\n"), 400],
+    [get("/", "Host : a\r\n"), 400],
+    [get("/", ""), 400],
+    [get("/", "Host: a\r\nHost: a\r\n"), 400],
+    [get("/", "Host: a/b@c\r\n"), 400],
+    [get("/", "Host: a\r\nX: \u0000\r\n"), 400],
+    [get("/", "Host: a\r\nX: \u00e9\r\n"), 400],
+    [get("/", "X: y\r\n".repeat(1000)), 431],
+    [post("Content-Length: 1\r\nTransfer-Encoding: chunked\r\n"), 501],
+    [post("Content-Length: 1\r\nContent-Length: 2\r\n"), 400],
+    [post("Content-Length: +1\r\n"), 400],
+    [post("Content-Length: 1, 1\r\n"), 400],
+    [post(""), 411],
+    [post("Content-Length: 12289\r\n"), 413],
+    [post("Content-Length: 1\r\nExpect: 100-continue\r\n"), 417],
+  ] as const) {
+    const bytes = Buffer.from(text, "latin1");
+    t.is(read(bytes), status, text);
+    const reader = new RequestReader(fakeHost());
+    for (const byte of bytes) reader.feed(Uint8Array.of(byte));
+    t.is(reader.problem, status, text);
+  }
+});
+
+test("no room is made for bytes that were only promised", (t) => {
+  const before = process.memoryUsage().arrayBuffers;
+  const readers = Array.from({ length: 500 }, () => {
+    const reader = new RequestReader(fakeHost());
+    reader.feed(Buffer.from("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 12288\r\n\r\n"));
+    return reader;
+  });
+  t.true(readers.every(({ isOver }) => !isOver));
+  t.true(process.memoryUsage().arrayBuffers - before < 500 * 4096);
+});
+
+// The name server. test/fuzz/commission-parsers.ts gives it damaged packets.
+
+const ADDRESS = [192, 168, 4, 1];
+
+function question(name: string, type = 1): Buffer {
+  const labels = name.split(".").map((label) => Buffer.from(`${String.fromCharCode(label.length)}${label}`));
+  const head = Buffer.from([0xab, 0xcd, 0x01, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
+  return Buffer.concat([head, ...labels, Buffer.from([0, 0, type, 0, 1])]);
+}
+
+test("every name has the device's IPv4 address, and no other record", (t) => {
+  for (const name of ["captive.apple.com", "a", "x".repeat(63)]) {
+    const asked = question(name);
+    // Records behind the question are left out of the answer.
+    const extended = Buffer.concat([asked, Buffer.from([0, 0, 41, 4, 0xd0, 0, 0, 0, 0, 0, 0])]);
+    extended[11] = 1;
+    for (const packet of [asked, extended]) {
+      const answer = Buffer.from(answerDns(packet, ADDRESS)!);
+      t.is(answer.length, asked.length + 16);
+      t.deepEqual(
+        [0, 2, 4, 6, 10].map((at) => answer.readUInt16BE(at)),
+        [0xabcd, 0x8500, 1, 1, 0],
+      );
+      t.deepEqual(answer.subarray(12, asked.length), asked.subarray(12));
+      t.deepEqual([...answer.subarray(-16)], [0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 5, 0, 4, ...ADDRESS]);
+    }
+    const ipv6 = Buffer.from(answerDns(question(name, 28), ADDRESS)!);
+    t.deepEqual([ipv6.length, ipv6.readUInt16BE(6), ipv6[3]], [asked.length, 0, 0]);
+  }
+});
+
+test("a packet that is not a plain question gets no answer", (t) => {
+  const plain = question("a.b");
+  const changed = (at: number, byte: number) => Object.assign(Buffer.from(plain), { [at]: byte });
+  for (const [what, packet] of [
+    ["an answer", changed(2, 0x81)],
+    ["another opcode", changed(2, 0x28)],
+    ["no question", changed(5, 0)],
+    ["two questions", changed(5, 2)],
+    ["an answer in it", changed(7, 1)],
+    ["a pointer", changed(12, 0xc0)],
+    ["a label of 64", changed(12, 64)],
+    ["a name without end", plain.subarray(0, -5)],
+    ["no type", plain.subarray(0, -2)],
+    ["a name of 300 bytes", question(Array.from({ length: 75 }, () => "abc").join("."))],
+    ["nothing", Buffer.alloc(0)],
+    ["too much", Buffer.concat([plain, Buffer.alloc(500)])],
+  ] as const)
+    t.is(answerDns(packet, ADDRESS), undefined, what);
 });

@@ -142,22 +142,3 @@ test("no secret leaves by page, cable, name server or log, in clear, escaped, in
   ];
   for (const one of secrets) for (const form of forms(one)) t.false(out.includes(form), `${form} of ${one}`);
 });
-
-test("that look finds what is there: each form of a secret, once put in, is found", (t) => {
-  const text = secret("right");
-  const page = `<input value="${text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;").replaceAll("'", "&#39;")}">`;
-  const leaks = [
-    text,
-    page,
-    encodeURIComponent(text),
-    new URLSearchParams({ password: text }).toString(),
-    JSON.stringify({ text }),
-    ...["", "x", "xy", "xyz"].map((before) => Buffer.from(`${before}${text} behind`).toString("base64")),
-    Buffer.from(text).toString("hex"),
-  ];
-  for (const leak of leaks)
-    t.true(
-      forms(text).some((form) => leak.includes(form)),
-      leak,
-    );
-});

@@ -1,35 +1,48 @@
+// What commissioning stores: all of it or nothing, and each token bound to the server it is for.
+import { rootCertificates } from "node:tls";
 import test from "ava";
+import { nameOf } from "../../../extras/commissioning/authorities.js";
 import {
   CheckStore,
+  discardOtherCheckedToken,
   finishInterrupted,
   readStoredSettings,
   storeSettings,
 } from "../../../extras/commissioning/stored-settings.js";
-import { type FakeStore, fakeHost } from "../../fakes/host.js";
-import { defined, GOOD, TOKEN, URL } from "./rig.js";
+import { mergeSettings } from "../../../extras/commissioning/values.js";
+import { Agent } from "../../../src/agent/agent.js";
+import { TokenStore } from "../../../src/agent/provisioning/token-store.js";
+import { type FakeHost, fakeHost } from "../../fakes/host.js";
+import { secretOf } from "../../fakes/secret.js";
+import { defined, GOOD, TOKEN } from "./rig.js";
 
 const none = () => {};
-const OTHER = { ssid: "garden", password: "another horse", url: "https://other.test", token: "T2" };
-const token = (store: FakeStore): unknown => {
-  const bytes = store.values.get("token");
+const [ONE = "", OTHER_CA = ""] = rootCertificates;
+const URL = "https://platform.test";
+const SECURE = { ...GOOD, url: URL };
+
+const put = ({ store }: FakeHost, key: string, value: unknown): unknown =>
+  store.set(key, Buffer.from(`\u0001${JSON.stringify(value)}`));
+const read = ({ store }: FakeHost, key: string): Record<string, unknown> | undefined => {
+  const bytes = store.values.get(key);
   return bytes && JSON.parse(Buffer.from(bytes.subarray(1)).toString());
 };
 
 test("cut at each write, a change of everything is the old or the new after the next start, never between", (t) => {
-  const writes = 8;
+  const next = { ssid: "garden", password: "another horse", url: "https://other.test", token: "T2" };
   const seen: string[] = [];
-  for (let cut = 0; cut <= writes; cut++) {
+  for (let cut = 0; cut <= 8; cut++) {
     const host = fakeHost();
-    t.true(storeSettings(host, { ...GOOD, token: TOKEN }, false));
+    t.true(storeSettings(host, { ...SECURE, token: TOKEN }, false));
     let done = 0;
     host.store.fails = () => done++ >= cut;
-    storeSettings(host, OTHER, false);
+    storeSettings(host, next, false);
     host.store.fails = undefined;
     finishInterrupted(host, none);
     const kept = defined(readStoredSettings(host));
     const isNew = kept.ssid === "garden";
-    t.deepEqual(kept, isNew ? OTHER : { ...GOOD, token: TOKEN }, `cut ${cut}`);
-    t.deepEqual(token(host.store), isNew ? { url: OTHER.url, token: "T2" } : { url: URL, token: TOKEN });
+    t.deepEqual(kept, isNew ? next : { ...SECURE, token: TOKEN }, `cut ${cut}`);
+    t.deepEqual(read(host, "token"), isNew ? { url: next.url, token: "T2" } : { url: URL, token: TOKEN });
     t.false([...host.store.values.keys()].some((key) => key === "commission" || key.startsWith("new-")));
     seen.push(isNew ? "new" : "old");
   }
@@ -37,7 +50,7 @@ test("cut at each write, a change of everything is the old or the new after the 
   t.is(seen.lastIndexOf("old") + 1, seen.indexOf("new"));
 });
 
-test("what would not fit one value of the store is refused, and what was there stays", (t) => {
+test("settings that do not fit one value of the store are refused; damaged ones are ignored", (t) => {
   const host = fakeHost();
   storeSettings(host, GOOD, false);
   const { set } = host.store;
@@ -45,51 +58,36 @@ test("what would not fit one value of the store is refused, and what was there s
   host.store.set = (key, value) => value.length <= 4000 && set.call(host.store, key, value);
   t.false(storeSettings(host, { ...GOOD, ca: "A".repeat(4000) }, true));
   t.deepEqual(defined(readStoredSettings(host)), GOOD);
-});
-
-test("a token is read only for the base URL that it was got from", (t) => {
-  const host = fakeHost();
-  host.store.set("token", Buffer.from(`\u0001{"url":"${URL}","token":"${TOKEN}"}`));
-  t.is(readStoredSettings(host).token, undefined);
-  t.is(readStoredSettings(host, `${URL}/`).token, TOKEN);
-  t.is(readStoredSettings(host, "http://other.test").token, undefined);
-});
-
-test("what was kept by another version, or damaged, is taken for nothing", (t) => {
   for (const damaged of ["\u0002{}", "\u0001[", '\u0001{"ssid":7,"password":null}', "\u0001[]", ""]) {
-    const host = fakeHost();
-    for (const key of ["wifi", "site", "token", "commission"]) host.store.set(key, Buffer.from(damaged));
-    t.notThrows(() => finishInterrupted(host, none));
-    t.deepEqual(defined(readStoredSettings(host)), {}, damaged);
+    const other = fakeHost();
+    for (const key of ["wifi", "site", "token", "commission"]) other.store.set(key, Buffer.from(damaged));
+    t.notThrows(() => finishInterrupted(other, none));
+    t.deepEqual(defined(readStoredSettings(other)), {}, damaged);
   }
 });
 
-test("an agent that checks another platform leaves the device's own token alone, and its own outlives a power loss", (t) => {
+test("a check of another platform leaves the device's own token alone; the check's token outlives a power loss", (t) => {
   const host = fakeHost();
   host.store.set("token", Buffer.from("own"));
   const check = new CheckStore(host.store, false);
   t.is(check.get("token"), undefined);
-  check.set("proposed", Buffer.from("asked for"));
-  check.set("token", Buffer.from("got"));
-  check.set("snapshot", Buffer.from("gone with it"));
-  t.is(Buffer.from(check.get("snapshot")!).toString(), "gone with it");
+  for (const key of ["proposed", "token", "snapshot"]) check.set(key, Buffer.from(`new ${key}`));
+  t.truthy(check.get("snapshot"));
   t.is(Buffer.from(host.store.get("token")!).toString(), "own");
   const next = new CheckStore(host.store, false);
-  t.deepEqual(
-    ["token", "proposed", "snapshot"].map((key) => next.get(key) && Buffer.from(next.get(key)!).toString()),
-    ["got", "asked for", undefined],
-  );
+  const found = ["token", "proposed", "snapshot"].map((key) => next.get(key)?.length);
+  t.deepEqual(found, ["new token".length, "new proposed".length, undefined]);
   t.true(next.delete("proposed"));
   t.is(host.store.get("new-proposed"), undefined);
 });
 
-test("a reset under way is completed before a change is, and a token that it did not reach yet is not read", (t) => {
+test("a reset under way is completed before a change is, and its token is not read any more", (t) => {
   const host = fakeHost();
   storeSettings(host, { ...GOOD, token: TOKEN }, false);
-  host.store.set("reset", Buffer.from("\u0001true"));
+  put(host, "reset", true);
   t.is(readStoredSettings(host).token, undefined);
   let begun = 0;
-  host.store.set("commission", Buffer.from('\u0001{"wifi":{"ssid":"garden"}}'));
+  put(host, "commission", { wifi: { ssid: "garden" } });
   finishInterrupted(host, () => {
     begun++;
     t.is(readStoredSettings(host).ssid, GOOD.ssid);
@@ -99,4 +97,128 @@ test("a reset under way is completed before a change is, and a token that it did
   t.is(begun, 1);
   t.is(readStoredSettings(host).ssid, undefined);
   finishInterrupted(host, () => t.fail());
+});
+
+// A token is bound to address, scheme and CAs.
+
+const tokens = (host: FakeHost, ca: string | undefined, scheme: "http" | "https" = "https"): TokenStore =>
+  new TokenStore(host, host.redactor, { scheme, address: "platform.test", authorities: nameOf(host, ca) });
+
+test("a token is used only with its own address and CAs, however they are written", (t) => {
+  const host = fakeHost();
+  const binding = { scheme: "https", address: "platform.test", authorities: nameOf(host, ONE) } as const;
+  t.true(tokens(host, ONE).save(secretOf(TOKEN, binding), "lamp"));
+  for (const ca of [ONE, ONE.replace(/-----.*-----|\s/g, "")])
+    t.is(tokens(host, ca).get("token")?.reveal(), TOKEN);
+  for (const ca of [OTHER_CA, undefined, `${ONE}${OTHER_CA}`]) t.is(tokens(host, ca).get("token"), undefined);
+  t.is(tokens(host, ONE, "http").get("token"), undefined);
+  t.regex(host.lines.join(), /belongs to other certificates \(CA\)/);
+  const entered = fakeHost();
+  t.true(storeSettings(entered, { url: URL, ca: ONE, token: TOKEN }, false));
+  finishInterrupted(entered, none);
+  t.is(tokens(entered, ONE).get("token")?.reveal(), TOKEN);
+  t.is(tokens(entered, OTHER_CA).get("token"), undefined);
+  const bare = fakeHost();
+  put(bare, "token", { url: URL, token: TOKEN });
+  for (const [url, token] of [
+    [undefined, undefined],
+    [`${URL}/`, TOKEN],
+    ["http://other.test", undefined],
+  ] as const)
+    t.is(readStoredSettings(bare, url).token, token);
+});
+
+test("cut at each write, an earlier image's token is bound once, and that image can read it still", (t) => {
+  for (const [ca, more] of [
+    [ONE, {}],
+    // The CA was changed by that image after this one had run.
+    [OTHER_CA, { ca: nameOf(fakeHost(), ONE) }],
+  ] as const)
+    for (let cut = 0; cut < 6; cut++) {
+      const host = fakeHost();
+      put(host, "token", { url: URL, token: TOKEN, name: "lamp", ...more });
+      put(host, "site", { url: URL, ca, key: "K", secret: "S" });
+      const start = (): string | undefined => {
+        finishInterrupted(host, none);
+        return tokens(host, ca).get("token")?.reveal();
+      };
+      let done = 0;
+      host.store.fails = () => done++ >= cut;
+      start();
+      host.store.fails = undefined;
+      t.like(read(host, "token"), { url: URL, token: TOKEN, name: "lamp" }, `cut ${cut}`);
+      t.like(readStoredSettings(host), { url: URL, ca, key: "K", secret: "S" });
+      t.is(start(), TOKEN, `cut ${cut}`);
+      t.is(read(host, "token")?.ca, nameOf(host, ca));
+      const { length } = host.store.changes;
+      t.is(start(), TOKEN);
+      t.is(host.store.changes.length, length, "once");
+    }
+});
+
+const WIFI = { ssid: "home", password: "correct horse" };
+const HTTP = { url: "http://platform.test", key: "K", secret: "S" };
+
+test("over http, a reset keeps secrets bound to the Wi-Fi of before, also if it was interrupted", async (t) => {
+  const byEarlierImage = (host: FakeHost): void => {
+    put(host, "wifi", WIFI);
+    put(host, "site", { ...HTTP, bound: true });
+  };
+  const reset = (host: FakeHost) => new Agent(host, { baseUrl: "http://none", token: "none" }).reset();
+  for (const [store, erase] of [
+    [(host: FakeHost) => void storeSettings(host, { ...WIFI, ...HTTP }, false), reset],
+    [byEarlierImage, reset],
+    [byEarlierImage, async (host: FakeHost) => put(host, "reset", true)],
+  ] as const) {
+    const host = fakeHost();
+    store(host);
+    finishInterrupted(host, none);
+    await erase(host);
+    finishInterrupted(host, () => void new Agent(host, { baseUrl: "http://none", token: "none" }));
+    t.is(read(host, "wifi"), undefined);
+    t.false(JSON.stringify(read(host, "site")).includes("home"));
+    const before = readStoredSettings(host);
+    t.like(before, { ...HTTP, ssid: undefined });
+    t.is(mergeSettings(before, { ssid: "visitor", password: "his own Wi-Fi" }).secret, undefined);
+    t.is(mergeSettings(before, { ...WIFI, password: "his own Wi-Fi" }).key, undefined);
+    t.is(mergeSettings(before, WIFI).secret, "S");
+    t.is(mergeSettings(before, { ssid: "visitor", key: "K2", secret: "S2" }).secret, "S2");
+  }
+});
+
+test("a token that a visitor's check was given is kept for exactly the same settings", (t) => {
+  const settings = { ...WIFI, url: URL, ca: ONE, key: "K", secret: "S" };
+  const checked = (): FakeHost => {
+    const host = fakeHost();
+    discardOtherCheckedToken(host, settings);
+    put(host, "new-token", { url: URL, token: "TOKEN-of-a-check", name: "lamp" });
+    put(host, "new-proposed", { url: URL, token: "TOKEN-of-a-check" });
+    return host;
+  };
+  const same = checked();
+  discardOtherCheckedToken(same, settings);
+  t.true(storeSettings(same, settings, false));
+  t.is(read(same, "token")?.token, "TOKEN-of-a-check");
+  for (const other of [
+    { url: "https://other.test" },
+    { url: "http://platform.test" },
+    { ca: OTHER_CA },
+    { ca: undefined },
+    { key: "K2" },
+    { secret: "S2" },
+    { ssid: "visitor" },
+    { password: "his own Wi-Fi" },
+  ]) {
+    const host = checked();
+    const name = JSON.stringify(other);
+    discardOtherCheckedToken(host, { ...settings, ...other });
+    t.deepEqual([read(host, "new-token"), read(host, "new-proposed")], [undefined, undefined], name);
+    t.true(storeSettings(host, { ...settings, ...other }, false));
+    t.is(read(host, "token"), undefined, name);
+    discardOtherCheckedToken(host, settings);
+    t.is(read(host, "new-token"), undefined, "nor does it come back");
+  }
+  const noDigest = checked();
+  discardOtherCheckedToken({ ...noDigest, digest: () => undefined }, settings);
+  t.is(read(noDigest, "new-token"), undefined);
 });

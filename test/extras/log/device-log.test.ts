@@ -133,33 +133,16 @@ test("a follower misses no line and sees none twice, however many come and whate
   }
 });
 
-test("each wrong shape of the parameters is answered with BAD_PARAMS", async (t) => {
-  const rig = startRig(t);
-  start(rig, new FakeLogMemory(4096));
-  await rig.clock.advance(5000);
+test("each wrong shape of the parameters is answered with BAD_PARAMS", (t) => {
   for (const params of [
-    [],
-    "warn",
-    7,
-    true,
-    { level: "loud" },
-    { level: 1 },
-    { level: null },
-    { bytes: 255 },
-    { bytes: 65_537 },
-    { bytes: 300.5 },
-    { bytes: "2000" },
-    { since: -1 },
-    { since: 1.5 },
-    { since: "1" },
-    { since: 2 ** 32 },
-    { since: null },
-    { levels: "warn" },
+    ...[[], "warn", 7, true, { level: "loud" }, { level: 1 }, { level: null }, { levels: "warn" }],
+    ...[255, 65_537, 300.5, "2000"].map((bytes) => ({ bytes })),
+    ...[-1, 1.5, "1", 2 ** 32, null].map((since) => ({ since })),
     { __proto__: null, constructor: 1 },
   ])
-    t.is((await ask(rig, params)).error?.code, "BAD_PARAMS", JSON.stringify(params));
+    t.throws(() => checkRequest(params), { code: "BAD_PARAMS" }, JSON.stringify(params));
   for (const params of [null, {}, { level: "debug", bytes: 256, since: 0 }])
-    t.is((await ask(rig, params)).error, undefined);
+    t.notThrows(() => checkRequest(params));
 });
 
 test("the level changes for an hour since the attribute was seen, over restarts too, and not again by the same value", async (t) => {

@@ -1,6 +1,6 @@
 // What becomes of a device while its server's authority is renewed, signed by another or replaced: it stays in reach, and trusts nobody else meanwhile.
 import test from "ava";
-import { DAY, MINUTE, newKey, short, World } from "./world.js";
+import { DAY, MINUTE, short, World } from "./world.js";
 import { Authorities } from "./x509/authority.js";
 import { changes, type Shown } from "./x509/changes.js";
 
@@ -80,32 +80,6 @@ test("what is to be dropped is trusted until a handshake by another succeeded", 
   await world.clock.advance(MINUTE);
   t.deepEqual(world.trusted, [short(second)]);
   t.is(world.state.waiting, undefined);
-});
-
-test("a server whose new authority the old one signed is reached by whoever trusts either", async (t) => {
-  const world = new World(shown.crossSigned, [first]);
-  await world.online(t);
-  world.push({ ca: [second], drop: ["old"] });
-  await world.clock.advance(MINUTE);
-  t.deepEqual(world.trusted, [short(second)]);
-  for (const one of [shown.crossSigned, shown.ofSecond]) t.true(await takes(world, one));
-  t.false(await takes(world, shown.ofFirst));
-  t.false(await takes(world, foreign));
-});
-
-test("renewed and replaced while the device is out of reach, with starts in between", async (t) => {
-  const world = new World(shown.ofFirst, [ending]);
-  await world.online(t);
-  world.push({ ca: [second] });
-  await world.clock.advance(MINUTE);
-  world.shown = undefined;
-  await world.restart();
-  t.false(await world.reaches());
-  world.clock.setWall(Date.now() + 30 * DAY);
-  await world.restart();
-  await world.clock.advance(60 * MINUTE);
-  world.shown = shown.ofSecond;
-  t.true(await world.reaches(), "its own authority is over, the announced one is not");
 });
 
 test("a device that was switched off for all of it is reached again by a server that shows what the old one signed", async (t) => {
@@ -232,13 +206,4 @@ test("a damaged certificate in the store is none, and is fetched again", async (
   await world.clock.advance(MINUTE);
   t.deepEqual(world.trusted, [short(first), short(second)], "what is still announced");
   t.true(await takes(world, shown.ofSecond));
-});
-
-test("with another key for firmware nothing of it is taken", async (t) => {
-  const world = new World(shown.ofFirst, [first]);
-  await world.online(t);
-  world.push({ ca: [second], key: newKey() });
-  await world.clock.advance(MINUTE);
-  t.is(world.state.refused?.reason, "it is not signed with firmware.publicKey");
-  t.false(await takes(world, shown.ofSecond));
 });

@@ -2,12 +2,10 @@
 import test, { type ExecutionContext } from "ava";
 import fc from "fast-check";
 import type { Announced } from "../../../extras/trust/announcement.js";
-import { renewTrust } from "../../../extras/trust/trust.js";
 import { Trusted } from "../../../extras/trust/trusted.js";
 import { idOf } from "../../../tools/cli/commands/trust/announce.js";
 import { FakeStore, fakeHost } from "../../fakes/host.js";
-import { KINDS, type PowerLoss, PowerLossError } from "../../power-loss/power.js";
-import { EarlierImage, earlierTrust } from "./earlier-image.js";
+import { EarlierImage } from "./earlier-image.js";
 import { der, MINUTE, short, World } from "./world.js";
 import { Authorities } from "./x509/authority.js";
 import { changes } from "./x509/changes.js";
@@ -114,85 +112,6 @@ test("an announcement that an earlier image took is not refused afterwards", asy
   t.is(world.state.refused, undefined);
   t.deepEqual(world.trusted, [short(first), short(second)]);
 });
-
-/** The state that each image begins with, and the change that is cut. */
-const WAYS: readonly (readonly [
-  what: string,
-  begin: (world: World) => Promise<void>,
-  change: (world: World) => Promise<void>,
-])[] = [
-  [
-    "the first start on an earlier image's record",
-    async (world) => {
-      const { store } = world.body;
-      const image = new EarlierImage({ ...fakeHost(), store }, [der(first)], false);
-      image.take(1, [der(second)], [idOf(der(first))]);
-      image.drop();
-      world.shown = shown.ofSecond;
-    },
-    async () => {},
-  ],
-  [
-    "a drop",
-    async (world) => {
-      world.start();
-      await world.reaches();
-      world.push({ ca: [second] });
-      await world.clock.advance(MINUTE);
-      await world.end();
-      world.shown = shown.ofSecond;
-    },
-    async (world) => {
-      await world.reaches();
-      world.push({ drop: ["old"] });
-      await world.clock.advance(MINUTE);
-    },
-  ],
-];
-
-for (const [what, begin, change] of WAYS)
-  test(`the power is cut at each write of ${what}, and either image comes online then`, async (t) => {
-    const live = async (loss?: PowerLoss): Promise<World> => {
-      const world = new World(shown.ofFirst, [first]);
-      await begin(world);
-      try {
-        world.start(loss);
-        await change(world);
-      } catch (error) {
-        if (!(error instanceof PowerLossError)) throw error;
-      }
-      return world;
-    };
-    const whole = await live();
-    const all = whole.power.changes;
-    await whole.end();
-    const counted = { losses: 0, shutOut: 0, dropped: 0 };
-    for (const [at, { name, kinds }] of all.entries()) {
-      if (!/^(?:store|forget) trust/.test(name)) continue;
-      for (const kind of KINDS.filter((one) => kinds.includes(one)))
-        for (const next of ["this", "earlier"]) {
-          const world = await live({ at, kind });
-          counted.losses++;
-          const where = `${kind} ${name}, then the ${next} image`;
-          await world.end();
-          world.renewTrust = next === "this" ? renewTrust : earlierTrust;
-          world.start();
-          if (!(await world.reaches(10 * MINUTE))) counted.shutOut++;
-          // Back to this image: what was dropped is dropped, whichever ran between.
-          await world.end();
-          world.renewTrust = renewTrust;
-          world.start();
-          t.true(await world.reaches(), where);
-          await world.clock.advance(MINUTE);
-          t.deepEqual(world.trusted, [short(second)], where);
-          if (await isReached(world, shown.ofFirst)) counted.dropped++;
-          await world.end();
-        }
-    }
-    t.log(counted);
-    t.true(counted.losses > 4);
-    t.deepEqual(counted, { ...counted, shutOut: 0, dropped: 0 });
-  });
 
 test("an earlier image that returns honors the drops, and what it forgets is not forgotten", async (t) => {
   const many = Array.from({ length: 20 }, (_, n) =>

@@ -1,4 +1,5 @@
-// Authorities of a device on Node: those that Node brings, beside what was added.
+// CAs of a device on Node: those of Node, of the command line, and those that were added. The board's
+// TLS has the same table in native-tls.slow.test.ts.
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:tls";
@@ -6,7 +7,9 @@ import test, { type ExecutionContext } from "ava";
 import { probe } from "../../../extras/trust/probe.js";
 import { writeTrust } from "../../../extras/trust/trust-state.js";
 import { clock } from "../../../hosts/node/clock.js";
+import { opener } from "../../../hosts/node/sockets.js";
 import { renewal } from "../../../hosts/node/trust.js";
+import type { Host } from "../../../src/port.js";
 import { idOf } from "../../../tools/cli/commands/trust/announce.js";
 import { fakeHost } from "../../fakes/host.js";
 import { der } from "./world.js";
@@ -14,8 +17,38 @@ import { Authorities, type Issued } from "./x509/authority.js";
 import { changes, type Shown } from "./x509/changes.js";
 
 const made = new Authorities();
-const { first, second, shown } = changes(made);
+const { first, second, expired, shown } = changes(made);
 test.after.always(() => made.remove());
+
+/** Whether each of `clients` comes to a handshake with a server that shows this chain. */
+async function areTaken(
+  t: ExecutionContext,
+  { chain }: Shown,
+  ...clients: Host["open"][]
+): Promise<boolean[]> {
+  const identity = { cert: chain.map(({ cert }) => cert).join(""), key: chain[0]!.key };
+  const server = createServer(identity, (socket) => socket.on("error", () => {}));
+  server.on("tlsClientError", () => {});
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  t.teardown(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const target = { name: "localhost", port, secure: true, prefix: "", authority: "" };
+  const taken: boolean[] = [];
+  for (const open of clients) taken.push((await probe(clock, open, target)) === undefined);
+  return taken;
+}
+
+test("a server is taken by whoever trusts one of its CAs that is valid, and by nobody else", async (t) => {
+  const sets: readonly (readonly Issued[])[] = [
+    ...[[first], [second], [first, second], [second, first]],
+    ...[[expired], [expired, first], [first, expired], [expired, second]],
+  ];
+  for (const [what, one] of Object.entries(shown)) {
+    const clients = sets.map((trusted) => opener({ ca: trusted.map(({ cert }) => cert) }));
+    const expected = sets.map((trusted) => trusted.some((ca) => one.by.includes(ca)));
+    t.deepEqual(await areTaken(t, one, ...clients), expected, what);
+  }
+});
 
 /** What a device whose owner named nobody keeps after it took `added`. */
 function hostWith(added: Issued, dropped: readonly string[] = []) {
@@ -25,43 +58,20 @@ function hostWith(added: Issued, dropped: readonly string[] = []) {
   return host;
 }
 
-async function isTaken(
-  t: ExecutionContext,
-  { chain }: Shown,
-  by: ReturnType<typeof renewal>,
-): Promise<boolean> {
-  const [leaf] = chain;
-  const server = createServer({ cert: leaf!.cert, key: leaf!.key }, (socket) => socket.on("error", () => {}));
-  server.on("tlsClientError", () => {});
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  t.teardown(() => server.close());
-  const { port } = server.address() as AddressInfo;
-  const target = { name: "localhost", port, secure: true, prefix: "", authority: "" };
-  return (await probe(clock, by.open, target)) === undefined;
-}
-
-test("what was added stands beside Node's own, and in their place once they are dropped", async (t) => {
-  for (const dropped of [[], ["built-in"]]) {
-    const by = renewal(hostWith(second, dropped), undefined, false);
-    t.true(await isTaken(t, shown.ofSecond, by), `without ${dropped}`);
-    t.false(await isTaken(t, shown.ofFirst, by), `without ${dropped}`);
-  }
-});
-
-test("the command line's authorities count with what was added; an owner's others begin again", async (t) => {
-  const host = hostWith(second);
-  const both = renewal(host, first.cert, false);
-  t.true(await isTaken(t, shown.ofFirst, both));
-  t.true(await isTaken(t, shown.ofSecond, both));
-  const owners = renewal(host, first.cert, true);
-  t.true(await isTaken(t, shown.ofFirst, owners));
-  t.false(await isTaken(t, shown.ofSecond, owners));
+test("added CAs count beside Node's own and the command line's; other CAs of the owner begin again", async (t) => {
+  const clients = [
+    renewal(hostWith(second), undefined, false),
+    renewal(hostWith(second, ["built-in"]), undefined, false),
+    renewal(hostWith(second), first.cert, false),
+    renewal(hostWith(second), first.cert, true),
+  ].map(({ open }) => open);
+  t.deepEqual(await areTaken(t, shown.ofSecond, ...clients), [true, true, true, false]);
+  t.deepEqual(await areTaken(t, shown.ofFirst, ...clients), [false, false, true, true]);
 });
 
 test("a certificate that Node can't read ends in a reason, not in an exception", async (t) => {
   const host = hostWith(second);
-  const bytes = host.store.values.get("trust-1")!;
-  bytes.fill(0, 4);
-  const by = renewal(host, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----", false);
-  t.false(await isTaken(t, shown.ofFirst, by));
+  host.store.values.get("trust-1")!.fill(0, 4);
+  const { open } = renewal(host, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----", false);
+  t.deepEqual(await areTaken(t, shown.ofFirst, open), [false]);
 });

@@ -1,8 +1,12 @@
-// The power goes at each change while an authority is taken, or dropped: the device comes back, trusts nobody else, and ends as it would have.
+// The power goes at each change while a CA is taken or dropped: the device comes back, trusts nobody
+// else, and ends as it would have, also if an earlier image runs in between.
 import test from "ava";
+import { renewTrust } from "../../../extras/trust/trust.js";
 import { idOf } from "../../../tools/cli/commands/trust/announce.js";
-import { KINDS, type PowerLoss } from "../../power-loss/power.js";
-import { der, MINUTE, World } from "./world.js";
+import { fakeHost } from "../../fakes/host.js";
+import { KINDS, type PowerLoss, PowerLossError } from "../../power-loss/power.js";
+import { EarlierImage, earlierTrust } from "./earlier-image.js";
+import { der, MINUTE, short, World } from "./world.js";
 import { Authorities } from "./x509/authority.js";
 import { changes, type Shown } from "./x509/changes.js";
 
@@ -11,105 +15,131 @@ const { first, second, shown } = changes(made);
 const foreign: Shown = { ...shown.ofStranger, by: [] };
 test.after.always(() => made.remove());
 
-const ids = [first, second].map((one) => idOf(der(one)).slice(0, 16));
-
-/** Stops at the change `loss`, or goes through. */
 interface Way {
   readonly title: string;
-  /** Until something is announced to a device that is there. */
+  /** What the device is before the start in which the power goes. */
   prepare(world: World): Promise<void>;
-  announce(world: World): void;
-  /** Whom it trusts at the end. */
+  change(world: World): void;
+  /** Short ids of the CAs that it trusts at the end. */
   readonly end: readonly string[];
+  /** A CA that is dropped, by what the server would show of it. */
+  readonly gone?: Shown;
+}
+
+async function isOnline(world: World): Promise<void> {
+  world.start();
+  await world.reaches();
+  await world.clock.advance(MINUTE);
+}
+
+async function isAdded(world: World): Promise<void> {
+  await isOnline(world);
+  world.push({ ca: [second] });
+  await world.clock.advance(MINUTE);
+  world.shown = shown.ofSecond;
 }
 
 const WAYS: readonly Way[] = [
   {
     title: "taken",
-    prepare: async () => {},
-    announce: (world) => void world.push({ ca: [second] }),
-    end: ids,
+    prepare: isOnline,
+    change: (world) => void world.push({ ca: [second] }),
+    end: [short(first), short(second)],
   },
   {
     title: "dropped",
-    prepare: async (world) => {
-      world.push({ ca: [second] });
-      await world.clock.advance(MINUTE);
-      world.shown = shown.ofSecond;
-    },
-    announce: (world) => void world.push({ drop: ["old"] }),
-    end: ids.slice(1),
+    prepare: isAdded,
+    change: (world) => void world.push({ drop: ["old"] }),
+    end: [short(second)],
+    gone: shown.ofFirst,
   },
   {
-    title: "replaced by another, for one that was added before",
+    title: "replaced by another, after it was added",
     prepare: async (world) => {
-      world.push({ ca: [second] });
-      await world.clock.advance(MINUTE);
-      world.shown = shown.ofSecond;
+      await isAdded(world);
       world.push({ drop: ["old"] });
       await world.clock.advance(MINUTE);
       world.shown = shown.crossSigned;
     },
-    announce: (world) => void world.push({ ca: [first], drop: ["old"] }),
-    end: ids.slice(0, 1),
+    change: (world) => void world.push({ ca: [first], drop: ["old"] }),
+    end: [short(first)],
+  },
+  {
+    title: "read from an earlier image's record",
+    prepare: async (world) => {
+      const { store } = world.body;
+      const image = new EarlierImage({ ...fakeHost(), store }, [der(first)], false);
+      image.take(1, [der(second)], [idOf(der(first))]);
+      image.drop();
+      world.shown = shown.ofSecond;
+    },
+    change: () => {},
+    end: [short(second)],
+    gone: shown.ofFirst,
   },
 ];
 
-async function lifeWith(way: Way, loss: PowerLoss | undefined): Promise<World> {
+async function live(way: Way, loss: PowerLoss | undefined): Promise<World> {
   const world = new World(shown.ofFirst, [first]);
-  world.start();
-  await world.reaches();
-  await world.clock.advance(MINUTE);
   await way.prepare(world);
   await world.end();
   // Counted, and cut, are the changes from this start on.
-  world.start(loss);
+  try {
+    world.start(loss);
+  } catch (error) {
+    if (!(error instanceof PowerLossError)) throw error;
+    return world;
+  }
   await world.reaches();
-  way.announce(world);
+  way.change(world);
   await world.clock.advance(MINUTE);
   return world;
 }
 
+async function isReachedBy(world: World, by: Shown): Promise<boolean> {
+  const before = world.shown;
+  world.shown = by;
+  await world.restart();
+  const isReached = await world.reaches(10 * MINUTE);
+  world.shown = before;
+  return isReached;
+}
+
 for (const way of WAYS)
-  test(`an authority is ${way.title} with the power gone at each write`, async (t) => {
-    const whole = await lifeWith(way, undefined);
+  test(`a CA is ${way.title} with the power gone at each write`, async (t) => {
+    const whole = await live(way, undefined);
     const { changes: all } = whole.power;
-    t.deepEqual(
-      whole.state.trusts.map(({ sha256 }) => sha256),
-      way.end,
-    );
+    t.deepEqual(whole.trusted, way.end);
     await whole.end();
-    const writes = all.flatMap(({ name }, at) => (/^(?:store|forget) trust/.test(name) ? [at] : []));
-    t.true(writes.length > 0);
+    const isWrite = (name: string): boolean => /^(?:store|forget) trust/.test(name);
     // Beside each write, every twentieth word to or from the platform.
     const places = all.flatMap((change, at) =>
-      writes.includes(at) || at % 20 === 0 ? [{ at, ...change }] : [],
+      isWrite(change.name) || at % 20 === 0 ? [{ at, ...change }] : [],
     );
-    const counted = { losses: 0, shutOut: 0, foreign: 0 };
-    for (const { at, kinds } of places)
-      for (const kind of KINDS.filter((one) => kinds.includes(one))) {
-        const world = await lifeWith(way, { at, kind });
-        counted.losses++;
-        const where = `${kind} change ${at}, ${all[at]?.name}`;
-        await world.end();
-        const before = world.shown;
-        world.shown = foreign;
-        world.start();
-        if (await world.reaches(MINUTE)) counted.foreign++;
-        world.shown = before;
-        await world.restart();
-        if (!(await world.reaches())) counted.shutOut++;
-        await world.clock.advance(MINUTE);
-        t.deepEqual(
-          world.state.trusts.map(({ sha256 }) => sha256),
-          way.end,
-          where,
-        );
-        await world.end();
-        const left = [...world.body.store.values.keys()].filter((key) => /^trust-\d$/.test(key));
-        t.true(left.length <= 1, `${where}: ${left.join()}`);
-        counted.foreign += world.accepted;
-      }
+    t.true(all.some(({ name }) => isWrite(name)));
+    const counted = { losses: 0, shutOut: 0, foreign: 0, dropped: 0 };
+    for (const { at, kinds, name } of places)
+      for (const kind of KINDS.filter((one) => kinds.includes(one)))
+        for (const next of way.gone ? [renewTrust, earlierTrust] : [renewTrust]) {
+          const world = await live(way, { at, kind });
+          counted.losses++;
+          const where = `${kind} change ${at}, ${name}`;
+          world.renewTrust = next;
+          if (await isReachedBy(world, foreign)) counted.foreign++;
+          await world.restart();
+          if (!(await world.reaches(10 * MINUTE))) counted.shutOut++;
+          world.renewTrust = renewTrust;
+          await world.restart();
+          if (!(await world.reaches())) counted.shutOut++;
+          await world.clock.advance(MINUTE);
+          t.deepEqual(world.trusted, way.end, where);
+          if (way.gone && (await isReachedBy(world, way.gone))) counted.dropped++;
+          await world.end();
+          const left = [...world.body.store.values.keys()].filter((key) => /^trust-\d$/.test(key));
+          t.true(left.length <= 1, `${where}: ${left.join()}`);
+          counted.foreign += world.accepted;
+        }
     t.log(counted);
-    t.deepEqual(counted, { ...counted, shutOut: 0, foreign: 0 });
+    t.true(counted.losses > 4);
+    t.deepEqual(counted, { ...counted, shutOut: 0, foreign: 0, dropped: 0 });
   });

@@ -1,13 +1,11 @@
 // A fleet in one process, as `mote fleet` runs it: a point a second from each agent, two connections each, over real sockets to a local platform in another process.
 // Memory is what is in use after a collection, heap and buffers, of 1,000 agents minus that of 100, by agent; what the system counts for the process (RSS)
-// is given beside: the collector's own room and the allocator's are in it. CPU is the process's, user and system. The meter is that of many agents in one
-// XS engine, with polls of 5 s. The curve shows both as the share of what an agent costs among 100.
+// is given beside: the collector's own room and the allocator's are in it. CPU is the process's, user and system. The curve shows it as the share of what an
+// agent costs among 100.
 import { setTimeout as sleep } from "node:timers/promises";
 import { opener } from "../../hosts/node/sockets.js";
-import { unavailable } from "../../test/xs/engine/worker.js";
 import { Fleet } from "../../tools/fleet/fleet.js";
 import { limitHeap } from "../../tools/fleet/heap-limit.js";
-import { crowdSteps } from "../on-xs/crowd.js";
 import { type Part, startPart } from "../parts/parts.js";
 import { type Line, median, type Row } from "../row.js";
 
@@ -135,23 +133,6 @@ async function onNode(times: number): Promise<Line[]> {
   ];
 }
 
-async function onXs(): Promise<Line[]> {
-  if (unavailable() !== undefined) return [];
-  const steps: number[] = [];
-  for (const size of SIZES) steps.push(await crowdSteps(size));
-  const [few] = steps as [number];
-  return [
-    {
-      what: "meter on XS",
-      unit: "steps an agent and second, among 1,000 over among 100",
-      mote: steps.at(-1)!,
-      ratio: steps.at(-1)! / few,
-      target: 1.02,
-      series: SIZES.map((size, index) => [size, steps[index]! / few] as const),
-    },
-  ];
-}
-
 export const row: Row = {
   id: 13,
   name: "a fleet of 1,000 agents, a point a second each",
@@ -162,7 +143,5 @@ export const row: Row = {
     y: "cost of one, times that among 100",
     bounds: [{ name: "CPU: 30 % more", y: 1.3 }],
   },
-  exactNeeds: "xs",
-  exact: async () => ({ "steps an agent and second, of 100": Math.round(await crowdSteps(FEW)) }),
-  run: async ({ times }) => [...(await onNode(times)), ...(await onXs())],
+  run: ({ times }) => onNode(times),
 };

@@ -1,4 +1,4 @@
-// What the Node host does beyond the port's promises.
+// The Node host: the port's promises, and what it does beyond them.
 import { once } from "node:events";
 import {
   existsSync,
@@ -28,13 +28,7 @@ import { watchNetwork } from "../../../hosts/node/network.js";
 import { prepareStart } from "../../../hosts/node/start-up.js";
 import { FileStore } from "../../../hosts/node/store.js";
 import { whyClosed } from "../../../hosts/node/why-closed.js";
-import { POINT_HEAD, whole } from "../../../src/agent/queue/record.js";
-import { Agent, type TelemetryOptions } from "../../../src/index.js";
 import { FakeClock } from "../../fakes/clock.js";
-import { FakeFlash } from "../../fakes/flash.js";
-import { fakeHost } from "../../fakes/host.js";
-import { FakeNet } from "../../fakes/net.js";
-import { FakePlatform } from "../../fakes/platform.js";
 import { image } from "../../tools/run/images.js";
 import { temporaryState } from "../../tools/run/session.js";
 import { pattern } from "../port/check.js";
@@ -44,6 +38,7 @@ import { PROMISES, SOCKET_PROMISES } from "../port/promises.js";
 import { CERT, CERT_ELSEWHERE, KEY, KEY_ELSEWHERE } from "../port/tls-fixture.js";
 
 const SMALL = { blocksBytes: 8 * 4096, slotBytes: 8 * 4096, log: () => {} };
+const quiet = (): void => {};
 
 function hostAt(
   t: ExecutionContext,
@@ -55,188 +50,116 @@ function hostAt(
   return { ...host, stateDir };
 }
 
-test("what is kept can be read by its user alone", (t) => {
-  const { store, stateDir } = hostAt(t);
-  store.set("token", Uint8Array.of(1, 2, 3));
-  const mode = (...path: string[]): number => statSync(join(stateDir, ...path)).mode & 0o777;
-  t.is(mode("store"), 0o700);
-  t.is(mode("store", "token.bin"), 0o600);
-  t.is(mode("blocks.bin"), 0o600);
-  t.is(mode("hardware-id"), 0o600);
-});
-
-test("store: keys and values beyond the limits are refused, and what was there stays", (t) => {
-  const { store } = hostAt(t);
+test("only its user can read the state; values beyond the limits and remains of cut writes are not stored", (t) => {
+  const first = hostAt(t);
+  const { stateDir, store } = first;
   t.true(store.set("fifteen-letters", new Uint8Array(4000)));
   t.false(store.set("fifteen-letters", new Uint8Array(4001)));
   t.is(store.get("fifteen-letters")?.length, 4000);
-  t.false(store.set("sixteen--letters", new Uint8Array(1)));
-  t.false(store.set("", new Uint8Array(1)));
-});
-
-test("store: a file left by a cut write is not taken for a value, and removed at the next start", (t) => {
-  const first = hostAt(t);
-  const { stateDir } = first;
-  first.store.set("a", Uint8Array.of(1));
-  writeFileSync(join(stateDir, "store", ".a.bin.host1.new"), "half");
-  t.deepEqual(first.store.get("a"), Uint8Array.of(1));
+  t.false(store.set("sixteen--letters", new Uint8Array(1)) || store.set("", new Uint8Array(1)));
+  const mode = (...path: string[]): number => statSync(join(stateDir, ...path)).mode & 0o777;
+  const files = [["store", "fifteen-letters.bin"], ["blocks.bin"], ["hardware-id"]];
+  t.deepEqual(
+    [["store"], ...files].map((path) => mode(...path)),
+    [0o700, 0o600, 0o600, 0o600],
+  );
+  writeFileSync(join(stateDir, "store", ".fifteen-letters.bin.host1.new"), "half");
   first.close();
-  const { store } = hostAt(t, { stateDir });
-  t.deepEqual(store.get("a"), Uint8Array.of(1));
-  t.deepEqual(readdirSync(join(stateDir, "store")), ["a.bin"]);
+  const next = hostAt(t, { stateDir });
+  t.is(next.store.get("fifteen-letters")?.length, 4000);
+  t.deepEqual(readdirSync(join(stateDir, "store")), ["fifteen-letters.bin"]);
 });
 
-test("store: a directory that is gone makes set false, and throws nothing", (t) => {
-  const stateDir = temporaryState(t);
-  writeFileSync(join(stateDir, "file"), "");
-  t.throws(() => new FileStore(join(stateDir, "file"), UNFENCED));
-  const { store } = hostAt(t, { stateDir });
-  writeFileSync(join(stateDir, "store", "x.bin"), "x");
-  t.true(store.delete("x"));
-  t.true(store.delete("never"));
-});
-
-test("blocks: bytes that are not erased are not written over", (t) => {
-  const { blocks } = hostAt(t);
-  t.true(blocks.write(100, Uint8Array.of(1, 2, 3)));
-  t.false(blocks.write(102, Uint8Array.of(9)));
-  t.true(blocks.write(103, Uint8Array.of(9)));
-  const bytes = new Uint8Array(4);
-  t.true(blocks.read(100, bytes));
-  t.deepEqual(bytes, Uint8Array.of(1, 2, 3, 9));
-});
-
-test("blocks: a new file has all its room on the disk, and is erased", (t) => {
-  const { blocks, stateDir } = hostAt(t);
-  const { size, blocks: used } = statSync(join(stateDir, "blocks.bin"));
-  t.is(size, 8 * 4096);
-  t.true(used * 512 >= size);
-  const bytes = new Uint8Array(4096);
-  blocks.read(4096, bytes);
-  t.true(bytes.every((byte) => byte === 0xff));
-});
-
-test("blocks: a file of another size is kept and reported; what is beyond its last whole sector is not used", (t) => {
+test("blocks: bytes are written only where the sector is erased; a file of another size keeps its whole sectors", (t) => {
   const path = join(temporaryState(t), "blocks.bin");
   const warnings: string[] = [];
-  const open = (size: number): FileBlocks =>
-    new FileBlocks(path, size, (line) => warnings.push(line), UNFENCED);
-  open(5 * 4096).close();
-  t.is(warnings.length, 0);
-  truncateSync(path, 3 * 4096 + 100);
-  const kept = open(5 * 4096);
-  t.is(kept.size, 3 * 4096);
-  t.true(kept.erase(2 * 4096));
-  t.false(kept.erase(3 * 4096));
-  kept.close();
-  t.is(warnings.length, 1);
-  t.is(statSync(path).size, 3 * 4096 + 100);
+  const open = (): FileBlocks => new FileBlocks(path, 5 * 4096, (line) => warnings.push(line), UNFENCED);
+  const fresh = open();
+  t.true(fresh.write(100, Uint8Array.of(1, 2, 3)));
+  t.false(fresh.write(102, Uint8Array.of(9)));
+  t.true(fresh.write(103, Uint8Array.of(9)));
+  const bytes = new Uint8Array(5);
+  fresh.read(99, bytes);
+  t.deepEqual(bytes, Uint8Array.of(255, 1, 2, 3, 9));
+  fresh.close();
+  for (const [size, sectors] of [
+    [3 * 4096 + 100, 3],
+    [3, 0],
+  ] as const) {
+    truncateSync(path, size);
+    const kept = open();
+    t.is(kept.size, sectors * 4096);
+    t.is(kept.erase(2 * 4096), sectors > 2);
+    t.false(kept.erase(3 * 4096));
+    kept.close();
+    t.is(statSync(path).size, size);
+  }
+  t.is(warnings.length, 2);
 });
 
-test("blocks: a file that is shorter than a sector gives no sectors", (t) => {
-  const path = join(temporaryState(t), "blocks.bin");
-  writeFileSync(path, "odd");
-  const blocks = new FileBlocks(path, 4096, () => {}, UNFENCED);
-  t.is(blocks.size, 0);
-  t.false(blocks.read(0, new Uint8Array(1)));
-  blocks.close();
-});
-
-test("slot: while the running image is pending, the one before can't be overwritten", (t) => {
+test("slot: the image before can't be overwritten during a trial, and is no way back once it is; exact bytes run", (t) => {
   const stateDir = temporaryState(t);
   flash(stateDir, image("1"), UNFENCED);
-  prepareStart(stateDir, UNFENCED, () => {});
+  prepareStart(stateDir, UNFENCED, quiet);
   const before = createHost({ ...SMALL, stateDir });
-  before.slot.erase(0);
-  before.slot.write(0, image("2"));
-  t.true(before.slot.activate(image("2").length));
+  const next = Buffer.concat([image("2"), Buffer.alloc(5000, "//")]);
+  for (let at = 0; at < next.length; at += 4096) {
+    before.slot.erase(at);
+    before.slot.write(at, next.subarray(at, at + 4096));
+  }
+  t.true(before.slot.activate(next.length));
   t.false(before.slot.erase(0), "once activated it stays as it is");
   before.close();
-  prepareStart(stateDir, UNFENCED, () => {});
+  t.deepEqual(readFileSync(prepareStart(stateDir, UNFENCED, quiet)!.path), next);
   const { slot } = hostAt(t, { stateDir });
   t.is(slot.state(), "pending");
-  t.false(slot.erase(0));
-  t.false(slot.write(4096, Uint8Array.of(1)));
-  t.false(slot.activate(10));
+  t.false(slot.erase(0) || slot.write(4096, Uint8Array.of(1)) || slot.activate(10));
   t.true(slot.confirm());
-  t.true(slot.erase(0));
-});
-
-test("slot: an image that is being overwritten is no way back any more", (t) => {
-  const stateDir = temporaryState(t);
-  flash(stateDir, image("1"), UNFENCED);
-  flash(stateDir, image("2"), UNFENCED);
   t.deepEqual(Object.keys(readBoot(stateDir)?.images ?? {}).sort(), ["a", "b"]);
-  const { slot } = hostAt(t, { stateDir });
-  slot.erase(4096);
+  t.true(slot.erase(4096));
   t.deepEqual(Object.keys(readBoot(stateDir)?.images ?? {}), ["b"]);
-});
-
-test("slot: the file that runs holds exactly the image's bytes", (t) => {
-  const stateDir = temporaryState(t);
-  const bytes = Buffer.concat([image("1"), Buffer.alloc(5000, "//")]);
-  flash(stateDir, bytes, UNFENCED);
-  const start = prepareStart(stateDir, UNFENCED, () => {});
-  t.true(start && readFileSync(start.path).equals(bytes));
 });
 
 test("a boot record of another format is kept, and reported", (t) => {
   const stateDir = temporaryState(t);
   writeFileSync(join(stateDir, "boot.json"), '{"format":2,"active":"a"}');
-  t.throws(() => prepareStart(stateDir, UNFENCED, () => {}), {
+  t.throws(() => prepareStart(stateDir, UNFENCED, quiet), {
     message: /has a format that this version cannot read/,
   });
   t.true(existsSync(join(stateDir, "boot.json")));
 });
 
-test("hardware id: two machines differ", (t) => {
-  t.not(hostAt(t).hardwareId, hostAt(t).hardwareId);
-});
-
-async function tlsEvents(
-  t: ExecutionContext,
-  name: string,
-  ca: string | undefined,
-  identity = { cert: CERT, key: KEY },
-  options: Partial<NodeHostOptions> = {},
-): Promise<string> {
-  const server = createServer(identity, (socket) => socket.on("error", () => {}));
-  server.on("tlsClientError", () => {});
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.teardown(() => server.close());
-  const events: string[] = [];
-  const host = hostAt(t, { ca, ...options });
-  await new Promise<void>((resolve) => {
-    const socket = host.open(name, (server.address() as AddressInfo).port, true, (what, reason) => {
-      events.push(reason ? `${what}: ${reason}` : what);
-      if (what === "opened") socket.close();
-      resolve();
-    });
-  });
-  return events.join();
-}
-
-test("TLS: a certificate of an unknown issuer is refused", async (t) => {
-  t.is(await tlsEvents(t, "localhost", undefined), "closed: certificate: self-signed");
-});
-
-test("TLS: a certificate for another name is refused", async (t) => {
-  const identity = { cert: CERT_ELSEWHERE, key: KEY_ELSEWHERE };
-  t.is(await tlsEvents(t, "localhost", CERT_ELSEWHERE, identity), "closed: certificate: for another name");
-});
-
-test("TLS: an address is verified as one", async (t) => {
-  t.is(await tlsEvents(t, "127.0.0.1", CERT), "opened");
-});
-
 test.serial(
-  "TLS: what the environment says about it changes nothing; the option by its name does",
+  "TLS takes a certificate by CA and name; the environment can't switch that off, an option can",
   async (t) => {
+    const handshake = async (
+      name: string,
+      options: Partial<NodeHostOptions>,
+      identity = { cert: CERT, key: KEY },
+    ) => {
+      const server = createServer(identity, (socket) => socket.on("error", quiet));
+      server.on("tlsClientError", quiet);
+      await once(server.listen(0, "127.0.0.1"), "listening");
+      t.teardown(() => server.close());
+      const host = hostAt(t, options);
+      const { port } = server.address() as AddressInfo;
+      return new Promise<string>((resolve) => {
+        const socket = host.open(name, port, true, (what, reason) => {
+          if (what === "opened") socket.close();
+          resolve(reason ? `${what}: ${reason}` : what);
+        });
+      });
+    };
+    const elsewhere = { cert: CERT_ELSEWHERE, key: KEY_ELSEWHERE };
+    t.is(await handshake("127.0.0.1", { ca: CERT }), "opened");
+    t.is(
+      await handshake("localhost", { ca: CERT_ELSEWHERE }, elsewhere),
+      "closed: certificate: for another name",
+    );
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
     t.teardown(() => delete process.env.NODE_TLS_REJECT_UNAUTHORIZED);
-    t.regex(await tlsEvents(t, "localhost", undefined), /^closed: certificate/);
-    t.is(await tlsEvents(t, "localhost", undefined, undefined, { insecureTls: true }), "opened");
+    t.is(await handshake("localhost", {}), "closed: certificate: self-signed");
+    t.is(await handshake("localhost", { insecureTls: true }), "opened");
   },
 );
 
@@ -268,79 +191,64 @@ test("a host that another process took over reports it once, and writes nothing 
   t.deepEqual(lines, [`error ${stateDir} was taken over by another process: this one ends`]);
 });
 
-test("a port that no connection can have closes the socket, later", async (t) => {
+test("an impossible port closes the socket, later; no reason names an address, foreseen or not", async (t) => {
   const events: string[] = [];
   hostAt(t).open("127.0.0.1", 70_000, false, (what, reason) => events.push(`${what}: ${reason}`));
   t.deepEqual(events, []);
   while (events.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   t.deepEqual(events, ["closed: bad address"]);
-});
-
-test("a reason names no address, also for errors that nobody foresaw", (t) => {
   const error = Object.assign(new Error("connect ESTRANGE 10.1.2.3:443"), { code: "ESTRANGE" });
   t.is(whyClosed(error), "ESTRANGE");
   t.is(whyClosed(new Error("10.1.2.3")), "unknown error");
   t.is(whyClosed(Object.assign(new Error(), { code: "ECONNREFUSED" })), "connection refused");
 });
 
-// Files of the state directory when something else lies where they are to be written.
-
-const UNTOUCHED = "somebody else's file";
-
-/** A file outside the state directory, and a symbolic link to it planted at `path`. */
-function plant(t: Parameters<typeof temporaryState>[0], path: string): { read(): string } {
-  const target = join(temporaryState(t), "target");
-  writeFileSync(target, UNTOUCHED);
-  symlinkSync(target, path);
-  return { read: () => readFileSync(target, "utf8") };
-}
-
-test("store: a symbolic link planted as a temporary file is replaced, not followed", (t) => {
-  const store = join(temporaryState(t), "store");
+test("a symbolic link planted where a file is to be written is replaced or refused, never followed", (t) => {
+  const plant = (path: string): (() => string) => {
+    const target = join(temporaryState(t), "target");
+    writeFileSync(target, "somebody else's file");
+    symlinkSync(target, path);
+    return () => readFileSync(target, "utf8");
+  };
+  const stateDir = temporaryState(t);
+  const store = join(stateDir, "store");
   makeDirectory(store);
-  const { read } = plant(t, join(store, ".token.bin.own.new"));
-  t.true(new FileStore(store, UNFENCED).set("token", Uint8Array.of(1, 2, 3)));
-  t.is(read(), UNTOUCHED);
-  t.deepEqual([...readFileSync(join(store, "token.bin"))], [1, 2, 3]);
-  t.true(lstatSync(join(store, "token.bin")).isFile());
-});
-
-test("start: a symbolic link planted as a temporary image is replaced, not followed", (t) => {
-  const stateDir = temporaryState(t);
-  flash(stateDir, image("1.0.0"), UNFENCED);
   makeDirectory(join(stateDir, "run"));
-  const { read } = plant(t, join(stateDir, "run", ".image.mjs.own.new"));
-  t.not(
-    prepareStart(stateDir, UNFENCED, () => {}),
-    undefined,
-  );
-  t.is(read(), UNTOUCHED);
-  t.true(lstatSync(join(stateDir, "run", "image.mjs")).isFile());
-});
-
-test("blocks and log: a symbolic link in their place is refused, not followed", (t) => {
-  const stateDir = temporaryState(t);
+  flash(stateDir, image("1.0.0"), UNFENCED);
   const blocks = join(stateDir, "blocks.bin");
-  const queue = plant(t, blocks);
-  t.throws(() => new FileBlocks(blocks, 4096, () => {}, UNFENCED), {
+  const log = join(stateDir, "log.bin");
+  const planted = [
+    join(store, ".token.bin.own.new"),
+    join(stateDir, "run", ".image.mjs.own.new"),
+    blocks,
+    log,
+  ].map(plant);
+  t.true(new FileStore(store, UNFENCED).set("token", Uint8Array.of(1, 2, 3)));
+  t.true(lstatSync(join(store, "token.bin")).isFile());
+  t.truthy(prepareStart(stateDir, UNFENCED, quiet));
+  t.true(lstatSync(join(stateDir, "run", "image.mjs")).isFile());
+  t.throws(() => new FileBlocks(blocks, 4096, quiet, UNFENCED), {
     message: /blocks\.bin is a symbolic link/,
   });
-  t.is(queue.read(), UNTOUCHED);
-  const log = plant(t, join(stateDir, "log.bin"));
-  t.false(new FileLogMemory(join(stateDir, "log.bin"), UNFENCED).write(0, Uint8Array.of(1)));
-  t.is(log.read(), UNTOUCHED);
+  t.false(new FileLogMemory(log, UNFENCED).write(0, Uint8Array.of(1)));
+  for (const read of planted) t.is(read(), "somebody else's file");
 });
 
-const one = (address: string, internal = false) => [{ address, internal } as NetworkInterfaceInfo];
-
-test("an address that was not there before is a network that returned; one that goes, and the loopback, are not", async (t) => {
+test("a new address is a network that returned; one that goes, the loopback, and a system that does not say are not", async (t) => {
+  const one = (address: string, internal = false) => [{ address, internal } as NetworkInterfaceInfo];
   const clock = new FakeClock(0);
-  let now: NodeJS.Dict<NetworkInterfaceInfo[]> = { lo: one("127.0.0.1", true), eth0: one("192.0.2.7") };
+  let now: NodeJS.Dict<NetworkInterfaceInfo[]> | undefined = {
+    lo: one("127.0.0.1", true),
+    eth0: one("192.0.2.7"),
+  };
   let returned = 0;
   const end = watchNetwork(
     clock,
     () => returned++,
-    () => now,
+    () => {
+      if (!now) throw new Error("no such call");
+      return now;
+    },
   );
   const becomes = async (next: typeof now) => {
     now = next;
@@ -348,8 +256,8 @@ test("an address that was not there before is a network that returned; one that 
     return returned;
   };
   t.is(await becomes({ ...now }), 0);
-  t.is(await becomes({ lo: one("127.0.0.1", true) }), 0);
   t.is(await becomes({ lo: one("127.0.0.2", true) }), 0);
+  t.is(await becomes(undefined), 0);
   t.is(await becomes({ eth0: one("192.0.2.7") }), 1);
   t.is(await becomes({ eth0: one("192.0.2.8") }), 2);
   t.is(await becomes({ eth0: one("192.0.2.8"), wlan0: one("192.0.2.8") }), 3);
@@ -357,112 +265,15 @@ test("an address that was not there before is a network that returned; one that 
   t.is(await becomes({ eth0: one("192.0.2.9") }), 3);
 });
 
-test("a system that does not say is asked again", async (t) => {
-  const clock = new FakeClock(0);
-  let fails = true;
-  let returned = 0;
-  const end = watchNetwork(
-    clock,
-    () => returned++,
-    () => {
-      if (fails) throw new Error("no such call");
-      return { eth0: one("192.0.2.7") };
-    },
-  );
-  await clock.advance(20_000);
-  fails = false;
-  await clock.advance(5000);
-  t.is(returned, 1);
-  end();
-});
-
-// A day without a network, on the Node host's own blocks: a real file, a clock that stands still, the local platform in memory.
-
-const DAY_S = 86_400;
-const WALL = Date.UTC(2026, 0, 1);
-/** At the end all that waits is to be there within this. */
-const HOME_MS = 3 * 3_600_000;
-const KIB = 1024;
-const IN_MEMORY = "/dev/shm";
-
-/** Lives through a day without a network, then one with it. The time between two points is a second. */
-async function day(t: ExecutionContext, blocksBytes: number, telemetry: TelemetryOptions) {
-  // 86,400 writes, each durable before the next: where there is no file system in memory that takes its time.
-  t.timeout(600_000);
-  const stateDir = mkdtempSync(join(existsSync(IN_MEMORY) ? IN_MEMORY : tmpdir(), "mote-day-"));
-  const real = createHost({ stateDir, blocksBytes, log: () => {} });
-  t.teardown(() => {
-    real.close();
-    rmSync(stateDir, { recursive: true });
-  });
-  const clock = new FakeClock(WALL);
-  const net = new FakeNet(clock);
-  const platform = new FakePlatform(clock, net);
-  const device = platform.create("away", "T1");
-  const connect = net.onConnect;
-  net.onConnect = (peer) => {
-    peer.reset("no network");
-    return false;
-  };
-  const host = { ...fakeHost({ clock, network: net, blocks: new FakeFlash(0, 512) }), blocks: real.blocks };
-  const agent = new Agent(host, { baseUrl: "http://platform.test", token: "T1", telemetry });
-  const drops: number[] = [];
-  agent.on("drop", ({ points }) => drops.push(points));
-  agent.start();
-  for (let n = 0; n < DAY_S; n++) {
-    agent.telemetry.record({ n });
-    await clock.advance(1000);
-  }
-  net.onConnect = connect;
-  await clock.advance(HOME_MS);
-  const points = platform.points(device, "n");
-  const reported = platform.points(device, "moteDroppedFull").at(-1)?.value ?? 0;
-  const logged = host.lines.filter((line) => line.includes("points dropped")).length;
-  await agent.stop();
-  return { points, reported, drops, logged };
-}
-
-test.serial("a day offline at a point a second into 16 MiB: all of it arrives, in order", async (t) => {
-  const { points, reported, drops } = await day(t, 16 * KIB * KIB, {});
-  t.is(points.length, DAY_S);
-  t.true(points.every(({ ts, value }, i) => value === i && Math.abs(ts - (WALL + i * 1000)) < 2));
-  t.is(reported, 0);
-  t.deepEqual(drops, []);
-});
-
-test.serial(
-  "a day offline into 640 KiB: exactly the oldest sectors are gone, counted, published, and reported once a burst",
-  async (t) => {
-    const { points, reported, drops, logged } = await day(t, 640 * KIB, { durable: false });
-    const lost = DAY_S - points.length;
-    t.true(lost > 0);
-    t.true(points.every(({ value }, i) => value === lost + i));
-    t.is(reported, lost);
-    t.is(
-      drops.reduce((sum, points) => sum + points, 0),
-      lost,
-    );
-    // 160 sectors, of which one is free and one being written; each holds what fits between header and trailer, and marks of drops.
-    const perSector = Math.floor((4096 - 56) / whole(POINT_HEAD + '{"n":10000}'.length));
-    const most = Math.floor((4096 - 56) / whole(POINT_HEAD + '{"n":0}'.length));
-    t.true(points.length > 157 * (perSector - 2) && points.length <= 159 * perSector, `${points.length}`);
-    t.is(logged, drops.length);
-    t.true(
-      Math.max(...drops) <= most && drops.length <= Math.ceil(lost / (perSector - 4)),
-      `${drops.length}`,
-    );
-  },
-);
-
-// The Node host keeps the port's promises.
+// The port's promises.
 
 async function keeps(t: ExecutionContext, { run }: Promised, secure: boolean): Promise<void> {
   const stateDir = mkdtempSync(join(tmpdir(), "mote-port-"));
   const listeners = new Listeners(secure);
   const make = (): NodeHost =>
-    createHost({ stateDir, ca: CERT, blocksBytes: 16 * 4096, slotBytes: 16 * 4096, log: () => {} });
+    createHost({ stateDir, ca: CERT, blocksBytes: 16 * 4096, slotBytes: 16 * 4096, log: quiet });
   flash(stateDir, pattern(5000, 11), UNFENCED);
-  prepareStart(stateDir, UNFENCED, () => {});
+  prepareStart(stateDir, UNFENCED, quiet);
   let host = make();
   const tools: Required<Tools> = {
     listen: (script) => listeners.listen(script),
@@ -472,7 +283,7 @@ async function keeps(t: ExecutionContext, { run }: Promised, secure: boolean): P
     unknown: { name: "nobody.invalid", port: 80, secure },
     async restart() {
       host.close();
-      prepareStart(stateDir, UNFENCED, () => {});
+      prepareStart(stateDir, UNFENCED, quiet);
       host = make();
       return host;
     },

@@ -1,10 +1,11 @@
 // Hours of a hostile operator, by a clock that is faster than the machine's: `-- --hours 24` takes half an hour. In the block of an ESP32-S3 or C6: that of a C3 has
 // not room for any one split into slots and chunks (it moves memory between them; the chip's own case is `operator`).
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { ExecutionContext } from "ava";
 import { SMALLEST as POOLS, planMemory } from "../../../hosts/esp32/memory-plan.js";
+import { CHIPS } from "../../../tools/moddable/esp32/chips.js";
 import type { Clock } from "../../../tools/platform/core/common/clock.js";
 import type { Device } from "../../../tools/platform/core/devices.js";
 import { parseJson } from "../../../tools/platform/core/json/json-reader.js";
@@ -16,8 +17,7 @@ import { argument } from "../../arguments.js";
 import { Dice } from "../../simulation/dice.js";
 import { hostileDeeds } from "../hostile-operator.js";
 import { assign, type Bench, DEVICE, openBench, until } from "./bench.js";
-import { boardMemory, boardProgram, LARGEST } from "./board-memory.js";
-import { inSimulator } from "./rig.js";
+import { inSimulator, programOf } from "./rig.js";
 
 const HOURS = Number(argument("hours") ?? 1);
 const SEED = Number(process.env.MOTE_SEED ?? 1);
@@ -63,7 +63,30 @@ async function fastProgram(): Promise<string> {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "mote-simulator.js"), code);
   const modules = { "~": "../../../dist/xs/mote-simulator", "mote-simulator": "../fast/mote-simulator" };
-  return boardProgram(boardMemory(LARGEST, 3520), { name: "fast", modules });
+  return boardProgram("fast", modules);
+}
+
+/** Bytes of a slot on a board; the simulator's are larger, chunks are as large. */
+const SLOT = 16;
+const SLOTS = 3520;
+
+/** The sample application in the engine's largest block on a board: slots, the stack, and chunks in the rest. */
+function boardProgram(name: string, modules: Record<string, string>): Promise<string> {
+  const folder = `dist/simulator/${name}-${SLOTS}`;
+  const { stack } = JSON.parse(readFileSync(join(PROJECT, "manifest.json"), "utf8")).creation;
+  const block = Math.max(...CHIPS.map(({ engine }) => engine));
+  const creation = {
+    static: 0,
+    chunk: { initial: block - (SLOTS + stack) * SLOT, incremental: 0 },
+    heap: { initial: SLOTS, incremental: 0 },
+    stack,
+    keys: { initial: 64, incremental: 32 },
+  };
+  mkdirSync(join(PROJECT, folder), { recursive: true });
+  const include = ["../../../hosts/simulator/program/manifest.json"];
+  const manifest = { include, modules, platforms: { lin: { creation } } };
+  writeFileSync(join(PROJECT, folder, "manifest.json"), JSON.stringify(manifest, null, 2));
+  return programOf(folder);
 }
 
 function call(clock: Clock, device: Device, method: string, params: unknown): Promise<RpcResult> {

@@ -80,16 +80,3 @@ inSimulator(
     t.is(events.filter(({ event }) => event === "recovery").length, 1);
   },
 );
-
-inSimulator("three quick power cycles leave the application out, too", async (t) => {
-  const { device, events } = await openBench(t, await programOf("hosts/simulator/program"));
-  for (let start = 1; start <= 4; start++) {
-    const seen = events.length;
-    void device.start();
-    await until(`start ${start}`, 60_000, () =>
-      events.slice(seen).find(({ event }) => event === "online" || event === "recovery"),
-    );
-    if (start < 4) await device.cut();
-  }
-  t.is(events.find(({ event }) => event === "recovery")?.cause, "quick power cycles");
-});

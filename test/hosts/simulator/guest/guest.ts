@@ -4,7 +4,7 @@ import type { Message } from "../../../xs/guest/protocol.js";
 import { texts } from "../../../xs/guest/texts.js";
 import { FRAME, Frames, frame } from "../frames.js";
 import { type Limits, Peers } from "./peers.js";
-import { abandon, fetchAll, visit } from "./visit.js";
+import { abandon, fetchAll } from "./visit.js";
 
 const PIECE = 4096;
 
@@ -58,7 +58,6 @@ export class Guest {
   async #do(what: string, [first, second, limits]: Given): Promise<unknown> {
     if (what === "promise")
       return this.#peers.keeps(first, this.#host, second, limits, () => this.#restart());
-    if (what === "visit") return visit(this.#host, first, second);
     if (what === "fetch") return fetchAll(this.#host, first, second);
     if (what === "abandon") return abandon(this.#host, first, second, Number(limits));
     if (what === "figures") return this.#machine.figures?.();

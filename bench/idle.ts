@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { root } from "../test/architecture/tree.js";
-import { secured } from "../test/hosts/simulator/secured.js";
 import { buildProgram } from "../tools/moddable/build.js";
 import { findSdk } from "../tools/moddable/sdk.js";
 import { SimulatedDevice, simulatedImage } from "../tools/moddable/simulator/device.js";
@@ -25,15 +24,10 @@ const DEVICE = "idle";
 
 type Connections = 1 | 2 | 3;
 
-/** One sample of the instruments: slots in use, and bytes of chunks. */
-export interface Look {
-  readonly slots: number;
-  readonly chunks: number;
-}
-
 export class Idle {
   readonly platform: Platform;
-  readonly looks: Look[] = [];
+  /** Slots in use, by sample of the instruments. */
+  readonly looks: number[] = [];
   /** Of the firmware's update, and `online`. */
   readonly events: string[] = [];
   readonly #device: SimulatedDevice;
@@ -46,7 +40,7 @@ export class Idle {
   }
 
   /** Starts it; without `connections` there is no agent. */
-  static async start(program: string, connections?: Connections, secure = false): Promise<Idle> {
+  static async start(program: string, connections?: Connections): Promise<Idle> {
     const platform = await startPlatform({ port: 0 });
     const stateDir = mkdtempSync(join(tmpdir(), "mote-idle-"));
     const display = await openDisplay(true);
@@ -55,10 +49,6 @@ export class Idle {
       () => display.close(),
       () => rmSync(stateDir, { recursive: true, force: true }),
     ];
-    const t = { teardown: (end: () => unknown) => void ends.unshift(end) };
-    const { url, ca } = secure
-      ? await secured(t, platform.address.port)
-      : { url: platform.url, ca: undefined };
     const device = (idle: Idle): SimulatedDevice =>
       new SimulatedDevice(
         {
@@ -67,21 +57,17 @@ export class Idle {
             program,
             display: display.name,
             stateDir,
-            ca,
+            ca: undefined,
             intervalMs: connections ? 1 : 0,
           },
           agent: {
-            baseUrl: url,
+            baseUrl: platform.url,
             provisioning: { ...platform.profile, deviceName: DEVICE },
             connections: connections ?? 1,
           },
           line: () => {},
           event: ({ event, state }) => void idle.events.push(state === undefined ? event : `${state}`),
-          instruments: (values) =>
-            void idle.looks.push({
-              slots: (values.get("Slot used") ?? 0) / SLOT_IN_SIMULATOR,
-              chunks: values.get("Chunk used") ?? 0,
-            }),
+          instruments: (values) => void idle.looks.push((values.get("Slot used") ?? 0) / SLOT_IN_SIMULATOR),
         },
         simulatedImage("sample", "1.0.0", 5000),
       );
@@ -100,15 +86,15 @@ export class Idle {
   }
 
   /** The least of several looks: a request that happens to be under way is no idle agent. */
-  async atRest(): Promise<Look> {
+  async atRest(): Promise<number> {
     await sleep(SETTLE_MS);
     this.looks.length = 0;
     await this.until("it was looked at", () => this.looks.length >= LOOKS);
-    return this.looks.reduce((least, look) => (look.slots < least.slots ? look : least));
+    return Math.min(...this.looks);
   }
 
   /** The most that is in use while so many bytes of firmware come. */
-  async download(bytes: number): Promise<Look> {
+  async download(bytes: number): Promise<number> {
     const operator = new Operator({ url: this.platform.url });
     await operator.login(TENANT.username, TENANT.password);
     const device = await operator.devices.byName(DEVICE);
@@ -122,7 +108,7 @@ export class Idle {
     await this.until("it downloads", () => this.events.includes("DOWNLOADING"));
     this.looks.length = 0;
     await this.until("it was downloaded", () => this.events.includes("DOWNLOADED"));
-    return this.looks.reduce((most, look) => (look.slots > most.slots ? look : most));
+    return Math.max(...this.looks);
   }
 
   async end(): Promise<void> {
@@ -133,13 +119,3 @@ export class Idle {
 
 export const idleProgram = (): Promise<string> =>
   buildProgram(findSdk(), join(PROJECT, "bench/idle"), join(root, "dist", "simulator"));
-
-/** What lies in RAM without an agent. */
-export async function bareLook(program: string): Promise<Look> {
-  const bare = await Idle.start(program);
-  try {
-    return await bare.atRest();
-  } finally {
-    await bare.end();
-  }
-}

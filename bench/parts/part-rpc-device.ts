@@ -1,12 +1,8 @@
-// A device that answers server-side RPCs with their parameters. `part-rpc-device.js memory|files|bare TOKEN PORT`: an agent with its store in memory or
-// on files, or the barest client that answers right: it polls on one socket, answers on another, and asks again once the answer was taken.
+// A device that answers server-side RPCs with their parameters. `part-rpc-device.js mote|bare TOKEN PORT`: an agent with its store in memory, or the
+// barest client that answers right: it polls on one socket, answers on another, and asks again once the answer was taken.
 import { randomFillSync } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { clock } from "../../hosts/node/clock.js";
 import { digest } from "../../hosts/node/digest.js";
-import { createHost } from "../../hosts/node/host.js";
 import { opener } from "../../hosts/node/sockets.js";
 import { decode, encode } from "../../hosts/node/text.js";
 import { none } from "../../hosts/none.js";
@@ -32,15 +28,8 @@ const inMemory = (): Host => ({
   hardwareId: "bench",
 });
 
-function onFiles(): Host {
-  const stateDir = mkdtempSync(join(tmpdir(), "mote-rpc-"));
-  process.once("exit", () => rmSync(stateDir, { recursive: true, force: true }));
-  process.once("SIGTERM", () => process.exit());
-  return createHost({ stateDir, log: () => {} });
-}
-
-function runAgent(host: Host): void {
-  const agent = new Agent(host, { baseUrl: `http://127.0.0.1:${port}`, token });
+function runAgent(): void {
+  const agent = new Agent(inMemory(), { baseUrl: `http://127.0.0.1:${port}`, token });
   agent.rpc.handle("echo", (params) => params ?? null);
   agent.on("online", () => answerAsPart("online"));
   agent.start();
@@ -62,4 +51,4 @@ async function runBare(): Promise<void> {
 }
 
 if (kind === "bare") await runBare();
-else runAgent(kind === "files" ? onFiles() : inMemory());
+else runAgent();

@@ -21,7 +21,7 @@ export const row: Row = {
         const rest = await idle.atRest();
         const peak = await idle.download(IMAGE_BYTES);
         const what = `${connections} connection${connections > 1 ? "s" : ""}`;
-        lines.push({ what, unit: "KiB of slots", mote: ((peak.slots - rest.slots) * SLOT) / KIB });
+        lines.push({ what, unit: "KiB of slots", mote: ((peak - rest) * SLOT) / KIB });
       } finally {
         await idle.end();
       }

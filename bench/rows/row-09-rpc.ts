@@ -1,7 +1,6 @@
 // A two-way RPC, operator to handler to operator, one after the other without a pause, which is the hardest for a device: the next one waits for its next poll.
 // Operator, local platform and each device are processes of their own; the operator's and the bare client's HTTP are raw sockets, and the local platform is the same
-// for all. Rounds alternate; a round's p50 and p99 are compared with those of the bare client's round. With the file store each RPC is stored before its handler runs
-// (one value, which takes the place of that of the RPC before): given beside. The local platform closes a connection after 100 requests, as the real server does: of
+// for all. Rounds alternate; a round's p50 and p99 are compared with those of the bare client's round. The local platform closes a connection after 100 requests, as the real server does: of
 // 100 RPCs two wait for a new connection, with either client, and p99 is mostly theirs.
 import { startPart } from "../parts/parts.js";
 import { Raw } from "../raw.js";
@@ -12,7 +11,7 @@ const BLOCK = 25;
 const BLOCKS = { whole: 40, quick: 8 } as const;
 /** Until a device's budget for RPCs (src/http/governor.ts) is full again: a whole round uses it up. */
 const REST_MS = 20_000;
-const KINDS = ["memory", "bare", "files"] as const;
+const KINDS = ["mote", "bare"] as const;
 type Kind = (typeof KINDS)[number];
 
 class Operator {
@@ -60,10 +59,10 @@ const at = (sorted: readonly number[], share: number): number =>
 type Percentiles = Record<"p50" | "p99", number[]>;
 
 /** A round of each, block by block in turn, so that a busy moment of the machine meets all of them. */
-async function round(kinds: readonly Kind[], blocks: number, rpc: (kind: Kind) => Promise<number>) {
-  const took = new Map<Kind, number[]>(kinds.map((kind) => [kind, []]));
+async function round(blocks: number, rpc: (kind: Kind) => Promise<number>) {
+  const took = new Map<Kind, number[]>(KINDS.map((kind) => [kind, []]));
   for (let block = 0; block < blocks; block++) {
-    for (const kind of block % 2 === 0 ? kinds : kinds.toReversed()) {
+    for (const kind of block % 2 === 0 ? KINDS : KINDS.toReversed()) {
       for (let i = 0; i < BLOCK; i++) took.get(kind)?.push(await rpc(kind));
     }
   }
@@ -72,19 +71,14 @@ async function round(kinds: readonly Kind[], blocks: number, rpc: (kind: Kind) =
 
 async function measured({ times, quick }: Options, operator: Operator): Promise<Record<Kind, Percentiles>> {
   const empty = (): Percentiles => ({ p50: [], p99: [] });
-  const found: Record<Kind, Percentiles> = { memory: empty(), bare: empty(), files: empty() };
+  const found: Record<Kind, Percentiles> = { mote: empty(), bare: empty() };
   let n = 0;
   const rpc = (kind: Kind) => operator.rpc(kind, n++);
   const blocks = BLOCKS[quick ? "quick" : "whole"];
-  await round(KINDS, blocks, rpc);
+  await round(blocks, rpc);
   for (let time = 0; time < times; time++) {
     if (!quick) await new Promise((resolve) => setTimeout(resolve, REST_MS));
-    // What the files are synced for goes on in the time of the next: they have a round of their own.
-    const took = [
-      ...(await round(["memory", "bare"], blocks, rpc)),
-      ...(await round(["files"], blocks / 4, rpc)),
-    ];
-    for (const [kind, all] of took) {
+    for (const [kind, all] of await round(blocks, rpc)) {
       all.sort((one, other) => one - other);
       for (const [name, share] of [
         ["p50", 0.5],
@@ -106,13 +100,9 @@ async function run(options: Options): Promise<Line[]> {
   try {
     await operator.login();
     const figures = await measured(options, operator);
-    return (["p50", "p99"] as const).flatMap((what) => {
-      const { memory, bare, files } = figures;
-      const limit = bare[what];
-      return [
-        { what, unit: "ms", mote: memory[what], limit },
-        { what: `${what} with the file store`, unit: "ms", mote: files[what], limit, target: null },
-      ];
+    return (["p50", "p99"] as const).map((what) => {
+      const { mote, bare } = figures;
+      return { what, unit: "ms", mote: mote[what], limit: bare[what] };
     });
   } finally {
     operator.close();

@@ -1,7 +1,6 @@
 // A fleet in one process, as `mote fleet` runs it: a point a second from each agent, two connections each, over real sockets to a local platform in another process.
-// Memory is what is in use after a collection, heap and buffers, of 1,000 agents minus that of 100, by agent; what the system counts for the process (RSS)
-// is given beside: the collector's own room and the allocator's are in it. CPU is the process's, user and system. The curve shows it as the share of what an
-// agent costs among 100.
+// Memory is what is in use after a collection, heap and buffers, of 1,000 agents minus that of 100, by agent. CPU is
+// the process's, user and system. The curve shows it as the share of what an agent costs among 100.
 import { setTimeout as sleep } from "node:timers/promises";
 import { opener } from "../../hosts/node/sockets.js";
 import { Fleet } from "../../tools/fleet/fleet.js";
@@ -23,12 +22,6 @@ interface Sizes {
   readonly cpu: number[];
   /** Bytes an agent. */
   readonly live: number;
-  readonly rss: number;
-}
-
-interface Memory {
-  readonly live: number;
-  readonly rss: number;
 }
 
 interface Platform {
@@ -37,7 +30,7 @@ interface Platform {
 }
 
 /** Looked at so often, and the least taken: a request that happens to be under way is not what an agent keeps. */
-async function memory(): Promise<Memory> {
+async function memory(): Promise<number> {
   const looks: number[] = [];
   for (let look = 0; look < 8; look++) {
     globalThis.gc?.();
@@ -45,7 +38,7 @@ async function memory(): Promise<Memory> {
     const { heapUsed, external } = process.memoryUsage();
     looks.push(heapUsed + external);
   }
-  return { live: Math.min(...looks), rss: process.memoryUsage().rss };
+  return Math.min(...looks);
 }
 
 function makeFleet(part: Part, round: number, devices: number): Fleet {
@@ -68,7 +61,7 @@ function makeFleet(part: Part, round: number, devices: number): Fleet {
 async function grow(part: Part, round: number): Promise<Sizes> {
   const fleets: Fleet[] = [];
   const cpu: number[] = [];
-  const looks: Memory[] = [];
+  const looks: number[] = [];
   let agents = 0;
   for (const size of SIZES) {
     const fleet = makeFleet(part, round, size - agents);
@@ -81,8 +74,7 @@ async function grow(part: Part, round: number): Promise<Sizes> {
     looks.push(await memory());
   }
   await Promise.all(fleets.map((fleet) => fleet.stop()));
-  const per = (of: keyof Memory): number => (looks.at(-1)![of] - looks[0]![of]) / (MANY - FEW);
-  return { cpu, live: per("live"), rss: per("rss") };
+  return { cpu, live: (looks.at(-1)! - looks[0]!) / (MANY - FEW) };
 }
 
 /** However slow the machine is. */
@@ -116,12 +108,6 @@ async function onNode(times: number): Promise<Line[]> {
   const cpuAt = (index: number): number => median(rounds.map(({ cpu }) => cpu[index]!));
   return [
     { what: "memory of an agent on Node", unit: "KiB", mote: rounds.map(({ live }) => live / 1024) },
-    {
-      what: "memory of an agent on Node, as RSS",
-      unit: "KiB",
-      mote: rounds.map(({ rss }) => rss / 1024),
-      target: null,
-    },
     {
       what: "CPU on Node",
       unit: "µs an agent and second, among 1,000 over among 100",

@@ -1,6 +1,5 @@
 // 100,000 agents come back after an outage: every device waits as its own back-off says, on a virtual clock, all having lost the platform at one
 // instant. The cap window is 330 s, the longest wait there is. Whole agents come back as their back-off alone does: test/tools/fleet/fleet.test.ts.
-// Given beside: what a platform sees where nothing answered, so that each attempt took 35 s to be lost.
 import {
   busiest,
   bySecond,
@@ -14,7 +13,6 @@ import type { Line, Row } from "../row.js";
 const DEVICES = 100_000;
 const HOUR: Outage = { ms: 3_600_000 };
 const MINUTE: Outage = { ms: 60_000 };
-const SILENT = { attemptMs: 35_000 };
 /** Of what is drawn, and of the budget. */
 const SEED = 1;
 
@@ -57,18 +55,6 @@ export const row: Row = {
         mote: most(minute),
         target: 2.5,
         series: curve(minute[0]!),
-      },
-      {
-        what: "after 1 h of silence",
-        unit: "busiest second, times the mean of the cap window",
-        mote: each({ ...HOUR, ...SILENT }).map(peakOverMean),
-        target: null,
-      },
-      {
-        what: "after 60 s of silence",
-        unit: "busiest second, % of the fleet",
-        mote: most(each({ ...MINUTE, ...SILENT })),
-        target: null,
       },
     ];
     return lines;

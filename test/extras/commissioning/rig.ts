@@ -1,5 +1,5 @@
 // Commissioning without a board: page and console over memory, a platform, and a Wi-Fi that the test owns.
-import { Commissioning, type Entry } from "../../../extras/commissioning/commissioning.js";
+import { Commissioning } from "../../../extras/commissioning/commissioning.js";
 import { Console } from "../../../extras/commissioning/console.js";
 import { PageServer } from "../../../extras/commissioning/page-server.js";
 import { checkPlatform } from "../../../extras/commissioning/platform-check.js";
@@ -18,31 +18,8 @@ export const URL = "http://platform.test";
 export const GOOD = { ssid: "home", password: "correct horse", url: URL, key: KEY, secret: SECRET };
 export const TOKEN = "TOKEN-of-the-owner";
 
-export interface Rig {
-  readonly host: FakeHost;
-  readonly platform: FakePlatform;
-  readonly commissioning: Commissioning;
-  /** Of whoever is at the cable: the console's. */
-  readonly entry: Entry;
-  readonly console: Console;
-  readonly context: PageContext;
-  /** All that the console wrote. */
-  readonly said: string[];
-  /** What was closed with. */
-  readonly closed: boolean[];
-  readonly resets: string[];
-  /** Networks that were joined. */
-  readonly joined: Values[];
-  /** Sends bytes as they are, in these pieces, and gives all that came back. */
-  send(...pieces: (string | Uint8Array)[]): Promise<Visit>;
-  get(path?: string, headers?: Record<string, string>): Promise<Visit>;
-  /** As the page's form does. */
-  post(values: Values & { proof?: string }, headers?: Record<string, string>): Promise<Visit>;
-  /** Until it is neither open nor checking, or open again. */
-  checked(): Promise<void>;
-}
-
-export interface Visit {
+/** What came back for one connection. */
+interface Visit {
   readonly status: number;
   readonly text: string;
   readonly closed: boolean;
@@ -59,7 +36,7 @@ export interface RigOptions extends FakeHostOptions {
   readonly join?: (values: Values) => Finding | undefined;
 }
 
-export function rig(options: RigOptions = {}): Rig {
+export function rig(options: RigOptions = {}) {
   const host = fakeHost(options);
   const platform = new FakePlatform(host.clock, host.net);
   const { wifi = true, isPortal = true, join = () => undefined } = options;
@@ -93,24 +70,18 @@ export function rig(options: RigOptions = {}): Rig {
   const hosts = ["192.168.4.1"];
   const context: PageContext = { commissioning, name: "mote-fake-0001", hosts, isPortal, proof: PROOF };
   const server = new PageServer(context, host);
+  /** Sends bytes as they are, in these pieces, and gives all that came back. */
   const send = (...pieces: (string | Uint8Array)[]) => visit(host, server, pieces);
   commissioning.open();
   said.length = 0;
   return {
-    host,
-    platform,
-    commissioning,
-    entry,
-    console,
-    context,
-    said,
-    closed,
-    resets,
-    joined,
-    send,
-    get: (path = "/", headers = {}) =>
+    ...{ host, platform, commissioning, entry, console, context, send },
+    /** What the console wrote, what commissioning closed with, and the networks that were joined. */
+    ...{ said, closed, resets, joined },
+    get: (path = "/", headers: Record<string, string> = {}) =>
       send(`GET ${path} HTTP/1.1\r\n${lines({ Host: "192.168.4.1", ...headers })}\r\n`),
-    post(values, headers = {}) {
+    /** As the page's form does. */
+    post(values: Values & { proof?: string }, headers: Record<string, string> = {}) {
       const body = new URLSearchParams({ proof: PROOF, ...(values as Record<string, string>) }).toString();
       const sent = {
         Host: "192.168.4.1",
@@ -122,6 +93,7 @@ export function rig(options: RigOptions = {}): Rig {
       };
       return send(`POST / HTTP/1.1\r\n${lines(sent)}\r\n${body}`);
     },
+    /** Until it is neither open nor checking, or open again. */
     checked: async () => {
       await host.clock.runUntil(() => commissioning.state !== "checking");
     },

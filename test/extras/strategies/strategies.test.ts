@@ -64,21 +64,6 @@ test("what telemetry refuses is refused, reported or not, and nothing of it is k
   t.deepEqual(rig.taken(), [{ w_min: 1, w_max: 1, w_mean: 1, w_count: 1 }]);
 });
 
-test("one timer serves all keys, and values do not add any", async (t) => {
-  const keys = Object.fromEntries(
-    Array.from({ length: 32 }, (_, i) => [
-      `k${i}`,
-      { onChange: 1, heartbeatMs: 5000 + i, windowMs: 3000 - i },
-    ]),
-  );
-  const rig = new StrategiesRig({ keys });
-  for (let n = 0; n < 50; n++) {
-    rig.strategies.record(Object.fromEntries(Object.keys(keys).map((key) => [key, n * 10])));
-    t.is(rig.clock.waiting, 1);
-    await rig.pass(100);
-  }
-});
-
 test("wrong options are reported all at once, without their values", (t) => {
   const rig = new StrategiesRig();
   const make = (options: object) => () => new Strategies(undefined as never, rig.host, options);

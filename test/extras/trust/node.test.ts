@@ -1,5 +1,5 @@
 // CAs of a device on Node: those of Node, of the command line, and those that were added. The board's
-// TLS has the same table in native-tls.slow.test.ts.
+// TLS is tried by chip case "trust".
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:tls";

@@ -1,6 +1,7 @@
-// Announcements that nobody signed, that somebody else signed, that were changed on the way or come too late: nothing of them is trusted.
+// Announcements that nobody signed, that somebody else signed, that were changed on the way or come
+// too late: nothing of them is trusted.
 import { createSign, type KeyObject } from "node:crypto";
-import test from "ava";
+import test, { type ExecutionContext } from "ava";
 import fc from "fast-check";
 import {
   type Announced,
@@ -23,102 +24,85 @@ const over = made.issue("over", undefined, { constraints: CA, days: [-30, -1] })
 const foreign = { ...shown.ofStranger, by: [] };
 test.after.always(() => made.remove());
 
-/** An authority whose certificate is as long as that of `one`: signatures differ by a byte or two. */
-function asLongAs(one: Issued): Issued {
-  for (let tries = 0; tries < 50; tries++) {
-    const other = made.issue("root", undefined, { constraints: CA, days: [-1, 3650] });
-    if (der(other).length === der(one).length) return other;
-  }
-  throw new Error("no certificate of that length came");
+async function online(t: ExecutionContext, publicKey = true): Promise<World> {
+  const world = new World(shown.ofFirst, [first]);
+  if (!publicKey) world.publicKey = undefined;
+  await world.online(t);
+  return world;
 }
-const rival = asLongAs(stranger);
+
+/** Announces `certificates` as they are, `ms` after now. */
+async function share(world: World, certificates: Uint8Array[], ms = 0): Promise<void> {
+  const wanted = { product: PRODUCT, certificates, drop: [] };
+  const announced = announce(undefined, wanted, world.key, (world.clock.wall() ?? 0) + ms);
+  world.platform.setShared(world.device, piecesOf(announced, certificates));
+  world.platform.setShared(world.device, { moteTrust: announced });
+  await world.clock.advance(MINUTE);
+}
 
 type Values = Record<string, unknown>;
-/** What an attacker who can write shared attributes makes of a good announcement of `stranger`. */
-type Attack = (good: { announced: Values; pieces: Values }, key: KeyObject) => Values;
-
+interface Good {
+  readonly announced: Values;
+  readonly pieces: Values;
+  readonly key: KeyObject;
+}
 const bytesOf = (announced: Values): string => signedText(announced as unknown as Announced);
 const signed = (text: string, key: KeyObject): string =>
   createSign("sha256").update(text).sign(key).toString("hex");
+const flipped = (text: unknown): string => {
+  const bytes = Buffer.from(String(text), "base64");
+  bytes[bytes.length - 9]! ^= 1;
+  return bytes.toString("base64");
+};
+const eachPiece = ({ pieces }: Good, change: (piece: unknown) => unknown): Values =>
+  Object.fromEntries(Object.entries(pieces).map(([name, piece]) => [name, change(piece)]));
 
-const ATTACKS: Readonly<Record<string, readonly [attack: Attack, reason: RegExp]>> = {
-  "not signed": [
-    ({ announced, pieces }) => ({ ...pieces, moteTrust: { ...announced, signature: undefined } }),
-    /^it is not an announcement$/,
-  ],
+const NOT_SIGNED = /not signed with firmware.publicKey/;
+/** What an attacker who can write shared attributes changes in a good announcement of `stranger`. */
+const ATTACKS: Readonly<Record<string, readonly [change: (good: Good) => Values, reason: RegExp]>> = {
+  "not signed": [() => ({ moteTrust: { signature: undefined } }), /^it is not an announcement$/],
   "signed by somebody else": [
-    ({ announced, pieces }) => ({
-      ...pieces,
-      moteTrust: { ...announced, signature: signed(bytesOf(announced), newKey()) },
-    }),
-    /not signed with firmware.publicKey/,
+    ({ announced }) => ({ moteTrust: { signature: signed(bytesOf(announced), newKey()) } }),
+    NOT_SIGNED,
   ],
   "signed as a firmware of the same words": [
-    ({ announced, pieces }, key) => ({
-      ...pieces,
-      moteTrust: {
-        ...announced,
-        signature: signImage(key, Buffer.from(bytesOf(announced).slice(MARK.length))).signature,
-      },
-    }),
-    /not signed with firmware.publicKey/,
+    ({ announced, key }) => {
+      const { signature } = signImage(key, Buffer.from(bytesOf(announced).slice(MARK.length)));
+      return { moteTrust: { signature } };
+    },
+    NOT_SIGNED,
   ],
-  "of another number than was signed": [
-    ({ announced, pieces }) => ({ ...pieces, moteTrust: { ...announced, sequence: 2_000_000_000 } }),
-    /not signed with firmware.publicKey/,
-  ],
+  "of another number than was signed": [() => ({ moteTrust: { sequence: 2_000_000_000 } }), NOT_SIGNED],
   "of another certificate than was signed": [
-    ({ announced, pieces }) => ({
-      ...pieces,
-      moteTrust: { ...announced, ca: [{ sha256: idOf(der(second)), bytes: der(second).length }] },
-    }),
-    /not signed with firmware.publicKey/,
+    () => ({ moteTrust: { ca: [{ sha256: idOf(der(second)), bytes: der(second).length }] } }),
+    NOT_SIGNED,
   ],
-  "dropping more than was signed": [
-    ({ announced, pieces }) => ({ ...pieces, moteTrust: { ...announced, drop: ["old"] } }),
-    /not signed with firmware.publicKey/,
-  ],
-  "with the pieces of another": [
-    ({ announced, pieces }) => ({ ...swapped(pieces, der(rival)), moteTrust: announced }),
-    /not the one that was signed/,
-  ],
+  "dropping more than was signed": [() => ({ moteTrust: { drop: ["old"] } }), NOT_SIGNED],
+  "with other bytes": [(good) => eachPiece(good, flipped), /not the one that was signed/],
   "with fewer bytes than were signed": [
-    ({ announced, pieces }) => ({ ...swapped(pieces, der(rival).subarray(9)), moteTrust: announced }),
+    (good) => eachPiece(good, (piece) => String(piece).slice(0, -4)),
     /shorter than it was announced/,
   ],
-  "with a piece missing": [({ announced }) => ({ moteTrust: announced }), /missing/],
-  "with a piece that is no text": [
-    ({ announced, pieces }) => ({
-      ...Object.fromEntries(Object.keys(pieces).map((name) => [name, 7])),
-      moteTrust: announced,
-    }),
-    /missing, or is no base64/,
-  ],
-  "a text": [() => ({ moteTrust: "trust me" }), /^it is not an announcement$/],
+  "with a piece missing": [(good) => eachPiece(good, () => undefined), /missing/],
+  "with a piece that is no text": [(good) => eachPiece(good, () => 7), /missing, or is no base64/],
 };
 
-/** The same attributes with the bytes of another certificate. */
-function swapped(pieces: Values, bytes: Uint8Array): Values {
-  const names = Object.keys(pieces);
-  const part = Math.ceil(bytes.length / names.length);
-  return Object.fromEntries(
-    names.map((name, n) => [name, Buffer.from(bytes.subarray(n * part, (n + 1) * part)).toString("base64")]),
-  );
-}
-
-for (const [what, [attack, reason]] of Object.entries(ATTACKS))
+for (const [what, [change, reason]] of Object.entries(ATTACKS))
   test(`an announcement ${what} is refused, and nobody of it is trusted`, async (t) => {
-    const world = new World(shown.ofFirst, [first]);
-    await world.online(t);
+    const world = await online(t);
+    const { key, platform, device } = world;
     const certificates = [der(stranger)];
     const announced = announce(
       undefined,
       { product: PRODUCT, certificates, drop: [] },
-      world.key,
+      key,
       world.clock.wall(),
     );
     const pieces = piecesOf(announced, certificates);
-    world.platform.setShared(world.device, attack({ announced: { ...announced }, pieces }, world.key));
+    const { moteTrust, ...others } = change({ announced: { ...announced }, pieces, key });
+    const left = Object.entries({ ...pieces, ...others }).filter(([, piece]) => piece !== undefined);
+    platform.setShared(device, Object.fromEntries(left));
+    platform.setShared(device, { moteTrust: { ...announced, ...(moteTrust as object) } });
     await world.clock.advance(MINUTE);
     t.regex(world.state.refused?.reason ?? "", reason);
     t.is(world.state.trusts.length, 1);
@@ -130,55 +114,34 @@ for (const [what, [attack, reason]] of Object.entries(ATTACKS))
     t.true(await world.reaches());
   });
 
-test("an earlier announcement that comes again is refused, also after another start, and a second one of the same number", async (t) => {
-  const world = new World(shown.ofFirst, [first]);
-  await world.online(t);
-  const at = world.clock.wall() ?? 0;
-  const push = (certificates: Uint8Array[], ms: number, drop: string[] = []): void => {
-    const announced = announce(undefined, { product: PRODUCT, certificates, drop }, world.key, at + ms);
-    world.platform.setShared(world.device, piecesOf(announced, certificates));
-    world.platform.setShared(world.device, { moteTrust: announced });
-  };
-  push([der(second)], 5000);
-  await world.clock.advance(MINUTE);
+test("an earlier announcement, and another of the same number, are refused, also after another start", async (t) => {
+  const world = await online(t);
+  const at = world.clock.now();
+  const since = (): number => at - world.clock.now();
+  await share(world, [der(second)], since() + 5000);
   t.is(world.state.trusts.length, 2);
-  push([der(stranger)], 4000);
-  await world.clock.advance(MINUTE);
+  await share(world, [der(stranger)], since() + 4000);
   t.is(world.state.refused?.reason, "it is older than the last one that was taken");
   await world.restart();
   await world.reaches();
-  await world.clock.advance(MINUTE);
+  await world.clock.advance(2 * MINUTE);
   t.is(world.state.refused?.reason, "it is older than the last one that was taken");
-  push([der(stranger)], 5000);
-  await world.clock.advance(MINUTE);
+  await share(world, [der(stranger)], since() + 5000);
   t.is(world.state.refused?.reason, "another announcement with its sequence number was taken");
   t.is(world.state.trusts.length, 2);
 });
 
-test("what is signed and over, or is no certificate, is refused by the device as well", async (t) => {
+test("a signed certificate that is over, none, or not a CA's is refused by the device or by its TLS", async (t) => {
   for (const [bytes, reason] of [
     [der(over), "the certificate has expired"],
     [der(second).subarray(1), "it is not a certificate"],
   ] as const) {
-    const world = new World(shown.ofFirst, [first]);
-    await world.online(t);
-    const announced = announce(
-      undefined,
-      { product: PRODUCT, certificates: [bytes], drop: [] },
-      world.key,
-      world.clock.wall(),
-    );
-    world.platform.setShared(world.device, piecesOf(announced, [bytes]));
-    world.platform.setShared(world.device, { moteTrust: announced });
-    await world.clock.advance(MINUTE);
+    const world = await online(t);
+    await share(world, [bytes]);
     t.is(world.state.refused?.reason, reason);
     t.is(world.state.trusts.length, 1);
   }
-});
-
-test("one that is signed and no authority vouches for nobody", async (t) => {
-  const world = new World(shown.ofFirst, [first]);
-  await world.online(t);
+  const world = await online(t);
   world.push({ ca: [server] });
   await world.clock.advance(MINUTE);
   const below = made.issue("below", server, { names: "DNS:localhost", days: [-1, 30] });
@@ -188,46 +151,33 @@ test("one that is signed and no authority vouches for nobody", async (t) => {
   t.is(world.accepted, 0);
 });
 
-test("a device whose firmware is signed by nobody takes nothing", async (t) => {
-  const world = new World(shown.ofFirst, [first]);
-  world.publicKey = undefined;
-  await world.online(t);
+test("a device whose firmware is not signed takes nothing; no announcement is a signature for an image", async (t) => {
+  const world = await online(t, false);
   world.push({ ca: [second] });
   await world.clock.advance(MINUTE);
-  t.is(world.state.refused?.reason, "it is not signed with firmware.publicKey");
-});
-
-test("a signature for one is none for the other: mote sign refuses an announcement for an image", (t) => {
+  t.regex(world.state.refused?.reason ?? "", NOT_SIGNED);
   const key = newKey();
   const announced = announce(undefined, { product: PRODUCT, certificates: [der(second)], drop: [] }, key);
   t.throws(() => signImage(key, Buffer.from(signedText(announced))), { message: /mote trust push/ });
   t.throws(() => signImage(key, Buffer.from(`${MARK}anything`)));
-  t.notThrows(() => signImage(key, Buffer.from([0, 1, 2])));
 });
 
-test("whatever value the attribute has, it is read or refused, and what is read has lawful names", (t) => {
+test("whatever value the attribute has, it is read or refused, and its pieces have lawful names", (t) => {
   const part = fc.oneof(fc.jsonValue(), fc.stringMatching(/^[0-9a-f]{0,70}$/));
+  const ca = fc.array(fc.record({ sha256: part, bytes: part }));
   const shape = fc.record(
-    {
-      product: fc.oneof(part, fc.string()),
-      sequence: part,
-      ca: fc.array(fc.record({ sha256: part, bytes: part })),
-      drop: fc.array(part),
-      signature: part,
-    },
+    { product: fc.oneof(part, fc.string()), sequence: part, ca, drop: fc.array(part), signature: part },
     { requiredKeys: [] },
   );
-  fc.assert(
-    fc.property(fc.oneof(fc.jsonValue(), shape), (value) => {
-      const read = readAnnouncement(value);
-      return (
-        read === undefined ||
-        read.ca.every((one) => pieceKeys(one).every((name) => /^moteTrust-[0-9a-f]{16}-\d$/.test(name)))
-      );
-    }),
-    { numRuns: 3000 },
+  t.notThrows(() =>
+    fc.assert(
+      fc.property(fc.oneof(fc.jsonValue(), shape), (value) => {
+        const names = readAnnouncement(value)?.ca.flatMap(pieceKeys) ?? [];
+        return names.every((name) => /^moteTrust-[0-9a-f]{16}-\d$/.test(name));
+      }),
+      { numRuns: 3000 },
+    ),
   );
-  t.pass();
 });
 
 test("two announcements have the same words to sign only if they are the same", (t) => {
@@ -238,17 +188,16 @@ test("two announcements have the same words to sign only if they are the same", 
     ca: fc.array(fc.record({ sha256: hex, bytes: fc.integer({ min: 1, max: 2048 }) }), { maxLength: 3 }),
     drop: fc.array(fc.oneof(fc.constantFrom("old", "built-in"), hex), { maxLength: 12 }),
   });
-  fc.assert(
-    fc.property(announced, announced, (one, other) => {
-      const isSame = JSON.stringify(one) === JSON.stringify(other);
-      return (
-        (signedText(one) === signedText(other)) === isSame &&
-        signedText(one).startsWith(`\0mote trust ${one.product === "" ? 1 : 2}\n`)
-      );
-    }),
-    { numRuns: 2000 },
+  t.notThrows(() =>
+    fc.assert(
+      fc.property(announced, announced, (one, other) => {
+        const isSame = JSON.stringify(one) === JSON.stringify(other);
+        const isMarked = signedText(one).startsWith(`\0mote trust ${one.product === "" ? 1 : 2}\n`);
+        return (signedText(one) === signedText(other)) === isSame && isMarked;
+      }),
+      { numRuns: 2000 },
+    ),
   );
-  t.pass();
 });
 
 /** Handshakes that trusted `one`. */
@@ -256,8 +205,7 @@ const handshakesBy = ({ handshakes }: World, one: Issued): number =>
   handshakes.filter((list) => list.some((other) => Buffer.from(der(one)).equals(other))).length;
 
 test("announcements that nobody signed neither cost handshakes nor put a waiting drop off", async (t) => {
-  const world = new World(shown.ofFirst, [first]);
-  await world.online(t);
+  const world = await online(t);
   world.push({ ca: [second], drop: ["old"] });
   await world.clock.advance(MINUTE);
   t.is(world.state.waiting?.length, 1, "the server still shows what is to be dropped");
@@ -276,9 +224,8 @@ test("announcements that nobody signed neither cost handshakes nor put a waiting
 });
 
 test("a signed announcement is tried at once, and again only later, whatever is announced between", async (t) => {
-  const world = new World(shown.ofFirst, [first]);
+  const world = await online(t);
   world.unreadable = second;
-  await world.online(t);
   world.push({ ca: [second] });
   await world.clock.advance(MINUTE);
   t.is(handshakesBy(world, second), 1);

@@ -8,17 +8,7 @@ import { SECRET } from "../../fakes/platform.js";
 import { answer } from "../../fakes/server.js";
 import { sha256 } from "../../src/agent/firmware/rig.js";
 import { pattern } from "../port/check.js";
-import {
-  BUILT,
-  DEEP_SLEEP,
-  type FakeBoard,
-  NEW,
-  PANIC,
-  PENDING,
-  POWER_ON,
-  SOFTWARE,
-  VALID,
-} from "./board.js";
+import { BUILT, type FakeBoard, NEW, PANIC, PENDING, POWER_ON, SOFTWARE, VALID } from "./board.js";
 import { HOME, NAME, plain, READY, type Rig, rig, silent } from "./rig.js";
 
 const onBoard = (t: ExecutionContext, config: Record<string, unknown> = READY): Rig => rig(t, config, plain);
@@ -152,21 +142,6 @@ test("regression: of a crash that repeats itself the first cause is kept and rep
   boot(silent);
   await board.clock.advance(10_000);
   t.is(platform.attributes(device()).crash, "");
-});
-
-test("an application that crashes again and again is left out, and the board stays within reach", async (t) => {
-  const { board, platform, boot, device } = onBoard(t);
-  const broken: Application = () => {
-    throw new RangeError("too far");
-  };
-  for (let n = 0; n < 5; n++) {
-    const error = t.throws(() => boot(broken, n === 0 ? POWER_ON : SOFTWARE));
-    board.abort?.("unhandled exception", error);
-    await board.clock.advance(1000);
-  }
-  boot(broken, SOFTWARE);
-  await board.clock.advance(5000);
-  t.regex(String(platform.attributes(device()).moteRecovery), /RangeError: too far/);
 });
 
 async function assign({ board, platform, device }: Rig): Promise<void> {
@@ -305,22 +280,6 @@ test("a network that leads nowhere is joined again after 15 minutes, and no agen
   await board.clock.advance(7_200_000);
   await stopped;
   t.is(board.restarts, 0);
-});
-
-test("three quick power cycles leave the application out, unless the configuration switches that off", async (t) => {
-  for (const powerCycles of [true, false]) {
-    const { board, platform, boot, device } = onBoard(t, { ...READY, powerCycles });
-    let applications = 0;
-    // Wakes and crashes in between do not count.
-    for (const reset of [POWER_ON, DEEP_SLEEP, POWER_ON, PANIC, POWER_ON, POWER_ON, POWER_ON]) {
-      board.powerOff();
-      boot(() => applications++, reset);
-      await board.clock.advance(reset === DEEP_SLEEP ? 20_000 : 8000);
-    }
-    t.is(applications, powerCycles ? 6 : 7);
-    const { moteRecovery } = platform.attributes(device());
-    t.is(moteRecovery, powerCycles ? "quick power cycles" : undefined);
-  }
 });
 
 // A board that sleeps between its samples: each wake is a start of the whole board.

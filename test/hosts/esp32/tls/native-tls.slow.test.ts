@@ -1,4 +1,5 @@
-// The board's TLS on this machine: what it takes and refuses, what it goes on with, and that it can be given up, or starved, at any moment.
+// The board's TLS on this machine, with sanitizers: what it takes and refuses, and that it can be given
+// up, or starved, at any moment. Chip case "tls" tries ciphers, large records and resumed sessions.
 import { spawn } from "node:child_process";
 import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
@@ -115,19 +116,6 @@ native("an address is found in a certificate as a name is, and PEM is taken as D
 const TAKEN = "opened 7 end";
 const UNKNOWN = "0 certificate: unknown issuer";
 
-native("several authorities are trusted side by side, and none but they", async (t) => {
-  const { shown, first, second, expired } = changes(made);
-  for (const [what, { chain, by }] of Object.entries(shown))
-    for (const trusted of [[first], [second], [first, second], [second, first], [expired]]) {
-      const isTaken = trusted.some((one) => by.includes(one));
-      const line = await visit(
-        answering({ title: what, chain, refused: undefined }),
-        trusted.map(({ certPath }) => certPath),
-      );
-      t.is(line === TAKEN, isTaken, `${what}, by ${trusted.map((one) => titleOf(one)).join()}: ${line}`);
-    }
-});
-
 native("one authority that was renewed under its key serves beside the one that is over", async (t) => {
   const { shown, first, expired } = changes(made);
   const server = () => answering({ title: "", chain: shown.ofFirst.chain, refused: undefined });
@@ -216,53 +204,6 @@ native("what is not TLS, and what ends amid it, is said in words", async (t) => 
   t.is(await visit(large, ca), noTls);
   const silent = createServer((socket) => void socket.destroy());
   t.is(await visit(silent, ca), "0 TLS: no agreement with the other side");
-});
-
-/** What servers may insist on. */
-const DEMANDS: Readonly<Record<string, TlsOptions>> = {
-  "TLS 1.3": { minVersion: "TLSv1.3" },
-  "TLS 1.2": { maxVersion: "TLSv1.2" },
-  "P-384": { ecdhCurve: "P-384" },
-  "P-384 in TLS 1.2": { ecdhCurve: "P-384", maxVersion: "TLSv1.2" },
-  X25519: { ecdhCurve: "X25519" },
-  "X25519 in TLS 1.2": { ecdhCurve: "X25519", maxVersion: "TLSv1.2" },
-  "AES-256": { ciphers: "TLS_AES_256_GCM_SHA384", minVersion: "TLSv1.3" },
-  "AES-256 in TLS 1.2": { ciphers: "ECDHE-ECDSA-AES256-GCM-SHA384", maxVersion: "TLSv1.2" },
-  "a client's certificate, if there is one": { requestCert: true, rejectUnauthorized: false },
-};
-
-native("servers that take nothing but one way are agreed with", async (t) => {
-  const { good, ca } = await setUp();
-  for (const [what, demand] of Object.entries(DEMANDS))
-    t.is(await visit(answering(good, demand), ca), "opened 7 end", what);
-  const cbc = answering(good, { ciphers: "ECDHE-ECDSA-AES128-SHA", maxVersion: "TLSv1.2" });
-  t.is(await visit(cbc, ca), "0 TLS: refused by the other side", "without authenticated encryption");
-});
-
-native("an answer of a megabyte in records of 16 KiB comes whole", async (t) => {
-  const { good, ca } = await setUp();
-  for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const)
-    t.is(await visit(answering(good, { maxVersion }, 1 << 20), ca), "opened 1048576 end", maxVersion);
-});
-
-native("a session is gone on with; one that is refused is started again", async (t) => {
-  const { good, ca } = await setUp();
-  for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const) {
-    const lines = await against(answering(good, { maxVersion }), "visit", 5, ca);
-    t.deepEqual(lines, [...Array(5).fill("opened 7 end"), "full 1 resumed 4 failed 0"], maxVersion);
-    const forgetful = answering(good, { maxVersion });
-    const change = setInterval(
-      () =>
-        (forgetful as ReturnType<typeof createTlsServer>).setTicketKeys(
-          Buffer.alloc(48, Math.random() * 256),
-        ),
-      1,
-    );
-    const again = await against(forgetful, "visit", 5, ca);
-    clearInterval(change);
-    t.deepEqual(again.slice(0, 5), Array(5).fill("opened 7 end"), maxVersion);
-    t.regex(again[5]!, /^full [2-5] resumed [0-3] failed 0$/, maxVersion);
-  }
 });
 
 native("handshakes follow each other, as the memory for two is not there", async (t) => {

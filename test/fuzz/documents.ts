@@ -8,11 +8,9 @@ import { type Chance, mutated } from "./mutate.js";
 import { NET_PARSERS } from "./net-parsers.js";
 import { type Parser, whole } from "./parser.js";
 import { REPORT } from "./report-parser.js";
-import { VALUE_PARSERS } from "./value-parsers.js";
 
 export const PARSERS: readonly Parser[] = [
   ...JSON_PARSERS,
-  ...VALUE_PARSERS,
   ...NET_PARSERS,
   ...FLASH_PARSERS,
   ...COMMISSION_PARSERS,

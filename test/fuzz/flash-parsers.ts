@@ -1,18 +1,7 @@
 // What a start finds on flash: the durable queue's sectors, and the small values of the store.
 
-import {
-  firstOf,
-  HEADER_BYTES,
-  isSound,
-  lengthOf,
-  STATUS_BYTES,
-  seal,
-  sequenceOf,
-  whole as wholeRecord,
-} from "../../src/agent/queue/record.js";
 import { countMembers, KeySet, memberAt, memberEnd } from "../../src/agent/telemetry/point-keys.js";
 import { Agent, MoteError } from "../../src/index.js";
-import { crc32 } from "../../src/wire/crypto/crc32.js";
 import { isObject, parseJson } from "../../src/wire/text/json.js";
 import { FakeFlash, FakeSlot } from "../fakes/flash.js";
 import { FakeStore, fakeHost } from "../fakes/host.js";
@@ -47,29 +36,7 @@ const LAWFUL = [
 ];
 const TORN = LAWFUL.map((bytes) => bytes.map((byte, at) => (at % SECTOR > 300 && at % 3 === 0 ? 0 : byte)));
 
-/** Checksums made right again: what else the sectors say may then be wrong in any way. Only the end of the counters is centuries away. */
-function sealed(bytes: Uint8Array): void {
-  for (let sector = 0; sector < bytes.length; sector += SECTOR) {
-    const page = bytes.subarray(sector, sector + SECTOR);
-    if (page[0] !== 0x4d) continue;
-    page[11] = page[17] = page[23] = 0;
-    const crc = crc32(page, 0, HEADER_BYTES - 4);
-    for (let i = 0; i < 4; i++) page[HEADER_BYTES - 4 + i] = crc >>> (8 * i);
-    if (!isSound(page)) continue;
-    const words = new Int32Array(bytes.buffer, bytes.byteOffset + sector, SECTOR / 4);
-    for (let at = HEADER_BYTES; at + STATUS_BYTES <= SECTOR; at += wholeRecord(lengthOf(words, at))) {
-      const length = lengthOf(words, at);
-      if (length < STATUS_BYTES || at + length > SECTOR) break;
-      seal(words, at, at + length, sequenceOf(page), firstOf(page));
-    }
-  }
-}
-
-/**
- * The documents are what the sectors hold. What is found is brought to an end as the agent does it, batch by batch. Every second one has
- * its checksums made right again, so that it lies: its numbers may contradict each other, which nothing but a forger brings about. Of
- * those no more is asked than that it comes to an end by the rules of flash.
- */
+/** The documents are what the sectors hold. What is found is brought to an end as the agent does it, batch by batch. */
 const SECTOR_LOG: Parser = {
   name: "sectors",
   documents: [...LAWFUL, ...TORN],
@@ -77,18 +44,15 @@ const SECTOR_LOG: Parser = {
     const document = whole(pieces);
     const bytes = new Uint8Array(SECTORS * SECTOR).fill(0xff);
     bytes.set(document.subarray(0, bytes.length));
-    const lies = (crc32(document) & 1) === 1;
-    if (lies) sealed(bytes);
     const found = drained(rig(copy(bytes)));
     const blocks = copy(bytes);
     const one = rig(blocks);
     for (let n = 0; n < 3; n++) one.outbox.append(textOf(n), undefined);
     const usable = !one.host.lines.some((line) => line.startsWith("error"));
     const after = drained(usable ? rig(copy(blocks.bytes)) : one);
-    must(lies || areWithin(RECORDED, after), "what is recorded waits");
+    must(areWithin(RECORDED, after), "what is recorded waits");
     must(
-      lies ||
-        !usable ||
+      !usable ||
         areWithin(
           after.filter((one) => !RECORDED.includes(one)),
           found,

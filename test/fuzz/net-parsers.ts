@@ -4,7 +4,7 @@ import { parseDate } from "../../src/http/date.js";
 import { classify } from "../../src/http/outcome.js";
 import { type Answer, ResponseReader } from "../../src/http/response.js";
 import { isLoopback, parseTarget } from "../../src/http/target.js";
-import { LAWFUL } from "../src/http/lawful.js";
+import { LAWFUL } from "../src/http/answers.js";
 import { must, ofText, type Parser, whole } from "./parser.js";
 
 const LIMIT = 64;

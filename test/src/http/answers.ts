@@ -1,4 +1,4 @@
-// What the tables of answers are made of.
+// Answers of servers, each with what the reader is to make of it: lawful ones, and those that are refused or never over.
 
 /** `end`: the peer closes in good order behind it. `limit`: default 64. */
 export interface Base {
@@ -29,3 +29,158 @@ export interface Unlawful extends Base {
 export const OK = "HTTP/1.1 200 OK\r\n";
 export const BODY = "Content-Length: 4\r\n\r\n[12]";
 export const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`;
+
+const DATE = "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n";
+const THEN = Date.UTC(1994, 10, 6, 8, 49, 37);
+
+export const LAWFUL: readonly Lawful[] = [
+  { name: "with length", bytes: `${OK}${BODY}` },
+  { name: "no reason phrase", bytes: `HTTP/1.1 200 \r\n${BODY}` },
+  { name: "bare status line", bytes: `HTTP/1.1 200\r\n${BODY}` },
+  { name: "reason of 300 bytes", bytes: `HTTP/1.1 200 ${"x".repeat(300)}\r\n${BODY}` },
+  {
+    name: "a date and a length of 0",
+    bytes: `${OK}${DATE}Content-Length: 0\r\n\r\n`,
+    date: THEN,
+    body: "",
+  },
+  { name: "LF alone", bytes: "HTTP/1.1 200 OK\nContent-Length: 4\n\n[12]" },
+  { name: "names in any case", bytes: `${OK}cONTENT-lENGTH:4\r\n\r\n[12]` },
+  { name: "blanks around a value", bytes: `${OK}Content-Length: \t 4\t \r\n\r\n[12]` },
+  { name: "lengths that agree", bytes: `${OK}Content-Length: 4\r\n${BODY}` },
+  { name: "length with zeros", bytes: `${OK}Content-Length: 0004\r\n\r\n[12]` },
+  { name: "empty header", bytes: `${OK}X-Empty:\r\n${BODY}` },
+  { name: "long header", bytes: `${OK}X-Long: ${"y".repeat(1000)}\r\n${BODY}` },
+
+  { name: "204", bytes: "HTTP/1.1 204 No Content\r\n\r\n", status: 204, reusable: false, body: "" },
+  { name: "after 100", bytes: `HTTP/1.1 100 Continue\r\n\r\n${OK}${BODY}` },
+
+  { name: "chunks", bytes: `${CHUNKED}2\r\n[1\r\n2\r\n2]\r\n0\r\n\r\n` },
+  {
+    name: "chunk sizes",
+    bytes: `${CHUNKED}0000a\r\n0123456789\r\nB\r\n01234567890\r\n000\r\n\r\n`,
+    body: "012345678901234567890",
+  },
+  { name: "chunk extensions", bytes: `${CHUNKED}4;a=1;b="\t"\r\n[12]\r\n0 ;c\r\n\r\n` },
+  { name: "a chunk extension of 600 bytes", bytes: `${CHUNKED}4;${"e".repeat(600)}\r\n[12]\r\n0\r\n\r\n` },
+  { name: "trailers", bytes: `${CHUNKED}4\r\n[12]\r\n0\r\nX-Sum: 1\r\nContent-Length: 77\r\n\r\n` },
+  { name: "chunks with LF alone", bytes: `${CHUNKED}4\n[12]\n0\n\n` },
+
+  { name: "until the end", bytes: `${OK}\r\n[12]`, end: true, reusable: false },
+  { name: "HTTP/1.0", bytes: `HTTP/1.0 200 OK\r\n${BODY}`, reusable: false },
+  { name: "HTTP/1.0 kept", bytes: `HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\n${BODY}` },
+  { name: "to be closed", bytes: `${OK}Connection: close\r\n${BODY}`, reusable: false },
+  { name: "to be closed, in a list", bytes: `${OK}connection: a,\tCLOSE , b\r\n${BODY}`, reusable: false },
+  {
+    name: "close beats keep-alive",
+    bytes: `${OK}Connection: keep-alive\r\nConnection: close\r\n${BODY}`,
+    reusable: false,
+  },
+  { name: "no close in a name", bytes: `${OK}Connection: closed\r\n${BODY}` },
+
+  { name: "beyond the limit", bytes: `${OK}${BODY}`, limit: 3, body: "[12", whole: false, reusable: false },
+  { name: "limit 0", bytes: `${OK}${BODY}`, limit: 0, whole: false, reusable: false, body: "" },
+  { name: "chunks just the limit", bytes: `${CHUNKED}4\r\n[12]\r\n0\r\n\r\n`, limit: 4 },
+  {
+    name: "chunks beyond the limit",
+    bytes: `${CHUNKED}3\r\n[12\r\n3\r\n345\r\n`,
+    limit: 5,
+    body: "[1234",
+    whole: false,
+    reusable: false,
+  },
+
+  ...(
+    [
+      ["in seconds", "Retry-After: 7\r\n", 7000],
+      ["for ever", "Retry-After: 999999999\r\n", 3_600_000],
+      ["of words", "Retry-After: soon\r\n", undefined],
+      ["by date", `Retry-After: Sun, 06 Nov 1994 08:50:00 GMT\r\n${DATE}`, 23_000],
+      ["in the past", `${DATE}Retry-After: Sun, 06 Nov 1994 08:00:00 GMT\r\n`, 0],
+      ["by date without a Date", "Retry-After: Sun, 06 Nov 1994 08:50:00 GMT\r\n", undefined],
+    ] as const
+  ).map(([how, lines, retryAfterMs]) => ({
+    name: `Retry-After ${how}`,
+    bytes: `HTTP/1.1 503\r\n${lines}Content-Length: 0\r\n\r\n`,
+    status: 503,
+    body: "",
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(lines.includes(DATE) && { date: THEN }),
+  })),
+];
+
+const LONG = "x".repeat(8200);
+
+/** By what is wrong with them. */
+const WRONG: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "not HTTP/1": {
+    "not HTTP": "SSH-2.0-OpenSSH_9.6\r\n",
+    "an empty line first": `\r\n${OK}${BODY}`,
+    "HTTP/2": "HTTP/2.0 200 OK\r\n\r\n",
+  },
+  "bad status": {
+    "four digits": "HTTP/1.1 2000 OK\r\n\r\n",
+    letters: "HTTP/1.1 2x0 OK\r\n\r\n",
+    "status 600": "HTTP/1.1 600 OK\r\n\r\n",
+  },
+  "protocol switched": {
+    "101": "HTTP/1.1 101 Switching Protocols\r\n\r\n",
+  },
+  "bad header": {
+    "no colon": `${OK}Content-Length 4\r\n\r\n[12]`,
+    "a blank before the colon": `${OK}Content-Length : 4\r\n\r\n[12]`,
+    "a name of 200 bytes": `${OK}${"n".repeat(200)}: 4\r\n\r\n`,
+  },
+  "folded header": {
+    folded: `${OK}X: 1\r\n Content-Length: 4\r\n\r\n[12]`,
+  },
+  "two lengths": {
+    "lengths that disagree": `${OK}Content-Length: 5\r\n${BODY}`,
+  },
+  "bad Content-Length": {
+    "a list of lengths": `${OK}Content-Length: 4, 4\r\n\r\n[12]`,
+    "a signed length": `${OK}Content-Length: +4\r\n\r\n[12]`,
+    "no length after its name": `${OK}Content-Length:\r\n\r\n`,
+    "a length of 16 digits": `${OK}Content-Length: 1000000000000000\r\n\r\n`,
+    "a length beyond what is looked at": `${OK}Content-Length: 4${" ".repeat(200)}5\r\n\r\n`,
+  },
+  "unknown Transfer-Encoding": {
+    "gzip and chunks": `${OK}Transfer-Encoding: gzip, chunked\r\n\r\n`,
+    "chunked twice": `${OK}Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n`,
+  },
+  "both length and chunks": {
+    "length and chunks": `${OK}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n`,
+  },
+  "chunks in HTTP/1.0": {
+    "chunks in HTTP/1.0": "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+  },
+  "bad chunk": {
+    "no chunk size": `${CHUNKED}\r\n`,
+    "a chunk size of letters": `${CHUNKED}xyz\r\n`,
+    "a chunk of 2^64 bytes": `${CHUNKED}10000000000000004\r\n[12]\r\n`,
+    "a chunk size of 200 zeros": `${CHUNKED}${"0".repeat(200)}4\r\n[12]\r\n`,
+    "a chunk longer than it says": `${CHUNKED}3\r\n[12]\r\n`,
+    "a chunk extension of 1,100 bytes": `${CHUNKED}4;${"e".repeat(1100)}\r\n`,
+  },
+  "head too long": {
+    "a status line without end": `HTTP/1.1 200 ${LONG}`,
+    "headers without end": `${OK}${"X: 1\r\n".repeat(1400)}\r\n`,
+    "trailers without end": `${CHUNKED}0\r\n${"X: 1\r\n".repeat(1400)}\r\n`,
+  },
+};
+
+/** Never over: more would have to come. */
+const UNFINISHED: Readonly<Record<string, string>> = {
+  nothing: "",
+  "half a body": `${OK}Content-Length: 4\r\n\r\n[1`,
+  "no last chunk": `${CHUNKED}4\r\n[12]\r\n`,
+  "no end of trailers": `${CHUNKED}4\r\n[12]\r\n0\r\n`,
+  "1xx only": "HTTP/1.1 100 Continue\r\n\r\n",
+};
+
+export const UNLAWFUL: readonly Unlawful[] = [
+  ...Object.entries(WRONG).flatMap(([problem, answers]) =>
+    Object.entries(answers).map(([name, bytes]) => ({ name, bytes, problem })),
+  ),
+  ...Object.entries(UNFINISHED).map(([name, bytes]) => ({ name, bytes, end: true as const, problem: "" })),
+];

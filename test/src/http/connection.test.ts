@@ -1,12 +1,9 @@
 import test from "ava";
-import { bindingOf } from "../../../src/http/binding.js";
-import { Connection, exchange } from "../../../src/http/connection.js";
-import { BUDGETS, Governor, type Purpose } from "../../../src/http/governor.js";
+import { Connection } from "../../../src/http/connection.js";
+import { BUDGETS, type Purpose } from "../../../src/http/governor.js";
 import type { Outcome } from "../../../src/http/outcome.js";
-import type { Request } from "../../../src/http/request.js";
 import type { Host, Socket, SocketEvent } from "../../../src/port.js";
 import { Secret } from "../../../src/wire/secret.js";
-import { FakeClock } from "../../fakes/clock.js";
 import { type FakeHost, fakeHost } from "../../fakes/host.js";
 import type { NetOptions, Peer } from "../../fakes/net.js";
 import { answer, serve } from "../../fakes/server.js";
@@ -22,13 +19,11 @@ test("a request leaves in one write, head and body", async (t) => {
     "POST /base/x HTTP/1.1\r\nHost: platform.example:8080\r\nUser-Agent: mote\r\n" +
       'Content-Type: application/json\r\nContent-Length: 7\r\n\r\n{"a":1}',
   );
-});
-
-test("a POST without a body says that its length is 0", async (t) => {
-  const { host, connection } = answering();
   await sendOn(host, connection, { ...GET, method: "POST" });
-  t.regex(host.net.last.received, /Content-Length: 0\r\n\r\n$/);
-  t.notRegex(host.net.last.received, /Content-Type/);
+  t.regex(
+    host.net.last.received,
+    /POST \S+ HTTP\/1.1\r\nHost: \S+\r\nUser-Agent: mote\r\nContent-Length: 0\r\n\r\n$/,
+  );
 });
 
 test("a socket that takes a few bytes at a time gets all of them, in order", async (t) => {
@@ -59,19 +54,29 @@ test("requests go out one after the other, on one connection", async (t) => {
   t.is(host.net.peers.length, 1);
 });
 
-test("done is never called from within send, whatever is wrong", async (t) => {
-  const { host, connection } = rig();
+test("done is never called from within send, whatever is wrong, and what it throws goes no further", async (t) => {
+  const { host, connection } = answering();
   const outcomes: Outcome[] = [];
   const push = (outcome: Outcome) => outcomes.push(outcome);
   connection.send({ ...GET, path: "/a b" }, push);
   t.is(outcomes.length, 0);
   await host.clock.advance(1);
   isLost(t, outcomes[0], "request not escaped");
+  const fail = () => {
+    throw new Error("secret");
+  };
+  connection.send({ ...GET, sent: fail }, fail);
+  for (let i = 0; i < 33; i++) connection.send(GET, push);
+  await host.clock.advance(0);
+  isLost(t, outcomes[1], "too many requests wait");
+  await host.clock.advance(100);
+  t.is(outcomes.filter(({ kind }) => kind === "done").length, 32);
+  t.deepEqual(host.lines, ["error: net: sent() failed", "error: net: done() failed"]);
   connection.close();
   connection.send(GET, push);
-  t.is(outcomes.length, 1);
+  t.is(outcomes.length, 34);
   await host.clock.advance(1);
-  isLost(t, outcomes[1], "stopped");
+  isLost(t, outcomes[34], "stopped");
 });
 
 test("further headers leave as they were given; one that could begin another leaves nothing", async (t) => {
@@ -110,15 +115,10 @@ test("a credential goes out on the connection that it is bound to, and on no oth
   const [host, connection] = connect("https://platform.example:8080/base", "own");
   t.is((await sendOn(host, connection, request)).kind, "done");
   t.deepEqual(paths, ["/base/api/v1/TOKEN/x"]);
-});
-
-test("a credential that is not escaped leaves nothing", async (t) => {
-  const { host, connection } = rig();
-  const binding = bindingOf(TARGET, undefined);
   for (const text of ["/api/v1/a b/", "/api/v1/a\r\nEvil: 1/", "api/v1/a/"])
     isLost(
       t,
-      await sendOn(host, connection, { ...GET, credential: new Secret(text, binding) }),
+      await sendOn(host, connection, { ...request, credential: new Secret(text, own) }),
       "request not escaped",
     );
 });
@@ -139,33 +139,6 @@ test("a host that throws costs one request and no more", async (t) => {
   isLost(t, outcomes[0], "the host cannot open a connection");
 });
 
-test("what done and sent throw goes no further", async (t) => {
-  const { host, connection } = answering();
-  const fail = () => {
-    throw new Error("secret");
-  };
-  connection.send({ ...GET, sent: fail }, fail);
-  t.is((await sendOn(host, connection, GET)).kind, "done");
-  t.deepEqual(host.lines, ["error: net: sent() failed", "error: net: done() failed"]);
-});
-
-test("the 33rd request that waits is refused", async (t) => {
-  const { host, connection } = rig();
-  host.net.onConnect = () => false;
-  const outcomes: Outcome[] = [];
-  for (let i = 0; i < 34; i++) connection.send(GET, (outcome) => outcomes.push(outcome));
-  await host.clock.advance(1);
-  t.deepEqual(outcomes, [{ kind: "lost", reason: "too many requests wait" }]);
-});
-
-test("exchange gives the outcome as a promise", async (t) => {
-  const { host, connection } = rig();
-  serve(host.net, (request) => request.reply(404));
-  const outcome = exchange(connection, GET);
-  await host.clock.advance(100);
-  t.is((await outcome).kind, "refused");
-});
-
 test("connections that share a buffer get each its own answer, in whatever pieces both come", async (t) => {
   const host = fakeHost();
   serve(host.net, ({ peer, path }) => {
@@ -182,64 +155,43 @@ test("connections that share a buffer get each its own answer, in whatever piece
   t.deepEqual(ends.sort(), ['"/a1234"', '"/b1234"', '"/c1234"']);
 });
 
-test("a connection that the peer said it would close is not used again", async (t) => {
+test("a connection that the peer closed, or said it would close, is opened again", async (t) => {
   const { host, connection } = rig();
   serve(host.net, (request) => request.reply(408, "", { Connection: "close" }));
   t.like(await sendOn(host, connection, GET), { kind: "busy", status: 408 });
+  const kept = answering();
+  await sendOn(kept.host, kept.connection, GET);
+  kept.host.net.last.end();
+  await kept.host.clock.advance(10);
   await sendOn(host, connection, GET);
-  t.is(host.net.peers.length, 2);
+  t.is((await sendOn(kept.host, kept.connection, { ...GET, repeatable: false })).kind, "done");
+  for (const { net } of [host, kept.host]) t.is(net.peers.length, 2);
 });
 
-test("a connection that was closed while idle is opened again", async (t) => {
-  const { host, connection } = answering();
-  await sendOn(host, connection, GET);
-  host.net.last.end();
-  await host.clock.advance(10);
-  t.is((await sendOn(host, connection, { ...GET, repeatable: false })).kind, "done");
-  t.is(host.net.peers.length, 2);
-});
-
-/** The first connection answers once and closes as the second request arrives. */
-async function stale(request: Request): Promise<{ host: FakeHost; outcome: Outcome }> {
-  const { host, connection } = rig();
-  serve(host.net, ({ peer, reply }) => {
-    if (peer === host.net.peers[0] && peer.writes.length > 1) peer.reset();
-    else reply(200);
+// What happens to a request whose connection turns out dead, by what the peers do with their last request.
+for (const [what, change, requests, outcome, connections] of [
+  ["a repeatable request is sent once more on a new connection", {}, 2, "done", 2],
+  ["a request that must not be sent twice is lost", { repeatable: false }, 2, "connection reset", 1],
+  ["no request is sent a third time", {}, 1, "connection reset", 2],
+  ["no request is sent again on a first connection", {}, 0, "connection reset", 1],
+] as const)
+  test(`${what}, if its connection turns out dead`, async (t) => {
+    const { host, connection } = rig();
+    let sent = 0;
+    serve(host.net, ({ peer, reply }) => {
+      const isKept = peer === host.net.peers[0];
+      if (isKept ? peer.writes.length <= Math.min(1, requests) : requests > 1) reply(200);
+      else peer.reset();
+    });
+    if (requests > 0) await sendOn(host, connection, GET);
+    const ended = await sendOn(host, connection, { ...POST, ...change, sent: () => sent++ });
+    if (outcome === "done") t.is(ended.kind, outcome);
+    else isLost(t, ended, outcome);
+    t.is(host.net.peers.length, connections);
+    t.is(sent, requests === 0 ? 1 : connections, "reported each time: an answer belongs to the last");
   });
-  await sendOn(host, connection, GET);
-  return { host, outcome: await sendOn(host, connection, request) };
-}
 
-test("a repeatable request is sent once more if a kept connection turns out dead", async (t) => {
-  let sent = 0;
-  const { host, outcome } = await stale({ ...POST, sent: () => sent++ });
-  t.is(outcome.kind, "done");
-  t.is(host.net.peers.length, 2);
-  t.is(sent, 2, "reported each time: what comes is an answer to the second");
-});
-
-test("a request that must not be sent twice is lost if a kept connection turns out dead", async (t) => {
-  const { host, outcome } = await stale({ ...POST, repeatable: false });
-  isLost(t, outcome, "connection reset");
-  t.is(host.net.peers.length, 1);
-});
-
-test("no request is sent a third time", async (t) => {
-  const { host, connection } = rig();
-  serve(host.net, ({ peer, reply }) =>
-    peer.writes.length > 1 || host.net.peers.length > 1 ? peer.end() : reply(200),
-  );
-  await sendOn(host, connection, GET);
-  isLost(t, await sendOn(host, connection, GET), "connection closed by the peer");
-  t.is(host.net.peers.length, 2);
-});
-
-test("no request is sent again on a first connection, nor once its answer has begun", async (t) => {
-  const first = rig();
-  serve(first.host.net, ({ peer }) => peer.reset());
-  isLost(t, await sendOn(first.host, first.connection, GET), "connection reset");
-  t.is(first.host.net.peers.length, 1);
-
+test("no request is sent again once its answer has begun", async (t) => {
   const { host, connection } = rig();
   serve(host.net, ({ peer, reply }) => {
     if (peer.writes.length === 1) return reply(200);
@@ -275,15 +227,6 @@ test("a request that must not be sent twice gets a new connection after 5 s of s
   await host.clock.advance(6000);
   await sendOn(host, connection, { ...GET, repeatable: false });
   t.is(host.net.peers.length, 2);
-});
-
-test("bytes that nobody asked for close an idle connection", async (t) => {
-  const { host, connection } = answering();
-  await sendOn(host, connection, GET);
-  host.net.last.send(answer(200, { forged: true }));
-  await host.clock.advance(10);
-  t.true(host.net.last.closed);
-  t.is(bodyOf(await sendOn(host, connection, GET)), "");
 });
 
 test("bytes behind an answer close the connection, however they are cut", async (t) => {
@@ -384,16 +327,6 @@ test("the deadline covers every phase and says which it was", async (t) => {
   }
 });
 
-test("a connection that is not open after 30 s is given up, whatever time the request has", async (t) => {
-  const { host, connection } = rig();
-  host.net.onConnect = () => false;
-  const start = host.clock.now();
-  isLost(t, await sendOn(host, connection, { ...GET, deadlineMs: 91_000 }), "no connection in time");
-  t.is(host.clock.now() - start, 30_000);
-  await host.clock.advance(10);
-  t.is(host.clock.waiting, 0);
-});
-
 test("a peer that sends a byte now and then does not outlive the deadline", async (t) => {
   const { host, connection } = rig();
   host.net.onConnect = (peer) => {
@@ -407,19 +340,6 @@ test("a peer that sends a byte now and then does not outlive the deadline", asyn
     };
   };
   isLost(t, await sendOn(host, connection, GET), "answer not complete in time");
-});
-
-test("the deadline of a request runs from its turn on", async (t) => {
-  const { host, connection } = rig();
-  serve(host.net, ({ reply }) => void host.clock.timer(9000, () => reply(200)));
-  const outcomes: Outcome[] = [];
-  for (let i = 0; i < 3; i++) connection.send(GET, (outcome) => outcomes.push(outcome));
-  await host.clock.runUntil(() => outcomes.length === 3);
-  t.deepEqual(
-    outcomes.map(({ kind }) => kind),
-    ["done", "done", "done"],
-  );
-  t.is(host.clock.waiting, 0);
 });
 
 test("the deadline of a hurried request runs from the start: it is not sent if its turn does not come", async (t) => {
@@ -443,15 +363,6 @@ test("the deadline of a hurried request runs from the start: it is not sent if i
     seen.map(({ path }) => path),
     ["/base/10000", "/base/12000"],
   );
-});
-
-test("a connection that is refused is lost with the host's reason", async (t) => {
-  const { host, connection } = rig();
-  host.net.onConnect = (peer) => {
-    peer.reset("connection refused");
-    return false;
-  };
-  isLost(t, await sendOn(host, connection, GET), "connection refused");
 });
 
 // Hosts that keep less than the port's contract: one request may suffer, nothing else.
@@ -490,13 +401,6 @@ function once(bytes: Uint8Array): Socket["read"] {
   };
 }
 
-test("bytes that a host mentions only by closing are read", (t) => {
-  const { events, outcomes } = careless({ read: once(answer(200, "[1]")) });
-  events[0]?.("opened");
-  events[0]?.("closed", "end");
-  t.is(bodyOf(outcomes[0]!), "[1]");
-});
-
 test("events of a connection that was given up are ignored", async (t) => {
   const { host, connection, events, outcomes } = careless({ read: once(answer(200, "[1]")) });
   await host.clock.advance(GET.deadlineMs);
@@ -510,29 +414,23 @@ test("events of a connection that was given up are ignored", async (t) => {
   t.is(bodyOf(outcomes[1]!), "[1]");
 });
 
-test("a socket that says it took more bytes than there are does no harm", (t) => {
-  const { events, outcomes } = careless({ write: () => 1e9, read: once(answer(200, "[1]")) });
-  events[0]?.("opened");
-  events[0]?.("writable");
-  events[0]?.("readable");
-  t.is(bodyOf(outcomes[0]!), "[1]");
-});
-
-test("a socket that says it took less than nothing is one that takes nothing", async (t) => {
-  for (const count of [0, -5, Number.NaN]) {
-    const { host, events, outcomes } = careless({ write: () => count });
+test("a socket may miscount what it took: more than there is, less than nothing, a part of it", async (t) => {
+  for (const [taken, reason] of [
+    [1e9, undefined],
+    [0, "not sent in time"],
+    [-5, "not sent in time"],
+    [Number.NaN, "not sent in time"],
+    [10, "no answer in time"],
+  ] as const) {
+    const read = once(answer(200, "[1]"));
+    const { host, events, outcomes } = careless({ write: () => taken, read });
     events[0]?.("opened");
     events[0]?.("writable");
+    if (!reason) events[0]?.("readable");
     await host.clock.advance(GET.deadlineMs);
-    isLost(t, outcomes[0], "not sent in time");
+    if (reason) isLost(t, outcomes[0], reason);
+    else t.is(bodyOf(outcomes[0]!), "[1]");
   }
-});
-
-test("a socket that takes a part and says nothing more is offered the rest at once", async (t) => {
-  const { host, events, outcomes } = careless({ write: () => 10 });
-  events[0]?.("opened");
-  await host.clock.advance(GET.deadlineMs);
-  isLost(t, outcomes[0], "no answer in time");
 });
 
 test("a socket that throws costs the request, and the log names no more than the kind of error", async (t) => {
@@ -548,56 +446,6 @@ test("a socket that throws costs the request, and the log names no more than the
     t.is(host.lines[0], "error: net: TypeError");
     t.is(host.clock.waiting, 0);
   }
-});
-
-const DONE: Outcome = { kind: "done", status: 200, body: new Uint8Array(0), whole: true, date: undefined };
-const BUSY: Outcome = { kind: "busy", status: 503, retryAfterMs: 0 };
-
-/** Requests of one purpose that leave within `ms`, if each is answered at once. */
-async function leave(purpose: Purpose, ms: number, outcome: Outcome, bytes = 0): Promise<number> {
-  const clock = new FakeClock();
-  const governor = new Governor(clock);
-  const most = 20_000;
-  let count = 0;
-  for (; count < most; count++) {
-    const waitMs = governor.take(purpose);
-    if (clock.now() + waitMs > ms) break;
-    await clock.advance(waitMs);
-    governor.ended(purpose, outcome, bytes);
-  }
-  return count;
-}
-
-for (const purpose of Object.keys(BUDGETS) as Purpose[]) {
-  test(`${purpose}: requests that bring nothing leave by the budget`, async (t) => {
-    const { burst, perMinute } = BUDGETS[purpose];
-    t.is(await leave(purpose, 0, BUSY), burst);
-    t.is(await leave(purpose, 60_000, BUSY), burst + perMinute);
-    t.is(await leave(purpose, 180_000, BUSY), burst + 3 * perMinute);
-  });
-}
-
-test("requests that the platform takes don't count where the device sets their number", async (t) => {
-  for (const purpose of ["telemetry", "application", "report"] as const)
-    t.is(await leave(purpose, 0, DONE), 20_000, purpose);
-  t.is(await leave("rpcPoll", 0, DONE), BUDGETS.rpcPoll.burst);
-});
-
-test("a part of an image counts by what it lacks to a KiB", async (t) => {
-  const { burst, perMinute } = BUDGETS.firmware;
-  t.is(await leave("firmware", 0, DONE, 16_384), 20_000);
-  t.is(await leave("firmware", 60_000, DONE, 0), burst + perMinute);
-  const half = await leave("firmware", 60_000, DONE, 512);
-  t.true(Math.abs(half - 2 * (burst + perMinute)) <= 1, `${half}`);
-});
-
-test("an unused budget does not grow beyond its burst", async (t) => {
-  const clock = new FakeClock();
-  const governor = new Governor(clock);
-  await clock.advance(3_600_000);
-  let count = 0;
-  while (governor.take("application") === 0) count++;
-  t.is(count, BUDGETS.application.burst);
 });
 
 test("a request beyond its budget waits, and takes no turn from another purpose", async (t) => {

@@ -1,16 +1,13 @@
 import test, { type ExecutionContext } from "ava";
 import fc from "fast-check";
-import { decimal, hexDigit, isText, word } from "../../../src/http/bytes.js";
 import { parseDate, parseUsualDate } from "../../../src/http/date.js";
 import type { FileHead } from "../../../src/http/head.js";
-import { classify, isSilence } from "../../../src/http/outcome.js";
+import { classify } from "../../../src/http/outcome.js";
 import { ResponseReader } from "../../../src/http/response.js";
 import type { Peer } from "../../fakes/net.js";
 import { answer, serve } from "../../fakes/server.js";
-import type { Lawful, Unlawful } from "./answers.js";
-import { LAWFUL } from "./lawful.js";
+import { LAWFUL, type Lawful, UNLAWFUL, type Unlawful } from "./answers.js";
 import { bodyOf, GET, isLost, POST, rig, sendOn } from "./rig.js";
-import { UNLAWFUL } from "./unlawful.js";
 
 const LIMIT = 64;
 
@@ -73,58 +70,6 @@ for (const testCase of UNLAWFUL)
     inEveryCut(testCase.bytes, (pieces, how) => isUnlawful(t, testCase, pieces, how));
   });
 
-test("a reader takes one answer after the other, and forgets the one before", (t) => {
-  const reader = new ResponseReader();
-  const feed = (text: string) => reader.feed(Buffer.from(text), 0, text.length);
-  reader.begin(LIMIT);
-  t.false(reader.started);
-  feed(
-    "HTTP/1.1 503\r\nConnection: close\r\nRetry-After: 3\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\nContent-Length: 1\r\n\r\nx",
-  );
-  t.true(reader.started);
-  const first = reader.answer;
-  reader.begin(LIMIT);
-  t.is(reader.answer, undefined);
-  t.false(reader.started);
-  feed("HTTP/1.1 200\r\nContent-Length: 1\r\n\r\ny");
-  t.like(reader.answer, { status: 200, reusable: true, retryAfterMs: undefined, date: undefined });
-  t.is(Buffer.from(first?.body ?? []).toString(), "x");
-  reader.begin(LIMIT);
-  feed("nonsense\n");
-  reader.begin(LIMIT);
-  t.is(reader.problem, "");
-});
-
-test("the reader stops where the answer ends", (t) => {
-  const reader = new ResponseReader();
-  const text = "HTTP/1.1 200\r\nContent-Length: 2\r\n\r\n{}HTTP/1.1";
-  reader.begin(LIMIT);
-  t.is(reader.feed(Buffer.from(text), 0, text.length), text.length - 8);
-  t.is(reader.feed(Buffer.from(text), 0, text.length), 0);
-});
-
-test("a sink gets a 200 in fragments, and the length if there is one", (t) => {
-  const isWhole = ({ status = 200, limit }: Lawful) => status === 200 && limit === undefined;
-  for (const { bytes, body = "[12]" } of LAWFUL.filter(isWhole)) {
-    inEveryCut(bytes, (pieces) => {
-      const got: Buffer[] = [];
-      const begun: (number | undefined)[] = [];
-      const reader = new ResponseReader();
-      reader.begin(0, {
-        begin: (length) => begun.push(length) > 0,
-        fragment: (fragment) => got.push(Buffer.from(fragment)) > 0,
-      });
-      for (const piece of pieces) reader.feed(piece, 0, piece.length);
-      reader.end();
-      t.is(Buffer.concat(got).toString(), body);
-      t.is(begun.length, 1);
-      t.true(begun[0] === undefined || begun[0] === body.length);
-      t.like(reader.answer, { whole: true });
-      t.is(reader.answer?.body.length, 0);
-    });
-  }
-});
-
 test("a length that the peer only claims sets no memory aside", (t) => {
   const sizes: number[] = [];
   const Real = globalThis.Uint8Array;
@@ -162,36 +107,6 @@ const garbage = fc.oneof(
     )
     .map((parts) => new Uint8Array(Buffer.from(parts.join("")))),
 );
-
-test("garbage never throws, keeps no more than the limit, and means the same however it is cut", (t) => {
-  const limit = 16;
-  const result = (pieces: Uint8Array[]) => {
-    const reader = new ResponseReader();
-    reader.begin(limit);
-    for (const piece of pieces) reader.feed(piece, 0, piece.length);
-    reader.end();
-    return {
-      problem: reader.problem,
-      answer: reader.answer && { ...reader.answer, body: [...reader.answer.body] },
-    };
-  };
-  // fast-check prints the seed of a run that fails.
-  fc.assert(
-    fc.property(garbage, fc.array(fc.nat(40), { maxLength: 20 }), (bytes, cuts) => {
-      const pieces: Uint8Array[] = [];
-      let at = 0;
-      for (const cut of cuts) {
-        pieces.push(bytes.subarray(at, at + cut));
-        at += cut;
-      }
-      pieces.push(bytes.subarray(at));
-      const whole = result([bytes]);
-      t.deepEqual(result(pieces), whole);
-      t.true((whole.answer?.body.length ?? 0) <= limit);
-    }),
-    { numRuns: 3000 },
-  );
-});
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const decode = (bytes: Uint8Array): string | undefined => {
@@ -281,24 +196,6 @@ test("an answer means the same whatever came before it on the connection, also w
   t.true(same > 100, `${same}`);
 });
 
-test("a head that came before is not read line by line again, whatever its date", (t) => {
-  const texts: string[] = [];
-  const reader = new ResponseReader();
-  const host = {
-    decode: (bytes: Uint8Array) => {
-      texts.push(decode(bytes) ?? "");
-      return texts.at(-1);
-    },
-  };
-  const seconds = [0, 1, 0, 0, 1];
-  for (const second of seconds) {
-    const { answer } = readBy(reader, [Buffer.from(dated(DATES[second]!, 4))], host);
-    t.like(answer, { status: 200, date: Date.UTC(1994, 10, 6, 8, 49, 37 + second), reusable: true });
-  }
-  // Once to note it, then once to see that it is the same.
-  t.is(texts.length, seconds.length);
-});
-
 test("an answer that comes before the request was fully sent is taken, and the connection is not used again", async (t) => {
   const { host, connection } = rig({ writeBytes: 50, latencyMs: 10 });
   let sent = 0;
@@ -329,19 +226,6 @@ test("a request that was not fully sent is not confirmed by a 200", async (t) =>
   isLost(t, outcome, "unlawful answer: before the request");
   await host.clock.advance(100);
   t.true(host.net.last.closed);
-});
-
-test("an early answer counts even if the connection breaks right after it", async (t) => {
-  const { host, connection } = rig({ writeBytes: 50, latencyMs: 10, readBytes: 3 });
-  host.net.onConnect = (peer: Peer) => {
-    peer.onData = () => {
-      peer.onData = undefined;
-      peer.send(answer(413));
-      peer.reset();
-    };
-  };
-  const outcome = await sendOn(host, connection, { ...POST, body: new Uint8Array(5000) });
-  t.is(outcome.kind, "refused");
 });
 
 for (const [what, bytes, end, outcome] of [
@@ -405,8 +289,6 @@ test("a sink that gives up, or throws, ends the exchange and the connection", as
   }
 });
 
-const of = (text: string) => new Uint8Array(Buffer.from(text, "latin1"));
-
 // What is read of an answer's head where a file is fetched.
 
 type Seen = Pick<FileHead, "status" | "length" | "location" | "etag" | "from" | "total">;
@@ -437,183 +319,61 @@ function readHead(
   return { head, body, problem: reader.problem };
 }
 
-const NOTHING = { location: undefined, etag: undefined, from: -1, total: -1 };
-
-for (const step of [1, 7, 64, 5000]) {
-  test(`a part of a file says where it belongs, in pieces of ${step}`, (t) => {
-    const text =
-      'HTTP/1.1 206 \r\nETag: "a-1"\r\ncontent-range: bytes 4-7/1000\r\nContent-Length: 4\r\n\r\nabcd';
-    const { head, body } = readHead(text, step);
+test("the head of a file says where a part belongs and where a redirect leads, however it is cut", (t) => {
+  const location = `https://files.test/${"x".repeat(2000)}?a=b`;
+  const part =
+    'HTTP/1.1 206 \r\nETag: "a-1"\r\ncontent-range: bytes 4-7/1000\r\nContent-Length: 4\r\n\r\nabcd';
+  const redirect = `HTTP/1.1 302 \r\nLOCATION:  ${location} \r\nContent-Length: 3\r\n\r\nabc`;
+  for (const step of [1, 7, 64, 5000]) {
+    const { head, body } = readHead(part, step);
     t.deepEqual(head, { status: 206, length: 4, location: undefined, etag: '"a-1"', from: 4, total: 1000 });
     t.is(body, "abcd");
-  });
-
-  test(`a long address is read whole, in pieces of ${step}`, (t) => {
-    const location = `https://files.test/${"x".repeat(2000)}?a=b`;
-    const { head, body } = readHead(
-      `HTTP/1.1 302 \r\nLOCATION:  ${location} \r\nContent-Length: 3\r\n\r\nabc`,
-      step,
-    );
-    t.deepEqual(head, { ...NOTHING, status: 302, length: 3, location });
-    t.is(body, "", "the body of a redirect is no file");
-  });
-}
+    t.like(readHead(redirect, step), {
+      head: { status: 302, length: 3, location, etag: undefined },
+      body: "",
+    });
+  }
+});
 
 test("what a head states wrongly is as good as not stated", (t) => {
   for (const line of [
-    'ETag: W/"weak"',
-    "ETag: bare",
-    'ETag: "a b"',
-    `ETag: "${"x".repeat(80)}"`,
-    "Location: /a b",
-    "Location: /\u00e9",
-    `Location: /${"x".repeat(3000)}`,
-    "Content-Range: bytes */1000",
-    "Content-Range: items 0-1/2",
-    "Content-Range: bytes 0-1",
+    ...['ETag: W/"weak"', "ETag: bare", 'ETag: "a b"', `ETag: "${"x".repeat(80)}"`],
+    ...["Location: /a b", "Location: /\u00e9", `Location: /${"x".repeat(3000)}`],
+    ...["Content-Range: bytes */1000", "Content-Range: items 0-1/2", "Content-Range: bytes 0-1"],
     "Content-Range: bytes -1-2/3x",
   ]) {
     const { head } = readHead(`HTTP/1.1 200 OK\r\n${line}\r\nContent-Length: 0\r\n\r\n`, 5000);
-    const { from = 0, total = 0 } = head ?? {};
-    t.deepEqual(
-      { ...head, from: 0, total: 0 },
-      { ...NOTHING, status: 200, length: 0, from: 0, total: 0 },
-      line,
-    );
-    t.true(from < 0 || total < 0, line);
+    t.like(head, { status: 200, length: 0, location: undefined, etag: undefined }, line);
+    t.true(head!.from < 0 || head!.total < 0, line);
   }
 });
 
-test("a head that is not wanted ends the answer, and one that throws too", (t) => {
+test("a head that is not wanted ends the answer", (t) => {
   t.is(readHead("HTTP/1.1 200 \r\nContent-Length: 4\r\n\r\nabcd", 5000, false).problem, "given up");
-  const reader = new ResponseReader();
-  const head = (): boolean => {
-    throw new Error("x");
-  };
-  reader.begin(0, { head, begin: () => true, fragment: () => true });
-  const bytes = Buffer.from("HTTP/1.1 200 \r\nContent-Length: 4\r\n\r\nabcd");
-  reader.feed(bytes, 0, bytes.length);
-  t.is(reader.problem, "given up");
 });
 
-test("of the answers of one connection each has a head of its own", (t) => {
-  const reader = new ResponseReader();
-  const seen: (string | undefined)[] = [];
-  for (const line of ['ETag: "1"\r\n', ""]) {
-    const head = (file: FileHead): boolean => seen.push(file.etag) > 0;
-    reader.begin(0, { head, begin: () => true, fragment: () => true });
-    const bytes = Buffer.from(`HTTP/1.1 200 \r\n${line}Content-Length: 0\r\n\r\n`);
-    reader.feed(bytes, 0, bytes.length);
-    t.truthy(reader.answer);
-  }
-  t.deepEqual(seen, ['"1"', undefined]);
-});
-
-const answered = (status: number, body = "", whole = true) => ({
-  status,
-  body: Buffer.from(body),
-  whole,
-  date: 1_700_000_000_000,
-  retryAfterMs: 7,
-  reusable: true,
-});
-const kind = (status: number, body = "", whole = true) => classify(answered(status, body, whole), false).kind;
-
-test("200 and 204 are done", (t) => {
-  t.deepEqual(classify(answered(200, "{}"), false), {
-    kind: "done",
-    status: 200,
-    body: Buffer.from("{}"),
-    whole: true,
-    date: 1_700_000_000_000,
-  });
-  t.like(classify(answered(200, "[1", false), false), { kind: "done", whole: false });
-  t.is(kind(200), "done");
-  t.is(kind(204), "done");
-});
-
-test("a 200 that is no JSON is not the platform's", (t) => {
-  for (const json of ['{"a":1}', "[1]", ' \r\n\t"x"', "-1", "0", "9", "true", "false", "null", "t"])
-    t.is(kind(200, json), "done", json);
-  for (const other of ["<html>", "Welcome", " ", "this way", "never", "False", "+1", "\ufeff{}"]) {
-    t.deepEqual(classify(answered(200, other), false), { kind: "lost", reason: "foreign answer" }, other);
-  }
-  t.is(classify(answered(200, "<html>"), true).kind, "done", "to a sink anything may go");
-});
-
-test("redirects, other successes and captive portals are lost", (t) => {
-  for (const status of [201, 202, 206, 301, 302, 304, 307, 308, 511])
-    t.is(kind(status, "{}"), "lost", `${status}`);
-});
-
-test("what the platform will not have is refused", (t) => {
-  for (const status of [400, 401, 403, 404, 405, 406, 411, 413, 415, 422])
-    t.is(kind(status), "refused", `${status}`);
-  t.is(kind(500, "com.google.gson..."), "refused");
-  t.is(kind(500, "", false), "refused", "a text of which nothing is kept");
-});
-
-test("what may pass later is busy, with the time that the platform asked for", (t) => {
-  for (const status of [408, 429, 501, 502, 503, 504, 505, 599]) {
-    t.deepEqual(classify(answered(status, "text"), false), { kind: "busy", status, retryAfterMs: 7 });
-  }
-  t.is(kind(500), "busy");
-});
-
-test("silence is distinguished from other losses", (t) => {
-  t.true(isSilence({ kind: "lost", reason: "no answer in time" }));
-  t.false(isSilence({ kind: "lost", reason: "no connection in time" }));
-  t.false(isSilence({ kind: "busy", status: 408, retryAfterMs: undefined }));
-});
-
-// Short ASCII texts, read where they lie.
-
-const ASCII = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code));
-
-test("a word is found whatever the case of its letters, and no other byte has a case", (t) => {
-  for (const one of ASCII)
-    for (const other of ASCII) {
-      const wanted = other.toLowerCase();
-      const bytes = of(`x${one}x`);
-      t.is(
-        isText(bytes, 1, 2, word(wanted)),
-        one === wanted || one.toLowerCase() === wanted,
-        `${one} ${wanted}`,
-      );
-    }
-  t.true(isText(of("--Keep-ALIVE--"), 2, 12, word("keep-alive")));
-  for (const [from, to] of [
-    [2, 11],
-    [3, 12],
-    [2, 13],
+test("an answer is done, refused, busy or lost by its status and its first byte", (t) => {
+  const date = 1_700_000_000_000;
+  const judged = (status: number, text: string, toSink = false, whole = true) =>
+    classify({ status, body: Buffer.from(text), whole, date, retryAfterMs: 7, reusable: true }, toSink);
+  const done = { kind: "done", status: 200, body: Buffer.from("{}"), whole: true, date } as const;
+  t.deepEqual(judged(200, "{}"), done);
+  t.like(judged(200, "[1", false, false), { kind: "done", whole: false });
+  for (const json of ["", '{"a":1}', "[1]", ' \r\n\t"x"', "-1", "9", "true", "null"])
+    t.is(judged(200, json).kind, "done", json);
+  for (const other of ["<html>", "Welcome", " ", "this way", "never", "+1", "\ufeff{}"])
+    t.deepEqual(judged(200, other), { kind: "lost", reason: "foreign answer" }, other);
+  t.is(judged(200, "<html>", true).kind, "done", "to a sink anything may go");
+  for (const [kind, text, statuses] of [
+    ["done", "", [204]],
+    ["lost", "{}", [201, 206, 301, 302, 304, 308, 511]],
+    ["refused", "", [400, 401, 403, 404, 405, 406, 411, 413, 415, 422]],
+    ["refused", "com.google.gson...", [500]],
+    ["busy", "", [408, 429, 500, 501, 502, 503, 504, 505, 599]],
   ] as const)
-    t.false(isText(of("--keep-alive--"), from, to, word("keep-alive")));
-});
-
-test("a decimal number has 1 to 15 digits and nothing else", (t) => {
-  for (const [text, value] of [
-    ["0", 0],
-    ["9", 9],
-    ["0042", 42],
-    ["999999999999999", 999_999_999_999_999],
-    ["1000000000000000", -1],
-    ["", -1],
-    ["/", -1],
-    [":", -1],
-    ["1a", -1],
-    [" 1", -1],
-    ["-1", -1],
-  ] as const)
-    t.is(decimal(of(text), 0, text.length), value, text);
-  t.is(decimal(of("12345"), 1, 3), 23);
-  t.is(decimal(of("12345"), 3, 3), -1);
-});
-
-test("a hexadecimal digit has its value, and no other byte has one", (t) => {
-  for (let byte = 0; byte < 256; byte++) {
-    const digit = String.fromCharCode(byte);
-    t.is(hexDigit(byte), /^[0-9a-fA-F]$/.test(digit) ? Number.parseInt(digit, 16) : -1, digit);
-  }
+    for (const status of statuses) t.is(judged(status, text).kind, kind, `${status}`);
+  t.deepEqual(judged(503, "text"), { kind: "busy", status: 503, retryAfterMs: 7 });
+  t.is(judged(500, "", false, false).kind, "refused", "a text of which nothing is kept");
 });
 
 const parse = (text: string) => {
@@ -630,47 +390,11 @@ test("every second from 1970 to 9999 is read as it is written", (t) => {
       t.is(parseUsualDate(text), seconds * 1000);
     }),
   );
-  t.is(parse("Sun, 06 Nov 1994 08:49:37 GMT"), 784_111_777_000);
-  t.is(parse("Thu, 29 Feb 2024 00:00:00 GMT"), Date.UTC(2024, 1, 29));
-  t.is(parse("Sat, 31 Dec 2016 23:59:60 GMT"), Date.UTC(2017, 0, 1));
-});
-
-test("what is no such date is undefined", (t) => {
   for (const text of [
-    "",
-    "Sunday, 06-Nov-94 08:49:37 GMT",
     "Sun Nov  6 08:49:37 1994",
-    "Sun, 6 Nov 1994 08:49:37 GMT",
     "Sun, 06 Nov 1994 08:49:37 UTC",
-    "Sun, 06 Nov 1994 08:49:37 +0100",
-    "Sun, 06 Nov 1994 08:49:37 GMT ",
-    "Sun, 31 Nov 1994 08:49:37 GMT",
-    "Sun, 29 Feb 2023 08:49:37 GMT",
-    "Sun, 00 Nov 1994 08:49:37 GMT",
-    "Sun, 06 Nox 1994 08:49:37 GMT",
     "Sun, 06 Nov 1969 08:49:37 GMT",
-    "Sun, 06 Nov 1994 24:00:00 GMT",
-    "Sun, 06 Nov 1994 08:60:00 GMT",
-    "Sun, 06 Nov 1994 08:49:61 GMT",
-    "Sun, 06 Nov 1994 08-49-37 GMT",
-    "Sun, 06 Nov -994 08:49:37 GMT",
   ])
-    t.is(parse(text), undefined, text);
-});
-
-test("a text is read as its bytes are, or not at all", (t) => {
-  for (const text of [
-    "",
-    "Sun, 06 Nov 1994 08:49:37 GMT",
-    "Mon, 06 Nov 1994 08:49:37 GMT",
-    "sun, 06 nov 1994 08:49:37 gmt",
-    "Sun, 6 Nov 1994 08:49:37 GMT",
-    "Sun, 06 Nov 1994 08:49:37 UTC",
-    "Sun, 31 Nov 1994 08:49:37 GMT",
-    "Thu, 06 Nov 1969 08:49:37 GMT",
-    "Sat, 31 Dec 2016 23:59:60 GMT",
-    "1994-11-06T08:49:37Z",
-    "784111777000",
-  ])
-    t.true([undefined, parse(text)].includes(parseUsualDate(text)), text);
+    t.deepEqual([parse(text), parseUsualDate(text)], [undefined, undefined], text);
+  t.is(parse("Sat, 31 Dec 2016 23:59:60 GMT"), Date.UTC(2017, 0, 1));
 });

@@ -1,9 +1,10 @@
 import test from "ava";
 import type { Outcome } from "../../../src/http/outcome.js";
-import { parseTarget } from "../../../src/http/target.js";
 import { Backoff } from "../../../src/platform/backoff.js";
 import { PollMemory, PollTiming, rememberedTiming } from "../../../src/platform/poll-timing.js";
+import { writeStored } from "../../../src/store.js";
 import { fakeHost, seededRandom } from "../../fakes/host.js";
+import { targetOf } from "../http/rig.js";
 
 const HOUR = 3_600_000;
 const busy = (status: number): Outcome => ({ kind: "busy", status, retryAfterMs: undefined });
@@ -17,13 +18,6 @@ const BROKEN: Outcome = { kind: "lost", reason: "connection reset" };
 function hold(timing: PollTiming, times: number): void {
   for (let i = 0; i < times; i++) timing.pollEnded(busy(408), timing.askedMs);
 }
-
-test("a poll asks for 25 s at first, and has 15 s more", (t) => {
-  const timing = new PollTiming();
-  t.is(timing.askedMs, 25_000);
-  t.is(timing.deadlineMs, 40_000);
-  t.is(timing.ceiling, undefined);
-});
 
 test("20 polls that end by 408 make the next half as long again, up to 5 min", (t) => {
   const timing = new PollTiming();
@@ -78,13 +72,6 @@ test("a 503 or 504 sets the ceiling 3 s below the time it took, or to 0.8 of it,
   t.is(short.askedMs, 11_200);
 });
 
-test("a 503 that came early says nothing about length", (t) => {
-  const timing = new PollTiming();
-  timing.pollEnded(busy(503), 100);
-  t.is(timing.askedMs, 25_000);
-  t.is(timing.ceiling, undefined);
-});
-
 test("silence on a poll longer than any that came back sets the ceiling below what it asked", (t) => {
   const timing = new PollTiming();
   hold(timing, 20);
@@ -136,14 +123,6 @@ test("no poll is shorter than 5 s", (t) => {
   t.is(timing.askedMs, 5000);
 });
 
-test("a straggler does not lift the ceiling", (t) => {
-  const timing = new PollTiming();
-  timing.pollEnded(busy(503), 13_000);
-  timing.pollEnded(busy(503), 25_000);
-  t.is(timing.askedMs, 10_400);
-  t.is(timing.ceiling?.ceilingMs, 10_400);
-});
-
 test("a longer poll is tried again after 52 h of polling", (t) => {
   const timing = new PollTiming();
   timing.pollEnded(busy(504), 15_000);
@@ -156,53 +135,10 @@ test("a longer poll is tried again after 52 h of polling", (t) => {
   t.is(timing.ceiling, undefined);
 });
 
-test("polls that are kept shorter than they might be neither grow nor count as turned away", (t) => {
-  const timing = new PollTiming();
-  for (let i = 0; i < 500; i++) t.is(timing.pollEnded(busy(408), 25_000), "ended");
-  t.is(timing.askedMs, 37_500);
-});
-
-test("the ceiling outlives a restart", (t) => {
-  const before = new PollTiming();
-  before.pollEnded(busy(503), 20_000);
-  before.pollEnded(busy(408), 17_000);
-  const kept = JSON.parse(JSON.stringify(before.ceiling));
-  t.deepEqual(kept, { ceilingMs: 17_000, restMs: 52 * HOUR - 17_000 });
-  const after = new PollTiming(kept);
-  t.is(after.askedMs, 17_000);
-  t.deepEqual(after.ceiling, kept);
-  hold(after, 20);
-  t.is(after.askedMs, 17_000);
-});
-
-test("a kept ceiling that makes no sense is taken for none", (t) => {
-  for (const kept of [
-    {},
-    { ceilingMs: "16000", restMs: "x" },
-    { ceilingMs: Number.NaN, restMs: 5 },
-    { ceilingMs: 1, restMs: 5 },
-    { ceilingMs: 9e9, restMs: 5 },
-    { ceilingMs: 16_000, restMs: -1 },
-    { ceilingMs: 16_000 },
-  ]) {
-    const timing = new PollTiming(kept as never);
-    t.is(timing.askedMs, 25_000, JSON.stringify(kept));
-    t.is(timing.ceiling, undefined);
-  }
-  t.is(new PollTiming({ ceilingMs: 16_000, restMs: 9e99 }).ceiling?.restMs, 52 * HOUR);
-});
-
 // How long a poll may last on the way to the platform, over a restart.
 
-const to = (url: string) => {
-  const parsed = parseTarget(url);
-  if (!parsed.ok) throw new Error(parsed.reason);
-  return parsed.target;
-};
-const PLATFORM = to("https://platform.test/tb");
+const PLATFORM = targetOf("https://platform.test/tb");
 const FOUND = { ceilingMs: 60_000, restMs: 50_000 };
-const put = (host: ReturnType<typeof fakeHost>, value: object) =>
-  host.store.values.set("poll", new Uint8Array([1, ...new TextEncoder().encode(JSON.stringify(value))]));
 
 test("what was found out on the way to one platform is known to the next start, and of no use on another", (t) => {
   const host = fakeHost();
@@ -215,25 +151,36 @@ test("what was found out on the way to one platform is known to the next start, 
   t.deepEqual(host.store.changes, ["poll"], "what is stored is not stored again");
   t.deepEqual(rememberedTiming(host, PLATFORM).ceiling, new PollTiming(FOUND).ceiling);
   for (const other of ["http://platform.test/tb", "https://platform.test", "https://platform.test:8443/tb"])
-    t.is(rememberedTiming(host, to(other)).ceiling, undefined, other);
+    t.is(rememberedTiming(host, targetOf(other)).ceiling, undefined, other);
   const again = new PollMemory(host, PLATFORM, rememberedTiming(host, PLATFORM));
   again.save();
   t.deepEqual(host.store.changes, ["poll"]);
   Object.assign(again, { _timing: new PollTiming() });
   again.save();
   t.deepEqual([...host.store.values.keys()], [], "there is none any more");
+  for (const change of [{ ceilingMs: "60000" }, { restMs: null }]) {
+    writeStored(host, "poll", { to: "true/platform.test/tb", ...FOUND, ...change });
+    t.is(rememberedTiming(host, PLATFORM).ceiling, undefined, "what makes no sense is no ceiling");
+  }
 });
 
-test("what makes no sense is no ceiling", (t) => {
-  const sound = { to: "true/platform.test/tb", ...FOUND };
-  const host = fakeHost();
-  put(host, sound);
-  t.truthy(rememberedTiming(host, PLATFORM).ceiling);
-  for (const value of [undefined, null, "60000", {}])
-    for (const name of ["ceilingMs", "restMs"]) {
-      put(host, { ...sound, [name]: value });
-      t.is(rememberedTiming(host, PLATFORM).ceiling, undefined, `${name} ${value}`);
-    }
+test("a ceiling goes on over a restart with the rest of its time, and one that makes no sense is none", (t) => {
+  const before = new PollTiming();
+  before.pollEnded(busy(503), 20_000);
+  before.pollEnded(busy(408), 17_000);
+  const kept = JSON.parse(JSON.stringify(before.ceiling));
+  t.deepEqual(kept, { ceilingMs: 17_000, restMs: 52 * HOUR - 17_000 });
+  const after = new PollTiming(kept);
+  hold(after, 20);
+  t.is(after.askedMs, 17_000);
+  for (const change of [
+    ...[{ ceilingMs: Number.NaN }, { ceilingMs: 1 }, { ceilingMs: 9e9 }],
+    ...[{ restMs: -1 }, { restMs: undefined }],
+  ]) {
+    const timing = new PollTiming({ ...kept, ...change });
+    t.deepEqual([timing.askedMs, timing.ceiling], [25_000, undefined], JSON.stringify(change));
+  }
+  t.is(new PollTiming({ ...kept, restMs: 9e99 }).ceiling?.restMs, 52 * HOUR);
 });
 
 /** A host whose dice always show the same. */
@@ -247,19 +194,6 @@ test("the longest delays double from 1 s to 5 min, and end at 5 min and a tenth"
   );
 });
 
-test("the shortest delays are 100 ms, and 5 min less a tenth from the second of 5 min on", (t) => {
-  t.deepEqual(delays(new Backoff(loaded(0)), 12), [...Array(10).fill(100), 270_000, 270_000]);
-});
-
-test("a shorter end is taken as it is given", (t) => {
-  const seconds = delays(new Backoff(loaded(255), 30_000), 8).map((ms) => Math.round(ms / 100) / 10);
-  t.deepEqual(seconds, [1, 2, 4, 8, 16, 30, 33, 33]);
-});
-
-test("at an end that is reached exactly the delay is thrown over all of it once, as at any other", (t) => {
-  t.deepEqual(delays(new Backoff(loaded(0), 4000), 5), [100, 100, 100, 3600, 3600]);
-});
-
 test("after an attempt that waited in vain the delay is thrown over no less than it took, and over 5 min at the most", (t) => {
   const backoff = new Backoff(loaded(255));
   t.is(backoff.next(35_000), 35_000);
@@ -271,7 +205,9 @@ test("after an attempt that waited in vain the delay is thrown over no less than
   t.is(new Backoff(loaded(255)).next(900_000), 300_000);
 });
 
-test("reset makes the next delay a short one", (t) => {
+test("the shortest delays are 100 ms, and less than a tenth shorter than an end that is reached", (t) => {
+  t.deepEqual(delays(new Backoff(loaded(0)), 12), [...Array(10).fill(100), 270_000, 270_000]);
+  t.deepEqual(delays(new Backoff(loaded(0), 4000), 5), [100, 100, 100, 3600, 3600]);
   const backoff = new Backoff(loaded(255));
   delays(backoff, 20);
   backoff.reset();

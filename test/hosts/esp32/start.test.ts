@@ -1,4 +1,5 @@
 // A whole board: from the first power-on to a point, through restarts, crashes, an update and sleep.
+import { createHash } from "node:crypto";
 import test, { type ExecutionContext } from "ava";
 import { startBoard } from "../../../hosts/esp32/start.js";
 import type { AppHost, Application } from "../../../hosts/shared/application.js";
@@ -6,7 +7,6 @@ import type { Agent } from "../../../src/index.js";
 import { FakeFlash } from "../../fakes/flash.js";
 import { SECRET } from "../../fakes/platform.js";
 import { answer } from "../../fakes/server.js";
-import { sha256 } from "../../src/agent/firmware/rig.js";
 import { pattern } from "../port/check.js";
 import { BUILT, type FakeBoard, NEW, PANIC, PENDING, POWER_ON, SOFTWARE, VALID } from "./board.js";
 import { HOME, NAME, plain, READY, type Rig, rig, silent } from "./rig.js";
@@ -148,7 +148,8 @@ async function assign({ board, platform, device }: Rig): Promise<void> {
   const image = pattern(50_000, 0xe9);
   platform.setShared(device(), {
     ...{ fw_title: "lamp", fw_version: "2.0.0", fw_size: image.length },
-    ...{ fw_checksum_algorithm: "SHA256", fw_checksum: sha256(image) },
+    ...{ fw_checksum_algorithm: "SHA256", fw_checksum: createHash("sha256").update(image).digest("hex") },
+import { createHash } from "node:crypto";
   });
   platform.fault = (request) => {
     const { pathname, searchParams } = new URL(request.path, "http://platform.test");

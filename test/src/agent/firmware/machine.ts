@@ -1,14 +1,55 @@
 // A device for the firmware tests: two slots with a boot loader, a store, and power that can go at any durable operation and at any
 // event of the network.
+import { createHash } from "node:crypto";
 import type { Host, Socket } from "../../../../src/port.js";
 import { FakeClock } from "../../../fakes/clock.js";
 import { FakeFlash, FakeSlot } from "../../../fakes/flash.js";
 import { type FakeHost, FakeStore, fakeHost } from "../../../fakes/host.js";
 import { FakeNet } from "../../../fakes/net.js";
 import { Power, PowerLossError, poweredBlocks, poweredStore } from "../../../power-loss/power.js";
-import { Fetched } from "./fetched.js";
 
 export const SECTOR = 4096;
+
+/** An image of `size` bytes that begins with its version. */
+export function imageOf(version: string, size: number): Uint8Array {
+  const bytes = new Uint8Array(size);
+  for (let i = 0; i < size; i++) bytes[i] = (i * 7 + (i >> 8) * 13 + version.length) & 0xff;
+  bytes.set(new TextEncoder().encode(`${version}\n`));
+  return bytes;
+}
+
+export const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+
+const REQUEST = /^GET \S+(?:\/firmware|\.bin)\?/;
+const HANDED = /^HTTP\/1\.1 20[06] /;
+const END_OF_HEAD = "\r\n\r\n";
+
+/** Counts the bytes of images that a device read from its connections, whatever became of the rest of the answer. */
+class Fetched {
+  bytes = 0;
+
+  /** For one connection: notified of what is written to it and read from it. */
+  connection(): { wrote(bytes: Uint8Array): void; read(bytes: Uint8Array): void } {
+    let head: string | undefined;
+    let body = false;
+    return {
+      wrote: (bytes) => {
+        body = false;
+        head = REQUEST.test(Buffer.from(bytes).toString("latin1")) ? "" : undefined;
+      },
+      read: (bytes) => {
+        if (body) this.bytes += bytes.length;
+        if (head === undefined || body) return;
+        head += Buffer.from(bytes).toString("latin1");
+        const end = head.indexOf(END_OF_HEAD);
+        if (end < 0) return;
+        body = HANDED.test(head);
+        if (body) this.bytes += head.length - end - END_OF_HEAD.length;
+        head = undefined;
+      },
+    };
+  }
+}
 
 type IsCurrent = () => boolean;
 

@@ -6,8 +6,7 @@ import type { Host } from "../../../../../src/port.js";
 import type { Device } from "../../../../../tools/platform/core/devices.js";
 import type { OtaPackage } from "../../../../../tools/platform/core/ota/packages.js";
 import { FakePlatform } from "../../../../fakes/platform.js";
-import { Machine } from "../machine.js";
-import { imageOf } from "../rig.js";
+import { imageOf, Machine } from "../machine.js";
 
 export type Connections = 1 | 2 | 3;
 

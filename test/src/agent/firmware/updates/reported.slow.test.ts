@@ -1,6 +1,5 @@
 // Trials of a new image that go on for days without the platform: what its operator learns, and what runs.
-import { away, each, failed, MINUTE, onTrial, others, UPDATED } from "./reported.js";
-import { trials } from "./trials.js";
+import { away, each, failed, MINUTE, onTrial, UPDATED } from "./reported.js";
 
 each(
   "five trials in a row that cannot reach the platform: tried again, and UPDATED once it is there",
@@ -31,7 +30,3 @@ each(
     t.is(lamp.booted.filter((version) => version === "2.0.0").length, 2 + 4);
   },
 );
-
-// The modes of the platform and the numbers of connections that reported-trial.test.ts leaves out.
-
-trials(others);

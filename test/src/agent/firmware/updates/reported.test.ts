@@ -1,20 +1,21 @@
 // One test for each way an update can end before the new image runs: what its operator learns on the platform, and what runs.
 import { createHash } from "node:crypto";
+import test from "ava";
 import { Lamp } from "./lamp.js";
 import {
   atHalf,
+  away,
   each,
   failed,
   firmwareOnly,
   LONG,
   lampWith,
   MINUTE,
+  onTrial,
   SIZE,
   stays,
   UPDATED,
-  usual,
 } from "./reported.js";
-import { trials } from "./trials.js";
 
 each("a wrong checksum: FAILED, the old image runs, and it is not fetched again", async (t, shape) => {
   const lamp = lampWith(shape, { checksum: createHash("sha256").update("other").digest("hex") });
@@ -35,18 +36,6 @@ each("the right checksum of a truncated image: FAILED, as it can't start", async
   await stays(t, lamp);
 });
 
-each("a checksum in upper-case digits: UPDATED", async (t, shape) => {
-  const lamp = new Lamp(shape);
-  const target = lamp.package("2.0.0", lamp.image("2.0.0", SIZE));
-  target.checksum = target.checksum?.toUpperCase();
-  lamp.assign(target);
-  await lamp.untilState("FAILED", "UPDATED");
-  t.deepEqual(lamp.shown, UPDATED);
-  t.deepEqual(lamp.states, ["DOWNLOADING", "DOWNLOADED", "VERIFIED", "UPDATING", "UPDATED"]);
-  t.is(lamp.machine.state, "confirmed");
-  await stays(t, lamp);
-});
-
 for (const [difference, size] of [
   ["longer", SIZE - 1],
   ["shorter", SIZE + 1],
@@ -59,25 +48,6 @@ for (const [difference, size] of [
     await lamp.pass(LONG);
     t.deepEqual(lamp.booted, ["1.0.0"]);
   });
-
-each(
-  "a size that is a multiple of the request's: UPDATED, with no request beyond the end",
-  async (t, shape) => {
-    const lamp = lampWith(shape, {}, 32_768);
-    await lamp.untilState("FAILED", "UPDATED");
-    t.deepEqual(lamp.shown, UPDATED);
-    t.is(lamp.fetches.length, shape.connections === 3 ? 1 : 2);
-  },
-);
-
-each("a file that leaves the platform's cache for a while: UPDATED", async (t, shape) => {
-  const lamp = lampWith(shape, {});
-  let evictions = 4;
-  lamp.platform.fault = firmwareOnly(() => (evictions-- > 0 ? { status: 500 } : undefined));
-  await lamp.untilState("FAILED", "UPDATED");
-  t.deepEqual(lamp.shown, UPDATED);
-  t.true(evictions < 0);
-});
 
 each("a file that the platform never hands out: FAILED, and UPDATED when it does", async (t, shape) => {
   const lamp = lampWith(shape, {});
@@ -176,6 +146,175 @@ each(
   },
 );
 
-// The trial of a new image as by default; reported-trial.slow.test.ts has the other modes and numbers of connections.
+// Each way the trial of a new image can end.
 
-trials(usual);
+const never = new Promise<boolean>(() => {});
+
+for (const [how, selfTest] of [
+  ["never ends", () => never],
+  ["answers false", () => false],
+  ["throws", () => Promise.reject(new Error("no sensor"))],
+] as const)
+  each(`a self test that ${how}: FAILED within 6 minutes, and not tried again`, async (t, shape) => {
+    const lamp = await onTrial({ ...shape, firmware: { selfTest } });
+    const since = lamp.machine.clock.now();
+    await lamp.untilState("FAILED", "UPDATED");
+    t.deepEqual(lamp.shown, failed("the new image failed its self-test"));
+    t.true(lamp.machine.clock.now() - since < 6 * MINUTE);
+    t.deepEqual(lamp.booted, ["1.0.0", "2.0.0", "1.0.0"]);
+    await stays(t, lamp);
+  });
+
+each("an image that the platform never accepts: FAILED after 10 minutes", async (t, shape) => {
+  const lamp = await onTrial(shape, (lamp) => {
+    lamp.platform.fault = () => (lamp.version === "2.0.0" ? { status: 401 } : undefined);
+  });
+  const since = lamp.machine.clock.now();
+  await lamp.untilState("FAILED", "UPDATED");
+  t.deepEqual(lamp.shown, failed("the platform did not accept the new image in time"));
+  const took = lamp.machine.clock.now() - since;
+  t.true(took >= 10 * MINUTE && took < 12 * MINUTE, `${took} ms`);
+});
+
+each("an image that crashes at once: FAILED, and condemned after its fourth start", async (t, shape) => {
+  const lamp = await onTrial(shape, (lamp) => {
+    lamp.onStart = (version) => version === "2.0.0" && lamp.crash();
+  });
+  await lamp.untilState("FAILED", "UPDATED");
+  t.deepEqual(lamp.shown, failed("the new image did not start (it divided by zero)"));
+  const fetches = lamp.fetches.length;
+  await lamp.pass(2 * LONG);
+  t.deepEqual(lamp.shown, failed("the new image did not start (it divided by zero)"));
+  t.is(lamp.booted.filter((version) => version === "2.0.0").length, 4);
+  t.is(lamp.fetches.length, fetches, "the slot held the image all the time");
+});
+
+each("an image that confirms late: UPDATED then, and not before", async (t, shape) => {
+  let pass: (good: boolean) => void = () => {};
+  const selfTest = () =>
+    new Promise<boolean>((resolve) => {
+      pass = resolve;
+    });
+  const lamp = await onTrial({ ...shape, firmware: { selfTest } });
+  await lamp.pass(4 * MINUTE);
+  t.deepEqual(lamp.shown, { state: "UPDATING", error: "", running: "1.0.0" });
+  t.is(lamp.machine.state, "pending");
+  pass(true);
+  await lamp.untilState("FAILED", "UPDATED");
+  t.deepEqual(lamp.shown, UPDATED);
+  t.is(lamp.machine.state, "confirmed");
+});
+
+each("a platform that is away for 50 minutes of the confirmation: UPDATED", async (t, shape) => {
+  const lamp = await onTrial(shape, away);
+  await lamp.pass(50 * MINUTE);
+  t.is(lamp.machine.state, "pending");
+  lamp.reachable = true;
+  await lamp.untilState("FAILED", "UPDATED");
+  t.deepEqual(lamp.shown, UPDATED);
+  t.deepEqual(lamp.booted, ["1.0.0", "2.0.0"]);
+});
+
+each("a platform that only the old image can reach: FAILED after an hour", async (t, shape) => {
+  const lamp = await onTrial(shape, away);
+  const since = lamp.machine.clock.now();
+  await lamp.untilState("FAILED", "UPDATED");
+  t.deepEqual(lamp.shown, failed("the new image could not reach the platform"));
+  t.true(lamp.machine.clock.now() - since < 62 * MINUTE);
+  t.deepEqual(lamp.booted, ["1.0.0", "2.0.0", "1.0.0"]);
+});
+
+each(
+  "a power loss during the confirmation: FAILED, and UPDATED without a byte fetched again",
+  async (t, shape) => {
+    const selfTest = () => (lamp.machine.starts === 2 ? never : true);
+    const lamp: Lamp = await onTrial({ ...shape, firmware: { selfTest } });
+    await lamp.pass(1000);
+    const fetches = lamp.fetches.length;
+    lamp.machine.off();
+    await lamp.untilState("FAILED", "UPDATED");
+    t.deepEqual(lamp.shown, failed("power was lost before the new image was confirmed"));
+    await lamp.untilState("UPDATED");
+    t.deepEqual(lamp.shown, UPDATED);
+    t.deepEqual(lamp.booted, ["1.0.0", "2.0.0", "1.0.0", "2.0.0"]);
+    t.is(lamp.fetches.length, fetches);
+  },
+);
+
+each("five power losses in a row on trial: tried again, and UPDATED", async (t, shape) => {
+  let powerLosses = 0;
+  const lamp = await onTrial(shape, (lamp) => {
+    lamp.onStart = (version) => {
+      if (version === "2.0.0" && powerLosses++ < 5)
+        lamp.machine.clock.timer(powerLosses % 2, () => lamp.machine.off());
+    };
+  });
+  await lamp.until(() => powerLosses === 6, 48 * 60 * MINUTE);
+  await lamp.untilState("UPDATED");
+  t.deepEqual(lamp.shown, UPDATED);
+});
+
+each(
+  "a platform that is down behind a proxy for 50 minutes of the confirmation: UPDATED",
+  async (t, shape) => {
+    const lamp = await onTrial(shape, (lamp) => {
+      lamp.platform.fault = () => (lamp.version === "2.0.0" ? { status: 502 } : undefined);
+    });
+    await lamp.pass(50 * MINUTE);
+    t.is(lamp.machine.state, "pending");
+    lamp.platform.fault = () => undefined;
+    await lamp.untilState("FAILED", "UPDATED");
+    t.deepEqual(lamp.shown, UPDATED);
+    t.deepEqual(lamp.booted, ["1.0.0", "2.0.0"]);
+  },
+);
+
+test("an image that calls itself by another version gives way", async (t) => {
+  const lamp = new Lamp();
+  lamp.assign(lamp.package("2.0.0", lamp.image("2.0.1", SIZE)));
+  await lamp.untilState("FAILED", "UPDATED");
+  t.deepEqual(lamp.shown, failed("the new image has a different title or version than assigned"));
+  await stays(t, lamp);
+  t.deepEqual(lamp.booted, ["1.0.0", "2.0.1", "1.0.0"]);
+});
+
+for (const [operation, how, times] of [
+  ["confirm", "fails", 3],
+  ["confirm", "throws", 3],
+  ["confirm", "fails", 10],
+  ["confirm", "throws", 10],
+  ["revert", "fails", 3],
+  ["revert", "fails", 20],
+] as const)
+  each(
+    `${operation} that ${how} ${times} times is asked each minute, ten times at most`,
+    async (t, shape) => {
+      const at: number[] = [];
+      let left = times as number;
+      const selfTest = () => operation === "confirm";
+      const lamp = await onTrial({ ...shape, firmware: { selfTest } }, (lamp) => {
+        lamp.machine.onOperation = (name) => {
+          if (name !== operation) return true;
+          at.push(lamp.machine.clock.now());
+          if (left-- <= 0) return true;
+          if (how === "throws") throw new Error("the flash is worn out");
+          return false;
+        };
+      });
+      await lamp.untilState("FAILED", "UPDATED");
+      const isKept = operation === "confirm" && times < 10;
+      const reason =
+        operation === "confirm"
+          ? "the device could not confirm the new image"
+          : "the new image failed its self-test";
+      t.deepEqual(lamp.shown, isKept ? UPDATED : failed(reason));
+      // After ten tries to revert the device restarts, and the boot loader rolls back.
+      t.deepEqual(lamp.booted, isKept ? ["1.0.0", "2.0.0"] : ["1.0.0", "2.0.0", "1.0.0"]);
+      t.is(at.length, Math.min(10, times + 1));
+      // A notification may bring the second try forward.
+      t.true(
+        at.slice(2).every((ms, i) => ms - at[i + 1]! === MINUTE),
+        `${at}`,
+      );
+    },
+  );

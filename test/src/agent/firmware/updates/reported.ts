@@ -10,25 +10,13 @@ export const MINUTE = 60_000;
 /** All three tries of a failed update are over by then. */
 export const LONG = 75 * MINUTE;
 
-/** The modes of the local platform and the numbers of connections that each case runs with. */
-const SHAPES: LampOptions[] = [{ connections: 1 }, { connections: 2 }, { connections: 3 }];
+const CONNECTIONS = IS_SAMPLE ? ([2, SEED % 2 === 0 ? 1 : 3] as const) : ([1, 2, 3] as const);
 
-/** Declares a case in each shape that it is to run with. */
-export type Each = (title: string, run: (t: ExecutionContext, shape: LampOptions) => Promise<void>) => void;
-
-const eachOf =
-  (shapes: LampOptions[]): Each =>
-  (title, run) => {
-    for (const shape of shapes) test(`${title} (${shape.connections} connections)`, (t) => run(t, shape));
-  };
-
-const isUsual = ({ connections }: LampOptions) => connections === 2;
-const drawn = SHAPES.filter((shape) => !isUsual(shape))[SEED % 2];
-/** A sample of the quick tests has the usual shape and one of the others. */
-export const each = eachOf(IS_SAMPLE ? SHAPES.filter((shape) => isUsual(shape) || shape === drawn) : SHAPES);
-/** For cases that take long: the quick tests have the first, the slow ones the others. */
-export const usual = eachOf(SHAPES.filter(isUsual));
-export const others = eachOf(SHAPES.filter((shape) => !isUsual(shape)));
+/** Declares a case with each number of connections; the quick tests have the usual one and one of the others. */
+export function each(title: string, run: (t: ExecutionContext, shape: LampOptions) => Promise<void>): void {
+  for (const connections of CONNECTIONS)
+    test(`${title} (${connections} connections)`, (t) => run(t, { connections }));
+}
 
 const isFirmware = (request: SeenRequest) => request.path.includes("/firmware?");
 export const firmwareOnly =

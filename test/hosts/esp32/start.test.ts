@@ -149,7 +149,6 @@ async function assign({ board, platform, device }: Rig): Promise<void> {
   platform.setShared(device(), {
     ...{ fw_title: "lamp", fw_version: "2.0.0", fw_size: image.length },
     ...{ fw_checksum_algorithm: "SHA256", fw_checksum: createHash("sha256").update(image).digest("hex") },
-import { createHash } from "node:crypto";
   });
   platform.fault = (request) => {
     const { pathname, searchParams } = new URL(request.path, "http://platform.test");

@@ -21,15 +21,6 @@ test("points of one instant get time stamps one apart", (t) => {
   t.deepEqual(waitingStamps(one), [T0, T0 + 1, T0 + 2]);
 });
 
-test("a clock set back by less than 5 s is waited for", (t) => {
-  const one = rig(new FakeFlash(0, 512), {}, undefined, T0);
-  add(one, 1);
-  one.host.clock.setWall(T0 - 4000);
-  add(one, 1);
-  t.deepEqual(waitingStamps(one), [T0, T0 + 1]);
-  t.deepEqual(one.host.lines, []);
-});
-
 test("a clock set back by more than 5 s starts again and is logged", (t) => {
   const one = rig(new FakeFlash(0, 512), {}, undefined, T0);
   add(one, 1);
@@ -37,46 +28,6 @@ test("a clock set back by more than 5 s starts again and is logged", (t) => {
   add(one, 2);
   t.deepEqual(waitingStamps(one), [T0, T0 - 60_000, T0 - 59_999]);
   t.is(one.host.lines.filter((line) => line.includes("set back by 60 s")).length, 1);
-});
-
-test("a burst that runs ahead of the clock is no clock set back", (t) => {
-  const one = rig(new FakeFlash(0, 512), { bufferBytes: 1_000_000 }, undefined, T0);
-  add(one, 10_000);
-  t.true(isRising(waitingStamps(one)));
-  t.deepEqual(one.host.lines, []);
-});
-
-test("time stamps go on behind those of before a restart", (t) => {
-  const blocks = new FakeFlash(8 * 4096, 4096);
-  const store = new FakeStore();
-  add(rig(blocks, {}, store, T0), 100);
-  const next = rig(new FakeFlash(blocks.size, 4096, blocks.bytes), {}, store, T0 + 10);
-  add(next, 10);
-  t.true(isRising(waitingStamps(next)));
-});
-
-test("a time stamp of the application's has no say in those of the agent", (t) => {
-  const blocks = new FakeFlash(8 * 4096, 4096);
-  const store = new FakeStore();
-  rig(blocks, {}, store, T0).outbox.append(textOf(1), at(4_000_000_000_000));
-  const next = rig(new FakeFlash(blocks.size, 4096, blocks.bytes), {}, store, T0);
-  add(next, 1);
-  t.deepEqual(waitingStamps(next), [4_000_000_000_000, T0]);
-  t.deepEqual(
-    next.host.lines.filter((line) => line.includes("set back")),
-    [],
-  );
-});
-
-test("as long as the time is not known points have none; once it is, they get the right one", async (t) => {
-  const one = rig(new FakeFlash(0, 512), {}, undefined, null);
-  await one.host.clock.advance(5000);
-  add(one, 2);
-  t.deepEqual(waitingStamps(one), [undefined, undefined]);
-  await one.host.clock.advance(5000);
-  one.time.learn(at(T0 + 10_000));
-  add(one, 1);
-  t.deepEqual(waitingStamps(one), [T0 + 5000, T0 + 5001, T0 + 10_000]);
 });
 
 test("the platform's time is not used when the host knows the time", (t) => {
@@ -110,22 +61,6 @@ test("starts that never knew the time end where the next begins, in order, and a
   t.false(last.time.guessed(3, 1, 6500));
 });
 
-test("the start of a boot epoch outlives a restart, and the next boot epoch is another", async (t) => {
-  const blocks = new FakeFlash(8 * 4096, 4096);
-  const store = new FakeStore();
-  const first = rig(blocks, {}, store, null);
-  add(first, 2);
-  first.time.learn(at(T0));
-  add(first, 1);
-  const before = waitingStamps(first);
-  const second = rig(new FakeFlash(blocks.size, 4096, blocks.bytes), {}, store, null);
-  t.deepEqual(waitingStamps(second), before);
-  add(second, 2);
-  t.deepEqual(waitingStamps(second).slice(0, 3), before);
-  second.time.learn(at(T0 + 60_000));
-  t.true(isRising(waitingStamps(second)));
-});
-
 test("if the store fails, the boot epoch stays open, and a restart finds the order unchanged", (t) => {
   const blocks = new FakeFlash(8 * 4096, 4096);
   const store = new FakeStore();
@@ -139,17 +74,6 @@ test("if the store fails, the boot epoch stays open, and a restart finds the ord
   const second = rig(new FakeFlash(blocks.size, 4096, blocks.bytes), {}, store, T0 + 60_000);
   add(second, 2);
   t.true(isRising(waitingStamps(second)), waitingStamps(second).join());
-});
-
-test("a boot epoch that the store forgot is delivered all the same", (t) => {
-  const blocks = new FakeFlash(8 * 4096, 4096);
-  const store = new FakeStore();
-  const first = rig(blocks, {}, store, null);
-  add(first, 2);
-  first.time.learn(at(T0));
-  add(first, 1);
-  const second = rig(new FakeFlash(blocks.size, 4096, blocks.bytes), {}, new FakeStore(), T0 + 60_000);
-  t.true(waitingStamps(second).every((ts) => ts !== undefined && ts > 1_000_000_000_000));
 });
 
 test("a boot epoch that seems to begin within the last burst begins behind it", async (t) => {
@@ -182,16 +106,6 @@ test("starts of boot epochs are stored for points that outlive a restart, and fo
       stored,
     );
   }
-});
-
-test("a clock set back is found however long ago the last point was", async (t) => {
-  const one = rig(new FakeFlash(0, 512), {}, undefined, T0);
-  add(one, 1);
-  await one.host.clock.advance(600_000);
-  one.host.clock.setWall(T0 + 540_000);
-  add(one, 1);
-  t.deepEqual(waitingStamps(one), [T0, T0 + 540_000]);
-  t.is(one.host.lines.filter((line) => line.includes("set back by 60 s")).length, 1);
 });
 
 test("a host clock beyond the year 2099 counts as unknown", (t) => {

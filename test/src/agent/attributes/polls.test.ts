@@ -127,19 +127,6 @@ test("a change that arrives late on the other poll does not undo a newer one", a
   t.deepEqual(seen, [1, 2, 3]);
 });
 
-test("two changes within milliseconds are both seen within a second", async (t) => {
-  const rig = startRig(t);
-  const { seen, device } = await started(rig);
-  for (let i = 0; i < 60; i++) {
-    rig.platform.setShared(device, { interval: 2 * i });
-    await rig.clock.advance(i % 7);
-    rig.platform.setShared(device, { interval: 2 * i + 1 });
-    await rig.clock.advance(1000);
-    t.is(seen.at(-1), 2 * i + 1);
-    await rig.clock.advance(1700);
-  }
-});
-
 for (const how of ["reset", "cut"] as const)
   test(`a change is found after a poll's ${how === "reset" ? "connection broke" : "answer was a proxy's"}`, async (t) => {
     const rig = startRig(t);
@@ -167,87 +154,4 @@ test("a change that the platform sent to nobody is seen within 5 min and one pol
   rig.platform.setShared(device, { interval: 4 });
   await rig.clock.advance(330_000);
   t.deepEqual(seen, [4]);
-});
-
-test("after a restart of the network both polls are sent again and the values are read", async (t) => {
-  const rig = startRig(t);
-  const { agent, seen, device, count } = await started(rig);
-  const open = count(POLL);
-  await rig.clock.runUntil(() => count(POLL) > open);
-  await rig.clock.advance(100);
-  for (const peer of rig.net.peers) peer.send = () => {};
-  rig.platform.setShared(device, { interval: 9 });
-  await rig.clock.advance(60_000);
-  agent.networkReturned();
-  await rig.clock.advance(60_000);
-  t.deepEqual(seen, [9]);
-});
-
-test("after attribute polls were cut for 15 min, changes are seen within 35 s", async (t) => {
-  const rig = startRig(t);
-  const { seen, device } = await started(rig);
-  rig.platform.fault = ({ path, peer }) => {
-    if (POLL.test(path)) rig.clock.timer(17_000, () => peer.reset());
-    return POLL.test(path) ? "hang" : undefined;
-  };
-  await rig.clock.advance(15 * 60_000);
-  rig.platform.fault = undefined;
-  for (let value = 1; value < 40; value++) {
-    rig.platform.setShared(device, { interval: value });
-    await rig.clock.advance(35_000);
-    t.is(seen.at(-1), value);
-  }
-});
-
-test("polls do not overlap while a firmware stream needs the memory", async (t) => {
-  const rig = startRig(t);
-  const { clock, platform } = rig;
-  const agent = rig.agent({
-    connections: 3,
-    firmware: { title: "lamp", version: "1.0.0", allowHttp: true },
-  });
-  agent.attributes.subscribe("interval", () => {});
-  agent.start();
-  await clock.advance(5000);
-  const device = platform.device(NAME);
-  const { name, profileId } = device;
-  const fields = { title: "lamp", version: "2.0.0", type: "FIRMWARE", profileId, tag: undefined } as const;
-  const update = platform.core.packages.create({ ...fields, url: undefined });
-  platform.core.packages.upload(update, {
-    fileName: "lamp.bin",
-    contentType: "application/octet-stream",
-    bytes: Buffer.alloc(50_000, "an image "),
-    algorithm: "SHA256",
-    checksum: undefined,
-  });
-  let streams = 0;
-  let open = 0;
-  let overlaps = 0;
-  platform.fault = (request) => {
-    if (POLL.test(request.path) && open++ > 0 && streams > 0) overlaps++;
-    if (!request.path.includes("/firmware?")) return undefined;
-    streams++;
-    // The image comes in three minutes.
-    return {
-      answer: (bytes) => {
-        const part = Math.ceil(bytes.length / 60);
-        const next = (from: number) => {
-          if (request.peer.closed) return;
-          request.peer.send(bytes.subarray(from, from + part));
-          if (from + part < bytes.length) clock.timer(3000, () => next(from + part));
-          else streams--;
-        };
-        next(0);
-      },
-    };
-  };
-  platform.onAnswer = ({ path }) => {
-    if (POLL.test(path)) open--;
-  };
-  open = 1;
-  platform.core.updateDevice(device, { name, profileId, firmwareId: update.id });
-  await clock.runUntil(() => streams > 0);
-  await clock.advance(150_000);
-  t.is(streams, 1);
-  t.is(overlaps, 0);
 });

@@ -110,40 +110,6 @@ test("after three starts by power, each shorter than ten seconds, the next is in
   t.true((await starts.switchOn(1)).active);
 });
 
-test("slow power cycles are none, however many, and each takes two writes of the store", async (t) => {
-  const starts = new Starts();
-  t.false((await starts.switchOn(2)).active);
-  t.false((await starts.switchOn(30, 11_000)).active);
-  t.deepEqual(starts.store.changes, Array(2 + 2 * 30).fill("recovery"));
-});
-
-test("a wake from sleep and a restart that was asked for end the row of quick power cycles", async (t) => {
-  const starts = new Starts();
-  for (let i = 0; i < 10; i++) {
-    t.false((await starts.switchOn(2, 1000)).active);
-    t.false(starts.start(false).active);
-    await starts.clock.advance(1000);
-  }
-});
-
-test("a crash between quick power cycles is none, and does not hide them", async (t) => {
-  const starts = new Starts();
-  for (let i = 0; i < 3; i++) {
-    await starts.switchOn(1, 1000);
-    t.false(starts.start("TypeError").active);
-  }
-  t.true((await starts.switchOn(1)).active);
-  t.is(starts.recovery?.cause, "quick power cycles");
-});
-
-test("a run that ends in good order is no quick power cycle", async (t) => {
-  const starts = new Starts();
-  for (let i = 0; i < 10; i++) {
-    t.false((await starts.switchOn(1, 500)).active);
-    starts.recovery?.markStable();
-  }
-});
-
 test("a supply that fails every few seconds can't hold a board in recovery mode", async (t) => {
   const starts = new Starts();
   t.true((await starts.switchOn(4, 5000)).active);
@@ -163,20 +129,6 @@ test("a store that refuses any one write of quick power cycles delays recovery m
     await starts.clock.advance(61 * MINUTE);
     t.deepEqual(starts.host.restarts, ["recovery"]);
   }
-});
-
-test("an image on trial counts no power cycles", async (t) => {
-  const starts = new Starts();
-  starts.slot.current = "pending";
-  t.false((await starts.switchOn(6)).active);
-});
-
-test("a new image leaves recovery mode", async (t) => {
-  const starts = new Starts();
-  await starts.crash(5);
-  starts.image = "1.0.1";
-  t.false(starts.start(false).active);
-  t.false((await starts.crash(4)).active);
 });
 
 test("an image on trial runs with its application, and its crash does not count for the one before it", async (t) => {
@@ -200,19 +152,6 @@ test("an image that comes back from a trial in recovery mode is in it still", as
   starts.slot.current = "confirmed";
   starts.image = "1.0.0";
   t.true(starts.start("TypeError").active);
-});
-
-test("with a store that takes nothing what the machine counted counts, and recovery mode ends after an hour", async (t) => {
-  const starts = new Starts();
-  starts.store.fails = () => true;
-  t.false(starts.start("TypeError", 4).active);
-  t.true(starts.start("TypeError", 5).active);
-  t.is(starts.recovery?.cause, "TypeError");
-  await starts.clock.advance(59 * MINUTE);
-  t.deepEqual(starts.host.restarts, []);
-  await starts.clock.advance(2 * MINUTE);
-  t.deepEqual(starts.host.restarts, ["recovery"]);
-  t.false(starts.start(false, 0).active);
 });
 
 test("what is stored is bounded, whatever the cause, and what makes no sense is taken for nothing", async (t) => {

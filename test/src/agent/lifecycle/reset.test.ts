@@ -86,28 +86,6 @@ test("the answer to mote.reset arrived and nobody said so: the device resets whe
   t.deepEqual(kept(rig, FORGOTTEN), []);
 });
 
-test("what answers a poll with nonsense is not the platform: nothing is forgotten for it", async (t) => {
-  const rig = startRig(t);
-  furnish(rig);
-  rig.agent().start();
-  await rig.clock.advance(5000);
-  const before = kept(rig, FORGOTTEN);
-  let portal = false;
-  rig.platform.fault = ({ path, reply }) => {
-    if (/rpc\/\d/.test(path)) {
-      portal = true;
-      return { status: 504 };
-    }
-    if (!portal || !path.includes("timeout=")) return undefined;
-    rig.clock.timer(1000, () => reply(200, "<html>Welcome</html>"));
-    return "hang";
-  };
-  rig.platform.rpc(rig.platform.device(NAME), "mote.reset", { confirm: true }, { timeoutMs: 3_600_000 });
-  await rig.clock.advance(20 * MINUTE);
-  t.true(portal);
-  t.deepEqual([kept(rig, FORGOTTEN), rig.host.restarts], [before, []]);
-});
-
 test("as long as the platform can't have the answer to mote.reset nothing is forgotten, however long that takes", async (t) => {
   const rig = startRig(t);
   furnish(rig);
@@ -155,15 +133,6 @@ test("the RPC mote.reset waits for the end of a trial, as its restart would brin
   t.is(agent.state, "online");
 });
 
-test("an application's own handler of mote.reset takes the place of the agent's", async (t) => {
-  const { rig, agent } = await startOnline(t);
-  agent.rpc.handle("mote.reset", () => "not here");
-  const results = rig.platform.rpc(rig.platform.device(NAME), "mote.reset", { confirm: true });
-  await rig.clock.advance(5000);
-  t.deepEqual(results, [{ kind: "answer", text: '"not here"' }]);
-  t.is(agent.state, "online");
-});
-
 test("a store that does not take it leaves all as it was, and the agent goes on", async (t) => {
   const { rig, agent } = await startOnline(t);
   rig.store.fails = (_, key) => key === "reset";
@@ -198,32 +167,6 @@ for (const stays of ["wifi", "new-token", "token", "pending", "rpc0", "reset"]) 
     t.false(rig.store.values.has("reset"));
   });
 }
-
-test("a device that was reset learns that its name is taken, until the operator removes the old device", async (t) => {
-  const { rig, agent } = await startOnline(t);
-  t.is(await codeOf(rig, agent.reset()), undefined);
-  agent.start();
-  await rig.clock.advance(5000);
-  t.is(agent.state, "refused");
-  await rig.clock.advance(2 * MINUTE);
-  t.true(rig.host.lines.some((line) => line.includes("its name is taken")));
-  rig.platform.core.deleteDevice(rig.platform.device(NAME));
-  await rig.clock.advance(21 * MINUTE);
-  t.is(agent.state, "online");
-});
-
-test("drops that were counted before a reset are not reported to the platform afterwards", async (t) => {
-  const { rig, agent } = await startOnline(t);
-  rig.platform.fault = ({ path, body }) =>
-    path.endsWith("telemetry") && body.includes("poison") ? { status: 400 } : undefined;
-  agent.telemetry.record({ poison: 1 });
-  await rig.clock.advance(2000);
-  t.is(await codeOf(rig, agent.reset()), undefined);
-  rig.platform.core.deleteDevice(rig.platform.device(NAME));
-  agent.start();
-  await rig.clock.advance(MINUTE);
-  t.deepEqual(rig.platform.points(rig.platform.device(NAME), "moteDroppedRefused"), []);
-});
 
 test("a token that was given stays, whatever else is given", async (t) => {
   const rig = startRig(t);

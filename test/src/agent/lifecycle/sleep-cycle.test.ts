@@ -2,9 +2,8 @@
 import ava from "ava";
 import fc from "fast-check";
 import { readMemory, writeMemory } from "../../../../src/agent/lifecycle/wake.js";
-import { measureRate } from "../../../../src/agent/time/time.js";
 import { crc32 } from "../../../../src/wire/crypto/crc32.js";
-import { details, NAME, startRig, test } from "../rig.js";
+import { NAME, startRig, test } from "../rig.js";
 import { Sleeper } from "../sleeper.js";
 
 const MINUTE = 60_000;
@@ -134,99 +133,46 @@ test("an outbox that is half full connects", async (t) => {
   t.is(device.last!.waiting, 0);
 });
 
-for (const [title, sample] of [
-  [
-    "throws",
-    () => {
-      throw new Error("no sensor");
-    },
-  ],
-  ["rejects", () => Promise.reject(new Error("no sensor"))],
-  ["is no object", () => 5 as never],
-  ["can't be recorded", () => ({ temperature: Number.NaN })],
-  ["holds what can't be recorded", () => ({ values: { a: () => 0 }, alarm: true })],
-  ["never comes", () => new Promise<undefined>(() => {})],
-] as const) {
-  test(`a sample that ${title} costs its point and nothing else`, async (t) => {
+test("a sample that fails, can't be recorded or never comes costs its point and nothing else", async (t) => {
+  for (const sample of [
+    () => Promise.reject(new Error("no sensor")),
+    () => 5 as never,
+    () => ({ values: { a: () => 0 }, alarm: true }),
+    () => new Promise<undefined>(() => {}),
+  ]) {
     const device = new Sleeper(t, { cycle });
-    const wake = await device.wake({ sample: sample as never });
+    const wake = await device.wake({ sample });
     t.true(wake.connected && wake.idle);
     t.is(wake.waiting + wake.delivered, 0);
     t.is((await device.wake()).waiting, 1);
-  });
-}
-
-test("a sample may come late, and what it gives is recorded", async (t) => {
-  const device = new Sleeper(t, { cycle });
-  const { clock } = device.rig;
-  const sample = () => new Promise<{ n: number }>((resolve) => clock.timer(3000, () => resolve({ n: 7 })));
-  t.is((await device.wake({ sample })).delivered, 1);
-  t.deepEqual(device.points, [7]);
+  }
 });
 
-for (const [title, spoil] of [
-  [
-    "nobody answers",
-    (device: Sleeper) => {
-      device.rig.platform.fault = () => "hang";
-    },
-  ],
-  [
-    "no connection comes about",
-    (device: Sleeper) => {
-      device.rig.net.onConnect = () => false;
-    },
-  ],
-  [
-    "the platform is busy",
-    (device: Sleeper) => {
-      device.rig.platform.fault = () => ({ status: 503 });
-    },
-  ],
-  [
-    "a handler never ends",
-    (device: Sleeper) => {
-      device.setUp = (agent) => agent.rpc.handle("wait", () => new Promise(() => {}), { timeoutMs: 60_000 });
-      device.rig.platform.rpc(device.rig.platform.device(NAME), "wait", {}, { timeoutMs: 60_000 });
-    },
-  ],
-  [
-    "the platform does not answer while an update is fetched",
-    (device: Sleeper) => {
-      device.rig.platform.fault = ({ path }) => (path.includes("firmware") ? "hang" : undefined);
-    },
-  ],
-] as const) {
-  test(`when ${title} a wake ends by its deadline, with all connections closed`, async (t) => {
-    const firmware = { title: "lamp", version: "1.0.0", allowHttp: true };
-    const device = new Sleeper(t, { cycle, firmware });
+const drag: Readonly<Record<string, (device: Sleeper) => void>> = {
+  "nobody answers": ({ rig }) => {
+    rig.platform.fault = () => "hang";
+  },
+  "no connection comes about": ({ rig }) => {
+    rig.net.onConnect = () => false;
+  },
+  "a handler never ends": (device) => {
+    device.setUp = (agent) => agent.rpc.handle("wait", () => new Promise(() => {}), { timeoutMs: 60_000 });
+    device.rig.platform.rpc(device.rig.platform.device(NAME), "wait", {}, { timeoutMs: 60_000 });
+  },
+};
+for (const [what, begin] of Object.entries(drag))
+  test(`when ${what} a wake ends by its deadline, with all connections closed`, async (t) => {
+    const device = new Sleeper(t, { cycle });
     await device.wake();
-    spoil(device);
+    begin(device);
     const { clock, net } = device.rig;
     const began = clock.now();
-    const timeoutMs = 12_000;
-    await device.run(device.boot(), { timeoutMs, connect: true, kept: device.kept });
-    const took = clock.now() - began;
-    t.true(took <= timeoutMs, `${took} ms`);
+    await device.run(device.boot(), { timeoutMs: 12_000, connect: true, kept: device.kept });
+    t.true(clock.now() - began <= 12_000);
     // For the word of it to reach the other side, and for the handler's own end.
     await clock.advance(60_000);
     t.true(net.peers.every((peer) => peer.closed));
   });
-}
-
-test("a network that never comes is waited for until the deadline, and counts as an attempt that failed", async (t) => {
-  const device = new Sleeper(t, { cycle });
-  const { clock, net } = device.rig;
-  const wake = await device.run(device.boot(), {
-    timeoutMs: 5000,
-    network: () => new Promise(() => {}),
-    sample: () => ({ n: 1 }),
-  });
-  t.true(clock.now() <= 5000);
-  t.deepEqual([wake.reason, wake.connected, wake.waiting], ["start", false, 1]);
-  t.is(net.peers.length, 0);
-  t.true(wake.radioMs > 4000);
-});
 
 test("runOnce and start exclude each other", async (t) => {
   const rig = startRig(t);
@@ -249,16 +195,6 @@ test("runOnce and start exclude each other", async (t) => {
     1,
     "polls are long again",
   );
-});
-
-test("stop() ends a wake", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent({ cycle });
-  const wake = agent.runOnce({ sample: () => ({ n: 1 }) });
-  await rig.clock.advance(5);
-  await agent.stop();
-  await rig.clock.advance(200);
-  t.deepEqual([(await wake).idle, agent.state], [false, "stopped"]);
 });
 
 for (const end of ["stop", "reset"] as const) {
@@ -284,101 +220,6 @@ for (const end of ["stop", "reset"] as const) {
     t.true((await next).connected, "the next wake is one as ever");
   });
 }
-
-test("the same agent may wake again and again", async (t) => {
-  const device = new Sleeper(t, { cycle });
-  const agent = device.boot();
-  let n = 0;
-  const reasons: string[] = [];
-  for (let i = 0; i < 25; i++) {
-    const wake = await device.run(agent, { sample: () => ({ n: n++ }) });
-    reasons.push(wake.reason);
-    await device.rig.clock.advance(wake.sleepMs);
-  }
-  t.is(device.last!.wakes, 25);
-  t.true(reasons.filter((reason) => reason === "schedule").length >= 2, `${reasons}`);
-  t.deepEqual(device.points, [...Array(device.points.length).keys()]);
-});
-
-test("RPCs that wait at a wake are answered in it, one after the other, and what they record leaves with it", async (t) => {
-  const device = new Sleeper(t, { cycle });
-  await device.wake();
-  const { rig } = device;
-  device.setUp = (agent) =>
-    agent.rpc.handle("read", (params) => {
-      agent.telemetry.record({ read: params });
-      return params;
-    });
-  const to = rig.platform.device(NAME);
-  const results = [1, 2, 3].map((n) => rig.platform.rpc(to, "read", n, { timeoutMs: 30 * MINUTE }));
-  const wake = await device.wake({ connect: true });
-  t.deepEqual(
-    results.map(([result]) => result?.kind === "answer" && result.text),
-    ["1", "2", "3"],
-  );
-  t.true(wake.idle);
-  t.deepEqual(
-    rig.platform.points(to, "read").map(({ value }) => value),
-    [1, 2, 3],
-  );
-});
-
-test("shared attributes changed during the sleep are seen at the next wake that connects, client attributes reach the platform", async (t) => {
-  const device = new Sleeper(t, { cycle });
-  const seen: unknown[] = [];
-  device.setUp = (agent) => {
-    agent.attributes.subscribe("interval", (value) => seen.push(value));
-    agent.attributes.publish({ model: "garden" });
-  };
-  await device.wake();
-  const { platform } = device.rig;
-  platform.setShared(platform.device(NAME), { interval: 5 });
-  await device.wake({ connect: true });
-  t.deepEqual(seen, [5]);
-  t.like(platform.attributes(platform.device(NAME)), { model: "garden" });
-  platform.deleteShared(platform.device(NAME), ["interval"]);
-  await device.wake({ connect: true });
-  t.is(seen.at(-1), undefined);
-});
-
-test("a token that the platform does not know ends the wake soon, and is asked about ever more rarely", async (t) => {
-  const device = new Sleeper(t, { cycle: { everyMs: MINUTE, connectEvery: 5 } });
-  await device.wake();
-  const { rig } = device;
-  rig.platform.core.devices.delete(rig.platform.device(NAME));
-  let attempts = 0;
-  let radioMs = 0;
-  for (let i = 0; i < 24 * 60; i++) {
-    const wake = await device.wake();
-    if (wake.reason === "none") continue;
-    attempts++;
-    radioMs += wake.radioMs;
-  }
-  t.true(attempts <= 14, `${attempts}`);
-  t.true(radioMs < 1000, `${radioMs}`);
-  t.is(details(rig, "refused").length, attempts);
-});
-
-test("a day without a platform costs a few attempts, loses nothing, and ends within 9 hours of its return", async (t) => {
-  const device = new Sleeper(t, { cycle: { everyMs: MINUTE, connectEvery: 60 } });
-  await device.wake();
-  const { rig } = device;
-  rig.platform.fault = () => "hang";
-  let [attempts, radioMs] = [0, 0];
-  for (let i = 0; i < 24 * 60; i++) {
-    const wake = await device.wake();
-    if (wake.reason === "none") continue;
-    attempts++;
-    radioMs += wake.radioMs;
-  }
-  t.log(`${attempts} attempts, ${Math.round(radioMs / 1000)} s of radio`);
-  t.true(attempts <= 9 && radioMs <= attempts * 30_000, `${attempts}, ${radioMs}`);
-  rig.platform.fault = undefined;
-  let wakes = 0;
-  for (; device.last!.waiting > 0; wakes++) await device.wake();
-  t.true(wakes <= 9 * 60, `${wakes}`);
-  t.deepEqual(device.points, [...Array(device.points.length).keys()]);
-});
 
 test("a wake is not done before what was published is on the platform", async (t) => {
   const device = new Sleeper(t, { cycle });
@@ -415,35 +256,7 @@ function sealed(text: string): string {
   return `${crc32(bytes, 0, bytes.length)}${text}`;
 }
 
-ava(
-  "the machine's own clock is measured from one known time to the next, ten minutes apart at the least",
-  (t) => {
-    const memory = readMemory({ encode }, undefined);
-    const pass = (ms: number, rate: number, from: number): number => {
-      memory.own += ms;
-      measureRate(memory, from + ms * rate);
-      return from + ms * rate;
-    };
-    let now = pass(5000, 1, 1e12);
-    t.is(memory.rate, 1);
-    now = pass(600_000, 1.05, now);
-    t.is(memory.rate, 1.05);
-    // Too short to measure; it counts with the rest.
-    const before = now;
-    pass(599_999, 0.9, now);
-    t.is(memory.rate, 1.05);
-    now = before + 599_999 * 1.02;
-    now = pass(1, 1.02, now);
-    t.is(Math.round(memory.rate * 1e6), 1_020_000);
-    // No machine is so wrong: somebody set a clock.
-    for (const rate of [0.84, 1.16, -3]) {
-      now = pass(600_000, rate, now);
-      t.is(Math.round(memory.rate * 1e6), 1_020_000);
-    }
-  },
-);
-
-ava("what makes no sense as memory of the last wake is taken for none, and so is a single wrong bit", (t) => {
+ava("a memory of the last wake that makes no sense is taken for none, and so is a single wrong bit", (t) => {
   const host = { encode };
   const fresh = readMemory(host, undefined);
   const memory = { ...fresh, wakes: 7, due: 3 };
@@ -459,40 +272,22 @@ ava("what makes no sense as memory of the last wake is taken for none, and so is
   };
   t.true(writeMemory(host, { ...fresh, ...long }).length <= 400);
   const text = sound.slice(sound.indexOf("{"));
-  for (const bad of [
-    "",
-    "{}",
-    "null",
-    "[1]",
-    "{",
-    text.replace("7", "-7"),
-    text.replace(":1,", ":2,"),
-    text.replace("7", "1e999"),
-  ])
+  for (const bad of ["", "{}", "[1]", "{", text.replace("7", "-7"), text.replace("7", "1e999")])
     t.deepEqual(readMemory(host, sealed(bad)), fresh, bad);
-  for (let at = 0; at < sound.length; at++) {
+  for (let at = 0; at < sound.length; at++)
     for (let bit = 0; bit < 7; bit++) {
       const flipped = String.fromCharCode(sound.charCodeAt(at) ^ (1 << bit));
-      const torn = sound.slice(0, at) + flipped + sound.slice(at + 1);
-      t.deepEqual(readMemory(host, torn), fresh, torn);
+      t.deepEqual(readMemory(host, sound.slice(0, at) + flipped + sound.slice(at + 1)), fresh);
     }
-  }
-  const { length } = text;
-  const any = fc.oneof(
-    fc.string(),
-    fc.json(),
-    fc
-      .record({ at: fc.nat(), to: fc.string() })
-      .map(({ at, to }) => text.slice(0, at % length) + to + text.slice((at % length) + 1)),
-  );
+  const edited = fc
+    .record({ at: fc.nat(), to: fc.string() })
+    .map(({ at, to }) => text.slice(0, at % text.length) + to + text.slice((at % text.length) + 1));
   fc.assert(
-    fc.property(any, (said) => {
+    fc.property(fc.oneof(fc.json(), edited), (said) => {
       const { rate, ...counts } = readMemory(host, sealed(said));
-      return (
-        rate > 0.8 &&
-        rate < 1.25 &&
-        Object.values(counts).every((value) => typeof value === "string" || (value >= -1 && value < 2 ** 53))
-      );
+      const isCount = (value: unknown) =>
+        typeof value === "string" || (Number(value) >= -1 && Number(value) < 2 ** 53);
+      return rate > 0.8 && rate < 1.25 && Object.values(counts).every(isCount);
     }),
   );
 });
@@ -507,29 +302,4 @@ test("a sleep that makes no sense is taken for the one that was asked for", asyn
     t.is(wake.kept, (await other.wake({ connect: true })).kept, `${sleptMs}`);
   }
   t.true(device.points.length === 7);
-});
-
-test("points of wakes that did not know the time are placed by how long the device slept, and none is called a guess", async (t) => {
-  const device = new Sleeper(t, { cycle: { ...cycle, connectEvery: 2 } });
-  const { rig } = device;
-  const start = rig.clock.wall() ?? 0;
-  rig.clock.setWall(undefined);
-  rig.platform.fault = () => "hang";
-  const taken: number[] = [];
-  for (let n = 0; n < 3; n++) {
-    taken.push(rig.clock.now());
-    await device.wake();
-  }
-  rig.platform.fault = undefined;
-  rig.clock.setWall(start + rig.clock.now());
-  for (let wakes = 0; device.last!.waiting > 0; wakes++) {
-    t.true(wakes < 20);
-    await device.wake({ connect: true });
-  }
-  const found = rig.platform.points(rig.platform.device(NAME), "n");
-  t.deepEqual(
-    found.slice(0, 3).map(({ value, ts }) => [value, ts]),
-    taken.map((at, n) => [n, start + at]),
-  );
-  t.deepEqual(rig.platform.points(rig.platform.device(NAME), "moteTimeGuessed"), []);
 });

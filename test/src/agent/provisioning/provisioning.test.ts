@@ -53,13 +53,6 @@ test("a pre-provisioned device that lost its token has it again once the operato
   t.is(device.credentials.credentialsId, "the-first-token");
 });
 
-test("a device whose name is not given is named after its hardware id", async (t) => {
-  const rig = startRig(t);
-  rig.agent({ provisioning: { key: KEY, secret: SECRET } }).start();
-  await rig.clock.advance(1000);
-  t.notThrows(() => rig.platform.device("mote-fake-0001"));
-});
-
 test("a token that can't be stored is reported once, however often that is tried", async (t) => {
   const rig = startRig(t);
   rig.store.fails = () => true;
@@ -98,55 +91,6 @@ test("before there is a network nothing was sent: it provisions as soon as it ca
   t.is(asked(rig).length, 1);
   t.deepEqual(unknown, []);
   t.deepEqual(details(rig, "provisioned"), [{ deviceName: NAME, adopted: false }]);
-});
-
-test("a wrong secret is reported once and tried again ever more slowly", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent({ provisioning: { key: KEY, secret: "wrong", deviceName: NAME } });
-  agent.start();
-  await rig.clock.advance(35 * 60_000);
-  const { length } = asked(rig);
-  t.true(length > 8 && length < 25, `${length}`);
-  t.is(agent.state, "refused");
-  t.deepEqual(details(rig, "refused"), [
-    { what: "provisioning", reason: "wrong provisioning key or secret" },
-  ]);
-  t.false(rig.host.lines.join().includes("wrong,"));
-});
-
-test("a platform that refuses the device is not online, and a given token says nothing of a name", async (t) => {
-  const refused = startRig(t);
-  refused.agent({ provisioning: { key: KEY, secret: "wrong", deviceName: NAME } }).start();
-  await refused.clock.advance(60_000);
-  t.deepEqual(details(refused, "online"), []);
-  const unknown = startRig(t);
-  unknown.agent({ token: "nobodys-token" }).start();
-  await unknown.clock.advance(60_000);
-  t.deepEqual(details(unknown, "online"), []);
-  t.deepEqual(details(unknown, "provisioned"), [{ deviceName: undefined, adopted: true }]);
-});
-
-test("a token that is kept goes by the name under which it was got", async (t) => {
-  const rig = startRig(t);
-  const first = rig.agent();
-  first.start();
-  await rig.clock.advance(1000);
-  await first.stop();
-  rig.agent({ provisioning: { key: KEY, secret: SECRET, deviceName: "renamed" } }).start();
-  await rig.clock.advance(1000);
-  t.deepEqual(details(rig, "provisioned").at(-1), { deviceName: NAME, adopted: true });
-});
-
-test("a name that is taken is reported, and asked for again until it is free", async (t) => {
-  const rig = startRig(t);
-  const other = rig.platform.create(NAME, "other");
-  const agent = rig.agent();
-  agent.start();
-  await rig.clock.advance(15 * 60_000);
-  t.is(agent.state, "refused");
-  rig.platform.core.deleteDevice(other);
-  await rig.clock.advance(15 * 60_000);
-  t.is(agent.state, "online");
 });
 
 test("a token kept for one base URL is never sent to another", async (t) => {
@@ -235,44 +179,20 @@ test("a start goes on with what is left of the wait", (t) => {
   }
 });
 
-test("who does not know how long it was off waits a part of it", (t) => {
-  const { store, ms, stored } = refused();
-  const { gate } = start(store, undefined);
-  t.true(gate.begin("me"));
-  t.true(gate.wait > 0 && gate.wait < ms, `${gate.wait} of ${ms}`);
-  // Nor does who was refused without knowing the time.
-  put(store, { ...stored, at: undefined });
-  const next = start(store, 1000).gate;
-  t.true(next.begin("me"));
-  t.true(next.wait > 0 && next.wait < ms - 1000, `${next.wait} of ${ms}`);
-});
-
-test("another token, or another platform, is asked about at once", (t) => {
+test("another token or platform is asked about at once, and what makes no sense holds nobody back", (t) => {
   const { store, stored } = refused();
-  const { gate } = start(store, 0);
-  t.false(gate.begin("somebody else"));
-  t.deepEqual([gate.wait, gate.count], [0, 0]);
-  put(store, { ...stored, url: "http://other.test" });
-  const other = start(store, 0).gate;
-  t.false(other.begin("me"));
-  t.deepEqual([other.wait, other.count], [0, 0]);
-});
-
-test("what makes no sense holds nobody back", (t) => {
-  const { store, stored } = refused();
-  for (const change of [
-    { count: "9" },
-    { count: 1.5 },
-    { ms: "1000" },
-    { ms: null },
-    { ms: undefined },
-    { ms: [1000] },
-    { ms: -1 },
-    { ms: 600_001 },
-  ]) {
+  for (const [token, change] of [
+    ["somebody else", {}],
+    ["me", { url: "http://other.test" }],
+    ["me", { count: "9" }],
+    ["me", { count: 1.5 }],
+    ["me", { ms: "1000" }],
+    ["me", { ms: -1 }],
+    ["me", { ms: 600_001 }],
+  ] as const) {
     put(store, { ...stored, ...change });
     const { gate } = start(store, 0);
-    t.false(gate.begin("me"), JSON.stringify(change));
+    t.false(gate.begin(token), JSON.stringify(change));
     t.deepEqual([gate.wait, gate.count], [0, 0], JSON.stringify(change));
   }
   put(store, { ...stored, count: -3, ms: 600_000 });
@@ -314,20 +234,6 @@ test("a device switched on 15 s before its operator creates it is there within a
   t.true(took < MINUTE, `${took} ms`);
 });
 
-test("a FAILURE caused by load is retried within seconds", async (t) => {
-  const rig = startRig(t);
-  let failures = 2;
-  rig.platform.fault = (request) => {
-    if (!request.path.endsWith("/provision") || failures-- <= 0) return undefined;
-    request.reply(200, JSON.stringify({ errorMsg: "Error during device creation", status: "FAILURE" }));
-    return "hang";
-  };
-  const agent = rig.agent();
-  agent.start();
-  const took = await rig.clock.runUntil(() => agent.state === "online", 20 * MINUTE);
-  t.true(took < MINUTE, `${took} ms`);
-});
-
 test("the first FAILURE names both causes, and later ones are not reported again", async (t) => {
   const rig = startRig(t);
   rig.platform.create(NAME, "other");
@@ -363,18 +269,4 @@ test("restarted each minute, or woken each minute, a refused device asks ever mo
     t.true(asked.length > 5, `${wakes}: ${asked.length}`);
     t.true(last <= 60, `${wakes}: ${last} in the last two hours`);
   }
-});
-
-test("another token is tried at once, whatever was refused before", async (t) => {
-  const rig = startRig(t);
-  rig.platform.create(NAME, "token");
-  const first = rig.agent({ token: "wrong" });
-  first.start();
-  await rig.clock.advance(60 * MINUTE);
-  void first.stop();
-  await rig.clock.advance(100);
-  const agent = rig.agent({ token: "token" });
-  agent.start();
-  await rig.clock.advance(2000);
-  t.is(agent.state, "online");
 });

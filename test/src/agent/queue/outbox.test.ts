@@ -1,20 +1,14 @@
 import test from "ava";
-import fc from "fast-check";
-import { Outbox } from "../../../../src/agent/queue/outbox.js";
 import {
   MAX_RECORD,
   OPENING_BYTES,
-  POINT_HEAD,
   STATUS_BYTES,
   seal,
   soundLength,
   whole,
 } from "../../../../src/agent/queue/record.js";
-import { Time } from "../../../../src/agent/time/time.js";
 import { FakeFlash } from "../../../fakes/flash.js";
 import { randomBytes } from "../../../fakes/host.js";
-import { Body } from "../../../power-loss/device.js";
-import { KINDS, Power, type PowerLoss, PowerLossError } from "../../../power-loss/power.js";
 import { upTo } from "../telemetry/rig.js";
 import { rig, textOf, waitingNumbers } from "./rig.js";
 
@@ -41,7 +35,6 @@ test("a day of points at one a second fits into 16 MiB, and a start reads little
   t.true(bytes < 400_000, `${bytes} bytes read`);
 });
 
-// Of 5 sectors one is free, and one may have been opened just now; each holds 384 bytes of points but for a last one that did not fit.
 test("with durable false points are on flash after 1 s", async (t) => {
   const blocks = flash(4, 4096);
   const { outbox, host } = rig(blocks, { durable: false });
@@ -62,15 +55,22 @@ test("what was delivered within the second is never written to flash", async (t)
   t.is(blocks.changes, 0);
 });
 
-test("a batch that is on its way while its points go to flash is forgotten all the same", async (t) => {
-  const blocks = flash(4, 4096);
-  const { outbox, host } = rig(blocks, { durable: false });
-  for (let n = 0; n < 10; n++) outbox.append(textOf(n), undefined);
-  const sent = outbox.first + 6;
-  await host.clock.advance(1000);
-  outbox.append(textOf(10), undefined);
-  outbox.confirm(sent);
-  t.deepEqual(waitingNumbers(outbox), upTo(11, 6));
+// With power losses at every write: test/power-loss/cases/outbox.ts.
+test("without room the oldest or the newest points go, and are counted", (t) => {
+  for (const sectors of [0, 2, 6])
+    for (const drop of ["oldest", "newest"] as const) {
+      const { outbox } = rig(flash(sectors), { drop, bufferBytes: 1024 });
+      const accepted = upTo(200).filter((n) => outbox.append(textOf(n), undefined));
+      const { full } = outbox.dropped;
+      t.true(full > 50 && full < 200, `${sectors} sectors: ${full}`);
+      const left = drop === "oldest" ? upTo(200, full) : accepted;
+      t.deepEqual(waitingNumbers(outbox), left);
+      t.is(accepted.length, drop === "oldest" ? 200 : 200 - full);
+      outbox.dropRefused(outbox.first + 2);
+      outbox.confirm(outbox.first + 3);
+      t.deepEqual(waitingNumbers(outbox), left.slice(5));
+      t.like(outbox.dropped, { full, refused: 2 });
+    }
 });
 
 test("a batch whose points were dropped meanwhile takes no others with it", (t) => {
@@ -174,8 +174,6 @@ test("blocks full of something else are logged, as points may have been in them;
 // Blocks that fail for a while: the queue goes on in memory, and comes back to them.
 
 const flashOf = (sectors = 8) => new FakeFlash(sectors * 512, 512);
-const _reopen = (blocks: FakeFlash) =>
-  rig(new FakeFlash(blocks.size, blocks.sectorSize, blocks.bytes.slice()));
 const MINUTE = 60_000;
 
 function record({ outbox }: ReturnType<typeof rig>, from: number, to: number): void {
@@ -223,15 +221,6 @@ function recordOf(length: number, seed: number): { bytes: Uint8Array; words: Int
 }
 
 const sound = (words: Int32Array, sequence = SEQUENCE) => soundLength(words, 0, words.length * 4, sequence);
-
-test("a record is sound as it was sealed, in its own sector only", (t) => {
-  for (let length = STATUS_BYTES; length < 100; length++) {
-    const { words } = recordOf(length, length);
-    t.is(sound(words), whole(length));
-    t.is(sound(words, SEQUENCE + 1), 0);
-    t.is(soundLength(words, 0, length - 1, SEQUENCE), 0);
-  }
-});
 
 test("any one or two bits that changed are found, and a word that is any other", (t) => {
   const { words, bytes } = recordOf(68, 1);
@@ -297,263 +286,3 @@ test("a record whose writing was cut is not sound, whatever is behind the cut", 
   }
   t.is(missed, 0);
 });
-
-// The outbox against a reference: points are numbers in a row, and two of them say which wait, whatever happens to the power.
-
-const RUNS = 100;
-const SECTOR = 1024;
-const RING = 1024;
-const sizeOf = (n: number): number => whole(POINT_HEAD + textOf(n).length);
-/** Longest record, and most of them in the ring. */
-const LONGEST = 75;
-const MOST_IN_RING = Math.floor(RING / sizeOf(0));
-
-interface Shape {
-  readonly sectors: number;
-  readonly drop: "oldest" | "newest";
-  readonly durable: boolean;
-}
-
-// The reference: the points from `first` to below `next` wait, and so many were dropped.
-class Model {
-  first = 0;
-  next = 0;
-  full = 0;
-  refused = 0;
-  unreadable = 0;
-  // What a power loss may leave: the first that waits is `kept` to `upTo`, those below `safe` are there, none from `most` on is.
-  kept = 0;
-  upTo = 0;
-  safe = 0;
-  most = 0;
-  keptRefused = 0;
-  mostRefused = 0;
-  // Bytes that went into the outbox so far, and before each point. A sector that was torn is as good as full.
-  spent = 0;
-  torn = 0;
-  // Where the sectors that were torn last lie: before point `at`, which came after them.
-  lastTorn = { at: -1, bytes: 0 };
-  readonly spentAt: number[] = [];
-
-  get waiting(): number[] {
-    return upTo(this.next, this.first);
-  }
-}
-
-class Real {
-  readonly shape: Shape;
-  readonly body: Body;
-  power = new Power();
-  outbox: Outbox;
-
-  constructor(shape: Shape) {
-    this.shape = shape;
-    this.body = new Body(shape.sectors, SECTOR);
-    this.outbox = this.#start();
-  }
-
-  /** The next start, whose power goes at `loss`. */
-  restart(loss?: PowerLoss): void {
-    this.power = new Power(loss);
-    this.outbox = this.#start();
-  }
-
-  #start(): Outbox {
-    const host = this.body.start(this.power);
-    const { drop, durable } = this.shape;
-    return new Outbox(host, new Time(host), { drop, durable, bufferBytes: RING });
-  }
-}
-
-const due = (holds: boolean, what: string): void => {
-  if (!holds) throw new Error(what);
-};
-
-/** Those that went for want of room are the oldest, and there was none. */
-function account(model: Model, { outbox, shape }: Real): number {
-  const lost = outbox.dropped.full - model.full;
-  if (lost === 0) return 0;
-  model.full += lost;
-  if (shape.drop === "oldest") model.first += lost;
-  const used = model.spent - (model.spentAt[model.first] ?? model.spent);
-  const sectors = (shape.sectors - 2) * (SECTOR - OPENING_BYTES - LONGEST);
-  // Without the last that went, or with the one that did not come, there was no room.
-  const ring = RING - LONGEST - sizeOf(shape.drop === "oldest" ? model.first - 1 : model.next);
-  const least = shape.sectors > 0 ? sectors : ring;
-  if (shape.sectors > 0) model.spent += STATUS_BYTES;
-  due(used >= least, `${lost} dropped, though only ${used} bytes were taken`);
-  return lost;
-}
-
-function recordBoth(model: Model, real: Real): boolean {
-  const { outbox, shape } = real;
-  model.spentAt[model.next] = model.spent;
-  model.most = model.next + 1;
-  const accepted = outbox.append(textOf(model.next), undefined);
-  // Only now: where a record is torn once more, all that was torn lies before the point that comes at last.
-  if (model.torn > 0) model.lastTorn = { at: model.next, bytes: model.torn };
-  model.spent += model.torn;
-  model.torn = 0;
-  if (accepted) model.spent += sizeOf(model.next++);
-  const lost = account(model, real);
-  if (shape.drop === "newest") due(lost === (accepted ? 0 : 1), `accepted: ${accepted}, ${lost} dropped`);
-  else due(accepted, "turned away");
-  Object.assign(model, { most: model.next, upTo: model.first });
-  if (shape.sectors > 0) model.safe = Math.max(model.safe, model.next - (shape.durable ? 0 : MOST_IN_RING));
-  return lost === 0;
-}
-
-/** The platform takes or refuses the first points. */
-function finish(model: Model, { outbox, power, shape }: Real, most: number, refused: boolean): void {
-  const points = Math.min(most, model.next - model.first);
-  const changes = power.changes.length;
-  model.upTo += points;
-  if (refused) model.mostRefused += points;
-  if (refused) outbox.dropRefused(outbox.first + points);
-  else outbox.confirm(outbox.first + points);
-  model.first = model.upTo;
-  model.refused = model.mostRefused;
-  if (shape.sectors > 0) model.spent += STATUS_BYTES;
-  // There may be no room to say so on flash: while the newest go, or after a power loss closed the sector that was free.
-  if (power.changes.length > changes) Object.assign(model, { kept: model.first, keptRefused: model.refused });
-}
-
-function look(model: Model, { outbox }: Real, most = Number.POSITIVE_INFINITY): void {
-  due(outbox.waiting === model.next - model.first, `${outbox.waiting} wait`);
-  due(outbox.dropped.refused === model.refused, `${outbox.dropped.refused} refused`);
-  const found = waitingNumbers(outbox, most).join();
-  due(found === model.waiting.slice(0, most).join(), `${found} wait, not ${model.waiting.join()}`);
-}
-
-/** What the next start finds is what may be left, and from then on what is. */
-function survive(model: Model, real: Real, loss?: PowerLoss): void {
-  const { drop } = real.shape;
-  try {
-    real.restart(loss);
-  } catch (error) {
-    if (!(error instanceof PowerLossError)) throw error;
-    // The start that the power loss ended may have torn a sector of its own.
-    model.torn += SECTOR;
-    real.restart();
-  }
-  const { full, refused, unreadable } = real.outbox.dropped;
-  const found = waitingNumbers(real.outbox);
-  const gone = drop === "oldest" ? full - model.full : 0;
-  const first = found[0] ?? model.most;
-  const next = first + found.length;
-  due(found.join() === upTo(next, first).join(), `out of order: ${found.join()}`);
-  due(gone >= 0, `${full} dropped, before ${model.full}`);
-  if (found.length === 0) due(model.upTo + gone >= model.safe, `nothing waits, ${model.safe} are safe`);
-  else {
-    due(
-      first >= model.kept && first <= model.upTo + gone,
-      `begins at ${first}, not ${model.kept} to ${model.upTo}`,
-    );
-    due(next >= model.safe && next <= model.most, `ends at ${next}, not ${model.safe} to ${model.most}`);
-  }
-  // What is finished may be erased before a header says that it is. A write that each power loss cut counts as a point.
-  due(unreadable - model.unreadable <= model.upTo - model.kept + 2, `${unreadable} can't be read`);
-  due(refused >= model.keptRefused && refused <= model.mostRefused, `${refused} refused`);
-  Object.assign(model, { first, kept: first, upTo: first, next, safe: next, full, unreadable });
-  if (found.length === real.outbox.waiting) model.most = next;
-  Object.assign(model, { refused, keptRefused: refused, mostRefused: refused });
-  model.torn += SECTOR;
-  // No point that came after them is left, so the next one comes after them again.
-  const { at, bytes } = model.lastTorn;
-  if (next <= at) {
-    model.torn += bytes;
-    model.spent -= bytes;
-    model.lastTorn = { at: -1, bytes: 0 };
-  }
-  if (found.length < real.outbox.waiting) drain(model, real);
-}
-
-/** A write of several points was torn in its middle: those behind the gap wait as well. All go out. */
-function drain(model: Model, { outbox }: Real): void {
-  Object.assign(model, { upTo: model.most });
-  let last = -1;
-  while (outbox.waiting > 0) {
-    const found = waitingNumbers(outbox);
-    due(
-      found.every((n, i) => n > (found[i - 1] ?? last) && n < model.most),
-      `out of order: ${found}`,
-    );
-    last = found.at(-1) ?? last;
-    outbox.confirm(outbox.first + found.length);
-  }
-  const { full, unreadable } = outbox.dropped;
-  const { most } = model;
-  Object.assign(model, { first: most, kept: most, next: most, safe: most, full, unreadable });
-}
-
-type Command = fc.Command<Model, Real>;
-
-function command(name: string, run: (model: Model, real: Real) => void): Command {
-  return {
-    check: () => true,
-    run: (model, real) => {
-      try {
-        run(model, real);
-      } catch (error) {
-        if (!(error instanceof PowerLossError)) throw error;
-        survive(model, real);
-      }
-      look(model, real, 3);
-      due(real.body.flash.violations.length === 0, real.body.flash.violations.join());
-    },
-    toString: () => name,
-  };
-}
-
-const COMMANDS: fc.Arbitrary<Command>[] = [
-  fc.nat(14).map((count) =>
-    command(`record ${count}`, (model, real) => {
-      for (let i = 0; i < count; i++) recordBoth(model, real);
-    }),
-  ),
-  fc.constant(
-    command("record until it is full", (model, real) => {
-      while (recordBoth(model, real));
-    }),
-  ),
-  fc.nat(14).map((count) => command(`confirm ${count}`, (model, real) => finish(model, real, count, false))),
-  fc.nat(2).map((count) => command(`refuse ${count}`, (model, real) => finish(model, real, count, true))),
-  fc.constant(command("look", (model, real) => look(model, real))),
-];
-
-const restart = (loss: PowerLoss | undefined): Command =>
-  command(
-    `the power goes${loss ? `, and again at change ${loss.at}, what it does left as ${loss.kind}` : ""}`,
-    (model, real) => survive(model, real, loss),
-  );
-const sync = command("bring all to flash", (model, real) => {
-  real.outbox.sync();
-  account(model, real);
-  model.upTo = model.first;
-  if (real.shape.drop === "oldest") model.safe = model.next;
-});
-const ON_FLASH: fc.Arbitrary<Command>[] = [
-  fc.option(fc.record({ at: fc.nat(60), kind: fc.constantFrom(...KINDS) }), { nil: undefined }).map(restart),
-  fc.constant(sync),
-];
-
-for (const drop of ["oldest", "newest"] as const) {
-  for (const [called, sectors, durable] of [
-    ["in memory", 0, true],
-    ["on 2 sectors", 2, true],
-    ["on 6 sectors", 6, true],
-    ["on 2 sectors, not at once", 2, false],
-    ["on 6 sectors, not at once", 6, false],
-  ] as const) {
-    test(`the outbox ${called} does what its reference does, with drop ${drop}`, (t) => {
-      const commands = sectors > 0 ? [...COMMANDS, ...ON_FLASH] : COMMANDS;
-      fc.assert(
-        fc.property(fc.commands(commands, { maxCommands: 60, size: "max" }), (run) => {
-          fc.modelRun(() => ({ model: new Model(), real: new Real({ sectors, drop, durable }) }), run);
-        }),
-        { numRuns: RUNS, includeErrorInReport: true },
-      );
-      t.pass();
-    });
-  }
-}

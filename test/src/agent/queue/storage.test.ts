@@ -3,25 +3,9 @@ import test, { type ExecutionContext } from "ava";
 import { FakeFlash } from "../../../fakes/flash.js";
 import { FakeStore } from "../../../fakes/host.js";
 import { Device } from "./device.js";
-import { rig, textOf, waitingNumbers, waitingStamps } from "./rig.js";
+import { rig, textOf, waitingNumbers } from "./rig.js";
 
 const full = (what: string) => what !== "read";
-
-for (const bufferBytes of [1024, 16_384])
-  test(`offline, the disk full for 8 s, free for 15 s, then stopped: no point is gone (${bufferBytes} bytes of memory)`, async (t) => {
-    const device = new Device();
-    device.start({ telemetry: { bufferBytes } });
-    await device.record(3000);
-    device.blocks.fails = full;
-    await device.record(8000);
-    device.blocks.fails = undefined;
-    await device.record(15_000);
-    const ended = await device.stop();
-    t.is(await device.lost(), 0);
-    t.is(ended, 0);
-    t.deepEqual(device.dropped, {});
-    t.deepEqual(device.blocks.violations, []);
-  });
 
 test("the disk full up to the end, freed as it is stopped: the last try keeps what is in memory", async (t) => {
   const device = new Device();
@@ -35,32 +19,6 @@ test("the disk full up to the end, freed as it is stopped: the last try keeps wh
   t.is(ended, 0);
   t.deepEqual(device.dropped, {});
 });
-
-for (const [what, fails, forMs] of [
-  ["can't be written", full, 20_000],
-  // Longer than delivery waits for it.
-  ["can't be written or read", () => true, 90_000],
-] as const)
-  test(`what was dealt with while flash ${what} does not come again, behind later points, when it works`, async (t) => {
-    const device = new Device();
-    device.start({ telemetry: { bufferBytes: 1024 } });
-    await device.record(20_000);
-    device.blocks.fails = fails;
-    device.up = true;
-    await device.record(forMs);
-    device.gone();
-    device.blocks.fails = undefined;
-    // What was in memory only a second before the power went may be counted, although it had just arrived, and 16 points more.
-    const lost = await device.lost();
-    t.true(lost <= 0 && lost >= -20, `${lost}`);
-    const first = [...device.arrived];
-    t.deepEqual(
-      first,
-      first.toSorted((one, other) => one - other),
-    );
-    // What arrived in the last second may come again, and what was on its way.
-    t.true(device.order.length - first.length <= 10, `${device.order.length} of ${first.length}`);
-  });
 
 for (const [how, end] of [
   ["stopped", (device: Device) => device.stop()],
@@ -93,82 +51,6 @@ test("disk and store full for good: stop() also returns the points that were dro
   t.is((await device.lost()) - ended, 0);
 });
 
-test("disk and store full for good: a wake returns how many points end with it", async (t) => {
-  const device = new Device();
-  device.start();
-  await device.stop();
-  device.start();
-  const stopped = device.agent.stop();
-  await device.clock.advance(100);
-  await stopped;
-  device.blocks.fails = full;
-  device.store.fails = () => true;
-  const wake = device.agent.runOnce({ sample: () => ({ n: device.recorded++ }), timeoutMs: 1000 });
-  await device.clock.advance(5000);
-  t.is(((await wake) as unknown as { unkept: number }).unkept, 1);
-});
-
-test("stopped online with a full disk: what is in memory goes out first, within 2 s", async (t) => {
-  const device = new Device();
-  device.up = true;
-  device.start({ telemetry: { batchAgeMs: 60_000 } });
-  await device.record(1000);
-  await device.clock.advance(60_000);
-  device.blocks.fails = full;
-  await device.record(1000);
-  t.is(device.arrived.size, 4);
-  t.is(await device.stop(), 0);
-  t.is(device.arrived.size, 8);
-});
-
-test("a count in the store is counted once, and gone when flash has it", async (t) => {
-  const device = new Device();
-  device.start();
-  await device.record(1000);
-  device.blocks.fails = full;
-  await device.record(1000);
-  await device.stop();
-  device.blocks.fails = undefined;
-  t.is(await device.lost(), 0);
-  t.is(device.dropped.moteDroppedUnreadable, 4);
-  await device.stop();
-  device.dropped.moteDroppedUnreadable = 0;
-  device.start();
-  await device.record(60_000);
-  await device.stop();
-  t.is(await device.lost(), 4);
-  const { dropped } = device.agent.telemetry;
-  t.deepEqual(dropped, { full: 0, refused: 0, unreadable: 4 });
-  Object.assign(dropped, { unreadable: 5 });
-  t.is(device.agent.telemetry.dropped.unreadable, 4, "a copy");
-});
-
-test("a store that fails with an old count in it, flash that works: what is dropped from then on is counted as well", async (t) => {
-  const device = new Device();
-  device.start();
-  await device.record(11_000);
-  device.blocks.fails = full;
-  await device.record(2000);
-  await device.stop();
-  device.blocks.fails = undefined;
-  // Points of the second sector can't be read any more: that shows when the first one's have arrived.
-  device.blocks.bytes.fill(0, 512 + 56, 1024);
-  device.up = true;
-  device.answerMs = 1000;
-  device.start();
-  await device.clock.advance(500);
-  device.store.fails = () => true;
-  device.status = 503;
-  await device.clock.advance(3000);
-  const { unreadable } = device.agent.telemetry.dropped;
-  t.true(unreadable > 8, `${unreadable}: those that flash did not take, and those that it lost`);
-  device.gone();
-  device.store.fails = undefined;
-  device.status = 200;
-  device.answerMs = 0;
-  t.is(await device.lost(), 0);
-});
-
 function sectorFails(t: ExecutionContext, what: "write" | "erase"): Promise<void> {
   return (async () => {
     const device = new Device(5);
@@ -191,20 +73,6 @@ function sectorFails(t: ExecutionContext, what: "write" | "erase"): Promise<void
 test("passes over a sector that can't be erased, and uses its neighbours on", (t) => sectorFails(t, "erase"));
 test("passes over a sector that can't be written, and uses its neighbours on", (t) =>
   sectorFails(t, "write"));
-
-test("points on both sides of a sector that was passed over outlive a restart", async (t) => {
-  const device = new Device(8);
-  device.start();
-  device.blocks.fails = (call, at) => call === "erase" && at === 3 * 512;
-  await device.record(15_000);
-  await device.clock.advance(240_000);
-  await device.record(3000);
-  t.is(device.blocks.erases[3], 0);
-  t.true(device.blocks.erases[4]! > 0);
-  device.gone();
-  t.is(await device.lost(), 0);
-  t.is(device.arrived.size, 72);
-});
 
 test("tries flash that fails as a whole after 1, 2, 5, 10, 20, 30 and 60 s", async (t) => {
   const device = new Device();
@@ -285,56 +153,7 @@ for (const [what, fails] of [
     t.is(await device.lost(), 0);
     t.deepEqual(device.dropped, { moteDroppedUnreadable: 20 });
   });
-
-  test(`counts points in memory only, at most, when flash that can't be ${what} from the start ends with the power`, async (t) => {
-    const device = await stopped();
-    device.blocks.fails = fails;
-    device.start();
-    await device.record(20_000);
-    device.gone();
-    device.blocks.fails = undefined;
-    const lost = await device.lost();
-    // Up to 16 points more are noted at once, so that none is lost uncounted.
-    t.true(lost <= 0 && lost >= -16, `${lost}`);
-  });
 }
-
-test("counts points that only flash knows of if it cannot be read at the start, because the store failed too", async (t) => {
-  const device = new Device();
-  device.start();
-  await device.record(3000);
-  device.store.fails = () => true;
-  await device.record(30_000);
-  device.gone();
-  device.blocks.fails = () => true;
-  device.start();
-  await device.record(2000);
-  device.store.fails = undefined;
-  device.up = true;
-  await device.record(90_000);
-  device.blocks.fails = undefined;
-  await device.record(65_000);
-  t.deepEqual(await device.stop(), 0);
-  t.true(device.arrived.has(device.recorded - 100));
-  t.true((await device.lost()) <= 0);
-  t.true(device.dropped.moteDroppedUnreadable! >= 132, "all that were recorded before");
-  t.deepEqual(device.blocks.violations, []);
-});
-
-test("points refused by a full queue are counted over each sleep", (t) => {
-  let blocks = new FakeFlash(3 * 512, 512);
-  const store = new FakeStore();
-  let full = 0;
-  for (let wake = 0; wake < 3; wake++) {
-    blocks = new FakeFlash(blocks.size, 512, blocks.bytes);
-    const { outbox } = rig(blocks, { drop: "newest" }, store);
-    t.is(outbox.dropped.full, full);
-    for (let n = 0; n < 60; n++) outbox.append(textOf(n), undefined);
-    t.true(outbox.dropped.full > full);
-    full = outbox.dropped.full;
-    t.is(outbox.close(), 0);
-  }
-});
 
 test("delivers what waits in flash that can be read again within a minute of the start, whatever its first sector", async (t) => {
   for (const points of [10, 20, 30, 40, 50, 60]) {
@@ -357,21 +176,6 @@ test("delivers what waits in flash that can be read again within a minute of the
   }
 });
 
-test("no time stamp comes twice after points were delivered from memory, because flash failed", (t) => {
-  const wall = Date.UTC(2026, 0, 1);
-  const blocks = new FakeFlash(4 * 4096, 4096);
-  const { outbox } = rig(blocks, {}, undefined, wall);
-  outbox.append(textOf(0), undefined);
-  blocks.fails = full;
-  for (const n of [1, 2, 3]) outbox.append(textOf(n), undefined);
-  outbox.confirm(4);
-  blocks.fails = undefined;
-  t.is(outbox.close(true), 0);
-  const next = rig(new FakeFlash(4 * 4096, 4096, blocks.bytes), {}, undefined, wall);
-  next.outbox.append(textOf(4), undefined);
-  t.deepEqual(waitingStamps(next), [wall + 4]);
-});
-
 test("gives up a sector that can't be read for a minute: its points are counted, the others delivered", async (t) => {
   const device = new Device();
   device.start({ telemetry: { bufferBytes: 1024 } });
@@ -384,49 +188,6 @@ test("gives up a sector that can't be read for a minute: its points are counted,
   const { moteDroppedUnreadable = 0 } = device.dropped;
   t.true(moteDroppedUnreadable > 5 && moteDroppedUnreadable < 20, `${moteDroppedUnreadable}`);
   t.is(device.arrived.size + moteDroppedUnreadable, device.recorded);
-});
-
-test("delivers the point of a wake although flash can't be read", async (t) => {
-  const device = new Device();
-  device.start();
-  await device.stop();
-  device.blocks.fails = all;
-  device.up = true;
-  device.start();
-  const halt = device.agent.stop();
-  await device.clock.advance(100);
-  await halt;
-  const wake = device.agent.runOnce({ sample: () => ({ n: device.recorded++ }), timeoutMs: 10_000 });
-  await device.clock.advance(10_000);
-  t.is((await wake).delivered, 1);
-});
-
-test("writes flash that works again within a minute, also when it was tried at a stop", async (t) => {
-  const device = new Device(32);
-  device.start();
-  device.blocks.fails = all;
-  await device.record(23_000);
-  void device.agent.stop();
-  await device.clock.advance(2000);
-  device.agent.start();
-  device.blocks.fails = undefined;
-  await device.record(61_000);
-  device.gone();
-  t.is(await device.lost(), 0);
-  t.deepEqual(device.dropped, {});
-});
-
-test("loses no point to a read that fails once at a start", (t) => {
-  const blocks = new FakeFlash(6 * 512, 512);
-  const { outbox } = rig(blocks);
-  for (let n = 0; n < 30; n++) outbox.append(textOf(n), undefined);
-  const points = waitingNumbers(outbox);
-  for (let failing = 1; failing <= 20; failing++) {
-    const copy = new FakeFlash(blocks.size, blocks.sectorSize, blocks.bytes.slice());
-    let read = 0;
-    copy.fails = (what) => what === "read" && ++read === failing;
-    t.deepEqual(waitingNumbers(rig(copy).outbox), points, `read ${failing}`);
-  }
 });
 
 test("counts or delivers every point when any three reads of a start fail", (t) => {
@@ -532,13 +293,6 @@ test("counts a queue that is gone once, however often it starts, and goes on cou
   t.is(last.outbox.dropped.unreadable, 60);
 });
 
-test("counts nothing if nothing waited in the queue that is gone", (t) => {
-  const kept = ran(300, 300, "stopped");
-  const next = start(kept, blank(kept.bytes));
-  t.is(next.outbox.drops, 0);
-  t.deepEqual(next.host.lines, []);
-});
-
 test("counts the points of sectors that a shortened file lacks, and delivers the others", (t) => {
   for (const how of ["stopped", "without power"] as const)
     for (let sectors = 2; sectors < 8; sectors++) {
@@ -589,24 +343,11 @@ test("writes the store once a sector, not for each point", (t) => {
   t.true(row.length < 128, `${row.length} bytes`);
 });
 
-test("takes a queue as it is if the store knows nothing of it", (t) => {
+test("takes a queue as it is if the store knows nothing of it, and notes it there", (t) => {
   const kept = ran(60, 10, "without power");
   kept.store.values.clear();
   const next = start(kept, kept.bytes);
   t.is(drain(next).length, 50);
   t.is(next.outbox.drops, 0);
   t.true(kept.store.values.has("queue"));
-});
-
-test("counts no point twice or not at all while the store fails", (t) => {
-  const kept = ran(60, 0, "stopped");
-  kept.store.fails = () => true;
-  const bytes = blank(kept.bytes);
-  const first = start(kept, bytes);
-  t.is(first.outbox.dropped.unreadable, 60);
-  for (let n = 0; n < 20; n++) first.outbox.append(textOf(n), undefined);
-  kept.store.fails = undefined;
-  const next = start(kept, bytes);
-  t.is(drain(next).length, 20);
-  t.is(next.outbox.dropped.unreadable, 60);
 });

@@ -33,21 +33,6 @@ for (const [status, body] of [
     t.is(rig.host.lines.filter((line) => line.startsWith("error")).length, 1);
   });
 
-test("in an outage one probe goes out a minute at most, and attempts come ever more slowly, up to 10 min", async (t) => {
-  const rig = new TelemetryRig().start().record(0, 10);
-  const at: number[] = [];
-  const posts: number[] = [];
-  rig.answer = (elements) => {
-    (isProbeBatch(elements) ? at : posts).push(rig.host.clock.now());
-    return { status: 400 };
-  };
-  await rig.host.clock.advance(6 * 60 * MINUTE);
-  t.true(at.length > 10);
-  t.true(at.every((when, i) => i === 0 || when - at[i - 1]! >= MINUTE));
-  t.true(posts.length < 110, `${posts.length} in 6 h`);
-  t.is(rig.outbox.waiting, 10);
-});
-
 test("a poison point that is alone is condemned, though later ones are recorded while it is judged", async (t) => {
   const rig = new TelemetryRig({ batchAgeMs: 0 }).start();
   rig.answer = (elements) => {
@@ -76,23 +61,6 @@ test("a probe that is accepted more than 10 s after the refusal condemns nothing
   t.is(rig.outbox.dropped.refused, 0);
 });
 
-test("one key that gets 413 by itself is left out as TOO_LARGE, and the others of its point arrive", async (t) => {
-  const rig = new TelemetryRig().start();
-  rig.answer = (_, body) => ({ status: body.includes("xxxx") ? 413 : 200, body: "" });
-  rig.telemetry.record({ a: 1, b: 2, big: "x".repeat(500), c: 3 });
-  rig.record(1, 3);
-  await rig.empty(10 * MINUTE);
-  const values = Object.assign({}, ...rig.taken.map((one) => one.values));
-  t.like(values, { a: 1, b: 2, c: 3, n: 2 });
-  t.false("big" in values);
-  t.is(rig.outbox.dropped.refused, 1);
-  t.is(
-    rig.delivered.reduce((sum, points) => sum + points, 0),
-    2,
-  );
-  t.true(rig.errors.includes("TOO_LARGE"));
-});
-
 test("413 to everything is an outage, whatever it is cut to", async (t) => {
   const rig = new TelemetryRig().start();
   rig.answer = () => ({ status: 413, body: "" });
@@ -100,16 +68,6 @@ test("413 to everything is an outage, whatever it is cut to", async (t) => {
   await rig.host.clock.advance(10 * MINUTE);
   t.is(rig.outbox.waiting, 5);
   t.is(rig.outbox.dropped.refused, 0);
-});
-
-test("the one point that waits from an earlier run is delivered, not counted as refused", async (t) => {
-  const blocks = new FakeFlash(4 * 4096, 4096);
-  new TelemetryRig({ durable: true }, { blocks }).telemetry.record({ n: 0 });
-  const rig = new TelemetryRig({ durable: true }, { blocks }).start();
-  await rig.empty(MINUTE);
-  t.deepEqual(rig.numbers, [0]);
-  t.deepEqual(rig.delivered, [1]);
-  t.is(rig.outbox.drops, 0);
 });
 
 test("an outage is reported once, and the next not within an hour of it", async (t) => {
@@ -164,29 +122,6 @@ test("a wake that ends before the probe is answered: the next goes on with that 
   t.is(sent[before], 1, "the neighbours are not refused once more with it");
   t.deepEqual(arrived(rig), [1, 2, 3, 4, 5, 6]);
   t.is(refused(rig), 1);
-});
-
-test("an outage of all that is written, over wakes: a probe a minute at most, nothing is condemned, and all arrives", async (t) => {
-  const sleeper = new Sleeper(t, { cycle: { everyMs: 10_000, connectEvery: 1 } });
-  const { rig } = sleeper;
-  let fails = true;
-  const probes: number[] = [];
-  rig.platform.fault = ({ path, body }) => {
-    if (!isTelemetry(path) || !fails) return undefined;
-    if (isProbe(body)) probes.push(rig.clock.now());
-    return { status: 400, body: "no" };
-  };
-  await sleeper.wakes(60, { connect: true });
-  t.true(probes.length >= 3, `${probes.length}`);
-  for (let i = 1; i < probes.length; i++)
-    t.true(probes[i]! - probes[i - 1]! >= 60_000, `${probes[i]! - probes[i - 1]!}`);
-  fails = false;
-  await sleeper.wakes(60, { connect: true });
-  t.deepEqual(
-    arrived(rig),
-    Array.from({ length: 120 }, (_, n) => n),
-  );
-  t.is(refused(rig), undefined);
 });
 
 for (const when of ["before the probe's answer arrives", "once it is condemned"] as const)

@@ -325,3 +325,17 @@ test("points that were dropped meanwhile are not taken for delivered: it has not
     [true],
   );
 });
+
+test("once nothing waits any more delivery has caught up, however late the last of it came", async (t) => {
+  const rig = new TelemetryRig({ batchPoints: 4 }).start();
+  rig.answer = () => ({ status: 503 });
+  rig.record(0, 4);
+  await rig.host.clock.advance(100_000);
+  t.deepEqual(
+    rig.pace.map(({ behind }) => behind),
+    [true],
+  );
+  rig.answer = () => ({ status: 200 });
+  await rig.empty();
+  t.deepEqual(rig.pace.at(-1), { behind: false, points: 0 });
+});

@@ -20,15 +20,9 @@ export class Device {
   readonly store = new FakeStore();
   readonly blocks: FakeFlash;
   readonly arrived = new Set<number>();
-  /** In the order in which they came, each time they did. */
-  readonly order: number[] = [];
-  /** The time stamps of those that came with one, by point. */
-  readonly stamps = new Map<number, number>();
   /** As reported to the platform last, by key. */
   readonly dropped: Record<string, number> = {};
   up = false;
-  /** For so long the platform holds each answer to a POST back. */
-  answerMs = 0;
   /** What it answers to a POST; what is refused has not arrived. */
   status = 200;
   recorded = 0;
@@ -41,9 +35,7 @@ export class Device {
     serve(this.net, ({ method, path, body, reply }) => {
       const status = method === "POST" ? this.status : 200;
       if (status === 200 && path.endsWith("telemetry")) this.#take(JSON.parse(body));
-      const answer = () => reply(status, method === "GET" ? "{}" : "");
-      if (method === "POST" && this.answerMs > 0) this.clock.timer(this.answerMs, answer);
-      else answer();
+      reply(status, method === "GET" ? "{}" : "");
     });
     const serves = this.net.onConnect;
     this.net.onConnect = (peer) => {
@@ -54,12 +46,8 @@ export class Device {
   }
 
   #take(body: Point | Point[]): void {
-    for (const { ts, values } of Array.isArray(body) ? body : [body]) {
-      if (values.n !== undefined) {
-        this.arrived.add(values.n);
-        this.stamps.set(values.n, ts);
-        this.order.push(values.n);
-      }
+    for (const { values } of Array.isArray(body) ? body : [body]) {
+      if (values.n !== undefined) this.arrived.add(values.n);
       for (const key of Object.keys(values)) if (key.startsWith("mote")) this.dropped[key] = values[key]!;
     }
   }

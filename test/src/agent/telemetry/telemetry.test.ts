@@ -1,7 +1,4 @@
 import test from "ava";
-import { roomOf } from "../../../../src/agent/queue/outbox.js";
-import { BatchWriter } from "../../../../src/agent/telemetry/batch.js";
-import { HEAD_ROOM } from "../../../../src/platform/requests.js";
 import { at } from "../../../fakes/time.js";
 import { TelemetryRig, upTo } from "./rig.js";
 
@@ -26,9 +23,17 @@ test("a batch that is full, by its points or its bytes, leaves at once", async (
     [{ batchBytes: 512, batchAgeMs: 60_000 }, "x".repeat(100)],
   ] as const) {
     const rig = new TelemetryRig(options).start();
+    let body = "";
+    rig.answer = (_, sent) => {
+      body = sent;
+      return { status: 200 };
+    };
     for (let n = 0; n < 5; n++) rig.telemetry.record({ n, text });
     await rig.host.clock.advance(500);
     t.deepEqual(rig.log, ["POST 3 -> 200"]);
+    const ts = Date.UTC(2026, 0, 1);
+    const points = [0, 1, 2].map((n) => ({ ts: ts + n, values: { n, text } }));
+    t.is(body, JSON.stringify(points));
   }
 });
 
@@ -209,60 +214,6 @@ test("a drop right after a report is reported too, though nothing else is to be 
   const requests = rig.log.length;
   await rig.host.clock.advance(3_600_000);
   t.is(rig.log.length, requests);
-});
-
-// The body of a request, byte for byte.
-
-const AT = 100;
-const TS = 1_700_000_000_998;
-
-function writer(limit: number, apart = false): { writer: BatchWriter; memory: Uint8Array } {
-  const memory = new Uint8Array(AT + roomOf(limit) + 50).fill(0x2e);
-  return { writer: new BatchWriter(memory, AT, limit, apart), memory };
-}
-
-/** Adds the points that fit, from bytes of their own or from those that the body lies in. */
-function bodyOf(texts: readonly string[], ts: number | undefined, limit = 1000, within = false): string {
-  const { writer: into, memory } = writer(limit);
-  into.begin();
-  for (const [index, text] of texts.entries()) {
-    const bytes = Buffer.from(text);
-    const from = within ? memory : Buffer.concat([Buffer.from("..."), bytes]);
-    const start = within ? 7 : 3;
-    if (within) memory.set(bytes, start);
-    if (!into.add(from, start, start + bytes.length, ts === undefined ? undefined : at(ts + index))) break;
-  }
-  const body = into.body();
-  const end = AT + roomOf(limit);
-  if (memory.subarray(end).some((byte) => byte !== 0x2e)) throw new Error("it wrote beyond its end");
-  if (body.byteOffset - HEAD_ROOM < AT) throw new Error("there is no room before the body");
-  return Buffer.from(body).toString();
-}
-
-for (const within of [false, true]) {
-  const where = within ? "within the bytes of the body" : "in bytes of their own";
-  test(`points ${where} leave as an object or an array of objects`, (t) => {
-    t.is(bodyOf(['{"a":1}'], TS, 1000, within), `{"ts":${TS},"values":{"a":1}}`);
-    t.is(
-      bodyOf(['{"a":1}', '{"b":"ü"}', '{"c":3}'], TS, 1000, within),
-      `[{"ts":${TS},"values":{"a":1}},{"ts":${TS + 1},"values":{"b":"ü"}},{"ts":${TS + 2},"values":{"c":3}}]`,
-    );
-    t.is(bodyOf(['{"a":1}'], undefined, 1000, within), '{"a":1}');
-    t.is(bodyOf(['{"a":1}', '{"b":2}'], undefined, 1000, within), '[{"a":1},{"b":2}]');
-  });
-}
-
-test("a body is as long as its limit at most, and so long if its points are", (t) => {
-  const texts = Array.from({ length: 40 }, (_, i) => `{"a":${100 + i}}`);
-  for (const ts of [undefined, TS]) {
-    const one = ts === undefined ? '{"a":100},'.length : `{"ts":${TS},"values":{"a":100}},`.length;
-    for (const points of [2, 7, 20]) {
-      const exact = 1 + points * one;
-      t.is(JSON.parse(bodyOf(texts, ts, exact)).length, points);
-      t.is(bodyOf(texts, ts, exact).length, exact);
-      t.is([JSON.parse(bodyOf(texts, ts, exact - 1))].flat().length, points - 1);
-    }
-  }
 });
 
 // A platform that takes less than is recorded: what the device says of it.

@@ -32,8 +32,8 @@ export const CABLE: Case = {
       for (const [i, line] of pem.slice(0, -1).entries()) await say(line, new RegExp(`^${i + 1}$`));
       await say(pem.at(-1)!, /network|Wi-Fi/);
       await say("show", /certificate set/);
-      await say("set wifi emulator", /address is a text/);
-      await say(`set provisioning ${PROFILE.key} wrong-secret`, /address is a text/);
+      await say("set wifi emulator", /address must be a string/);
+      await say(`set provisioning ${PROFILE.key} wrong-secret`, /address must be a string/);
       const refused = await say(`set url ${urlOf({})}`, /key|secret|provision/i, CHECK_MS);
       await say(`set provisioning ${PROFILE.key} ${PROFILE.secret}`, /connected, and kept/, CHECK_MS);
       await bench.seen();
@@ -94,8 +94,8 @@ const give = async ({ board }: Bench): Promise<void> => {
     board.type(text);
     await board.line(expected, ONLINE_MS, from);
   };
-  await typed("set wifi emulator", /address is a text/);
-  await typed(`set provisioning ${PROFILE.key} ${PROFILE.secret}`, /address is a text/);
+  await typed("set wifi emulator", /address must be a string/);
+  await typed(`set provisioning ${PROFILE.key} ${PROFILE.secret}`, /address must be a string/);
   board.type(`set url ${urlOf({})}`);
 };
 

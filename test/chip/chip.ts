@@ -42,7 +42,7 @@ const KNOWN: readonly EmulatedChip[] = [
     title: "ESP32",
     downloadMode: waiting("esp32", "0x0f"),
     fuses: "the emulated flash of a classic ESP32 keeps nothing that is written encrypted",
-    portEngine: 150_000,
+    portEngine: 155_000,
   },
 ];
 

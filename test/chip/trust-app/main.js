@@ -8,7 +8,10 @@ import app from "mote-app";
 function application(agent, host) {
   const native = nativeFunctions();
   agent.rpc.handle("memory", () => ({
-    leastFree: host.leastFreeMemory(),
+    free: host.health.memory().systemFree,
+    leastFree: host.health.memory().systemLeast,
+    largest: native.mote_memory(0),
+    stackLeft: native.mote_memory(1),
     engineLeft: native.mote_memory(2),
     full: native.mote_tls(2),
     resumed: native.mote_tls(3),

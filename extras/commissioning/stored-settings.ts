@@ -162,6 +162,8 @@ const completeChange = (host: SettingsHost, { wifi, site, token }: JsonObject): 
   if (isObject(token)) {
     if (!writeStored(host, TOKEN, token)) return;
     forgetStored(host, "proposed");
+    // The delay after the old token's refusals.
+    forgetStored(host, "refused");
   }
   for (const key of TOKENS) forgetStored(host, newKey(key));
   forgetStored(host, CHANGE);

@@ -34,6 +34,7 @@ test("cut at each write, a change of everything is the old or the new after the 
   for (let cut = 0; cut <= 8; cut++) {
     const host = fakeHost();
     t.true(storeSettings(host, { ...SECURE, token: TOKEN }, false));
+    put(host, "refused", "the delay of the old token");
     let done = 0;
     host.store.fails = () => done++ >= cut;
     storeSettings(host, next, false);
@@ -43,6 +44,7 @@ test("cut at each write, a change of everything is the old or the new after the 
     const isNew = kept.ssid === "garden";
     t.deepEqual(kept, isNew ? next : { ...SECURE, token: TOKEN }, `cut ${cut}`);
     t.deepEqual(read(host, "token"), isNew ? { url: next.url, token: "T2" } : { url: URL, token: TOKEN });
+    t.is(read(host, "refused") === undefined, isNew, "a new token is tried at once");
     t.false([...host.store.values.keys()].some((key) => key === "commission" || key.startsWith("new-")));
     seen.push(isNew ? "new" : "old");
   }

@@ -54,7 +54,7 @@ export const QUICK_STARTS: Case = {
     const cut = async (): Promise<void> => {
       const from = board.lines.length;
       board.on();
-      await board.line(/chip: \S+ runs|recovery:/, 60_000, from);
+      await board.line(/chip: \S+ runs|recovery mode:/, 60_000, from);
       await new Promise((go) => setTimeout(go, CUT_AFTER_MS));
       await board.off();
     };

@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ExecutionContext } from "ava";
 import { simulatedImage } from "../../../tools/moddable/simulator/device.js";
-import { logAnswer } from "../../../tools/operator/device-log.js";
 import { runTour } from "../../../tools/tour/run-tour.js";
 import { assign, DEVICE, INTERVAL_MS, idOf, openBench, until, updated } from "./bench.js";
 import { inSimulator, programOf } from "./rig.js";
@@ -46,34 +45,6 @@ function keptIn(stateDir: string): string {
   );
   return readFileSync(join(stateDir, name), "latin1");
 }
-
-inSimulator("the lines of before a kill are read after it, and so is the level", async (t) => {
-  const { device, operator, events } = await openBench(t, await programOf(PROGRAM));
-  void device.start();
-  const id = await idOf(operator);
-  const online = (starts: number): Promise<unknown> =>
-    until(`online, start ${starts}`, 60_000, () =>
-      events.filter(({ event }) => event === "online").length >= starts ? true : undefined,
-    );
-  const texts = async (): Promise<string[]> => {
-    const answer = logAnswer(await operator.rpc.twoWay(id, "mote.log", { since: 0, bytes: 8192 }));
-    return (answer?.lines ?? []).map(([, , level, text]) => `${level}: ${text}`);
-  };
-  await online(1);
-  await operator.attributes.set(id, "SHARED_SCOPE", { moteLogLevel: "debug" });
-  await until("the level", 30_000, async () =>
-    (await texts()).includes("info: storing lines of level debug and above for an hour") ? true : undefined,
-  );
-  await until("a delivery", 30_000, async () =>
-    (await texts()).some((text) => text.startsWith("debug: delivered: ")) ? true : undefined,
-  );
-  await device.cut();
-  void device.start();
-  await online(2);
-  const found = await texts();
-  t.is(found.filter((text) => text === "info: start: start").length, 2, found.join("\n"));
-  t.true(found.includes("info: storing lines of level debug and above for an hour"), found.join("\n"));
-});
 
 inSimulator("every step of the tour passes over HTTP", (t) => tour(t, false));
 inSimulator("every step of the tour passes over HTTPS with a private authority", (t) => tour(t, true));

@@ -2,6 +2,7 @@
 import ava from "ava";
 import fc from "fast-check";
 import { readMemory, writeMemory } from "../../../../src/agent/lifecycle/wake.js";
+import { measureRate } from "../../../../src/agent/time/time.js";
 import { crc32 } from "../../../../src/wire/crypto/crc32.js";
 import { NAME, startRig, test } from "../rig.js";
 import { Sleeper } from "../sleeper.js";
@@ -255,6 +256,25 @@ function sealed(text: string): string {
   const bytes = encode(text);
   return `${crc32(bytes, 0, bytes.length)}${text}`;
 }
+
+ava("the machine's own clock is measured between known times, ten minutes apart at least", (t) => {
+  const memory = readMemory({ encode }, undefined);
+  let now = 1e12;
+  // The last rates are impossible: somebody set a clock.
+  for (const [ms, rate, measured] of [
+    [5000, 1, 1],
+    [600_000, 1.05, 1.05],
+    [599_999, 1.02, 1.05],
+    [1, 1.02, 1.02],
+    [600_000, 0.84, 1.02],
+    [600_000, 1.16, 1.02],
+  ] as const) {
+    memory.own += ms;
+    now += ms * rate;
+    measureRate(memory, now);
+    t.is(Math.round(memory.rate * 1e6), measured * 1e6, `${ms} ms at ${rate}`);
+  }
+});
 
 ava("a memory of the last wake that makes no sense is taken for none, and so is a single wrong bit", (t) => {
   const host = { encode };

@@ -92,13 +92,10 @@ class Visits {
   }
 }
 
-/** A board that no time server answered takes the issue date of a chain for the time. */
-const TIMELESS = "certificate: not valid yet";
-
 async function certificates(visits: Visits, all: readonly Chain[]): Promise<void> {
   for (const one of all) {
-    const isRefused = one.refused !== undefined && one.refused !== TIMELESS;
-    await visits.expect(one, {}, isRefused ? `0 ${words(one.refused)}` : "7 end", one.title);
+    // The clock shows at least when the image was built. What a board makes of a later certificate is in time.test.ts.
+    await visits.expect(one, {}, one.refused === undefined ? "7 end" : `0 ${words(one.refused)}`, one.title);
   }
 }
 

@@ -6,13 +6,7 @@ import { Budget } from "../../../tools/platform/core/common/budget.js";
 import { parseJson } from "../../../tools/platform/core/json/json-reader.js";
 import type { PersistentRpc } from "../../../tools/platform/core/rpc/rpc-records.js";
 import { TimeSeries } from "../../../tools/platform/core/timeseries/timeseries.js";
-import {
-  JsonText,
-  javaDouble,
-  NumberTooLongError,
-  typedTwice,
-  valueJson,
-} from "../../../tools/platform/core/values.js";
+import { JsonText, NumberTooLongError, typedTwice, valueJson } from "../../../tools/platform/core/values.js";
 import { TYPED_NUMBERS } from "../../src/wire/text/typing.js";
 import { createRig, type Rig } from "./rig.js";
 
@@ -52,19 +46,14 @@ const RPC = '{"id":0,"method":"m","params":1}';
 // Poll, RPC, its record or result, and what the next poll gets.
 for (const [poll, rpc, outcome, then] of [
   ["none", "one-way", "", RPC],
-  ["none", "two-way", "", RPC],
   ["none", "persistent one-way", "QUEUED", RPC],
   ["open", "one-way", "sent", ""],
   ["open", "two-way", "", RPC],
   ["open", "persistent one-way", "DELIVERED", ""],
-  ["open", "persistent two-way", "DELIVERED", RPC],
   ["with a negative time", "one-way", "sent", ""],
   ["timed out", "one-way", "sent", ""],
-  ["timed out", "two-way", "", RPC],
   ["timed out", "persistent one-way", "QUEUED", RPC],
-  ["timed out", "persistent two-way", "QUEUED", RPC],
   ["cut", "one-way", "sent", ""],
-  ["cut", "persistent one-way", "DELIVERED", ""],
   ["cut", "persistent two-way", "DELIVERED", RPC],
   ["hung up", "persistent one-way", "DELIVERED", ""],
   ["hung up 20 s ago", "persistent one-way", "QUEUED", RPC],
@@ -83,14 +72,6 @@ for (const [poll, rpc, outcome, then] of [
     t.is(next(rig), then);
   });
 }
-
-test("one lost RPC uses the zombie up: the one after it is queued", (t) => {
-  const rig = createRig();
-  gone(rig);
-  rig.send("lost", { oneWay: true });
-  rig.send("kept", { oneWay: true });
-  t.is(next(rig), '{"id":1,"method":"kept","params":{}}');
-});
 
 test("an unanswered two-way RPC comes with every poll, and later ones wait behind it", (t) => {
   const rig = createRig();
@@ -122,26 +103,7 @@ test("an undelivered RPC expires: no connection if never polled, otherwise a tim
   t.is(next(rig), "");
 });
 
-test("an expired persistent RPC is EXPIRED, one that came too late as well", (t) => {
-  const rig = createRig();
-  const rpc = persistent(rig, false, 1_000);
-  rig.clock.advance(1_000);
-  t.is(rpc.status, "EXPIRED");
-  t.is(persistent(rig, false, 0).status, "EXPIRED");
-});
-
 // How open requests end when the device is changed, deleted or hangs up, and how much of it is kept.
-
-test("after a change of credentials an open poll gets nothing and ends by its time", (t) => {
-  const rig = createRig();
-  const poll = rig.call("GET", "rpc?timeout=1000");
-  rig.core.devices.setCredentials(rig.device, { type: "ACCESS_TOKEN", credentialsId: "other", value: null });
-  rig.send("read");
-  t.is(poll.status, undefined);
-  rig.clock.advance(1_000);
-  t.is(poll.status, 408);
-  t.is(rig.call("GET", "rpc?timeout=1000").status, 401);
-});
 
 test("open requests of a deleted device get 403, and later ones 401", (t) => {
   const rig = createRig();
@@ -157,12 +119,6 @@ test("open requests of a deleted device get 403, and later ones 401", (t) => {
   t.is(rig.call("GET", "rpc?timeout=1000").status, 401);
 });
 
-test("a thousand RPCs may wait, one more is refused", (t) => {
-  const rig = createRig();
-  for (let sent = 0; sent < 1_000; sent++) t.not(rig.send("m").id, undefined);
-  t.is(rig.send("m").id, undefined);
-});
-
 test("a device that hangs up from poll after poll leaves a bounded number of sessions", (t) => {
   const rig = createRig();
   for (let poll = 0; poll < 3_000; poll++) rig.call("GET", "rpc?timeout=599000").hangUp();
@@ -171,17 +127,6 @@ test("a device that hangs up from poll after poll leaves a bounded number of ses
 });
 
 // The order in which the platform takes what one device sends: what the agent's journal of RPCs rests on.
-
-test("a poll that was open when the RPC came has its copy, however late that is sent on", (t) => {
-  const rig = createRig();
-  const polls = [rig.call("GET", "rpc?timeout=1000"), rig.call("GET", "rpc?timeout=1000")];
-  rig.send("setLed");
-  rig.call("POST", "rpc/0", "1");
-  t.deepEqual(
-    polls.map(({ text }) => JSON.parse(text).id),
-    [0, 0],
-  );
-});
 
 test(`attributes are read by key and by scope, and empty groups are left out`, (t) => {
   const { call, core, device } = createRig();
@@ -222,75 +167,29 @@ test(`one notification ends a poll, and changes while none is open are not sent`
   t.deepEqual([later.status, later.text], [408, ""]);
 });
 
-test(`a deletion names the keys asked for, whether they were there or not`, (t) => {
-  const { call, core, device } = createRig();
-  const poll = call("GET", "attributes/updates?timeout=5000");
-  core.deleteAttributes(device, "SHARED_SCOPE", ["a", "b"]);
-  t.is(poll.text, '{"deleted":["a","b"]}');
-});
-
 test(`a value set again is sent though it did not change, other scopes never`, (t) => {
-  const { call, core, device } = createRig();
+  const { call, core, device, clock } = createRig();
   core.saveAttributes(device, "SHARED_SCOPE", [["k", 1n]]);
   const poll = call("GET", "attributes/updates?timeout=5000");
   call("POST", "attributes", '{"k":2}');
   core.saveAttributes(device, "SERVER_SCOPE", [["k", 3n]]);
   t.is(poll.status, undefined);
+  const { ts } = device.attributes.get("SHARED_SCOPE", "k")!;
+  clock.advance(5);
   core.saveAttributes(device, "SHARED_SCOPE", [["k", 1n]]);
   t.is(poll.text, '{"k":1}');
+  t.is(device.attributes.get("SHARED_SCOPE", "k")?.ts, ts);
 });
 
-test("with a lag the data is not there when its 200 goes out, and is later", (t) => {
-  const { call, clock, device } = createRig({ lagMs: 50 });
-  t.is(call("POST", "attributes", '{"a":1}').status, 200);
-  t.is(call("POST", "telemetry", '{"b":1}').status, 200);
-  t.is(call("GET", "attributes").text, "{}");
-  clock.advance(50);
-  t.is(call("GET", "attributes").text, '{"client":{"a":1}}');
-  t.deepEqual(device.series.keys(), ["b"]);
-});
-
-test("a full memory keeps no further value, and gets everything back at the end", (t) => {
+test("a full memory keeps no further attribute, and gets everything back at the end", (t) => {
   const budget = new Budget(1_000);
   const store = new AttributeStore(budget);
   for (let n = 0; n < 100; n++) store.set("CLIENT_SCOPE", "same", `${n}`, n);
   t.is(store.get("CLIENT_SCOPE", "same")?.value, "99");
   store.set("CLIENT_SCOPE", "large", "x".repeat(1_000), 0);
   t.is(store.get("CLIENT_SCOPE", "large"), undefined);
-  t.true(budget.used > 0);
   store.clear();
   t.is(budget.used, 0);
-});
-
-test("an unchanged value keeps its time", (t) => {
-  const { call, clock, device } = createRig();
-  call("POST", "attributes", '{"a":1,"b":{"x":1}}');
-  const ts = clock.now();
-  clock.advance(5);
-  call("POST", "attributes", '{"a":1,"b":{"x":1}}');
-  t.deepEqual(
-    device.attributes.list("CLIENT_SCOPE").map(([, entry]) => entry.ts),
-    [ts, ts],
-  );
-});
-
-test("a later value of the same key and time takes the earlier one's place", (t) => {
-  const { call, device } = createRig();
-  call("POST", "telemetry", '{"ts":1,"values":{"a":1}}');
-  call("POST", "telemetry", '{"ts":1,"values":{"a":2}}');
-  const range = { startTs: 0, endTs: 10, limit: 10, ascending: true };
-  t.deepEqual(device.series.range("a", range), [{ ts: 1, value: 2n }]);
-});
-
-test("a range leaves its end out, and comes newest or oldest first", (t) => {
-  const series = new TimeSeries(new Budget(1_000_000));
-  for (const ts of [3, 1, 4, 2, 5]) series.save("a", ts, BigInt(ts));
-  const times = (ascending: boolean, limit: number): number[] =>
-    series.range("a", { startTs: 2, endTs: 5, limit, ascending }).map(({ ts }) => ts);
-  t.deepEqual(times(true, 10), [2, 3, 4]);
-  t.deepEqual(times(false, 10), [4, 3, 2]);
-  t.deepEqual(times(true, 2), [2, 3]);
-  t.deepEqual(times(false, 2), [4, 3]);
 });
 
 test("a full memory drops the oldest point of the key and gives everything back at the end", (t) => {
@@ -303,21 +202,6 @@ test("a full memory drops the oldest point of the key and gives everything back 
   t.is(kept[0]?.ts, 100 - kept.length);
   series.clear();
   t.is(budget.used, 0);
-});
-
-test(`after an answer no timer is left`, (t) => {
-  const rig = createRig();
-  rig.call("GET", "rpc?timeout=20000");
-  rig.send("m", { oneWay: true });
-  t.is(rig.clock.waiting, 0);
-});
-
-test(`a rule chain answers getCurrentTime with milliseconds and getTime with a date`, (t) => {
-  const { call, clock } = createRig({ ruleChain: true });
-  const ask = (method: string) => call("POST", "rpc", `{"method":"${method}","params":{}}`);
-  t.deepEqual([ask("getCurrentTime").status, ask("getCurrentTime").text], [200, String(clock.now())]);
-  t.is(ask("getCurrentTime").headers["Content-Type"], "text/plain;charset=UTF-8");
-  t.regex(ask("getTime").text, /^\{"time":"\d{4} \d\d \d\d \d\d:\d\d:\d\d\.\d{3}"\}$/);
 });
 
 test("a poll of 30 s or more, or of no stated length, is cut with 503", (t) => {
@@ -343,24 +227,18 @@ const TABLE: [literal: string, type: string, shown: string][] = [
   ["1e400", "STRING", `"1${"0".repeat(400)}"`],
   ["1.5e300", "STRING", `"15${"0".repeat(299)}"`],
   ["1e-400", "STRING", `"0.${"0".repeat(399)}1"`],
-  ['"42"', "LONG", "42"],
   ['"007"', "LONG", "7"],
-  ['"-5"', "LONG", "-5"],
   ['"42.0"', "DOUBLE", "42.0"],
-  ['"1.10"', "DOUBLE", "1.1"],
   ['".5"', "DOUBLE", "0.5"],
   ['"1e3"', "STRING", '"1e3"'],
   ['"+5"', "STRING", '"+5"'],
   ['" 42"', "STRING", '" 42"'],
-  ['"5."', "STRING", '"5."'],
   ['"0x1F"', "STRING", '"0x1F"'],
-  ['"1.0.0"', "STRING", '"1.0.0"'],
   ['""', "STRING", '""'],
   ['"NaN"', "STRING", '"NaN"'],
   ["true", "BOOLEAN", "true"],
   ['"true"', "STRING", '"true"'],
   ['{"a":[1.50,null],"b":null}', "JSON", '{"a":[1.50,null]}'],
-  ['[{"a":{"b":null}}]', "JSON", '[{"a":{}}]'],
   ["[]", "JSON", "[]"],
 ];
 
@@ -370,35 +248,15 @@ function typeOf(value: unknown): string {
   return { number: "DOUBLE", string: "STRING", boolean: "BOOLEAN" }[typeof value as string] ?? "nothing";
 }
 
-for (const [literal, type, shown] of TABLE) {
-  const title = literal.length > 40 ? `${literal.slice(0, 40)}…` : literal;
-  test(`a device's ${title} is stored as ${type}`, (t) => {
+test("each JSON value of a device is stored with the type and text of a real server", (t) => {
+  for (const [literal, type, shown] of TABLE) {
     const value = typedTwice(parseJson(literal));
-    t.is(typeOf(value), type);
-    t.is(value === undefined ? "" : valueJson(value), shown);
-  });
-}
-
-test("null is no value", (t) => {
+    t.is(typeOf(value), type, literal);
+    t.is(value === undefined ? "" : valueJson(value), shown, literal);
+  }
   t.is(typedTwice(null), undefined);
-});
-
-test("doubles are written as Java writes them", (t) => {
-  const shown = [0, 1, 0.001, 0.0001, 12_345_678.5, 1e21, -2.5].map(javaDouble);
-  t.deepEqual(shown, ["0.0", "1.0", "0.001", "1.0E-4", "1.23456785E7", "1.0E21", "-2.5"]);
-});
-
-test("a number that would take ten thousand digits is refused, as text it stays text", (t) => {
+  // It would take as many digits of memory.
   t.throws(() => typedTwice(parseJson("1e99999")), { instanceOf: NumberTooLongError });
-  t.throws(() => typedTwice(parseJson("1e-99999")), { instanceOf: NumberTooLongError });
-  const digits = "9".repeat(20_000);
-  t.is(typedTwice(digits), digits);
-});
-
-test("one bad key loses the whole element, and the device gets 200", (t) => {
-  const { call, device } = createRig();
-  t.is(call("POST", "telemetry", `[{"a":1,"${"k".repeat(256)}":2},{"b":3}]`).status, 200);
-  t.deepEqual(device.series.keys(), ["b"]);
 });
 
 test("types non-ASCII digits, -0, lone surrogates and bad keys like a real server", (t) => {

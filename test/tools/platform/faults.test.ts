@@ -5,8 +5,7 @@ import { connect } from "node:net";
 import test, { type ExecutionContext } from "ava";
 import { parseJson } from "../../../tools/platform/core/json/json-reader.js";
 import { typed } from "../../../tools/platform/core/values.js";
-import { fits } from "../../../tools/platform/faults/glob.js";
-import { PROXIES, type ProxyName, proxyBytes } from "../../../tools/platform/faults/proxies.js";
+import { PROXIES, proxyBytes } from "../../../tools/platform/faults/proxies.js";
 import { FAULTS, type FaultRule, readPost } from "../../../tools/platform/faults/shapes.js";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
 import { type Call, createRig, type Rig } from "./rig.js";
@@ -19,7 +18,7 @@ function rigWith(...faults: (Partial<FaultRule> | Record<string, unknown>)[]): R
 const stored = (rig: Rig): string[] => rig.device.series.keys();
 const answerOf = ({ status, text }: Call): [number | undefined, string] => [status, text];
 
-test("delay: the platform acts at once, and its answer leaves later", (t) => {
+test("delay: the platform acts at once, its answer leaves later, a hang-up leaves no timer", (t) => {
   const rig = rigWith({ fault: "delay", ms: 500 }, { fault: "delay", ms: 200 });
   const call = rig.call("POST", "telemetry", '{"a":1}');
   t.deepEqual(stored(rig), ["a"]);
@@ -28,45 +27,26 @@ test("delay: the platform acts at once, and its answer leaves later", (t) => {
   rig.clock.advance(1);
   t.is(call.status, 200);
   t.like(rig.api.log.list()[0], { status: 200, durationMs: 700, faults: ["delay", "delay"] });
-});
-
-test("delay: a device that hangs up before leaves no timer", (t) => {
-  const rig = rigWith({ fault: "delay", ms: 500 });
-  const call = rig.call("GET", "attributes");
-  call.hangUp();
+  rig.call("GET", "attributes").hangUp();
   t.is(rig.clock.waiting, 0);
-  t.like(rig.api.log.list()[0], { status: 0, faults: ["delay"] });
 });
 
-test("drop: the answer is lost, or the request before the platform sees it", (t) => {
-  for (const [at, keys] of [
-    [undefined, ["a"]],
-    ["answer", ["a"]],
-    ["request", []],
-  ] as const) {
-    const rig = rigWith({ fault: "drop", ...(at && { at }) });
+// A fault, its answer to a point, and whether the platform stored the point.
+for (const [fault, answer, isStored] of [
+  [{ fault: "drop" }, [undefined, ""], true],
+  [{ fault: "drop", at: "answer" }, [undefined, ""], true],
+  [{ fault: "drop", at: "request" }, [undefined, ""], false],
+  [{ fault: "status", status: 502, body: "bad gateway" }, [502, "bad gateway"], false],
+  [{ fault: "status", status: 500, at: "answer" }, [500, ""], true],
+] as const)
+  test(`${JSON.stringify(fault)}: the point is ${isStored ? "stored" : "lost"}`, (t) => {
+    const rig = rigWith(fault);
     const call = rig.call("POST", "telemetry", '{"a":1}');
     rig.clock.advance(600_000);
-    t.is(call.status, undefined);
-    t.deepEqual(stored(rig), [...keys], at);
-    t.like(rig.api.log.list()[0], { status: 0, faults: ["drop"] });
-  }
-});
-
-test("drop: an RPC whose poll's answer is lost was taken all the same", (t) => {
-  const rig = rigWith({ fault: "drop", match: { path: "rpc" } });
-  rig.call("GET", "rpc?timeout=20000");
-  t.deepEqual(rig.send("m", { oneWay: true }).results, [{ kind: "sent" }]);
-});
-
-test("status: in place of the platform, or of its answer", (t) => {
-  const instead = rigWith({ fault: "status", status: 502, body: "bad gateway" });
-  t.deepEqual(answerOf(instead.call("POST", "telemetry", '{"a":1}')), [502, "bad gateway"]);
-  t.deepEqual(stored(instead), []);
-  const after = rigWith({ fault: "status", status: 500, at: "answer" });
-  t.deepEqual(answerOf(after.call("POST", "telemetry", '{"a":1}')), [500, ""]);
-  t.deepEqual(stored(after), ["a"]);
-});
+    t.deepEqual(answerOf(call), [...answer]);
+    t.deepEqual(stored(rig), isStored ? ["a"] : []);
+    t.like(rig.api.log.list()[0], { faults: [fault.fault] });
+  });
 
 test("not-stored: answers telemetry and attributes 200 and drops them; a bad body is refused", (t) => {
   const rig = rigWith({ fault: "not-stored", count: 3 });
@@ -79,17 +59,6 @@ test("not-stored: answers telemetry and attributes 200 and drops them; a bad bod
   t.is(rig.call("GET", "attributes").status, 200);
   t.is(rig.call("POST", "telemetry", '{"a":1}').status, 200);
   t.deepEqual(stored(rig), ["a"]);
-});
-
-test("no-attributes: what is there is shown as nothing, and only to GET attributes", (t) => {
-  const rig = rigWith({ fault: "no-attributes" });
-  t.is(rig.call("POST", "attributes", '{"a":1}').status, 200);
-  const { status, text, headers } = rig.call("GET", "attributes");
-  t.deepEqual([status, text, headers["Content-Length"]], [200, "{}", "2"]);
-  t.deepEqual(
-    rig.api.faults.list().map(({ seen, done }) => [seen, done]),
-    [[1, 1]],
-  );
 });
 
 test("torn-firmware: mixes firmware values from before and after the last change", (t) => {
@@ -116,10 +85,11 @@ test("torn-firmware: mixes firmware values from before and after the last change
   t.true(seen.size > 1);
 });
 
-test("eviction: a package that was just there is an empty 500, and nothing else is", (t) => {
-  const rig = rigWith({ fault: "eviction" });
+test("eviction: the package is an empty 500; no-attributes: the attributes are read as empty", (t) => {
+  const rig = rigWith({ fault: "eviction" }, { fault: "no-attributes" });
+  rig.call("POST", "attributes", '{"a":1}');
   t.deepEqual(answerOf(rig.call("GET", "firmware?title=a&version=b")), [500, ""]);
-  t.is(rig.call("GET", "attributes").status, 200);
+  t.deepEqual(answerOf(rig.call("GET", "attributes")), [200, "{}"]);
 });
 
 test("clock-skew: shifts Date, answers and server time stamps", (t) => {
@@ -133,23 +103,20 @@ test("clock-skew: shifts Date, answers and server time stamps", (t) => {
   t.is(JSON.parse(rig.call("GET", "none").text).timestamp, ahead);
 });
 
-// A fault of these requests alone, a request, and whether the fault happens to it.
-for (const [match, line, happens] of [
-  [{ method: "get" }, "GET attributes", true],
-  [{ method: "POST" }, "GET attributes", false],
-  [{ path: "rpc/*" }, "POST rpc/5", true],
-  [{ path: "rpc" }, "POST rpc/5", false],
-  [{ path: "provision" }, "POST /api/v1/provision", true],
-  [{ device: "greenhouse-7" }, "GET attributes", true],
-  [{ device: "greenhouse-8" }, "GET attributes", false],
-  [{ device: "greenhouse-7" }, "GET /api/v1/unknown/attributes", false],
-] as const) {
-  test(`a fault of ${JSON.stringify(match)} ${happens ? "happens" : "does not happen"} to ${line}`, (t) => {
+test("a fault happens only to requests that match method, path and device", (t) => {
+  for (const [match, line, happens] of [
+    [{ method: "get" }, "GET attributes", true],
+    [{ method: "POST" }, "GET attributes", false],
+    [{ path: "rpc/*" }, "POST rpc/5", true],
+    [{ path: "rpc" }, "POST rpc/5", false],
+    [{ device: "greenhouse-7" }, "GET attributes", true],
+    [{ device: "greenhouse-7" }, "GET /api/v1/unknown/attributes", false],
+  ] as const) {
     const rig = rigWith({ fault: "status", status: 599, match });
     const [method = "", path = ""] = line.split(" ");
-    t.is(rig.call(method, path, "1").status === 599, happens);
-  });
-}
+    t.is(rig.call(method, path, "1").status === 599, happens, `${JSON.stringify(match)} ${line}`);
+  }
+});
 
 test("a fault skips the first requests, ends after its count, and the first of two applies", (t) => {
   const rig = rigWith(
@@ -186,36 +153,19 @@ test("the same seed gives the same run, another one another, and clearing starts
   t.false(run(rig).includes("500"));
 });
 
-test("a pattern's star stands for any characters, and many stars take no long time", (t) => {
-  t.true(fits("rpc*", "rpc") && fits("*", "") && fits("a*c*", "abbcd") && fits("r*/7", "rpc/77/7"));
-  t.false(fits("a*c", "abd") || fits("", "a") || fits("a", ""));
-  t.false(fits("*a".repeat(99), `${"a".repeat(98)}${"b".repeat(10_000)}`));
-});
-
-test("a request for faults that isn't one is refused with what is wrong", (t) => {
-  const wrong: [object, RegExp][] = [
-    [{}, /'faults' is a list/],
+test("rejects a request for faults with the reason, and more than 100 of them", (t) => {
+  for (const [post, message] of [
     [{ faults: [] }, /'faults' is a list/],
     [{ faults: [5] }, /a fault is an object/],
     [{ faults: [{ fault: "fire" }] }, /'fault' is one of delay, drop/],
     [{ faults: [{ fault: "delay" }] }, /delay needs 'ms'/],
     [{ faults: [{ fault: "delay", ms: -1 }] }, /'ms' of delay is out of its range/],
-    [{ faults: [{ fault: "delay", ms: 1, bytes: 4 }] }, /delay has no 'bytes'/],
-    [{ faults: [{ fault: "drop", at: "noon" }] }, /'at' of drop/],
-    [{ faults: [{ fault: "status", status: 100 }] }, /'status' of status/],
-    [{ faults: [{ fault: "drop", match: [] }] }, /'match' is an object/],
-    [{ faults: [{ fault: "drop", match: { url: "x" } }] }, /match has no 'url'/],
-    [{ faults: [{ fault: "drop", probability: 2 }] }, /'probability'/],
     [{ faults: [{ fault: "drop", constructor: 2 }] }, /drop has no 'constructor'/],
+    [{ faults: [{ fault: "drop", match: { url: "x" } }] }, /match has no 'url'/],
     [{ seed: 1.5, faults: [{ fault: "drop" }] }, /'seed'/],
-    [{ faults: [{ fault: "drop" }], seeds: 1 }, /the request has no 'seeds'/],
-  ];
-  for (const [post, message] of wrong) {
+  ] as const)
     t.throws(() => readPost(post as Record<string, unknown>), { message }, JSON.stringify(post));
-  }
-  const rig = createRig();
-  const many = { faults: Array.from({ length: 100 }, () => ({ fault: "drop", count: 1 })) };
-  rig.api.faults.add(readPost(many));
+  const rig = rigWith(...Array.from({ length: 100 }, () => ({ fault: "drop" })));
   t.throws(() => rig.api.faults.add(readPost({ faults: [{ fault: "drop" }] })), {
     message: /100 faults at most/,
   });
@@ -248,26 +198,15 @@ test("provisioning-failure: FAILURE once, and the name is free afterwards", (t) 
   t.deepEqual([ask(), ask(), ask()], ["FAILURE", "SUCCESS", "FAILURE"]);
 });
 
-test("proxy: each answers in its own bytes, and nginx's 499 in none", (t) => {
-  const first = (by: ProxyName): string =>
-    Buffer.from(proxyBytes(by, 0)).toString().split("\r\n", 1)[0] ?? "";
-  t.deepEqual(
-    PROXIES.map((name) => first(name)),
-    [
-      "HTTP/1.1 503 Service Unavailable",
-      "HTTP/1.1 504 Gateway Time-out",
-      "HTTP/1.1 400 Bad request",
-      "",
-      "HTTP/1.1 502 Bad Gateway",
-      "HTTP/1.1 504 Gateway Time-out",
-      "HTTP/1.1 413 Request Entity Too Large",
-      "HTTP/1.1 414 Request-URI Too Large",
-      "HTTP/1.1 400 Bad Request",
-    ],
+test("each proxy answers with its own status line and a true length; nginx's 499 says nothing", (t) => {
+  const answers = PROXIES.map((name) => Buffer.from(proxyBytes(name, 0)).toString());
+  t.is(
+    answers.map((text) => /^HTTP\/1\.1 (\d{3}) [A-Z]/.exec(text)?.[1] ?? "-").join(" "),
+    "503 504 400 - 502 504 413 414 400",
   );
-  for (const name of PROXIES) {
-    const [head = "", body = ""] = Buffer.from(proxyBytes(name, 0)).toString().split("\r\n\r\n");
-    if (head !== "") t.is(Number(/content-length: (\d+)/i.exec(head)?.[1]), body.length, name);
+  for (const text of answers.filter((text) => text !== "")) {
+    const [head = "", body = ""] = text.split("\r\n\r\n");
+    t.is(Number(/content-length: (\d+)/i.exec(head)?.[1]), body.length, head);
   }
 });
 
@@ -336,23 +275,15 @@ function bytesOf({ address }: Platform, path: string): Promise<{ text: string; e
 const switchOn = (platform: Platform, ...faults: object[]): Promise<Answer> =>
   call(platform, "POST", "/api/faults", {}, { seed: 7, faults });
 
-test("faults are switched on, listed and cleared without a login", async (t) => {
+test("faults are switched on, listed and cleared without a login, as JSON only", async (t) => {
   const platform = await start(t);
   const on = await switchOn(platform, { fault: "delay", ms: 5, match: { path: "rpc*" }, count: 2 });
   const listed = { id: 1, fault: "delay", ms: 5, match: { path: "rpc*" }, count: 2 };
   const expected = { ...listed, skip: 0, probability: 1, seed: 7, seen: 0, done: 0 };
   t.deepEqual([on.status, JSON.parse(on.text)], [200, { faults: [expected] }]);
-  t.deepEqual(JSON.parse((await call(platform, "GET", "/api/faults")).text), { faults: [expected] });
   t.is((await call(platform, "DELETE", "/api/faults")).status, 200);
-  t.is((await call(platform, "GET", "/api/faults")).text, '{"faults":[]}');
-});
-
-test("a fault that isn't one, or comes as a form as any page may send it, is refused", async (t) => {
-  const platform = await start(t);
-  const { status, text } = await switchOn(platform, { fault: "fire" });
-  t.is(status, 400);
-  t.like(JSON.parse(text), { status: 400, errorCode: 31 });
-  t.regex(text, /'fault' is one of delay/);
+  t.is((await switchOn(platform, { fault: "fire" })).status, 400);
+  // A form, as any web page may send it.
   const form = { "content-type": "text/plain" };
   t.is((await call(platform, "POST", "/api/faults", form, { faults: [{ fault: "drop" }] })).status, 415);
   t.is((await call(platform, "GET", "/api/faults")).text, '{"faults":[]}');
@@ -363,9 +294,7 @@ test("no web page can switch faults, by whatever name it comes", async (t) => {
   const own = `127.0.0.1:${platform.address.port}`;
   const foreign: Record<string, string>[] = [
     { host: "evil.example" },
-    { host: `evil.example:${platform.address.port}` },
     { host: "127.0.0.1.evil.example" },
-    { host: "localhost.evil.example" },
     { origin: "http://evil.example" },
     { origin: "null" },
     { origin: "http://127.0.0.1:1" },
@@ -386,25 +315,6 @@ test("no web page can switch faults, by whatever name it comes", async (t) => {
       t.is((await call(platform, method, path, headers, body)).status, 200, `${line} ${host}`);
     }
   }
-});
-
-test("drop: nothing comes on a connection that stays open", async (t) => {
-  const platform = await start(t);
-  await switchOn(platform, { fault: "drop" });
-  const socket = connect(platform.address.port, platform.address.host);
-  let came = false;
-  socket.on("data", () => {
-    came = true;
-  });
-  socket.on("close", () => {
-    came = true;
-  });
-  socket.write(`POST /api/v1/${TOKEN}/telemetry HTTP/1.1\r\nHost: d\r\nContent-Length: 7\r\n\r\n{"a":1}`);
-  while (platform.api.log.list().length === 0) await new Promise((go) => setImmediate(go));
-  await call(platform, "GET", "/api/faults");
-  t.false(came);
-  t.deepEqual(platform.core.devices.byToken(TOKEN)?.series.keys(), ["a"]);
-  socket.destroy();
 });
 
 test("reset: the connection breaks after so many bytes of the answer", async (t) => {
@@ -428,28 +338,4 @@ test("truncated: the head promises more than comes, and the connection ends in o
   t.regex(head, /\r\nTransfer-Encoding: chunked\r\n/);
   t.false(body.endsWith("\r\n0"), body);
   t.notRegex(text, /\r\n0\r\n\r\n$/);
-});
-
-test("garbage: bytes that are no answer, the same for the same seed", async (t) => {
-  const platform = await start(t);
-  const run = async (): Promise<string> => {
-    await call(platform, "DELETE", "/api/faults");
-    await switchOn(platform, { fault: "garbage", bytes: 100 });
-    return (await bytesOf(platform, "attributes")).text;
-  };
-  const first = await run();
-  t.is(first.length, 100);
-  t.false(first.startsWith("HTTP"));
-  t.is(await run(), first);
-});
-
-test("delay and status reach the device, and the operator is spared", async (t) => {
-  const platform = await start(t);
-  await switchOn(platform, { fault: "delay", ms: 30 }, { fault: "status", status: 503 });
-  const began = performance.now();
-  t.is((await call(platform, "GET", `/api/v1/${TOKEN}/attributes`)).status, 503);
-  t.true(performance.now() - began >= 25);
-  t.is((await call(platform, "GET", "/api/auth/user")).status, 401);
-  const [logged] = platform.api.log.list();
-  t.like(logged, { status: 503, faults: ["delay", "status"], path: "/api/v1/***/attributes" });
 });

@@ -1,10 +1,7 @@
-// The local platform over real sockets: what only bytes on a wire can show.
-import { get as getOverTls } from "node:https";
 import { connect } from "node:net";
 import test, { type ExecutionContext } from "ava";
 import { generator } from "../../../tools/platform/core/common/random.js";
 import { type Platform, type PlatformServerOptions, startPlatform } from "../../../tools/platform/server.js";
-import { CERT, KEY } from "../../hosts/port/tls-fixture.js";
 import { SEED } from "../../sample.js";
 import { createRig, TOKEN as FUZZ_TOKEN } from "./rig.js";
 
@@ -37,13 +34,6 @@ function post(path: string, body: string): string {
 
 const get = (path: string): string => `GET /api/v1/${path} HTTP/1.1\r\nHost: d\r\n\r\n`;
 
-test("a large body that is sent to its end still sees its answer", async (t) => {
-  const platform = await start(t);
-  const body = "x".repeat(1_000_000);
-  const response = await fetch(`${platform.url}/api/v1/${TOKEN}/rpc/1`, { method: "POST", body });
-  t.is(response.status, 413);
-});
-
 test("a device that hangs up leaves a zombie: the next one-way RPC is lost", async (t) => {
   const platform = await start(t);
   const device = platform.core.devices.byToken(TOKEN)!;
@@ -60,16 +50,14 @@ test("a device that hangs up leaves a zombie: the next one-way RPC is lost", asy
   t.is(device.rpc.pending, 0);
 });
 
-test("bytes that are not HTTP, or a head too large, get a 400, and the connection closes", async (t) => {
+test("a connection ends after 100 requests, and after bytes that are not HTTP", async (t) => {
   const platform = await start(t);
-  const large = `${get("x").slice(0, -4)}\r\nX: ${"y".repeat(9_000)}\r\n\r\n`;
-  for (const text of ["nonsense\r\n\r\n", large]) t.regex(await said(platform, text), /^HTTP\/1\.1 400 \r\n/);
-});
-
-test("a connection ends after 100 requests", async (t) => {
-  const text = await said(await start(t), post(`${TOKEN}/telemetry`, '{"a":1}').repeat(100));
+  const text = await said(platform, post(`${TOKEN}/telemetry`, '{"a":1}').repeat(100));
   t.is(text.split("HTTP/1.1 200 \r\n").length - 1, 100);
   t.is(text.match(/Connection: close/gi)?.length, 1);
+  const large = `${get("x").slice(0, -4)}\r\nX: ${"y".repeat(9_000)}\r\n\r\n`;
+  for (const wrong of ["nonsense\r\n\r\n", large])
+    t.regex(await said(platform, wrong), /^HTTP\/1\.1 400 \r\n/);
 });
 
 test("close ends open polls at once and frees the port", async (t) => {
@@ -79,60 +67,24 @@ test("close ends open polls at once and frees the port", async (t) => {
   await platform.close();
   t.is(await poll, "");
   const again = await startPlatform({ port: platform.address.port });
+  const taken = `port ${again.address.port} of 127.0.0.1 is in use: choose another one, or stop what listens there`;
+  await t.throwsAsync(startPlatform({ port: again.address.port }), { message: taken });
   await again.close();
-});
-
-test("a port that is taken is reported as such", async (t) => {
-  const { address } = await start(t);
-  const error = await t.throwsAsync(startPlatform({ port: address.port }));
-  t.is(
-    error?.message,
-    `port ${address.port} of 127.0.0.1 is in use: choose another one, or stop what listens there`,
-  );
-});
-
-test("with a certificate and its key it speaks https", async (t) => {
-  const platform = await start(t, { tlsCert: CERT, tlsKey: KEY });
-  t.true(platform.url.startsWith("https://127.0.0.1:"));
-  const status = await new Promise((resolve, reject) => {
-    const url = `${platform.url}/api/v1/${TOKEN}/attributes`;
-    getOverTls(url, { ca: CERT }, (answer) => resolve(answer.resume().statusCode)).on("error", reject);
-  });
-  t.is(status, 200);
-});
-
-test("key and secret of the profile are random unless given", async (t) => {
-  const [one, other] = [await start(t), await start(t)];
-  t.is(one.url, `http://127.0.0.1:${one.address.port}`, "and it listens on loopback");
-  t.regex(one.profile.key, /^[A-Za-z0-9]{20}$/);
-  t.not(one.profile.secret, other.profile.secret);
-  const given = await start(t, { profile: { key: "k", secret: "s" } });
-  t.deepEqual(given.profile, { key: "k", secret: "s" });
 });
 
 // How connections end that nobody ends, and how the platform does.
 
-test("an idle connection is closed after its time, and nothing is said of it unasked", async (t) => {
+test("an idle connection and half a head end in silence, half a body with 408", async (t) => {
+  // A head must arrive before the time is over.
   const platform = await start(t, { idleMs: 1_500 });
   const began = performance.now();
   const head = await said(platform, get("unknown/rpc"));
   t.true(head.startsWith("HTTP/1.1 401 \r\n"), head);
   t.notRegex(head, /\r\n(?:Connection|Keep-Alive):/i);
   t.true(performance.now() - began >= 1_400);
-});
-
-test("half a head, and a connection without any, end in silence", async (t) => {
-  const platform = await start(t, { idleMs: 100 });
   t.is(await said(platform, "GET /api/v1/x/attributes HTTP/1.1\r\nHos"), "");
-  t.is(await said(platform, ""), "");
-});
-
-test("half a body is answered 408, and the connection ends", async (t) => {
-  // Its head must arrive before the time is over.
-  const platform = await start(t, { idleMs: 1_500 });
   const text = await said(platform, post(`${TOKEN}/telemetry`, '{"a":1}').slice(0, -3));
   t.true(text.startsWith("HTTP/1.1 408 \r\n"), text);
-  t.regex(text, /"message":"SocketTimeoutException: ","errorCode":2,"status":408/);
 });
 
 test("stopped, it takes no connection and lets a poll run to its end", async (t) => {
@@ -150,7 +102,7 @@ test("stopped, it takes no connection and lets a poll run to its end", async (t)
 // What a proxy in front of the platform makes of requests that stay open.
 
 test("behind a proxy what is open for 50 s ends with the proxy's own 504 and leaves a zombie", (t) => {
-  for (const path of ["rpc", "rpc?timeout=50001", "attributes/updates?timeout=600000"]) {
+  for (const path of ["rpc", "attributes/updates?timeout=600000"]) {
     const rig = createRig({ behindProxy: true });
     const poll = rig.call("GET", path);
     rig.clock.advance(49_999);
@@ -166,89 +118,44 @@ test("behind a proxy what is open for 50 s ends with the proxy's own 504 and lea
   }
 });
 
-// How the platform is set up, a poll, and its end.
-for (const [options, path, afterMs, status] of [
-  [{ behindProxy: true }, "rpc?timeout=40000", 40_000, 408],
-  [{ asyncCapMs: 300_000 }, "rpc?timeout=60000", 60_000, 408],
-  [{ behindProxy: true, asyncCapMs: 30_000 }, "rpc", 30_000, 503],
-] as const) {
-  test(`with ${JSON.stringify(options)} GET ${path} ends after ${afterMs} ms with ${status}`, (t) => {
-    const rig = createRig(options);
-    const poll = rig.call("GET", path);
-    rig.clock.advance(afterMs - 1);
-    t.is(poll.status, undefined);
-    rig.clock.advance(1);
-    t.is(poll.status, status);
-  });
-}
-
 // Random requests: each one is answered, or ends by its time, and none is a fault of the local platform.
 
 const METHODS = ["GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH"];
-const TOKENS = [FUZZ_TOKEN, "unknown", "", "%00", "__proto__", "provision", "a%2fb", "\u00fc", "..", "%zz"];
-const PATHS = [
-  "telemetry",
-  "attributes",
-  "attributes/updates",
-  "rpc",
-  "rpc/0",
-  "rpc/x",
-  "rpc/99999999999",
-  "claim",
-  "firmware",
-  "software",
-  "constructor",
-  "",
-  "provision",
-  "rpc/0/0",
-  "telemetry/",
-];
+const TOKENS = `${FUZZ_TOKEN} unknown %00 __proto__ provision a%2fb \u00fc .. %zz`.split(" ");
+const PATHS =
+  "telemetry attributes attributes/updates rpc rpc/0 rpc/x rpc/99999999999 claim firmware constructor provision telemetry/".split(
+    " ",
+  );
 const QUERIES = [
   "",
   "?timeout=5",
-  "?timeout=-1",
-  "?timeout=x",
   "?timeout=99999999999999999999",
   "?sharedKeys=a,,b",
-  "?&&=",
   "?clientKeys=%ff&sharedKeys=%zz",
-  "?title=a&version=b",
   "?title=a&version=b&size=4&chunk=-1",
   "?{}",
-  "?a",
 ];
 const BODIES = [
   "",
   "{}",
-  "[]",
   "null",
   "{",
   '{"a":1}',
   '[{"ts":1,"values":{"a":1}},5]',
   '{"ts":{},"values":[]}',
-  " ",
-  '{"method":"m","params":null}',
   '{"method":"getTime","params":{}}',
   '{"secretKey":null}',
   "\u0000",
-  "\ufeff",
   '{"provisionDeviceKey":"key","provisionDeviceSecret":"secret"}',
   '{"__proto__":{"a":1}}',
-  "1e99999999",
-  "'",
   '{"a":1e99999}',
   "[".repeat(300),
-  `{"${"k".repeat(300)}":1}`,
   '{"durationMs":1e400}',
   "\ud800",
-  "/*",
-  "=>;",
 ];
 const HEADERS: Record<string, string>[] = [
   {},
   { accept: "text/html" },
-  { accept: "application/json" },
-  { "content-type": "json" },
   { "content-type": "application/x-www-form-urlencoded" },
   { range: "bytes=9-1" },
   { "content-length": "99999999" },
@@ -286,28 +193,21 @@ test(`2,000 random requests are answered once each, and no timer is left`, (t) =
 const REST_PATHS = [
   "/api/device",
   "/api/device/ID",
-  "/api/device/x",
   "/api/device/ID/credentials",
-  "/api/tenant/devices",
   "/api/tenant/devices?pageSize=1e9&page=-1",
   "/api/deviceProfile",
-  "/api/deviceProfiles?pageSize=5&page=0",
   "/api/plugins/telemetry/ID/SHARED_SCOPE",
   "/api/plugins/telemetry/DEVICE/ID/attributes/SERVER_SCOPE",
-  "/api/plugins/telemetry/DEVICE/ID/values/attributes",
-  "/api/plugins/telemetry/DEVICE/ID/SHARED_SCOPE?keys=a",
   "/api/plugins/telemetry/DEVICE/ID/values/timeseries?keys=a&startTs=0&endTs=5",
   "/api/rpc/oneway/x",
   "/api/otaPackage",
-  "/api/otaPackage/ID",
   "/api/otaPackage/ID?checksumAlgorithm=MD5",
   "/api/auth/login",
-  "/api/customer/device/d/claim",
   "/api/auth/token",
   "/api/rpc/persistent/ID",
+  "/api/entitiesQuery/find",
   "/api/requests",
   "/%zz",
-  "/",
 ];
 const REST_BODIES = [
   ...BODIES,
@@ -316,10 +216,8 @@ const REST_BODIES = [
   '{"username":[],"password":{}}',
   '{"id":{"id":"x"}}',
   '{"refreshToken":"a.b.c"}',
-  '{"profileData":5,"name":"p"}',
   '{"profileData":{"provisionConfiguration":"x"}}',
   '{"type":"FIRMWARE","title":"t","version":"v","usesUrl":true}',
-  '{"name":"n","additionalInfo":{"x":[1]}}',
 ];
 
 test("answers 500 random REST requests, none with an internal error", async (t) => {

@@ -1,8 +1,56 @@
 // Login, devices and credentials of the operator's REST: paths, shapes and errors as on the real platform.
 
 import { request as ask, type IncomingMessage } from "node:http";
-import { type Context, TOKEN, test, UNKNOWN } from "./rest/rest-rig.js";
-import { START } from "./rig.js";
+import anyTest, { type TestFn } from "ava";
+import { type Platform, startPlatform } from "../../../tools/platform/server.js";
+import { START, VirtualClock } from "./rig.js";
+
+interface Answer {
+  status: number;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: whatever came
+  json: any;
+}
+
+interface Context {
+  platform: Platform;
+  clock: VirtualClock;
+  tenant: string;
+  customer: string;
+  call(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
+  deviceId: string;
+}
+
+const test = anyTest as TestFn<Context>;
+const TOKEN = "the-device-token";
+const UNKNOWN = "00000000-0000-4000-8000-000000000000";
+
+test.beforeEach(async (t) => {
+  const clock = new VirtualClock();
+  const platform = await startPlatform({ port: 0, clock, log: (line) => t.fail(line) });
+  const call: Context["call"] = async (method, path, body, token = t.context.tenant) => {
+    const headers: Record<string, string> = token === "" ? {} : { "x-authorization": `Bearer ${token}` };
+    const init: RequestInit = { method, headers };
+    if (body !== undefined) {
+      headers["content-type"] = "application/json";
+      init.body = typeof body === "string" ? body : JSON.stringify(body);
+    }
+    const response = await fetch(platform.url + path, init);
+    const text = await response.text();
+    const isJson = response.headers.get("content-type")?.startsWith("application/json") && text !== "";
+    return { status: response.status, text, json: isJson ? JSON.parse(text) : undefined };
+  };
+  t.context = { platform, clock, call, tenant: "", customer: "", deviceId: "" };
+  const login = async (name: string): Promise<string> =>
+    (await call("POST", "/api/auth/login", { username: `${name}@thingsboard.org`, password: name }, "")).json
+      .token;
+  t.context.tenant = await login("tenant");
+  t.context.customer = await login("customer");
+  const created = await call("POST", `/api/device?accessToken=${TOKEN}`, { name: "d", type: "default" });
+  t.context.deviceId = created.json.id.id;
+});
+
+test.afterEach.always((t) => t.context.platform.close());
 
 test("refuses a wrong password and missing, foreign or expired tokens like a real server", async (t) => {
   const { call, clock, platform, tenant } = t.context;
@@ -50,48 +98,38 @@ test("a customer sees only what is theirs", async (t) => {
   }
 });
 
-// What is asked, its body, and the status that it is refused with; `ID` is the device's.
-for (const [line, body, status] of [
-  ["POST /api/device", "{", 400],
-  ["POST /api/device", "[]", 400],
-  ["POST /api/device", "null", 400],
-  ["POST /api/device", "{}", 400],
-  ["POST /api/device", '{"name":"d"}', 400],
-  ["POST /api/device", '{"name":5}', 400],
-  ["POST /api/device", '{"name":"x","firmwareId":7}', 400],
-  ["POST /api/device", '{"id":{"id":"no"}}', 400],
-  ["POST /api/device", '{"__proto__":{"name":"x"}}', 400],
-  [`POST /api/device?accessToken=${TOKEN}`, '{"name":"e"}', 400],
-  [`GET /api/device/${UNKNOWN}`, undefined, 404],
-  ["GET /api/device/none", undefined, 400],
-  ["GET /api/nothing", undefined, 404],
-  ["GET /api/tenant/devices", undefined, 400],
-  ["GET /api/tenant/devices?pageSize=0&page=0", undefined, 400],
-  ["GET /api/tenant/devices?deviceName=none", undefined, 404],
-  ["POST /api/deviceProfile", '{"name":"default"}', 400],
-  ["POST /api/plugins/telemetry/ID/CLIENT_SCOPE", '{"a":1}', 400],
-  ["POST /api/plugins/telemetry/ID/OTHER_SCOPE", '{"a":1}', 400],
-  ["POST /api/plugins/telemetry/ID/SHARED_SCOPE", "[]", 400],
-  ["POST /api/plugins/telemetry/ID/SHARED_SCOPE", "{}", 400],
-  ["POST /api/plugins/telemetry/ID/SHARED_SCOPE", '{"":1}', 400],
-  ["POST /api/plugins/telemetry/ID/SHARED_SCOPE", '{"a":1e99999}', 400],
-  ["DELETE /api/plugins/telemetry/ID/SHARED_SCOPE", undefined, 400],
-  ["POST /api/rpc/oneway/ID", "{", 400],
-  ["POST /api/rpc/oneway/ID", "[]", 400],
-  ["POST /api/rpc/oneway/ID", "{}", 400],
-  ["POST /api/rpc/oneway/ID", '{"method":5}', 400],
-  ["POST /api/rpc/oneway/ID", '{"method":"m","timeout":"soon"}', 400],
-  ["POST /api/rpc/oneway/ID", '{"method":"m","expirationTime":1.5}', 400],
-  [`POST /api/rpc/oneway/${UNKNOWN}`, '{"method":"m"}', 404],
-] as const) {
-  test(`refuses ${line} with ${body} as ${status}`, async (t) => {
-    const { call, deviceId } = t.context;
+test("rejects a wrong request with 400 and an unknown thing with 404", async (t) => {
+  const { call, deviceId } = t.context;
+  const shared = "/api/plugins/telemetry/ID/SHARED_SCOPE";
+  for (const [line, body, status] of [
+    ["POST /api/device", "{", 400],
+    ["POST /api/device", "null", 400],
+    ["POST /api/device", '{"name":"d"}', 400],
+    ["POST /api/device", '{"name":5}', 400],
+    ["POST /api/device", '{"id":{"id":"no"}}', 400],
+    ["POST /api/device", '{"__proto__":{"name":"x"}}', 400],
+    [`POST /api/device?accessToken=${TOKEN}`, '{"name":"e"}', 400],
+    [`GET /api/device/${UNKNOWN}`, undefined, 404],
+    ["GET /api/device/none", undefined, 400],
+    ["GET /api/nothing", undefined, 404],
+    ["GET /api/tenant/devices?pageSize=0&page=0", undefined, 400],
+    ["GET /api/tenant/devices?deviceName=none", undefined, 404],
+    ["POST /api/deviceProfile", '{"name":"default"}', 400],
+    ["POST /api/plugins/telemetry/ID/CLIENT_SCOPE", '{"a":1}', 400],
+    [`POST ${shared}`, "{}", 400],
+    [`POST ${shared}`, '{"":1}', 400],
+    [`POST ${shared}`, '{"a":1e99999}', 400],
+    [`DELETE ${shared}`, undefined, 400],
+    ["POST /api/rpc/oneway/ID", "{}", 400],
+    ["POST /api/rpc/oneway/ID", '{"method":"m","timeout":"soon"}', 400],
+    [`POST /api/rpc/oneway/${UNKNOWN}`, '{"method":"m"}', 404],
+  ] as const) {
     const [method = "", path = ""] = line.replace("ID", deviceId).split(" ");
     const answer = await call(method, path, body);
-    t.is(answer.status, status);
-    t.true(answer.json.errorCode >= 30);
-  });
-}
+    t.is(answer.status, status, `${line} ${body}`);
+    t.true(answer.json.errorCode >= 30, line);
+  }
+});
 
 test("a shared attribute that is null is refused, and a null inside of one is kept", async (t) => {
   const { call, deviceId, platform } = t.context;
@@ -105,50 +143,6 @@ test("a shared attribute that is null is refused, and a null inside of one is ke
   while (device.open.size === 0) await new Promise((resolve) => setImmediate(resolve));
   t.is((await call("POST", path, '{"c":{"b":null,"a":1}}')).status, 200);
   t.is(await (await poll).text(), '{"c":{"b":null,"a":1}}');
-});
-
-test("time series are read by range and as latest, as text or with their types", async (t) => {
-  const { call, deviceId, platform } = t.context;
-  const body =
-    '[{"ts":1,"values":{"a":1,"b":"x"}},{"ts":2,"values":{"a":2.0}},{"ts":3,"values":{"a":{"n":1}}}]';
-  await fetch(`${platform.url}/api/v1/${TOKEN}/telemetry`, { method: "POST", body });
-  const base = `/api/plugins/telemetry/DEVICE/${deviceId}`;
-  const read = async (query: string) => (await call("GET", `${base}/values/timeseries?${query}`)).text;
-  t.is((await call("GET", `${base}/keys/timeseries`)).text, '["a","b"]');
-  t.is(
-    await read("keys=a,none&startTs=1&endTs=3&useStrictDataTypes=true"),
-    '{"a":[{"ts":2,"value":2.0},{"ts":1,"value":1}]}',
-  );
-  t.is(
-    await read("keys=a&startTs=0&endTs=9&orderBy=ASC&limit=2"),
-    '{"a":[{"ts":1,"value":"1"},{"ts":2,"value":"2.0"}]}',
-  );
-  t.is(
-    await read("keys=a,none&useStrictDataTypes=true"),
-    `{"a":[{"ts":3,"value":{"n":1}}],"none":[{"ts":${START},"value":null}]}`,
-  );
-  t.is(
-    await read("useStrictDataTypes=false"),
-    '{"a":[{"ts":3,"value":"{\\"n\\":1}"}],"b":[{"ts":1,"value":"x"}]}',
-  );
-  t.is((await call("GET", `${base}/values/timeseries?keys=a&startTs=x&endTs=9`)).status, 400);
-});
-
-test("a device is active from its first request until it was silent for ten minutes", async (t) => {
-  const { call, clock, deviceId, platform } = t.context;
-  const info = async () => (await call("GET", "/api/tenant/deviceInfos?pageSize=10&page=0")).json.data[0];
-  const server = async () =>
-    (await call("GET", `/api/plugins/telemetry/DEVICE/${deviceId}/values/attributes/SERVER_SCOPE`)).text;
-  t.is((await info()).active, false);
-  t.is(await server(), "[]");
-  await fetch(`${platform.url}/api/v1/${TOKEN}/attributes`);
-  t.deepEqual([(await info()).active, (await info()).deviceProfileName], [true, "default"]);
-  t.is(
-    await server(),
-    `[{"lastUpdateTs":${START},"key":"active","value":true},{"lastUpdateTs":${START},"key":"lastActivityTime","value":${START}}]`,
-  );
-  await clock.advance(600_000);
-  t.is((await info()).active, false);
 });
 
 test("an upload is checked, and a package that a device has can't be deleted", async (t) => {
@@ -258,38 +252,17 @@ test("profiles of the three strategies do what they say to a device that provisi
   t.is((await call("GET", "/api/tenant/devices?deviceName=new")).json.type, "ALLOW_CREATE_NEW_DEVICES");
 });
 
-test("a profile's firmware reaches its present and new devices until it is unassigned", async (t) => {
-  const { call, clock, platform } = t.context;
-  const profile = await createProfile(call, "ALLOW_CREATE_NEW_DEVICES");
-  const url = "https://files.example.com/app.bin";
-  const fields = { type: "FIRMWARE", title: "g", version: "2", deviceProfileId: profile.id };
-  const { id } = (await call("POST", "/api/otaPackage", { ...fields, usesUrl: true, url })).json;
-  await call("POST", "/api/device?accessToken=old", { name: "old", deviceProfileId: profile.id });
-  const saved = (await call("POST", "/api/deviceProfile", { ...profile, firmwareId: id })).json;
-  t.deepEqual(saved.firmwareId, id);
-  await call("POST", "/api/device?accessToken=new", { name: "new", deviceProfileId: profile.id });
-  clock.advance(2_000);
-  const attributes = async (token: string): Promise<unknown> =>
-    (await fetch(`${platform.url}/api/v1/${token}/attributes`)).json();
-  for (const token of ["old", "new"])
-    t.deepEqual(await attributes(token), { shared: { fw_title: "g", fw_version: "2", fw_url: url } });
-  await call("POST", "/api/deviceProfile", { ...saved, firmwareId: null });
-  clock.advance(2_000);
-  t.deepEqual(await attributes("old"), {});
-});
-
 // Queries over devices, in the shapes of the real server's entity data query.
 
 const field = (key: string) => ({ type: "ENTITY_FIELD", key });
 const active = { type: "SERVER_ATTRIBUTE", key: "active" };
-const state = { type: "TIME_SERIES", key: "fw_state" };
 
 function query(more: object = {}, link: object = {}): object {
   return {
     entityFilter: { type: "entityType", entityType: "DEVICE" },
     pageLink: { pageSize: 10, page: 0, sortOrder: { key: field("name"), direction: "ASC" }, ...link },
     entityFields: [field("name"), field("type")],
-    latestValues: [active, state],
+    latestValues: [active],
     ...more,
   };
 }
@@ -297,53 +270,6 @@ function query(more: object = {}, link: object = {}): object {
 function filter(key: object, type: string, operation: string, defaultValue: unknown, ignoreCase = false) {
   return { key, valueType: type, predicate: { type, operation, value: { defaultValue }, ignoreCase } };
 }
-
-test("devices are sorted, filtered and paged with their latest values", async (t) => {
-  const { call, platform, deviceId } = t.context;
-  const find = async (body: object) => (await call("POST", "/api/entitiesQuery/find", body)).json;
-  const names = async (body: object): Promise<string[]> =>
-    (await find(body)).data.map(
-      (one: { latest: Record<string, Record<string, { value: string }>> }) =>
-        one.latest.ENTITY_FIELD?.name?.value,
-    );
-  for (const name of ["Pump-2", "pump-1", "valve"])
-    await call("POST", `/api/device?accessToken=token-${name}`, { name });
-  await fetch(`${platform.url}/api/v1/token-pump-1/telemetry`, {
-    method: "POST",
-    body: JSON.stringify({ fw_state: "FAILED", level: 5 }),
-  });
-
-  const all = await find(query());
-  t.like(all, { totalElements: 4, totalPages: 1, hasNext: false });
-  t.deepEqual(all.data[0].entityId, { entityType: "DEVICE", id: deviceId });
-  t.like(all.data[0].latest, {
-    ENTITY_FIELD: { name: { value: "d" }, type: { value: "default" } },
-    SERVER_ATTRIBUTE: { active: { value: "false" } },
-    TIME_SERIES: { fw_state: { ts: 0, value: "" } },
-  });
-  t.true((await find(query({}, { pageSize: 3 }))).hasNext);
-  const filtered = (...keyFilters: object[]): object => query({ keyFilters });
-  const [isActive, isInactive] = [true, false].map((value) => filter(active, "BOOLEAN", "EQUAL", value));
-  const inName = (text: string, ignoreCase: boolean): object =>
-    filter(field("name"), "STRING", "CONTAINS", text, ignoreCase);
-  const level = { type: "TIME_SERIES", key: "level" };
-  const list = { type: "entityList", entityType: "DEVICE", entityList: [deviceId] };
-  const typed = { type: "deviceType", deviceTypes: ["default"], deviceNameFilter: "v" };
-  for (const [asked, expected] of [
-    [query(), "d pump-1 Pump-2 valve"],
-    [query({}, { sortOrder: { key: active, direction: "DESC" } }), "pump-1 d Pump-2 valve"],
-    [query({}, { pageSize: 3, page: 1 }), "valve"],
-    [query({}, { textSearch: "fail" }), "pump-1"],
-    [filtered(isActive!), "pump-1"],
-    [filtered(isInactive!), "d Pump-2 valve"],
-    [filtered(inName("PUMP", true)), "pump-1 Pump-2"],
-    [filtered(inName("PUMP", false)), ""],
-    [filtered(filter(level, "NUMERIC", "GREATER", 4)), "pump-1"],
-    [query({ entityFilter: list }), "d"],
-    [query({ entityFilter: typed }), "valve"],
-  ] as const)
-    t.is((await names(asked)).join(" "), expected, JSON.stringify(asked));
-});
 
 test("a customer finds their own devices only, and what is no query is refused", async (t) => {
   const { call, customer } = t.context;
@@ -382,23 +308,6 @@ function listen({ platform, tenant }: Context): Promise<{ response: IncomingMess
       .end();
   });
 }
-
-test("a stream outlives its token by no more than a beat", async (t) => {
-  t.timeout(20_000);
-  const { platform, clock } = t.context;
-  const { response, ended } = await listen(t.context);
-  response.resume();
-  let open = true;
-  void ended.then(() => {
-    open = false;
-  });
-  clock.advance(8_999_000);
-  t.is((await fetch(platform.url)).status, 200);
-  t.true(open);
-  clock.advance(16_000);
-  await ended;
-  t.false(open);
-});
 
 test("who reads nothing is cut off before much is kept for them, and others go on", async (t) => {
   const { platform } = t.context;

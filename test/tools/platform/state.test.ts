@@ -1,14 +1,5 @@
 // What the platform keeps over its restarts, and what it says when it can't.
-import {
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test, { type ExecutionContext } from "ava";
 import Database from "libsql";
@@ -16,16 +7,10 @@ import type { Device } from "../../../tools/platform/core/devices.js";
 import { JsonText, type Value } from "../../../tools/platform/core/values.js";
 import { type Platform, type PlatformServerOptions, startPlatform } from "../../../tools/platform/server.js";
 import type { StateError } from "../../../tools/platform/state/database.js";
-import { State } from "../../../tools/platform/state/state.js";
+import { scratch } from "../scratch.js";
 import { VirtualClock } from "./rig.js";
 
 const clock = new VirtualClock();
-
-function folder(t: ExecutionContext): string {
-  const directory = mkdtempSync(join(tmpdir(), "mote-platform-"));
-  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
-}
 
 async function start(
   t: ExecutionContext,
@@ -88,7 +73,7 @@ function everything({ core, profile }: Platform): unknown {
 }
 
 test("devices, credentials, attributes, series, packages and RPCs are as they were", async (t) => {
-  const directory = folder(t);
+  const directory = scratch();
   const before = await start(t, directory);
   const { core } = before;
   const { default: profile } = core.profiles;
@@ -134,7 +119,7 @@ test("devices, credentials, attributes, series, packages and RPCs are as they we
 });
 
 test("after a restart, an overdue persistent RPC is EXPIRED and a delivered one stays delivered", async (t) => {
-  const directory = folder(t);
+  const directory = scratch();
   const before = await start(t, directory);
   const device = before.core.createDevice({ name: "d", profileId: before.core.profiles.default.id }, "token");
   const send = (method: string, expiresAt: number) =>
@@ -154,7 +139,7 @@ test("after a restart, an overdue persistent RPC is EXPIRED and a delivered one 
 });
 
 test("a device that was not notified of an assignment is notified after the restart", async (t) => {
-  const directory = folder(t);
+  const directory = scratch();
   const before = await start(t, directory);
   const { core } = before;
   const profileId = core.profiles.default.id;
@@ -177,85 +162,8 @@ test("a device that was not notified of an assignment is notified after the rest
   t.is(shared?.get("SHARED_SCOPE", "fw_url")?.value, url);
 });
 
-test("what is answered is on the disk by then: another reader of the file sees it", async (t) => {
-  const directory = folder(t);
-  const state = await State.open({ directory, onLost: (error) => t.fail(error.message) });
-  const reader = new Database(join(directory, "platform.db"), { readonly: true });
-  const count = (): unknown => (reader.prepare("SELECT count(*) AS n FROM point").get() as { n: number }).n;
-  let early = true;
-  state.point("device", "key", 1, 1n);
-  const kept = new Promise<void>((resolve) =>
-    state.whenKept(() => {
-      t.false(early, "not before the commit");
-      t.is(count(), 1);
-      resolve();
-    }),
-  );
-  early = false;
-  t.is(count(), 0);
-  await kept;
-  let atOnce = false;
-  state.whenKept(() => {
-    atOnce = true;
-  });
-  t.true(atOnce, "nothing was changed: nothing to wait for");
-  reader.close();
-  state.close();
-});
-
-test("a full disk stops the platform with a message and loses nothing acknowledged", async (t) => {
-  const directory = folder(t);
-  await (await start(t, directory)).close();
-  const lost: string[] = [];
-  const full = { directory, mostPages: 40, onLost: (error: Error) => void lost.push(error.message) };
-  const platform = await start(t, directory, { state: full });
-  platform.core.createDevice({ name: "d", profileId: platform.core.profiles.default.id }, "token");
-  const acknowledged: number[] = [];
-  let refused = 0;
-  for (let ts = 0; ts < 1_000 && refused === 0; ts++) {
-    const body = JSON.stringify({ ts, values: { text: "x".repeat(5_000) } });
-    try {
-      const answer = await fetch(`${platform.url}/api/v1/token/telemetry`, { method: "POST", body });
-      if (answer.status === 200) acknowledged.push(ts);
-    } catch {
-      refused++;
-    }
-  }
-  t.true(acknowledged.length > 3);
-  t.is(refused, 1, "the connection ended without an answer");
-  t.deepEqual(lost, [`the state in ${directory} can't be written: the disk is full`]);
-  await platform.close();
-  const after = await start(t, directory);
-  const { series } = after.core.devices.byToken("token")!;
-  const points = series.range("text", { startTs: 0, endTs: 1e6, limit: 1e6, ascending: true });
-  t.deepEqual(
-    points.map(({ ts }) => ts),
-    acknowledged,
-  );
-});
-
-test("a second platform on the same folder is refused, and the first goes on", async (t) => {
-  const directory = folder(t);
-  const first = await start(t, directory);
-  await t.throwsAsync(startPlatform({ port: 0, state: { directory } }), { message: /is in use by/ });
-  first.core.createDevice({ name: "d", profileId: first.core.profiles.default.id }, "token");
-  await first.close();
-  const after = await start(t, directory);
-  t.truthy(after.core.devices.byToken("token"));
-});
-
-test("a start that fails for its port lets go of the folder", async (t) => {
-  const directory = folder(t);
-  const other = await startPlatform({ port: 0, clock });
-  t.teardown(() => other.close());
-  await t.throwsAsync(startPlatform({ port: other.address.port, state: { directory } }), {
-    message: /in use/,
-  });
-  await t.notThrowsAsync(start(t, directory));
-});
-
 test("a damaged file is reported in a sentence, and left as it is", async (t) => {
-  const directory = folder(t);
+  const directory = scratch();
   const file = join(directory, "platform.db");
   const platform = await start(t, directory);
   const device = platform.core.createDevice(
@@ -276,6 +184,8 @@ test("a damaged file is reported in a sentence, and left as it is", async (t) =>
   const index = reader.prepare("SELECT rootpage FROM sqlite_master WHERE name = 'sqlite_autoindex_record_1'");
   const page = (index.get() as { rootpage: number }).rootpage - 1;
   reader.close();
+  const damaged = /^platform\.db is damaged/;
+  const image1 = "bytes of the image";
   const damages: [string, (bytes: Buffer) => Buffer, RegExp][] = [
     [
       "pages of zeros",
@@ -285,22 +195,15 @@ test("a damaged file is reported in a sentence, and left as it is", async (t) =>
     [
       "an index that no start reads",
       (bytes) => bytes.fill(0, page * 4_096 + 200, (page + 1) * 4_096),
-      /^platform\.db is damaged/,
+      damaged,
     ],
-    ["noise", (bytes) => bytes.fill(0xa5, 4_096, 30_000), /^platform\.db is damaged/],
-    ["cut in the middle", (bytes) => bytes.subarray(0, bytes.length >> 1), /^platform\.db is damaged/],
-    [
-      "no database",
-      () => Buffer.from("not a database, but long enough to be one"),
-      /^platform\.db is damaged/,
-    ],
-    ["nothing of it but the head", (bytes) => bytes.subarray(0, 100), /^platform\.db is damaged/],
+    ["cut in the middle", (bytes) => bytes.subarray(0, bytes.length >> 1), damaged],
+    ["no database", () => Buffer.from("not a database, but long enough to be one"), damaged],
     ["another version", (bytes) => Buffer.from(bytes.fill(9, 63, 64)), /written by another version/],
     ["another program's", (bytes) => Buffer.from(bytes.fill(9, 68, 72)), /a database of another program/],
     [
       "another file in a package",
-      (bytes) =>
-        bytes.fill("X", bytes.indexOf("bytes of the image"), bytes.indexOf("bytes of the image") + 1),
+      (bytes) => bytes.fill("X", bytes.indexOf(image1), bytes.indexOf(image1) + 1),
       /the file of package image 1 has another checksum/,
     ],
   ];
@@ -328,7 +231,7 @@ function contents(directory: string): Record<string, string> {
 }
 
 test("rejects an empty, truncated or missing database beside its log and changes neither file", async (t) => {
-  const source = folder(t);
+  const source = scratch();
   await (await start(t, source)).close();
   const platform = await start(t, source);
   for (let n = 0; n < 200; n++)
@@ -337,27 +240,19 @@ test("rejects an empty, truncated or missing database beside its log and changes
   const whole = ["platform.db", "platform.db-wal"].map((name) => readFileSync(join(source, name)));
   const [database, log] = whole as [Buffer, Buffer];
   t.true(log.length > 4_096);
-  const none = undefined;
   const cases: [string, Buffer | undefined, Buffer | undefined, RegExp][] = [
-    ["0 bytes", Buffer.alloc(0), none, /^platform\.db is damaged \(it has 0 bytes\)/],
     ["0 bytes beside a log", Buffer.alloc(0), log, /^platform\.db is damaged \(it has 0 bytes\)/],
     [
       "no database beside a log",
-      none,
+      undefined,
       log,
       /^platform\.db is missing, but its log platform\.db-wal is there/,
     ],
-    ["a first page alone", database.subarray(0, 4_096), none, /^platform\.db is damaged/],
-    ["a first page of zeros", Buffer.alloc(4_096), none, /^platform\.db is damaged/],
-    [
-      "cut beside a log",
-      database.subarray(0, 3 * 4_096),
-      log.subarray(0, 4_096 * 2),
-      /^platform\.db is damaged/,
-    ],
+    ["a first page alone", database.subarray(0, 4_096), undefined, /^platform\.db is damaged/],
+    ["cut beside a log", database.subarray(0, 12_288), log.subarray(0, 8_192), /^platform\.db is damaged/],
   ];
   for (const [what, file, wal, expected] of cases) {
-    const directory = folder(t);
+    const directory = scratch();
     if (file) writeFileSync(join(directory, "platform.db"), file);
     if (wal) writeFileSync(join(directory, "platform.db-wal"), wal);
     const before = contents(directory);
@@ -369,7 +264,7 @@ test("rejects an empty, truncated or missing database beside its log and changes
 });
 
 test("a first start that was killed leaves nothing that the next one would refuse", async (t) => {
-  const directory = folder(t);
+  const directory = scratch();
   // The new database gets its name only when it is whole.
   writeFileSync(join(directory, "platform.db.new"), "half of a database");
   writeFileSync(join(directory, "platform.db.new-journal"), "half of a journal");
@@ -378,12 +273,12 @@ test("a first start that was killed leaves nothing that the next one would refus
 });
 
 test("a log that ends in the middle of a write is no damage", async (t) => {
-  const directory = folder(t);
+  const directory = scratch();
   const log = join(directory, "platform.db-wal");
   const platform = await start(t, directory);
   platform.core.createDevice({ name: "d", profileId: platform.core.profiles.default.id }, "token");
   await (await fetch(`${platform.url}/api/v1/token/attributes`, { method: "POST", body: '{"a":1}' })).text();
-  const copy = folder(t);
+  const copy = scratch();
   writeFileSync(join(copy, "platform.db"), readFileSync(join(directory, "platform.db")));
   writeFileSync(join(copy, "platform.db-wal"), readFileSync(log));
   truncateSync(join(copy, "platform.db-wal"), statSync(log).size - 100);
@@ -391,22 +286,9 @@ test("a log that ends in the middle of a write is no damage", async (t) => {
 });
 
 test("the folder and what is in it are for the user alone", async (t) => {
-  const directory = join(folder(t), "below", "state");
+  const directory = join(scratch(), "below", "state");
   const platform = await start(t, directory);
   platform.core.createDevice({ name: "d", profileId: platform.core.profiles.default.id }, "token");
   t.is(statSync(directory).mode & 0o777, 0o700);
   t.is(statSync(join(directory, "platform.db")).mode & 0o777, 0o600);
-});
-
-test("a configured key and secret replace stored ones; generated ones stay", async (t) => {
-  const directory = folder(t);
-  const first = await start(t, directory);
-  await first.close();
-  const second = await start(t, directory);
-  t.deepEqual(second.profile, first.profile);
-  await second.close();
-  const third = await start(t, directory, { profile: { key: "given", secret: "too" } });
-  t.is(third.core.profiles.byProvisionKey("given")?.provisionSecret, "too");
-  t.is(third.core.profiles.byProvisionKey(first.profile.key), undefined);
-  t.is(third.core.profiles.list().length, 2);
 });

@@ -15,8 +15,12 @@ import {
   storedExpected,
   storedOf,
 } from "./recorded.js";
-import { DIFFERENCES } from "./recorded-differences.js";
 
+/** Answers that differ on purpose, by the name of the row. */
+const DIFFERENCES: Readonly<Record<string, string>> = {
+  'provision: b\'{"deviceName":"{N}d","provisionDeviceKey":"{K}","provisionDeviceSecret":"{S}","token":""}\'':
+    "the platform makes up the token: another one each time",
+};
 const ROWS = recordedRows();
 const KEYS = { key: "provision-key", secret: "provision-secret" };
 

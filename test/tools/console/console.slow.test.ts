@@ -50,27 +50,6 @@ test("login reports a wrong password; the right one shows devices with live stat
   t.deepEqual(errors, ["Failed to load resource: the server responded with a status of 401 (Unauthorized)"]);
 });
 
-test("telemetry is drawn and shown as it arrives, without a reload", async (t) => {
-  const one = await device("live-1");
-  const now = Date.now();
-  for (let n = 60; n > 0; n--)
-    await one.send("telemetry", { ts: now - n * 1000, values: { temperature: 20 + Math.sin(n / 5) } });
-  const { page, errors } = await pageOf(one);
-  const telemetry = part(page, "Telemetry");
-  await telemetry.locator("figure canvas").waitFor();
-  await one.send("telemetry", { temperature: 42.25, note: "hello", humidity: 51 });
-  await telemetry.getByRole("cell", { name: "42.25" }).waitFor();
-  await telemetry.getByRole("cell", { name: "hello" }).waitFor();
-  await page.getByRole("figure", { name: /temperature, 61 points, the last is 42.25/ }).waitFor();
-  // One point makes no line.
-  t.is(await page.getByRole("figure", { name: /humidity/ }).count(), 0);
-  await one.send("telemetry", { humidity: 52 });
-  await page.getByRole("figure", { name: /humidity, 2 points, the last is 52/ }).waitFor();
-  await entry(telemetry, "Show").selectOption("1 hour");
-  await page.getByRole("figure", { name: /temperature, 61 points/ }).waitFor();
-  t.deepEqual(errors, []);
-});
-
 test("attributes of the three kinds are shown, and shared ones set, edited and deleted", async (t) => {
   const one = await device("attributes-1");
   await one.send("attributes", { serial: "A-113" });
@@ -125,6 +104,11 @@ test("calls RPCs in three ways, shows answer and time, rejects invalid JSON in t
   await call("persistent", "calibrate", "[1]");
   await rpc.getByText('SUCCESSFUL {"did":"calibrate","params":[1]}').first().waitFor();
   t.is(await rpc.getByText(/^[\d.]+ m?s$/).count(), 3);
+  const list = Array.from({ length: 60 }, (_, n) => ({ n, text: "x".repeat(10) }));
+  await call("two-way", "echo", JSON.stringify(list));
+  const full = rpc.getByRole("region", { name: "Full answer" }).filter({ hasText: "x".repeat(10) });
+  await full.waitFor();
+  t.is(await full.textContent(), JSON.stringify({ did: "echo", params: list }, undefined, 2));
   t.deepEqual(errors, []);
 });
 
@@ -138,8 +122,19 @@ test("uploads and assigns a dropped image and shows progress and failure", async
   const dropped = await page.evaluateHandle(
     'const transfer = new DataTransfer(); transfer.items.add(new File([new Uint8Array(3)], "dropped.bin")); transfer',
   );
+  const text = await page.evaluateHandle(
+    'const held = new DataTransfer(); held.setData("text/plain", "no file"); held',
+  );
   await firmware.locator(".drop").dispatchEvent("drop", { dataTransfer: dropped });
   await firmware.getByText("dropped.bin, 3 bytes").waitFor();
+  await firmware.locator(".drop").dispatchEvent("drop", { dataTransfer: text });
+  await page.getByText("Drop a file: what you dropped is not a file.").waitFor();
+  await firmware.getByText("dropped.bin, 3 bytes").waitFor();
+  // Beside the target the browser would open the file in place of the console.
+  const kept = await page.evaluate<boolean[]>(
+    '["dragover", "drop"].map((kind) => !document.body.dispatchEvent(new DragEvent(kind, { bubbles: true, cancelable: true })))',
+  );
+  t.deepEqual(kept, [true, true]);
   await firmware
     .locator("input[type=file]")
     .setInputFiles({ name: "image.bin", mimeType: "application/octet-stream", buffer: image });
@@ -167,42 +162,6 @@ test("uploads and assigns a dropped image and shows progress and failure", async
   t.deepEqual(errors, []);
 });
 
-test("ignores drops outside the target and drops that are not files", async (t) => {
-  const one = await device("drop-1");
-  const { page, errors } = await pageOf(one);
-  const firmware = part(page, "Firmware");
-  const transfer = (of: string) => page.evaluateHandle(`const held = new DataTransfer(); ${of}; held`);
-  const file = await transfer('held.items.add(new File([new Uint8Array(3)], "kept.bin"))');
-  const text = await transfer('held.setData("text/plain", "no file")');
-  await firmware.locator(".drop").dispatchEvent("drop", { dataTransfer: file });
-  await firmware.getByText("kept.bin, 3 bytes").waitFor();
-  await firmware.locator(".drop").dispatchEvent("drop", { dataTransfer: text });
-  await page.getByText("Drop a file: what you dropped is not a file.").waitFor();
-  await firmware.getByText("kept.bin, 3 bytes").waitFor();
-  const kept = await page.evaluate<boolean[]>(
-    '["dragover", "drop"].map((kind) => !document.body.dispatchEvent(new DragEvent(kind, { bubbles: true, cancelable: true })))',
-  );
-  t.deepEqual(kept, [true, true]);
-  t.deepEqual(errors, []);
-});
-
-test("a device of 2,000 keys is shown, with as many charts as are of use, and goes on live", async (t) => {
-  const one = await device("many-1");
-  const keys = Object.fromEntries(Array.from({ length: 2_000 }, (_, n) => [`sensor-${n}`, n]));
-  await one.send("telemetry", { ...keys, "a,b": 77_077 });
-  const { page, errors } = await pageOf(one);
-  const telemetry = part(page, "Telemetry");
-  await telemetry.getByRole("row", { name: "sensor-1999 1999" }).waitFor();
-  await telemetry.getByRole("cell", { name: "77077" }).waitFor();
-  t.is(await telemetry.locator("figure").count(), 0);
-  await one.send("telemetry", keys);
-  await telemetry.locator("figure").nth(11).waitFor();
-  t.is(await telemetry.locator("figure").count(), 12);
-  await one.send("telemetry", { "sensor-1999": 88_088 });
-  await telemetry.getByRole("row", { name: "sensor-1999 88088" }).waitFor();
-  t.deepEqual(errors, []);
-});
-
 test("a device is claimed with its secret and taken back", async (t) => {
   const one = await device("claim-1");
   await one.send("claim", { secretKey: "device-secret", durationMs: 60_000 });
@@ -220,100 +179,13 @@ test("a device is claimed with its secret and taken back", async (t) => {
   t.deepEqual(errors, []);
 });
 
-const NAME = `markup &amp; "quoted"`;
-
-test("what a device sends is text, whatever it holds, in every place", async (t) => {
-  // The platform takes no name with elements in it, as a real server.
-  await t.throwsAsync(device(`markup ${MARKUP}`), { message: /name is malformed/ });
-  const one = await device(NAME);
-  void one.answer(() => ({ [MARKUP]: MARKUP }));
-  await one.send("attributes", { serial: MARKUP });
-  await one.send("telemetry", { note: MARKUP, object: { [MARKUP]: 1 }, number: 1 });
-  await one.send("telemetry", {
-    fw_state: "FAILED",
-    fw_error: MARKUP,
-    current_fw_title: MARKUP,
-    current_fw_version: MARKUP,
-  });
-  await one.send(`attributes?${encodeURIComponent(MARKUP)}`, { a: MARKUP });
-  await rig.operator().attributes.set(one.id, "SHARED_SCOPE", { mode: MARKUP });
-  const { page, errors } = await pageOf(one);
-  await entry(part(page, "RPC"), "Method").fill(MARKUP);
-  await page.getByRole("button", { name: "Call" }).click();
-  await part(page, "RPC")
-    .getByText(`{"${MARKUP.replaceAll('"', '\\"')}"`)
-    .first()
-    .waitFor();
-  await part(page, "Telemetry").getByText(MARKUP).first().waitFor();
-  await part(page, "Attributes").getByText(MARKUP).first().waitFor();
-  await part(page, "Firmware").getByText(`Failed: ${MARKUP}`).waitFor();
-  t.is(await page.locator("img").count(), 0);
-  t.is(await page.title(), `${NAME} · Mote console`);
-  await page.goto(`${rig.platform().url}/#/`);
-  await page.getByRole("link", { name: NAME }).waitFor();
-  t.is(await page.locator("img").count(), 0);
-  t.deepEqual(errors, []);
-});
-
-test("fits 360 pixels in dark mode and shows one section at a time", async (t) => {
-  const one = await device(`narrow-${"x".repeat(120)}`);
-  await one.send("telemetry", { [`key-${"k".repeat(100)}`]: "v".repeat(500), temperature: 1 });
-  await one.send("attributes", { serial: "s".repeat(300) });
-  const { page, errors } = await pageOf(one, { width: 360, dark: true });
-  await part(page, "Telemetry").getByText("v".repeat(500)).first().waitFor();
-  const fits = async (where: string): Promise<void> => {
-    const width = await page.evaluate<number>("document.documentElement.scrollWidth");
-    t.true(width <= 360, `${where}: ${width}`);
-  };
-  for (const hash of ["#/", "#/updates", "#/faults", `#/device/${one.id}/update`, `#/device/${one.id}`]) {
-    await page.goto(rig.platform().url + hash);
-    await page.locator("section").first().waitFor();
-    await fits(hash);
-  }
-  const tabs = page.getByRole("navigation", { name: "Sections" });
-  for (const name of ["Attributes", "RPC", "Firmware", "Log", "Claiming", "Requests", "Telemetry"]) {
-    await tabs.getByRole("button", { name }).click();
-    await part(page, name).waitFor();
-    t.is(await page.locator(".parts section:visible").count(), 1, name);
-    await fits(name);
-  }
-  await page.goto(`${rig.platform().url}/#/`);
-  await page.getByLabel("Sort by").selectOption("newest first");
-  await page.waitForURL(/sort=-created/);
-  await page.goto(`${rig.platform().url}/#/device/${one.id}`);
-  // The whole of a long value opens below its beginning.
-  await part(page, "Telemetry").getByText("v".repeat(500)).first().click();
-  await part(page, "Telemetry")
-    .locator("pre")
-    .filter({ hasText: "v".repeat(500), visible: true })
-    .waitFor();
-  await fits("an opened value");
-  await keep(page, "console-narrow-dark");
-  t.deepEqual(errors, []);
-});
-
-test("the keyboard reaches everything", async (t) => {
-  const { page, errors } = await pageOf(await device("keyboard-1"));
-  await part(page, "Claiming").getByRole("button", { name: "Claim" }).waitFor();
-  const reached = new Set<string>();
-  for (let n = 0; n < 60; n++) {
-    await page.keyboard.press("Tab");
-    reached.add(await page.evaluate<string>('document.activeElement?.textContent ?? ""'));
-  }
-  for (const name of ["Devices", "Log out", "Call", "Set", "Upload and assign", "Claim", "Save as CSV"])
-    t.true(reached.has(name), name);
-  t.deepEqual(errors, []);
-});
-
 test("a device that somebody else deletes leaves the list, and its own page says so", async (t) => {
   const gone = await device("deleted-1");
-  await device("deleted-2");
   const { page } = await loggedIn();
   await page.getByLabel("Search").fill("deleted-");
   await page.getByRole("row", { name: /deleted-1/ }).waitFor();
   await rig.operator().devices.delete(gone.id);
   await page.getByRole("row", { name: /deleted-1/ }).waitFor({ state: "detached" });
-  await page.getByRole("row", { name: /deleted-2/ }).waitFor();
   t.is(await page.locator("#messages").textContent(), "");
   const other = await device("deleted-3");
   await page.goto(`${rig.platform().url}/#/device/${other.id}`);
@@ -321,11 +193,6 @@ test("a device that somebody else deletes leaves the list, and its own page says
   await rig.operator().devices.delete(other.id);
   await page.getByRole("heading", { name: "Device not found", level: 1 }).waitFor();
   t.is(await part(page, "Claiming").count(), 0);
-  await page.goto(`${rig.platform().url}/#/`);
-  await page.getByRole("heading", { name: "Devices", level: 1 }).waitFor();
-  await page.goto(`${rig.platform().url}/#/device/${gone.id}`);
-  await page.getByRole("heading", { name: "Device not found", level: 1 }).waitFor();
-  t.is(await page.title(), "Device not found · Mote console");
   t.is(await page.locator("#messages").textContent(), "");
 });
 
@@ -350,41 +217,7 @@ test("an open page renews its token and asks for a login when the session ends",
 
 // The console's lists and pages: long values, charts, paging, deletions, faults, updates, and how one gets from one to the other.
 
-const WIDTH = (element: unknown): number => (element as { offsetWidth: number }).offsetWidth;
 const FOCUS = 'document.activeElement?.tagName ?? ""';
-
-test("truncates long names and values to one line; tooltip and copy have the whole text", async (t) => {
-  const one = await device("long-1");
-  const words = "a value\nin two lines, ".repeat(20);
-  await one.send("telemetry", { note: words, "soil.temperature.bed.7.north": 1, short: "x" });
-  const { page, errors } = await pageOf(one);
-  const telemetry = part(page, "Telemetry");
-  const cell = telemetry.getByRole("row", { name: /^note/ }).locator("summary");
-  await cell.waitFor();
-  t.is(await cell.getAttribute("title"), words);
-  const heights = await telemetry
-    .locator("tbody tr")
-    .evaluateAll((rows) => rows.map((row) => (row as unknown as { offsetHeight: number }).offsetHeight));
-  t.is(new Set(heights).size, 1, `all rows are as high as one line: ${heights}`);
-  const overflow = await cell.evaluate((it) => {
-    const { scrollWidth, clientWidth } = it as unknown as { scrollWidth: number; clientWidth: number };
-    return scrollWidth > clientWidth;
-  });
-  t.true(overflow);
-  const copied = await page.evaluate<string>(
-    `{ const cell = [...document.querySelectorAll("summary[title]")].find((it) => it.title.startsWith("a value"));
-       getSelection().selectAllChildren(cell);
-       const clipboardData = new DataTransfer();
-       cell.dispatchEvent(new ClipboardEvent("copy", { clipboardData, bubbles: true, cancelable: true }));
-       clipboardData.getData("text/plain") }`,
-  );
-  t.is(copied, words);
-  // An opened value stays open when the next one comes.
-  await cell.click();
-  await one.send("telemetry", { note: `${words}!` });
-  await telemetry.locator("pre").filter({ hasText: "!", visible: true }).waitFor();
-  t.deepEqual(errors, []);
-});
 
 test("charts offer ranges, combined keys and CSV, and leave out time stamps", async (t) => {
   const one = await device("charts-1");
@@ -399,20 +232,12 @@ test("charts offer ranges, combined keys and CSV, and leave out time stamps", as
   const telemetry = part(page, "Telemetry");
   await telemetry.getByRole("figure", { name: /temperature, 30 points/ }).waitFor();
   t.is(await telemetry.locator("figure").count(), 2);
-  // The axis has room for what stands at it.
-  const axis = telemetry
-    .getByRole("figure", { name: /=humidity/ })
-    .locator(".u-axis")
-    .last();
-  const widths = [await axis.evaluate(WIDTH)];
-  await one.send("telemetry", { ts: now - 500, values: { "=humidity": 123_456_789 } });
-  await telemetry.getByRole("figure", { name: /=humidity, 31 points/ }).waitFor();
-  widths.push(await axis.evaluate(WIDTH));
-  t.true((widths[0] ?? 0) < 50 && (widths[1] ?? 0) > 80, `${widths}`);
+  await one.send("telemetry", { note: "hello" });
+  await telemetry.getByRole("cell", { name: "hello" }).waitFor();
   await entry(telemetry, "Show").selectOption("1 hour");
   await telemetry.getByRole("figure", { name: /temperature, 31 points/ }).waitFor();
   await telemetry.getByLabel("All in one chart").check();
-  await telemetry.getByRole("figure", { name: /^=humidity, 31 points.*; temperature, 31 points/ }).waitFor();
+  await telemetry.getByRole("figure", { name: /^=humidity, 30 points.*; temperature, 31 points/ }).waitFor();
   t.is(await telemetry.locator("figure").count(), 1);
   const [download] = await Promise.all([
     page.waitForEvent("download"),
@@ -424,7 +249,7 @@ test("charts offer ranges, combined keys and CSV, and leave out time stamps", as
     .split("\r\n");
   // A key that a spreadsheet would run is text there.
   t.is(lines[0], `time,"'=humidity",temperature`);
-  t.is(lines.length, 33);
+  t.is(lines.length, 32);
   t.is(lines[1], `${new Date(now - 1_800_000).toISOString()},,1`);
   t.is(lines[31], `${new Date(now - 1_000).toISOString()},49,21`);
   await telemetry.getByText(/^Keys: 3 of 3/).click();
@@ -578,26 +403,19 @@ test("guards fw_* during an update and hides packages of other profiles", async 
   await firmware.getByRole("row", { name: /guarded 1\.5\.0 50 MB/ }).waitFor();
   t.is(await firmware.getByText(/6\.6\.6|0\.0\.0/).count(), 0);
   const attributes = part(page, "Attributes");
+  const declines = async (): Promise<void> => {
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText(/An update is running \(Downloading\)/).waitFor();
+    await answer(page, "Cancel");
+  };
   await attributes.getByRole("button", { name: "Delete fw_signature" }).click();
-  await page
-    .getByRole("dialog")
-    .getByText(/An update is running \(Downloading\)/)
-    .waitFor();
-  await answer(page, "Cancel");
+  await declines();
   await attributes.getByRole("button", { name: "Edit fw_signature" }).click();
   await entry(attributes, "Value (JSON)").fill('"other"');
   await attributes.getByRole("button", { name: "Set", exact: true }).click();
-  await page
-    .getByRole("dialog")
-    .getByText(/An update is running \(Downloading\)/)
-    .waitFor();
-  await answer(page, "Cancel");
+  await declines();
   await firmware.getByRole("button", { name: "Assign guarded 1.5.0" }).click();
-  await page
-    .getByRole("dialog")
-    .getByText(/An update is running \(Downloading\)/)
-    .waitFor();
-  await answer(page, "Cancel");
+  await declines();
   t.deepEqual(await operator.attributes.get(one.id, "SHARED_SCOPE"), { fw_signature: "abc" });
   // Other attributes are set without a question, and these when the update has ended.
   await one.send("telemetry", { fw_state: "FAILED" });
@@ -727,6 +545,10 @@ test("each page has a title and a focused h1; an unknown address says so", async
 
 test("shows a device's markup as text on every page", async (t) => {
   const one = await device("hostile-1");
+  void one.answer(() => ({ [MARKUP]: MARKUP }));
+  await one.send("attributes", { serial: MARKUP });
+  await one.send(`attributes?${encodeURIComponent(MARKUP)}`, { a: MARKUP });
+  await rig.operator().attributes.set(one.id, "SHARED_SCOPE", { mode: MARKUP });
   const { page, errors } = await loggedIn();
   const id = { entityType: "DEVICE", id: one.id };
   const value = (text: string): object => ({ ts: Date.now(), value: text });
@@ -771,8 +593,10 @@ test("shows a device's markup as text on every page", async (t) => {
   await one.send("telemetry", {
     fw_state: "FAILED",
     fw_error: MARKUP,
+    current_fw_title: MARKUP,
     current_fw_version: MARKUP,
     'a"onerror=x': MARKUP,
+    object: { [MARKUP]: 1 },
   });
   const shown = async (hash: string): Promise<void> => {
     await page.goto(`${rig.platform().url}/${hash}`);
@@ -781,8 +605,17 @@ test("shows a device's markup as text on every page", async (t) => {
     t.is(await page.locator("main script").count(), 0, hash);
     t.regex(await page.title(), /Mote console$/, hash);
   };
-  for (const hash of ["#/updates", "#/faults", `#/device/${one.id}`, `#/device/${one.id}/update`, "#/?"])
-    await shown(hash);
+  for (const hash of ["#/updates", "#/faults", `#/device/${one.id}/update`]) await shown(hash);
+  await page.goto(`${rig.platform().url}/#/device/${one.id}`);
+  for (const name of ["Telemetry", "Attributes", "Firmware", "Requests"])
+    await part(page, name).getByText(MARKUP).first().waitFor();
+  await entry(part(page, "RPC"), "Method").fill(MARKUP);
+  await page.getByRole("button", { name: "Call" }).click();
+  await part(page, "RPC")
+    .getByText(`{"${MARKUP.replaceAll('"', '\\"')}"`)
+    .first()
+    .waitFor();
+  await shown("#/?");
   await page.getByRole("button", { name: `Delete ${MARKUP}` }).click();
   await page.getByRole("dialog").getByText(MARKUP).waitFor();
   await answer(page, "Delete");
@@ -827,67 +660,6 @@ test("adds a device, and shows its token and a command only after a click", asyn
   t.deepEqual(errors, ["Failed to load resource: the server responded with a status of 400 (Bad Request)"]);
 });
 
-test("lists each device with its firmware and its last value as it arrives", async (t) => {
-  const one = await device("values-1");
-  await one.send("telemetry", { current_fw_title: "pump", current_fw_version: "1.2.3", level: 7.25 });
-  const { page, errors } = await loggedIn();
-  await page.getByLabel("Search").fill("values-1");
-  await page.getByRole("row", { name: /values-1 default 1\.2\.3 \(pump\) level 7\.25 active/ }).waitFor();
-  await one.send("telemetry", { level: 8.5 });
-  await page.getByRole("row", { name: /level 8\.5 active/ }).waitFor();
-  t.deepEqual(errors, []);
-});
-
-test("shows an RPC's answer in full", async (t) => {
-  const one = await device("rpc-full");
-  const value = { list: Array.from({ length: 60 }, (_, n) => ({ n, text: "x".repeat(10) })) };
-  void one.answer(() => value);
-  const { page, errors } = await pageOf(one);
-  const rpc = part(page, "RPC");
-  await entry(rpc, "Method").fill("list");
-  await page.keyboard.press("Enter");
-  const full = rpc.getByRole("region", { name: "Full answer" });
-  await full.waitFor();
-  t.is(await full.textContent(), JSON.stringify(value, undefined, 2));
-  t.deepEqual(errors, []);
-});
-
-test("shows time, value and unit of a point under the pointer", async (t) => {
-  const one = await device("tooltip-1");
-  await rig.operator().attributes.set(one.id, "SERVER_SCOPE", { units: { temperature: "°C" } });
-  const now = Date.now();
-  for (let n = 20; n > 0; n--)
-    await one.send("telemetry", { ts: now - n * 10_000, values: { temperature: 21.5 } });
-  const { page, errors } = await pageOf(one);
-  const telemetry = part(page, "Telemetry");
-  await telemetry.getByRole("figure", { name: /temperature, 20 points, the last is 21.5 °C/ }).waitFor();
-  await telemetry.getByRole("row", { name: /temperature 21\.5 °C .* ago/ }).waitFor();
-  const chart = telemetry.locator(".u-over");
-  t.is(await telemetry.locator(".tip:visible").count(), 0);
-  await chart.hover();
-  await telemetry.locator(".tip").getByText("21.5 °C", { exact: true }).waitFor();
-  t.regex((await telemetry.locator(".tip").textContent()) ?? "", /^21\.5 °C\d\d:\d\d:\d\d$/);
-  await page.mouse.move(0, 0);
-  await telemetry.locator(".tip").waitFor({ state: "hidden" });
-  t.deepEqual(errors, []);
-});
-
-test("folds diagnostic attributes away, and shows moments and sizes readably", async (t) => {
-  const one = await device("folded-1");
-  await one.send("attributes", { serial: "A-1", moteErrors: "3x lost", bootTime: 1_700_000_000_000 });
-  await rig.operator().attributes.set(one.id, "SHARED_SCOPE", { fw_size: 1_234_567 });
-  const { page, errors } = await pageOf(one);
-  const attributes = part(page, "Attributes");
-  await attributes.getByRole("row", { name: "serial A-1" }).waitFor();
-  await attributes.getByRole("row", { name: /bootTime 1[45] Nov \d\d:/ }).waitFor();
-  const size = attributes.getByRole("row", { name: /fw_size 1\.23 MB/ });
-  t.is(await size.locator(".cut").nth(1).getAttribute("title"), "1234567");
-  t.is(await attributes.getByText("moteErrors").filter({ visible: true }).count(), 0);
-  await attributes.getByText("Diagnostics (1)").click();
-  await attributes.getByRole("row", { name: /moteErrors 3x lost/ }).waitFor();
-  t.deepEqual(errors, []);
-});
-
 test("reads the device's own log, and says when the device keeps none", async (t) => {
   const one = await device("log-1");
   const lines = [
@@ -909,42 +681,49 @@ test("reads the device's own log, and says when the device keeps none", async (t
   t.deepEqual(errors, []);
 });
 
-test("links to the flash page, and has an icon", async (t) => {
-  const { page, errors } = await loggedIn();
-  t.regex((await page.locator("link[rel=icon]").getAttribute("href")) ?? "", /^data:image\/svg\+xml,.{100,}/);
-  await page.getByRole("link", { name: "Flash a board" }).click();
-  await page.getByRole("heading", { name: "Flash a board", level: 1 }).waitFor();
-  t.deepEqual(
-    errors.filter((error) => !error.includes("404")),
-    [],
-  );
-});
-
-test("a phone shows one line per value", async (t) => {
-  const one = await device("lines-1");
-  await one.send("telemetry", {
-    temperature: 21.5,
-    note: "a text that is longer than its column ".repeat(3),
-  });
-  await one.send("attributes", { serial: "a serial number that is longer than its column" });
-  const { page, errors } = await pageOf(one, { width: 390 });
+test("a phone shows one section at a time and one line per value", async (t) => {
+  const one = await device(`lines-${"x".repeat(120)}`);
+  const long = "a text that is longer than its column ".repeat(13);
+  await one.send("telemetry", { temperature: 21.5, note: long });
+  await one.send("attributes", { serial: long });
+  const { page, errors } = await pageOf(one, { width: 360, dark: true });
   const heights = (name: string): Promise<number[]> =>
     page
       .getByRole("table", { name })
       .locator("tbody tr")
       .evaluateAll((rows) => rows.map((row) => (row as unknown as { offsetHeight: number }).offsetHeight));
   await page.getByRole("row", { name: /^note/ }).waitFor();
-  const values = await heights("Latest values");
-  t.is(values.length, 2);
-  await page
-    .getByRole("navigation", { name: "Sections" })
-    .getByRole("button", { name: "Attributes" })
-    .click();
-  const attributes = await heights("client attributes");
+  const lines = await heights("Latest values");
+  const tabs = page.getByRole("navigation", { name: "Sections" });
+  for (const name of ["Attributes", "RPC", "Firmware", "Log", "Claiming", "Requests", "Telemetry"]) {
+    await tabs.getByRole("button", { name }).click();
+    await part(page, name).waitFor();
+    t.is(await page.locator(".parts section:visible").count(), 1, name);
+    const width = await page.evaluate<number>("document.documentElement.scrollWidth");
+    t.true(width <= 360, `${name}: ${width}`);
+    if (name === "Attributes") lines.push(...(await heights("client attributes")));
+  }
   await one.send("telemetry", { fw_state: "FAILED", fw_error: "the new image did not start (panic)" });
   await page.goto(`${rig.platform().url}/#/device/${one.id}/update`);
   await page.getByText("Rolled back: the new image").first().waitFor();
-  for (const height of [...values, ...attributes, ...(await heights("Reports"))])
+  for (const height of [...lines, ...(await heights("Reports"))])
     t.true(height > 0 && height <= 36, `${height}`);
+  t.is(lines.length, 3);
+  await page.goto(`${rig.platform().url}/#/`);
+  await page.getByLabel("Sort by").selectOption("newest first");
+  await page.waitForURL(/sort=-created/);
+  t.deepEqual(errors, []);
+});
+
+test("the keyboard reaches everything", async (t) => {
+  const { page, errors } = await pageOf(await device("keyboard-1"));
+  await part(page, "Claiming").getByRole("button", { name: "Claim" }).waitFor();
+  const reached = new Set<string>();
+  for (let n = 0; n < 60; n++) {
+    await page.keyboard.press("Tab");
+    reached.add(await page.evaluate<string>('document.activeElement?.textContent ?? ""'));
+  }
+  for (const name of ["Devices", "Log out", "Call", "Set", "Upload and assign", "Claim", "Save as CSV"])
+    t.true(reached.has(name), name);
   t.deepEqual(errors, []);
 });

@@ -1,10 +1,23 @@
 // The console's pages with a fleet of 300 devices, long names and an update in each state: at the widths of a desk, a small window and a phone,
 // light and dark, nothing runs out of the page and axe finds nothing. The pictures are kept in dist/artifacts.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import anyTest from "ava";
+import type { Page } from "playwright-core";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
-import { violations } from "./accessibility.js";
 import { closeBrowser, inBrowser, keep, openPage } from "./browser.js";
 import { type Fleet, LONG_NAME, MovedClock, makeFleet, send } from "./fleet.js";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** Each violated rule with its first elements; empty if there is none. */
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  return page.evaluate<string[]>(
+    `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
+       violations.map(({ id, nodes }) => id + ": " + nodes.slice(0, 5).map(({ target }) => target).join(", ")))`,
+  );
+}
 
 const test = inBrowser(anyTest);
 const clock = new MovedClock();

@@ -1,21 +1,18 @@
 // Every command of README and docs, run as it stands there: with this test's address in place of theirs, and its long runs cut short.
 import { execFile, execFileSync } from "node:child_process";
-import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { delimiter, join, resolve } from "node:path";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import test from "ava";
+import type { Command } from "commander";
+import { makeProgram } from "../../tools/cli/program.js";
 import { Operator } from "../../tools/operator/operator.js";
 import { DEFAULT_VIEW } from "../../tools/platform/core/reports/table-views.js";
 import { type Platform, startPlatform } from "../../tools/platform/server.js";
-import { CERT } from "../hosts/port/tls-fixture.js";
 import { killAll, launch, mote, type Result } from "../tools/cli/commands.js";
 import { ScriptedDevice } from "../tools/console/scripted-device.js";
-import { fakeEsptool, fakeNvsTool, writeBuild, writeWeb } from "../tools/moddable/flash/board.js";
-import { buildOf, elfHead, fakeToolchain } from "../tools/moddable/toolchain.js";
+import { scratch } from "../tools/scratch.js";
 
 /** Commands of another machine, such as installations, stand in blocks of `bash`. */
 const PAGES = readdirSync("docs", { recursive: true, encoding: "utf8" }).filter(
@@ -27,8 +24,6 @@ const TEXTS = ["README.md", "CONTRIBUTING.md", ...PAGES.map((name) => join("docs
 const SCRIPTS: Record<string, string> = JSON.parse(readFileSync("package.json", "utf8")).scripts;
 const MOTE = "npx mote-cli ";
 const NAME = "greenhouse-7";
-const CLI = resolve("tools/cli/cli.js");
-
 const IS_LOGIN = /^npx mote-cli login /;
 
 /** The lines of their shell blocks, each once, logins first, comments left out and continued lines joined. */
@@ -41,35 +36,26 @@ const COMMANDS = [
   ),
 ].sort((one, other) => Number(IS_LOGIN.test(other)) - Number(IS_LOGIN.test(one)));
 
+/** A device's log without lines. */
+const KEPT = { log: "0", build: null, uptime: 1, level: "info", lost: 0, lines: [], since: 0, more: false };
+
 let platform: Platform;
 let device: ScriptedDevice;
 let home: string;
 
 test.before(async () => {
-  home = mkdtempSync(join(tmpdir(), "mote-readme-"));
+  home = scratch();
   platform = await startPlatform({ port: 0, profile: { key: "KEY", secret: "SECRET" } });
   device = await ScriptedDevice.create(platform, NAME);
-  void device.answer((method) => (method === "mote.log" ? keptLog() : { did: method }));
+  void device.answer((method) => (method === "mote.log" ? KEPT : { did: method }));
   await device.send("telemetry", { temperature: 21.5 });
   writeFileSync(join(home, "image.bin"), "an image");
-  writeFileSync(join(home, "xs_esp32.elf"), elfHead());
-  writeFileSync(join(home, "new-root.pem"), CERT);
-  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  writeFileSync(join(home, "key.pem"), privateKey.export({ type: "pkcs8", format: "pem" }));
 });
 test.after.always(async () => {
   device.end();
   killAll();
   await platform.close();
-  rmSync(home, { recursive: true, force: true });
 });
-
-/** What a device answers that panicked. */
-function keptLog(): object {
-  const build = buildOf(elfHead());
-  const lines = [[1, 0, "error", `backtrace of ${build}: 0x42000018 0x42000004`]];
-  return { log: "0", build, uptime: 1, level: "info", lost: 0, lines, since: 1, more: false };
-}
 
 /** The environment of somebody who has just cloned the project, with the login of this test. */
 function surroundings(): Record<string, string> {
@@ -99,7 +85,7 @@ function argumentsOf(line: string): string[] {
   return words
     .map((word) => word.replace(/^'|'$/g, ""))
     .map((word) =>
-      /^(?:image\.bin|new-root\.pem|key\.pem|week\.csv|load\.svg|\.\/(?:state|platform|page)|\.\.\/(?:greenhouse|house|meter|porch))$/.test(
+      /^(?:image\.bin|week\.csv|load\.svg|\.\/(?:state|platform|page)|\.\.\/(?:greenhouse|house|meter|porch))$/.test(
         word,
       )
         ? join(home, word.replace("../", ""))
@@ -145,56 +131,15 @@ async function updates(line: string, whom = device): Promise<Result> {
   return ended;
 }
 
-/**
- * With a new board at a port that prints a line, builds and a list that lie where the reader's would, and Espressif's tools played: neither need be
- * installed here. The only port of a machine is not looked for, as this one may have another.
- */
-async function atBoard(
-  line: string,
-  run: (line: string, env: Record<string, string>) => Promise<Result>,
-): Promise<Result> {
-  const [bin, page] = [join(home, "bin"), join(home, "page")];
-  for (const folder of [bin, page]) mkdirSync(folder, { recursive: true });
-  writeBuild(join(home, "built"), { chip: "esp32c3" });
-  writeWeb(page, [{ chip: "esp32c3" }]);
-  writeFileSync(join(home, "devices.csv"), "name,label\nlamp-7,hidden-label\n", { mode: 0o600 });
-  const calls = fakeEsptool(bin, {});
-  fakeNvsTool(bin);
-  const board = createServer((socket) => socket.write("info: Wi-Fi: online\r\n"));
-  await once(board.listen(0, "127.0.0.1"), "listening");
-  const { port } = board.address() as { port: number };
-  const here = `${line.replace(/ --port \S+/, "")} --port socket://127.0.0.1:${port}`
-    .replace(/\.\.\/\S+/, join(home, "built"))
-    .replace(/ \.\/|(?<=--csv )/g, (space) => `${space.replace("./", "")}${home}/`);
-  const env = {
-    ...surroundings(),
-    PATH: [bin, process.env.PATH].join(delimiter),
-    IDF_PYTHON_ENV_PATH: "",
-  };
-  try {
-    const result = await run(here, env);
-    const hasWritten = / write-flash .*0x20000 /.test(readFileSync(calls, "utf8"));
-    const isMeantTo = !line.includes("--out") || line.includes("--device");
-    return hasWritten === isMeantTo ? result : { ...result, code: 1 };
-  } finally {
-    board.close();
-  }
-}
-
-/** Two commands, the second of which names what the first one shows. */
-async function decodes(line: string): Promise<Result> {
-  const [shown = "", named = ""] = line.split(" | ").map((part) =>
-    argumentsOf(part.replace("xs_esp32.elf", join(home, "xs_esp32.elf")))
-      .map((word) => `'${word}'`)
-      .join(" "),
-  );
-  const [node, login] = [`'${process.execPath}' '${CLI}'`, surroundings()];
-  const { code, out } = await shell(`${node} ${shown} | ${node} ${named}`, {
-    ...process.env,
-    ...login,
-    PATH: fakeToolchain(home),
-  });
-  return { code: code === 0 && /0x42000004 {2}main at app\.c:7/.test(out) ? 0 : 1, out, err: "" };
+/** Its options are the command's own. What it does is shown elsewhere: with boards, keys and profiles that the tests of it play. */
+async function isKnown(line: string): Promise<Result> {
+  const words = line.slice(MOTE.length).split(" ");
+  let command: Command = await makeProgram();
+  for (const word of words) command = command.commands.find((one) => one.name() === word) ?? command;
+  const wrong = words
+    .filter((word) => word.startsWith("--"))
+    .filter((word) => !command.options.some(({ long }) => long === word));
+  return { code: wrong.length === 0 && command.parent ? 0 : 1, out: wrong.join(), err: "" };
 }
 
 let ofProfile: Promise<ScriptedDevice> | undefined;
@@ -215,38 +160,6 @@ function inProfile(): Promise<ScriptedDevice> {
 /** To the devices of a profile: there is one. */
 const rollsOut = async (line: string): Promise<Result> => updates(line, await inProfile());
 
-/** The device takes what is announced. test/tools/cli/trust.slow.test.ts does the same with a real one. */
-async function trusts(line: string): Promise<Result> {
-  const whom = await inProfile();
-  let over = false;
-  const ended = ends(line).finally(() => {
-    over = true;
-  });
-  while (!over) {
-    const { shared = {} } = await whom.get("attributes?sharedKeys=moteTrust");
-    const { sequence } = ((shared as Record<string, unknown>).moteTrust ?? {}) as { sequence?: number };
-    await whom.send("attributes", { moteTrustState: { sequence: sequence ?? 0, trusts: [] } });
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  return ended;
-}
-
-/** Its profile checks for pre-provisioned devices meanwhile. */
-async function renews(line: string): Promise<Result> {
-  const { core } = platform;
-  const profile = core.profiles.default;
-  const before = { ...profile };
-  const checked = {
-    strategy: "CHECK_PRE_PROVISIONED_DEVICES",
-    provisionKey: "k",
-    provisionSecret: "s",
-  } as const;
-  core.updateProfile(profile, { ...before, ...checked });
-  const ended = await ends(line);
-  core.updateProfile(profile, before);
-  return ended;
-}
-
 function pushes(line: string): Promise<Result> {
   if (!line.includes(" push ") || line.includes("--undo")) return ends(line);
   return line.includes("--profile") ? rollsOut(line) : updates(line);
@@ -257,15 +170,18 @@ const RUN: Record<string, (line: string) => Promise<Result>> = {
   run: (line) => lasts(line, /online/),
   platform: (line) => lasts(line, /Ctrl-C stops it/),
   login: ends,
-  devices: (line) => (line.includes("--renew") ? renews(line) : ends(line)),
+  // test/tools/cli/recorded/operator.slow.test.ts renews a token.
+  devices: (line) => (line.includes("--renew") ? isKnown(line) : ends(line)),
   attributes: ends,
   rpc: ends,
   telemetry: ends,
   firmware: pushes,
-  trust: trusts,
+  // test/tools/cli/trust.slow.test.ts
+  trust: isKnown,
   whoami: ends,
   profiles: ends,
-  logs: (line) => (line.includes(" | ") ? decodes(line) : ends(line)),
+  // test/tools/cli/recorded/operator.slow.test.ts decodes a backtrace.
+  logs: (line) => (line.includes(" | ") ? isKnown(line.split(" | ")[0] ?? "") : ends(line)),
   watch: (line) => lasts(line, /temperature = 21\.5/),
   new: ends,
   // $MODDABLE is not set here: test/end-to-end/packages.slow.test.ts runs it where it is.
@@ -275,9 +191,9 @@ const RUN: Record<string, (line: string) => Promise<Result>> = {
   },
   doctor: (line) => ends(`${line} --quick`),
   fleet: ends,
-  flash: (line) =>
-    atBoard(line, line.includes("--no-log") ? ends : (here, env) => lasts(here, /Wi-Fi: online/, env)),
-  factory: (line) => atBoard(line, ends),
+  // test/tools/cli/recorded/boards
+  flash: isKnown,
+  factory: isKnown,
   report: ends,
 };
 

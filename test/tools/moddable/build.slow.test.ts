@@ -1,15 +1,6 @@
 // ESP32 builds by the SDK that $MODDABLE names, C aside: ESP-IDF is not needed.
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { type ExecutionContext } from "ava";
 import { newProject } from "../../../tools/cli/commands/new/new.js";
@@ -17,14 +8,8 @@ import { TEMPLATES } from "../../../tools/cli/commands/new/templates.js";
 import { buildProgram } from "../../../tools/moddable/build.js";
 import { checkBuild } from "../../../tools/moddable/esp32/check.js";
 import { figureLines } from "../../../tools/moddable/esp32/check-figures.js";
-import {
-  type Build,
-  type BuildOptions,
-  buildImage,
-  buildScripts,
-} from "../../../tools/moddable/esp32/esp32.js";
+import { type BuildOptions, buildImage, buildScripts } from "../../../tools/moddable/esp32/esp32.js";
 import { idfForCheck } from "../../../tools/moddable/esp32/idf.js";
-import { checkOptions, readOptions } from "../../../tools/moddable/esp32/sdkconfig.js";
 import { run } from "../../../tools/moddable/program.js";
 import { findSdk, type Sdk, SdkError } from "../../../tools/moddable/sdk.js";
 import { openDisplay } from "../../../tools/moddable/simulator/display.js";
@@ -32,13 +17,13 @@ import { SimulatorRun } from "../../../tools/moddable/simulator/simulator.js";
 import { startPlatform } from "../../../tools/platform/server.js";
 import { PROJECT } from "../../../tools/project.js";
 import { mote } from "../cli/commands.js";
+import { scratch } from "../scratch.js";
 
 const TARGETS = [
   ...["esp32", "esp32/esp32c3", "esp32/esp32c6", "esp32/esp32s3", "esp32/esp32s3_cdc", "esp32/moddable_two"],
   "esp32/saola_wroom",
 ];
-const place = mkdtempSync(join(tmpdir(), "mote-esp32-"));
-test.after.always(() => rmSync(place, { recursive: true, force: true }));
+const place = scratch();
 
 function findIt(): Sdk | string {
   try {
@@ -69,9 +54,6 @@ const options = (sdk: Sdk, target: string, more: Partial<BuildOptions> = {}): Bu
 
 const checked = async (how: BuildOptions) => checkBuild(await buildScripts(how), how);
 
-const merged = ({ directory }: Build, chip: string): string =>
-  readFileSync(join(directory, `xsProj-${chip}`, "sdkconfig.mc"), "utf8");
-
 for (const target of TARGETS) {
   withSdk(
     `${target}: the sample application builds, with the partitions and options that an update needs`,
@@ -87,37 +69,25 @@ for (const target of TARGETS) {
 }
 
 withSdk(
-  "a machine that no piece of the chip's memory holds is refused before it is flashed",
+  "a block that fits neither the chip nor the engine is refused before it is flashed",
   async (t, sdk) => {
-    const folder = join(place, "greedy");
+    const folder = join(place, "blocks");
     newProject(folder);
     const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
-    manifest.creation = { static: 139_264 };
-    writeFileSync(join(folder, "manifest.json"), JSON.stringify(manifest));
-    const { wrong } = await checked(options(sdk, "esp32/esp32c3", { folder, out: join(folder, "build") }));
-    t.is(wrong.length, 1);
-    t.regex(
-      wrong[0] ?? "",
-      /creation\.static is 139,264 bytes: .* esp32c3 has for it is 118,784 \(measured\)/,
-    );
-  },
-);
-
-withSdk(
-  "a block that does not hold what the engine begins with is refused before it is flashed",
-  async (t, sdk) => {
-    const folder = join(place, "small");
-    newProject(folder);
-    const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
-    manifest.creation = { static: 98_304 };
-    writeFileSync(join(folder, "manifest.json"), JSON.stringify(manifest));
     const how = options(sdk, "esp32/esp32c3", { folder, out: join(folder, "build") });
-    t.deepEqual((await checked(how)).wrong, [
+    const wrong = async (creation: object) => {
+      writeFileSync(join(folder, "manifest.json"), JSON.stringify({ ...manifest, creation }));
+      return (await checked(how)).wrong.join();
+    };
+    t.regex(
+      await wrong({ static: 139_264 }),
+      /^creation\.static is 139,264 bytes: .* esp32c3 has for it is 118,784 \(measured\)/,
+    );
+    t.is(
+      await wrong({ static: 98_304 }),
       "the engine begins with 104,448 bytes (creation.chunk.initial, heap.initial and stack): creation.static is 98,304",
-    ]);
-    manifest.creation.chunk = { initial: 24_576 };
-    writeFileSync(join(folder, "manifest.json"), JSON.stringify(manifest));
-    t.deepEqual((await checked(how)).wrong, []);
+    );
+    t.is(await wrong({ static: 98_304, chunk: { initial: 24_576 } }), "");
   },
 );
 
@@ -135,30 +105,6 @@ withSdk("an image that no slot holds is refused before it is linked", async (t, 
   t.deepEqual((await checked({ ...how, megabytes: 8 })).wrong, []);
 });
 
-withSdk("a check leaves nothing that a build after it would take for ESP-IDF's own", async (t, sdk) => {
-  const how = options(sdk, "esp32/esp32c3", { out: join(place, "checked-first") });
-  t.deepEqual((await checked(how)).wrong, []);
-  t.false(existsSync(join(how.out, "tmp")));
-});
-
-withSdk("the engine's memory is that of the chip, whatever board has it", async (t, sdk) => {
-  for (const [target, bytes] of [
-    ["esp32/xiao_esp32c3", "112,640"],
-    ["esp32/esp32s3", "139,264"],
-    ["esp32/m5nanoc6", "139,264"],
-  ] as const) {
-    const { figures } = await checked(options(sdk, target));
-    t.regex(figureLines(figures).join("\n"), new RegExp(`engine's memory +${bytes} bytes`), target);
-  }
-});
-
-withSdk("a target's own options of ESP-IDF stay, and ours are the last word", async (t, sdk) => {
-  const build = await buildScripts(options(sdk, "esp32/esp32s3_cdc"));
-  const text = merged(build, "esp32s3");
-  t.is(readOptions(text).get("CONFIG_ESP_CONSOLE_UART_DEFAULT"), "y");
-  t.deepEqual(checkOptions(text), []);
-});
-
 withSdk("a project that includes manifest-lean.json has the agent without updates", async (t, sdk) => {
   const folder = join(place, "lean");
   newProject(folder);
@@ -172,20 +118,6 @@ withSdk("a project that includes manifest-lean.json has the agent without update
   const names = readFileSync(join(build.directory, "modules", "mote.xsb"), "latin1");
   t.regex(names, /runOnce/);
   t.notRegex(names, /fw_checksum/);
-});
-
-withSdk("a manifest of the project that takes the options away does not get its way", async (t, sdk) => {
-  const folder = join(place, "thief");
-  newProject(folder);
-  mkdirSync(join(folder, "own"));
-  writeFileSync(join(folder, "own", "sdkconfig.defaults"), "CONFIG_BOOTLOADER_APP_ROLLBACK_ENABLE=n\n");
-  const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
-  writeFileSync(join(folder, "own", "manifest.json"), '{"build":{"SDKCONFIGPATH":"./"}}');
-  manifest.include.push("./own/manifest.json");
-  writeFileSync(join(folder, "manifest.json"), JSON.stringify(manifest));
-  const out = join(place, "thief-out");
-  // Ours come after the project's, whatever it includes.
-  t.deepEqual((await checked(options(sdk, "esp32", { folder, out }))).wrong, []);
 });
 
 /** The lean one asks nobody. */
@@ -206,48 +138,6 @@ for (const template of TEMPLATES)
       t.deepEqual(figures.unpreloaded, [], target);
     }
   });
-
-withSdk("--json of --check has the same members, whatever the figures are", async (t, sdk) => {
-  const folder = join(place, "as-json");
-  newProject(folder, "minimal");
-  const { code, out } = await mote(["esp32", "--check", folder, "--json", "--target", "esp32"], {
-    MODDABLE: sdk.path,
-  });
-  t.is(code, 0);
-  const sized = [{ name: "string", bytes: "number" }];
-  const shares = [{ what: "string", bytes: "number" }];
-  t.deepEqual(shapeOf(JSON.parse(out)), {
-    wrong: [],
-    target: "string",
-    chip: "string",
-    rom: { bytes: "number", slots: "number", keys: "number", code: "number", texts: "number" },
-    aliases: "number",
-    image: { bytes: "number", room: "number" },
-    memory: { engine: "number", largest: "number", heap: "number", origin: "string" },
-    planned: { pool: "number", engine: shares, system: shares },
-    limits: {
-      requestBytes: "number",
-      answerBytes: "number",
-      attributeBytes: "number",
-      connections: "number",
-    },
-    unpreloaded: [],
-    modules: sized,
-    weights: [{ name: "string", code: "number", slots: "number", rom: "number" }],
-  });
-  const { code: refused, err } = await mote(["esp32", "--build", folder, "--json"]);
-  t.is(refused, 2, err);
-});
-
-/** Types in place of values; of a list one of each shape. */
-function shapeOf(value: unknown): unknown {
-  if (Array.isArray(value)) {
-    const shapes = new Map(value.map((one) => [JSON.stringify(shapeOf(one)), shapeOf(one)]));
-    return [...shapes.values()];
-  }
-  if (typeof value !== "object" || value === null) return typeof value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shapeOf(member)]));
-}
 
 withSdk(
   "a mistake in an application's types fails the build, and is reported with its line",
@@ -298,24 +188,6 @@ withSdk("a project whose data take a key along with a certificate is built for n
   );
 });
 
-withSdk("what is no target, and what is no project, is refused by name", async (t, sdk) => {
-  await t.throwsAsync(buildScripts(options(sdk, "esp32/nothing")), {
-    message: "the SDK has no target esp32/nothing.",
-  });
-  await t.throwsAsync(buildScripts(options(sdk, "esp8266")), { message: /esp8266 is no target/ });
-  await t.throwsAsync(buildScripts(options(sdk, "esp32", { folder: place })), {
-    message: /has no manifest\.json/,
-  });
-});
-
-withSdk("without ESP-IDF nothing is built, and how to install it is said", async (t, sdk) => {
-  const { IDF_PATH: _, ...env } = sdk.env;
-  await t.throwsAsync(buildImage(options({ ...sdk, env }, "esp32")), {
-    instanceOf: SdkError,
-    message: /ESP-IDF is missing: \$IDF_PATH is not set\.[\s\S]*install\.sh/,
-  });
-});
-
 withSdk("a configure step of ESP-IDF that failed is done again by the next build", async (t, sdk) => {
   const folder = mkdtempSync(join(place, "idf-"));
   const IDF_PATH = await idfForCheck(sdk, folder);
@@ -355,46 +227,6 @@ test("the block of manifest.json is the base", (t) => {
   t.true(creation.static >= base, `${base}`);
 });
 
-withSdk("a new project runs in the simulator as it is, in the base of the board's heap", async (t, sdk) => {
-  const platform = await startPlatform({ port: 0, profile: { key: "k", secret: "s" } });
-  const display = await openDisplay(true);
-  t.teardown(async () => {
-    display.close();
-    await platform.close();
-  });
-  const folder = join(place, "inside");
-  newProject(folder, "minimal");
-  const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
-  Object.assign(manifest.config, { baseUrl: platform.url, intervalMs: 200 });
-  manifest.platforms.lin = { creation: BASE };
-  writeFileSync(join(folder, "manifest.json"), JSON.stringify(manifest));
-  const config = { wifi: { ssid: "home" }, provisioning: { key: "k", secret: "s", deviceName: "inside" } };
-  writeFileSync(join(folder, "secrets.json"), JSON.stringify({ config }));
-  const program = await buildProgram(sdk, folder, join(place, "simulator"));
-  const directory = mkdtempSync(join(place, "home-"));
-  const lines: string[] = [];
-  let slots = 0;
-  const run = await SimulatorRun.start({
-    sdk,
-    program,
-    directory,
-    display: display.name,
-    line: (line) => void lines.push(line),
-    instruments: (values) => {
-      slots = Math.max(slots, (values.get("Slot used") ?? 0) / SLOT_IN_SIMULATOR);
-    },
-  });
-  const all = { startTs: 0, endTs: Number.MAX_SAFE_INTEGER, limit: 1000, ascending: true };
-  const points = (): number =>
-    platform.core.devices.byName("inside")?.series.range("upSeconds", all).length ?? 0;
-  const late = Date.now() + PATIENCE_MS;
-  while (points() < 20 && Date.now() < late)
-    await Promise.race([run.ended, new Promise((go) => setTimeout(go, 500))]);
-  t.true(points() >= 20, lines.slice(-5).join("\n"));
-  t.true(slots > 0 && slots < BASE.heap.initial, `${slots} slots`);
-  await run.kill();
-});
-
 /** As a browser that follows the form. */
 async function fillIn(url: string, values: Record<string, string>): Promise<string> {
   const page = await (await fetch(url)).text();
@@ -421,9 +253,20 @@ withSdk(
     writeFileSync(join(folder, "manifest.json"), JSON.stringify(manifest));
     const program = await buildProgram(sdk, folder, join(place, "simulator"));
     const lines: string[] = [];
+    let slots = 0;
     const line = (text: string): void => void lines.push(text);
+    const instruments = (values: ReadonlyMap<string, number>): void => {
+      slots = Math.max(slots, (values.get("Slot used") ?? 0) / SLOT_IN_SIMULATOR);
+    };
     const directory = mkdtempSync(join(place, "home-"));
-    const run = await SimulatorRun.start({ sdk, program, directory, display: display.name, line });
+    const run = await SimulatorRun.start({
+      sdk,
+      program,
+      directory,
+      display: display.name,
+      line,
+      instruments,
+    });
     const url = `http://127.0.0.1:${port}/`;
     await until(run, () => lines.some((text) => text.includes(url)));
     const wrong = await fillIn(url, { url: platform.url, key: "k", secret: "wrong" });
@@ -438,7 +281,7 @@ withSdk(
     const made = () => platform.core.devices.list().find(({ name }) => name.startsWith("mote-"));
     const all = { startTs: 0, endTs: Number.MAX_SAFE_INTEGER, limit: 1000, ascending: true };
     await until(run, () => (made()?.series.range("upSeconds", all).length ?? 0) > 5);
-    t.pass(lines.slice(-5).join("\n"));
+    t.true(slots > 0 && slots < BASE.heap.initial, `${slots} slots`);
     await t.throwsAsync(fetch(url));
     await run.kill();
   },
@@ -459,3 +302,17 @@ async function freePort(): Promise<number> {
   await new Promise((resolve) => server.close(resolve));
   return port;
 }
+
+withSdk("a manifest of the project that takes the options away does not get its way", async (t, sdk) => {
+  const folder = join(place, "thief");
+  newProject(folder);
+  mkdirSync(join(folder, "own"));
+  writeFileSync(join(folder, "own", "sdkconfig.defaults"), "CONFIG_BOOTLOADER_APP_ROLLBACK_ENABLE=n\n");
+  const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
+  writeFileSync(join(folder, "own", "manifest.json"), '{"build":{"SDKCONFIGPATH":"./"}}');
+  manifest.include.push("./own/manifest.json");
+  writeFileSync(join(folder, "manifest.json"), JSON.stringify(manifest));
+  const out = join(place, "thief-out");
+  // Ours come after the project's, whatever it includes.
+  t.deepEqual((await checked(options(sdk, "esp32", { folder, out }))).wrong, []);
+});

@@ -1,28 +1,21 @@
 // What builds left in build/ of this project, by Espressif's own image tools: `npm run esp32 -- --build --target ...` adds a chip.
 import { spawnSync } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import test, { type ExecutionContext } from "ava";
+import test from "ava";
 import { writeFlash } from "../../../tools/moddable/esp32/flash-image.js";
 import { familyOf } from "../../../tools/moddable/esp32/web-install.js";
 import { findEsptool } from "../../../tools/moddable/flash/esptool.js";
-import { type Flashable, findFirmware } from "../../../tools/moddable/flash/firmware.js";
+import { type Flashable, findFirmware, nvsOf } from "../../../tools/moddable/flash/firmware.js";
 import { flashBoard } from "../../../tools/moddable/flash/flash-board.js";
 import { readImageHeader } from "../../../tools/moddable/flash/image-header.js";
 import type { Port } from "../../../tools/moddable/flash/ports.js";
 import { type PortSystem, ReturningPort } from "../../../tools/moddable/flash/returning-port.js";
+import { SdkError } from "../../../tools/moddable/sdk.js";
 import { PROJECT } from "../../../tools/project.js";
-import { CHIP_IDS, type EsptoolScript, fakeEsptool, ROWS, tableOf, writeWeb } from "./flash/board.js";
+import { scratch } from "../scratch.js";
+import { CHIP_IDS, type EsptoolScript, fakeEsptool, ROWS, tableOf, writeBuild } from "./board.js";
 
 const MEGABYTE = 1024 * 1024;
 const { IDF_PYTHON_ENV_PATH = "" } = process.env;
@@ -73,8 +66,7 @@ if (IMAGES.length === 0)
   test.skip(`images of builds, by esptool: ${command ? "nothing was built" : "esptool is missing"}`, () => {});
 
 for (const image of IMAGES) {
-  const folder = mkdtempSync(join(tmpdir(), "mote-image-"));
-  test.after.always(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = scratch();
 
   test(`${image.target}: esptool reads boot loader and application, their checksums are valid, and it is for the chip that we read`, (t) => {
     const images = image.parts.filter(({ file }) => readImageHeader(readFileSync(file)));
@@ -104,21 +96,28 @@ for (const image of IMAGES) {
 
 // `mote flash` at a port that goes away, comes back, or stays away: esptool and the ports of the machine are played.
 
-/** Ports are files of a folder; `titles` by their names. `paused` is called with the ms of each pause so far: none is waited for. */
+interface RigOptions {
+  /** Of ports, by their names. */
+  readonly titles?: Record<string, string>;
+  /** Called with each pause so far: none is waited for. */
+  readonly paused?: (dev: string) => void;
+  /** What lies on the board. */
+  readonly table?: Buffer;
+  /** Where the build has its partition table. */
+  readonly offset?: string;
+}
+
+/** Ports are files of a folder. */
 async function rig(
-  t: ExecutionContext,
   played: (dev: string) => EsptoolScript,
-  {
-    titles = {},
-    paused = () => {},
-  }: { titles?: Record<string, string>; paused?: (dev: string) => void } = {},
+  { titles = {}, paused = () => {}, table = tableOf(ROWS), offset = "0x8000" }: RigOptions = {},
 ) {
-  const home = mkdtempSync(join(tmpdir(), "mote-port-"));
-  t.teardown(() => rmSync(home, { recursive: true, force: true }));
-  const [bin, page, dev] = [join(home, "bin"), join(home, "page"), join(home, "dev")];
-  for (const folder of [bin, page, dev]) mkdirSync(folder);
-  writeWeb(page, [{ chip: "esp32c3" }]);
-  writeFileSync(join(home, "table"), tableOf(ROWS));
+  const home = scratch();
+  const [bin, project, dev] = [join(home, "bin"), join(home, "project"), join(home, "dev")];
+  for (const folder of [bin, project, dev]) mkdirSync(folder);
+  const args = join(writeBuild(project, { chip: "esp32c3" }), "flash_args");
+  writeFileSync(args, readFileSync(args, "utf8").replace("0x8000 ", `${offset} `));
+  writeFileSync(join(home, "table"), table);
   const port = join(dev, "ttyACM0");
   writeFileSync(port, "");
   const calls = fakeEsptool(bin, { table: join(home, "table"), ...played(dev) });
@@ -137,20 +136,22 @@ async function rig(
   };
   const esptool = await findEsptool({ PATH: [bin, process.env.PATH].join(delimiter) });
   const say = (line: string): void => void lines.push(line.replaceAll(dev, "/dev"));
-  const flash = (lateMs?: number) =>
-    flashBoard(esptool, findFirmware(page), {
+  const asked: string[] = [];
+  const confirm = async (question: string): Promise<void> => void asked.push(question);
+  const flash = (lateMs?: number, erase = false) =>
+    flashBoard(esptool, findFirmware(project), {
       cable: new ReturningPort(port, say, system),
       ...(lateMs !== undefined && { lateMs }),
-      ...{ baud: 115_200, erase: false, aside: true, say, confirm: async () => {} },
+      ...{ baud: 115_200, erase, aside: true, say, confirm },
     });
   const writing = () =>
     /--port (\S+) .*write-flash/.exec(readFileSync(calls, "utf8"))?.[1]?.replace(dev, "/dev");
-  return { flash, lines, writing, dev, waited: () => waitedMs };
+  return { flash, lines, asked, writing, dev, project, waited: () => waitedMs };
 }
 
 for (const at of ["flash-id", "read-flash"])
   test(`a port that goes away at ${at} and comes back is waited for`, async (t) => {
-    const { flash, lines, writing } = await rig(t, () => ({ goes: { at } }), {
+    const { flash, lines, writing } = await rig(() => ({ goes: { at } }), {
       paused: (dev) => writeFileSync(join(dev, "ttyACM0"), ""),
     });
     await flash();
@@ -160,7 +161,7 @@ for (const at of ["flash-id", "read-flash"])
   });
 
 test("one that comes back by another name is found, said, and written there", async (t) => {
-  const { flash, lines, writing } = await rig(t, (dev) => ({
+  const { flash, lines, writing } = await rig((dev) => ({
     goes: { at: "read-flash", to: join(dev, "ttyACM1") },
   }));
   const { cable } = await flash();
@@ -175,18 +176,8 @@ test("one that comes back by another name is found, said, and written there", as
   );
 });
 
-test("of two new ports the one that has the board's own name is taken", async (t) => {
-  const titles = { ttyACM0: "Espressif C4:0A", ttyACM1: "Espressif FF:FF", ttyACM2: "Espressif C4:0A" };
-  const { flash, writing } = await rig(t, (dev) => ({ goes: { at: "flash-id", to: join(dev, "ttyACM2") } }), {
-    titles,
-    paused: (dev) => writeFileSync(join(dev, "ttyACM1"), ""),
-  });
-  await flash();
-  t.is(writing(), "/dev/ttyACM2");
-});
-
 test("another board at the new port gets nothing", async (t) => {
-  const { flash, writing } = await rig(t, (dev) => ({
+  const { flash, writing } = await rig((dev) => ({
     goes: { at: "read-flash", to: join(dev, "ttyACM1"), mac: "c4:0a:24:fe:10:99" },
   }));
   const error = await t.throwsAsync(flash());
@@ -195,24 +186,46 @@ test("another board at the new port gets nothing", async (t) => {
 });
 
 test("one that stays away is said with the way on after ten seconds", async (t) => {
-  const { flash, writing, waited } = await rig(t, () => ({ goes: { at: "flash-id" } }));
+  const { flash, writing, waited } = await rig(() => ({ goes: { at: "flash-id" } }));
   const error = await t.throwsAsync(flash());
   t.regex(error.message, /did not come back in 10 s\. Plug the board in again, or hold BOOT, press RESET/);
   t.is(writing(), undefined);
   t.true(waited() > 10_000 && waited() < 12_000, `${waited()} ms`);
 });
 
-test("one that goes away while it is written is said too", async (t) => {
-  const { flash } = await rig(t, () => ({ goes: { at: "write-flash" } }));
-  const error = await t.throwsAsync(flash());
-  t.regex(error.message, /may not be whole\. \S+ went away meanwhile: hold BOOT, press RESET/);
-});
-
 test("a board that answers late is said with the way on, and flashed once it does", async (t) => {
-  const { flash, lines, writing } = await rig(t, () => ({}));
+  const { flash, lines, writing } = await rig(() => ({}));
   await flash();
   t.false(lines.some((line) => line.includes("no answer")));
   await flash(0);
   t.regex(lines.join("\n"), /no answer from \/dev\/ttyACM0 yet\. .*hold it, press RESET/);
   t.is(writing(), "/dev/ttyACM0");
+});
+
+// A board whose flash may be encrypted: plain text written there does not start.
+
+test("refuses an unreadable partition table, and erases such a board only after it asked", async (t) => {
+  const { flash, asked, writing } = await rig(() => ({}), { table: randomBytes(0xc00) });
+  await t.throwsAsync(flash(), {
+    instanceOf: SdkError,
+    message: /encrypted.*Nothing was written.*over the air/,
+  });
+  t.is(writing(), undefined);
+  t.is((await flash(undefined, true)).table, "unknown");
+  t.regex(asked.join(), /If its flash is encrypted, it does not start afterwards/);
+});
+
+test("takes a protected build's moved table for another table, and makes no NVS for it", async (t) => {
+  const { flash, project } = await rig(() => ({}), { offset: "0xf000" });
+  await t.throwsAsync(flash(), { instanceOf: SdkError, message: /the table itself: 0x8000 -> 0xf000/ });
+  t.throws(() => nvsOf(findFirmware(project), undefined), {
+    instanceOf: SdkError,
+    message: /--encrypt.*Commission/,
+  });
+});
+
+test("one that goes away while it is written is said too", async (t) => {
+  const { flash } = await rig(() => ({ goes: { at: "write-flash" } }));
+  const error = await t.throwsAsync(flash());
+  t.regex(error.message, /may not be whole\. \S+ went away meanwhile: hold BOOT, press RESET/);
 });

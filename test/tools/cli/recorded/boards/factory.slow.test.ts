@@ -1,29 +1,19 @@
 // `mote factory` with tools that are played: what it writes, what it refuses, and that it shows no secret.
 import { execFileSync } from "node:child_process";
-import { once } from "node:events";
 import {
   chmodSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import test from "ava";
-import {
-  fakeEsptool,
-  fakeNvsTool,
-  NVS_TOOL,
-  ROWS,
-  tableOf,
-  writeWeb,
-} from "../../../moddable/flash/board.js";
-import { killAll, launch } from "../../commands.js";
+import { fakeEsptool, fakeNvsTool, NVS_TOOL, ROWS, tableOf, writeWeb } from "../../../moddable/board.js";
+import { scratch } from "../../../scratch.js";
+import { interrupt, killAll } from "../../commands.js";
 import { Recording } from "../recording.js";
 
 test.after.always(killAll);
@@ -36,8 +26,7 @@ lamp-3,hidden-label,,,,,,
 `;
 
 test("writes a private image per device and flashes one together with the program", async (t) => {
-  const home = mkdtempSync(join(tmpdir(), "mote-factory-"));
-  t.teardown(() => rmSync(home, { recursive: true, force: true }));
+  const home = scratch();
   const [bin, page, list, images, port] = ["bin", "page", "devices.csv", "images", "ttyUSB0"].map((name) =>
     join(home, name),
   ) as [string, string, string, string, string];
@@ -107,8 +96,7 @@ test("writes a private image per device and flashes one together with the progra
 });
 
 test("Ctrl-C says which devices have their image, and leaves no secret on the way", async (t) => {
-  const home = mkdtempSync(join(tmpdir(), "mote-factory-"));
-  t.teardown(() => rmSync(home, { recursive: true, force: true }));
+  const home = scratch();
   const [bin, page, temporary, list] = ["bin", "page", "tmp", "devices.csv"].map((name) =>
     join(home, name),
   ) as [string, string, string, string];
@@ -120,14 +108,10 @@ test("Ctrl-C says which devices have their image, and leaves no secret on the wa
   fakeNvsTool(bin, slow);
   const env = { PATH: [bin, process.env.PATH].join(delimiter), IDF_PYTHON_ENV_PATH: "", TMPDIR: temporary };
   const images = join(home, "images");
-  const child = launch(["factory", page, "--csv", list, "--out", images], env);
-  let said = "";
-  child.stderr?.on("data", (text) => (said += text));
   const waits = (): boolean =>
     readdirSync(temporary).some((name) => existsSync(join(temporary, name, "nvs.bin.waits")));
-  while (!waits()) await new Promise((go) => setTimeout(go, 50));
-  child.kill("SIGINT");
-  const [code] = await once(child, "close");
+  const args = ["factory", page, "--csv", list, "--out", images];
+  const { code, err: said } = await interrupt(args, env, waits);
   t.is(code, 130);
   t.is(said, "interrupted; done: lamp-1; in progress, possibly done: lamp-2; not started: lamp-3\n");
   t.deepEqual(readdirSync(temporary), []);

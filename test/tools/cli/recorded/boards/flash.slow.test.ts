@@ -1,20 +1,10 @@
 // `mote flash` with an esptool that is played: what it says, what it asks of the tool, and its exit codes.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  chmodSync,
-  closeSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import test, { type ExecutionContext } from "ava";
+import test from "ava";
 import {
   type EsptoolScript,
   fakeEsptool,
@@ -22,16 +12,16 @@ import {
   tableOf,
   writeBuild,
   writeWeb,
-} from "../../../moddable/flash/board.js";
+} from "../../../moddable/board.js";
 import { elfHead } from "../../../moddable/toolchain.js";
-import { killAll, launch } from "../../commands.js";
+import { scratch } from "../../../scratch.js";
+import { interrupt, killAll } from "../../commands.js";
 import { Recording } from "../recording.js";
 
 test.after.always(killAll);
 
-function startRig(t: ExecutionContext) {
-  const home = mkdtempSync(join(tmpdir(), "mote-flash-"));
-  t.teardown(() => rmSync(home, { recursive: true, force: true }));
+function startRig() {
+  const home = scratch();
   const [bin, project, port] = [join(home, "bin"), join(home, "lamp"), join(home, "ttyUSB0")];
   for (const folder of [bin, project]) mkdirSync(folder);
   writeFileSync(port, "");
@@ -46,7 +36,7 @@ function startRig(t: ExecutionContext) {
 }
 
 test("a board is flashed part by part, or not at all", async (t) => {
-  const { home, project, port, recording, play } = startRig(t);
+  const { home, project, port, recording, play } = startRig();
   const calls = play({});
   const flash = ["flash", project, "--port", port];
   await recording.run([...flash, "--no-log"]);
@@ -94,7 +84,7 @@ const onLinux = process.platform === "linux" ? test : test.skip;
 onLinux(
   "a folder for a web page is flashed too, and a port that somebody has is named, not taken",
   async (t) => {
-    const { home, port, recording, play } = startRig(t);
+    const { home, port, recording, play } = startRig();
     const web = join(home, "page");
     mkdirSync(web);
     writeWeb(web, [{ chip: "esp32" }, { chip: "esp32c3" }]);
@@ -120,7 +110,7 @@ const CRASH =
   "Guru Meditation Error: Core  0 panic'ed (Illegal instruction)\r\n\u001b[0;31mMEPC    : 0x4200b2d4  RA      : 0x4200b2d0\u001b[0m\r\n";
 
 test("shows the board's output after flashing, with decoded crashes, until stopped", async (t) => {
-  const { bin, project, build, env, recording, play } = startRig(t);
+  const { bin, project, build, env, recording, play } = startRig();
   const server = createServer((socket) =>
     socket.write(`info: Wi-Fi: online\r\n${CRASH}waiting for download\r\n`),
   );
@@ -133,14 +123,7 @@ test("shows the board's output after flashing, with decoded crashes, until stopp
   writeFileSync(names, "#!/bin/sh\necho '0x4200b2d4: sample at main.ts:12'\necho '0x4200b2d0: ?? ??:0'\n");
   chmodSync(names, 0o755);
   const args = ["flash", project, "--port", `socket://127.0.0.1:${port}`];
-  const child = launch(args, env);
-  const result = { code: null as number | null, out: "", err: "" };
-  child.stderr?.on("data", (text) => (result.err += text));
-  child.stdout?.on("data", (text) => {
-    result.out += text;
-    if (result.out.includes("RESET")) child.kill("SIGINT");
-  });
-  [result.code] = await once(child, "close");
+  const result = await interrupt(args, env, ({ out }) => out.includes("RESET"));
   recording.mask(project, "/home/owner/lamp");
   recording.add(`mote ${args.join(" ")}`, result);
   t.true(

@@ -1,7 +1,7 @@
 // A board that is none: a program that answers as esptool does, and builds with the heads of real images.
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { familyOf } from "../../../../tools/moddable/esp32/web-install.js";
+import { familyOf } from "../../../tools/moddable/esp32/web-install.js";
 
 export const CHIP_IDS: Readonly<Record<string, number>> = { esp32: 0, esp32s3: 9, esp32c3: 5, esp32c6: 13 };
 const MEGABYTE = 1024 * 1024;

@@ -1,20 +1,19 @@
 // `mote run --commission`, as its owner meets it: a page on this machine, and then a device that runs.
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { request } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "ava";
 import { startPlatform } from "../../../tools/platform/server.js";
 import type { Event } from "../../../tools/run/messages.js";
 import { killAll, launch, mote, processOutput } from "../cli/commands.js";
+import { scratch } from "../scratch.js";
 import type { EventLog } from "./session.js";
 
-const place = mkdtempSync(join(tmpdir(), "mote-commission-"));
+const place = scratch();
 const PROVISION = { key: "key-of-the-product", secret: "secret-of-the-product" };
 test.after.always(() => {
   killAll();
   // A killed child may still write for a moment.
-  rmSync(place, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 });
 
 /** Of the browser: the page knows by it what was entered before. */
@@ -71,9 +70,16 @@ test.serial(
     await t.throwsAsync(page(url));
     child.kill("SIGTERM");
     await eventOf(eventLog, "stopped");
-    const again = processOutput(launch([...args, "--commission"]));
+    const next = launch([...args, "--commission"]);
+    const again = processOutput(next);
     await eventOf(again, "online");
+    const ended = new Promise((resolve) => next.once("close", resolve));
+    next.kill("SIGTERM");
+    await ended;
     t.false(again.events.some(({ event }) => event === "commissioning"));
+    const elsewhere = await mote(["run", "--state", state, "--url", "http://127.0.0.1:1"]);
+    t.is(elsewhere.code, 2, "what was kept for one platform is not sent to another");
+    t.regex(elsewhere.err, /missing --token, or --provision-key and --provision-secret/);
     const shown = JSON.stringify([eventLog.events, again.events]);
     for (const secret of [...Object.values(PROVISION), "wrong"]) t.false(shown.includes(secret), secret);
   },
@@ -114,35 +120,4 @@ test.serial("stopped while it waits, it ends in good order and keeps nothing", a
   t.is(await ended, 0);
   t.false(readdirSync(join(state, "store")).some((name) => /site|token/.test(name)));
   t.true(readdirSync(state).includes("run.lease.1"), "it is still held");
-});
-
-test.serial(
-  "what was kept is used by a plain run, and what the command line says comes before it",
-  async (t) => {
-    const platform = await startPlatform({ port: 0, profile: PROVISION });
-    t.teardown(() => platform.close());
-    const state = join(place, "kept");
-    const child = launch(["run", "--state", state, "--log", "json", "--commission"]);
-    const eventLog = processOutput(child);
-    const { url } = (await eventOf(eventLog, "commissioning")) as unknown as { url: string };
-    await fillIn(url, { url: platform.url, ...PROVISION });
-    await eventOf(eventLog, "online");
-    child.kill("SIGTERM");
-    await eventOf(eventLog, "stopped");
-    const plain = launch(["run", "--state", state, "--log", "json"]);
-    await eventOf(processOutput(plain), "online");
-    plain.kill("SIGTERM");
-    const { code, err } = await mote(["run", "--state", state, "--url", "nonsense"]);
-    t.is(code, 2);
-    t.regex(err, /--url must be a string that begins with http/);
-    const kept = readFileSync(join(state, "store", "site.bin"));
-    t.is(kept[0], 1);
-  },
-);
-
-test.serial("without --commission, nothing kept and nothing said is wrong usage, as before", async (t) => {
-  const { code, err } = await mote(["run", "--state", join(place, "none")]);
-  t.is(code, 2);
-  t.regex(err, /missing --url .*--commission/);
-  t.false(existsSync(join(place, "none")));
 });

@@ -117,14 +117,6 @@ test.serial("a second run on the directory is refused by a clear line", async (t
   t.deepEqual(await once(first.child, "exit"), [0, null]);
 });
 
-test.serial("the end of the channel to the parent stops a run", async (t) => {
-  const { first } = await started(t, image("1", STAYS));
-  const { child, eventLog } = first;
-  child.disconnect();
-  t.deepEqual(await once(child, "exit"), [0, null]);
-  t.true(await gone(pidOf(eventLog)));
-});
-
 test.serial(
   "an update under SIGKILLs of everything ends in the old image or the new, and always starts",
   async (t) => {

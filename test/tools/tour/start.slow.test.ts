@@ -1,20 +1,19 @@
 // `mote start` as a person runs it: real processes, real time.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import test from "ava";
 import { STEPS } from "../../../tools/tour/steps/index.js";
+import { scratch } from "../scratch.js";
 
 const CLI = fileURLToPath(new URL("../../../tools/cli/cli.js", import.meta.url));
-const directory = mkdtempSync(join(tmpdir(), "mote-start-"));
+const directory = scratch();
 const children: ChildProcess[] = [];
 test.after.always(() => {
   // A failed test must not leave processes that keep this one alive.
   for (const child of children) child.kill("SIGKILL");
-  rmSync(directory, { recursive: true, force: true });
 });
 
 /** Of a machine that is busy with other tests. */
@@ -89,12 +88,6 @@ test("a tour without enough time ends with 1 and shows what was not reached", as
   t.is(start.output.match(/^✗ /gm)?.length, STEPS.length);
   t.regex(start.output, /^✗ the new firmware's .* {2}not reached$/m);
   t.deepEqual(leftIn(start.temporary), []);
-});
-
-test("a tour wants an empty state directory", async (t) => {
-  const start = run("used", "--for", "30s", "--state", directory);
-  t.is(await start.ended, 2);
-  t.is(start.output, "error: --for needs an empty state directory (choose a new --state)\n");
 });
 
 test("the live view shows the address first; Ctrl-C ends both processes with 0", async (t) => {

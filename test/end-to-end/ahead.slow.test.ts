@@ -1,5 +1,3 @@
-// Four everyday cases, each of which breaks a known agent or gateway.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import test from "ava";
 import { startProxy } from "./proxy.js";
 import { latest, type Rig, startRig, until } from "./rig.js";
@@ -156,64 +154,3 @@ for (const server of SERVERS) {
     },
   );
 }
-
-/** Starts, of which SIGKILL ends all but every third: three quick ones in a row would be power cycles, which lead to recovery mode. */
-const ROUNDS = 8;
-/** Points that each of them records at the least, however slow the machine is. */
-const LEAST_A_ROUND = 20;
-
-const last = SERVERS.at(-1) ?? SERVERS[0];
-
-test(`${last.name}: SIGKILL at any time keeps the token and every point that was on file`, async (t) => {
-  const seed = Number(process.env.MOTE_SEED ?? Date.now() % 100_000);
-  t.log(`MOTE_SEED=${seed} replays this run`);
-  const rig = await startRig(t, last);
-  // What record() returned for stands in a file of its own: the test's memory of what must arrive.
-  const file = JSON.stringify(`${rig.stateDir}/recorded`);
-  const app = image(
-    rig,
-    "1.0.0",
-    `const fs = process.getBuiltinModule("node:fs");
-    let n = fs.existsSync(${file}) ? fs.readFileSync(${file}, "utf8").trim().split("\\n").length : 0;
-    setInterval(() => { agent.telemetry.record({ n }); fs.appendFileSync(${file}, n + "\\n"); n++; }, 3);`,
-  );
-  const recordedSoFar = (): number[] => {
-    const path = `${rig.stateDir}/recorded`;
-    return existsSync(path) ? readFileSync(path, "utf8").trim().split("\n").map(Number) : [];
-  };
-  let random = seed;
-  for (let round = 0; round < ROUNDS; round++) {
-    const device = run(t, rig, app);
-    random = (random * 48_271) % 2_147_483_647;
-    const before = recordedSoFar().length;
-    await until(async () => recordedSoFar().length > before + LEAST_A_ROUND, "it recorded");
-    await new Promise((resolve) => setTimeout(resolve, random % 900));
-    if (round % 3 === 2) await device.stop();
-    else await device.kill();
-    t.deepEqual(device.seen("recovery"), []);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  const recorded = recordedSoFar();
-  writeFileSync(app, imageText(rig, "1.0.0", "agent.telemetry.record({ last: 1 });"));
-  const device = run(t, rig, app);
-  const id = await rig.deviceId();
-  await until(async () => (await latest(rig, id, "last")) === 1, "all that waited is sent");
-  const all = {
-    keys: ["n"],
-    startTs: 0,
-    endTs: Date.now() + 600_000 + SKEW_MS,
-    limit: 100_000,
-    orderBy: "ASC",
-  } as const;
-  let missing = recorded;
-  const look = async (): Promise<boolean> => {
-    const { n = [] } = await rig.operator.timeSeries.range(id, all);
-    const arrived = new Set(n.map(({ value }) => value));
-    missing = recorded.filter((one) => !arrived.has(one));
-    return missing.length === 0;
-  };
-  await until(look, "all points are there").catch(() => t.deepEqual(missing, []));
-  t.true(recorded.length > ROUNDS * LEAST_A_ROUND);
-  t.is((await rig.operator.devices.list({ textSearch: rig.name })).totalElements, 1);
-  t.is(await device.stop(), 0);
-});

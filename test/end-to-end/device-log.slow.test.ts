@@ -51,25 +51,11 @@ const numbersOf = (found: readonly Shown[]): number[] =>
 const isGapless = (numbers: readonly number[]): boolean =>
   numbers.every((number, at) => at === 0 || number === 0 || number === numbers[at - 1]! + 1);
 
-test.serial("an operator reads a device's lines, follows them, and has it keep more", async (t) => {
+test.serial("an operator follows a device's lines and has it keep more", async (t) => {
   const rig = await startRig(t, localPlatform());
   const device = run(t, rig, image(rig, "1.0.0", `agent.attributes.subscribe("interval", () => {});`));
   await online(device);
   const id = await rig.deviceId();
-  const found = await lines(rig);
-  t.deepEqual(
-    found.map(({ level, text }) => `${level}: ${text}`),
-    ["info: start: start", `info: provisioned as ${rig.name}`, "info: online"],
-  );
-  t.deepEqual(
-    found.map(({ number }) => number),
-    [1, 2, 3],
-  );
-  t.deepEqual(await lines(rig, "--level", "warn"), []);
-  const { out, err } = await logs(rig);
-  t.regex(out, /^ +\d+\.\d s {2}info {3}online$/m);
-  t.regex(err, /: up \d+ s, log level info, build [0-9a-f]{16}\n$/);
-
   const child = spawn(
     process.execPath,
     [CLI, "logs", rig.name, "--device", "--follow", "--interval", "100ms", "--json"],
@@ -85,17 +71,19 @@ test.serial("an operator reads a device's lines, follows them, and has it keep m
   await sees("storing lines of level debug and above for an hour");
   await rig.operator.attributes.set(id, "SHARED_SCOPE", { interval: 5 });
   await sees("attributes: interval");
-  const numbers = followed.map(({ number }) => number);
   t.deepEqual(
-    numbers,
-    numbers.map((_, at) => at + 1),
+    followed.slice(0, 3).map(({ level, text }) => `${level}: ${text}`),
+    ["info: start: start", `info: provisioned as ${rig.name}`, "info: online"],
+  );
+  t.deepEqual(
+    followed.map(({ number }) => number),
+    followed.map((_, at) => at + 1),
   );
   const ended = once(child, "exit");
   child.kill("SIGINT");
   t.is((await ended)[0], 0);
   t.is(await device.stop(), 0);
-
-  const silent = await mote(["logs", rig.name, "--device"], envOf(rig));
+  const silent = await logs(rig);
   t.is(silent.code, 4);
   t.regex(silent.err, /the device did not answer/);
 });
@@ -127,7 +115,6 @@ test.serial("kills in the middle leave the lines of before, and a torn file is n
   }
   for (const tear of [
     () => truncateSync(file, 1000),
-    () => truncateSync(file, 0),
     () => writeFileSync(file, Buffer.alloc(4096, 0xa5)),
     () => {
       const bytes = readFileSync(file);
@@ -147,66 +134,3 @@ test.serial("kills in the middle leave the lines of before, and a torn file is n
   t.is(await device.stop(), 0);
   t.is(readFileSync(file).length, 4096);
 });
-
-test.serial(
-  "an image that logs all it knows leaves no secret in the file, and a crash its words",
-  async (t) => {
-    const rig = await startRig(t, localPlatform());
-    const app = image(
-      rig,
-      "1.0.0",
-      `const { existsSync, readFileSync } = process.getBuiltinModule("node:fs");
-    const file = ${JSON.stringify(join(rig.stateDir, "run", "store", "token.bin"))};
-    const say = () => {
-      const token = existsSync(file) ? new TextDecoder().decode(readFileSync(file)) : "";
-      const { token: bare = "" } = token ? JSON.parse(token.slice(token.indexOf("{"))) : {};
-      for (const text of [token, bare, JSON.stringify(process.env), "key ${rig.provisioning.key}", "${rig.provisioning.secret}!",
-        encodeURIComponent(bare), "half of it: " + bare.slice(0, 15)])
-        for (const level of ["debug", "info", "warn", "error"]) host.log(level, text);
-      host.log("info", "bare is " + bare.length);
-    };
-    // Not after the crash: it would write over what is looked for.
-    if (!host.store.get("quiet")) setInterval(say, 50);
-    // At its start, before the agent's.
-    say();
-    let leaks = "";
-    agent.rpc.handle("crash", (params) => { host.store.set("quiet", Uint8Array.of(1)); leaks = params?.leaks ?? ""; setTimeout(() => { throw new Error(leaks + "the application's own words"); }, 100); return {}; });`,
-    );
-    const device = run(t, rig, app);
-    await online(device);
-    const id = await rig.deviceId();
-    await rig.operator.attributes.set(id, "SHARED_SCOPE", { moteLogLevel: "debug" });
-    const { credentialsId: token } = await rig.operator.devices.credentials(id);
-    const file = join(rig.stateDir, "run", "log.bin");
-    const { key, secret } = rig.provisioning;
-    const looks = (): void => {
-      const text = readFileSync(file, "latin1");
-      for (const one of [token, key, secret, token.slice(0, 15)]) t.false(text.includes(one));
-    };
-    // It has the token, and tries.
-    await until(
-      async () => (await lines(rig)).some(({ text }) => text === `bare is ${token.length}`),
-      "it tries",
-    );
-    for (let look = 0; look < 20; look++) {
-      looks();
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    await rig.operator.rpc.twoWay(id, "crash");
-    await until(async () => device.seen("online").length > 1, "it is online again");
-    const { out } = await logs(rig, "--level", "error");
-    t.regex(out, /error {2}the run before ended with: .*the application's own words/);
-    looks();
-    // A quoted token is not kept; the words around it are.
-    await rig.operator.rpc.twoWay(id, "crash", { leaks: token });
-    await until(async () => device.seen("online").length > 2, "it is online once more");
-    const texts = (await lines(rig)).map(({ text }) => text);
-    const last = texts.slice(texts.findLastIndex((text) => text.startsWith("start: ")));
-    // A point that was not acknowledged before the crash has its line in between.
-    const said = last.filter((text) => !text.endsWith("points are waiting from the previous run"));
-    t.is(said[0], "start: crash");
-    t.regex(said[1] ?? "", /^the run before ended with: Error: \*\*\* application's own words/);
-    looks();
-    t.is(await device.stop(), 0);
-  },
-);

@@ -1,22 +1,13 @@
 // Both packages as they would be published, in an empty project: what is in them, and that all of it works there.
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, delimiter, dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import test from "ava";
 import { TEMPLATES } from "../../tools/cli/commands/new/templates.js";
+import { scratch } from "../tools/scratch.js";
 
 const run = promisify(execFile);
 const ENTRIES = ["", "/node", "/report", "/diagnostics", "/strategies", "/log"];
@@ -43,7 +34,7 @@ async function install(files: readonly string[]): Promise<string | undefined> {
 
 test.before(async (t) => {
   t.timeout(2 * PATIENCE_MS);
-  project = mkdtempSync(join(tmpdir(), "mote-packages-"));
+  project = scratch();
   const { stdout } = await run(process.execPath, ["scripts/pack.mjs", project], { timeout: PATIENCE_MS });
   const files = stdout.trim().split("\n");
   for (const file of files) {
@@ -56,7 +47,6 @@ test.before(async (t) => {
   );
   installed = await install(files);
 });
-test.after.always(() => rmSync(project, { recursive: true, force: true }));
 
 test("nothing of the tests and no source map is in a package, and the README's pictures are", (t) => {
   t.deepEqual(Object.keys(packed).sort(), ["mote-agent", "mote-cli"]);
@@ -66,7 +56,13 @@ test("nothing of the tests and no source map is in a package, and the README's p
       [],
       name,
     );
-    t.true(files.includes("package/README.md") && files.includes("package/LICENSE"), name);
+    const expected = [
+      "README.md",
+      "LICENSE",
+      ...readdirSync(".").filter((one) => /^manifest.*\.json$/.test(one)),
+    ];
+    t.true(expected.length > 3);
+    for (const one of expected) t.true(files.includes(`package/${one}`), `${name}: ${one}`);
   }
   const pictures = Array.from(
     readFileSync("README.md", "utf8").matchAll(/!\[[^\]]*\]\(([^)]+)\)/g),
@@ -74,17 +70,6 @@ test("nothing of the tests and no source map is in a package, and the README's p
   );
   t.true(pictures.length > 0);
   for (const path of pictures) t.true(packed["mote-agent"]?.includes(`package/${path}`), path);
-});
-
-test("each package has every manifest that a project may include", (t) => {
-  const manifests = readdirSync(".").filter((name) => /^manifest.*\.json$/.test(name));
-  t.true(manifests.length > 1);
-  for (const [name, files] of Object.entries(packed))
-    t.deepEqual(
-      manifests.filter((manifest) => !files.includes(`package/${manifest}`)),
-      [],
-      name,
-    );
 });
 
 test("it is installed without a warning, and no registry is asked for our names", (t) => {
@@ -152,14 +137,6 @@ test("no dependency of the command has a known vulnerability", async (t) => {
   t.pass();
 });
 
-test("both packages would be published", async (t) => {
-  for (const name of ["mote-agent", "mote-cli"]) {
-    const args = ["publish", "--dry-run", "--json", join(project, fileOf(name))];
-    const { stdout } = await run("npm", args, { cwd: project, timeout: PATIENCE_MS, maxBuffer: 1 << 26 });
-    t.regex(stdout, new RegExp(`"${name}@\\d`), name);
-  }
-});
-
 test("every entry point is imported as ESM and as CommonJS, with strict types", async (t) => {
   if (installed === undefined) return void t.log("skipped: no registry to take the dependencies from");
   t.timeout(PATIENCE_MS);
@@ -176,6 +153,7 @@ import { Reports } from "mote-agent/report";
 import { Diagnostics } from "mote-agent/diagnostics";
 import { DeviceLog } from "mote-agent/log";
 import { Strategies } from "mote-agent/strategies";
+import { scratch } from "../tools/scratch.js";
 const host: Host = createHost({ stateDir: "state" });
 const options: AgentOptions = { baseUrl: "http://127.0.0.1:1", token: "t" };
 export const agent: Agent = new Agent(host, options);

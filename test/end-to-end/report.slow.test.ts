@@ -1,18 +1,16 @@
 // From a device's telemetry to a file: the agent sends, the local platform stores, `mote report` writes.
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import test, { type ExecutionContext } from "ava";
 import { transform } from "esbuild";
-import { createHost } from "../../hosts/node/host.js";
-import { Agent } from "../../src/index.js";
 import { Reports, Session } from "../../src/report/index.js";
 import { reportHost } from "../../tools/cli/report/host.js";
 import { readViews } from "../../tools/platform/core/reports/table-views.js";
 import { type Platform, type PlatformServerOptions, startPlatform } from "../../tools/platform/server.js";
-import { killAll, mote, type Result } from "../tools/cli/commands.js";
+import { killAll } from "../tools/cli/commands.js";
+import { scratch } from "../tools/scratch.js";
 
 test.after.always(killAll);
 
@@ -27,12 +25,6 @@ const COLUMNS = [
   ...["sum", "count", "min", "max", "avg"].map((column) => ({ label: column, column, key: "energy" })),
 ];
 
-function folder(t: ExecutionContext): string {
-  const path = mkdtempSync(join(tmpdir(), "mote-e2e-report-"));
-  t.teardown(() => rmSync(path, { recursive: true }));
-  return path;
-}
-
 async function platformOf(
   t: ExecutionContext,
   columns: object[],
@@ -44,82 +36,6 @@ async function platformOf(
   t.teardown(() => platform.close());
   return platform;
 }
-
-function report(url: string, args: string[]): Promise<Result> {
-  return mote(["report", "--url", url, "--view", VIEW, "--username", USER.username, ...args], {
-    MOTE_PLATFORM_PASSWORD: USER.password,
-    MOTE_LOGIN: "/nowhere/login.json",
-  });
-}
-
-test("what an agent recorded comes out of `mote report`, with the right sums", async (t) => {
-  const { url, core } = await platformOf(t, COLUMNS);
-  const at = folder(t);
-  const sums = new Map<string, number[]>();
-  for (const name of ["cellar", "roof"]) {
-    core.createDevice({ name, profileId: core.profiles.default.id }, `${name}-token`);
-    const host = createHost({
-      stateDir: join(at, name),
-      blocksBytes: 65_536,
-      slotBytes: 65_536,
-      log: () => {},
-    });
-    const agent = new Agent(host, { baseUrl: url, token: `${name}-token`, telemetry: { batchAgeMs: 20 } });
-    for (let i = 0; i < 200; i++) {
-      const ts = NOON + i * 60_000;
-      const energy = (name === "roof" ? i : 1000 - i) / 4;
-      agent.telemetry.record({ energy, note: "x" }, { ts });
-      const hour = `${name} ${Math.floor(ts / HOUR) * HOUR}`;
-      sums.set(hour, [...(sums.get(hour) ?? []), energy]);
-    }
-    agent.start();
-    await agent.flush({ timeoutMs: 30_000 });
-    await agent.stop();
-    host.close();
-  }
-  const path = join(at, "report.ndjson");
-  const { code, err } = await report(url, ["-o", path]);
-  t.is(code, 0, err);
-  const rows = readFileSync(path, "utf8")
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line));
-  t.deepEqual(
-    rows,
-    [...sums].map(([key, values]) => {
-      const [device, hour] = key.split(" ");
-      const sum = values.reduce((one, other) => one + other);
-      const [min, max] = [Math.min(...values), Math.max(...values)];
-      return { Device: device, Hour: hour, sum, count: values.length, min, max, avg: sum / values.length };
-    }),
-  );
-  t.is(rows.length, 8);
-  const csv = await report(url, [
-    "--filter",
-    "Device=roof",
-    "--from",
-    String(NOON),
-    "--to",
-    String(NOON + HOUR - 1),
-    "--date",
-    "Hour",
-  ]);
-  t.is(
-    csv.out,
-    "Device,Hour,sum,count,min,max,avg\r\nroof,2026-01-10T12:00:00.000Z,442.5,60,0,14.75,7.375\r\n",
-  );
-});
-
-test("50 reports of one client, on real sockets: none is refused by a server that runs one and lets none wait", async (t) => {
-  const { url } = await platformOf(t, COLUMNS, { reportPool: { threadPoolSize: 1, queueCapacity: 0 } });
-  const host = reportHost(undefined);
-  const session = new Session(host, { url, ...USER });
-  const reports = new Reports(host, { url, session });
-  const all = Array.from({ length: 50 }, () => reports.build({ viewConfigId: VIEW }, { row: () => {} }));
-  t.deepEqual(await Promise.all(all), Array(50).fill({ rows: 0, bytes: (await all[0]!).bytes }));
-  reports.close();
-  session.close();
-});
 
 test("200,000 rows pass in flat memory", async (t) => {
   const columns = [
@@ -137,7 +53,7 @@ test("200,000 rows pass in flat memory", async (t) => {
     });
     for (let i = 0; i < POINTS; i++) core.receiveTelemetry(device, NOON + i, [["energy", i]]);
   }
-  const at = folder(t);
+  const at = scratch();
   const path = join(at, "report.csv");
   // A process of its own measures itself: what is in use after 1,000 rows, and each time after 10,000 more, garbage collected.
   const child = spawn(process.execPath, [MEASURED, url, VIEW, path], {

@@ -1,13 +1,12 @@
 // The platform's official clients (from PyPI, in an environment of the project's own) against ours: every call that an operator of devices or a
 // device makes. Skipped by name without Python or its package index.
 import { execFile } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import test, { type ExecutionContext } from "ava";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
+import { scratch } from "../../tools/scratch.js";
 
 const run = promisify(execFile);
 const ROOT = new URL("../../..", import.meta.url);
@@ -57,8 +56,7 @@ async function drive(t: ExecutionContext, script: string, more: string[], enviro
   const platform = await startPlatform({ port: 0, profile: KEYS, ruleChain: true, log });
   t.teardown(() => platform.close());
   if (more.length > 0) prepareDevice(platform);
-  const cwd = mkdtempSync(join(tmpdir(), "mote-clients-"));
-  t.teardown(() => rmSync(cwd, { recursive: true, force: true }));
+  const cwd = scratch();
   const file = fileURLToPath(new URL(`test/end-to-end/clients/${script}`, ROOT));
   // What they share is compiled for this run alone: nothing of it stays beside the sources.
   const env = { ...process.env, PYTHONDONTWRITEBYTECODE: "1", ...environment };

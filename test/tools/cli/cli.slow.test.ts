@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "ava";
 import * as EXIT from "../../../hosts/node/exit.js";
-import { CRASHES, image } from "../run/images.js";
+import { image } from "../run/images.js";
 import { temporaryState } from "../run/session.js";
 import { killAll, launch, mote, processOutput } from "./commands.js";
 
@@ -53,19 +53,6 @@ test.serial("what the agent refuses is reported as wrong usage, without the valu
   t.false(err.includes("a token/with"));
 });
 
-test.serial("each host of --firmware-host is looked at, however often it is given", async (t) => {
-  const given = (...hosts: string[]) => hosts.flatMap((host) => ["--firmware-host", host]);
-  // A port that nothing has: what is right ends at once all the same, as the state directory is a file.
-  const basics = [...RUN, "--state", NO_PEM];
-  const wrong = await mote([...basics, ...given("files.example.com", "https://files.example.com")]);
-  t.is(wrong.code, 2);
-  t.regex(wrong.err, /--firmware-host must list hosts in lower case/);
-  const right = await mote([...basics, ...given("files.example.com", "10.0.0.7:8443")]);
-  t.notRegex(right.err, /--firmware-host/);
-  t.is(right.code, 1);
-  t.regex(right.err, /^error: cannot use the state directory: .*\n$/);
-});
-
 test.serial("the version is a number, and the help names every exit code that there is", async (t) => {
   t.regex((await mote(["--version"])).out, /^\d+\.\d+\.\d+\n$/);
   const { code, out } = await mote(["--help"]);
@@ -100,29 +87,6 @@ test.serial(
     t.true(readdirSync(state).includes("run.lease.1"), "it is still held");
   },
 );
-
-test.serial("run: a file that is no image is reported, with exit code 2", async (t) => {
-  const state = temporaryState(t);
-  const app = join(state, "app.mjs");
-  writeFileSync(app, "export const firmware = { title: 'x' };");
-  const { code, out } = await mote([...RUN, "--state", state, "--app", app]);
-  t.is(code, 2);
-  t.regex(out, /the file given is no image.*firmware\.version is not a text/);
-});
-
-test.serial("run: the application that crashes is reported and tried again", async (t) => {
-  const state = temporaryState(t);
-  const app = join(state, "app.mjs");
-  writeFileSync(app, image("1", CRASHES));
-  const child = launch([...RUN, "--state", state, "--app", app, "--log", "json"]);
-  const eventLog = processOutput(child);
-  await eventLog.until(({ starts }) => starts.length === 2);
-  child.kill("SIGINT");
-  t.deepEqual(await once(child, "close"), [0, null]);
-  const crash = eventLog.events.find(({ event }) => event === "crash");
-  t.regex(String(crash?.reason), /^Error: it crashes/);
-  t.is(crash?.retryMs, 1000);
-});
 
 test.serial("run: goes on when nobody reads its lines any more", async (t) => {
   const state = temporaryState(t);

@@ -54,6 +54,25 @@ export async function mote(
   return result;
 }
 
+/** Runs until `isDue` of what it said, then gets the signal; what it said to its end. */
+export async function interrupt(
+  args: string[],
+  env: Record<string, string>,
+  isDue: (said: Result) => boolean | Promise<boolean>,
+  signal: "SIGINT" | "SIGTERM" = "SIGINT",
+): Promise<Result> {
+  const child = launch(args, env);
+  const said: Result = { code: null, out: "", err: "" };
+  child.stdout?.on("data", (text) => (said.out += text));
+  child.stderr?.on("data", (text) => (said.err += text));
+  const closed = once(child, "close");
+  while (!(await isDue(said)) && child.exitCode === null)
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  child.kill(signal);
+  [said.code] = await closed;
+  return said;
+}
+
 export function processOutput(child: ChildProcess): EventLog {
   const eventLog = new EventLog();
   if (child.stdout) createInterface(child.stdout).on("line", (line) => eventLog.add(JSON.parse(line)));

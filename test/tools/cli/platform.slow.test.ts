@@ -2,20 +2,18 @@
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { stripVTControlCharacters } from "node:util";
-import test, { type ExecutionContext } from "ava";
-import { qrCode } from "../../../tools/cli/commands/platform/greeting.js";
-import { isLoopback, passwordFor, reachable } from "../../../tools/cli/commands/platform/network.js";
+import test from "ava";
+import { reachable } from "../../../tools/cli/commands/platform/network.js";
 import { Operator } from "../../../tools/operator/operator.js";
 import { generator } from "../../../tools/platform/core/common/random.js";
 import { startPlatform } from "../../../tools/platform/server.js";
 import { SEED } from "../../sample.js";
-import { killAll, launch, mote, processOutput } from "./commands.js";
+import { scratch } from "../scratch.js";
+import { interrupt, killAll, launch, mote, processOutput } from "./commands.js";
 
 test.after.always(killAll);
 
@@ -72,8 +70,6 @@ test.serial("platform: wrong limits and times are reported as wrong usage", asyn
   const wrong: [string[], RegExp][] = [
     [["--rate-limit", "points=1:1"], /names: tenant-messages/],
     [["--rate-limit", "device-points=1"], /tokens:seconds/],
-    [["--async-cap", "soon"], /duration such as 500ms/],
-    [["--lag", "-1s"], /duration such as 500ms/],
     [["--admin-password", "tenant"], /not a default password/],
     [["--admin-password", "short"], /at least 8 characters/],
   ];
@@ -88,13 +84,9 @@ test.serial("platform: wrong limits and times are reported as wrong usage", asyn
 
 test.serial("platform: its JSON line holds no secret, made up or given", async (t) => {
   for (const env of [{}, KEYS]) {
-    const child = launch(["platform", "--no-state", "--port", "0", "--json"], env);
-    let out = "";
-    child.stdout?.on("data", (data) => {
-      out += data;
-      if (out.includes("\n")) child.kill("SIGTERM");
-    });
-    t.deepEqual(await once(child, "close"), [0, null]);
+    const args = ["platform", "--no-state", "--port", "0", "--json"];
+    const { code, out } = await interrupt(args, env, ({ out }) => out.includes("\n"), "SIGTERM");
+    t.is(code, 0);
     const members = JSON.parse(out) as Record<string, unknown>;
     t.is(members.event, "listening");
     t.is(members.provisionSecret, null);
@@ -110,14 +102,8 @@ test.serial("platform: its JSON line holds no secret, made up or given", async (
 });
 
 async function greetingOf(args: string[], env: Record<string, string> = {}): Promise<string> {
-  const child = launch(["platform", "--no-state", "--port", "0", ...args], env);
-  let out = "";
-  child.stdout?.on("data", (data) => {
-    out += data;
-    if (out.includes("Ctrl-C")) child.kill("SIGTERM");
-  });
-  await once(child, "close");
-  return out;
+  const all = ["platform", "--no-state", "--port", "0", ...args];
+  return (await interrupt(all, env, ({ out }) => out.includes("Ctrl-C"))).out;
 }
 
 async function logsIn(url: string, name: string, password: string): Promise<boolean> {
@@ -146,52 +132,11 @@ test.serial(
   },
 );
 
-test("platform: prints a light-on-dark QR code with colours, plain otherwise", (t) => {
-  const plain = qrCode("http://192.168.0.2:8080/", { isTTY: false, hasColors: () => true });
-  t.true(plain.every((line) => /^[ █▀▄]+$/.test(line)));
-  // Four modules of margin: two lines at the top.
-  t.regex(plain.slice(0, 2).join(""), /^█+$/);
-  const coloured = qrCode("http://192.168.0.2:8080/", { isTTY: true, hasColors: () => true });
-  t.true(coloured.every((line) => line.startsWith("\u001b[97m\u001b[40m")));
-  t.deepEqual(coloured.map(stripVTControlCharacters), plain);
-  t.deepEqual(qrCode("http://192.168.0.2:8080/", { isTTY: true, hasColors: () => false }), plain);
-});
-
-test("platform: what is loopback, and which password holds", (t) => {
-  for (const host of ["127.0.0.1", "127.9.9.9", "localhost", "::1"]) t.true(isLoopback(host), host);
-  for (const host of ["0.0.0.0", "::", "192.168.0.2", "host.example"]) t.false(isLoopback(host), host);
-  t.is(passwordFor({ host: "127.0.0.1" }), undefined);
-  t.deepEqual(passwordFor({ host: "127.0.0.1", adminPassword: "of my own" }), {
-    text: "of my own",
-    isMadeUp: false,
-  });
-  t.not(passwordFor({ host: "::" })?.text, passwordFor({ host: "::" })?.text);
-  t.deepEqual(reachable("http://192.168.0.2:8080", "192.168.0.2"), ["http://192.168.0.2:8080"]);
-});
-
-test.serial("platform: client-side RPCs are answered with --rule-chain alone", async (t) => {
-  for (const more of [[], ["--rule-chain"]]) {
-    const { child, url } = await run(["--no-state", "--async-cap", "100ms", ...more]);
-    await provision(url, "own");
-    const body = '{"method":"getCurrentTime","params":{}}';
-    const answer = await fetch(`${url}/api/v1/own/rpc`, { method: "POST", body });
-    t.is(answer.status, more.length > 0 ? 200 : 503);
-    await answer.text();
-    await end({ child });
-  }
-});
-
 // `mote platform --state`: killed at any moment, nothing that it acknowledged is lost, and a device goes on by itself.
 
 const KILLS = 20;
 /** Connections that write at the same time. */
 const WRITERS = 4;
-
-function folder(t: ExecutionContext): string {
-  const directory = mkdtempSync(join(tmpdir(), "mote-platform-"));
-  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
-}
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
@@ -208,7 +153,7 @@ test.serial(
     t.timeout(600_000);
     t.log(`seed ${SEED}`);
     const random = generator(SEED);
-    const state = folder(t);
+    const state = scratch();
     const acknowledged: number[] = [];
     let next = 0;
     const write = async (url: string): Promise<void> => {
@@ -256,7 +201,7 @@ test.serial(
   "a device goes on by itself over restarts of the platform, with its id, token and series",
   async (t) => {
     t.timeout(240_000);
-    const [state, own, port] = [folder(t), folder(t), await freePort()];
+    const [state, own, port] = [scratch(), scratch(), await freePort()];
     let platform = await run(["--port", String(port), "--state", state]);
     const app = join(own, "app.mjs");
     writeFileSync(
@@ -298,7 +243,7 @@ test.serial(
 );
 
 test.serial("with a package of 1 MB and 100,000 points it starts within seconds", async (t) => {
-  const state = folder(t);
+  const state = scratch();
   const made = await startPlatform({ port: 0, state: { directory: state } });
   const { core } = made;
   const profileId = core.profiles.default.id;
@@ -325,7 +270,7 @@ const onSmallDisk = spawnSync("unshare", ["-rm", "true"]).status === 0 ? test.se
 
 onSmallDisk("a disk that is full stops it with a sentence, and what was acknowledged is there", async (t) => {
   t.timeout(240_000);
-  const [disk, copy] = [folder(t), folder(t)];
+  const [disk, copy] = [scratch(), scratch()];
   const script = ["-rm", "sh", "-c", SMALL_DISK, "sh", disk, copy, process.execPath, CLI];
   const env = { PATH: process.env.PATH, NODE_OPTIONS: process.env.NODE_OPTIONS, ...KEYS };
   const child = spawn("unshare", script, { env, stdio: ["ignore", "pipe", "pipe"] });
@@ -366,56 +311,3 @@ onSmallDisk("a disk that is full stops it with a sentence, and what was acknowle
 });
 
 // The local platform's table views and their limits on the command line, in processes of their own.
-
-const VIEW = "3f2504e0-4f89-41d3-9a0c-0305e82c3301";
-
-test.serial(
-  "platform: views of a file are listed and served, with the limits of the environment",
-  async (t) => {
-    const file = join(folder(t), "views.json");
-    const columns = [{ label: "n", column: "count", key: "t" }];
-    writeFileSync(file, JSON.stringify([{ id: VIEW, name: "Counts", columns }]));
-    const limits = {
-      SIMPLE_API_RATE_LIMITER_QUEUE_CAPACITY: "0",
-      SIMPLE_API_RATE_LIMITER_THREAD_POOL_SIZE: "1",
-    };
-    const { child, url, said } = await run(["--no-state", "--views", file, "--report-time", "1h"], limits);
-    t.deepEqual(said.views, [{ id: VIEW, name: "Counts" }]);
-    const post = async (path: string, body: object, jwt = ""): Promise<Response> =>
-      fetch(url + path, {
-        method: "POST",
-        headers: { "content-type": "application/json", jwt },
-        body: JSON.stringify(body),
-      });
-    const login = await post("/api/auth/login", { username: "tenant@thingsboard.org", password: "tenant" });
-    const { token } = (await login.json()) as { token: string };
-    const ask = (): Promise<number> =>
-      post("/apiAnalytics/publicApi/buildReport", { viewConfigId: VIEW }, token).then(({ status }) => status);
-    // One runs for an hour, whichever of the two it is; the other has no place to wait in.
-    t.is(await Promise.race([ask(), ask()]), 429);
-    // What is under way would end first: an hour. A second signal waits for nothing.
-    child.kill("SIGTERM");
-    await new Promise((go) => setTimeout(go, 500));
-    child.kill("SIGTERM");
-    t.deepEqual(await once(child, "close"), [0, null]);
-  },
-);
-
-test.serial("platform: views and limits that make no sense are wrong usage", async (t) => {
-  const file = join(folder(t), "views.json");
-  writeFileSync(file, '[{"name":"x","columns":[]}]');
-  const wrong: [string[], Record<string, string>, RegExp][] = [
-    [["--views", file], {}, /view 1: it has 1 to 100 columns/],
-    [["--views", `${file}.none`], {}, /cannot read .* \(ENOENT\)/],
-    [
-      [],
-      { SIMPLE_API_RATE_LIMITER_THREAD_POOL_SIZE: "0" },
-      /SIMPLE_API_RATE_LIMITER_THREAD_POOL_SIZE "0": expected a whole number from 1 up/,
-    ],
-  ];
-  for (const [args, env, message] of wrong) {
-    const { code, err } = await mote(["platform", "--no-state", "--port", "0", ...args], env);
-    t.is(code, 2);
-    t.regex(err, message);
-  }
-});

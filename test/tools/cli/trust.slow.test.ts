@@ -3,9 +3,8 @@
 import type { ChildProcess } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Server } from "node:tls";
 import test from "ava";
@@ -16,13 +15,14 @@ import { Authorities, type Issued } from "../../extras/trust/x509/authority.js";
 import { changes, type Shown } from "../../extras/trust/x509/changes.js";
 import { tlsFront } from "../../hosts/shared/tls-front.js";
 import type { EventLog } from "../run/session.js";
+import { scratch } from "../scratch.js";
 import { killAll, launch, mote, processOutput, type Result } from "./commands.js";
 
 const NAME = "greenhouse-7";
 const TOKEN = "token-of-a-test";
 const made = new Authorities();
-const { first, second, stranger, shown } = changes(made);
-const home = mkdtempSync(join(tmpdir(), "mote-trust-"));
+const { first, second, shown } = changes(made);
+const home = scratch();
 const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
 let platform: Platform;
 let operator: Operator;
@@ -46,7 +46,6 @@ test.after.always(async () => {
   killAll();
   await platform.close();
   made.remove();
-  rmSync(home, { recursive: true, force: true });
 });
 
 function write(name: string, text: string): string {
@@ -159,56 +158,3 @@ const otherKey = (): string =>
   generateKeyPairSync("ec", { namedCurve: "P-256" })
     .privateKey.export({ type: "pkcs8", format: "pem" })
     .toString();
-
-test.serial("what can't be meant is wrong usage, before anything is sent", async (t) => {
-  const leaf = shown.ofFirst.chain[0]!.certPath;
-  const wrong: [string[], RegExp][] = [
-    [["--ca", leaf], /--ca: the certificate is not a CA's \(CN=server\)/],
-    [["--ca", join(home, "app.mjs")], /--ca holds something that is no certificate/],
-    [["--ca", join(home, "none")], /cannot read .* \(ENOENT\)/],
-    [["--drop", "newest"], /invalid --drop: expected "old", "built-in"/],
-    [["--drop", "old", "--product", "two\nlines"], /--product: must be a firmware title/],
-    [[], /specify a change: --ca FILE or --drop LIST/],
-    [["--ca", first.certPath, "--key", first.certPath], /--key is not a P-256 private key/],
-  ];
-  for (const [args, expected] of wrong) {
-    const { code, err, out } = await push(...args);
-    t.is(code, 2, args.join(" "));
-    t.regex(err, expected);
-    t.is(out, "");
-  }
-  const whom = await trust("push", ...SIGNED, "--drop", "old");
-  t.is(whom.code, 2);
-  t.regex(whom.err, /specify a target: --device NAME or --profile NAME/);
-});
-
-test.serial(
-  "all devices of a profile get it, each with what was announced to it before, and a device that says nothing is shown so",
-  async (t) => {
-    const names = ["a", "b", "c"];
-    const profile = platform.core.profiles.create({ name: "greenhouse", strategy: "DISABLED" });
-    const ids = [];
-    for (const name of names) {
-      const deviceProfileId = { entityType: "DEVICE_PROFILE", id: profile.id };
-      ids.push((await operator.devices.create({ name, deviceProfileId })).id.id);
-    }
-    const to = (...args: string[]) => trust("push", ...SIGNED, "--no-wait", "--json", ...args);
-    t.is((await to("--device", "b", "--ca", stranger.certPath)).code, 0);
-    const { code, out, err } = await to("--profile", "greenhouse", "--ca", second.certPath);
-    t.is(code, 0, err);
-    t.deepEqual(
-      JSON.parse(out)
-        .map(({ device: name }: { device: string }) => name)
-        .sort(),
-      names,
-    );
-    const counts = [];
-    for (const one of ids) {
-      const { moteTrust } = await operator.attributes.get(one, "SHARED_SCOPE", ["moteTrust"]);
-      counts.push((moteTrust as { ca: unknown[] }).ca.length);
-    }
-    t.deepEqual(counts, [1, 2, 1]);
-    const { out: table } = await trust("show", "--profile", "greenhouse", "--wide");
-    t.is(table.match(/no trust reported/g)?.length, 3);
-  },
-);

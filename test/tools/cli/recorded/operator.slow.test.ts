@@ -1,12 +1,10 @@
-// The operator's commands, what they print and their exit codes, as they were recorded.
-import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "ava";
 import { Operator } from "../../../../tools/operator/operator.js";
 import { startPlatform } from "../../../../tools/platform/server.js";
 import { elfHead, fakeToolchain } from "../../moddable/toolchain.js";
-import { killAll, launch } from "../commands.js";
+import { interrupt, killAll } from "../commands.js";
 import { answer, ask, makeDevice, plays, startRig } from "./rig.js";
 
 test.after.always(killAll);
@@ -360,29 +358,22 @@ test("Ctrl-C says what was done and what was not, and ends with 130", async (t) 
   const rig = await startRig(t);
   const { recording, env, home } = rig;
   await makeDevice(rig, "pump-1");
-  const interrupted = async (args: string[], isDue: (err: string) => Promise<boolean>): Promise<void> => {
-    const child = launch(args, env);
-    const result = { code: null as number | null, out: "", err: "" };
-    child.stdout?.on("data", (text) => (result.out += text));
-    child.stderr?.on("data", (text) => (result.err += text));
-    const closed = once(child, "close");
-    while (!(await isDue(result.err))) await new Promise((resolve) => setTimeout(resolve, 20));
-    child.kill("SIGINT");
-    [result.code] = await closed;
+  const interrupted = async (args: string[], isDue: Parameters<typeof interrupt>[2]): Promise<void> => {
+    const result = await interrupt(args, env, isDue);
     const shown = args.map((arg) => arg.replace(home, "/home/operator"));
     recording.add(`mote ${shown.join(" ")}   # and Ctrl-C`, result);
   };
   const fetched = answer(rig, "pump-1", [false]).then(() => true);
   await interrupted(["rpc", "pump-1", "slow"], () => fetched);
-  await interrupted(["rpc", "pump-1", "later", "--persistent", "--timeout", "1h"], async (err) =>
+  await interrupted(["rpc", "pump-1", "later", "--persistent", "--timeout", "1h"], ({ err }) =>
     err.includes("waiting for the device"),
   );
   writeFileSync(join(home, "image.bin"), "image");
   const push = ["firmware", "push", join(home, "image.bin"), "--title", "pump", "--version", "2.0.0"];
-  await interrupted([...push, "--device", "pump-1"], async (err) => err.includes("pump-1  assigned"));
+  await interrupted([...push, "--device", "pump-1"], ({ err }) => err.includes("pump-1  assigned"));
   await makeDevice(rig, "pump-2");
   const rollout = ["firmware", "push", join(home, "image.bin"), "--title", "valve", "--version", "2.0.0"];
   rollout.push("--profile", "default", "--stages", "1,100%");
-  await interrupted(rollout, async (err) => err.includes("waits for it"));
+  await interrupted(rollout, ({ err }) => err.includes("waits for it"));
   recording.compare(t, "interrupted");
 });

@@ -1,32 +1,13 @@
-// The commands that go on: a fleet, the local platform, a device; and how they end.
-import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import test from "ava";
-import { killAll, launch, type Result } from "../commands.js";
+import { interrupt, killAll, type Result } from "../commands.js";
 import { makeDevice, PROFILE, startRig } from "./rig.js";
 
 const KEYS = { MOTE_PROVISION_KEY: PROFILE.key, MOTE_PROVISION_SECRET: PROFILE.secret };
 const WRONG = { MOTE_PROVISION_KEY: "wrong", MOTE_PROVISION_SECRET: "wrong" };
 
 test.after.always(killAll);
-
-/** Until `isDue` of what it said; then SIGINT, and to its end. */
-async function interrupt(
-  args: string[],
-  env: Record<string, string>,
-  isDue: (said: Result) => boolean,
-): Promise<Result> {
-  const child = launch(args, env);
-  const said: Result = { code: null, out: "", err: "" };
-  child.stdout?.on("data", (text) => (said.out += text));
-  child.stderr?.on("data", (text) => (said.err += text));
-  const closed = once(child, "close");
-  while (!isDue(said) && child.exitCode === null) await new Promise((resolve) => setTimeout(resolve, 20));
-  child.kill("SIGINT");
-  [said.code] = await closed;
-  return said;
-}
 
 /** The figures of a fleet are never the same, but for those that a test is about. */
 const figures = ({ code, out, err }: Result): Result => {

@@ -1,10 +1,8 @@
-// A platform in this process, an operator who is logged in, and devices that are played by hand.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ExecutionContext } from "ava";
 import { Operator } from "../../../../tools/operator/operator.js";
 import { type Platform, startPlatform } from "../../../../tools/platform/server.js";
+import { scratch } from "../../scratch.js";
 import { mote } from "../commands.js";
 import { Recording } from "./recording.js";
 
@@ -21,11 +19,10 @@ export interface Rig {
 }
 
 export async function startRig(t: ExecutionContext): Promise<Rig> {
-  const home = mkdtempSync(join(tmpdir(), "mote-recorded-"));
+  const home = scratch();
   const platform = await startPlatform({ port: 0, profile: PROFILE });
   t.teardown(async () => {
     await platform.close();
-    rmSync(home, { recursive: true, force: true });
   });
   const operator = new Operator({ url: platform.url });
   await operator.login(USER, "tenant");

@@ -2,12 +2,10 @@
 
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import test from "ava";
 import { startPlatform } from "../../../../tools/platform/server.js";
+import { scratch } from "../../scratch.js";
 import { killAll, launch, mote } from "../commands.js";
 import { ask, makeDevice, startRig } from "./rig.js";
 
@@ -41,8 +39,7 @@ test("mote watch NAME | head -3 ends when its reader does", async (t) => {
 
 test("mote watch goes on through an outage, and leaks no listener", async (t) => {
   const rig = await startRig(t);
-  const directory = mkdtempSync(join(tmpdir(), "mote-outage-"));
-  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = scratch();
   const kept = { state: { directory } };
   let platform = await startPlatform({ port: 0, ...kept });
   const { port } = platform.address;

@@ -27,27 +27,6 @@ test("a profile renamed during stage 1 changes nothing: every device is planned 
   t.is(began(rig, "2.0.0"), 20);
 });
 
-test("a profile renamed before the rollout reads its devices is still read in full", async (t) => {
-  const rig = await startRig(t, 20);
-  const target = await rig.release("2.0.0");
-  await rig.operator.profiles.save({ ...rig.profile, name: "renamed" });
-  t.like(await rig.run(target), { end: "done", isProfiles: true, all: 20, passed: 20 });
-});
-
-test("an empty query result is no progress: the rollout reads each device singly", async (t) => {
-  const rig = await startRig(t, 20);
-  const target = await rig.release("2.0.0");
-  let waits = 0;
-  changeQuery(rig, (find) => async (query) => {
-    const page = await find(query);
-    return waits < 2 || waits > 8 ? page : { ...page, data: [], totalElements: 0, totalPages: 0 };
-  });
-  const outcome = await rig.run(target, {}, () => {
-    waits++;
-  });
-  t.like(outcome, { end: "done", isProfiles: true, all: 20, passed: 20 });
-});
-
 for (const status of [403, 500, 0])
   test(`a device that the platform does not return, with status ${status}, ends in a timeout that names it`, async (t) => {
     const rig = await startRig(t, 20);
@@ -188,16 +167,6 @@ test("a device moved to another profile during a stage is left out by name", asy
   });
   t.like(outcome, { end: "done", isProfiles: true, all: 19, passed: 19 });
   t.deepEqual(outcome.excluded, [{ device: moved.name, why: "moved to another profile" }]);
-});
-
-test("a device that joins later and already runs the image passes at the next call", async (t) => {
-  const rig = await startRig(t, 3);
-  const target = await rig.release("2.0.0");
-  t.like(await rig.run(target), { end: "done", isProfiles: true, passed: 3 });
-  rig.add("pump-9");
-  await rig.clock.advance(5 * MINUTE);
-  t.is(rig.named("pump-9").version, "2.0.0");
-  t.like(await rig.run(target), { end: "done", isProfiles: true, passed: 4 });
 });
 
 for (const [when, isDue] of [

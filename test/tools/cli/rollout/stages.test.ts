@@ -1,7 +1,11 @@
-// Which device is in which stage.
+// Which device is in which stage, where a rollout stops, and what proves an image.
 import test from "ava";
 import { InvalidArgumentError } from "commander";
+import { type Evidence, ProvenRollout } from "../../../../tools/cli/rollout/evidence.js";
+import { handOver } from "../../../../tools/cli/rollout/hand-over.js";
 import { inOrder, parseStages, plan } from "../../../../tools/cli/rollout/stages.js";
+import { Operator } from "../../../../tools/operator/operator.js";
+import { began, firstOf, MINUTE, startRig } from "./rig.js";
 
 const planned = (text: string, all: number): number[] => plan(parseStages(text), all);
 const named = (from: number, to: number): { name: string }[] =>
@@ -66,4 +70,106 @@ test("names that follow one another are spread over the stages", (t) => {
     const inTenth = named(from, from + 250).filter(({ name }) => tenth.has(name)).length;
     t.true(inTenth > 12 && inTenth < 40, `${inTenth} of pump-${from} and the next 250`);
   }
+});
+
+// A rollout goes from stage to stage, and stops at a device that fails.
+
+test("stages follow each other after update and soak; then the profile gets the image", async (t) => {
+  const rig = await startRig(t, 30);
+  const target = await rig.release("2.0.0");
+  const at = rig.clock.now();
+  const begun = new Set<number>();
+  const outcome = await rig.run(target, {}, () => {
+    if (rig.clock.now() - at < 10 * MINUTE) begun.add(began(rig, "2.0.0"));
+  });
+  t.like(outcome, { end: "done", isProfiles: true, assigned: 30, passed: 30, all: 30 });
+  t.deepEqual(rig.said, [
+    ...["stage 1: 1 of 30", "stage 1 is over"],
+    ...["stage 2: 3 of 30", "stage 2 is over"],
+    ...["stage 3: 30 of 30", "stage 3 is over"],
+  ]);
+  // Nobody but the first of them for the first ten minutes.
+  t.deepEqual([...begun], [0, 1]);
+  t.true(rig.clock.now() - at >= 30 * MINUTE && rig.clock.now() - at < 36 * MINUTE);
+  t.deepEqual(new Set(Object.values(await rig.assigned())), new Set(["profile"]));
+  t.is((await rig.operator.profiles.get(rig.profile.id.id)).firmwareId?.id, target.packageId);
+  // The hand-over to the profile notifies nobody: no device begins again.
+  await rig.clock.advance(10 * MINUTE);
+  t.true(rig.fleet.every(({ began: versions }) => versions.length === 1));
+  // Once more is over at once.
+  rig.said.length = 0;
+  const again = rig.clock.now();
+  t.like(await rig.run(target), { end: "done", passed: 30 });
+  t.is(rig.clock.now(), again);
+});
+
+test("later failures and recovery mode stop the rollout; --stop-at sets the count", async (t) => {
+  const rig = await startRig(t, 30);
+  const target = await rig.release("2.0.0");
+  const { all } = (await rig.rollout(target)).members;
+  rig.named(all[2]?.name ?? "").fate = "fails";
+  t.like(await rig.run(target), { end: "failed", stage: 2, assigned: 3, passed: 1 });
+  t.is(began(rig, "2.0.0"), 3);
+  t.like(await rig.run(target), { end: "failed", stage: 2, assigned: 3 });
+  rig.named(all[20]?.name ?? "").fate = "recovers";
+  const outcome = await rig.run(target, { stopAt: 2 });
+  t.like(outcome, { end: "failed", stage: 3, assigned: 30 });
+  const why = outcome.end === "failed" ? outcome.devices.map((one) => one.why) : [];
+  t.deepEqual(why, [
+    "rolled back: the new image failed its self-test",
+    "in recovery mode: it divided by zero",
+  ]);
+  t.like(await rig.run(target, { stopAt: 3 }), { end: "done", passed: 28 });
+});
+
+test("a device that is back at the image before without a word ends it", async (t) => {
+  const rig = await startRig(t, 5);
+  const target = await rig.release("2.0.0");
+  const name = await firstOf(rig);
+  rig.named(name).fate = "goes back";
+  const outcome = await rig.run(target);
+  t.like(outcome, { end: "failed", stage: 1, assigned: 1 });
+  t.deepEqual(outcome.end === "failed" && outcome.devices, [
+    { device: name, why: "it went back to pump 1.0.0" },
+  ]);
+});
+
+// Only evidence for every planned device makes a proof, and only a proof hands an image to a profile.
+const ids = { packageId: "p-1", profileId: "pr-1" };
+const evidence = (planned: string[], passed: string[], leftOut: string[] = []): Evidence => ({
+  ...ids,
+  planned: new Set(planned),
+  passed: new Set(passed),
+  leftOut: new Map(leftOut.map((id) => [id, { device: id, why: "offline" }])),
+});
+
+test("a rollout is proven if each device passed or is left out by name, and one passed", (t) => {
+  for (const proved of [
+    evidence(["a"], ["a"]),
+    evidence(["a", "b"], ["a"], ["b"]),
+    evidence(["a", "b"], ["a", "b"], ["b"]),
+    evidence(["a"], ["a", "x"], ["y"]),
+  ])
+    t.true(ProvenRollout.prove(proved) !== undefined);
+  for (const open of [
+    evidence([], []),
+    evidence(["a"], []),
+    evidence(["a"], [], ["a"]),
+    evidence(["a", "b"], ["a"]),
+    evidence(["a", "b"], ["a", "x"]),
+    evidence(["a", "b"], ["a"], ["x"]),
+    evidence(["a"], ["x"], ["a"]),
+    evidence([], ["x"]),
+  ])
+    t.is(ProvenRollout.prove(open), undefined);
+});
+
+test("nothing that only looks like a proof hands an image over", async (t) => {
+  const operator = new Operator({ url: "http://127.0.0.1:9" });
+  // @ts-expect-error The constructor is private.
+  t.throws(() => new ProvenRollout(undefined), { instanceOf: TypeError });
+  // @ts-expect-error A literal lacks the private brand.
+  await t.throwsAsync(handOver(operator, { ...ids }, [], 0), { instanceOf: TypeError });
+  const copy = { ...ProvenRollout.prove(evidence(["a"], ["a"])) };
+  await t.throwsAsync(handOver(operator, copy as ProvenRollout, [], 0), { instanceOf: TypeError });
 });

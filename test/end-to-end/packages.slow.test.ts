@@ -153,7 +153,6 @@ import { Reports } from "mote-agent/report";
 import { Diagnostics } from "mote-agent/diagnostics";
 import { DeviceLog } from "mote-agent/log";
 import { Strategies } from "mote-agent/strategies";
-import { scratch } from "../tools/scratch.js";
 const host: Host = createHost({ stateDir: "state" });
 const options: AgentOptions = { baseUrl: "http://127.0.0.1:1", token: "t" };
 export const agent: Agent = new Agent(host, options);

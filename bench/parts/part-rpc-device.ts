@@ -1,5 +1,6 @@
-// A device that answers server-side RPCs with their parameters. `part-rpc-device.js mote|bare TOKEN PORT`: an agent with its store in memory, or the
-// barest client that answers right: it polls on one socket, answers on another, and asks again once the answer was taken.
+// A device that answers server-side RPCs with their parameters. `part-rpc-device.js mote|bare TOKEN
+// PORT`: an agent with its store in memory, or the barest client that answers right: it polls on
+// one socket, answers on another, and asks again once the answer was taken.
 import { randomFillSync } from "node:crypto";
 import { clock } from "../../hosts/node/clock.js";
 import { digest } from "../../hosts/node/digest.js";

@@ -1,7 +1,10 @@
-// A two-way RPC, operator to handler to operator, one after the other without a pause, which is the hardest for a device: the next one waits for its next poll.
-// Operator, local platform and each device are processes of their own; the operator's and the bare client's HTTP are raw sockets, and the local platform is the same
-// for all. Rounds alternate; a round's p50 and p99 are compared with those of the bare client's round. The local platform closes a connection after 100 requests, as the real server does: of
-// 100 RPCs two wait for a new connection, with either client, and p99 is mostly theirs.
+// A two-way RPC, operator to handler to operator, one after the other without a pause, which is the
+// hardest for a device: the next one waits for its next poll. Operator, local platform and each
+// device are processes of their own; the operator's and the bare client's HTTP are raw sockets, and
+// the local platform is the same for all. Rounds alternate; a round's p50 and p99 are compared with
+// those of the bare client's round. The local platform closes a connection after 100 requests, as
+// the real server does: of 100 RPCs two wait for a new connection, with either client, and p99 is
+// mostly theirs.
 import { startPart } from "../parts/parts.js";
 import { Raw } from "../raw.js";
 import type { Line, Options, Row } from "../row.js";

@@ -1,6 +1,7 @@
-// A fleet in one process, as `mote fleet` runs it: a point a second from each agent, two connections each, over real sockets to a local platform in another process.
-// Memory is what is in use after a collection, heap and buffers, of 1,000 agents minus that of 100, by agent. CPU is
-// the process's, user and system. The curve shows it as the share of what an agent costs among 100.
+// A fleet in one process, as `mote fleet` runs it: a point a second from each agent, two
+// connections each, over real sockets to a local platform in another process. Memory is what is in
+// use after a collection, heap and buffers, of 1,000 agents minus that of 100, by agent. CPU is the
+// process's, user and system. The curve shows it as the share of what an agent costs among 100.
 import { setTimeout as sleep } from "node:timers/promises";
 import { opener } from "../../hosts/node/sockets.js";
 import { Fleet } from "../../tools/fleet/fleet.js";

@@ -57,9 +57,7 @@ export class AgentCounters implements Counters {
     return new MoteError(code, this._redactor.clean(message));
   }
 
-  /**
-   * Counts a malformed answer and logs it once per kind. The caller ignores the answer.
-   */
+  /** Counts a malformed answer and logs it once per kind. The caller ignores the answer. */
   countMalformed(what: string): void {
     this.malformedAnswers++;
     if (this._loggedMalformed.includes(what)) return;

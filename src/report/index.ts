@@ -1,5 +1,5 @@
 // The public API of the report client, `mote/report`: a user's program reads tables from the
-// analytics report API. It is no part of the device agent.
+// analytics report API. It does not belong to the device agent.
 export type { Host } from "../port.js";
 export type { Cell, Row, RowTaker } from "../wire/report.js";
 export { ReportError, type ReportErrorCode } from "./errors.js";

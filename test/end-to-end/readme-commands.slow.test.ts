@@ -131,7 +131,7 @@ async function updates(line: string, whom = device): Promise<Result> {
   return ended;
 }
 
-/** Its options are the command's own. What it does is shown elsewhere: with boards, keys and profiles that the tests of it play. */
+/** Checks a command's options only; its own tests run it, with boards, keys and profiles. */
 async function isKnown(line: string): Promise<Result> {
   const words = line.slice(MOTE.length).split(" ");
   let command: Command = await makeProgram();

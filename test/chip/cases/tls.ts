@@ -94,7 +94,7 @@ class Visits {
 
 async function certificates(visits: Visits, all: readonly Chain[]): Promise<void> {
   for (const one of all) {
-    // The clock shows at least when the image was built. What a board makes of a later certificate is in time.test.ts.
+    // The chip knows the time. time.test.ts tests a board that does not know it yet.
     await visits.expect(one, {}, one.refused === undefined ? "7 end" : `0 ${words(one.refused)}`, one.title);
   }
 }

@@ -189,7 +189,7 @@ test("every CA that Node brings is taken, as PEM and as base64; no private key, 
   t.regex(readAuthorities(rootCertificates.slice(0, 6).join("\n")) as string, /too long/);
 });
 
-// Nobody who names a platform of his own is sent what proves the device to another.
+// A visitor who names another platform must not get the secrets of the first one.
 
 /** The shortest: two of them find room together. */
 const [ONE = "", OTHER = ""] = rootCertificates.toSorted((a, b) => a.length - b.length);

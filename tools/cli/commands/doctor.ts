@@ -248,8 +248,10 @@ async function way(target: Target, ca: string | undefined, flags: DoctorFlags, t
   const { findings, authority } = await checkConnection(target, ca);
   tell(findings);
   if (flags.writeCa !== undefined) {
-    const reason = target.secure ? "the server sent no root (add --ca FILE)" : "--write-ca requires https";
-    if (!authority) throw new UsageError(`no CA certificate to write: ${reason}`);
+    if (!authority) {
+      const reason = target.secure ? "the server sent no root (add --ca FILE)" : "--write-ca requires https";
+      throw new UsageError(`no CA certificate to write: ${reason}`);
+    }
     writeFileSync(flags.writeCa, authority);
     tell([good("CA", `written to ${flags.writeCa} (DER), for the board's configuration`)]);
   }

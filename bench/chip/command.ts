@@ -90,7 +90,8 @@ async function alone(name: ProgramName, rows: readonly ChipRow[], flags: Flags):
       if (onlyBuild) await buildAll(name, group);
       else {
         const { costs, profiles, failures } = await measure(name, group, lengths, plugin, say);
-        process.send!({ costs, profiles, failures });
+        // Wait until it is sent: the process may exit before a long message is.
+        await new Promise((done) => process.send!({ costs, profiles, failures }, done));
         failed += failures.length;
         for (const failure of failures) say(`${name}: ${failure}`);
       }

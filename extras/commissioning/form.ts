@@ -1,5 +1,5 @@
 // Parses application/x-www-form-urlencoded, the format in which a browser sends a form.
-import { isMadeOf } from "../../src/wire/text/characters.js";
+import { isMadeOf, VISIBLE } from "../../src/wire/text/characters.js";
 
 const MOST_FIELDS = 16;
 
@@ -8,7 +8,7 @@ const MOST_FIELDS = 16;
  * UTF-8, an unescaped character, or more than 16 fields.
  */
 export const readForm = (text: string, names: readonly string[]): Record<string, string> | undefined => {
-  if (text !== "" && !isMadeOf(text, "!~")) return undefined;
+  if (text !== "" && !isMadeOf(text, VISIBLE)) return undefined;
   const values: Record<string, string> = {};
   const pairs = text.split("&", MOST_FIELDS + 1);
   if (pairs.length > MOST_FIELDS) return undefined;

@@ -3,7 +3,7 @@
 
 import { hostOf } from "../../src/http/target.js";
 import type { Host } from "../../src/port.js";
-import { isMadeOf, lowerCase } from "../../src/wire/text/characters.js";
+import { characters, DIGITS, isMadeOf, lowerCase, VISIBLE } from "../../src/wire/text/characters.js";
 
 export interface PageRequest {
   readonly method: string;
@@ -29,8 +29,10 @@ const LF = 0x0a;
 const FIRST_BODY_ROOM = 512;
 
 const VERSIONS = ["HTTP/1.0", "HTTP/1.1"];
-/** Letters of a header name, as ranges for `isMadeOf`. */
-const TOKEN = "azAZ09!!#'*+-.^`||~~";
+/** Characters of a header name, of a header value, and of a method. */
+const TOKEN = characters("azAZ09!!#'*+-.^`||~~");
+const FIELD = characters(" ~\t\t");
+const CAPITALS = characters("AZ");
 const BREAK = "\r\n";
 
 const WANTED = [
@@ -104,8 +106,9 @@ export class RequestReader {
   /** Reads the lines of the head. Returns the HTTP status that rejects it; 0: none. */
   private _readHead(lines: readonly string[]): number {
     const [method = "", target = "", version = "", ...more] = (lines[0] as string).split(" ");
-    const isPath = target.startsWith("/") && isMadeOf(target, "!~");
-    if (!isMadeOf(method, "AZ", 10) || !isPath || !VERSIONS.includes(version) || more.length > 0) return 400;
+    const isPath = target.startsWith("/") && isMadeOf(target, VISIBLE);
+    if (!isMadeOf(method, CAPITALS, 10) || !isPath || !VERSIONS.includes(version) || more.length > 0)
+      return 400;
     if (target.length > LONGEST_PATH) return 414;
     this._method = method;
     this._target = target;
@@ -117,7 +120,7 @@ export class RequestReader {
       if (
         colon < 0 ||
         !isMadeOf(line.slice(0, colon), TOKEN, 64) ||
-        (value !== "" && !isMadeOf(value, " ~\t\t"))
+        (value !== "" && !isMadeOf(value, FIELD))
       )
         return 400;
       const name = lowerCase(line.slice(0, colon)) as Wanted;
@@ -132,7 +135,7 @@ export class RequestReader {
     if (coded !== undefined) return 501;
     if (expect !== undefined) return 417;
     if (length === undefined) return this._method === "POST" ? 411 : 0;
-    if (!isMadeOf(length, "09", 9)) return 400;
+    if (!isMadeOf(length, DIGITS, 9)) return 400;
     return Number(length) > BODY_BYTES ? 413 : 0;
   }
 

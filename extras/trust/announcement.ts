@@ -9,7 +9,7 @@
 // attributes, in base64 and in pieces: `moteTrust-DIGITS-1`, `moteTrust-DIGITS-2` and so on. DIGITS
 // are the first 16 of the SHA-256. The firmware key signs the announcement.
 
-import { isMadeOf } from "../../src/wire/text/characters.js";
+import { isMadeOf, LOWER_HEX } from "../../src/wire/text/characters.js";
 import { isObject, type Json } from "../../src/wire/text/json.js";
 
 export const KEY = "moteTrust";
@@ -103,7 +103,7 @@ const isDrop = (value: Json): boolean =>
   value === OLD || value === BUILT_IN || (typeof value === "string" && isHex(value, SHORT, SHA256));
 
 const isHex = (text: string, least: number, most: number): boolean =>
-  text.length >= least && isMadeOf(text, "09af", most);
+  text.length >= least && isMadeOf(text, LOWER_HEX, most);
 
 const isCount = (value: Json | undefined, most: number): boolean =>
   typeof value === "number" && Number.isInteger(value) && value > 0 && value <= most;

@@ -1,6 +1,6 @@
 import type { Renewal } from "../../extras/trust/trust.js";
 import { pinAll, pinStored, SecretRedactor } from "../../src/internal.js";
-import type { Host, LastRun, Redactor } from "../../src/port.js";
+import type { ByteLoops, Host, LastRun, Redactor } from "../../src/port.js";
 import { type Idf, type Machine, MEMORY } from "./board-hardware.js";
 import { LastWords } from "./crash.js";
 import { type Partition, PartitionBlocks } from "./partition.js";
@@ -55,6 +55,7 @@ export const createHost = (machine: Machine): BoardHost => {
     digest,
     encode,
     decode,
+    loops: loopsOf(idf),
     random: (into) => randomFill(into, idf),
     hardwareId: mac,
     log,
@@ -72,6 +73,14 @@ export const createHost = (machine: Machine): BoardHost => {
     leastFreeMemory: () => idf.esp_get_minimum_free_heap_size(),
   };
 };
+
+const loopsOf = (idf: Idf): ByteLoops => ({
+  crc32: (bytes) => idf.mote_crc32(bytes.buffer, bytes.byteOffset, bytes.length),
+  isErased: (bytes, from) =>
+    idf.mote_is_erased(bytes.buffer, bytes.byteOffset + from, bytes.length - from) === 1,
+  find: (bytes, from, to, byte) =>
+    from + idf.mote_find(bytes.buffer, bytes.byteOffset + from, to - from, byte),
+});
 
 /** Call before the time is set. */
 const lastRunOf = ({ idf, config }: Machine, lastWords: LastWords): LastRun => {

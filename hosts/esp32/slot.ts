@@ -9,6 +9,8 @@ export interface Ota {
   mote_activate(): number;
   /** 1 if there is an image to roll back to. */
   mote_can_revert(): number;
+  /** 1 if the flash of images is encrypted. */
+  mote_is_encrypted(): number;
   /** 0 if the running image is confirmed now. */
   esp_ota_mark_app_valid_cancel_rollback(): number;
   /** Feeds the watchdog. */
@@ -32,6 +34,7 @@ export class OtaSlot implements Slot {
   readonly sectorSize: number;
   private readonly _blocks: PartitionBlocks;
   private readonly _ota: Ota;
+  private readonly _isEncrypted: boolean;
   private _activated = false;
   /** Bytes of an incomplete block, and its position. */
   private readonly _tail = new Uint8Array(BLOCK);
@@ -45,17 +48,17 @@ export class OtaSlot implements Slot {
     this.size = this._blocks.size;
     this.sectorSize = this._blocks.sectorSize;
     this._ota = ota;
+    this._isEncrypted = ota.mote_is_encrypted() === 1;
   }
 
   read(at: number, into: Uint8Array): boolean {
     return this._flush() && this._blocks.read(at, into);
   }
 
-  /**
-   * Writes whole blocks of 16 bytes, the unit of encrypted flash. The rest waits for the next call.
-   */
+  /** To encrypted flash, writes whole blocks of 16 bytes. The rest waits for the next call. */
   write(at: number, bytes: Uint8Array): boolean {
     if (!this._writable()) return false;
+    if (!this._isEncrypted) return this._blocks.write(at, bytes);
     const continues = this._tailBytes > 0 && at === this._tailAt + this._tailBytes;
     if (!continues && (at % BLOCK !== 0 || !this._flush())) return false;
     let from = 0;

@@ -1,4 +1,5 @@
 // Reads short ASCII texts in place, without creating strings for comparisons. Ranges exclude `to`.
+import type { ByteLoops } from "../port.js";
 
 const SPACE = 0x20;
 const TAB = 0x09;
@@ -12,7 +13,14 @@ export const isBlank = (byte: number | undefined): boolean => {
  * Position of the first `byte`; `to` if there is none. On boards, the engine's `indexOf` takes
  * twice as long.
  */
-export const find = (bytes: Uint8Array, from: number, to: number, byte: number): number => {
+export const find = (
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+  byte: number,
+  loops: ByteLoops | undefined,
+): number => {
+  if (loops) return loops.find(bytes, from, to, byte);
   while (from < to && bytes[from] !== byte) from++;
   return from;
 };

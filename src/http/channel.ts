@@ -56,7 +56,7 @@ export class Channel {
     this._host = host;
     this._listener = listener;
     this._buffer = buffer;
-    this._reader = new ResponseReader();
+    this._reader = new ResponseReader(host.loops);
     const event = (what: SocketEvent, reason?: string) => this._event(what, reason);
     this._cancel = host.clock.timer(OPENING_MS, () => this._break(UNCONNECTED));
     try {

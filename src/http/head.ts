@@ -1,5 +1,6 @@
 // The response head: parses the headers that the agent needs in place and skips all others.
 // Content-Type is ignored: the platform labels text as JSON and sends JSON without a label.
+import type { ByteLoops } from "../port.js";
 import { decimal, find, isBlank, isText, skipBlanks, trimBlanks, word } from "./bytes.js";
 import { parseDate } from "./date.js";
 
@@ -55,6 +56,11 @@ export class Head {
   private _old = false;
   /** The Connection header; "close" takes precedence. */
   private _keepAlive: boolean | undefined;
+  private readonly _loops: ByteLoops | undefined;
+
+  constructor(loops: ByteLoops | undefined) {
+    this._loops = loops;
+  }
 
   /** Clears everything but the status, before each head and after a 1xx. */
   clear(): void {
@@ -86,7 +92,7 @@ export class Head {
   /** Parses one header line. `cut`: it was longer than LINE. Returns the problem. */
   takeField(bytes: Uint8Array, from: number, to: number, cut: boolean): string | undefined {
     if (isBlank(bytes[from])) return "folded header";
-    const colon = find(bytes, from, to, COLON);
+    const colon = find(bytes, from, to, COLON, this._loops);
     // A blank before the colon can disguise one header as another.
     if (colon === from || colon === to || isBlank(bytes[colon - 1])) return "bad header";
     const name = NAMES[colon - from];

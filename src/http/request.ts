@@ -1,9 +1,12 @@
 import type { Host } from "../port.js";
 import type { Secret } from "../wire/secret.js";
-import { isMadeOf, spanOf } from "../wire/text/characters.js";
+import { characters, isMadeOf, spanOf } from "../wire/text/characters.js";
 import type { Purpose } from "./governor.js";
 import type { FileHead } from "./head.js";
 import type { Target } from "./target.js";
+
+const HEADER_NAME = characters("azAZ--");
+const PRINTABLE = characters(" ~");
 
 /**
  * Receives the body of a 200 in pieces. Returning false or throwing aborts the answer as `lost`.
@@ -105,8 +108,8 @@ const isPath = (path: string): boolean => !path.includes(" ") && !path.includes(
 
 /** True if the line cannot start another header. */
 const isHeader = (line: string): boolean => {
-  const end = spanOf(line, "azAZ--");
-  return end > 0 && line.slice(end, end + 2) === ": " && isMadeOf(line.slice(end + 2), " ~");
+  const end = spanOf(line, HEADER_NAME);
+  return end > 0 && line.slice(end, end + 2) === ": " && isMadeOf(line.slice(end + 2), PRINTABLE);
 };
 
 /** Joins the pieces once: repeated `+` would copy the text each time and create garbage. */

@@ -5,7 +5,7 @@
 // lengths, length with chunks, other codings, folded headers, a blank before a colon. 1xx answers
 // are skipped. Head and trailers of one answer are limited to 8 KiB.
 
-import type { Host } from "../port.js";
+import type { ByteLoops, Host } from "../port.js";
 import { find, hexDigit, isBlank } from "./bytes.js";
 import { FILE_LINE, FileHead, Head, LINE } from "./head.js";
 import { HeadCache } from "./head-cache.js";
@@ -59,7 +59,8 @@ type State = keyof typeof STATES;
 
 export class ResponseReader {
   private _state: State = "whole";
-  private readonly _head = new Head();
+  private readonly _loops: ByteLoops | undefined;
+  private readonly _head: Head;
   private readonly _body = new Body();
   /** Created at the first answer with a host. */
   private _headCache: HeadCache | undefined;
@@ -74,6 +75,11 @@ export class ResponseReader {
   private _sink: Sink | undefined;
   private _answer: Answer | undefined;
   private _problem = "";
+
+  constructor(loops?: ByteLoops) {
+    this._loops = loops;
+    this._head = new Head(loops);
+  }
 
   /**
    * Prepares for the next answer. Stores up to `limit` bytes of its body, or streams a 200 to
@@ -156,7 +162,7 @@ export class ResponseReader {
 
   /** Finds the end of the line. An incomplete line is stored up to LINE bytes. */
   private _takeLine(bytes: Uint8Array, from: number, to: number, head: boolean): number {
-    const end = find(bytes, from, to, LF);
+    const end = find(bytes, from, to, LF, this._loops);
     const next = Math.min(end + 1, to);
     const length = this._lineLength + end - from;
     if (head) this._headLength += next - from;

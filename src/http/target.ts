@@ -1,4 +1,13 @@
-import { HEX, hasControl, isMadeOf, lowerCase, spanOf } from "../wire/text/characters.js";
+import {
+  characters,
+  DIGITS,
+  HEX,
+  hasControl,
+  isMadeOf,
+  lowerCase,
+  spanOf,
+  VISIBLE,
+} from "../wire/text/characters.js";
 
 /** Address of the platform. */
 export interface Target {
@@ -16,8 +25,12 @@ export type ParsedTarget =
   | { readonly ok: true; readonly target: Target }
   | { readonly ok: false; readonly reason: string };
 
-const LETTERS = "azAZ";
-const DIGITS = "09";
+const LETTERS = characters("azAZ");
+const SCHEME = characters("azAZ09++-.");
+const BITS = characters("01");
+const HOST = characters("az09-.__");
+const IPV6 = characters("09af::..");
+const SEGMENT = characters("azAZ09-.__~~!!$%&,==::@@");
 const DEFAULT_PORT = { http: 80, https: 443 } as const;
 
 /**
@@ -65,12 +78,12 @@ export const parseUrl = (url: string): { target: Target; path: string } | undefi
   const target = parseTarget(`${scheme}://${rest.slice(0, end)}`);
   const tail = rest.slice(end).split("#")[0] as string;
   const path = tail.startsWith("/") ? tail : `/${tail}`;
-  return target.ok && isMadeOf(path, "!~") ? { target: target.target, path } : undefined;
+  return target.ok && isMadeOf(path, VISIBLE) ? { target: target.target, path } : undefined;
 };
 
 /** Resolves a Location header against `from`, an absolute URL. */
 export const resolveUrl = (from: string, location: string): string => {
-  if (isMadeOf(location.slice(0, 1), LETTERS) && location.charAt(spanOf(location, "azAZ09++-.")) === ":")
+  if (isMadeOf(location.slice(0, 1), LETTERS) && location.charAt(spanOf(location, SCHEME)) === ":")
     return location;
   const { scheme, rest: whole } = partsOf(from) ?? { scheme: "http", rest: "" };
   if (location.startsWith("//")) return `${scheme}:${location}`;
@@ -106,7 +119,7 @@ export const isLoopback = ({ name }: Target): boolean => {
   if (bytes.length === 4) return bytes[0] === "127" && bytes.every((byte) => isMadeOf(byte, DIGITS, 3));
   const groups = name.split(":");
   const isOne = (group: string, i: number): boolean =>
-    isMadeOf(group, "01", 4) && Number(group) === (i === 7 ? 1 : 0);
+    isMadeOf(group, BITS, 4) && Number(group) === (i === 7 ? 1 : 0);
   return groups.length === 8 && groups.every(isOne);
 };
 
@@ -132,17 +145,17 @@ const authorityEnd = (rest: string): number => {
 /** The host part of a lower-case authority; undefined if it is invalid. */
 export const hostOf = (authority: string): string | undefined => {
   const isBracketed = authority.startsWith("[");
-  const end = isBracketed ? authority.indexOf("]") + 1 : spanOf(authority, "az09-.__");
+  const end = isBracketed ? authority.indexOf("]") + 1 : spanOf(authority, HOST);
   const host = authority.slice(0, end);
   const port = authority.slice(end);
-  const isHost = isBracketed ? isMadeOf(host.slice(1, -1), "09af::..") : host !== "";
+  const isHost = isBracketed ? isMadeOf(host.slice(1, -1), IPV6) : host !== "";
   return isHost && (port === "" || (port.startsWith(":") && isMadeOf(port.slice(1), DIGITS, 5)))
     ? host
     : undefined;
 };
 
 const isSegment = (segment: string): boolean =>
-  isMadeOf(segment, "azAZ09-.__~~!!$%&,==::@@") &&
+  isMadeOf(segment, SEGMENT) &&
   segment
     .split("%")
     .slice(1)

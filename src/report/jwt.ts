@@ -1,11 +1,11 @@
 // Reads the lifetime of a JWT. Its authenticity is checked by the platform.
 
 import type { Host } from "../port.js";
-import { isMadeOf } from "../wire/text/characters.js";
+import { characters, isMadeOf } from "../wire/text/characters.js";
 import { isObject, parseJson } from "../wire/text/json.js";
 
 /** Characters allowed in a header and in a query without escaping. */
-const FIT = "azAZ09__~~++-/==";
+const FIT = characters("azAZ09__~~++-/==");
 const LONGEST = 4096;
 const SIGNS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 

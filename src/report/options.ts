@@ -1,9 +1,11 @@
 // Options of a report client and their validation. All mistakes are reported at once.
 
 import { parseTarget, type Target } from "../http/target.js";
-import { isMadeOf } from "../wire/text/characters.js";
+import { characters, isMadeOf } from "../wire/text/characters.js";
 import { ReportError } from "./errors.js";
 import type { Session } from "./session.js";
+
+const SEGMENT = characters("azAZ09-.__~~");
 
 export interface ReportOptions {
   /** Base URL of the analytics server, which builds the reports. */
@@ -69,7 +71,7 @@ const isPath = (path: string): boolean =>
   path
     .slice(1)
     .split("/")
-    .every((segment) => isMadeOf(segment, "azAZ09-.__~~"));
+    .every((segment) => isMadeOf(segment, SEGMENT));
 
 const checkNumber = (
   name: string,

@@ -12,7 +12,7 @@
 //   {"method":"getCurrentTime","params":{}}
 //   {"error":"timeout"}
 
-import { isMadeOf } from "./text/characters.js";
+import { DIGITS, isMadeOf } from "./text/characters.js";
 import { encodeJson } from "./text/encode.js";
 import { isObject, type Json, type JsonProblem, parseJson } from "./text/json.js";
 import { findMembers, jsonOf } from "./text/members.js";
@@ -89,7 +89,8 @@ const toId = (value: unknown): number | undefined => {
   return id | 0;
 };
 
-const isDecimal = (text: string): boolean => isMadeOf(text.startsWith("-") ? text.slice(1) : text, "09", 10);
+const isDecimal = (text: string): boolean =>
+  isMadeOf(text.startsWith("-") ? text.slice(1) : text, DIGITS, 10);
 
 /**
  * FNV-1a over the code points. For ASCII they equal the bytes, which are three times faster on a

@@ -2,6 +2,7 @@
 #include <stdint.h>
 // By its path within ESP-IDF, as the SDK has it: the SDK's makefile does not name this component.
 #include "app_update/include/esp_ota_ops.h"
+#include "bootloader_support/include/esp_flash_encrypt.h"
 
 /** The state of the running image as esp_ota_img_states_t; -1 if it has none, as after flashing. */
 int32_t mote_image_state(void)
@@ -24,4 +25,10 @@ int32_t mote_activate(void)
 int32_t mote_can_revert(void)
 {
 	return esp_ota_check_rollback_is_possible() ? 1 : 0;
+}
+
+/** 1 if the flash of images is encrypted, which takes blocks of 16 bytes. */
+int32_t mote_is_encrypted(void)
+{
+	return esp_flash_encryption_enabled() ? 1 : 0;
 }

@@ -1,5 +1,5 @@
 // The boot record of two firmware slots. It decides which slot starts next.
-import { isMadeOf } from "../../../src/wire/text/characters.js";
+import { isMadeOf, LOWER_HEX } from "../../../src/wire/text/characters.js";
 
 export type SlotName = "a" | "b";
 
@@ -69,7 +69,7 @@ export const parseBoot = (text: string): Boot | undefined => {
 
 const imageOf = (name: SlotName, image: ImageRecord | undefined): Boot["images"] => {
   if (!image || !Number.isSafeInteger(image.length) || image.length <= 0) return {};
-  if (typeof image.sha256 !== "string" || image.sha256.length !== 64 || !isMadeOf(image.sha256, "09af"))
+  if (typeof image.sha256 !== "string" || image.sha256.length !== 64 || !isMadeOf(image.sha256, LOWER_HEX))
     return {};
   return { [name]: { length: image.length, sha256: image.sha256 } };
 };

@@ -5,10 +5,12 @@ import type { Host } from "../../port.js";
 import { openDigest } from "../../wire/crypto/checksum.js";
 import { type Point, type Signature, toPublicKey } from "../../wire/crypto/p256.js";
 import type { Assigned, Assignment } from "../../wire/firmware.js";
-import { isMadeOf } from "../../wire/text/characters.js";
+import { characters, DIGITS, isMadeOf } from "../../wire/text/characters.js";
 import type { Failure } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
 import type { UpdateJournal, UpdateRecord } from "./update-journal.js";
+
+const LABEL = characters("09azAZ-.");
 
 // Rules that can reject an update before a byte is downloaded.
 
@@ -144,6 +146,6 @@ const read = (version: string): { parts: string[]; before: string | undefined } 
   const hyphen = text.indexOf("-");
   const parts = (hyphen < 0 ? text : text.slice(0, hyphen)).split(".");
   const before = hyphen < 0 ? undefined : text.slice(hyphen + 1);
-  const isRead = parts.length <= MAX_PARTS && parts.every((part) => isMadeOf(part, "09", 9));
-  return isRead && (before === undefined || isMadeOf(before, "09azAZ-.")) ? { parts, before } : undefined;
+  const isRead = parts.length <= MAX_PARTS && parts.every((part) => isMadeOf(part, DIGITS, 9));
+  return isRead && (before === undefined || isMadeOf(before, LABEL)) ? { parts, before } : undefined;
 };

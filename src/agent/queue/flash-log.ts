@@ -11,7 +11,7 @@
 //
 // Points are numbered consecutively. If numbers are missing, because records are damaged or a
 // sector is lost, those points are dropped as unreadable when their turn comes.
-import type { Blocks } from "../../port.js";
+import type { Blocks, ByteLoops } from "../../port.js";
 import {
   applyRecords,
   applyStatus,
@@ -96,6 +96,7 @@ export class FlashLog implements Records {
   /** Points found missing at the start, at most. They are already counted in `state`. */
   readonly lost = { full: 0, unreadable: 0 };
   private readonly _blocks: Blocks;
+  private readonly _loops: ByteLoops | undefined;
   private readonly _sectorSize: number;
   private readonly _sectorCount: number;
   private readonly _dropOldest: boolean;
@@ -145,22 +146,28 @@ export class FlashLog implements Records {
    * Opens the queue and counts the points that `witness` knows of and flash does not have. They
    * count as unreadable, at once or when their turn comes. Undefined if the blocks are too small.
    */
-  static open(blocks: Blocks, dropOldest: boolean, witness: Witness): FlashLog | undefined {
+  static open(
+    blocks: Blocks,
+    dropOldest: boolean,
+    witness: Witness,
+    loops?: ByteLoops,
+  ): FlashLog | undefined {
     const fits = blocks.sectorSize >= MIN_SECTOR && blocks.sectorSize % 4 === 0;
     if (!fits || blocks.size < 2 * blocks.sectorSize) return undefined;
-    let log = new FlashLog(blocks, dropOldest);
+    let log = new FlashLog(blocks, dropOldest, loops);
     let scan = log._scan();
     // A disturbance at the start usually ends at once.
     for (let tries = 1; log._isUnread && tries < READ_TRIES; tries++) {
-      log = new FlashLog(blocks, dropOldest);
+      log = new FlashLog(blocks, dropOldest, loops);
       scan = log._scan();
     }
     log._recover(witness, scan);
     return log;
   }
 
-  private constructor(blocks: Blocks, dropOldest: boolean) {
+  private constructor(blocks: Blocks, dropOldest: boolean, loops: ByteLoops | undefined) {
     this._blocks = blocks;
+    this._loops = loops;
     this._sectorSize = blocks.sectorSize;
     this._sectorCount = Math.floor(blocks.size / blocks.sectorSize);
     this._tail = this._sectorSize;
@@ -342,7 +349,7 @@ export class FlashLog implements Records {
       const at = (newest + i * this._sectorSize) % (this._sectorCount * this._sectorSize);
       // An interrupted erase may leave only bytes after the header, so check the whole sector.
       this._loaded = 0;
-      if (this._read(at, this.bytes) && isBlank(this.words)) continue;
+      if (this._read(at, this.bytes) && this._isBlank(this, 0)) continue;
       if (!this._blocks.erase(at)) isErased = false;
     }
     state.sequence = 0;
@@ -548,7 +555,16 @@ export class FlashLog implements Records {
   private _hasHeader(at: number): boolean {
     const { _header: header } = this;
     if (isSound(header)) return true;
-    return !isBlank(this._headerWords) && this._read(at + COPY_AT, header) && isSound(header);
+    return !this._isHeaderBlank && this._read(at + COPY_AT, header) && isSound(header);
+  }
+
+  private get _isHeaderBlank(): boolean {
+    return this._isBlank({ bytes: this._header, words: this._headerWords }, 0);
+  }
+
+  /** True if nothing was written from byte `from` (word-aligned) on. */
+  private _isBlank({ bytes, words }: Records, from: number): boolean {
+    return this._loops ? this._loops.isErased(bytes, from) : isBlank(words, from);
   }
 
   /** Byte offset of a sector. */
@@ -650,7 +666,7 @@ export class FlashLog implements Records {
    */
   private _readAgain(): boolean {
     const { state } = this;
-    const again = new FlashLog(this._blocks, this._dropOldest);
+    const again = new FlashLog(this._blocks, this._dropOldest, this._loops);
     const { isRead } = again._scan();
     const found = again.state;
     if (found.sequence === 0 && again._isUnread) return false;
@@ -724,8 +740,8 @@ export class FlashLog implements Records {
         continue;
       }
       if (isHeader(header) && sequenceOf(header) <= newest) continue;
-      const wasBlank = isBlank(this._headerWords);
-      if (!this._hasHeader(i * this._sectorSize)) foreign += wasBlank ? 0 : 1;
+      if (this._isHeaderBlank) continue;
+      if (!this._hasHeader(i * this._sectorSize)) foreign++;
       else if (sequenceOf(header) > newest) {
         newest = sequenceOf(header);
         index = i;
@@ -747,7 +763,7 @@ export class FlashLog implements Records {
     const { state, words } = this;
     const sequence = state.sequence + 1;
     const sector = this._at(sequence);
-    if (this._readHeader(sector) || isBlank(this._headerWords) || !this._load(sequence)) return false;
+    if (this._readHeader(sector) || this._isHeaderBlank || !this._load(sequence)) return false;
     const at = findSound(words, HEADER_BYTES, this._sectorSize, sequence);
     if (at < 0) return false;
     return tagOf(words, at) === 0 || numberAt(words, at, state.next, at - HEADER_BYTES) !== undefined;
@@ -776,7 +792,7 @@ export class FlashLog implements Records {
       at = sound;
     }
     // The record here was interrupted while it was written or damaged later. Its bytes are spent.
-    const isWhole = isBlank(words, at);
+    const isWhole = this._isBlank(this, at);
     if (!isWhole && mayBePoint(this.bytes, words, at)) {
       state.unreadable++;
       this.lost.unreadable++;

@@ -76,7 +76,7 @@ export class Outbox {
     let most = bufferBytes;
     if (host.blocks.size > 0) {
       const witness = new Witness(host);
-      const log = FlashLog.open(host.blocks, drop === "oldest", witness);
+      const log = FlashLog.open(host.blocks, drop === "oldest", witness, host.loops);
       if (log) {
         most = Math.min(most, log.most);
         this._log = log;

@@ -1,10 +1,11 @@
-import { spanOf } from "./characters.js";
+import { characters, spanOf } from "./characters.js";
 
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const SYMBOLS = characters("azAZ09++//");
 
 /** True for non-empty base64, padded or not. */
 export const isBase64 = (text: string): boolean => {
-  const bare = spanOf(text, "azAZ09++//");
+  const bare = spanOf(text, SYMBOLS);
   return bare > 0 && ["", "=", "=="].includes(text.slice(bare));
 };
 

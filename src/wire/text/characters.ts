@@ -1,25 +1,33 @@
 // Character checks without regular expressions and case tables, whose code would grow a board's
 // image.
 
-/** True if the character is in `ranges`, pairs of first and last characters: "09af". */
-const isIn = (code: number, ranges: string): boolean => {
-  for (let i = 0; i < ranges.length; i += 2)
-    if (code >= ranges.charCodeAt(i) && code <= ranges.charCodeAt(i + 1)) return true;
-  return false;
+/** A set of ASCII characters: 1 at the code of each. */
+export type Characters = Uint8Array;
+
+/** The characters of `ranges`, pairs of first and last characters: "09af". */
+export const characters = (ranges: string): Characters => {
+  const set = new Uint8Array(128);
+  for (let i = 0; i < ranges.length; i += 2) set.fill(1, ranges.charCodeAt(i), ranges.charCodeAt(i + 1) + 1);
+  return set;
 };
 
-/** Number of leading characters in `ranges`. */
-export const spanOf = (text: string, ranges: string): number => {
+/** Number of leading characters in the set. */
+export const spanOf = (text: string, set: Characters): number => {
+  const { length } = text;
   let at = 0;
-  while (at < text.length && isIn(text.charCodeAt(at), ranges)) at++;
+  while (at < length && set[text.charCodeAt(at)] === 1) at++;
   return at;
 };
 
-/** True if all characters are in `ranges`, with at least one and at most `most`. */
-export const isMadeOf = (text: string, ranges: string, most = text.length): boolean =>
-  text !== "" && text.length <= most && spanOf(text, ranges) === text.length;
+/** True if all characters are in the set, with at least one and at most `most`. */
+export const isMadeOf = (text: string, set: Characters, most = text.length): boolean =>
+  text !== "" && text.length <= most && spanOf(text, set) === text.length;
 
-export const HEX = "09afAF";
+export const DIGITS = characters("09");
+export const HEX = characters("09afAF");
+export const LOWER_HEX = characters("09af");
+/** Printable ASCII without the blank. */
+export const VISIBLE = characters("!~");
 
 /** True if there is a control character: below a blank, or DEL. */
 export const hasControl = (text: string): boolean => {

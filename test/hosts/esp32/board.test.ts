@@ -204,15 +204,18 @@ test("nothing of the slot is touched once it was activated, nor while its image 
   t.false(next.revert());
 });
 
-test("writes an image of any length, cut anywhere, in blocks that encrypted flash takes", (t) => {
-  for (const [length, cut] of [
-    [10_000, 1],
-    [9_999, 7],
-    [33, 5],
-    [8_191, 1_460],
+test("writes an image of any length, cut anywhere; to encrypted flash in its blocks", (t) => {
+  for (const [length, cut, encrypted] of [
+    [10_000, 1, true],
+    [9_999, 7, true],
+    [33, 5, true],
+    [8_191, 1_460, true],
+    [9_999, 7, false],
   ] as const) {
     const image = pattern(length, 0xe9);
-    const { slot } = createHost(new FakeBoard().boot());
+    const board = new FakeBoard();
+    board.encrypted = encrypted;
+    const { slot } = createHost(board.boot());
     slot.erase(0);
     for (let at = 32; at < length; ) {
       if (at % 4096 === 0) t.true(slot.erase(at));

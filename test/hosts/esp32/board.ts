@@ -1,6 +1,7 @@
 // A simulated board: flash, NVS, boot loader, radio and time server as the SDK and ESP-IDF show
 // them, on a fake clock.
 
+import { crc32 } from "node:zlib";
 import { type Machine, TLS } from "../../../hosts/esp32/board-hardware.js";
 import type { AccessPoint, Usb } from "../../../hosts/esp32/commissioning/sdk-modules.js";
 import type { Radio } from "../../../hosts/esp32/network/wifi.js";
@@ -91,6 +92,8 @@ export class FakeBoard {
   reset = 1;
   /** Each image must begin with the byte that all of them begin with. */
   magic = true;
+  /** The flash of images is encrypted. */
+  encrypted = false;
   /** What the time server says next, in seconds; undefined: nothing. */
   time: number | undefined;
   readonly lines: string[] = [];
@@ -237,6 +240,14 @@ export class FakeBoard {
       mote_tls: (what) =>
         what === TLS.validFrom ? this.validity.from : what === TLS.validTo ? this.validity.to : 0,
       mote_activate: () => this.#activate(),
+      mote_is_encrypted: () => Number(this.encrypted),
+      mote_crc32: (bytes, from, length) => crc32(new Uint8Array(bytes, from, length)),
+      mote_is_erased: (bytes, from, length) =>
+        Number(new Uint8Array(bytes, from, length).every((byte) => byte === 0xff)),
+      mote_find: (bytes, from, length, byte) => {
+        const at = new Uint8Array(bytes, from, length).indexOf(byte);
+        return at < 0 ? length : at;
+      },
       mote_can_revert: () => (this.slots[1 - this.running]?.bytes[0] === 0xff ? 0 : 1),
       esp_ota_mark_app_valid_cancel_rollback: () => {
         this.states[this.running] = VALID;
@@ -335,11 +346,10 @@ export class FakeBoard {
       read: (into, position) => done(() => flash.read(position, into)),
       // Encrypted flash takes blocks of 16 bytes. The queue's partition is not encrypted.
       write: (bytes, position) =>
-        done(
-          () =>
-            (label === "outbox" || (position % 16 === 0 && bytes.length % 16 === 0)) &&
-            flash.write(position, bytes),
-        ),
+        done(() => {
+          const isWhole = position % 16 === 0 && bytes.length % 16 === 0;
+          return (label === "outbox" || !this.encrypted || isWhole) && flash.write(position, bytes);
+        }),
       eraseBlock: (block) => {
         this.#unfedMs += ERASE_MS;
         this.longestUnfedMs = Math.max(this.longestUnfedMs, this.#unfedMs);

@@ -1,4 +1,5 @@
 import type { Host } from "../../../src/port.js";
+import { crc32 } from "../../../src/wire/crypto/crc32.js";
 import { check, same, sameBytes } from "./check.js";
 import type { Promised } from "./promised.js";
 
@@ -94,6 +95,31 @@ export const valuePromises: readonly Promised[] = [
     run(host) {
       for (const bytes of NO_TEXT)
         same(host.decode(Uint8Array.from(bytes)), undefined, `bytes ${bytes.join(" ")}`);
+    },
+  },
+  {
+    title: "loops, if the host has them: as in JavaScript, also in a part of a buffer",
+    run({ loops }) {
+      if (!loops) return;
+      const bytes = Uint8Array.from({ length: 200 }, (_, i) => (i * 7) & 0xff).subarray(3, 180);
+      for (const part of [bytes, bytes.subarray(0, 1), bytes.subarray(5, 5)])
+        same(loops.crc32(part), crc32(part), `CRC of ${part.length} bytes`);
+      same(
+        loops.crc32(Uint8Array.from([..."123456789"].map((digit) => 0x30 + Number(digit)))),
+        0xcbf43926,
+        "CRC",
+      );
+      const blank = new Uint8Array(70).fill(0xff).subarray(1, 65);
+      check(loops.isErased(blank, 0) && loops.isErased(blank, 64), "erased");
+      blank[63] = 0xfe;
+      check(!loops.isErased(blank, 0) && !loops.isErased(blank, 63), "the last byte");
+      blank.fill(0xff)[2] = 0;
+      check(!loops.isErased(blank, 2) && loops.isErased(blank, 3), "from");
+      const byte = bytes[50] as number;
+      same(loops.find(bytes, 0, bytes.length, byte), bytes.indexOf(byte), "find");
+      same(loops.find(bytes, 10, 50, byte), 50, "find before its end");
+      same(loops.find(bytes, 50, 51, byte), 50, "find at its start");
+      same(loops.find(bytes, 9, 9, bytes[9] as number), 9, "find in nothing");
     },
   },
   {

@@ -31,7 +31,7 @@ test("ranges and control characters are found, blanks go, and letters of ASCII c
     agrees(fc.string({ unit: "binary" }), characters.hasControl, new RegExp(`[${CONTROL}]`));
     agrees(textsOf("\u0000\u001f \u007f~\u0080"), characters.hasControl, new RegExp(`[${CONTROL}]`));
   });
-  t.false(characters.isMadeOf("abcd", "az", 3));
+  t.false(characters.isMadeOf("abcd", characters.characters("az"), 3));
   t.is(characters.withoutBlanks(" a\r\nb\t c\u00a0\n"), "abc");
   t.is(characters.lowerCase("@AZ[Ä\u{1f600}az"), "@az[Ä\u{1f600}az");
   t.is(characters.upperCase("`az{ß\u{1f600}AZ"), "`AZ{ß\u{1f600}AZ");

@@ -66,6 +66,21 @@ const symbolTable = (): Uint8Array => {
 };
 const SYMBOLS = symbolTable();
 
+/** In DIGITS: no digit. */
+const NO_DIGIT = 16;
+
+/** The value of each symbol as a hexadecimal digit. */
+const digitTable = (): Uint8Array => {
+  const table = new Uint8Array(END).fill(NO_DIGIT);
+  for (let i = 0; i < 6; i++) {
+    table[i] = 10 + i;
+    table[26 + i] = 10 + i;
+  }
+  for (let i = 0; i < 10; i++) table[52 + i] = i;
+  return table;
+};
+const DIGITS = digitTable();
+
 /** Mapping for comparisons: ASCII in lower case, plus signs as blanks. Control characters are 0. */
 const comparedTable = (): Uint8Array => {
   const table = new Uint8Array(256);
@@ -372,9 +387,11 @@ export class SecretRedactor implements Redactor {
 
   /** `from` to `to`: symbols of base64, or pairs of digits. */
   private _isInRun(bytes: Uint8Array, from: number, to: number, isData: boolean): boolean {
-    const groups = this._isAscii ? groupsOf(bytes, from, to) : ANYWHERE;
+    const found = groupsOf(bytes, from, to);
+    const groups = this._isAscii ? found : found | ANYWHERE;
     for (let skip = 0; skip < 4; skip++)
       if ((groups >> skip) & 1 && this._isShown(fromBase64(bytes, from, to, skip), 0, isData)) return true;
+    if (groups < ROW) return false;
     for (let skip = 0; skip < 2; skip++) {
       const text = fromDigits(bytes, from, to, skip);
       if (text.length >= this._shortest && this._isShown(text, 0, isData)) return true;
@@ -452,13 +469,23 @@ const kindOf = (byte: number): number => {
   return byte >= 0x61 && byte <= 0x7a ? 2 : OTHER;
 };
 
+/** Stands between two rows of digits: no UTF-8 has it. */
+const BETWEEN = 0xff;
+/** Bytes of the shortest row that may be a secret. */
+const SHORTEST_ROW = 4;
+
 /** All four places where a group of base64 may begin. */
 const ANYWHERE = 15;
+/** There is a row of hexadecimal digits that may be a secret. */
+const ROW = 16;
 
-/** Which of four offsets can start a base64 group of ASCII, as bits. Most words have none. */
+/**
+ * Which of four offsets can start a base64 group of ASCII, as bits, and ROW. Most words have none.
+ */
 const groupsOf = (bytes: Uint8Array, from: number, to: number): number => {
   let groups = 0;
   let count = 0;
+  let row = 0;
   let first = END;
   let second = END;
   for (let i = from; i < to; i++) {
@@ -469,21 +496,11 @@ const groupsOf = (bytes: Uint8Array, from: number, to: number): number => {
     first = second;
     second = symbol;
     count++;
+    row = DIGITS[symbol] === NO_DIGIT ? 0 : row + 1;
+    if (row === 2 * SHORTEST_ROW) groups |= ROW;
   }
   return groups;
 };
-
-const isDigit = (symbol: number): boolean =>
-  symbol < 6 || (symbol > 25 && symbol < 32) || (symbol > 51 && symbol < 62);
-
-/** Of one of the symbols that are digits. */
-const digitOf = (symbol: number): number =>
-  symbol < 6 ? symbol + 10 : symbol < 32 ? symbol - 16 : symbol - 52;
-
-/** Stands between two rows of digits: no UTF-8 has it. */
-const BETWEEN = 0xff;
-/** Bytes of a row that cannot be a secret. */
-const SHORTEST_ROW = 4;
 
 /** The bytes of each row of digits from `from` to `to`, skipping the first `skip` digits. */
 const fromDigits = (bytes: Uint8Array, from: number, to: number, skip: number): Uint8Array => {
@@ -496,16 +513,17 @@ const fromDigits = (bytes: Uint8Array, from: number, to: number, skip: number): 
   for (let i = from; i < to; i++) {
     const symbol = SYMBOLS[bytes[i] as number] as number;
     if (symbol >= END) continue;
-    if (!isDigit(symbol)) {
+    const digit = DIGITS[symbol] as number;
+    if (digit === NO_DIGIT) {
       if (end - start < SHORTEST_ROW) end = start;
       else text[end++] = BETWEEN;
       start = end;
       high = -1;
       left = skip;
     } else if (left > 0) left--;
-    else if (high < 0) high = digitOf(symbol);
+    else if (high < 0) high = digit;
     else {
-      text[end++] = high * 16 + digitOf(symbol);
+      text[end++] = high * 16 + digit;
       high = -1;
     }
   }
@@ -563,8 +581,9 @@ const numberAt = (bytes: Uint8Array, from: number, digits: number): number => {
   let number = 0;
   for (let i = from; i < from + digits; i++) {
     const symbol = i < bytes.length ? (SYMBOLS[bytes[i] as number] as number) : END;
-    if (!isDigit(symbol)) return -1;
-    number = number * 16 + digitOf(symbol);
+    const digit = symbol < END ? (DIGITS[symbol] as number) : NO_DIGIT;
+    if (digit === NO_DIGIT) return -1;
+    number = number * 16 + digit;
   }
   return number;
 };

@@ -8,7 +8,7 @@
 // The checksum follows the text as 16 characters of JSON white space, so that older versions can
 // read the value. A value without them was written by an older version.
 import type { Host } from "./port.js";
-import { crc32 } from "./wire/crypto/crc32.js";
+import { crcOf } from "./wire/crypto/crc32.js";
 import { type Json, parseJson } from "./wire/text/json.js";
 
 /** The part of a host that stored values need. */
@@ -92,13 +92,10 @@ const withChecksum = (host: StoreHost, bytes: Uint8Array): Uint8Array => {
   const { length } = bytes;
   const all = new Uint8Array(length + SUM_BYTES);
   all.set(bytes);
-  const sum = sumOf(host, bytes);
+  const sum = crcOf(host, bytes);
   for (let i = 0; i < SUM_BYTES; i++) all[length + i] = WHITE_SPACE[(sum >>> (2 * i)) & 3] as number;
   return all;
 };
-
-const sumOf = ({ loops }: StoreHost, bytes: Uint8Array): number =>
-  loops ? loops.crc32(bytes) : crc32(bytes);
 
 /** True if the checksum is right or missing. */
 const isIntact = (host: StoreHost, bytes: Uint8Array): boolean => {
@@ -112,6 +109,6 @@ const isIntact = (host: StoreHost, bytes: Uint8Array): boolean => {
   }
   return (
     end === bytes.length ||
-    (bytes.length - end === SUM_BYTES && sum >>> 0 === sumOf(host, bytes.subarray(0, end)))
+    (bytes.length - end === SUM_BYTES && sum >>> 0 === crcOf(host, bytes.subarray(0, end)))
   );
 };

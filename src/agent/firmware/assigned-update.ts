@@ -1,6 +1,6 @@
 // The assigned update, according to the shared attributes.
 import type { Host } from "../../port.js";
-import { crc32 } from "../../wire/crypto/crc32.js";
+import { crcOf } from "../../wire/crypto/crc32.js";
 import { toHex } from "../../wire/crypto/hex.js";
 import { Murmur128 } from "../../wire/crypto/murmur128.js";
 import { type Assigned, imageKey, parseAssignment } from "../../wire/firmware.js";
@@ -128,8 +128,7 @@ export class AssignedUpdate {
   }
 
   private _hashOf(text: string): number {
-    const bytes = this._host.encode(text);
-    return crc32(bytes, 0, bytes.length);
+    return crcOf(this._host, this._host.encode(text));
   }
 
   private _readIn(ms: number): void {

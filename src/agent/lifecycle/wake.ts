@@ -1,6 +1,6 @@
 // A wake of a sleeping device: its options, its result, and the state for the next wake.
 import type { Host } from "../../port.js";
-import { crc32 } from "../../wire/crypto/crc32.js";
+import { crcOf } from "../../wire/crypto/crc32.js";
 import { parseObject } from "../../wire/text/json.js";
 import type { UpdateMemory } from "../firmware/firmware.js";
 import type { CycleSettings } from "../options/sleep-cycle.js";
@@ -108,7 +108,7 @@ const STATE_LENGTH = 16;
 const LONGEST_BACKOFF_MS = 6 * 3_600_000;
 
 /** Parses the memory of the last wake. Defaults as after power-on if it is missing or invalid. */
-export const readMemory = (host: Pick<Host, "encode">, kept: string | undefined): Memory => {
+export const readMemory = (host: Pick<Host, "encode" | "loops">, kept: string | undefined): Memory => {
   const memory: Memory = {
     wakes: 0,
     due: 0,
@@ -167,16 +167,15 @@ export const schedule = (
   }
 };
 
-export const writeMemory = (host: Pick<Host, "encode">, memory: Memory): string => {
+export const writeMemory = (host: Pick<Host, "encode" | "loops">, memory: Memory): string => {
   return withChecksum(host, JSON.stringify({ format: FORMAT, ...memory }));
 };
 
 /**
  * Memory that survives sleep may be corrupted by a weak battery, so a checksum precedes the text.
  */
-const withChecksum = (host: Pick<Host, "encode">, text: string): string => {
-  const bytes = host.encode(text);
-  return crc32(bytes, 0, bytes.length) + text;
+const withChecksum = (host: Pick<Host, "encode" | "loops">, text: string): string => {
+  return crcOf(host, host.encode(text)) + text;
 };
 
 const isState = (value: unknown): boolean => {

@@ -4,7 +4,7 @@
 import { random01 } from "../../platform/backoff.js";
 import type { Host } from "../../port.js";
 import { forgetStored, readStored, writeStored } from "../../store.js";
-import { crc32 } from "../../wire/crypto/crc32.js";
+import { crcOf } from "../../wire/crypto/crc32.js";
 import type { Secret } from "../../wire/secret.js";
 import { isObject } from "../../wire/text/json.js";
 
@@ -64,8 +64,7 @@ export class RefusalGate {
   begin(who: string, secrets: readonly Secret[] = []): boolean {
     let text = "";
     for (const secret of secrets) text += `${secret.reveal()} `;
-    const bytes = this._host.encode(text + who);
-    this._subject = crc32(bytes, 0, bytes.length);
+    this._subject = crcOf(this._host, this._host.encode(text + who));
     const found = readStored(this._host, STORED);
     if (this.count > 0 || !isObject(found) || found.url !== this._base || found.of !== this._subject)
       return this.wait > 0;

@@ -775,6 +775,7 @@ export class FlashLog implements Records {
     const { sequence } = state;
     let at = HEADER_BYTES;
     let isDamaged = false;
+    let isWhole = false;
     for (;;) {
       const length = soundLength(words, at, this._sectorSize, sequence);
       if (length > 0) {
@@ -784,7 +785,8 @@ export class FlashLog implements Records {
         at += length;
         continue;
       }
-      const sound = findSound(words, at, this._sectorSize, sequence);
+      isWhole = this._isBlank(this, at);
+      const sound = isWhole ? -1 : findSound(words, at, this._sectorSize, sequence);
       if (sound < 0) break;
       const gap = sound - at;
       state.next = numberAt(words, sound, state.next, gap) ?? state.next + mostPoints(gap);
@@ -792,7 +794,6 @@ export class FlashLog implements Records {
       at = sound;
     }
     // The record here was interrupted while it was written or damaged later. Its bytes are spent.
-    const isWhole = this._isBlank(this, at);
     if (!isWhole && mayBePoint(this.bytes, words, at)) {
       state.unreadable++;
       this.lost.unreadable++;

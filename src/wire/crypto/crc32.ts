@@ -1,5 +1,5 @@
 // CRC-32 (IEEE 802.3, reflected, as in zip), for stored records and firmware.
-import type { Digest } from "../../port.js";
+import type { Digest, Host } from "../../port.js";
 
 const buildTable = (): Int32Array => {
   const table = new Int32Array(256);
@@ -22,6 +22,10 @@ export const crc32 = (bytes: Uint8Array, from = 0, to = bytes.length, seed = 0):
     rest = (rest >>> 8) ^ (TABLE[(rest ^ (bytes[i] as number)) & 0xff] as number);
   return ~rest >>> 0;
 };
+
+/** CRC of all bytes, by the machine's own loop if it has one. */
+export const crcOf = ({ loops }: Pick<Host, "loops">, bytes: Uint8Array): number =>
+  loops ? loops.crc32(bytes) : crc32(bytes);
 
 /**
  * As the platform writes it: little-endian, the reverse of the usual notation ("hello" is

@@ -166,12 +166,12 @@ export class Core implements SessionWatcher {
     this.time.learn(ms);
   }
 
-  reached(): void {
+  tokenAccepted(): void {
     this.firmware?.platformReached();
   }
 
-  proven(): void {
-    this.provisioning.proven();
+  tokenProven(): void {
+    this.provisioning.tokenProven();
   }
 
   unauthorized(): void {

@@ -53,7 +53,7 @@ export class PollTiming {
   private _ends = 0;
   private _doubts = 0;
   /** The longest poll that returned normally. */
-  private _provenMs = 0;
+  private _longestEndedMs = 0;
 
   /** `kept`: `ceiling` of an earlier run. Invalid values are ignored. */
   constructor(kept?: PollCeiling) {
@@ -114,7 +114,7 @@ export class PollTiming {
   }
 
   private _lastedFullTime(tookMs: number): void {
-    this._provenMs = Math.max(this._provenMs, tookMs);
+    this._longestEndedMs = Math.max(this._longestEndedMs, tookMs);
     // A shorter poll proves nothing about longer ones.
     if (tookMs < this._askedMs * SAFE) return;
     this._ends++;
@@ -128,10 +128,10 @@ export class PollTiming {
     const silent = isSilence(outcome);
     const lastedMs = silent ? tookMs - MARGIN_MS : tookMs;
     // Nothing else was answered either, so the network is down.
-    if (silent && !heard && lastedMs <= this._provenMs) return;
+    if (silent && !heard && lastedMs <= this._longestEndedMs) return;
     this._doubts++;
     // A poll of this length returned before, so the network may be down.
-    if (this._doubts < DOUBTS && (!silent || lastedMs <= this._provenMs)) return;
+    if (this._doubts < DOUBTS && (!silent || lastedMs <= this._longestEndedMs)) return;
     this._limit(lastedMs * SAFE);
   }
 
@@ -142,7 +142,7 @@ export class PollTiming {
     this._restMs = RETRY_LONGER_MS;
     this._ends = 0;
     this._doubts = 0;
-    this._provenMs = 0;
+    this._longestEndedMs = 0;
   }
 
   private _rest(tookMs: number): void {

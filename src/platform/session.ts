@@ -31,9 +31,12 @@ export interface SessionWatcher {
    */
   dated(ms: Timestamp<"server">): void;
   /** The platform accepted a request with the current token: 200 or 204. */
-  reached(): void;
-  /** The platform returned data that the agent had published. */
-  proven(): void;
+  tokenAccepted(): void;
+  /**
+   * The platform returned data that the agent had published. This proves the token; a 200 alone does
+   * not, because the platform may not have sent it.
+   */
+  tokenProven(): void;
   /**
    * The platform answered 401. The token is withdrawn until `authorize` sets it again or sets
    * another.
@@ -253,7 +256,7 @@ export class PlatformSession {
     // Before "online", because its listeners may need the platform's time.
     if (outcome.kind === "done" && outcome.date !== undefined) this.watcher.dated(outcome.date);
     this._answered(since, isCurrent && !unknown);
-    if (outcome.kind === "done" && isCurrent) this.watcher.reached();
+    if (outcome.kind === "done" && isCurrent) this.watcher.tokenAccepted();
     // Only for the current token: an old request may end after a new token was set.
     if (unknown && isCurrent) {
       this.authorize(undefined);

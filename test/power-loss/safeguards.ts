@@ -77,8 +77,8 @@ export const safeguards: readonly Safeguard[] = [
   },
   {
     group: "outbox",
-    what: "the points of a queue that is gone are counted by its witness",
-    file: `${AGENT}/queue/witness.ts`,
+    what: "the points of a queue that is gone are counted by its high-water mark",
+    file: `${AGENT}/queue/high-water-mark.ts`,
     edits: [["  state.next = Math.max(state.next, end + inMemory);\n", ""]],
   },
   {

@@ -70,7 +70,11 @@ test("in a year of wakes with a clock off by 5 %, power losses and days without 
   t.log(summary(run));
   t.deepEqual(judgement.problems.slice(0, 3), []);
   t.true(sleeper.points.length > 33_000 && sleeper.counts.powerLosses > 50, summary(run));
-  t.is(sleeper.idleWrites, 0, "a wake that only records changes no stored value but the queue's witness");
+  t.is(
+    sleeper.idleWrites,
+    0,
+    "a wake that only records changes no stored value but the queue's high-water mark",
+  );
   t.true(
     sleeper.body.store.changes.length < 6 * (sleeper.counts.powerLosses + 365),
     `${sleeper.body.store.changes.length} changes`,

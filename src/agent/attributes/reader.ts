@@ -104,7 +104,7 @@ export class AttributeReader {
       return false;
     }
     this._channel.clear();
-    this._session.watcher.proven();
+    this._session.watcher.tokenProven();
     group.forEach((key) => {
       trusted.keys.push(key);
       if (Object.hasOwn(answer.shared, key)) trusted.values[key] = answer.shared[key] as Json;

@@ -233,7 +233,8 @@ export class Provisioning implements Job {
     return 0;
   }
 
-  private _ready(adopted: boolean, proven = true): void {
+  /** `isAccepted`: false for a stored token that this run has not tried yet. */
+  private _ready(adopted: boolean, isAccepted = true): void {
     this._step = "ready";
     this._loggedReason = undefined;
     this.isRefused = false;
@@ -243,7 +244,7 @@ export class Provisioning implements Job {
       deviceName: this._isTokenGiven ? undefined : this._tokens.name,
       adopted,
     });
-    this._gate.ready(proven);
+    this._gate.ready(isAccepted);
   }
 
   private _forgetProposed(): void {
@@ -255,7 +256,7 @@ export class Provisioning implements Job {
    * A token accepted only by a 200 stays proposed until the platform returned data published with
    * it.
    */
-  proven(): void {
+  tokenProven(): void {
     if (this._step === "ready" && this.#proposed !== undefined) this._forgetProposed();
   }
 

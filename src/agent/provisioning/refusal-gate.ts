@@ -104,11 +104,11 @@ export class RefusalGate {
     return news;
   }
 
-  /** The token is in use. `proven`: the platform accepted it. */
-  ready(proven: boolean): void {
+  /** The token is in use. `isAccepted`: false if it was stored and this run has not tried it yet. */
+  ready(isAccepted: boolean): void {
     this._readyAt = this._host.clock.now();
     this._dueAt = 0;
-    if (proven && this._host.store.get(STORED)) this._host.store.delete(STORED);
+    if (isAccepted && this._host.store.get(STORED)) this._host.store.delete(STORED);
   }
 
   /** False if the store keeps the state. */

@@ -12,6 +12,7 @@
 // Points are numbered consecutively. If numbers are missing, because records are damaged or a
 // sector is lost, those points are dropped as unreadable when their turn comes.
 import type { Blocks, ByteLoops } from "../../port.js";
+import type { HighWaterMark } from "./high-water-mark.js";
 import {
   applyRecords,
   applyStatus,
@@ -49,7 +50,6 @@ import {
   UNREADABLE,
   whole,
 } from "./record.js";
-import type { Witness } from "./witness.js";
 
 const MIN_SECTOR = 512;
 /** A single failed read may be a bus disturbance, so try again before giving up points. */
@@ -87,7 +87,7 @@ export class FlashLog implements Records {
   failed = false;
   /** `state` is ahead of the records and headers on flash. The next header will contain it. */
   dirty = false;
-  /** Drops in `state` that neither flash nor the witness contains. */
+  /** Drops in `state` that neither flash nor the high-water mark contains. */
   unsavedDrops = 0;
   /** Random number of this queue; 0 until a sector is opened. */
   generation = 0;
@@ -143,13 +143,13 @@ export class FlashLog implements Records {
   private _atStart = { isFound: false, newest: 0, full: 0, refused: 0, unreadable: 0 };
 
   /**
-   * Opens the queue and counts the points that `witness` knows of and flash does not have. They
+   * Opens the queue and counts the points that `mark` knows of and flash does not have. They
    * count as unreadable, at once or when their turn comes. Undefined if the blocks are too small.
    */
   static open(
     blocks: Blocks,
     dropOldest: boolean,
-    witness: Witness,
+    mark: HighWaterMark,
     loops?: ByteLoops,
   ): FlashLog | undefined {
     const fits = blocks.sectorSize >= MIN_SECTOR && blocks.sectorSize % 4 === 0;
@@ -161,7 +161,7 @@ export class FlashLog implements Records {
       log = new FlashLog(blocks, dropOldest, loops);
       scan = log._scan();
     }
-    log._recover(witness, scan);
+    log._recover(mark, scan);
     return log;
   }
 
@@ -267,7 +267,7 @@ export class FlashLog implements Records {
     this.state.lastStamp = ts;
   }
 
-  /** The witness contains all drops now. */
+  /** The high-water mark contains all drops now. */
   dropsSaved(): void {
     this.unsavedDrops = 0;
   }
@@ -615,14 +615,14 @@ export class FlashLog implements Records {
 
   // Recovery at the start.
 
-  private _recover(witness: Witness, { index, isFound, isRead }: Scan): void {
+  private _recover(mark: HighWaterMark, { index, isFound, isRead }: Scan): void {
     const { state, words } = this;
     const newest = isRead ? state.sequence : 0;
     // The next header must contain points and drops that flash does not know of.
-    const hasMissing = witness.addTo(state, isRead ? generationOf(words, newest) : 0, isRead);
+    const hasMissing = mark.addTo(state, isRead ? generationOf(words, newest) : 0, isRead);
     this.dirty = hasMissing || this.lost.unreadable > 0;
     if (this.dirty || this._isUnread) this._tail = this._sectorSize;
-    this.generation = witness.generation;
+    this.generation = mark.generation;
     const { full, refused, unreadable } = state;
     this._atStart = { isFound, newest, full, refused, unreadable };
     if (!isRead && !isFound) {
@@ -633,7 +633,7 @@ export class FlashLog implements Records {
     this.rewind(state.next, true);
     if (this.dirty && !this.failed) this.openNext();
     this.lost.full = state.full - full;
-    this.lost.unreadable += witness.lost + state.unreadable - unreadable;
+    this.lost.unreadable += mark.lost + state.unreadable - unreadable;
   }
 
   /** Reads the state of the newest sector and its records. */
@@ -661,7 +661,7 @@ export class FlashLog implements Records {
 
   /**
    * Tries the sectors again, because one could not be read at the start. If the store failed as
-   * well, flash may hold points and drops that the witness does not contain: they are counted, and
+   * well, flash may hold points and drops that the mark does not contain: they are counted, and
    * points that wait in a sector not seen before count as unreadable. False if nothing can be read.
    */
   private _readAgain(): boolean {
@@ -684,7 +684,7 @@ export class FlashLog implements Records {
 
   /**
    * True if the waiting points of a queue `found` later keep their numbers and can be delivered:
-   * the witness contains them, and none needs a boot epoch that was not known at the start.
+   * the mark contains them, and none needs a boot epoch that was not known at the start.
    */
   private _covers(found: LogState, generation: number): boolean {
     const { state } = this;

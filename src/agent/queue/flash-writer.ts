@@ -2,9 +2,9 @@
 import type { Host } from "../../port.js";
 import type { TelemetrySettings } from "../options/telemetry.js";
 import type { FlashLog } from "./flash-log.js";
+import type { HighWaterMark } from "./high-water-mark.js";
 import { whole } from "./record.js";
 import type { Ring } from "./ring.js";
-import type { Witness } from "./witness.js";
 
 /** After a failed write: retry at once, then after these delays, then every minute. */
 const RETRY_DELAYS_S = [1, 2, 5, 10, 20, 30, 60];
@@ -12,8 +12,8 @@ const RETRY_DELAYS_S = [1, 2, 5, 10, 20, 30, 60];
 const URGENT_MS = 1000;
 /** Log failures at most once in this time. */
 const QUIET_MS = 600_000;
-/** While flash fails, update the witness this often, with room for RESERVE more points. */
-const WITNESS_MS = 1000;
+/** While flash fails, update the high-water mark this often, with room for RESERVE more points. */
+const MARK_MS = 1000;
 const RESERVE = 16;
 /** Never block the caller longer than this, however slow the flash is. */
 const SYNC_MS = 2000;
@@ -25,11 +25,11 @@ export class FlashWriter {
   private readonly _host: Host;
   private readonly _ring: Ring;
   private readonly _log: FlashLog;
-  private readonly _witness: Witness;
+  private readonly _mark: HighWaterMark;
   private readonly _isDurable: boolean;
   private _stageTimer: (() => void) | undefined;
   private _retryTimer: (() => void) | undefined;
-  private _witnessTimer: (() => void) | undefined;
+  private _markTimer: (() => void) | undefined;
   /** Index of the next delay, the time when it ends, and the time of the last attempt. */
   private _tries = 0;
   private _dueAt = 0;
@@ -37,11 +37,11 @@ export class FlashWriter {
   private _isLogged = false;
   private _loggedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(host: Host, ring: Ring, log: FlashLog, witness: Witness, { durable }: TelemetrySettings) {
+  constructor(host: Host, ring: Ring, log: FlashLog, mark: HighWaterMark, { durable }: TelemetrySettings) {
     this._host = host;
     this._ring = ring;
     this._log = log;
-    this._witness = witness;
+    this._mark = mark;
     this._isDurable = durable;
     this.checkHealth();
   }
@@ -87,23 +87,23 @@ export class FlashWriter {
   close(isLast: boolean): number {
     this.sync(true);
     this._retryTimer?.();
-    this._witnessTimer?.();
-    this._retryTimer = this._witnessTimer = undefined;
+    this._markTimer?.();
+    this._retryTimer = this._markTimer = undefined;
     const { failed, dirty, unsavedDrops } = this._log;
     const isSaved = !failed && !dirty && unsavedDrops === 0;
-    if ((!isLast && isSaved) || this._saveWitness(this.atRisk, isLast)) return 0;
+    if ((!isLast && isSaved) || this._saveMark(this.atRisk, isLast)) return 0;
     return this.atRisk + this._log.unsavedDrops;
   }
 
   /** Forgets all points; false if any remain on flash or in the store. */
   forget(): boolean {
-    // The witness goes first: an erased queue with a witness would count its points as lost.
-    return this._witness.forget() && this._log.forget();
+    // The mark goes first: an erased queue with a mark would count its points as lost.
+    return this._mark.forget() && this._log.forget();
   }
 
-  /** Reviews timers, witness and log messages after flash may have failed or recovered. */
+  /** Reviews timers, high-water mark and log messages after flash may have failed or recovered. */
   checkHealth(): void {
-    const { _log: log, _witness: witness } = this;
+    const { _log: log, _mark: mark } = this;
     const { clock } = this._host;
     this._logHealth(log.failed);
     if (!log.failed) {
@@ -111,19 +111,19 @@ export class FlashWriter {
       this._retryTimer = undefined;
     } else this._retryTimer ??= clock.timer(this._retryDelay, () => this._retry());
     if (!log.failed && !log.dirty) {
-      if (witness.unsaved > 0 || !witness.covers(log, 0)) this._saveWitness(0);
-    } else if (witness.age >= WITNESS_MS || this.atRisk > witness.unsaved)
-      this._saveWitness(log.failed ? this.atRisk + RESERVE : 0);
+      if (mark.unsaved > 0 || !mark.covers(log, 0)) this._saveMark(0);
+    } else if (mark.age >= MARK_MS || this.atRisk > mark.unsaved)
+      this._saveMark(log.failed ? this.atRisk + RESERVE : 0);
     else
-      this._witnessTimer ??= clock.timer(WITNESS_MS, () => {
-        this._witnessTimer = undefined;
+      this._markTimer ??= clock.timer(MARK_MS, () => {
+        this._markTimer = undefined;
         this.checkHealth();
       });
   }
 
-  /** Saves the witness; false if the store failed. */
-  private _saveWitness(inMemory: number, isLast = false): boolean {
-    if (!this._witness.save(this._log, inMemory, isLast)) return false;
+  /** Saves the high-water mark; false if the store failed. */
+  private _saveMark(inMemory: number, isLast = false): boolean {
+    if (!this._mark.save(this._log, inMemory, isLast)) return false;
     this._log.dropsSaved();
     return true;
   }
@@ -175,9 +175,9 @@ export class FlashWriter {
 
   /** False if the points `from` to `to` in the ring are still in memory only. */
   private _write(from: number, to: number, points: number): boolean {
-    const { _ring: ring, _log: log, _witness: witness } = this;
-    // Update the witness first: points unknown to it would be lost uncounted with their sector.
-    if (!witness.covers(log, points)) this._saveWitness(witness.unsaved > 0 ? ring.count - ring.onFlash : 0);
+    const { _ring: ring, _log: log, _mark: mark } = this;
+    // Update the mark first: points unknown to it would be lost uncounted with their sector.
+    if (!mark.covers(log, points)) this._saveMark(mark.unsaved > 0 ? ring.count - ring.onFlash : 0);
     if (!log.append(ring, from, to, ring.first + ring.onFlash)) return false;
     this._tries = 0;
     this._dueAt = 0;

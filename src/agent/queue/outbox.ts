@@ -11,9 +11,9 @@ import type { Time } from "../time/time.js";
 import { GIVEN, STAMPED } from "../time/time.js";
 import { FlashLog } from "./flash-log.js";
 import { FlashWriter, STAGE_BYTES } from "./flash-writer.js";
+import { HighWaterMark } from "./high-water-mark.js";
 import { DONE, dropsOf, POINT_HEAD, REFUSED, whole } from "./record.js";
 import { Ring } from "./ring.js";
-import { Witness } from "./witness.js";
 
 export type DropReason = "full" | "refused" | "unreadable";
 
@@ -36,7 +36,7 @@ export type PointStorage = Ring | FlashLog;
 
 /**
  * Points are numbered consecutively, starting where the durable queue stood at the start. Batches
- * are confirmed by number, so points dropped meanwhile do not affect others.
+ * are marked as delivered by number, so points dropped meanwhile do not affect others.
  */
 export class Outbox {
   /**
@@ -75,13 +75,13 @@ export class Outbox {
     this.ring = ring;
     let most = bufferBytes;
     if (host.blocks.size > 0) {
-      const witness = new Witness(host);
-      const log = FlashLog.open(host.blocks, drop === "oldest", witness, host.loops);
+      const mark = new HighWaterMark(host);
+      const log = FlashLog.open(host.blocks, drop === "oldest", mark, host.loops);
       if (log) {
         most = Math.min(most, log.most);
         this._log = log;
         this._resume(log);
-        this._writer = new FlashWriter(host, ring, log, witness, this.settings);
+        this._writer = new FlashWriter(host, ring, log, mark, this.settings);
       } else
         host.log("error", "the storage is too small for a durable queue: points are kept in memory only");
     }

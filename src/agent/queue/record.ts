@@ -71,7 +71,7 @@ export interface LogState {
   sequence: number;
   /** The number of the next point. */
   next: number;
-  /** Points below this number are delivered or dropped. */
+  /** Points below this number are delivered or dropped. Not related to a confirmed image. */
   confirmed: number;
   lastStamp: number;
   epoch: number;
@@ -259,7 +259,7 @@ export const applyStatus = (state: LogState, kind: number, number: number): numb
 /**
  * Corrects the drop counts when status entries before this one were damaged, using its total.
  * Missing drops count as unreadable; drops counted twice are subtracted. An older image wrote no
- * total, so all points confirmed since `before` count as dropped.
+ * total, so all points finished since `before` count as dropped.
  */
 export const correctDrops = (state: LogState, words: Int32Array, at: number, before: number): void => {
   const kind = kindOf(words, at);

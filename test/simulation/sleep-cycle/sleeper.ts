@@ -63,8 +63,9 @@ export class Sleeper {
   readonly off: { readonly from: number; readonly to: number }[] = [];
   readonly rpcs: { readonly until: number; readonly results: readonly { kind: string }[] }[] = [];
   readonly counts = { wakes: 0, connected: 0, radioMs: 0, awakeMs: 0, powerLosses: 0, requests: 0 };
-  /** The longest wake, and the most changes of the store in one that only recorded, the queue's witness left out. */
+  /** The longest wake. */
   longestMs = 0;
+  /** Most store changes in a wake that only recorded, except the queue's high-water mark. */
   idleWrites = 0;
   powerCycles = 0;
   seen: unknown;
@@ -166,7 +167,7 @@ export class Sleeper {
     const last = this.points.at(-1);
     if (!powerCycle.powered && last && clock.now() - last.at < MINUTE && !this.#safe) last.unsure = true;
     if (powerCycle.powered && wake?.reason === "none") {
-      // The queue's witness changes once with each new sector.
+      // The queue's high-water mark changes once with each new sector.
       const changed = body.store.changes.slice(writes);
       const others = changed.filter((key) => key !== "queue").length;
       this.idleWrites = Math.max(this.idleWrites, others, changed.length - 1);

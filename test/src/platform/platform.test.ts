@@ -29,7 +29,13 @@ function rig(statuses: (number | undefined)[] = [200], watcher: Partial<SessionW
     if (status !== undefined) reply(status, "{}");
   });
   const nothing = () => {};
-  const silent = { asked: nothing, dated: nothing, reached: nothing, proven: nothing, unauthorized: nothing };
+  const silent = {
+    asked: nothing,
+    dated: nothing,
+    tokenAccepted: nothing,
+    tokenProven: nothing,
+    unauthorized: nothing,
+  };
   const target = targetOf("http://platform.test");
   const session = new PlatformSession(host, target, 2, new Events(host), { ...silent, ...watcher });
   const authorize = (token = "TOKEN") => session.authorize(tokenFor(session, token));

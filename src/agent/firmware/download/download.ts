@@ -185,8 +185,8 @@ export class Download {
     // Bytes from before a restart are reused only if a checksum can verify them.
     const writer = new ImageWriter(this._host, check, image.size, image.unverified ? 0 : offset, {
       onTake: (from, to) => counters.countDownloaded(key, from, to),
-      onStep: (reached) => {
-        this._journal.save({ offset: reached, etag: source.etag });
+      onStep: (written) => {
+        this._journal.save({ offset: written, etag: source.etag });
       },
     });
     // Bytes from before a restart or a stop were fetched already.

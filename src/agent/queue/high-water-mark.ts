@@ -1,8 +1,8 @@
-// A note in the key-value store about the durable queue: its progress and the points not on flash.
+// The queue's high-water mark: how far the durable queue got, stored in the key-value store.
 //
-// The note reveals a queue that was erased, replaced by an older copy or another device's queue, or
-// that cannot be read, so that the lost points are counted. It is written when a sector is opened,
-// at an orderly end, and at most once a second while flash fails, but never for each point.
+// It reveals a queue that was erased, replaced by an older copy or another device's queue, or that
+// cannot be read, so that the lost points are counted. It is written when a sector is opened, at an
+// orderly end, and at most once a second while flash fails, but never for each point.
 import type { Host } from "../../port.js";
 import { readStored, writeStored } from "../../store.js";
 import type { FlashLog } from "./flash-log.js";
@@ -12,8 +12,8 @@ const KEY = "queue";
 /** Key used by the previous image version while flash fails; needed after a roll-back. */
 const OLD_KEY = "spare";
 
-/** All point numbers are the queue's own. */
-interface Note {
+/** The stored values. All point numbers are the queue's own. */
+interface Mark {
   /** Random number that identifies the queue; 0: unknown. */
   readonly generation: number;
   /** Number of the newest sector. */
@@ -21,7 +21,7 @@ interface Note {
   /** Flash may hold points from `next` up to `bound`, not included. */
   readonly next: number;
   readonly bound: number;
-  /** Points below this number are delivered or dropped. */
+  /** Points below this number are delivered or dropped: `LogState.confirmed`. */
   readonly confirmed: number;
   /** Upper limit of points that are only in memory because flash failed. */
   readonly inMemory: number;
@@ -30,13 +30,17 @@ interface Note {
   readonly unreadable: number;
 }
 
-export class Witness {
+/**
+ * Stores how far the queue got, and counts the points that flash lost since. It is not a size limit
+ * like the `highWaterMark` of a stream.
+ */
+export class HighWaterMark {
   /** Generation of the current queue. */
   generation = 0;
   /** Points counted as unreadable at the start, because the queue belongs to another device. */
   lost = 0;
   private readonly _host: Host;
-  private _note: Note | undefined;
+  private _mark: Mark | undefined;
   private _writtenAt = Number.NEGATIVE_INFINITY;
   private _failed = false;
   private _hasOld = false;
@@ -45,7 +49,7 @@ export class Witness {
     this._host = host;
   }
 
-  /** ms since the note was written. */
+  /** ms since the mark was written. */
   get age(): number {
     return this._host.clock.now() - this._writtenAt;
   }
@@ -57,58 +61,58 @@ export class Witness {
    */
   addTo(state: LogState, generation: number, isRead: boolean): boolean {
     const before = JSON.stringify(state);
-    const known = readNote(readStored(this._host, KEY));
+    const known = readMark(readStored(this._host, KEY));
     const old = readOld(readStored(this._host, OLD_KEY));
-    this._note = known;
+    this._mark = known;
     this._hasOld = old !== undefined;
     this.generation = generation || known?.generation || this._random();
-    if (known) this.lost += applyNote(known, state, generation, isRead);
-    if (old) this.lost += applyNote(old, state, 0, isRead);
+    if (known) this.lost += applyMark(known, state, generation, isRead);
+    if (old) this.lost += applyMark(old, state, 0, isRead);
     return JSON.stringify(state) !== before;
   }
 
-  /** True if the note stays valid when `points` more are appended. */
+  /** True if the mark stays valid when `points` more are appended. */
   covers({ state }: FlashLog, points: number): boolean {
-    const note = this._note;
-    if (!note) return state.sequence === 0 && points === 0;
-    return note.sequence === state.sequence && state.next + points <= note.bound;
+    const mark = this._mark;
+    if (!mark) return state.sequence === 0 && points === 0;
+    return mark.sequence === state.sequence && state.next + points <= mark.bound;
   }
 
-  /** Points that the note says are only in memory. */
+  /** Points that the mark says are only in memory. */
   get unsaved(): number {
-    return this._note?.inMemory ?? 0;
+    return this._mark?.inMemory ?? 0;
   }
 
   /**
-   * Saves a note about the queue. `isLast`: nothing is appended before the next note. False if the
+   * Saves the mark of the queue. `isLast`: nothing is appended before the next mark. False if the
    * store failed.
    */
   save(log: FlashLog, inMemory: number, isLast = false): boolean {
     const { sequence, next, confirmed, full, refused, unreadable } = log.state;
     const bound = isLast ? next : log.bound;
     const { generation } = this;
-    const note = { generation, sequence, next, bound, confirmed, inMemory, full, refused, unreadable };
-    if (this._note && !this._failed && rowOf(this._note, FIELDS).join() === rowOf(note, FIELDS).join())
+    const mark = { generation, sequence, next, bound, confirmed, inMemory, full, refused, unreadable };
+    if (this._mark && !this._failed && rowOf(this._mark, FIELDS).join() === rowOf(mark, FIELDS).join())
       return true;
     this._writtenAt = this._host.clock.now();
     // A failing store is written at most once a sector or once a second.
-    this._note = note;
-    this._failed = !writeStored(this._host, KEY, rowOf(note, FIELDS), this._failed);
-    return this._saveOld(note) && !this._failed;
+    this._mark = mark;
+    this._failed = !writeStored(this._host, KEY, rowOf(mark, FIELDS), this._failed);
+    return this._saveOld(mark) && !this._failed;
   }
 
-  /** Deletes the notes; false if the store keeps one. */
+  /** Deletes the marks; false if the store keeps one. */
   forget(): boolean {
-    this._note = undefined;
+    this._mark = undefined;
     const { store } = this._host;
     const isDeleted = store.delete(KEY);
     return store.delete(OLD_KEY) && isDeleted;
   }
 
-  private _saveOld(note: Note): boolean {
-    if (note.inMemory > 0) {
+  private _saveOld(mark: Mark): boolean {
+    if (mark.inMemory > 0) {
       this._hasOld = true;
-      return writeStored(this._host, OLD_KEY, rowOf(note, OLD_FIELDS), true);
+      return writeStored(this._host, OLD_KEY, rowOf(mark, OLD_FIELDS), true);
     }
     if (this._hasOld) this._hasOld = !this._host.store.delete(OLD_KEY);
     return true;
@@ -122,20 +126,20 @@ export class Witness {
 }
 
 /** Returns the points that it counts as unreadable. */
-const applyNote = (note: Note, state: LogState, generation: number, isRead: boolean): number => {
-  const { bound, inMemory, confirmed, full, refused, unreadable } = note;
+const applyMark = (mark: Mark, state: LogState, generation: number, isRead: boolean): number => {
+  const { bound, inMemory, confirmed, full, refused, unreadable } = mark;
   // An older image that could not read the queue counted points separately.
-  const wasCountedAlone = note.sequence < 0;
-  if (wasCountedAlone || (generation > 0 && note.generation > 0 && generation !== note.generation)) {
+  const wasCountedAlone = mark.sequence < 0;
+  if (wasCountedAlone || (generation > 0 && mark.generation > 0 && generation !== mark.generation)) {
     const lost = wasCountedAlone ? inMemory : bound - confirmed + inMemory;
     state.full = full + (wasCountedAlone ? state.full : 0);
     state.refused = refused + (wasCountedAlone ? state.refused : 0);
     state.unreadable = unreadable + lost + (wasCountedAlone ? state.unreadable : 0);
     return lost;
   }
-  const isOlder = !isRead || state.sequence < note.sequence || state.next < note.next;
-  const end = isOlder ? bound : inMemory > 0 ? note.next : 0;
-  if (state.sequence === 0) state.sequence = note.sequence;
+  const isOlder = !isRead || state.sequence < mark.sequence || state.next < mark.next;
+  const end = isOlder ? bound : inMemory > 0 ? mark.next : 0;
+  if (state.sequence === 0) state.sequence = mark.sequence;
   state.next = Math.max(state.next, end + inMemory);
   applyStatus(state, DONE, confirmed);
   state.full = Math.max(state.full, full);
@@ -158,25 +162,25 @@ const FIELDS = [
 ] as const;
 const OLD_FIELDS = ["sequence", "next", "full", "refused", "unreadable", "inMemory", "confirmed"] as const;
 
-const rowOf = (note: Note, fields: readonly (keyof Note)[]): number[] => fields.map((field) => note[field]);
+const rowOf = (mark: Mark, fields: readonly (keyof Mark)[]): number[] => fields.map((field) => mark[field]);
 
 /** Undefined if the value is not a row with these fields. */
-const fieldsOf = <F extends keyof Note>(
+const fieldsOf = <F extends keyof Mark>(
   value: unknown,
   fields: readonly F[],
 ): Record<F, number> | undefined => {
   if (!Array.isArray(value) || value.length !== fields.length) return undefined;
   if (!value.every((one) => Number.isSafeInteger(one))) return undefined;
-  const note = {} as Record<F, number>;
+  const mark = {} as Record<F, number>;
   fields.forEach((field, i) => {
-    note[field] = value[i];
+    mark[field] = value[i];
   });
-  return note;
+  return mark;
 };
 
-const readNote = (value: unknown): Note | undefined => fieldsOf(value, FIELDS);
+const readMark = (value: unknown): Mark | undefined => fieldsOf(value, FIELDS);
 
-const readOld = (value: unknown): Note | undefined => {
+const readOld = (value: unknown): Mark | undefined => {
   const old = fieldsOf(value, OLD_FIELDS);
   return old && { ...old, generation: 0, bound: old.next };
 };

@@ -124,7 +124,7 @@ export const safeguards: readonly Safeguard[] = [
     edits: [
       [
         "    this._attributes.provisioned();\n",
-        "    this._attributes.provisioned();\n    this._tokens.proven();\n",
+        "    this._attributes.provisioned();\n    this._tokens.deleteProposed();\n",
       ],
     ],
   },

@@ -57,6 +57,10 @@ export async function officialClient(send: (bytes: Uint8Array) => void): Promise
       start: (one) => {
         controller = one;
       },
+      // The client is closed; the device may go on speaking.
+      cancel: () => {
+        controller = undefined;
+      },
     }),
     writable: new WritableStream<Uint8Array>({ write: (bytes) => send(bytes) }),
   };

@@ -1,4 +1,4 @@
-// SIGKILL at any moment: the state directory stays whole, and no process stays behind.
+// SIGKILL of a supervisor: no process stays behind, and the next run starts.
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
@@ -6,15 +6,11 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import test from "ava";
-import { readBoot } from "../../../hosts/node/boot-record.js";
 import { IN_USE } from "../../../hosts/node/exit.js";
-import { UNFENCED } from "../../../hosts/node/files.js";
-import { FileStore } from "../../../hosts/node/store.js";
-import { CONFIRMS, image, STAYS, updateTo } from "./images.js";
+import { image, STAYS } from "./images.js";
 import { EventLog, temporaryState } from "./session.js";
 
 const RUN = fileURLToPath(new URL("./stub-run.js", import.meta.url));
-const WRITER = fileURLToPath(new URL("../../hosts/node/store-writer.js", import.meta.url));
 
 function start(
   stateDir: string,
@@ -55,35 +51,6 @@ async function gone(pid: number): Promise<boolean> {
   return false;
 }
 
-test.serial(
-  "a value in the store is the one before the kill or the one after, and none that was acknowledged is lost",
-  async (t) => {
-    const seed = Number(process.env.MOTE_SEED ?? Date.now() % 100_000);
-    t.log(`MOTE_SEED=${seed} replays this run`);
-    const stateDir = temporaryState(t);
-    let random = seed;
-    for (let round = 0; round < 12; round++) {
-      random = (random * 1_103_515_245 + 12_345) % 2_147_483_648;
-      const child = fork(WRITER, [stateDir], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
-      let acknowledged = 0;
-      child.on("message", (n: number) => {
-        acknowledged = n;
-      });
-      await once(child, "message");
-      await new Promise((resolve) => setTimeout(resolve, random % 40));
-      child.kill("SIGKILL");
-      await once(child, "exit");
-      const value = new FileStore(join(stateDir, "store"), UNFENCED).get("counter");
-      const words = value && new Uint32Array(value.slice().buffer);
-      t.true(
-        words?.every((word) => word === words[0]),
-        "torn",
-      );
-      t.true((words?.[0] ?? 0) >= acknowledged, `acknowledged ${acknowledged}, found ${words?.[0]}`);
-    }
-  },
-);
-
 test.serial("when the supervisor is killed its worker ends, and the next run starts", async (t) => {
   const { stateDir, app, first } = await started(t, image("1", STAYS));
   first.child.kill("SIGKILL");
@@ -116,35 +83,3 @@ test.serial("a second run on the directory is refused by a clear line", async (t
   first.child.kill("SIGTERM");
   t.deepEqual(await once(first.child, "exit"), [0, null]);
 });
-
-test.serial(
-  "an update under SIGKILLs of everything ends in the old image or the new, and always starts",
-  async (t) => {
-    const seed = Number(process.env.MOTE_SEED ?? Date.now() % 100_000);
-    t.log(`MOTE_SEED=${seed} replays this run`);
-    let random = seed;
-    const outcomes = new Set<string>();
-    for (let round = 0; round < 6; round++) {
-      // Big enough for the kill to find it half written.
-      const next = Buffer.concat([image("2", CONFIRMS), Buffer.from(`/*${"x".repeat(200_000)}*/`)]);
-      const { stateDir, app, first } = await started(t, image("1", updateTo(next)));
-      random = (random * 1_103_515_245 + 12_345) % 2_147_483_648;
-      await new Promise((resolve) => setTimeout(resolve, random % 600));
-      const latest = first.eventLog.events.filter(({ event }) => event === "started").at(-1);
-      first.child.kill("SIGKILL");
-      try {
-        process.kill(Number(latest?.pid), "SIGKILL");
-      } catch {
-        // It was between two workers.
-      }
-      const second = start(stateDir, app);
-      await second.eventLog.until(({ starts }) => starts.length === 1);
-      second.child.kill("SIGTERM");
-      t.deepEqual(await once(second.child, "exit"), [0, null]);
-      const boot = readBoot(stateDir);
-      outcomes.add(second.eventLog.starts[0] ?? "none");
-      t.true(boot?.state === "confirmed" || boot?.started === false, JSON.stringify(boot));
-    }
-    t.log([...outcomes].join(", "));
-  },
-);

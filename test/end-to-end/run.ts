@@ -1,26 +1,17 @@
 // `mote run` as a user starts it: a supervisor and a worker, in processes of their own.
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
+import type { Event } from "../../tools/run/messages.js";
+import { launch, processOutput } from "../tools/cli/commands.js";
 import type { Rig, Teardown } from "./rig.js";
 
-const CLI = fileURLToPath(new URL("../../tools/cli/cli.js", import.meta.url));
-
-export interface Line {
-  readonly event: string;
-  readonly [detail: string]: unknown;
-}
-
 export interface Run {
-  readonly lines: Line[];
   /** SIGKILL to the supervisor and its worker at the same instant. */
   kill(): Promise<void>;
   /** SIGTERM; resolves with the exit code. */
   stop(): Promise<number | null>;
-  seen(event: string): Line[];
+  seen(event: string): Event[];
 }
 
 /** An image whose default function has this body: `agent` and `host` are at hand. */
@@ -35,29 +26,16 @@ export function imageText({ name }: Rig, version: string, body: string): string 
 }
 
 export function run(t: Teardown, rig: Rig, app: string, more: string[] = [], url = rig.url): Run {
-  const args = [
-    "run",
-    "--url",
-    url,
-    "--device-name",
-    rig.name,
-    "--state",
-    join(rig.stateDir, "run"),
-    "--app",
-    app,
-  ];
+  const args = ["run", "--url", url, "--device-name", rig.name, "--app", app, "--log", "json", ...more];
+  args.push("--state", join(rig.stateDir, "run"));
   // A given server may be elsewhere and speak http.
   if (rig.server.url !== undefined) args.push("--allow-http-firmware");
   const { key, secret } = rig.provisioning;
-  const child: ChildProcess = spawn(process.execPath, [CLI, ...args, "--log", "json", ...more], {
-    env: { ...process.env, MOTE_PROVISION_KEY: key, MOTE_PROVISION_SECRET: secret },
-    stdio: ["ignore", "pipe", "inherit"],
-    // A process group of its own, to be killed as one.
-    detached: true,
-  });
+  // A process group of its own, to be killed as one.
+  const child = launch(args, { MOTE_PROVISION_KEY: key, MOTE_PROVISION_SECRET: secret }, { detached: true });
+  child.stderr?.pipe(process.stderr);
   const exited = once(child, "exit");
-  const lines: Line[] = [];
-  if (child.stdout) createInterface(child.stdout).on("line", (line) => lines.push(JSON.parse(line)));
+  const { events } = processOutput(child);
   const killAll = () => {
     try {
       process.kill(-(child.pid ?? 0), "SIGKILL");
@@ -67,7 +45,6 @@ export function run(t: Teardown, rig: Rig, app: string, more: string[] = [], url
   };
   t.teardown(killAll);
   return {
-    lines,
     kill: async () => {
       killAll();
       await exited;
@@ -76,6 +53,6 @@ export function run(t: Teardown, rig: Rig, app: string, more: string[] = [], url
       child.kill("SIGTERM");
       return (await exited)[0];
     },
-    seen: (event) => lines.filter((line) => line.event === event),
+    seen: (event) => events.filter((one) => one.event === event),
   };
 }

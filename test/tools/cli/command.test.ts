@@ -72,25 +72,6 @@ test("every option with a duration takes it in one way, and its default has a un
   }
 });
 
-test("every destructive command accepts --yes", async (t) => {
-  const asking = all(await makeProgram())
-    .filter((one) => /^(?:delete|forget|unassign)$/.test(one.name()))
-    .filter((one) => pathOf(one) !== "config delete");
-  t.deepEqual(asking.map(pathOf), [
-    "devices delete",
-    "attributes delete",
-    "rpc delete",
-    "firmware unassign",
-    "firmware delete",
-    "config forget",
-  ]);
-  for (const one of asking)
-    t.true(
-      one.options.some(({ long }) => long === "--yes"),
-      pathOf(one),
-    );
-});
-
 test("former names of commands remain as aliases", async (t) => {
   const named = all(await makeProgram()).filter((one) => one.aliases().length > 0);
   t.deepEqual(Object.fromEntries(named.map((one) => [pathOf(one), one.aliases()])), {

@@ -13,17 +13,25 @@ export function killAll(): void {
   for (const child of launched) child.kill("SIGKILL");
 }
 
-/** `stdout`: a pipe, or the descriptor of an open file. */
+export interface Launched {
+  readonly stdin?: "ignore" | "pipe";
+  /** A pipe, or the descriptor of an open file. */
+  readonly stdout?: "pipe" | number;
+  /** In a process group of its own. */
+  readonly detached?: boolean;
+}
+
 export function launch(
   args: string[],
   env: Record<string, string> = {},
-  { stdin = "ignore", stdout = "pipe" }: { stdin?: "ignore" | "pipe"; stdout?: "pipe" | number } = {},
+  { stdin = "ignore", stdout = "pipe", detached = false }: Launched = {},
 ): ChildProcess {
   const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("MOTE_")));
   const child = spawn(process.execPath, [CLI, ...args], {
     // The cache of tsx would lie in a temporary directory that the test looks at.
     env: { ...clean, ...(env.TMPDIR !== undefined && { TSX_DISABLE_CACHE: "1" }), ...env },
     stdio: [stdin, stdout, "pipe"],
+    detached,
   });
   launched.push(child);
   return child;
@@ -34,6 +42,14 @@ export interface Result {
   out: string;
   err: string;
 }
+
+/** The environment of a tenant's operator at that platform, without a stored login. */
+export const asTenant = (url: string): Record<string, string> => ({
+  MOTE_LOGIN: "none.json",
+  MOTE_PLATFORM_URL: url,
+  MOTE_PLATFORM_USERNAME: "tenant@thingsboard.org",
+  MOTE_PLATFORM_PASSWORD: "tenant",
+});
 
 /** `input`: standard input, otherwise none. */
 export async function mote(

@@ -16,7 +16,7 @@ import { changes, type Shown } from "../../extras/trust/x509/changes.js";
 import { tlsFront } from "../../hosts/shared/tls-front.js";
 import type { EventLog } from "../run/session.js";
 import { scratch } from "../scratch.js";
-import { killAll, launch, mote, processOutput, type Result } from "./commands.js";
+import { asTenant, killAll, launch, mote, processOutput, type Result } from "./commands.js";
 
 const NAME = "greenhouse-7";
 const TOKEN = "token-of-a-test";
@@ -79,13 +79,7 @@ async function stop(child: ChildProcess): Promise<void> {
   await once(child, "exit");
 }
 
-const trust = (...args: string[]): Promise<Result> =>
-  mote(["trust", ...args], {
-    MOTE_LOGIN: join(home, "none.json"),
-    MOTE_PLATFORM_URL: platform.url,
-    MOTE_PLATFORM_USERNAME: "tenant@thingsboard.org",
-    MOTE_PLATFORM_PASSWORD: "tenant",
-  });
+const trust = (...args: string[]): Promise<Result> => mote(["trust", ...args], asTenant(platform.url));
 
 /** Signed with the key of the firmware, for its title. */
 const SIGNED = ["--key", join(home, "key.pem"), "--product", "lamp"];

@@ -13,7 +13,7 @@ import { Operator } from "../../../tools/operator/operator.js";
 import { startPlatform } from "../../../tools/platform/server.js";
 import { Authorities } from "../../extras/trust/x509/authority.js";
 import { CERT, KEY } from "../../hosts/port/tls-fixture.js";
-import { killAll, mote, type Result } from "../cli/commands.js";
+import { asTenant, killAll, mote, type Result } from "../cli/commands.js";
 import { scratch } from "../scratch.js";
 
 const home = scratch();
@@ -55,12 +55,7 @@ test("checks the whole device API over http and shows no token", async (t) => {
   const operator = new Operator({ url: platform.url });
   await operator.login("tenant@thingsboard.org", "tenant");
   await operator.devices.create({ name: "green" }, TOKEN);
-  const login = {
-    MOTE_PLATFORM_URL: platform.url,
-    MOTE_PLATFORM_USERNAME: "tenant@thingsboard.org",
-    MOTE_PLATFORM_PASSWORD: "tenant",
-  };
-  const { code, out, err } = await doctor(["--device", "green"], login);
+  const { code, out, err } = await doctor(["--device", "green"], asTenant(platform.url));
   t.is(code, 0, out + err);
   for (const line of [
     /^warning {2}TLS: the base URL is http/m,
@@ -152,12 +147,7 @@ test("what a device says of whom it trusts is passed on, without control charact
   await says({ moteTrustState: { sequence: 0, trusts: [], refused: { reason: "any" } } });
   t.like(await checkTrust(operator, id.id), { 0: { level: "warning" } });
   await says({ moteTrustWarning: "the last one \u001b[2J ends" });
-  const login = {
-    MOTE_PLATFORM_URL: platform.url,
-    MOTE_PLATFORM_USERNAME: "tenant@thingsboard.org",
-    MOTE_PLATFORM_PASSWORD: "tenant",
-  };
-  const { out } = await doctor(["--device", "green"], login);
+  const { out } = await doctor(["--device", "green"], asTenant(platform.url));
   t.regex(
     out,
     /^warning {2}trust: the device says that the last one \ufffd\[2J ends\n +Have it trust the next one/m,

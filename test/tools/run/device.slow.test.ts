@@ -126,9 +126,7 @@ test.serial("five crashes while the store takes nothing: recovery mode all the s
 
 const place = scratch();
 const RESET_TOKEN = "token-of-the-owner";
-test.after.always(() => {
-  killAll();
-});
+test.after.always(killAll);
 
 /** A platform with one device, and a state directory in which it was commissioned with its access token. */
 async function commissioned(t: ExecutionContext, name: string) {
@@ -244,8 +242,6 @@ test("mote run shows a provisioned token in no form, nor what a program names a 
 });
 
 // `mote run --cycle`: a device that sleeps between its samples, as processes.
-
-test.after.always(killAll);
 
 test("mote run --cycle connects in every n-th wake, reports each, and delivers all of it", async (t) => {
   const state = scratch();
@@ -397,10 +393,6 @@ const missing = ["systemd-notify", "systemd-analyze", "python3"].find((name) => 
 });
 const withTools = missing === undefined ? test : test.skip;
 const serviceFolder = scratch();
-test.after.always(() => {
-  killAll();
-});
-
 /** Prints what comes, a line each. */
 const LISTENER = `
 import socket, sys

@@ -90,18 +90,6 @@ test("a tour without enough time ends with 1 and shows what was not reached", as
   t.deepEqual(leftIn(start.temporary), []);
 });
 
-test("the live view shows the address first; Ctrl-C ends both processes with 0", async (t) => {
-  const start = run("live");
-  const url = await up(start);
-  start.process.kill("SIGINT");
-  t.is(await start.ended, 0);
-  t.true(start.output.startsWith(`platform ${url}\n`));
-  t.regex(start.output, /^online /m);
-  t.regex(start.output, /^stopped /m);
-  t.true(await isGone(url));
-  t.deepEqual(leftIn(start.temporary), []);
-});
-
 test("the shell lines of the hints work", async (t) => {
   const start = run("hints");
   await up(start);
@@ -144,10 +132,15 @@ test("kept state is used again with a platform that does not know the device", a
   const state = join(directory, "kept-state");
   for (const starts of [1, 2]) {
     const start = run(`kept-${starts}`, "--state", state);
-    await up(start);
+    const url = await up(start);
     t.regex(start.output, /^provisioned /m);
     t.notRegex(start.output, /^refused /m);
     start.process.kill("SIGINT");
     t.is(await start.ended, 0);
+    t.true(start.output.startsWith(`platform ${url}\n`));
+    t.regex(start.output, /^online /m);
+    t.regex(start.output, /^stopped /m);
+    t.true(await isGone(url));
+    t.deepEqual(leftIn(start.temporary), []);
   }
 });

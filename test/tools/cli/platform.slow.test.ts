@@ -2,16 +2,13 @@
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import test from "ava";
 import { reachable } from "../../../tools/cli/commands/platform/network.js";
-import { Operator } from "../../../tools/operator/operator.js";
 import { generator } from "../../../tools/platform/core/common/random.js";
 import { startPlatform } from "../../../tools/platform/server.js";
 import { SEED } from "../../sample.js";
+import { jwtOf } from "../platform/rig.js";
 import { scratch } from "../scratch.js";
 import { interrupt, killAll, launch, mote, processOutput } from "./commands.js";
 
@@ -106,12 +103,6 @@ async function greetingOf(args: string[], env: Record<string, string> = {}): Pro
   return (await interrupt(all, env, ({ out }) => out.includes("Ctrl-C"))).out;
 }
 
-async function logsIn(url: string, name: string, password: string): Promise<boolean> {
-  const body = JSON.stringify({ username: `${name}@thingsboard.org`, password });
-  const headers = { "content-type": "application/json" };
-  return (await fetch(`${url}/api/auth/login`, { method: "POST", headers, body })).status === 200;
-}
-
 test.serial(
   "platform: open to the network it names its addresses, and the well-known passwords don't hold",
   async (t) => {
@@ -119,8 +110,8 @@ test.serial(
     const { child, url, said } = await run(["--no-state", "--host", "0.0.0.0"], own);
     t.deepEqual(said.urls ?? [], reachable(url, "0.0.0.0"));
     for (const name of ["tenant", "customer", "sysadmin"]) {
-      t.false(await logsIn(url, name, name));
-      t.true(await logsIn(url, name, "of-my-own"));
+      t.is(await jwtOf({ url }, name), undefined);
+      t.truthy(await jwtOf({ url }, name, "of-my-own"));
     }
     await end({ child });
     t.regex(await greetingOf(["--host", "0.0.0.0"]), /tenant@thingsboard\.org \/ [A-Za-z0-9]{16}\n/);
@@ -132,20 +123,11 @@ test.serial(
   },
 );
 
-// `mote platform --state`: killed at any moment, nothing that it acknowledged is lost, and a device goes on by itself.
+// `mote platform --state`: killed at any moment, nothing that it acknowledged is lost.
 
 const KILLS = 20;
 /** Connections that write at the same time. */
 const WRITERS = 4;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 test.serial(
   `killed ${KILLS} times in the middle of writes: nothing that was acknowledged is lost`,
@@ -194,51 +176,6 @@ test.serial(
       points.filter(({ ts, value }) => value !== BigInt(ts)),
       [],
     );
-  },
-);
-
-test.serial(
-  "a device goes on by itself over restarts of the platform, with its id, token and series",
-  async (t) => {
-    t.timeout(240_000);
-    const [state, own, port] = [scratch(), scratch(), await freePort()];
-    let platform = await run(["--port", String(port), "--state", state]);
-    const app = join(own, "app.mjs");
-    writeFileSync(
-      app,
-      `export const firmware = { title: "lives-on", version: "1" };
-    export default (agent) => { let n = 0; setInterval(() => agent.telemetry.record({ n: n++ }), 100); };`,
-    );
-    const args = ["run", "--url", platform.url, "--device-name", "lives-on", "--app", app];
-    const device = launch([...args, "--state", join(own, "state")], KEYS);
-    t.teardown(() => device.kill("SIGKILL"));
-    const operator = new Operator({ url: platform.url });
-    const find = async () => (await operator.devices.byName("lives-on"))!;
-    const points = async (): Promise<number> => {
-      const range = { keys: ["n"], startTs: 0, endTs: Date.now() + 1e6, limit: 100_000 };
-      return (await operator.timeSeries.range((await find()).id.id, range)).n?.length ?? 0;
-    };
-    const until = async (most: number): Promise<number> => {
-      for (;;) {
-        const count = await points().catch(() => 0);
-        if (count >= most) return count;
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      }
-    };
-    await operator.login("tenant@thingsboard.org", "tenant");
-    let count = await until(5);
-    const before = await find();
-    const credentials = await operator.devices.credentials(before.id.id);
-    for (const signal of ["SIGKILL", "SIGTERM"] as const) {
-      await end(platform, signal);
-      platform = await run(["--port", String(port), "--state", state]);
-      // The operator's session goes on as well.
-      count = await until(count + 10);
-      t.deepEqual((await find()).id, before.id);
-      t.deepEqual(await operator.devices.credentials(before.id.id), credentials);
-    }
-    t.is((await operator.devices.list()).totalElements, 1, "it never made itself known again");
-    await end(platform, "SIGTERM");
   },
 );
 
@@ -309,5 +246,3 @@ onSmallDisk("a disk that is full stops it with a sentence, and what was acknowle
     acknowledged,
   );
 });
-
-// The local platform's table views and their limits on the command line, in processes of their own.

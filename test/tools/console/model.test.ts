@@ -1,7 +1,6 @@
 // The models of the console's pages, and its files, without a browser.
 
 import { readFileSync } from "node:fs";
-import { request as httpRequest } from "node:http";
 import { hostname } from "node:os";
 import { gzipSync } from "node:zlib";
 import test from "ava";
@@ -27,6 +26,7 @@ import { type Stage, stageOf, stateName, stateWord } from "../../../tools/operat
 import { FAULTS as NAMES, readPost } from "../../../tools/platform/faults/shapes.js";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
 import { builtFile } from "../../../tools/project.js";
+import { rawRequest } from "../raw-http.js";
 
 test("every fault of the platform is explained, and no other", (t) => {
   t.deepEqual(Object.keys(FAULTS).sort(), [...NAMES].sort());
@@ -203,40 +203,16 @@ test("the console is under 80 KiB compressed", (t) => {
   t.true(bytes < 80 * 1024);
 });
 
-test("what is not this machine's own page or address can't drive the REST", async (t) => {
-  const login = (headers: Record<string, string>) =>
-    fetch(`${platform.url}/api/auth/login`, {
-      method: "POST",
-      headers: { "content-type": "application/json", ...headers },
-      body: JSON.stringify({ username: "tenant@thingsboard.org", password: "tenant" }),
-    });
-  t.is((await login({})).status, 200);
-  t.is((await login({ origin: platform.url })).status, 200);
-  for (const origin of ["http://evil.example", "null", "https://127.0.0.1:1"])
-    t.is((await login({ origin })).status, 403, origin);
-  const page = await fetch(platform.url);
-  t.regex(page.headers.get("content-security-policy") ?? "", /default-src 'none'.*frame-ancestors 'none'/);
-  t.is((await fetch(`${platform.url}/api/console/events`)).status, 401);
-});
-
-/** fetch sets the Host by itself. */
-function statusAs(host: string, path: string, method: string): Promise<number | undefined> {
-  return new Promise((resolve, reject) => {
-    const { address } = platform;
-    httpRequest({ ...address, path, method, headers: { host } }, (response) => {
-      response.resume();
-      resolve(response.statusCode);
-    })
-      .on("error", reject)
-      .end();
-  });
-}
-
-test("a name elsewhere that was made to lead to this machine gets neither page nor REST", async (t) => {
-  const { port } = platform.address;
+test("a name or page elsewhere that leads to this machine gets neither page nor REST", async (t) => {
+  const { address, url } = platform;
+  const { port } = address;
+  const own = `127.0.0.1:${port}`;
+  const statusAs = async (method: string, path: string, headers: Record<string, string>) =>
+    (await rawRequest({ ...address, method, path, headers: { host: own, ...headers } })).status;
   const foreign = [
-    ...[`evil.example:${port}`, "127.0.0.1.evil.example", "localhost.evil.example"],
-    ...["1.2.3.4@evil.example", "[::1].evil.example", "localhost:80:80"],
+    ...[`evil.example:${port}`, "127.0.0.1.evil.example", "localhost.evil.example"].map((host) => ({ host })),
+    ...["1.2.3.4@evil.example", "[::1].evil.example", "localhost:80:80"].map((host) => ({ host })),
+    ...["http://evil.example", "null", "https://127.0.0.1:1"].map((origin) => ({ origin })),
   ];
   for (const [method, path] of [
     ["GET", "/"],
@@ -246,9 +222,13 @@ test("a name elsewhere that was made to lead to this machine gets neither page n
     ["GET", "/api/tenant/devices"],
     ["GET", "/no-such-path"],
   ] as const)
-    for (const host of foreign) t.is(await statusAs(host, path, method), 403, `${method} ${path} as ${host}`);
-  for (const host of [`127.0.0.1:${port}`, "localhost", `LOCALHOST:${port}`, `[::1]:${port}`, hostname()])
-    t.is(await statusAs(host, "/", "GET"), 200, host);
+    for (const headers of foreign)
+      t.is(await statusAs(method, path, headers), 403, `${method} ${path} ${JSON.stringify(headers)}`);
+  for (const host of [own, "localhost", `LOCALHOST:${port}`, `[::1]:${port}`, hostname()])
+    t.is(await statusAs("GET", "/", { host, origin: `http://${host}` }), 200, host);
+  const policy = (await fetch(url)).headers.get("content-security-policy") ?? "";
+  t.regex(policy, /default-src 'none'.*frame-ancestors 'none'/);
+  t.is((await fetch(`${url}/api/console/events`)).status, 401);
 });
 
 test("takes a unit from the attribute units, else from the end of the key", (t) => {

@@ -1,14 +1,14 @@
 // The switchboard on a virtual clock: what each fault does, when it happens, and that a seed is a run.
 
-import { request as ask } from "node:http";
 import { connect } from "node:net";
-import test, { type ExecutionContext } from "ava";
+import test from "ava";
 import { parseJson } from "../../../tools/platform/core/json/json-reader.js";
 import { typed } from "../../../tools/platform/core/values.js";
 import { PROXIES, proxyBytes } from "../../../tools/platform/faults/proxies.js";
 import { FAULTS, type FaultRule, readPost } from "../../../tools/platform/faults/shapes.js";
-import { type Platform, startPlatform } from "../../../tools/platform/server.js";
-import { type Call, createRig, type Rig } from "./rig.js";
+import type { Platform } from "../../../tools/platform/server.js";
+import { rawRequest } from "../raw-http.js";
+import { type Call, createRig, type Rig, startWithDevice, TOKEN } from "./rig.js";
 
 function rigWith(...faults: (Partial<FaultRule> | Record<string, unknown>)[]): Rig {
   const rig = createRig();
@@ -212,49 +212,6 @@ test("each proxy answers with its own status line and a true length; nginx's 499
 
 // The switchboard over real sockets: what each fault does to the bytes, and who may use it.
 
-const TOKEN = "the-device-token";
-
-async function start(t: ExecutionContext): Promise<Platform> {
-  const platform = await startPlatform({ port: 0, log: (line) => t.fail(line) });
-  t.teardown(() => platform.close());
-  platform.core.createDevice({ name: "d", profileId: platform.core.profiles.default.id }, TOKEN);
-  return platform;
-}
-
-interface Answer {
-  status: number;
-  text: string;
-}
-
-/** A request with any headers, which `fetch` would not send. */
-function call(
-  { address }: Platform,
-  method: string,
-  path: string,
-  headers: Record<string, string> = {},
-  body?: object,
-): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const type = body ? { "content-type": "application/json" } : {};
-    const options = {
-      host: address.host,
-      port: address.port,
-      method,
-      path,
-      headers: { ...type, ...headers },
-    };
-    const sent = ask({ ...options, agent: false }, (answer) => {
-      let text = "";
-      answer.on("data", (piece) => {
-        text += piece;
-      });
-      answer.on("end", () => resolve({ status: answer.statusCode ?? 0, text }));
-    });
-    sent.on("error", reject);
-    sent.end(body && JSON.stringify(body));
-  });
-}
-
 /** What comes back until the connection ends, and how it ends. */
 function bytesOf({ address }: Platform, path: string): Promise<{ text: string; end: string }> {
   return new Promise((resolve) => {
@@ -272,25 +229,32 @@ function bytesOf({ address }: Platform, path: string): Promise<{ text: string; e
   });
 }
 
-const switchOn = (platform: Platform, ...faults: object[]): Promise<Answer> =>
-  call(platform, "POST", "/api/faults", {}, { seed: 7, faults });
+const JSON_TYPE = { "content-type": "application/json" };
+
+const ask = ({ address }: Platform, method: string, headers = {}, faults?: object[]) =>
+  rawRequest({
+    ...{ ...address, method, path: "/api/faults", headers },
+    ...(faults && { body: JSON.stringify({ seed: 7, faults }) }),
+  });
+
+const switchOn = (platform: Platform, ...faults: object[]) => ask(platform, "POST", JSON_TYPE, faults);
 
 test("faults are switched on, listed and cleared without a login, as JSON only", async (t) => {
-  const platform = await start(t);
+  const platform = await startWithDevice(t);
   const on = await switchOn(platform, { fault: "delay", ms: 5, match: { path: "rpc*" }, count: 2 });
   const listed = { id: 1, fault: "delay", ms: 5, match: { path: "rpc*" }, count: 2 };
   const expected = { ...listed, skip: 0, probability: 1, seed: 7, seen: 0, done: 0 };
   t.deepEqual([on.status, JSON.parse(on.text)], [200, { faults: [expected] }]);
-  t.is((await call(platform, "DELETE", "/api/faults")).status, 200);
+  t.is((await ask(platform, "DELETE")).status, 200);
   t.is((await switchOn(platform, { fault: "fire" })).status, 400);
   // A form, as any web page may send it.
   const form = { "content-type": "text/plain" };
-  t.is((await call(platform, "POST", "/api/faults", form, { faults: [{ fault: "drop" }] })).status, 415);
-  t.is((await call(platform, "GET", "/api/faults")).text, '{"faults":[]}');
+  t.is((await ask(platform, "POST", form, [{ fault: "drop" }])).status, 415);
+  t.is((await ask(platform, "GET")).text, '{"faults":[]}');
 });
 
 test("no web page can switch faults, by whatever name it comes", async (t) => {
-  const platform = await start(t);
+  const platform = await startWithDevice(t);
   const own = `127.0.0.1:${platform.address.port}`;
   const foreign: Record<string, string>[] = [
     { host: "evil.example" },
@@ -302,23 +266,21 @@ test("no web page can switch faults, by whatever name it comes", async (t) => {
     { "sec-fetch-site": "same-site" },
     { "x-forwarded-for": "192.0.2.1" },
   ];
-  const calls = ["GET /api/faults", "DELETE /api/faults", "POST /api/faults"];
-  for (const line of calls) {
-    const [method = "", path = ""] = line.split(" ");
-    const body = method === "POST" ? { faults: [{ fault: "drop" }] } : undefined;
+  for (const method of ["GET", "DELETE", "POST"]) {
+    const [type, faults] = method === "POST" ? [JSON_TYPE, [{ fault: "drop" }]] : [{}];
     for (const headers of foreign) {
-      const { status, text } = await call(platform, method, path, { host: own, ...headers }, body);
-      t.deepEqual([status, JSON.parse(text).errorCode], [403, 20], `${line} ${JSON.stringify(headers)}`);
+      const { status, text } = await ask(platform, method, { ...type, host: own, ...headers }, faults);
+      t.deepEqual([status, JSON.parse(text).errorCode], [403, 20], `${method} ${JSON.stringify(headers)}`);
     }
     for (const host of [own, "localhost", `LOCALHOST:${platform.address.port}`, "[::1]:8080"]) {
-      const headers = { host, origin: `http://${host}`, "sec-fetch-site": "same-origin" };
-      t.is((await call(platform, method, path, headers, body)).status, 200, `${line} ${host}`);
+      const headers = { ...type, host, origin: `http://${host}`, "sec-fetch-site": "same-origin" };
+      t.is((await ask(platform, method, headers, faults)).status, 200, `${method} ${host}`);
     }
   }
 });
 
 test("reset: the connection breaks after so many bytes of the answer", async (t) => {
-  const platform = await start(t);
+  const platform = await startWithDevice(t);
   await switchOn(platform, { fault: "reset", count: 1 }, { fault: "reset", afterBytes: 12 });
   t.deepEqual(await bytesOf(platform, "attributes"), { text: "", end: "ECONNRESET" });
   // Node reports an end instead of a reset if it reads the bytes after the reset arrived.
@@ -328,7 +290,7 @@ test("reset: the connection breaks after so many bytes of the answer", async (t)
 });
 
 test("truncated: the head promises more than comes, and the connection ends in order", async (t) => {
-  const platform = await start(t);
+  const platform = await startWithDevice(t);
   await switchOn(platform, { fault: "truncated" });
   const { text, end } = await bytesOf(platform, "nothing-here");
   const [head = "", body = ""] = text.split("\r\n\r\n");

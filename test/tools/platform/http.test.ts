@@ -1,18 +1,9 @@
 import { connect } from "node:net";
-import test, { type ExecutionContext } from "ava";
+import test from "ava";
 import { generator } from "../../../tools/platform/core/common/random.js";
-import { type Platform, type PlatformServerOptions, startPlatform } from "../../../tools/platform/server.js";
+import { type Platform, startPlatform } from "../../../tools/platform/server.js";
 import { SEED } from "../../sample.js";
-import { createRig, TOKEN as FUZZ_TOKEN } from "./rig.js";
-
-const TOKEN = "the-device-token";
-
-async function start(t: ExecutionContext, options: PlatformServerOptions = {}): Promise<Platform> {
-  const platform = await startPlatform({ port: 0, log: (line) => t.fail(line), ...options });
-  t.teardown(() => platform.close());
-  platform.core.createDevice({ name: "d", profileId: platform.core.profiles.default.id }, TOKEN);
-  return platform;
-}
+import { createRig, jwtOf, startWithDevice, TOKEN } from "./rig.js";
 
 /** All that comes until the platform ends the connection. */
 function said({ address }: Platform, text: string): Promise<string> {
@@ -35,7 +26,7 @@ function post(path: string, body: string): string {
 const get = (path: string): string => `GET /api/v1/${path} HTTP/1.1\r\nHost: d\r\n\r\n`;
 
 test("a device that hangs up leaves a zombie: the next one-way RPC is lost", async (t) => {
-  const platform = await start(t);
+  const platform = await startWithDevice(t);
   const device = platform.core.devices.byToken(TOKEN)!;
   const socket = connect(platform.address.port, platform.address.host);
   socket.write(get(`${TOKEN}/rpc?timeout=60000`));
@@ -51,7 +42,7 @@ test("a device that hangs up leaves a zombie: the next one-way RPC is lost", asy
 });
 
 test("a connection ends after 100 requests, and after bytes that are not HTTP", async (t) => {
-  const platform = await start(t);
+  const platform = await startWithDevice(t);
   const text = await said(platform, post(`${TOKEN}/telemetry`, '{"a":1}').repeat(100));
   t.is(text.split("HTTP/1.1 200 \r\n").length - 1, 100);
   t.is(text.match(/Connection: close/gi)?.length, 1);
@@ -61,7 +52,7 @@ test("a connection ends after 100 requests, and after bytes that are not HTTP", 
 });
 
 test("close ends open polls at once and frees the port", async (t) => {
-  const platform = await start(t);
+  const platform = await startWithDevice(t);
   const poll = said(platform, get(`${TOKEN}/rpc?timeout=60000`));
   while (platform.core.devices.byToken(TOKEN)?.open.size === 0) await new Promise((go) => setImmediate(go));
   await platform.close();
@@ -76,7 +67,7 @@ test("close ends open polls at once and frees the port", async (t) => {
 
 test("an idle connection and half a head end in silence, half a body with 408", async (t) => {
   // A head must arrive before the time is over.
-  const platform = await start(t, { idleMs: 1_500 });
+  const platform = await startWithDevice(t, { idleMs: 1_500 });
   const began = performance.now();
   const head = await said(platform, get("unknown/rpc"));
   t.true(head.startsWith("HTTP/1.1 401 \r\n"), head);
@@ -88,7 +79,7 @@ test("an idle connection and half a head end in silence, half a body with 408", 
 });
 
 test("stopped, it takes no connection and lets a poll run to its end", async (t) => {
-  const platform = await start(t);
+  const platform = await startWithDevice(t);
   const poll = said(platform, get(`${TOKEN}/rpc?timeout=600`));
   const device = platform.core.devices.byToken(TOKEN)!;
   while (device.open.size === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -121,7 +112,7 @@ test("behind a proxy what is open for 50 s ends with the proxy's own 504 and lea
 // Random requests: each one is answered, or ends by its time, and none is a fault of the local platform.
 
 const METHODS = ["GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH"];
-const TOKENS = `${FUZZ_TOKEN} unknown %00 __proto__ provision a%2fb \u00fc .. %zz`.split(" ");
+const TOKENS = `${TOKEN} unknown %00 __proto__ provision a%2fb \u00fc .. %zz`.split(" ");
 const PATHS =
   "telemetry attributes attributes/updates rpc rpc/0 rpc/x rpc/99999999999 claim firmware constructor provision telemetry/".split(
     " ",
@@ -226,16 +217,11 @@ test("answers 500 random REST requests, none with an internal error", async (t) 
   const platform = await startPlatform({ port: 0, log: (line) => faults.push(line) });
   t.teardown(() => platform.close());
   const device = platform.core.createDevice({ name: "d", profileId: platform.core.profiles.default.id });
-  const login = JSON.stringify({ username: "tenant@thingsboard.org", password: "tenant" });
-  const headers = { "content-type": "application/json" };
-  const answer = await fetch(`${platform.url}/api/auth/login`, { method: "POST", headers, body: login });
-  const { token } = (await answer.json()) as { token: string };
+  const token = await jwtOf(platform);
   for (let sent = 0; sent < 500; sent++) {
     const method = ["GET", "POST", "DELETE", "PUT"][random(4)]!;
     const path = REST_PATHS[random(REST_PATHS.length)]!.replace("ID", random(9) ? device.id : "x");
-    const type =
-      ["application/json", "text/plain", "multipart/form-data; boundary=x"][random(20)] ??
-      headers["content-type"];
+    const type = ["text/plain", "multipart/form-data; boundary=x"][random(20)] ?? "application/json";
     const all = { "content-type": type, ...(random(20) && { "x-authorization": `Bearer ${token}` }) };
     const init: RequestInit = { method, headers: all };
     if (method !== "GET") init.body = pick(random, REST_BODIES);

@@ -4,6 +4,7 @@ import { Operator } from "../../../tools/operator/operator.js";
 import type { Clock } from "../../../tools/platform/core/common/clock.js";
 import { readViews } from "../../../tools/platform/core/reports/table-views.js";
 import { type Platform, type PlatformServerOptions, startPlatform } from "../../../tools/platform/server.js";
+import { jwtOf } from "./rig.js";
 
 const VIEW = "3f2504e0-4f89-41d3-9a0c-0305e82c3301";
 const DAY = 86_400_000;
@@ -27,14 +28,6 @@ interface Place {
   ask(body: unknown, headers?: Record<string, string>, path?: string): Promise<Asked>;
 }
 
-/** Returns the JWT of that user. */
-async function login({ url }: Platform, name: string): Promise<string> {
-  const body = JSON.stringify({ username: `${name}@thingsboard.org`, password: name });
-  const headers = { "content-type": "application/json" };
-  const answer = await fetch(`${url}/api/auth/login`, { method: "POST", headers, body });
-  return ((await answer.json()) as { token: string }).token;
-}
-
 const API = "/apiAnalytics/publicApi/buildReport";
 
 async function begin(
@@ -47,7 +40,7 @@ async function begin(
   ]);
   const platform = await startPlatform({ port: 0, views, ...options });
   t.teardown(() => platform.close());
-  const token = await login(platform, "tenant");
+  const token = (await jwtOf(platform)) ?? "";
   const ask: Place["ask"] = async (body, headers = { jwt: token }, path = API) => {
     const response = await fetch(platform.url + path, {
       method: "POST",
@@ -204,10 +197,8 @@ test("a customer's user sees the customer's devices alone", async (t) => {
   store(platform, POINTS);
   const customer = new Operator({ url: platform.url });
   await customer.login("customer@thingsboard.org", "customer");
-  const { customerId } = await customer.user();
-  platform.core.devices.byName("b")!.customerId = customerId!.id;
-  const token = await login(platform, "customer");
-  const { json } = await ask({ viewConfigId: VIEW }, { jwt: token });
+  platform.core.devices.byName("b")!.customerId = (await customer.user()).customerId!.id;
+  const { json } = await ask({ viewConfigId: VIEW }, { jwt: (await jwtOf(platform, "customer")) ?? "" });
   t.deepEqual(
     json.dataTable.map(({ Device }: { Device: string }) => Device),
     ["b"],

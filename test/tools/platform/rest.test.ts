@@ -3,7 +3,7 @@
 import { request as ask, type IncomingMessage } from "node:http";
 import anyTest, { type TestFn } from "ava";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
-import { START, VirtualClock } from "./rig.js";
+import { jwtOf, START, TOKEN, VirtualClock } from "./rig.js";
 
 interface Answer {
   status: number;
@@ -22,7 +22,6 @@ interface Context {
 }
 
 const test = anyTest as TestFn<Context>;
-const TOKEN = "the-device-token";
 const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 
 test.beforeEach(async (t) => {
@@ -41,11 +40,8 @@ test.beforeEach(async (t) => {
     return { status: response.status, text, json: isJson ? JSON.parse(text) : undefined };
   };
   t.context = { platform, clock, call, tenant: "", customer: "", deviceId: "" };
-  const login = async (name: string): Promise<string> =>
-    (await call("POST", "/api/auth/login", { username: `${name}@thingsboard.org`, password: name }, "")).json
-      .token;
-  t.context.tenant = await login("tenant");
-  t.context.customer = await login("customer");
+  t.context.tenant = (await jwtOf(platform)) ?? "";
+  t.context.customer = (await jwtOf(platform, "customer")) ?? "";
   const created = await call("POST", `/api/device?accessToken=${TOKEN}`, { name: "d", type: "default" });
   t.context.deviceId = created.json.id.id;
 });

@@ -1,4 +1,5 @@
 // The platform in memory on a clock that a test moves by hand: no network, no real time.
+import type { ExecutionContext } from "ava";
 import type { Clock } from "../../../tools/platform/core/common/clock.js";
 import type { Device } from "../../../tools/platform/core/devices.js";
 import { PlatformCore, type PlatformOptions } from "../../../tools/platform/core/platform.js";
@@ -6,6 +7,30 @@ import type { Profile } from "../../../tools/platform/core/profiles.js";
 import type { RpcRequest, RpcResult } from "../../../tools/platform/core/rpc/rpc.js";
 import { answerBytes } from "../../../tools/platform/device/answer-bytes.js";
 import { DeviceApi, type DeviceApiOptions } from "../../../tools/platform/device-api.js";
+import { type Platform, type PlatformServerOptions, startPlatform } from "../../../tools/platform/server.js";
+
+/** Starts a platform with the device "d", whose access token is TOKEN. */
+export async function startWithDevice(
+  t: ExecutionContext,
+  options: PlatformServerOptions = {},
+): Promise<Platform> {
+  const platform = await startPlatform({ port: 0, log: (line) => t.fail(line), ...options });
+  t.teardown(() => platform.close());
+  platform.core.createDevice({ name: "d", profileId: platform.core.profiles.default.id }, TOKEN);
+  return platform;
+}
+
+/** Logs in; returns the JWT, or undefined if the login is refused. */
+export async function jwtOf(
+  { url }: { readonly url: string },
+  name = "tenant",
+  password = name,
+): Promise<string | undefined> {
+  const body = JSON.stringify({ username: `${name}@thingsboard.org`, password });
+  const headers = { "content-type": "application/json" };
+  const answer = await fetch(`${url}/api/auth/login`, { method: "POST", headers, body });
+  return ((await answer.json()) as { token?: string }).token;
+}
 
 export const START = 1_760_000_000_000;
 export const TOKEN = "the-device-token";

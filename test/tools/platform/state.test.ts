@@ -8,7 +8,7 @@ import { JsonText, type Value } from "../../../tools/platform/core/values.js";
 import { type Platform, type PlatformServerOptions, startPlatform } from "../../../tools/platform/server.js";
 import type { StateError } from "../../../tools/platform/state/database.js";
 import { scratch } from "../scratch.js";
-import { VirtualClock } from "./rig.js";
+import { jwtOf, VirtualClock } from "./rig.js";
 
 const clock = new VirtualClock();
 
@@ -20,13 +20,6 @@ async function start(
   const platform = await startPlatform({ port: 0, clock, state: { directory }, ...more });
   t.teardown(() => platform.close());
   return platform;
-}
-
-async function login({ url }: Platform): Promise<string> {
-  const body = JSON.stringify({ username: "tenant@thingsboard.org", password: "tenant" });
-  const headers = { "content-type": "application/json" };
-  const answer = await fetch(`${url}/api/auth/login`, { method: "POST", headers, body });
-  return ((await answer.json()) as { token: string }).token;
 }
 
 const VALUES: readonly [string, Value][] = [
@@ -102,7 +95,7 @@ test("devices, credentials, attributes, series, packages and RPCs are as they we
   core.deleteDevice(gone);
   device.customerId = "13814000-1dd2-11b2-8080-808080808081";
   core.deviceChanged(device);
-  const session = await login(before);
+  const session = await jwtOf(before);
   const was = everything(before);
   await before.close();
 

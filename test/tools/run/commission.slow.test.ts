@@ -1,20 +1,17 @@
 // `mote run --commission`, as its owner meets it: a page on this machine, and then a device that runs.
 import { readdirSync } from "node:fs";
-import { request } from "node:http";
 import { join } from "node:path";
 import test from "ava";
 import { startPlatform } from "../../../tools/platform/server.js";
 import type { Event } from "../../../tools/run/messages.js";
 import { killAll, launch, mote, processOutput } from "../cli/commands.js";
+import { rawRequest } from "../raw-http.js";
 import { scratch } from "../scratch.js";
 import type { EventLog } from "./session.js";
 
 const place = scratch();
 const PROVISION = { key: "key-of-the-product", secret: "secret-of-the-product" };
-test.after.always(() => {
-  killAll();
-  // A killed child may still write for a moment.
-});
+test.after.always(killAll);
 
 /** Of the browser: the page knows by it what was entered before. */
 let cookie = "";
@@ -91,12 +88,8 @@ test.serial("another name for this machine, and another page, get nothing of it"
   );
   const { url } = (await eventOf(eventLog, "commissioning")) as unknown as { url: string };
   const { port } = new URL(url);
-  const asked = (headers: Record<string, string>, method = "GET") =>
-    new Promise<number | undefined>((resolve, reject) => {
-      request({ host: "127.0.0.1", port, method, headers }, (answer) => resolve(answer.resume().statusCode))
-        .on("error", reject)
-        .end();
-    });
+  const asked = async (headers: Record<string, string>, method = "GET") =>
+    (await rawRequest({ host: "127.0.0.1", port, path: "/", method, headers })).status;
   t.is(await asked({ host: `127.0.0.1:${port}` }), 200);
   t.is(await asked({ host: `localhost:${port}` }), 200);
   for (const host of ["evil.example", `evil.example:${port}`, "127.0.0.1"])

@@ -1,11 +1,11 @@
-// The figures of the documentation follow from what was counted; nothing of it needs a chip.
+// The figures of the documentation follow from what was counted; nothing of it needs a chip. The
+// tables of the pages judge a battery's day and a day of points.
 import test from "ava";
 import { read } from "../test/architecture/tree.js";
 import { difference, readCounts, withoutIdle } from "./chip/counts.js";
 import { erased, FlashLog, yearsOfLife } from "./chip/flash-log.js";
-import { DERIVED, derivedOf, FULL, handshakesOf, LOADER, RESUMED, STILL } from "./chip/rows.js";
+import { FULL, handshakesOf, LOADER, RESUMED, STILL } from "./chip/rows.js";
 import { loaderInstructions, readSymbols } from "./chip/symbols.js";
-import { chipTable } from "./chip/table.js";
 import { Wire } from "./chip/wire.js";
 import { FIRST_WAKE, STEADY_WAKE } from "./desk.js";
 import { PAGES, withTables } from "./docs.js";
@@ -155,26 +155,6 @@ test("a handshake is what TLS added; in a start those that were resumed are take
   t.is(known["handshake-full"]?.instructions, 600);
   const mixed = handshakesOf({ ...costs, "tls-boot": cost(720, 1, 2), "tls-idle": cost(50, 1, 4) });
   t.deepEqual(mixed, {});
-});
-
-test("a day of points is erased sectors and years, of the sectors that a program has", (t) => {
-  const costs = { "durable-batch": { flashBytes: 50, erases: 1 / 80 } };
-  const { day } = derivedOf("mote", costs);
-  t.is(day?.flashBytes, 4_320_000);
-  t.is(day?.erases, 1080);
-  t.is(day?.more?.["years of life"], (100_000 * 64) / 1080 / 365);
-  t.is(derivedOf("c", costs).day?.more?.["years of life"], (100_000 * 6) / 1080 / 365);
-  t.deepEqual(derivedOf("c", {}), {});
-  t.regex(chipTable(DERIVED, { mote: derivedOf("mote", costs) }), /50 a POST: sectors erased +1,080/);
-});
-
-test("a battery's day is a first wake and 23 steady ones; others wake as after power-on each time", (t) => {
-  const cost = (packets: number) => ({ packets, bytes: 10 * packets, instructions: 100 * packets });
-  const costs = { wake: cost(24), "wake-steady": cost(13) };
-  const { "battery-day": day } = derivedOf("mote", costs);
-  t.deepEqual([day?.packets, day?.bytes], [24 + 23 * 13, 10 * (24 + 23 * 13)]);
-  t.is(derivedOf("c", { wake: cost(17) })["battery-day"]?.packets, 24 * 17);
-  t.deepEqual(derivedOf("mote", { wake: cost(24) }), {});
 });
 
 test("the desk stands in for a wake's traffic that the chip has not shown, and is marked", (t) => {

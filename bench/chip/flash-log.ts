@@ -12,7 +12,7 @@ const PROGRAM = /m25p80_page_program \S+ page program cur_addr=0x([0-9a-f]+)/;
 const ERASE = /m25p80_flash_erase \S+ offset = 0x([0-9a-f]+), len = (\d+)/;
 const SECTOR = 4096;
 /** What makers of flash promise of a sector. */
-export const ERASES_OF_A_LIFE = 100_000;
+const ERASES_OF_A_LIFE = 100_000;
 
 /** Adds up what the emulator writes, line by line. */
 export class FlashLog {

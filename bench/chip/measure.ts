@@ -9,7 +9,7 @@ import { type Built, build, type ProgramName, sampleImage, type Variant } from "
 import { type ChipRow, type Cost, FULL, LOADER, RESUMED, STILL, type Work } from "./rows.js";
 import { scriptAt } from "./scripts.js";
 import { type Handshakes, type Look, Session, type Spent, wait } from "./session.js";
-import { loaderInstructions, partSizes, readParts, readSymbols } from "./symbols.js";
+import { loaderInstructions, readParts, readSymbols } from "./symbols.js";
 
 /** How long and how often, on a board that polls every 25 s. `hourS`: what stands for an hour. */
 export const LENGTHS = {
@@ -155,10 +155,7 @@ class Measurement implements Measured {
   #other(key: string, what: "boot" | "idle" | "image" | "memory" | "update" | "slot"): Cost | Promise<Cost> {
     if (what === "boot") return this.#bootCost(key);
     if (what === "idle") return this.#idleCost(key);
-    if (what === "image")
-      return {
-        more: partSizes(readFileSync(this.#built.map, "utf8"), statSync(this.#built.application).size),
-      };
+    if (what === "image") return { more: { bytes: statSync(this.#built.application).size } };
     return what === "memory" ? this.#memory() : this.#update();
   }
 

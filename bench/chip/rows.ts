@@ -59,7 +59,6 @@ export interface ChipRow {
 }
 
 const MEMORY: Variant = { durable: false, batchAgeMs: 1000 };
-const DURABLE: Variant = { durable: true, batchAgeMs: 1000 };
 /** Time enough for 50 points at 10/s. */
 const BATCH_AGE_MS = 6000;
 const BATCH: Variant = { durable: false, batchAgeMs: BATCH_AGE_MS };
@@ -101,7 +100,6 @@ export const ROWS: readonly ChipRow[] = [
     work: points(100, 50, false),
     variant: BATCH,
   },
-  { key: "durable-1", name: "a point at 1/s, durable", work: points(1000, 1, true), variant: DURABLE },
   {
     key: "durable-batch",
     name: "a point at 10/s, durable, 50 a POST",
@@ -115,7 +113,6 @@ export const ROWS: readonly ChipRow[] = [
     variant: SECURE,
   },
   { key: "tls-idle", name: "an idle hour, over TLS", work: { do: "idle" }, variant: SECURE },
-  { key: "tls-memory", name: "memory, over TLS", work: { do: "memory" }, variant: SECURE },
   { key: "wake", name: "the first wake after power-on", work: { do: "wake" }, variant: ASLEEP },
   {
     key: "wake-steady",
@@ -161,7 +158,7 @@ export const DERIVED: readonly Pick<ChipRow, "key" | "name">[] = [
 const SECTORS: Readonly<Record<ProgramName, number>> = { mote: 64, c: 6, js: 6 };
 const POINTS_A_DAY = 86_400;
 
-export const derivedOf = (program: ProgramName | "mqtt", costs: ProgramCosts): Record<string, Cost> => ({
+const derivedOf = (program: ProgramName | "mqtt", costs: ProgramCosts): Record<string, Cost> => ({
   ...handshakesOf(costs),
   ...(program !== "mqtt" && dayOf(program, costs)),
   ...wakesOf(program, costs),

@@ -97,40 +97,23 @@ const PARTS: readonly (readonly [part: string, pattern: RegExp])[] = [
   ["C library", /lib(?:c|m|gcc|nosys|stdc\+\+|newlib|esp_libc)(?:_nano)?\.a/],
   ["modules in C", /xs_esp32\w*\.a|libmain\.a/],
 ];
-const PRELOADED = /mc\.xs\.c/;
 const ROM_PART = "ROM";
 const REST = "ESP-IDF";
 
-export const partOf = (object: string): string =>
-  PARTS.find(([, pattern]) => pattern.test(object))?.[0] ?? REST;
+const partOf = (object: string): string => PARTS.find(([, pattern]) => pattern.test(object))?.[0] ?? REST;
 
-const SECTION = /^ (\.\S+)\s+0x([0-9a-f]+)\s+0x([0-9a-f]+) (\S.*)$/gm;
-/** Takes memory, and no byte of the image. */
-const EMPTY = /^\.(?:s?bss|noinit|rtc_noinit|iram_bss|ext_ram)/;
-
-interface Piece {
-  readonly from: number;
-  readonly to: number;
-  readonly section: string;
-  readonly object: string;
-}
-
-/** Each section that the linker put somewhere. */
-function piecesOf(map: string): Piece[] {
-  // A long name has a line of its own.
-  const text = map.replace(/^( \.\S+)\n\s+0x/gm, "$1 0x");
-  return [...text.matchAll(SECTION)].flatMap(([, section, address, bytes, object]) => {
-    const from = Number.parseInt(address!, 16);
-    const length = Number.parseInt(bytes!, 16);
-    return length > 0 ? [{ from, to: from + length, section: section!, object: object! }] : [];
-  });
-}
+const SECTION = /^ \.\S+\s+0x([0-9a-f]+)\s+0x([0-9a-f]+) (\S.*)$/gm;
 
 /** The part of the code at an address. `map`: the linker's, which says of each section of code where it came from. */
 export function readParts(map: string): (address: number) => string {
-  const found = piecesOf(map)
-    .filter(({ from }) => from >= ROM.from)
-    .map(({ from, to, object }) => ({ from, to, part: partOf(object) }))
+  // A long name has a line of its own.
+  const text = map.replace(/^( \.\S+)\n\s+0x/gm, "$1 0x");
+  const found = [...text.matchAll(SECTION)]
+    .map(([, address, bytes, object]) => {
+      const from = Number.parseInt(address!, 16);
+      return { from, to: from + Number.parseInt(bytes!, 16), part: partOf(object!) };
+    })
+    .filter(({ from, to }) => from >= ROM.from && to > from)
     .sort((one, other) => one.from - other.from);
   return (address) => {
     if (address >= ROM.from && address < ROM.to) return ROM_PART;
@@ -143,21 +126,6 @@ export function readParts(map: string): (address: number) => string {
     const last = found[low - 1];
     return last !== undefined && address < last.to ? last.part : REST;
   };
-}
-
-/** Where an image's bytes come from: read-only data and all that is copied to memory begin here or above, on each chip. */
-const IMAGE = 0x3c000000;
-/** Bytes of an image of `whole` bytes by part; what no section holds is alignment and heads. */
-export function partSizes(map: string, whole: number): Record<string, number> {
-  const sizes: Record<string, number> = { bytes: whole };
-  let known = 0;
-  for (const { from, to, section, object } of piecesOf(map)) {
-    if (from < IMAGE || EMPTY.test(section)) continue;
-    const name = `bytes of ${PRELOADED.test(object) ? "preloaded JavaScript" : partOf(object)}`;
-    sizes[name] = (sizes[name] ?? 0) + to - from;
-    known += to - from;
-  }
-  return { ...sizes, "bytes of alignment and heads": whole - known };
 }
 
 /** Instructions outside the program: those of the ROM, and of the boot loader (no symbols). */

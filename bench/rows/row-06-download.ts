@@ -1,5 +1,5 @@
 // The peak of slots in use in the simulator while 1 MiB of firmware comes, above those of the same agent at rest. The instruments show once a second;
-// test/xs/image.ts looks at each 16 KiB, on the engine of the tests.
+// test/xs/xs.slow.test.ts looks at each 16 KiB, on the engine of the tests.
 import { Idle, idleProgram, SLOT } from "../idle.js";
 import type { Line, Row } from "../row.js";
 

@@ -1,19 +1,110 @@
-// The numbers of connections that scenario.test.ts leaves out, and the lean build.
-
+// What is too long for npm test: the other numbers of connections, the lean build, an image of 1 MiB,
+// and days in which all loops work and much goes wrong.
+import { createHash } from "node:crypto";
+import type { ExecutionContext } from "ava";
 import { testOnXs } from "./engine/on-xs.js";
-import { imageStaysSmall } from "./image.js";
+import { type Still, standStill } from "./engine/still.js";
 import { longRun } from "./long-run.js";
 import { leanTourOnXs, tourOnXs } from "./scenario.js";
-import { slotsStay, slotsStayInMemory } from "./slots.js";
 
 tourOnXs(1);
 tourOnXs(3);
 leanTourOnXs();
 
-for (const connections of [1, 2, 3] as const) slotsStay(connections);
-slotsStayInMemory();
+// What the agent keeps does not grow with what it did: slots in use after a garbage collection, to the very slot.
 
-for (const connections of [1, 2, 3] as const) imageStaysSmall(connections);
+const RECORD = `globalThis.fromParent = (what, from) => {
+  for (let i = from; i < from + 100; i++) agent.telemetry.record({ temperature: 20 + (i % 100) / 10, humidity: 40, count: i });
+}`;
+
+testOnXs("without a durable queue: as many slots after 10,000 points as after 100", async (t) => {
+  const still = await standStill(t, {}, RECORD, 0);
+  /** By the hundred, each delivered before the next. */
+  const record = async (from: number, total: number): Promise<number> => {
+    for (let count = from; count < total; count += 100) {
+      still.bridge.notify("record", count);
+      await still.clock.advance(30_000);
+    }
+    return still.slots();
+  };
+  const few = await record(0, 100);
+  t.is(await record(100, 10_000), few);
+  t.is(still.platform.points(still.device, "count").length, 10_000);
+});
+
+// An image of 1 MiB through the engine: what the agent keeps does not grow with it. Slots in use after a
+// garbage collection, and the bytes of buffers that can still be reached then.
+
+const SIZE = 1024 * 1024;
+const SLOT_BYTES = 16;
+const PEAK_BYTES = 8192;
+/** The image's own bytes go through the buffer that every answer is read into. */
+const PEAK_IN_BUFFERS = 1024;
+
+/** An image that no compression of anything could keep. */
+function imageOf(size: number): Buffer {
+  const bytes = Buffer.alloc(size);
+  for (let at = 0; at < size; at += 32) createHash("sha256").update(String(at)).digest().copy(bytes, at);
+  return bytes;
+}
+
+function assign({ platform, device }: Still, bytes: Buffer): void {
+  const { core } = platform;
+  const { profileId, name } = device;
+  const fields = { type: "FIRMWARE", title: "still", version: "2.0.0", profileId } as const;
+  const target = core.packages.create({ ...fields, tag: undefined, url: undefined });
+  const file = { fileName: "still.bin", contentType: "application/octet-stream", checksum: undefined };
+  core.packages.upload(target, { ...file, bytes, algorithm: "SHA256" });
+  core.updateDevice(device, { name, profileId, firmwareId: target.id });
+}
+
+/** Takes the image; resolves with what `look` said once each 16 KiB, and at the end. */
+async function take(t: ExecutionContext, still: Still, look: () => Promise<number>): Promise<number[]> {
+  const { clock, host } = still;
+  host.net.options.segmentBytes = 1460;
+  const bytes = imageOf(SIZE);
+  assign(still, bytes);
+  const looks: number[] = [];
+  let stored = host.store.changes.length;
+  while (host.slot.activated === undefined) {
+    await clock.runUntil(() => host.store.changes.length >= stored + 2 || host.slot.activated !== undefined);
+    stored = host.store.changes.length;
+    looks.push(await look());
+  }
+  t.is(host.slot.activated, SIZE);
+  t.true(bytes.equals(host.slot.bytes.subarray(0, SIZE)));
+  return looks;
+}
+
+for (const connections of [1, 2, 3] as const) {
+  const mode = `${connections} connection${connections > 1 ? "s" : ""}`;
+  const options = { connections, firmware: { title: "still", version: "1.0.0", allowHttp: true } };
+
+  testOnXs(
+    `${mode}: 1 MiB of firmware takes 8 KiB of slots at most, from its first byte to its last`,
+    async (t) => {
+      const still = await standStill(t, options);
+      const idle = await still.slots();
+      const looks = await take(t, still, () => still.bridge.slots());
+      const peak = (Math.max(...looks) - idle) * SLOT_BYTES;
+      t.log(`${peak} bytes in slots above idle, at ${looks.length} looks`);
+      t.true(peak <= PEAK_BYTES, `${peak}`);
+      // The last looks are at the image being read back, with nothing under way.
+      t.is(new Set(looks.slice(0, -2)).size, 1, looks.join(" "));
+    },
+  );
+
+  testOnXs(`${mode}: 1 MiB of firmware takes 1 KiB of buffers at most`, async (t) => {
+    const still = await standStill(t, options, "", 16, true);
+    await still.slots();
+    const idle = await still.buffers();
+    const looks = await take(t, still, () => still.buffers());
+    const peak = Math.max(...looks) - idle;
+    t.log(`${peak} bytes in buffers above ${idle}`);
+    t.true(idle > 0);
+    t.true(peak <= PEAK_IN_BUFFERS, `${peak}`);
+  });
+}
 
 // Days in which all loops work and much goes wrong: two with each number of connections. More: node scripts/campaign.mjs long --days 30
 

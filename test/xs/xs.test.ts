@@ -1,15 +1,8 @@
 // The portable part as one script on the XS engine itself.
 
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import test, { type ExecutionContext } from "ava";
 import { Strategies, type StrategiesAgent } from "../../extras/strategies/index.js";
-import { UNFENCED } from "../../hosts/node/files.js";
-import { flash } from "../../hosts/node/flash.js";
-import { createHost, type NodeHost } from "../../hosts/node/host.js";
-import { prepareStart } from "../../hosts/node/start-up.js";
 import { none } from "../../hosts/none.js";
 import * as mote from "../../src/index.js";
 import type { Host } from "../../src/port.js";
@@ -20,15 +13,11 @@ import { fakeHost } from "../fakes/host.js";
 import { FakeNet } from "../fakes/net.js";
 import { FakePlatform, KEY, SECRET } from "../fakes/platform.js";
 import { type SeenRequest, serve } from "../fakes/server.js";
-import { pattern } from "../hosts/port/check.js";
-import { Listeners } from "../hosts/port/node-peers.js";
-import { PROMISES } from "../hosts/port/promises.js";
 import { jwt, VIEW } from "../src/report/rig.js";
 import { Bridge } from "./engine/bridge.js";
 import { bundle } from "./engine/bundle.js";
 import { nodeHost } from "./engine/node-host.js";
 import { testOnXs } from "./engine/on-xs.js";
-import { Peers } from "./engine/peers.js";
 import { boardStack } from "./engine/snapshot.js";
 import { Engine } from "./engine/worker.js";
 import { texts } from "./guest/texts.js";
@@ -448,50 +437,6 @@ testOnXs(
   },
 );
 
-// The port's promises hold on XS through the bridge, so that what runs over it may rely on them.
-
-/** A machine that can be restarted: `host` leads to the one of the present start. */
-function machine(t: ExecutionContext): { host: Host; restart(): void } {
-  const stateDir = mkdtempSync(join(tmpdir(), "mote-xs-"));
-  const make = (): NodeHost =>
-    createHost({ stateDir, blocksBytes: 16 * 4096, slotBytes: 16 * 4096, log: () => {}, restart: () => {} });
-  flash(stateDir, pattern(5000, 11), UNFENCED);
-  prepareStart(stateDir, UNFENCED, () => {});
-  let present = make();
-  t.teardown(() => {
-    present.close();
-    rmSync(stateDir, { recursive: true });
-  });
-  return {
-    host: new Proxy(present, { get: (_, name: keyof Host) => present[name] }),
-    restart() {
-      present.close();
-      prepareStart(stateDir, UNFENCED, () => {});
-      present = make();
-    },
-  };
-}
-
-for (const { title } of PROMISES) {
-  testOnXs(`on XS, ${title}`, async (t) => {
-    const { host, restart } = machine(t);
-    const listeners = new Listeners();
-    t.teardown(() => listeners.close());
-    let bridge: Bridge | undefined;
-    const peers = new Peers(listeners, (what, id, bytes) => bridge?.notify(what, id, bytes));
-    bridge = await Bridge.start(host, {
-      guest: "./test/xs/guest/promises.ts",
-      parent: (what, id, bytes) => {
-        if (what === "restart") restart();
-        else peers.asked(what, id, bytes);
-        return undefined;
-      },
-    });
-    await t.notThrowsAsync(bridge.run(`keeps(${JSON.stringify(title)})`));
-    await bridge.close();
-  });
-}
-
-// As by default; scenario.slow.test.ts has the other numbers of connections, and the lean build.
+// As by default; xs.slow.test.ts has the other numbers of connections, and the lean build.
 
 tourOnXs(2);

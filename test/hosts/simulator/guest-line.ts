@@ -1,7 +1,7 @@
 // The test's side of the connection to a guest: test/hosts/simulator/guest/guest.ts.
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import { Peers } from "../../xs/engine/peers.js";
 import type { Listeners } from "../port/node-peers.js";
+import type { Peer, Place } from "../port/promised.js";
 import { FRAME, Frames, frame } from "./frames.js";
 
 export class GuestLine {
@@ -83,5 +83,48 @@ export class GuestLine {
 
   #say(op: number, id: number, text: string, bytes?: Uint8Array): void {
     this.#socket?.write(frame(this.#encoder, op, id, 0, text, bytes));
+  }
+}
+
+type Notify = (what: string, id: number, bytes?: Uint8Array) => void;
+
+const DEEDS = ["end", "reset", "hold", "release"] as const;
+
+/** The peers of a guest: it says what they do, and they do it here. */
+class Peers {
+  readonly #listeners: Listeners;
+  readonly #notify: Notify;
+  readonly #peers = new Map<number, Peer>();
+  #ids = 0;
+
+  constructor(listeners: Listeners, notify: Notify) {
+    this.#listeners = listeners;
+    this.#notify = notify;
+  }
+
+  asked(what: string, id: number, bytes: Uint8Array): void {
+    const deed = DEEDS.find((name) => name === what);
+    if (what === "listen") void this.#listen(id).then((place) => this.#place(id, place));
+    else if (what === "nowhere") void this.#listeners.nowhere().then((place) => this.#place(id, place));
+    else if (what === "write") this.#peers.get(id)?.write(bytes.slice());
+    else if (deed !== undefined) this.#peers.get(id)?.[deed]();
+  }
+
+  #place(id: number, place: Place): void {
+    this.#notify("place", id, new TextEncoder().encode(JSON.stringify(place)));
+  }
+
+  #listen(script: number): Promise<Place> {
+    const ids = new Map<Peer, number>();
+    return this.#listeners.listen({
+      opened: (peer) => {
+        const id = ++this.#ids;
+        ids.set(peer, id);
+        this.#peers.set(id, peer);
+        this.#notify("opened", id, new Uint8Array(new Uint32Array([script]).buffer).reverse());
+      },
+      bytes: (peer, bytes) => this.#notify("bytes", ids.get(peer)!, bytes),
+      closed: () => this.#notify("closed", script),
+    });
   }
 }

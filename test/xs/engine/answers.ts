@@ -7,8 +7,8 @@ export interface Parent {
   notify(op: number, id: number, text: string, bytes?: Uint8Array): void;
   settled(id: number, good: boolean, text: string): void;
   failed(text: string): void;
-  /** A question beyond the port. */
-  asked(what: string, id: number, bytes: Uint8Array): Uint8Array | undefined;
+  /** A word beyond the port. */
+  told(what: string, id: number): void;
 }
 
 type Handler = (message: Message) => Uint8Array;
@@ -67,7 +67,7 @@ export class Answers {
   #ofEngine(): [number, Handler][] {
     return [
       [ASK.settled, (m) => this.#only(this.#parent.settled(m.id, m.a === 1, decoder.decode(m.bytes)))],
-      [ASK.parent, (m) => answer(1, this.#parent.asked(m.text, m.id, m.bytes))],
+      [ASK.parent, (m) => this.#only(this.#parent.told(m.text, m.id))],
       [ASK.failed, (m) => this.#only(this.#parent.failed(decoder.decode(m.bytes)))],
       [ASK.facts, () => answer(1, encoder.encode(JSON.stringify(this.#facts())))],
       [ASK.timer, (m) => this.#timer(m)],

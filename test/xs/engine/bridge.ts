@@ -17,8 +17,8 @@ export interface BridgeOptions extends Pick<EngineOptions, "limitSteps" | "entry
   readonly output?: (text: string) => void;
   /** The engine is gone, and nobody closed it. Whatever runs is rejected. */
   readonly died?: (error: Error) => void;
-  /** Answers `askParent` of the script: what a test wants beyond the port. */
-  readonly parent?: (what: string, id: number, bytes: Uint8Array) => Uint8Array | undefined;
+  /** Called by `tellParent` of the script: what a test wants beyond the port. */
+  readonly parent?: (what: string, id: number) => void;
 }
 
 interface Pending {
@@ -52,7 +52,7 @@ export class Bridge {
       notify: (op, id, text, bytes) => void this.#notify(op, id, text, bytes),
       settled: (id, good, text) => this.#settled(id, good, text),
       failed: (text) => void this.failures.push(text),
-      asked: (what, id, bytes) => options.parent?.(what, id, bytes),
+      told: (what, id) => options.parent?.(what, id),
     });
     const output = options.output ?? ((text: string) => process.stderr.write(text));
     this.#engine = new Engine({

@@ -31,8 +31,6 @@ export interface Still {
   readonly bridge: Bridge;
   /** RPC polls begun so far. */
   readonly polls: number;
-  /** GETs of shared attributes so far. */
-  readonly looks: number;
   /** Slots in use once nothing goes on but waiting. */
   slots(): Promise<number>;
   /** Bytes of the buffers in use; 0 unless they are counted, which itself takes slots. */
@@ -61,9 +59,8 @@ export async function standStill(
     slot: new FakeSlot(SLOT_SECTORS * 4096, 4096),
   });
   let buffers = 0;
-  const parent = (_what: string, bytes: number) => {
+  const parent = (_what: string, bytes: number): void => {
     buffers = bytes;
-    return undefined;
   };
   const bridge = await Bridge.start(host, { entry: ENTRY, parent, ...(counting && { guest: COUNTING }) });
   clock.settled = async () => {
@@ -79,10 +76,9 @@ export async function standStill(
   await bridge.run(
     `globalThis.agent = new mote.Agent(host, ${JSON.stringify(all)}); ${setUp}; agent.start()`,
   );
-  let [polls, looks] = [0, 0];
-  platform.fault = ({ method, path }) => {
+  let polls = 0;
+  platform.fault = ({ path }) => {
     if (path.includes("/rpc?timeout=")) polls++;
-    else if (method === "GET" && path.includes("/attributes?clientKeys=")) looks++;
     return undefined;
   };
   await clock.advance(START_MS);
@@ -94,9 +90,6 @@ export async function standStill(
     bridge,
     get polls() {
       return polls;
-    },
-    get looks() {
-      return looks;
     },
     async slots() {
       const before = polls;

@@ -1,5 +1,5 @@
 // In place of host.ts where buffers are measured: notes each Uint8Array that is made, and reports the bytes of those that can still be reached.
-import { askParent, type FromParent } from "./host.js";
+import { type FromParent, tellParent } from "./host.js";
 
 declare const gc: () => void;
 
@@ -27,6 +27,6 @@ const notify: FromParent = () => {
   made = [...left].map((buffer) => new WeakRef(buffer));
   let bytes = 0;
   for (const buffer of left) bytes += buffer.byteLength;
-  askParent("buffers", bytes);
+  tellParent("buffers", bytes);
 };
 Object.assign(globalThis, { fromParent: notify });

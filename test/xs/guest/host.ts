@@ -93,14 +93,13 @@ function decode(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** What a test asks of its parent beyond the port: answered by `BridgeOptions.parent`. */
-export const askParent = (what: string, id: number, bytes = NONE): Uint8Array =>
-  rest(ask(ASK.parent, id, 0, 0, what, bytes));
+/** What a test tells its parent beyond the port: `BridgeOptions.parent`. */
+export const tellParent = (what: string, id: number): void => void ask(ASK.parent, id, 0, 0, what);
 
 /** What `Bridge.notify` calls. */
 export type FromParent = (what: string, id: number, bytes: Uint8Array) => void;
 
-export function makeHost(): Host {
+function makeHost(): Host {
   const facts = JSON.parse(decoder.decode(rest(ask(ASK.facts))));
   const slot: Slot = {
     ...area("slot", facts.slot[0], facts.slot[1]),

@@ -29,7 +29,7 @@ export const ASK = {
   restart: 23, // bytes = reason
   settled: 24, // id, a = 1 fulfilled, 0 rejected, bytes = JSON of the value, or the error's text
   failed: 25, // bytes = what was thrown where nobody catches it
-  parent: 26, // text = what, id, bytes: whatever a test wants of its parent beyond the port -> bytes
+  parent: 26, // text = what, id: whatever a test tells its parent beyond the port
 } as const;
 
 /** What the parent sends the guest; a = monotonic time, b = wall time or NaN. */

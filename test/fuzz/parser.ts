@@ -1,4 +1,5 @@
 // What is fuzzed: a parser, lawful documents, and what must hold of whatever comes of a damaged one.
+import { decode } from "../../hosts/node/text.js";
 
 export interface Parser {
   readonly name: string;
@@ -26,15 +27,7 @@ export function whole(pieces: readonly Uint8Array[]): Uint8Array {
   return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
 }
 
-const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
-export function textOf(bytes: Uint8Array): string {
-  try {
-    return strict.decode(bytes);
-  } catch {
-    return Buffer.from(bytes).toString("latin1");
-  }
-}
+export const textOf = (bytes: Uint8Array): string => decode(bytes) ?? Buffer.from(bytes).toString("latin1");
 
 /** A promise that must hold of what came of a document. */
 export function must(holds: boolean, promise: string): void {

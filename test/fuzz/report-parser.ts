@@ -1,4 +1,5 @@
 // The reader of the report API's answers.
+import { decode } from "../../hosts/node/text.js";
 import type { Row } from "../../src/wire/report.js";
 import { ReportReader } from "../../src/wire/report-reader.js";
 import { must, type Parser, textOf, whole } from "./parser.js";
@@ -15,8 +16,7 @@ const DOCUMENTS = [
 function read(pieces: readonly Uint8Array[]): unknown {
   const rows: Row[] = [];
   const labels: (readonly string[])[] = [];
-  const host = { decode: (bytes: Uint8Array) => decoded(bytes) };
-  const reader = new ReportReader(host, LIMIT, {
+  const reader = new ReportReader({ decode }, LIMIT, {
     labels: (list) => labels.push(list),
     row: (row) => rows.push(row),
   });
@@ -36,16 +36,6 @@ function read(pieces: readonly Uint8Array[]): unknown {
   }
   must(reader.rows >= rows.length, "rows are counted");
   return { problem: reader.problem, labels, rows };
-}
-
-const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
-function decoded(bytes: Uint8Array): string | undefined {
-  try {
-    return strict.decode(bytes);
-  } catch {
-    return undefined;
-  }
 }
 
 export const REPORT: Parser = {

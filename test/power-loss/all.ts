@@ -2,7 +2,6 @@
 import { attributesCases } from "./cases/attributes.js";
 import { filesCases } from "./cases/files.js";
 import { updates } from "./cases/firmware.js";
-import { healthCases } from "./cases/health.js";
 import { imagesCases } from "./cases/images.js";
 import { outboxCases } from "./cases/outbox.js";
 import { pollsCases } from "./cases/polls.js";
@@ -23,7 +22,6 @@ export const all: Readonly<Record<string, readonly Case[]>> = {
   firmware: updates,
   polls: pollsCases,
   reset: resetCases,
-  health: healthCases,
   cycle: cycleCases,
   files: filesCases,
 };

@@ -2,7 +2,6 @@ import test from "ava";
 import { read } from "../architecture/tree.js";
 import { all } from "./all.js";
 import { filesCases } from "./cases/files.js";
-import { healthCases } from "./cases/health.js";
 import { imagesCases } from "./cases/images.js";
 import { pollsCases } from "./cases/polls.js";
 import { powerLossTests } from "./declare.js";
@@ -21,10 +20,6 @@ test("each case has a name of its own", (t) => {
 });
 
 powerLossTests("what the Node host kept on disk is there", filesCases, { pairs: 300 });
-
-powerLossTests("the codes seen last are those of before the write or of after it", healthCases, {
-  pairs: 30,
-});
 
 powerLossTests("an older image and this one deliver or count what the other one wrote", imagesCases, {
   pairs: 100,

@@ -260,7 +260,7 @@ anyTest("memory is looked at once a minute, and the least is kept", async (t) =>
   t.is(diagnostics.health.leastFree, 10);
 });
 
-// What outlives a restart. test/power-loss/cases/health.ts cuts the power at each write.
+// What outlives a restart. It is one value of the store, which is old or new after a power loss.
 
 anyTest(
   "sixteen codes and the resets are read again; nonsense is ignored, and the value is at most 1.5 KB",

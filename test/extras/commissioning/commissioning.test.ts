@@ -78,19 +78,6 @@ test("each mistake comes back with its own reason, and nothing is kept", async (
   }
 });
 
-test("after a wrong password only the password is asked for again", async (t) => {
-  const { entry, commissioning, checked, joined } = rig({
-    join: ({ password }) => (password === "correct horse" ? undefined : WRONG_PASSWORD),
-  });
-  entry.give({ ...GOOD, password: "wrong horse" });
-  await checked();
-  t.like(entry.view.has, { password: false, secret: true });
-  entry.give({ password: "correct horse" });
-  await checked();
-  t.is(commissioning.state, "done");
-  t.like(joined[1], GOOD);
-});
-
 test("it closes after 10 minutes, or at the end of a check that is under way then", async (t) => {
   const { entry, commissioning, host, closed } = rig();
   await host.clock.advance(599_999);

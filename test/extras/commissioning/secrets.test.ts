@@ -2,10 +2,9 @@
 import { createHash } from "node:crypto";
 import test from "ava";
 import { writeFrame } from "../../../extras/commissioning/improv-frames.js";
-import { commissionBy } from "../../../hosts/esp32/commissioning/configuration.js";
-import { startBoard } from "../../../hosts/esp32/start.js";
-import { FakePlatform } from "../../fakes/platform.js";
-import { BUILT, FakeBoard, WRONG_PASSWORD } from "../../hosts/esp32/board.js";
+import { WRONG_PASSWORD } from "../../hosts/esp32/board.js";
+import { rig, wifiFrame } from "../../hosts/esp32/rig.js";
+import { formsOf } from "../../simulation/promises/secrets.js";
 
 /** Of each kind one that is built in, one that is wrong, one that is right. Letters that URLs and HTML write otherwise. */
 const secret = (name: string): string =>
@@ -22,50 +21,31 @@ const LABEL = "label-of-this-one";
 
 /** As it might be written on its way out. */
 function forms(text: string): string[] {
-  const bytes = Buffer.from(text);
-  // A text within base64 begins at one of three places of a group of four letters.
-  const within = [0, 1, 2].map((shift) => {
-    const letters = Buffer.concat([Buffer.alloc(shift), bytes])
-      .toString("base64")
-      .replace(/=+$/, "");
-    return letters.slice(shift === 0 ? 0 : shift + 1, -2);
-  });
-  const json = JSON.stringify(text).slice(1, -1);
   const html = text
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")
     .replaceAll('"', "&quot;")
     .replaceAll("'", "&#39;");
-  const url = encodeURIComponent(text);
-  const form = new URLSearchParams({ a: text }).toString().slice(2);
-  return [text, json, html, url, form, ...within, bytes.toString("hex"), [...text].reverse().join("")];
+  return [html, new URLSearchParams({ a: text }).toString().slice(2), ...formsOf(text)];
 }
 
 /** Improv: its state, what runs there, and a Wi-Fi with this password, whole and damaged. */
 function improvFrames(password: string): Uint8Array[] {
-  const bytes = [...Buffer.from(password)].slice(0, 64);
-  const wifi = writeFrame(3, [1, bytes.length + 6, 4, ...Buffer.from("home"), bytes.length, ...bytes]);
+  const wifi = wifiFrame("home", password);
   const damaged = wifi.slice();
   damaged[13]! ^= 1;
   return [writeFrame(3, [2, 0]), writeFrame(3, [3, 0]), damaged, wifi];
 }
 
 test("no secret leaves by page, cable, name server or log, in clear, escaped, in base64, hex or backwards", async (t) => {
-  const board = new FakeBoard({
+  const { board, modules, boot, stop, device, values } = rig(t, {
     baseUrl: "http://platform.test",
     wifi: { ssid: "factory", password: BUILT_IN.password },
     provisioning: { key: BUILT_IN.key, secret: BUILT_IN.secret },
     firmware: { title: "lamp", version: "1.0.0" },
     commission: { button: 4 },
   });
-  const platform = new FakePlatform(board.clock, board.net);
-  board.time = BUILT + 1000;
   board.hears = ({ password }) => (password === RIGHT.password ? 0 : WRONG_PASSWORD);
-  const { modules } = board;
-  const boot = () =>
-    startBoard(board.boot(1), (agent) => agent.telemetry.record({ n: 1 }), {
-      commission: (machine, host, go) => commissionBy(modules, machine, host, go),
-    });
   const look = () => {
     modules.visit("GET / HTTP/1.1\r\nHost: 192.168.4.1\r\n\r\n");
     modules.type("show");
@@ -112,15 +92,13 @@ test("no secret leaves by page, cable, name server or log, in clear, escaped, in
   look();
   await board.clock.runUntil(() => board.restarts > 0);
   modules.pressed.clear();
-  const agent = boot();
+  boot();
   await board.clock.advance(10_000);
   await improv();
-  t.is(platform.points(platform.device("mote-240ac4000102"), "n").length, 1);
+  t.deepEqual(values("n"), [1]);
   // What the device got by itself is no less a secret.
-  const token = JSON.parse(Buffer.from(board.nvs.get("mote")!.get("token")!.subarray(1)).toString())
-    .token as string;
-  void agent?.stop();
-  await board.clock.advance(0);
+  const token = device().credentials.credentialsId;
+  await stop();
   const out = Buffer.concat([
     ...modules.sent,
     ...modules.framed,
@@ -133,12 +111,8 @@ test("no secret leaves by page, cable, name server or log, in clear, escaped, in
       board.lines.length > 1,
     board.lines.join(),
   );
-  const secrets = [
-    ...Object.values(BUILT_IN),
-    ...Object.values(WRONG),
-    ...Object.values(RIGHT),
-    LABEL,
-    token,
-  ];
+  const secrets = [BUILT_IN, WRONG, RIGHT]
+    .flatMap((all): string[] => Object.values(all))
+    .concat(LABEL, token);
   for (const one of secrets) for (const form of forms(one)) t.false(out.includes(form), `${form} of ${one}`);
 });

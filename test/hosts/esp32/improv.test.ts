@@ -5,7 +5,7 @@ import { officialClient } from "../../extras/commissioning/official-client.js";
 import { expectedOf, visit } from "../../extras/commissioning/official-visit.js";
 import { HOME, NAME, PRODUCT, type Rig, rig, wifiFrame } from "./rig.js";
 
-const [COMMAND, STATE_OF, INFO_OF] = [3, [2, 0], [3, 0]];
+const [COMMAND, STATE_OF] = [3, [2, 0]];
 const OWNER = "TOKEN-of-the-owner";
 /** It has all that it needs, and the token of a device whose name only the platform knows. */
 const COMMISSIONED = {
@@ -81,7 +81,7 @@ for (const isUsb of [false, true])
   });
 
 /** A board with the frames that it answers: kind and data. Log and console use the same line. */
-function answering(t: ExecutionContext, config: Record<string, unknown>, isUsb = false) {
+function answering(t: ExecutionContext, config: Record<string, unknown>) {
   const all = rig(t, config);
   const { board } = all;
   const frames: string[] = [];
@@ -93,7 +93,7 @@ function answering(t: ExecutionContext, config: Record<string, unknown>, isUsb =
     },
     (kind, data) => frames.push(data ? `${kind}: ${Buffer.from(data).toString("latin1")}` : "damaged"),
   );
-  const { send, pump } = lineTo(all, isUsb, (bytes) => reader.feed(bytes));
+  const { send } = lineTo(all, false, (bytes) => reader.feed(bytes));
   let seen = 0;
   board.lines.push = (line) => {
     reader.feed(Buffer.from(`${line}\r\n`));
@@ -103,7 +103,6 @@ function answering(t: ExecutionContext, config: Record<string, unknown>, isUsb =
   const ask = async (data: Uint8Array | number[], ms: number): Promise<string[]> => {
     send(data instanceof Uint8Array ? data : writeFrame(COMMAND, data));
     await board.clock.advance(ms);
-    pump();
     return frames.splice(0);
   };
   return { ...all, ask, text: () => text };
@@ -136,20 +135,3 @@ test("once commissioned it answers state 4 and an address without a token, and t
   t.deepEqual(await ask([5, 0], 0), ["2: \u0002"]);
   t.deepEqual(await ask(STATE_OF, 30_000), ["1: \u0003", "1: \u0002", "2: \u0003"]);
 });
-
-for (const [what, config, isUsb] of [
-  ["a new board answers by its serial line", PRODUCT, false],
-  ["a commissioned board answers by its own USB", COMMISSIONED, true],
-] as const)
-  test(`${what} within a second of its start, with whole frames among its log`, async (t) => {
-    const { board, boot, ask } = answering(t, config, isUsb);
-    board.hears = () => undefined;
-    boot();
-    const [state] = await ask(STATE_OF, 1000);
-    t.is(state, config === PRODUCT ? "1: \u0002" : "1: \u0004");
-    t.regex((await ask(INFO_OF, 1000)).join(), /lamp.1\.0\.0.ESP32/);
-    for (let n = 0; n < 50; n++) {
-      const heard = await ask([n % 2 === 0 ? 2 : 5, 0], 1000);
-      t.true(heard.length > 0 && !heard.includes("damaged"), heard.join());
-    }
-  });

@@ -65,15 +65,6 @@ for (const [what, proof] of [
       t.regex(page.modules.visit(PAGE), /again/);
     });
 
-test("another Wi-Fi for a board that is reached over https needs nothing else", async (t) => {
-  for (const proof of [{ token: TOKEN, provisioning: undefined }, {}]) {
-    const { board, modules } = await opened(t, { ...SECURE, ...proof, wifi: { ssid: "old" } });
-    modules.submit(HOME);
-    await board.clock.advance(2000);
-    t.deepEqual(board.joins.at(-1), { SSID: HOME.ssid, password: HOME.password });
-  }
-});
-
 test("what a stranger entered is not completed by the owner's Wi-Fi, given by Improv", async (t) => {
   const { board, modules, evil } = await opened(t, { firmware: PRODUCT.firmware });
   modules.submit({ url: "http://evil.test", token: "his-token" });

@@ -355,12 +355,3 @@ test("a whole board is online again after a platform's Date of 2040, and after a
   board.time = now();
   t.true(await start(400));
 });
-
-test("a board that lay in a drawer for a year is online without a time server", async (t) => {
-  const { board, now, start } = wholeBoard(t);
-  // As an earlier image stored an estimate.
-  board.nvs.set("mote-host", new Map([["time", record(Date.UTC(2040, 0, 1) / 1000)]]));
-  t.true(await start(0));
-  t.true(await start(365));
-  t.true(Math.abs(board.system - now()) < DAY);
-});

@@ -11,7 +11,7 @@ import type { Settings } from "../rig.js";
 const SOMEWHERE = 0x20_000;
 
 /** Where each soft reset is a power loss (bench.ts), every failed trial reads as one. */
-const BY_POWER = given("soft-reset") ? undefined : /the power went/;
+const BY_POWER = given("soft-reset") ? undefined : /power was lost/;
 
 /** A new image may look for its platform for so long. */
 const OFFLINE_MS = 3_600_000;

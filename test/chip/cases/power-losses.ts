@@ -72,7 +72,7 @@ export const UPDATE_POWER_LOSS: Case = {
           if ((await bench.latest("fw_state")) === "FAILED") {
             // A trial that a power loss ended. The device tries again by itself, after a minute, ten, sixty: the operator is faster.
             const error = String(await bench.latest("fw_error"));
-            check(/the power went/.test(error), error);
+            check(/power was lost/.test(error), error);
             trials++;
             await bench.unassign();
             await bench.seen();

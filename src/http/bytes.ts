@@ -10,8 +10,8 @@ export const isBlank = (byte: number | undefined): boolean => {
 };
 
 /**
- * Position of the first `byte`; `to` if there is none. On boards, the engine's `indexOf` takes
- * twice as long.
+ * Position of the first `byte`; `to` if there is none. By the machine's own loop if it has one,
+ * because the engine's `indexOf` takes twice as long as this one.
  */
 export const find = (
   bytes: Uint8Array,

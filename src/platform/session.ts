@@ -33,8 +33,8 @@ export interface SessionWatcher {
   /** The platform accepted a request with the current token: 200 or 204. */
   tokenAccepted(): void;
   /**
-   * The platform returned data that the agent had published. This proves the token; a 200 alone does
-   * not, because the platform may not have sent it.
+   * The platform returned data that the agent had published. This proves the token; a 200 alone
+   * does not, because the platform may not have sent it.
    */
   tokenProven(): void;
   /**

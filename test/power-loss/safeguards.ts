@@ -227,7 +227,7 @@ export const safeguards: readonly Safeguard[] = [
     file: `${AGENT}/queue/flash-log.ts`,
     edits: [
       [
-        "if (this._read(at, this.bytes) && this._isBlank(this, 0)) continue;",
+        "if (this._read(at, this.bytes) && this._isBlank(this.bytes, this.words)) continue;",
         "if (this._read(at, this.bytes) && isBlank(this.words.subarray(0, 14))) continue;",
       ],
     ],

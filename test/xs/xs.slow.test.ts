@@ -1,5 +1,5 @@
-// What is too long for npm test: the other numbers of connections, the lean build, an image of 1 MiB,
-// and days in which all loops work and much goes wrong.
+// Tests that are too long for npm test: the other numbers of connections, the lean build, an image
+// of 1 MiB, and days in which all loops work and much goes wrong.
 import { createHash } from "node:crypto";
 import type { ExecutionContext } from "ava";
 import { testOnXs } from "./engine/on-xs.js";
@@ -11,7 +11,8 @@ tourOnXs(1);
 tourOnXs(3);
 leanTourOnXs();
 
-// What the agent keeps does not grow with what it did: slots in use after a garbage collection, to the very slot.
+// The agent's memory does not grow with its work: slots in use after a garbage collection are
+// compared exactly.
 
 const RECORD = `globalThis.fromParent = (what, from) => {
   for (let i = from; i < from + 100; i++) agent.telemetry.record({ temperature: 20 + (i % 100) / 10, humidity: 40, count: i });
@@ -19,7 +20,7 @@ const RECORD = `globalThis.fromParent = (what, from) => {
 
 testOnXs("without a durable queue: as many slots after 10,000 points as after 100", async (t) => {
   const still = await standStill(t, {}, RECORD, 0);
-  /** By the hundred, each delivered before the next. */
+  /** Records a hundred points at a time. Each hundred is delivered before the next. */
   const record = async (from: number, total: number): Promise<number> => {
     for (let count = from; count < total; count += 100) {
       still.bridge.notify("record", count);
@@ -32,8 +33,8 @@ testOnXs("without a durable queue: as many slots after 10,000 points as after 10
   t.is(still.platform.points(still.device, "count").length, 10_000);
 });
 
-// An image of 1 MiB through the engine: what the agent keeps does not grow with it. Slots in use after a
-// garbage collection, and the bytes of buffers that can still be reached then.
+// The agent's memory does not grow with an image of 1 MiB: slots in use after a garbage collection,
+// and the bytes of buffers that can still be reached then.
 
 const SIZE = 1024 * 1024;
 const SLOT_BYTES = 16;

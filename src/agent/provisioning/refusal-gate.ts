@@ -104,7 +104,7 @@ export class RefusalGate {
     return news;
   }
 
-  /** The token is in use. `isAccepted`: false if it was stored and this run has not tried it yet. */
+  /** The token is in use. `isAccepted`: false for a stored one that this run has not tried yet. */
   ready(isAccepted: boolean): void {
     this._readyAt = this._host.clock.now();
     this._dueAt = 0;

@@ -349,7 +349,7 @@ export class FlashLog implements Records {
       const at = (newest + i * this._sectorSize) % (this._sectorCount * this._sectorSize);
       // An interrupted erase may leave only bytes after the header, so check the whole sector.
       this._loaded = 0;
-      if (this._read(at, this.bytes) && this._isBlank(this, 0)) continue;
+      if (this._read(at, this.bytes) && this._isBlank(this.bytes, this.words)) continue;
       if (!this._blocks.erase(at)) isErased = false;
     }
     state.sequence = 0;
@@ -559,11 +559,11 @@ export class FlashLog implements Records {
   }
 
   private get _isHeaderBlank(): boolean {
-    return this._isBlank({ bytes: this._header, words: this._headerWords }, 0);
+    return this._isBlank(this._header, this._headerWords);
   }
 
   /** True if nothing was written from byte `from` (word-aligned) on. */
-  private _isBlank({ bytes, words }: Records, from: number): boolean {
+  private _isBlank(bytes: Uint8Array, words: Int32Array, from = 0): boolean {
     return this._loops ? this._loops.isErased(bytes, from) : isBlank(words, from);
   }
 
@@ -785,7 +785,7 @@ export class FlashLog implements Records {
         at += length;
         continue;
       }
-      isWhole = this._isBlank(this, at);
+      isWhole = this._isBlank(this.bytes, words, at);
       const sound = isWhole ? -1 : findSound(words, at, this._sectorSize, sequence);
       if (sound < 0) break;
       const gap = sound - at;

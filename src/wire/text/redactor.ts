@@ -66,12 +66,12 @@ const symbolTable = (): Uint8Array => {
 };
 const SYMBOLS = symbolTable();
 
-/** In DIGITS: no digit. */
+/** In HEX_VALUES: no digit. */
 const NO_DIGIT = 16;
 
-/** The value of each symbol as a hexadecimal digit. */
+/** The value of each entry of SYMBOLS as a hexadecimal digit. */
 const digitTable = (): Uint8Array => {
-  const table = new Uint8Array(END).fill(NO_DIGIT);
+  const table = new Uint8Array(CONTROL + 1).fill(NO_DIGIT);
   for (let i = 0; i < 6; i++) {
     table[i] = 10 + i;
     table[26 + i] = 10 + i;
@@ -79,7 +79,7 @@ const digitTable = (): Uint8Array => {
   for (let i = 0; i < 10; i++) table[52 + i] = i;
   return table;
 };
-const DIGITS = digitTable();
+const HEX_VALUES = digitTable();
 
 /** Mapping for comparisons: ASCII in lower case, plus signs as blanks. Control characters are 0. */
 const comparedTable = (): Uint8Array => {
@@ -496,7 +496,7 @@ const groupsOf = (bytes: Uint8Array, from: number, to: number): number => {
     first = second;
     second = symbol;
     count++;
-    row = DIGITS[symbol] === NO_DIGIT ? 0 : row + 1;
+    row = HEX_VALUES[symbol] === NO_DIGIT ? 0 : row + 1;
     if (row === 2 * SHORTEST_ROW) groups |= ROW;
   }
   return groups;
@@ -513,7 +513,7 @@ const fromDigits = (bytes: Uint8Array, from: number, to: number, skip: number): 
   for (let i = from; i < to; i++) {
     const symbol = SYMBOLS[bytes[i] as number] as number;
     if (symbol >= END) continue;
-    const digit = DIGITS[symbol] as number;
+    const digit = HEX_VALUES[symbol] as number;
     if (digit === NO_DIGIT) {
       if (end - start < SHORTEST_ROW) end = start;
       else text[end++] = BETWEEN;
@@ -581,7 +581,7 @@ const numberAt = (bytes: Uint8Array, from: number, digits: number): number => {
   let number = 0;
   for (let i = from; i < from + digits; i++) {
     const symbol = i < bytes.length ? (SYMBOLS[bytes[i] as number] as number) : END;
-    const digit = symbol < END ? (DIGITS[symbol] as number) : NO_DIGIT;
+    const digit = HEX_VALUES[symbol] as number;
     if (digit === NO_DIGIT) return -1;
     number = number * 16 + digit;
   }

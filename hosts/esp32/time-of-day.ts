@@ -1,4 +1,5 @@
 import type { Clock, Host, Store } from "../../src/port.js";
+import { type HandshakeTime, type Offset, SecondHandshake } from "./second-handshake.js";
 
 /** The part of hosts/xs/clock.ts that is used here. Times are in seconds since 1970. */
 export interface BoardClock extends Clock {
@@ -40,9 +41,6 @@ const LONGEST_MS = 600_000;
 /** Between two questions to the time server; a crystal is off by 2 s a day at most. */
 const AGAIN_MS = 86_400_000;
 
-/** Seconds since 1970 minus the monotonic clock. */
-type Offset = number;
-
 /**
  * The time of day of a board that has no clock of its own.
  *
@@ -57,7 +55,7 @@ type Offset = number;
  * The estimate may be wrong in either direction. If a handshake fails for dates alone, one more
  * follows with another time. That time is kept only if the second handshake succeeds.
  */
-export class TimeOfDay {
+export class TimeOfDay implements HandshakeTime {
   private readonly _clock: BoardClock;
   private readonly _store: Store;
   private readonly _log: Host["log"];
@@ -136,41 +134,51 @@ export class TimeOfDay {
   }
 
   /**
-   * `open` that makes one more handshake, with another time, if the first fails for dates alone.
+   * `open` that makes one more handshake, by another time, if the first fails for dates alone.
    */
   watch(open: Host["open"]): Host["open"] {
-    return (name, port, secure, event) => {
-      if (!secure) return open(name, port, secure, event);
-      const began = this._offset(this._clock.system());
-      let isShaking = true;
-      let end: ((isGood: boolean) => void) | undefined;
-      const on: typeof event = (what, reason) => {
-        if (isShaking && what === "closed") {
-          const other = end ? undefined : this._otherTime(began);
-          end?.(false);
-          if (other !== undefined) {
-            end = this._try(other);
-            socket = open(name, port, secure, on);
-            return;
-          }
-        }
-        if (what === "opened") {
-          this._chain = this._validity() ?? this._chain;
-          end?.(true);
-        }
-        isShaking = false;
-        event(what, reason);
-      };
-      let socket = open(name, port, secure, on);
-      return {
-        write: (bytes) => socket.write(bytes),
-        read: (into) => socket.read(into),
-        close: () => {
-          if (isShaking) end?.(false);
-          isShaking = false;
-          socket.close();
-        },
-      };
+    return (name, port, secure, event) =>
+      secure ? new SecondHandshake(this, open, name, port, event) : open(name, port, secure, event);
+  }
+
+  get offset(): Offset {
+    return this._offset(this._clock.system());
+  }
+
+  succeeded(): void {
+    this._chain = this._validity() ?? this._chain;
+  }
+
+  otherTime(began: Offset): number | undefined {
+    const chain = this._trial ? undefined : this._validity();
+    const now = began + this._clock.now() / 1000;
+    if (!chain || (now >= chain.from && now <= chain.to)) return undefined;
+    const { from, to } = chain;
+    // The time may have been learned meanwhile.
+    for (const offset of [this.offset, this._served, this._dated, this._stored]) {
+      const other = this._at(offset);
+      if (other !== undefined && other >= from && other <= to) return other;
+    }
+    if (this._served !== undefined) return undefined;
+    // No time server answered: the earliest time at which the chain can be valid. Its CA says that
+    // this time has come.
+    const earliest = this._accepted(Math.max(from, this._floor));
+    return earliest !== undefined && earliest <= to ? earliest : undefined;
+  }
+
+  try(seconds: number): (isGood: boolean) => void {
+    const before = this.offset;
+    const day = new Date(seconds * 1000).toISOString().slice(0, 10);
+    this._log("warn", `TLS: the certificate is not valid at this time; another handshake as of ${day}`);
+    const trial = {};
+    this._trial = trial;
+    this._clock.assume(seconds);
+    return (isGood) => {
+      // The time was learnt meanwhile.
+      if (this._trial !== trial) return;
+      this._trial = undefined;
+      if (!isGood) this._clock.assume(Math.floor(before + this._clock.now() / 1000));
+      else this._adopt(seconds);
     };
   }
 
@@ -211,45 +219,6 @@ export class TimeOfDay {
     this._floor = seconds;
     if (this._clock.system() < seconds) this._clock.assume(seconds);
     writeTimes(this._store, FLOOR, [this._built, seconds], FLOOR_BYTES);
-  }
-
-  /**
-   * A time at which the chain of a failed handshake is valid; undefined if its dates are not the
-   * reason. `began`: the time at which the chain was verified.
-   */
-  private _otherTime(began: Offset): number | undefined {
-    const chain = this._trial ? undefined : this._validity();
-    const now = began + this._clock.now() / 1000;
-    if (!chain || (now >= chain.from && now <= chain.to)) return undefined;
-    const { from, to } = chain;
-    const system = this._clock.system();
-    // The time may have been learned meanwhile.
-    for (const offset of [this._offset(system), this._served, this._dated, this._stored]) {
-      const other = this._at(offset);
-      if (other !== undefined && other >= from && other <= to) return other;
-    }
-    if (this._served !== undefined) return undefined;
-    // No time server answered: the earliest time at which the chain can be valid. Its CA says that
-    // this time has come.
-    const earliest = this._accepted(Math.max(from, this._floor));
-    return earliest !== undefined && earliest <= to ? earliest : undefined;
-  }
-
-  /** Verifies certificates with another time. The returned function keeps or reverts it. */
-  private _try(seconds: number): (isGood: boolean) => void {
-    const before = this._offset(this._clock.system());
-    const day = new Date(seconds * 1000).toISOString().slice(0, 10);
-    this._log("warn", `TLS: the certificate is not valid at this time; another handshake as of ${day}`);
-    const trial = {};
-    this._trial = trial;
-    this._clock.assume(seconds);
-    return (isGood) => {
-      // The time was learnt meanwhile.
-      if (this._trial !== trial) return;
-      this._trial = undefined;
-      if (!isGood) this._clock.assume(Math.floor(before + this._clock.now() / 1000));
-      else this._adopt(seconds);
-    };
   }
 
   private _adopt(seconds: number): void {

@@ -1,0 +1,80 @@
+import type { Host, Socket, SocketEvent } from "../../src/port.js";
+
+/** Seconds since 1970 minus the monotonic clock. */
+export type Offset = number;
+
+/** Decides by which time a handshake verifies certificates. */
+export interface HandshakeTime {
+  /** The time by which certificates are verified now. */
+  readonly offset: Offset;
+  /**
+   * A time at which the chain of the handshake that just failed is valid, in seconds since 1970;
+   * undefined if its dates are not the reason. `began`: the time by which it was verified.
+   */
+  otherTime(began: Offset): number | undefined;
+  /** Verifies certificates by another time. The returned function keeps or reverts it. */
+  try(seconds: number): (isGood: boolean) => void;
+  /** A handshake succeeded; its chain is the platform's. */
+  succeeded(): void;
+}
+
+/**
+ * A TLS connection that makes one more handshake, by another time, if the first one fails for dates
+ * alone.
+ */
+export class SecondHandshake implements Socket {
+  private readonly _time: HandshakeTime;
+  private readonly _event: (what: SocketEvent, reason?: string) => void;
+  private readonly _open: () => Socket;
+  private readonly _began: Offset;
+  private _isShaking = true;
+  private _end: ((isGood: boolean) => void) | undefined;
+  private _socket: Socket;
+
+  constructor(
+    time: HandshakeTime,
+    open: Host["open"],
+    name: string,
+    port: number,
+    event: (what: SocketEvent, reason?: string) => void,
+  ) {
+    this._time = time;
+    this._event = event;
+    this._began = time.offset;
+    const on = (what: SocketEvent, reason?: string): void => this._on(what, reason);
+    this._open = () => open(name, port, true, on);
+    this._socket = this._open();
+  }
+
+  write(bytes: Uint8Array): number {
+    return this._socket.write(bytes);
+  }
+
+  read(into: Uint8Array): number {
+    return this._socket.read(into);
+  }
+
+  close(): void {
+    if (this._isShaking) this._end?.(false);
+    this._isShaking = false;
+    this._socket.close();
+  }
+
+  private _on(what: SocketEvent, reason?: string): void {
+    if (this._isShaking && what === "closed") {
+      const other = this._end ? undefined : this._time.otherTime(this._began);
+      this._end?.(false);
+      if (other !== undefined) {
+        this._end = this._time.try(other);
+        this._socket = this._open();
+        return;
+      }
+    }
+    if (what === "opened") {
+      this._time.succeeded();
+      this._end?.(true);
+    }
+    this._isShaking = false;
+    this._event(what, reason);
+  }
+}

@@ -58,9 +58,9 @@ static void __attribute__((constructor)) watch_allocations(void)
 }
 
 // With less free memory the engine restarts the chip without a word: bytes that it needs to say why
-// it gives up, and bytes by which its heap grows (manifest.json: 64 slots).
+// it gives up, and bytes by which its heap grows (manifest.json: 32 slots).
 #define WORDS 64
-#define GROWTH 1024
+#define GROWTH 512
 #define FULL 0x66756c6c
 
 static RTC_NOINIT_ATTR uint32_t last_run;

@@ -17,8 +17,8 @@ export const safeguards: readonly Safeguard[] = [
     file: `${AGENT}/queue/record.ts`,
     edits: [
       [
-        "return words[word] === (checksum(words, word, (at + length + 3) >> 2) ^ sequence) ? whole(length) : 0;",
-        "return sequence >= 0 ? whole(length) : 0;",
+        "return words[word] === (checksum(words, word, (at + length + 3) >> 2) ^ sequence) ? padded(length) : 0;",
+        "return sequence >= 0 ? padded(length) : 0;",
       ],
     ],
   },

@@ -37,6 +37,7 @@ import {
   mostPoints,
   numberAt,
   OPENING_BYTES,
+  padded,
   putOpening,
   putStatus,
   REPORTED,
@@ -48,7 +49,6 @@ import {
   soundLength,
   tagOf,
   UNREADABLE,
-  whole,
 } from "./record.js";
 
 const MIN_SECTOR = 512;
@@ -601,7 +601,7 @@ export class FlashLog implements Records {
   /** Padded length of the intact record at `at` in `bytes`; 0 if there is none. */
   private _lengthAt(at: number): number {
     const { words } = this;
-    if (at >= this._soundFrom && at < this._soundTo) return whole(lengthOf(words, at));
+    if (at >= this._soundFrom && at < this._soundTo) return padded(lengthOf(words, at));
     const length = soundLength(words, at, this._limit, this._loaded);
     if (length === 0) return 0;
     if (at !== this._soundTo) this._soundFrom = at;

@@ -3,7 +3,7 @@ import type { Host } from "../../port.js";
 import type { TelemetrySettings } from "../options/telemetry.js";
 import type { FlashLog } from "./flash-log.js";
 import type { HighWaterMark } from "./high-water-mark.js";
-import { whole } from "./record.js";
+import { padded } from "./record.js";
 import type { Ring } from "./ring.js";
 
 /** After a failed write: retry at once, then after these delays, then every minute. */
@@ -161,12 +161,12 @@ export class FlashWriter {
       ring.seek();
       ring.step();
       const from = ring.at;
-      let to = whole(ring.end);
+      let to = padded(ring.end);
       if (!log.makeRoom(to - from)) return;
       let points = 1;
       const most = number - ring.first - ring.onFlash;
-      while (points < most && ring.step() && ring.at === to && whole(ring.end) - from <= log.room) {
-        to = whole(ring.end);
+      while (points < most && ring.step() && ring.at === to && padded(ring.end) - from <= log.room) {
+        to = padded(ring.end);
         points++;
       }
       if (!this._write(from, to, points)) return;

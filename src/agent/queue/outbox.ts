@@ -12,7 +12,7 @@ import { GIVEN, STAMPED } from "../time/time.js";
 import { FlashLog } from "./flash-log.js";
 import { FlashWriter, STAGE_BYTES } from "./flash-writer.js";
 import { HighWaterMark } from "./high-water-mark.js";
-import { DONE, dropsOf, POINT_HEAD, REFUSED, whole } from "./record.js";
+import { DONE, dropsOf, POINT_HEAD, padded, REFUSED } from "./record.js";
 import { Ring } from "./ring.js";
 
 export type DropReason = "full" | "refused" | "unreadable";
@@ -138,8 +138,8 @@ export class Outbox {
   append(text: Uint8Array, ts: Timestamp<"application"> | undefined): boolean {
     const { ring } = this;
     const length = POINT_HEAD + text.length;
-    const free = this._log ? -1 : ring.reserve(whole(length));
-    const at = free < 0 ? this._reserve(whole(length)) : free;
+    const free = this._log ? -1 : ring.reserve(padded(length));
+    const at = free < 0 ? this._reserve(padded(length)) : free;
     if (at < 0) {
       this._count(1, "full");
       this._reportDrops();
@@ -151,7 +151,7 @@ export class Outbox {
       ring.put(at, time.kind, time.epoch, time.time, text, length);
       if (time.kind === STAMPED) this._log?.stamped(time.time);
     } else ring.put(at, GIVEN, 0, ts, text, length);
-    this._writer?.added(at, at + whole(length));
+    this._writer?.added(at, at + padded(length));
     this._reportDrops();
     return true;
   }

@@ -106,8 +106,8 @@ export const mostPoints = (bytes: number): number => {
   return Math.floor(bytes / MIN_POINT);
 };
 
-/** Rounds the length of a record up to whole words. */
-export const whole = (length: number): number => {
+/** The length of a record with its padding, a multiple of 4. */
+export const padded = (length: number): number => {
   return (length + 3) & ~3;
 };
 
@@ -141,7 +141,7 @@ export const soundLength = (words: Int32Array, at: number, limit: number, sequen
   const length = lengthOf(words, at);
   if (length < STATUS_BYTES || at + length > limit) return 0;
   const word = at >> 2;
-  return words[word] === (checksum(words, word, (at + length + 3) >> 2) ^ sequence) ? whole(length) : 0;
+  return words[word] === (checksum(words, word, (at + length + 3) >> 2) ^ sequence) ? padded(length) : 0;
 };
 
 /** Offset of the next intact record from `at` on; -1 if there is none before `limit`. */
@@ -180,7 +180,7 @@ export const mayBePoint = (bytes: Uint8Array, words: Int32Array, at: number): bo
   if (end - at < MIN_POINT || words[(at >> 2) + 1] === -1 || kindOf(words, at) === HEADER_COPY) return false;
   let last = end - 1;
   while (bytes[last] === 0 && last > end - 4) last--;
-  return bytes[last] === CLOSE_BRACE || at + whole(lengthOf(words, at)) === end;
+  return bytes[last] === CLOSE_BRACE || at + padded(lengthOf(words, at)) === end;
 };
 
 /**

@@ -1,4 +1,4 @@
-import { lengthOf, POINT_HEAD, type Records, TWO_32, whole } from "./record.js";
+import { lengthOf, POINT_HEAD, padded, type Records, TWO_32 } from "./record.js";
 
 /**
  * Records in a fixed buffer in RAM, first in, first out. A record is never split: one that does not
@@ -70,7 +70,7 @@ export class Ring implements Records {
   put(at: number, kind: number, epoch: number, time: number, text: Uint8Array, length: number): void {
     const { words } = this;
     const word = at >> 2;
-    const size = whole(length);
+    const size = padded(length);
     words[((at + size) >> 2) - 1] = 0;
     words[word + 1] = length | (kind << 16);
     words[word + 2] = time;
@@ -83,7 +83,7 @@ export class Ring implements Records {
   /** Removes the first record. */
   shift(): void {
     if (this.count === 0) return;
-    this._head += whole(lengthOf(this.words, this._head));
+    this._head += padded(lengthOf(this.words, this._head));
     this._removed(1);
     if (this._head === this._wrap) {
       this._head = 0;

@@ -1,7 +1,7 @@
 // The durable queue by itself: points go in and out until all is done, however often the power goes.
 
 import { Outbox } from "../../../src/agent/queue/outbox.js";
-import { POINT_HEAD, whole } from "../../../src/agent/queue/record.js";
+import { POINT_HEAD, padded } from "../../../src/agent/queue/record.js";
 import { Time } from "../../../src/agent/time/time.js";
 import { randomBytes } from "../../fakes/host.js";
 import { textOf, waitingNumbers } from "../../src/agent/queue/rig.js";
@@ -137,7 +137,7 @@ function append(world: World, outbox: Outbox): void {
 const known: number[] = [];
 
 function bytesOf(n: number): number {
-  known[n] ??= whole(POINT_HEAD + textOf(n).length);
+  known[n] ??= padded(POINT_HEAD + textOf(n).length);
   return known[n];
 }
 

@@ -2,10 +2,10 @@ import test from "ava";
 import {
   MAX_RECORD,
   OPENING_BYTES,
+  padded,
   STATUS_BYTES,
   seal,
   soundLength,
-  whole,
 } from "../../../../src/agent/queue/record.js";
 import { FakeFlash } from "../../../fakes/flash.js";
 import { randomBytes } from "../../../fakes/host.js";
@@ -210,7 +210,7 @@ const SEQUENCE = 7;
 
 /** A sealed record of `length` bytes that are random, its last word filled. */
 function recordOf(length: number, seed: number): { bytes: Uint8Array; words: Int32Array } {
-  const bytes = new Uint8Array(whole(length));
+  const bytes = new Uint8Array(padded(length));
   const words = new Int32Array(bytes.buffer);
   const next = randomBytes(seed);
   for (let i = 6; i < length; i++) bytes[i] = next();

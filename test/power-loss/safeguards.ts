@@ -61,13 +61,13 @@ export const safeguards: readonly Safeguard[] = [
     group: "outbox",
     what: "what the platform took is noted on flash",
     file: `${AGENT}/queue/flash-log.ts`,
-    edits: [["    this._writeStatus(kind, state.confirmed, kind === DONE ? 0 : points);\n", ""]],
+    edits: [["    this._writeStatus(kind, state.finishedBelow, kind === DONE ? 0 : points);\n", ""]],
   },
   {
     group: "outbox",
     what: "the oldest sector's points are noted as dropped before it is erased",
     file: `${AGENT}/queue/flash-log.ts`,
-    edits: [["    if (points > 0) this._writeStatus(kind, this.state.confirmed, points);\n", ""]],
+    edits: [["    if (points > 0) this._writeStatus(kind, this.state.finishedBelow, points);\n", ""]],
   },
   {
     group: "outbox",

@@ -180,7 +180,7 @@ export class FlashLog implements Records {
 
   /** Points that are neither delivered nor dropped. */
   get waiting(): number {
-    return this.state.next - this.state.confirmed;
+    return this.state.next - this.state.finishedBelow;
   }
 
   /** Share of the sectors that hold waiting points, 0 to 1. */
@@ -190,7 +190,7 @@ export class FlashLog implements Records {
 
   /** The outbox number of the first waiting point. */
   get first(): number {
-    return this.state.confirmed + this._outboxOffset;
+    return this.state.finishedBelow + this._outboxOffset;
   }
 
   /** Length of the longest record, in bytes. */
@@ -278,9 +278,9 @@ export class FlashLog implements Records {
     const points = applyStatus(state, kind, number - this._outboxOffset);
     if (points === 0) return;
     if (this.waiting === 0) this._headToEnd();
-    else if (cursor.number === state.confirmed) this._headToCursor();
+    else if (cursor.number === state.finishedBelow) this._headToCursor();
     else this._passSectors();
-    this._writeStatus(kind, state.confirmed, kind === DONE ? 0 : points);
+    this._writeStatus(kind, state.finishedBelow, kind === DONE ? 0 : points);
   }
 
   /** Notes that `drops` dropped points in total were reported to the platform. */
@@ -297,21 +297,21 @@ export class FlashLog implements Records {
   rewind(limit: number, isPatient: boolean): boolean {
     const { state, _cursor: cursor, _behind: behind } = this;
     // Without the newest sector, the positions of the points are unknown.
-    if (this._isUnread && !this._readAgain() && state.confirmed < limit) {
+    if (this._isUnread && !this._readAgain() && state.finishedBelow < limit) {
       if (!isPatient) this._drop(UNREADABLE, limit, state.sequence, this._tail);
       this._cursorToHead();
       return !isPatient;
     }
     this._cursorToHead();
-    while (state.confirmed < limit) {
-      if (cursor.number > state.confirmed) moveTo(behind, cursor.sequence, cursor.at, cursor.number);
+    while (state.finishedBelow < limit) {
+      if (cursor.number > state.finishedBelow) moveTo(behind, cursor.sequence, cursor.at, cursor.number);
       else {
         const found = this._advance();
         if (found === "unread" && isPatient) {
           this._cursorToHead();
           return false;
         }
-        if (found === "point" && cursor.number <= state.confirmed) continue;
+        if (found === "point" && cursor.number <= state.finishedBelow) continue;
         if (found === "point") {
           this.back();
           this._headToCursor();
@@ -440,7 +440,7 @@ export class FlashLog implements Records {
     moveTo(this._head, sequence, at, numberThere);
     const points = applyStatus(this.state, kind, number);
     if (this.waiting === 0) this._headToEnd();
-    if (points > 0) this._writeStatus(kind, this.state.confirmed, points);
+    if (points > 0) this._writeStatus(kind, this.state.finishedBelow, points);
   }
 
   // Reading.
@@ -507,10 +507,10 @@ export class FlashLog implements Records {
 
   /** Moves the head over sectors whose last points were sent from memory. */
   private _passSectors(): void {
-    const { confirmed, sequence } = this.state;
+    const { finishedBelow, sequence } = this.state;
     for (let next = this._head.sequence + 1; next <= sequence; next++) {
       const first = this._firstIn(next);
-      if (first > confirmed) return;
+      if (first > finishedBelow) return;
       if (first >= 0) moveTo(this._head, next, HEADER_BYTES, first);
     }
   }
@@ -532,7 +532,7 @@ export class FlashLog implements Records {
     if (this.waiting === 0 || before < this._head.sequence) return true;
     const behind = this._headedBehind(before);
     const first = this._firstIn(behind);
-    if (first > this.state.confirmed) return false;
+    if (first > this.state.finishedBelow) return false;
     moveTo(this._head, behind, HEADER_BYTES, first);
     return true;
   }
@@ -627,7 +627,7 @@ export class FlashLog implements Records {
     this._atStart = { isFound, newest, full, refused, unreadable };
     if (!isRead && !isFound) {
       this._anchor(state.sequence, index);
-      this._firstInNewest = state.confirmed;
+      this._firstInNewest = state.finishedBelow;
     }
     this._findHead();
     this.rewind(state.next, true);
@@ -699,7 +699,7 @@ export class FlashLog implements Records {
     const next = Math.max(state.next, found.next);
     this._outboxOffset -= next - state.next;
     state.next = next;
-    applyStatus(state, DONE, found.confirmed);
+    applyStatus(state, DONE, found.finishedBelow);
     if (!isCovered) applyStatus(state, UNREADABLE, next);
     state.full += Math.max(0, found.full - start.full);
     state.refused += Math.max(0, found.refused - start.refused);
@@ -779,9 +779,9 @@ export class FlashLog implements Records {
     for (;;) {
       const length = soundLength(words, at, this._sectorSize, sequence);
       if (length > 0) {
-        const { confirmed } = state;
+        const { finishedBelow } = state;
         applyRecords(state, words, at, at + length);
-        if (isDamaged) correctDrops(state, words, at, confirmed);
+        if (isDamaged) correctDrops(state, words, at, finishedBelow);
         at += length;
         continue;
       }
@@ -812,7 +812,7 @@ export class FlashLog implements Records {
     let first = this._firstInNewest;
     for (
       let at = oldest - 1;
-      at > 0 && at > state.sequence - this._sectorCount && first > state.confirmed;
+      at > 0 && at > state.sequence - this._sectorCount && first > state.finishedBelow;
       at--
     ) {
       const found = this._firstIn(at);
@@ -822,7 +822,7 @@ export class FlashLog implements Records {
     }
     // A sector was erased for room, and power failed before the next header recorded that.
     const kind = this._dropOldest ? FULL : UNREADABLE;
-    if (first > state.confirmed) this._drop(kind, first, oldest, HEADER_BYTES);
+    if (first > state.finishedBelow) this._drop(kind, first, oldest, HEADER_BYTES);
     else moveTo(this._head, oldest, HEADER_BYTES, first);
   }
 }

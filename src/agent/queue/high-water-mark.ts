@@ -21,8 +21,8 @@ interface Mark {
   /** Flash may hold points from `next` up to `bound`, not included. */
   readonly next: number;
   readonly bound: number;
-  /** Points below this number are delivered or dropped: `LogState.confirmed`. */
-  readonly confirmed: number;
+  /** Points below this number are delivered or dropped: `LogState.finishedBelow`. */
+  readonly finishedBelow: number;
   /** Upper limit of points that are only in memory because flash failed. */
   readonly inMemory: number;
   readonly full: number;
@@ -88,10 +88,10 @@ export class HighWaterMark {
    * store failed.
    */
   save(log: FlashLog, inMemory: number, isLast = false): boolean {
-    const { sequence, next, confirmed, full, refused, unreadable } = log.state;
+    const { sequence, next, finishedBelow, full, refused, unreadable } = log.state;
     const bound = isLast ? next : log.bound;
     const { generation } = this;
-    const mark = { generation, sequence, next, bound, confirmed, inMemory, full, refused, unreadable };
+    const mark = { generation, sequence, next, bound, finishedBelow, inMemory, full, refused, unreadable };
     if (this._mark && !this._failed && rowOf(this._mark, FIELDS).join() === rowOf(mark, FIELDS).join())
       return true;
     this._writtenAt = this._host.clock.now();
@@ -127,11 +127,11 @@ export class HighWaterMark {
 
 /** Returns the points that it counts as unreadable. */
 const applyMark = (mark: Mark, state: LogState, generation: number, isRead: boolean): number => {
-  const { bound, inMemory, confirmed, full, refused, unreadable } = mark;
+  const { bound, inMemory, finishedBelow, full, refused, unreadable } = mark;
   // An older image that could not read the queue counted points separately.
   const wasCountedAlone = mark.sequence < 0;
   if (wasCountedAlone || (generation > 0 && mark.generation > 0 && generation !== mark.generation)) {
-    const lost = wasCountedAlone ? inMemory : bound - confirmed + inMemory;
+    const lost = wasCountedAlone ? inMemory : bound - finishedBelow + inMemory;
     state.full = full + (wasCountedAlone ? state.full : 0);
     state.refused = refused + (wasCountedAlone ? state.refused : 0);
     state.unreadable = unreadable + lost + (wasCountedAlone ? state.unreadable : 0);
@@ -141,7 +141,7 @@ const applyMark = (mark: Mark, state: LogState, generation: number, isRead: bool
   const end = isOlder ? bound : inMemory > 0 ? mark.next : 0;
   if (state.sequence === 0) state.sequence = mark.sequence;
   state.next = Math.max(state.next, end + inMemory);
-  applyStatus(state, DONE, confirmed);
+  applyStatus(state, DONE, finishedBelow);
   state.full = Math.max(state.full, full);
   state.refused = Math.max(state.refused, refused);
   state.unreadable = Math.max(state.unreadable, unreadable);
@@ -154,13 +154,21 @@ const FIELDS = [
   "sequence",
   "next",
   "bound",
-  "confirmed",
+  "finishedBelow",
   "inMemory",
   "full",
   "refused",
   "unreadable",
 ] as const;
-const OLD_FIELDS = ["sequence", "next", "full", "refused", "unreadable", "inMemory", "confirmed"] as const;
+const OLD_FIELDS = [
+  "sequence",
+  "next",
+  "full",
+  "refused",
+  "unreadable",
+  "inMemory",
+  "finishedBelow",
+] as const;
 
 const rowOf = (mark: Mark, fields: readonly (keyof Mark)[]): number[] => fields.map((field) => mark[field]);
 

@@ -71,8 +71,8 @@ export interface LogState {
   sequence: number;
   /** The number of the next point. */
   next: number;
-  /** Points below this number are delivered or dropped. Not related to a confirmed image. */
-  confirmed: number;
+  /** Points below this number are delivered or dropped. */
+  finishedBelow: number;
   lastStamp: number;
   epoch: number;
   tick: number;
@@ -86,7 +86,7 @@ export const emptyState = (): LogState => {
   return {
     sequence: 0,
     next: 0,
-    confirmed: 0,
+    finishedBelow: 0,
     lastStamp: 0,
     epoch: 0,
     tick: 0,
@@ -247,12 +247,12 @@ export const applyStatus = (state: LogState, kind: number, number: number): numb
     state.reported = number;
     return 0;
   }
-  const points = Math.max(0, Math.min(number, state.next) - state.confirmed);
-  state.confirmed += points;
+  const points = Math.max(0, Math.min(number, state.next) - state.finishedBelow);
+  state.finishedBelow += points;
   if (kind === FULL) state.full += points;
   else if (kind === REFUSED) state.refused += points;
   else if (kind === UNREADABLE) state.unreadable += points;
-  else if (kind !== DONE) state.confirmed -= points;
+  else if (kind !== DONE) state.finishedBelow -= points;
   return points;
 };
 
@@ -265,7 +265,7 @@ export const correctDrops = (state: LogState, words: Int32Array, at: number, bef
   const kind = kindOf(words, at);
   if (kind < DONE || kind >= HEADER_COPY) return;
   const isOld = tagOf(words, at) === 0;
-  if (isOld && kind === DONE) state.unreadable += state.confirmed - before;
+  if (isOld && kind === DONE) state.unreadable += state.finishedBelow - before;
   const missing = isOld ? 0 : ((epochOf(words, at) - dropsOf(state)) << 16) >> 16;
   if (missing < 0 && kind === FULL) state.full += missing;
   else if (missing < 0 && kind === REFUSED) state.refused += missing;
@@ -304,7 +304,7 @@ export const putHeader = (into: Uint8Array, state: LogState): void => {
   putU16(into, 6, state.epoch);
   putU32(into, 8, state.sequence);
   putU48(into, 12, state.next);
-  putU48(into, 18, state.confirmed);
+  putU48(into, 18, state.finishedBelow);
   putU48(into, 24, state.lastStamp);
   putU48(into, 30, state.tick);
   putU32(into, 36, state.full);
@@ -348,7 +348,7 @@ export const readHeader = (bytes: Uint8Array, state: LogState): void => {
   state.epoch = getU16(bytes, 6);
   state.sequence = sequenceOf(bytes);
   state.next = firstOf(bytes);
-  state.confirmed = Math.min(getU48(bytes, 18), state.next);
+  state.finishedBelow = Math.min(getU48(bytes, 18), state.next);
   state.lastStamp = getU48(bytes, 24);
   state.tick = getU48(bytes, 30);
   state.full = getU32(bytes, 36);

@@ -119,12 +119,12 @@ export class FlashLog implements Records {
   /** Sectors after the newest that the last attempt to open one skipped. */
   private _skipped = 0;
   /** While this sector is the newest, the sector after it is known to hold no waiting point. */
-  private _freeBehind = -1;
+  private _freeAfter = -1;
   /** Position of the first waiting point. */
   private readonly _head: Position = { sequence: 1, at: HEADER_BYTES, number: 0 };
   private readonly _cursor: Position = { sequence: 1, at: HEADER_BYTES, number: 0 };
   /** Position where reading can continue after an unreadable range. */
-  private readonly _behind: Position = { sequence: 1, at: HEADER_BYTES, number: 0 };
+  private readonly _resumeAt: Position = { sequence: 1, at: HEADER_BYTES, number: 0 };
   /** Outbox number of a point minus its number here. Points never written have no number here. */
   private _outboxOffset = 0;
   /** The sector in `bytes`; 0: none. Records from `_soundFrom` to `_soundTo` were verified. */
@@ -214,15 +214,15 @@ export class FlashLog implements Records {
    */
   makeRoom(length: number): boolean {
     if (this._isUnread && !this._readAgain()) return this._fail();
-    if (this._freeBehind === this.state.sequence && length <= this.room) return true;
+    if (this._freeAfter === this.state.sequence && length <= this.room) return true;
     while (!this.failed) {
       const next = this.state.sequence + 1;
       if (this._isFree(next)) {
-        this._freeBehind = this.state.sequence;
+        this._freeAfter = this.state.sequence;
         if (length <= this.room) return true;
         this.openNext();
       } else if (this._dropOldest) {
-        const oldest = this._headedBehind(next - this._sectorCount);
+        const oldest = this._nextHeaded(next - this._sectorCount);
         this._drop(FULL, this._firstIn(oldest), oldest, HEADER_BYTES);
       } else return false;
     }
@@ -295,7 +295,7 @@ export class FlashLog implements Records {
    * `isPatient` is true.
    */
   rewind(limit: number, isPatient: boolean): boolean {
-    const { state, _cursor: cursor, _behind: behind } = this;
+    const { state, _cursor: cursor, _resumeAt: resumeAt } = this;
     // Without the newest sector, the positions of the points are unknown.
     if (this._isUnread && !this._readAgain() && state.finishedBelow < limit) {
       if (!isPatient) this._drop(UNREADABLE, limit, state.sequence, this._tail);
@@ -304,7 +304,7 @@ export class FlashLog implements Records {
     }
     this._cursorToHead();
     while (state.finishedBelow < limit) {
-      if (cursor.number > state.finishedBelow) moveTo(behind, cursor.sequence, cursor.at, cursor.number);
+      if (cursor.number > state.finishedBelow) moveTo(resumeAt, cursor.sequence, cursor.at, cursor.number);
       else {
         const found = this._advance();
         if (found === "unread" && isPatient) {
@@ -318,7 +318,8 @@ export class FlashLog implements Records {
           return true;
         }
       }
-      this._drop(UNREADABLE, Math.min(limit, behind.number), behind.sequence, behind.at, behind.number);
+      const { number, sequence, at } = resumeAt;
+      this._drop(UNREADABLE, Math.min(limit, number), sequence, at, number);
       this._cursorToHead();
     }
     this._cursorToHead();
@@ -357,7 +358,7 @@ export class FlashLog implements Records {
     this._anchor(0, this._sectorCount - 1);
     this._tail = this._sectorSize;
     this._firstInNewest = state.next;
-    this._freeBehind = -1;
+    this._freeAfter = -1;
     this._followed = -1;
     this._headless = -1;
     this._skipped = 0;
@@ -447,10 +448,10 @@ export class FlashLog implements Records {
 
   /**
    * Goes to the next point. On "gap", or on "unread" if the host cannot read, the cursor stays and
-   * `_behind` says where reading can continue.
+   * `_resumeAt` says where reading can continue.
    */
   private _advance(): "point" | "gap" | "unread" | "end" {
-    const { state, words, _cursor: cursor, _behind: behind } = this;
+    const { state, words, _cursor: cursor, _resumeAt: resumeAt } = this;
     for (;;) {
       const isNewest = cursor.sequence === state.sequence;
       const end = isNewest ? state.next : this._endOf(cursor.sequence);
@@ -470,13 +471,13 @@ export class FlashLog implements Records {
       const number = sound < 0 ? end : numberAt(words, sound, cursor.number, sound - cursor.at);
       if (sound >= 0 && number === cursor.number) cursor.at = sound;
       else if (sound >= 0 && number !== undefined && number < end) {
-        moveTo(behind, cursor.sequence, sound, number);
+        moveTo(resumeAt, cursor.sequence, sound, number);
         return "gap";
       } else {
-        if (isNewest) moveTo(behind, cursor.sequence, this._tail, end);
-        else moveTo(behind, this._follower, HEADER_BYTES, end);
+        if (isNewest) moveTo(resumeAt, cursor.sequence, this._tail, end);
+        else moveTo(resumeAt, this._follower, HEADER_BYTES, end);
         if (isDue) return isRead ? "gap" : "unread";
-        moveTo(cursor, behind.sequence, behind.at, behind.number);
+        moveTo(cursor, resumeAt.sequence, resumeAt.at, resumeAt.number);
       }
     }
   }
@@ -485,7 +486,7 @@ export class FlashLog implements Records {
   private _endOf(sequence: number): number {
     if (this._followed !== sequence) {
       this._followed = sequence;
-      this._follower = this._headedBehind(sequence);
+      this._follower = this._nextHeaded(sequence);
       this._followerFirst = this._firstIn(this._follower);
     }
     return this._followerFirst;
@@ -519,7 +520,7 @@ export class FlashLog implements Records {
    * The next sector after `sequence` that has a header. Skipped sectors have no header of this
    * round.
    */
-  private _headedBehind(sequence: number): number {
+  private _nextHeaded(sequence: number): number {
     let next = sequence + 1;
     while (next < this.state.sequence && this._firstIn(next) < 0) next++;
     return next;
@@ -530,10 +531,10 @@ export class FlashLog implements Records {
     const before = next - this._sectorCount;
     if (before >= this.state.sequence) return false;
     if (this.waiting === 0 || before < this._head.sequence) return true;
-    const behind = this._headedBehind(before);
-    const first = this._firstIn(behind);
+    const headed = this._nextHeaded(before);
+    const first = this._firstIn(headed);
     if (first > this.state.finishedBelow) return false;
-    moveTo(this._head, behind, HEADER_BYTES, first);
+    moveTo(this._head, headed, HEADER_BYTES, first);
     return true;
   }
 
@@ -717,7 +718,7 @@ export class FlashLog implements Records {
     this._anchor(state.sequence, index % this._sectorCount);
     this._loaded = 0;
     this._followed = -1;
-    this._freeBehind = -1;
+    this._freeAfter = -1;
     this._headless = isCovered ? again._headless : -1;
     this._firstInHeadless = again._firstInHeadless;
     if (isCovered && sequence === state.sequence) this._firstInNewest = again._firstInNewest;
@@ -748,10 +749,10 @@ export class FlashLog implements Records {
       }
     }
     // The newest sector's sequence number may be damaged, so check the sector after it.
-    const behind = (index + 1) % this._sectorCount;
-    if (this._readHeader(behind * this._sectorSize) && sequenceOf(header) > newest) {
+    const after = (index + 1) % this._sectorCount;
+    if (this._readHeader(after * this._sectorSize) && sequenceOf(header) > newest) {
       newest = sequenceOf(header);
-      index = behind;
+      index = after;
     }
     this.wasForeign = newest === 0 && foreign > 1;
     state.sequence = newest;

@@ -129,9 +129,9 @@ export const seal = (words: Int32Array, from: number, to: number, sequence: numb
     const head = (words[at + 1] as number) & 0xffffff;
     words[at + 1] = head | (tag << 24);
     if (head >> 16 < DONE) tag = tag === TAGS ? 1 : tag + 1;
-    const behind = at + (((head & 0xffff) + 3) >> 2);
-    words[at] = checksum(words, at, behind) ^ sequence;
-    at = behind;
+    const after = at + (((head & 0xffff) + 3) >> 2);
+    words[at] = checksum(words, at, after) ^ sequence;
+    at = after;
   }
 };
 

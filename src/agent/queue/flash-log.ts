@@ -22,14 +22,15 @@ import {
   dropsOf,
   emptyState,
   FULL,
-  findSound,
+  findIntact,
   firstOf,
   generationOf,
   HEADER_BYTES,
+  intactLength,
   isBlank,
   isHeader,
+  isIntactHeader,
   isPoint,
-  isSound,
   type LogState,
   lengthOf,
   MAX_RECORD,
@@ -46,7 +47,6 @@ import {
   STATUS_BYTES,
   seal,
   sequenceOf,
-  soundLength,
   tagOf,
   UNREADABLE,
 } from "./record.js";
@@ -127,10 +127,10 @@ export class FlashLog implements Records {
   private readonly _resumeAt: Position = { sequence: 1, at: HEADER_BYTES, number: 0 };
   /** Outbox number of a point minus its number here. Points never written have no number here. */
   private _outboxOffset = 0;
-  /** The sector in `bytes`; 0: none. Records from `_soundFrom` to `_soundTo` were verified. */
+  /** The sector in `bytes`; 0: none. Records from `_intactFrom` to `_intactTo` were verified. */
   private _loaded = 0;
-  private _soundFrom = 0;
-  private _soundTo = 0;
+  private _intactFrom = 0;
+  private _intactTo = 0;
   /**
    * The sector being read, the sector that follows it, and the first point number in the latter.
    */
@@ -467,11 +467,11 @@ export class FlashLog implements Records {
         cursor.number++;
         return "point";
       }
-      const sound = isRead ? this._findSound(cursor.at) : -1;
-      const number = sound < 0 ? end : numberAt(words, sound, cursor.number, sound - cursor.at);
-      if (sound >= 0 && number === cursor.number) cursor.at = sound;
-      else if (sound >= 0 && number !== undefined && number < end) {
-        moveTo(resumeAt, cursor.sequence, sound, number);
+      const intact = isRead ? this._findIntact(cursor.at) : -1;
+      const number = intact < 0 ? end : numberAt(words, intact, cursor.number, intact - cursor.at);
+      if (intact >= 0 && number === cursor.number) cursor.at = intact;
+      else if (intact >= 0 && number !== undefined && number < end) {
+        moveTo(resumeAt, cursor.sequence, intact, number);
         return "gap";
       } else {
         if (isNewest) moveTo(resumeAt, cursor.sequence, this._tail, end);
@@ -555,8 +555,8 @@ export class FlashLog implements Records {
   /** The same, when `_header` already holds the first bytes of the sector. */
   private _hasHeader(at: number): boolean {
     const { _header: header } = this;
-    if (isSound(header)) return true;
-    return !this._isHeaderBlank && this._read(at + COPY_AT, header) && isSound(header);
+    if (isIntactHeader(header)) return true;
+    return !this._isHeaderBlank && this._read(at + COPY_AT, header) && isIntactHeader(header);
   }
 
   private get _isHeaderBlank(): boolean {
@@ -590,7 +590,7 @@ export class FlashLog implements Records {
     this._loaded = 0;
     if (!this._read(this._at(sequence), this.bytes)) return false;
     this._loaded = sequence;
-    this._soundTo = 0;
+    this._intactTo = 0;
     return true;
   }
 
@@ -602,16 +602,16 @@ export class FlashLog implements Records {
   /** Padded length of the intact record at `at` in `bytes`; 0 if there is none. */
   private _lengthAt(at: number): number {
     const { words } = this;
-    if (at >= this._soundFrom && at < this._soundTo) return padded(lengthOf(words, at));
-    const length = soundLength(words, at, this._limit, this._loaded);
+    if (at >= this._intactFrom && at < this._intactTo) return padded(lengthOf(words, at));
+    const length = intactLength(words, at, this._limit, this._loaded);
     if (length === 0) return 0;
-    if (at !== this._soundTo) this._soundFrom = at;
-    this._soundTo = at + length;
+    if (at !== this._intactTo) this._intactFrom = at;
+    this._intactTo = at + length;
     return length;
   }
 
-  private _findSound(at: number): number {
-    return findSound(this.words, at, this._limit, this._loaded);
+  private _findIntact(at: number): number {
+    return findIntact(this.words, at, this._limit, this._loaded);
   }
 
   // Recovery at the start.
@@ -765,7 +765,7 @@ export class FlashLog implements Records {
     const sequence = state.sequence + 1;
     const sector = this._at(sequence);
     if (this._readHeader(sector) || this._isHeaderBlank || !this._load(sequence)) return false;
-    const at = findSound(words, HEADER_BYTES, this._sectorSize, sequence);
+    const at = findIntact(words, HEADER_BYTES, this._sectorSize, sequence);
     if (at < 0) return false;
     return tagOf(words, at) === 0 || numberAt(words, at, state.next, at - HEADER_BYTES) !== undefined;
   }
@@ -778,7 +778,7 @@ export class FlashLog implements Records {
     let isDamaged = false;
     let isWhole = false;
     for (;;) {
-      const length = soundLength(words, at, this._sectorSize, sequence);
+      const length = intactLength(words, at, this._sectorSize, sequence);
       if (length > 0) {
         const { finishedBelow } = state;
         applyRecords(state, words, at, at + length);
@@ -787,12 +787,12 @@ export class FlashLog implements Records {
         continue;
       }
       isWhole = this._isBlank(this.bytes, words, at);
-      const sound = isWhole ? -1 : findSound(words, at, this._sectorSize, sequence);
-      if (sound < 0) break;
-      const gap = sound - at;
-      state.next = numberAt(words, sound, state.next, gap) ?? state.next + mostPoints(gap);
+      const intact = isWhole ? -1 : findIntact(words, at, this._sectorSize, sequence);
+      if (intact < 0) break;
+      const gap = intact - at;
+      state.next = numberAt(words, intact, state.next, gap) ?? state.next + mostPoints(gap);
       isDamaged = true;
-      at = sound;
+      at = intact;
     }
     // The record here was interrupted while it was written or damaged later. Its bytes are spent.
     if (!isWhole && mayBePoint(this.bytes, words, at)) {

@@ -136,7 +136,7 @@ export const seal = (words: Int32Array, from: number, to: number, sequence: numb
 };
 
 /** Padded length of the intact record at `at`; 0 if there is none before `limit`. */
-export const soundLength = (words: Int32Array, at: number, limit: number, sequence: number): number => {
+export const intactLength = (words: Int32Array, at: number, limit: number, sequence: number): number => {
   if (at + STATUS_BYTES > limit) return 0;
   const length = lengthOf(words, at);
   if (length < STATUS_BYTES || at + length > limit) return 0;
@@ -145,9 +145,9 @@ export const soundLength = (words: Int32Array, at: number, limit: number, sequen
 };
 
 /** Offset of the next intact record from `at` on; -1 if there is none before `limit`. */
-export const findSound = (words: Int32Array, at: number, limit: number, sequence: number): number => {
+export const findIntact = (words: Int32Array, at: number, limit: number, sequence: number): number => {
   for (let here = at; here + STATUS_BYTES <= limit; here += 4)
-    if (soundLength(words, here, limit, sequence) > 0) return here;
+    if (intactLength(words, here, limit, sequence) > 0) return here;
   return -1;
 };
 
@@ -287,7 +287,7 @@ export const putOpening = ({ bytes, words }: Records, state: LogState, generatio
 export const generationOf = (words: Int32Array, sequence: number): number => {
   const isCopy =
     kindOf(words, HEADER_BYTES) === HEADER_COPY &&
-    soundLength(words, HEADER_BYTES, OPENING_BYTES, sequence) > 0;
+    intactLength(words, HEADER_BYTES, OPENING_BYTES, sequence) > 0;
   return isCopy ? timeOf(words, HEADER_BYTES) : 0;
 };
 
@@ -322,7 +322,7 @@ export const isHeader = (bytes: Uint8Array): boolean => {
 };
 
 /** True if the header of this format is intact. */
-export const isSound = (bytes: Uint8Array): boolean => {
+export const isIntactHeader = (bytes: Uint8Array): boolean => {
   return isHeader(bytes) && getU32(bytes, CRC_AT) === crc32(bytes, 0, CRC_AT);
 };
 

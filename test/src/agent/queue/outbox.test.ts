@@ -1,11 +1,11 @@
 import test from "ava";
 import {
+  intactLength,
   MAX_RECORD,
   OPENING_BYTES,
   padded,
   STATUS_BYTES,
   seal,
-  soundLength,
 } from "../../../../src/agent/queue/record.js";
 import { FakeFlash } from "../../../fakes/flash.js";
 import { randomBytes } from "../../../fakes/host.js";
@@ -220,7 +220,7 @@ function recordOf(length: number, seed: number): { bytes: Uint8Array; words: Int
   return { bytes, words };
 }
 
-const sound = (words: Int32Array, sequence = SEQUENCE) => soundLength(words, 0, words.length * 4, sequence);
+const intact = (words: Int32Array, sequence = SEQUENCE) => intactLength(words, 0, words.length * 4, sequence);
 
 test("any one or two bits that changed are found, and a word that is any other", (t) => {
   const { words, bytes } = recordOf(68, 1);
@@ -230,10 +230,10 @@ test("any one or two bits that changed are found, and a word that is any other",
   let missed = 0;
   for (let one = 0; one < bytes.length * 8; one++) {
     flip(one);
-    if (sound(words) !== 0) missed++;
+    if (intact(words) !== 0) missed++;
     for (let two = 0; two < one; two++) {
       flip(two);
-      if (sound(words) !== 0) missed++;
+      if (intact(words) !== 0) missed++;
       flip(two);
     }
     flip(one);
@@ -243,11 +243,11 @@ test("any one or two bits that changed are found, and a word that is any other",
     const word = i % words.length;
     const was = words[word]!;
     words[word] = was ^ ((next() << 24) | (next() << 16) | (next() << 8) | next() | 1);
-    if (sound(words) !== 0) missed++;
+    if (intact(words) !== 0) missed++;
     words[word] = was;
   }
   t.is(missed, 0);
-  t.is(sound(words), 68);
+  t.is(intact(words), 68);
 });
 
 /** A step of the register: what a bit of the last word but one does to the sum. */
@@ -270,7 +270,7 @@ test("no two bits cancel each other in the longest record", (t) => {
   }
 });
 
-test("a record whose writing was cut is not sound, whatever is behind the cut", (t) => {
+test("a record whose writing was cut is not intact, whatever is behind the cut", (t) => {
   const next = randomBytes(3);
   let missed = 0;
   for (let seed = 1; seed <= 400; seed++) {
@@ -279,7 +279,7 @@ test("a record whose writing was cut is not sound, whatever is behind the cut", 
     for (let cut = 0; cut < bytes.length; cut++) {
       for (const fill of [() => 0xff, () => 0, next]) {
         for (let at = cut; at < bytes.length; at++) bytes[at] = fill();
-        if (sound(words) !== 0 && bytes.some((byte, at) => byte !== whole[at])) missed++;
+        if (intact(words) !== 0 && bytes.some((byte, at) => byte !== whole[at])) missed++;
         bytes.set(whole);
       }
     }

@@ -40,7 +40,7 @@ export class Attributes {
 
   publish(values: Readonly<Record<string, unknown>>): void {
     this._client.publish(values);
-    this.loop.wake();
+    this.loop.notify();
   }
 
   subscribe(key: string, call: Subscriber): () => void {

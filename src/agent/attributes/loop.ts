@@ -79,7 +79,7 @@ export class AttributeLoop implements Job {
     this.readSoon();
   }
 
-  wake(): void {
+  notify(): void {
     this._loop.notify();
   }
 
@@ -87,7 +87,7 @@ export class AttributeLoop implements Job {
   readSoon(inMs = 0): void {
     const at = this._session.host.clock.now() + inMs;
     if (this._readAt === undefined || at < this._readAt) this._readAt = at;
-    if (this._needsRead()) this.wake();
+    if (this._needsRead()) this.notify();
   }
 
   /** An RPC poll ended. Without a poll for attributes, read them again then. */

@@ -34,7 +34,7 @@ export interface PolledChange {
 
 /** The loop that reads the values. */
 interface Reader {
-  wake(): void;
+  notify(): void;
   readSoon(inMs: number): void;
 }
 
@@ -150,7 +150,7 @@ export class AttributePolls {
         const overlaps = poll.sentAt === undefined && this._reportingPoll !== undefined;
         poll.sentAt = clock.now();
         if (!overlaps) this._reader.readSoon(READ_AFTER_POLL_MS);
-        this._reader.wake();
+        this._reader.notify();
       },
     } as const;
     poll.channel.dispatch(request, (outcome) => this._end(poll, queuedAt, outcome));
@@ -173,7 +173,7 @@ export class AttributePolls {
     // One idle connection is enough, and the next poll takes the first channel if that is free.
     const isSecond = poll.channel === this._channels[1];
     if (isSecond || this._open.some(({ isOutdated }) => !isOutdated)) poll.channel.hangUp();
-    this._reader.wake();
+    this._reader.notify();
   }
 
   // Processing ended polls.

@@ -27,8 +27,7 @@ const STORE_RETRY_MS = 60_000;
  * - `store`: store the token from the answer.
  * - `ready`: the token is in use.
  */
-const STEPS = { begin: "begin", probe: "probe", ask: "ask", store: "store", ready: "ready" } as const;
-type Step = keyof typeof STEPS;
+type Step = "begin" | "probe" | "ask" | "store" | "ready";
 
 export class Provisioning implements Job {
   private readonly _session: PlatformSession;

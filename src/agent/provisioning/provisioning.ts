@@ -270,7 +270,7 @@ export class Provisioning implements Job {
   private _tokenRefused(): number {
     const wait = this._gate.noteRefusal("unknown");
     const reason = "the platform does not know the access token (401)";
-    if (this._gate.takeNews()) this._session.host.log("error", `${reason}; ${SLOWER}, recording goes on`);
+    if (this._gate.markReported()) this._session.host.log("error", `${reason}; ${SLOWER}, recording goes on`);
     this.isRefused = true;
     this._events.emit("refused", { what: "token", reason });
     return wait;

@@ -97,11 +97,11 @@ export class RefusalGate {
     return ms;
   }
 
-  /** True once for each series of refusals. */
-  takeNews(): boolean {
-    const news = !this._reported;
+  /** Marks this series of refusals as reported. True if it was not yet. */
+  markReported(): boolean {
+    const isFirst = !this._reported;
     this._reported = true;
-    return news;
+    return isFirst;
   }
 
   /** The token is in use. `isAccepted`: false for a stored one that this run has not tried yet. */

@@ -246,7 +246,7 @@ export class Firmware implements Job {
   private async _start(): Promise<Wait> {
     const now = this._host.clock.now();
     if (this._laterAt > now) return this._laterAt - now;
-    const image = this._admitted();
+    const image = this._admitOrFail();
     const { record } = this._journal;
     if (!image || !record) return 0;
     const wait = spreadWait(this._host, this._options.spreadMs, this._journal);
@@ -277,7 +277,7 @@ export class Firmware implements Job {
       return 0;
     }
     if (this._journal.isNew) return this._journal.enter("updated") ? 0 : STORE_RETRY_MS;
-    const image = this._admitted();
+    const image = this._admitOrFail();
     if (!image) return 0;
     return image.size === 0 ? this._measure(image) : step(image);
   }
@@ -322,7 +322,7 @@ export class Firmware implements Job {
   }
 
   /** The assigned image if all rules admit it. Otherwise the update fails. */
-  private _admitted(): Image | undefined {
+  private _admitOrFail(): Image | undefined {
     const assigned = this._assignment.confirmed;
     if (!assigned) return undefined;
     const admission = admit(assigned, this._options, this._session, this._journal.record);

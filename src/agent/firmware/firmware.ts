@@ -276,7 +276,7 @@ export class Firmware implements Job {
       this._journal.clear();
       return 0;
     }
-    if (this._journal.isNew) return this._journal.enter("updated") ? 0 : STORE_RETRY_MS;
+    if (this._journal.runsRecordedImage) return this._journal.enter("updated") ? 0 : STORE_RETRY_MS;
     const image = this._admitOrFail();
     if (!image) return 0;
     return image.size === 0 ? this._measure(image) : step(image);

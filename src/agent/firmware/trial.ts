@@ -64,7 +64,7 @@ export class Trial {
     const { state } = this._journal;
     // Without an update record, the image came another way and is tried all the same.
     if (state === "updating" || state === "confirming") {
-      if (!this._journal.isNew) return this._rollBack("misnamed");
+      if (!this._journal.runsRecordedImage) return this._rollBack("misnamed");
       this._journal.save({ state: "confirming" });
     }
     const verdict = (await this._untilReached()) ?? (await this._testItself());

@@ -30,7 +30,7 @@ export class UpdateJournal {
   }
 
   /** True if the record's image is the running one. */
-  get isNew(): boolean {
+  get runsRecordedImage(): boolean {
     return this.record?.title === this._options.title && this.record.version === this._options.version;
   }
 
@@ -61,7 +61,7 @@ export class UpdateJournal {
   resume(): void {
     const { record } = this;
     // A record of an update from another version says nothing about this one.
-    if (record && record.from !== this._options.version && !this.isNew) this.clear();
+    if (record && record.from !== this._options.version && !this.runsRecordedImage) this.clear();
     if (!this.record && this._reported !== "idle") this._reporter.running();
     else if (!this.record) return;
     else if (STATES[this.record.state].activated) this._conclude(this.record);
@@ -161,7 +161,7 @@ export class UpdateJournal {
   private _conclude(record: UpdateRecord): void {
     const { redactor, lastRun } = this._host;
     const cause = lastRun?.crash || "";
-    if (this.isNew) this.enter("updated");
+    if (this.runsRecordedImage) this.enter("updated");
     else if (lastRun?.interrupted) this.fail("interrupted", "");
     else
       this.fail(

@@ -154,10 +154,14 @@ export class Telemetry implements Job {
   }
 
   private _request(step: Step): DeviceRequest | undefined {
-    const body =
-      step === "send" ? this._nextBatch()?.body : this._report[step === "probe" ? "probe" : "body"]();
+    const body = this._body(step);
     this._sentAt = this._session.host.clock.now();
     return body && { ...post(TELEMETRY_PATH, body), ...(step === "send" && { headRoom: HEAD_ROOM }) };
+  }
+
+  private _body(step: Step): Uint8Array | undefined {
+    if (step === "send") return this._nextBatch()?.body;
+    return step === "probe" ? this._report.probe() : this._report.body();
   }
 
   private _nextBatch(): Batch | undefined {

@@ -11,7 +11,7 @@ import { Cycle, Reset } from "./lifecycle/index.js";
 import { type AgentOptions, checkOptions } from "./options/options.js";
 import type { CycleSettings } from "./options/sleep-cycle.js";
 import { Provisioning } from "./provisioning/provisioning.js";
-import { Outbox, PATIENCE_MS } from "./queue/outbox.js";
+import { Outbox, READ_PATIENCE_MS } from "./queue/outbox.js";
 import { Handlers } from "./rpc/handlers.js";
 import { Rpc } from "./rpc/rpc.js";
 import { Telemetry } from "./telemetry/telemetry.js";
@@ -105,7 +105,7 @@ export class Core implements SessionWatcher {
     this.wanted = true;
     if (this._ending) return;
     this._startSession();
-    this.outbox.patienceMs = this.cycling ? WAKE_PATIENCE_MS : PATIENCE_MS;
+    this.outbox.patienceMs = this.cycling ? WAKE_PATIENCE_MS : READ_PATIENCE_MS;
     this.outbox.sync();
     if (!this.firmware) rejectUnmanagedImage(this.host);
     for (const loop of this.session.loops) loop.start();

@@ -18,7 +18,7 @@ export const READ_AFTER_POLL_MS = 500;
 /** Minimum time between the starts of two polls, even if they are answered at once. */
 const PACE_MS = 500;
 /** The next poll opens this long before the last one ends. */
-export const OVERLAP_MS = 3000;
+export const ATTRIBUTE_OVERLAP_MS = 3000;
 /** A notification may be on its way to a poll for this long when the poll ends. */
 const IN_FLIGHT_MS = 1000;
 /** Maximum of the option `connections`; smaller in polls.stub.ts, which the lean build uses. */
@@ -107,7 +107,7 @@ export class AttributePolls {
     if (!only || only.isOutdated) return 0;
     // A poll that waits for a back-off would keep the next one from opening when this one ends.
     if (only.sentAt === undefined || !overlapsAttributePolls || !this._unusedChannel?.free) return undefined;
-    return Math.max(0, only.sentAt + only.askedMs - OVERLAP_MS - this._session.host.clock.now());
+    return Math.max(0, only.sentAt + only.askedMs - ATTRIBUTE_OVERLAP_MS - this._session.host.clock.now());
   }
 
   /** Opens a poll if one is due. */

@@ -27,7 +27,7 @@ export const BATCH_FRONT = BEFORE_BYTES + HEAD_ROOM;
 export const roomOf = (limit: number): number => BATCH_FRONT + limit;
 
 /** Default time in which sending waits for unreadable points before it drops them. */
-export const PATIENCE_MS = 60_000;
+export const READ_PATIENCE_MS = 60_000;
 /** Interval of the log message while the queue cannot be read. */
 const LOG_MS = 600_000;
 
@@ -48,7 +48,7 @@ export class Outbox {
   readonly maxText: number;
   readonly settings: TelemetrySettings;
   /** Unreadable points are dropped after this time. */
-  patienceMs = PATIENCE_MS;
+  patienceMs = READ_PATIENCE_MS;
   /** The first points cannot be read now, so nothing is sent. */
   isUnreadable = false;
   private readonly _host: Host;

@@ -10,7 +10,8 @@ import { RequestChannel } from "../../platform/index.js";
 import type { PollTiming, PollVerdict } from "../../platform/poll-timing.js";
 import { rpcPollPath } from "../../wire/paths.js";
 
-export const OVERLAP_MS = 2000;
+/** The next poll opens this long before the last one ends. */
+export const RPC_OVERLAP_MS = 2000;
 /**
  * With one connection, all other requests wait for the poll. So a poll opens when the others have
  * been idle for a moment. If they never become idle, short polls are sent from time to time.
@@ -18,7 +19,7 @@ export const OVERLAP_MS = 2000;
 export const SHARED_POLL_MS = 25_000;
 export const SHORT_POLL_MS = 1000;
 export const QUIET_MS = 50;
-export const PATIENCE_MS = 5000;
+export const QUIET_PATIENCE_MS = 5000;
 
 export interface EndedPoll {
   /** Polls that were sent later have higher numbers. */
@@ -89,7 +90,7 @@ export class RpcPolls {
     const only = this._open[0];
     if (!only) return this._sharesUplink && !this._quiet && this._patienceMs > 0 ? this._untilQuiet : 0;
     if (this._open.length > 1 || this._sharesUplink) return undefined;
-    return Math.max(0, only.since + only.askedMs - OVERLAP_MS - this._session.host.clock.now());
+    return Math.max(0, only.since + only.askedMs - RPC_OVERLAP_MS - this._session.host.clock.now());
   }
 
   open(): void {
@@ -162,7 +163,7 @@ export class RpcPolls {
   }
 
   private get _patienceMs(): number {
-    return this._lastEnd + PATIENCE_MS - this._session.host.clock.now();
+    return this._lastEnd + QUIET_PATIENCE_MS - this._session.host.clock.now();
   }
 
   private _askedMs(): number {

@@ -4,6 +4,8 @@ import { MoteError } from "../../errors.js";
 import { parseTarget, type Target } from "../../http/target.js";
 import { checkToken } from "../../wire/paths.js";
 import { isObject } from "../../wire/text/json.js";
+// MOST_CONNECTIONS, FIRMWARE and CYCLE come through the features' modules, because the lean build
+// replaces these with stubs: at most two connections, and no `firmware` or `cycle` options.
 import { MOST_CONNECTIONS } from "../attributes/attributes.js";
 import { FIRMWARE, type FirmwareOptions } from "../firmware/firmware.js";
 import { CYCLE } from "../lifecycle/index.js";

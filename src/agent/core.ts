@@ -157,7 +157,7 @@ export class Core implements SessionWatcher {
 
   // Implements SessionWatcher.
 
-  asked(): void {
+  callNeedsSession(): void {
     if (!this._stopped) this._startSession();
   }
 

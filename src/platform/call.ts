@@ -44,7 +44,7 @@ async function repeatUntil(
   { timeoutMs = DEFAULT_TIMEOUT_MS, signal }: WaitOptions,
 ): Promise<Outcome & { kind: "done" }> {
   checkTimeout(timeoutMs);
-  session.watcher.asked();
+  session.watcher.callNeedsSession();
   const end = session.host.clock.now() + timeoutMs;
   while (session.running && !signal?.aborted) {
     const left = await within(session, channel.ready(), end, signal);

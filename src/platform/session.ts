@@ -24,8 +24,8 @@ export interface Sender {
 
 /** Notified of events of the session. */
 export interface SessionWatcher {
-  /** The application makes a call that cannot wait for `start()`. */
-  asked(): void;
+  /** The application makes a call that needs the session, even before `start()`. */
+  callNeedsSession(): void;
   /**
    * The `Date` of an answer. Over http it can be forged, like all other data on that connection.
    */

@@ -30,7 +30,7 @@ function rig(statuses: (number | undefined)[] = [200], watcher: Partial<SessionW
   });
   const nothing = () => {};
   const silent = {
-    asked: nothing,
+    callNeedsSession: nothing,
     dated: nothing,
     tokenAccepted: nothing,
     tokenProven: nothing,

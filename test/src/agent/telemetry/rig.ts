@@ -62,7 +62,13 @@ export class TelemetryRig {
     // Finds the token good again after a while.
     const unauthorized = () =>
       void this.host.clock.timer(1000, () => this.session.authorize(tokenFor(this.session, "TOKEN")));
-    this.watcher = { dated, asked: nothing, tokenAccepted: nothing, tokenProven: nothing, unauthorized };
+    this.watcher = {
+      dated,
+      callNeedsSession: nothing,
+      tokenAccepted: nothing,
+      tokenProven: nothing,
+      unauthorized,
+    };
     this.session = new PlatformSession(this.host, target.target, 3, events, this.watcher);
     this.outbox = new Outbox(this.host, this.time, options);
     this.telemetry = new Telemetry(this.session, events, this.time, this.outbox);

@@ -99,7 +99,7 @@ export class Rpc implements Job {
     const due = this.idle ? undefined : this._polls.dueMs();
     if (due !== 0) return tidyMs ? Math.min(tidyMs, due ?? tidyMs) : due;
     const ready = this._polls.ready();
-    return ready === true ? this._open(ready) : ready.then((may) => this._open(may));
+    return ready === true ? this._open(ready) : ready.then((mayOpen) => this._open(mayOpen));
   }
 
   end(): void {
@@ -110,8 +110,8 @@ export class Rpc implements Job {
     return this._journal.forget();
   }
 
-  private _open(may: boolean): Wait {
-    if (may && this._session.running) this._polls.open();
+  private _open(mayOpen: boolean): Wait {
+    if (mayOpen && this._session.running) this._polls.open();
     return 0;
   }
 

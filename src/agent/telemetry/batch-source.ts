@@ -48,7 +48,10 @@ export class BatchSource {
     return Math.max(0, Math.ceil(due));
   }
 
-  /** Called after a point of `bytes` was queued. True if a batch may be due now. */
+  /**
+   * Called after a point of `bytes` was queued. True if the time of the next batch changed: no
+   * other point waits, or the points fill a request.
+   */
   added(bytes: number): boolean {
     const { waiting } = this._outbox;
     if (waiting === 1) this._oldestAt = this._host.clock.now();

@@ -28,7 +28,7 @@ const readTime = (reader: DerReader): number => {
   return Date.UTC(year, two(0) - 1, two(2), two(4), two(6), two(8));
 };
 
-/** Byte by byte, because spread arguments would use a board's stack of 576 slots. */
+/** Byte by byte, because spread arguments would use a board's stack of 640 slots. */
 const textOf = (bytes: Uint8Array): string => {
   let text = "";
   for (const byte of bytes) text += String.fromCharCode(byte);

@@ -33,7 +33,7 @@ export interface Limits {
 /** Values of an ESP32-C3, the smallest supported chip. */
 export const SMALLEST: Pools = { engine: 114_688, system: 137_512 };
 
-const STACK = 9216;
+const STACK = 10_240;
 const AT_REST = 65_000;
 /** Points on their way to flash, a batch, and a sector of flash. */
 const TELEMETRY = 10_240;

@@ -76,7 +76,7 @@ const brackets = (text: string, bracket: string, most: number): number => {
   return count;
 };
 
-/** No recursion and no spread: a board's engine aborts when its stack of 576 slots is full. */
+/** No recursion and no spread: a board's engine aborts when its stack of 640 slots is full. */
 const dropProto = (root: Json): void => {
   const waiting: Json[] = [root];
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {

@@ -214,7 +214,7 @@ const BASE = {
   static: 0,
   chunk: { initial: 52_000, incremental: 0 },
   heap: { initial: 2800, incremental: 0 },
-  stack: 576,
+  stack: 640,
   keys: { initial: 64, incremental: 32 },
 };
 const SLOT_IN_SIMULATOR = 32;

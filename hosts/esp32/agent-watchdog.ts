@@ -19,7 +19,7 @@ export class AgentWatchdog {
     this._silenceMs = silenceMs;
     this._due = due;
     this._last = host.clock.now();
-    this._check();
+    this._checkLater();
   }
 
   /** Wraps `open`, so that every connection and its events count as activity. */
@@ -37,14 +37,17 @@ export class AgentWatchdog {
     this._last = this._host.clock.now();
   }
 
+  private _checkLater(): void {
+    this._host.clock.timer(LOOK_MS, () => this._check());
+  }
+
   private _check(): void {
-    this._host.clock.timer(LOOK_MS, () => {
-      if (!this._due()) this._sign();
-      else if (this._host.clock.now() - this._last > this._silenceMs) {
-        this._host.log("error", "the agent made no connection for too long: restarting");
-        return this._host.restart("silent");
-      }
-      this._check();
-    });
+    if (!this._due()) this._sign();
+    else if (this._host.clock.now() - this._last > this._silenceMs) {
+      this._host.log("error", "the agent made no connection for too long: restarting");
+      this._host.restart("silent");
+      return;
+    }
+    this._checkLater();
   }
 }

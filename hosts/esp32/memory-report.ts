@@ -11,25 +11,26 @@ const EVERY_MS = 3_600_000;
  */
 export const publishHealth = (agent: Agent, host: BoardHost, sleeps = false): void => {
   const { reset, crash } = host.lastRun;
-  const publish = (values: Record<string, unknown>): void => {
-    try {
-      agent.attributes.publish(values);
-    } catch {
-      // Not a reason to abort the start.
-      host.log("warn", "the client attributes leave no room for those of the board: publish fewer");
-    }
-  };
   const again = (): void => {
-    publish(memory(host));
+    publish(agent, host, memory(host));
     host.clock.timer(EVERY_MS, again);
   };
   // In one call: each one is stored on flash until the platform has it.
-  publish({
+  publish(agent, host, {
     // A wake is not a reset.
     ...(reset !== "deep sleep" && { mac: host.mac, resetReason: reset, crash: crash || "" }),
     ...(!sleeps && memory(host)),
   });
   if (!sleeps) host.clock.timer(EVERY_MS, again);
+};
+
+const publish = (agent: Agent, host: BoardHost, values: Record<string, unknown>): void => {
+  try {
+    agent.attributes.publish(values);
+  } catch {
+    // Not a reason to abort the start.
+    host.log("warn", "the client attributes leave no room for those of the board: publish fewer");
+  }
 };
 
 const memory = (host: BoardHost) => ({

@@ -32,7 +32,7 @@ export class TcpSocket implements Socket {
     this._notify = notify;
     this._keep = keep;
     if (typeof to !== "string") this._dial({ from: to });
-    else resolve(to, (address) => this._guard(() => this._connect(address, port)));
+    else resolve(to, (address) => this._guard(this._connect, address ? { address, port } : undefined));
   }
 
   /** Number of readable bytes. */
@@ -52,7 +52,7 @@ export class TcpSocket implements Socket {
     this._writable = left ?? 0;
     if (left !== undefined) return count;
     // The simulator's socket reports nothing after a failed write.
-    Timer.set(() => this._guard(() => this._close(RESET)), 0);
+    Timer.set(() => this._guard(this._close, RESET), 0);
     return 0;
   }
 
@@ -84,10 +84,11 @@ export class TcpSocket implements Socket {
     this._drop();
   }
 
-  private _connect(address: string | undefined, port: number): void {
+  /** `to`: undefined if the name was not found. */
+  private _connect(to: { address: string; port: number } | undefined): void {
     if (this._over) return;
-    if (address === undefined) this._close("name not found");
-    else this._dial({ address, port });
+    if (to) this._dial(to);
+    else this._close("name not found");
   }
 
   private _dial(way: { address: string; port: number } | { from: TCP }): void {
@@ -95,9 +96,9 @@ export class TcpSocket implements Socket {
       this._tcp = new TCP({
         ...way,
         nodelay: true,
-        onReadable: (count) => this._guard(() => this._onReadable(count)),
-        onWritable: (count) => this._guard(() => this._onWritable(count)),
-        onError: () => this._guard(() => this._onError()),
+        onReadable: (count) => this._guard(this._onReadable, count),
+        onWritable: (count) => this._guard(this._onWritable, count),
+        onError: () => this._guard(this._onError, undefined),
       });
     } catch {
       this._close("bad address, or no socket left");
@@ -186,9 +187,10 @@ export class TcpSocket implements Socket {
     if (!this._over) this._notify(what);
   }
 
-  private _guard(step: () => void): void {
+  /** Calls a method of this object. */
+  private _guard<V>(method: (value: V) => void, value: V): void {
     try {
-      step();
+      method.call(this, value);
     } catch {
       try {
         this._close("internal error");

@@ -76,7 +76,11 @@ export class Channel {
     this._busy = true;
     if (this._phase === "opening") return;
     this._phase = "writing";
-    this._guard(() => this._write());
+    try {
+      this._write();
+    } catch (error) {
+      this._failed(error);
+    }
   }
 
   /** False if unexpected bytes arrived, which could be taken for an answer. */
@@ -127,28 +131,20 @@ export class Channel {
 
   private _event(what: SocketEvent, reason: string | undefined): void {
     if (this._over) return;
-    this._guard(() => {
-      switch (what) {
-        case "opened":
-          return this._opened();
-        case "writable":
-          return this._write();
-        case "readable":
-          return this._read(true);
-        case "closed":
-          return this._closed(reason ?? "connection closed");
-      }
-    });
+    try {
+      if (what === "opened") this._opened();
+      else if (what === "writable") this._write();
+      else if (what === "readable") this._read(true);
+      else this._closed(reason ?? "connection closed");
+    } catch (error) {
+      this._failed(error);
+    }
   }
 
   /** An exception must not reach the host, where it would end the run. */
-  private _guard(step: () => void): void {
-    try {
-      step();
-    } catch (error) {
-      this._host.log("error", `net: ${error instanceof Error ? error.name : "unknown error"}`);
-      this._host.clock.timer(0, () => this._break("internal error"));
-    }
+  private _failed(error: unknown): void {
+    this._host.log("error", `net: ${error instanceof Error ? error.name : "unknown error"}`);
+    this._host.clock.timer(0, () => this._break("internal error"));
   }
 
   private _opened(): void {

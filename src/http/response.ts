@@ -323,7 +323,11 @@ class Body {
     const sink = this._sink;
     if (sink) {
       const piece = from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to);
-      return guarded(() => sink.fragment(piece));
+      try {
+        return sink.fragment(piece);
+      } catch {
+        return false;
+      }
     }
     const end = Math.min(to, from + this._limit - this._used);
     this._grow(this._used + end - from);

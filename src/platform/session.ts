@@ -1,7 +1,6 @@
 // The session with the platform, shared by all loops: connections, access token, back-off, 401.
 
 import type { Events } from "../events.js";
-import { guarded } from "../guarded.js";
 import { bindingOf } from "../http/binding.js";
 import { lost, NO_TURN, type Outcome, SILENCE, TOKEN_REFUSED, UNCONNECTED } from "../http/outcome.js";
 import type { Request } from "../http/request.js";
@@ -183,11 +182,10 @@ export class PlatformSession {
         this._underWay--;
         this._quietSince = this.host.clock.now();
       }
-      if (this.running) this.counters.countOutcome(outcome, poll);
-      if (this.running)
-        guarded(this.host, "session: an answer could not be processed", () =>
-          this._applyOutcome(outcome, since, prefix, patient),
-        );
+      if (this.running) {
+        this.counters.countOutcome(outcome, poll);
+        this._applyOutcome(outcome, since, prefix, patient);
+      }
       sender?.ended(outcome, since);
       done(ownPrefix === undefined && isUnauthorized(outcome) ? lost(TOKEN_REFUSED) : outcome);
     });
@@ -247,7 +245,16 @@ export class PlatformSession {
     this._waiting.splice(0).forEach((check) => void check());
   }
 
+  /** Never throws: the caller still has to report the outcome. */
   private _applyOutcome(outcome: Outcome, since: number, prefix: Secret, patient: boolean): void {
+    try {
+      this._noteOutcome(outcome, since, prefix, patient);
+    } catch {
+      this.host.log("error", "session: an answer could not be processed");
+    }
+  }
+
+  private _noteOutcome(outcome: Outcome, since: number, prefix: Secret, patient: boolean): void {
     if (outcome.kind === "lost" && outcome.reason !== NO_TURN) this._lost(outcome.reason, since, patient);
     if (outcome.kind === "lost") return;
     this._busy = outcome.kind === "busy";

@@ -30,7 +30,13 @@ export class PartitionBlocks implements Blocks {
   }
 
   read(at: number, into: Uint8Array): boolean {
-    return this._within(at, into.length) && this._tried((partition) => partition.read(into, at));
+    if (!this._partition || !this._within(at, into.length)) return false;
+    try {
+      this._partition.read(into, at);
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   write(at: number, bytes: Uint8Array): boolean {

@@ -5,6 +5,7 @@ export class Signal {
   private readonly _clock: Clock;
   private _raised = false;
   private _resolve: (() => void) | undefined;
+  private _cancelWait: (() => void) | undefined;
 
   constructor(clock: Clock) {
     this._clock = clock;
@@ -20,13 +21,8 @@ export class Signal {
       return Promise.resolve();
     }
     return new Promise((resolve) => {
-      let cancel: (() => void) | undefined;
-      this._resolve = () => {
-        this._resolve = undefined;
-        cancel?.();
-        resolve();
-      };
-      if (ms !== undefined) cancel = this._clock.timer(ms, this._resolve);
+      this._resolve = resolve;
+      if (ms !== undefined) this._cancelWait = this._clock.timer(ms, () => this._endWait());
     });
   }
 
@@ -38,9 +34,15 @@ export class Signal {
   }
 
   notify(): void {
-    if (this._resolve) {
-      this._resolve();
-      this._raised = false;
-    } else this._raised = true;
+    this._raised = !this._resolve;
+    this._endWait();
+  }
+
+  private _endWait(): void {
+    const resolve = this._resolve;
+    this._resolve = undefined;
+    this._cancelWait?.();
+    this._cancelWait = undefined;
+    resolve?.();
   }
 }

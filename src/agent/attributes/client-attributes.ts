@@ -19,6 +19,7 @@ interface Item {
   dirty: boolean;
 }
 
+const isDirty = (item: Item) => item.dirty;
 const stored = (item: Item) => [item.key, item.member, item.dirty ? 1 : 0];
 
 /** All client attributes that the application published. Unaccepted ones are `dirty`. */
@@ -40,7 +41,7 @@ export class ClientAttributes {
   }
 
   get dirty(): boolean {
-    return this._items.some((item) => item.dirty);
+    return this._items.some(isDirty);
   }
 
   /**
@@ -75,7 +76,7 @@ export class ClientAttributes {
   /** The next batch to send: all dirty attributes, or only the first of them. */
   batch(alone: boolean): Batch | undefined {
     const { redactor } = this._session;
-    const dirty = this._items.filter((item) => item.dirty);
+    const dirty = this._items.filter(isDirty);
     const items = alone ? dirty.slice(0, 1) : dirty;
     return items.length === 0
       ? undefined
@@ -98,7 +99,7 @@ export class ClientAttributes {
 
   /** Marks all attributes dirty, because a newly provisioned device has none on the platform. */
   markAllDirty(): void {
-    if (this._items.every((item) => item.dirty)) return;
+    if (this._items.every(isDirty)) return;
     for (const item of this._items) item.dirty = true;
     this._save();
   }

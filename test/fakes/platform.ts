@@ -69,6 +69,16 @@ export class FakePlatform {
     return serve(net, (request) => this.#serve(api, request));
   }
 
+  /** Calls `noted` with each value of telemetry that the platform takes, before it does. */
+  noteValues(noted: (key: string, value: number, ts: number) => unknown): void {
+    const { core } = this;
+    const take = core.receiveTelemetry.bind(core);
+    core.receiveTelemetry = (device, ts, values) => {
+      for (const [key, value] of values) noted(key, Number(value), ts);
+      take(device, ts, values);
+    };
+  }
+
   device(name: string): Device {
     const device = this.core.devices.byName(name);
     if (!device) throw new Error(`there is no device ${name}`);

@@ -29,9 +29,7 @@ async function left(): Promise<Left> {
   world.platform.setShared(world.device, { interval: 5 });
   void world.platform.rpc(world.device, "once", {});
   await body.clock.advance(MINUTE_MS);
-  const stopped = agent.stop();
-  await body.clock.advance(MINUTE_MS);
-  await stopped;
+  await Promise.all([agent.stop(), body.clock.advance(MINUTE_MS)]);
   return { world, store: new Map(body.store.values), recorded: 1 };
 }
 
@@ -48,9 +46,7 @@ async function survives(one: Left, key: string, damaged: Uint8Array): Promise<vo
   await body.clock.advance(MINUTE_MS);
   const { state } = agent;
   const last = Number(world.platform.latest(device, "n"));
-  const stopped = agent.stop();
-  await body.clock.advance(1000);
-  await stopped;
+  await Promise.all([agent.stop(), body.clock.advance(1000)]);
   if (state !== "online" || last !== n || world.device !== device)
     throw new Error(`it is ${state}, and the last point is ${last}, not ${n}`);
 }

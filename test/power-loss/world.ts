@@ -84,6 +84,21 @@ export class World {
   }
 }
 
+/** Points as they arrived, in order, with the platform's time stamp. */
+export type Arrived = readonly { readonly n: number; readonly ts: number }[];
+
+export function noteArrivals({ platform }: World): Arrived {
+  const arrived: { n: number; ts: number }[] = [];
+  platform.noteValues((key, n, ts) => key === "n" && arrived.push({ n, ts }));
+  return arrived;
+}
+
+/** Of the points below `safe` those that did not arrive, and for which no power loss is an excuse. */
+export function missing(of: { arrived: Arrived; safe: number; unsure: ReadonlySet<number> }): number[] {
+  const there = new Set(of.arrived.map(({ n }) => n));
+  return Array.from({ length: of.safe }, (_, n) => n).filter((n) => !there.has(n) && !of.unsure.has(n));
+}
+
 /** The requests to a path. */
 export const asked = ({ platform }: World, path: RegExp) =>
   platform.seen.filter((request) => path.test(request.path));

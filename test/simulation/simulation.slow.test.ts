@@ -35,13 +35,8 @@ test("the command ends with 1 at the first broken promise, and says how to see i
   t.true(failed.stdout?.endsWith("see it with: node scripts/campaign.mjs faults --seed 42 --runs 1\n"));
 });
 
-test("processes share the runs out, and each is run once", async (t) => {
-  const outcome = await shareOut({ seed: 1, runs: 25, workers: 2 }, () => {});
-  t.is(outcome.runs, 25);
-  t.is(outcome.failed, undefined);
-});
-
-test("the lowest seed that fails is the one reported, however many processes there are", async (t) => {
+test("processes share the runs out, each once; the lowest seed that fails is reported", async (t) => {
+  t.like(await shareOut({ seed: 1, runs: 25, workers: 2 }, () => {}), { runs: 25, failed: undefined });
   for (const workers of [1, 3]) {
     const outcome = await shareOut({ seed: 1, runs: 30, workers, fail: 12 }, () => {});
     t.deepEqual(outcome.failed, { seed: 12, failures: ["failed on purpose"] });

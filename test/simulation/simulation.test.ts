@@ -114,9 +114,7 @@ class Device {
       }
       recovery.close();
       diagnostics.close();
-      const stopped = agent.stop();
-      await clock.advance(0);
-      await stopped;
+      await Promise.all([agent.stop(), clock.advance(0)]);
       heard.shown.push(...host.lines, JSON.stringify(diagnostics.health));
     };
     return { agent, host, diagnostics, end };

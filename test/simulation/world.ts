@@ -109,18 +109,13 @@ export class World {
     this.platform.fault = (request) => this.#meet(request);
     this.net.onBytes = (bytes) => this.#bytes.update(bytes);
     this.#listen();
-    const { core } = this.platform;
-    const take = core.receiveTelemetry.bind(core);
-    core.receiveTelemetry = (device, ts, values) => {
-      for (const [key, value] of values) {
-        if (key === "n") {
-          this.points.push(Number(value));
-          this.broughtBy.push(this.#connection);
-        }
-        if (key.startsWith("moteDropped")) this.#note(key, Number(value));
+    this.platform.noteValues((key, value) => {
+      if (key === "n") {
+        this.points.push(value);
+        this.broughtBy.push(this.#connection);
       }
-      take(device, ts, values);
-    };
+      if (key.startsWith("moteDropped")) this.#note(key, value);
+    });
   }
 
   get device() {

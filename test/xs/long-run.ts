@@ -98,12 +98,7 @@ class Life {
     this.#still = still;
     const { platform } = still;
     // Noted as they arrive: of a key the local platform keeps no more than the last 100,000.
-    const { core } = platform;
-    const take = core.receiveTelemetry.bind(core);
-    core.receiveTelemetry = (device, ts, values) => {
-      for (const [key, value] of values) if (key === "n") this.#numbers.add(Number(value));
-      take(device, ts, values);
-    };
+    platform.noteValues((key, value) => key === "n" && this.#numbers.add(value));
     const counted = platform.fault;
     platform.fault = (request) => {
       counted?.(request);

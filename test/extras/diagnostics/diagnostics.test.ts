@@ -31,9 +31,7 @@ function start(
   agent.start();
   const stop = async (): Promise<void> => {
     diagnostics.close();
-    const stopped = agent.stop();
-    await rig.clock.advance(0);
-    await stopped;
+    await Promise.all([agent.stop(), rig.clock.advance(0)]);
   };
   return { agent, diagnostics, stop };
 }
@@ -202,9 +200,7 @@ anyTest("bytes of an image that came twice are those that the platform handed ou
       path.includes("/firmware?") && breaks-- > 0 && served() > 20_000 ? { breakAt: 3000 } : undefined;
     await lamp.until(() => served() > 50_000);
     // Stopped and started in one run: what was under way comes once more.
-    const stopped = lamp.agent.stop();
-    await lamp.machine.clock.advance(0);
-    await stopped;
+    await Promise.all([lamp.agent.stop(), lamp.machine.clock.advance(0)]);
     lamp.agent.start();
     let twice = 0;
     await lamp.until(() => {

@@ -54,9 +54,7 @@ const texts = ({ lines }: LogAnswer): string[] => lines.map(([, , , text]) => te
 
 const stop = async (rig: Rig, { agent, kept }: Running): Promise<void> => {
   kept.close();
-  const stopped = agent.stop();
-  await rig.clock.advance(0);
-  await stopped;
+  await Promise.all([agent.stop(), rig.clock.advance(0)]);
 };
 
 test("the lines of a run and of the one before, with number, uptime and level, and what crashed", async (t) => {

@@ -50,9 +50,7 @@ export function rig(
     SSID !== HOME.ssid ? NO_NETWORK : password === HOME.password ? 0 : WRONG_PASSWORD;
   let agent: Agent | undefined;
   const stop = async (): Promise<void> => {
-    const stopped = agent?.stop();
-    await board.clock.advance(3000);
-    await stopped;
+    await Promise.all([agent?.stop(), board.clock.advance(3000)]);
   };
   t.teardown(stop);
   const boot = (application = sampling, reset = POWER_ON): Agent | undefined => {

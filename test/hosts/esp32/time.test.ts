@@ -1,4 +1,4 @@
-import test, { type ExecutionContext } from "ava";
+import test from "ava";
 import fc from "fast-check";
 import { startBoard } from "../../../hosts/esp32/start.js";
 import { type AskTime, TimeOfDay, type Validity } from "../../../hosts/esp32/time-of-day.js";
@@ -312,13 +312,11 @@ test("a time that only a failed handshake was made with is taken back", async (t
 /** Certificates of 90 days, the first from a day before BUILT on. */
 const PLAN: Plan = { first: BUILT - DAY - 600 * DAY, life: 90 * DAY, every: 60 * DAY };
 
-/** A whole board, and a platform over TLS. */
-function wholeBoard(t: ExecutionContext) {
+test("a whole board is online again after a platform's Date of 2040, and after a year in a drawer", async (t) => {
   const { board, platform } = rig(t, { ...READY, baseUrl: "https://platform.test" }, plain);
   board.time = undefined;
   let truth = BUILT + DAY;
   const now = (): number => truth + Math.floor(board.clock.now() / 1000);
-  platform.dates = () => now() * 1000;
   /** Starts it after so many days without power. True if it is online a minute later. */
   const start = async (days: number): Promise<boolean> => {
     truth += days * DAY;
@@ -335,21 +333,13 @@ function wholeBoard(t: ExecutionContext) {
     const agent = startBoard({ ...machine, open }, silent);
     await board.clock.advance(60_000);
     const isOnline = agent?.state === "online";
-    const stopped = agent?.stop();
-    await board.clock.advance(3000);
-    await stopped;
+    await Promise.all([agent?.stop(), board.clock.advance(3000)]);
     return isOnline;
   };
-  return { board, platform, now, start };
-}
-
-test("a whole board is online again after a platform's Date of 2040, and after a year in a drawer", async (t) => {
-  const { board, platform, now, start } = wholeBoard(t);
-  const { dates } = platform;
   platform.dates = () => Date.UTC(2040, 0, 1);
   t.true(await start(0));
   t.true(await start(1), "as long as the Date is wrong");
-  platform.dates = dates;
+  platform.dates = () => now() * 1000;
   t.true(await start(30));
   t.true(Math.abs(board.system - now()) < DAY);
   board.time = now();

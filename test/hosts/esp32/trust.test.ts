@@ -50,9 +50,7 @@ function trusted(t: ExecutionContext, authorities: readonly Uint8Array[], serves
     return { ...made, open: open(authorities), trusting: open, authorities, ...(renews && { renewTrust }) };
   };
   const stop = async (): Promise<void> => {
-    const stopped = agent?.stop();
-    await board.clock.advance(3000);
-    await stopped;
+    await Promise.all([agent?.stop(), board.clock.advance(3000)]);
   };
   t.teardown(stop);
   const start = async (renews = true) => {

@@ -4,7 +4,7 @@ import type { Wake } from "../../../src/index.js";
 import type { RpcResult } from "../../../tools/platform/core/rpc/rpc.js";
 import type { Power } from "../power.js";
 import { type Case, multiply } from "../runner.js";
-import { WAYS, type Way, World } from "../world.js";
+import { type Arrived, missing, noteArrivals, WAYS, type Way, World } from "../world.js";
 
 interface Shape {
   readonly way: Way;
@@ -20,7 +20,7 @@ interface Sleeping extends World {
   safe: number;
   /** In the middle of these the power went. */
   readonly unsure: Set<number>;
-  readonly arrived: { readonly n: number; readonly ts: number }[];
+  readonly arrived: Arrived;
   readonly results: RpcResult[];
   runs: number;
 }
@@ -35,12 +35,6 @@ const UPLOAD = /\/(telemetry|attributes)$/;
 function begin(shape: Shape): Sleeping {
   const world = new World(shape.way, ({ path }) => UPLOAD.test(path));
   const { platform, body } = world;
-  const arrived: { n: number; ts: number }[] = [];
-  const take = platform.core.receiveTelemetry.bind(platform.core);
-  platform.core.receiveTelemetry = (device, ts, values) => {
-    for (const [key, value] of values) if (key === "n") arrived.push({ n: Number(value), ts });
-    take(device, ts, values);
-  };
   platform.dates = () => body.clock.wall() ?? 0;
   body.knowsTime = shape.knowsTime;
   return Object.assign(world, {
@@ -48,7 +42,7 @@ function begin(shape: Shape): Sleeping {
     taken: 0,
     safe: 0,
     unsure: new Set<number>(),
-    arrived,
+    arrived: noteArrivals(world),
     results: [],
     runs: 0,
   });
@@ -95,11 +89,6 @@ function call(world: Sleeping): void {
 
 const isDone = (world: Sleeping): boolean =>
   world.taken === POINTS && missing(world).length === 0 && world.results.length === 1;
-
-const missing = ({ arrived, safe, unsure }: Sleeping): number[] => {
-  const there = new Set(arrived.map(({ n }) => n));
-  return Array.from({ length: safe }, (_, n) => n).filter((n) => !there.has(n) && !unsure.has(n));
-};
 
 function check(world: Sleeping): void {
   const first = new Map<number, number>();

@@ -3,7 +3,7 @@
 import type { Agent } from "../../../src/index.js";
 import type { Power } from "../power.js";
 import { type Case, multiply } from "../runner.js";
-import { WAYS, type Way, World } from "../world.js";
+import { type Arrived, missing, noteArrivals, WAYS, type Way, World } from "../world.js";
 
 interface Shape {
   readonly way: Way;
@@ -21,8 +21,7 @@ interface Recording extends World {
   /** Points below this must arrive, but for those that a power loss may have taken. */
   safe: number;
   readonly unsure: Set<number>;
-  /** All that arrived, in order, with the platform's time stamp. */
-  readonly arrived: { readonly n: number; readonly ts: number }[];
+  readonly arrived: Arrived;
 }
 
 const POINTS = 9;
@@ -37,13 +36,6 @@ const TELEMETRY = /\/telemetry$/;
 
 function begin(shape: Shape): Recording {
   const world = new World(shape.way, ({ path }) => TELEMETRY.test(path));
-  const { core } = world.platform;
-  const arrived: { n: number; ts: number }[] = [];
-  const take = core.receiveTelemetry.bind(core);
-  core.receiveTelemetry = (device, ts, values) => {
-    for (const [key, value] of values) if (key === "n") arrived.push({ n: Number(value), ts });
-    take(device, ts, values);
-  };
   world.body.knowsTime = shape.time === "known";
   return Object.assign(world, {
     shape,
@@ -51,7 +43,7 @@ function begin(shape: Shape): Recording {
     recording: false,
     safe: 0,
     unsure: new Set<number>(),
-    arrived,
+    arrived: noteArrivals(world),
   });
 }
 
@@ -93,11 +85,6 @@ function record(world: Recording, agent: Agent): void {
   world.recorded++;
   if (world.shape.durable) world.safe = world.recorded;
 }
-
-const missing = ({ arrived, safe, unsure }: Recording): number[] => {
-  const there = new Set(arrived.map(({ n }) => n));
-  return Array.from({ length: safe }, (_, n) => n).filter((n) => !there.has(n) && !unsure.has(n));
-};
 
 function check(world: Recording): void {
   const first = new Map<number, number>();

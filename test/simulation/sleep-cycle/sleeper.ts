@@ -82,12 +82,7 @@ export class Sleeper {
     this.#drift = (this.dice.below(2001) / 1000 - 1) * DRIFT;
     this.platform = new FakePlatform(this.clock, this.net);
     this.platform.dates = () => this.wallAt(this.clock.now());
-    const { core } = this.platform;
-    const take = core.receiveTelemetry.bind(core);
-    core.receiveTelemetry = (device, ts, values) => {
-      for (const [key, value] of values) if (key === "n") this.#arrive(Number(value), ts);
-      take(device, ts, values);
-    };
+    this.platform.noteValues((key, n, ts) => key === "n" && this.#arrive(n, ts));
   }
 
   get seed(): number {

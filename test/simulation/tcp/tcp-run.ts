@@ -92,15 +92,10 @@ export class TcpRun {
       const cause = this.#fault === undefined ? undefined : CAUSES[this.#fault];
       return cause?.(request, { peer: request.peer, dice, clock: fastClock });
     };
-    const { core } = this.#platform;
-    const take = core.receiveTelemetry.bind(core);
-    core.receiveTelemetry = (device, ts, values) => {
-      for (const [key, value] of values) {
-        if (key === "n") this.points.push(Number(value));
-        if (key.startsWith("moteDropped")) this.#dropped = Math.max(this.#dropped, Number(value));
-      }
-      take(device, ts, values);
-    };
+    this.#platform.noteValues((key, value) => {
+      if (key === "n") this.points.push(value);
+      if (key.startsWith("moteDropped")) this.#dropped = Math.max(this.#dropped, value);
+    });
   }
 
   get #device() {

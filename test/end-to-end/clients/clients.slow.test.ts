@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import test, { type ExecutionContext } from "ava";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
+import { addPackage } from "../../tools/platform/rig.js";
 import { scratch } from "../../tools/scratch.js";
 
 const run = promisify(execFile);
@@ -42,11 +43,7 @@ const withClients = why === undefined ? test.serial : test.serial.skip;
 function prepareDevice({ core }: Platform): void {
   const profileId = core.profiles.default.id;
   const device = core.createDevice({ name: "http", profileId }, TOKEN);
-  const described = { title: "image-of-clients", version: "2", tag: undefined, url: undefined } as const;
-  const target = core.packages.create({ ...described, type: "FIRMWARE", profileId });
-  const bytes = Buffer.from("image of the clients");
-  const file = { fileName: "image", contentType: "application/octet-stream" } as const;
-  core.packages.upload(target, { ...file, bytes, algorithm: "SHA256", checksum: undefined });
+  const target = addPackage(core, { title: "image-of-clients" }, Buffer.from("image of the clients"));
   core.updateDevice(device, { ...device, firmwareId: target.id });
 }
 

@@ -112,8 +112,6 @@ test("user defaults parse like the command line and exclude secrets and --yes", 
   t.throws(() => value("rpc.__proto__", "true"), { message: /unknown option/ });
 });
 
-// Tables, paragraphs, questions and steps, by themselves.
-
 const ROWS = [
   ["greenhouse-7", "default", "active", "1 s ago"],
   ["a pump with a long name 漢字👩‍🚀漢字", "Mote", undefined, "never"],

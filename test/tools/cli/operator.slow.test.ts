@@ -122,8 +122,6 @@ test("a key with a comma is shown with the latest, and no key or value drives th
   t.is(JSON.parse(out)["\u001b]0;owned\u0007"].value, "\u009b2J\u202e");
 });
 
-// `mote firmware push`, in a process of its own, against a local platform with devices played by hand.
-
 test("what a device reported before the assignment is not taken for its update", (t) => {
   const device = { id: "d", name: "d" };
   const wanted = { title: "pump", version: "2.0" };

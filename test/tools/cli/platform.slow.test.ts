@@ -8,7 +8,7 @@ import { reachable } from "../../../tools/cli/commands/platform/network.js";
 import { generator } from "../../../tools/platform/core/common/random.js";
 import { startPlatform } from "../../../tools/platform/server.js";
 import { SEED } from "../../sample.js";
-import { jwtOf } from "../platform/rig.js";
+import { addPackage, jwtOf } from "../platform/rig.js";
 import { scratch } from "../scratch.js";
 import { interrupt, killAll, launch, mote, processOutput } from "./commands.js";
 
@@ -63,22 +63,6 @@ test.serial("platform: limits and times given on the command line hold", async (
   t.deepEqual(await once(child, "close"), [0, null]);
 });
 
-test.serial("platform: wrong limits and times are reported as wrong usage", async (t) => {
-  const wrong: [string[], RegExp][] = [
-    [["--rate-limit", "points=1:1"], /names: tenant-messages/],
-    [["--rate-limit", "device-points=1"], /tokens:seconds/],
-    [["--admin-password", "tenant"], /not a default password/],
-    [["--admin-password", "short"], /at least 8 characters/],
-  ];
-  await Promise.all(
-    wrong.map(async ([args, expected]) => {
-      const { code, err } = await mote(["platform", "--no-state", ...args]);
-      t.is(code, 2, args.join(" "));
-      t.regex(err, expected);
-    }),
-  );
-});
-
 test.serial("platform: its JSON line holds no secret, made up or given", async (t) => {
   for (const env of [{}, KEYS]) {
     const args = ["platform", "--no-state", "--port", "0", "--json"];
@@ -122,8 +106,6 @@ test.serial(
     t.notRegex(await greetingOf([], own), /open to the network/);
   },
 );
-
-// `mote platform --state`: killed at any moment, nothing that it acknowledged is lost.
 
 const KILLS = 20;
 /** Connections that write at the same time. */
@@ -186,10 +168,7 @@ test.serial("with a package of 1 MB and 100,000 points it starts within seconds"
   const profileId = core.profiles.default.id;
   const device = core.createDevice({ name: "d", profileId }, "device");
   for (let ts = 0; ts < 100_000; ts++) device.series.save("t", ts, ts / 2);
-  const image = { type: "FIRMWARE", title: "a", version: "1", tag: undefined, url: undefined } as const;
-  const file = { fileName: "a", contentType: "b", algorithm: "SHA256", checksum: undefined } as const;
-  const target = core.packages.create({ ...image, profileId });
-  core.packages.upload(target, { ...file, bytes: new Uint8Array(1_000_000).fill(7) });
+  addPackage(core, {}, new Uint8Array(1_000_000).fill(7));
   await made.close();
   const begun = performance.now();
   const platform = await run(["--state", state]);

@@ -215,8 +215,6 @@ test("an open page renews its token and asks for a login when the session ends",
   t.pass();
 });
 
-// The console's lists and pages: long values, charts, paging, deletions, faults, updates, and how one gets from one to the other.
-
 const FOCUS = 'document.activeElement?.tagName ?? ""';
 
 test("charts offer ranges, combined keys and CSV, and leave out time stamps", async (t) => {

@@ -50,8 +50,6 @@ test("the platform takes every preset", (t) => {
   }
 });
 
-// Rollouts by stages, as the page of updates shows them.
-
 const note = (stage: number, more: object = {}): string =>
   JSON.stringify({
     ...{ package: "p", title: "pump", version: "2.0.0", stage, plan: [1, 4, 10], at: 5 },
@@ -74,8 +72,6 @@ test("each stage says how many stand where, and whether it is over", (t) => {
     { title: "Stage 3: 6 devices", state: "ahead", note: "6 not assigned" },
   ]);
 });
-
-// What the console's pages show, as far as it needs no page: names of pages, numbers, points, the list of devices.
 
 const NOW = Date.UTC(2026, 10, 22, 12);
 
@@ -147,8 +143,6 @@ test("fw_* attributes are guarded while an update runs, and only then", (t) => {
   t.is(guardOf("server", "fw_version", "DOWNLOADING"), undefined);
 });
 
-// Where each device stands in an update.
-
 test("the fleet's counts and an update's words follow its state, error and running version", (t) => {
   const stage = (state?: string, more: { error?: string; running?: string; wanted?: string } = {}) =>
     stageOf({
@@ -184,8 +178,6 @@ test("the fleet's counts and an update's words follow its state, error and runni
   t.is(stateWord("FAILED", "wrong checksum"), "failed");
   t.is(stateWord("PAUSED"), "PAUSED");
 });
-
-// The console's files and what guards them, without a browser.
 
 let platform: Platform;
 

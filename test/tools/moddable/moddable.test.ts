@@ -271,8 +271,6 @@ test.serial("certificates, public keys and other bytes that begin like a key are
   t.notThrows(() => refusePrivateKeys(makefileOf("DATA", files)));
 });
 
-// The known boards.
-
 const range = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, n) => first + n);
 /** Inputs of ADC1, by the data sheets and the SDK's driver. */
 const ADC1: Record<string, number[]> = {

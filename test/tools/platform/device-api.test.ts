@@ -103,8 +103,6 @@ test("an undelivered RPC expires: no connection if never polled, otherwise a tim
   t.is(next(rig), "");
 });
 
-// How open requests end when the device is changed, deleted or hangs up, and how much of it is kept.
-
 test("open requests of a deleted device get 403, and later ones 401", (t) => {
   const rig = createRig();
   const polls = [rig.call("GET", "rpc?timeout=1000"), rig.call("GET", "attributes/updates?timeout=1000")];
@@ -125,8 +123,6 @@ test("a device that hangs up from poll after poll leaves a bounded number of ses
   t.true(rig.device.open.size <= 1_000);
   t.true(rig.clock.waiting <= 2_100);
 });
-
-// The order in which the platform takes what one device sends: what the agent's journal of RPCs rests on.
 
 test(`attributes are read by key and by scope, and empty groups are left out`, (t) => {
   const { call, core, device } = createRig();

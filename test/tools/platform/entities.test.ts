@@ -2,7 +2,7 @@ import test from "ava";
 import { checksum } from "../../../tools/platform/core/ota/checksum.js";
 import type { OtaPackage } from "../../../tools/platform/core/ota/packages.js";
 import { valueJson } from "../../../tools/platform/core/values.js";
-import { createRig, type Rig, START, TOKEN } from "./rig.js";
+import { addPackage, createRig, type Rig, START, TOKEN } from "./rig.js";
 
 test("checksums are written as the real platform writes them", (t) => {
   for (const [algorithm, text, expected] of [
@@ -18,11 +18,8 @@ test("checksums are written as the real platform writes them", (t) => {
 });
 
 function upload(rig: Rig, version: string, text = "0123456789", tag?: string): OtaPackage {
-  const fields = { type: "FIRMWARE", title: "greenhouse", version, tag, url: undefined } as const;
-  const target = rig.core.packages.create({ ...fields, profileId: rig.profile.id });
-  const file = { fileName: "app.bin", contentType: "application/octet-stream", checksum: undefined };
-  rig.core.packages.upload(target, { ...file, bytes: Buffer.from(text), algorithm: "CRC32" });
-  return target;
+  const fields = { title: "greenhouse", version, tag, profileId: rig.profile.id };
+  return addPackage(rig.core, fields, Buffer.from(text), "CRC32");
 }
 
 function assign(rig: Rig, target: OtaPackage | undefined): void {
@@ -84,15 +81,9 @@ test("assignments are paced, and one that was replaced while it waited is skippe
 
 test("what can't be assigned is refused", (t) => {
   const rig = createRig();
-  const fields = { type: "FIRMWARE", title: "empty", version: "1", tag: undefined, url: undefined } as const;
-  const empty = rig.core.packages.create({ ...fields, profileId: rig.profile.id });
+  const empty = addPackage(rig.core, { profileId: rig.profile.id });
   t.throws(() => assign(rig, empty), { message: "Can't assign firmware with empty data!" });
-  const other = rig.core.packages.create({
-    ...fields,
-    title: "o",
-    profileId: rig.core.profiles.default.id,
-    url: "u",
-  });
+  const other = addPackage(rig.core, { title: "o", url: "u" });
   t.throws(() => assign(rig, other), { message: "Can't assign firmware with different deviceProfile!" });
   const assigned = upload(rig, "2");
   assign(rig, assigned);

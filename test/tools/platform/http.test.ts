@@ -63,8 +63,6 @@ test("close ends open polls at once and frees the port", async (t) => {
   await again.close();
 });
 
-// How connections end that nobody ends, and how the platform does.
-
 test("an idle connection and half a head end in silence, half a body with 408", async (t) => {
   // A head must arrive before the time is over.
   const platform = await startWithDevice(t, { idleMs: 1_500 });
@@ -89,8 +87,6 @@ test("stopped, it takes no connection and lets a poll run to its end", async (t)
   await ended;
   t.pass();
 });
-
-// What a proxy in front of the platform makes of requests that stay open.
 
 test("behind a proxy what is open for 50 s ends with the proxy's own 504 and leaves a zombie", (t) => {
   for (const path of ["rpc", "attributes/updates?timeout=600000"]) {

@@ -1,10 +1,9 @@
 import test from "ava";
 import fc from "fast-check";
 import { Operator } from "../../../tools/operator/operator.js";
-import type { Clock } from "../../../tools/platform/core/common/clock.js";
 import { readViews } from "../../../tools/platform/core/reports/table-views.js";
 import { type Platform, type PlatformServerOptions, startPlatform } from "../../../tools/platform/server.js";
-import { jwtOf } from "./rig.js";
+import { jwtOf, VirtualClock } from "./rig.js";
 
 const VIEW = "3f2504e0-4f89-41d3-9a0c-0305e82c3301";
 const DAY = 86_400_000;
@@ -205,36 +204,15 @@ test("a customer's user sees the customer's devices alone", async (t) => {
   );
 });
 
-/** Reports take until the test says so. */
-function heldClock(): { clock: Clock; release(): void; readonly held: number } {
-  let held: (() => void)[] = [];
-  const release = (): void => {
-    for (const due of held.splice(0)) due();
-  };
-  const timer: Clock["timer"] = (_ms, due) => {
-    held.push(due);
-    return () => {
-      held = held.filter((other) => other !== due);
-    };
-  };
-  return {
-    clock: { now: () => Date.now(), timer },
-    release,
-    get held() {
-      return held.length;
-    },
-  };
-}
-
 /** Lets the event loop turn until it is so. */
 async function until(reached: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await reached())) await new Promise((resolve) => setImmediate(resolve));
 }
 
 test("runs one report per thread, queues up to the limit, and answers others 429", async (t) => {
-  const time = heldClock();
+  const clock = new VirtualClock();
   const pool = { threadPoolSize: 2, queueCapacity: 3 };
-  const { ask } = await begin(t, {}, { clock: time.clock, reportPool: pool, reportMs: 1 });
+  const { ask } = await begin(t, {}, { clock, reportPool: pool, reportMs: 1 });
   const statuses: number[] = [];
   const all = Array.from({ length: 9 }, async () => {
     const { status } = await ask({ viewConfigId: VIEW });
@@ -242,11 +220,11 @@ test("runs one report per thread, queues up to the limit, and answers others 429
   });
   await until(() => statuses.length === 4);
   t.deepEqual(statuses, [429, 429, 429, 429]);
-  t.is(time.held, 2);
+  t.is(clock.waiting, 2);
   while (statuses.length < 9) {
-    t.true(time.held <= 2);
-    time.release();
-    await until(() => time.held > 0 || statuses.length === 9);
+    t.true(clock.waiting <= 2);
+    clock.advance(1);
+    await until(() => clock.waiting > 0 || statuses.length === 9);
   }
   await Promise.all(all);
   t.deepEqual(statuses.slice(4), [200, 200, 200, 200, 200]);

@@ -2,6 +2,7 @@
 import type { ExecutionContext } from "ava";
 import type { Clock } from "../../../tools/platform/core/common/clock.js";
 import type { Device } from "../../../tools/platform/core/devices.js";
+import type { OtaPackage, PackageFields, PackageFile } from "../../../tools/platform/core/ota/packages.js";
 import { PlatformCore, type PlatformOptions } from "../../../tools/platform/core/platform.js";
 import type { Profile } from "../../../tools/platform/core/profiles.js";
 import type { RpcRequest, RpcResult } from "../../../tools/platform/core/rpc/rpc.js";
@@ -18,6 +19,22 @@ export async function startWithDevice(
   t.teardown(() => platform.close());
   platform.core.createDevice({ name: "d", profileId: platform.core.profiles.default.id }, TOKEN);
   return platform;
+}
+
+/** Adds a package; with `bytes`, uploads them as its file. Default: firmware "image" 1 of the default profile. */
+export function addPackage(
+  core: PlatformCore,
+  fields: Partial<PackageFields> = {},
+  bytes?: Uint8Array,
+  algorithm: PackageFile["algorithm"] = "SHA256",
+): OtaPackage {
+  const made = core.packages.create({
+    ...{ type: "FIRMWARE", title: "image", version: "1", tag: undefined, url: undefined },
+    ...{ profileId: core.profiles.default.id, ...fields },
+  });
+  const file = { fileName: "app.bin", contentType: "application/octet-stream", checksum: undefined };
+  if (bytes) core.packages.upload(made, { ...file, bytes, algorithm });
+  return made;
 }
 
 /** Logs in; returns the JWT, or undefined if the login is refused. */

@@ -8,7 +8,7 @@ import { JsonText, type Value } from "../../../tools/platform/core/values.js";
 import { type Platform, type PlatformServerOptions, startPlatform } from "../../../tools/platform/server.js";
 import type { StateError } from "../../../tools/platform/state/database.js";
 import { scratch } from "../scratch.js";
-import { jwtOf, VirtualClock } from "./rig.js";
+import { addPackage, jwtOf, VirtualClock } from "./rig.js";
 
 const clock = new VirtualClock();
 
@@ -82,11 +82,8 @@ test("devices, credentials, attributes, series, packages and RPCs are as they we
   for (const scope of ["SHARED_SCOPE", "SERVER_SCOPE"] as const) core.saveAttributes(device, scope, VALUES);
   core.receiveAttributes(device, VALUES);
   core.deleteAttributes(device, "SHARED_SCOPE", ["yes"]);
-  const image = { type: "FIRMWARE", tag: undefined, profileId: profile.id, url: undefined } as const;
-  const file = { fileName: "a.bin", contentType: "x/y", algorithm: "SHA256", checksum: undefined } as const;
-  const target = core.packages.create({ ...image, title: "image", version: "1" });
-  core.packages.upload(target, { ...file, bytes: Buffer.from("of the image") });
-  core.packages.delete(core.packages.create({ ...image, title: "image", version: "2" }));
+  const target = addPackage(core, {}, Buffer.from("of the image"));
+  core.packages.delete(addPackage(core, { version: "2" }));
   core.updateDevice(device, { ...device, firmwareId: target.id });
   clock.advance(1_000);
   const rpc = { params: '{"a":1}', oneWay: false, expiresAt: clock.now() + 1e6 };
@@ -138,14 +135,7 @@ test("a device that was not notified of an assignment is notified after the rest
   const profileId = core.profiles.default.id;
   const device = core.createDevice({ name: "d", profileId }, "token");
   const url = "http://127.0.0.1/image";
-  const target = core.packages.create({
-    type: "FIRMWARE",
-    title: "a",
-    version: "1",
-    tag: undefined,
-    profileId,
-    url,
-  });
+  const target = addPackage(core, { url });
   core.updateDevice(device, { ...device, firmwareId: target.id });
   t.is(device.attributes.get("SHARED_SCOPE", "fw_url"), undefined);
   await before.close();
@@ -164,13 +154,7 @@ test("a damaged file is reported in a sentence, and left as it is", async (t) =>
     "token",
   );
   for (let ts = 0; ts < 2_000; ts++) device.series.save("t", ts, BigInt(ts));
-  const { core } = platform;
-  const image = core.packages.create({
-    ...{ type: "FIRMWARE", title: "image", version: "1", tag: undefined, url: undefined },
-    profileId: core.profiles.default.id,
-  } as const);
-  const sent = { fileName: "a", contentType: "b", algorithm: "MD5", checksum: undefined } as const;
-  core.packages.upload(image, { ...sent, bytes: Buffer.from("bytes of the image") });
+  addPackage(platform.core, {}, Buffer.from("bytes of the image"), "MD5");
   await platform.close();
   const whole = readFileSync(file);
   const reader = new Database(file, { readonly: true });

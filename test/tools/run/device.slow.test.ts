@@ -13,6 +13,7 @@ import { promisify } from "node:util";
 import test, { type ExecutionContext } from "ava";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
 import { killAll, launch, mote, processOutput } from "../cli/commands.js";
+import { addPackage } from "../platform/rig.js";
 import { scratch } from "../scratch.js";
 import { configFor, image } from "./images.js";
 import { type Session, session, temporaryState } from "./session.js";
@@ -56,29 +57,12 @@ function assign(platform: Platform, version: string, bytes: Buffer): void {
   const device = core.devices.byName("lamp");
   if (!device) throw new Error("no device");
   const { name, profileId } = device;
-  const target = core.packages.create({
-    type: "FIRMWARE",
-    title: "test",
-    version,
-    tag: undefined,
-    url: undefined,
-    profileId,
-  });
-  const file = { fileName: "app.mjs", contentType: "text/javascript", checksum: undefined };
-  core.packages.upload(target, { ...file, bytes, algorithm: "SHA256" });
+  const target = addPackage(core, { title: "test", version }, bytes);
   core.updateDevice(device, { name, profileId, firmwareId: target.id });
 }
 
 const last = (platform: Platform, key: string): unknown =>
   platform.core.devices.byName("lamp")?.series.latest(key)?.value;
-
-async function reached(look: () => boolean): Promise<void> {
-  const end = Date.now() + 120_000;
-  while (!look()) {
-    if (Date.now() > end) throw new Error(`not reached: ${look}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
 
 test.serial(
   "five crashes of a confirmed image: recovery mode, its cause is reported, and the fix arrives",
@@ -93,7 +77,7 @@ test.serial(
     const device = platform.core.devices.byName("lamp");
     const attribute = () =>
       device?.attributes.list("CLIENT_SCOPE").find(([key]) => key === "moteRecovery")?.[1].value;
-    await reached(() => /^RangeError/.test(String(attribute())));
+    await first.eventLog.until(() => /^RangeError/.test(String(attribute())));
 
     // Started again by whoever looks after it: it is in recovery mode still.
     await first.stop();
@@ -103,8 +87,10 @@ test.serial(
 
     assign(platform, "2", image("2", "setInterval(() => agent.telemetry.record({ fixed: 1 }), 100);"));
     await second.eventLog.until(({ starts }) => starts.includes("2 pending"));
-    await reached(() => last(platform, "fw_state") === "UPDATED" && last(platform, "fixed") !== undefined);
-    await reached(() => attribute() === "");
+    await second.eventLog.until(
+      () => last(platform, "fw_state") === "UPDATED" && last(platform, "fixed") !== undefined,
+    );
+    await second.eventLog.until(() => attribute() === "");
     t.is(await second.stop(), 0);
     t.deepEqual(second.eventLog.starts, ["1 confirmed", "2 pending"]);
   },
@@ -121,8 +107,6 @@ test.serial("five crashes while the store takes nothing: recovery mode all the s
   t.true(eventLog.events.some(({ line }) => line === 'could not store the value "recovery"'));
   t.is(await stop(), 0);
 });
-
-// `mote run` after a reset: nothing that was forgotten is used again, and nothing that was kept for one platform goes to another.
 
 const place = scratch();
 const RESET_TOKEN = "token-of-the-owner";
@@ -241,8 +225,6 @@ test("mote run shows a provisioned token in no form, nor what a program names a 
   t.true(kept.includes("by the log ***") && kept.includes("crashed with ***"));
 });
 
-// `mote run --cycle`: a device that sleeps between its samples, as processes.
-
 test("mote run --cycle connects in every n-th wake, reports each, and delivers all of it", async (t) => {
   const state = scratch();
   const platform = await startPlatform({ port: 0, profile: { key: "KEY", secret: "SECRET" } });
@@ -263,8 +245,6 @@ test("mote run --cycle connects in every n-th wake, reports each, and delivers a
   child.kill("SIGTERM");
   await ended;
 });
-
-// A run whose output nobody reads.
 
 const RUN = fileURLToPath(new URL("./stub-run.js", import.meta.url));
 const LOGS = `setInterval(() => { for (let n = 0; n < 500; n++) console.log("x".repeat(400)); }, 10);`;
@@ -356,12 +336,7 @@ test.serial(
     const config = { ...configFor(stateDir), url: platform.url };
     const { eventLog, stop } = session(t, stateDir, Buffer.from(listed), { config, worker: WORKER });
     await eventLog.until(({ events }) => events.some(({ event }) => event === "online"));
-    const fields = { type: "FIRMWARE", title: "test", version: "2", tag: undefined } as const;
-    const made = core.packages.create({
-      ...fields,
-      url: `http://${authority}/latest`,
-      profileId: device.profileId,
-    });
+    const made = addPackage(core, { title: "test", version: "2", url: `http://${authority}/latest` });
     Object.assign(made, { checksum: createHash("sha256").update(next).digest("hex"), algorithm: "SHA256" });
     core.updateDevice(device, { name: device.name, profileId: device.profileId, firmwareId: made.id });
     await eventLog.until(({ events }) =>
@@ -369,8 +344,7 @@ test.serial(
         ({ event, state }) => event === "firmware.state" && (state === "UPDATED" || state === "FAILED"),
       ),
     );
-    while (device.series.latest("fixed") === undefined)
-      await new Promise((resolve) => setTimeout(resolve, 20));
+    await eventLog.until(() => device.series.latest("fixed") !== undefined);
     t.is(await stop(), 0);
     t.deepEqual(eventLog.starts, ["1 confirmed", "2 pending"]);
     t.is(device.series.latest("fw_state")?.value, "UPDATED");
@@ -392,7 +366,6 @@ const missing = ["systemd-notify", "systemd-analyze", "python3"].find((name) => 
   }
 });
 const withTools = missing === undefined ? test : test.skip;
-const serviceFolder = scratch();
 /** Prints what comes, a line each. */
 const LISTENER = `
 import socket, sys
@@ -409,7 +382,7 @@ withTools("systemd hears that it is ready, that it lives, how it does, and that 
     port: 0,
     profile: { key: "service-key", secret: "service-secret" },
   });
-  const socket = join(serviceFolder, "notify");
+  const socket = join(place, "notify");
   const listener = spawn("python3", ["-c", LISTENER, socket], { stdio: ["ignore", "pipe", "inherit"] });
   t.teardown(async () => {
     listener.kill();
@@ -419,14 +392,11 @@ withTools("systemd hears that it is ready, that it lives, how it does, and that 
   const lines = createInterface(listener.stdout);
   await once(lines, "line");
   lines.on("line", (line) => heard.push(line.replace(/ ?BARRIER=1/, "")));
-  const child = launch(
-    ["run", "--url", platform.url, "--state", join(serviceFolder, "state"), "--log", "json"],
-    {
-      ...{ MOTE_PROVISION_KEY: "service-key", MOTE_PROVISION_SECRET: "service-secret" },
-      // Four times in it: each second.
-      ...{ NOTIFY_SOCKET: socket, WATCHDOG_USEC: "4000000" },
-    },
-  );
+  const child = launch(["run", "--url", platform.url, "--state", join(place, "state"), "--log", "json"], {
+    ...{ MOTE_PROVISION_KEY: "service-key", MOTE_PROVISION_SECRET: "service-secret" },
+    // Four times in it: each second.
+    ...{ NOTIFY_SOCKET: socket, WATCHDOG_USEC: "4000000" },
+  });
   await processOutput(child).until(({ events }) =>
     events.some(({ event }) => event === "telemetry.delivered"),
   );
@@ -443,7 +413,7 @@ withTools("systemd hears that it is ready, that it lives, how it does, and that 
 });
 
 withTools("the unit is sound, and exposes little", async (t) => {
-  const unit = join(serviceFolder, "mote@greenhouse-7.service");
+  const unit = join(place, "mote@greenhouse-7.service");
   const text = readFileSync("tools/systemd/mote@.service", "utf8");
   // The command need not be installed here.
   writeFileSync(unit, text.replace("ExecStart=mote-cli", `ExecStart=${process.execPath}`));

@@ -72,8 +72,6 @@ test("names that follow one another are spread over the stages", (t) => {
   }
 });
 
-// A rollout goes from stage to stage, and stops at a device that fails.
-
 test("stages follow each other after update and soak; then the profile gets the image", async (t) => {
   const rig = await startRig(t, 30);
   const target = await rig.release("2.0.0");

@@ -30,7 +30,7 @@ const options = new Command("faults")
   .option("--runs <k>", "how many, each with the next seed", whole, 2000)
   .option("--workers <w>", "processes", whole, availableParallelism())
   .option("--trace", "print the first run step by step, whatever comes of it")
-  .option("--fail <n>", "let the run of this seed fail, to see what that looks like", whole)
+  .option("--fail <n>", "let the runs from this seed on fail, to see what that looks like", whole)
   .parse()
   .opts<Options>();
 

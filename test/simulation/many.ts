@@ -13,7 +13,7 @@ export interface Outcome {
 const rejections: string[] = [];
 let listens = false;
 
-/** Simulates the seeds `first` to `first + count - 1`, up to the first broken promise; `fail` is a seed that fails on purpose. */
+/** Simulates the seeds `first` to `first + count - 1`, up to the first broken promise; those from `fail` on fail on purpose. */
 export async function simulateMany(first: number, count: number, fail?: number): Promise<Outcome> {
   if (!listens) process.on("unhandledRejection", (error) => rejections.push(String(error)));
   listens = true;
@@ -24,7 +24,7 @@ export async function simulateMany(first: number, count: number, fail?: number):
     for (const [fault, times] of world.applied)
       outcome.applied[fault] = (outcome.applied[fault] ?? 0) + times;
     const all = [...failures, ...rejections.splice(0).map((reason) => `unhandled rejection: ${reason}`)];
-    if (seed === fail) all.push("failed on purpose");
+    if (fail !== undefined && seed >= fail) all.push("failed on purpose");
     if (all.length === 0) continue;
     outcome.failed = { seed, failures: all };
     break;

@@ -12,7 +12,7 @@ export interface Share {
   readonly runs: number;
   /** Processes. */
   readonly workers: number;
-  /** A seed that fails on purpose. */
+  /** The runs from this seed on fail on purpose. */
   readonly fail?: number | undefined;
 }
 

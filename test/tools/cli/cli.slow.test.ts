@@ -26,7 +26,7 @@ test.serial("wrong usage ends with exit code 2, and the nearest name is proposed
     [["platform", "--port", "70000"], /0 to 65535/],
     [["platform", "--rate-limit", "points=1:1"], /names: tenant-messages/],
     [["platform", "--rate-limit", "device-points=1"], /tokens:seconds/],
-    [["platform", "--admin-password", "tenant"], /not a default password/],
+    [["platform", "--admin-password", "sysadmin"], /not a default password/],
     [["platform", "--admin-password", "short"], /at least 8 characters/],
     [["platform", "--tls-cert", "x"], /require each other/],
     [["platform", "--tls-cert", NO_PEM, "--tls-key", NO_PEM], /--tls-cert contains no certificate/],

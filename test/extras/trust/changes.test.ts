@@ -26,12 +26,10 @@ async function takes(world: World, other: Shown): Promise<boolean> {
 
 test("an authority that ends is warned of, renewed, and the device outlives its end", async (t) => {
   for (const isRenewed of [false, true]) {
-    const world = new World(shown.ofFirst, [ending]);
-    await world.online(t);
+    const world = await new World(shown.ofFirst, [ending]).online(t);
     t.regex(String(world.warning), /^the last trusted CA expires on \d{4}-\d\d-\d\d$/);
     if (isRenewed) {
-      world.push({ ca: [first] });
-      await world.clock.advance(MINUTE);
+      await world.pushed({ ca: [first] });
       t.deepEqual(world.trusted, [short(ending), short(first)]);
       t.is(world.warning, "");
     }
@@ -47,17 +45,14 @@ test("an authority that ends is warned of, renewed, and the device outlives its 
 });
 
 test("an authority is replaced: the other is taken, then shown, then the old one is dropped", async (t) => {
-  const world = new World(shown.ofFirst, [first]);
-  await world.online(t);
+  const world = await new World(shown.ofFirst, [first]).online(t);
   t.false(await takes(world, shown.ofSecond));
-  const sequence = world.push({ ca: [second] });
-  await world.clock.advance(MINUTE);
+  const sequence = await world.pushed({ ca: [second] });
   t.deepEqual(world.state, { ...world.state, sequence });
   t.true(await takes(world, shown.ofFirst));
   world.shown = shown.ofSecond;
   t.true(await takes(world, shown.ofSecond));
-  world.push({ drop: ["old"] });
-  await world.clock.advance(MINUTE);
+  await world.pushed({ drop: ["old"] });
   t.deepEqual(world.trusted, [short(second)]);
   t.false(await takes(world, shown.ofFirst), "what was dropped");
   t.true(await takes(world, shown.ofSecond));
@@ -66,8 +61,7 @@ test("an authority is replaced: the other is taken, then shown, then the old one
 });
 
 test("what is to be dropped is trusted until a handshake by another succeeded", async (t) => {
-  const world = new World(shown.ofFirst, [first]);
-  await world.online(t);
+  const world = await new World(shown.ofFirst, [first]).online(t);
   world.push({ ca: [second], drop: ["old"] });
   await world.clock.advance(65 * MINUTE);
   t.deepEqual(world.trusted, [short(first), short(second)]);
@@ -83,8 +77,7 @@ test("what is to be dropped is trusted until a handshake by another succeeded", 
 });
 
 test("a device that was switched off for all of it is reached again by a server that shows what the old one signed", async (t) => {
-  const world = new World(shown.ofFirst, [first]);
-  await world.online(t);
+  const world = await new World(shown.ofFirst, [first]).online(t);
   await world.end();
   world.push({ ca: [stranger] });
   world.push({ ca: [second], drop: [short(stranger)] });
@@ -115,11 +108,9 @@ test("what its owner gave is superseded in the same way, and given again by the 
   const world = new World(shown.ofFirst, [first]);
   world.isCommissioned = true;
   await world.online(t);
-  world.push({ ca: [second] });
-  await world.clock.advance(MINUTE);
+  await world.pushed({ ca: [second] });
   world.shown = shown.ofSecond;
-  world.push({ drop: [short(first)] });
-  await world.clock.advance(MINUTE);
+  await world.pushed({ drop: [short(first)] });
   t.deepEqual(world.trusted, [short(second)]);
   await world.end();
   world.given = [stranger];
@@ -134,32 +125,25 @@ test("three are kept beside those that were given; a fourth is refused, and one 
   const more = [1, 2, 3].map((n) =>
     made.issue(`more ${n}`, undefined, { constraints: CA, days: [-1, 3650] }),
   );
-  const world = new World(shown.ofFirst, [first]);
-  await world.online(t);
+  const world = await new World(shown.ofFirst, [first]).online(t);
   for (const one of more) {
-    world.push({ ca: [one] });
-    await world.clock.advance(MINUTE);
+    await world.pushed({ ca: [one] });
   }
   t.is(world.trusted.length, 4);
   t.throws(() => world.push({ ca: [second] }), { message: /--drop one of/ });
   world.platform.deleteShared(world.device, ["moteTrust"]);
-  world.push({ ca: [second] });
-  await world.clock.advance(MINUTE);
+  await world.pushed({ ca: [second] });
   t.regex(world.state.refused?.reason ?? "", /^full: 3 CAs were added/);
-  world.push({ drop: [short(second), short(more[0]!)] });
-  await world.clock.advance(MINUTE);
+  await world.pushed({ drop: [short(second), short(more[0]!)] });
   t.is(world.trusted.length, 3);
-  world.push({ ca: [second] });
-  await world.clock.advance(MINUTE);
+  await world.pushed({ ca: [second] });
   t.true(world.trusted.includes(short(second)));
   t.true(await takes(world, shown.ofFirst));
 });
 
 test("the last authority can't be dropped, nor what the server shows", async (t) => {
-  const world = new World(shown.ofFirst, [first]);
-  await world.online(t);
-  world.push({ drop: [short(first)] });
-  await world.clock.advance(MINUTE);
+  const world = await new World(shown.ofFirst, [first]).online(t);
+  await world.pushed({ drop: [short(first)] });
   t.is(world.state.refused?.reason, "no CA would be left");
   world.push({ ca: [second], drop: [short(first)] });
   await world.clock.advance(60 * MINUTE);
@@ -168,12 +152,10 @@ test("the last authority can't be dropped, nor what the server shows", async (t)
 });
 
 test("a store that takes nothing leaves all as it was, and the device tries again", async (t) => {
-  const world = new World(shown.ofFirst, [first]);
-  await world.online(t);
+  const world = await new World(shown.ofFirst, [first]).online(t);
   for (const refused of ["trust-1", "trust"]) {
     world.body.store.fails = (call, key) => call === "set" && key === refused;
-    world.push({ ca: [second] });
-    await world.clock.advance(MINUTE);
+    await world.pushed({ ca: [second] });
     t.is(world.state.refused?.reason, "the change could not be stored");
     t.deepEqual(world.trusted, [short(first)]);
   }
@@ -187,18 +169,15 @@ test("what TLS can't read is not kept: it would shut the device out", async (t) 
   const world = new World(shown.ofFirst, [first]);
   world.unreadable = second;
   await world.online(t);
-  world.push({ ca: [second] });
-  await world.clock.advance(MINUTE);
+  await world.pushed({ ca: [second] });
   t.is(world.state.refused?.reason, "no handshake succeeded with it: certificate: malformed");
   t.true(await takes(world, shown.ofFirst));
   t.deepEqual(world.trusted, [short(first)]);
 });
 
 test("a damaged certificate in the store is none, and is fetched again", async (t) => {
-  const world = new World(shown.ofFirst, [first]);
-  await world.online(t);
-  world.push({ ca: [second] });
-  await world.clock.advance(MINUTE);
+  const world = await new World(shown.ofFirst, [first]).online(t);
+  await world.pushed({ ca: [second] });
   await world.end();
   const kept = world.body.store.values.get("trust-1")!;
   kept[300]! ^= 1;

@@ -16,15 +16,13 @@ test.after.always(() => made.remove());
 const CA = "critical,CA:TRUE";
 
 /** `first` is dropped, `second` is added. */
-async function replaced(t: ExecutionContext, isCommissioned = false): Promise<World> {
-  const world = new World(shown.ofFirst, [first]);
+async function replaced(t: ExecutionContext, isCommissioned = false, given = [first]): Promise<World> {
+  const world = new World(shown.ofFirst, given);
   world.isCommissioned = isCommissioned;
   await world.online(t);
-  world.push({ ca: [second] });
-  await world.clock.advance(MINUTE);
+  await world.pushed({ ca: [second] });
   world.shown = shown.ofSecond;
-  world.push({ drop: ["old"] });
-  await world.clock.advance(MINUTE);
+  await world.pushed({ drop: ["old"] });
   t.deepEqual(world.trusted, [short(second)]);
   return world;
 }
@@ -53,15 +51,12 @@ test("a deleted or damaged record is restored from its copy, and the reverse", a
 });
 
 test("an older record that is put back is not believed", async (t) => {
-  const world = new World(shown.ofFirst, [first]);
-  await world.online(t);
-  world.push({ ca: [second] });
-  await world.clock.advance(MINUTE);
+  const world = await new World(shown.ofFirst, [first]).online(t);
+  await world.pushed({ ca: [second] });
   const { values } = world.body.store;
   const older = values.get("trust")!.slice();
   world.shown = shown.ofSecond;
-  world.push({ drop: ["old"] });
-  await world.clock.advance(MINUTE);
+  await world.pushed({ drop: ["old"] });
   await world.end();
   values.set("trust", older);
   t.false(await isReached(world, shown.ofFirst));
@@ -81,25 +76,21 @@ test("without a readable record only signed CAs are trusted, and those that the 
 });
 
 test("an announcement for another product is refused, and one for none", async (t) => {
-  const world = new World(shown.ofFirst, [first]);
-  await world.online(t);
+  const world = await new World(shown.ofFirst, [first]).online(t);
   for (const [product, reason] of [
     ["pump", "it is for another product than this device's firmware.title"],
     ["", "it names no product: push it again with a current mote-cli"],
   ] as const) {
-    world.push({ ca: [second], product });
-    await world.clock.advance(MINUTE);
+    await world.pushed({ ca: [second], product });
     t.is(world.state.refused?.reason, reason);
     t.deepEqual(world.trusted, [short(first)]);
   }
-  world.push({ ca: [second] });
-  await world.clock.advance(MINUTE);
+  await world.pushed({ ca: [second] });
   t.deepEqual(world.trusted, [short(first), short(second)]);
 });
 
 test("an announcement that an earlier image took is not refused afterwards", async (t) => {
-  const world = new World(shown.ofFirst, [first]);
-  await world.online(t);
+  const world = await new World(shown.ofFirst, [first]).online(t);
   const sequence = world.push({ ca: [second], product: "" });
   await world.end();
   const { store } = world.body;
@@ -117,13 +108,7 @@ test("an earlier image that returns honors the drops, and what it forgets is not
   const many = Array.from({ length: 20 }, (_, n) =>
     made.issue(`more ${n}`, undefined, { constraints: CA, days: [-1, 3650], keyOf: stranger }),
   );
-  const world = new World(shown.ofFirst, [first, ...many]);
-  await world.online(t);
-  world.push({ ca: [second] });
-  await world.clock.advance(MINUTE);
-  world.shown = shown.ofSecond;
-  world.push({ drop: ["old"] });
-  await world.clock.advance(MINUTE);
+  const world = await replaced(t, false, [first, ...many]);
   await world.end();
   const { store } = world.body;
   const given = world.given.map(der);

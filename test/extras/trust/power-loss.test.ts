@@ -34,8 +34,7 @@ async function isOnline(world: World): Promise<void> {
 
 async function isAdded(world: World): Promise<void> {
   await isOnline(world);
-  world.push({ ca: [second] });
-  await world.clock.advance(MINUTE);
+  await world.pushed({ ca: [second] });
   world.shown = shown.ofSecond;
 }
 
@@ -57,8 +56,7 @@ const WAYS: readonly Way[] = [
     title: "replaced by another, after it was added",
     prepare: async (world) => {
       await isAdded(world);
-      world.push({ drop: ["old"] });
-      await world.clock.advance(MINUTE);
+      await world.pushed({ drop: ["old"] });
       world.shown = shown.crossSigned;
     },
     change: (world) => void world.push({ ca: [first], drop: ["old"] }),

@@ -142,8 +142,7 @@ test("a signed certificate that is over, none, or not a CA's is refused by the d
     t.is(world.state.trusts.length, 1);
   }
   const world = await online(t);
-  world.push({ ca: [server] });
-  await world.clock.advance(MINUTE);
+  await world.pushed({ ca: [server] });
   const below = made.issue("below", server, { names: "DNS:localhost", days: [-1, 30] });
   world.shown = { chain: [below, server], by: [] };
   await world.restart();
@@ -153,8 +152,7 @@ test("a signed certificate that is over, none, or not a CA's is refused by the d
 
 test("a device whose firmware is not signed takes nothing; no announcement is a signature for an image", async (t) => {
   const world = await online(t, false);
-  world.push({ ca: [second] });
-  await world.clock.advance(MINUTE);
+  await world.pushed({ ca: [second] });
   t.regex(world.state.refused?.reason ?? "", NOT_SIGNED);
   const key = newKey();
   const announced = announce(undefined, { product: PRODUCT, certificates: [der(second)], drop: [] }, key);
@@ -206,8 +204,7 @@ const handshakesBy = ({ handshakes }: World, one: Issued): number =>
 
 test("announcements that nobody signed neither cost handshakes nor put a waiting drop off", async (t) => {
   const world = await online(t);
-  world.push({ ca: [second], drop: ["old"] });
-  await world.clock.advance(MINUTE);
+  await world.pushed({ ca: [second], drop: ["old"] });
   t.is(world.state.waiting?.length, 1, "the server still shows what is to be dropped");
   const probes = (): number => world.handshakes.length - handshakesBy(world, first);
   const before = probes();
@@ -226,8 +223,7 @@ test("announcements that nobody signed neither cost handshakes nor put a waiting
 test("a signed announcement is tried at once, and again only later, whatever is announced between", async (t) => {
   const world = await online(t);
   world.unreadable = second;
-  world.push({ ca: [second] });
-  await world.clock.advance(MINUTE);
+  await world.pushed({ ca: [second] });
   t.is(handshakesBy(world, second), 1);
   const good = world.platform.attributes(world.device, "SHARED_SCOPE").moteTrust as Announced;
   for (let n = 0; n < 8; n++) {

@@ -101,11 +101,12 @@ export class World {
   }
 
   /** Starts the device for a test: it comes online, and a minute passes. */
-  async online(t: ExecutionContext): Promise<void> {
+  async online(t: ExecutionContext): Promise<this> {
     t.teardown(() => this.end());
     this.start();
     t.true(await this.reaches());
     await this.clock.advance(MINUTE);
+    return this;
   }
 
   /** Short ids of the CAs that the device trusts. */
@@ -139,6 +140,13 @@ export class World {
     const left = stale(made, Object.keys(there));
     if (left.length > 0) this.platform.deleteShared(this.device, left);
     return made.sequence;
+  }
+
+  /** Pushes, and leaves the device a minute. */
+  async pushed(wanted: Wanted): Promise<number> {
+    const sequence = this.push(wanted);
+    await this.clock.advance(MINUTE);
+    return sequence;
   }
 
   get state(): {

@@ -2,7 +2,6 @@
 // serial and USB, and by its button.
 import { rootCertificates } from "node:tls";
 import test from "ava";
-import { isIncomplete } from "../../../extras/commissioning/built-in-configuration.js";
 import { commissionBy } from "../../../hosts/esp32/commissioning/configuration.js";
 import { createHost } from "../../../hosts/esp32/host.js";
 import { startBoard } from "../../../hosts/esp32/start.js";
@@ -411,12 +410,4 @@ test("a wrong configuration of commissioning is reported by name", (t) => {
     boot();
     t.is(board.lines[0], `error: the configuration is wrong: config.commission${line}`);
   }
-});
-
-test("the owner gives what is not built in, or not filled in yet", (t) => {
-  t.false(isIncomplete(READY));
-  for (const without of ["wifi", "baseUrl", "provisioning"])
-    t.true(isIncomplete({ ...READY, [without]: undefined }), without);
-  t.true(isIncomplete({ ...PRODUCT, wifi: { ssid: "", password: "" } }));
-  t.true(isIncomplete({ ...READY, provisioning: { key: "", secret: "" } }));
 });

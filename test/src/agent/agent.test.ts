@@ -39,9 +39,7 @@ test("one poll that is cut is no outage: offline is not reported", async (t) => 
 
 test("stop ends every exchange at once and leaves nothing running; start goes on where it was", async (t) => {
   const { rig, agent } = await startOnline(t, { connections: 3 });
-  const stopped = agent.stop();
-  await rig.clock.advance(5);
-  await stopped;
+  await Promise.all([agent.stop(), rig.clock.advance(5)]);
   t.is(agent.state, "stopped");
   t.true(rig.net.peers.every((peer) => peer.closed));
   const requests = rig.platform.seen.length;

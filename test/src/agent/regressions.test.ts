@@ -50,9 +50,7 @@ for (const [later, answer] of [
     const device = rig.platform.device(NAME);
     rig.platform.rpc(device, "setLed", {}, { timeoutMs: 2000 });
     await rig.clock.advance(100);
-    const stopped = agent.stop();
-    await rig.clock.advance(5000);
-    await stopped;
+    await Promise.all([agent.stop(), rig.clock.advance(5000)]);
     Object.assign(device, { rpc: new RpcActor(rig.platform.core.clock) });
     agent.start();
     await rig.clock.advance(answer === "1" ? 2 * MINUTE : 24 * 60 * MINUTE);

@@ -78,9 +78,7 @@ export function startRig(t: ExecutionContext): Rig {
   };
   t.teardown(async () => {
     for (const agent of agents) {
-      const stopped = agent.stop();
-      await clock.advance(0);
-      await stopped;
+      await Promise.all([agent.stop(), clock.advance(0)]);
     }
     const failed = rig.host.lines.find((line) => line.includes("loop failed"));
     if (failed) throw new Error(failed);

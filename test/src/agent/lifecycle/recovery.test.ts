@@ -196,9 +196,7 @@ inModes("in recovery mode the cause is published, and the RPC restart restarts o
   };
   let active = false;
   const stop = async (agent: Agent): Promise<void> => {
-    const stopped = agent.stop();
-    await rig.clock.advance(0);
-    await stopped;
+    await Promise.all([agent.stop(), rig.clock.advance(0)]);
   };
   const first = start(false);
   await rig.clock.advance(10_000);

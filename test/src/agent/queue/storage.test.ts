@@ -1,5 +1,5 @@
 // What becomes of accepted points when the durable queue's flash fails for a while, or for good: delivered, or counted, over every end of a run.
-import test, { type ExecutionContext } from "ava";
+import test from "ava";
 import { FakeFlash } from "../../../fakes/flash.js";
 import { FakeStore } from "../../../fakes/host.js";
 import { Device } from "./device.js";
@@ -51,8 +51,11 @@ test("disk and store full for good: stop() also returns the points that were dro
   t.is((await device.lost()) - ended, 0);
 });
 
-function sectorFails(t: ExecutionContext, what: "write" | "erase"): Promise<void> {
-  return (async () => {
+for (const [what, done] of [
+  ["erase", "erased"],
+  ["write", "written"],
+] as const)
+  test(`passes over a sector that can't be ${done}, and uses its neighbours on`, async (t) => {
     const device = new Device(5);
     device.start();
     const bad = 2 * 512;
@@ -68,11 +71,7 @@ function sectorFails(t: ExecutionContext, what: "write" | "erase"): Promise<void
     t.is(await device.stop(), 0);
     t.is(await device.lost(), 0);
     t.deepEqual(device.dropped, {});
-  })();
-}
-test("passes over a sector that can't be erased, and uses its neighbours on", (t) => sectorFails(t, "erase"));
-test("passes over a sector that can't be written, and uses its neighbours on", (t) =>
-  sectorFails(t, "write"));
+  });
 
 test("tries flash that fails as a whole after 1, 2, 5, 10, 20, 30 and 60 s", async (t) => {
   const device = new Device();

@@ -103,20 +103,6 @@ test("flush sends at once; it is true when all is delivered, false when the time
   t.deepEqual(rig.numbers, upTo(3));
 });
 
-test("a lost answer leads to the same points with the same time stamps again", async (t) => {
-  const rig = new TelemetryRig().start().record(0, 5);
-  const bodies: string[] = [];
-  rig.answer = (_, body) => {
-    bodies.push(body);
-    return bodies.length === 1 ? undefined : { status: 200 };
-  };
-  await rig.host.clock.runUntil(() => bodies.length > 0);
-  await rig.empty();
-  t.true(bodies.length > 1);
-  const sent = (body: string) => ([] as unknown[]).concat(JSON.parse(body));
-  t.deepEqual(sent(bodies[0]!), bodies.slice(1).flatMap(sent));
-});
-
 test("an empty 500 never drops: the batch is halved until it passes", async (t) => {
   const rig = new TelemetryRig().record(0, 50).start();
   rig.answer = (elements) => ({ status: elements.length > 10 ? 500 : 200 });

@@ -46,6 +46,10 @@ const FIGURES = ["free", "leastFree", "largest", "stackLeft", "engineLeft"] as c
 
 export type Memory = Readonly<Record<(typeof FIGURES)[number], number>>;
 
+/** The least of each figure. */
+export const leastOf = (memories: readonly Memory[]): Memory =>
+  Object.fromEntries(FIGURES.map((key) => [key, Math.min(...memories.map((one) => one[key]))])) as Memory;
+
 export class Bench {
   readonly board: Board;
   readonly localPlatform: LocalPlatform;
@@ -69,7 +73,7 @@ export class Bench {
     this.tenant = place.operator;
   }
 
-  async close(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     await this.board.off();
     await this.localPlatform.close();
   }
@@ -109,6 +113,15 @@ export class Bench {
 
   ask(method: string, params: unknown = {}, timeoutMs = 20_000): Promise<unknown> {
     return this.needId().then((id) => this.tenant.rpc.twoWay(id, method, params, { timeoutMs }));
+  }
+
+  async version(): Promise<string> {
+    return ((await this.ask("getStatus")) as { version: string }).version;
+  }
+
+  async failed(ms: number): Promise<string> {
+    await this.until(ms, "FAILED", async () => (await this.latest("fw_state")) === "FAILED");
+    return String(await this.latest("fw_error"));
   }
 
   /** What the board says about its memory, in bytes. Rejects if it answers with an error. */

@@ -18,20 +18,15 @@ const OFFLINE_MS = 3_600_000;
 
 /** The old image runs again, and the operator reads why. */
 async function rolledBack(name: string, settings: Settings, reason: RegExp, ms = UPDATE_MS): Promise<string> {
-  const bench = await Bench.open(`bad-${name}`, {});
-  try {
-    await bench.online();
-    await bench.assign("2.0.0", application(await imageOf({ ...settings, version: "2.0.0" })));
-    await bench.until(ms, "FAILED", async () => (await bench.latest("fw_state")) === "FAILED");
-    const reported = String(await bench.latest("fw_error"));
-    check(reason.test(reported) || BY_POWER?.test(reported) === true, `fw_error is "${reported}"`);
-    await bench.seen();
-    const { version } = (await bench.ask("getStatus")) as { version: string };
-    check(version === "1.0.0", `${version} runs`);
-    return reported;
-  } finally {
-    await bench.close();
-  }
+  await using bench = await Bench.open(`bad-${name}`, {});
+  await bench.online();
+  await bench.assign("2.0.0", application(await imageOf({ ...settings, version: "2.0.0" })));
+  const reported = await bench.failed(ms);
+  check(reason.test(reported) || BY_POWER?.test(reported) === true, `fw_error is "${reported}"`);
+  await bench.seen();
+  const version = await bench.version();
+  check(version === "1.0.0", `${version} runs`);
+  return reported;
 }
 
 const rollback = (name: string, title: string, settings: Settings, reason: RegExp): Case => ({
@@ -84,36 +79,25 @@ export const BAD_IMAGES: readonly Case[] = [
       const good = application(await imageOf({ version: "2.0.0" }));
       const bad = Buffer.from(good);
       bad[SOMEWHERE]! ^= 0xff;
-      const bench = await Bench.open("corrupt", {});
-      try {
-        await bench.online();
-        await bench.assign("3.0.0", bad);
-        await bench.until(UPDATE_MS, "FAILED", async () => (await bench.latest("fw_state")) === "FAILED");
-        const reported = String(await bench.latest("fw_error"));
-        check(
-          ((await bench.ask("getStatus")) as { version: string }).version === "1.0.0",
-          "the damaged image runs",
-        );
-        // And now whole on its way, but damaged where it lies, once it was activated.
-        await bench.assign("2.0.0", good);
-        const from = bench.board.lines.length;
-        await bench.board.line(/restart: /, UPDATE_MS, from);
-        await bench.board.off();
-        const csv = readFileSync(join(PROJECT, "hosts/esp32/flash/sdkconfig/partitions-4mb.csv"), "utf8");
-        const slot = readPartitions(csv).find(({ name }) => name === "ota_1")!;
-        const file = openSync(bench.board.flash, "r+");
-        writeSync(file, Buffer.from([bad[SOMEWHERE]!]), 0, 1, slot.offset + SOMEWHERE);
-        closeSync(file);
-        bench.board.on();
-        await bench.seen();
-        check(
-          ((await bench.ask("getStatus")) as { version: string }).version === "1.0.0",
-          "a damaged image runs",
-        );
-        return { fw_error: reported };
-      } finally {
-        await bench.close();
-      }
+      await using bench = await Bench.open("corrupt", {});
+      await bench.online();
+      await bench.assign("3.0.0", bad);
+      const reported = await bench.failed(UPDATE_MS);
+      check((await bench.version()) === "1.0.0", "the damaged image runs");
+      // And now whole on its way, but damaged where it lies, once it was activated.
+      await bench.assign("2.0.0", good);
+      const from = bench.board.lines.length;
+      await bench.board.line(/restart: /, UPDATE_MS, from);
+      await bench.board.off();
+      const csv = readFileSync(join(PROJECT, "hosts/esp32/flash/sdkconfig/partitions-4mb.csv"), "utf8");
+      const slot = readPartitions(csv).find(({ name }) => name === "ota_1")!;
+      const file = openSync(bench.board.flash, "r+");
+      writeSync(file, Buffer.from([bad[SOMEWHERE]!]), 0, 1, slot.offset + SOMEWHERE);
+      closeSync(file);
+      bench.board.on();
+      await bench.seen();
+      check((await bench.version()) === "1.0.0", "a damaged image runs");
+      return { fw_error: reported };
     },
   },
 ];

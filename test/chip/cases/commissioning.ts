@@ -15,36 +15,32 @@ export const CABLE: Case = {
   title:
     "its owner commissions the board over its serial line: mistakes are named, then it provisions and sends",
   async run() {
-    const bench = await Bench.open("cable", { bare: true }, "soft");
+    await using bench = await Bench.open("cable", { bare: true }, "soft");
     const { board } = bench;
     const say = (text: string, expected: RegExp, ms = 20_000): Promise<string> => {
       const from = board.lines.length;
       board.type(text);
       return board.line(expected, ms, from);
     };
-    try {
-      board.on();
-      await board.line(/commissioning: join the Wi-Fi/, ONLINE_MS);
-      await say("help", /set wifi SSID/);
-      await say("set everything", /help lists/);
-      await say("set ca", /paste the certificate/);
-      const pem = authority().ca.trim().split("\n");
-      for (const [i, line] of pem.slice(0, -1).entries()) await say(line, new RegExp(`^${i + 1}$`));
-      await say(pem.at(-1)!, /network|Wi-Fi/);
-      await say("show", /certificate set/);
-      await say("set wifi emulator", /address must be a string/);
-      await say(`set provisioning ${PROFILE.key} wrong-secret`, /address must be a string/);
-      const refused = await say(`set url ${urlOf({})}`, /key|secret|provision/i, CHECK_MS);
-      await say(`set provisioning ${PROFILE.key} ${PROFILE.secret}`, /connected, and kept/, CHECK_MS);
-      await bench.seen();
-      check(!board.lines.some((line) => line.includes(PROFILE.secret)), "a secret was shown");
-      await board.off();
-      board.on();
-      await bench.seen();
-      return { refused };
-    } finally {
-      await bench.close();
-    }
+    board.on();
+    await board.line(/commissioning: join the Wi-Fi/, ONLINE_MS);
+    await say("help", /set wifi SSID/);
+    await say("set everything", /help lists/);
+    await say("set ca", /paste the certificate/);
+    const pem = authority().ca.trim().split("\n");
+    for (const [i, line] of pem.slice(0, -1).entries()) await say(line, new RegExp(`^${i + 1}$`));
+    await say(pem.at(-1)!, /network|Wi-Fi/);
+    await say("show", /certificate set/);
+    await say("set wifi emulator", /address must be a string/);
+    await say(`set provisioning ${PROFILE.key} wrong-secret`, /address must be a string/);
+    const refused = await say(`set url ${urlOf({})}`, /key|secret|provision/i, CHECK_MS);
+    await say(`set provisioning ${PROFILE.key} ${PROFILE.secret}`, /connected, and kept/, CHECK_MS);
+    await bench.seen();
+    check(!board.lines.some((line) => line.includes(PROFILE.secret)), "a secret was shown");
+    await board.off();
+    board.on();
+    await bench.seen();
+    return { refused };
   },
 };
 
@@ -56,7 +52,7 @@ export const IMPROV: Case = {
   title:
     "the official client of Improv finds the board on its serial line, gives it a Wi-Fi, and finds it again once it runs",
   async run({ say }) {
-    const bench = await Bench.open("improv", { bare: "but the Wi-Fi" }, "soft");
+    await using bench = await Bench.open("improv", { bare: "but the Wi-Fi" }, "soft");
     const { board } = bench;
     const { client, received, damaged } = await officialClient((bytes) => board.send(bytes));
     board.onBytes = received;
@@ -68,19 +64,15 @@ export const IMPROV: Case = {
       ...{ bootMs: ONLINE_MS, checkMs: CHECK_MS },
       running: () => bench.seen(),
     };
-    try {
-      board.on();
-      const { lines, firstMs, slowestMs } = await visit(visited);
-      for (const line of lines) say(line);
-      const expected = expectedOf(visited);
-      check(lines.join("\n") === expected.join("\n"), `the client was to show\n${expected.join("\n")}`);
-      check(damaged.length === 0, `frames with something else in them: ${damaged.join(", ")}`);
-      check(slowestMs < 1000, `answered after ${slowestMs} ms`);
-      await bench.seen();
-      return { bootMs: firstMs, answerMs: slowestMs };
-    } finally {
-      await bench.close();
-    }
+    board.on();
+    const { lines, firstMs, slowestMs } = await visit(visited);
+    for (const line of lines) say(line);
+    const expected = expectedOf(visited);
+    check(lines.join("\n") === expected.join("\n"), `the client was to show\n${expected.join("\n")}`);
+    check(damaged.length === 0, `frames with something else in them: ${damaged.join(", ")}`);
+    check(slowestMs < 1000, `answered after ${slowestMs} ms`);
+    await bench.seen();
+    return { bootMs: firstMs, answerMs: slowestMs };
   },
 };
 
@@ -107,40 +99,36 @@ export const COMMISSIONING_POWER_LOSS: Case = {
     const dice = new Dice(seed);
     const settings = { bare: true };
     const losses = quick ? 4 : 15;
-    const bench = await Bench.open("commissioning-power-loss", settings, "soft");
+    await using bench = await Bench.open("commissioning-power-loss", settings, "soft");
     const { board, tenant } = bench;
     const image = await imageOf(settings);
     let askedAgain = 0;
-    try {
-      for (let n = 1; n <= losses; n++) {
-        await board.off();
-        const id = await bench.id();
-        if (id !== undefined) await tenant.devices.delete(id);
-        rmSync(board.flash, { force: true });
-        board.write(image);
-        const start = async (): Promise<boolean> => {
-          const from = board.lines.length;
-          board.on();
-          return (await board.line(/commissioning: join the Wi-Fi|runs, reset/, ONLINE_MS, from)).includes(
-            "join",
-          );
-        };
-        check(await start(), "a new board did not ask");
+    for (let n = 1; n <= losses; n++) {
+      await board.off();
+      const id = await bench.id();
+      if (id !== undefined) await tenant.devices.delete(id);
+      rmSync(board.flash, { force: true });
+      board.write(image);
+      const start = async (): Promise<boolean> => {
+        const from = board.lines.length;
+        board.on();
+        return (await board.line(/commissioning: join the Wi-Fi|runs, reset/, ONLINE_MS, from)).includes(
+          "join",
+        );
+      };
+      check(await start(), "a new board did not ask");
+      await give(bench);
+      const ms = dice.below(COMMISSIONED_MS);
+      await new Promise((go) => setTimeout(go, ms));
+      await board.off();
+      const asks = await start();
+      say(`power loss ${n} of ${losses}, after ${ms} ms: it ${asks ? "asks again" : "is commissioned"}`);
+      if (asks) {
+        askedAgain++;
         await give(bench);
-        const ms = dice.below(COMMISSIONED_MS);
-        await new Promise((go) => setTimeout(go, ms));
-        await board.off();
-        const asks = await start();
-        say(`power loss ${n} of ${losses}, after ${ms} ms: it ${asks ? "asks again" : "is commissioned"}`);
-        if (asks) {
-          askedAgain++;
-          await give(bench);
-        }
-        await bench.seen();
       }
-      return { losses, askedAgain };
-    } finally {
-      await bench.close();
+      await bench.seen();
     }
+    return { losses, askedAgain };
   },
 };

@@ -17,44 +17,40 @@ export const FACTORY: Case = {
     const folder = keptAt("factory");
     const [page, list, images] = [join(folder, "page"), join(folder, "devices.csv"), join(folder, "images")];
     rmSync(folder, { recursive: true, force: true });
-    const bench = await Bench.open("factory", { bare: true }, "soft");
+    await using bench = await Bench.open("factory", { bare: true }, "soft");
     const { board, tenant } = bench;
-    try {
-      writeWebInstall(await imageOf({ bare: true }), { name: TITLE, version: "1.0.0" }, page);
-      const url = urlOf({});
-      const rows = [
-        "name,label,url,token,key,secret,ssid",
-        `lamp-1,label-of-lamp-1,${url},,${PROFILE.key},${PROFILE.secret},emulator`,
-        `lamp-2,label-of-lamp-2,${url},${TOKEN},,,emulator`,
-      ];
-      writeFileSync(list, rows.join("\r\n"), { mode: 0o600 });
-      const words = ["factory", page, "--csv", list, "--out", images, "--json"];
+    writeWebInstall(await imageOf({ bare: true }), { name: TITLE, version: "1.0.0" }, page);
+    const url = urlOf({});
+    const rows = [
+      "name,label,url,token,key,secret,ssid",
+      `lamp-1,label-of-lamp-1,${url},,${PROFILE.key},${PROFILE.secret},emulator`,
+      `lamp-2,label-of-lamp-2,${url},${TOKEN},,,emulator`,
+    ];
+    writeFileSync(list, rows.join("\r\n"), { mode: 0o600 });
+    const words = ["factory", page, "--csv", list, "--out", images, "--json"];
 
-      eraseFlash(board.flash);
-      const flashed = await moteAtBoard(board.flash, [...words, "--device", "lamp-1"]);
-      check(flashed.code === 0, flashed.said);
-      say(`program and NVS of lamp-1: ${flashed.seconds} s`);
-      board.on();
-      await arrives(bench, "lamp-1");
-      await board.off();
+    eraseFlash(board.flash);
+    const flashed = await moteAtBoard(board.flash, [...words, "--device", "lamp-1"]);
+    check(flashed.code === 0, flashed.said);
+    say(`program and NVS of lamp-1: ${flashed.seconds} s`);
+    board.on();
+    await arrives(bench, "lamp-1");
+    await board.off();
 
-      const made = await mote(words);
-      check(made.code === 0, made.said);
-      for (const { out, said } of [flashed, made])
-        for (const secret of [PROFILE.secret, TOKEN, "label-of"])
-          check(!(out + said).includes(secret), "a secret was shown");
-      const [, second] = JSON.parse(made.out);
-      check((statSync(second.file).mode & 0o777) === 0o600, "others may read an image");
-      await tenant.devices.create({ name: "lamp-2" }, TOKEN);
-      put(board.flash, second.file, second.offset);
-      board.on();
-      await arrives(bench, "lamp-2");
-      const names = bench.localPlatform.platform.core.devices.list().map(({ name }) => name);
-      check(names.length === 2, `there are ${names.join(", ")}`);
-      return { seconds: flashed.seconds };
-    } finally {
-      await bench.close();
-    }
+    const made = await mote(words);
+    check(made.code === 0, made.said);
+    for (const { out, said } of [flashed, made])
+      for (const secret of [PROFILE.secret, TOKEN, "label-of"])
+        check(!(out + said).includes(secret), "a secret was shown");
+    const [, second] = JSON.parse(made.out);
+    check((statSync(second.file).mode & 0o777) === 0o600, "others may read an image");
+    await tenant.devices.create({ name: "lamp-2" }, TOKEN);
+    put(board.flash, second.file, second.offset);
+    board.on();
+    await arrives(bench, "lamp-2");
+    const names = bench.localPlatform.platform.core.devices.list().map(({ name }) => name);
+    check(names.length === 2, `there are ${names.join(", ")}`);
+    return { seconds: flashed.seconds };
   },
 };
 

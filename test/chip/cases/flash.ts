@@ -15,21 +15,17 @@ export const CABLE_FLASH: Case = {
   title: "mote flash writes a board by its cable, keeps what it stored, and refuses what does not fit it",
   async run({ say }) {
     rmSync(page(), { recursive: true, force: true });
-    const bench = await Bench.open("by-cable", {}, "soft");
+    await using bench = await Bench.open("by-cable", {}, "soft");
     const { board } = bench;
     eraseFlash(board.flash);
-    try {
-      const first = await write(bench, "1.0.0", "none");
-      say(`a new board: ${first.bytes} bytes in ${first.seconds} s`);
-      const again = await write(bench, "2.0.0", "same");
-      say(`another program: ${again.bytes} bytes in ${again.seconds} s`);
-      const devices = bench.localPlatform.platform.core.devices.list().length;
-      check(devices === 1, `the board has lost its token: ${devices} devices`);
-      for (const line of await refusals(board.flash)) say(`refused: ${line}`);
-      return { bytes: again.bytes, firstSeconds: first.seconds, againSeconds: again.seconds };
-    } finally {
-      await bench.close();
-    }
+    const first = await write(bench, "1.0.0", "none");
+    say(`a new board: ${first.bytes} bytes in ${first.seconds} s`);
+    const again = await write(bench, "2.0.0", "same");
+    say(`another program: ${again.bytes} bytes in ${again.seconds} s`);
+    const devices = bench.localPlatform.platform.core.devices.list().length;
+    check(devices === 1, `the board has lost its token: ${devices} devices`);
+    for (const line of await refusals(board.flash)) say(`refused: ${line}`);
+    return { bytes: again.bytes, firstSeconds: first.seconds, againSeconds: again.seconds };
   },
 };
 

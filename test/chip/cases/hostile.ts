@@ -16,7 +16,7 @@ const objects = (levels: number): string => `${'{"a":'.repeat(levels)}1${"}".rep
 const arrays = (levels: number): string => `${"[".repeat(levels)}1${"]".repeat(levels)}`;
 
 async function attack(secure: boolean, say: (line: string) => void): Promise<Figures> {
-  const bench = await Bench.open(secure ? "hostile-tls" : "hostile", {
+  await using bench = await Bench.open(secure ? "hostile-tls" : "hostile", {
     secure,
     more: { connections: 3 },
   });
@@ -37,33 +37,29 @@ async function attack(secure: boolean, say: (line: string) => void): Promise<Fig
     say(`${what}: ${JSON.stringify(answer)?.slice(0, 100)}`);
     await stillWorks(what);
   };
-  try {
-    await bench.online();
-    for (const levels of LEVELS) {
-      await echo(`params of ${levels} objects`, JSON.parse(objects(levels)));
-      await echo(`params of ${levels} arrays`, { v: JSON.parse(arrays(levels)) });
-    }
-    const fits = { v: "x".repeat(planMemory(SMALLEST).limits.requestBytes - AROUND) };
-    const whole = await bench.ask("echo", fits).catch((error: Error) => error.message);
-    check(JSON.stringify(whole) === JSON.stringify(fits), `what fits was answered ${JSON.stringify(whole)}`);
-    for (const size of SIZES) await echo(`params of ${size} characters`, { v: "x".repeat(size) });
-    const id = await bench.needId();
-    const attribute = async (what: string, values: Record<string, unknown>): Promise<void> => {
-      await bench.tenant.attributes.set(id, "SHARED_SCOPE", values);
-      await new Promise((go) => setTimeout(go, SETTLED_MS));
-      await stillWorks(what);
-    };
-    await attribute("an attribute of 30 levels", { deep: JSON.parse(objects(30)) });
-    await attribute("an attribute of 100 levels", { deep: JSON.parse(objects(100)) });
-    for (const size of SIZES)
-      await attribute(`an attribute of ${size} characters`, { large: "x".repeat(size) });
-    const many = Array.from({ length: MANY_KEYS }, (_, n) => [`key-of-some-length-${n}`, n]);
-    await attribute(`${MANY_KEYS} attributes`, Object.fromEntries(many));
-    const memory = await bench.memory();
-    return { sent: sent.length, restarts: 0, stackLeft: memory.stackLeft, leastFree: memory.leastFree };
-  } finally {
-    await bench.close();
+  await bench.online();
+  for (const levels of LEVELS) {
+    await echo(`params of ${levels} objects`, JSON.parse(objects(levels)));
+    await echo(`params of ${levels} arrays`, { v: JSON.parse(arrays(levels)) });
   }
+  const fits = { v: "x".repeat(planMemory(SMALLEST).limits.requestBytes - AROUND) };
+  const whole = await bench.ask("echo", fits).catch((error: Error) => error.message);
+  check(JSON.stringify(whole) === JSON.stringify(fits), `what fits was answered ${JSON.stringify(whole)}`);
+  for (const size of SIZES) await echo(`params of ${size} characters`, { v: "x".repeat(size) });
+  const id = await bench.needId();
+  const attribute = async (what: string, values: Record<string, unknown>): Promise<void> => {
+    await bench.tenant.attributes.set(id, "SHARED_SCOPE", values);
+    await new Promise((go) => setTimeout(go, SETTLED_MS));
+    await stillWorks(what);
+  };
+  await attribute("an attribute of 30 levels", { deep: JSON.parse(objects(30)) });
+  await attribute("an attribute of 100 levels", { deep: JSON.parse(objects(100)) });
+  for (const size of SIZES)
+    await attribute(`an attribute of ${size} characters`, { large: "x".repeat(size) });
+  const many = Array.from({ length: MANY_KEYS }, (_, n) => [`key-of-some-length-${n}`, n]);
+  await attribute(`${MANY_KEYS} attributes`, Object.fromEntries(many));
+  const memory = await bench.memory();
+  return { sent: sent.length, restarts: 0, stackLeft: memory.stackLeft, leastFree: memory.leastFree };
 }
 
 const hostile = (secure: boolean): Case => ({

@@ -15,7 +15,7 @@ export const LARGE_RECORDS: Case = {
     "points, RPCs, attributes of 8 KB and an update at once, in TLS records of 16 KB: no crash, no point lost",
   async run({ quick, say }) {
     const settings = { secure: true, numbered: 100 };
-    const bench = await Bench.open("large-records", settings, "soft");
+    await using bench = await Bench.open("large-records", settings, "soft");
     const { board } = bench;
     const crashes = (): string[] => board.lines.filter((line) => /the run before ended with/.test(line));
     let [rpcs, refused, attributes] = [0, 0, 0];
@@ -63,7 +63,6 @@ export const LARGE_RECORDS: Case = {
       return { points: accepted.length, lost: 0, rpcs, refused, attributes, leastFree, engineLeft };
     } finally {
       over = true;
-      await bench.close();
     }
   },
 };

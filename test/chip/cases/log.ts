@@ -15,40 +15,33 @@ export const LOG: Case = {
   title:
     "the lines of before a panic, an exception and a restart are read afterwards, with the functions that it panicked in",
   async run() {
-    const bench = await Bench.open("log", SETTINGS, "soft");
+    await using bench = await Bench.open("log", SETTINGS, "soft");
     const elf = new Symbolizer(join((await imageOf(SETTINGS)).folder, "xs_esp32.elf"));
-    try {
-      await bench.online();
-      const first = await read(bench);
-      check(texts(first).includes("start: power on"), texts(first).join("\n"));
-      check(first.build === elf.build, `${first.build}, not ${elf.build}`);
-      await bench.ask("say", { line: "before the panic" });
-      await bench.ask("fault", { kind: "panic" });
-      const last = await after(bench, first, "panic");
-      check(texts(last).includes("before the panic"), texts(last).join("\n"));
-      check(texts(last).includes("the run before ended with: panic"), texts(last).join("\n"));
-      const [, build] = BACKTRACE.exec(texts(last).join("\n")) ?? [];
-      check(build === elf.build, texts(last).join("\n"));
-      const places = decodeLine(elf, texts(last).find((text) => BACKTRACE.test(text)) ?? "").map((line) =>
-        line.replace(/^\S+ +| .*$/g, ""),
-      );
-      // What panicked, who asked for it, and what ran that.
-      for (const name of ["panic_abort", "xs_abort", "xs_timer_callback"])
-        check(places.includes(name), places.join(" "));
-      await bench.ask("say", { line: "before the exception" });
-      await bench.ask("fault", { kind: "throw" });
-      const thrown = await after(bench, last, "throw");
-      check(
-        /the run before ended with: .*on purpose/.test(texts(thrown).join("\n")),
-        texts(thrown).join("\n"),
-      );
-      for (const line of ["before the panic", "before the exception"])
-        check(texts(thrown).includes(line), texts(thrown).join("\n"));
-      await secretless(bench, thrown);
-      return { places: places.join(" "), lines: thrown.lines.length };
-    } finally {
-      await bench.close();
-    }
+    await bench.online();
+    const first = await read(bench);
+    check(texts(first).includes("start: power on"), texts(first).join("\n"));
+    check(first.build === elf.build, `${first.build}, not ${elf.build}`);
+    await bench.ask("say", { line: "before the panic" });
+    await bench.ask("fault", { kind: "panic" });
+    const last = await after(bench, first, "panic");
+    check(texts(last).includes("before the panic"), texts(last).join("\n"));
+    check(texts(last).includes("the run before ended with: panic"), texts(last).join("\n"));
+    const [, build] = BACKTRACE.exec(texts(last).join("\n")) ?? [];
+    check(build === elf.build, texts(last).join("\n"));
+    const places = decodeLine(elf, texts(last).find((text) => BACKTRACE.test(text)) ?? "").map((line) =>
+      line.replace(/^\S+ +| .*$/g, ""),
+    );
+    // What panicked, who asked for it, and what ran that.
+    for (const name of ["panic_abort", "xs_abort", "xs_timer_callback"])
+      check(places.includes(name), places.join(" "));
+    await bench.ask("say", { line: "before the exception" });
+    await bench.ask("fault", { kind: "throw" });
+    const thrown = await after(bench, last, "throw");
+    check(/the run before ended with: .*on purpose/.test(texts(thrown).join("\n")), texts(thrown).join("\n"));
+    for (const line of ["before the panic", "before the exception"])
+      check(texts(thrown).includes(line), texts(thrown).join("\n"));
+    await secretless(bench, thrown);
+    return { places: places.join(" "), lines: thrown.lines.length };
   },
 };
 

@@ -13,34 +13,30 @@ export const OUTAGE: Case = {
   name: "outage",
   title: "the network goes for 90 s: the board stays up, and all points of that time arrive with their times",
   async run() {
-    const bench = await Bench.open("outage", { numbered: NUMBERED_MS });
+    await using bench = await Bench.open("outage", { numbered: NUMBERED_MS });
     const { board } = bench;
     const arrived = (): number[] => bench.values("n").map(Number);
-    try {
-      await bench.online();
-      await bench.ask("unplug", { seconds: AWAY_S });
-      await board.line(/Wi-Fi: not connected/, 30_000);
-      const before = bench.points();
-      const from = board.lines.length;
-      await new Promise((go) => setTimeout(go, STILL_MS));
-      check(bench.points() - before < 10, "points arrived without a network");
-      await board.line(/Wi-Fi: online/, AWAY_S * 2000, from);
-      const back = Date.now();
-      const last = bench.accepted().at(-1)!;
-      await bench.until(ONLINE_MS, "the newest point of the outage", () => arrived().includes(last));
-      const seconds = Math.round((Date.now() - back) / 1000);
-      const numbers = arrived().filter((n) => n <= last);
-      const first = numbers[0]!;
-      check(numbers.length === last - first + 1, `of ${last - first + 1} points ${numbers.length} arrived`);
-      check(
-        numbers.every((n, i) => n === first + i),
-        "out of order by their times",
-      );
-      check(board.starts === 1, `it was started ${board.starts} times`);
-      return { points: numbers.length, lost: 0, lastArrivedAfterSeconds: seconds };
-    } finally {
-      await bench.close();
-    }
+    await bench.online();
+    await bench.ask("unplug", { seconds: AWAY_S });
+    await board.line(/Wi-Fi: not connected/, 30_000);
+    const before = bench.points();
+    const from = board.lines.length;
+    await new Promise((go) => setTimeout(go, STILL_MS));
+    check(bench.points() - before < 10, "points arrived without a network");
+    await board.line(/Wi-Fi: online/, AWAY_S * 2000, from);
+    const back = Date.now();
+    const last = bench.accepted().at(-1)!;
+    await bench.until(ONLINE_MS, "the newest point of the outage", () => arrived().includes(last));
+    const seconds = Math.round((Date.now() - back) / 1000);
+    const numbers = arrived().filter((n) => n <= last);
+    const first = numbers[0]!;
+    check(numbers.length === last - first + 1, `of ${last - first + 1} points ${numbers.length} arrived`);
+    check(
+      numbers.every((n, i) => n === first + i),
+      "out of order by their times",
+    );
+    check(board.starts === 1, `it was started ${board.starts} times`);
+    return { points: numbers.length, lost: 0, lastArrivedAfterSeconds: seconds };
   },
 };
 
@@ -49,7 +45,7 @@ export const QUICK_STARTS: Case = {
   title:
     "three starts that end by the power within seconds open commissioning, and recovery mode if nobody comes; another Wi-Fi is taken there, and by RPC",
   async run() {
-    const bench = await Bench.open("quick-starts", { more: { powerCycles: true } });
+    await using bench = await Bench.open("quick-starts", { more: { powerCycles: true } });
     const { board } = bench;
     const cut = async (): Promise<void> => {
       const from = board.lines.length;
@@ -58,41 +54,37 @@ export const QUICK_STARTS: Case = {
       await new Promise((go) => setTimeout(go, CUT_AFTER_MS));
       await board.off();
     };
-    try {
-      await cut();
+    await cut();
+    board.on();
+    await bench.seen();
+    check((await bench.client("moteRecovery")) === undefined, "one short start is recovery mode already");
+    await new Promise((go) => setTimeout(go, STEADY_MS));
+    await board.off();
+    const cuts = async (): Promise<number> => {
+      for (let start = 0; start < 3; start++) await cut();
+      const from = board.lines.length;
       board.on();
-      await bench.seen();
-      check((await bench.client("moteRecovery")) === undefined, "one short start is recovery mode already");
-      await new Promise((go) => setTimeout(go, STEADY_MS));
-      await board.off();
-      const cuts = async (): Promise<number> => {
-        for (let start = 0; start < 3; start++) await cut();
-        const from = board.lines.length;
-        board.on();
-        await board.line(/commissioning: join the Wi-Fi/, ONLINE_MS, from);
-        return from;
-      };
-      const reads = (key: string, value: string): Promise<unknown> =>
-        bench.until(WIFI_MS, `${key} ${value}`, async () => (await bench.client(key)) === value);
-      await cuts();
-      await board.off();
-      board.on();
-      await reads("moteRecovery", "quick power cycles");
-      await new Promise((go) => setTimeout(go, STEADY_MS));
-      await board.off();
-      const from = await cuts();
-      const { credentialsId: token } = await bench.tenant.devices.credentials(await bench.needId());
-      board.type("set wifi another");
-      // The emulated board's platform is reached over http.
-      await board.line(/enter its access token/, WIFI_MS, from);
-      board.type(`set token ${token}`);
-      await board.line(/connected, and kept/, WIFI_MS, from);
-      await reads("moteRecovery", "");
-      await bench.ask("mote.wifi", { ssid: "a third", token });
-      await reads("moteWifi", "kept");
-      return { moteWifi: String(await bench.client("moteWifi")) };
-    } finally {
-      await bench.close();
-    }
+      await board.line(/commissioning: join the Wi-Fi/, ONLINE_MS, from);
+      return from;
+    };
+    const reads = (key: string, value: string): Promise<unknown> =>
+      bench.until(WIFI_MS, `${key} ${value}`, async () => (await bench.client(key)) === value);
+    await cuts();
+    await board.off();
+    board.on();
+    await reads("moteRecovery", "quick power cycles");
+    await new Promise((go) => setTimeout(go, STEADY_MS));
+    await board.off();
+    const from = await cuts();
+    const { credentialsId: token } = await bench.tenant.devices.credentials(await bench.needId());
+    board.type("set wifi another");
+    // The emulated board's platform is reached over http.
+    await board.line(/enter its access token/, WIFI_MS, from);
+    board.type(`set token ${token}`);
+    await board.line(/connected, and kept/, WIFI_MS, from);
+    await reads("moteRecovery", "");
+    await bench.ask("mote.wifi", { ssid: "a third", token });
+    await reads("moteWifi", "kept");
+    return { moteWifi: String(await bench.client("moteWifi")) };
   },
 };

@@ -19,40 +19,36 @@ export const NVS_POWER_LOSS: Case = {
   async run({ seed, quick, say }) {
     const dice = new Dice(seed);
     const [provisioned, written] = quick ? [4, 4] : [15, 15];
-    const bench = await Bench.open("nvs-power-loss", {});
+    await using bench = await Bench.open("nvs-power-loss", {});
     const { board, tenant } = bench;
     const image = await imageOf({});
-    try {
-      for (let n = 1; n <= provisioned; n++) {
-        await board.off();
-        const id = await bench.id();
-        if (id !== undefined) await tenant.devices.delete(id);
-        rmSync(board.flash);
-        board.write(image);
-        board.on();
-        await new Promise((go) => setTimeout(go, 500 + dice.below(PROVISIONING_MS)));
-        await board.off();
-        say(
-          `power loss ${n} of ${provisioned} in provisioning: ${(await bench.id()) ? "made" : "not made yet"}`,
-        );
-        await bench.online();
-      }
-      const token = () => bench.localPlatform.platform.core.devices.byName(DEVICE)?.credentials.credentialsId;
-      const first = token();
-      let writes = 0;
-      for (let n = 1; n <= written; n++) {
-        const end = Date.now() + 1000 + dice.below(WRITING_MS);
-        while (Date.now() < end)
-          if (await bench.ask("echo", { n: writes }, 5000).catch(() => undefined)) writes++;
-        await board.off();
-        say(`power loss ${n} of ${written} while it stores RPCs, ${writes} so far`);
-        await bench.online();
-        check(token() === first, "the device has another token");
-      }
-      return { inProvisioning: provisioned, inWriting: written, rpcsStored: writes };
-    } finally {
-      await bench.close();
+    for (let n = 1; n <= provisioned; n++) {
+      await board.off();
+      const id = await bench.id();
+      if (id !== undefined) await tenant.devices.delete(id);
+      rmSync(board.flash);
+      board.write(image);
+      board.on();
+      await new Promise((go) => setTimeout(go, 500 + dice.below(PROVISIONING_MS)));
+      await board.off();
+      say(
+        `power loss ${n} of ${provisioned} in provisioning: ${(await bench.id()) ? "made" : "not made yet"}`,
+      );
+      await bench.online();
     }
+    const token = () => bench.localPlatform.platform.core.devices.byName(DEVICE)?.credentials.credentialsId;
+    const first = token();
+    let writes = 0;
+    for (let n = 1; n <= written; n++) {
+      const end = Date.now() + 1000 + dice.below(WRITING_MS);
+      while (Date.now() < end)
+        if (await bench.ask("echo", { n: writes }, 5000).catch(() => undefined)) writes++;
+      await board.off();
+      say(`power loss ${n} of ${written} while it stores RPCs, ${writes} so far`);
+      await bench.online();
+      check(token() === first, "the device has another token");
+    }
+    return { inProvisioning: provisioned, inWriting: written, rpcsStored: writes };
   },
 };
 
@@ -72,44 +68,37 @@ export const DAMAGED_NVS: Case = {
   async run({ seed, say }) {
     const dice = new Dice(seed);
     const figures: Record<string, string> = {};
-    const bench = await Bench.open("damaged-nvs", {});
+    await using bench = await Bench.open("damaged-nvs", {});
     const { board, tenant } = bench;
-    try {
-      await bench.online();
-      for (const [what, from, to, byte] of DAMAGES) {
-        await board.off();
-        const file = openSync(board.flash, "r+");
-        writeSync(
-          file,
-          Uint8Array.from({ length: to - from }, () => byte(dice)),
-          0,
-          to - from,
-          from,
-        );
-        closeSync(file);
-        const { length } = board.lines;
-        const before = bench.points();
-        board.on();
-        await new Promise((go) => setTimeout(go, LOOP_MS));
-        const lines = board.lines.slice(length);
-        check(
-          lines.filter((line) => line.startsWith("rst:")).length <= 1,
-          `${what}: ${lines.slice(-12).join("\n")}`,
-        );
-        const isRefused = lines.some((line) => /provisioning refused/.test(line));
-        figures[what] = isRefused ? "a new device, refused under its old name" : "the same device";
-        if (isRefused) await tenant.devices.delete(await bench.needId());
-        else
-          check(
-            bench.points() > before,
-            `${what}: neither refused nor online: ${lines.slice(-12).join("\n")}`,
-          );
-        await bench.seen();
-        say(`${what}: ${figures[what]}; back`);
-      }
-      return figures;
-    } finally {
-      await bench.close();
+    await bench.online();
+    for (const [what, from, to, byte] of DAMAGES) {
+      await board.off();
+      const file = openSync(board.flash, "r+");
+      writeSync(
+        file,
+        Uint8Array.from({ length: to - from }, () => byte(dice)),
+        0,
+        to - from,
+        from,
+      );
+      closeSync(file);
+      const { length } = board.lines;
+      const before = bench.points();
+      board.on();
+      await new Promise((go) => setTimeout(go, LOOP_MS));
+      const lines = board.lines.slice(length);
+      check(
+        lines.filter((line) => line.startsWith("rst:")).length <= 1,
+        `${what}: ${lines.slice(-12).join("\n")}`,
+      );
+      const isRefused = lines.some((line) => /provisioning refused/.test(line));
+      figures[what] = isRefused ? "a new device, refused under its old name" : "the same device";
+      if (isRefused) await tenant.devices.delete(await bench.needId());
+      else
+        check(bench.points() > before, `${what}: neither refused nor online: ${lines.slice(-12).join("\n")}`);
+      await bench.seen();
+      say(`${what}: ${figures[what]}; back`);
     }
+    return figures;
   },
 };

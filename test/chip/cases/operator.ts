@@ -1,6 +1,6 @@
 import { hostileDeeds } from "../../hosts/hostile-operator.js";
 import { Dice } from "../../simulation/dice.js";
-import { application, Bench, imageOf, type Memory } from "../bench.js";
+import { application, Bench, imageOf, leastOf, type Memory } from "../bench.js";
 import { type Case, check, type Figures } from "../case.js";
 
 const MINUTES = { quick: 5, whole: 60 };
@@ -18,7 +18,7 @@ export const OPERATOR: Case = {
     "whatever an operator sends for an hour, over TLS, with updates: no restart, and the heap stays whole",
   async run({ quick, seed, say }) {
     const settings = { secure: true, numbered: 1000 };
-    const bench = await Bench.open("operator", settings, "soft");
+    await using bench = await Bench.open("operator", settings, "soft");
     const dice = new Dice(seed);
     const bad = Buffer.from(application(await imageOf({ ...settings, version: "2.0.0" })));
     bad[SOMEWHERE]! ^= 0xff;
@@ -29,43 +29,39 @@ export const OPERATOR: Case = {
     const deeds = hostileDeeds(dice, LIMIT, { echo, share });
     const memories: Memory[] = [];
     let [done, updates] = [0, 0];
-    try {
-      await bench.online();
-      const began = Date.now();
-      const end = began + MINUTES[quick ? "quick" : "whole"] * 60_000;
-      let said = began;
-      while (Date.now() < end) {
-        if (Date.now() >= began + updates * UPDATE_EVERY_MS) await bench.assign(`bad-${++updates}`, bad);
-        await dice.pick(deeds)();
-        done++;
-        await bench.until(ANSWER_MS, `an answer after deed ${done}`, async () => {
-          const memory = await bench.memory().catch(() => undefined);
-          if (memory) memories.push(memory);
-          return memory !== undefined;
-        });
-        const starts = bench.board.lines.filter((line) => line.startsWith("rst:")).length;
-        check(starts === 1, `deed ${done} restarted the board: ${bench.board.lines.slice(-12).join("\n")}`);
-        if (Date.now() > said + 60_000) {
-          said = Date.now();
-          say(`${done} deeds, ${updates} updates, ${JSON.stringify(memories.at(-1))}`);
-        }
+    await bench.online();
+    const began = Date.now();
+    const end = began + MINUTES[quick ? "quick" : "whole"] * 60_000;
+    let said = began;
+    while (Date.now() < end) {
+      if (Date.now() >= began + updates * UPDATE_EVERY_MS) await bench.assign(`bad-${++updates}`, bad);
+      await dice.pick(deeds)();
+      done++;
+      await bench.until(ANSWER_MS, `an answer after deed ${done}`, async () => {
+        const memory = await bench.memory().catch(() => undefined);
+        if (memory) memories.push(memory);
+        return memory !== undefined;
+      });
+      const starts = bench.board.lines.filter((line) => line.startsWith("rst:")).length;
+      check(starts === 1, `deed ${done} restarted the board: ${bench.board.lines.slice(-12).join("\n")}`);
+      if (Date.now() > said + 60_000) {
+        said = Date.now();
+        say(`${done} deeds, ${updates} updates, ${JSON.stringify(memories.at(-1))}`);
       }
-      const least = (key: keyof Memory): number => Math.min(...memories.map((one) => one[key]));
-      const figures: Figures = {
-        deeds: done,
-        updates,
-        restarts: 0,
-        fw_error: String(await bench.latest("fw_error")),
-        "largest.first": memories[0]!.largest,
-        "largest.least": least("largest"),
-        "largest.last": memories.at(-1)!.largest,
-        leastFree: least("leastFree"),
-        engineLeft: least("engineLeft"),
-        stackLeft: least("stackLeft"),
-      };
-      return figures;
-    } finally {
-      await bench.close();
     }
+    const { largest, leastFree, engineLeft, stackLeft } = leastOf(memories);
+    const figures: Figures = {
+      deeds: done,
+      updates,
+      restarts: 0,
+      fw_error: String(await bench.latest("fw_error")),
+      "largest.first": memories[0]!.largest,
+      "largest.least": largest,
+      "largest.last": memories.at(-1)!.largest,
+      leastFree,
+      engineLeft,
+      stackLeft,
+    };
+    return figures;
   },
 };

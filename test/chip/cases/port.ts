@@ -60,7 +60,7 @@ export class PortBench {
     clearTimeout(late);
   }
 
-  async close(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     await this.board.off();
     await this.listeners.close();
     this.line.close();
@@ -100,26 +100,22 @@ function timeServer(): Promise<(() => void) | undefined> {
 }
 
 async function promises(secure: boolean, flash: string, say: (line: string) => void): Promise<Figures> {
-  const bench = new PortBench(secure, new Board(flash));
+  await using bench = new PortBench(secure, new Board(flash));
   bench.board.write(await imageOf(settings(secure ? NO_TIME_SERVER : HOST_ADDRESS)));
   const left = [TOO_MUCH];
   const broken: string[] = [];
   let kept = 0;
-  try {
-    await bench.line.listen(CONTROL);
-    await bench.on();
-    for (const { title, needs } of secure ? SOCKET_PROMISES : PROMISES) {
-      if (needs === "restart" || left.includes(title)) continue;
-      const error = await bench.line.call("promise", title, secure, LIMITS).then(() => undefined, String);
-      say(`${error === undefined ? "kept" : "BROKEN"}  ${title}${error === undefined ? "" : `\n${error}`}`);
-      if (error === undefined) kept++;
-      else broken.push(`${title}: ${error}`);
-    }
-    check(broken.length === 0, broken.join("\n"));
-    return { kept, ...(!secure && (await andTheRest(bench))) };
-  } finally {
-    await bench.close();
+  await bench.line.listen(CONTROL);
+  await bench.on();
+  for (const { title, needs } of secure ? SOCKET_PROMISES : PROMISES) {
+    if (needs === "restart" || left.includes(title)) continue;
+    const error = await bench.line.call("promise", title, secure, LIMITS).then(() => undefined, String);
+    say(`${error === undefined ? "kept" : "BROKEN"}  ${title}${error === undefined ? "" : `\n${error}`}`);
+    if (error === undefined) kept++;
+    else broken.push(`${title}: ${error}`);
   }
+  check(broken.length === 0, broken.join("\n"));
+  return { kept, ...(!secure && (await andTheRest(bench))) };
 }
 
 /** Texts, the time of day, and what a value is after the power was away. */

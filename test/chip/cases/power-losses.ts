@@ -15,27 +15,23 @@ export const TELEMETRY_POWER_LOSS: Case = {
   async run({ seed, quick, say }) {
     const dice = new Dice(seed);
     const powerLosses = quick ? 5 : 50;
-    const bench = await Bench.open("telemetry-power-loss", { numbered: NUMBERED_MS });
-    try {
-      await bench.online();
-      for (let n = 1; n <= powerLosses; n++) {
-        await new Promise((go) => setTimeout(go, dice.below(RUN_MS)));
-        await bench.board.off();
-        say(`power loss ${n} of ${powerLosses}, ${bench.values("n").length} points so far`);
-        bench.board.on();
-      }
-      await bench.seen();
-      await bench.until(ONLINE_MS, "all that was accepted", () => bench.missing().length < 50);
-      // What was accepted a moment ago is still under way: it stops at a power loss, and all must come.
-      const accepted = bench.board.lines.length;
-      await bench.until(ONLINE_MS, "the last of them", () => {
-        const lines = bench.board.lines.slice(0, accepted).join("\n");
-        return bench.missing().every((number) => !lines.includes(`accepted ${number}`));
-      });
-      return { powerLosses, lost: 0, points: bench.values("n").length };
-    } finally {
-      await bench.close();
+    await using bench = await Bench.open("telemetry-power-loss", { numbered: NUMBERED_MS });
+    await bench.online();
+    for (let n = 1; n <= powerLosses; n++) {
+      await new Promise((go) => setTimeout(go, dice.below(RUN_MS)));
+      await bench.board.off();
+      say(`power loss ${n} of ${powerLosses}, ${bench.values("n").length} points so far`);
+      bench.board.on();
     }
+    await bench.seen();
+    await bench.until(ONLINE_MS, "all that was accepted", () => bench.missing().length < 50);
+    // What was accepted a moment ago is still under way: it stops at a power loss, and all must come.
+    const accepted = bench.board.lines.length;
+    await bench.until(ONLINE_MS, "the last of them", () => {
+      const lines = bench.board.lines.slice(0, accepted).join("\n");
+      return bench.missing().every((number) => !lines.includes(`accepted ${number}`));
+    });
+    return { powerLosses, lost: 0, points: bench.values("n").length };
   },
 };
 
@@ -52,47 +48,43 @@ export const UPDATE_POWER_LOSS: Case = {
       application(await imageOf({ version: "2.0.0" })),
       application(await imageOf({ version: "3.0.0" })),
     ];
-    const bench = await Bench.open("update-power-loss", {});
-    try {
-      await bench.online();
-      while (done < powerLosses) {
-        const version = `${2 + (updates % 2)}.0.0`;
-        await bench.assign(version, images[updates % 2]!);
-        updates++;
-        const began = Date.now();
-        const updated = async (): Promise<boolean> =>
-          (await bench.latest("current_fw_version")) === version &&
-          (await bench.latest("fw_state")) === "UPDATED";
-        while (!(await updated())) {
-          check(
-            Date.now() - began < UPDATE_MS * 3,
-            `${version} was never reached: ${await bench.latest("fw_error")}`,
+    await using bench = await Bench.open("update-power-loss", {});
+    await bench.online();
+    while (done < powerLosses) {
+      const version = `${2 + (updates % 2)}.0.0`;
+      await bench.assign(version, images[updates % 2]!);
+      updates++;
+      const began = Date.now();
+      const updated = async (): Promise<boolean> =>
+        (await bench.latest("current_fw_version")) === version &&
+        (await bench.latest("fw_state")) === "UPDATED";
+      while (!(await updated())) {
+        check(
+          Date.now() - began < UPDATE_MS * 3,
+          `${version} was never reached: ${await bench.latest("fw_error")}`,
+        );
+        await new Promise((go) => setTimeout(go, 2000 + dice.below(RUN_MS)));
+        if ((await bench.latest("fw_state")) === "FAILED") {
+          // A trial that a power loss ended. The device tries again by itself, after a minute, ten, sixty: the operator is faster.
+          const error = String(await bench.latest("fw_error"));
+          check(/power was lost/.test(error), error);
+          trials++;
+          await bench.unassign();
+          await bench.seen();
+          await new Promise((go) => setTimeout(go, NOTICED_MS));
+          await bench.assign(version, images[(updates - 1) % 2]!);
+          await bench.until(ONLINE_MS, "another try", async () =>
+            ["DOWNLOADING", "DOWNLOADED", "VERIFIED"].includes(String(await bench.latest("fw_state"))),
           );
-          await new Promise((go) => setTimeout(go, 2000 + dice.below(RUN_MS)));
-          if ((await bench.latest("fw_state")) === "FAILED") {
-            // A trial that a power loss ended. The device tries again by itself, after a minute, ten, sixty: the operator is faster.
-            const error = String(await bench.latest("fw_error"));
-            check(/power was lost/.test(error), error);
-            trials++;
-            await bench.unassign();
-            await bench.seen();
-            await new Promise((go) => setTimeout(go, NOTICED_MS));
-            await bench.assign(version, images[(updates - 1) % 2]!);
-            await bench.until(ONLINE_MS, "another try", async () =>
-              ["DOWNLOADING", "DOWNLOADED", "VERIFIED"].includes(String(await bench.latest("fw_state"))),
-            );
-          }
-          if (done >= powerLosses || (await updated())) continue;
-          await bench.board.off();
-          done++;
-          say(`power loss ${done} of ${powerLosses}, update ${updates}: ${await bench.latest("fw_state")}`);
-          bench.board.on();
         }
-        await bench.unassign();
+        if (done >= powerLosses || (await updated())) continue;
+        await bench.board.off();
+        done++;
+        say(`power loss ${done} of ${powerLosses}, update ${updates}: ${await bench.latest("fw_state")}`);
+        bench.board.on();
       }
-      return { powerLosses: done, updates, trialsLost: trials, bricked: 0 };
-    } finally {
-      await bench.close();
+      await bench.unassign();
     }
+    return { powerLosses: done, updates, trialsLost: trials, bricked: 0 };
   },
 };

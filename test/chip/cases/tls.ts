@@ -163,27 +163,22 @@ export const TLS: Case = {
   name: "tls",
   title: "servers are taken or refused as they deserve, sessions go on, and connections leave nothing behind",
   async run({ say, quick }) {
-    const made = new Authorities();
-    const bench = await openGuest("tls", CONTROL);
-    try {
-      const { ca, caKey } = authority();
-      const { cases: all } = cases(made, { root: made.adopt(ca, caKey), address: HOST_ADDRESS });
-      const good = all[1]!;
-      const visits = new Visits(bench, say);
-      await certificates(visits, all);
-      for (const [what, demand] of Object.entries(DEMANDS)) await visits.expect(good, demand, "7 end", what);
-      for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const)
-        await visits.expect(good, { maxVersion }, `${LARGE} end`, `16 KiB records, ${maxVersion}`, LARGE);
-      const handshakes = {
-        ...(await resumed(visits, good, "TLSv1.2")),
-        ...(await resumed(visits, good, "TLSv1.3")),
-      };
-      const heap = await drift(visits, good, quick);
-      const { leastFree, tlsStackLeft } = await visits.figures();
-      return { ...handshakes, ...heap, leastFree, tlsStackLeft };
-    } finally {
-      made.remove();
-      await bench.close();
-    }
+    using made = new Authorities();
+    await using bench = await openGuest("tls", CONTROL);
+    const { ca, caKey } = authority();
+    const { cases: all } = cases(made, { root: made.adopt(ca, caKey), address: HOST_ADDRESS });
+    const good = all[1]!;
+    const visits = new Visits(bench, say);
+    await certificates(visits, all);
+    for (const [what, demand] of Object.entries(DEMANDS)) await visits.expect(good, demand, "7 end", what);
+    for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const)
+      await visits.expect(good, { maxVersion }, `${LARGE} end`, `16 KiB records, ${maxVersion}`, LARGE);
+    const handshakes = {
+      ...(await resumed(visits, good, "TLSv1.2")),
+      ...(await resumed(visits, good, "TLSv1.3")),
+    };
+    const heap = await drift(visits, good, quick);
+    const { leastFree, tlsStackLeft } = await visits.figures();
+    return { ...handshakes, ...heap, leastFree, tlsStackLeft };
   },
 };

@@ -15,41 +15,41 @@ async function tour(secure: boolean, say: (line: string) => void): Promise<strin
     connections: 3,
     firmware: { title: "sample", version: "1.0.0", allowHttp: true },
   };
-  const bench = await Bench.open(secure ? "tour-tls" : "tour", { timestamps: "platform", secure, more });
-  try {
-    const later = await imageOf({ timestamps: "device", secure, more });
-    const next = await imageOf({
-      secure,
-      more: { ...more, firmware: { ...more.firmware, version: "2.0.0" } },
-    });
-    const nextImage = join(tmpdir(), `mote-chip-${process.pid}.bin`);
-    writeFileSync(nextImage, application(next));
-    const agent = {
-      lastStderrLine: "",
-      start: (timestamps: "device" | "platform") => {
-        if (timestamps === "device") bench.board.write(later);
-        bench.board.on();
-      },
-      stop: () => bench.board.off(),
-    };
-    const lines: string[] = [];
-    const shown = {
-      url: bench.localPlatform.url,
-      deviceName: DEVICE,
-      intervalMs: 1000,
-      agent,
-      nextImage,
-      patience: 6,
-    };
-    const good = await runTour(shown, AbortSignal.timeout(TOUR_MS + ONLINE_MS), (line) => {
-      lines.push(line);
-      say(line);
-    });
-    check(good, `steps failed:\n${lines.join("\n")}\n${bench.board.lines.slice(-30).join("\n")}`);
-    return lines.at(-1) ?? "";
-  } finally {
-    await bench.close();
-  }
+  await using bench = await Bench.open(secure ? "tour-tls" : "tour", {
+    timestamps: "platform",
+    secure,
+    more,
+  });
+  const later = await imageOf({ timestamps: "device", secure, more });
+  const next = await imageOf({
+    secure,
+    more: { ...more, firmware: { ...more.firmware, version: "2.0.0" } },
+  });
+  const nextImage = join(tmpdir(), `mote-chip-${process.pid}.bin`);
+  writeFileSync(nextImage, application(next));
+  const agent = {
+    lastStderrLine: "",
+    start: (timestamps: "device" | "platform") => {
+      if (timestamps === "device") bench.board.write(later);
+      bench.board.on();
+    },
+    stop: () => bench.board.off(),
+  };
+  const lines: string[] = [];
+  const shown = {
+    url: bench.localPlatform.url,
+    deviceName: DEVICE,
+    intervalMs: 1000,
+    agent,
+    nextImage,
+    patience: 6,
+  };
+  const good = await runTour(shown, AbortSignal.timeout(TOUR_MS + ONLINE_MS), (line) => {
+    lines.push(line);
+    say(line);
+  });
+  check(good, `steps failed:\n${lines.join("\n")}\n${bench.board.lines.slice(-30).join("\n")}`);
+  return lines.at(-1) ?? "";
 }
 
 export const TOUR: Case = {

@@ -26,27 +26,22 @@ export const TRUST: Case = {
   title:
     "its platform's authority is replaced, with power losses in it: never shut out, and no stranger is taken",
   async run({ seed, quick, say }) {
-    const made = new Authorities();
+    using made = new Authorities();
     const key = createPrivateKey(authority().caKey);
     const { publicKey } = signImage(key, new Uint8Array());
     const firmware = { title: TITLE, version: "1.0.0", publicKey };
-    const bench = await Bench.open(
+    await using bench = await Bench.open(
       "trust",
       { program: "trust-app", secure: true, more: { firmware } },
       "soft",
     );
-    try {
-      const { ca, caKey } = authority();
-      const replaced = changes(made, `IP:${HOST_ADDRESS}`, made.adopt(ca, caKey));
-      const owner = new Owner(bench, key);
-      await replace(owner, replaced);
-      const handshakes = await bench.memory();
-      const losses = await loseTheirPower(owner, replaced, new Dice(seed), quick ? 4 : 20, say);
-      return { losses, ...handshakes };
-    } finally {
-      made.remove();
-      await bench.close();
-    }
+    const { ca, caKey } = authority();
+    const replaced = changes(made, `IP:${HOST_ADDRESS}`, made.adopt(ca, caKey));
+    const owner = new Owner(bench, key);
+    await replace(owner, replaced);
+    const handshakes = await bench.memory();
+    const losses = await loseTheirPower(owner, replaced, new Dice(seed), quick ? 4 : 20, say);
+    return { losses, ...handshakes };
   },
 };
 

@@ -80,6 +80,10 @@ export class Authorities {
     rmSync(this.#directory, { recursive: true, force: true });
   }
 
+  [Symbol.dispose](): void {
+    this.remove();
+  }
+
   #openssl(...words: string[]): void {
     execFileSync("openssl", words, { stdio: "pipe" });
   }

@@ -74,7 +74,7 @@ export class ClientAttributes {
   }
 
   /** The next batch to send: all dirty attributes, or only the first of them. */
-  batch(alone: boolean): Batch | undefined {
+  batch(alone: boolean): AttributeBatch | undefined {
     const { redactor } = this._session;
     const dirty = this._items.filter(isDirty);
     const items = alone ? dirty.slice(0, 1) : dirty;
@@ -84,7 +84,7 @@ export class ClientAttributes {
   }
 
   /** The platform accepted the batch. Attributes published again meanwhile stay dirty. */
-  accepted(batch: Batch): void {
+  accepted(batch: AttributeBatch): void {
     batch.items.forEach((item) => {
       item.dirty = false;
     });
@@ -92,7 +92,7 @@ export class ClientAttributes {
   }
 
   /** Drops attributes that the platform never accepts. */
-  drop(batch: Batch): void {
+  drop(batch: AttributeBatch): void {
     this._items = this._items.filter((item) => !batch.items.includes(item));
     this._save();
   }
@@ -114,7 +114,7 @@ export class ClientAttributes {
   }
 }
 
-export interface Batch {
+export interface AttributeBatch {
   readonly items: readonly Item[];
   readonly text: string;
 }

@@ -12,7 +12,7 @@ import { EXCHANGE_MS } from "../../platform/wait.js";
 import { attributesPath } from "../../wire/paths.js";
 import type { JsonObject } from "../../wire/text/json.js";
 import type { AttributeLimits } from "../options/attributes.js";
-import type { Batch, ClientAttributes } from "./client-attributes.js";
+import type { AttributeBatch, ClientAttributes } from "./client-attributes.js";
 import { AttributePolls, READ_AFTER_POLL_MS } from "./polls.js";
 import { AttributeReader } from "./reader.js";
 import { READ_ANYWAY_MS, READ_EVERY_MS, SECOND_READ_MS, type SharedValues } from "./shared-values.js";
@@ -201,7 +201,7 @@ export class AttributeLoop implements Job {
     this._onChange(keys.concat(deleted));
   }
 
-  private async _post(batch: Batch): Promise<void> {
+  private async _post(batch: AttributeBatch): Promise<void> {
     const outcome = await this._uplink.send(post(attributesPath(), this._session.host.encode(batch.text)));
     if (!this._session.running) return;
     if (outcome.kind === "done") {
@@ -213,7 +213,7 @@ export class AttributeLoop implements Job {
   }
 
   /** Drops an attribute only if the platform refuses it alone while accepting the token. */
-  private async _batchRefused(batch: Batch, status: number): Promise<void> {
+  private async _batchRefused(batch: AttributeBatch, status: number): Promise<void> {
     if (!CONTENT.includes(status)) return this._uplink.hold();
     const probe = await this._uplink.send(PROBE);
     if (!this._session.running) return;

@@ -33,7 +33,7 @@ export interface PolledChange {
 }
 
 /** The loop that reads the values. */
-interface Reader {
+interface ReadLoop {
   notify(): void;
   readSoon(inMs: number): void;
 }
@@ -61,7 +61,7 @@ export class AttributePolls {
   private readonly _timing: PollTiming;
   private readonly _channels: readonly [RequestChannel, RequestChannel];
   private readonly _limit: number;
-  private readonly _reader: Reader;
+  private readonly _reader: ReadLoop;
   /** At most two polls: one that reports changes, and its successor. */
   private _open: OpenPoll[] = [];
   /** Ended polls that are not processed yet, oldest first. */
@@ -74,7 +74,7 @@ export class AttributePolls {
   /** The last poll was rejected, lost or malformed, so the values must be read at intervals. */
   failing = false;
 
-  constructor(session: PlatformSession, timing: PollTiming, limit: number, reader: Reader) {
+  constructor(session: PlatformSession, timing: PollTiming, limit: number, reader: ReadLoop) {
     this._session = session;
     this._timing = timing;
     this._channels = [

@@ -46,9 +46,11 @@ const FIGURES = ["free", "leastFree", "largest", "stackLeft", "engineLeft"] as c
 
 export type Memory = Readonly<Record<(typeof FIGURES)[number], number>>;
 
-/** The least of each figure. */
-export const leastOf = (memories: readonly Memory[]): Memory =>
-  Object.fromEntries(FIGURES.map((key) => [key, Math.min(...memories.map((one) => one[key]))])) as Memory;
+/** The least of each figure, also of those that only some programs have. */
+export const leastOf = (memories: readonly Memory[]): Memory => {
+  const keys = Object.keys(memories[0] ?? {}) as (keyof Memory)[];
+  return Object.fromEntries(keys.map((key) => [key, Math.min(...memories.map((one) => one[key]))])) as Memory;
+};
 
 export class Bench {
   readonly board: Board;

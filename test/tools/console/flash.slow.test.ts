@@ -1,5 +1,5 @@
 // "Flash a board" in a real browser. Its serial port is wired to the device's code: the board runs already, and the page gives it a Wi-Fi.
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test, { type ExecutionContext } from "ava";
 import type { Page } from "playwright-core";
@@ -9,6 +9,7 @@ import { writeWebInstall } from "../../../tools/moddable/esp32/web-install.js";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
 import { rig, URL } from "../../extras/commissioning/rig.js";
 import { KEY, SECRET } from "../../fakes/platform.js";
+import { imageOf, ROWS } from "../moddable/board.js";
 import { rawRequest } from "../raw-http.js";
 import { scratch } from "../scratch.js";
 import { closeBrowser, inBrowser, keep, openPage } from "./browser.js";
@@ -20,16 +21,12 @@ const folder = scratch();
 let platform: Platform;
 
 test.before(async () => {
-  const built = join(folder, "built");
-  mkdirSync(built);
-  for (const name of ["bootloader.bin", "partition-table.bin", "xs_esp32.bin"])
-    writeFileSync(join(built, name), name);
-  writeFileSync(
-    join(built, "flash_args"),
-    "0x0 bootloader.bin\n0x8000 partition-table.bin\n0x20000 xs_esp32.bin\n",
+  writeFileSync(join(folder, "outside"), "");
+  writeWebInstall(
+    imageOf({ chip: "esp32c3" }),
+    { name: "greenhouse", version: "1.2.0" },
+    join(folder, "web"),
   );
-  const image = { directory: built, folder: built, chip: "esp32c3" };
-  writeWebInstall(image, { name: "greenhouse", version: "1.2.0" }, join(folder, "web"));
   platform = await startPlatform({ port: 0, flashPage: join(folder, "web") });
 });
 
@@ -150,20 +147,12 @@ browserTest(
 browserTest(
   "a board with another partition table is warned of, and erased before it is written",
   async (t) => {
-    const [web, built] = [join(folder, "moved"), join(folder, "built-again")];
-    mkdirSync(built);
-    writeFileSync(join(built, "flash_args"), "0x8000 partition-table.bin\n");
-    for (const [version, table] of [
-      ["1.1.0", "one"],
-      ["1.2.0", "two"],
-    ] as const) {
-      writeFileSync(join(built, "partition-table.bin"), table);
-      writeWebInstall(
-        { directory: built, folder: built, chip: "esp32c3" },
-        { name: "greenhouse", version },
-        web,
-      );
-    }
+    const web = join(folder, "moved");
+    for (const [version, rows] of [
+      ["1.1.0", ROWS],
+      ["1.2.0", ROWS.slice(0, 4)],
+    ] as const)
+      writeWebInstall(imageOf({ chip: "esp32c3", rows }), { name: "greenhouse", version }, web);
     const moved = await startPlatform({ port: 0, flashPage: web });
     t.teardown(() => moved.close());
     const { page, connect } = await atPort(t, answers(), moved.url);
@@ -281,7 +270,7 @@ test("serves the flash page and its images to localhost only, and nothing else",
   t.is(await status(image), 200);
   t.is(await status(image, { "x-forwarded-for": "192.0.2.1" }), 403);
   for (const path of [
-    "firmware/..%2Fbuilt/flash_args",
+    "firmware/..%2Foutside",
     "firmware/esp32c3/..%2Fmanifest.json",
     "firmware/esp32c3/.",
     "firmware/esp32c3/none.bin",

@@ -1,7 +1,9 @@
 // A board that is none: a program that answers as esptool does, and builds with the heads of real images.
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { familyOf } from "../../../tools/moddable/esp32/web-install.js";
+import type { Image } from "../../../tools/moddable/esp32/esp32.js";
+import { writeWebInstall } from "../../../tools/moddable/esp32/web-install.js";
+import { scratch } from "../scratch.js";
 
 export const CHIP_IDS: Readonly<Record<string, number>> = { esp32: 0, esp32s3: 9, esp32c3: 5, esp32c6: 13 };
 const MEGABYTE = 1024 * 1024;
@@ -50,7 +52,10 @@ export interface Built {
   readonly application?: Buffer;
 }
 
-const NAMES = ["bootloader.bin", "partition-table.bin", "ota_data_initial.bin", "xs_esp32.bin"] as const;
+/** As ESP-IDF names them. */
+export const BOOT = "bootloader/bootloader.bin";
+export const TABLE = "partition_table/partition-table.bin";
+const NAMES = [BOOT, TABLE, "ota_data_initial.bin", "xs_esp32.bin"] as const;
 
 function partsFor({ chip, megabytes = 4, rows = ROWS, application }: Built): [number, string, Buffer][] {
   const boot = imageFor(chip, megabytes);
@@ -70,24 +75,25 @@ export function writeBuild(project: string, built: Built, target = `esp32/${buil
   const config = { firmware: { title: "lamp", version: "1.2.0" } };
   writeFileSync(join(directory, "manifest_flat.json"), JSON.stringify({ config, modules: {} }));
   const parts = partsFor(built);
-  for (const [, name, bytes] of parts) writeFileSync(join(folder, name), bytes);
+  for (const [, name, bytes] of parts) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), bytes);
+  }
   const lines = parts.map(([offset, name]) => `0x${offset.toString(16)} ${name}`);
   writeFileSync(join(folder, "flash_args"), ["--flash-mode dio", ...lines].join("\n"));
   return folder;
 }
 
-/** As `mote esp32 --web` writes it. */
-export function writeWeb(folder: string, chips: readonly Built[]): void {
-  const builds = chips.map((built) => {
-    const parts = partsFor(built).map(([offset, name, bytes]) => {
-      const path = `${built.chip}/${name}`;
-      mkdirSync(dirname(join(folder, path)), { recursive: true });
-      writeFileSync(join(folder, path), bytes);
-      return { path, offset };
-    });
-    return { chipFamily: familyOf(built.chip), parts };
-  });
-  writeFileSync(join(folder, "manifest.json"), JSON.stringify({ name: "lamp", version: "1.2.0", builds }));
+/** A build by itself, as writeWebInstall takes it. */
+export function imageOf(built: Built): Image {
+  const folder = writeBuild(scratch(), built);
+  return { directory: folder, folder, chip: built.chip };
+}
+
+/** As `mote esp32 --web` writes it, once for each build. */
+export function writeWeb(folder: string, builds: readonly Built[], version = "1.2.0") {
+  const written = builds.map((built) => writeWebInstall(imageOf(built), { name: "lamp", version }, folder));
+  return written.at(-1)!;
 }
 
 /** What the fake esptool plays. */

@@ -8,7 +8,7 @@ import { PassThrough, type Readable } from "node:stream";
 import test from "ava";
 import { readStoredSettings } from "../../../extras/commissioning/stored-settings.js";
 import { AGENT } from "../../../hosts/esp32/store.js";
-import { familyOf, writeWebInstall } from "../../../tools/moddable/esp32/web-install.js";
+import { familyOf } from "../../../tools/moddable/esp32/web-install.js";
 import { esptoolCommands, isManifest, keepsItsData } from "../../../tools/moddable/esp32/web-manifest.js";
 import { readDevices } from "../../../tools/moddable/factory/device-list.js";
 import { findNvsTool, makeNvs, rowsFor, storesOf } from "../../../tools/moddable/factory/nvs-image.js";
@@ -328,37 +328,11 @@ test("a tool that fails is said, and nothing of what it was given", async (t) =>
   t.notRegex(error?.message ?? "", /T-3141|correct/);
 });
 
-const webFolder = scratch();
-
-/** As a build leaves it: parts, and where they go. */
-function image(chip: string, boot: string) {
-  const built = join(webFolder, chip);
-  const files: [string, string][] = [
-    [boot, "bootloader/bootloader.bin"],
-    ["0x8000", "partition_table/partition-table.bin"],
-    ["0xd000", "ota_data_initial.bin"],
-    ["0x20000", "xs_esp32.bin"],
-  ];
-  for (const [, file] of files) {
-    mkdirSync(join(built, file, ".."), { recursive: true });
-    writeFileSync(join(built, file), `${chip} ${file}`);
-  }
-  writeFileSync(
-    join(built, "flash_args"),
-    ["--flash_mode dio", ...files.map((words) => words.join(" "))].join("\n"),
-  );
-  return { directory: built, folder: built, chip };
-}
-
-const WEB_LAMP = { name: "lamp", version: "1.0.0" };
-
-const builds = (web: string) =>
-  JSON.parse(readFileSync(join(web, "manifest.json"), "utf8")) as { builds: { partition_table: string }[] };
-
 test("a web folder has each part at its offset, chips of one version, and esptool's commands", (t) => {
-  const web = join(webFolder, "web");
-  t.deepEqual(writeWebInstall(image("esp32c3", "0x0"), WEB_LAMP, web), { chips: ["ESP32-C3"], erased: [] });
-  const [build] = builds(web).builds;
+  const web = folder();
+  t.deepEqual(writeWeb(web, [{ chip: "esp32c3" }]), { chips: ["ESP32-C3"], erased: [] });
+  const manifest = () => JSON.parse(readFileSync(join(web, "manifest.json"), "utf8"));
+  const [build] = manifest().builds;
   t.regex(build?.partition_table ?? "", /^[0-9a-f]{16}$/);
   // Parts of their own, so that what a device stored stays.
   t.like(build, {
@@ -366,30 +340,27 @@ test("a web folder has each part at its offset, chips of one version, and esptoo
     parts: [
       { path: "esp32c3/bootloader.bin", offset: 0 },
       { path: "esp32c3/partition-table.bin", offset: 0x8000 },
-      { path: "esp32c3/ota_data_initial.bin", offset: 0xd000 },
+      { path: "esp32c3/ota_data_initial.bin", offset: 0x10000 },
       { path: "esp32c3/xs_esp32.bin", offset: 0x20000 },
     ],
   });
-  t.is(readFileSync(join(web, "esp32c3/xs_esp32.bin"), "utf8"), "esp32c3 xs_esp32.bin");
-  for (let n = 0; n < 2; n++)
-    t.deepEqual(writeWebInstall(image("esp32", "0x1000"), WEB_LAMP, web).chips, ["ESP32-C3", "ESP32"]);
-  const manifest: unknown = builds(web);
+  t.deepEqual(readFileSync(join(web, "esp32c3/xs_esp32.bin")), imageFor("esp32c3"));
+  for (let n = 0; n < 2; n++) t.deepEqual(writeWeb(web, [{ chip: "esp32" }]).chips, ["ESP32-C3", "ESP32"]);
+  const both: unknown = manifest();
   t.is(
-    isManifest(manifest) && esptoolCommands(manifest)[1],
-    "esptool --chip esp32 write-flash 0x1000 esp32/bootloader.bin 0x8000 esp32/partition-table.bin 0xd000 esp32/ota_data_initial.bin 0x20000 esp32/xs_esp32.bin",
+    isManifest(both) && esptoolCommands(both)[1],
+    "esptool --chip esp32 write-flash 0x1000 esp32/bootloader.bin 0x8000 esp32/partition-table.bin 0x10000 esp32/ota_data_initial.bin 0x20000 esp32/xs_esp32.bin",
   );
-  const next = { ...WEB_LAMP, version: "1.1.0" };
-  t.deepEqual(writeWebInstall(image("esp32s3", "0x0"), next, web).chips, ["ESP32-S3"]);
+  t.deepEqual(writeWeb(web, [{ chip: "esp32s3" }], "1.3.0").chips, ["ESP32-S3"]);
   for (const none of [undefined, null, {}, { name: "a", version: "1", builds: [] }])
     t.false(isManifest(none));
 });
 
 test("erases a board only if its version had another partition table", (t) => {
-  const web = join(webFolder, "tables");
-  const write = (chip: string, version: string, table: string) => {
-    const built = image(chip, "0x0");
-    writeFileSync(join(built.folder, "partition_table/partition-table.bin"), table);
-    const { erased } = writeWebInstall(built, { ...WEB_LAMP, version }, web);
+  const web = folder();
+  const tables = { one: ROWS, two: ROWS.slice(0, 4), three: ROWS.slice(0, 3) };
+  const write = (chip: string, version: string, table: keyof typeof tables) => {
+    const { erased } = writeWeb(web, [{ chip, rows: tables[table] }], version);
     const manifest = JSON.parse(readFileSync(join(web, "manifest.json"), "utf8"));
     const keeps = (older: string, family = "ESP32-C3", firmware = "lamp"): boolean =>
       keepsItsData(manifest, { firmware, version: older, chipFamily: family });
@@ -423,11 +394,10 @@ test("erases a board only if its version had another partition table", (t) => {
 });
 
 test("a manifest of something else is left alone", (t) => {
-  const web = join(webFolder, "other");
-  mkdirSync(web);
+  const web = folder();
   for (const text of ['{"include":[]}', "{", "null"]) {
     writeFileSync(join(web, "manifest.json"), text);
-    t.throws(() => writeWebInstall(image("esp32c3", "0x0"), WEB_LAMP, web), { instanceOf: SdkError });
+    t.throws(() => writeWeb(web, [{ chip: "esp32c3" }]), { instanceOf: SdkError });
     t.is(readFileSync(join(web, "manifest.json"), "utf8"), text);
   }
   t.throws(() => familyOf("esp8266"), { instanceOf: SdkError });

@@ -38,6 +38,11 @@ export class Line {
     return join(this.#read);
   }
 
+  /** The number of bytes read. */
+  get length(): number {
+    return this.#read.reduce((sum, piece) => sum + piece.length, 0);
+  }
+
   count(what: SocketEvent): number {
     return this.events.filter((event) => event === what).length;
   }

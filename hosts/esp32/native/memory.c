@@ -90,7 +90,7 @@ uint32_t mote_memory(uint32_t what)
 
 	switch (what) {
 		case LARGEST_FREE:
-			return heap_caps_get_largest_free_block(MALLOC_CAP_DEFAULT);
+			return heap_caps_get_largest_free_block(MALLOC_CAP_DEFAULT | MALLOC_CAP_INTERNAL);
 		case STACK_LEFT:
 			return uxTaskGetStackHighWaterMark(NULL) * sizeof(StackType_t);
 		case ENGINE_LEFT:

@@ -1,6 +1,6 @@
 // An ESP32 build by the SDK's mcconfig: of a project's folder, with the target's own options of
 // ESP-IDF and ours as the last word.
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { PROJECT } from "../../project.js";
 import { refusePrivateKeys } from "../private-keys.js";
@@ -116,6 +116,9 @@ export async function buildImage(options: BuildOptions): Promise<Image> {
   // Left by a configure step that failed: the SDK's makefile would take it for configured.
   if (!existsSync(join(folder, "build.ninja"))) rmSync(folder, { recursive: true, force: true });
   panicComponent(directory, made);
+  // If the SDK's folder for the chip is younger, its makefile copies it over this one, with a
+  // partition table that has no slots for updates.
+  utimesSync(made, new Date(), new Date());
   // The SDK's makefile goes on after a failed link: what was linked before must not pass for it.
   for (const name of LINKED) rmSync(join(folder, name), { force: true });
   // Its default target ends every serial2xsbug of this machine, and flashes.
@@ -124,9 +127,14 @@ export async function buildImage(options: BuildOptions): Promise<Image> {
   for (const name of PARTS)
     if (!existsSync(join(folder, name)))
       throw new SdkError(`ESP-IDF made no ${basename(name)}:\n${lastLines(log)}`);
+  if (read(join(made, TABLE)) !== read(join(out, "sdkconfig", TABLE)))
+    throw new SdkError(
+      `The SDK replaced the partition table, so updates would fail. Delete ${out} and build again.`,
+    );
   return { directory, folder, chip: chip.name };
 }
 
+const TABLE = "partitions.csv";
 const LINKED = ["xs_esp32.elf", "xs_esp32.bin"];
 const PARTS = [
   "xs_esp32.bin",
@@ -181,9 +189,9 @@ function prepare(options: BuildOptions): string {
   mkdirSync(project, { recursive: true });
   const table = readFileSync(join(OURS, `partitions-${megabytes}mb.csv`), "utf8");
   const isProtected = options.encrypt !== undefined || options.secureBoot !== undefined;
-  update(join(own, "partitions.csv"), isProtected ? secureTable(table) : table);
+  update(join(own, TABLE), isProtected ? secureTable(table) : table);
   write(join(own, "manifest.json"), {
-    build: { SDKCONFIGPATH: "./", PARTITIONS_FILE: join(own, "partitions.csv") },
+    build: { SDKCONFIGPATH: "./", PARTITIONS_FILE: join(own, TABLE) },
   });
   const include = [manifest, ...(emulated === true ? [EMULATED] : []), join(own, "manifest.json")];
   write(join(project, "manifest.json"), { include, config });

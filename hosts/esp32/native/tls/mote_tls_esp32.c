@@ -38,8 +38,10 @@ void mote_tls_lock(void) { xSemaphoreTake(lock, portMAX_DELAY); }
 void mote_tls_unlock(void) { xSemaphoreGive(lock); }
 void mote_tls_pause(void) { vTaskDelay(1); }
 uint32_t mote_tls_seconds(void) { return (uint32_t)(esp_timer_get_time() / 1000000); }
-size_t mote_tls_free(void) { return heap_caps_get_free_size(MALLOC_CAP_DEFAULT); }
-size_t mote_tls_largest_free(void) { return heap_caps_get_largest_free_block(MALLOC_CAP_DEFAULT); }
+// Without PSRAM, which neither mbedTLS nor Wi-Fi uses.
+#define MEMORY (MALLOC_CAP_DEFAULT | MALLOC_CAP_INTERNAL)
+size_t mote_tls_free(void) { return heap_caps_get_free_size(MEMORY); }
+size_t mote_tls_largest_free(void) { return heap_caps_get_largest_free_block(MEMORY); }
 
 static void main_of_task(void *unused)
 {

@@ -6,6 +6,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { findEmulator } from "../../tools/moddable/esp32/emulator.js";
 import { PROJECT } from "../../tools/project.js";
+import { freePort } from "../fakes/listen.js";
 import { CHIP } from "./chip.js";
 
 const FLASH_BYTES = 4 * 1024 * 1024;
@@ -49,14 +50,6 @@ export async function mote(words: readonly string[]): Promise<Ran> {
   child.stderr.setEncoding("utf8").on("data", (text) => (said += text));
   const [code] = await once(child, "close");
   return { code, out, said, seconds: Math.round((Date.now() - began) / 1000) };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  await new Promise((done) => server.close(done));
-  return port;
 }
 
 /** The emulator opens its port late on a busy machine; a look at it would take the one connection it has. */

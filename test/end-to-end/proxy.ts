@@ -1,7 +1,7 @@
 // A TCP proxy before the platform that can spoil single exchanges, for what a lawful platform never does.
 
-import type { AddressInfo } from "node:net";
 import { createServer, connect as dial, type Socket } from "node:net";
+import { listen } from "../fakes/listen.js";
 
 /** What to do with a request, by its first line: pass it on, answer in the platform's place, or swallow the platform's answer. */
 export type Verdict = "pass" | "swallow" | { readonly answer: string };
@@ -48,9 +48,9 @@ export async function startProxy(target: string): Promise<Proxy> {
       client.destroy();
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const own = await listen(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${own}`,
     rule: (next) => {
       judge = next;
     },

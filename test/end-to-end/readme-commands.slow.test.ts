@@ -7,11 +7,11 @@ import { createInterface } from "node:readline";
 import test from "ava";
 import type { Command } from "commander";
 import { makeProgram } from "../../tools/cli/program.js";
-import { Operator } from "../../tools/operator/operator.js";
 import { DEFAULT_VIEW } from "../../tools/platform/core/reports/table-views.js";
 import { type Platform, startPlatform } from "../../tools/platform/server.js";
 import { killAll, launch, mote, type Result } from "../tools/cli/commands.js";
 import { ScriptedDevice } from "../tools/console/scripted-device.js";
+import { operatorOf } from "../tools/operator-of.js";
 import { scratch } from "../tools/scratch.js";
 
 /** Commands of another machine, such as installations, stand in blocks of `bash`. */
@@ -147,8 +147,7 @@ let ofProfile: Promise<ScriptedDevice> | undefined;
 /** The only device of its profile. */
 function inProfile(): Promise<ScriptedDevice> {
   ofProfile ??= (async () => {
-    const operator = new Operator({ url: platform.url });
-    await operator.login("tenant@thingsboard.org", "tenant");
+    const operator = await operatorOf(platform);
     const profile = await operator.profiles.save({ name: "greenhouse" });
     const one = await ScriptedDevice.create(platform, "greenhouse-9");
     await operator.devices.save({ ...(await operator.devices.get(one.id)), deviceProfileId: profile.id });

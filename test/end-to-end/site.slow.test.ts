@@ -1,11 +1,10 @@
 // The documentation site as `npm run docs` builds it, in a real browser: pages, links with their anchors, and search.
 import { execFileSync } from "node:child_process";
-import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
 import anyTest, { type Implementation } from "ava";
+import { listen } from "../fakes/listen.js";
 import { closeBrowser, executablePath, keep, openPage } from "../tools/console/browser.js";
 
 const DIST = "docs/.vitepress/dist";
@@ -40,8 +39,7 @@ anyTest.before(async (t) => {
     response.setHeader("Content-Type", TYPES[extname(file)] ?? "application/octet-stream");
     response.end(readFileSync(file));
   });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  url = `http://127.0.0.1:${await listen(server)}/`;
 });
 anyTest.after.always(async () => {
   await closeBrowser();

@@ -1,5 +1,6 @@
 // A whole host in memory. Time, network and chance are the test's.
 import { createHash } from "node:crypto";
+import { decode } from "../../hosts/node/text.js";
 import { pinStored, SecretRedactor } from "../../src/internal.js";
 import type { Digest, Host, LastRun, Redactor, Store } from "../../src/port.js";
 import { FakeClock } from "./clock.js";
@@ -114,16 +115,6 @@ function checkLine(level: string, line: string): void {
 function digest(algorithm: string): Digest {
   const hash = createHash(algorithm);
   return { write: (bytes) => hash.update(bytes), close: () => new Uint8Array(hash.digest()) };
-}
-
-const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
-function decode(bytes: Uint8Array): string | undefined {
-  try {
-    return strict.decode(bytes);
-  } catch {
-    return undefined;
-  }
 }
 
 /** A host's `random` that gives the same in every run. */

@@ -1,4 +1,6 @@
 // Parsers of texts that a peer sent.
+
+import { decode } from "../../hosts/node/text.js";
 import { parseAttributes, parseNotification } from "../../src/wire/attributes.js";
 import { parseAssignment } from "../../src/wire/firmware.js";
 import { checkToken } from "../../src/wire/paths.js";
@@ -111,27 +113,17 @@ function readProvision(text: string): unknown {
   return answer;
 }
 
-const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
 /** What a text of these bytes is, by the host's decoder: U+FFFD for each byte that begins no code point. */
 function slowly(bytes: Uint8Array): string {
   let text = "";
   for (let at = 0; at < bytes.length; ) {
     const one = [1, 2, 3, 4]
-      .map((length) => decoded(bytes.subarray(at, at + length)))
+      .map((length) => decode(bytes.subarray(at, at + length)))
       .find((code) => code !== undefined);
     text += one ?? "\ufffd";
     at += one === undefined ? 1 : Buffer.byteLength(one);
   }
   return text;
-}
-
-function decoded(bytes: Uint8Array): string | undefined {
-  try {
-    return strict.decode(bytes);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Longer documents are not decoded slowly too. */

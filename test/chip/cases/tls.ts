@@ -1,10 +1,9 @@
 // The chip's TLS beside that of servers of every kind: what it takes and refuses, what it goes on with, and what it leaves behind.
-import { once } from "node:events";
-import type { AddressInfo } from "node:net";
-import { createServer, type Server, type TlsOptions } from "node:tls";
+import type { Server, TlsOptions } from "node:tls";
 import { HOST_ADDRESS } from "../../../tools/moddable/esp32/emulator.js";
 import { Authorities } from "../../extras/trust/x509/authority.js";
-import { type Case as Chain, cases } from "../../extras/trust/x509/cases.js";
+import { answering, byMbedTls, type Case as Chain, cases } from "../../extras/trust/x509/cases.js";
+import { listen } from "../../fakes/listen.js";
 import { type Case, check, type Figures } from "../case.js";
 import { authority } from "../rig.js";
 import { CONTROL, openGuest, type PortBench } from "./port.js";
@@ -36,11 +35,6 @@ const OPENS = 200;
 const NOISE = 1024;
 const FORGOTTEN_MS = 150_000;
 const REMEMBERED = 64;
-/** mbedTLS does not say which of the two. */
-const words = (refused: string): string =>
-  refused === "certificate: demands what is not known"
-    ? "certificate: malformed, or demands what is not known"
-    : refused;
 
 class Visits {
   readonly #bench: PortBench;
@@ -57,21 +51,16 @@ class Visits {
 
   /** Calls one function of the program with where a server of this kind listens. */
   async with<T>(
-    { chain }: Chain,
+    chain: Chain,
     options: TlsOptions,
     bytes: number,
     use: (port: number, server: Server) => Promise<T>,
   ): Promise<T> {
-    const cert = chain.map(({ cert: pem }) => pem).join("");
-    const server = createServer({ cert, key: chain[0]!.key, ...options }, (socket) => {
-      socket.on("error", () => {});
-      socket.on("data", () => socket.end(Buffer.alloc(bytes, "w")));
-    });
+    const server = answering(chain, options, bytes);
     server.on("tlsClientError", () => {});
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
+    const port = await listen(server);
     try {
-      return await use((server.address() as AddressInfo).port, server);
+      return await use(port, server);
     } finally {
       server.close();
     }
@@ -95,7 +84,12 @@ class Visits {
 async function certificates(visits: Visits, all: readonly Chain[]): Promise<void> {
   for (const one of all) {
     // The chip knows the time. time.test.ts tests a board that does not know it yet.
-    await visits.expect(one, {}, one.refused === undefined ? "7 end" : `0 ${words(one.refused)}`, one.title);
+    await visits.expect(
+      one,
+      {},
+      one.refused === undefined ? "7 end" : `0 ${byMbedTls(one.refused)}`,
+      one.title,
+    );
   }
 }
 

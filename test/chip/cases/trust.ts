@@ -1,11 +1,11 @@
 // A board's platform over the years: its authority is replaced while the board runs, and while its power goes.
-import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto";
+import { createPrivateKey, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { KEY } from "../../../extras/trust/announcement.js";
 import { signImage } from "../../../tools/cli/commands/sign.js";
 import { announce, piecesOf, type Wanted } from "../../../tools/cli/commands/trust/announce.js";
 import { type TrustState, trustOf } from "../../../tools/cli/commands/trust/targets.js";
 import { HOST_ADDRESS } from "../../../tools/moddable/esp32/emulator.js";
-import { Authorities, type Issued } from "../../extras/trust/x509/authority.js";
+import { Authorities, der, identityOf } from "../../extras/trust/x509/authority.js";
 import { changes, type Shown } from "../../extras/trust/x509/changes.js";
 import { Dice } from "../../simulation/dice.js";
 import { Bench, ONLINE_MS } from "../bench.js";
@@ -18,8 +18,6 @@ const REFUSED_MS = 40_000;
 const TAKEN_MS = 90_000;
 /** From an announcement to its last write, as far as seen. */
 const CHANGE_MS = 8000;
-
-const der = ({ cert }: Issued): Uint8Array => new Uint8Array(new X509Certificate(cert).raw);
 
 export const TRUST: Case = {
   name: "trust",
@@ -57,8 +55,7 @@ class Owner {
 
   /** The server has another certificate. Connections that are open stay so. */
   shows({ chain }: Shown): void {
-    const cert = chain.map((one) => one.cert).join("");
-    this.bench.localPlatform.tls.setSecureContext({ cert, key: chain[0]!.key });
+    this.bench.localPlatform.tls.setSecureContext(identityOf(chain));
   }
 
   async announce(wanted: Omit<Wanted, "product">, key = this.#key): Promise<number> {

@@ -10,6 +10,7 @@ import { decode, encode } from "../../../hosts/node/text.js";
 import { Visitor } from "../../../tools/run/commissioning.js";
 import { FakeClock } from "../../fakes/clock.js";
 import { seededRandom } from "../../fakes/host.js";
+import { listen } from "../../fakes/listen.js";
 import { closeBrowser, inBrowser, keep, openPage } from "../../tools/console/browser.js";
 import { GOOD, PROOF } from "./rig.js";
 
@@ -37,12 +38,10 @@ async function device(t: ExecutionContext, before: Values = {}) {
   const server = createServer((stream) => {
     if (!pages.accept((event) => new Visitor(stream, event))) stream.destroy();
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const host = `127.0.0.1:${(server.address() as { port: number }).port}`;
+  const host = `127.0.0.1:${await listen(server, t)}`;
   const context = { commissioning, name: "mote-240ac4000102", hosts: [host], isPortal: true, proof: PROOF };
   const pages = new PageServer(context, { clock, encode, decode, random: seededRandom(1) });
   commissioning.open();
-  t.teardown(() => server.close());
   return { url: `http://${host}/`, time, kept, commissioning };
 }
 

@@ -6,8 +6,8 @@ import { Trusted } from "../../../extras/trust/trusted.js";
 import { idOf } from "../../../tools/cli/commands/trust/announce.js";
 import { FakeStore, fakeHost } from "../../fakes/host.js";
 import { EarlierImage } from "./earlier-image.js";
-import { der, MINUTE, short, World } from "./world.js";
-import { Authorities } from "./x509/authority.js";
+import { MINUTE, short, World } from "./world.js";
+import { Authorities, der } from "./x509/authority.js";
 import { changes } from "./x509/changes.js";
 
 const made = new Authorities();

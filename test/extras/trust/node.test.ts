@@ -1,7 +1,5 @@
 // CAs of a device on Node: those of Node, of the command line, and those that were added. The board's
 // TLS is tried by chip case "trust".
-import { once } from "node:events";
-import type { AddressInfo } from "node:net";
 import { createServer } from "node:tls";
 import test, { type ExecutionContext } from "ava";
 import { probe } from "../../../extras/trust/probe.js";
@@ -12,8 +10,8 @@ import { renewal } from "../../../hosts/node/trust.js";
 import type { Host } from "../../../src/port.js";
 import { idOf } from "../../../tools/cli/commands/trust/announce.js";
 import { fakeHost } from "../../fakes/host.js";
-import { der } from "./world.js";
-import { Authorities, type Issued } from "./x509/authority.js";
+import { listen } from "../../fakes/listen.js";
+import { Authorities, der, type Issued, identityOf } from "./x509/authority.js";
 import { changes, type Shown } from "./x509/changes.js";
 
 const made = new Authorities();
@@ -26,12 +24,9 @@ async function areTaken(
   { chain }: Shown,
   ...clients: Host["open"][]
 ): Promise<boolean[]> {
-  const identity = { cert: chain.map(({ cert }) => cert).join(""), key: chain[0]!.key };
-  const server = createServer(identity, (socket) => socket.on("error", () => {}));
+  const server = createServer(identityOf(chain), (socket) => socket.on("error", () => {}));
   server.on("tlsClientError", () => {});
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  t.teardown(() => server.close());
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server, t);
   const target = { name: "localhost", port, secure: true, prefix: "", authority: "" };
   const taken: boolean[] = [];
   for (const open of clients) taken.push((await probe(clock, open, target)) === undefined);

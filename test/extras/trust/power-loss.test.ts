@@ -6,8 +6,8 @@ import { idOf } from "../../../tools/cli/commands/trust/announce.js";
 import { fakeHost } from "../../fakes/host.js";
 import { KINDS, type PowerLoss, PowerLossError } from "../../power-loss/power.js";
 import { EarlierImage, earlierTrust } from "./earlier-image.js";
-import { der, MINUTE, short, World } from "./world.js";
-import { Authorities } from "./x509/authority.js";
+import { MINUTE, short, World } from "./world.js";
+import { Authorities, der } from "./x509/authority.js";
 import { changes, type Shown } from "./x509/changes.js";
 
 const made = new Authorities();

@@ -12,8 +12,8 @@ import {
 } from "../../../extras/trust/announcement.js";
 import { signImage } from "../../../tools/cli/commands/sign.js";
 import { announce, idOf, piecesOf } from "../../../tools/cli/commands/trust/announce.js";
-import { der, MINUTE, newKey, PRODUCT, World } from "./world.js";
-import { Authorities, type Issued } from "./x509/authority.js";
+import { MINUTE, newKey, PRODUCT, World } from "./world.js";
+import { Authorities, der, type Issued } from "./x509/authority.js";
 import { changes } from "./x509/changes.js";
 
 const made = new Authorities();

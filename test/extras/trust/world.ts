@@ -1,6 +1,6 @@
 // A platform behind TLS whose certificates change over the years, and devices that judge them: the agent and extras/trust are real, the
 // connections are in memory.
-import { generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto";
+import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import type { ExecutionContext } from "ava";
 import { type RenewTrust, renewTrust } from "../../../extras/trust/trust.js";
 import type { Given } from "../../../extras/trust/trusted.js";
@@ -11,7 +11,7 @@ import { announce, idOf, piecesOf, stale } from "../../../tools/cli/commands/tru
 import { FakePlatform } from "../../fakes/platform.js";
 import { Body } from "../../power-loss/device.js";
 import { Power, type PowerLoss } from "../../power-loss/power.js";
-import type { Issued } from "./x509/authority.js";
+import { der, type Issued } from "./x509/authority.js";
 import type { Shown } from "./x509/changes.js";
 import { refusal } from "./x509/judge.js";
 
@@ -21,7 +21,6 @@ export const DAY = 86_400_000;
 export const PRODUCT = "lamp";
 const TOKEN = "token-of-a-test";
 
-export const der = ({ cert }: Issued): Uint8Array => new Uint8Array(new X509Certificate(cert).raw);
 /** The beginning of its id, as operators and devices write it. */
 export const short = (one: Issued): string => idOf(der(one)).slice(0, 16);
 export const newKey = (): KeyObject => generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;

@@ -8,8 +8,8 @@ import { startBoard } from "../../../hosts/esp32/start.js";
 import type { Agent } from "../../../src/index.js";
 import { signImage } from "../../../tools/cli/commands/sign.js";
 import { announce, idOf, piecesOf } from "../../../tools/cli/commands/trust/announce.js";
-import { der, newKey } from "../../extras/trust/world.js";
-import { Authorities } from "../../extras/trust/x509/authority.js";
+import { newKey } from "../../extras/trust/world.js";
+import { Authorities, der } from "../../extras/trust/x509/authority.js";
 import { changes } from "../../extras/trust/x509/changes.js";
 import { plain, READY, rig, silent } from "./rig.js";
 

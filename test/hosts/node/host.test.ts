@@ -1,5 +1,4 @@
 // The Node host: the port's promises, and what it does beyond them.
-import { once } from "node:events";
 import {
   existsSync,
   lstatSync,
@@ -13,7 +12,6 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import type { AddressInfo } from "node:net";
 import { type NetworkInterfaceInfo, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createServer } from "node:tls";
@@ -29,6 +27,7 @@ import { prepareStart } from "../../../hosts/node/start-up.js";
 import { FileStore } from "../../../hosts/node/store.js";
 import { whyClosed } from "../../../hosts/node/why-closed.js";
 import { FakeClock } from "../../fakes/clock.js";
+import { listen } from "../../fakes/listen.js";
 import { image } from "../../tools/run/images.js";
 import { temporaryState } from "../../tools/run/session.js";
 import { pattern } from "../port/check.js";
@@ -139,10 +138,8 @@ test.serial(
     ) => {
       const server = createServer(identity, (socket) => socket.on("error", quiet));
       server.on("tlsClientError", quiet);
-      await once(server.listen(0, "127.0.0.1"), "listening");
-      t.teardown(() => server.close());
+      const port = await listen(server, t);
       const host = hostAt(t, options);
-      const { port } = server.address() as AddressInfo;
       return new Promise<string>((resolve) => {
         const socket = host.open(name, port, true, (what, reason) => {
           if (what === "opened") socket.close();

@@ -1,7 +1,8 @@
 import { once } from "node:events";
-import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import { reset } from "../../../tools/platform/reset.js";
+import { listen } from "../../fakes/listen.js";
 import type { Peer, PeerScript, Place } from "./promised.js";
 import { CERT, KEY } from "./tls-fixture.js";
 
@@ -36,14 +37,14 @@ export class Listeners {
     const server = this.#secure ? createTlsServer({ cert, key }, serve) : createServer(serve);
     if (this.#secure) server.on("connection", (socket: Socket) => below.set(socket.remotePort, socket));
     this.#servers.push(server);
-    const port = await bind(server);
+    const port = await listen(server);
     return { name: this.#secure ? secureName : name, port, secure: this.#secure };
   }
 
   /** A port that was free a moment ago. */
   async nowhere(): Promise<Place> {
     const server = createServer();
-    const port = await bind(server);
+    const port = await listen(server);
     server.close();
     await once(server, "close");
     return { name: this.#here.name, port, secure: this.#secure };
@@ -71,10 +72,4 @@ export class Listeners {
     });
     script.opened?.(peer);
   }
-}
-
-async function bind(server: Server): Promise<number> {
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return (server.address() as AddressInfo).port;
 }

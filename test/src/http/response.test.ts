@@ -1,5 +1,6 @@
 import test, { type ExecutionContext } from "ava";
 import fc from "fast-check";
+import { decode } from "../../../hosts/node/text.js";
 import { parseDate, parseUsualDate } from "../../../src/http/date.js";
 import type { FileHead } from "../../../src/http/head.js";
 import { classify } from "../../../src/http/outcome.js";
@@ -107,15 +108,6 @@ const garbage = fc.oneof(
     )
     .map((parts) => new Uint8Array(Buffer.from(parts.join("")))),
 );
-
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-const decode = (bytes: Uint8Array): string | undefined => {
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    return undefined;
-  }
-};
 
 function readBy(
   reader: ResponseReader,

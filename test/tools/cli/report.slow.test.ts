@@ -2,9 +2,9 @@
 import { once } from "node:events";
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import test, { type ExecutionContext } from "ava";
+import { listen } from "../../fakes/listen.js";
 import { scratch } from "../scratch.js";
 import { interrupt, killAll, launch, mote, type Result } from "./commands.js";
 
@@ -43,14 +43,9 @@ async function serve(t: ExecutionContext, answer: Answer): Promise<Server> {
       answer(response, asked.length, request);
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
+  const url = `http://127.0.0.1:${await listen(server, t)}`;
   const at = scratch();
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  t.teardown(() => server.closeAllConnections());
   const run: Server["run"] = (args = [], env = {}) =>
     mote(["report", "--url", url, "--view", VIEW, "--username", "me", ...args], {
       MOTE_PLATFORM_PASSWORD: PASSWORD,

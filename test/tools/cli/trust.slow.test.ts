@@ -9,11 +9,12 @@ import { join } from "node:path";
 import type { Server } from "node:tls";
 import test from "ava";
 import { signImage } from "../../../tools/cli/commands/sign.js";
-import { Operator } from "../../../tools/operator/operator.js";
+import type { Operator } from "../../../tools/operator/operator.js";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
-import { Authorities, type Issued } from "../../extras/trust/x509/authority.js";
+import { Authorities, type Issued, identityOf } from "../../extras/trust/x509/authority.js";
 import { changes, type Shown } from "../../extras/trust/x509/changes.js";
 import { tlsFront } from "../../hosts/shared/tls-front.js";
+import { operatorOf } from "../operator-of.js";
 import type { EventLog } from "../run/session.js";
 import { scratch } from "../scratch.js";
 import { asTenant, killAll, launch, mote, processOutput, type Result } from "./commands.js";
@@ -31,8 +32,7 @@ let port = 0;
 
 test.before(async () => {
   platform = await startPlatform({ port: 0 });
-  operator = new Operator({ url: platform.url });
-  await operator.login("tenant@thingsboard.org", "tenant");
+  operator = await operatorOf(platform);
   id = (await operator.devices.create({ name: NAME }, TOKEN)).id.id;
   const { publicKey } = signImage(privateKey, new Uint8Array());
   write("key.pem", privateKey.export({ type: "pkcs8", format: "pem" }).toString());
@@ -56,8 +56,7 @@ function write(name: string, text: string): string {
 /** The server begins to show this chain, at the same port, and ends all connections of before. */
 async function shows({ chain }: Shown, before?: Server): Promise<Server> {
   before?.close();
-  const cert = chain.map((one) => one.cert).join("");
-  const server = await tlsFront({ cert, key: chain[0]!.key }, Number(new URL(platform.url).port), port);
+  const server = await tlsFront(identityOf(chain), Number(new URL(platform.url).port), port);
   port = (server.address() as AddressInfo).port;
   return server;
 }

@@ -1,7 +1,8 @@
 // A fleet as an operator meets it: long names, and an update in each of its states.
-import { Operator } from "../../../tools/operator/operator.js";
+import type { Operator } from "../../../tools/operator/operator.js";
 import { NodeClock } from "../../../tools/platform/node-clock.js";
 import type { Platform } from "../../../tools/platform/server.js";
+import { operatorOf } from "../operator-of.js";
 
 export const LONG_NAME = "greenhouse-north-wing-row-12-irrigation-controller-with-a-very-long-name-0007";
 const SIZE = 50_000_000;
@@ -58,9 +59,8 @@ export interface Fleet {
 }
 
 /** `size` devices, of which each of UPDATES is one. */
-export async function makeFleet({ url }: Platform, clock: MovedClock, size: number): Promise<Fleet> {
-  const operator = new Operator({ url });
-  await operator.login("tenant@thingsboard.org", "tenant");
+export async function makeFleet(platform: Platform, clock: MovedClock, size: number): Promise<Fleet> {
+  const operator = await operatorOf(platform);
   const ids = new Map<string, string>();
   const create = async (name: string): Promise<string> => {
     const { id } = await operator.devices.create({ name }, `token-of-${name}`);
@@ -93,7 +93,7 @@ export async function makeFleet({ url }: Platform, clock: MovedClock, size: numb
   const now = Date.now();
   for (const [name, reports] of Object.entries(UPDATES))
     for (const [secondsAgo, values] of reports)
-      await send(url, `token-of-update-${name}`, { ts: now - secondsAgo * 1000, values });
+      await send(platform.url, `token-of-update-${name}`, { ts: now - secondsAgo * 1000, values });
   for (const [name, stage] of Object.entries(ROLLED_OUT)) {
     const note = { package: pack.id.id, title: TITLE, version: "2.0.0", stage, plan: PLAN, at: now };
     const moteRollout = name === "confirmed" ? { ...note, passed: true } : note;

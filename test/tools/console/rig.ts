@@ -1,8 +1,9 @@
 // A local platform, a browser that is logged in at it, and how the tests find their way in a page.
 import type { Implementation, TestFn } from "ava";
 import type { Locator, Page } from "playwright-core";
-import { Operator } from "../../../tools/operator/operator.js";
+import type { Operator } from "../../../tools/operator/operator.js";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
+import { operatorOf } from "../operator-of.js";
 import { closeBrowser, inBrowser, openPage } from "./browser.js";
 import { ScriptedDevice } from "./scripted-device.js";
 
@@ -37,8 +38,7 @@ export function consoleRig(anyTest: TestFn): Rig {
   const played: ScriptedDevice[] = [];
   anyTest.before(async () => {
     platform = await startPlatform({ port: 0 });
-    operator = new Operator({ url: platform.url });
-    await operator.login(...TENANT);
+    operator = await operatorOf(platform);
   });
   anyTest.after.always(async () => {
     for (const one of played) one.end();

@@ -1,6 +1,6 @@
 // A device played by hand over the device API.
-import { Operator } from "../../../tools/operator/operator.js";
 import type { Platform } from "../../../tools/platform/server.js";
+import { operatorOf } from "../operator-of.js";
 
 export class ScriptedDevice {
   readonly id: string;
@@ -12,12 +12,11 @@ export class ScriptedDevice {
     this.#base = base;
   }
 
-  static async create({ url }: Platform, name: string): Promise<ScriptedDevice> {
-    const operator = new Operator({ url });
-    await operator.login("tenant@thingsboard.org", "tenant");
+  static async create(platform: Platform, name: string): Promise<ScriptedDevice> {
+    const operator = await operatorOf(platform);
     const token = `token-${Math.random()}`;
     const { id } = await operator.devices.create({ name }, token);
-    return new ScriptedDevice(id.id, `${url}/api/v1/${token}/`);
+    return new ScriptedDevice(id.id, `${platform.url}/api/v1/${token}/`);
   }
 
   async send(path: string, body: unknown): Promise<void> {

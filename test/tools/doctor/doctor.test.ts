@@ -1,7 +1,6 @@
 // `mote doctor` against local platforms, servers that are none, and certificates of several kinds.
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import test from "ava";
 import { asker } from "../../../tools/doctor/asker.js";
@@ -9,11 +8,12 @@ import type { Finding } from "../../../tools/doctor/finding.js";
 import { clock, polls } from "../../../tools/doctor/platform.js";
 import { validity } from "../../../tools/doctor/tls.js";
 import { checkTrust } from "../../../tools/doctor/trust.js";
-import { Operator } from "../../../tools/operator/operator.js";
 import { startPlatform } from "../../../tools/platform/server.js";
 import { Authorities } from "../../extras/trust/x509/authority.js";
+import { listen } from "../../fakes/listen.js";
 import { CERT, KEY } from "../../hosts/port/tls-fixture.js";
 import { asTenant, killAll, mote, type Result } from "../cli/commands.js";
+import { operatorOf } from "../operator-of.js";
 import { scratch } from "../scratch.js";
 
 const home = scratch();
@@ -52,8 +52,7 @@ async function levels(args: string[], env: Record<string, string> = {}): Promise
 test("checks the whole device API over http and shows no token", async (t) => {
   const platform = await startPlatform({ port: 0 });
   t.teardown(() => platform.close());
-  const operator = new Operator({ url: platform.url });
-  await operator.login("tenant@thingsboard.org", "tenant");
+  const operator = await operatorOf(platform);
   await operator.devices.create({ name: "green" }, TOKEN);
   const { code, out, err } = await doctor(["--device", "green"], asTenant(platform.url));
   t.is(code, 0, out + err);
@@ -78,9 +77,7 @@ test("a wrong token, another server and nobody there are bad, and each says what
   t.is(wrong.code, 1);
   t.regex(wrong.out, /BAD {6}access token: unknown to the platform \(401\)\n +Check that it belongs/);
   const page = createServer((_, response) => response.end("<html>"));
-  await new Promise<void>((resolve) => page.listen(0, "127.0.0.1", resolve));
-  t.teardown(() => page.close());
-  const other = await doctor(["--url", `http://127.0.0.1:${(page.address() as AddressInfo).port}`]);
+  const other = await doctor(["--url", `http://127.0.0.1:${await listen(page, t)}`]);
   t.is(other.code, 1);
   t.regex(other.out, /BAD {6}platform: status 200 for an unknown token/);
   const nobody = await doctor(["--url", "http://127.0.0.1:9"]);
@@ -136,8 +133,7 @@ test("warns of an expiring CA 60 days before, of a server certificate 21 days be
 test("what a device says of whom it trusts is passed on, without control characters", async (t) => {
   const platform = await startPlatform({ port: 0 });
   t.teardown(() => platform.close());
-  const operator = new Operator({ url: platform.url });
-  await operator.login("tenant@thingsboard.org", "tenant");
+  const operator = await operatorOf(platform);
   const { id } = await operator.devices.create({ name: "green" }, TOKEN);
   const says = (values: object): Promise<Response> =>
     fetch(`${platform.url}/api/v1/${TOKEN}/attributes`, { method: "POST", body: JSON.stringify(values) });
@@ -194,11 +190,7 @@ test("a server that answers without ever coming to an end is given up in time", 
     const drip = setInterval(() => response.write("x"), 20);
     response.once("close", () => clearInterval(drip));
   });
-  const { port } = await new Promise<AddressInfo>((resolve) => {
-    server.listen(0, "127.0.0.1", () => resolve(server.address() as AddressInfo));
-  });
-  t.teardown(() => server.close());
-  const ask = asker(`http://127.0.0.1:${port}`, "token", undefined);
+  const ask = asker(`http://127.0.0.1:${await listen(server, t)}`, "token", undefined);
   t.is(await ask("GET", "attributes", undefined, 300), undefined);
 });
 

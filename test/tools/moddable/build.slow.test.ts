@@ -1,6 +1,5 @@
 // ESP32 builds by the SDK that $MODDABLE names, C aside: ESP-IDF is not needed.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import test, { type ExecutionContext } from "ava";
 import { newProject } from "../../../tools/cli/commands/new/new.js";
@@ -16,6 +15,7 @@ import { openDisplay } from "../../../tools/moddable/simulator/display.js";
 import { SimulatorRun } from "../../../tools/moddable/simulator/simulator.js";
 import { startPlatform } from "../../../tools/platform/server.js";
 import { PROJECT } from "../../../tools/project.js";
+import { freePort } from "../../fakes/listen.js";
 import { mote } from "../cli/commands.js";
 import { scratch } from "../scratch.js";
 
@@ -293,14 +293,6 @@ async function until(run: SimulatorRun, reached: () => boolean | Promise<boolean
     if (Date.now() > late) throw new Error("it took too long");
     await Promise.race([run.ended, new Promise((go) => setTimeout(go, 300))]);
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 withSdk("a manifest of the project that takes the options away does not get its way", async (t, sdk) => {

@@ -1,12 +1,11 @@
 import test from "ava";
-import { Operator } from "../../../tools/operator/operator.js";
 import { startPlatform } from "../../../tools/platform/server.js";
+import { operatorOf } from "../operator-of.js";
 
 test("reads all 2,000 keys of a device, one with a comma included", async (t) => {
   const platform = await startPlatform({ port: 0 });
   t.teardown(() => platform.close());
-  const operator = new Operator({ url: platform.url });
-  await operator.login("tenant@thingsboard.org", "tenant");
+  const operator = await operatorOf(platform);
   const { id } = await operator.devices.create({ name: "keys" }, "keys-token");
   const keys = Array.from({ length: 2_000 }, (_, n) => `sensor-${n}-ü`);
   const values = Object.fromEntries([...keys, "a,b"].map((key, n) => [key, n]));

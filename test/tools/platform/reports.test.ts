@@ -1,8 +1,8 @@
 import test from "ava";
 import fc from "fast-check";
-import { Operator } from "../../../tools/operator/operator.js";
 import { readViews } from "../../../tools/platform/core/reports/table-views.js";
 import { type Platform, type PlatformServerOptions, startPlatform } from "../../../tools/platform/server.js";
+import { operatorOf } from "../operator-of.js";
 import { jwtOf, VirtualClock } from "./rig.js";
 
 const VIEW = "3f2504e0-4f89-41d3-9a0c-0305e82c3301";
@@ -194,8 +194,7 @@ test("an unknown view is 404, a request of the wrong shape 400", async (t) => {
 test("a customer's user sees the customer's devices alone", async (t) => {
   const { platform, ask } = await begin(t);
   store(platform, POINTS);
-  const customer = new Operator({ url: platform.url });
-  await customer.login("customer@thingsboard.org", "customer");
+  const customer = await operatorOf(platform, "customer");
   platform.core.devices.byName("b")!.customerId = (await customer.user()).customerId!.id;
   const { json } = await ask({ viewConfigId: VIEW }, { jwt: (await jwtOf(platform, "customer")) ?? "" });
   t.deepEqual(

@@ -5,7 +5,6 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -309,13 +308,8 @@ async function fileServer(
     hangsUp = false;
     response.write(part.subarray(0, part.length >> 1), () => response.destroy());
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { authority: `127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+  t.teardown(() => server.closeAllConnections());
+  return { authority: `127.0.0.1:${await listen(server, t)}`, seen };
 }
 
 test.serial(
@@ -376,6 +370,8 @@ while True:
     data, _, _, _ = s.recvmsg(4096, 1024)
     print(data.decode().replace("\\n", " "), flush=True)
 `;
+
+import { listen } from "../../fakes/listen.js";
 
 withTools("systemd hears that it is ready, that it lives, how it does, and that it ends", async (t) => {
   const platform = await startPlatform({

@@ -1,5 +1,6 @@
 // Certificates for tests, made by openssl when they are needed, and gone with the test.
 import { execFileSync } from "node:child_process";
+import { X509Certificate } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +11,14 @@ export interface Issued {
   readonly certPath: string;
   readonly keyPath: string;
 }
+
+export const der = ({ cert }: Issued): Uint8Array => new Uint8Array(new X509Certificate(cert).raw);
+
+/** As a server shows it. */
+export const identityOf = (chain: readonly Issued[]): { cert: string; key: string } => ({
+  cert: chain.map(({ cert }) => cert).join(""),
+  key: chain[0]!.key,
+});
 
 export interface Wanted {
   /** subjectAltName. */

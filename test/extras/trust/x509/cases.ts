@@ -1,5 +1,6 @@
 // Chains that a server may show, and what a client that trusts `root` alone must make of each. The name asked for is "localhost", or the address.
-import type { Authorities, Issued } from "./authority.js";
+import { createServer, type Server, type TlsOptions } from "node:tls";
+import { type Authorities, type Issued, identityOf } from "./authority.js";
 
 export interface Case {
   readonly title: string;
@@ -9,6 +10,24 @@ export interface Case {
 }
 
 const CA = "critical,CA:TRUE";
+
+/** A server that answers whatever it hears with `bytes` of text, and ends. */
+export function answering(
+  { chain }: { readonly chain: readonly Issued[] },
+  more: TlsOptions = {},
+  bytes = 7,
+): Server {
+  return createServer({ ...identityOf(chain), ...more }, (socket) => {
+    socket.on("error", () => {});
+    socket.on("data", () => socket.end(Buffer.alloc(bytes, "w")));
+  });
+}
+
+/** mbedTLS does not say which of the two. */
+export const byMbedTls = (refused: string): string =>
+  refused === "certificate: demands what is not known"
+    ? "certificate: malformed, or demands what is not known"
+    : refused;
 
 export interface Given {
   /** Its subject is "root". */

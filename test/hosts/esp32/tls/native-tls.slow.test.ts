@@ -4,15 +4,16 @@ import { spawn } from "node:child_process";
 import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer, type Server } from "node:net";
+import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createServer as createTlsServer, type TlsOptions } from "node:tls";
+import { createServer as createTlsServer } from "node:tls";
 import test, { type ExecutionContext } from "ava";
 import { argument } from "../../../arguments.js";
-import { Authorities, type Issued } from "../../../extras/trust/x509/authority.js";
-import { type Case, cases } from "../../../extras/trust/x509/cases.js";
+import { Authorities, type Issued, identityOf } from "../../../extras/trust/x509/authority.js";
+import { answering, byMbedTls, type Case, cases } from "../../../extras/trust/x509/cases.js";
 import { changes, titleOf } from "../../../extras/trust/x509/changes.js";
+import { listen } from "../../../fakes/listen.js";
 import { buildHarness, bundleOf, harness, missing } from "./build.js";
 
 const made = new Authorities();
@@ -50,22 +51,8 @@ const native = (title: string, work: (t: ExecutionContext) => Promise<void>): vo
     });
 };
 
-/** mbedTLS does not say which. */
-const DEMANDS_UNKNOWN = "certificate: demands what is not known";
-const words = (refused: string): string =>
-  refused === DEMANDS_UNKNOWN ? "certificate: malformed, or demands what is not known" : refused;
-
 /** `-- --every 1`: each allocation, which takes minutes. */
 const STARVED_EACH = Number(argument("every") ?? 5);
-
-/** Answers whatever it hears with `bytes` of text, and ends. */
-function answering({ chain }: Case, more: TlsOptions = {}, bytes = 7): Server {
-  const cert = chain.map(({ cert: pem }) => pem).join("");
-  return createTlsServer({ cert, key: chain[0]!.key, ...more }, (socket) => {
-    socket.on("error", () => {});
-    socket.on("data", () => socket.end(Buffer.alloc(bytes, "w")));
-  });
-}
 
 /** The lines of a command of the harness, whose connections go to `server`. */
 async function against(
@@ -78,10 +65,8 @@ async function against(
 ): Promise<string[]> {
   const { program } = await setUp();
   server.on("error", () => {});
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
+  const port = await listen(server);
   try {
-    const { port } = server.address() as AddressInfo;
     return await harness(program, command, count, name, port, ask, ...[ca ?? []].flat());
   } finally {
     server.close();
@@ -98,7 +83,7 @@ native("a server is taken or refused as its certificates deserve", async (t) => 
   const { cases: all, ca } = await setUp();
   for (const one of all)
     for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const) {
-      const expected = one.refused ? `0 ${words(one.refused)}` : "opened 7 end";
+      const expected = one.refused ? `0 ${byMbedTls(one.refused)}` : "opened 7 end";
       t.is(await visit(answering(one, { maxVersion }), ca), expected, `${one.title}, ${maxVersion}`);
     }
 });
@@ -118,7 +103,7 @@ const UNKNOWN = "0 certificate: unknown issuer";
 
 native("one authority that was renewed under its key serves beside the one that is over", async (t) => {
   const { shown, first, expired } = changes(made);
-  const server = () => answering({ title: "", chain: shown.ofFirst.chain, refused: undefined });
+  const server = () => answering(shown.ofFirst);
   t.is(await visit(server(), [expired.certPath]), "0 certificate: expired");
   t.is(await visit(server(), [expired.certPath, first.certPath]), TAKEN);
   t.is(await visit(server(), [first.certPath, expired.certPath]), TAKEN);
@@ -132,8 +117,7 @@ native("an authority of no bytes stands for those of the image, beside others", 
   process.env.BUNDLE = bundle;
   t.teardown(() => void delete process.env.BUNDLE);
   const { ofFirst, ofSecond, ofStranger } = shown;
-  const look = ({ chain }: Pick<Case, "chain">, ca: readonly string[]) =>
-    visit(answering({ title: "", chain, refused: undefined }), ca);
+  const look = (one: Pick<Case, "chain">, ca: readonly string[]) => visit(answering(one), ca);
   t.is(await look(ofFirst, []), TAKEN, "the image's own");
   t.is(await look(ofFirst, [none]), TAKEN, "the image's own by name");
   t.is(await look(ofFirst, [second.certPath]), UNKNOWN, "another in its place");
@@ -183,7 +167,7 @@ native("a chain's dates are told of one that is taken, or refused for its dates 
   for (const by of [root.certPath, none])
     for (const [chain, said, dates] of expectations)
       for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const) {
-        const server = answering({ title: "", chain, refused: undefined }, { maxVersion });
+        const server = answering({ chain }, { maxVersion });
         const [line, told] = await against(server, "dates", 1, by);
         const where = `${chain.map((one) => titleOf(one)).join()} by ${by === none ? "the bundle" : "root"}`;
         t.is(line, said, where);
@@ -268,16 +252,13 @@ native(
     const { good, ca } = await setUp();
     for (const refusals of [0, 1, 2, 3]) {
       let heard = "";
-      const server = createTlsServer(
-        { cert: good.chain.map(({ cert }) => cert).join(""), key: good.chain[0]!.key, minVersion: "TLSv1.3" },
-        (socket) => {
-          socket.on("error", () => {});
-          socket.on("data", (bytes) => {
-            heard += bytes;
-            if (heard.endsWith(".")) socket.end("heard");
-          });
-        },
-      );
+      const server = createTlsServer({ ...identityOf(good.chain), minVersion: "TLSv1.3" }, (socket) => {
+        socket.on("error", () => {});
+        socket.on("data", (bytes) => {
+          heard += bytes;
+          if (heard.endsWith(".")) socket.end("heard");
+        });
+      });
       const [line] = await against(server, "blocked", refusals, ca, "localhost", LONG_ASK);
       t.is(line, "opened 5 end");
       t.is(heard, LONG_ASK, `refused ${refusals} times`);
@@ -291,10 +272,8 @@ const AT_REST_BYTES = 10_000;
 native("a connection that waits takes little: no buffer for a record, no ring, no certificate", async (t) => {
   const { good, ca } = await setUp();
   for (const version of ["TLSv1.2", "TLSv1.3"] as const) {
-    const { chain } = good;
-    const cert = chain.map(({ cert: pem }) => pem).join("");
     const more = { minVersion: version, maxVersion: version } as const;
-    const server = createTlsServer({ cert, key: chain[0]!.key, ...more }, (socket) => {
+    const server = createTlsServer({ ...identityOf(good.chain), ...more }, (socket) => {
       socket.on("error", () => {});
       socket.on("data", () => socket.write("answer"));
     });

@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "ava";
-import { Operator } from "../../../../tools/operator/operator.js";
 import { startPlatform } from "../../../../tools/platform/server.js";
 import { elfHead, fakeToolchain } from "../../moddable/toolchain.js";
+import { operatorOf } from "../../operator-of.js";
 import { interrupt, killAll } from "../commands.js";
 import { answer, ask, makeDevice, plays, startRig } from "./rig.js";
 
@@ -317,8 +317,7 @@ test("a customer's login reaches the customer's devices, and is told what it lac
   await operator.ota.upload(image.id, Buffer.from("image"));
   await operator.ota.assign(id, image.id);
   await ask(rig, "pump-1", "POST", "claim", { secretKey: "s" });
-  const customer = new Operator({ url: platform.url });
-  await customer.login("customer@thingsboard.org", "customer");
+  const customer = await operatorOf(platform, "customer");
   await customer.devices.claim("pump-1", "s");
   const as = (name: string): Promise<unknown> => {
     const args = ["login", "--url", platform.url, "--username", `${name}@thingsboard.org`];

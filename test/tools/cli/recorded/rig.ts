@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import type { ExecutionContext } from "ava";
-import { Operator } from "../../../../tools/operator/operator.js";
+import type { Operator } from "../../../../tools/operator/operator.js";
 import { type Platform, startPlatform } from "../../../../tools/platform/server.js";
+import { operatorOf } from "../../operator-of.js";
 import { scratch } from "../../scratch.js";
 import { mote } from "../commands.js";
 import { Recording } from "./recording.js";
@@ -24,8 +25,7 @@ export async function startRig(t: ExecutionContext): Promise<Rig> {
   t.teardown(async () => {
     await platform.close();
   });
-  const operator = new Operator({ url: platform.url });
-  await operator.login(USER, "tenant");
+  const operator = await operatorOf(platform);
   const env = { MOTE_LOGIN: join(home, "login.json") };
   await mote(["login", "--url", platform.url, "--username", USER], { ...env, ...PASSWORD });
   const recording = new Recording(env);

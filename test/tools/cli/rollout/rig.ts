@@ -7,11 +7,12 @@ import type { Outcome, RolloutOptions } from "../../../../tools/cli/rollout/outc
 import { Rollout } from "../../../../tools/cli/rollout/rollout.js";
 import { parseStages } from "../../../../tools/cli/rollout/stages.js";
 import { toUndo, type Undone, undo } from "../../../../tools/cli/rollout/undo.js";
-import { Operator } from "../../../../tools/operator/operator.js";
+import type { Operator } from "../../../../tools/operator/operator.js";
 import type { DeviceProfile } from "../../../../tools/operator/shapes.js";
 import type { Device } from "../../../../tools/platform/core/devices.js";
 import { type Platform, startPlatform } from "../../../../tools/platform/server.js";
 import { FakeClock } from "../../../fakes/clock.js";
+import { operatorOf } from "../../operator-of.js";
 
 export const MINUTE = 60_000;
 const TICK_MS = 5_000;
@@ -144,8 +145,7 @@ export async function startRig(t: ExecutionContext, devices = 0): Promise<Rig> {
     clock: { now, timer: (ms, due) => clock.timer(ms, due) },
   });
   t.teardown(() => platform.close());
-  const operator = new Operator({ url: platform.url });
-  await operator.login("tenant@thingsboard.org", "tenant");
+  const operator = await operatorOf(platform);
   const profile = await operator.profiles.save({ name: "pumps" });
   const fleet: ScriptedDevice[] = [];
   const packages = new Map<string, string>();

@@ -5,6 +5,7 @@ import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, writeFileSync 
 import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import test from "ava";
+import { listen } from "../../../../fakes/listen.js";
 import {
   type EsptoolScript,
   fakeEsptool,
@@ -114,9 +115,7 @@ test("shows the board's output after flashing, with decoded crashes, until stopp
   const server = createServer((socket) =>
     socket.write(`info: Wi-Fi: online\r\n${CRASH}waiting for download\r\n`),
   );
-  t.teardown(() => server.close());
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const { port } = server.address() as { port: number };
+  const port = await listen(server, t);
   play({});
   writeFileSync(join(build, "xs_esp32.elf"), elfHead());
   const names = join(bin, "riscv32-esp-elf-addr2line");

@@ -20,9 +20,9 @@ const EMULATED_OPTIONS = join(PROJECT, "hosts", "esp32", "emulator", "sdkconfig.
 const EMULATED_WIFI = "CONFIG_COMPILER_OPTIMIZATION_ASSERTIONS_DISABLE=y\n";
 /** Options that one chip has. */
 const CHIP_OPTIONS: Readonly<Record<string, string>> = {
-  // TLS buffers lie in instruction memory that the image leaves free: data memory does not hold
-  // three connections,
-  // Wi-Fi and an update. Each access that is not of a word takes up to 167 cycles there.
+  // TLS buffers use instruction memory that the image leaves free, because data memory is too small
+  // for three connections, Wi-Fi and an update. There, each access to less than a word takes up to
+  // 167 cycles.
   esp32: "CONFIG_ESP32_IRAM_AS_8BIT_ACCESSIBLE_MEMORY=y\nCONFIG_MBEDTLS_IRAM_8BIT_MEM_ALLOC=y\n",
 };
 const VARIANTS = ["sdkconfig.defaults", "sdkconfig.defaults.release", "sdkconfig.inst"];

@@ -8,8 +8,9 @@ import { transform } from "esbuild";
 import { Reports, Session } from "../../src/report/index.js";
 import { reportHost } from "../../tools/cli/report/host.js";
 import { readViews } from "../../tools/platform/core/reports/table-views.js";
-import { type Platform, type PlatformServerOptions, startPlatform } from "../../tools/platform/server.js";
+import type { Platform, PlatformServerOptions } from "../../tools/platform/server.js";
 import { killAll } from "../tools/cli/commands.js";
+import { platformFor } from "../tools/platform-for.js";
 import { scratch } from "../tools/scratch.js";
 
 test.after.always(killAll);
@@ -32,8 +33,7 @@ async function platformOf(
 ): Promise<Platform> {
   const range = { startTs: NOON - 24 * HOUR, endTs: NOON + 24 * HOUR };
   const views = readViews([{ id: VIEW, name: "v", columns, range, filters: { Device: { by: "device" } } }]);
-  const platform = await startPlatform({ port: 0, views, ...options });
-  t.teardown(() => platform.close());
+  const platform = await platformFor(t, { views, ...options });
   return platform;
 }
 
@@ -75,8 +75,7 @@ test("the report of docs/guides/reports.md builds on a device's host, as it stan
       readFileSync("docs/guides/reports.md", "utf8"),
     )?.[1] ?? "";
   t.true(example.includes("reports.build("));
-  const platform = await startPlatform({ port: 0 });
-  t.teardown(() => platform.close());
+  const platform = await platformFor(t);
   const { core, url } = platform;
   const now = Date.now();
   for (const name of ["greenhouse-7", "greenhouse-8"]) {

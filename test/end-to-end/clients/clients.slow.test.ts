@@ -5,8 +5,9 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import test, { type ExecutionContext } from "ava";
-import { type Platform, startPlatform } from "../../../tools/platform/server.js";
+import type { Platform } from "../../../tools/platform/server.js";
 import { addPackage } from "../../tools/platform/rig.js";
+import { platformFor } from "../../tools/platform-for.js";
 import { scratch } from "../../tools/scratch.js";
 
 const run = promisify(execFile);
@@ -50,8 +51,7 @@ function prepareDevice({ core }: Platform): void {
 async function drive(t: ExecutionContext, script: string, more: string[], environment = {}): Promise<void> {
   t.timeout(PATIENCE_MS);
   const log = (line: string): void => t.log(line);
-  const platform = await startPlatform({ port: 0, profile: KEYS, ruleChain: true, log });
-  t.teardown(() => platform.close());
+  const platform = await platformFor(t, { profile: KEYS, ruleChain: true, log });
   if (more.length > 0) prepareDevice(platform);
   const cwd = scratch();
   const file = fileURLToPath(new URL(`test/end-to-end/clients/${script}`, ROOT));

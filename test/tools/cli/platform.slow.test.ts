@@ -9,6 +9,7 @@ import { generator } from "../../../tools/platform/core/common/random.js";
 import { startPlatform } from "../../../tools/platform/server.js";
 import { SEED } from "../../sample.js";
 import { addPackage, jwtOf } from "../platform/rig.js";
+import { platformFor } from "../platform-for.js";
 import { scratch } from "../scratch.js";
 import { interrupt, killAll, launch, mote, processOutput } from "./commands.js";
 
@@ -144,8 +145,7 @@ test.serial(
       await end(platform, "SIGKILL");
       await Promise.all(writers);
     }
-    const last = await startPlatform({ port: 0, state: { directory: state } });
-    t.teardown(() => last.close());
+    const last = await platformFor(t, { state: { directory: state } });
     const series = last.core.devices.byToken("device")?.series;
     const points = series?.range("n", { startTs: 0, endTs: 1e9, limit: 1e6, ascending: true }) ?? [];
     const there = new Set(points.map(({ ts }) => ts));
@@ -215,8 +215,7 @@ onSmallDisk("a disk that is full stops it with a sentence, and what was acknowle
     /^error: the state in .+ can't be written: the disk is full; the platform stopped\. Data acknowledged before is stored\.\n$/,
   );
   t.true(acknowledged.length > 3 && acknowledged.length < 1_000);
-  const last = await startPlatform({ port: 0, state: { directory: copy } });
-  t.teardown(() => last.close());
+  const last = await platformFor(t, { state: { directory: copy } });
   const series = last.core.devices.byToken("device")?.series;
   const points = series?.range("n", { startTs: 0, endTs: 1e9, limit: 1e6, ascending: true }) ?? [];
   t.log(`${acknowledged.length} points acknowledged, ${points.length} there`);

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import anyTest from "ava";
 import { startPlatform } from "../../../tools/platform/server.js";
 import { VirtualClock } from "../platform/rig.js";
+import { platformFor } from "../platform-for.js";
 import { keep, openPage } from "./browser.js";
 import { MovedClock, makeFleet } from "./fleet.js";
 import { answer, consoleRig, entry, logIn, MARKUP, part, TENANT } from "./rig.js";
@@ -198,8 +199,7 @@ test("a device that somebody else deletes leaves the list, and its own page says
 
 test("an open page renews its token and asks for a login when the session ends", async (t) => {
   const clock = new VirtualClock();
-  const own = await startPlatform({ port: 0, clock });
-  t.teardown(() => own.close());
+  const own = await platformFor(t, { clock });
   const one = await ScriptedDevice.create(own, "long-1");
   const { page } = await loggedIn({}, own.url);
   await page.goto(`${own.url}/#/device/${one.id}`);

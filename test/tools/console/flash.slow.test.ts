@@ -10,6 +10,7 @@ import { type Platform, startPlatform } from "../../../tools/platform/server.js"
 import { rig, URL } from "../../extras/commissioning/rig.js";
 import { KEY, SECRET } from "../../fakes/platform.js";
 import { imageOf, ROWS } from "../moddable/board.js";
+import { platformFor } from "../platform-for.js";
 import { rawRequest } from "../raw-http.js";
 import { scratch } from "../scratch.js";
 import { closeBrowser, inBrowser, keep, openPage } from "./browser.js";
@@ -153,8 +154,7 @@ browserTest(
       ["1.2.0", ROWS.slice(0, 4)],
     ] as const)
       writeWebInstall(imageOf({ chip: "esp32c3", rows }), { name: "greenhouse", version }, web);
-    const moved = await startPlatform({ port: 0, flashPage: web });
-    t.teardown(() => moved.close());
+    const moved = await platformFor(t, { flashPage: web });
     const { page, connect } = await atPort(t, answers(), moved.url);
     await page.getByRole("alert").getByText("greenhouse 1.1.0.").waitFor();
     await page.getByText("On a board with 1.1.0 first: esptool erase-flash").waitFor();

@@ -8,12 +8,12 @@ import type { Finding } from "../../../tools/doctor/finding.js";
 import { clock, polls } from "../../../tools/doctor/platform.js";
 import { validity } from "../../../tools/doctor/tls.js";
 import { checkTrust } from "../../../tools/doctor/trust.js";
-import { startPlatform } from "../../../tools/platform/server.js";
 import { Authorities } from "../../extras/trust/x509/authority.js";
 import { listen } from "../../fakes/listen.js";
 import { CERT, KEY } from "../../hosts/port/tls-fixture.js";
 import { asTenant, killAll, mote, type Result } from "../cli/commands.js";
 import { operatorOf } from "../operator-of.js";
+import { platformFor } from "../platform-for.js";
 import { scratch } from "../scratch.js";
 
 const home = scratch();
@@ -50,8 +50,7 @@ async function levels(args: string[], env: Record<string, string> = {}): Promise
 }
 
 test("checks the whole device API over http and shows no token", async (t) => {
-  const platform = await startPlatform({ port: 0 });
-  t.teardown(() => platform.close());
+  const platform = await platformFor(t);
   const operator = await operatorOf(platform);
   await operator.devices.create({ name: "green" }, TOKEN);
   const { code, out, err } = await doctor(["--device", "green"], asTenant(platform.url));
@@ -71,8 +70,7 @@ test("checks the whole device API over http and shows no token", async (t) => {
 });
 
 test("a wrong token, another server and nobody there are bad, and each says what to do", async (t) => {
-  const platform = await startPlatform({ port: 0 });
-  t.teardown(() => platform.close());
+  const platform = await platformFor(t);
   const wrong = await doctor(["--url", platform.url, "--token", "nobodys"]);
   t.is(wrong.code, 1);
   t.regex(wrong.out, /BAD {6}access token: unknown to the platform \(401\)\n +Check that it belongs/);
@@ -87,12 +85,7 @@ test("a wrong token, another server and nobody there are bad, and each says what
 });
 
 test("a chain as a board needs it is good, and its authority is written as DER", async (t) => {
-  const platform = await startPlatform({
-    port: 0,
-    tlsCert: server.cert + authority.cert,
-    tlsKey: server.key,
-  });
-  t.teardown(() => platform.close());
+  const platform = await platformFor(t, { tlsCert: server.cert + authority.cert, tlsKey: server.key });
   const der = join(home, "ca.der");
   const args = ["--url", platform.url, "--ca", authority.certPath, "--write-ca", der];
   t.like(await levels(args), {
@@ -131,8 +124,7 @@ test("warns of an expiring CA 60 days before, of a server certificate 21 days be
 });
 
 test("what a device says of whom it trusts is passed on, without control characters", async (t) => {
-  const platform = await startPlatform({ port: 0 });
-  t.teardown(() => platform.close());
+  const platform = await platformFor(t);
   const operator = await operatorOf(platform);
   const { id } = await operator.devices.create({ name: "green" }, TOKEN);
   const says = (values: object): Promise<Response> =>
@@ -151,8 +143,7 @@ test("what a device says of whom it trusts is passed on, without control charact
 });
 
 test("a certificate that the trusted root issued itself needs no other beside it", async (t) => {
-  const alone = await startPlatform({ port: 0, tlsCert: server.cert, tlsKey: server.key });
-  t.teardown(() => alone.close());
+  const alone = await platformFor(t, { tlsCert: server.cert, tlsKey: server.key });
   const { code, out } = await doctor(["--url", alone.url, "--ca", authority.certPath]);
   t.is(code, 0, out);
   t.regex(out, /^good {5}chain: the server sends its own certificate, which the trusted root issued$/m);
@@ -162,26 +153,22 @@ test("a certificate that the trusted root issued itself needs no other beside it
 });
 
 test("a server that leaves the issuer out, and one that signed itself, are reported", async (t) => {
-  const alone = await startPlatform({ port: 0, tlsCert: leaf.cert, tlsKey: leaf.key });
-  t.teardown(() => alone.close());
+  const alone = await platformFor(t, { tlsCert: leaf.cert, tlsKey: leaf.key });
   // With the intermediate in --ca this machine finds the way; a board, which has the root alone, does not.
   for (const [at, ca] of [root.cert, root.cert + intermediate.cert].entries()) {
     const found = await doctor(["--url", alone.url, "--ca", file(`root-${at}.pem`, ca)]);
     t.is(found.code, 1);
     t.regex(found.out, /BAD {6}chain: the server sends its own certificate only/);
   }
-  const whole = await startPlatform({ port: 0, tlsCert: leaf.cert + intermediate.cert, tlsKey: leaf.key });
-  t.teardown(() => whole.close());
+  const whole = await platformFor(t, { tlsCert: leaf.cert + intermediate.cert, tlsKey: leaf.key });
   const args = ["--url", whole.url, "--ca", root.certPath];
   t.like(await levels(args), { certificate: "good", chain: "good" });
-  const self = await startPlatform({ port: 0, tlsCert: CERT, tlsKey: KEY });
-  t.teardown(() => self.close());
+  const self = await platformFor(t, { tlsCert: CERT, tlsKey: KEY });
   t.like(await levels(["--url", self.url, "--ca", file("self.pem", CERT)]), {
     certificate: "good",
     chain: "warning",
   });
-  const plain = await startPlatform({ port: 0 });
-  t.teardown(() => plain.close());
+  const plain = await platformFor(t);
   t.is((await levels(["--url", plain.url.replace("http:", "https:")])).TLS, "bad");
 });
 

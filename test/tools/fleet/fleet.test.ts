@@ -1,8 +1,8 @@
 // Many agents in one process: the command against a local platform, and the pieces by themselves.
 import test from "ava";
-import { startPlatform } from "../../../tools/platform/server.js";
 import { SEED } from "../../sample.js";
 import { asTenant, killAll, mote } from "../cli/commands.js";
+import { platformFor } from "../platform-for.js";
 import { busiest, bySecond, comeBack, LONGEST_WAIT_S } from "./comeback.js";
 import { crowdComesBack, pollsAfter } from "./whole-agents.js";
 
@@ -11,8 +11,7 @@ const PROFILE = { key: "fleet-key", secret: "fleet-secret" };
 test.after.always(killAll);
 
 test("a fleet provisions itself, goes through an outage and loses nothing", async (t) => {
-  const platform = await startPlatform({ port: 0, profile: PROFILE });
-  t.teardown(() => platform.close());
+  const platform = await platformFor(t, { profile: PROFILE });
   const args = ["fleet", "--devices", "20", "--url", platform.url, "--json", "--interval", "200ms"];
   const outage = [
     "--for",

@@ -1,10 +1,9 @@
 import test from "ava";
-import { startPlatform } from "../../../tools/platform/server.js";
 import { operatorOf } from "../operator-of.js";
+import { platformFor } from "../platform-for.js";
 
 test("reads all 2,000 keys of a device, one with a comma included", async (t) => {
-  const platform = await startPlatform({ port: 0 });
-  t.teardown(() => platform.close());
+  const platform = await platformFor(t);
   const operator = await operatorOf(platform);
   const { id } = await operator.devices.create({ name: "keys" }, "keys-token");
   const keys = Array.from({ length: 2_000 }, (_, n) => `sensor-${n}-ü`);

@@ -3,6 +3,7 @@ import test from "ava";
 import { generator } from "../../../tools/platform/core/common/random.js";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
 import { SEED } from "../../sample.js";
+import { platformFor } from "../platform-for.js";
 import { createRig, jwtOf, startWithDevice, TOKEN } from "./rig.js";
 
 /** All that comes until the platform ends the connection. */
@@ -210,8 +211,7 @@ const REST_BODIES = [
 test("answers 500 random REST requests, none with an internal error", async (t) => {
   const random = generator(SEED);
   const faults: string[] = [];
-  const platform = await startPlatform({ port: 0, log: (line) => faults.push(line) });
-  t.teardown(() => platform.close());
+  const platform = await platformFor(t, { log: (line) => faults.push(line) });
   const device = platform.core.createDevice({ name: "d", profileId: platform.core.profiles.default.id });
   const token = await jwtOf(platform);
   for (let sent = 0; sent < 500; sent++) {

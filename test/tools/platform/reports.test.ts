@@ -1,8 +1,9 @@
 import test from "ava";
 import fc from "fast-check";
 import { readViews } from "../../../tools/platform/core/reports/table-views.js";
-import { type Platform, type PlatformServerOptions, startPlatform } from "../../../tools/platform/server.js";
+import type { Platform, PlatformServerOptions } from "../../../tools/platform/server.js";
 import { operatorOf } from "../operator-of.js";
+import { platformFor } from "../platform-for.js";
 import { jwtOf, VirtualClock } from "./rig.js";
 
 const VIEW = "3f2504e0-4f89-41d3-9a0c-0305e82c3301";
@@ -37,8 +38,7 @@ async function begin(
   const views = readViews([
     { id: VIEW, name: "v", columns: COLUMNS, range: { startTs: NOON - DAY, endTs: NOON }, ...view },
   ]);
-  const platform = await startPlatform({ port: 0, views, ...options });
-  t.teardown(() => platform.close());
+  const platform = await platformFor(t, { views, ...options });
   const token = (await jwtOf(platform)) ?? "";
   const ask: Place["ask"] = async (body, headers = { jwt: token }, path = API) => {
     const response = await fetch(platform.url + path, {

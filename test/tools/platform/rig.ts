@@ -8,15 +8,15 @@ import type { Profile } from "../../../tools/platform/core/profiles.js";
 import type { RpcRequest, RpcResult } from "../../../tools/platform/core/rpc/rpc.js";
 import { answerBytes } from "../../../tools/platform/device/answer-bytes.js";
 import { DeviceApi, type DeviceApiOptions } from "../../../tools/platform/device-api.js";
-import { type Platform, type PlatformServerOptions, startPlatform } from "../../../tools/platform/server.js";
+import type { Platform, PlatformServerOptions } from "../../../tools/platform/server.js";
+import { platformFor } from "../platform-for.js";
 
 /** Starts a platform with the device "d", whose access token is TOKEN. */
 export async function startWithDevice(
   t: ExecutionContext,
   options: PlatformServerOptions = {},
 ): Promise<Platform> {
-  const platform = await startPlatform({ port: 0, log: (line) => t.fail(line), ...options });
-  t.teardown(() => platform.close());
+  const platform = await platformFor(t, { log: (line) => t.fail(line), ...options });
   platform.core.createDevice({ name: "d", profileId: platform.core.profiles.default.id }, TOKEN);
   return platform;
 }

@@ -5,22 +5,16 @@ import test, { type ExecutionContext } from "ava";
 import Database from "libsql";
 import type { Device } from "../../../tools/platform/core/devices.js";
 import { JsonText, type Value } from "../../../tools/platform/core/values.js";
-import { type Platform, type PlatformServerOptions, startPlatform } from "../../../tools/platform/server.js";
+import { type Platform, startPlatform } from "../../../tools/platform/server.js";
 import type { StateError } from "../../../tools/platform/state/database.js";
+import { platformFor } from "../platform-for.js";
 import { scratch } from "../scratch.js";
 import { addPackage, jwtOf, VirtualClock } from "./rig.js";
 
 const clock = new VirtualClock();
 
-async function start(
-  t: ExecutionContext,
-  directory: string,
-  more: Partial<PlatformServerOptions> = {},
-): Promise<Platform> {
-  const platform = await startPlatform({ port: 0, clock, state: { directory }, ...more });
-  t.teardown(() => platform.close());
-  return platform;
-}
+const start = (t: ExecutionContext, directory: string): Promise<Platform> =>
+  platformFor(t, { clock, state: { directory } });
 
 const VALUES: readonly [string, Value][] = [
   ["yes", true],

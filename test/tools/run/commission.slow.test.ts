@@ -2,9 +2,9 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import test from "ava";
-import { startPlatform } from "../../../tools/platform/server.js";
 import type { Event } from "../../../tools/run/messages.js";
 import { killAll, launch, mote, processOutput } from "../cli/commands.js";
+import { platformFor } from "../platform-for.js";
 import { rawRequest } from "../raw-http.js";
 import { scratch } from "../scratch.js";
 import type { EventLog } from "./session.js";
@@ -48,8 +48,7 @@ async function checked(url: string): Promise<string> {
 test.serial(
   "from nothing to online by the page; the next run needs neither address nor secret",
   async (t) => {
-    const platform = await startPlatform({ port: 0, profile: PROVISION });
-    t.teardown(() => platform.close());
+    const platform = await platformFor(t, { profile: PROVISION });
     const state = join(place, "greenhouse");
     const args = ["run", "--state", state, "--device-name", "greenhouse-7", "--log", "json"];
     const child = launch([...args, "--commission"]);

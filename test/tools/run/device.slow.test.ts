@@ -11,8 +11,10 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import test, { type ExecutionContext } from "ava";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
+import { listen } from "../../fakes/listen.js";
 import { killAll, launch, mote, processOutput } from "../cli/commands.js";
 import { addPackage } from "../platform/rig.js";
+import { platformFor } from "../platform-for.js";
 import { scratch } from "../scratch.js";
 import { configFor, image } from "./images.js";
 import { type Session, session, temporaryState } from "./session.js";
@@ -22,9 +24,8 @@ const TOKEN = "token-of-a-test";
 /** Late enough for it to be no matter of loading, and of a kind that names a place. */
 const CRASHES_LATER = `setTimeout(() => { throw new RangeError("sensor token-of-a-test"); }, 20);`;
 
-async function platformFor(t: { teardown(work: () => unknown): void }): Promise<Platform> {
-  const platform = await startPlatform({ port: 0 });
-  t.teardown(() => platform.close());
+async function platformOfLamp(t: { teardown(work: () => unknown): void }): Promise<Platform> {
+  const platform = await platformFor(t);
   platform.core.createDevice({ name: "lamp", profileId: platform.core.profiles.default.id }, TOKEN);
   return platform;
 }
@@ -66,7 +67,7 @@ const last = (platform: Platform, key: string): unknown =>
 test.serial(
   "five crashes of a confirmed image: recovery mode, its cause is reported, and the fix arrives",
   async (t) => {
-    const platform = await platformFor(t);
+    const platform = await platformOfLamp(t);
     const stateDir = temporaryState(t);
     const first = start(t, stateDir, platform.url, image("1", CRASHES_LATER));
     await first.eventLog.until(({ events }) => events.some(({ event }) => event === "recovery"));
@@ -96,7 +97,7 @@ test.serial(
 );
 
 test.serial("five crashes while the store takes nothing: recovery mode all the same", async (t) => {
-  const platform = await platformFor(t);
+  const platform = await platformOfLamp(t);
   const stateDir = temporaryState(t);
   // A file cannot take the place of a directory.
   mkdirSync(join(stateDir, "store", "recovery.bin"), { recursive: true });
@@ -113,8 +114,7 @@ test.after.always(killAll);
 
 /** A platform with one device, and a state directory in which it was commissioned with its access token. */
 async function commissioned(t: ExecutionContext, name: string) {
-  const platform = await startPlatform({ port: 0 });
-  t.teardown(() => platform.close());
+  const platform = await platformFor(t);
   const { core } = platform;
   const device = core.createDevice({ name: "lamp", profileId: core.profiles.default.id }, RESET_TOKEN);
   const child = launch(["run", "--state", join(place, name), "--log", "json", "--commission"]);
@@ -189,8 +189,7 @@ const printsTokenOf = (stateDir: string): string => `
   }, 5);`;
 
 test("mote run shows a provisioned token in no form, nor what a program names a secret", async (t) => {
-  const platform = await startPlatform({ port: 0 });
-  t.teardown(() => platform.close());
+  const platform = await platformFor(t);
   const { provisionKey, provisionSecret } = platform.core.profiles.create({
     name: "lamps",
     strategy: "ALLOW_CREATE_NEW_DEVICES",
@@ -320,8 +319,7 @@ test.serial(
       `agent.telemetry.record({ fixed: 1 }); setInterval(() => {}, 1000); // ${"x".repeat(60_000)}`,
     );
     const { authority, seen } = await fileServer(t, next);
-    const platform = await startPlatform({ port: 0 });
-    t.teardown(() => platform.close());
+    const platform = await platformFor(t);
     const { core } = platform;
     const device = core.createDevice({ name: "lamp", profileId: core.profiles.default.id }, TOKEN);
     const app = image("1", "setInterval(() => {}, 1000);").toString();
@@ -370,8 +368,6 @@ while True:
     data, _, _, _ = s.recvmsg(4096, 1024)
     print(data.decode().replace("\\n", " "), flush=True)
 `;
-
-import { listen } from "../../fakes/listen.js";
 
 withTools("systemd hears that it is ready, that it lives, how it does, and that it ends", async (t) => {
   const platform = await startPlatform({

@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "ava";
-import { startPlatform } from "../../../../tools/platform/server.js";
 import { elfHead, fakeToolchain } from "../../moddable/toolchain.js";
 import { operatorOf } from "../../operator-of.js";
+import { platformFor } from "../../platform-for.js";
 import { interrupt, killAll } from "../commands.js";
 import { answer, ask, makeDevice, plays, startRig } from "./rig.js";
 
@@ -190,8 +190,7 @@ test("attributes and telemetry fit the terminal, and deleting asks", async (t) =
 test("config manages named platforms and default options and shows no token", async (t) => {
   const rig = await startRig(t);
   const { recording, platform } = rig;
-  const other = await startPlatform({ port: 0 });
-  t.teardown(() => other.close());
+  const other = await platformFor(t);
   const login = ["login", "--username", "tenant@thingsboard.org", "--url", other.url, "--platform", "home"];
   await recording.run(["whoami"]);
   await recording.run(["config", "use", "home"]);

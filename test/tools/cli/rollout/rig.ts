@@ -10,9 +10,10 @@ import { toUndo, type Undone, undo } from "../../../../tools/cli/rollout/undo.js
 import type { Operator } from "../../../../tools/operator/operator.js";
 import type { DeviceProfile } from "../../../../tools/operator/shapes.js";
 import type { Device } from "../../../../tools/platform/core/devices.js";
-import { type Platform, startPlatform } from "../../../../tools/platform/server.js";
+import type { Platform } from "../../../../tools/platform/server.js";
 import { FakeClock } from "../../../fakes/clock.js";
 import { operatorOf } from "../../operator-of.js";
+import { platformFor } from "../../platform-for.js";
 
 export const MINUTE = 60_000;
 const TICK_MS = 5_000;
@@ -140,11 +141,7 @@ export interface Rig {
 export async function startRig(t: ExecutionContext, devices = 0): Promise<Rig> {
   const clock = new FakeClock(Date.UTC(2026, 0, 1));
   const now = (): number => clock.wall() as number;
-  const platform = await startPlatform({
-    port: 0,
-    clock: { now, timer: (ms, due) => clock.timer(ms, due) },
-  });
-  t.teardown(() => platform.close());
+  const platform = await platformFor(t, { clock: { now, timer: (ms, due) => clock.timer(ms, due) } });
   const operator = await operatorOf(platform);
   const profile = await operator.profiles.save({ name: "pumps" });
   const fleet: ScriptedDevice[] = [];

@@ -20,6 +20,10 @@ export const MEMORY = {
   engine: 3,
   /** Not 0 if the last run restarted the chip because the engine's memory was full. */
   wasFull: 4,
+  /** Free system heap; like the others, without PSRAM. */
+  free: 5,
+  /** Its minimum since the start. */
+  leastFree: 6,
 } as const;
 
 /**
@@ -47,10 +51,6 @@ export interface Idf extends Ota {
   esp_restart(): void;
   /** See RESET_REASONS. */
   esp_reset_reason(): number;
-  /** In bytes. */
-  esp_get_free_heap_size(): number;
-  /** Minimum since the start, in bytes. */
-  esp_get_minimum_free_heap_size(): number;
   /** Writes to a buffer of 6 bytes. */
   esp_efuse_mac_get_default(into: ArrayBuffer): number;
   /** 32 random bits, once Wi-Fi is on. */

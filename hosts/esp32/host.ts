@@ -19,7 +19,7 @@ export interface BoardHost extends Host {
   readonly renewal?: Renewal;
   /** Format: "aabbccddeeff". */
   readonly mac: string;
-  /** Free bytes of the system's heap. */
+  /** Free bytes of the system's heap, PSRAM not counted. */
   freeMemory(): number;
   /** Minimum since the start. */
   leastFreeMemory(): number;
@@ -69,8 +69,8 @@ export const createHost = (machine: Machine): BoardHost => {
     lastRun,
     own,
     mac,
-    freeMemory: () => idf.esp_get_free_heap_size(),
-    leastFreeMemory: () => idf.esp_get_minimum_free_heap_size(),
+    freeMemory: () => idf.mote_memory(MEMORY.free),
+    leastFreeMemory: () => idf.mote_memory(MEMORY.leastFree),
   };
 };
 

@@ -11,9 +11,9 @@ const EVERY_MS = 3_600_000;
  */
 export const publishHealth = (agent: Agent, host: BoardHost, sleeps = false): void => {
   const { reset, crash } = host.lastRun;
-  const again = (): void => {
+  const publishHourly = (): void => {
     publish(agent, host, memory(host));
-    host.clock.timer(EVERY_MS, again);
+    host.clock.timer(EVERY_MS, publishHourly);
   };
   // In one call: each one is stored on flash until the platform has it.
   publish(agent, host, {
@@ -21,7 +21,7 @@ export const publishHealth = (agent: Agent, host: BoardHost, sleeps = false): vo
     ...(reset !== "deep sleep" && { mac: host.mac, resetReason: reset, crash: crash || "" }),
     ...(!sleeps && memory(host)),
   });
-  if (!sleeps) host.clock.timer(EVERY_MS, again);
+  if (!sleeps) host.clock.timer(EVERY_MS, publishHourly);
 };
 
 const publish = (agent: Agent, host: BoardHost, values: Record<string, unknown>): void => {

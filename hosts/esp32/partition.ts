@@ -31,6 +31,7 @@ export class PartitionBlocks implements Blocks {
 
   read(at: number, into: Uint8Array): boolean {
     if (!this._partition || !this._within(at, into.length)) return false;
+    // Not `_tried`: its function would be made anew for each read of the queue.
     try {
       this._partition.read(into, at);
       return true;
@@ -57,7 +58,7 @@ export class PartitionBlocks implements Blocks {
     return Number.isInteger(at) && at >= 0 && at + length <= this.size;
   }
 
-  private _tried(step: (partition: Partition) => unknown): boolean {
+  private _tried(step: (partition: Partition) => void): boolean {
     if (!this._partition) return false;
     try {
       step(this._partition);

@@ -187,7 +187,10 @@ export class TcpSocket implements Socket {
     if (!this._over) this._notify(what);
   }
 
-  /** Calls a method of this object. */
+  /**
+   * Calls `method` and catches its exceptions, which would restart the machine. Takes no closure,
+   * because XS copies a closure's code into RAM.
+   */
   private _guard<V>(method: (value: V) => void, value: V): void {
     try {
       method.call(this, value);

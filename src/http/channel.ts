@@ -132,10 +132,20 @@ export class Channel {
   private _event(what: SocketEvent, reason: string | undefined): void {
     if (this._over) return;
     try {
-      if (what === "opened") this._opened();
-      else if (what === "writable") this._write();
-      else if (what === "readable") this._read(true);
-      else this._closed(reason ?? "connection closed");
+      switch (what) {
+        case "opened":
+          this._opened();
+          break;
+        case "writable":
+          this._write();
+          break;
+        case "readable":
+          this._read(true);
+          break;
+        case "closed":
+          this._closed(reason ?? "connection closed");
+          break;
+      }
     } catch (error) {
       this._failed(error);
     }

@@ -182,10 +182,9 @@ export class PlatformSession {
         this._underWay--;
         this._quietSince = this.host.clock.now();
       }
-      if (this.running) {
-        this.counters.countOutcome(outcome, poll);
-        this._applyOutcome(outcome, since, prefix, patient);
-      }
+      if (this.running) this.counters.countOutcome(outcome, poll);
+      // A listener of "error" may have stopped the session.
+      if (this.running) this._tryApply(outcome, since, prefix, patient);
       sender?.ended(outcome, since);
       done(ownPrefix === undefined && isUnauthorized(outcome) ? lost(TOKEN_REFUSED) : outcome);
     });
@@ -245,16 +244,16 @@ export class PlatformSession {
     this._waiting.splice(0).forEach((check) => void check());
   }
 
-  /** Never throws: the caller still has to report the outcome. */
-  private _applyOutcome(outcome: Outcome, since: number, prefix: Secret, patient: boolean): void {
+  /** Never throws, because the caller still has to report the outcome. */
+  private _tryApply(outcome: Outcome, since: number, prefix: Secret, patient: boolean): void {
     try {
-      this._noteOutcome(outcome, since, prefix, patient);
+      this._applyOutcome(outcome, since, prefix, patient);
     } catch {
       this.host.log("error", "session: an answer could not be processed");
     }
   }
 
-  private _noteOutcome(outcome: Outcome, since: number, prefix: Secret, patient: boolean): void {
+  private _applyOutcome(outcome: Outcome, since: number, prefix: Secret, patient: boolean): void {
     if (outcome.kind === "lost" && outcome.reason !== NO_TURN) this._lost(outcome.reason, since, patient);
     if (outcome.kind === "lost") return;
     this._busy = outcome.kind === "busy";

@@ -21,8 +21,9 @@ export class Signal {
       return Promise.resolve();
     }
     return new Promise((resolve) => {
-      this._resolve = resolve;
+      // First the timer: if it throws, nothing waits.
       if (ms !== undefined) this._cancelWait = this._clock.timer(ms, () => this._endWait());
+      this._resolve = resolve;
     });
   }
 
@@ -34,15 +35,15 @@ export class Signal {
   }
 
   notify(): void {
-    this._raised = !this._resolve;
-    this._endWait();
+    if (this._resolve) this._endWait();
+    else this._raised = true;
   }
 
   private _endWait(): void {
-    const resolve = this._resolve;
+    const { _resolve: resolve, _cancelWait: cancel } = this;
     this._resolve = undefined;
-    this._cancelWait?.();
     this._cancelWait = undefined;
+    cancel?.();
     resolve?.();
   }
 }

@@ -77,12 +77,16 @@ static void __attribute__((constructor)) watch_restarts(void)
 	esp_register_shutdown_handler(note_memory);
 }
 
-enum { LARGEST_FREE, STACK_LEFT, ENGINE_LEFT, ENGINE, WAS_FULL };
+// TLS, Wi-Fi and lwIP do not use PSRAM.
+#define INTERNAL_HEAP (MALLOC_CAP_DEFAULT | MALLOC_CAP_INTERNAL)
+
+enum { LARGEST_FREE, STACK_LEFT, ENGINE_LEFT, ENGINE, WAS_FULL, FREE, LEAST_FREE };
 
 /**
- * Bytes: LARGEST_FREE, the largest free block of the heap; STACK_LEFT, the least that was free of
- * the stack of the engine's task; ENGINE_LEFT, what the engine never used of its memory; ENGINE,
- * its memory. WAS_FULL: not 0 if the last run restarted the chip when that memory was full.
+ * Bytes: FREE, LEAST_FREE and LARGEST_FREE, of the heap without PSRAM, now, at the least since the
+ * start, and in one block; STACK_LEFT, the least that was free of the stack of the engine's task;
+ * ENGINE_LEFT, what the engine never used of its memory; ENGINE, its memory. WAS_FULL: not 0 if the
+ * last run restarted the chip when that memory was full.
  */
 uint32_t mote_memory(uint32_t what)
 {
@@ -90,7 +94,11 @@ uint32_t mote_memory(uint32_t what)
 
 	switch (what) {
 		case LARGEST_FREE:
-			return heap_caps_get_largest_free_block(MALLOC_CAP_DEFAULT | MALLOC_CAP_INTERNAL);
+			return heap_caps_get_largest_free_block(INTERNAL_HEAP);
+		case FREE:
+			return heap_caps_get_free_size(INTERNAL_HEAP);
+		case LEAST_FREE:
+			return heap_caps_get_minimum_free_size(INTERNAL_HEAP);
 		case STACK_LEFT:
 			return uxTaskGetStackHighWaterMark(NULL) * sizeof(StackType_t);
 		case ENGINE_LEFT:

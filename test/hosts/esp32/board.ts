@@ -2,7 +2,7 @@
 // them, on a fake clock.
 
 import { crc32 } from "node:zlib";
-import { type Machine, TLS } from "../../../hosts/esp32/board-hardware.js";
+import { type Machine, MEMORY, TLS } from "../../../hosts/esp32/board-hardware.js";
 import type { AccessPoint, Usb } from "../../../hosts/esp32/commissioning/sdk-modules.js";
 import type { Radio } from "../../../hosts/esp32/network/wifi.js";
 import type { Partition } from "../../../hosts/esp32/partition.js";
@@ -263,8 +263,6 @@ export class FakeBoard {
         if (power.on) this.sleep ??= { since: this.clock.now(), ms };
       },
       esp_reset_reason: () => this.reset,
-      esp_get_free_heap_size: () => 150_000,
-      esp_get_minimum_free_heap_size: () => 90_000,
       esp_efuse_mac_get_default: (into) => {
         new Uint8Array(into).set([0x24, 0x0a, 0xc4, 0, 1, 2]);
         return 0;
@@ -282,7 +280,7 @@ export class FakeBoard {
         this.reason = 0;
         return reason;
       },
-      mote_memory: () => 0,
+      mote_memory: (what) => (what === MEMORY.free ? 150_000 : what === MEMORY.leastFree ? 90_000 : 0),
       mote_chip: () => 0,
       mote_serial_flow: () => 0,
       mote_serial_send: (from, count) => this.modules.sendWhole(new Uint8Array(from.slice(0, count))),

@@ -37,7 +37,8 @@ function rig(statuses: (number | undefined)[] = [200], watcher: Partial<SessionW
     unauthorized: nothing,
   };
   const target = targetOf("http://platform.test");
-  const session = new PlatformSession(host, target, 2, new Events(host), { ...silent, ...watcher });
+  const events = new Events(host);
+  const session = new PlatformSession(host, target, 2, events, { ...silent, ...watcher });
   const authorize = (token = "TOKEN") => session.authorize(tokenFor(session, token));
   /** What becomes of a request. */
   const send = async (): Promise<string> => {
@@ -65,7 +66,7 @@ function rig(statuses: (number | undefined)[] = [200], watcher: Partial<SessionW
     return [end, host.clock.now() - begun] as const;
   };
   session.start();
-  return { host, session, seen, statuses, authorize, send, call };
+  return { host, session, events, seen, statuses, authorize, send, call };
 }
 
 test("without a token and after a stop nothing is sent, and who asks hears why", async (t) => {
@@ -110,6 +111,15 @@ test("a platform that answers is there, unless it says not now, as a proxy befor
     await send();
     t.is(session.answers, answers, `${status}`);
   }
+});
+
+test("an answer changes nothing if a listener of its error stopped the session", async (t) => {
+  const { session, events, authorize, send } = rig([401]);
+  authorize();
+  events.on("error", () => session.stop());
+  await send();
+  t.false(session.answers);
+  t.is(session.answeredAt, -1);
 });
 
 test("a clock that has no timer left once does not silence a loop for good", async (t) => {

@@ -21,8 +21,8 @@ const EMULATED_WIFI = "CONFIG_COMPILER_OPTIMIZATION_ASSERTIONS_DISABLE=y\n";
 /** Options that one chip has. */
 const CHIP_OPTIONS: Readonly<Record<string, string>> = {
   // TLS buffers use instruction memory that the image leaves free, because data memory is too small
-  // for three connections, Wi-Fi and an update. There, each access to less than a word takes up to
-  // 167 cycles.
+  // for three connections, Wi-Fi and an update. In that memory, an access to less than a word
+  // takes up to 167 cycles.
   esp32: "CONFIG_ESP32_IRAM_AS_8BIT_ACCESSIBLE_MEMORY=y\nCONFIG_MBEDTLS_IRAM_8BIT_MEM_ALLOC=y\n",
 };
 const VARIANTS = ["sdkconfig.defaults", "sdkconfig.defaults.release", "sdkconfig.inst"];
@@ -116,8 +116,8 @@ export async function buildImage(options: BuildOptions): Promise<Image> {
   // Left by a configure step that failed: the SDK's makefile would take it for configured.
   if (!existsSync(join(folder, "build.ninja"))) rmSync(folder, { recursive: true, force: true });
   panicComponent(directory, made);
-  // If the SDK's folder for the chip is younger, its makefile copies it over this one, with a
-  // partition table that has no slots for updates.
+  // The SDK's makefile copies its own folder for the chip over `made` if that folder is newer. Its
+  // partition table has no slots for updates.
   utimesSync(made, new Date(), new Date());
   // The SDK's makefile goes on after a failed link: what was linked before must not pass for it.
   for (const name of LINKED) rmSync(join(folder, name), { force: true });
@@ -128,9 +128,7 @@ export async function buildImage(options: BuildOptions): Promise<Image> {
     if (!existsSync(join(folder, name)))
       throw new SdkError(`ESP-IDF made no ${basename(name)}:\n${lastLines(log)}`);
   if (read(join(made, TABLE)) !== read(join(out, "sdkconfig", TABLE)))
-    throw new SdkError(
-      `The SDK replaced the partition table, so updates would fail. Delete ${out} and build again.`,
-    );
+    throw new SdkError(`The SDK replaced the partition table, so updates would fail. Build again.`);
   return { directory, folder, chip: chip.name };
 }
 

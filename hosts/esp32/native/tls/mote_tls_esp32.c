@@ -38,10 +38,10 @@ void mote_tls_lock(void) { xSemaphoreTake(lock, portMAX_DELAY); }
 void mote_tls_unlock(void) { xSemaphoreGive(lock); }
 void mote_tls_pause(void) { vTaskDelay(1); }
 uint32_t mote_tls_seconds(void) { return (uint32_t)(esp_timer_get_time() / 1000000); }
-// Without PSRAM, which neither mbedTLS nor Wi-Fi uses.
-#define MEMORY (MALLOC_CAP_DEFAULT | MALLOC_CAP_INTERNAL)
-size_t mote_tls_free(void) { return heap_caps_get_free_size(MEMORY); }
-size_t mote_tls_largest_free(void) { return heap_caps_get_largest_free_block(MEMORY); }
+// Internal memory only: mbedTLS and Wi-Fi do not use PSRAM.
+#define INTERNAL_HEAP (MALLOC_CAP_DEFAULT | MALLOC_CAP_INTERNAL)
+size_t mote_tls_free(void) { return heap_caps_get_free_size(INTERNAL_HEAP); }
+size_t mote_tls_largest_free(void) { return heap_caps_get_largest_free_block(INTERNAL_HEAP); }
 
 static void main_of_task(void *unused)
 {

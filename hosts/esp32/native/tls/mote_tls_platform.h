@@ -46,7 +46,7 @@ void mote_tls_lock(void);
 void mote_tls_unlock(void);
 /** Seconds of uptime. */
 uint32_t mote_tls_seconds(void);
-/** Bytes of the largest free block of the heap. */
+/** Bytes of the largest free block of the heap, PSRAM not counted. */
 size_t mote_tls_largest_free(void);
-/** Bytes of free heap. */
+/** Bytes of free heap, PSRAM not counted. */
 size_t mote_tls_free(void);

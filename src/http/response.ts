@@ -323,6 +323,7 @@ class Body {
     const sink = this._sink;
     if (sink) {
       const piece = from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to);
+      // Without `guarded`, which would make a function for each piece.
       try {
         return sink.fragment(piece);
       } catch {

@@ -9,7 +9,7 @@ export async function listen(server: Server, t?: { teardown(end: () => unknown):
   return (server.address() as AddressInfo).port;
 }
 
-/** A port that nobody listens at. */
+/** A port where no server listens. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   const port = await listen(server);

@@ -93,7 +93,7 @@ export function noteArrivals({ platform }: World): Arrived {
   return arrived;
 }
 
-/** Of the points below `safe` those that did not arrive, and for which no power loss is an excuse. */
+/** Points below `safe` that did not arrive and that no power loss excuses. */
 export function missing(of: { arrived: Arrived; safe: number; unsure: ReadonlySet<number> }): number[] {
   const there = new Set(of.arrived.map(({ n }) => n));
   return Array.from({ length: of.safe }, (_, n) => n).filter((n) => !there.has(n) && !of.unsure.has(n));

@@ -13,7 +13,10 @@ export interface Outcome {
 const rejections: string[] = [];
 let listens = false;
 
-/** Simulates the seeds `first` to `first + count - 1`, up to the first broken promise; those from `fail` on fail on purpose. */
+/**
+ * Simulates the seeds `first` to `first + count - 1`, up to the first broken promise. Seeds from
+ * `fail` on fail on purpose.
+ */
 export async function simulateMany(first: number, count: number, fail?: number): Promise<Outcome> {
   if (!listens) process.on("unhandledRejection", (error) => rejections.push(String(error)));
   listens = true;

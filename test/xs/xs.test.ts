@@ -307,7 +307,8 @@ testOnXs(
   },
 );
 
-// A board's engine has 640 slots of stack, and ends with its last: no data of a peer may take a slot for each of its members.
+// A board's engine has 640 slots of stack and ends when they are full: no data of a peer may take
+// a slot for each of its members.
 
 const called = (count: number): string => `Math.max(...Array.from({ length: ${count} }, () => 1)); undefined`;
 

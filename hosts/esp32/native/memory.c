@@ -83,9 +83,9 @@ static void __attribute__((constructor)) watch_restarts(void)
 enum { LARGEST_FREE, STACK_LEFT, ENGINE_LEFT, ENGINE, WAS_FULL, FREE, LEAST_FREE };
 
 /**
- * Bytes: FREE, LEAST_FREE and LARGEST_FREE, of the heap without PSRAM, now, at the least since the
- * start, and in one block; STACK_LEFT, the least that was free of the stack of the engine's task;
- * ENGINE_LEFT, what the engine never used of its memory; ENGINE, its memory. WAS_FULL: not 0 if the
+ * Bytes. Of the heap without PSRAM: FREE, free now; LEAST_FREE, its minimum since the start;
+ * LARGEST_FREE, the largest free block. STACK_LEFT: the minimum of free stack of the engine's task.
+ * ENGINE: the engine's memory. ENGINE_LEFT: the part that it never used. WAS_FULL: not 0 if the
  * last run restarted the chip when that memory was full.
  */
 uint32_t mote_memory(uint32_t what)

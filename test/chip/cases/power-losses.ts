@@ -25,7 +25,7 @@ export const TELEMETRY_POWER_LOSS: Case = {
     }
     await bench.seen();
     await bench.until(ONLINE_MS, "all that was accepted", () => bench.missing().length < 50);
-    // What was accepted a moment ago is still under way: it stops at a power loss, and all must come.
+    // The board goes on recording, so wait for the points that it has accepted until now.
     const accepted = bench.board.lines.length;
     await bench.until(ONLINE_MS, "the last of them", () => {
       const lines = bench.board.lines.slice(0, accepted).join("\n");
@@ -65,7 +65,8 @@ export const UPDATE_POWER_LOSS: Case = {
         );
         await new Promise((go) => setTimeout(go, 2000 + dice.below(RUN_MS)));
         if ((await bench.latest("fw_state")) === "FAILED") {
-          // A trial that a power loss ended. The device tries again by itself, after a minute, ten, sixty: the operator is faster.
+          // A power loss ended the trial. The device tries again by itself, after a minute, ten, sixty.
+          // The operator is faster.
           const error = String(await bench.latest("fw_error"));
           check(/power was lost/.test(error), error);
           trials++;

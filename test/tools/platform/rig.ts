@@ -21,7 +21,10 @@ export async function startWithDevice(
   return platform;
 }
 
-/** Adds a package; with `bytes`, uploads them as its file. Default: firmware "image" 1 of the default profile. */
+/**
+ * Adds a package; with `bytes`, uploads them as its file. Default: firmware "image" 1 of the
+ * default profile.
+ */
 export function addPackage(
   core: PlatformCore,
   fields: Partial<PackageFields> = {},

@@ -128,7 +128,7 @@ export async function buildImage(options: BuildOptions): Promise<Image> {
     if (!existsSync(join(folder, name)))
       throw new SdkError(`ESP-IDF made no ${basename(name)}:\n${lastLines(log)}`);
   if (read(join(made, TABLE)) !== read(join(out, "sdkconfig", TABLE)))
-    throw new SdkError(`The SDK replaced the partition table, so updates would fail. Build again.`);
+    throw new SdkError("The SDK replaced the partition table, so updates would fail. Build again.");
   return { directory, folder, chip: chip.name };
 }
 

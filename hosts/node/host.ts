@@ -37,7 +37,7 @@ export interface NodeHostOptions extends SocketOptions {
    * needs.
    */
   slotBytes?: number;
-  /** Default: a clock of its own. */
+  /** Removes secrets from output. Default: a new `SecretRedactor`. */
   redactor?: Redactor;
   /** Default: a line on standard error. */
   log?: Host["log"];

@@ -87,8 +87,8 @@ export class PollTiming {
   }
 
   /**
-   * Learns from a poll that ended `tookMs` after it was sent, and returns its result. `heard`: other
-   * requests were answered meanwhile.
+   * Learns from a poll that ended `tookMs` after it was sent, and returns its result. `heard`:
+   * other requests were answered meanwhile.
    */
   pollEnded(outcome: Outcome, tookMs: number, heard = true, askedMs = this._askedMs): PollVerdict {
     this._rest(tookMs);

@@ -135,8 +135,8 @@ export class AttributeReader {
   }
 
   /**
-   * Splits `group`, whose answer exceeded the limit, or skips its only key for a while. `start`: the
-   * first bytes of the answer.
+   * Splits `group`, whose answer exceeded the limit, or skips its only key for a while. `start`:
+   * the first bytes of the answer.
    */
   private _splitOrSkip(group: string[], start: Uint8Array): string[][] {
     if (group.length > 1) return halves(group);

@@ -62,7 +62,7 @@ interface Position {
   number: number;
 }
 
-/** The newest sector: its index, whether its header was found, and whether its records were read. */
+/** The newest sector: its index, whether it has a header, and whether its records were read. */
 interface Scan {
   readonly index: number;
   readonly isFound: boolean;
@@ -260,8 +260,8 @@ export class FlashLog implements Records {
   }
 
   /**
-   * A point got the time stamp `ts`. The next header contains it, because the point may be delivered
-   * from memory, and another one with the same time stamp would overwrite it on the platform.
+   * A point got the time stamp `ts`. The next header contains it, because the point may be
+   * delivered from memory, and another point with this time stamp would overwrite it on the platform.
    */
   stamped(ts: number): void {
     this.state.lastStamp = ts;

@@ -386,6 +386,7 @@ test("every second from 1970 to 9999 is read as it is written", (t) => {
     "Sun Nov  6 08:49:37 1994",
     "Sun, 06 Nov 1994 08:49:37 UTC",
     "Sun, 06 Nov 1969 08:49:37 GMT",
+    "Sun, 06 Nov 1994 08:49:61 GMT",
   ])
     t.deepEqual([parse(text), parseUsualDate(text)], [undefined, undefined], text);
   t.is(parse("Sat, 31 Dec 2016 23:59:60 GMT"), Date.UTC(2017, 0, 1));

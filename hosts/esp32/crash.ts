@@ -20,6 +20,9 @@ export const RESET_REASONS: readonly string[] = [
   "CPU lockup",
 ];
 
+/** The numbers of the reasons that LastRun distinguishes. */
+export const RESET = { powerOn: 1, software: 3, deepSleep: 8 } as const;
+
 /** Reasons caused by the program. */
 const FAULTS = ["panic", "interrupt watchdog", "task watchdog", "watchdog", "CPU lockup"];
 
@@ -63,7 +66,7 @@ export class LastWords {
     const words = record?.[0] === CRASHED ? this._text.decode(record.subarray(1)) : undefined;
     if (FAULTS.includes(name)) return { reset: name, crash: words ? `${name}: ${words}` : name };
     // A record of an earlier run does not explain a power loss.
-    if (name !== "software" || asked) return { reset: name, crash: false };
+    if (reset !== RESET.software || asked) return { reset: name, crash: false };
     return { reset: name, crash: words ?? (wasFull ? FULL : "unknown") };
   }
 

@@ -27,19 +27,14 @@ export class DeepSleep {
   private readonly _machine: Machine;
   private readonly _host: BoardHost;
   private readonly _timeoutMs: number;
-  /** Duration of the sleep before this start, in ms; undefined after power-off. */
-  readonly sleptMs: number | undefined;
   private _asleep = false;
   /** Resolves the wait for the network. */
   private _joined: (() => void) | undefined;
 
-  /** Create it before the time is set. */
   constructor(machine: Machine, host: BoardHost, timeoutMs: number) {
     this._machine = machine;
     this._host = host;
     this._timeoutMs = timeoutMs;
-    const slept = machine.idf.mote_slept();
-    this.sleptMs = slept >= 0 && host.lastRun.reset === "deep sleep" ? slept : undefined;
   }
 
   /**
@@ -58,7 +53,7 @@ export class DeepSleep {
       connect: recovering,
       network: () => this._join(joining),
       kept: this._read(),
-      sleptMs: this.sleptMs,
+      sleptMs: this._host.lastRun.sleptMs,
     };
     agent.runOnce(options).then(
       ({ restarting, sleepMs, kept }) => {
@@ -86,7 +81,7 @@ export class DeepSleep {
   }
 
   private _read(): string | undefined {
-    if (this.sleptMs === undefined) return undefined;
+    if (this._host.lastRun.sleptMs === undefined) return undefined;
     const bytes = new Uint8Array(KEPT_BYTES);
     this._machine.idf.mote_kept_read(bytes.buffer);
     const end = bytes.indexOf(0);

@@ -2,7 +2,7 @@ import type { Renewal } from "../../extras/trust/trust.js";
 import { pinAll, pinStored, SecretRedactor } from "../../src/internal.js";
 import type { ByteLoops, Host, LastRun, Redactor } from "../../src/port.js";
 import { type Idf, type Machine, MEMORY } from "./board-hardware.js";
-import { LastWords } from "./crash.js";
+import { LastWords, RESET } from "./crash.js";
 import { type Partition, PartitionBlocks } from "./partition.js";
 import { OtaSlot } from "./slot.js";
 import { AGENT, type Domain, NvsStore, OWN } from "./store.js";
@@ -84,13 +84,14 @@ const loopsOf = (idf: Idf): ByteLoops => ({
 
 /** Call before the time is set. */
 const lastRunOf = ({ idf, config }: Machine, lastWords: LastWords): LastRun => {
-  const { reset, crash } = lastWords.ending(idf.esp_reset_reason(), idf.mote_memory(MEMORY.wasFull) !== 0);
-  const isWake = reset === "deep sleep";
+  const reason = idf.esp_reset_reason();
+  const { reset, crash } = lastWords.ending(reason, idf.mote_memory(MEMORY.wasFull) !== 0);
+  const isWake = reason === RESET.deepSleep;
   return {
     reset,
     crash,
-    interrupted: crash === false && reset !== "software" && !isWake,
-    powered: reset === "power on" && config.powerCycles !== false,
+    interrupted: crash === false && reason !== RESET.software && !isWake,
+    powered: reason === RESET.powerOn && config.powerCycles !== false,
     sleptMs: isWake ? Math.max(0, idf.mote_slept()) : undefined,
   };
 };

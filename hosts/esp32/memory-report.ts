@@ -10,7 +10,7 @@ const EVERY_MS = 3_600_000;
  * system's heap), except with `sleeps`, where each change would cost a wake another request.
  */
 export const publishHealth = (agent: Agent, host: BoardHost, sleeps = false): void => {
-  const { reset, crash } = host.lastRun;
+  const { reset, crash, sleptMs } = host.lastRun;
   const publishHourly = (): void => {
     publish(agent, host, memory(host));
     host.clock.timer(EVERY_MS, publishHourly);
@@ -18,7 +18,7 @@ export const publishHealth = (agent: Agent, host: BoardHost, sleeps = false): vo
   // In one call: each one is stored on flash until the platform has it.
   publish(agent, host, {
     // A wake is not a reset.
-    ...(reset !== "deep sleep" && { mac: host.mac, resetReason: reset, crash: crash || "" }),
+    ...(sleptMs === undefined && { mac: host.mac, resetReason: reset, crash: crash || "" }),
     ...(!sleeps && memory(host)),
   });
   if (!sleeps) host.clock.timer(EVERY_MS, publishHourly);

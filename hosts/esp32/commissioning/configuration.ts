@@ -47,17 +47,6 @@ interface Board {
   readonly isByHand: boolean;
 }
 
-/** Reset reasons without a person at the board. */
-const BY_ITSELF: readonly string[] = [
-  "software",
-  "panic",
-  "interrupt watchdog",
-  "task watchdog",
-  "watchdog",
-  "deep sleep",
-  "CPU lockup",
-];
-
 const NOWHERE = { baseUrl: "http://none", token: "none" } as const;
 const HELD_MS = 1000;
 const RESET_HELD_MS = 10_000;
@@ -79,7 +68,7 @@ export const commissionBy = (
   if (wrong !== undefined) return misconfigured(host, wrong);
   const board: Board = { modules, machine, host, built, config, stored, go, isByHand: isByHand(host) };
   const button = buttonOf(board);
-  const isWake = host.lastRun.reset === "deep sleep";
+  const isWake = host.lastRun.sleptMs !== undefined;
   // Somebody is at a board without a button, and may have another Wi-Fi for it.
   const isAskedFor = Recovery.isAskedFor(host);
   const begin = (): Agent | undefined =>
@@ -96,7 +85,7 @@ export const commissionBy = (
 const isByHand = ({ lastRun, own }: BoardHost): boolean => {
   const isNoted = own.get(BY_HAND) !== undefined;
   if (isNoted) own.delete(BY_HAND);
-  return isNoted || !BY_ITSELF.includes(lastRun.reset);
+  return isNoted || lastRun.interrupted === true;
 };
 
 const nameOf = (host: BoardHost): string | undefined => {

@@ -68,7 +68,7 @@ export interface Idf extends Ota {
   mote_sleep(ms: number): void;
 }
 
-export interface Machine {
+export interface BoardHardware {
   readonly clock: BoardClock;
   readonly open: Host["open"];
   /**

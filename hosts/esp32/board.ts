@@ -21,7 +21,7 @@ import { log } from "../xs/log.js";
 import { resolve } from "../xs/resolve.js";
 import { TcpSocket } from "../xs/tcp.js";
 import { decode, encode } from "../xs/text.js";
-import type { Idf, Machine } from "./board-hardware.js";
+import type { BoardHardware, Idf } from "./board-hardware.js";
 import { randomFill } from "./host.js";
 import { askTimeServer, type Datagrams } from "./network/time-server.js";
 import { type TlsModules, TlsSocket } from "./network/tls-socket.js";
@@ -39,7 +39,7 @@ export const start = (program: Program<Extras>): Agent | undefined => {
   return startBoard(machine(extras.renewTrust), program.application, extras, program.firmware);
 };
 
-const machine = (renewTrust: RenewTrust | undefined): Machine => {
+const machine = (renewTrust: RenewTrust | undefined): BoardHardware => {
   const builtIn = builtInAuthorities(config.ca);
   const clock = new XsClock();
   const idf = nativeFunctions() as Idf;

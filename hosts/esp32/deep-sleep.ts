@@ -1,5 +1,5 @@
 import type { Agent, WakeOptions } from "mote";
-import type { Machine } from "./board-hardware.js";
+import type { BoardHardware } from "./board-hardware.js";
 import type { BoardHost } from "./host.js";
 import type { Wifi } from "./network/wifi.js";
 
@@ -24,14 +24,14 @@ export interface Joining {
  * is in memory that survives sleep, so a wake that only records writes just its point.
  */
 export class DeepSleep {
-  private readonly _machine: Machine;
+  private readonly _machine: BoardHardware;
   private readonly _host: BoardHost;
   private readonly _timeoutMs: number;
   private _asleep = false;
   /** Resolves the wait for the network. */
   private _joined: (() => void) | undefined;
 
-  constructor(machine: Machine, host: BoardHost, timeoutMs: number) {
+  constructor(machine: BoardHardware, host: BoardHost, timeoutMs: number) {
     this._machine = machine;
     this._host = host;
     this._timeoutMs = timeoutMs;

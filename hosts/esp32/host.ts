@@ -1,8 +1,8 @@
 import type { Renewal } from "../../extras/trust/trust.js";
 import { pinAll, pinStored, SecretRedactor } from "../../src/internal.js";
 import type { ByteLoops, Host, LastRun, Redactor } from "../../src/port.js";
-import { type Idf, type Machine, MEMORY } from "./board-hardware.js";
-import { LastWords, RESET } from "./crash.js";
+import { type BoardHardware, type Idf, MEMORY } from "./board-hardware.js";
+import { CrashRecord, RESET } from "./crash-record.js";
 import { type Partition, PartitionBlocks } from "./partition.js";
 import { OtaSlot } from "./slot.js";
 import { AGENT, type Domain, NvsStore, OWN } from "./store.js";
@@ -29,15 +29,15 @@ export interface BoardHost extends Host {
  * The port on a board. A missing part is logged and the board starts without it, so that it can be
  * repaired remotely.
  */
-export const createHost = (machine: Machine): BoardHost => {
+export const createHost = (machine: BoardHardware): BoardHost => {
   const { clock, open, digest, encode, decode, idf } = machine;
   const redactor = new SecretRedactor({ encode });
   const log: Host["log"] = (level, line) => machine.log(level, redactor.clean(line));
   const own = new NvsStore(storage(machine, OWN), machine);
-  const lastWords = new LastWords(own, machine);
-  const lastRun = lastRunOf(machine, lastWords);
+  const crashRecord = new CrashRecord(own, machine);
+  const lastRun = lastRunOf(machine, crashRecord);
   machine.onAbort((status, exception) => {
-    lastWords.crashed(status, exception);
+    crashRecord.crashed(status, exception);
     // Restart here, not in the engine: after this hook, SDK 8.2.3 reads the missing exception,
     // which throws again and calls the hook until its stack is full.
     idf.esp_restart();
@@ -63,7 +63,7 @@ export const createHost = (machine: Machine): BoardHost => {
     conceal: (secret) => redactor.conceal(secret),
     restart(reason) {
       log("info", `restart: ${reason}`);
-      lastWords.restarting();
+      crashRecord.restarting();
       idf.esp_restart();
     },
     lastRun,
@@ -83,9 +83,9 @@ const loopsOf = (idf: Idf): ByteLoops => ({
 });
 
 /** Call before the time is set. */
-const lastRunOf = ({ idf, config }: Machine, lastWords: LastWords): LastRun => {
+const lastRunOf = ({ idf, config }: BoardHardware, crashRecord: CrashRecord): LastRun => {
   const reason = idf.esp_reset_reason();
-  const { reset, crash } = lastWords.ending(reason, idf.mote_memory(MEMORY.wasFull) !== 0);
+  const { reset, crash } = crashRecord.ending(reason, idf.mote_memory(MEMORY.wasFull) !== 0);
   const isWake = reason === RESET.deepSleep;
   return {
     reset,
@@ -96,7 +96,7 @@ const lastRunOf = ({ idf, config }: Machine, lastWords: LastWords): LastRun => {
   };
 };
 
-const partition = (machine: Machine, label: string): Partition | undefined => {
+const partition = (machine: BoardHardware, label: string): Partition | undefined => {
   try {
     return machine.partition(label);
   } catch {
@@ -106,7 +106,7 @@ const partition = (machine: Machine, label: string): Partition | undefined => {
 };
 
 /** Without NVS nothing is stored: the device provisions again at each start. */
-const storage = (machine: Machine, name: string): Domain => {
+const storage = (machine: BoardHardware, name: string): Domain => {
   try {
     return machine.storage(name);
   } catch {

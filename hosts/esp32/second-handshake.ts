@@ -1,29 +1,12 @@
 import type { Host, Socket, SocketEvent } from "../../src/port.js";
-
-/** Seconds since 1970 minus the monotonic clock. */
-export type Offset = number;
-
-/** Decides by which time a handshake verifies certificates. */
-export interface HandshakeTime {
-  /** The time by which certificates are verified now. */
-  readonly offset: Offset;
-  /**
-   * A time at which the chain of the handshake that just failed is valid, in seconds since 1970;
-   * undefined if its dates are not the reason. `began`: the time by which it was verified.
-   */
-  otherTime(began: Offset): number | undefined;
-  /** Verifies certificates by another time. The returned function keeps or reverts it. */
-  try(seconds: number): (isGood: boolean) => void;
-  /** A handshake succeeded; its chain is the platform's. */
-  succeeded(): void;
-}
+import type { Offset, TimeOfDay } from "./time-of-day.js";
 
 /**
  * A TLS connection that makes one more handshake, by another time, if the first one fails for dates
  * alone.
  */
 export class SecondHandshake implements Socket {
-  private readonly _time: HandshakeTime;
+  private readonly _time: TimeOfDay;
   private readonly _event: (what: SocketEvent, reason?: string) => void;
   private readonly _open: () => Socket;
   private readonly _began: Offset;
@@ -32,7 +15,7 @@ export class SecondHandshake implements Socket {
   private _socket: Socket;
 
   constructor(
-    time: HandshakeTime,
+    time: TimeOfDay,
     open: Host["open"],
     name: string,
     port: number,

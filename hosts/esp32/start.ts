@@ -7,7 +7,7 @@ import type { AppHost, Application } from "../shared/application.js";
 import { assemble } from "../shared/assemble.js";
 import type { FirmwareFunctions } from "../shared/extras.js";
 import { AgentWatchdog } from "./agent-watchdog.js";
-import { type Machine, MEMORY, TLS } from "./board-hardware.js";
+import { type BoardHardware, MEMORY, TLS } from "./board-hardware.js";
 import { readConfig, type Settings } from "./config.js";
 import { DeepSleep } from "./deep-sleep.js";
 import { type BoardHost, createHost } from "./host.js";
@@ -24,12 +24,12 @@ import { withTrust } from "./trust/board-trust.js";
  * Calls `go` with the settings, now or after the owner entered them, or restarts instead
  * (commissioning/configuration.ts).
  */
-export type Commissioner = (machine: Machine, host: BoardHost, go: StartAgent) => Agent | undefined;
+export type Commissioner = (machine: BoardHardware, host: BoardHost, go: StartAgent) => Agent | undefined;
 /**
  * Starts the agent with this configuration, or reports its mistakes. `joins` is called first on a
  * board with Wi-Fi; without `wifi` if it sleeps.
  */
-export type StartAgent = (host: BoardHost, config: Machine["config"], joins?: OnWifi) => Agent | string;
+export type StartAgent = (host: BoardHost, config: BoardHardware["config"], joins?: OnWifi) => Agent | string;
 export type OnWifi = (agent: Agent, wifi: Wifi | undefined, network: Network) => void;
 
 /** The members of the extras that a project passes to `start`. */
@@ -51,7 +51,7 @@ const REJOIN_MS = 900_000;
  * may be listening yet.
  */
 export const startBoard = (
-  machine: Machine,
+  machine: BoardHardware,
   application: Application,
   { commission, keepLog }: Extras = {},
   firmware?: FirmwareFunctions,
@@ -84,7 +84,7 @@ export const startBoard = (
 };
 
 interface Started extends BoardLogging {
-  readonly machine: Machine;
+  readonly machine: BoardHardware;
   readonly firmware: FirmwareFunctions | undefined;
 }
 
@@ -149,13 +149,13 @@ const run = (
   return device.agent;
 };
 
-export const timeOf = ({ clock, built, askTime, idf }: Machine, host: BoardHost): TimeOfDay =>
+export const timeOf = ({ clock, built, askTime, idf }: BoardHardware, host: BoardHost): TimeOfDay =>
   new TimeOfDay(clock, host.own, host.log, built, askTime, () => {
     const to = idf.mote_tls(TLS.validTo);
     return to > 0 ? { from: idf.mote_tls(TLS.validFrom), to } : undefined;
   });
 
-const forDiagnostics = ({ idf }: Machine, host: BoardHost): AppHost["health"] => {
+const forDiagnostics = ({ idf }: BoardHardware, host: BoardHost): AppHost["health"] => {
   return { freeMemory: () => host.leastFreeMemory(), memory: () => memoryOf(idf, host) };
 };
 

@@ -1,5 +1,5 @@
 import type { Clock, Host, Store } from "../../src/port.js";
-import { type HandshakeTime, type Offset, SecondHandshake } from "./second-handshake.js";
+import { SecondHandshake } from "./second-handshake.js";
 
 /** The part of hosts/xs/clock.ts that is used here. Times are in seconds since 1970. */
 export interface BoardClock extends Clock {
@@ -13,6 +13,9 @@ export interface BoardClock extends Clock {
 
 /** Asks a time server once. `done` gets seconds since 1970, or undefined without an answer. */
 export type AskTime = (done: (seconds: number | undefined) => void) => void;
+
+/** Seconds since 1970 minus the monotonic clock. */
+export type Offset = number;
 
 /** When all certificates of a chain are valid, in seconds since 1970. */
 export interface Validity {
@@ -55,7 +58,7 @@ const AGAIN_MS = 86_400_000;
  * The estimate may be wrong in either direction. If a handshake fails for dates alone, one more
  * follows with another time. That time is kept only if the second handshake succeeds.
  */
-export class TimeOfDay implements HandshakeTime {
+export class TimeOfDay {
   private readonly _clock: BoardClock;
   private readonly _store: Store;
   private readonly _log: Host["log"];
@@ -141,14 +144,20 @@ export class TimeOfDay implements HandshakeTime {
       secure ? new SecondHandshake(this, open, name, port, event) : open(name, port, secure, event);
   }
 
+  /** The time by which certificates are verified now. */
   get offset(): Offset {
     return this._offset(this._clock.system());
   }
 
+  /** To be called when a handshake succeeded: its chain is the platform's. */
   succeeded(): void {
     this._chain = this._validity() ?? this._chain;
   }
 
+  /**
+   * A time at which the chain of the handshake that just failed is valid, in seconds since 1970;
+   * undefined if its dates are not the reason. `began`: the time by which it was verified.
+   */
   otherTime(began: Offset): number | undefined {
     const chain = this._trial ? undefined : this._validity();
     const now = began + this._clock.now() / 1000;
@@ -166,6 +175,7 @@ export class TimeOfDay implements HandshakeTime {
     return earliest !== undefined && earliest <= to ? earliest : undefined;
   }
 
+  /** Verifies certificates by another time. The returned function keeps or reverts it. */
   try(seconds: number): (isGood: boolean) => void {
     const before = this.offset;
     const day = new Date(seconds * 1000).toISOString().slice(0, 10);

@@ -14,18 +14,22 @@ import { eventLine, followAgent } from "../shared/event-lines.js";
 import { joinExtras, type Program } from "../shared/extras.js";
 import { wakeAgain } from "../shared/wakes.js";
 import { builtInAuthorities } from "../xs/authorities.js";
-import type { LogKeeper } from "./kept-log.js";
+import type { SimulatorLogKeeper } from "./kept-log.js";
 
 /** Prefix of stored files, so that nothing else in the home directory is touched. */
 const FOLDER = "mote-simulator";
 
 /** Like the one in hosts/esp32/start.ts. */
-export type Commissioner = (host: SimulatorHost, config: Config, go: StartAgent) => Agent | undefined;
-export type StartAgent = (host: SimulatorHost, config: Config) => Agent | undefined;
+export type SimulatorCommissioner = (
+  host: SimulatorHost,
+  config: Config,
+  go: StartSimulatedAgent,
+) => Agent | undefined;
+export type StartSimulatedAgent = (host: SimulatorHost, config: Config) => Agent | undefined;
 
-export interface Extras {
-  readonly commission?: Commissioner;
-  readonly keepLog?: LogKeeper;
+export interface SimulatorExtras {
+  readonly commission?: SimulatorCommissioner;
+  readonly keepLog?: SimulatorLogKeeper;
   readonly renewTrust?: RenewTrust;
 }
 
@@ -33,7 +37,7 @@ export interface Extras {
  * See hosts/esp32/types.d.ts. An application that throws ends the simulator, because no supervisor
  * restarts it.
  */
-export const start = (program: Program<Extras>): Agent | undefined => {
+export const start = (program: Program<SimulatorExtras>): Agent | undefined => {
   const { commission, keepLog, renewTrust } = joinExtras(program);
   const machine = createHost(below(files, FOLDER), {
     authorities: builtInAuthorities(config.ca),
@@ -46,7 +50,7 @@ export const start = (program: Program<Extras>): Agent | undefined => {
   const made = kept ? kept.over(machine) : machine;
   // The engine reports that it ends, but not why.
   Object.assign(globalThis, { abort: (_: unknown, error: unknown) => made.log("error", lastWords(error)) });
-  const go: StartAgent = (host, configured) => {
+  const go: StartSimulatedAgent = (host, configured) => {
     const settings = readConfig(configured);
     if (Array.isArray(settings)) return misconfigured(host, settings.join("; "));
     const { options, intervalMs, timeoutMs } = settings;

@@ -22,12 +22,12 @@ import type { Values } from "../../extras/commissioning/values.js";
 import { fromBase64 } from "../../src/wire/text/base64.js";
 import { listen } from "../xs/listen.js";
 import { TcpSocket } from "../xs/tcp.js";
-import type { Commissioner, StartAgent } from "./board.js";
+import type { SimulatorCommissioner, StartSimulatedAgent } from "./board.js";
 import type { SimulatorHost } from "./host.js";
 
 const LOOPBACK = "127.";
 
-const ask: Commissioner = (host, built, go) => {
+const ask: SimulatorCommissioner = (host, built, go) => {
   const { config, stored } = withSettings(host, built);
   if (!isIncomplete(config)) return go(trusting(host, stored.ca), config);
   const { port } = membersOf<{ port: number }>(config.commission);
@@ -43,7 +43,7 @@ const ask: Commissioner = (host, built, go) => {
 };
 
 /** Passed to `start` of `mote/board`. */
-export const commission: { readonly commission: Commissioner } = { commission: ask };
+export const commission: { readonly commission: SimulatorCommissioner } = { commission: ask };
 
 /** The machine has a network, so built-in Wi-Fi settings are ignored. */
 const withSettings = (host: SimulatorHost, built: Config): { config: Config; stored: Values } => {
@@ -53,7 +53,7 @@ const withSettings = (host: SimulatorHost, built: Config): { config: Config; sto
   return { config: { ...withStoredSettings(built, stored), wifi: false }, stored };
 };
 
-const open = (host: SimulatorHost, built: Config, port: number, go: StartAgent): void => {
+const open = (host: SimulatorHost, built: Config, port: number, go: StartSimulatedAgent): void => {
   const { config, stored } = withSettings(host, built);
   const { deviceName } = membersOf<{ deviceName: string }>(config.provisioning);
   const commissioning = new Commissioning({

@@ -1,2 +1,2 @@
 export { createHost, type SimulatorHost, type SimulatorOptions } from "./host.js";
-export { readSettings } from "./settings.js";
+export { readSettings } from "./read-settings.js";

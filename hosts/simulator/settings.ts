@@ -1,10 +1,16 @@
-import type { Files } from "embedded:storage/files";
-import { readWhole } from "./files.js";
-import type { Settings } from "./shape.js";
+import type { AgentOptions, LastRun } from "../../src/index.js";
 
-/** Throws without settings: the program was not started by its supervisor. */
-export const readSettings = (files: Files): Settings => {
-  const bytes = readWhole(files, "settings.json");
-  if (!bytes) throw new Error("settings.json is missing: the supervisor writes it (npm run simulator)");
-  return JSON.parse(String.fromArrayBuffer(bytes.buffer as ArrayBuffer));
-};
+/** Settings that the supervisor writes before each start (tools/moddable/simulator/device.ts). */
+export interface SimulatorSettings {
+  /** Without functions such as `firmware.selfTest`, because it is JSON. */
+  readonly agent: AgentOptions;
+  /** Interval between two samples of the application, in ms. */
+  readonly intervalMs: number;
+  /** CA certificates, DER in base64. */
+  readonly authorities: readonly string[];
+  readonly lastRun: LastRun;
+  /** Identifies the running image. */
+  readonly image: string;
+  /** Loopback port of the supervisor; data from it requests an orderly end. */
+  readonly control: number;
+}

@@ -1,8 +1,8 @@
 // The cables of a board: its first serial line and, on some chips, native USB.
-import type { Machine } from "../board-hardware.js";
+import type { BoardHardware } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
 import { serialPins } from "./pins.js";
-import type { AccessPoint, SdkModules, Usb } from "./sdk-modules.js";
+import type { SdkModules, Usb, WifiFunctions } from "./sdk-modules.js";
 import { SELDOM_MS, UsbLine } from "./usb.js";
 
 export interface Cable {
@@ -28,13 +28,13 @@ const ROOM = 64;
  */
 export const openCables = (
   modules: SdkModules,
-  machine: Machine,
+  machine: BoardHardware,
   host: BoardHost,
   options: CableOptions,
   attach: (cable: Cable) => (bytes: Uint8Array) => void,
 ): (() => void)[] => {
   if (options.serial === false) return [];
-  const native = machine.idf as unknown as AccessPoint & Usb;
+  const native = machine.idf as unknown as WifiFunctions & Usb;
   const closing: (() => void)[] = [];
   const open = (step: () => (() => void) | undefined): void => {
     try {
@@ -54,7 +54,7 @@ export const openCables = (
 /** In a debug build the debugger uses the line. */
 const openSerial = (
   modules: SdkModules,
-  native: AccessPoint,
+  native: WifiFunctions,
   { serial: given, isRunning }: CableOptions,
   attach: (cable: Cable) => (bytes: Uint8Array) => void,
 ): (() => void) | undefined => {
@@ -70,7 +70,7 @@ const openSerial = (
   return () => serial.close();
 };
 
-const sendWhole = (native: AccessPoint, bytes: Uint8Array): void => {
+const sendWhole = (native: WifiFunctions, bytes: Uint8Array): void => {
   const buffer = new Uint8Array(ROOM);
   for (let at = 0; at < bytes.length; at += ROOM) {
     const part = bytes.subarray(at, at + ROOM);

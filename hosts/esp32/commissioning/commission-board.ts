@@ -11,7 +11,7 @@ import { commissionBy } from "./configuration.js";
 import type { SdkModules } from "./sdk-modules.js";
 
 /** The SDK's callbacks must not throw, which would restart the board. */
-const guarded = (step: () => void): void => {
+const ignoringErrors = (step: () => void): void => {
   try {
     step();
   } catch {
@@ -25,7 +25,7 @@ const modules: SdkModules = {
     const udp = new UDP({
       port,
       onReadable: (count: number) =>
-        guarded(() => {
+        ignoringErrors(() => {
           for (; count > 0; count--) {
             const packet = udp.read();
             if (!packet) return;
@@ -44,11 +44,11 @@ const modules: SdkModules = {
       baud,
       format: "buffer",
       onReadable: () =>
-        guarded(() => {
+        ignoringErrors(() => {
           const bytes = serial.read();
           if (bytes) received(new Uint8Array(bytes));
         }),
-      onWritable: (count: number) => guarded(() => pump(serial, waiting, count)),
+      onWritable: (count: number) => ignoringErrors(() => pump(serial, waiting, count)),
     });
     const waiting: Waiting = { bytes: new Uint8Array(0), room: 0 };
     return {

@@ -21,14 +21,14 @@ import {
 import { pinAll } from "../../../src/internal.js";
 import type { Host } from "../../../src/port.js";
 import { fromBase64 } from "../../../src/wire/text/base64.js";
-import type { Machine } from "../board-hardware.js";
+import type { BoardHardware } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
 import { LABEL } from "../store.js";
 import { withTrust } from "../trust/board-trust.js";
 import { aboutBoard } from "./about-board.js";
 import { type Cable, openCables } from "./cables.js";
-import type { AccessPoint, SdkModules } from "./sdk-modules.js";
-import { Joiner } from "./wifi-connection.js";
+import type { SdkModules, WifiFunctions } from "./sdk-modules.js";
+import { WifiJoiner } from "./wifi-joiner.js";
 
 export interface CommissionOptions {
   /** The stored or built-in settings. */
@@ -69,14 +69,14 @@ const WARN_AFTER = 20;
 /** Opens commissioning for 10 minutes. The radio is on when this returns. */
 export const openCommissioning = (
   modules: SdkModules,
-  machine: Machine,
+  machine: BoardHardware,
   host: BoardHost,
   options: CommissionOptions,
 ): Commissioning => {
   const { clock } = machine;
-  const air = machine.idf as unknown as AccessPoint;
-  const joiner = new Joiner(machine.makeRadio, air, clock);
-  const closing: (() => void)[] = [() => joiner.close(), () => void air.mote_ap_close()];
+  const native = machine.idf as unknown as WifiFunctions;
+  const joiner = new WifiJoiner(machine.makeRadio, native, clock);
+  const closing: (() => void)[] = [() => joiner.close(), () => void native.mote_ap_close()];
   const commissioning = new Commissioning({
     clock,
     wifi: true,
@@ -99,7 +99,7 @@ export const openCommissioning = (
   const isAccessOpen = options.isByHand || password !== "";
   const access = [
     () => {
-      if (air.mote_ap_open(name, password) !== 0) throw new Error("cannot open the access point");
+      if (native.mote_ap_open(name, password) !== 0) throw new Error("cannot open the access point");
     },
     () => closing.unshift(listen(modules, machine, server)),
     () => closing.unshift(answerNames(modules)),
@@ -144,7 +144,7 @@ const keepTrying = (host: BoardHost, closing: (() => void)[], steps: readonly ((
 };
 
 /** The page. Not served on the joined network, whose owner need not own the device. */
-const listen = (modules: SdkModules, machine: Machine, server: PageServer): (() => void) => {
+const listen = (modules: SdkModules, machine: BoardHardware, server: PageServer): (() => void) => {
   return modules.listen(
     HTTP,
     (address, visitor) =>
@@ -162,10 +162,10 @@ const answerNames = (modules: SdkModules): (() => void) => {
 
 /** The reader of a cable's bytes: a text console and Improv, side by side. */
 const consoleOn = (
-  machine: Machine,
+  machine: BoardHardware,
   host: BoardHost,
   commissioning: Commissioning,
-  joiner: Joiner,
+  joiner: WifiJoiner,
   options: CommissionOptions,
   cable: Cable,
 ): ((bytes: Uint8Array) => void) => {
@@ -196,9 +196,9 @@ const consoleOn = (
 };
 
 async function check(
-  machine: Machine,
+  machine: BoardHardware,
   host: BoardHost,
-  joiner: Joiner,
+  joiner: WifiJoiner,
   options: CommissionOptions,
   values: Values,
   isSame: boolean,
@@ -216,7 +216,7 @@ async function check(
 }
 
 /** `host` with the stored CAs instead of the built-in ones. */
-export const trusting = (machine: Machine, host: BoardHost, ca: string | undefined): BoardHost => {
+export const trusting = (machine: BoardHardware, host: BoardHost, ca: string | undefined): BoardHost => {
   const read = ca === undefined ? [] : readAuthorities(ca);
   const isGiven = typeof read !== "string" && read.length > 0;
   const trusting = withTrust(

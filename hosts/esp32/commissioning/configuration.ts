@@ -21,7 +21,7 @@ import {
 import type { Before } from "../../../extras/commissioning/values.js";
 import { Agent } from "../../../src/index.js";
 import { Recovery } from "../../../src/internal.js";
-import type { Machine } from "../board-hardware.js";
+import type { BoardHardware } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
 import { misconfigured } from "../misconfigured.js";
 import { type StartAgent, timeOf } from "../start.js";
@@ -32,11 +32,11 @@ import { openCables } from "./cables.js";
 import { type Commission, checkCommission } from "./check-configuration.js";
 import { openCommissioning, trusting } from "./commissioning.js";
 import { RemoteWifi } from "./remote-wifi.js";
-import type { AccessPoint, SdkModules } from "./sdk-modules.js";
+import type { SdkModules, WifiFunctions } from "./sdk-modules.js";
 
 interface Board {
   readonly modules: SdkModules;
-  readonly machine: Machine;
+  readonly machine: BoardHardware;
   readonly host: BoardHost;
   /** The built-in configuration, with the name set by the factory. */
   readonly built: Config;
@@ -53,7 +53,7 @@ const RESET_HELD_MS = 10_000;
 
 export const commissionBy = (
   modules: SdkModules,
-  machine: Machine,
+  machine: BoardHardware,
   made: BoardHost,
   go: StartAgent,
 ): Agent | undefined => {
@@ -63,7 +63,7 @@ export const commissionBy = (
   const stored = readStoredSettings(made, typeof baseUrl === "string" ? baseUrl : undefined);
   const config = withSecondWifi(withStoredSettings(built, stored), built, storedSecond(made));
   const host = trusting(machine, made, stored.ca);
-  const chip = (machine.idf as unknown as AccessPoint).mote_chip();
+  const chip = (machine.idf as unknown as WifiFunctions).mote_chip();
   const wrong = checkCommission(config.commission, chip);
   if (wrong !== undefined) return misconfigured(host, wrong);
   const board: Board = { modules, machine, host, built, config, stored, go, isByHand: isByHand(host) };
@@ -115,13 +115,13 @@ const buttonOf = ({ modules, host, config }: Board): Pin | undefined => {
 
 const run = (board: Board, button: Pin | undefined): Agent | undefined => {
   const { host, config, go } = board;
-  const air = board.machine.idf as unknown as AccessPoint;
+  const native = board.machine.idf as unknown as WifiFunctions;
   const agent = go(host, config, (made, wifi, network) => {
     new RemoteWifi({
       agent: made,
       wifi,
       host,
-      air,
+      native,
       network,
       token: () => storedToken(host) ?? (config.token as string | undefined),
       storeNetwork: (other) => storeWifi(host, other),

@@ -14,7 +14,7 @@ import { pinAll } from "../../../src/internal.js";
 import { isObject } from "../../../src/wire/text/json.js";
 import type { BoardHost } from "../host.js";
 import type { AccessPoint, Network, Wifi } from "../network/wifi.js";
-import { type Air, reasonOf } from "./wifi-connection.js";
+import { type JoinReason, reasonOf } from "./wifi-joiner.js";
 
 const METHOD = "mote.wifi";
 /** Delay for delivering the answer. */
@@ -31,7 +31,7 @@ export interface RemoteWifiOptions {
   /** Undefined: the board sleeps and cannot try a network. */
   readonly wifi: Wifi | undefined;
   readonly host: BoardHost;
-  readonly air: Air;
+  readonly native: JoinReason;
   /** The networks to join. */
   readonly network: Network;
   /** The device's current access token. */
@@ -104,11 +104,11 @@ export class RemoteWifi {
   }
 
   private _begin(wifi: Wifi, network: AccessPoint): void {
-    const { host, air } = this._options;
+    const { host, native } = this._options;
     this._endsAt = host.clock.now() + TRIAL_MS;
     this._refusals = 0;
     this._reason = "the Wi-Fi was not joined";
-    air.mote_wifi_reason();
+    native.mote_wifi_reason();
     host.log("info", "Wi-Fi: another one is on trial");
     wifi.use(network);
     this._later(wifi);
@@ -121,9 +121,9 @@ export class RemoteWifi {
   }
 
   private async _checkTrial(wifi: Wifi): Promise<void> {
-    const { host, air } = this._options;
+    const { host, native } = this._options;
     if (wifi.online && (await this._reached())) return this._endTrial(wifi, true);
-    const found = reasonOf(air.mote_wifi_reason());
+    const found = reasonOf(native.mote_wifi_reason());
     if (found) this._reason = found.reason;
     else if (wifi.online) this._reason = "the Wi-Fi was joined, but the platform was not reached";
     if (found?.field === "password") this._refusals++;

@@ -1,5 +1,3 @@
-import type { Air } from "./wifi-connection.js";
-
 export interface SerialPins {
   readonly port: number;
   readonly receive: number;
@@ -36,7 +34,9 @@ export interface Usb {
 }
 
 /** Functions of native/wifi.c. */
-export interface AccessPoint extends Air {
+export interface WifiFunctions {
+  /** ESP-IDF's wifi_err_reason_t of the last failed join since the last call; 0: none. */
+  mote_wifi_reason(): number;
   /**
    * Opens an access point at 192.168.4.1 beside the station; 0 if it is open. An empty password:
    * none.

@@ -2,7 +2,7 @@
 // projects that include extras/log/manifest-kept.json.
 import { DeviceLog, type LogHost, type LogMemory } from "../../../extras/log/index.js";
 import type { LastRun } from "../../../src/port.js";
-import type { Machine } from "../board-hardware.js";
+import type { BoardHardware } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
 
 /** A host, and its log if lines are stored. */
@@ -15,7 +15,10 @@ export interface BoardLogging {
  * Passed to `start` by a project that stores lines. `createHost`: from host.js, which the board
  * has.
  */
-export type LogKeeper = (machine: Machine, createHost: (machine: Machine) => BoardHost) => BoardLogging;
+export type LogKeeper = (
+  machine: BoardHardware,
+  createHost: (machine: BoardHardware) => BoardHost,
+) => BoardLogging;
 
 /** Functions by mc/ffi. */
 export interface LogFunctions {
@@ -34,11 +37,11 @@ export interface LogFunctions {
  * with the run.
  */
 const keep: LogKeeper = (machine, createHost) => {
-  const idf = machine.idf as Machine["idf"] & Partial<LogFunctions>;
+  const idf = machine.idf as BoardHardware["idf"] & Partial<LogFunctions>;
   const native = has(idf) ? idf : undefined;
-  const early: Parameters<Machine["log"]>[] = [];
-  let storeLine: Machine["log"] = (level, line) => void early.push([level, line]);
-  const log: Machine["log"] = (level, line) => {
+  const early: Parameters<BoardHardware["log"]>[] = [];
+  let storeLine: BoardHardware["log"] = (level, line) => void early.push([level, line]);
+  const log: BoardHardware["log"] = (level, line) => {
     machine.log(level, line);
     storeLine(level, line);
   };

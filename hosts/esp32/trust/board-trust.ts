@@ -1,11 +1,11 @@
 // The CAs that a board trusts: built in or entered at commissioning, renewed if the image has
 // `mote/trust`.
-import type { Machine } from "../board-hardware.js";
+import type { BoardHardware } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
 
 /** `host` that trusts the CAs (DER) of its owner; undefined: the built-in ones. */
 export const withTrust = (
-  machine: Machine,
+  machine: BoardHardware,
   host: BoardHost,
   given: readonly Uint8Array[] | undefined,
 ): BoardHost => {

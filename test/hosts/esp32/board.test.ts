@@ -3,7 +3,7 @@
 import test from "ava";
 import { AgentWatchdog } from "../../../hosts/esp32/agent-watchdog.js";
 import { readConfig } from "../../../hosts/esp32/config.js";
-import { describe, LastWords } from "../../../hosts/esp32/crash.js";
+import { CrashRecord, describe } from "../../../hosts/esp32/crash-record.js";
 import { createHost } from "../../../hosts/esp32/host.js";
 import { planMemory, type Shares, SMALLEST } from "../../../hosts/esp32/memory-plan.js";
 import { CHIPS } from "../../../tools/moddable/esp32/chips.js";
@@ -123,12 +123,12 @@ test("half an hour without an attempt to connect restarts the board, unless no a
 
 // Causes of crashes.
 
-const words = (store = new FakeStore()) => new LastWords(store, fakeHost());
+const words = (store = new FakeStore()) => new CrashRecord(store, fakeHost());
 
 test("how a run ended: by whom, and whether it crashed", (t) => {
   const nothing = (): void => {};
-  const restarts = (last: LastWords): void => last.restarting();
-  const full = (last: LastWords): void => last.crashed("memory full", undefined);
+  const restarts = (last: CrashRecord): void => last.restarting();
+  const full = (last: CrashRecord): void => last.crashed("memory full", undefined);
   for (const [before, reset, said, crash, isFull] of [
     [nothing, SOFTWARE, "software", "unknown", false],
     [restarts, SOFTWARE, "software", false, false],

@@ -2,8 +2,8 @@
 // them, on a fake clock.
 
 import { crc32 } from "node:zlib";
-import { type Machine, MEMORY, TLS } from "../../../hosts/esp32/board-hardware.js";
-import type { AccessPoint, Usb } from "../../../hosts/esp32/commissioning/sdk-modules.js";
+import { type BoardHardware, MEMORY, TLS } from "../../../hosts/esp32/board-hardware.js";
+import type { Usb, WifiFunctions } from "../../../hosts/esp32/commissioning/sdk-modules.js";
 import type { Radio } from "../../../hosts/esp32/network/wifi.js";
 import type { Partition } from "../../../hosts/esp32/partition.js";
 import type { Domain } from "../../../hosts/esp32/store.js";
@@ -147,7 +147,7 @@ export class FakeBoard {
   kept = new Uint8Array(512);
 
   /** Sleeps as long as was asked for, and starts again: `fast` is how much the clock gains meanwhile. */
-  async deepSleep(fast = 0): Promise<Machine> {
+  async deepSleep(fast = 0): Promise<BoardHardware> {
     const { sleep } = this;
     if (!sleep) throw new Error("it does not sleep");
     this.powerOff();
@@ -167,7 +167,7 @@ export class FakeBoard {
   }
 
   /** What the boot loader does. */
-  boot(reset = this.reset): Machine {
+  boot(reset = this.reset): BoardHardware {
     if (this.running === this.next && this.states[this.running] === PENDING) {
       this.states[this.running] = ABORTED;
       this.next = 1 - this.running;
@@ -187,7 +187,7 @@ export class FakeBoard {
     return this.machine();
   }
 
-  machine(): Machine {
+  machine(): BoardHardware {
     const { encode, decode, digest, open } = fakeHost({ clock: this.clock, network: this.net });
     return {
       clock: this.#clock(),
@@ -232,7 +232,7 @@ export class FakeBoard {
     });
   }
 
-  #idf(): Machine["idf"] & AccessPoint & Usb {
+  #idf(): BoardHardware["idf"] & WifiFunctions & Usb {
     let chance = 1;
     const power = this.#power;
     return {

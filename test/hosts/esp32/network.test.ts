@@ -1,7 +1,7 @@
 // The parts of a board's network: Wi-Fi, a trial join, the time server, TLS sockets, and its button.
 import test from "ava";
 import { whenHeld } from "../../../hosts/esp32/commissioning/button.js";
-import { Joiner } from "../../../hosts/esp32/commissioning/wifi-connection.js";
+import { WifiJoiner } from "../../../hosts/esp32/commissioning/wifi-joiner.js";
 import { askTimeServer, type Datagrams } from "../../../hosts/esp32/network/time-server.js";
 import { type NativeTls, type TlsModules, TlsSocket } from "../../../hosts/esp32/network/tls-socket.js";
 import { type Network, Wifi } from "../../../hosts/esp32/network/wifi.js";
@@ -189,7 +189,7 @@ async function tryJoin(connection: number, reason = 0) {
     };
     return radio;
   };
-  const joined = new Joiner(makeRadio, { mote_wifi_reason: readReason }, clock).join(HOME);
+  const joined = new WifiJoiner(makeRadio, { mote_wifi_reason: readReason }, clock).join(HOME);
   await clock.advance(26_000);
   return { finding: await joined, asked };
 }

@@ -1,7 +1,7 @@
 // A board whose image can renew the CAs that it trusts: what reaches the native TLS at each start.
 import test, { type ExecutionContext } from "ava";
 import { renewTrust } from "../../../extras/trust/trust.js";
-import type { Machine } from "../../../hosts/esp32/board-hardware.js";
+import type { BoardHardware } from "../../../hosts/esp32/board-hardware.js";
 import { trusting } from "../../../hosts/esp32/commissioning/commissioning.js";
 import { createHost } from "../../../hosts/esp32/host.js";
 import { startBoard } from "../../../hosts/esp32/start.js";
@@ -36,9 +36,9 @@ function trusted(t: ExecutionContext, authorities: readonly Uint8Array[], serves
   const all = { server: serves, asked: [] as string[][] };
   board.time = Date.now() / 1000;
   let agent: Agent | undefined;
-  const machine = (renews = true): Machine => {
+  const machine = (renews = true): BoardHardware => {
     const made = board.boot();
-    const open = (list: readonly Uint8Array[]): Machine["open"] => {
+    const open = (list: readonly Uint8Array[]): BoardHardware["open"] => {
       return (name, port, secure, event) => {
         const names = (list.length > 0 ? list : [IMAGES_OWN]).map(nameOf);
         all.asked.push(names);

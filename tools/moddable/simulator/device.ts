@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { replaceFile, UNFENCED } from "../../../hosts/node/files.js";
 import { flash } from "../../../hosts/node/flash.js";
 import { forgetStart, prepareStart, type Start } from "../../../hosts/node/start-up.js";
-import type { Settings } from "../../../hosts/simulator/shape.js";
+import type { SimulatorSettings } from "../../../hosts/simulator/settings.js";
 import type { AgentOptions, LastRun } from "../../../src/index.js";
 import type { Sdk } from "../sdk.js";
 import { type End, SimulatorRun } from "./simulator.js";
@@ -159,7 +159,7 @@ export class SimulatedDevice {
     const firmware = { ...agent.firmware, title, version };
     const telemetry = { ...agent.telemetry, timestamps };
     const authorities = ca === undefined ? [] : derOf(ca);
-    const settings: Settings = {
+    const settings: SimulatorSettings = {
       agent: { ...agent, firmware, telemetry },
       ...{ intervalMs, authorities, lastRun: this.#lastRun, image: sha256, control },
     };

@@ -42,7 +42,7 @@ type Ending = Pick<LastRun, "reset" | "crash">;
  * Stores the engine's message before it aborts, because the next start cannot know it otherwise.
  * Requested restarts are stored too, because they look the same to the chip.
  */
-export class LastWords {
+export class CrashRecord {
   private readonly _store: Store;
   private readonly _text: Pick<Host, "encode" | "decode">;
   /** Reserve memory for when none is left; undefined after a crash. */

@@ -2,11 +2,10 @@ import type { ScannedNetwork } from "../../../extras/commissioning/improv.js";
 import type { Finding } from "../../../extras/commissioning/values.js";
 import type { Clock } from "../../../src/port.js";
 import type { MakeRadio, Network, Radio } from "../network/wifi.js";
+import type { WifiFunctions } from "./sdk-modules.js";
 
-export interface Air {
-  /** ESP-IDF's wifi_err_reason_t of the last failed join since the last call; 0: none. */
-  mote_wifi_reason(): number;
-}
+/** The function of native/wifi.c that tells why a join failed. */
+export type JoinReason = Pick<WifiFunctions, "mote_wifi_reason">;
 
 const PASSWORD = "password";
 const NAME = "ssid";
@@ -49,18 +48,18 @@ const TRIES = 2;
 /**
  * Tries a network once for its owner, who waits for the reason. For continuous use, see wifi.ts.
  */
-export class Joiner {
+export class WifiJoiner {
   private readonly _clock: Clock;
-  private readonly _air: Air;
+  private readonly _native: JoinReason;
   private readonly _radio: Radio;
   private _changed: () => void = () => {};
 
   /** Turns the radio on. */
-  constructor(make: MakeRadio, air: Air, clock: Clock) {
+  constructor(make: MakeRadio, native: JoinReason, clock: Clock) {
     this._clock = clock;
-    this._air = air;
+    this._native = native;
     this._radio = make(() => this._changed());
-    air.mote_wifi_reason();
+    native.mote_wifi_reason();
   }
 
   /** Resolves with the problem; undefined once there is an address. */
@@ -96,11 +95,11 @@ export class Joiner {
   private async _once({ ssid, password }: Network): Promise<Finding | undefined> {
     this._radio.disconnect();
     await this._wait(REASON_MS);
-    this._air.mote_wifi_reason();
+    this._native.mote_wifi_reason();
     const reached = await this._connected({ SSID: ssid, ...(password ? { password } : {}) });
     if (reached >= 500) return undefined;
     await this._wait(REASON_MS);
-    const number = this._air.mote_wifi_reason();
+    const number = this._native.mote_wifi_reason();
     const known = reasonOf(number);
     if (known) return known;
     if (reached >= 400)

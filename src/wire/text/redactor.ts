@@ -5,50 +5,51 @@
 // encoding each secret: the cost depends on the text, and no encoded secret takes memory.
 import type { Host, Redactor } from "../../port.js";
 
-/** In place of each word that shows a secret, or of the whole text if it shows one then still. */
+/** Replaces each word that contains a secret, or the whole text if that is not enough. */
 export const HIDDEN = "***";
-/** In place of that, where it is itself a part of a secret. */
-const HIDDEN_TOO = "(-)";
-/** So many letters are in every text: they count as a secret only where they stand alone. */
-const SHORT = 3;
-/** Bytes of a secret that are known: as many as a token may have. */
-const LONGEST = 255;
-/** Bytes of all secrets together that are not the device's own. */
-const NAMED_BYTES = 1024;
-/** An application's values may hold a shorter text that is a secret elsewhere. */
-const SHORTEST_IN_DATA = 8;
-/** A part of a secret counts from this length on, if its character classes alternate this often. */
-const PIECE = 7;
-const CHANGES = 3;
-/** A match is looked for by so many bytes, at every fourth byte of each secret. */
-const SEED = 4;
+/** Replaces them if HIDDEN is itself a part of a secret. */
+const OTHER_MASK = "(-)";
+/** Secrets of up to so many bytes occur in any text by chance: they count only as whole words. */
+const MAX_SHORT = 3;
+/** Bytes of a secret that are stored and searched for: the maximum length of an access token. */
+const MAX_SECRET = 255;
+/** Maximum bytes of all secrets that are not pinned. */
+const MAX_CONCEALED = 1024;
+/** In an application's values, ignore shorter secrets: the text is likely to be something else. */
+const MIN_IN_DATA = 8;
+/** A part of a secret counts from this length on, if it changes its character class so often. */
+const MIN_PART = 7;
+const MIN_CHANGES = 3;
+/** A seed is four bytes of a secret. There is one at every fourth byte; each may start a match. */
+const SEED_BYTES = 4;
+/** Hash buckets for the first two bytes of a seed. */
 const BUCKETS = 128;
-/** Members of a seed: the next one of its bucket, its place, the place where its secret begins. */
-const FIELDS = 3;
-/** An escaped text may be escaped again. */
-const ROUNDS = 3;
-/** Secrets in one text that are hidden one by one. With more, the whole text is hidden. */
-const MOST_SHOWN = 16;
-/** Characters of the lines before that a line may go on with. */
-const TAIL = 96;
+/** Fields of a seed: the next seed of its bucket, its offset, and the offset of its secret. */
+const SEED_FIELDS = 3;
+/** Layers of escapes that are removed: an escaped text may be escaped again. */
+const MAX_UNESCAPES = 3;
+/** Maximum number of secrets in one text that are masked one by one; beyond it, mask all of it. */
+const MAX_MASKED = 16;
+/** Characters of earlier lines that are searched together with the next line. */
+const TAIL_LENGTH = 96;
 
-const NONE = new Uint8Array(0);
+const NO_BYTES = new Uint8Array(0);
 const NO_SEEDS = new Uint16Array(0);
 const PERCENT = 0x25;
 const BACKSLASH = 0x5c;
-const BOTH = 0;
+const ANY_ESCAPE = 0;
 const PLUS = 0x2b;
-const BLANK = 0x20;
+const SPACE = 0x20;
 const COLON = 0x3a;
 const DELETE = 0x7f;
-/** In SYMBOLS: what ends base64, what it may be broken by, and other control characters. */
-const END = 64;
-const BREAK = 65;
+/** Values in SYMBOLS beyond the digits of base64. LINE_BREAK may be inside base64. */
+const NOT_BASE64 = 64;
+const LINE_BREAK = 65;
 const CONTROL = 66;
 
-/** What each byte stands for in base64, of either alphabet. */
+/** The value of each byte as a base64 digit, in the standard and the URL-safe alphabet. */
 const symbolTable = (): Uint8Array => {
-  const table = new Uint8Array(256).fill(END);
+  const table = new Uint8Array(256).fill(NOT_BASE64);
   for (let i = 0; i < 26; i++) {
     table[0x41 + i] = i;
     table[0x61 + i] = 26 + i;
@@ -58,18 +59,18 @@ const symbolTable = (): Uint8Array => {
   table[0x2d] = 62;
   table[0x2f] = 63;
   table[0x5f] = 63;
-  table.fill(CONTROL, 0, BLANK);
+  table.fill(CONTROL, 0, SPACE);
   table[DELETE] = CONTROL;
-  table[0x0a] = BREAK;
-  table[0x0d] = BREAK;
+  table[0x0a] = LINE_BREAK;
+  table[0x0d] = LINE_BREAK;
   return table;
 };
 const SYMBOLS = symbolTable();
 
-/** In HEX_VALUES: no digit. */
+/** Value in HEX_VALUES of a byte that is not a hexadecimal digit. */
 const NO_DIGIT = 16;
 
-/** The value of each entry of SYMBOLS as a hexadecimal digit. */
+/** Maps a value of SYMBOLS to the hexadecimal digit that the same byte stands for. */
 const digitTable = (): Uint8Array => {
   const table = new Uint8Array(CONTROL + 1).fill(NO_DIGIT);
   for (let i = 0; i < 6; i++) {
@@ -81,64 +82,66 @@ const digitTable = (): Uint8Array => {
 };
 const HEX_VALUES = digitTable();
 
-/** Mapping for comparisons: ASCII in lower case, plus signs as blanks. Control characters are 0. */
-const comparedTable = (): Uint8Array => {
+/** Folds bytes for comparison: ASCII to lower case, "+" to space, control characters to 0. */
+const foldedTable = (): Uint8Array => {
   const table = new Uint8Array(256);
-  for (let i = BLANK; i < 256; i++) table[i] = i > 0x40 && i < 0x5b ? i + 0x20 : i;
-  table[PLUS] = BLANK;
+  for (let i = SPACE; i < 256; i++) table[i] = i > 0x40 && i < 0x5b ? i + 0x20 : i;
+  table[PLUS] = SPACE;
   table[DELETE] = 0;
   return table;
 };
-const COMPARED = comparedTable();
+const FOLDED = foldedTable();
 
-/** Keeps the secrets of device and application out of its output; one object for a whole run. */
+/** Removes the secrets of device and application from output. A run has one redactor. */
 export class SecretRedactor implements Redactor {
   private readonly _host: Pick<Host, "encode">;
   /**
    * The secrets, each preceded by its length: pinned ones, then the others, oldest first. Private,
-   * so that logging this object does not show them.
+   * so that logging this object does not print them.
    */
-  #secrets: Uint8Array = NONE;
+  #secrets: Uint8Array = NO_BYTES;
   known = 0;
-  private _ownEnd = 0;
-  /** For each bucket its first seed, 0 for none; then the seeds. */
-  private _index = NO_SEEDS;
-  /**
-   * Length of the shortest secret that may be encoded; whether some only count as whole words, and
-   * whether all are ASCII.
-   */
-  private _shortest = PIECE;
+  /** End of the pinned secrets in `#secrets`. */
+  private _pinnedEnd = 0;
+  /** The index: the first seed of each bucket, or 0; then the seeds. */
+  private _seeds = NO_SEEDS;
+  /** Length of the shortest part or secret that is searched for in base64 and hexadecimal. */
+  private _minLength = MIN_PART;
+  /** True if some secrets only count as whole words. */
   private _hasShort = false;
+  /** True if all secrets are ASCII. */
   private _isAscii = true;
-  private _hasBlank = false;
-  /** Where `_isAround` last found a secret. */
-  private _from = 0;
-  private _to = 0;
+  private _hasSpace = false;
+  /** Where `_matches` last found a secret. */
+  private _matchStart = 0;
+  private _matchEnd = 0;
+  /** True if the last text without secrets that `_containsEncoded` read has control characters. */
+  private _hasControl = false;
 
   constructor(host: Pick<Host, "encode">) {
     this._host = host;
   }
 
   pin(secret: string): void {
-    const bytes = this._bytesOf(secret);
-    if (bytes.length === 0 || this._has(bytes, 0, this._ownEnd)) return;
-    this._insert(bytes, this._ownEnd);
-    this._ownEnd += 1 + bytes.length;
-    this._learn();
+    const bytes = this._toSecret(secret);
+    if (bytes.length === 0 || this._has(bytes, 0, this._pinnedEnd)) return;
+    this._insert(bytes, this._pinnedEnd);
+    this._pinnedEnd += 1 + bytes.length;
+    this._reindex();
   }
 
   conceal(secret: string): void {
-    const bytes = this._bytesOf(secret);
+    const bytes = this._toSecret(secret);
     if (bytes.length === 0 || this._has(bytes, 0, this.#secrets.length)) return;
     this._insert(bytes, this.#secrets.length);
-    while (this.#secrets.length - this._ownEnd > NAMED_BYTES) this._remove(this._ownEnd);
-    this._learn();
+    while (this.#secrets.length - this._pinnedEnd > MAX_CONCEALED) this._remove(this._pinnedEnd);
+    this._reindex();
   }
 
   clean(text: string): string {
     if (!this.holds(text)) return text;
-    const hidden = this.holds(HIDDEN) ? HIDDEN_TOO : HIDDEN;
-    const plain = this._hideShown(text, hidden);
+    const hidden = this.holds(HIDDEN) ? OTHER_MASK : HIDDEN;
+    const plain = this._maskPlain(text, hidden);
     if (plain === undefined) return hidden;
     const words = plain.split(" ");
     for (let i = 0; i < words.length; i++) if (this.holds(words[i] as string)) words[i] = hidden;
@@ -147,18 +150,19 @@ export class SecretRedactor implements Redactor {
   }
 
   /**
-   * Hides words with unencoded secrets. Undefined: the place of a secret with a blank is unknown.
+   * Masks the words that contain an unencoded secret. Undefined if the whole text must be masked.
    */
-  private _hideShown(text: string, hidden: string): string | undefined {
-    let shown = text;
-    for (let rounds = 0; rounds < MOST_SHOWN; rounds++) {
-      const bytes = this._host.encode(shown);
-      if (!this._isShown(bytes, 0, false)) return shown;
-      // Byte positions equal text positions only in ASCII. Otherwise hide word by word.
-      if (bytes.length !== shown.length) return this._hasBlank ? undefined : shown;
-      const from = shown.lastIndexOf(" ", this._from) + 1;
-      const end = shown.indexOf(" ", this._to);
-      shown = `${shown.slice(0, from)}${hidden}${end < 0 ? "" : shown.slice(end)}`;
+  private _maskPlain(text: string, hidden: string): string | undefined {
+    let masked = text;
+    for (let count = 0; count < MAX_MASKED; count++) {
+      const bytes = this._host.encode(masked);
+      if (!this._containsPlain(bytes, 0, false)) return masked;
+      // Only in ASCII, byte positions are text positions. Otherwise the caller masks word by word,
+      // which cannot find a secret with a space.
+      if (bytes.length !== masked.length) return this._hasSpace ? undefined : masked;
+      const from = masked.lastIndexOf(" ", this._matchStart) + 1;
+      const end = masked.indexOf(" ", this._matchEnd);
+      masked = `${masked.slice(0, from)}${hidden}${end < 0 ? "" : masked.slice(end)}`;
     }
     return undefined;
   }
@@ -166,7 +170,7 @@ export class SecretRedactor implements Redactor {
   holds(text: string, before = ""): boolean {
     if (this.#secrets.length === 0 || text === "") return false;
     const since = before === "" ? 0 : this._host.encode(before).length;
-    return this._isIn(before + text, since, false);
+    return this._contains(before + text, since, false);
   }
 
   cleanJson(text: string, hasKnownNames = false): string {
@@ -175,9 +179,9 @@ export class SecretRedactor implements Redactor {
     let done = 0;
     let end = 0;
     for (let open = text.indexOf('"'); open >= 0; open = text.indexOf('"', end)) {
-      end = closingQuote(text, open);
-      if (end - open < SHORTEST_IN_DATA || (hasKnownNames && text.charAt(end) === ":")) continue;
-      if (!this._isIn(text.slice(open, end), 0, true)) continue;
+      end = afterClosingQuote(text, open);
+      if (end - open < MIN_IN_DATA || (hasKnownNames && text.charAt(end) === ":")) continue;
+      if (!this._contains(text.slice(open, end), 0, true)) continue;
       pieces.push(text.slice(done, open), `"${HIDDEN}"`);
       done = end;
     }
@@ -186,9 +190,9 @@ export class SecretRedactor implements Redactor {
     return pieces.join("");
   }
 
-  private _bytesOf(secret: string): Uint8Array {
-    const bytes = printable(this._host.encode(secret));
-    return bytes.length > LONGEST ? bytes.subarray(0, LONGEST) : bytes;
+  private _toSecret(secret: string): Uint8Array {
+    const bytes = withoutControls(this._host.encode(secret));
+    return bytes.length > MAX_SECRET ? bytes.subarray(0, MAX_SECRET) : bytes;
   }
 
   private _has(bytes: Uint8Array, from: number, to: number): boolean {
@@ -220,137 +224,141 @@ export class SecretRedactor implements Redactor {
     this.#secrets = all;
   }
 
-  private _learn(): void {
+  private _reindex(): void {
     this.known++;
     const secrets = this.#secrets;
-    const index = new Uint16Array(BUCKETS + FIELDS * Math.floor(secrets.length / SEED));
+    const index = new Uint16Array(BUCKETS + SEED_FIELDS * Math.floor(secrets.length / SEED_BYTES));
     let next = BUCKETS;
-    this._shortest = PIECE;
+    this._minLength = MIN_PART;
     this._hasShort = false;
     this._isAscii = true;
-    this._hasBlank = false;
+    this._hasSpace = false;
     for (let start = 1; start < secrets.length; start += 1 + (secrets[start - 1] as number)) {
       const end = start + (secrets[start - 1] as number);
-      if (end - start > SHORT) this._shortest = Math.min(this._shortest, end - start);
+      if (end - start > MAX_SHORT) this._minLength = Math.min(this._minLength, end - start);
       else this._hasShort = true;
       for (let at = start; at < end; at++) {
         if ((secrets[at] as number) > DELETE) this._isAscii = false;
-        if (secrets[at] === BLANK) this._hasBlank = true;
+        if (secrets[at] === SPACE) this._hasSpace = true;
       }
-      for (let at = start; at + SEED <= end; at += SEED) {
-        // One of several alike finds the whole secret too, and a repetitive text costs no more.
-        if (repeats(secrets, start, at)) continue;
-        const bucket = bucketOf(comparedAt(secrets, at), comparedAt(secrets, at + 1));
+      for (let at = start; at + SEED_BYTES <= end; at += SEED_BYTES) {
+        // Equal seeds find the same secret. Indexing one of them keeps repetitive text cheap.
+        if (isRepeated(secrets, start, at)) continue;
+        const bucket = bucketOf(foldedAt(secrets, at), foldedAt(secrets, at + 1));
         index[next] = index[bucket] as number;
         index[next + 1] = at;
         index[next + 2] = start;
         index[bucket] = next;
-        next += FIELDS;
+        next += SEED_FIELDS;
       }
     }
-    this._index = index;
+    this._seeds = index;
   }
 
   /**
-   * `since`: ignore matches that end before it. `isData`: only whole secrets count, no short ones.
+   * True if `text` contains a secret, encoded or not. `since`: ignore matches that end before this
+   * offset. `isData`: ignore parts of secrets, and secrets shorter than MIN_IN_DATA.
    */
-  private _isIn(text: string, since: number, isData: boolean): boolean {
+  private _contains(text: string, since: number, isData: boolean): boolean {
     const bytes = this._host.encode(text);
-    if (this._isInLayer(bytes, since, isData)) return true;
+    if (this._containsAsIs(bytes, since, isData)) return true;
     const hasPercent = text.includes("%");
     const hasBackslash = text.includes("\\");
-    if (hasPercent && this._isBelow(bytes, since, PERCENT, isData)) return true;
-    if (hasBackslash && this._isBelow(bytes, since, BACKSLASH, isData)) return true;
-    return hasPercent && hasBackslash && this._isBelow(bytes, since, BOTH, isData);
+    if (hasPercent && this._containsEscaped(bytes, since, PERCENT, isData)) return true;
+    if (hasBackslash && this._containsEscaped(bytes, since, BACKSLASH, isData)) return true;
+    return hasPercent && hasBackslash && this._containsEscaped(bytes, since, ANY_ESCAPE, isData);
   }
 
-  /** In what comes of the bytes by taking escapes of this kind away, and again. */
-  private _isBelow(given: Uint8Array, givenSince: number, kind: number, isData: boolean): boolean {
+  /** Removes escapes of one kind up to MAX_UNESCAPES times. True if a secret appears. */
+  private _containsEscaped(given: Uint8Array, givenSince: number, kind: number, isData: boolean): boolean {
     let bytes = given;
     let since = givenSince;
-    for (let round = 0; round < ROUNDS; round++) {
+    for (let round = 0; round < MAX_UNESCAPES; round++) {
       const { length } = bytes;
-      since = since === 0 ? 0 : unescaped(bytes.subarray(0, since), kind).length;
-      bytes = unescaped(bytes, kind);
+      since = since === 0 ? 0 : unescapeOnce(bytes.subarray(0, since), kind).length;
+      bytes = unescapeOnce(bytes, kind);
       if (bytes.length === length) return false;
-      if (this._isInLayer(bytes, since, isData)) return true;
+      if (this._containsAsIs(bytes, since, isData)) return true;
     }
     return false;
   }
 
-  private _isInLayer(bytes: Uint8Array, since: number, isData: boolean): boolean {
-    if (this._isShown(bytes, since, isData)) return true;
-    const encoded = this._isEncoded(bytes, since, isData);
-    if (encoded === true) return true;
-    const text = encoded === undefined ? printable(bytes) : bytes;
-    const from = encoded === undefined ? printable(bytes.subarray(0, since)).length : since;
-    if (encoded === undefined && this._isShown(text, from, isData)) return true;
-    return !isData && this._hasShort && this._standsAlone(text, from);
+  /** Searches for secrets as they are, in base64 and in hexadecimal, without removing escapes. */
+  private _containsAsIs(bytes: Uint8Array, since: number, isData: boolean): boolean {
+    if (this._containsPlain(bytes, since, isData)) return true;
+    if (this._containsEncoded(bytes, since, isData)) return true;
+    const text = this._hasControl ? withoutControls(bytes) : bytes;
+    const from = this._hasControl ? withoutControls(bytes.subarray(0, since)).length : since;
+    if (text !== bytes && this._containsPlain(text, from, isData)) return true;
+    return !isData && this._hasShort && this._containsShort(text, from);
   }
 
-  private _isShown(text: Uint8Array, since: number, isData: boolean): boolean {
-    const index = this._index;
+  /** Searches for unencoded secrets of 4 bytes or more, and sets the position of the match. */
+  private _containsPlain(text: Uint8Array, since: number, isData: boolean): boolean {
+    const index = this._seeds;
     const { length } = text;
-    let one = COMPARED[text[0] as number] as number;
+    let previous = FOLDED[text[0] as number] as number;
     for (let i = 1; i < length; i++) {
-      const other = COMPARED[text[i] as number] as number;
-      let seed = index[(one * 31 + other) & (BUCKETS - 1)] as number;
+      const byte = FOLDED[text[i] as number] as number;
+      let seed = index[(previous * 31 + byte) & (BUCKETS - 1)] as number;
       while (seed !== 0) {
-        if (this._isAround(text, since, i - 1, seed, isData)) return true;
+        if (this._matches(text, since, i - 1, seed, isData)) return true;
         seed = index[seed] as number;
       }
-      one = other;
+      previous = byte;
     }
     return false;
   }
 
-  /** Whether enough of the secret of `seed` lies around `i`. */
-  private _isAround(text: Uint8Array, since: number, i: number, seed: number, isData: boolean): boolean {
+  /** True if the text around `i`, where `seed` may be, contains enough of its secret. */
+  private _matches(text: Uint8Array, since: number, i: number, seed: number, isData: boolean): boolean {
     const secrets = this.#secrets;
-    const start = this._index[seed + 2] as number;
+    const start = this._seeds[seed + 2] as number;
     const end = start + (secrets[start - 1] as number);
-    let to = this._index[seed + 1] as number;
+    let to = this._seeds[seed + 1] as number;
     let from = to;
     let last = i;
-    while (to < end && last < text.length && comparedAt(secrets, to) === comparedAt(text, last)) {
+    while (to < end && last < text.length && foldedAt(secrets, to) === foldedAt(text, last)) {
       to++;
       last++;
     }
-    if (to - from < SEED || last <= since) return false;
+    if (to - from < SEED_BYTES || last <= since) return false;
     let first = i;
-    while (from > start && first > 0 && comparedAt(secrets, from - 1) === comparedAt(text, first - 1)) {
+    while (from > start && first > 0 && foldedAt(secrets, from - 1) === foldedAt(text, first - 1)) {
       from--;
       first--;
     }
-    this._from = first;
-    this._to = last;
-    if (to - from === end - start) return !isData || to - from >= SHORTEST_IN_DATA;
+    this._matchStart = first;
+    this._matchEnd = last;
+    if (to - from === end - start) return !isData || to - from >= MIN_IN_DATA;
     if (isData) return false;
-    // What was cut on its way here may end with the beginning of a secret.
+    // Text that was truncated before may end with the first half of a secret.
     if (from === start && last === text.length && (to - from) * 2 >= end - start) return true;
-    return to - from >= PIECE && changes(secrets, from, to) >= CHANGES;
+    return to - from >= MIN_PART && countChanges(secrets, from, to) >= MIN_CHANGES;
   }
 
-  private _standsAlone(text: Uint8Array, since: number): boolean {
+  /** True if a short secret is a whole word of `text`. */
+  private _containsShort(text: Uint8Array, since: number): boolean {
     const secrets = this.#secrets;
     for (let start = 1; start < secrets.length; start += 1 + (secrets[start - 1] as number)) {
       const length = secrets[start - 1] as number;
-      if (length > SHORT) continue;
+      if (length > MAX_SHORT) continue;
       for (let i = Math.max(0, since - length + 1); i + length <= text.length; i++) {
         let same = 0;
-        while (same < length && comparedAt(secrets, start + same) === comparedAt(text, i + same)) same++;
-        if (same === length && !isLetter(text, i - 1) && !isLetter(text, i + length)) return true;
+        while (same < length && foldedAt(secrets, start + same) === foldedAt(text, i + same)) same++;
+        if (same === length && !isLetterOrDigit(text, i - 1) && !isLetterOrDigit(text, i + length))
+          return true;
       }
     }
     return false;
   }
 
   /**
-   * True if `bytes` contain a secret in base64 or hexadecimal, also with blanks or colons between
-   * bytes. Undefined if they do not, and contain control characters.
+   * True if `bytes` contain a secret in base64 or hexadecimal, also with spaces or colons between
+   * the pairs of digits. If not, sets `_hasControl`.
    */
-  private _isEncoded(bytes: Uint8Array, since: number, isData: boolean): boolean | undefined {
-    const shortest = this._shortest;
+  private _containsEncoded(bytes: Uint8Array, since: number, isData: boolean): boolean {
+    const shortest = this._minLength;
     const least = Math.ceil((shortest * 8) / 6);
     const { length } = bytes;
     let hasControl = false;
@@ -361,46 +369,48 @@ export class SecretRedactor implements Redactor {
     for (let i = 0; i <= length; i++) {
       const byte = i < length ? (bytes[i] as number) : COLON;
       const symbol = SYMBOLS[byte] as number;
-      if (symbol < END) {
+      if (symbol < NOT_BASE64) {
         run++;
         continue;
       }
-      if (symbol > END) hasControl = true;
-      if (symbol === BREAK) {
+      if (symbol > NOT_BASE64) hasControl = true;
+      if (symbol === LINE_BREAK) {
         run++;
         continue;
       }
-      if (run >= least && i > since && this._isInRun(bytes, i - run, i, isData)) return true;
+      if (run >= least && i > since && this._containsInRun(bytes, i - run, i, isData)) return true;
       if (run === 2) {
         if (pairs++ === 0) firstPair = i - 2;
         lastPair = i;
       }
-      if (run !== 2 || (byte !== BLANK && byte !== COLON) || i === length) {
+      if (run !== 2 || (byte !== SPACE && byte !== COLON) || i === length) {
         const isLong = pairs >= shortest && lastPair > since;
-        if (isLong && this._isInRun(bytes, firstPair, lastPair, isData)) return true;
+        if (isLong && this._containsInRun(bytes, firstPair, lastPair, isData)) return true;
         pairs = 0;
       }
       run = 0;
     }
-    return hasControl ? undefined : false;
+    this._hasControl = hasControl;
+    return false;
   }
 
-  /** `from` to `to`: symbols of base64, or pairs of digits. */
-  private _isInRun(bytes: Uint8Array, from: number, to: number, isData: boolean): boolean {
-    const found = groupsOf(bytes, from, to);
-    const groups = this._isAscii ? found : found | ANYWHERE;
+  /** Decodes base64 digits or pairs of hexadecimal digits. True if a secret appears. */
+  private _containsInRun(bytes: Uint8Array, from: number, to: number, isData: boolean): boolean {
+    const found = offsetsOf(bytes, from, to);
+    const offsets = this._isAscii ? found : found | ALL_OFFSETS;
     for (let skip = 0; skip < 4; skip++)
-      if ((groups >> skip) & 1 && this._isShown(fromBase64(bytes, from, to, skip), 0, isData)) return true;
-    if (groups < ROW) return false;
+      if ((offsets >> skip) & 1 && this._containsPlain(decodeBase64(bytes, from, to, skip), 0, isData))
+        return true;
+    if (offsets < HAS_HEX) return false;
     for (let skip = 0; skip < 2; skip++) {
-      const text = fromDigits(bytes, from, to, skip);
-      if (text.length >= this._shortest && this._isShown(text, 0, isData)) return true;
+      const text = decodeHex(bytes, from, to, skip);
+      if (text.length >= this._minLength && this._containsPlain(text, 0, isData)) return true;
     }
     return false;
   }
 }
 
-/** Cleans consecutive lines, and hides a secret that is spread over several of them. */
+/** Cleans consecutive lines. Also removes a secret that continues on the next line. */
 export class LineCleaner {
   private readonly _redactor: Redactor;
   private _tail = "";
@@ -413,49 +423,50 @@ export class LineCleaner {
     const before = this._tail;
     const joined = before + line;
     const clean = this._redactor.clean(line);
-    // Hidden text must not hide the next line too; half a secret at the end may continue there.
+    // Forget a line with a whole secret, or it would hide the next line too. Keep half a secret at
+    // its end: the next line may contain the other half.
     if (clean !== line && this._redactor.holds(`${line} `)) this._tail = "";
-    else this._tail = joined.length > TAIL ? joined.slice(joined.length - TAIL) : joined;
+    else this._tail = joined.length > TAIL_LENGTH ? joined.slice(joined.length - TAIL_LENGTH) : joined;
     return this._redactor.holds(clean, before) ? this._redactor.clean(HIDDEN) : clean;
   }
 }
 
-const comparedAt = (bytes: Uint8Array, at: number): number => COMPARED[bytes[at] as number] as number;
+const foldedAt = (bytes: Uint8Array, at: number): number => FOLDED[bytes[at] as number] as number;
 
-/** Whether the seed at `at` is one of those from `start` on. */
-const repeats = (secrets: Uint8Array, start: number, at: number): boolean => {
-  for (let other = start; other < at; other += SEED) {
+/** True if the seed at `at` equals an earlier one of the secret that begins at `start`. */
+const isRepeated = (secrets: Uint8Array, start: number, at: number): boolean => {
+  for (let other = start; other < at; other += SEED_BYTES) {
     let same = 0;
-    while (same < SEED && comparedAt(secrets, other + same) === comparedAt(secrets, at + same)) same++;
-    if (same === SEED) return true;
+    while (same < SEED_BYTES && foldedAt(secrets, other + same) === foldedAt(secrets, at + same)) same++;
+    if (same === SEED_BYTES) return true;
   }
   return false;
 };
 
-const bucketOf = (one: number, other: number): number => (one * 31 + other) & (BUCKETS - 1);
+const bucketOf = (first: number, second: number): number => (first * 31 + second) & (BUCKETS - 1);
 
-const isLetter = (text: Uint8Array, at: number): boolean =>
+const isLetterOrDigit = (text: Uint8Array, at: number): boolean =>
   at >= 0 && at < text.length && (SYMBOLS[text[at] as number] as number) < 62;
 
-/** Without control characters. */
-const printable = (bytes: Uint8Array): Uint8Array => {
+/** A copy of `bytes` without control characters; `bytes` itself if it has none. */
+const withoutControls = (bytes: Uint8Array): Uint8Array => {
   let end = 0;
-  while (end < bytes.length && COMPARED[bytes[end] as number] !== 0) end++;
+  while (end < bytes.length && FOLDED[bytes[end] as number] !== 0) end++;
   if (end === bytes.length) return bytes;
   const text = bytes.slice();
   for (let i = end; i < bytes.length; i++) {
     const byte = bytes[i] as number;
-    if (COMPARED[byte] !== 0) text[end++] = byte;
+    if (FOLDED[byte] !== 0) text[end++] = byte;
   }
   return text.subarray(0, end);
 };
 
-/** Counts changes between small letters, capitals and digits, ignoring other characters. */
-const changes = (bytes: Uint8Array, from: number, to: number): number => {
+/** Counts changes between lower case, upper case and digits, ignoring other characters. */
+const countChanges = (bytes: Uint8Array, from: number, to: number): number => {
   let count = -1;
   let before = OTHER;
   for (let i = from; i < to; i++) {
-    const kind = kindOf(bytes[i] as number);
+    const kind = classOf(bytes[i] as number);
     if (kind !== OTHER && kind !== before) count++;
     if (kind !== OTHER) before = kind;
   }
@@ -463,48 +474,48 @@ const changes = (bytes: Uint8Array, from: number, to: number): number => {
 };
 
 const OTHER = 3;
-const kindOf = (byte: number): number => {
+const classOf = (byte: number): number => {
   if (byte >= 0x30 && byte <= 0x39) return 0;
   if (byte >= 0x41 && byte <= 0x5a) return 1;
   return byte >= 0x61 && byte <= 0x7a ? 2 : OTHER;
 };
 
-/** Stands between two rows of digits: no UTF-8 has it. */
-const BETWEEN = 0xff;
-/** Bytes of the shortest row that may be a secret. */
-const SHORTEST_ROW = 4;
+/** Separates decoded hexadecimal strings. Never a byte of UTF-8, so no secret contains it. */
+const SEPARATOR = 0xff;
+/** Bytes of the shortest hexadecimal string that is searched. */
+const MIN_HEX_BYTES = 4;
 
-/** All four places where a group of base64 may begin. */
-const ANYWHERE = 15;
-/** There is a row of hexadecimal digits that may be a secret. */
-const ROW = 16;
+/** Bits in the result of `offsetsOf`: all four offsets, and a hexadecimal string. */
+const ALL_OFFSETS = 15;
+const HAS_HEX = 16;
 
 /**
- * Which of four offsets can start a base64 group of ASCII, as bits, and ROW. Most words have none.
+ * The offsets, as bits 0 to 3, from which base64 may decode to ASCII, plus HAS_HEX if there is a
+ * long enough hexadecimal string. Most words have none of these.
  */
-const groupsOf = (bytes: Uint8Array, from: number, to: number): number => {
-  let groups = 0;
+const offsetsOf = (bytes: Uint8Array, from: number, to: number): number => {
+  let offsets = 0;
   let count = 0;
-  let row = 0;
-  let first = END;
-  let second = END;
+  let hexDigits = 0;
+  let first = NOT_BASE64;
+  let second = NOT_BASE64;
   for (let i = from; i < to; i++) {
     const symbol = SYMBOLS[bytes[i] as number] as number;
-    if (symbol >= END) continue;
+    if (symbol >= NOT_BASE64) continue;
     if (first > 7 && first < 32 && (second & 15) > 1 && (second & 15) < 8 && (symbol & 3) < 2)
-      groups |= 1 << ((count - 2) & 3);
+      offsets |= 1 << ((count - 2) & 3);
     first = second;
     second = symbol;
     count++;
-    row = HEX_VALUES[symbol] === NO_DIGIT ? 0 : row + 1;
-    if (row === 2 * SHORTEST_ROW) groups |= ROW;
+    hexDigits = HEX_VALUES[symbol] === NO_DIGIT ? 0 : hexDigits + 1;
+    if (hexDigits === 2 * MIN_HEX_BYTES) offsets |= HAS_HEX;
   }
-  return groups;
+  return offsets;
 };
 
-/** The bytes of each row of digits from `from` to `to`, skipping the first `skip` digits. */
-const fromDigits = (bytes: Uint8Array, from: number, to: number, skip: number): Uint8Array => {
-  // A row that counts takes 8 symbols and one behind it, for at most 5 bytes.
+/** Decodes each hexadecimal string between `from` and `to`, without its first `skip` digits. */
+const decodeHex = (bytes: Uint8Array, from: number, to: number, skip: number): Uint8Array => {
+  // A string of 8 digits or more needs another byte behind it, and gives at most 5 bytes for 9.
   const text = new Uint8Array((((to - from) * 5) >> 3) + 2);
   let left = skip;
   let high = -1;
@@ -512,11 +523,11 @@ const fromDigits = (bytes: Uint8Array, from: number, to: number, skip: number): 
   let end = 0;
   for (let i = from; i < to; i++) {
     const symbol = SYMBOLS[bytes[i] as number] as number;
-    if (symbol >= END) continue;
+    if (symbol >= NOT_BASE64) continue;
     const digit = HEX_VALUES[symbol] as number;
     if (digit === NO_DIGIT) {
-      if (end - start < SHORTEST_ROW) end = start;
-      else text[end++] = BETWEEN;
+      if (end - start < MIN_HEX_BYTES) end = start;
+      else text[end++] = SEPARATOR;
       start = end;
       high = -1;
       left = skip;
@@ -527,11 +538,11 @@ const fromDigits = (bytes: Uint8Array, from: number, to: number, skip: number): 
       high = -1;
     }
   }
-  return printable(text.subarray(0, end));
+  return withoutControls(text.subarray(0, end));
 };
 
-/** The bytes of the symbols `from` to `to`, `skip` of which are left out. */
-const fromBase64 = (bytes: Uint8Array, from: number, to: number, skip: number): Uint8Array => {
+/** Decodes base64 between `from` and `to`, without the first `skip` digits. */
+const decodeBase64 = (bytes: Uint8Array, from: number, to: number, skip: number): Uint8Array => {
   const text = new Uint8Array(((to - from) * 3) >> 2);
   let left = skip;
   let bits = 0;
@@ -539,18 +550,21 @@ const fromBase64 = (bytes: Uint8Array, from: number, to: number, skip: number): 
   let end = 0;
   for (let i = from; i < to; i++) {
     const symbol = SYMBOLS[bytes[i] as number] as number;
-    if (symbol >= END || left-- > 0) continue;
+    if (symbol >= NOT_BASE64 || left-- > 0) continue;
     bits = ((bits << 6) | symbol) & 0xffff;
     held += 6;
     if (held < 8) continue;
     held -= 8;
     text[end++] = bits >> held;
   }
-  return printable(text.subarray(0, end));
+  return withoutControls(text.subarray(0, end));
 };
 
-/** Decodes one layer of escapes of this kind (%41, \x41, \u0041, \n); others stay. */
-const unescaped = (bytes: Uint8Array, kind: number): Uint8Array => {
+/**
+ * Decodes escapes (%41, \x41, \u0041, \n) once. `kind`: PERCENT, BACKSLASH or ANY_ESCAPE; other
+ * escapes stay.
+ */
+const unescapeOnce = (bytes: Uint8Array, kind: number): Uint8Array => {
   const text = new Uint8Array(bytes.length);
   let end = 0;
   for (let i = 0; i < bytes.length; i++) {
@@ -561,26 +575,26 @@ const unescaped = (bytes: Uint8Array, kind: number): Uint8Array => {
     const isShort = isBackslash ? letter === 0x78 : letter === PERCENT;
     const digits = isLong ? 4 : isShort ? 2 : 0;
     const first = isBackslash ? i + 2 : i + 1;
-    const code = digits === 0 ? -1 : numberAt(bytes, first, digits);
+    const code = digits === 0 ? -1 : hexNumberAt(bytes, first, digits);
     if (code >= 0) {
-      end = digits === 4 ? putCode(text, end, code) : put(text, end, code);
+      end = digits === 4 ? writeUtf8(text, end, code) : writeByte(text, end, code);
       i = first + digits - 1;
     } else if (isBackslash && i + 1 < bytes.length) {
       i++;
-      text[end++] = CONTROLS.includes(String.fromCharCode(letter)) ? 0x0a : letter;
+      text[end++] = CONTROL_LETTERS.includes(String.fromCharCode(letter)) ? 0x0a : letter;
     } else text[end++] = byte;
   }
   return text.subarray(0, end);
 };
 
-/** Letters that stand for a control character behind a backslash. */
-const CONTROLS = "bfnrtv";
+/** Letters that mean a control character after a backslash. */
+const CONTROL_LETTERS = "bfnrtv";
 
-/** The number of so many hexadecimal digits; -1 if they are none. */
-const numberAt = (bytes: Uint8Array, from: number, digits: number): number => {
+/** The value of `digits` hexadecimal digits; -1 if other characters are among them. */
+const hexNumberAt = (bytes: Uint8Array, from: number, digits: number): number => {
   let number = 0;
   for (let i = from; i < from + digits; i++) {
-    const symbol = i < bytes.length ? (SYMBOLS[bytes[i] as number] as number) : END;
+    const symbol = i < bytes.length ? (SYMBOLS[bytes[i] as number] as number) : NOT_BASE64;
     const digit = HEX_VALUES[symbol] as number;
     if (digit === NO_DIGIT) return -1;
     number = number * 16 + digit;
@@ -588,29 +602,33 @@ const numberAt = (bytes: Uint8Array, from: number, digits: number): number => {
   return number;
 };
 
-const put = (text: Uint8Array, at: number, byte: number): number => {
+const writeByte = (text: Uint8Array, at: number, byte: number): number => {
   text[at] = byte;
   return at + 1;
 };
 
-/** UTF-8 of a UTF-16 unit; the second half of a pair completes the first. */
-const putCode = (text: Uint8Array, at: number, code: number): number => {
-  if (code < 0x80) return put(text, at, code);
-  if (code < 0x800) return put(text, put(text, at, 0xc0 | (code >> 6)), 0x80 | (code & 0x3f));
+/** Appends a UTF-16 unit as UTF-8. The second half of a surrogate pair completes the first. */
+const writeUtf8 = (text: Uint8Array, at: number, code: number): number => {
+  if (code < 0x80) return writeByte(text, at, code);
+  if (code < 0x800) return writeByte(text, writeByte(text, at, 0xc0 | (code >> 6)), 0x80 | (code & 0x3f));
   const before = text[at - 2] as number;
   const isSecond = code >= 0xdc00 && code < 0xe000 && at >= 3 && text[at - 3] === 0xed && before < 0xb0;
   if (!isSecond) {
-    const second = put(text, put(text, at, 0xe0 | (code >> 12)), 0x80 | ((code >> 6) & 0x3f));
-    return put(text, second, 0x80 | (code & 0x3f));
+    const second = writeByte(text, writeByte(text, at, 0xe0 | (code >> 12)), 0x80 | ((code >> 6) & 0x3f));
+    return writeByte(text, second, 0x80 | (code & 0x3f));
   }
   const high = (((text[at - 2] as number) & 0x0f) << 6) | ((text[at - 1] as number) & 0x3f);
   const whole = 0x10000 + (high << 10) + (code - 0xdc00);
-  const second = put(text, put(text, at - 3, 0xf0 | (whole >> 18)), 0x80 | ((whole >> 12) & 0x3f));
-  return put(text, put(text, second, 0x80 | ((whole >> 6) & 0x3f)), 0x80 | (whole & 0x3f));
+  const second = writeByte(
+    text,
+    writeByte(text, at - 3, 0xf0 | (whole >> 18)),
+    0x80 | ((whole >> 12) & 0x3f),
+  );
+  return writeByte(text, writeByte(text, second, 0x80 | ((whole >> 6) & 0x3f)), 0x80 | (whole & 0x3f));
 };
 
-/** Behind the quote that closes the one at `open`. */
-const closingQuote = (text: string, open: number): number => {
+/** Position after the quote that closes the string at `open`; the end of `text` if none does. */
+const afterClosingQuote = (text: string, open: number): number => {
   let end = text.indexOf('"', open + 1);
   while (end >= 0) {
     let slashes = 0;

@@ -1,5 +1,6 @@
 // One socket from opening to end, with at most one request at a time.
 import type { Host, Socket, SocketEvent } from "../port.js";
+import type { Connection } from "./connection.js";
 import { SILENCE, UNCONNECTED } from "./outcome.js";
 import type { Request } from "./request.js";
 import { type Answer, GIVEN_UP, ResponseReader } from "./response.js";
@@ -21,22 +22,9 @@ const PHASES = {
 
 type Phase = keyof typeof PHASES;
 
-/** Listener of a channel. Never called during a call to the channel. */
-export interface ChannelListener {
-  /** The last byte of the request was handed over. */
-  sent(): void;
-  /**
-   * The answer is complete. `reusable`: the channel accepts another request; otherwise it is
-   * closed.
-   */
-  answered(answer: Answer, reusable: boolean): void;
-  /** The channel failed, with or without a request. At most once. */
-  broken(reason: string): void;
-}
-
 export class Channel {
   private readonly _host: Host;
-  private readonly _listener: ChannelListener;
+  private readonly _connection: Connection;
   private readonly _buffer: Uint8Array;
   private readonly _reader: ResponseReader;
   private _socket: Socket | undefined;
@@ -52,9 +40,9 @@ export class Channel {
   /** True after the first answer: from then on, the peer may close the connection while idle. */
   keptAlive = false;
 
-  constructor(host: Host, target: Target, buffer: Uint8Array, listener: ChannelListener) {
+  constructor(host: Host, target: Target, buffer: Uint8Array, connection: Connection) {
     this._host = host;
-    this._listener = listener;
+    this._connection = connection;
     this._buffer = buffer;
     this._reader = new ResponseReader(host.loops);
     const event = (what: SocketEvent, reason?: string) => this._event(what, reason);
@@ -176,7 +164,7 @@ export class Channel {
     }
     this._out = undefined;
     this._phase = "waiting";
-    this._listener.sent();
+    this._connection.sent();
   }
 
   private _read(open: boolean): void {
@@ -219,7 +207,7 @@ export class Channel {
     this._idleSince = this._host.clock.now();
     this._phase = "idle";
     if (!reusable) this.close();
-    this._listener.answered(answer, reusable);
+    this._connection.answered(answer, reusable);
   }
 
   private _stopTimer(): void {
@@ -230,7 +218,7 @@ export class Channel {
   private _break(reason: string): void {
     if (this._over) return;
     this.close();
-    this._listener.broken(reason);
+    this._connection.broken(reason);
   }
 }
 

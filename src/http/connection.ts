@@ -2,7 +2,7 @@
 import type { Host } from "../port.js";
 import type { Binding } from "../wire/secret.js";
 import { bindingOf, isSameBinding } from "./binding.js";
-import { Channel, type ChannelListener } from "./channel.js";
+import { Channel } from "./channel.js";
 import { Governor, type Purpose } from "./governor.js";
 import { classify, lost, NO_TURN, type Outcome } from "./outcome.js";
 import type { Request } from "./request.js";
@@ -34,7 +34,7 @@ const UNBOUND = "the credential is bound to another address or CA";
 /** Requests without a purpose belong to the application. */
 const OTHER: Purpose = "application";
 
-export class Connection implements ChannelListener {
+export class Connection {
   private readonly _host: Host;
   private readonly _target: Target;
   private readonly _buffer: Uint8Array;
@@ -136,8 +136,9 @@ export class Connection implements ChannelListener {
     jobs.forEach((job) => void this._report(job, lost("stopped")));
   }
 
-  // Implements ChannelListener.
+  // Called by the channel, never during a call to the channel.
 
+  /** The last byte of the request was handed over. */
   sent(): void {
     const job = this.#job;
     if (!job || job.sentReported) return;
@@ -149,6 +150,10 @@ export class Connection implements ChannelListener {
     }
   }
 
+  /**
+   * The answer is complete. `reusable`: the channel accepts another request; otherwise it is
+   * closed.
+   */
   answered(answer: Answer, reusable: boolean): void {
     const bytes = this._channel?.bodyBytes;
     if (!reusable) this._channel = undefined;
@@ -157,6 +162,7 @@ export class Connection implements ChannelListener {
     this._finish(classify(answer, streamed !== undefined), bytes);
   }
 
+  /** The channel failed, with or without a request. At most once for each channel. */
   broken(reason: string): void {
     const job = this.#job;
     const again = job && this._channel && mayRepeat(job.request, this._channel);

@@ -1,16 +1,10 @@
-import type { Host } from "../port.js";
+import type { PlatformSession } from "./session.js";
 import { Signal } from "./signal.js";
 
 const RESTART_MS = 10_000;
 
 /** ms until the next turn; 0: at once; undefined: wait to be notified. */
 export type Wait = number | undefined;
-
-/** Runs loops as long as `running`. */
-export interface Runner {
-  readonly host: Host;
-  readonly running: boolean;
-}
 
 /** The work of a loop. */
 export interface Job {
@@ -27,7 +21,7 @@ export interface Job {
  * During a turn, the loop is the signal that the job may wait for.
  */
 export class Loop extends Signal {
-  private readonly _session: Runner;
+  private readonly _session: PlatformSession;
   private readonly _name: string;
   private readonly _job: Job;
   private _state: "over" | "busy" | "resting" | "failed" = "over";
@@ -35,7 +29,7 @@ export class Loop extends Signal {
   private _cancel: (() => void) | undefined;
   private _onEnd: (() => void) | undefined;
 
-  constructor(session: Runner, name: string, job: Job) {
+  constructor(session: PlatformSession, name: string, job: Job) {
     super(session.host.clock);
     this._session = session;
     this._name = name;

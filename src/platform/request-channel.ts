@@ -1,7 +1,7 @@
 import type { Outcome } from "../http/outcome.js";
 import { delay, FIRST_MS, grown, LONGEST_MS } from "./backoff.js";
 import type { RouteName } from "./connection-pool.js";
-import type { DeviceRequest, PlatformSession, Sender } from "./session.js";
+import type { DeviceRequest, PlatformSession } from "./session.js";
 
 /** A Retry-After cannot shorten the own back-off below this (or below the back-off, if shorter). */
 const RETRY_FLOOR_MS = 10_000;
@@ -10,7 +10,7 @@ const RETRY_FLOOR_MS = 10_000;
  * A loop's access to the platform: its own back-off for "busy", and the session's for "lost". Eight
  * exist per agent; a separate object for each back-off would cost a board 24 slots.
  */
-export class RequestChannel implements Sender {
+export class RequestChannel {
   private readonly _session: PlatformSession;
   private readonly _route: RouteName;
   private readonly _longestMs: number;

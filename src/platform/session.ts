@@ -13,15 +13,10 @@ import { Backoff } from "./backoff.js";
 import { ConnectionPool, purposeOf, type RouteName } from "./connection-pool.js";
 import { AgentCounters } from "./counters.js";
 import { type Job, Loop } from "./loop.js";
+import type { RequestChannel } from "./request-channel.js";
 import { EXCHANGE_MS } from "./wait.js";
 
-/** Sender of a request. */
-export interface Sender {
-  /** The request sent at `since` ended. */
-  ended(outcome: Outcome, since: number): void;
-}
-
-/** Notified of events of the session. */
+/** Notified of events of the session. The agent, which this folder does not know, implements it. */
 export interface SessionWatcher {
   /** The application makes a call that needs the session, even before `start()`. */
   callNeedsSession(): void;
@@ -163,7 +158,7 @@ export class PlatformSession {
     request: DeviceRequest,
     ownPrefix: Secret | undefined,
     done: (outcome: Outcome) => void,
-    sender?: Sender,
+    sender?: RequestChannel,
   ): void {
     const prefix = ownPrefix ?? this.#prefix;
     if (!this.running || prefix === undefined) {

@@ -10,7 +10,7 @@ import { CONTENT, PROBE, post, RequestChannel } from "../../platform/index.js";
 import type { PollTiming } from "../../platform/poll-timing.js";
 import { EXCHANGE_MS } from "../../platform/wait.js";
 import { attributesPath } from "../../wire/paths.js";
-import type { JsonObject } from "../../wire/text/json.js";
+import type { Firmware } from "../firmware/firmware.js";
 import type { AttributeLimits } from "../options/attributes.js";
 import type { AttributeBatch, ClientAttributes } from "./client-attributes.js";
 import { AttributePolls, READ_AFTER_POLL_MS } from "./polls.js";
@@ -25,15 +25,6 @@ const LONGEST_HOLD_MS = 55_000;
 /** Reading after each of many RPCs would double the traffic. */
 const AFTER_RPC_MS = 10_000;
 const AT_ONCE = (): Wait => 0;
-
-/** A job that needs shared attributes, whether the application subscribes to them or not. */
-interface Follower {
-  readonly keys: readonly string[];
-  /** These changed. A read follows. */
-  changed(keys: readonly string[]): void;
-  /** A complete read of `keys`: a key that is not in `shared` does not exist. */
-  offer(shared: JsonObject): void;
-}
 
 export class AttributeLoop implements Job {
   private readonly _session: PlatformSession;
@@ -50,7 +41,8 @@ export class AttributeLoop implements Job {
   private _sendsAlone = false;
   private _firstReadDone = false;
   private readonly _onChange: (keys: readonly string[]) => void;
-  private _follower: Follower | undefined;
+  /** Needs its keys even if the application does not subscribe to them. */
+  private _firmware: Firmware | undefined;
 
   /** `onChange` is called with the keys that changed or were deleted. */
   constructor(
@@ -98,9 +90,9 @@ export class AttributeLoop implements Job {
     this.readSoon(Math.max(0, this._lastReadAt + since - this._session.host.clock.now()));
   }
 
-  /** From now on, `follower` gets every trusted read of its keys. */
-  follow(follower: Follower): void {
-    this._follower = follower;
+  /** From now on, `firmware` gets every trusted read of its keys. */
+  follow(firmware: Firmware): void {
+    this._firmware = firmware;
   }
 
   /** True if all is read and sent, and no read is due soon. */
@@ -139,11 +131,11 @@ export class AttributeLoop implements Job {
   }
 
   private get _wantsAny(): boolean {
-    return this._keys.length > 0 || (this._follower !== undefined && this._follower.keys.length > 0);
+    return this._keys.length > 0 || (this._firmware !== undefined && this._firmware.keys.length > 0);
   }
 
   private _wanted(): string[] {
-    const followed = this._follower?.keys ?? [];
+    const followed = this._firmware?.keys ?? [];
     return followed.concat(this._keys.filter((key) => !followed.includes(key)));
   }
 
@@ -162,7 +154,7 @@ export class AttributeLoop implements Job {
     if (!polled) return;
     const { change, waitedMs } = polled;
     const keys = change.kind === "updated" ? Object.keys(change.values) : change.keys;
-    this._follower?.changed(keys);
+    this._firmware?.changed(keys);
     // A change that waited for a token or a back-off may be outdated, so read the current values.
     if (waitedMs > EXCHANGE_MS) this.readSoon(READ_AFTER_POLL_MS);
     else if (change.kind === "updated") this._changed(this._values.update(this._keys, change.values), []);
@@ -190,8 +182,8 @@ export class AttributeLoop implements Job {
     );
     this._changed(changed, missing.gone);
     if (missing.pending) this.readSoon(SECOND_READ_MS);
-    const follower = this._follower;
-    if (follower?.keys.every((key) => trusted.keys.includes(key))) follower.offer(trusted.values);
+    const firmware = this._firmware;
+    if (firmware?.keys.every((key) => trusted.keys.includes(key))) firmware.offer(trusted.values);
   }
 
   private _changed(keys: string[], deleted: string[]): void {

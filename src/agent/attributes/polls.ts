@@ -11,6 +11,7 @@ import { RequestChannel } from "../../platform/index.js";
 import type { PollTiming } from "../../platform/poll-timing.js";
 import { type Notification, parseNotification } from "../../wire/attributes.js";
 import { updatesPath } from "../../wire/paths.js";
+import type { AttributeLoop } from "./loop.js";
 import { READ_EVERY_MS } from "./shared-values.js";
 
 /** Delay between sending a poll and reading the values, so that the poll is registered first. */
@@ -30,12 +31,6 @@ type Change = Exclude<Notification, { kind: "malformed" }>;
 export interface PolledChange {
   readonly change: Change;
   readonly waitedMs: number;
-}
-
-/** The loop that reads the values. */
-interface ReadLoop {
-  notify(): void;
-  readSoon(inMs: number): void;
 }
 
 interface OpenPoll {
@@ -61,7 +56,7 @@ export class AttributePolls {
   private readonly _timing: PollTiming;
   private readonly _channels: readonly [RequestChannel, RequestChannel];
   private readonly _limit: number;
-  private readonly _reader: ReadLoop;
+  private readonly _reader: AttributeLoop;
   /** At most two polls: one that reports changes, and its successor. */
   private _open: OpenPoll[] = [];
   /** Ended polls that are not processed yet, oldest first. */
@@ -74,7 +69,7 @@ export class AttributePolls {
   /** The last poll was rejected, lost or malformed, so the values must be read at intervals. */
   failing = false;
 
-  constructor(session: PlatformSession, timing: PollTiming, limit: number, reader: ReadLoop) {
+  constructor(session: PlatformSession, timing: PollTiming, limit: number, reader: AttributeLoop) {
     this._session = session;
     this._timing = timing;
     this._channels = [

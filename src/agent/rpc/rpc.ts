@@ -9,6 +9,7 @@ import { EXCHANGE_MS } from "../../platform/wait.js";
 import { rpcAnswerPath } from "../../wire/paths.js";
 import { encodeError, parseRpcRequest, type RpcErrorCode, type RpcRequest } from "../../wire/rpc.js";
 import { decodeStart } from "../../wire/text/text.js";
+import type { Reset } from "../lifecycle/reset.js";
 import type { RpcLimits } from "../options/rpc.js";
 import type { Time } from "../time/time.js";
 import type { Handler, HandlerResult, Handlers } from "./handlers.js";
@@ -37,17 +38,6 @@ export interface PollFollower {
   rpcPollEnded(delivered: boolean): void;
 }
 
-/** Notified about answers to RPCs. */
-export interface AnswerWatcher {
-  /** The platform held poll number `poll` or sent an RPC, as far as known. */
-  pollHeard(poll: number): void;
-  /**
-   * An answer was posted, possibly one from an earlier run. `acknowledged`: the platform answered
-   * 200. `nextPoll`: number of the next poll.
-   */
-  answered(method: string, text: string, acknowledged: boolean, nextPoll: number): void;
-}
-
 export class Rpc implements Job {
   private readonly _session: PlatformSession;
   private readonly _events: Events;
@@ -59,7 +49,7 @@ export class Rpc implements Job {
   /** The RPC acknowledged last, and how many times in a row it came again. */
   private _last: JournalEntry | undefined;
   private _repeats = 0;
-  private readonly _answers: AnswerWatcher;
+  private readonly _reset: Reset;
   private readonly _followers: readonly PollFollower[];
   /** With short polls: the last one brought nothing, so no other is sent. */
   idle = false;
@@ -71,13 +61,13 @@ export class Rpc implements Job {
     timing: PollTiming,
     handlers: Handlers,
     limits: RpcLimits,
-    answers: AnswerWatcher,
+    reset: Reset,
     followers: readonly PollFollower[],
   ) {
     this._session = session;
     this._events = events;
     this._handlers = handlers;
-    this._answers = answers;
+    this._reset = reset;
     this._followers = followers;
     this._journal = new RpcJournal(session.host, time, limits.rememberMs, limits.answerBytes);
     const loop = session.loop("rpc", this);
@@ -128,7 +118,7 @@ export class Rpc implements Job {
     await taken;
     this._journal.pollEnded(this._polls.oldest);
     if (!delivered) this._journal.tidy();
-    if (delivered || verdict === "ended") this._answers.pollHeard(number);
+    if (delivered || verdict === "ended") this._reset.pollHeard(number);
     for (const follower of this._followers) follower.rpcPollEnded(delivered);
     return 0;
   }
@@ -188,7 +178,7 @@ export class Rpc implements Job {
     if (acknowledged) this._acknowledged(entry);
     else this._journal.unacknowledged(entry);
     if (!this._session.running) return;
-    this._answers.answered(method, text, acknowledged, this._polls.next);
+    this._reset.answered(method, text, acknowledged, this._polls.next);
     this._pace(acknowledged ? this._repeats : ++entry.failures);
     this._events.emit("rpc", {
       stage: acknowledged ? "answered" : "unanswered",

@@ -5,6 +5,7 @@ import { toHex } from "../../wire/crypto/hex.js";
 import { Murmur128 } from "../../wire/crypto/murmur128.js";
 import { type Assigned, imageKey, parseAssignment } from "../../wire/firmware.js";
 import type { Json, JsonObject } from "../../wire/text/json.js";
+import type { AttributeLoop } from "../attributes/loop.js";
 
 /** The platform deletes and writes the keys one by one, so two reads this far apart must agree. */
 export const AGREE_MS = 2000;
@@ -38,12 +39,12 @@ export class AssignedUpdate {
   private _wasRepeated = false;
   /** Value of `hash` before a sleep. The first read may agree with it. */
   private _hashBeforeSleep = -1;
-  private readonly _reader: { readSoon(): void };
+  private readonly _attributes: AttributeLoop;
 
-  constructor(host: Host, keys: readonly string[], reader: { readSoon(): void }) {
+  constructor(host: Host, keys: readonly string[], attributes: AttributeLoop) {
     this._host = host;
     this._keys = keys;
-    this._reader = reader;
+    this._attributes = attributes;
   }
 
   /** True if the same assignment was made again since the last call. */
@@ -135,8 +136,8 @@ export class AssignedUpdate {
     this._cancelRead?.();
     this._cancelRead = undefined;
     // A timer would ask for a second read while the one that every start makes is under way.
-    if (ms === 0) this._reader.readSoon();
-    else this._cancelRead = this._host.clock.timer(ms, () => this._reader.readSoon());
+    if (ms === 0) this._attributes.readSoon();
+    else this._cancelRead = this._host.clock.timer(ms, () => this._attributes.readSoon());
   }
 
   private _keyOf(confirmed: Assigned, text: string): string {

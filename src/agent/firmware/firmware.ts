@@ -3,6 +3,8 @@ import type { Job, Loop, PlatformSession, Wait } from "../../platform/index.js";
 import type { Host } from "../../port.js";
 import { ALL_KEYS, FIRMWARE_KEYS } from "../../wire/firmware.js";
 import type { JsonObject } from "../../wire/text/json.js";
+import type { AttributeLoop } from "../attributes/loop.js";
+import type { Telemetry } from "../telemetry/telemetry.js";
 import { admit, type Image, spreadWait } from "./admission.js";
 import { askApplication, restart } from "./application.js";
 import { AssignedUpdate } from "./assigned-update.js";
@@ -10,12 +12,11 @@ import { Download } from "./download/download.js";
 import { isSigned } from "./download/verification.js";
 import type { Failure } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
-import { Reporter, type Reports } from "./reporter.js";
+import { Reporter } from "./reporter.js";
 import { Trial } from "./trial.js";
 import { STATES, UpdateJournal } from "./update-journal.js";
 
 export { FIRMWARE, type FirmwareOptions, type FirmwareUpdate } from "./options.js";
-export type { Reports } from "./reporter.js";
 
 const ALLOW_LIMIT_MS = 60_000;
 const LATER_MS = 60_000;
@@ -64,8 +65,8 @@ export class Firmware implements Job {
     session: PlatformSession,
     events: Events,
     options: FirmwareOptions,
-    reports: Reports,
-    attributes: { readSoon(): void; follow(firmware: Firmware): void },
+    telemetry: Telemetry,
+    attributes: AttributeLoop,
   ) {
     const { host } = session;
     this.keys = options.publicKey === undefined ? FIRMWARE_KEYS : ALL_KEYS;
@@ -74,7 +75,7 @@ export class Firmware implements Job {
     this._options = options;
     this._loop = session.loop("firmware", this);
     this._assignment = new AssignedUpdate(host, this.keys, attributes);
-    this._reporter = new Reporter(host, events, reports, options);
+    this._reporter = new Reporter(host, events, telemetry, options);
     this._journal = new UpdateJournal(host, options, this._reporter);
     this._download = new Download(
       session,

@@ -2,15 +2,10 @@
 
 import type { Events } from "../../events.js";
 import type { Host } from "../../port.js";
+import type { Telemetry } from "../telemetry/telemetry.js";
 import type { Failure } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
 import { STATES, type UpdateRecord } from "./update-journal.js";
-
-/** Destination of reports: the agent's telemetry. */
-export interface Reports {
-  record(values: Record<string, unknown>, options?: { ts?: number }): unknown;
-  flush(deadlineMs: number): Promise<boolean>;
-}
 
 const PROGRESS_PERCENT = 5;
 const PROGRESS_MS = 5000;
@@ -18,16 +13,16 @@ const PROGRESS_MS = 5000;
 export class Reporter {
   private readonly _host: Host;
   private readonly _events: Events;
-  private readonly _reports: Reports;
+  private readonly _telemetry: Telemetry;
   private readonly _options: FirmwareOptions;
   private _running = false;
   private _percent = 0;
   private _reportedAt = 0;
 
-  constructor(host: Host, events: Events, reports: Reports, options: FirmwareOptions) {
+  constructor(host: Host, events: Events, telemetry: Telemetry, options: FirmwareOptions) {
     this._host = host;
     this._events = events;
-    this._reports = reports;
+    this._telemetry = telemetry;
     this._options = options;
   }
 
@@ -77,8 +72,8 @@ export class Reporter {
   }
 
   /** Tries to deliver the reports before a restart. */
-  flush(deadlineMs: number): Promise<boolean> {
-    return this._reports.flush(deadlineMs);
+  flush(timeoutMs: number): Promise<boolean> {
+    return this._telemetry.flush(timeoutMs);
   }
 
   /** Notifies the application of the restart that follows. */
@@ -92,8 +87,8 @@ export class Reporter {
 
   private _record(values: Record<string, unknown>, at = 0): void {
     try {
-      if (at === 0) this._reports.record(values);
-      else this._reports.record(values, { ts: at });
+      if (at === 0) this._telemetry.record(values);
+      else this._telemetry.record(values, { ts: at });
     } catch {
       this._host.log("error", "could not record a firmware report");
     }

@@ -13,7 +13,9 @@ export interface Part {
   forget(): boolean;
 }
 
-/** The parts of the agent that a wake and a reset need. */
+/**
+ * The parts of the agent that a wake and a reset need. The core has them; no job imports the core.
+ */
 export interface AgentParts {
   readonly host: Host;
   readonly session: PlatformSession;

@@ -10,7 +10,7 @@ import { isObject } from "../../wire/text/json.js";
 import type { AttributesApi } from "../attributes/api.js";
 import type { RpcApi } from "../rpc/rpc.js";
 
-/** The parts of the agent that recovery needs. */
+/** The parts of the agent that recovery needs. No job imports the agent. */
 interface AttachedAgent {
   readonly attributes: Pick<AttributesApi, "publish">;
   readonly rpc: Pick<RpcApi, "handle">;

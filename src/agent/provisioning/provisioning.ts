@@ -14,6 +14,8 @@ import { PROBE, post } from "../../platform/index.js";
 import { API_PREFIX, devicePrefix, PROVISION_PATH } from "../../wire/paths.js";
 import { encodeProvision, parseProvision } from "../../wire/provision.js";
 import { Secret } from "../../wire/secret.js";
+import type { AttributeLoop } from "../attributes/loop.js";
+import type { Reset } from "../lifecycle/index.js";
 import type { ProvisioningOptions } from "../options/provisioning.js";
 import { FAILURE, type Refusal, RefusalGate, SLOWER } from "./refusal-gate.js";
 import { TokenStore } from "./token-store.js";
@@ -46,8 +48,8 @@ export class Provisioning implements Job {
   private _isNewToken = false;
   private _loggedReason: string | undefined;
   private readonly _gate: RefusalGate;
-  private readonly _reset: { finish(): boolean };
-  private readonly _attributes: { provisioned(): void };
+  private readonly _reset: Reset;
+  private readonly _attributes: AttributeLoop;
   /** The platform refused this device at the last attempt. */
   isRefused = false;
 
@@ -58,8 +60,8 @@ export class Provisioning implements Job {
   constructor(
     session: PlatformSession,
     events: Events,
-    reset: { finish(): boolean },
-    attributes: { provisioned(): void },
+    reset: Reset,
+    attributes: AttributeLoop,
     token: string | undefined,
     options: ProvisioningOptions | undefined,
     firmwareVersion = "",

@@ -31,7 +31,8 @@ const BYTES_PER_MINUTE = 1024;
 const MINUTE_MS = 60_000;
 
 /**
- * `complete`: the image is in the slot and its checksum is right. `ended`: see journal or session.
+ * `underWay`: more is to come. `complete`: the image is in the slot and its checksum is right.
+ * `ended`: see journal or session.
  */
 export type Progress = "underWay" | "complete" | "ended";
 
@@ -133,10 +134,7 @@ export class Download {
     const receivedBytes = writer.offset - transfer.requestedFrom;
     transfer.outcome = undefined;
     transfer.requestedFrom = -1;
-    if (outcome) {
-      const ended = this._progressAfter(transfer, outcome, receivedBytes);
-      if (ended) return ended;
-    }
+    if (outcome && this._progressAfter(transfer, outcome, receivedBytes) === "ended") return "ended";
     if (writer.offset === writer.end && writer.resumable > 0 && !(await writer.recall()))
       return this._fail("slot");
     if (writer.offset >= writer.size) return this._finish(writer, image);
@@ -217,8 +215,8 @@ export class Download {
     return () => cancel();
   }
 
-  /** The progress after a request brought `receivedBytes`. Undefined: the transfer continues. */
-  private _progressAfter(transfer: Transfer, outcome: Outcome, receivedBytes: number): Progress | undefined {
+  /** The progress after a request brought `receivedBytes`: the transfer continues or ended. */
+  private _progressAfter(transfer: Transfer, outcome: Outcome, receivedBytes: number): Progress {
     const { source, sink } = transfer;
     if (!this._session.running || !sink.wanted()) return this._end();
     if (sink.failure) return this._fail(sink.failure);
@@ -226,16 +224,16 @@ export class Download {
     if (receivedBytes >= MIN_PROGRESS_BYTES) {
       transfer.answersWithoutProgress = 0;
       this._channel.clear();
-      return undefined;
+      return "underWay";
     }
     // A part that ends at a power of two may be short.
-    if (receivedBytes > 0 && sink.complete) return undefined;
+    if (receivedBytes > 0 && sink.complete) return "underWay";
     const failed = receivedBytes > 0 ? undefined : source.failed(outcome);
     if (failed) return this._sourceFailed(failed.failure, failed.detail);
     this._channel.hold(outcome.kind === "busy" ? outcome.retryAfterMs : undefined);
     if (this._session.online) transfer.answersWithoutProgress++;
     return transfer.answersWithoutProgress < MAX_VAIN_ANSWERS
-      ? undefined
+      ? "underWay"
       : this._fail(source.unanswered, statusOf(outcome));
   }
 

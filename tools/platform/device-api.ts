@@ -1,10 +1,8 @@
-import { randomBytes } from "node:crypto";
 import type { PlatformCore } from "./core/platform.js";
 import { type RateLimitSpecs, RateLimits } from "./core/rate-limits.js";
 import { allowed, pick, refuses } from "./device/checks.js";
-import { corsHeaders, preflight } from "./device/cors.js";
 import { Exchange } from "./device/exchange.js";
-import { type DeviceRequest, type DeviceResponse, type Headers, response } from "./device/messages.js";
+import { type DeviceRequest, type DeviceResponse, response } from "./device/messages.js";
 import { gatewayTimeout, PROXIED_CAP_MS, PROXY_CUT_MS } from "./device/proxy.js";
 import { kept, RequestLog } from "./device/request-log.js";
 import { findRoute, type Target } from "./device/routes.js";
@@ -42,8 +40,6 @@ const CAP_MS = 30_000;
 const RPC_PATH = /^\/api\/v1\/[^/]*\/rpc(?:$|\/)/;
 /** Of the device API, and of the whole server behind it. */
 const LARGEST = { rpc: 65_536, other: 52_428_800, any: 16_777_216 };
-/** A length of more bits than these is none to the server. */
-const LARGEST_LENGTH = 2 ** 31 - 1;
 
 /** The device API: a request in, one answer out, now or later. Speaks no HTTP itself. */
 export class DeviceApi {
@@ -87,7 +83,7 @@ export class DeviceApi {
     const limit = tooLarge(path, Number(request.headers["content-length"] ?? 0));
     if (limit === undefined) return undefined;
     const text = JSON.stringify(`Payload size exceeds the limit of ${limit} bytes`);
-    return response(413, text, undefined, corsHeaders(request));
+    return response(413, text);
   }
 
   /**
@@ -135,10 +131,9 @@ export class DeviceApi {
   ): () => void {
     const [path, query] = split(request.url);
     let stopProxy = (): void => {};
-    const cors = corsHeaders(request);
     const respond = (answer: DeviceResponse): void => {
       stopProxy();
-      answered(cors ? { ...answer, headers: { ...answer.headers, ...cors } } : answer);
+      answered(answer);
     };
     const exchange = new Exchange({
       core: this.#core,
@@ -154,9 +149,8 @@ export class DeviceApi {
       respond,
     });
     stopProxy = this.#startProxy(exchange, respond);
-    const refused = this.refuse(request) ?? preflight(request);
+    const refused = this.refuse(request);
     if (refused) respond(refused);
-    else if (target && request.method === "OPTIONS") exchange.answerError(403, "Forbidden", newSession());
     else if (target) this.#run(exchange, target);
     else exchange.answerError(404, `No static resource ${path.slice(1)}.`);
     return () => {
@@ -176,8 +170,7 @@ export class DeviceApi {
   }
 
   /**
-   * The checks in the real server's order: method, Accept, content type, parameters and body, and
-   * only then the token.
+   * Runs the checks in the real server's order: method, parameters, body, and only then the token.
    */
   #run(exchange: Exchange, { methods, token, id }: Target): void {
     const { method } = exchange.request;
@@ -221,12 +214,7 @@ export class DeviceApi {
 /** The limit that a body of this length breaks. */
 function tooLarge(path: string, length: number): number | undefined {
   const limits = [RPC_PATH.test(path) ? LARGEST.rpc : LARGEST.other, LARGEST.any];
-  return length > LARGEST_LENGTH ? undefined : limits.find((limit) => length > limit);
-}
-
-/** The server remembers who it refused. */
-function newSession(): Headers {
-  return { "Set-Cookie": `JSESSIONID=${randomBytes(16).toString("hex").toUpperCase()}; Path=/; HttpOnly` };
+  return limits.find((limit) => length > limit);
 }
 
 /** `/api/v1/TOKEN/rpc/0` -> `rpc/0`; `/api/v1/provision` -> `provision`. */

@@ -255,12 +255,12 @@ test("each JSON value of a device is stored with the type and text of a real ser
   t.throws(() => typedTwice(parseJson("1e99999")), { instanceOf: NumberTooLongError });
 });
 
-test("types non-ASCII digits, -0, lone surrogates and bad keys like a real server", (t) => {
+test("types -0, lone surrogates and bad keys like a real server", (t) => {
   const { call, device } = createRig();
-  call("POST", "telemetry", '{"arabic":"\u0663","zero":-0.0,"half":"\\ud800"}');
+  call("POST", "telemetry", '{"zero":-0.0,"half":"\\ud800"}');
   t.deepEqual(
-    ["arabic", "zero", "half"].map((key) => device.series.latest(key)?.value),
-    [3n, 0, "?"],
+    ["zero", "half"].map((key) => device.series.latest(key)?.value),
+    [0, "?"],
   );
   for (const key of ["<", "a>b", "{x}", "{{x"]) {
     call("POST", "telemetry", JSON.stringify({ [key]: 1, beside: 1 }));

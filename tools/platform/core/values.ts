@@ -3,7 +3,6 @@
 
 import { decimalOf, isWhole, plainText, wholeOf } from "./json/decimal.js";
 import { type Json, JsonNumber, jsonText, quoted, wellFormed } from "./json/json.js";
-import { asciiDigits } from "./json/json-access.js";
 
 /** A JSON value as text. */
 export class JsonText {
@@ -29,7 +28,7 @@ const FRACTION = 16;
 const PLAIN = { least: 1e-3, end: 1e7 };
 /** Digits that always fit into a LONG, and into a number without a loss. */
 const FEW = 15;
-const PARSABLE = /^-?(?:\p{Nd}+|\p{Nd}*\.\p{Nd}+)$/u;
+const PARSABLE = /^-?(?:\d+|\d*\.\d+)$/;
 const [MINUS, POINT, ZERO, NINE] = [0x2d, 0x2e, 0x30, 0x39] as const;
 
 /** The value of a literal; undefined for null, which is skipped. */
@@ -60,7 +59,7 @@ export function typedDouble(value: number): Value {
 
 function castString(text: string): Value {
   try {
-    return numeric(asciiDigits(text));
+    return numeric(text);
   } catch {
     return storedText(text);
   }

@@ -46,23 +46,10 @@ function single(json: Json): Exclude<Json, null | Json[] | Map<string, Json>> {
   return item;
 }
 
-const DIGITS = /^[+-]?\p{Nd}{1,100}$/u;
+const DIGITS = /^[+-]?\d{1,100}$/;
 
 function parseLong(text: string): bigint | undefined {
   if (!DIGITS.test(text)) return undefined;
-  const value = BigInt(asciiDigits(text).replace("+", ""));
+  const value = BigInt(text.replace("+", ""));
   return BigInt.asIntN(64, value) === value ? value : undefined;
-}
-
-/** Java takes the digits of every script for digits. */
-export function asciiDigits(text: string): string {
-  return text.replace(/\p{Nd}/gu, (sign) => (sign >= "0" && sign <= "9" ? sign : String(digitOf(sign))));
-}
-
-/** The ten digits of a script stand in a row. */
-function digitOf(sign: string): number {
-  const code = sign.codePointAt(0) as number;
-  let zero = code;
-  while (code - zero < 9 && /\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero--;
-  return code - zero;
 }

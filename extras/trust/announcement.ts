@@ -13,9 +13,9 @@ import { isMadeOf, LOWER_HEX } from "../../src/wire/text/characters.js";
 import { isObject, type Json } from "../../src/wire/text/json.js";
 
 export const KEY = "moteTrust";
-/** CAs that a device keeps beside those that it was given. */
+/** Maximum number of CAs that a device stores besides its initial ones. */
 export const MOST = 3;
-/** Bytes of a certificate: one of RSA with 4,096 bits has some 1,400. */
+/** Maximum bytes of a certificate. With RSA and 4,096 bits it has some 1,400. */
 export const LARGEST = 2048;
 /**
  * Bytes of a certificate per piece, so that an answer with a piece fits a board's smallest limit.
@@ -34,7 +34,7 @@ const LONGEST_PRODUCT = 255;
  * reverse.
  */
 export const MARK = "\u0000mote trust 2\n";
-/** Announcements that name no product: devices take none of them any more. */
+/** Mark of announcements without a product. Devices refuse them now. */
 const MARK_WITHOUT_PRODUCT = "\u0000mote trust 1\n";
 
 /** Hexadecimal digits. */
@@ -84,7 +84,7 @@ export const readAnnouncement = (value: unknown): Announcement | undefined => {
   return { product, sequence: sequence as number, ca: certificates, drop: drop as string[], signature };
 };
 
-/** The attributes that hold the pieces of a certificate. */
+/** The attributes with the pieces of a certificate. */
 export const pieceKeys = ({ sha256, bytes }: Announced["ca"][number]): string[] => {
   const keys: string[] = [];
   for (let from = 0; from < bytes; from += PIECE)
@@ -108,7 +108,7 @@ const isHex = (text: string, least: number, most: number): boolean =>
 const isCount = (value: Json | undefined, most: number): boolean =>
   typeof value === "number" && Number.isInteger(value) && value > 0 && value <= most;
 
-/** Signed on its own line. A control character could give two announcements the same text. */
+/** Rejects control characters: with a line break, two announcements could have one signed text. */
 const isLine = (text: string): boolean => {
   if (text.length > LONGEST_PRODUCT) return false;
   for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) < 0x20) return false;

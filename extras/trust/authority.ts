@@ -1,4 +1,4 @@
-// One authority that a device trusts: what it is called, and whether it is fit to be one.
+// A CA that a device trusts: its id, its expiry, and whether its certificate is usable.
 import type { Host } from "../../src/port.js";
 import { toHex } from "../../src/wire/crypto/hex.js";
 import { fromBase64 } from "../../src/wire/text/base64.js";
@@ -19,7 +19,7 @@ const [BEGIN, END] = ["-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
 
 export const MACHINES_OWN: Authority = { id: BUILT_IN, der: new Uint8Array(0) };
 
-/** "" where the host has no SHA-256. */
+/** SHA-256 in hexadecimal digits; "" if the host has no SHA-256. */
 export const sha256 = (host: Pick<Host, "digest">, bytes: Uint8Array): string => {
   const digest = host.digest("SHA256");
   digest?.write(bytes);
@@ -35,7 +35,7 @@ export const authoritiesIn = (host: Pick<Host, "digest" | "decode">, bytes: Uint
   return (isRead ? read : [bytes]).map((der) => ({ id: sha256(host, der), der }));
 };
 
-/** When it ends, in ms since 1970; undefined for what can't be read, and for BUILT_IN. */
+/** Expiry in ms since 1970; undefined for an unreadable certificate and for BUILT_IN. */
 export const endOf = ({ der }: Pick<Authority, "der">): number | undefined => {
   try {
     return readEnd(der);

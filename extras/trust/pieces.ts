@@ -1,10 +1,10 @@
-// A certificate as it lies on the platform: in shared attributes that hold a piece each.
+// Reads a certificate from the platform: each of several shared attributes contains a piece.
 import { type Agent, MoteError } from "../../src/index.js";
 import { fromBase64 } from "../../src/wire/text/base64.js";
 
 const DEADLINE_MS = 30_000;
 
-/** The `bytes` bytes in these attributes, in order, or the problem for people. */
+/** Joins the pieces under `keys`, `bytes` bytes in all. On failure returns why, for people. */
 export async function readPieces(
   agent: Pick<Agent, "attributes">,
   keys: readonly string[],
@@ -13,14 +13,14 @@ export async function readPieces(
   const whole = new Uint8Array(bytes);
   let at = 0;
   for (const key of keys) {
-    // One by one: an answer with all of them may be longer than a board takes.
+    // One by one: an answer with all pieces may exceed a board's limit.
     const piece = await readPiece(agent, key);
     if (typeof piece === "string") return piece;
-    if (at + piece.length > bytes) return "a certificate is longer than it was announced";
+    if (at + piece.length > bytes) return "a certificate is longer than announced";
     whole.set(piece, at);
     at += piece.length;
   }
-  return at === bytes ? whole : "a certificate is shorter than it was announced";
+  return at === bytes ? whole : "a certificate is shorter than announced";
 }
 
 async function readPiece(agent: Pick<Agent, "attributes">, key: string): Promise<Uint8Array | string> {
@@ -28,7 +28,7 @@ async function readPiece(agent: Pick<Agent, "attributes">, key: string): Promise
     const { shared } = await agent.attributes.read({ sharedKeys: [key], timeoutMs: DEADLINE_MS });
     const text = Object.hasOwn(shared, key) ? shared[key] : undefined;
     const piece = typeof text === "string" ? fromBase64(text) : undefined;
-    return piece ?? "a piece of a certificate is missing, or is no base64";
+    return piece ?? "a piece of a certificate is missing or is not base64";
   } catch (error) {
     return `a certificate can't be read: ${error instanceof MoteError ? error.message : "unknown"}`;
   }

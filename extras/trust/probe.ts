@@ -3,8 +3,8 @@
 import type { Target } from "../../src/http/target.js";
 import type { Clock, Host } from "../../src/port.js";
 
-/** A handshake takes a chip seconds, and may have to wait. */
-const PATIENCE_MS = 60_000;
+/** A handshake takes seconds on a chip, and may first wait for memory. */
+const DEADLINE_MS = 60_000;
 
 /** Undefined on success; otherwise the reason, for people. */
 export const probe = (
@@ -18,7 +18,7 @@ export const probe = (
       socket.close();
       resolve(reason);
     };
-    const cancel = clock.timer(PATIENCE_MS, () => end("no answer in time"));
+    const cancel = clock.timer(DEADLINE_MS, () => end("no answer in time"));
     const socket = open(name, port, true, (what, reason) => {
       if (what === "opened") end(undefined);
       else if (what === "closed") end(reason ?? "connection closed");

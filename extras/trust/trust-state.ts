@@ -17,14 +17,14 @@ const MOST_BYTES = 3983;
 
 /** Earlier images read the same record, so that they honor the drops after a rollback. */
 export interface TrustState {
-  /** Stands for the CAs that the owner gave; "": none. */
+  /** Identifies the owner's CAs; "": none. */
   readonly by: string;
-  /** The last announcement that was taken, and the SHA-256 of its signed text. */
+  /** The last accepted announcement: its sequence number, and the SHA-256 of its signed text. */
   readonly sequence: number;
   readonly digest: string;
   /** The slot of each CA that was added, and its SHA-256. */
   readonly added: readonly (readonly [slot: number, sha256: string])[];
-  /** Every dropped CA, by `short`, whoever gives it again. Only an announcement can restore it. */
+  /** Dropped CAs, by `short`. They stay dropped even if an image or the owner brings them again. */
   readonly dropped: readonly string[];
   /** CAs to drop once a handshake without them succeeded. */
   readonly waiting: readonly string[];
@@ -65,7 +65,7 @@ export const mendTrust = (host: TrustHost): void => {
 export const readAdded = (host: TrustHost, { added }: TrustState): Authority[] =>
   added.flatMap((one) => readWhole(host, one) ?? []);
 
-/** False if the store could not hold it: the announcement that leads to it must be refused. */
+/** False if `state` is too large to store. Refuse an announcement that would lead to it. */
 export const fits = (host: TrustHost, state: TrustState): boolean =>
   host.encode(JSON.stringify({ ...state, generation: Number.MAX_SAFE_INTEGER })).length <= MOST_BYTES;
 
@@ -135,7 +135,7 @@ const withoutState = (host: TrustHost, by: string, given: readonly string[]): St
   return { ...NOTHING, by, added, dropped: isAlone ? given.map(short) : [] };
 };
 
-/** The copy follows the state: a copy that failed is written at the next start. */
+/** Writes the state, then its copy. If the copy fails, `mendTrust` repeats it at the next start. */
 const writeBoth = (host: TrustHost, state: TrustState): boolean => {
   if (!fits(host, state)) return false;
   const [before, copy] = readBoth(host);
@@ -151,7 +151,7 @@ const readWhole = (host: TrustHost, [slot, id]: TrustState["added"][number]): Au
   return der && sha256(host, der) === id ? { id, der } : undefined;
 };
 
-/** Certificates that a power loss left behind, and those of dropped CAs. */
+/** Deletes the certificates of dropped CAs, and those that a power loss left behind. */
 const deleteOthers = ({ store }: TrustHost, added: TrustState["added"]): void => {
   for (let slot = 1; slot <= MOST; slot++)
     if (!added.some(([used]) => used === slot) && store.get(slotKey(slot))) store.delete(slotKey(slot));

@@ -1,4 +1,4 @@
-// The CAs that a device trusts: the given ones without the dropped ones, and the added ones.
+// The CAs that a device trusts: its initial ones without the dropped ones, and the added ones.
 import type { Host } from "../../src/port.js";
 import { type Announced, BUILT_IN, isMeant, MOST, OLD, SHORT, short } from "./announcement.js";
 import { type Authority, authoritiesIn, endOf, MACHINES_OWN, sha256 } from "./authority.js";
@@ -12,20 +12,21 @@ import {
   writeTrust,
 } from "./trust-state.js";
 
-/** What a device trusts before anything is added or dropped, and how a host connects by it. */
-export interface Given {
-  /** DER or PEM. None: those that come with the machine, where `isBuiltIn`, otherwise nobody. */
+/** The CAs that a device trusts before any is added or dropped, and how it connects with CAs. */
+export interface InitialTrust {
+  /** CA certificates, DER or PEM. */
   readonly authorities: readonly Uint8Array[];
+  /** If `authorities` is empty, trust the CAs of the machine; otherwise trust none. */
   readonly isBuiltIn: boolean;
-  /** The device's owner gave them. */
+  /** True if the device's owner entered `authorities`. */
   readonly isCommissioned: boolean;
-  /** `open` of the port with these CAs; an empty one stands for the CAs of the machine. */
+  /** Returns `open` of the port with these CAs. An empty one stands for the CAs of the machine. */
   open(authorities: readonly Uint8Array[]): Host["open"];
 }
 
-/** What an announcement leads to. */
+/** The change that an announcement asks for. */
 export interface Change {
-  /** CAs whose certificates are needed. */
+  /** CAs whose certificates must be read from the platform. */
   readonly missing: Announced["ca"];
   /** CAs to drop, by SHA-256 or BUILT_IN. */
   readonly waiting: readonly string[];
@@ -33,96 +34,96 @@ export interface Change {
 
 export class Trusted {
   private readonly _host: TrustHost;
-  private readonly _given: Given;
-  /** Stands for what the owner gave. */
-  private readonly _by: string;
+  private readonly _initial: InitialTrust;
+  /** Identifies the owner's CAs; "" if the owner entered none. */
+  private readonly _ownerId: string;
   private _state: TrustState;
 
-  constructor(host: TrustHost, given: Given) {
+  constructor(host: TrustHost, initial: InitialTrust) {
     this._host = host;
-    this._given = given;
-    const ids = given.isCommissioned ? this._base().map(({ id }) => id) : [];
-    this._by = ids.length > 0 ? sha256(host, host.encode(ids.join())).slice(0, SHORT) : "";
+    this._initial = initial;
+    const ids = initial.isCommissioned ? this._initialAuthorities().map(({ id }) => id) : [];
+    this._ownerId = ids.length > 0 ? sha256(host, host.encode(ids.join())).slice(0, SHORT) : "";
     mendTrust(host);
-    this._state = this._read();
+    this._state = this._load();
   }
 
   get state(): TrustState {
     return this._state;
   }
 
-  /** All that are trusted, except those of these names. */
+  /** The trusted CAs, except those with an id in `without`. */
   authorities(without: readonly string[] = []): Authority[] {
     const { dropped } = this._state;
-    const base = this._base().filter(({ id }) => !isMeant(dropped, id));
-    // A later image may have one built in that was added.
+    const base = this._initialAuthorities().filter(({ id }) => !isMeant(dropped, id));
+    // A CA that was added may be built into a later image.
     const added = readAdded(this._host, this._state).filter(({ id }) => !base.some((one) => one.id === id));
     return base.concat(added).filter(({ id }) => !without.includes(id));
   }
 
   /**
-   * `open` of the port with the trusted CAs, plus `more`, without the named ones. Connects to
-   * nobody if none is left.
+   * `open` of the port with the trusted CAs except `without`, plus `more`. If no CA is left, each
+   * connection fails.
    */
   opener(without: readonly string[] = [], more: readonly Authority[] = []): Host["open"] {
     const { added, dropped } = this._state;
     const isAsGiven = added.length + dropped.length + without.length + more.length === 0;
-    if (isAsGiven) return this._given.open(this._given.authorities);
+    if (isAsGiven) return this._initial.open(this._initial.authorities);
     const ders = this._validFirst(this.authorities(without).concat(more)).map(({ der }) => der);
-    return ders.length > 0 ? this._given.open(ders) : this._refuse;
+    return ders.length > 0 ? this._initial.open(ders) : this._openNone;
   }
 
-  /** True if `announced` names a CA that is not trusted: its stored certificate was damaged. */
+  /** True if a CA of the accepted announcement is missing: its stored certificate was damaged. */
   lacks({ ca }: Announced): boolean {
     const now = this.authorities();
     return ca.some(({ sha256 }) => !now.some(({ id }) => id === sha256));
   }
 
-  /** What `announced` leads to, or why it can't be done, for people. */
-  plan(announced: Announced): Change | string {
+  /** The change that `announced` asks for, or why it is impossible, for people. */
+  changeFor(announced: Announced): Change | string {
     const { ca, drop } = announced;
     const now = this.authorities();
     const isWanted = (id: string): boolean => ca.some(({ sha256 }) => sha256 === id);
     const isOld = drop.includes(OLD);
     const all = now.map(({ id }) => id);
     const waiting = all.filter((id) => !isWanted(id) && (isOld || isMeant(drop, id)));
-    const given = this._base().map(({ id }) => id);
-    const missing = ca.filter(({ sha256 }) => !all.includes(sha256) && !given.includes(sha256));
+    const initial = this._initialAuthorities().map(({ id }) => id);
+    const missing = ca.filter(({ sha256 }) => !all.includes(sha256) && !initial.includes(sha256));
     const { added, dropped } = this._state;
     if (added.length + missing.length > MOST)
       return `full: ${added.length} CAs were added, and ${MOST} is the maximum: drop one first`;
     if (ca.length === 0 && waiting.length === all.length) return "no CA would be left";
-    const taken = this._taken(announced, "0".repeat(64), waiting);
+    const accepted = this._afterAccept(announced, "0".repeat(64), waiting);
     const slots = missing.map(({ sha256 }): [number, string] => [MOST, sha256]);
-    const kept = { ...taken, added: added.concat(slots) };
-    // A drop that can't be remembered would be undone by whoever gives the CA again.
-    if (!fits(this._host, kept) || !fits(this._host, this._dropped(kept)))
+    const next = { ...accepted, added: added.concat(slots) };
+    // If a drop is not stored, a later image or owner that brings the CA makes it trusted again.
+    if (!fits(this._host, next) || !fits(this._host, this._afterDrop(next)))
       return `${waiting.length} CAs to drop and ${dropped.length} dropped ones do not fit the store: drop fewer`;
     return { missing, waiting };
   }
 
-  /** Keeps what `announced` leads to; false if the store takes none of it. */
-  take(
+  /** Stores an accepted announcement and its new CAs. False, with nothing changed, on failure. */
+  accept(
     announced: Announced,
     digest: string,
     waiting: readonly string[],
     fresh: readonly Authority[],
   ): boolean {
-    return this._write(this._taken(announced, digest, waiting), fresh);
+    return this._store(this._afterAccept(announced, digest, waiting), fresh);
   }
 
-  /** Drops the CAs that wait for it; false if the store does not take that. */
-  drop(): boolean {
-    return this._write(this._dropped(this._state), []);
+  /** Drops the waiting CAs. False, with nothing changed, if the store failed. */
+  dropWaiting(): boolean {
+    return this._store(this._afterDrop(this._state), []);
   }
 
-  private _taken({ sequence, ca }: Announced, digest: string, waiting: readonly string[]): TrustState {
+  private _afterAccept({ sequence, ca }: Announced, digest: string, waiting: readonly string[]): TrustState {
     const { by, added, dropped } = this._state;
-    const isBack = (what: string): boolean => ca.some(({ sha256 }) => isMeant([what], sha256));
-    return { by, sequence, digest, added, dropped: dropped.filter((what) => !isBack(what)), waiting };
+    const isRestored = (name: string): boolean => ca.some(({ sha256 }) => isMeant([name], sha256));
+    return { by, sequence, digest, added, dropped: dropped.filter((name) => !isRestored(name)), waiting };
   }
 
-  private _dropped(state: TrustState): TrustState {
+  private _afterDrop(state: TrustState): TrustState {
     const { added, dropped, waiting } = state;
     const names = waiting.map(short).filter((name) => !dropped.includes(name));
     return {
@@ -133,27 +134,27 @@ export class Trusted {
     };
   }
 
-  private _write(state: TrustState, fresh: readonly Authority[]): boolean {
+  private _store(state: TrustState, fresh: readonly Authority[]): boolean {
     if (!writeTrust(this._host, state, fresh)) return false;
-    this._state = this._read();
+    this._state = this._load();
     return true;
   }
 
-  private _read(): TrustState {
+  private _load(): TrustState {
     // The owner's CAs stay trusted when the state is lost, so that the owner can repair the device.
-    const given = this._given.isCommissioned ? [] : this._base().map(({ id }) => id);
-    return readTrust(this._host, this._by, given);
+    const initial = this._initial.isCommissioned ? [] : this._initialAuthorities().map(({ id }) => id);
+    return readTrust(this._host, this._ownerId, initial);
   }
 
-  private _base(): Authority[] {
-    const { authorities, isBuiltIn } = this._given;
+  private _initialAuthorities(): Authority[] {
+    const { authorities, isBuiltIn } = this._initial;
     if (authorities.length === 0 && isBuiltIn) return [MACHINES_OWN];
     return authorities.flatMap((bytes) => authoritiesIn(this._host, bytes));
   }
 
   /**
-   * Sorts expired CAs behind valid ones: of CAs with the same name, TLS may try only the first.
-   * None is left out, because the device's time may be wrong.
+   * Sorts expired CAs behind valid ones, because TLS may try only the first of CAs with the same
+   * name. Keeps the expired ones, because the device's time may be wrong.
    */
   private _validFirst(all: Authority[]): Authority[] {
     const now = this._host.clock.wall();
@@ -162,7 +163,7 @@ export class Trusted {
     return all.filter(isValid).concat(all.filter((one) => !isValid(one)));
   }
 
-  private readonly _refuse: Host["open"] = (_name, _port, _secure, event) => {
+  private readonly _openNone: Host["open"] = (_name, _port, _secure, event) => {
     const reason = "certificate: every CA of this device was dropped";
     const cancel = this._host.clock.timer(0, () => event("closed", reason));
     return { write: () => 0, read: () => 0, close: cancel };

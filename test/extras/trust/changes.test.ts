@@ -66,7 +66,7 @@ test("what is to be dropped is trusted until a handshake by another succeeded", 
   await world.clock.advance(65 * MINUTE);
   t.deepEqual(world.trusted, [short(first), short(second)]);
   t.deepEqual(world.state.waiting, [short(first)]);
-  const tries = world.host!.lines.filter((line) => line.includes("nothing is dropped yet")).length;
+  const tries = world.host!.lines.filter((line) => line.includes("no CA dropped yet")).length;
   t.is(tries, 3, "at once, after 10 minutes, after 20");
   world.shown = shown.ofSecond;
   await world.restart();

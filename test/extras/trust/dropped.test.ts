@@ -151,12 +151,12 @@ const announced = (ca: readonly number[], drop: readonly string[], sequence = 1)
 
 /** What an announcement does while all handshakes succeed; its drops only if `drops`. Why it is refused, or undefined. */
 function carryOut(one: Trusted, ca: readonly number[], what: Announced, drops: boolean): string | undefined {
-  const plan = one.plan(what);
-  if (typeof plan === "string") return plan;
-  const numbers = plan.missing.map(({ sha256 }) => ca.find((n) => id(n) === sha256)!);
+  const change = one.changeFor(what);
+  if (typeof change === "string") return change;
+  const numbers = change.missing.map(({ sha256 }) => ca.find((n) => id(n) === sha256)!);
   const fresh = numbers.map((n) => ({ id: id(n), der: certificate(n) }));
-  if (!one.take(what, "0".repeat(64), plan.waiting, fresh)) return "not stored";
-  if (drops && plan.waiting.length > 0 && !one.drop()) return "not stored";
+  if (!one.accept(what, "0".repeat(64), change.waiting, fresh)) return "not stored";
+  if (drops && change.waiting.length > 0 && !one.dropWaiting()) return "not stored";
   return undefined;
 }
 

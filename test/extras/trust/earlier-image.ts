@@ -1,7 +1,7 @@
 // The trust of an image before dropped CAs were all remembered, frozen as it was: what it reads of a record, and what it writes.
 import { createHash } from "node:crypto";
 import type { Renewal } from "../../../extras/trust/trust.js";
-import type { Given } from "../../../extras/trust/trusted.js";
+import type { InitialTrust } from "../../../extras/trust/trusted.js";
 import type { Host } from "../../../src/port.js";
 
 const MOST_DROPPED = 16;
@@ -97,7 +97,10 @@ export class EarlierImage {
 }
 
 /** It connects by what it trusts, and takes no announcement. */
-export const earlierTrust = (host: TrustHost, { authorities, isCommissioned, open }: Given): Renewal => ({
+export const earlierTrust = (
+  host: TrustHost,
+  { authorities, isCommissioned, open }: InitialTrust,
+): Renewal => ({
   open: (...connection) => open(new EarlierImage(host, authorities, isCommissioned).trusted)(...connection),
   attach: () => {},
 });

@@ -81,10 +81,10 @@ const ATTACKS: Readonly<Record<string, readonly [change: (good: Good) => Values,
   "with other bytes": [(good) => eachPiece(good, flipped), /not the one that was signed/],
   "with fewer bytes than were signed": [
     (good) => eachPiece(good, (piece) => String(piece).slice(0, -4)),
-    /shorter than it was announced/,
+    /shorter than announced/,
   ],
   "with a piece missing": [(good) => eachPiece(good, () => undefined), /missing/],
-  "with a piece that is no text": [(good) => eachPiece(good, () => 7), /missing, or is no base64/],
+  "with a piece that is no text": [(good) => eachPiece(good, () => 7), /missing or is not base64/],
 };
 
 for (const [what, [change, reason]] of Object.entries(ATTACKS))
@@ -121,13 +121,13 @@ test("an earlier announcement, and another of the same number, are refused, also
   await share(world, [der(second)], since() + 5000);
   t.is(world.state.trusts.length, 2);
   await share(world, [der(stranger)], since() + 4000);
-  t.is(world.state.refused?.reason, "it is older than the last one that was taken");
+  t.is(world.state.refused?.reason, "it is older than the last accepted announcement");
   await world.restart();
   await world.reaches();
   await world.clock.advance(2 * MINUTE);
-  t.is(world.state.refused?.reason, "it is older than the last one that was taken");
+  t.is(world.state.refused?.reason, "it is older than the last accepted announcement");
   await share(world, [der(stranger)], since() + 5000);
-  t.is(world.state.refused?.reason, "another announcement with its sequence number was taken");
+  t.is(world.state.refused?.reason, "another announcement with the same sequence number was accepted");
   t.is(world.state.trusts.length, 2);
 });
 

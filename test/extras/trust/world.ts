@@ -3,7 +3,7 @@
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import type { ExecutionContext } from "ava";
 import { type RenewTrust, renewTrust } from "../../../extras/trust/trust.js";
-import type { Given } from "../../../extras/trust/trusted.js";
+import type { InitialTrust } from "../../../extras/trust/trusted.js";
 import { Agent, type AgentOptions } from "../../../src/index.js";
 import type { Host } from "../../../src/port.js";
 import { signImage } from "../../../tools/cli/commands/sign.js";
@@ -85,7 +85,7 @@ export class World {
     const { given, isCommissioned } = this;
     const authorities = given.map(der);
     const open = (list: readonly Uint8Array[]): Host["open"] => this.#open(host, list);
-    const how: Given = { authorities, isBuiltIn: false, isCommissioned, open };
+    const how: InitialTrust = { authorities, isBuiltIn: false, isCommissioned, open };
     const renewal = this.renewTrust(host, how);
     const options: AgentOptions = {
       baseUrl: URL,

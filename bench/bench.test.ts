@@ -5,7 +5,7 @@ import { read } from "../test/architecture/tree.js";
 import { difference, readCounts, withoutIdle } from "./chip/counts.js";
 import { erased, FlashLog, yearsOfLife } from "./chip/flash-log.js";
 import { FULL, handshakesOf, LOADER, RESUMED, STILL } from "./chip/rows.js";
-import { loaderInstructions, readSymbols } from "./chip/symbols.js";
+import { loaderInstructions, symbolsOf } from "./chip/symbols.js";
 import { Wire } from "./chip/wire.js";
 import { FIRST_WAKE, STEADY_WAKE } from "./desk.js";
 import { PAGES, withTables } from "./docs.js";
@@ -28,14 +28,14 @@ function countsFile(
   total: number,
   ...blocks: [address: number, instructions: number, runs: number][]
 ): Buffer {
-  const bytes = Buffer.alloc(32 + 16 * 8);
+  const bytes = Buffer.alloc(24 + 16 * 8);
   bytes.write("motecnt1");
   bytes.writeBigUInt64LE(BigInt(total), 8);
   bytes.writeUInt32LE(8, 16);
   blocks.forEach(([address, instructions, runs], i) => {
-    bytes.writeUInt32LE(address, 32 + 16 * i);
-    bytes.writeUInt32LE(instructions, 36 + 16 * i);
-    bytes.writeBigUInt64LE(BigInt(runs), 40 + 16 * i);
+    bytes.writeUInt32LE(address, 24 + 16 * i);
+    bytes.writeUInt32LE(instructions, 28 + 16 * i);
+    bytes.writeBigUInt64LE(BigInt(runs), 32 + 16 * i);
   });
   return bytes;
 }
@@ -101,46 +101,28 @@ test("each byte that flash programs and each sector that it erases counts, and g
   t.is(yearsOfLife(0, 10), Number.POSITIVE_INFINITY);
 });
 
-/** An ELF file with a table of symbols alone. */
-function elfWith(
-  ...symbols: [name: string, address: number, bytes: number, type: number, section: number][]
-): Buffer {
-  const names = Buffer.from(`\0${symbols.map(([name]) => `${name}\0`).join("")}`);
-  const table = Buffer.alloc(16 * symbols.length);
-  symbols.forEach(([name, address, bytes, type, section], i) => {
-    table.writeUInt32LE(names.indexOf(`\0${name}\0`) + 1, 16 * i);
-    table.writeUInt32LE(address, 16 * i + 4);
-    table.writeUInt32LE(bytes, 16 * i + 8);
-    table[16 * i + 12] = type;
-    table.writeUInt16LE(section, 16 * i + 14);
-  });
-  const head = Buffer.alloc(52);
-  head.writeUInt32BE(0x7f454c46, 0);
-  head[4] = 1;
-  head[5] = 1;
-  head.writeUInt32LE(52 + table.length + names.length, 32);
-  head.writeUInt16LE(40, 46);
-  head.writeUInt16LE(2, 48);
-  const sections = Buffer.alloc(80);
-  sections.writeUInt32LE(2, 4);
-  sections.writeUInt32LE(52, 16);
-  sections.writeUInt32LE(table.length, 20);
-  sections.writeUInt32LE(1, 24);
-  sections.writeUInt32LE(52 + table.length, 40 + 16);
-  return Buffer.concat([head, table, names, sections]);
-}
+const NM = `
+Name                  Value   Class        Type         Size     Line  Section
+
+a_variable          |42001080|   D  |            OBJECT|00000004|     |.data
+fxRunID             |42001000|   T  |              FUNC|00000100|     |.flash.text
+memcpy              |40000400|   A  |            NOTYPE|        |     |*ABS*
+_vector_table       |40380000|   T  |              FUNC|        |     |.iram0.text
+_heap_start         |42002000|   B  |            NOTYPE|        |     |.bss
+`;
 
 test("instructions outside the program's functions are those of ROM and boot loader", (t) => {
-  const symbols = readSymbols(
-    elfWith(["fxRunID", 0x42001000, 0x100, 2, 5], ["a_variable", 0x42001080, 4, 1, 6]),
+  const symbols = symbolsOf(NM);
+  t.deepEqual(
+    [0x420010fe, 0x42001100, 0x40000404, 0x40380ffc, 0x40381000, 0x42002000].map((at) => symbols.at(at)),
+    ["fxRunID", "(unknown)", "memcpy", "_vector_table", "(unknown)", "(unknown)"],
   );
-  t.is(symbols.at(0x420010fe), "fxRunID");
-  t.is(symbols.at(0x42001100), "(unknown)");
+  t.deepEqual(symbols.range("a_variable"), [0x42001080, 0x42001084]);
+  t.is(symbols.range("_heap_start"), undefined);
   const blocks = new Map(
     [0x42001010, 0x40000100, 0x403cc700].map((address, i) => [address, { instructions: 10 ** i, runs: 1 }]),
   );
   t.is(loaderInstructions({ blocks }, symbols), 110);
-  t.throws(() => readSymbols(Buffer.alloc(64)));
 });
 
 test("a handshake is what TLS added; in a start those that were resumed are taken off", (t) => {

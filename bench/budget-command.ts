@@ -1,9 +1,10 @@
-// `node scripts/campaign.mjs budget` measures the exact figures and rewrites budget.json. Figures
-// that this machine cannot measure stay.
-import { compare, readBudget, writeBudget } from "./budget.js";
+// `node scripts/campaign.mjs budget` measures the exact figures and keeps them in
+// results.json. Figures that this machine cannot measure stay.
+import { compare } from "./budget.js";
+import { keepResults, readResults } from "./results.js";
 import { missingForExact, rows } from "./rows.js";
 
-const before = readBudget();
+const before = readResults().budget;
 const after: Record<string, Readonly<Record<string, number>>> = {};
 for (const row of await rows()) {
   if (!row.exact) continue;
@@ -20,4 +21,4 @@ for (const row of await rows()) {
   for (const what of worse) console.log(`row ${row.id}, worse: ${what}`);
   for (const what of better) console.log(`row ${row.id}, better: ${what}`);
 }
-writeBudget(after);
+keepResults({ budget: after });

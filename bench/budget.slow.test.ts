@@ -1,13 +1,13 @@
 // What is exact must not become worse unseen.
 import test from "ava";
 import { CHIP } from "../test/chip/chip.js";
-import { compare, readBudget } from "./budget.js";
+import { compare } from "./budget.js";
 import { CHIP_SLACK, instructionsOf, measureChip } from "./chip/budget.js";
 import { whatIsMissing } from "./chip/missing.js";
 import { readResults } from "./results.js";
 import { missingForExact, rows } from "./rows.js";
 
-const budget = readBudget();
+const { budget } = readResults();
 const exact = (await rows()).filter((row) => row.exact);
 
 for (const row of exact) {

@@ -1,20 +1,7 @@
-// The exact figures: what budget.json holds, and what is worse than that.
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { root } from "../test/architecture/tree.js";
+// Which exact figures are worse than their budget in results.json.
 
-/** By row, by figure. */
-export type Budget = Readonly<Record<string, Readonly<Record<string, number>>>>;
-
-const FILE = join(root, "bench/budget.json");
-/** What a figure may grow before the test fails. */
+/** How much a figure may grow before the test fails. */
 export const SLACK = 0.05;
-
-export const readBudget = (): Budget => JSON.parse(readFileSync(FILE, "utf8"));
-
-export function writeBudget(budget: Budget): void {
-  writeFileSync(FILE, `${JSON.stringify(budget, null, 2)}\n`);
-}
 
 export interface Compared {
   /** Beyond the budget, or not in it at all. */

@@ -11,6 +11,8 @@ export interface Results {
   readonly desk: Readonly<Record<string, Spent>>;
   /** By chip. */
   readonly chip: Readonly<Record<string, Costs>>;
+  /** Exact figures by row. */
+  readonly budget: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 
 const FILE = join(root, "bench/results.json");

@@ -46,7 +46,7 @@ export interface Row {
   /** Of the lines that have a series. */
   readonly curve?: Curve;
   /**
-   * Figures that are the same in every run on every machine (bytes, requests, the engine's meter, slots, sizes), all the better the less. budget.json
+   * Figures that are the same in every run on every machine (bytes, requests, the engine's meter, slots, sizes), all the better the less. results.json
    * keeps them, and a test fails where one became worse by more than 5 %: a few seconds of CPU at most.
    */
   readonly exact?: () => Promise<Readonly<Record<string, number>>>;

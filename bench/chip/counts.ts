@@ -2,9 +2,8 @@
 import { closeSync, openSync, readSync } from "node:fs";
 
 const MAGIC = "motecnt1";
-const HEAD = 32;
+const HEAD = 24;
 const PLACE = 16;
-const WORD = 8;
 
 /** Instructions and runs of the blocks that begin at an address. */
 export interface Block {
@@ -16,8 +15,6 @@ export interface Counts {
   /** Instructions since the start. */
   readonly total: number;
   readonly blocks: ReadonlyMap<number, Block>;
-  /** Instructions by address of the byte code that the engine ran; empty if nothing was said of it. */
-  readonly code: ReadonlyMap<number, number>;
 }
 
 /** Throws if it is no file of the plugin. */
@@ -34,13 +31,7 @@ export function readCounts(bytes: Buffer): Counts {
     const instructions = before.instructions + runs * bytes.readUInt32LE(at + 4);
     blocks.set(address, { instructions, runs: before.runs + runs });
   }
-  const code = new Map<number, number>();
-  const [from, words] = [bytes.readUInt32LE(24), bytes.readUInt32LE(28)];
-  for (let i = 0; i < words; i++) {
-    const instructions = Number(bytes.readBigUInt64LE(HEAD + places * PLACE + i * WORD));
-    if (instructions > 0) code.set(from + 4 * i, instructions);
-  }
-  return { total: Number(bytes.readBigUInt64LE(8)), blocks, code };
+  return { total: Number(bytes.readBigUInt64LE(8)), blocks };
 }
 
 /** What came between two looks. */
@@ -51,12 +42,7 @@ export function difference(before: Counts, after: Counts): Counts {
     if (runs > old.runs)
       blocks.set(address, { instructions: instructions - old.instructions, runs: runs - old.runs });
   }
-  const code = new Map<number, number>();
-  for (const [address, instructions] of after.code) {
-    const more = instructions - (before.code.get(address) ?? 0);
-    if (more > 0) code.set(address, more);
-  }
-  return { total: after.total - before.total, blocks, code };
+  return { total: after.total - before.total, blocks };
 }
 
 /** The file at `path` now, while the chip runs. */
@@ -82,7 +68,7 @@ function wholeFile(path: string): Buffer {
   try {
     const head = Buffer.alloc(HEAD);
     readSync(file, head, 0, HEAD, 0);
-    const bytes = Buffer.alloc(HEAD + PLACE * head.readUInt32LE(16) + WORD * head.readUInt32LE(28));
+    const bytes = Buffer.alloc(HEAD + PLACE * head.readUInt32LE(16));
     readSync(file, bytes, 0, bytes.length, 0);
     return bytes;
   } finally {

@@ -7,9 +7,8 @@ import { type Idle, withoutIdle } from "./counts.js";
 import { type Profile, profile } from "./profile.js";
 import { type Built, build, type ProgramName, sampleImage, type Variant } from "./programs.js";
 import { type ChipRow, type Cost, FULL, LOADER, RESUMED, STILL, type Work } from "./rows.js";
-import { scriptAt } from "./scripts.js";
 import { type Handshakes, type Look, Session, type Spent, wait } from "./session.js";
-import { loaderInstructions, readParts, readSymbols } from "./symbols.js";
+import { loaderInstructions } from "./symbols.js";
 
 /** How long and how often, on a board that polls every 25 s. `hourS`: what stands for an hour. */
 export const LENGTHS = {
@@ -30,7 +29,7 @@ const VERIFIED = new Set(["VERIFIED", "UPDATING", "UPDATED"]);
 const SLOW_HZ = 300;
 /** Before the power. */
 const NOTHING: Look = {
-  counts: { total: 0, blocks: new Map(), code: new Map() },
+  counts: { total: 0, blocks: new Map() },
   wire: { packets: 0, bytes: 0 },
   flash: { bytes: 0, erases: new Map() },
   points: 0,
@@ -178,7 +177,6 @@ class Measurement implements Measured {
 
   #bootCost(key: string): Cost {
     const { packets, bytes, flashBytes, erases, counts } = this.#boot!;
-    const symbols = readSymbols(readFileSync(this.#built.elf));
     const instructions = withoutIdle(this.#boot!, this.#still);
     this.#profile(key, this.#boot!, NOTHING_SPENT, 1);
     return {
@@ -190,7 +188,7 @@ class Measurement implements Measured {
       more: {
         [FULL]: this.#bootHandshakes.full,
         [RESUMED]: this.#bootHandshakes.resumed,
-        [LOADER]: loaderInstructions(counts, symbols),
+        [LOADER]: loaderInstructions(counts, this.#session.symbols),
       },
     };
   }
@@ -283,15 +281,7 @@ class Measurement implements Measured {
   }
 
   #profile(key: string, spent: Spent, idle: Parameters<typeof profile>[1], pieces: number): void {
-    const { elf, map } = this.#built;
-    this.profiles[key] = profile(
-      spent,
-      idle,
-      pieces,
-      readSymbols(readFileSync(elf)),
-      readParts(readFileSync(map, "utf8")),
-      (address) => scriptAt(this.#session.scripts, address),
-    );
+    this.profiles[key] = profile(spent, idle, pieces, this.#session.symbols);
   }
 }
 

@@ -33,9 +33,6 @@ export interface Built {
   /** What an update downloads. */
   readonly application: string;
   readonly elf: string;
-  readonly map: string;
-  /** What the engine preloads, as C; nobody's file where there is no engine. */
-  readonly tables: string;
 }
 
 const SDK_NAME = "xs_esp32";
@@ -60,8 +57,6 @@ const built = (image: Image, name: string): Built => ({
   image,
   application: join(image.folder, `${name}.bin`),
   elf: join(image.folder, `${name}.elf`),
-  map: join(image.folder, `${name}.map`),
-  tables: join(image.folder, "mc.xs.c"),
 });
 
 /** The sample as a user builds it, for a board with Wi-Fi. */
@@ -119,8 +114,7 @@ async function buildC({ secure = false, version = "1.0.0", sleepMs = 0 }: Varian
   const from: Image = { directory: join(folder, "build"), folder: join(folder, "build"), chip: CHIP.name };
   rmSync(kept, { recursive: true, force: true });
   for (const { file } of partsOf(from)) cpSync(file, join(kept, file.slice(from.folder.length)));
-  for (const name of [`${C_NAME}.elf`, `${C_NAME}.map`, "flash_args"])
-    cpSync(join(from.folder, name), join(kept, name));
+  for (const name of [`${C_NAME}.elf`, "flash_args"]) cpSync(join(from.folder, name), join(kept, name));
   return { directory: kept, folder: kept, chip: CHIP.name };
 }
 

@@ -14,8 +14,7 @@ import { type Counts, difference, type Idle, lookAtCounts, lookAtTotal } from ".
 import { Debugger } from "./debugger.js";
 import { erased, FLASH_TRACE, FlashLog, type Writes } from "./flash-log.js";
 import type { Built } from "./programs.js";
-import { followWords, type ScriptFunction, scriptFunctions } from "./scripts.js";
-import { readSymbols, readWords, type Symbols } from "./symbols.js";
+import { readSymbols, type Symbols } from "./symbols.js";
 import { type Traffic, Wire } from "./wire.js";
 
 const FOLDER = join(PROJECT, "build", "chip", "bench");
@@ -63,14 +62,12 @@ export interface Handshakes {
 export class Session {
   readonly board: Board;
   readonly handshakes: Handshakes = { full: 0, resumed: 0 };
-  /** What was preloaded. */
-  readonly scripts: readonly ScriptFunction[];
+  readonly symbols: Symbols;
   readonly #platform: Platform;
   readonly #operator: Operator;
   readonly #device: Device;
   readonly #close: () => Promise<void>;
   readonly #files: Readonly<Record<"counts" | "wire" | "log" | "debug", string>>;
-  readonly #symbols: Symbols;
   readonly #port: number;
   #debugger: Debugger | undefined;
   #hasMemory = false;
@@ -107,15 +104,11 @@ export class Session {
     const login = (): Promise<void> => operator.login("tenant@thingsboard.org", "tenant");
     await login().catch(login);
     const front = await tlsFront(authority(), PORT, SECURE_PORT, TLS);
-    const elf = readFileSync(built.elf);
-    const symbols = readSymbols(elf);
-    const scripts = existsSync(built.tables)
-      ? scriptFunctions(readFileSync(built.tables, "utf8"), symbols, readWords(elf))
-      : [];
+    const symbols = readSymbols(built.elf);
     const board = new Board(
       files.flash,
       [
-        ...["-plugin", `${plugin},counts=${files.counts}${followWords(scripts, symbols)}`],
+        ...["-plugin", `${plugin},counts=${files.counts}`],
         ...["-object", `filter-dump,id=dump,netdev=${NETWORK},file=${files.wire}`],
         ...["-D", files.log, ...FLASH_TRACE],
         ...(sleeps ? Debugger.words(files.debug) : []),
@@ -130,9 +123,9 @@ export class Session {
       front.close();
       await platform.close();
     };
-    const tick = symbols.address(TICK);
+    const tick = symbols.range(TICK)?.[0];
     if (tick === undefined) throw new Error(`there is no ${TICK} in ${built.elf}`);
-    const sleep = symbols.address(SLEEP);
+    const sleep = symbols.range(SLEEP)?.[0];
     const session = new Session({
       board,
       platform,
@@ -143,7 +136,6 @@ export class Session {
       tick,
       sleep,
       secure,
-      scripts,
       symbols,
     });
     front.on("secureConnection", (socket: TLSSocket) => {
@@ -165,7 +157,6 @@ export class Session {
     tick: number;
     sleep: number | undefined;
     secure: boolean;
-    scripts: readonly ScriptFunction[];
   }) {
     this.board = parts.board;
     this.#platform = parts.platform;
@@ -173,10 +164,9 @@ export class Session {
     this.#device = parts.device;
     this.#close = parts.close;
     this.#files = parts.files;
-    this.scripts = parts.scripts;
     this.#tick = parts.tick;
     this.#sleep = parts.sleep;
-    this.#symbols = parts.symbols;
+    this.symbols = parts.symbols;
     this.#port = parts.secure ? SECURE_PORT : PORT;
     this.#wire = new Wire(this.#port);
   }
@@ -194,7 +184,7 @@ export class Session {
       return debug;
     });
     this.#debugger = debug!;
-    const asked = memory && this.#symbols.address(RESET_REASON.asked);
+    const asked = memory && this.symbols.range(RESET_REASON.asked)?.[0];
     if (!memory) return this.#debugger.run();
     if (asked === undefined || CHIP.name !== "esp32c3")
       throw new Error(`a wake after a sleep can't be shown on the emulated ${CHIP.name}`);
@@ -217,9 +207,9 @@ export class Session {
     const memory = await this.#debugger!.read(RTC_MEMORY.at, RTC_MEMORY.bytes);
     this.#debugger!.close();
     await this.board.off();
-    const since = this.#symbols.address(ASLEEP_SINCE);
+    const since = this.symbols.range(ASLEEP_SINCE)?.[0];
     if (since !== undefined) memory.writeBigInt64LE(-SLEPT_US, since - RTC_MEMORY.at);
-    const [from, to] = this.#symbols.range("kept") ?? [];
+    const [from, to] = this.symbols.range("kept") ?? [];
     if (from !== undefined && to !== undefined) {
       const place = memory.subarray(from - RTC_MEMORY.at, to - RTC_MEMORY.at);
       const text = change(place.toString("latin1", 0, place.indexOf(0)));

@@ -135,9 +135,7 @@ export async function imageOf(settings: Settings = {}, sdk: Sdk = findSdk()): Pr
     const image = await buildImage(how);
     rmSync(kept, { recursive: true, force: true });
     for (const { file } of partsOf(image)) cpSync(file, join(kept, file.slice(image.folder.length)));
-    for (const name of ["xs_esp32.elf", "xs_esp32.map", "flash_args"])
-      cpSync(join(image.folder, name), join(kept, name));
-    cpSync(join(image.directory, "mc.xs.c"), join(kept, "mc.xs.c"));
+    for (const name of ["xs_esp32.elf", "flash_args"]) cpSync(join(image.folder, name), join(kept, name));
   } finally {
     turn.close();
   }

@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
-import { FAILED, INTERRUPTED } from "../../hosts/node/exit.js";
+import { FAILED, INTERRUPTED } from "../exit-codes.js";
 import { ExitError } from "./exit-error.js";
 import { UsageError } from "./usage.js";
 

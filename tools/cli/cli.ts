@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 // Entry point of `mote`: maps errors to exit codes.
 import { CommanderError } from "commander";
-import { FAILED, IN_USE, STOPPED, USAGE } from "../../hosts/node/exit.js";
 import { codeOf } from "../../hosts/node/files.js";
 import { LockedError } from "../../hosts/node/lease.js";
+import { FAILED, IN_USE, STOPPED, USAGE } from "../exit-codes.js";
 import { ExitError } from "./exit-error.js";
 import { colored } from "./output/colors.js";
 import { runProgram } from "./program.js";

@@ -1,5 +1,5 @@
 // The steps of a command. After Ctrl-C it lists the steps done and not done.
-import { INTERRUPTED } from "../../hosts/node/exit.js";
+import { INTERRUPTED } from "../exit-codes.js";
 import { plain } from "./output/table.js";
 
 /** A summary names this many steps. */

@@ -2,18 +2,18 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { setDamagedAside } from "../../hosts/node/boot-record.js";
-import { FAILED, IN_USE, QUEUE, REFUSED, RESET, RESTART, STOPPED, USAGE } from "../../hosts/node/exit.js";
 import { codeOf, isDiskTrouble, makeDirectory } from "../../hosts/node/files.js";
-import { flash } from "../../hosts/node/flash.js";
 import { Lease } from "../../hosts/node/lease.js";
-import { forgetStart, prepareStart, type Start } from "../../hosts/node/start-up.js";
 import { eventLine } from "../../hosts/shared/event-lines.js";
 import type { LastRun } from "../../src/port.js";
+import { FAILED, IN_USE, QUEUE, REFUSED, RESET, RESTART, STOPPED, USAGE } from "../exit-codes.js";
 import { builtFile } from "../project.js";
+import { forgetStart, prepareStart, type Start } from "./boot-loader.js";
 import { PATIENCE, type Patience, runWorker, type WorkerEnd } from "./child.js";
 import type { Lines } from "./lines.js";
 import type { Event, WorkerConfig } from "./messages.js";
 import type { ServiceManager } from "./service-manager.js";
+import { flash } from "./slot-images.js";
 
 export interface SuperviseOptions {
   config: WorkerConfig;

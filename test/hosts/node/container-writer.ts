@@ -1,8 +1,8 @@
 // A host in a container that writes as fast as it can, and says what was stored: container-writer.js STATE ID.
 import { writeSync } from "node:fs";
-import { IN_USE } from "../../../hosts/node/exit.js";
 import { createHost } from "../../../hosts/node/host.js";
 import { LockedError } from "../../../hosts/node/lease.js";
+import { IN_USE } from "../../../tools/exit-codes.js";
 
 const [stateDir = "", id = "0"] = process.argv.slice(2);
 const RECORD = 16;

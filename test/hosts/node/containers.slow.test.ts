@@ -7,9 +7,9 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import ava, { type ExecutionContext } from "ava";
 import { FileBlocks } from "../../../hosts/node/blocks.js";
-import { IN_USE } from "../../../hosts/node/exit.js";
 import { QUEUE_FILE, UNFENCED } from "../../../hosts/node/files.js";
 import { FileStore } from "../../../hosts/node/store.js";
+import { IN_USE } from "../../../tools/exit-codes.js";
 import { image, STAYS } from "../../tools/run/images.js";
 import { temporaryState } from "../../tools/run/session.js";
 

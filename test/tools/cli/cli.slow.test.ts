@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "ava";
-import * as EXIT from "../../../hosts/node/exit.js";
+import * as EXIT from "../../../tools/exit-codes.js";
 import { image } from "../run/images.js";
 import { temporaryState } from "../run/session.js";
 import { killAll, launch, mote, processOutput } from "./commands.js";

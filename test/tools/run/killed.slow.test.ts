@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import test from "ava";
-import { IN_USE } from "../../../hosts/node/exit.js";
+import { IN_USE } from "../../../tools/exit-codes.js";
 import { image, STAYS } from "./images.js";
 import { EventLog, temporaryState } from "./session.js";
 

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import test from "ava";
 import { BoundedOutput, type Sink as OutputSink, WAITING } from "../../../hosts/node/bounded-output.js";
-import { FAILED, REFUSED, USAGE } from "../../../hosts/node/exit.js";
 import type { Agent, AgentEvent, AgentEvents } from "../../../src/index.js";
+import { FAILED, REFUSED, USAGE } from "../../../tools/exit-codes.js";
 import { agentOptions, follow } from "../../../tools/run/drive.js";
 import { EventChannel } from "../../../tools/run/event-channel.js";
 import { hiding, Lines } from "../../../tools/run/lines.js";

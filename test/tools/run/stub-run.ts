@@ -1,9 +1,9 @@
 // A supervisor in a process of its own, for tests that kill it: stub-run.js STATE [APP].
 import { readFileSync } from "node:fs";
-import { IN_USE } from "../../../hosts/node/exit.js";
 import { makeDirectory } from "../../../hosts/node/files.js";
 import { Lease } from "../../../hosts/node/lease.js";
 import { stopSignals } from "../../../tools/cli/stop.js";
+import { IN_USE } from "../../../tools/exit-codes.js";
 import { hiding, Lines } from "../../../tools/run/lines.js";
 import { supervise } from "../../../tools/run/supervisor.js";
 import { configFor, STUB } from "./images.js";

@@ -1,7 +1,8 @@
 // A worker without an agent: it runs the image on the host, so that the supervisor is tested alone.
-import { IN_USE } from "../../../hosts/node/exit.js";
+
 import { createHost } from "../../../hosts/node/host.js";
 import type { Agent } from "../../../src/index.js";
+import { IN_USE } from "../../../tools/exit-codes.js";
 import { loadImage } from "../../../tools/run/image.js";
 import type { FromWorker, ToWorker } from "../../../tools/run/messages.js";
 

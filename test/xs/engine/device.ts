@@ -3,10 +3,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UNFENCED } from "../../../hosts/node/files.js";
-import { flash } from "../../../hosts/node/flash.js";
 import { createHost, type NodeHost } from "../../../hosts/node/host.js";
-import { prepareStart } from "../../../hosts/node/start-up.js";
 import type { AgentOptions } from "../../../src/index.js";
+import { prepareStart } from "../../../tools/run/boot-loader.js";
+import { flash } from "../../../tools/run/slot-images.js";
 import { Bridge } from "./bridge.js";
 import { bundle, constantsOf } from "./bundle.js";
 

@@ -1,7 +1,7 @@
 // `mote config`: saved logins, the platform in use, and default options.
 import { rmSync } from "node:fs";
 import type { Command } from "commander";
-import { UNANSWERED } from "../../../hosts/node/exit.js";
+import { UNANSWERED } from "../../exit-codes.js";
 import { confirm } from "../ask.js";
 import { findOption, valueFor } from "../defaults.js";
 import { ExitError } from "../exit-error.js";

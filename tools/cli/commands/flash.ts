@@ -1,6 +1,6 @@
 // `mote flash`: writes a build to a board over USB, and shows its serial log.
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { INTERRUPTED } from "../../../hosts/node/exit.js";
+import { INTERRUPTED } from "../../exit-codes.js";
 import type { Part } from "../../moddable/esp32/flash-image.js";
 import { decoder } from "../../moddable/esp32/symbolizer.js";
 import { findEsptool } from "../../moddable/flash/esptool.js";

@@ -1,7 +1,7 @@
 // `mote logs`: requests that devices sent to the local platform, or the device log.
 import type { Command } from "commander";
 import { Option } from "commander";
-import { FAILED } from "../../../hosts/node/exit.js";
+import { FAILED } from "../../exit-codes.js";
 import { OperatorError } from "../../operator/error.js";
 import type { Operator } from "../../operator/operator.js";
 import type { LoggedRequest } from "../../operator/shapes.js";

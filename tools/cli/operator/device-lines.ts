@@ -1,7 +1,7 @@
 // Reads the device log by RPC: `mote logs NAME --device`.
 
 import type { LogAnswer } from "../../../extras/log/index.js";
-import { ANSWERED_ERROR, UNANSWERED } from "../../../hosts/node/exit.js";
+import { ANSWERED_ERROR, UNANSWERED } from "../../exit-codes.js";
 import { logAnswer } from "../../operator/device-log.js";
 import { OperatorError } from "../../operator/error.js";
 import type { Operator } from "../../operator/operator.js";

@@ -1,5 +1,5 @@
 // Resolves names from the command line.
-import { UNANSWERED } from "../../../hosts/node/exit.js";
+import { UNANSWERED } from "../../exit-codes.js";
 import { OperatorError } from "../../operator/error.js";
 import type { Operator } from "../../operator/operator.js";
 import type { Device, DeviceProfile } from "../../operator/shapes.js";

@@ -1,6 +1,6 @@
 // Shared by all operator commands: options, login and error reporting.
 import { type Command, Option } from "commander";
-import { REFUSED } from "../../../hosts/node/exit.js";
+import { REFUSED } from "../../exit-codes.js";
 import { OperatorError } from "../../operator/error.js";
 import { Operator } from "../../operator/operator.js";
 import { lossyNumber } from "../../operator/typed-json.js";

@@ -1,6 +1,5 @@
 // `mote report`, once its options are read.
 
-import { BUSY, EMPTY, FAILED, INTERRUPTED, REFUSED, USAGE } from "../../../hosts/node/exit.js";
 import { isLoopback, parseTarget } from "../../../src/http/target.js";
 import type { Host } from "../../../src/port.js";
 import {
@@ -10,6 +9,7 @@ import {
   Session,
   type SessionOptions,
 } from "../../../src/report/index.js";
+import { BUSY, EMPTY, FAILED, INTERRUPTED, REFUSED, USAGE } from "../../exit-codes.js";
 import { askSecret } from "../ask.js";
 import { ExitError } from "../exit-error.js";
 import { readLogin } from "../operator/login-file.js";

@@ -5,10 +5,10 @@ import { readFileSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { replaceFile, UNFENCED } from "../../../hosts/node/files.js";
-import { flash } from "../../../hosts/node/flash.js";
-import { forgetStart, prepareStart, type Start } from "../../../hosts/node/start-up.js";
 import type { SimulatorSettings } from "../../../hosts/simulator/settings.js";
 import type { AgentOptions, LastRun } from "../../../src/index.js";
+import { forgetStart, prepareStart, type Start } from "../../run/boot-loader.js";
+import { flash } from "../../run/slot-images.js";
 import type { Sdk } from "../sdk.js";
 import { type End, SimulatorRun } from "./simulator.js";
 

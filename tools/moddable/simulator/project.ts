@@ -2,9 +2,9 @@
 // names one, its lines in the terminal.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import { FAILED, STOPPED } from "../../../hosts/node/exit.js";
 import { codeOf } from "../../../hosts/node/files.js";
 import { pause } from "../../cli/stop.js";
+import { FAILED, STOPPED } from "../../exit-codes.js";
 import { type Platform, startPlatform } from "../../platform/server.js";
 import { hiding, Lines } from "../../run/lines.js";
 import { limitedBy } from "../../tour/tour.js";

@@ -3,9 +3,9 @@
 import { existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Database } from "libsql";
-import { IN_USE } from "../../../hosts/node/exit.js";
 import { codeOf, makeDirectory, syncDirectory } from "../../../hosts/node/files.js";
 import { Lease, LockedError } from "../../../hosts/node/lease.js";
+import { IN_USE } from "../../exit-codes.js";
 
 /** The state cannot be opened, read or written; the message is for people. */
 export class StateError extends Error {

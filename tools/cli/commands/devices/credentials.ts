@@ -1,4 +1,4 @@
-import { FAILED } from "../../../../hosts/node/exit.js";
+import { FAILED } from "../../../exit-codes.js";
 import type { Credentials } from "../../../operator/shapes.js";
 import { ExitError } from "../../exit-error.js";
 import { plain } from "../../output/table.js";

@@ -1,5 +1,5 @@
 // `mote devices token NAME --renew`: lets a device that lost its token provision once more.
-import { FAILED } from "../../../../hosts/node/exit.js";
+import { FAILED } from "../../../exit-codes.js";
 import type { Operator } from "../../../operator/operator.js";
 import type { Device } from "../../../operator/shapes.js";
 import { ExitError } from "../../exit-error.js";

@@ -1,5 +1,5 @@
 // Follows updates until all are done, or until the timeout.
-import { UNANSWERED } from "../../../../hosts/node/exit.js";
+import { UNANSWERED } from "../../../exit-codes.js";
 import { stateWord } from "../../../operator/update-state.js";
 import { ExitError } from "../../exit-error.js";
 import { eachOf, ifAnswered } from "../../operator/operator.js";

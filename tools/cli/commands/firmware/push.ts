@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { UNANSWERED } from "../../../../hosts/node/exit.js";
+import { UNANSWERED } from "../../../exit-codes.js";
 import type { Operator } from "../../../operator/operator.js";
 import type { Algorithm } from "../../../operator/shapes.js";
 import { ExitError } from "../../exit-error.js";

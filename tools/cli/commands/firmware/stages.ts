@@ -1,6 +1,6 @@
 // `mote firmware push --stages`, and --undo: the rollout as a command.
 import { setTimeout as wait } from "node:timers/promises";
-import { FAILED, UNANSWERED } from "../../../../hosts/node/exit.js";
+import { FAILED, UNANSWERED } from "../../../exit-codes.js";
 import type { Operator } from "../../../operator/operator.js";
 import type { DeviceProfile } from "../../../operator/shapes.js";
 import { confirm } from "../../ask.js";

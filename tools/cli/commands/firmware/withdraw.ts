@@ -1,6 +1,6 @@
 // `mote firmware unassign, delete`.
 import { type Command, Option } from "commander";
-import { UNANSWERED } from "../../../../hosts/node/exit.js";
+import { UNANSWERED } from "../../../exit-codes.js";
 import type { Operator } from "../../../operator/operator.js";
 import type { OtaPackage } from "../../../operator/shapes.js";
 import { confirm } from "../../ask.js";

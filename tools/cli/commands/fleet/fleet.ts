@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { type Command, Option } from "commander";
-import { FAILED, INTERRUPTED, REFUSED, STOPPED } from "../../../../hosts/node/exit.js";
 import { codeOf } from "../../../../hosts/node/files.js";
 import { opener } from "../../../../hosts/node/sockets.js";
 import { parseTarget } from "../../../../src/http/target.js";
+import { FAILED, INTERRUPTED, REFUSED, STOPPED } from "../../../exit-codes.js";
 import { Fleet } from "../../../fleet/fleet.js";
 import { limitHeap } from "../../../fleet/heap-limit.js";
 import { tooFewFiles } from "../../../fleet/open-files.js";

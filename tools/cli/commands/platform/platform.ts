@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { DAMAGED, FAILED } from "../../../../hosts/node/exit.js";
+import { DAMAGED, FAILED } from "../../../exit-codes.js";
 import { RATE_LIMITS, type RateLimit, TokenBucket } from "../../../platform/core/rate-limits.js";
 import { ExitError } from "../../exit-error.js";
 import { noteWhileRead } from "../../output/table.js";

@@ -1,6 +1,6 @@
 // `mote rpc list, get, delete`: persistent RPCs.
 import type { Command } from "commander";
-import { UNANSWERED } from "../../../../hosts/node/exit.js";
+import { UNANSWERED } from "../../../exit-codes.js";
 import type { Operator } from "../../../operator/operator.js";
 import type { PersistentRpc } from "../../../operator/shapes.js";
 import { confirm } from "../../ask.js";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { ANSWERED_ERROR, UNANSWERED } from "../../../../hosts/node/exit.js";
+import { ANSWERED_ERROR, UNANSWERED } from "../../../exit-codes.js";
 import { OperatorError } from "../../../operator/error.js";
 import type { Operator } from "../../../operator/operator.js";
 import type { PersistentRpc } from "../../../operator/shapes.js";

@@ -1,5 +1,5 @@
 // Follows an announcement until all devices accepted or refused it, or until the timeout.
-import { UNANSWERED } from "../../../../hosts/node/exit.js";
+import { UNANSWERED } from "../../../exit-codes.js";
 import type { Operator } from "../../../operator/operator.js";
 import { ExitError } from "../../exit-error.js";
 import { eachOf, ifAnswered } from "../../operator/operator.js";

@@ -1,8 +1,15 @@
 // The boot loader: decides which image starts, and which never starts again.
-import { type Boot, otherSlot, reverted, type SlotName, without } from "../shared/boot-slots/boot-record.js";
-import { readBoot, writeBoot } from "./boot-record.js";
-import type { Fence } from "./files.js";
-import { unpack } from "./flash.js";
+
+import { readBoot, writeBoot } from "../../hosts/node/boot-record.js";
+import type { Fence } from "../../hosts/node/files.js";
+import {
+  type Boot,
+  otherSlot,
+  reverted,
+  type SlotName,
+  without,
+} from "../../hosts/shared/boot-slots/boot-record.js";
+import { unpack } from "./slot-images.js";
 
 export interface Start {
   /** The module to import. */

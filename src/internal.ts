@@ -5,5 +5,6 @@ export { Recovery } from "./agent/lifecycle/recovery.js";
 export { pinAll, pinStored } from "./agent/provisioning/token-store.js";
 export * from "./index.js";
 export { readStored, writeStored } from "./store.js";
+export { hash32 } from "./wire/crypto/hash32.js";
 export { isObject, parseJson } from "./wire/text/json.js";
 export { HIDDEN, LineCleaner, SecretRedactor } from "./wire/text/redactor.js";

@@ -10,6 +10,7 @@
 // So each intact head refers only to intact lines. Without one, as after power-on, the ring is
 // empty.
 import type { Host } from "../../src/port.js";
+import { hash32 } from "../../src/wire/crypto/hash32.js";
 import type { LogMemory } from "./types.js";
 
 const MAGIC = 0x4c4d;
@@ -92,7 +93,7 @@ export class Ring {
     view.setUint8(4, level);
     view.setUint32(5, tenths >>> 0, true);
     bytes.set(text, LINE);
-    view.setUint16(2, sumOf(bytes, 4) & 0xffff, true);
+    view.setUint16(2, hash32(bytes, 4) & 0xffff, true);
     if (!this._write((this._start + this._used) % this._room, bytes)) return false;
     this._used += length;
     this.next++;
@@ -114,7 +115,7 @@ export class Ring {
       if (number >= from) {
         if (!this._read(at, bytes)) return;
         const view = new DataView(bytes.buffer);
-        if (view.getUint16(2, true) !== (sumOf(bytes, 4) & 0xffff)) {
+        if (view.getUint16(2, true) !== (hash32(bytes, 4) & 0xffff)) {
           this._begin();
           return;
         }
@@ -158,7 +159,7 @@ export class Ring {
     view.setUint16(22, this._used, true);
     view.setUint8(24, this.minutes);
     view.setUint8(25, this.seen);
-    view.setUint32(28, sumOf(bytes, 0, 28), true);
+    view.setUint32(28, hash32(bytes, 0, 28), true);
     // The next write replaces an interrupted one; the other head is intact.
     if (this._room === 0 || !this._memory.write((turn % 2) * HEAD, bytes)) return false;
     this._turn = turn;
@@ -180,7 +181,7 @@ export class Ring {
     if (this._room === 0 || !this._memory.read(at, bytes)) return undefined;
     const view = new DataView(bytes.buffer);
     const isHead = view.getUint16(0, true) === MAGIC && view.getUint8(2) === FORMAT;
-    const isWhole = isHead && view.getUint32(28, true) === sumOf(bytes, 0, 28);
+    const isWhole = isHead && view.getUint32(28, true) === hash32(bytes, 0, 28);
     const fits = view.getUint16(20, true) < this._room && view.getUint16(22, true) <= this._room;
     return isWhole && fits ? view : undefined;
   }
@@ -239,10 +240,3 @@ export const ramOf = (size: number): LogMemory => {
 /** Turns wrap. */
 const isLater = (one: DataView, other: DataView): boolean =>
   ((one.getUint32(4, true) - other.getUint32(4, true)) | 0) > 0;
-
-/** FNV-1a. */
-const sumOf = (bytes: Uint8Array, from: number, to = bytes.length): number => {
-  let sum = 0x811c9dc5;
-  for (let i = from; i < to; i++) sum = Math.imul(sum ^ bytes[i]!, 0x01000193);
-  return sum >>> 0;
-};

@@ -12,6 +12,7 @@
 //   {"method":"getCurrentTime","params":{}}
 //   {"error":"timeout"}
 
+import { hashText32 } from "./crypto/hash32.js";
 import { DIGITS, isMadeOf } from "./text/characters.js";
 import { encodeJson } from "./text/encode.js";
 import { isObject, type Json, type JsonProblem, parseJson } from "./text/json.js";
@@ -65,7 +66,7 @@ export const parseRpcRequest = (text: string, whole: boolean, bytes?: Uint8Array
   const { method, params } = parsed.value;
   const id = toId(Object.hasOwn(parsed.value, "id") ? parsed.value.id : undefined);
   if (id === undefined) return { ok: false };
-  const hash = hashText(text, bytes);
+  const hash = hashText32(text, bytes);
   if (typeof method !== "string")
     return { ok: true, id, method: "", params: undefined, problem: "malformed", hash };
   return { ok: true, id, method, params: params === undefined ? null : params, problem: undefined, hash };
@@ -79,7 +80,7 @@ const fromBeginning = (text: string, problem: RpcProblem, bytes: Uint8Array | un
   if (id === undefined) return { ok: false };
   const method = jsonOf(found.method);
   const name = typeof method === "string" ? method : "";
-  return { ok: true, id, method: name, params: undefined, problem, hash: hashText(text, bytes) };
+  return { ok: true, id, method: name, params: undefined, problem, hash: hashText32(text, bytes) };
 };
 
 /** A signed 32-bit integer, as a number or decimal string. */
@@ -91,21 +92,6 @@ const toId = (value: unknown): number | undefined => {
 
 const isDecimal = (text: string): boolean =>
   isMadeOf(text.startsWith("-") ? text.slice(1) : text, DIGITS, 10);
-
-/**
- * FNV-1a over the code points. For ASCII they equal the bytes, which are three times faster on a
- * board.
- */
-const hashText = (text: string, bytes: Uint8Array | undefined): number => {
-  let hash = 0x811c9dc5 | 0;
-  const { length } = text;
-  if (bytes?.length === length) {
-    for (let at = 0; at < length; at++) hash = Math.imul(hash ^ (bytes[at] as number), 0x01000193);
-    return hash >>> 0;
-  }
-  for (const char of text) hash = Math.imul(hash ^ (char.codePointAt(0) as number), 0x01000193);
-  return hash >>> 0;
-};
 
 export type RpcAnswer =
   | { readonly ok: true; readonly text: string }

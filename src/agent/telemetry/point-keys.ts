@@ -1,8 +1,9 @@
 // Scans the text of a point (an object that the agent encoded) without parsing it.
 
+import { hash32 } from "../../wire/crypto/hash32.js";
+
 const QUOTE = 0x22;
 const COMMA = 0x2c;
-const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
@@ -72,16 +73,9 @@ export class KeySet {
   }
 }
 
-/** FNV-1a of the text of a key, up to its colon. */
+/** Hash of the key at `at`, with its opening quote, as a signed number. */
 const hashKey = (bytes: Uint8Array, at: number, to: number): number => {
-  let hash = 0x811c9dc5;
-  let quoted = false;
-  for (let i = at; i < to; i++) {
-    const byte = bytes[i] as number;
-    if (byte === COLON && !quoted) break;
-    if (byte === QUOTE) quoted = !quoted;
-    else if (byte === BACKSLASH) i++;
-    hash = Math.imul(hash ^ byte, 0x01000193);
-  }
-  return hash;
+  let end = at + 1;
+  while (end < to && bytes[end] !== QUOTE) end += bytes[end] === BACKSLASH ? 2 : 1;
+  return hash32(bytes, at, Math.min(end, to)) | 0;
 };

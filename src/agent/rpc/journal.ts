@@ -33,8 +33,10 @@ const LINGER_MS = 1000;
 /** Delay before a failed store is tried again. */
 const RETRY_MS = 60_000;
 
-/** An RPC that the platform may deliver again. */
-export interface JournalEntry {
+/** An RPC that the platform may deliver again. Only the journal changes it. */
+export type JournalEntry = Readonly<Entry>;
+
+interface Entry {
   readonly id: number;
   /** Hash of method and params. */
   readonly hash: number;
@@ -70,7 +72,7 @@ export class RpcJournal {
   private readonly _time: Time;
   private readonly _rememberMs: number;
   private readonly _answerBytes: number;
-  private _entries: JournalEntry[] = [];
+  private _entries: Entry[] = [];
   /** Keys of outdated values, and the time when the last of them became outdated. */
   private _stale: string[] = [];
   private _staleSince = 0;
@@ -109,7 +111,7 @@ export class RpcJournal {
   }
 
   /** Notes the answer of the handler, or of the agent itself. */
-  answered(entry: JournalEntry, text: string): void {
+  answered(entry: Entry, text: string): void {
     entry.answer = text;
     // All long answers share one budget: the maximum size of a single answer.
     const long = this._entries.filter((one) => lengthOf(one) > SHORT);
@@ -123,14 +125,19 @@ export class RpcJournal {
   }
 
   /** No 200 came for the answer: store a short answer with its RPC. */
-  unacknowledged(entry: JournalEntry): void {
+  unacknowledged(entry: Entry): void {
     const { id, hash, ticks, at, key, answer } = entry;
     if (key === undefined || answer === undefined || entry.answerStored || answer.length > SHORT) return;
     entry.answerStored = writeStored(this._host, key, { id, hash, ticks, at, answer });
   }
 
+  /** Counts a failed attempt to post the answer. Returns the number of attempts that failed. */
+  countFailure(entry: Entry): number {
+    return ++entry.failures;
+  }
+
   /** Notes that the platform acknowledged the answer. `nextPoll`: number of the next poll. */
-  acknowledged(entry: JournalEntry, nextPoll: number): void {
+  acknowledged(entry: Entry, nextPoll: number): void {
     entry.acknowledgedAt = nextPoll;
     entry.answer = undefined;
     // After a restart no earlier poll exists, so the stored value is no longer needed.
@@ -210,13 +217,13 @@ export class RpcJournal {
    * Minimum age of an entry. The clock may be wrong, so it counts only across a restart, where
    * ticks may be missing.
    */
-  private _age({ ticks, at, earlier }: JournalEntry): number {
+  private _age({ ticks, at, earlier }: Entry): number {
     const ticked = this._time.ticks - ticks;
     const now = this._time.now();
     return earlier && at > 0 && now !== undefined ? Math.max(ticked, now - at) : ticked;
   }
 
-  private _store(entry: JournalEntry): boolean {
+  private _store(entry: Entry): boolean {
     const used = this._entries.map(({ key }) => key).concat(this._stale);
     const key = this._stale.find((one) => one !== LEGACY_KEY) ?? KEYS.find((one) => !used.includes(one));
     const { id, hash, ticks, at } = entry;
@@ -226,12 +233,12 @@ export class RpcJournal {
     return true;
   }
 
-  private _drop(entry: JournalEntry): void {
+  private _drop(entry: Entry): void {
     this._entries = this._entries.filter((other) => other !== entry);
     this._release(entry);
   }
 
-  private _release(entry: JournalEntry): void {
+  private _release(entry: Entry): void {
     if (entry.key === undefined) return;
     this._stale.push(entry.key);
     this._staleSince = this._host.clock.now();
@@ -239,14 +246,12 @@ export class RpcJournal {
   }
 }
 
-const lengthOf = ({ answer }: JournalEntry): number => answer?.length ?? 0;
+const lengthOf = ({ answer }: Entry): number => answer?.length ?? 0;
 
 /** Keys in the store. */
 const KEYS = ["rpc0", "rpc1", "rpc2", "rpc3", "rpc4", "rpc5", "rpc6", "rpc7", LEGACY_KEY] as const;
 
-const entryOf = (
-  known: Pick<JournalEntry, "id" | "hash" | "ran" | "ticks" | "at" | "earlier" | "after">,
-): JournalEntry => {
+const entryOf = (known: Pick<Entry, "id" | "hash" | "ran" | "ticks" | "at" | "earlier" | "after">): Entry => {
   return {
     ...known,
     key: undefined,

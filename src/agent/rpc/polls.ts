@@ -130,12 +130,16 @@ export class RpcPolls {
     this._channels.forEach((channel) => void channel.clear());
   }
 
+  /** True if the next poll may be opened now. */
+  get free(): boolean {
+    return this._channels[0].free && this._channels[1].free;
+  }
+
   /**
-   * True when the next poll may be opened. While that has to wait, false as soon as an open poll
+   * Resolves with true when the next poll may be opened, or with false as soon as an open poll
    * ends, because it may have brought an RPC.
    */
-  ready(): true | Promise<boolean> {
-    if (this._channels.every((channel) => channel.free)) return true;
+  ready(): Promise<boolean> {
     return new Promise((resolve) => {
       this._interrupt = () => resolve(false);
       this._channels[0]

@@ -7,7 +7,13 @@ import { HEAD_ROOM, PollMemory, post, RequestChannel } from "../../platform/inde
 import type { PollTiming } from "../../platform/poll-timing.js";
 import { EXCHANGE_MS } from "../../platform/wait.js";
 import { rpcAnswerPath } from "../../wire/paths.js";
-import { encodeError, parseRpcRequest, type RpcErrorCode, type RpcRequest } from "../../wire/rpc.js";
+import {
+  encodeError,
+  parseRpcRequest,
+  type RpcErrorCode,
+  type RpcParsed,
+  type RpcRequest,
+} from "../../wire/rpc.js";
 import { decodeStart } from "../../wire/text/text.js";
 import type { Reset } from "../lifecycle/reset.js";
 import type { RpcLimits } from "../options/rpc.js";
@@ -88,8 +94,8 @@ export class Rpc implements Job {
     if (tidyMs === 0) this._journal.tidy();
     const due = this.idle ? undefined : this._polls.dueMs();
     if (due !== 0) return tidyMs ? Math.min(tidyMs, due ?? tidyMs) : due;
-    const ready = this._polls.ready();
-    return ready === true ? this._open(ready) : ready.then((mayOpen) => this._open(mayOpen));
+    if (this._polls.free) return this._open(true);
+    return this._polls.ready().then((mayOpen) => this._open(mayOpen));
   }
 
   end(): void {
@@ -113,9 +119,13 @@ export class Rpc implements Job {
     if (verdict === "busy") this._polls.hold();
     if (verdict === "ended") this._polls.clearHold();
     const delivered = verdict === "delivered" && outcome.kind === "done";
-    const taken = delivered ? this._processRpc(outcome.body, outcome.whole, number) : undefined;
-    if (taken === false) return 0;
-    await taken;
+    const request = delivered ? this._parse(outcome.body, outcome.whole) : undefined;
+    if (request?.ok === false) {
+      this._session.counters.countMalformed("an RPC");
+      this._polls.hold();
+      return 0;
+    }
+    await (request && this._processRpc(request, number));
     this._journal.pollEnded(this._polls.oldest);
     if (!delivered) this._journal.tidy();
     if (delivered || verdict === "ended") this._reset.pollHeard(number);
@@ -123,14 +133,8 @@ export class Rpc implements Job {
     return 0;
   }
 
-  /** Processes the RPC that poll number `poll` brought. False if it is malformed. */
-  private _processRpc(body: Uint8Array, whole: boolean, poll: number): Promise<void> | undefined | false {
-    const request = parseRpcRequest(this._textOf(body), whole, body);
-    if (!request.ok) {
-      this._session.counters.countMalformed("an RPC");
-      this._polls.hold();
-      return false;
-    }
+  /** Processes the RPC that poll number `poll` brought. */
+  private _processRpc(request: RpcRequest, poll: number): Promise<void> | undefined {
     const entry = this._journal.find(request.id, request.hash, poll);
     // A request that the platform would not write like this may come from elsewhere.
     if (!entry && !request.problem) this._journal.supersedeBefore(poll);
@@ -179,7 +183,7 @@ export class Rpc implements Job {
     else this._journal.unacknowledged(entry);
     if (!this._session.running) return;
     this._reset.answered(method, text, acknowledged, this._polls.next);
-    this._pace(acknowledged ? this._repeats : ++entry.failures);
+    this._pace(acknowledged ? this._repeats : this._journal.countFailure(entry));
     this._events.emit("rpc", {
       stage: acknowledged ? "answered" : "unanswered",
       id,
@@ -244,13 +248,13 @@ export class Rpc implements Job {
   private _idWasReused({ id, hash, after }: JournalEntry): boolean {
     return this._polls.ended.some(({ number, outcome }) => {
       if (number < after || outcome.kind !== "done") return false;
-      const came = parseRpcRequest(this._textOf(outcome.body), false, outcome.body);
+      const came = this._parse(outcome.body, false);
       return came.ok && came.id === id && came.hash !== hash;
     });
   }
 
-  private _textOf(body: Uint8Array): string {
-    return this._session.host.decode(body) ?? decodeStart(body);
+  private _parse(body: Uint8Array, whole: boolean): RpcParsed {
+    return parseRpcRequest(this._session.host.decode(body) ?? decodeStart(body), whole, body);
   }
 
   /** Encodes the text as a body with free bytes before it, so that it is not copied again. */

@@ -176,7 +176,7 @@ export class Reports {
     let cancel: (() => void) | undefined;
     const checkIdle = () => {
       if (sink.bytes > 0 && sink.bytes === seen) {
-        sink.silent = true;
+        sink.markSilent();
         const connection = this._connection;
         if (!this._pauses.closed) this._connection = new Connection(this._host, target);
         return connection.close();

@@ -11,8 +11,7 @@ export class RowSink implements Sink {
   private _thrown: unknown;
   private _threw = false;
   bytes = 0;
-  /** It was aborted because no more data came. */
-  silent = false;
+  private _silent = false;
 
   constructor(host: Pick<Host, "decode">, rowBytes: number, taker: RowTaker) {
     this._reader = new ReportReader(host, rowBytes, taker);
@@ -36,6 +35,11 @@ export class RowSink implements Sink {
     }
   }
 
+  /** The answer is aborted because no more data comes. */
+  markSilent(): void {
+    this._silent = true;
+  }
+
   /** The answer is complete: returns its result. Throws if it was not a complete report. */
   finish(): { rows: number; bytes: number } {
     if (!this._reader.end()) throw this._invalid();
@@ -47,7 +51,7 @@ export class RowSink implements Sink {
     if (this._threw) return this._thrown;
     if (this._reader.problem !== undefined) return this._invalid();
     const got = this.bytes === 0 ? "" : ` after ${this._reader.rows} rows`;
-    if (this.silent) return new ReportError("TIMEOUT", `report: no more data from the platform${got}`);
+    if (this._silent) return new ReportError("TIMEOUT", `report: no more data from the platform${got}`);
     return late
       ? new ReportError("TIMEOUT", `report: not complete within the time limit${got}`)
       : new ReportError("LOST", `report: ${reason}${got}`);

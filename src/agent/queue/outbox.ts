@@ -229,7 +229,7 @@ export class Outbox {
   private _resume(log: FlashLog): void {
     const { _host: host } = this;
     const { state, waiting, lost } = log;
-    this.ring.first = state.next;
+    this.ring.startAt(state.next);
     this._time.restore(state.lastStamp, state.epoch, state.tick, waiting);
     if (log.wasForeign)
       host.log("error", "the storage of the durable queue contains other data: starting empty");

@@ -35,6 +35,11 @@ export class Ring implements Records {
     this.words = new Int32Array(bytes.buffer, bytes.byteOffset, capacity >> 2);
   }
 
+  /** Numbers the records from `number` on. Call before the first record. */
+  startAt(number: number): void {
+    this.first = number;
+  }
+
   /** The number of the next record. */
   get next(): number {
     return this.first + this.count;

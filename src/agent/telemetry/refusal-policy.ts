@@ -24,7 +24,7 @@ export interface RefusalMemory {
 }
 
 export class RefusalPolicy {
-  /** The probe was refused too, so no point is dropped. */
+  /** Everything is refused, so no point is dropped. */
   outage = false;
   /** The status of the last refusal. */
   status = 0;
@@ -43,13 +43,26 @@ export class RefusalPolicy {
     this._backoff = new Backoff(host, LONGEST_MS);
   }
 
-  /** A single point, or one key of it, was refused. True if a probe may be sent. */
-  noteRefusal(): boolean {
+  /** A batch was refused with `status`. */
+  noteRefusal(status: number): void {
+    this.status = status;
+  }
+
+  /**
+   * A single point, or one key of it, was refused. True if a probe may be sent, which then counts
+   * as sent.
+   */
+  mayProbe(): boolean {
     const now = this._host.clock.now();
     this._refusedAt = now;
     if (this.outage && now - this._probedAt < PROBE_MS) return false;
     this._probedAt = now;
     return true;
+  }
+
+  /** The probe was refused too, so no point is dropped. */
+  probeRefused(): void {
+    this.outage = true;
   }
 
   /**

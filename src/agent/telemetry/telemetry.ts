@@ -210,10 +210,10 @@ export class Telemetry implements Job {
 
   private _batchRefused(batch: Batch, status: number): Step {
     const { refusals } = this;
-    refusals.status = status;
+    refusals.noteRefusal(status);
     if (!CONTENT.includes(status)) return this._hold();
     if (this._source.limit.shrink(batch, status === TOO_LARGE)) return "send";
-    return refusals.noteRefusal() ? "probe" : this._hold();
+    return refusals.mayProbe() ? "probe" : this._hold();
   }
 
   /** The refused point is still at the head of the queue. */
@@ -221,7 +221,7 @@ export class Telemetry implements Job {
     const { refusals } = this;
     if (outcome.kind === "busy") this._channel.hold(outcome.retryAfterMs);
     else if (outcome.kind === "refused") {
-      refusals.outage = true;
+      refusals.probeRefused();
       return this._hold();
     }
     // After a lost probe, send the point again to repeat the refusal.

@@ -63,8 +63,7 @@ export class Agent {
    * first. Over https nobody can forge it.
    */
   get platformTime(): number | undefined {
-    const { dateOffset, host } = this._core;
-    return dateOffset === undefined ? undefined : host.clock.now() + dateOffset;
+    return this._core.time.platformNow;
   }
 
   /** The current state of the connection. */

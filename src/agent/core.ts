@@ -11,16 +11,11 @@ import { Cycle, Reset } from "./lifecycle/index.js";
 import { type AgentOptions, checkOptions } from "./options/options.js";
 import type { CycleSettings } from "./options/sleep-cycle.js";
 import { Provisioning } from "./provisioning/provisioning.js";
-import { Outbox, READ_PATIENCE_MS } from "./queue/outbox.js";
+import { Outbox } from "./queue/outbox.js";
 import { Handlers } from "./rpc/handlers.js";
 import { Rpc } from "./rpc/rpc.js";
 import { Telemetry } from "./telemetry/telemetry.js";
 import { Time } from "./time/time.js";
-
-/** Time to send points that flash cannot store, before a stop. */
-const SAVE_MS = 2000;
-/** Give up on unreadable flash after 3 s in a wake. */
-const WAKE_PATIENCE_MS = 3000;
 
 export class Core implements SessionWatcher {
   readonly host: Host;
@@ -38,8 +33,6 @@ export class Core implements SessionWatcher {
   readonly reset: Reset;
   /** Maximum size of answers to server-side RPCs and from client-side ones, in bytes. */
   readonly answerBytes: number;
-  /** The platform's time minus the host's clock, in ms. */
-  dateOffset: number | undefined;
   private readonly _settings: CycleSettings;
   private _cycle: Cycle | undefined;
   private _stopped = false;
@@ -47,6 +40,7 @@ export class Core implements SessionWatcher {
   wanted = false;
   private _ending: Promise<number> | undefined;
 
+  /** The session and `Reset` keep `this`, and use it only once it is complete. */
   constructor(host: Host, options: AgentOptions) {
     const checked = checkOptions(options);
     const { target } = checked;
@@ -79,7 +73,8 @@ export class Core implements SessionWatcher {
       options.provisioning,
       options.firmware?.version,
     );
-    this.reset.resume();
+    // An interrupted reset must be completed before anything is recorded.
+    this.reset.finish();
   }
 
   get state(): AgentState {
@@ -105,8 +100,7 @@ export class Core implements SessionWatcher {
     this.wanted = true;
     if (this._ending) return;
     this._startSession();
-    this.outbox.patienceMs = this.cycling ? WAKE_PATIENCE_MS : READ_PATIENCE_MS;
-    this.outbox.sync();
+    this.outbox.begin(this.cycling);
     if (!this.firmware) rejectUnmanagedImage(this.host);
     for (const loop of this.session.loops) loop.start();
   }
@@ -114,17 +108,17 @@ export class Core implements SessionWatcher {
   stop(): Promise<number> {
     this._stopped = true;
     this.wanted = false;
-    // Only memory holds these points, so try to send them before stopping.
-    const saves = !this._ending && this.outbox.atRisk > 0 && this.session.online === true && !this.cycling;
-    if (!saves) this.session.stop();
+    const sending = this._ending || this.cycling ? undefined : this.telemetry.sendAtRisk();
+    if (!sending) this.session.stop();
     this._cycle?.stopped();
-    this._ending ??= this._end(saves);
+    this._ending ??= this._end(sending);
     return this._ending;
   }
 
-  private async _end(saves: boolean): Promise<number> {
-    if (saves) {
-      await this.telemetry.flush(SAVE_MS);
+  /** The session stops after `sending`, if that is defined. */
+  private async _end(sending: Promise<boolean> | undefined): Promise<number> {
+    if (sending) {
+      await sending;
       this.session.stop();
     }
     for (const loop of this.session.loops) await loop.ended();
@@ -162,7 +156,6 @@ export class Core implements SessionWatcher {
   }
 
   dated(ms: Timestamp<"server">): void {
-    this.dateOffset = ms - this.host.clock.now();
     this.time.learn(ms);
   }
 

@@ -19,8 +19,8 @@ const ANSWER = '{"reset":true}';
 
 export class Reset {
   private readonly _core: AgentParts;
-  /** Parts still to be deleted. */
-  private _remaining: readonly Part[] = [];
+  /** Parts still to be deleted; undefined until the first `finish`. */
+  private _remaining: readonly Part[] | undefined;
   /** The mark is in the store. */
   private _isUnderWay: boolean;
   private _logged = false;
@@ -32,15 +32,7 @@ export class Reset {
     this._core = core;
     core.handlers.add(METHOD, (params) => this._confirm(params), {});
     this._isUnderWay = host.store.get(MARK) !== undefined;
-  }
-
-  /** Completes an interrupted reset. Call once all parts of the agent exist, before their use. */
-  resume(): void {
-    const { host } = this._core;
-    if (!this._isUnderWay) return;
-    host.log("warn", "completing an interrupted reset");
-    this._remaining = this._parts();
-    this.finish();
+    if (this._isUnderWay) host.log("warn", "completing an interrupted reset");
   }
 
   private _parts(): Part[] {
@@ -76,6 +68,7 @@ export class Reset {
   /** Continues a reset in progress. False if something could not be deleted. */
   finish(): boolean {
     if (!this._isUnderWay) return true;
+    this._remaining ??= this._parts();
     this._remaining = this._remaining.filter((part) => !part.forget());
     this._isUnderWay = this._remaining.length > 0 || !forgetStored(this._core.host, MARK);
     if (this._isUnderWay && !this._logged)

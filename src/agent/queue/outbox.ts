@@ -26,8 +26,10 @@ export const BATCH_FRONT = BEFORE_BYTES + HEAD_ROOM;
 /** Buffer size for a batch with a body of at most `limit` bytes. */
 export const roomOf = (limit: number): number => BATCH_FRONT + limit;
 
-/** Default time in which sending waits for unreadable points before it drops them. */
-export const READ_PATIENCE_MS = 60_000;
+/** Unreadable points are dropped after this time. */
+const READ_PATIENCE_MS = 60_000;
+/** The same in a wake, which is short. */
+const WAKE_PATIENCE_MS = 3000;
 /** Interval of the log message while the queue cannot be read. */
 const LOG_MS = 600_000;
 
@@ -47,10 +49,9 @@ export class Outbox {
   /** Maximum length of a point's values as text, in bytes. */
   readonly maxText: number;
   readonly settings: TelemetrySettings;
-  /** Unreadable points are dropped after this time. */
-  patienceMs = READ_PATIENCE_MS;
   /** The first points cannot be read now, so nothing is sent. */
   isUnreadable = false;
+  private _patienceMs = READ_PATIENCE_MS;
   private readonly _host: Host;
   private readonly _time: Time;
   private readonly _log: FlashLog | undefined;
@@ -197,6 +198,12 @@ export class Outbox {
     this._writer?.checkHealth();
   }
 
+  /** The agent starts. `isWake`: for one wake. */
+  begin(isWake: boolean): void {
+    this._patienceMs = isWake ? WAKE_PATIENCE_MS : READ_PATIENCE_MS;
+    this.sync();
+  }
+
   /** Writes points that are only in memory to the durable queue, if there is one. */
   sync(): void {
     this._writer?.sync();
@@ -251,7 +258,7 @@ export class Outbox {
    */
   private _canRead(log: FlashLog): boolean {
     const now = this._host.clock.now();
-    const isPatient = now - (this._unreadableSince ?? now) < this.patienceMs;
+    const isPatient = now - (this._unreadableSince ?? now) < this._patienceMs;
     if (log.rewind(log.state.next - this.ring.onFlash, isPatient)) {
       this._unreadableSince = undefined;
       return true;

@@ -28,6 +28,8 @@ export type { RefusalMemory } from "./refusal-policy.js";
 const TIME_CHECK_MS = 1000;
 const TOO_LARGE = 413;
 const POLL_FLUSH_MS = 5000;
+/** Time to send points that flash cannot store, before a stop. */
+const AT_RISK_MS = 2000;
 /** Statuses of an exhausted rate limit: a smaller batch may pass at once. */
 const BUCKET = [429, 500];
 
@@ -104,6 +106,15 @@ export class Telemetry implements Job {
     const flushed = this._flushes.add(timeoutMs, this._session.running, signal);
     this._loop.notify();
     return flushed;
+  }
+
+  /**
+   * Sends points that only memory holds because flash fails, as far as 2 s allow. Undefined if there
+   * are none or the platform is not reachable.
+   */
+  sendAtRisk(): Promise<boolean> | undefined {
+    const canSend = this._outbox.atRisk > 0 && this._session.online === true;
+    return canSend ? this.flush(AT_RISK_MS) : undefined;
   }
 
   /** An RPC poll ended. If polls share the uplink, points would wait for the whole next poll. */

@@ -80,6 +80,8 @@ export class Time {
   /** Ticks are the host's clock plus this offset. */
   private _offset = 0;
   private _lastTick = -1;
+  /** The platform's time minus the host's clock, from its last answer. */
+  private _platformOffset: number | undefined;
   /** Time minus the host's clock, from the host or the last answer. */
   private _learned: number | undefined;
   /** Time minus the host's clock at the last check. It shrinks when the clock is set back. */
@@ -104,6 +106,11 @@ export class Time {
     return this._at(this._ms());
   }
 
+  /** Milliseconds since 1970 by the platform's last answer; undefined before the first. */
+  get platformNow(): number | undefined {
+    return this._platformOffset === undefined ? undefined : this._host.clock.now() + this._platformOffset;
+  }
+
   /** True if the time was learned since the start or the last sleep. */
   get synchronized(): boolean {
     return this.known && !this._isEstimated;
@@ -114,11 +121,9 @@ export class Time {
     return this._ms() + this._offset;
   }
 
-  /**
-   * Learns the time from an answer of the platform. Used only while the host does not know the
-   * time.
-   */
+  /** Learns the time from an answer of the platform. The host's own time takes precedence. */
   learn(ms: Timestamp<"server">): void {
+    this._platformOffset = ms - this._host.clock.now();
     if (this.known && !this._isEstimated) return;
     this._isEstimated = false;
     this._learned = ms - this._ms();

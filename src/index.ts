@@ -1,18 +1,18 @@
 // The public API of Mote: what applications may use.
 export { Agent } from "./agent/agent.js";
 export type { AttributesApi, ReadOptions, Subscriber } from "./agent/attributes/api.js";
+export type { AttributeOptions } from "./agent/attributes/options.js";
 export type { FirmwareApi } from "./agent/firmware/api.js";
 export type { FirmwareOptions, FirmwareUpdate } from "./agent/firmware/firmware.js";
+export type { CycleOptions } from "./agent/lifecycle/options.js";
 export type { Sample, Wake, WakeOptions } from "./agent/lifecycle/wake.js";
-export type { AttributeOptions } from "./agent/options/attributes.js";
 export type { AgentOptions } from "./agent/options/options.js";
-export type { ProvisioningOptions } from "./agent/options/provisioning.js";
-export type { RpcOptions } from "./agent/options/rpc.js";
-export type { CycleOptions } from "./agent/options/sleep-cycle.js";
-export type { TelemetryOptions } from "./agent/options/telemetry.js";
+export type { ProvisioningOptions } from "./agent/provisioning/options.js";
 export type { RpcApi } from "./agent/rpc/api.js";
 export type { HandleOptions, RpcHandler } from "./agent/rpc/handlers.js";
+export type { RpcOptions } from "./agent/rpc/options.js";
 export type { TelemetryApi } from "./agent/telemetry/api.js";
+export type { TelemetryOptions } from "./agent/telemetry/options.js";
 export { type ErrorCode, MoteError } from "./errors.js";
 export type { AgentEvent, AgentEvents, AgentState } from "./events.js";
 export type { Counters } from "./platform/counters.js";

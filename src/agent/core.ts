@@ -7,9 +7,9 @@ import type { Timestamp } from "../wire/timestamp.js";
 import { Attributes } from "./attributes/attributes.js";
 import { rejectUnmanagedImage } from "./firmware/api.js";
 import { Firmware } from "./firmware/firmware.js";
-import { Cycle, Reset } from "./lifecycle/index.js";
+import { Reset, SleepCycle } from "./lifecycle/index.js";
+import type { CycleSettings } from "./lifecycle/options.js";
 import { type AgentOptions, checkOptions } from "./options/options.js";
-import type { CycleSettings } from "./options/sleep-cycle.js";
 import { Provisioning } from "./provisioning/provisioning.js";
 import { Outbox } from "./queue/outbox.js";
 import { Handlers } from "./rpc/handlers.js";
@@ -34,7 +34,7 @@ export class Core implements SessionWatcher {
   /** Maximum size of answers to server-side RPCs and from client-side ones, in bytes. */
   readonly answerBytes: number;
   private readonly _settings: CycleSettings;
-  private _cycle: Cycle | undefined;
+  private _cycle: SleepCycle | undefined;
   private _stopped = false;
   /** True after `start()` until `stop()`. */
   wanted = false;
@@ -91,8 +91,8 @@ export class Core implements SessionWatcher {
   }
 
   /** The wakes of a sleeping device; created on first use. */
-  get cycle(): Cycle {
-    this._cycle ??= new Cycle(this, this._settings);
+  get cycle(): SleepCycle {
+    this._cycle ??= new SleepCycle(this, this._settings);
     return this._cycle;
   }
 

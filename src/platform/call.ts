@@ -7,6 +7,7 @@ import {
   checkSignal,
   checkTimeout,
   DEFAULT_TIMEOUT_MS,
+  pause,
   type WaitOptions,
 } from "./wait.js";
 
@@ -51,7 +52,7 @@ async function repeatUntil(
     if (!session.running || signal?.aborted) break;
     if (left <= 0) throw session.counters.emitError("TIMEOUT", "the platform cannot be reached");
     if (session.crowded) {
-      await pause(session, Math.min(left, TURN_MS));
+      await pause(session.host.clock, Math.min(left, TURN_MS));
       continue;
     }
     const limited = {
@@ -75,12 +76,6 @@ async function repeatUntil(
     ? session.counters.emitError("ABORTED", "the caller aborted the call")
     : session.counters.emitError("STOPPED", "the agent was stopped");
 }
-
-const pause = (session: PlatformSession, ms: number): Promise<void> => {
-  return new Promise((resolve) => {
-    session.host.clock.timer(ms, resolve);
-  });
-};
 
 /** Waits for `ready`, an abort or `end`; returns the remaining ms. */
 const within = (

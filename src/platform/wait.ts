@@ -1,4 +1,5 @@
 import { MoteError } from "../errors.js";
+import type { Clock } from "../port.js";
 
 /**
  * The parts of `AbortSignal` that the agent uses. Any such object works, because XS has no
@@ -50,4 +51,11 @@ const LONGEST_MS = 20 * 86_400_000;
 export const checkTimeout = (timeoutMs: number): void => {
   if (typeof timeoutMs === "number" && timeoutMs >= 0 && timeoutMs <= LONGEST_MS) return;
   throw new MoteError("BAD_VALUE", "invalid timeoutMs: expected a number of ms, 0 to 20 days");
+};
+
+/** Waits `ms`; without it, only lets other work run. */
+export const pause = (clock: Clock, ms = 0): Promise<void> => {
+  return new Promise((resolve) => {
+    clock.timer(ms, resolve);
+  });
 };

@@ -7,10 +7,10 @@ import { DEFAULT_TIMEOUT_MS } from "../../platform/wait.js";
 import { attributesQuery, checkAsked, parseAttributes } from "../../wire/attributes.js";
 import { attributesPath } from "../../wire/paths.js";
 import type { JsonObject } from "../../wire/text/json.js";
-import type { AttributeLimits } from "../options/attributes.js";
 import type { ReadOptions, Subscriber } from "./api.js";
 import { ClientAttributes } from "./client-attributes.js";
 import { AttributeLoop } from "./loop.js";
+import type { AttributeLimits } from "./options.js";
 import { SharedValues } from "./shared-values.js";
 
 export { MOST_CONNECTIONS } from "./polls.js";

@@ -5,14 +5,15 @@ import { ALL_KEYS, FIRMWARE_KEYS } from "../../wire/firmware.js";
 import type { JsonObject } from "../../wire/text/json.js";
 import type { AttributeLoop } from "../attributes/loop.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
-import { admit, type Image, spreadWait } from "./admission.js";
-import { askApplication, restart } from "./application.js";
+import { admit, type Image } from "./admission.js";
+import { askApplication } from "./ask-application.js";
 import { AssignedUpdate } from "./assigned-update.js";
 import { Download } from "./download/download.js";
 import { isSigned } from "./download/verification.js";
 import type { Failure } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
 import { Reporter } from "./reporter.js";
+import { restart } from "./restart.js";
 import { Trial } from "./trial.js";
 import { STATES, UpdateJournal } from "./update-journal.js";
 
@@ -250,7 +251,7 @@ export class Firmware implements Job {
     const image = this._admitOrFail();
     const { record } = this._journal;
     if (!image || !record) return 0;
-    const wait = spreadWait(this._host, this._options.spreadMs, this._journal);
+    const wait = this._journal.untilStart();
     if (wait > 0) return wait;
     if (image.size === 0) return this._measure(image);
     const { allow } = this._options;

@@ -2,10 +2,11 @@
 
 import type { PlatformSession } from "../../platform/index.js";
 import type { Signal } from "../../platform/signal.js";
-import { askApplication, restart } from "./application.js";
+import { askApplication } from "./ask-application.js";
 import type { Failure } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
 import type { Reporter } from "./reporter.js";
+import { restart } from "./restart.js";
 import type { UpdateJournal } from "./update-journal.js";
 
 /** Limit while the platform answers. */

@@ -1,3 +1,4 @@
+import { random01 } from "../../platform/backoff.js";
 import type { Host } from "../../port.js";
 import { readOwn, readStored, writeStored } from "../../store.js";
 import { isObject } from "../../wire/text/json.js";
@@ -85,6 +86,22 @@ export class UpdateJournal {
       ...UNKNOWN_FILE,
       at: 0,
     };
+  }
+
+  /**
+   * ms until the update may start: random from 0 to `spreadMs`, chosen once and kept over restarts.
+   * 0 for an update that started before.
+   */
+  untilStart(): number {
+    const { _host: host, record } = this;
+    const { spreadMs } = this._options;
+    if (!spreadMs || record?.state !== "idle") return 0;
+    const now = Math.floor(host.clock.wall() ?? host.clock.now());
+    // A longer wait means that the clock was set back or counts from this start.
+    if (record.at > 0 && record.at - now <= spreadMs) return Math.max(0, record.at - now);
+    const wait = Math.floor(spreadMs * random01(host));
+    this.save({ at: now + wait });
+    return wait;
   }
 
   /** Stores and reports the state. False, with nothing changed, if it could not be stored. */

@@ -6,7 +6,7 @@ import type * as full from "./sleep-cycle.js";
 
 export const CYCLE = rejectLeftOut;
 
-export class Cycle implements Pick<full.Cycle, "run" | "running" | "stopped" | "hold"> {
+export class SleepCycle implements Pick<full.SleepCycle, "run" | "running" | "stopped" | "hold"> {
   readonly running = false;
 
   stopped(): void {}

@@ -9,8 +9,8 @@ import { limited } from "../../guarded.js";
 import { random01 } from "../../platform/backoff.js";
 import { Signal } from "../../platform/signal.js";
 import { checkTimeout, DEFAULT_TIMEOUT_MS } from "../../platform/wait.js";
-import type { CycleSettings } from "../options/sleep-cycle.js";
 import type { AgentParts } from "./agent-parts.js";
+import type { CycleSettings } from "./options.js";
 import { type Memory, readMemory, schedule, type Wake, type WakeOptions, writeMemory } from "./wake.js";
 
 /** Time for requests in progress to notice the deadline. */
@@ -24,9 +24,9 @@ const MAX_SLEEP_MS = 1e11;
  */
 const JITTER = 0.05;
 
-export { CYCLE } from "../options/sleep-cycle.js";
+export { CYCLE } from "./options.js";
 
-export class Cycle {
+export class SleepCycle {
   private readonly _parts: AgentParts;
   private readonly _settings: CycleSettings;
   private readonly _signal: Signal;

@@ -3,9 +3,9 @@ import type { Host } from "../../port.js";
 import { crcOf } from "../../wire/crypto/crc32.js";
 import { parseObject } from "../../wire/text/json.js";
 import type { UpdateMemory } from "../firmware/firmware.js";
-import type { CycleSettings } from "../options/sleep-cycle.js";
 import type { RefusalMemory } from "../telemetry/telemetry.js";
 import type { TimeMemory } from "../time/time.js";
+import type { CycleSettings } from "./options.js";
 
 /**
  * Result of `sample`: the values of a point or `{ values, alarm }`; undefined or null records

@@ -7,14 +7,14 @@ import { isObject } from "../../wire/text/json.js";
 // MOST_CONNECTIONS, FIRMWARE and CYCLE come through the features' modules, because the lean build
 // replaces these with stubs: at most two connections, and no `firmware` or `cycle` options.
 import { MOST_CONNECTIONS } from "../attributes/attributes.js";
+import { ATTRIBUTES, type AttributeLimits, type AttributeOptions } from "../attributes/options.js";
 import { FIRMWARE, type FirmwareOptions } from "../firmware/firmware.js";
 import { CYCLE } from "../lifecycle/index.js";
-import { ATTRIBUTES, type AttributeLimits, type AttributeOptions } from "./attributes.js";
-import { PROVISIONING, type ProvisioningOptions } from "./provisioning.js";
-import { RPC, type RpcLimits, type RpcOptions } from "./rpc.js";
+import type { CycleOptions, CycleSettings } from "../lifecycle/options.js";
+import { PROVISIONING, type ProvisioningOptions } from "../provisioning/options.js";
+import { RPC, type RpcLimits, type RpcOptions } from "../rpc/options.js";
+import { TELEMETRY, type TelemetryOptions } from "../telemetry/options.js";
 import { checkRules, type Rules, withDefaults } from "./rules.js";
-import type { CycleOptions, CycleSettings } from "./sleep-cycle.js";
-import { TELEMETRY, type TelemetryOptions } from "./telemetry.js";
 
 /** Options of an agent. The constructor throws `BAD_OPTIONS` with all mistakes at once. */
 export interface AgentOptions {

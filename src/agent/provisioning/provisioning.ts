@@ -16,7 +16,7 @@ import { encodeProvision, parseProvision } from "../../wire/provision.js";
 import { Secret } from "../../wire/secret.js";
 import type { AttributeLoop } from "../attributes/loop.js";
 import type { Reset } from "../lifecycle/index.js";
-import type { ProvisioningOptions } from "../options/provisioning.js";
+import type { ProvisioningOptions } from "./options.js";
 import { FAILURE, type Refusal, RefusalGate, SLOWER } from "./refusal-gate.js";
 import { TokenStore } from "./token-store.js";
 

@@ -1,6 +1,6 @@
 // Writes points from memory to flash, immediately or soon, and retries after flash failed.
 import type { Host } from "../../port.js";
-import type { TelemetrySettings } from "../options/telemetry.js";
+import type { TelemetrySettings } from "../telemetry/options.js";
 import type { FlashLog } from "./flash-log.js";
 import type { HighWaterMark } from "./high-water-mark.js";
 import { padded } from "./record.js";

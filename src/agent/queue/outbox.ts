@@ -6,7 +6,7 @@ import { HEAD_ROOM } from "../../platform/index.js";
 import type { Host } from "../../port.js";
 import { BEFORE_BYTES, FRAME_BYTES } from "../../wire/telemetry.js";
 import type { Timestamp } from "../../wire/timestamp.js";
-import { type TelemetryOptions, type TelemetrySettings, telemetrySettings } from "../options/telemetry.js";
+import { type TelemetryOptions, type TelemetrySettings, telemetrySettings } from "../telemetry/options.js";
 import type { Time } from "../time/time.js";
 import { GIVEN, STAMPED } from "../time/time.js";
 import { FlashLog } from "./flash-log.js";

@@ -16,10 +16,10 @@ import {
 } from "../../wire/rpc.js";
 import { decodeStart } from "../../wire/text/text.js";
 import type { Reset } from "../lifecycle/reset.js";
-import type { RpcLimits } from "../options/rpc.js";
 import type { Time } from "../time/time.js";
 import type { Handler, HandlerResult, Handlers } from "./handlers.js";
 import { type JournalEntry, RpcJournal } from "./journal.js";
+import type { RpcLimits } from "./options.js";
 import { type EndedPoll, RpcPolls } from "./polls.js";
 
 export type { RpcApi } from "./api.js";

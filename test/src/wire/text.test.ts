@@ -1,7 +1,7 @@
 // What is read character by character takes and refuses what a regular expression would.
 import test from "ava";
 import fc from "fast-check";
-import { compareVersions } from "../../../src/agent/firmware/admission.js";
+import { compareVersions } from "../../../src/agent/firmware/compare-versions.js";
 import { hostOf, isLoopback, parseTarget, type Target } from "../../../src/http/target.js";
 import { checkKey, isPlainKey } from "../../../src/wire/keys.js";
 import { checkToken } from "../../../src/wire/paths.js";

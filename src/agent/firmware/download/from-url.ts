@@ -10,8 +10,8 @@ import { lost } from "../../../http/outcome.js";
 import type { Sink } from "../../../http/request.js";
 import { parseUrl, resolveUrl, type Target } from "../../../http/target.js";
 import type { PlatformSession } from "../../../platform/index.js";
-import { fileTargetProblem } from "../admission.js";
 import type { FirmwareOptions } from "../options.js";
+import { fileTargetProblem } from "../origins.js";
 import { type Failed, type ImageSink, type Source, STREAM_DEADLINE_MS } from "./source.js";
 
 const REDIRECTS = 5;

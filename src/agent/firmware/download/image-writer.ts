@@ -3,9 +3,10 @@
 // Sector 0 is erased first, and its first bytes are written last, after the checksum was verified.
 // So a slot with an incomplete or wrong image has no header and cannot start. Every other sector is
 // erased when its first byte arrives.
+import { pause } from "../../../platform/wait.js";
 import type { Host, Slot } from "../../../port.js";
 import type { Image } from "../admission.js";
-import { type Check, openCheck, type Problem, pause } from "./verification.js";
+import { type Check, openCheck, type Problem } from "./verification.js";
 
 /** With sector 0 (4 KiB) and bytes in transit, still below the 16 KiB that a restart may repeat. */
 const STEP_BYTES = 8192;

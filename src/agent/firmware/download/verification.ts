@@ -1,4 +1,5 @@
-import type { Clock, Digest, Host } from "../../../port.js";
+import { pause } from "../../../platform/wait.js";
+import type { Digest, Host } from "../../../port.js";
 import { openDigest, sameChecksum } from "../../../wire/crypto/checksum.js";
 import { toHex } from "../../../wire/crypto/hex.js";
 import { isSignedBy, toPublicKey, toSignature } from "../../../wire/crypto/p256.js";
@@ -99,10 +100,3 @@ export async function isSigned(
   digest.write(bytes);
   return isSignedBy(key, toHex(digest.close()), parts, () => pause(host.clock));
 }
-
-/** Lets other work run. */
-export const pause = (clock: Clock): Promise<void> => {
-  return new Promise((resolve) => {
-    clock.timer(0, resolve);
-  });
-};

@@ -1,8 +1,8 @@
 // An outbox on fake blocks whose points are numbered.
 
-import type { TelemetryOptions } from "../../../../src/agent/options/telemetry.js";
 import { Outbox, type PointStorage } from "../../../../src/agent/queue/outbox.js";
 import { epochOf, kindOf, POINT_HEAD, timeOf } from "../../../../src/agent/queue/record.js";
+import type { TelemetryOptions } from "../../../../src/agent/telemetry/options.js";
 import { Time } from "../../../../src/agent/time/time.js";
 import { type FakeFlash, FakeSlot } from "../../../fakes/flash.js";
 import { type FakeHost, type FakeStore, fakeHost } from "../../../fakes/host.js";

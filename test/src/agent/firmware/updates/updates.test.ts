@@ -1,7 +1,7 @@
 // Images that write other formats than the one before them: what is stored by one is reported and kept by the other, and an update ends well.
 import { createHash } from "node:crypto";
 import test from "ava";
-import { compareVersions } from "../../../../../src/agent/firmware/admission.js";
+import { compareVersions } from "../../../../../src/agent/firmware/compare-versions.js";
 import type { Host } from "../../../../../src/port.js";
 import { Files, HOST } from "./file-servers.js";
 import { Lamp } from "./lamp.js";

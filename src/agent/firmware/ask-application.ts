@@ -1,13 +1,10 @@
 import { type AppOutcome, callApp } from "../../guarded.js";
 import type { PlatformSession } from "../../platform/index.js";
 import type { Signal } from "../../platform/signal.js";
-import type { Reporter } from "./reporter.js";
-
-// Calls into the application, which may throw, answer late or never answer.
 
 /**
- * Calls the application and waits at most `limitMs`. Undefined if it threw, was late, or the agent
- * stopped.
+ * Calls the application, which may throw, answer late or never answer, and waits at most `limitMs`.
+ * Undefined if it threw, was late, or the agent stopped.
  */
 export async function askApplication<T>(
   session: PlatformSession,
@@ -32,11 +29,4 @@ export async function askApplication<T>(
       "a firmware callback of the application threw: see firmware.allow and firmware.selfTest",
     );
   return outcome?.kind === "value" ? outcome.value : undefined;
-}
-
-/** Restarts the machine. Resolves only if the session stops instead. */
-export async function restart(session: PlatformSession, signal: Signal, reporter: Reporter): Promise<void> {
-  reporter.restart();
-  session.host.restart("firmware");
-  while (session.running) await signal.wait();
 }

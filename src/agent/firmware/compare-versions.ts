@@ -1,0 +1,35 @@
+import { characters, DIGITS, isMadeOf } from "../../wire/text/characters.js";
+
+const LABEL = characters("09azAZ-.");
+const MAX_PARTS = 8;
+
+/**
+ * Compares versions: below zero if `a` is older than `b`, above zero if newer, 0 if equal.
+ * Undefined if either is not a version.
+ * Parts between dots are numbers, missing parts are 0. A suffix after a hyphen makes a version
+ * older and is compared as text. A suffix after a plus is ignored.
+ */
+export const compareVersions = (a: unknown, b: unknown): number | undefined => {
+  if (typeof a !== "string" || typeof b !== "string") return undefined;
+  const left = read(a);
+  const right = read(b);
+  if (!left || !right) return undefined;
+  for (let i = 0; i < MAX_PARTS; i++) {
+    const difference = Number(left.parts[i] ?? 0) - Number(right.parts[i] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  if (left.before === right.before) return 0;
+  if (left.before === undefined) return 1;
+  if (right.before === undefined) return -1;
+  return left.before < right.before ? -1 : 1;
+};
+
+/** `before`: the suffix after the hyphen. */
+const read = (version: string): { parts: string[]; before: string | undefined } | undefined => {
+  const text = (version.startsWith("v") ? version.slice(1) : version).split("+")[0] as string;
+  const hyphen = text.indexOf("-");
+  const parts = (hyphen < 0 ? text : text.slice(0, hyphen)).split(".");
+  const before = hyphen < 0 ? undefined : text.slice(hyphen + 1);
+  const isRead = parts.length <= MAX_PARTS && parts.every((part) => isMadeOf(part, DIGITS, 9));
+  return isRead && (before === undefined || isMadeOf(before, LABEL)) ? { parts, before } : undefined;
+};

@@ -1,0 +1,31 @@
+// Allowed origins of an image.
+import { isLoopback, parseUrl, type Target } from "../../http/target.js";
+import type { Failure } from "./failures.js";
+import type { FirmwareOptions } from "./options.js";
+
+/** True if an attacker on the network could replace an image unnoticed. */
+const canBeTampered = (target: Target, options: FirmwareOptions): boolean => {
+  return (
+    !target.secure && !isLoopback(target) && options.publicKey === undefined && options.allowHttp !== true
+  );
+};
+
+/** Why a file must not be downloaded from `target`; undefined if it may be. */
+export const fileTargetProblem = (
+  target: Target,
+  options: FirmwareOptions,
+): "urlHost" | "insecure" | undefined => {
+  if (!options.urlHosts?.includes(target.authority)) return "urlHost";
+  return canBeTampered(target, options) ? "insecure" : undefined;
+};
+
+/** The same for an image at `url` or, without one, on the platform. */
+export const originProblem = (
+  url: string | undefined,
+  platform: Target,
+  options: FirmwareOptions,
+): Failure | undefined => {
+  if (url === undefined) return canBeTampered(platform, options) ? "insecure" : undefined;
+  const file = parseUrl(url);
+  return file ? fileTargetProblem(file.target, options) : "urlHost";
+};

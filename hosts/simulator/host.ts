@@ -58,9 +58,9 @@ export const createHost = (files: Files, options: SimulatorOptions = {}): Simula
   const { authorities = [], blocksBytes = BLOCKS, slotBytes = SLOT } = options;
   const native = new FFI();
   // Otherwise a write to a closed connection would end the simulator.
-  native.moteKeepPipes();
+  native.mote_ignore_sigpipe();
   const random: Host["random"] = (into) => {
-    for (let i = 0; i < into.length; i++) into[i] = native.moteRandom();
+    for (let i = 0; i < into.length; i++) into[i] = native.mote_random();
   };
   const seed = new Uint8Array(32);
   random(seed);

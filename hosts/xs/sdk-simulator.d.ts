@@ -30,8 +30,8 @@ declare module "embedded:storage/files" {
 
 declare module "mc/ffi" {
   export default class FFI {
-    moteKeepPipes(): void;
-    moteRandom(): number;
+    mote_ignore_sigpipe(): void;
+    mote_random(): number;
   }
 }
 

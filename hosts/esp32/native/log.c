@@ -1,5 +1,5 @@
-// The last lines and the place of the last panic, in memory that only a power-on clears, and the
-// build of this image.
+// The kept log, the addresses of the last panic, and the build of this image. The memory of the log
+// and the panic survives all restarts except a power-on.
 #include <stdint.h>
 #include <string.h>
 #include "sdkconfig.h"
@@ -18,22 +18,22 @@
 #define BYTES 4096
 #define BUILD 8
 #define PLACES 16
-/** Bytes of a stack that are searched. */
+/** Bytes of a stack that are searched for addresses of code. */
 #define DEEP 1024
 #define NOTED 0x70616e69
 
-// extras/log/ring.ts knows which lines are whole.
+// extras/log/ring.ts defines the contents.
 static RTC_NOINIT_ATTR uint8_t lines[BYTES];
 
-typedef struct {
+struct mote_log_panic {
 	uint8_t build[BUILD];
 	uint32_t places[PLACES];
-} mote_log_panic_t;
+};
 
 static RTC_NOINIT_ATTR struct {
 	uint32_t noted;
 	uint32_t sum;
-	mote_log_panic_t panic;
+	struct mote_log_panic panic;
 } last;
 
 static int within(uint32_t at, uint32_t length)
@@ -59,29 +59,29 @@ void mote_log_build(uint8_t *into)
 	memcpy(into, esp_app_get_description()->app_elf_sha256, BUILD);
 }
 
-static uint32_t sum_of(const mote_log_panic_t *panic)
+static uint32_t sum_of(const struct mote_log_panic *panic)
 {
 	uint32_t sum = NOTED;
 	const uint8_t *bytes = (const uint8_t *)panic;
-	for (size_t i = 0; i < sizeof(mote_log_panic_t); i++)
+	for (size_t i = 0; i < sizeof(struct mote_log_panic); i++)
 		sum = (sum ^ bytes[i]) * 16777619u;
 	return sum;
 }
 
 /**
- * Reads and forgets the last panic: its build, then 16 addresses of code, 0 where there are fewer.
- * Returns 0 if there was none since the last call.
+ * Reads and forgets the last panic: its build, then 16 addresses of code, the missing ones 0.
+ * Returns 0 if there was no panic since the last call.
  */
 uint32_t mote_log_panic(uint8_t *into)
 {
 	int found = last.noted == NOTED && last.sum == sum_of(&last.panic);
 	if (found)
-		memcpy(into, &last.panic, sizeof(mote_log_panic_t));
+		memcpy(into, &last.panic, sizeof(struct mote_log_panic));
 	last.noted = 0;
 	return found;
 }
 
-// tools/moddable/esp32/panic-component.ts links it around ESP-IDF's own handler, if at all.
+// ESP-IDF's own handler. Missing unless tools/moddable/esp32/panic-component.ts wraps it.
 extern void __real_esp_panic_handler(panic_info_t *info) __attribute__((weak));
 
 static int is_code(uint32_t at)
@@ -89,7 +89,10 @@ static int is_code(uint32_t at)
 	return esp_ptr_executable((void *)at);
 }
 
-/** Guesses without debug tables: `mote decode` leaves out addresses that follow no call. */
+/**
+ * Notes addresses of code on the stack. Without debug tables, some may not be callers. `mote
+ * decode` omits those that do not follow a call.
+ */
 static void note_places(const void *frame, uint32_t *places)
 {
 	int count = 0;
@@ -116,10 +119,10 @@ static void note_places(const void *frame, uint32_t *places)
 
 void __wrap_esp_panic_handler(panic_info_t *info)
 {
-	// A panic within this one would bring it here again.
+	// A panic inside this handler calls it again: keep the first one.
 	if (last.noted != NOTED) {
 		last.noted = NOTED;
-		memset(&last.panic, 0, sizeof(mote_log_panic_t));
+		memset(&last.panic, 0, sizeof(struct mote_log_panic));
 		memcpy(last.panic.build, esp_app_get_description()->app_elf_sha256, BUILD);
 		last.sum = sum_of(&last.panic);
 		if (info && info->frame)

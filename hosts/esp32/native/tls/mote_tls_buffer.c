@@ -1,12 +1,12 @@
 #include "mote_tls_buffer.h"
 #include <string.h>
 
-/** Around a record's content: its number, its head, and the bytes that decryption may touch. */
+/** Bytes besides a record's content: its number, its header, and room that decryption may use. */
 #define AROUND (8 + MOTE_TLS_HEAD + 64)
-/** mbedTLS refuses a longer record by its head. */
+/** mbedTLS refuses a record whose header announces more bytes. */
 #define LONGEST (16384 + 256)
 
-bool mote_tls_buffer_as_expected(const mbedtls_ssl_context *ssl)
+bool mote_tls_buffer_is_supported(const mbedtls_ssl_context *ssl)
 {
 	const uint8_t *bytes = ssl->MBEDTLS_PRIVATE(in_buf);
 	return bytes && ssl->MBEDTLS_PRIVATE(in_ctr) == bytes && ssl->MBEDTLS_PRIVATE(in_hdr) == bytes + 8 && ssl->MBEDTLS_PRIVATE(in_len) == bytes + 8 + 3;

@@ -8,22 +8,22 @@
 
 static const char *const TAG = "mote_tls";
 
-/** Bytes that the engine has not read yet. The rest waits in the record and in TCP. */
-#define RING_IN 4096
-#define RING_OUT 2048
+/** Sizes of the rings. Received bytes beyond them wait in the record buffer and in TCP. */
+#define IN_BYTES 4096
+#define OUT_BYTES 2048
 
 /** Free heap that a handshake needs: in all, and in one block. */
-#define HANDSHAKE 36864
-#define PIECE 20480
-/** After so many bytes from TCP, more than a record, another connection has its turn. */
-#define CAME_MOST 20480
-/** Stays free for TCP and Wi-Fi. A connection waits until its memory fits beside it. */
-#define RESERVE 12288
+#define HANDSHAKE_BYTES 36864
+#define HANDSHAKE_BLOCK 20480
+/** A step ends after so many bytes from TCP, more than a record, so that others get their turn. */
+#define MAX_STEP_BYTES 20480
+/** Free heap that TCP and Wi-Fi need. A connection waits until more than that is free. */
+#define RESERVE_BYTES 12288
 /** How long a handshake or a record waits for memory. */
-#define PATIENCE_S 10
+#define MEMORY_WAIT_S 10
 
-/** Fresh keys for each connection and authenticated encryption. Fastest in software first. */
-static const int suites[] = {
+/** Suites with forward secrecy and authenticated encryption, fastest in software first. */
+static const int cipher_suites[] = {
 	MBEDTLS_TLS1_3_AES_128_GCM_SHA256,
 	MBEDTLS_TLS1_3_AES_256_GCM_SHA384,
 	MBEDTLS_TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
@@ -57,7 +57,7 @@ struct mote_tls_connection *mote_tls_connection_make(
 
 static bool end(struct mote_tls_connection *connection, const char *reason)
 {
-	connection->phase = MOTE_TLS_PHASE_OVER;
+	connection->phase = MOTE_TLS_PHASE_ENDED;
 	mote_tls_lock();
 	if (!connection->reason)
 		connection->reason = reason;
@@ -66,7 +66,7 @@ static bool end(struct mote_tls_connection *connection, const char *reason)
 	return false;
 }
 
-static int send_below(void *context, const unsigned char *from, size_t count)
+static int send_to_tcp(void *context, const unsigned char *from, size_t count)
 {
 	struct mote_tls_connection *connection = context;
 	int sent = mote_tls_net_send(connection->net, from, count);
@@ -75,33 +75,33 @@ static int send_below(void *context, const unsigned char *from, size_t count)
 	return sent == MOTE_TLS_NET_AGAIN ? MBEDTLS_ERR_SSL_WANT_WRITE : MOTE_TLS_NET_BROKEN;
 }
 
-/** True if the next record needs a larger buffer than there is. */
-static bool too_long(struct mote_tls_connection *connection, size_t count)
+/** True if the next record is larger than the buffer. */
+static bool exceeds_buffer(struct mote_tls_connection *connection, size_t count)
 {
 	uint8_t head[MOTE_TLS_HEAD];
 	return connection->phase == MOTE_TLS_PHASE_OPEN && count == MOTE_TLS_HEAD && mote_tls_buffer_idle(&connection->ssl) &&
 		mote_tls_net_peek(connection->net, head, MOTE_TLS_HEAD) == MOTE_TLS_HEAD && mote_tls_buffer_record(head) > connection->buffer.room;
 }
 
-/** Ends a step: mbedTLS reads warning alerts in one call for as long as they come. */
-static bool came_enough(const struct mote_tls_connection *connection)
+/** True if this step must end. One call of mbedTLS would read warning alerts without a limit. */
+static bool received_enough(const struct mote_tls_connection *connection)
 {
-	return connection->came >= CAME_MOST;
+	return connection->step_bytes >= MAX_STEP_BYTES;
 }
 
-static int receive_below(void *context, unsigned char *into, size_t count)
+static int receive_from_tcp(void *context, unsigned char *into, size_t count)
 {
 	struct mote_tls_connection *connection = context;
-	if (came_enough(connection))
+	if (received_enough(connection))
 		return MBEDTLS_ERR_SSL_WANT_READ;
-	// Tickets are short, so no server needs several records for one.
+	// Only a session ticket comes here in an open connection, and it fits one record.
 	if (connection->phase == MOTE_TLS_PHASE_OPEN && mote_tls_buffer_in_pieces(&connection->ssl))
 		return MBEDTLS_ERR_SSL_UNEXPECTED_MESSAGE;
-	if (too_long(connection, count))
+	if (exceeds_buffer(connection, count))
 		return MBEDTLS_ERR_SSL_WANT_READ;
 	int received = mote_tls_net_receive(connection->net, into, count);
 	if (received > 0) {
-		connection->came += received;
+		connection->step_bytes += received;
 		return received;
 	}
 	if (received == MOTE_TLS_NET_AGAIN)
@@ -109,9 +109,9 @@ static int receive_below(void *context, unsigned char *into, size_t count)
 	return received == MOTE_TLS_NET_END ? MBEDTLS_ERR_SSL_CONN_EOF : MOTE_TLS_NET_BROKEN;
 }
 
-static bool dial(struct mote_tls_connection *connection)
+static bool start_connect(struct mote_tls_connection *connection)
 {
-	connection->net = mote_tls_net_dial(connection->address, connection->port);
+	connection->net = mote_tls_net_connect(connection->address, connection->port);
 	if (!connection->net)
 		return end(connection, "bad address, or no socket left");
 	connection->phase = MOTE_TLS_PHASE_CONNECTING;
@@ -124,22 +124,22 @@ static int configure(struct mote_tls_connection *connection)
 	int error = mbedtls_ssl_config_defaults(config, MBEDTLS_SSL_IS_CLIENT, MBEDTLS_SSL_TRANSPORT_STREAM, MBEDTLS_SSL_PRESET_DEFAULT);
 	if (error)
 		return error;
-	mbedtls_ssl_conf_ciphersuites(config, suites);
+	mbedtls_ssl_conf_ciphersuites(config, cipher_suites);
 	mbedtls_ssl_conf_min_tls_version(config, MBEDTLS_SSL_VERSION_TLS1_2);
 	mbedtls_ssl_conf_session_tickets(config, MBEDTLS_SSL_SESSION_TICKETS_ENABLED);
 #if defined(MBEDTLS_SSL_PROTO_TLS1_3)
-	// A resumed session has fresh keys as well.
+	// A resumed session also agrees on new keys.
 	mbedtls_ssl_conf_tls13_key_exchange_modes(config, MBEDTLS_SSL_TLS1_3_KEY_EXCHANGE_MODE_EPHEMERAL | MBEDTLS_SSL_TLS1_3_KEY_EXCHANGE_MODE_PSK_EPHEMERAL);
 #endif
 	error = mbedtls_ssl_setup(&connection->ssl, config);
 	if (error)
 		return error;
-	return mote_tls_buffer_as_expected(&connection->ssl) ? mote_tls_trust_set_up(connection) : MBEDTLS_ERR_SSL_INTERNAL_ERROR;
+	return mote_tls_buffer_is_supported(&connection->ssl) ? mote_tls_trust_set_up(connection) : MBEDTLS_ERR_SSL_INTERNAL_ERROR;
 }
 
-static bool set_up(struct mote_tls_connection *connection)
+static bool set_up_tls(struct mote_tls_connection *connection)
 {
-	connection->set_up = true;
+	connection->is_set_up = true;
 	mbedtls_ssl_init(&connection->ssl);
 	mbedtls_ssl_config_init(&connection->config);
 	mbedtls_x509_crt_init(&connection->trusted);
@@ -148,110 +148,110 @@ static bool set_up(struct mote_tls_connection *connection)
 		return end(connection, MOTE_TLS_TEXT_NO_MEMORY);
 	if (error)
 		return end(connection, error == MBEDTLS_ERR_SSL_INTERNAL_ERROR ? "TLS: compiled for another mbedTLS" : "config.ca is no certificate");
-	mbedtls_ssl_set_bio(&connection->ssl, connection, send_below, receive_below, NULL);
+	mbedtls_ssl_set_bio(&connection->ssl, connection, send_to_tcp, receive_from_tcp, NULL);
 	mote_tls_sessions_offer(connection);
-	connection->phase = MOTE_TLS_PHASE_SHAKING;
-	connection->moved = mote_tls_seconds();
+	connection->phase = MOTE_TLS_PHASE_HANDSHAKE;
+	connection->last_step_at = mote_tls_seconds();
 	return true;
 }
 
 /** True if the connection has waited too long for memory. */
-static bool starves(struct mote_tls_connection *connection)
+static bool waited_too_long(struct mote_tls_connection *connection)
 {
 	uint32_t now = mote_tls_seconds() + 1;
-	if (!connection->starved)
-		connection->starved = now;
-	return now - connection->starved > PATIENCE_S;
+	if (!connection->waiting_since)
+		connection->waiting_since = now;
+	return now - connection->waiting_since > MEMORY_WAIT_S;
 }
 
-static bool connect_below(struct mote_tls_connection *connection)
+static bool finish_connect(struct mote_tls_connection *connection)
 {
 	int state = mote_tls_net_connected(connection->net);
 	if (state == MOTE_TLS_NET_AGAIN)
 		return false;
 	if (state)
 		return end(connection, "connection failed");
-	if (mote_tls_largest_free() < PIECE || mote_tls_free() < HANDSHAKE + RESERVE)
-		return starves(connection) ? end(connection, MOTE_TLS_TEXT_NO_MEMORY) : false;
-	connection->starved = 0;
-	return set_up(connection);
+	if (mote_tls_largest_free() < HANDSHAKE_BLOCK || mote_tls_free() < HANDSHAKE_BYTES + RESERVE_BYTES)
+		return waited_too_long(connection) ? end(connection, MOTE_TLS_TEXT_NO_MEMORY) : false;
+	connection->waiting_since = 0;
+	return set_up_tls(connection);
 }
 
-static bool opened(struct mote_tls_connection *connection)
+static bool handshake_done(struct mote_tls_connection *connection)
 {
 	mote_tls_trust_drop(connection);
 	connection->phase = MOTE_TLS_PHASE_OPEN;
 	mote_tls_buffer_begin(&connection->buffer);
-	// Kept sessions hold no certificate, so a certificate means a full handshake.
+	// Stored sessions have no certificate. So if there is one, the handshake was a full one.
 	connection->resumed = connection->resumed && !mbedtls_ssl_get_peer_cert(&connection->ssl);
-	mote_tls_trust_dates(connection);
+	mote_tls_trust_keep_dates(connection);
 	if (!connection->resumed)
-		connection->born = mote_tls_seconds();
+		connection->verified_at = mote_tls_seconds();
 	mote_tls_sessions_without_certificate(connection);
-	// In TLS 1.3 the session comes later, in a message of its own.
+	// In TLS 1.3 the session ticket arrives later, in a separate message.
 	if (mbedtls_ssl_get_version_number(&connection->ssl) == MBEDTLS_SSL_VERSION_TLS1_2)
 		mote_tls_sessions_keep(connection);
 	mote_tls_lock();
-	mote_tls_ring_begin(&connection->in, RING_IN);
-	mote_tls_ring_begin(&connection->out, RING_OUT);
+	mote_tls_ring_begin(&connection->in, IN_BYTES);
+	mote_tls_ring_begin(&connection->out, OUT_BYTES);
 	connection->events |= MOTE_TLS_OPENED;
 	mote_tls_unlock();
 	return true;
 }
 
-/** Takes one step of the handshake: a signature takes long, and others wait. */
-static bool shake(struct mote_tls_connection *connection)
+/** Takes one step of the handshake, because a signature takes long and other connections wait. */
+static bool handshake_step(struct mote_tls_connection *connection)
 {
 	int error = mbedtls_ssl_handshake_step(&connection->ssl);
 	if (error == MBEDTLS_ERR_SSL_WANT_READ || error == MBEDTLS_ERR_SSL_WANT_WRITE)
-		return came_enough(connection);
-	connection->moved = mote_tls_seconds();
+		return received_enough(connection);
+	connection->last_step_at = mote_tls_seconds();
 	if (error && error != MBEDTLS_ERR_SSL_RECEIVED_NEW_SESSION_TICKET) {
-		mote_tls_trust_dates(connection);
+		mote_tls_trust_keep_dates(connection);
 		ESP_LOGW(TAG, "handshake: -0x%04x", (unsigned)-error);
 		if (connection->resumed)
 			mote_tls_sessions_drop(connection);
 		return end(connection, mote_tls_text_of_handshake(connection, error));
 	}
-	return mbedtls_ssl_is_handshake_over(&connection->ssl) ? opened(connection) : true;
+	return mbedtls_ssl_is_handshake_over(&connection->ssl) ? handshake_done(connection) : true;
 }
 
-/** True while TCP has taken only a part of a record. */
+/** True while TCP has accepted only a part of a record. */
 static bool is_half_sent(const struct mote_tls_connection *connection)
 {
 	return connection->ssl.MBEDTLS_PRIVATE(out_left) > 0;
 }
 
-/** A record with `count` bytes of the engine's was sent whole. */
-static void sent_out(struct mote_tls_connection *connection, size_t count)
+/** Removes the `count` bytes of a record that was sent completely. */
+static void record_sent(struct mote_tls_connection *connection, size_t count)
 {
-	connection->writing = 0;
+	connection->sending = 0;
 	mote_tls_lock();
 	mote_tls_ring_used(&connection->out, count);
 	mote_tls_ring_trim(&connection->out);
-	if (connection->hungry) {
-		connection->hungry = false;
+	if (connection->write_blocked) {
+		connection->write_blocked = false;
 		connection->events |= MOTE_TLS_WRITABLE;
 	}
 	mote_tls_unlock();
 }
 
-/** How many of the engine's `count` bytes one record holds. */
-static size_t of_one_record(struct mote_tls_connection *connection, size_t count)
+/** How many of `count` bytes one record can contain. */
+static size_t record_payload(struct mote_tls_connection *connection, size_t count)
 {
 	int most = mbedtls_ssl_get_max_out_record_payload(&connection->ssl);
 	return most > 0 && (size_t)most < count ? (size_t)most : count;
 }
 
-/** False as long as there is no memory for the engine's bytes. */
-static bool have_room(struct mote_tls_connection *connection)
+/** Allocates the output ring if a write waits for it. False: no memory. */
+static bool reserve_out(struct mote_tls_connection *connection)
 {
 	mote_tls_lock();
-	bool lacks = connection->hungry && !connection->out.bytes;
-	bool has = !lacks || (mote_tls_free() >= RING_OUT + RESERVE && mote_tls_ring_reserve(&connection->out));
+	bool lacks = connection->write_blocked && !connection->out.bytes;
+	bool has = !lacks || (mote_tls_free() >= OUT_BYTES + RESERVE_BYTES && mote_tls_ring_reserve(&connection->out));
 	if (lacks && has) {
-		connection->starved = 0;
-		connection->hungry = false;
+		connection->waiting_since = 0;
+		connection->write_blocked = false;
 		connection->events |= MOTE_TLS_WRITABLE;
 	}
 	mote_tls_unlock();
@@ -261,13 +261,13 @@ static bool have_room(struct mote_tls_connection *connection)
 /** True if bytes were sent. */
 static bool send_some(struct mote_tls_connection *connection)
 {
-	// Reading a ticket sent the rest of the record: writing it again would send it twice.
-	if (connection->writing && !is_half_sent(connection)) {
-		sent_out(connection, connection->writing);
+	// Reading a ticket has sent the rest of the record: do not write its bytes again.
+	if (connection->sending && !is_half_sent(connection)) {
+		record_sent(connection, connection->sending);
 		return true;
 	}
-	if (!have_room(connection))
-		return starves(connection) ? end(connection, MOTE_TLS_TEXT_NO_MEMORY) : false;
+	if (!reserve_out(connection))
+		return waited_too_long(connection) ? end(connection, MOTE_TLS_TEXT_NO_MEMORY) : false;
 	size_t count;
 	mote_tls_lock();
 	uint8_t *from = mote_tls_ring_oldest(&connection->out, &count);
@@ -275,14 +275,14 @@ static bool send_some(struct mote_tls_connection *connection)
 	bool rest = is_half_sent(connection);
 	if (count == 0 && !rest)
 		return false;
-	// With no bytes mbedTLS sends the rest of its record.
+	// A call with 0 bytes sends the rest of the record.
 	int sent = mbedtls_ssl_write(&connection->ssl, from, rest ? 0 : count);
 	if (sent == MBEDTLS_ERR_SSL_WANT_READ || sent == MBEDTLS_ERR_SSL_WANT_WRITE) {
 		if (!rest && is_half_sent(connection))
-			connection->writing = of_one_record(connection, count);
+			connection->sending = record_payload(connection, count);
 		return false;
 	}
-	// A read had begun with this message.
+	// An earlier read received the first part of this message.
 	if (sent == MBEDTLS_ERR_SSL_RECEIVED_NEW_SESSION_TICKET) {
 		mote_tls_sessions_keep(connection);
 		return true;
@@ -290,11 +290,11 @@ static bool send_some(struct mote_tls_connection *connection)
 	if (sent < 0 || (sent == 0 && !rest))
 		return end(connection, mote_tls_text_of_record(sent));
 	if (!rest)
-		sent_out(connection, sent);
+		record_sent(connection, sent);
 	return true;
 }
 
-/** 0 if there is a buffer for the next record, or for the rest of this one; otherwise why not. */
+/** 0 if there is a buffer for the next record or the rest of the current one; else an error. */
 static int make_room(struct mote_tls_connection *connection)
 {
 	uint8_t head[MOTE_TLS_HEAD];
@@ -309,24 +309,24 @@ static int make_room(struct mote_tls_connection *connection)
 	if (connection->buffer.room >= record && connection->buffer.room > 0)
 		return 0;
 	mote_tls_buffer_park(&connection->buffer, &connection->ssl);
-	if (mote_tls_free() >= record + RESERVE && mote_tls_buffer_make(&connection->buffer, &connection->ssl, record)) {
-		connection->starved = 0;
+	if (mote_tls_free() >= record + RESERVE_BYTES && mote_tls_buffer_make(&connection->buffer, &connection->ssl, record)) {
+		connection->waiting_since = 0;
 		return 0;
 	}
 	// The record waits in TCP until another connection frees its memory.
-	return starves(connection) ? MBEDTLS_ERR_SSL_ALLOC_FAILED : MOTE_TLS_NET_AGAIN;
+	return waited_too_long(connection) ? MBEDTLS_ERR_SSL_ALLOC_FAILED : MOTE_TLS_NET_AGAIN;
 }
 
-/** TCP gives no more. All records were read, and none of them was the end of TLS. */
-static bool no_more(struct mote_tls_connection *connection, int why)
+/** Ends the connection if TCP ended. All records were read, and none of them ended TLS. */
+static bool end_unless_again(struct mote_tls_connection *connection, int why)
 {
 	if (why == MOTE_TLS_NET_AGAIN)
 		return false;
 	return end(connection, mote_tls_text_of_record(why == MOTE_TLS_NET_END ? MBEDTLS_ERR_SSL_CONN_EOF : why));
 }
 
-/** The place for the next bytes for the engine; NULL: no memory. */
-static uint8_t *fill_from(struct mote_tls_connection *connection, size_t *room)
+/** Returns where to put the next decrypted bytes; NULL: no memory. */
+static uint8_t *begin_filling(struct mote_tls_connection *connection, size_t *room)
 {
 	mote_tls_lock();
 	connection->filling = mote_tls_ring_reserve(&connection->in);
@@ -335,7 +335,7 @@ static uint8_t *fill_from(struct mote_tls_connection *connection, size_t *room)
 	return into;
 }
 
-static void filled(struct mote_tls_connection *connection, int received)
+static void end_filling(struct mote_tls_connection *connection, int received)
 {
 	mote_tls_lock();
 	connection->filling = false;
@@ -347,7 +347,7 @@ static void filled(struct mote_tls_connection *connection, int received)
 	mote_tls_unlock();
 }
 
-/** True if bytes came. */
+/** True if there may be more to receive. */
 static bool receive_some(struct mote_tls_connection *connection)
 {
 	size_t room;
@@ -355,22 +355,22 @@ static bool receive_some(struct mote_tls_connection *connection)
 	bool full = connection->in.filled == connection->in.size;
 	mote_tls_unlock();
 	if (full) {
-		// While the engine does not read, others may have the memory.
+		// Free the memory for other connections until the engine reads.
 		if (mote_tls_buffer_idle(&connection->ssl))
 			mote_tls_buffer_park(&connection->buffer, &connection->ssl);
 		return false;
 	}
 	int missing = make_room(connection);
 	if (missing)
-		return no_more(connection, missing);
-	uint8_t *into = fill_from(connection, &room);
+		return end_unless_again(connection, missing);
+	uint8_t *into = begin_filling(connection, &room);
 	if (!into)
-		return starves(connection) ? end(connection, MOTE_TLS_TEXT_NO_MEMORY) : false;
-	connection->starved = 0;
+		return waited_too_long(connection) ? end(connection, MOTE_TLS_TEXT_NO_MEMORY) : false;
+	connection->waiting_since = 0;
 	int received = mbedtls_ssl_read(&connection->ssl, into, room);
-	filled(connection, received);
+	end_filling(connection, received);
 	if (received == MBEDTLS_ERR_SSL_WANT_READ || received == MBEDTLS_ERR_SSL_WANT_WRITE)
-		return came_enough(connection);
+		return received_enough(connection);
 	if (received == MBEDTLS_ERR_SSL_RECEIVED_NEW_SESSION_TICKET) {
 		mote_tls_sessions_keep(connection);
 		return true;
@@ -388,17 +388,17 @@ static bool exchange(struct mote_tls_connection *connection)
 
 bool mote_tls_connection_step(struct mote_tls_connection *connection)
 {
-	connection->came = 0;
+	connection->step_bytes = 0;
 	switch (connection->phase) {
 		case MOTE_TLS_PHASE_NEW:
-			return dial(connection);
+			return start_connect(connection);
 		case MOTE_TLS_PHASE_CONNECTING:
-			return connect_below(connection);
-		case MOTE_TLS_PHASE_SHAKING:
-			return shake(connection);
+			return finish_connect(connection);
+		case MOTE_TLS_PHASE_HANDSHAKE:
+			return handshake_step(connection);
 		case MOTE_TLS_PHASE_OPEN:
 			return exchange(connection);
-		case MOTE_TLS_PHASE_OVER:
+		case MOTE_TLS_PHASE_ENDED:
 			break;
 	}
 	return false;
@@ -406,22 +406,22 @@ bool mote_tls_connection_step(struct mote_tls_connection *connection)
 
 void mote_tls_connection_retire(struct mote_tls_connection *connection)
 {
-	if (connection->set_up) {
-		// Tries once, as the peer may be gone. Not behind half a record.
+	if (connection->is_set_up) {
+		// Try once, because the peer may be gone. Never after half a record.
 		if (connection->phase == MOTE_TLS_PHASE_OPEN && !is_half_sent(connection))
 			mbedtls_ssl_close_notify(&connection->ssl);
-		// mbedTLS believes that our buffer is longer.
+		// mbedTLS would clear a buffer of its own size, and ours is shorter.
 		if (connection->buffer.room > 0)
 			mote_tls_buffer_park(&connection->buffer, &connection->ssl);
 		mbedtls_ssl_free(&connection->ssl);
 		mbedtls_ssl_config_free(&connection->config);
 		mbedtls_x509_crt_free(&connection->trusted);
-		connection->set_up = false;
+		connection->is_set_up = false;
 	}
 	if (connection->net)
 		mote_tls_net_close(connection->net);
 	connection->net = NULL;
-	connection->phase = MOTE_TLS_PHASE_OVER;
+	connection->phase = MOTE_TLS_PHASE_ENDED;
 	free(connection->address);
 	free(connection->name);
 	free(connection->authorities);

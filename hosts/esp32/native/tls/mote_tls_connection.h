@@ -1,4 +1,4 @@
-// One TLS connection: a state machine for the task, with a ring of bytes each way for the engine.
+// One TLS connection. The task advances it; the engine reads and writes through two rings of bytes.
 #pragma once
 #include "mote_tls_buffer.h"
 #include "mote_tls_mbedtls.h"
@@ -13,15 +13,15 @@ enum {
 	MOTE_TLS_CLOSED = 8,
 };
 
-/** How a connection reaches the engine, whose own value is `context`. */
+/** Callbacks to the engine. `context` is the engine's value for the connection. */
 struct mote_tls_engine {
-	/** Has the engine take the events in its own task, later. False: its queue is full. */
+	/** Notifies the engine's task that there are events. False: its queue is full. */
 	bool (*post)(void *context);
-	/** The last reference to the connection is gone. */
+	/** Called when the last reference to the connection was released. */
 	void (*forget)(void *context);
 };
 
-/** CA certificates to trust, DER or PEM. The image's bundle: no certificate, or an empty one. */
+/** CA certificates to trust, DER or PEM. None, or an empty one, stands for the image's bundle. */
 struct mote_tls_authorities {
 	size_t count;
 	const uint8_t *const *bytes;
@@ -31,12 +31,12 @@ struct mote_tls_authorities {
 enum mote_tls_phase {
 	MOTE_TLS_PHASE_NEW,
 	MOTE_TLS_PHASE_CONNECTING,
-	MOTE_TLS_PHASE_SHAKING,
+	MOTE_TLS_PHASE_HANDSHAKE,
 	MOTE_TLS_PHASE_OPEN,
-	MOTE_TLS_PHASE_OVER,
+	MOTE_TLS_PHASE_ENDED,
 };
 
-/** When all certificates of a chain are valid, in seconds since 1970. Both are 0 if unknown. */
+/** The period in which all certificates of a chain are valid, in seconds since 1970; 0: unknown. */
 struct mote_tls_validity {
 	uint32_t from, to;
 };
@@ -44,26 +44,26 @@ struct mote_tls_validity {
 struct mote_tls_connection {
 	struct mote_tls_connection *next;
 
-	// Under the lock.
-	/** Held by the engine's object, the task, and each message on its way. */
+	// Use with the lock only.
+	/** Counts the engine's object, the task, and each posted message. */
 	int references;
-	/** The engine closed it. */
+	/** The engine closed the connection. */
 	bool closed;
 	/** A message is in the engine's queue. */
 	bool posted;
 	/** The task is posting a message. */
 	bool posting;
 	uint8_t events;
-	/** The engine could not write all its bytes. */
-	bool hungry;
-	/** The task puts bytes into `in`. */
+	/** A write did not fit `out`, so the engine waits for MOTE_TLS_WRITABLE. */
+	bool write_blocked;
+	/** The task is writing into `in`. */
 	bool filling;
 	struct mote_tls_ring in, out;
 	const char *reason;
 	const struct mote_tls_engine *engine;
 	void *context;
 
-	// For the task alone.
+	// Used by the task only.
 	enum mote_tls_phase phase;
 	char *address;
 	char *name;
@@ -72,40 +72,40 @@ struct mote_tls_connection {
 	uint8_t *authorities;
 	size_t authorities_length;
 	uint32_t trust_id;
-	bool set_up;
+	bool is_set_up;
 	bool resumed;
 	/** Uptime in seconds when the peer's certificate was verified, in the first handshake. */
-	uint32_t born;
-	/** A certificate was verified. */
-	bool judged;
-	/** The dates of the chain so far; and those to report, see mote_tls_trust_dates. */
+	uint32_t verified_at;
+	/** At least one certificate was checked, valid or not. */
+	bool chain_checked;
+	/** The dates of the certificates so far, and those to report: see mote_tls_trust_keep_dates. */
 	struct mote_tls_validity chain, validity;
-	/** What verification found beyond mbedTLS's flags, as the text of an error. */
+	/** A more precise error text than mbedTLS's flags allow, or NULL. */
 	const char *refusal;
-	/** ESP-IDF's verification by its bundle. */
+	/** ESP-IDF's function that verifies with the bundle. */
 	int (*bundle)(void *, mbedtls_x509_crt *, int, uint32_t *);
 	void *bundle_context;
-	/** The engine's bytes in a record that was sent in part. */
-	size_t writing;
+	/** Payload bytes of a record that TCP has accepted only in part. */
+	size_t sending;
 	struct mote_tls_net *net;
-	/** Bytes that came from TCP in this step. */
-	size_t came;
+	/** Bytes received from TCP in this step. */
+	size_t step_bytes;
 	struct mote_tls_buffer buffer;
-	/** Since when there is no memory, in seconds of uptime plus one; 0: there is. */
-	uint32_t starved;
-	/** When the handshake took its last step, in seconds of uptime. */
-	uint32_t moved;
+	/** Uptime in seconds, plus one, when the wait for memory began; 0: not waiting. */
+	uint32_t waiting_since;
+	/** Uptime in seconds when the handshake made its last step. */
+	uint32_t last_step_at;
 	mbedtls_ssl_config config;
 	mbedtls_ssl_context ssl;
 	mbedtls_x509_crt trusted;
 };
 
-/** NULL: no memory. */
+/** Returns NULL if there is no memory. */
 struct mote_tls_connection *mote_tls_connection_make(
 	const char *address, uint16_t port, const char *name, const struct mote_tls_authorities *authorities);
-/** For the task: does what is possible at present. True if there is more to do at once. */
+/** For the task: does all that is possible without waiting. True if the task must call it again. */
 bool mote_tls_connection_step(struct mote_tls_connection *connection);
-/** For the task: frees all but what the engine may still read. */
+/** For the task: frees everything except the bytes that the engine may still read. */
 void mote_tls_connection_retire(struct mote_tls_connection *connection);
-/** Frees the rest. No reference is left. */
+/** Frees the rest. Call it when no reference is left. */
 void mote_tls_connection_free(struct mote_tls_connection *connection);

@@ -1,11 +1,11 @@
 #include "mote_tls_error_text.h"
 
-static const char *of_certificate(const struct mote_tls_connection *connection)
+static const char *certificate_text(const struct mote_tls_connection *connection)
 {
-	uint32_t flags = connection->judged ? mbedtls_ssl_get_verify_result(&connection->ssl) : 0;
+	uint32_t flags = connection->chain_checked ? mbedtls_ssl_get_verify_result(&connection->ssl) : 0;
 	static const struct {
 		uint32_t flags;
-		const char *words;
+		const char *text;
 	} known[] = {
 		{MBEDTLS_X509_BADCERT_MISSING, "certificate: none"},
 		{MBEDTLS_X509_BADCERT_CN_MISMATCH, "certificate: for another name"},
@@ -13,21 +13,21 @@ static const char *of_certificate(const struct mote_tls_connection *connection)
 		{MBEDTLS_X509_BADCERT_BAD_KEY | MBEDTLS_X509_BADCERT_BAD_PK, "certificate: its key is too weak"},
 		{MBEDTLS_X509_BADCERT_BAD_MD, "certificate: signed in a way that is not trusted"},
 		{MBEDTLS_X509_BADCERT_NOT_TRUSTED, NULL},
-		// Last: the time of day matters only where nothing else is wrong.
+		// Last, because the device's time may be wrong: report any other fault first.
 		{MBEDTLS_X509_BADCERT_FUTURE, "certificate: not valid yet"},
 		{MBEDTLS_X509_BADCERT_EXPIRED, "certificate: expired"},
 	};
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (flags & known[i].flags) {
-			if (known[i].words)
-				return known[i].words;
+			if (known[i].text)
+				return known[i].text;
 			break;
 		}
 	return connection->refusal ? connection->refusal : "certificate: unknown issuer";
 }
 
 /** X.509 and ASN.1 errors: for an unknown critical extension mbedTLS reports an unexpected tag. */
-static const char *of_x509(int error)
+static const char *x509_text(int error)
 {
 	if (error == MBEDTLS_ERR_X509_UNKNOWN_SIG_ALG || error == MBEDTLS_ERR_X509_UNKNOWN_OID)
 		return "certificate: signed in a way that is not trusted";
@@ -41,9 +41,9 @@ const char *mote_tls_text_of_handshake(const struct mote_tls_connection *connect
 			return MOTE_TLS_TEXT_NO_MEMORY;
 		case MBEDTLS_ERR_X509_CERT_VERIFY_FAILED:
 		case MBEDTLS_ERR_SSL_CA_CHAIN_REQUIRED:
-			return of_certificate(connection);
+			return certificate_text(connection);
 		case MBEDTLS_ERR_SSL_BAD_CERTIFICATE:
-			return connection->judged ? of_certificate(connection) : "certificate: malformed, or demands what is not known";
+			return connection->chain_checked ? certificate_text(connection) : "certificate: malformed, or demands what is not known";
 		case MBEDTLS_ERR_SSL_FATAL_ALERT_MESSAGE:
 			return "TLS: refused by the other side";
 		case MBEDTLS_ERR_SSL_INVALID_RECORD:
@@ -58,7 +58,7 @@ const char *mote_tls_text_of_handshake(const struct mote_tls_connection *connect
 			return "TLS: a key that the server did not sign";
 	}
 	if ((error <= -0x2080 && error >= -0x3000) || (error <= -0x60 && error >= -0x6e))
-		return of_x509(error);
+		return x509_text(error);
 	return "TLS: no agreement with the other side";
 }
 
@@ -69,7 +69,7 @@ const char *mote_tls_text_of_record(int error)
 		case MBEDTLS_ERR_SSL_PEER_CLOSE_NOTIFY:
 			return "end";
 		case MBEDTLS_ERR_SSL_CONN_EOF:
-			// Anybody can cut TCP, so a good end is said within TLS.
+			// Not an orderly end: anyone can cut TCP, so a server ends within TLS.
 			return "connection cut";
 		case MOTE_TLS_NET_BROKEN:
 			return "connection reset";

@@ -1,4 +1,4 @@
-// Why a connection ended, for people.
+// Error texts for people: why a connection ended.
 #pragma once
 #include "mote_tls_connection.h"
 

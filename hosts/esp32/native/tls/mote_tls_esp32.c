@@ -10,17 +10,17 @@
 #include "lwip/api.h"
 #include "lwip/tcp.h"
 
-/** The engine's: a lower priority would starve handshakes, a higher one the engine. lwIP has 18. */
+/** As the engine: a lower priority would block handshakes, a higher one the engine. lwIP has 18. */
 #define PRIORITY 4
 #define STACK 8192
 #define HEAD 5
 
 struct mote_tls_net {
-	struct netconn *below;
-	/** Bytes that came, and how many of them were taken. */
-	struct pbuf *came;
-	uint16_t taken;
-	bool over;
+	struct netconn *conn;
+	/** Received bytes, and how many of them were consumed. */
+	struct pbuf *received;
+	uint16_t used;
+	bool ended;
 	bool broken;
 };
 
@@ -70,107 +70,107 @@ uint32_t mote_tls_task_stack_left(void)
 	return task ? uxTaskGetStackHighWaterMark(task) * sizeof(StackType_t) : 0;
 }
 
-static void changed(struct netconn *below, enum netconn_evt event, u16_t length)
+static void changed(struct netconn *conn, enum netconn_evt event, u16_t length)
 {
 	if (event == NETCONN_EVT_RCVPLUS || event == NETCONN_EVT_SENDPLUS || event == NETCONN_EVT_ERROR)
 		mote_tls_task_wake();
 }
 
-struct mote_tls_net *mote_tls_net_dial(const char *address, uint16_t port)
+struct mote_tls_net *mote_tls_net_connect(const char *address, uint16_t port)
 {
 	ip_addr_t to;
 	struct mote_tls_net *net = calloc(1, sizeof *net);
-	if (!net || !ipaddr_aton(address, &to) || !(net->below = netconn_new_with_callback(NETCONN_TCP, changed))) {
+	if (!net || !ipaddr_aton(address, &to) || !(net->conn = netconn_new_with_callback(NETCONN_TCP, changed))) {
 		free(net);
 		return NULL;
 	}
-	netconn_set_nonblocking(net->below, 1);
+	netconn_set_nonblocking(net->conn, 1);
 	// Safe from this task: lwIP does not use the connection yet.
-	tcp_nagle_disable(net->below->pcb.tcp);
-	err_t error = netconn_connect(net->below, &to, port);
+	tcp_nagle_disable(net->conn->pcb.tcp);
+	err_t error = netconn_connect(net->conn, &to, port);
 	net->broken = error != ERR_OK && error != ERR_INPROGRESS;
 	return net;
 }
 
 int mote_tls_net_connected(struct mote_tls_net *net)
 {
-	if (net->broken || ERR_OK != netconn_err(net->below))
+	if (net->broken || ERR_OK != netconn_err(net->conn))
 		return MOTE_TLS_NET_BROKEN;
-	if (!net->below->pcb.tcp)
+	if (!net->conn->pcb.tcp)
 		return MOTE_TLS_NET_BROKEN;
-	// lwIP tells it only by the state of the netconn.
-	return net->below->state == NETCONN_CONNECT ? MOTE_TLS_NET_AGAIN : 0;
+	// lwIP shows the end of connecting only in the state of the netconn.
+	return net->conn->state == NETCONN_CONNECT ? MOTE_TLS_NET_AGAIN : 0;
 }
 
 int mote_tls_net_send(struct mote_tls_net *net, const void *from, size_t count)
 {
 	size_t written = 0;
-	err_t error = netconn_write_partly(net->below, from, count, NETCONN_COPY | NETCONN_DONTBLOCK, &written);
+	err_t error = netconn_write_partly(net->conn, from, count, NETCONN_COPY | NETCONN_DONTBLOCK, &written);
 	if (error == ERR_OK && written > 0)
 		return (int)written;
 	return error == ERR_OK || error == ERR_WOULDBLOCK || error == ERR_INPROGRESS || error == ERR_MEM ? MOTE_TLS_NET_AGAIN : MOTE_TLS_NET_BROKEN;
 }
 
-/** Appends the bytes that lwIP has. */
+/** Appends bytes from lwIP until there is a record's header. */
 static void fetch(struct mote_tls_net *net)
 {
 	struct pbuf *more;
-	while (!net->over && (!net->came || net->came->tot_len - net->taken < HEAD)) {
-		err_t error = netconn_recv_tcp_pbuf_flags(net->below, &more, NETCONN_DONTBLOCK | NETCONN_NOAUTORCVD);
+	while (!net->ended && (!net->received || net->received->tot_len - net->used < HEAD)) {
+		err_t error = netconn_recv_tcp_pbuf_flags(net->conn, &more, NETCONN_DONTBLOCK | NETCONN_NOAUTORCVD);
 		if (error == ERR_WOULDBLOCK)
 			return;
 		if (error != ERR_OK) {
-			net->over = true;
+			net->ended = true;
 			net->broken = error != ERR_CLSD;
 			return;
 		}
-		if (net->came)
-			pbuf_cat(net->came, more);
+		if (net->received)
+			pbuf_cat(net->received, more);
 		else
-			net->came = more;
+			net->received = more;
 	}
 }
 
-/** Opens lwIP's window by the bytes that were taken. */
-static void took(struct mote_tls_net *net, uint16_t count)
+/** Marks `count` bytes as consumed, and opens lwIP's receive window by them. */
+static void consumed(struct mote_tls_net *net, uint16_t count)
 {
-	netconn_tcp_recvd(net->below, count);
-	net->taken += count;
-	if (net->taken < net->came->tot_len)
+	netconn_tcp_recvd(net->conn, count);
+	net->used += count;
+	if (net->used < net->received->tot_len)
 		return;
-	pbuf_free(net->came);
-	net->came = NULL;
-	net->taken = 0;
+	pbuf_free(net->received);
+	net->received = NULL;
+	net->used = 0;
 }
 
 static int net_status(const struct mote_tls_net *net)
 {
-	return !net->over ? MOTE_TLS_NET_AGAIN : net->broken ? MOTE_TLS_NET_BROKEN : MOTE_TLS_NET_END;
+	return !net->ended ? MOTE_TLS_NET_AGAIN : net->broken ? MOTE_TLS_NET_BROKEN : MOTE_TLS_NET_END;
 }
 
 int mote_tls_net_peek(struct mote_tls_net *net, void *into, size_t count)
 {
 	fetch(net);
-	if (!net->came || net->came->tot_len - net->taken < count)
+	if (!net->received || net->received->tot_len - net->used < count)
 		return net_status(net);
-	return pbuf_copy_partial(net->came, into, count, net->taken);
+	return pbuf_copy_partial(net->received, into, count, net->used);
 }
 
 int mote_tls_net_receive(struct mote_tls_net *net, void *into, size_t count)
 {
 	fetch(net);
-	size_t there = net->came ? net->came->tot_len - net->taken : 0;
+	size_t there = net->received ? net->received->tot_len - net->used : 0;
 	if (there == 0 || (count <= HEAD && there < count))
 		return net_status(net);
-	uint16_t copied = pbuf_copy_partial(net->came, into, there < count ? there : count, net->taken);
-	took(net, copied);
+	uint16_t copied = pbuf_copy_partial(net->received, into, there < count ? there : count, net->used);
+	consumed(net, copied);
 	return copied;
 }
 
 void mote_tls_net_close(struct mote_tls_net *net)
 {
-	if (net->came)
-		pbuf_free(net->came);
-	netconn_delete(net->below);
+	if (net->received)
+		pbuf_free(net->received);
+	netconn_delete(net->conn);
 	free(net);
 }

@@ -19,5 +19,5 @@
 #include "mbedtls/x509_crt.h"
 #include "psa/crypto.h"
 
-/** Private members are used in mote_tls_{buffer,connection,sessions,trust}.c: check them again. */
+/** For another version, check the private members used in mote_tls_{buffer,connection,trust}.c. */
 _Static_assert(MBEDTLS_VERSION_NUMBER >> 16 == 0x0400, "mote_tls: written for the private members of mbedTLS 4.0");

@@ -7,7 +7,7 @@
 
 #define MOST_AUTHORITIES 16
 
-/** An object of the engine's. It outlives the object while a message is on its way. */
+/** Data of a JavaScript object. It is freed only after the last posted message was delivered. */
 struct mote_tls_js_socket {
 	xsMachine *the;
 	xsSlot object;
@@ -130,10 +130,10 @@ void mote_tls_js_read(xsMachine *the)
 enum { STACK_LEFT, CONNECTIONS, FULL, RESUMED, FAILED, VALID_FROM, VALID_TO };
 
 /**
- * Since the start: STACK_LEFT, bytes of the task's stack that were never used; CONNECTIONS, those
- * that are open; FULL, RESUMED and FAILED handshakes. During an event of a connection: VALID_FROM
- * and VALID_TO, the dates of its chain in seconds since 1970. These are 0 if the peer showed no
- * chain, or if something other than a date is wrong with it.
+ * STACK_LEFT: bytes of the task's stack that were never used. CONNECTIONS: how many there are.
+ * FULL, RESUMED, FAILED: handshakes since the start. VALID_FROM, VALID_TO: during an event of a
+ * connection, the period in which its chain is valid, in seconds since 1970. Both are 0 if the peer
+ * showed no chain, or if something other than a date is wrong with the chain.
  */
 uint32_t mote_tls(uint32_t what)
 {

@@ -10,37 +10,37 @@
 struct mote_tls_net;
 
 enum {
-	/** Nothing at present. */
+	/** Not possible at present; try again later. */
 	MOTE_TLS_NET_AGAIN = -1,
-	/** The peer closed the connection in good order. */
+	/** The peer closed the connection with FIN. */
 	MOTE_TLS_NET_END = -2,
-	/** The connection broke, or was never made. */
+	/** The connection was reset or failed, or connecting failed. */
 	MOTE_TLS_NET_BROKEN = -3,
 };
 
-/** NULL: no memory, or not an IPv4 address. */
-struct mote_tls_net *mote_tls_net_dial(const char *address, uint16_t port);
+/** Starts to connect. NULL: no memory, or not an IPv4 address. */
+struct mote_tls_net *mote_tls_net_connect(const char *address, uint16_t port);
 /** 0: connected; MOTE_TLS_NET_AGAIN: not yet; MOTE_TLS_NET_BROKEN. */
 int mote_tls_net_connected(struct mote_tls_net *net);
-/** The number of bytes that were taken, at least one; otherwise why none was. */
+/** Returns the number of accepted bytes, at least one, or a MOTE_TLS_NET code. */
 int mote_tls_net_send(struct mote_tls_net *net, const void *from, size_t count);
 /**
- * The number of bytes that came, at least one; otherwise why none came. 5 bytes or fewer come all
- * at once or not yet: they are the head of a record.
+ * Returns the number of received bytes, at least one, or a MOTE_TLS_NET code. With a `count` of at
+ * most 5, the header of a record, it returns all `count` bytes or none.
  */
 int mote_tls_net_receive(struct mote_tls_net *net, void *into, size_t count);
-/** Like `mote_tls_net_receive` of all `count` bytes, 5 at most, but leaves them there. */
+/** Copies `count` bytes, 5 at most, and leaves them to be received. All or none, as above. */
 int mote_tls_net_peek(struct mote_tls_net *net, void *into, size_t count);
 void mote_tls_net_close(struct mote_tls_net *net);
 
-/** Starts the one task, once. ESP_ERR_NO_MEM if there is no memory for it. */
+/** Starts the task unless it runs already. ESP_ERR_NO_MEM if there is no memory for it. */
 esp_err_t mote_tls_task_start(void (*run)(void));
 /** Bytes of the task's stack that were never used; 0 before it was started. */
 uint32_t mote_tls_task_stack_left(void);
-/** For the task: waits until it is woken, or for `ms`. A wake-up while the task runs counts. */
+/** For the task: waits for a wake-up, at most `ms`. Wake-ups since the last wait count. */
 void mote_tls_task_wait(uint32_t ms);
 void mote_tls_task_wake(void);
-/** Waits for one ms: for a caller that must not go on. */
+/** Waits for one tick. */
 void mote_tls_pause(void);
 void mote_tls_lock(void);
 void mote_tls_unlock(void);

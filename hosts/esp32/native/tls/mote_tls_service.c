@@ -4,16 +4,16 @@
 
 static const char *const TAG = "mote_tls";
 
-/** Between two looks at the connections if nothing wakes the task: with any, and with none. */
-#define LOOK_MS 1000
+/** How often the task checks its connections if nothing wakes it: with connections, and without. */
+#define POLL_MS 1000
 #define IDLE_MS 60000
-/** After so long a silence of its peer a handshake lets another one begin. */
+/** If its peer is silent for so long, a handshake lets another one begin. */
 #define SILENT_S 3
-/** Before another try to post, if the engine's queue was full. */
-#define AGAIN_MS 20
+/** Delay before the next attempt to post if the engine's queue was full. */
+#define REPOST_MS 20
 
-// Under the lock.
-static struct mote_tls_connection *table;
+// Use with the lock only.
+static struct mote_tls_connection *connections;
 static struct mote_tls_figures figures;
 
 static void run(void);
@@ -36,8 +36,8 @@ esp_err_t mote_tls_open(const char *address, uint16_t port, const char *name,
 	if (!full) {
 		connection->engine = engine;
 		connection->context = context;
-		connection->next = table;
-		table = connection;
+		connection->next = connections;
+		connections = connection;
 		figures.connections++;
 		*into = connection;
 	}
@@ -57,7 +57,7 @@ size_t mote_tls_write(struct mote_tls_connection *connection, const uint8_t *fro
 	bool usable = count > 0 && !connection->closed && !connection->reason && connection->out.size > 0;
 	size_t taken = usable && mote_tls_ring_reserve(&connection->out) ? mote_tls_ring_put(&connection->out, from, count) : 0;
 	if (usable && taken < count)
-		connection->hungry = true;
+		connection->write_blocked = true;
 	mote_tls_unlock();
 	if (usable)
 		mote_tls_task_wake();
@@ -151,12 +151,12 @@ static bool post(struct mote_tls_connection *connection)
 	return !done;
 }
 
-static void count(const struct mote_tls_connection *connection, enum mote_tls_phase before)
+static void count_handshake(const struct mote_tls_connection *connection, enum mote_tls_phase before)
 {
-	if (before != MOTE_TLS_PHASE_SHAKING || connection->phase == before)
+	if (before != MOTE_TLS_PHASE_HANDSHAKE || connection->phase == before)
 		return;
 	mote_tls_lock();
-	if (connection->phase == MOTE_TLS_PHASE_OVER)
+	if (connection->phase == MOTE_TLS_PHASE_ENDED)
 		figures.failed++;
 	else if (connection->resumed)
 		figures.resumed++;
@@ -165,12 +165,12 @@ static void count(const struct mote_tls_connection *connection, enum mote_tls_ph
 	mote_tls_unlock();
 }
 
-/** Takes it out of the table and frees mbedTLS and TCP. Unread bytes stay for the engine. */
-static void retire(struct mote_tls_connection *connection)
+/** Removes it from the list and frees mbedTLS and TCP. The engine can still read its bytes. */
+static void remove_connection(struct mote_tls_connection *connection)
 {
 	mote_tls_connection_retire(connection);
 	mote_tls_lock();
-	struct mote_tls_connection **at = &table;
+	struct mote_tls_connection **at = &connections;
 	while (*at != connection)
 		at = &(*at)->next;
 	*at = connection->next;
@@ -179,57 +179,57 @@ static void retire(struct mote_tls_connection *connection)
 	mote_tls_release(connection);
 }
 
-/** A handshake takes some 40 KB and the processor, so the others wait until it is over. */
+/** True while another handshake runs: each takes some 40 KB and the processor. */
 static bool must_wait(const struct mote_tls_connection *connection)
 {
 	if (connection->phase != MOTE_TLS_PHASE_CONNECTING)
 		return false;
 	mote_tls_lock();
-	const struct mote_tls_connection *other = table;
+	const struct mote_tls_connection *other = connections;
 	mote_tls_unlock();
-	while (other && (other->phase != MOTE_TLS_PHASE_SHAKING || mote_tls_seconds() - other->moved > SILENT_S))
+	while (other && (other->phase != MOTE_TLS_PHASE_HANDSHAKE || mote_tls_seconds() - other->last_step_at > SILENT_S))
 		other = other->next;
 	return other != NULL;
 }
 
-/** True if there is more to do at once. `late`: its message did not fit the engine's queue. */
-static bool serve(struct mote_tls_connection *connection, bool *late)
+/** True if the task must serve it again. Sets `must_repost` if the engine's queue was full. */
+static bool serve(struct mote_tls_connection *connection, bool *must_repost)
 {
 	mote_tls_lock();
 	bool closed = connection->closed;
-	bool reported = connection->phase == MOTE_TLS_PHASE_OVER && !connection->events;
+	bool reported = connection->phase == MOTE_TLS_PHASE_ENDED && !connection->events;
 	mote_tls_unlock();
 	if (closed || reported) {
-		retire(connection);
+		remove_connection(connection);
 		return true;
 	}
 	if (must_wait(connection))
 		return false;
 	enum mote_tls_phase before = connection->phase;
 	bool more = mote_tls_connection_step(connection);
-	count(connection, before);
+	count_handshake(connection, before);
 	if (post(connection))
-		*late = true;
-	return more || (connection->phase == MOTE_TLS_PHASE_OVER && before != MOTE_TLS_PHASE_OVER);
+		*must_repost = true;
+	return more || (connection->phase == MOTE_TLS_PHASE_ENDED && before != MOTE_TLS_PHASE_ENDED);
 }
 
 static void run(void)
 {
 	for (;;) {
-		bool more = false, late = false;
+		bool more = false, must_repost = false;
 		mote_tls_lock();
-		struct mote_tls_connection *connection = table;
+		struct mote_tls_connection *connection = connections;
 		mote_tls_unlock();
 		while (connection) {
-			// Only this task takes connections out.
+			// Only this task removes connections, so `next` stays valid.
 			mote_tls_lock();
 			struct mote_tls_connection *next = connection->next;
 			mote_tls_unlock();
-			if (serve(connection, &late))
+			if (serve(connection, &must_repost))
 				more = true;
 			connection = next;
 		}
 		if (!more)
-			mote_tls_task_wait(late ? AGAIN_MS : table ? LOOK_MS : IDLE_MS);
+			mote_tls_task_wait(must_repost ? REPOST_MS : connections ? POLL_MS : IDLE_MS);
 	}
 }

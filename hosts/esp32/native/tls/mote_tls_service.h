@@ -2,33 +2,31 @@
 #pragma once
 #include "mote_tls_connection.h"
 
-/**
- * Connections at once: three to the platform, three about to be closed, one to a firmware server.
- */
+/** Open connections: three to the platform, three that are closing, one to a firmware server. */
 #define MOTE_TLS_MOST 7
 
 /**
- * Opens a connection, and holds two references: the engine's and the task's. ESP_ERR_NO_MEM;
- * ESP_ERR_INVALID_STATE if there are MOTE_TLS_MOST connections. `context` goes to the callbacks of
- * `engine`, which must outlive the connection.
+ * Opens a connection with two references: the engine's and the task's. `context` is passed to the
+ * callbacks of `engine`, which must outlive the connection. Returns ESP_ERR_NO_MEM, or
+ * ESP_ERR_INVALID_STATE if there are MOTE_TLS_MOST connections.
  */
 esp_err_t mote_tls_open(const char *address, uint16_t port, const char *name,
 	const struct mote_tls_authorities *authorities, const struct mote_tls_engine *engine, void *context,
 	struct mote_tls_connection **into);
-/** The number of bytes that were taken. If fewer than `count`, MOTE_TLS_WRITABLE follows later. */
+/** Returns the number of accepted bytes. If it is less than `count`, MOTE_TLS_WRITABLE follows. */
 size_t mote_tls_write(struct mote_tls_connection *connection, const uint8_t *from, size_t count);
 size_t mote_tls_read(struct mote_tls_connection *connection, uint8_t *into, size_t count);
-/** Nothing is reported afterwards. */
+/** Closes the connection. The engine gets no more events. */
 void mote_tls_close(struct mote_tls_connection *connection);
-/** For a message: the events since the last one; 0 after `mote_tls_close`. */
+/** Call for each posted message. Returns the events since the last call; 0 after closing. */
 int mote_tls_take_events(struct mote_tls_connection *connection, const char **reason);
-/** Drops the reference of the engine's object, or of a message. */
+/** Releases the reference of the engine's object or of a posted message. */
 void mote_tls_release(struct mote_tls_connection *connection);
-/** The engine is about to end: closes the connection and returns when no message can be posted. */
+/** Call before the engine ends. Closes the connection, and returns when nothing can be posted. */
 void mote_tls_leave(struct mote_tls_connection *connection);
 
 struct mote_tls_figures {
-	/** Connections that the task serves. */
+	/** Number of connections. */
 	int connections;
 	/** Handshakes since the start. */
 	uint32_t full, resumed, failed;

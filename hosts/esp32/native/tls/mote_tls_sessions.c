@@ -2,18 +2,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Servers at once: the platform, a firmware server, and one more. */
+/** Maximum number of sessions: the platform's, a firmware server's, and one more. */
 #define MOST 3
-/** After so long the certificate is verified again. */
+/** Maximum age of a session. Then a full handshake verifies the certificate again. */
 #define OLDEST_S 43200
 
 struct session {
 	char *name;
 	uint16_t port;
-	/** The CA certificates that it was made with. */
+	/** Identifies the CA certificates that verified the server. */
 	uint32_t trust_id;
-	/** When the certificate was verified, and when the session was last used. */
-	uint32_t born, used;
+	/** Uptime in seconds when the certificate was verified, and when the session was last used. */
+	uint32_t verified_at, used_at;
 	mbedtls_ssl_session session;
 };
 
@@ -31,7 +31,7 @@ static void forget(struct session *one)
 static struct session *find(const struct mote_tls_connection *connection)
 {
 	for (struct session *one = sessions; one < sessions + MOST; one++) {
-		if (one->name && mote_tls_seconds() - one->born > OLDEST_S)
+		if (one->name && mote_tls_seconds() - one->verified_at > OLDEST_S)
 			forget(one);
 		if (one->name && one->port == connection->port && one->trust_id == connection->trust_id && 0 == strcmp(one->name, connection->name))
 			return one;
@@ -39,14 +39,14 @@ static struct session *find(const struct mote_tls_connection *connection)
 	return NULL;
 }
 
-/** A free place, or that of the least recently used session. */
+/** A free slot. If there is none, forgets the least recently used session. */
 static struct session *place(void)
 {
 	struct session *best = sessions;
 	for (struct session *one = sessions; one < sessions + MOST; one++) {
 		if (!one->name)
 			return one;
-		if (one->used < best->used)
+		if (one->used_at < best->used_at)
 			best = one;
 	}
 	forget(best);
@@ -58,8 +58,8 @@ void mote_tls_sessions_offer(struct mote_tls_connection *connection)
 	struct session *one = find(connection);
 	if (!one)
 		return;
-	one->used = mote_tls_seconds();
-	connection->born = one->born;
+	one->used_at = mote_tls_seconds();
+	connection->verified_at = one->verified_at;
 	connection->resumed = 0 == mbedtls_ssl_set_session(&connection->ssl, &one->session);
 	if (!connection->resumed)
 		forget(one);
@@ -95,8 +95,8 @@ void mote_tls_sessions_keep(struct mote_tls_connection *connection)
 	*one = (struct session){.name = name,
 				.port = connection->port,
 				.trust_id = connection->trust_id,
-				.born = connection->born,
-				.used = mote_tls_seconds(),
+				.verified_at = connection->verified_at,
+				.used_at = mote_tls_seconds(),
 				.session = fresh};
 }
 

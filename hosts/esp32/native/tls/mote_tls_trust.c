@@ -10,7 +10,7 @@
 #define TAG_ADDRESS 0x87
 #define DATES (MBEDTLS_X509_BADCERT_EXPIRED | MBEDTLS_X509_BADCERT_FUTURE)
 
-/** Stores each with its length in front, and with a zero behind, which PEM needs. */
+/** Stores each certificate with its length before it and a zero after it, which PEM needs. */
 esp_err_t mote_tls_trust_copy(struct mote_tls_connection *connection, const struct mote_tls_authorities *authorities)
 {
 	size_t length = 0;
@@ -29,7 +29,7 @@ esp_err_t mote_tls_trust_copy(struct mote_tls_connection *connection, const stru
 		at += sizeof count + count;
 		*at++ = 0;
 	}
-	// FNV-1a: a session is resumed only by the same CA certificates.
+	// FNV-1a. A session is resumed only with the same CA certificates.
 	uint32_t hash = 2166136261u;
 	for (size_t i = 0; i < length; i++)
 		hash = (hash ^ connection->authorities[i]) * 16777619u;
@@ -59,7 +59,7 @@ static int parse(struct mote_tls_connection *connection, bool *bundled)
 	return 0;
 }
 
-/** A star matches the whole first label of a name with three labels at least. */
+/** A star matches exactly one label, the first, of a name with three labels or more. */
 static bool name_matches(const char *host, size_t length, const char *wanted)
 {
 	if (length < 2 || host[0] != '*' || host[1] != '.')
@@ -83,8 +83,8 @@ static bool address_of(const char *text, uint8_t into[4])
 	return true;
 }
 
-/** Compares subjectAltName alone: without one, mbedTLS would take the common name. */
-static bool is_for(const mbedtls_x509_crt *certificate, const struct mote_tls_connection *connection)
+/** True if subjectAltName contains the server's name. Never compares the common name. */
+static bool names_server(const mbedtls_x509_crt *certificate, const struct mote_tls_connection *connection)
 {
 	uint8_t address[4];
 	if (!(certificate->MBEDTLS_PRIVATE(ext_types) & MBEDTLS_X509_EXT_SUBJECT_ALT_NAME))
@@ -100,7 +100,7 @@ static bool is_for(const mbedtls_x509_crt *certificate, const struct mote_tls_co
 	return false;
 }
 
-/** For a certificate of an unknown issuer: whether the peer showed an issuer that is not a CA. */
+/** For an unknown issuer: an error text if the peer sent the issuer, but it is not a CA. */
 static const char *why_unknown(const mbedtls_x509_crt *certificate, int depth)
 {
 	for (const mbedtls_x509_crt *other = certificate->next; other; other = other->next) {
@@ -113,7 +113,7 @@ static const char *why_unknown(const mbedtls_x509_crt *certificate, int depth)
 	return NULL;
 }
 
-/** Seconds since 1970, from 0 to UINT32_MAX. */
+/** Seconds since 1970, limited to 0 and UINT32_MAX. */
 static uint32_t seconds_of(const mbedtls_x509_time *time)
 {
 	// Days count from March, so that the leap day comes last in its year.
@@ -123,7 +123,7 @@ static uint32_t seconds_of(const mbedtls_x509_time *time)
 	return seconds < 0 ? 0 : seconds > UINT32_MAX ? UINT32_MAX : (uint32_t)seconds;
 }
 
-static void narrow(struct mote_tls_validity *chain, const mbedtls_x509_crt *certificate)
+static void narrow_validity(struct mote_tls_validity *chain, const mbedtls_x509_crt *certificate)
 {
 	uint32_t from = seconds_of(&certificate->valid_from), to = seconds_of(&certificate->valid_to);
 	if (from > chain->from)
@@ -132,20 +132,20 @@ static void narrow(struct mote_tls_validity *chain, const mbedtls_x509_crt *cert
 		chain->to = to;
 }
 
-void mote_tls_trust_dates(struct mote_tls_connection *connection)
+void mote_tls_trust_keep_dates(struct mote_tls_connection *connection)
 {
-	if (connection->judged && !(mbedtls_ssl_get_verify_result(&connection->ssl) & ~DATES))
+	if (connection->chain_checked && !(mbedtls_ssl_get_verify_result(&connection->ssl) & ~DATES))
 		connection->validity = connection->chain;
 }
 
 /** Called by mbedTLS for each certificate of a chain, the CA's first. Adds faults to `flags`. */
-static int judge(void *context, mbedtls_x509_crt *certificate, int depth, uint32_t *flags)
+static int check_certificate(void *context, mbedtls_x509_crt *certificate, int depth, uint32_t *flags)
 {
 	struct mote_tls_connection *connection = context;
-	if (!connection->judged)
+	if (!connection->chain_checked)
 		connection->chain = (struct mote_tls_validity){0, UINT32_MAX};
-	connection->judged = true;
-	narrow(&connection->chain, certificate);
+	connection->chain_checked = true;
+	narrow_validity(&connection->chain, certificate);
 #if CONFIG_MBEDTLS_CERTIFICATE_BUNDLE
 	// The bundle clears "not trusted" if it knows the issuer, but only without any other flag.
 	uint32_t dates = *flags & DATES, others = *flags & ~DATES;
@@ -156,7 +156,7 @@ static int judge(void *context, mbedtls_x509_crt *certificate, int depth, uint32
 #endif
 	if (*flags & MBEDTLS_X509_BADCERT_NOT_TRUSTED)
 		connection->refusal = why_unknown(certificate, depth);
-	if (depth == 0 && !is_for(certificate, connection))
+	if (depth == 0 && !names_server(certificate, connection))
 		*flags |= MBEDTLS_X509_BADCERT_CN_MISMATCH;
 	return 0;
 }
@@ -180,7 +180,7 @@ int mote_tls_trust_set_up(struct mote_tls_connection *connection)
 	// Replaces the bundle's own chain, which is an empty certificate.
 	if (connection->authorities)
 		mbedtls_ssl_conf_ca_chain(config, &connection->trusted, NULL);
-	mbedtls_ssl_conf_verify(config, judge, connection);
+	mbedtls_ssl_conf_verify(config, check_certificate, connection);
 	// An address must not be sent as a server name.
 	return mbedtls_ssl_set_hostname(&connection->ssl, connection->is_address ? NULL : connection->name);
 }

@@ -50,9 +50,9 @@ bool __wrap_mote_tls_connection_step(struct mote_tls_connection *connection)
 	size_t received = harness_received();
 	if (received > most_received)
 		most_received = received;
-	if (block_times >= 0 && before == MOTE_TLS_PHASE_SHAKING && connection->phase == MOTE_TLS_PHASE_OPEN)
+	if (block_times >= 0 && before == MOTE_TLS_PHASE_HANDSHAKE && connection->phase == MOTE_TLS_PHASE_OPEN)
 		harness_block(block_times);
-	shaking += (connection->phase == MOTE_TLS_PHASE_SHAKING) - (before == MOTE_TLS_PHASE_SHAKING);
+	shaking += (connection->phase == MOTE_TLS_PHASE_HANDSHAKE) - (before == MOTE_TLS_PHASE_HANDSHAKE);
 	if (shaking > most_shaking)
 		most_shaking = shaking;
 	return more;
@@ -254,7 +254,7 @@ static void cancels(bool fresh)
 }
 
 /** Fails each allocation of a connection in turn, or every `step`th, until none is left. */
-static void starves(int step)
+static void lacks_memory(int step)
 {
 	int starved = 0, survived = 0;
 	for (long at = 1;; at += step) {
@@ -340,7 +340,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(argv[1], "rest"))
 		rest(count);
 	else if (!strcmp(argv[1], "starve"))
-		starves(count);
+		lacks_memory(count);
 	struct mote_tls_figures figures;
 	mote_tls_get_figures(&figures);
 	printf("full %u resumed %u failed %u\n", figures.full, figures.resumed, figures.failed);

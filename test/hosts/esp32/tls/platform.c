@@ -82,7 +82,7 @@ void mote_tls_task_wake(void)
 	pthread_mutex_unlock(&sleeping);
 }
 
-struct mote_tls_net *mote_tls_net_dial(const char *address, uint16_t port)
+struct mote_tls_net *mote_tls_net_connect(const char *address, uint16_t port)
 {
 	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port)};
 	struct mote_tls_net *net = calloc(1, sizeof *net);

@@ -139,6 +139,8 @@ test("a device that was not notified of an assignment is notified after the rest
   t.is(shared?.get("SHARED_SCOPE", "fw_url")?.value, url);
 });
 
+const UNREADABLE = /^platform\.db is unreadable \(.+\): put a copy .+, or move it and its -wal file away/s;
+
 test("a damaged file is reported in a sentence, and left as it is", async (t) => {
   const directory = scratch();
   const file = join(directory, "platform.db");
@@ -155,35 +157,26 @@ test("a damaged file is reported in a sentence, and left as it is", async (t) =>
   const index = reader.prepare("SELECT rootpage FROM sqlite_master WHERE name = 'sqlite_autoindex_record_1'");
   const page = (index.get() as { rootpage: number }).rootpage - 1;
   reader.close();
-  const damaged = /^platform\.db is damaged/;
   const image1 = "bytes of the image";
-  const damages: [string, (bytes: Buffer) => Buffer, RegExp][] = [
-    [
-      "pages of zeros",
-      (bytes) => bytes.fill(0, 8_192, 40_000),
-      /^platform\.db is damaged \(.+\): put a copy/s,
-    ],
-    [
-      "an index that no start reads",
-      (bytes) => bytes.fill(0, page * 4_096 + 200, (page + 1) * 4_096),
-      damaged,
-    ],
-    ["cut in the middle", (bytes) => bytes.subarray(0, bytes.length >> 1), damaged],
-    ["no database", () => Buffer.from("not a database, but long enough to be one"), damaged],
-    ["another version", (bytes) => Buffer.from(bytes.fill(9, 63, 64)), /written by another version/],
-    ["another program's", (bytes) => Buffer.from(bytes.fill(9, 68, 72)), /a database of another program/],
+  const damages: [string, (bytes: Buffer) => Buffer][] = [
+    ["pages of zeros", (bytes) => bytes.fill(0, 8_192, 40_000)],
+    ["an index that no start reads", (bytes) => bytes.fill(0, page * 4_096 + 200, (page + 1) * 4_096)],
+    ["cut in the middle", (bytes) => bytes.subarray(0, bytes.length >> 1)],
+    ["no database", () => Buffer.from("not a database, but long enough to be one")],
+    ["another version", (bytes) => Buffer.from(bytes.fill(9, 63, 64))],
+    ["another program's", (bytes) => Buffer.from(bytes.fill(9, 68, 72))],
     [
       "another file in a package",
       (bytes) => bytes.fill("X", bytes.indexOf(image1), bytes.indexOf(image1) + 1),
-      /the file of package image 1 has another checksum/,
     ],
   ];
-  for (const [what, damage, expected] of damages) {
+  for (const [what, damage] of damages) {
     const bytes = damage(Buffer.from(whole));
     writeFileSync(file, bytes);
     rmSync(`${file}-wal`, { force: true });
-    const error = await t.throwsAsync(startPlatform({ port: 0, state: { directory } }), undefined, what);
-    t.regex(error?.message ?? "", expected, what);
+    const error = await t.throwsAsync<StateError>(startPlatform({ port: 0, state: { directory } }));
+    t.regex(error!.message, UNREADABLE, what);
+    t.true(error!.isDamaged, what);
     t.deepEqual(readFileSync(file), bytes, `${what}: left as it is`);
   }
   writeFileSync(file, whole);
@@ -211,24 +204,19 @@ test("rejects an empty, truncated or missing database beside its log and changes
   const whole = ["platform.db", "platform.db-wal"].map((name) => readFileSync(join(source, name)));
   const [database, log] = whole as [Buffer, Buffer];
   t.true(log.length > 4_096);
-  const cases: [string, Buffer | undefined, Buffer | undefined, RegExp][] = [
-    ["0 bytes beside a log", Buffer.alloc(0), log, /^platform\.db is damaged \(it has 0 bytes\)/],
-    [
-      "no database beside a log",
-      undefined,
-      log,
-      /^platform\.db is missing, but its log platform\.db-wal is there/,
-    ],
-    ["a first page alone", database.subarray(0, 4_096), undefined, /^platform\.db is damaged/],
-    ["cut beside a log", database.subarray(0, 12_288), log.subarray(0, 8_192), /^platform\.db is damaged/],
+  const cases: [string, Buffer | undefined, Buffer | undefined][] = [
+    ["0 bytes beside a log", Buffer.alloc(0), log],
+    ["no database beside a log", undefined, log],
+    ["a first page alone", database.subarray(0, 4_096), undefined],
+    ["cut beside a log", database.subarray(0, 12_288), log.subarray(0, 8_192)],
   ];
-  for (const [what, file, wal, expected] of cases) {
+  for (const [what, file, wal] of cases) {
     const directory = scratch();
     if (file) writeFileSync(join(directory, "platform.db"), file);
     if (wal) writeFileSync(join(directory, "platform.db-wal"), wal);
     const before = contents(directory);
     const error = await t.throwsAsync(startPlatform({ port: 0, state: { directory } }), undefined, what);
-    t.regex(error?.message ?? "", expected, what);
+    t.regex(error?.message ?? "", UNREADABLE, what);
     t.true((error as StateError).isDamaged, what);
     t.deepEqual(contents(directory), before, `${what}: left as it is`);
   }

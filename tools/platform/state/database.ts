@@ -10,7 +10,7 @@ import { IN_USE } from "../../exit-codes.js";
 /** The state cannot be opened, read or written; the message is for people. */
 export class StateError extends Error {
   override name = "StateError";
-  /** What is there is damaged or incomplete. Nothing of it was changed. */
+  /** The file that is there cannot be read as state. Nothing of it was changed. */
   readonly isDamaged: boolean;
 
   constructor(message: string, options: ErrorOptions & { isDamaged?: boolean } = {}) {
@@ -50,20 +50,17 @@ export interface Opened {
 
 /**
  * Opens the file, or creates it where there is none. It is locked until it is closed or this
- * process ends. Throws
- * StateError; a damaged file and its log are left as they are.
+ * process ends. Throws StateError; an unreadable file and its log are left as they are.
  */
 export async function openDatabase(directory: string, mostPages?: number): Promise<Opened> {
   const Library = await library();
   const file = join(directory, FILE);
-  // Before the lock, which leaves a file of its own in the directory.
-  checkSize(file);
   const lock = lockDirectory(directory);
   // What is made there holds tokens and secrets.
   const before = process.umask(0o077);
   let database: Database | undefined;
   try {
-    if (checkSize(file)) checkContent(Library, file);
+    if (isThere(file)) check(Library, file);
     else create(Library, file);
     database = new Library(file);
     // Each commit is synced to the disk.
@@ -123,28 +120,11 @@ async function library(): Promise<Libsql> {
   }
 }
 
-/** Undefined if there is no such file, or no such directory. */
-function sizeOf(path: string): number | undefined {
-  try {
-    return statSync(path).size;
-  } catch {
-    return undefined;
-  }
-}
-
-/**
- * False if there is no database yet. SQLite itself would take an empty file for a new one, and
- * delete its log.
- */
-function checkSize(file: string): boolean {
-  const size = sizeOf(file);
-  if (size === 0) throw damaged("it has 0 bytes");
+/** Throws for an empty file or a log alone: SQLite would begin anew and delete the log. */
+function isThere(file: string): boolean {
+  const [size, log] = [file, `${file}-wal`].map((path) => statSync(path, { throwIfNoEntry: false })?.size);
   // SQLite leaves an empty log behind.
-  if (size === undefined && (sizeOf(`${file}-wal`) ?? 0) > 0)
-    throw new StateError(
-      `${FILE} is missing, but its log ${FILE}-wal is there: put ${FILE} back, or move the log away to begin without state`,
-      { isDamaged: true },
-    );
+  if (size === 0 || (size === undefined && log)) throw unreadable("it is empty or missing");
   return size !== undefined;
 }
 
@@ -154,7 +134,6 @@ function checkSize(file: string): boolean {
 function create(Library: Libsql, file: string): void {
   const aside = `${file}.new`;
   rmSync(aside, { force: true });
-  rmSync(`${aside}-journal`, { force: true });
   const database = new Library(aside);
   try {
     database.exec(`PRAGMA synchronous = FULL; BEGIN; ${TABLES}; COMMIT`);
@@ -165,33 +144,26 @@ function create(Library: Libsql, file: string): void {
   syncDirectory(dirname(file));
 }
 
-/**
- * Reads through the file and its log. A connection that only reads changes neither, whatever it
- * finds.
- */
-function checkContent(Library: Libsql, file: string): void {
+/** Reads the whole file and its log. A connection that only reads changes neither. */
+function check(Library: Libsql, file: string): void {
   const made = [`${file}-wal`, `${file}-shm`].filter((path) => !existsSync(path));
   const database = new Library(file, { readonly: true });
   try {
     const pragma = (name: string): unknown =>
       Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0];
-    const application = pragma("application_id");
-    const version = pragma("user_version");
-    if (application === 0 && pragma("schema_version") === 0) throw damaged("it holds no tables");
-    if (application !== APPLICATION) throw new StateError(`${FILE} is a database of another program`);
-    if (version !== VERSION)
-      throw new StateError(`${FILE} was written by another version of Mote (format ${String(version)})`);
+    if (pragma("application_id") !== APPLICATION || pragma("user_version") !== VERSION)
+      throw unreadable("another program or another version of Mote wrote it");
     const found = pragma("integrity_check");
-    if (found !== "ok") throw damaged(String(found));
+    if (found !== "ok") throw unreadable(String(found));
   } finally {
     database.close();
     for (const path of made) rmSync(path, { force: true });
   }
 }
 
-export function damaged(why: string): StateError {
+export function unreadable(why: string): StateError {
   return new StateError(
-    `${FILE} is damaged (${why}): put a copy in its place, or move it and its -wal file away to begin without state`,
+    `${FILE} is unreadable (${why}): put a copy in its place, or move it and its -wal file away to begin without state`,
     { isDamaged: true },
   );
 }
@@ -199,9 +171,6 @@ export function damaged(why: string): StateError {
 /** What SQLite threw, for people. */
 export function stateError(error: unknown, directory: string): StateError {
   const { code = "", message = "unknown" } = error as { code?: string; message?: string };
-  // What the library has no code for: the file could not be opened at all.
-  if (/^ConnectionFailed/.test(message))
-    return new StateError(`${FILE} in ${directory} can't be opened`, { cause: error });
   const [, tell] = CODES.find(([begin]) => code.startsWith(begin)) ?? [];
-  return tell ? new StateError(tell(directory, message), { cause: error }) : damaged(message);
+  return tell ? new StateError(tell(directory, message), { cause: error }) : unreadable(message);
 }

@@ -7,7 +7,7 @@ import type { PackageRecord } from "../core/ota/packages.js";
 import type { PlatformCore } from "../core/platform.js";
 import type { Profile } from "../core/profiles.js";
 import type { PersistentRpcRecord } from "../core/rpc/rpc-records.js";
-import { damaged, StateError } from "./database.js";
+import { StateError, unreadable } from "./database.js";
 import type { State } from "./state.js";
 import { valueFromText } from "./value-text.js";
 
@@ -46,7 +46,7 @@ function restorePackage(database: Database, core: PlatformCore, record: PackageR
     | { bytes: ArrayBuffer }
     | undefined;
   if (!core.packages.restore(record, row && new Uint8Array(row.bytes)))
-    throw damaged(`the file of package ${record.title} ${record.version} has another checksum`);
+    throw unreadable(`the file of package ${record.title} ${record.version} does not match its checksum`);
 }
 
 function restoreAttributes(database: Database, core: PlatformCore): void {
@@ -78,6 +78,8 @@ function guarded<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw error instanceof StateError ? error : damaged(error instanceof Error ? error.message : "unknown");
+    throw error instanceof StateError
+      ? error
+      : unreadable(error instanceof Error ? error.message : "unknown");
   }
 }

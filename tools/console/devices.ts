@@ -1,3 +1,4 @@
+import { ago } from "../duration.js";
 import { addDevice } from "./access.js";
 import { button, field, h, heading, option, show } from "./dom.js";
 import { LastValues } from "./last-values.js";
@@ -12,7 +13,7 @@ import {
   SORTS,
   STATES,
 } from "./model/device-list.js";
-import { ago, counted, readable } from "./model/format.js";
+import { counted, readable } from "./model/format.js";
 import { deviceHref } from "./model/routes.js";
 import { type Page, single } from "./page.js";
 import { Pager } from "./pager.js";
@@ -162,7 +163,7 @@ function rowOf({ deletions }: Session, device: ListedDevice, values: LastValues)
       h("span", { className: "cut", title: firmware }, firmware),
       h("span", { className: "cut", title: lastText }, lastText),
       h("span", { className: isActive && !isDeleting ? "dot on" : "dot" }, state),
-      lastSeen === undefined ? "never" : ago(lastSeen, Date.now()),
+      lastSeen === undefined ? "never" : ago(lastSeen),
       isDeleting ? h("span", { className: "quiet" }, "Deleting…") : remove,
     ],
   };

@@ -1,9 +1,10 @@
 // Faults between devices and the local platform: switches them on, explains them, and shows their
 // effects.
+
+import { duration } from "../duration.js";
 import { attempt, button, field, form, h, heading, option, section } from "./dom.js";
 import { type Effect, effectsOf } from "./model/fault-effects.js";
 import { explain, FAULTS, type Member, PRESETS, type Rule } from "./model/faults.js";
-import { duration } from "./model/format.js";
 import type { Page } from "./page.js";
 import { own } from "./session.js";
 import { type Row, Table } from "./table.js";

@@ -1,9 +1,10 @@
 // The fleet's updates: how many devices are in which state, and which ones.
+import { ago } from "../duration.js";
 import type { DeviceQuery, EntityData } from "../operator/entities.js";
 import { ROLLOUT_KEY } from "../operator/rollout-record.js";
 import { STAGES, type Stage, stageOf } from "../operator/update-state.js";
 import { h, heading, show } from "./dom.js";
-import { ago, counted } from "./model/format.js";
+import { counted } from "./model/format.js";
 import { rolloutsOf } from "./model/rollouts.js";
 import { updateHref } from "./model/routes.js";
 import { type Page, single } from "./page.js";
@@ -198,7 +199,7 @@ function rowOf({ id, name, stage, running, wanted, progress, error, since }: Upd
       running,
       wanted,
       h("span", { className: `stage ${stage}` }, text),
-      since === 0 || stage === "none" ? "" : ago(since, Date.now()),
+      since === 0 || stage === "none" ? "" : ago(since),
       error,
     ],
   };

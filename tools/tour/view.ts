@@ -1,6 +1,7 @@
 import stringWidth from "string-width";
 import { bar } from "../cli/output/progress.js";
-import { ago, cell, clip, plain } from "../cli/output/table.js";
+import { cell, clip, plain } from "../cli/output/table.js";
+import { ago } from "../duration.js";
 import { stateWord } from "../operator/update-state.js";
 import { TENANT } from "./hints.js";
 import type { Model } from "./model.js";
@@ -19,12 +20,12 @@ export function render(model: Model, now: number, columns: number): string[] {
     row(
       "last RPC",
       model.rpc
-        ? `${model.rpc.method} #${model.rpc.id} ${model.rpc.outcome}, ${ago(now - model.rpc.at)} ago`
+        ? `${model.rpc.method} #${model.rpc.id} ${model.rpc.outcome}, ${ago(model.rpc.at, now)}`
         : "none",
     ),
     row(
       "attributes",
-      model.attributes ? `${changed(model.attributes)}, ${ago(now - model.attributes.at)} ago` : "no change",
+      model.attributes ? `${changed(model.attributes)}, ${ago(model.attributes.at, now)}` : "no change",
     ),
     row("update", model.update ? progress(model.update, columns - MARGIN) : "none"),
     row("values", values(model) || "none yet"),

@@ -9,19 +9,11 @@ import { runCommand } from "../../../tools/console/model/access.js";
 import { lastValueOf, listOf, queryOf } from "../../../tools/console/model/device-list.js";
 import { isDiagnostic } from "../../../tools/console/model/diagnostic.js";
 import { explain, FAULTS, PRESETS } from "../../../tools/console/model/faults.js";
-import {
-  ago,
-  bytes,
-  counted,
-  duration,
-  readable,
-  rounded,
-  tick,
-  unitOf,
-} from "../../../tools/console/model/format.js";
+import { bytes, counted, readable, rounded, tick, unitOf } from "../../../tools/console/model/format.js";
 import { guardOf } from "../../../tools/console/model/guard.js";
 import { type Noted, rolloutsOf } from "../../../tools/console/model/rollouts.js";
 import { MOST_POINTS, rowsOf, Series } from "../../../tools/console/model/series.js";
+import { ago, duration } from "../../../tools/duration.js";
 import { type Stage, stageOf, stateName, stateWord } from "../../../tools/operator/update-state.js";
 import { FAULTS as NAMES, readPost } from "../../../tools/platform/faults/shapes.js";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";

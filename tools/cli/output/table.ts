@@ -1,5 +1,4 @@
 // Prints tables and text on a terminal, without control characters from peers.
-import Table from "cli-table3";
 import stringWidth from "string-width";
 import { BoundedOutput, leftOutLine } from "../../../hosts/node/bounded-output.js";
 import { colored } from "./colors.js";
@@ -44,11 +43,6 @@ export function clip(text: string, width: number): string {
 
 /** Spaces between two columns. */
 const GAP = 2;
-const NO_BORDER = Object.fromEntries(
-  ["top", "bottom", "left", "right", "mid"].flatMap((side) =>
-    ["", "-mid", "-left", "-right"].map((end) => [`${side}${end}`, ""]),
-  ),
-);
 
 interface TableOptions {
   wide?: boolean | undefined;
@@ -66,24 +60,24 @@ export function table(
   { wide = false, columns = columnsOf(), paint = (text) => text }: TableOptions = {},
 ): string {
   const lines = [head.map(plain), ...rows.map((row) => row.map(cell))];
-  const needed = head.map((_, column) => Math.max(...lines.map((line) => stringWidth(line[column] ?? ""))));
+  const needed = head.map((_, column) =>
+    lines.reduce((most, line) => Math.max(most, stringWidth(line[column] ?? "")), 0),
+  );
   const widths = wide ? needed : fitted(needed, columns - GAP * (head.length - 1));
-  const drawn = new Table({
-    chars: { ...NO_BORDER, middle: "" },
-    style: { "padding-left": 0, "padding-right": GAP, head: [], border: [], compact: true },
-    colWidths: widths.map((width) => width + GAP),
+  const drawn = lines.map((line, row) => {
+    const cells = widths.map((width, column) => {
+      const text = clip(line[column] ?? "", width);
+      const blanks = " ".repeat(Math.max(0, width - stringWidth(text)));
+      return (row === 0 ? colored("bold", text) : paint(text, column)) + blanks;
+    });
+    return `${cells.join(" ".repeat(GAP)).trimEnd()}\n`;
   });
-  for (const [row, line] of lines.entries()) {
-    const cells = line.map((text, column) => clip(text, widths[column] ?? 0));
-    drawn.push(cells.map((text, column) => (row === 0 ? colored("bold", text) : paint(text, column))));
-  }
-  const shown = drawn.toString().split("\n");
-  return shown.map((line) => `${line.trimEnd()}\n`).join("");
+  return drawn.join("");
 }
 
 /** Limits the widest columns so that all fit into `room`. */
 function fitted(widths: readonly number[], room: number): number[] {
-  let limit = Math.max(...widths);
+  let limit = Math.min(Math.max(...widths), Math.max(1, room));
   const sum = (): number => widths.reduce((all, width) => all + Math.min(width, limit), 0);
   while (limit > 1 && sum() > room) limit--;
   return widths.map((width) => Math.min(width, limit));
@@ -106,14 +100,6 @@ export function moment(ms: unknown): string {
   const two = (number: number): string => String(number).padStart(2, "0");
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
-}
-
-/** Age in one unit: `12 s`, `3 min`, `5 h`, `2 d`. */
-export function ago(ms: number): string {
-  const s = Math.max(0, Math.round(ms / 1000));
-  if (s < 120) return `${s} s`;
-  if (s < 7200) return `${Math.round(s / 60)} min`;
-  return s < 172_800 ? `${Math.round(s / 3600)} h` : `${Math.round(s / 86_400)} d`;
 }
 
 export function out(text: string): void {

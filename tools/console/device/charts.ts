@@ -1,9 +1,10 @@
 // Telemetry: charts of chosen keys over a range, also as a file; and the latest value of every key.
 
 import { csv } from "../../cli/output/csv.js";
+import { ago, duration } from "../../duration.js";
 import type { Reading } from "../../operator/shapes.js";
 import { attempt, button, field, h, option, section } from "../dom.js";
-import { ago, clock, duration, readable, shown, unitOf } from "../model/format.js";
+import { clock, readable, shown, unitOf } from "../model/format.js";
 import { isDrawable, LEAST_POINTS, MOST_POINTS, rowsOf, Series } from "../model/series.js";
 import { type Part, type Place, unlessGone } from "../page.js";
 import { cut, type Row, Table } from "../table.js";

@@ -1,10 +1,11 @@
 // One device: telemetry, attributes, RPC, firmware, log, requests, claiming.
+
+import { ago } from "../../duration.js";
 import { OperatorError } from "../../operator/error.js";
 import type { Device } from "../../operator/shapes.js";
 import { showAccess } from "../access.js";
 import { DELETE_DEVICE, devicePath } from "../devices.js";
 import { button, h, heading, setHeading, show as showChildren } from "../dom.js";
-import { ago } from "../model/format.js";
 import { type Page, type Part, type Place, unlessGone } from "../page.js";
 import { attributesPart } from "./attributes.js";
 import { chartsPart } from "./charts.js";

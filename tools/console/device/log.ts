@@ -1,8 +1,9 @@
 // The device's own log, read on request by the RPC `mote.log`.
+
+import { duration } from "../../duration.js";
 import { logAnswer } from "../../operator/device-log.js";
 import { OperatorError } from "../../operator/error.js";
 import { button, h, section, show } from "../dom.js";
-import { duration } from "../model/format.js";
 import type { Part, Place } from "../page.js";
 import { Table } from "../table.js";
 

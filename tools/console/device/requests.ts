@@ -1,8 +1,8 @@
 // The device's last requests, as the local platform saw them.
-
+import { duration } from "../../duration.js";
 import type { LoggedRequest } from "../../operator/shapes.js";
 import { h, section } from "../dom.js";
-import { clock, duration } from "../model/format.js";
+import { clock } from "../model/format.js";
 import type { Part, Place } from "../page.js";
 import { type Cell, Table } from "../table.js";
 

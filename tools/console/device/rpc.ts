@@ -1,8 +1,9 @@
 // Server-side RPC: the last answer in full, and a history of calls with their durations.
+import { duration } from "../../duration.js";
 import { OperatorError } from "../../operator/error.js";
 import { lossyNumber } from "../../operator/typed-json.js";
 import { copyButton, field, form, h, option, section, show } from "../dom.js";
-import { clock, duration, shown } from "../model/format.js";
+import { clock, shown } from "../model/format.js";
 import type { Part, Place } from "../page.js";
 import { Table } from "../table.js";
 

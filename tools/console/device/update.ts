@@ -1,7 +1,8 @@
 // One device's update: each step with its time, the download with its rate, and the end.
+import { ago } from "../../duration.js";
 import { stateName } from "../../operator/update-state.js";
 import { h, section, show } from "../dom.js";
-import { ago, bytes, clock, counted, shown } from "../model/format.js";
+import { bytes, clock, counted, shown } from "../model/format.js";
 import { deviceHref } from "../model/routes.js";
 import { type History, type Picture, pictureOf, type Reading, type Step } from "../model/update.js";
 import { type Page, type Part, type Place, unlessGone } from "../page.js";

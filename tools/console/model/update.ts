@@ -1,7 +1,8 @@
 // The steps of an update, from the reports of device and platform.
 import { FAILURES } from "../../../src/agent/firmware/failures.js";
+import { duration } from "../../duration.js";
 import { failureOf, isOneOf, ON_TRIAL, STAGES, VERIFYING } from "../../operator/update-state.js";
-import { bytes, duration, rate } from "./format.js";
+import { bytes, rate } from "./format.js";
 import { isUpdating } from "./guard.js";
 
 export interface Reading {

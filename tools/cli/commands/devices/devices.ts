@@ -1,10 +1,11 @@
 // `mote devices`: lists and manages devices.
 import type { Command } from "commander";
+import { ago } from "../../../duration.js";
 import type { Operator } from "../../../operator/operator.js";
 import type { DeviceInfo } from "../../../operator/shapes.js";
 import { eachOf, type OperatorFlags, operate, operatorOptions, wideOption } from "../../operator/operator.js";
 import { colored } from "../../output/colors.js";
-import { ago, note, out, outJson, plain, table } from "../../output/table.js";
+import { note, out, outJson, plain, table } from "../../output/table.js";
 import { count } from "../../usage.js";
 import { addCommand, deleteCommand, tokenCommand } from "./change.js";
 import { getCommand } from "./get.js";
@@ -95,6 +96,6 @@ async function show({ attributes }: Operator, device: DeviceInfo): Promise<Shown
 }
 
 function rowOf({ name, profile, active, lastActivityTime }: Shown): unknown[] {
-  const seen = lastActivityTime === null ? "never" : `${ago(Date.now() - lastActivityTime)} ago`;
+  const seen = lastActivityTime === null ? "never" : ago(lastActivityTime);
   return [name, profile, active === null ? undefined : active ? "active" : "inactive", seen];
 }

@@ -1,12 +1,13 @@
 // `mote devices get`: shows one device, without its token.
 import type { Command } from "commander";
+import { ago } from "../../../duration.js";
 import { OperatorError } from "../../../operator/error.js";
 import type { Operator } from "../../../operator/operator.js";
 import type { Device } from "../../../operator/shapes.js";
 import { stateWord } from "../../../operator/update-state.js";
 import { findDevice } from "../../operator/find.js";
 import { type OperatorFlags, operate, operatorOptions } from "../../operator/operator.js";
-import { ago, moment, out, outJson, table } from "../../output/table.js";
+import { moment, out, outJson, table } from "../../output/table.js";
 
 /**
  * Times in milliseconds since 1970. `wanted`: firmware assigned to the device; `running`: as
@@ -94,7 +95,7 @@ function rowsOf(shown: ShownDevice, device: Device): [string, string][] {
     ["profile", shown.profile ?? NIL],
     ["created", moment(shown.createdTime)],
     ["state", active === null ? NIL : active ? "active" : "inactive"],
-    ["last seen", lastActivityTime === null ? "never" : `${ago(Date.now() - lastActivityTime)} ago`],
+    ["last seen", lastActivityTime === null ? "never" : ago(lastActivityTime)],
     [
       "firmware assigned",
       firmware.wanted ? named(firmware.wanted) : device.firmwareId ? HIDDEN : "none of its own",

@@ -1,12 +1,13 @@
 // `mote firmware push --stages`, and --undo: the rollout as a command.
 import { setTimeout as wait } from "node:timers/promises";
+import { ago } from "../../../duration.js";
 import { FAILED, UNANSWERED } from "../../../exit-codes.js";
 import type { Operator } from "../../../operator/operator.js";
 import type { DeviceProfile } from "../../../operator/shapes.js";
 import { confirm } from "../../ask.js";
 import { ExitError } from "../../exit-error.js";
 import { bar, Progress } from "../../output/progress.js";
-import { ago, note, outJson, plain } from "../../output/table.js";
+import { note, outJson, plain } from "../../output/table.js";
 import type { Target } from "../../rollout/members.js";
 import type { Counts, Outcome, Report } from "../../rollout/outcome.js";
 import { Rollout } from "../../rollout/rollout.js";
@@ -79,7 +80,7 @@ function reportOf(stages: number, names: readonly string[], steps: Steps): Repor
       say(`Stage ${stage} of ${stages} is over.`);
     },
     offline: (device, since) => {
-      const when = since === 0 ? "was never heard of" : `was heard of ${ago(Date.now() - since)} ago`;
+      const when = since === 0 ? "was never heard of" : `was heard of ${ago(since)}`;
       say(`${plain(device)} is offline and ${when}: the stage waits for it.`);
     },
     failed: (device, why) => say(`${plain(device)}  ${plain(why)}`),

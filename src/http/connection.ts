@@ -20,7 +20,8 @@ const MAX_QUEUED = 32;
  */
 const FRESH_MS = 5000;
 
-interface Job {
+/** A request that has not ended: delayed, queued or active. */
+interface PendingRequest {
   readonly request: Request;
   readonly done: (outcome: Outcome) => void;
   /** Cancels the deadline. */
@@ -40,10 +41,10 @@ export class Connection {
   private readonly _buffer: Uint8Array;
   private readonly _governor: Governor;
   private readonly _binding: Binding;
-  #queue: Job[] = [];
+  #queue: PendingRequest[] = [];
   /** Requests delayed by the governor. Others may overtake them. */
-  #held: Job[] = [];
-  #job: Job | undefined;
+  #held: PendingRequest[] = [];
+  #active: PendingRequest | undefined;
   private _channel: Channel | undefined;
   private _closed = false;
   private _renew = false;
@@ -72,37 +73,43 @@ export class Connection {
    * the credential is bound to another connection, or the path is not escaped.
    */
   send(request: Request, done: (outcome: Outcome) => void): void {
-    const job: Job = { request, done, cancel: undefined, release: undefined, sentReported: false };
-    if (this._closed) this._refuse(job, "stopped");
+    const pending: PendingRequest = {
+      request,
+      done,
+      cancel: undefined,
+      release: undefined,
+      sentReported: false,
+    };
+    if (this._closed) this._refuse(pending, "stopped");
     else if (request.credential && !isSameBinding(request.credential.binding, this._binding))
-      this._refuse(job, UNBOUND);
+      this._refuse(pending, UNBOUND);
     else if (this.#queue.length + this.#held.length >= MAX_QUEUED)
-      this._refuse(job, "too many requests wait");
+      this._refuse(pending, "too many requests wait");
     else {
-      if (request.deadlineIncludesQueue) this._limit(job);
+      if (request.deadlineIncludesQueue) this._limit(pending);
       const waitMs = this._governor.take(request.purpose ?? OTHER);
-      if (waitMs > 0) this._hold(job, waitMs);
-      else this._queue(job);
+      if (waitMs > 0) this._hold(pending, waitMs);
+      else this._queue(pending);
     }
   }
 
-  private _queue(job: Job): void {
-    this.#queue.push(job);
+  private _queue(pending: PendingRequest): void {
+    this.#queue.push(pending);
     this._next();
   }
 
-  /** Delays `job` until its rate limit allows it, unless its deadline or a close comes first. */
-  private _hold(job: Job, ms: number): void {
-    this.#held.push(job);
-    job.release = this._host.clock.timer(ms, () => {
-      this.#held = this.#held.filter((other) => other !== job);
-      this._queue(job);
+  /** Delays `pending` until its rate limit allows it, unless its deadline or a close comes first. */
+  private _hold(pending: PendingRequest, ms: number): void {
+    this.#held.push(pending);
+    pending.release = this._host.clock.timer(ms, () => {
+      this.#held = this.#held.filter((other) => other !== pending);
+      this._queue(pending);
     });
   }
 
   /** Sends the next request on a new connection. */
   fresh(): void {
-    if (this.#job) this._renew = true;
+    if (this.#active) this._renew = true;
     else this._drop();
   }
 
@@ -111,14 +118,14 @@ export class Connection {
    * repeatable, with a new deadline unless `deadlineIncludesQueue`. Otherwise it is lost.
    */
   renew(): void {
-    const job = this.#job;
+    const active = this.#active;
     const channel = this._channel;
-    const unread = !channel || channel.handed === 0 || (job?.request.repeatable && !channel.answering);
+    const unread = !channel || channel.handed === 0 || (active?.request.repeatable && !channel.answering);
     this._drop();
-    if (job && unread) {
-      if (!job.request.deadlineIncludesQueue) this._limit(job);
-      this._attempt(job);
-    } else if (job) this._finish(lost("the network was gone"));
+    if (active && unread) {
+      if (!active.request.deadlineIncludesQueue) this._limit(active);
+      this._attempt(active);
+    } else if (active) this._finish(lost("the network was gone"));
   }
 
   get isOpen(): boolean {
@@ -130,21 +137,21 @@ export class Connection {
     if (this._closed) return;
     this._closed = true;
     this._drop();
-    const jobs = this.#queue.splice(0).concat(this.#held.splice(0));
-    if (this.#job) jobs.unshift(this.#job);
-    this.#job = undefined;
-    jobs.forEach((job) => void this._report(job, lost("stopped")));
+    const all = this.#queue.splice(0).concat(this.#held.splice(0));
+    if (this.#active) all.unshift(this.#active);
+    this.#active = undefined;
+    all.forEach((pending) => void this._report(pending, lost("stopped")));
   }
 
   // Called by the channel, never during a call to the channel.
 
   /** The last byte of the request was handed over. */
   sent(): void {
-    const job = this.#job;
-    if (!job || job.sentReported) return;
-    job.sentReported = true;
+    const active = this.#active;
+    if (!active || active.sentReported) return;
+    active.sentReported = true;
     try {
-      job.request.sent?.();
+      active.request.sent?.();
     } catch {
       this._host.log("error", "net: sent() failed");
     }
@@ -157,57 +164,57 @@ export class Connection {
   answered(answer: Answer, reusable: boolean): void {
     const bytes = this._channel?.bodyBytes;
     if (!reusable) this._channel = undefined;
-    const sink = this.#job?.request.sink;
+    const sink = this.#active?.request.sink;
     const streamed = answer.status === 200 ? sink : answer.status === 206 ? sink?.head : undefined;
     this._finish(classify(answer, streamed !== undefined), bytes);
   }
 
   /** The channel failed, with or without a request. At most once for each channel. */
   broken(reason: string): void {
-    const job = this.#job;
-    const again = job && this._channel && mayRepeat(job.request, this._channel);
+    const active = this.#active;
+    const again = active && this._channel && mayRepeat(active.request, this._channel);
     const bytes = this._channel?.bodyBytes;
     this._channel = undefined;
     // Happens at most once, because the retry uses a new connection.
-    if (again) this._attempt(job);
-    else if (job) this._finish(lost(reason), bytes);
+    if (again) this._attempt(active);
+    else if (active) this._finish(lost(reason), bytes);
   }
 
   private _next(): void {
-    if (this.#job) return;
-    const job = this.#queue.shift();
-    if (!job) return;
-    this.#job = job;
-    if (!job.cancel) this._limit(job);
-    this._attempt(job);
+    if (this.#active) return;
+    const pending = this.#queue.shift();
+    if (!pending) return;
+    this.#active = pending;
+    if (!pending.cancel) this._limit(pending);
+    this._attempt(pending);
   }
 
-  private _limit(job: Job): void {
-    job.cancel?.();
-    job.cancel = this._host.clock.timer(job.request.deadlineMs, () => this._late(job));
+  private _limit(pending: PendingRequest): void {
+    pending.cancel?.();
+    pending.cancel = this._host.clock.timer(pending.request.deadlineMs, () => this._late(pending));
   }
 
-  private _attempt(job: Job): void {
-    const bytes = writeRequest(this._host, this._target, job.request);
+  private _attempt(pending: PendingRequest): void {
+    const bytes = writeRequest(this._host, this._target, pending.request);
     if (!bytes) {
-      this._host.clock.timer(0, () => job === this.#job && this._finish(lost("request not escaped")));
+      this._host.clock.timer(0, () => pending === this.#active && this._finish(lost("request not escaped")));
       return;
     }
-    const { repeatable, allowStaleConnection } = job.request;
+    const { repeatable, allowStaleConnection } = pending.request;
     const stale = !repeatable && !allowStaleConnection && (this._channel?.idleMs ?? 0) > FRESH_MS;
     if (stale || this._channel?.clean === false) this._drop();
-    job.sentReported = false;
+    pending.sentReported = false;
     this._channel ??= new Channel(this._host, this._target, this._buffer, this);
-    this._channel.run(job.request, bytes);
+    this._channel.run(pending.request, bytes);
   }
 
-  private _late(job: Job): void {
-    if (job !== this.#job) {
-      const isOther = (other: Job): boolean => other !== job;
+  private _late(pending: PendingRequest): void {
+    if (pending !== this.#active) {
+      const isOther = (other: PendingRequest): boolean => other !== pending;
       this.#queue = this.#queue.filter(isOther);
       this.#held = this.#held.filter(isOther);
-      this._governor.giveBack(job.request.purpose ?? OTHER);
-      this._report(job, lost(NO_TURN));
+      this._governor.giveBack(pending.request.purpose ?? OTHER);
+      this._report(pending, lost(NO_TURN));
       return;
     }
     const reason = this._channel?.waitingFor ?? "not sent in time";
@@ -218,29 +225,29 @@ export class Connection {
 
   /** `bytes`: received bytes of the response body. */
   private _finish(outcome: Outcome, bytes = 0): void {
-    const job = this.#job;
-    this.#job = undefined;
+    const active = this.#active;
+    this.#active = undefined;
     if (this._renew) this._drop();
-    if (job) {
-      this._governor.ended(job.request.purpose ?? OTHER, outcome, bytes);
-      this._report(job, outcome);
+    if (active) {
+      this._governor.ended(active.request.purpose ?? OTHER, outcome, bytes);
+      this._report(active, outcome);
     }
     this._next();
   }
 
-  private _report(job: Job, outcome: Outcome): void {
-    job.cancel?.();
-    job.release?.();
+  private _report(pending: PendingRequest, outcome: Outcome): void {
+    pending.cancel?.();
+    pending.release?.();
     try {
-      job.done(outcome);
+      pending.done(outcome);
     } catch {
       this._host.log("error", "net: done() failed");
     }
   }
 
-  /** Refuses a job before it is queued. */
-  private _refuse(job: Job, reason: string): void {
-    this._host.clock.timer(0, () => this._report(job, lost(reason)));
+  /** Refuses a request before it is queued. */
+  private _refuse(pending: PendingRequest, reason: string): void {
+    this._host.clock.timer(0, () => this._report(pending, lost(reason)));
   }
 
   private _drop(): void {

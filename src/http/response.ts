@@ -300,10 +300,10 @@ class Body {
     if (file) {
       file.status = status;
       file.length = length;
-      if (!guarded(() => wanted?.head?.(file) === true)) return false;
+      if (!isTrue(() => wanted?.head?.(file) === true)) return false;
     }
     this._bytes = sink ? NOTHING : new Uint8Array(Math.min(limit, length ?? FIRST_BYTES, FIRST_BYTES));
-    return !sink || guarded(() => sink.begin(length));
+    return !sink || isTrue(() => sink.begin(length));
   }
 
   /** True if no more bytes are stored. */
@@ -323,7 +323,7 @@ class Body {
     const sink = this._sink;
     if (sink) {
       const piece = from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to);
-      // Without `guarded`, which would make a function for each piece.
+      // Without `isTrue`, which would make a function for each piece.
       try {
         return sink.fragment(piece);
       } catch {
@@ -354,7 +354,8 @@ class Body {
   }
 }
 
-const guarded = (call: () => boolean): boolean => {
+/** False if the call throws. */
+const isTrue = (call: () => boolean): boolean => {
   try {
     return call();
   } catch {

@@ -1,14 +1,13 @@
 // Sends requests to one platform, one at a time, over a persistent connection.
 import type { Host } from "../port.js";
-import type { Binding } from "../wire/secret.js";
-import { bindingOf, isSameBinding } from "./binding.js";
+import { type Binding, isSameBinding } from "../wire/secret.js";
 import { Channel } from "./channel.js";
 import { Governor, type Purpose } from "./governor.js";
 import { classify, lost, NO_TURN, type Outcome } from "./outcome.js";
 import type { Request } from "./request.js";
 import { writeRequest } from "./request.js";
 import type { Answer } from "./response.js";
-import type { Target } from "./target.js";
+import { bindingOf, type Target } from "./target.js";
 
 /** Maximum number of bytes of one socket read. */
 export const READ_BYTES = 2048;

@@ -1,3 +1,4 @@
+import type { Binding } from "../wire/secret.js";
 import {
   characters,
   DIGITS,
@@ -164,3 +165,13 @@ const isSegment = (segment: string): boolean =>
 const invalid = (reason: string): ParsedTarget => {
   return { ok: false, reason };
 };
+
+/** The binding of secrets to this platform: which connections may carry them. */
+export const bindingOf = (
+  { secure, authority, prefix }: Target,
+  authorities: string | undefined,
+): Binding => ({
+  scheme: secure ? "https" : "http",
+  address: `${authority}${prefix}`,
+  authorities: secure ? authorities : undefined,
+});

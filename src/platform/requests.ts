@@ -1,8 +1,13 @@
-// Requests that several loops send.
+// Requests that several loops send, and what they have in common.
 
 import type { Request } from "../http/request.js";
 import { attributesPath } from "../wire/paths.js";
-import { EXCHANGE_MS } from "./wait.js";
+
+/**
+ * Time limit of a request and its answer, in ms. A server answers 503 after 30 or 31 s if it has no
+ * answer.
+ */
+export const EXCHANGE_MS = 35_000;
 
 /** Limit for answers to POST: only error texts, which nobody reads completely. */
 const LIMIT = 1024;

@@ -1,10 +1,9 @@
 // The session with the platform, shared by all loops: connections, access token, back-off, 401.
 
 import type { Events } from "../events.js";
-import { bindingOf } from "../http/binding.js";
 import { lost, NO_TURN, type Outcome, SILENCE, TOKEN_REFUSED, UNCONNECTED } from "../http/outcome.js";
 import type { Request } from "../http/request.js";
-import type { Target } from "../http/target.js";
+import { bindingOf, type Target } from "../http/target.js";
 import type { Host, Redactor } from "../port.js";
 import type { Binding, Secret } from "../wire/secret.js";
 import { SecretRedactor } from "../wire/text/redactor.js";
@@ -14,7 +13,7 @@ import { ConnectionPool, purposeOf, type RouteName } from "./connection-pool.js"
 import { AgentCounters } from "./counters.js";
 import { type Job, Loop } from "./loop.js";
 import type { RequestChannel } from "./request-channel.js";
-import { EXCHANGE_MS } from "./wait.js";
+import { EXCHANGE_MS } from "./requests.js";
 
 /** Notified of events of the session. The agent, which this folder does not know, implements it. */
 export interface SessionWatcher {

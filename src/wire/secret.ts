@@ -9,6 +9,11 @@ export interface Binding {
   readonly authorities: string | undefined;
 }
 
+/** True if a secret bound to `one` may be sent where one bound to `other` may. */
+export const isSameBinding = (one: Binding, other: Binding): boolean =>
+  one === other ||
+  (one.scheme === other.scheme && one.address === other.address && one.authorities === other.authorities);
+
 /**
  * A secret and the connection that it may be sent on. Prints as "***", also in JSON; only request
  * encoders, the token store and a hash of the refusal gate reveal it. test/architecture lists them.

@@ -3,7 +3,7 @@
 import type { PlatformSession } from "../../platform/index.js";
 import { forgetStored, readStored, writeStored } from "../../store.js";
 import { encodeValues } from "../../wire/values.js";
-import { MARKER_KEY } from "./freshness-marker.js";
+import { MARKER_KEY } from "./reader.js";
 
 const STORED = "pending";
 /**

@@ -6,9 +6,8 @@
 
 import type { Events } from "../../events.js";
 import type { Job, Loop, PlatformSession, Wait } from "../../platform/index.js";
-import { CONTENT, PROBE, post, RequestChannel } from "../../platform/index.js";
+import { CONTENT, EXCHANGE_MS, PROBE, post, RequestChannel } from "../../platform/index.js";
 import type { PollTiming } from "../../platform/poll-timing.js";
-import { EXCHANGE_MS } from "../../platform/wait.js";
 import { attributesPath } from "../../wire/paths.js";
 import type { Firmware } from "../firmware/firmware.js";
 import type { AttributeBatch, ClientAttributes } from "./client-attributes.js";

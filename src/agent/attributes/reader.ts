@@ -5,15 +5,17 @@
 // without the marker proves nothing.
 import type { Outcome } from "../../http/outcome.js";
 import type { DeviceRequest, PlatformSession, RequestChannel } from "../../platform/index.js";
-import { post } from "../../platform/index.js";
-import { EXCHANGE_MS } from "../../platform/wait.js";
+import { EXCHANGE_MS, post } from "../../platform/index.js";
+import { VERSION } from "../../version.js";
 import { attributesQuery, parseAttributes, splitKeys } from "../../wire/attributes.js";
 import { attributesPath } from "../../wire/paths.js";
 import type { Json, JsonObject } from "../../wire/text/json.js";
 import { decodeStart } from "../../wire/text/text.js";
 import type { ClientAttributes } from "./client-attributes.js";
-import { MARKER_KEY, MARKER_VALUE } from "./freshness-marker.js";
 
+/** The freshness marker, which applications cannot publish. */
+export const MARKER_KEY = "moteVersion";
+const MARKER_VALUE = `mote ${VERSION}`;
 /**
  * The platform's storage may be asynchronous, so wait this long before publishing the marker again.
  */

@@ -8,7 +8,7 @@ import type { Host, LastRun } from "../../port.js";
 import { readStored, writeStored } from "../../store.js";
 import { isObject } from "../../wire/text/json.js";
 import type { AttributesApi } from "../attributes/api.js";
-import type { RpcApi } from "../rpc/rpc.js";
+import type { RpcApi } from "../rpc/api.js";
 
 /** The parts of the agent that recovery needs. No job imports the agent. */
 interface AttachedAgent {

@@ -1,6 +1,6 @@
 import type { PlatformSession } from "../../platform/index.js";
 import type { WaitOptions } from "../../platform/wait.js";
-import { RpcCalls } from "./client-side.js";
+import { RpcCalls } from "./calls.js";
 import type { HandleOptions, Handlers, RpcHandler } from "./handlers.js";
 
 /** Server-side and client-side RPC. */

@@ -3,9 +3,8 @@
 import type { Events } from "../../events.js";
 import type { Outcome } from "../../http/outcome.js";
 import type { Job, PlatformSession, Wait } from "../../platform/index.js";
-import { HEAD_ROOM, PollMemory, post, RequestChannel } from "../../platform/index.js";
+import { EXCHANGE_MS, HEAD_ROOM, PollMemory, post, RequestChannel } from "../../platform/index.js";
 import type { PollTiming } from "../../platform/poll-timing.js";
-import { EXCHANGE_MS } from "../../platform/wait.js";
 import { rpcAnswerPath } from "../../wire/paths.js";
 import {
   encodeError,
@@ -21,9 +20,6 @@ import type { Handler, HandlerResult, Handlers } from "./handlers.js";
 import { type JournalEntry, RpcJournal } from "./journal.js";
 import type { RpcLimits } from "./options.js";
 import { type EndedPoll, RpcPolls } from "./polls.js";
-
-export type { RpcApi } from "./api.js";
-export { Handlers } from "./handlers.js";
 
 const ANSWER_DEADLINE_MS = 10_000;
 const TOO_LARGE = 413;

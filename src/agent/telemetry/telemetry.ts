@@ -9,8 +9,8 @@
 import type { Events } from "../../events.js";
 import type { Outcome } from "../../http/outcome.js";
 import type { DeviceRequest, Job, Loop, PlatformSession, Wait } from "../../platform/index.js";
-import { CONTENT, HEAD_ROOM, post, RequestChannel } from "../../platform/index.js";
-import { type AbortSignalLike, EXCHANGE_MS } from "../../platform/wait.js";
+import { CONTENT, EXCHANGE_MS, HEAD_ROOM, post, RequestChannel } from "../../platform/index.js";
+import type { AbortSignalLike } from "../../platform/wait.js";
 import { TELEMETRY_PATH } from "../../wire/paths.js";
 import { PointEncoder } from "../../wire/telemetry.js";
 import { applicationTimestamp } from "../../wire/timestamp.js";

@@ -1,6 +1,6 @@
-// Replaces client-side.ts in the lean build, which has server-side RPC only.
+// Replaces calls.ts in the lean build, which has server-side RPC only.
 import { leftOut } from "../../errors.js";
-import type * as full from "./client-side.js";
+import type * as full from "./calls.js";
 
 export class RpcCalls implements Pick<full.RpcCalls, "call"> {
   async call(): Promise<never> {

@@ -3,7 +3,7 @@ import type { PlatformSession } from "../../platform/index.js";
 import type { Host } from "../../port.js";
 import type { Attributes } from "../attributes/attributes.js";
 import type { Firmware } from "../firmware/firmware.js";
-import type { Outbox } from "../queue/index.js";
+import type { Outbox } from "../queue/outbox.js";
 import type { Handlers } from "../rpc/handlers.js";
 import type { Rpc } from "../rpc/rpc.js";
 import type { Telemetry } from "../telemetry/telemetry.js";

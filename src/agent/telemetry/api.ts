@@ -1,5 +1,5 @@
 import { checkSignal, checkTimeout, DEFAULT_TIMEOUT_MS, type WaitOptions } from "../../platform/wait.js";
-import type { Drops } from "../queue/index.js";
+import type { Drops } from "../queue/outbox.js";
 import type { Telemetry } from "./telemetry.js";
 
 /** Telemetry, usable at any time: before `start()` and while offline too. */

@@ -1,6 +1,6 @@
 import type { Host } from "../../port.js";
 import { FRAME_BYTES } from "../../wire/telemetry.js";
-import type { Outbox } from "../queue/index.js";
+import type { Outbox } from "../queue/outbox.js";
 import type { Time } from "../time/time.js";
 import { type Batch, BatchWriter, buildBatch } from "./batch.js";
 import { BatchLimit } from "./batch-limit.js";

@@ -1,6 +1,7 @@
 import { BEFORE_BYTES, FRAME_BYTES, LISTED_BYTES, PointFrame } from "../../wire/telemetry.js";
 import { isTimestamp, type Timestamp } from "../../wire/timestamp.js";
-import { BATCH_FRONT, epochOf, type Outbox, POINT_HEAD, TWO_32 } from "../queue/index.js";
+import { BATCH_FRONT, type Outbox } from "../queue/outbox.js";
+import { epochOf, POINT_HEAD, TWO_32 } from "../queue/record.js";
 import type { Time } from "../time/time.js";
 import { GIVEN, TICKS } from "../time/time.js";
 import { countMembers, KeySet, memberAt } from "./point-keys.js";

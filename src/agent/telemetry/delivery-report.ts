@@ -2,7 +2,7 @@
 // time stamp, and delivery that falls behind.
 import type { Events } from "../../events.js";
 import type { PlatformSession } from "../../platform/index.js";
-import type { DropReason, Drops, Outbox } from "../queue/index.js";
+import type { DropReason, Drops, Outbox } from "../queue/outbox.js";
 import type { Time } from "../time/time.js";
 
 /**

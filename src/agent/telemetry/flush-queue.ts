@@ -1,6 +1,6 @@
 import type { AbortSignalLike } from "../../platform/wait.js";
 import type { Clock } from "../../port.js";
-import type { Outbox } from "../queue/index.js";
+import type { Outbox } from "../queue/outbox.js";
 
 interface Flush {
   /** Number of the first point that does not have to be delivered. */

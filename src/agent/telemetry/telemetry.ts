@@ -14,7 +14,7 @@ import type { AbortSignalLike } from "../../platform/wait.js";
 import { TELEMETRY_PATH } from "../../wire/paths.js";
 import { PointEncoder } from "../../wire/telemetry.js";
 import { applicationTimestamp } from "../../wire/timestamp.js";
-import type { Drops, Outbox } from "../queue/index.js";
+import type { Drops, Outbox } from "../queue/outbox.js";
 import type { Time } from "../time/time.js";
 import type { Batch } from "./batch.js";
 import { BatchSource } from "./batch-source.js";

@@ -7,8 +7,10 @@ import { withoutBlanks } from "../../src/wire/text/characters.js";
 const BEGIN = "-----BEGIN ";
 const DASHES = "-----";
 const CERTIFICATE = "CERTIFICATE";
+const NOT_PEM = "not a certificate (expected PEM)";
 /** Maximum length in base64: everything must fit one stored value. */
 const LONGEST = 3000;
+const TOO_LONG = `the certificates are too long (${LONGEST} characters at most): enter the CA's certificate only`;
 const MOST = 4;
 const SEQUENCE = 0x30;
 
@@ -16,7 +18,7 @@ const SEQUENCE = 0x30;
  * The certificates as base64 without blanks, or the problem for people, without quoting the text.
  */
 export const readAuthorities = (text: string): string[] | string => {
-  if (text.length > 2 * LONGEST) return "the certificates are too long";
+  if (text.length > 2 * LONGEST) return TOO_LONG;
   const found: string[] = [];
   let rest = text.trim();
   if (isBase64(withoutBlanks(rest))) {
@@ -28,15 +30,13 @@ export const readAuthorities = (text: string): string[] | string => {
     const content = BEGIN.length + label.length + DASHES.length;
     const last = `-----END ${label}-----`;
     const end = rest.indexOf(last, content);
-    if (label === "" || end < 0) return "that is no certificate (PEM)";
-    if (label !== CERTIFICATE)
-      return "that holds something else than certificates: never give a private key away";
+    if (label === "" || end < 0) return NOT_PEM;
+    if (label !== CERTIFICATE) return "contains more than certificates: never share a private key";
     found.push(withoutBlanks(rest.slice(content, end)));
     rest = rest.slice(end + last.length).trim();
   }
-  if (found.length > MOST || found.join("").length > LONGEST)
-    return `the certificates are too long: ${LONGEST} letters at most, better that of the authority alone`;
-  return found.every(isSequence) && found.length > 0 ? found : "that is no certificate (PEM)";
+  if (found.length > MOST || found.join("").length > LONGEST) return TOO_LONG;
+  return found.every(isSequence) && found.length > 0 ? found : NOT_PEM;
 };
 
 /** True for one DER element with nothing after it. */

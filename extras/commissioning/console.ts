@@ -32,11 +32,11 @@ const HELP = `set wifi SSID [PASSWORD]        the network; none for an open one
 set url URL                     the platform
 set token TOKEN                 the device's access token, or:
 set provisioning KEY SECRET     let it register by itself
-set ca                          the certificate of a private authority: paste its PEM; each line is answered by its number
-set label PASSWORD              of this device's own access point, as on its label
-show                            what is set, without secrets
-reset                           forget Wi-Fi, token and all that waits, and restart
-Quote what holds blanks: set wifi "My home" "pass \\"word\\"". It begins to connect as soon as nothing is missing.`;
+set ca                          the certificate of a private CA: paste its PEM; each line is answered by its number
+set label PASSWORD              the password of this device's own access point, as on its label
+show                            show the settings, without secrets
+reset                           delete Wi-Fi, token and undelivered telemetry, and restart
+Quote values that contain spaces: set wifi "My home" "pass \\"word\\"". The device connects as soon as all values are set.`;
 
 const ACTIONS: Readonly<Record<string, Action>> = {
   help: (console) => console.say(HELP),
@@ -47,9 +47,9 @@ const ACTIONS: Readonly<Record<string, Action>> = {
 
 /** The answer to each change of the state. */
 const STATE_TEXTS: Readonly<Record<string, string>> = {
-  open: "open: waiting for what is missing; help shows how",
+  open: "open: waiting for the missing settings; type help",
   checking: "checking ...",
-  done: "connected, and kept",
+  done: "connected; settings saved",
   closed: "closed",
 };
 
@@ -80,7 +80,7 @@ export class Console {
     const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
     if (!words) this.say("a quote is not closed");
     else if (action) action(this, rest);
-    else this.say("there is no such command; help lists them");
+    else this.say("unknown command; type help for a list");
   }
 
   say(text: string): void {
@@ -110,7 +110,7 @@ export class Console {
   }
 
   reset(): void {
-    this.say("forgotten; it restarts");
+    this.say("settings deleted; restarting");
     this._options.reset();
   }
 
@@ -125,12 +125,12 @@ export class Console {
   }
 
   private _give(typed: Values): void {
-    if (!this._options.entry.give(typed)) this.say("not now: it is checking");
+    if (!this._options.entry.give(typed)) this.say("busy: still checking the earlier settings");
   }
 
   private _beginCertificate(): void {
     this._pem = [];
-    this.say(`paste the certificate, to its line ${PEM_END}; a line with a dot gives up`);
+    this.say(`paste the certificate, up to its line ${PEM_END}; cancel with a line that is a single dot`);
   }
 
   /** Answers each line with its number, so that a lost line is noticed at once. */
@@ -138,7 +138,7 @@ export class Console {
     const line = text.trim();
     lines.push(line);
     this._pem = undefined;
-    if (line === ".") this.say("given up");
+    if (line === ".") this.say("cancelled");
     else if (lines.join("\n").length > PEM_LENGTH) this.say("that is longer than a certificate");
     else if (line === PEM_END) this._give({ ca: lines.join("\n") });
     else {
@@ -151,9 +151,7 @@ export class Console {
     const wasPasting = this._pem !== undefined;
     this._pem = undefined;
     this.say(
-      wasPasting
-        ? "a line of the certificate was lost: set ca again, line by line"
-        : "that line can't be read",
+      wasPasting ? "a line of the certificate was lost: set ca again, line by line" : "unreadable line",
     );
   }
 
@@ -164,8 +162,8 @@ export class Console {
     else
       this.say(
         setLabel(password)
-          ? "kept; it holds from the next start on"
-          : "8 to 63 characters, letters without blanks",
+          ? "saved; in use from the next start"
+          : "the password must have 8 to 63 characters, without spaces",
       );
   }
 }

@@ -29,7 +29,7 @@ export const escapeHtml = (text: string): string =>
     .replaceAll('"', "&quot;")
     .replaceAll("'", "&#39;");
 
-const KEPT = "kept: leave empty to keep it";
+const KEPT = "saved: leave empty to keep it";
 
 interface Input {
   readonly name: Field;
@@ -47,7 +47,7 @@ export const page = (view: View, name: string, proof: string): string => {
   return frame(name, `${alerts(view)}${form(view, proof)}`);
 };
 
-const DONE = "What you entered is kept, and this page closes now. You can leave it.";
+const DONE = "The settings are saved. You can close this page.";
 const AGAIN =
   '<p>This page looks again by itself. If it stays away, join the device\'s Wi-Fi once more, or <a href="/">look again</a>.</p>';
 
@@ -55,7 +55,7 @@ const progressText = ({ stage }: View): string => `${escapeHtml(stage === "" ? "
 
 /** A page that shows one sentence. */
 export const notice = (name: string, text: string): string => {
-  return frame(name, `<p role="alert">${escapeHtml(text)}</p><p><a href="/">To the page</a></p>`);
+  return frame(name, `<p role="alert">${escapeHtml(text)}</p><p><a href="/">Back to the page</a></p>`);
 };
 
 const frame = (name: string, body: string, again?: number): string => {
@@ -83,9 +83,9 @@ const form = (view: View, proof: string): string => {
   const network = wifi
     ? `<h2>Wi-Fi</h2>${input(view, { name: "ssid", label: "Name", value: ssid, note: "2.4 GHz. Capital letters matter." })}${secret("password", "Password", "Empty for an open network.")}`
     : "";
-  const authority = `<label for="ca">Certificate of its authority<small>PEM, for https with a private authority. &ldquo;none&rdquo; for the one built in.</small></label><textarea id="ca" name="ca" spellcheck="false" autocapitalize="off"${has.ca ? ` placeholder="${KEPT}"` : ""}${wrong(view, "ca")}></textarea>`;
-  const proofs = `<h2>This device there</h2>${secret("token", "Access token", "Or let it register by itself, with the two below.")}${secret("key", "Provisioning key")}${secret("secret", "Provisioning secret")}`;
-  return `<form method="post" action="/" autocomplete="off"><input type="hidden" name="proof" value="${proof}">${network}<h2>Platform</h2>${input(view, { name: "url", label: "Address", value: url, note: "https://platform.example.com", more: 'type="text" inputmode="url"' })}<details${has.ca || wrong(view, "ca") ? " open" : ""}><summary>Private certificate</summary>${authority}</details>${proofs}<button>Check and keep</button></form><p><small>Nothing is kept before the device has connected with it.</small></p>`;
+  const authority = `<label for="ca">CA certificate<small>PEM, for https with a private CA. &ldquo;none&rdquo; for the built-in CAs.</small></label><textarea id="ca" name="ca" spellcheck="false" autocapitalize="off"${has.ca ? ` placeholder="${KEPT}"` : ""}${wrong(view, "ca")}></textarea>`;
+  const proofs = `<h2>Credentials</h2>${secret("token", "Access token", "Or let the device register itself, with the two values below.")}${secret("key", "Provisioning key")}${secret("secret", "Provisioning secret")}`;
+  return `<form method="post" action="/" autocomplete="off"><input type="hidden" name="proof" value="${proof}">${network}<h2>Platform</h2>${input(view, { name: "url", label: "Address", value: url, note: "https://platform.example.com", more: 'type="text" inputmode="url"' })}<details${has.ca || wrong(view, "ca") ? " open" : ""}><summary>Private certificate</summary>${authority}</details>${proofs}<button>Check and save</button></form><p><small>The device saves the settings after it has connected with them.</small></p>`;
 };
 
 const input = (view: View, { name, label, note, value = "", more = 'type="text"' }: Input): string => {

@@ -19,14 +19,14 @@ const SMALLEST = {
 
 /** Explains a failed connection by the host's reason. */
 const CAUSES: readonly (readonly [said: string, field: Finding["field"], meant: string])[] = [
-  ["certificate", "ca", "the platform's certificate does not hold"],
+  ["certificate", "ca", "the platform's certificate is not trusted"],
   [
     "name not found",
     "url",
-    "there is no such name: look at the platform's address, and whether this network leads to it",
+    "server name not found: check the platform's address, and whether this network reaches it",
   ],
-  ["TLS", "url", "no agreement with the platform on TLS: https at a port for http, perhaps"],
-  ["refused", "url", "nothing listens there: look at the platform's address and port"],
+  ["TLS", "url", "TLS with the platform failed: check that the port is for https"],
+  ["refused", "url", "no server answers: check the platform's address and port"],
 ];
 
 /**
@@ -49,7 +49,7 @@ export async function checkPlatform(
   try {
     agent = new Agent(checked, optionsOf(values, deviceName));
   } catch (error) {
-    return { field: "url", reason: error instanceof MoteError ? error.message : "the values are of no use" };
+    return { field: "url", reason: error instanceof MoteError ? error.message : "the settings are invalid" };
   }
   const finding = await askPlatform(agent, values);
   await agent.stop();
@@ -98,5 +98,5 @@ const readFinding = (error: unknown, isGiven: boolean): Finding => {
   if (!isRefused) return { field: "url", reason: `the platform can't be reached (${reason})` };
   return reason.includes("401")
     ? { field: isGiven ? "token" : "key", reason: "the platform does not know the access token (401)" }
-    : { field: "url", reason: `what answers there is no platform, or not well (${reason})` };
+    : { field: "url", reason: `the server is not a ThingsBoard platform, or it failed (${reason})` };
 };

@@ -49,13 +49,16 @@ const SHORTEST_PASSWORD = 8;
 /** Why a Wi-Fi cannot be joined with these values, as far as known; undefined if it may work. */
 export const checkNetwork = (ssid: unknown, password: unknown): Finding | undefined => {
   if (typeof ssid !== "string" || ssid === "" || utf8Length(ssid) > LONGEST.ssid || hasControl(ssid))
-    return { field: "ssid", reason: `the Wi-Fi's name has 1 to ${LONGEST.ssid} bytes` };
+    return { field: "ssid", reason: `the Wi-Fi's name must have 1 to ${LONGEST.ssid} bytes` };
   if (password === undefined || password === "") return undefined;
   const bytes = typeof password === "string" ? utf8Length(password) : 0;
   if (bytes >= SHORTEST_PASSWORD && bytes <= LONGEST.password && !hasControl(password as string))
     return undefined;
   const range = `${SHORTEST_PASSWORD} to ${LONGEST.password} bytes`;
-  return { field: "password", reason: `the Wi-Fi's password has ${range}; an open network has none` };
+  return {
+    field: "password",
+    reason: `the Wi-Fi's password must have ${range}, or none for an open network`,
+  };
 };
 
 /**
@@ -90,7 +93,7 @@ const checkIdentity = ({ token, key, secret }: Values, unbound?: string): Findin
   ] as const) {
     if (!value && other) return { field, reason: `the provisioning ${what} is missing` };
     if (value && (value.length > LONGEST.text || hasControl(value)))
-      return { field, reason: `the provisioning ${what} has 1 to ${LONGEST.text} characters` };
+      return { field, reason: `the provisioning ${what} must have 1 to ${LONGEST.text} characters` };
   }
   return undefined;
 };
@@ -107,16 +110,17 @@ const AGAIN = "enter its access token, or a provisioning key and secret, again";
  */
 export const whyUnbound = (before: Before, values: Values): string | undefined => {
   if (!before.token && !before.key && !before.secret) return undefined;
-  if (!sameAddress(before.url, values.url)) return `what the device has is for another platform: ${AGAIN}`;
+  if (!sameAddress(before.url, values.url))
+    return `the device's credentials are for another platform: ${AGAIN}`;
   if (isHttp(values.url)) {
     const isSameNetwork = before.ssid === values.ssid && before.password === values.password;
     const isForgotten = checkNetwork(before.ssid, before.password) !== undefined;
     if (isSameNetwork || (isForgotten && before.isForgottenNetwork?.(values) !== false)) return undefined;
-    return `over http the owner of the Wi-Fi can read what the device has, and this is another Wi-Fi: ${AGAIN}`;
+    return `over http the owner of this new Wi-Fi could read the device's credentials: ${AGAIN}`;
   }
   return sameAuthorities(before.ca, values.ca)
     ? undefined
-    : `what the device has is for another certificate (CA): ${AGAIN}`;
+    : `the device's credentials are for another CA certificate: ${AGAIN}`;
 };
 
 /**

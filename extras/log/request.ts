@@ -26,8 +26,10 @@ export const checkRequest = (params: unknown): LogRequest => {
   if (unknown !== undefined) throw bad("params may only contain level, bytes and since");
   const at = levelOf(level);
   if (at < 0) throw bad(`level must be one of ${LEVELS.join(", ")}`);
-  if (!isCount(bytes, LEAST_BYTES, MOST_BYTES)) throw bad(`bytes must be ${LEAST_BYTES} to ${MOST_BYTES}`);
-  if (since !== undefined && !isCount(since, 0, 0xffffffff)) throw bad("since must be the number of a line");
+  if (!isCount(bytes, LEAST_BYTES, MOST_BYTES))
+    throw bad(`bytes must be an integer from ${LEAST_BYTES} to ${MOST_BYTES}`);
+  if (since !== undefined && !isCount(since, 0, 0xffffffff))
+    throw bad("since must be a line number, 0 to 4294967295");
   return { level: at, bytes, since };
 };
 

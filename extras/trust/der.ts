@@ -50,7 +50,7 @@ export class DerReader {
     if ((found & 0x1f) === 0x1f) throw new DerError("a tag of more than a byte");
     if (tag !== undefined && found !== tag) throw new DerError(`tag ${found}, not ${tag}`);
     const length = this._length();
-    if (length > this._bytes.length - this._at) throw new DerError("longer than what it is in");
+    if (length > this._bytes.length - this._at) throw new DerError("longer than its container");
     const contents = this._bytes.subarray(this._at, this._at + length);
     this._at += length;
     return { tag: found, contents, whole: this._bytes.subarray(start, this._at) };

@@ -60,7 +60,7 @@ export const readConfig = (
   const { intervalMs = DEFAULT_INTERVAL_MS } = config;
   const network = config.wifi === false ? undefined : readNetwork(config.wifi, wrong);
   if (typeof intervalMs !== "number" || !(intervalMs > 0))
-    wrong.push("config.intervalMs is a number of milliseconds");
+    wrong.push("config.intervalMs must be a positive number of milliseconds");
   const timeoutMs = readDeadline(config.cycle, wrong);
   if (wrong.length > 0) return wrong;
   const options = readOptions(config as Partial<AgentOptions>, limits);
@@ -76,7 +76,7 @@ export const readConfig = (
 const readDeadline = (cycle: unknown, wrong: string[]): number | undefined => {
   if (cycle === undefined) return undefined;
   if (typeof cycle !== "object" || cycle === null) {
-    wrong.push("config.cycle is an object of options");
+    wrong.push("config.cycle must be an object of options");
     return undefined;
   }
   const { timeoutMs = DEADLINE.default } = cycle as { timeoutMs?: unknown };

@@ -66,7 +66,7 @@ export const startBoard = (
   if (size > 0 && size < SLOT_BYTES)
     host.log(
       "warn",
-      `the flash was laid out by an earlier release: an image may take ${size} bytes; docs/reference/boards.md says what to do for more`,
+      `the flash layout is from an earlier release: an image may take ${size} bytes; for more, see docs/reference/boards.md`,
     );
   // The kept log has its own line for it.
   const { crash } = host.lastRun;

@@ -88,7 +88,7 @@ export const start = (program: Program<SimulatorExtras>): Agent | undefined => {
 };
 
 const lastWords = (error: unknown): string => {
-  if (!(error instanceof Error)) return "what was thrown is no error";
+  if (!(error instanceof Error)) return "the program threw a value that is not an Error";
   return error.stack ?? `${error.name}: ${error.message}`;
 };
 

@@ -71,7 +71,7 @@ const open = (host: SimulatorHost, built: Config, port: number, go: StartSimulat
       const { config: now, stored: own } = withSettings(host, built);
       // On a fresh stack, because creating an agent needs much of it.
       if (done) host.clock.timer(0, () => void go(trusting(host, own.ca), now));
-      else host.log("error", "nobody commissioned it");
+      else host.log("error", "not commissioned in time");
     },
   });
   const hosts = [`127.0.0.1:${port}`, `localhost:${port}`];

@@ -162,7 +162,7 @@ export class TlsSocket implements Socket {
 
   private _fail(error: unknown): void {
     const said = error instanceof Error ? error.message : "";
-    if (this._isOpen) this._close("TLS: what came can't be decrypted");
+    if (this._isOpen) this._close("TLS: received data cannot be decrypted");
     else if (said.includes("certificate")) this._close("certificate: refused by the SDK's TLS");
     else this._close("TLS: no agreement with the other side");
   }

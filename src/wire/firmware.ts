@@ -92,7 +92,7 @@ const problemOf = (key: FirmwareKey, value: Json | undefined): string | undefine
   if (value === undefined) return undefined;
   if (key === "fw_size") {
     const right = typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= MAX_SIZE;
-    return right ? undefined : `fw_size is no number of bytes from 1 to ${MAX_SIZE}`;
+    return right ? undefined : `fw_size must be an integer from 1 to ${MAX_SIZE}`;
   }
   // A version set by hand as 2 is a number on the platform, so its text is lost.
   if (typeof value !== "string" || value === "") return `${key} is empty or not a string`;

@@ -168,7 +168,7 @@ const ask = (board: Board, wrong?: string, isAskedFor = false): undefined => {
   const isNew = isIncomplete(config);
   // An image on trial that has to ask lost the settings of the previous one.
   if ((isNew || wrong !== undefined) && host.slot.state() === "pending")
-    return misconfigured(host, wrong ?? "there is no network, no platform, or no way to prove itself there");
+    return misconfigured(host, wrong ?? "the Wi-Fi, the platform's address or the credentials are missing");
   if (wrong !== undefined) host.log("error", `the configuration is wrong: ${wrong}`);
   const recovery = isAskedFor ? noteCycles(board) : undefined;
   const { password, serial } = membersOf<Commission>(config.commission);
@@ -192,9 +192,9 @@ const ask = (board: Board, wrong?: string, isAskedFor = false): undefined => {
       if (done) recovery?.clear();
       if (done) host.restart("commissioned");
       else if (wrong !== undefined) misconfigured(host, wrong);
-      else if (!isNew) host.restart("nobody commissioned it");
+      else if (!isNew) host.restart("not commissioned in time");
       else if (isIncomplete({ ...config, wifi: { ssid: "any" } }))
-        misconfigured(host, "nobody commissioned it; switch it off and on again to be asked");
+        misconfigured(host, "not commissioned in time; power-cycle the device to try again");
       else soon(host, () => run({ ...board, config: { ...config, wifi: false } }, undefined));
     },
   });

@@ -92,7 +92,7 @@ export const refusePin = (chip: number, pin: unknown, serial: boolean): string |
   const pins = PINS[chip];
   if (!pins) return undefined;
   if (typeof pin !== "number" || !Number.isInteger(pin) || pin < 0 || pin >= pins.count)
-    return "is no pin of this chip";
+    return "is not a pin of this chip";
   if (serial && (pin === pins.receive || pin === pins.transmit)) return "is the serial line";
   return pins.refused.find(([, from, to = from]) => pin >= from && pin <= to)?.[0];
 };

@@ -79,7 +79,7 @@ export class RemoteWifi {
     this._checkToken(params);
     if (second !== undefined) return this._setSecond(second === null ? undefined : accessPointOf(second));
     const tried = accessPointOf(params);
-    if (!wifi) throw new Error("a board that sleeps takes a second Wi-Fi only");
+    if (!wifi) throw new Error("a board that sleeps accepts only a second Wi-Fi");
     this._tried = tried;
     host.clock.timer(BEGIN_MS, () => this._begin(wifi, tried));
     return { trial: "begins", seconds: TRIAL_MS / 1000 };

@@ -12,19 +12,19 @@ const NAME = "ssid";
 const wrong: readonly [Finding["field"], string] = [PASSWORD, "the Wi-Fi's password is wrong"];
 const kind: readonly [Finding["field"], string] = [
   PASSWORD,
-  "the Wi-Fi wants another kind of security: a password, none, or one that this device can't do",
+  "the Wi-Fi uses another kind of security: with a password, without, or one that is not supported",
 ];
 
 /** Descriptions by wifi_err_reason_t, for the owner of the network. */
 const REASONS: Readonly<Record<number, readonly [Finding["field"], string]>> = {
   2: wrong,
-  5: [NAME, "the Wi-Fi takes no more devices"],
+  5: [NAME, "the Wi-Fi accepts no more devices"],
   14: wrong,
   15: wrong,
   17: wrong,
   23: wrong,
   200: [NAME, "the Wi-Fi is too far away"],
-  201: [NAME, "no Wi-Fi of this name is near; this device hears 2.4 GHz only"],
+  201: [NAME, "no Wi-Fi with this name in range; the device supports 2.4 GHz only"],
   202: wrong,
   204: wrong,
   210: kind,

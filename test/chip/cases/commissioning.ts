@@ -34,7 +34,7 @@ export const CABLE: Case = {
     await say("set wifi emulator", /address must be a string/);
     await say(`set provisioning ${PROFILE.key} wrong-secret`, /address must be a string/);
     const refused = await say(`set url ${urlOf({})}`, /key|secret|provision/i, CHECK_MS);
-    await say(`set provisioning ${PROFILE.key} ${PROFILE.secret}`, /connected, and kept/, CHECK_MS);
+    await say(`set provisioning ${PROFILE.key} ${PROFILE.secret}`, /connected; settings saved/, CHECK_MS);
     await bench.seen();
     check(!board.lines.some((line) => line.includes(PROFILE.secret)), "a secret was shown");
     await board.off();

@@ -81,7 +81,7 @@ export const QUICK_STARTS: Case = {
     // The emulated board's platform is reached over http.
     await board.line(/enter its access token/, WIFI_MS, from);
     board.type(`set token ${token}`);
-    await board.line(/connected, and kept/, WIFI_MS, from);
+    await board.line(/connected; settings saved/, WIFI_MS, from);
     await reads("moteRecovery", "");
     await bench.ask("mote.wifi", { ssid: "a third", token });
     await reads("moteWifi", "kept");

@@ -58,7 +58,7 @@ test("on a phone: a wrong password comes back with its reason, the right one is 
   await page.getByLabel("Provisioning key").fill(GOOD.key);
   await page.getByLabel("Provisioning secret").fill(GOOD.secret);
   await keep(page, "commission-form");
-  await page.getByRole("button", { name: "Check and keep" }).click();
+  await page.getByRole("button", { name: "Check and save" }).click();
   await page.getByText("Joining the Wi-Fi").waitFor();
   await keep(page, "commission-checking");
   await time.advance(5000);
@@ -70,10 +70,10 @@ test("on a phone: a wrong password comes back with its reason, the right one is 
   t.is(await page.getByLabel("Provisioning secret").inputValue(), "");
   t.is(
     await page.getByLabel("Provisioning secret").getAttribute("placeholder"),
-    "kept: leave empty to keep it",
+    "saved: leave empty to keep it",
   );
   await page.getByLabel("Password").fill(GOOD.password);
-  await page.getByRole("button", { name: "Check and keep" }).click();
+  await page.getByRole("button", { name: "Check and save" }).click();
   await page.getByText("Joining the Wi-Fi").waitFor();
   await time.advance(5000);
   await page.getByText("Connected.").waitFor();

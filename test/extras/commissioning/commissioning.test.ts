@@ -49,7 +49,7 @@ test("each mistake comes back with its own reason, and nothing is kept", async (
   for (const [values, field, reason] of [
     [{ password: "wrong horse" }, "password", /password is wrong/],
     [{ ssid: "elsewhere" }, "ssid", /no such network/],
-    [{ url: "http://nowhere.test" }, "url", /nothing listens there.*refused/],
+    [{ url: "http://nowhere.test" }, "url", /no server answers.*refused/],
     [{ url: "https://platform.test" }, "ca", /unknown issuer/],
     [{ token: "another", key: "", secret: "" }, "token", /401/],
     [{ secret: "wrong" }, "key", /wrong provisioning key or secret/],
@@ -172,7 +172,7 @@ test("every CA that Node brings is taken, as PEM and as base64; no private key, 
   const key = root.replaceAll("CERTIFICATE", "PRIVATE KEY");
   for (const text of [key, root + key]) t.regex(readAuthorities(text) as string, /private key/);
   for (const text of ["", "hello", "-----BEGIN CERTIFICATE-----", root.replace("MII", "AAA"), `${root}x`])
-    t.is(readAuthorities(text), "that is no certificate (PEM)", text);
+    t.is(readAuthorities(text), "not a certificate (expected PEM)", text);
   t.regex(readAuthorities(rootCertificates.slice(0, 6).join("\n")) as string, /too long/);
 });
 

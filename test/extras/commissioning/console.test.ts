@@ -18,12 +18,12 @@ test("set line by line, it says what is missing, checks when nothing is, and say
   console.line(`set provisioning ${KEY} ${SECRET}`);
   t.is(said.at(-1), "checking ...\n");
   console.line("set wifi garden");
-  t.is(said.at(-1), "not now: it is checking\n");
+  t.is(said.at(-1), "busy: still checking the earlier settings\n");
   await checked();
   t.is(said.at(-1), "! the Wi-Fi's password is wrong\n");
   console.line('set wifi "home" "correct horse"');
   await checked();
-  t.is(said.at(-1), "connected, and kept\n");
+  t.is(said.at(-1), "connected; settings saved\n");
 });
 
 test("show says what is set, and of secrets only whether; help names every command; reset is passed on", (t) => {
@@ -63,12 +63,12 @@ test("a certificate is pasted line by line and taken at its last; one that is cu
     return said.at(-1)!;
   };
   t.regex(paste(["-----BEGIN CERTIFICATE-----", undefined]), /a line of the certificate was lost/);
-  t.is(paste(["."]), "given up\n");
+  t.is(paste(["."]), "cancelled\n");
   paste(Array(100).fill("A".repeat(64)));
   t.true(said.some((text) => text.includes("longer than a certificate")));
   console.line(undefined);
-  t.is(said.at(-1), "that line can't be read\n");
-  t.regex(paste(lines.toSpliced(5, 1)), /no certificate/);
+  t.is(said.at(-1), "unreadable line\n");
+  t.regex(paste(lines.toSpliced(5, 1)), /not a certificate/);
   t.false(entry.view.has.ca);
   said.length = 0;
   paste(lines.map((line) => `${line}\r`));

@@ -61,7 +61,7 @@ test("every mistake in a configuration is reported by name, without its value", 
     ...["short!", 12345678, "x".repeat(65)].map(
       (password) => [{ wifi: { ssid: "home", password } }, `config.wifi${PASSWORD}`] as const,
     ),
-    [{ intervalMs: -1 }, "config.intervalMs is a number of milliseconds"],
+    [{ intervalMs: -1 }, "config.intervalMs must be a positive number of milliseconds"],
     [
       { wifi: { ...GOOD.wifi, second: { password: "short" } } },
       `config.wifi.second${SSID}`,

@@ -31,7 +31,7 @@ test("from the box to the first point: access point, page, a wrong password's re
   t.is(modules.visit(PAGE, "192.168.1.7"), "", "from another network");
   for (const [given, reason] of [
     [{ ...HOME, password: "wrong horse" }, /The Wi-Fi&#39;s password is wrong\./],
-    [{ ssid: "elsewhere", password: "whatever" }, /No Wi-Fi of this name is near/],
+    [{ ssid: "elsewhere", password: "whatever" }, /No Wi-Fi with this name in range/],
   ] as const) {
     t.regex(modules.submit(given), /303/);
     t.regex(modules.visit(PAGE), /Joining the Wi-Fi/);
@@ -61,7 +61,7 @@ test("over serial a firmware that knows nothing gets network, platform and token
   t.regex(modules.shown, /! an access token, or a provisioning key/);
   modules.type("set token TOKEN-7");
   await board.clock.runUntil(() => board.restarts > 0);
-  t.regex(modules.shown, /connected, and kept\r\n/);
+  t.regex(modules.shown, /connected; settings saved\r\n/);
   boot();
   await board.clock.advance(10_000);
   t.is(platform.points(platform.device("greenhouse-7"), "n").length, 1);
@@ -83,7 +83,7 @@ test("over the chip's own USB it is configured as over serial, and output that n
   board.usb.out = "";
   type(TYPED);
   await board.clock.runUntil(() => board.restarts > 0);
-  t.regex(board.usb.out, /connected, and kept/);
+  t.regex(board.usb.out, /connected; settings saved/);
 });
 
 test("what the factory wrote is there at the first start: it provisions by its own name, or has its token", async (t) => {
@@ -229,7 +229,7 @@ test("a new board that nobody comes to records, and delivers once commissioned; 
   const bare = rig(t, BARE);
   bare.boot();
   await bare.board.clock.advance(662_000);
-  t.is(bare.board.lines.filter((line) => line.includes("switch it off and on again")).length, 2);
+  t.is(bare.board.lines.filter((line) => line.includes("power-cycle the device")).length, 2);
   t.is(bare.board.restarts, 0);
 });
 
@@ -246,7 +246,7 @@ for (const [how, reset] of [
     t.true(board.lines.some((line) => line.includes("switch the board off and on")));
     modules.type(TYPED);
     await board.clock.runUntil(() => board.restarts > 0);
-    t.regex(modules.shown, /connected, and kept/);
+    t.regex(modules.shown, /connected; settings saved/);
     const labelled = rig(t, { ...PRODUCT, commission: { password: "on the label" } });
     labelled.boot(sampling, reset);
     t.deepEqual(labelled.board.ap, { ssid: NAME, password: "on the label" });

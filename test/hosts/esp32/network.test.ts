@@ -201,9 +201,9 @@ test("a trial join ends with an address, or with the driver's reason in words, a
     [15, "password", /password is wrong/, 2],
     [202, "password", /password is wrong/, 2],
     [204, "password", /password is wrong/, 2],
-    [201, "ssid", /no Wi-Fi of this name is near/, 1],
+    [201, "ssid", /no Wi-Fi with this name in range/, 1],
     [211, "password", /another kind of security/, 2],
-    [5, "ssid", /takes no more devices/, 1],
+    [5, "ssid", /accepts no more devices/, 1],
     [99, "ssid", /was not joined \(reason 99\)/, 1],
     [0, "ssid", /was not joined \(no answer\)/, 1],
   ] as const) {

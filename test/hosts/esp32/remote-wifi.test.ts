@@ -70,7 +70,7 @@ for (const [what, given, why] of [
   [
     "an access point that is not there",
     { ssid: "nowhere" },
-    "no Wi-Fi of this name is near; this device hears 2.4 GHz only",
+    "no Wi-Fi with this name in range; the device supports 2.4 GHz only",
   ],
   ["a Wi-Fi that leads nowhere", NEW, "the Wi-Fi was joined, but the platform was not reached"],
   ["a Wi-Fi that can't be stored", NEW, "the Wi-Fi could not be stored"],

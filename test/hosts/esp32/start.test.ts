@@ -45,7 +45,7 @@ test("a board with the slots of an earlier release goes on, and says how large a
   const { board, boot } = onBoard(t);
   board.slots = [new FakeFlash(0x180000, 4096), new FakeFlash(0x180000, 4096)];
   const agent = boot();
-  t.true(lineWith(board, "laid out by an earlier release: an image may take 1572864 bytes"));
+  t.true(lineWith(board, "layout is from an earlier release: an image may take 1572864 bytes"));
   await board.clock.advance(10_000);
   t.is(agent?.state, "online");
 });

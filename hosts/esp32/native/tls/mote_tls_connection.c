@@ -147,7 +147,7 @@ static bool set_up_tls(struct mote_tls_connection *connection)
 	if (error == MBEDTLS_ERR_SSL_ALLOC_FAILED)
 		return end(connection, MOTE_TLS_TEXT_NO_MEMORY);
 	if (error)
-		return end(connection, error == MBEDTLS_ERR_SSL_INTERNAL_ERROR ? "TLS: compiled for another mbedTLS" : "config.ca is no certificate");
+		return end(connection, error == MBEDTLS_ERR_SSL_INTERNAL_ERROR ? "TLS: compiled for another mbedTLS" : "config.ca is not a certificate (expected DER or PEM)");
 	mbedtls_ssl_set_bio(&connection->ssl, connection, send_to_tcp, receive_from_tcp, NULL);
 	mote_tls_sessions_offer(connection);
 	connection->phase = MOTE_TLS_PHASE_HANDSHAKE;

@@ -31,7 +31,7 @@ static const char *x509_text(int error)
 {
 	if (error == MBEDTLS_ERR_X509_UNKNOWN_SIG_ALG || error == MBEDTLS_ERR_X509_UNKNOWN_OID)
 		return "certificate: signed in a way that is not trusted";
-	return "certificate: malformed, or demands what is not known";
+	return "certificate: malformed, or with an unknown critical extension";
 }
 
 const char *mote_tls_text_of_handshake(const struct mote_tls_connection *connection, int error)
@@ -43,7 +43,7 @@ const char *mote_tls_text_of_handshake(const struct mote_tls_connection *connect
 		case MBEDTLS_ERR_SSL_CA_CHAIN_REQUIRED:
 			return certificate_text(connection);
 		case MBEDTLS_ERR_SSL_BAD_CERTIFICATE:
-			return connection->chain_checked ? certificate_text(connection) : "certificate: malformed, or demands what is not known";
+			return connection->chain_checked ? certificate_text(connection) : "certificate: malformed, or with an unknown critical extension";
 		case MBEDTLS_ERR_SSL_FATAL_ALERT_MESSAGE:
 			return "TLS: refused by the other side";
 		case MBEDTLS_ERR_SSL_INVALID_RECORD:
@@ -53,7 +53,7 @@ const char *mote_tls_text_of_handshake(const struct mote_tls_connection *connect
 		case MBEDTLS_ERR_SSL_UNEXPECTED_MESSAGE:
 			return "TLS: messages out of order";
 		case MBEDTLS_ERR_SSL_INVALID_MAC:
-			return "TLS: what came can't be decrypted";
+			return "TLS: received data cannot be decrypted";
 		case PSA_ERROR_INVALID_SIGNATURE:
 			return "TLS: a key that the server did not sign";
 	}
@@ -80,5 +80,5 @@ const char *mote_tls_text_of_record(int error)
 		case MBEDTLS_ERR_SSL_UNEXPECTED_MESSAGE:
 			return "TLS: messages out of order";
 	}
-	return "TLS: what came can't be decrypted";
+	return "TLS: received data cannot be decrypted";
 }

@@ -26,7 +26,7 @@ export function answering(
 /** mbedTLS does not say which of the two. */
 export const byMbedTls = (refused: string): string =>
   refused === "certificate: demands what is not known"
-    ? "certificate: malformed, or demands what is not known"
+    ? "certificate: malformed, or with an unknown critical extension"
     : refused;
 
 export interface Given {

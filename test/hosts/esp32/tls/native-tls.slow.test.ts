@@ -211,7 +211,7 @@ native("a server that is silent amid a handshake keeps the others waiting for se
 /** Of rogue.c: what comes once the handshake is over. */
 const ROGUES: Readonly<Record<string, string>> = {
   pieces: "opened 0 TLS: messages out of order",
-  longest: "opened 0 TLS: what came can't be decrypted",
+  longest: "opened 0 TLS: received data cannot be decrypted",
 };
 
 native("what no good server says once the handshake is over ends the connection", async (t) => {

@@ -16,7 +16,7 @@ const SHAPE: LampOptions = { connections: 2 };
 const invalid = (key: string, problem: string) => `the assignment is invalid (${key} ${problem})`;
 /** Changed attributes, and the reason that is reported. All wrong types: test/src/wire/wire.test.ts. */
 for (const [title, change, error, allow] of [
-  ["a size of 0", { fw_size: 0 }, invalid("fw_size", "is no number of bytes from 1 to 2147483647")],
+  ["a size of 0", { fw_size: 0 }, invalid("fw_size", "must be an integer from 1 to 2147483647")],
   [
     "an image larger than the slot",
     { fw_size: 16 * 4096 + 1 },

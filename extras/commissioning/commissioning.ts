@@ -86,8 +86,7 @@ export class Commissioning {
   private _stage = "";
   private _isOver = false;
   private _cancel: () => void = () => {};
-  /** Called after each change of the state. */
-  onChange: () => void = () => {};
+  private readonly _onChange: (() => void)[] = [];
 
   constructor(options: CommissioningOptions) {
     this._options = options;
@@ -99,8 +98,9 @@ export class Commissioning {
     return this._state;
   }
 
-  /** Creates the entry of another visitor. */
-  entry(): Entry {
+  /** Creates the entry of another visitor. `onChange`: called after each change of the state. */
+  entry(onChange?: () => void): Entry {
+    if (onChange) this._onChange.push(onChange);
     return new VisitorEntry(this);
   }
 
@@ -151,7 +151,7 @@ export class Commissioning {
     // Invalid values are not stored; the others need not be typed again.
     const wrong = this._findings.map(({ field }) => field);
     entry.given = without(all, wrong);
-    if (this._findings.length > 0) this.onChange();
+    if (this._findings.length > 0) this._changed();
     else if (this._transition("given")) void this._check(entry, values);
     return true;
   }
@@ -206,8 +206,12 @@ export class Commissioning {
       this._cancel();
       this._options.closed(done);
     }
-    this.onChange();
+    this._changed();
     return true;
+  }
+
+  private _changed(): void {
+    for (const changed of this._onChange) changed();
   }
 }
 

@@ -14,7 +14,7 @@ export type Draft = Changing<Omit<LogAnswer, "lines">> & { lines: Row[] };
 
 /** Fills in the members that depend on the ring. */
 export const gather = (
-  host: LogHost,
+  host: Pick<LogHost, "encode" | "decode">,
   ring: Ring,
   request: LogRequest,
   answer: Draft,
@@ -61,7 +61,12 @@ export const cleaned = (redactor: Redactor, lines: readonly Row[], cleanFrom: nu
 
 const withText = ([number, uptime, level]: Row, text: string): Row => [number, uptime, level, text];
 
-const newest = (host: LogHost, ring: Ring, { level, bytes }: LogRequest, answer: Draft): void => {
+const newest = (
+  host: Pick<LogHost, "encode" | "decode">,
+  ring: Ring,
+  { level, bytes }: LogRequest,
+  answer: Draft,
+): void => {
   let size = 0;
   const wanted = (line: KeptLine): boolean => line.level >= level;
   ring.read(ring.first, (line) => {
@@ -77,7 +82,7 @@ const newest = (host: LogHost, ring: Ring, { level, bytes }: LogRequest, answer:
 };
 
 const oldest = (
-  host: LogHost,
+  host: Pick<LogHost, "encode" | "decode">,
   ring: Ring,
   after: number,
   { level, bytes }: LogRequest,
@@ -94,7 +99,7 @@ const oldest = (
   });
 };
 
-const rowOf = (host: LogHost, { number, tenths, level, text }: KeptLine): Row => [
+const rowOf = (host: Pick<LogHost, "encode" | "decode">, { number, tenths, level, text }: KeptLine): Row => [
   number,
   tenths / 10,
   LEVELS[level] ?? LEVELS[0],

@@ -30,7 +30,7 @@ const OTHER = 0xff;
 
 /** Create it before the agent, which logs from the start; attach the agent afterwards. */
 export class DeviceLog {
-  private readonly _host: LogHost;
+  private readonly _host: Pick<LogHost, "clock" | "encode" | "decode">;
   /** The host's own log function, which shows lines. */
   private readonly _show: Host["log"];
   private readonly _build: string | null;
@@ -48,7 +48,9 @@ export class DeviceLog {
   private _cancel: (() => void) | undefined;
 
   constructor(host: LogHost, about: LogOptions = {}) {
-    this._host = host;
+    const { clock, encode, decode } = host;
+    // Not the whole host, which `over` replaces: a board frees it.
+    this._host = { clock, encode, decode };
     this._show = host.log;
     this._redactor = host.redactor ?? new SecretRedactor(host);
     this._cleaner = new LineCleaner(this._redactor);
@@ -80,10 +82,10 @@ export class DeviceLog {
   /** Hides this text in all later lines. */
   readonly conceal = (secret: string): void => this._redactor.conceal(secret);
 
-  /** The same host with this log instead of its own, for the agent and the application. */
+  /** A copy of `host` with this log instead of its own, for the agent and the application. */
   over<H extends LogHost>(host: H): H {
     const { log, conceal, forget, _redactor: redactor } = this;
-    return Object.assign(host, { log, conceal, redactor, forgetLines: forget });
+    return { ...host, log, conceal, redactor, forgetLines: forget };
   }
 
   /** Erases all lines and the requested level. False if the memory fails. */

@@ -98,21 +98,20 @@ const run = (
   pinAll(settings.network, host.redactor);
   const deepSleep =
     settings.timeoutMs === undefined ? undefined : new DeepSleep(machine, host, settings.timeoutMs);
-  const wifi = new Wifi(machine.makeRadio, settings.network ?? { ssid: "" }, host);
-  // Before the agent: once the radio is on, the numbers for keys and tokens are random.
-  const join = (): void => {
-    if (settings.network) wifi.start();
-  };
-  if (!deepSleep) join();
   const time = timeOf(machine, host);
   let agent: Agent | undefined;
-  wifi.onOnline = (returned) => {
+  const wifi = new Wifi(machine.makeRadio, settings.network ?? { ssid: "" }, host, (returned) => {
     time.learn();
     // A board rejoins every 15 minutes of an outage; a random delay keeps a fleet from doing so in
     // step.
     if (returned) agent?.networkReturned();
     deepSleep?.networkJoined();
+  });
+  // Before the agent: once the radio is on, the numbers for keys and tokens are random.
+  const join = (): void => {
+    if (settings.network) wifi.start();
   };
+  if (!deepSleep) join();
   const running = (): boolean => agent !== undefined && agent.state !== "stopped";
   const watchdog = new AgentWatchdog(host, SILENCE_MS, () => wifi.online && running());
   const watched = { ...host, open: watchdog.watch(time.watch(host.open)) };

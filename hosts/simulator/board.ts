@@ -46,7 +46,6 @@ export const start = (program: Program<SimulatorExtras>): Agent | undefined => {
     lastRun: { reset: "start", crash: false },
   });
   const kept = keepLog?.(machine);
-  const show = machine.log;
   const made = kept ? kept.over(machine) : machine;
   // The engine reports that it ends, but not why.
   Object.assign(globalThis, { abort: (_: unknown, error: unknown) => made.log("error", lastWords(error)) });
@@ -69,7 +68,7 @@ export const start = (program: Program<SimulatorExtras>): Agent | undefined => {
         made(agent) {
           host.log("info", `${what} starts on ${host.hardwareId}, with ${options.baseUrl}`);
           // A board prints no events. The kept log has the important ones.
-          followAgent(agent, (event) => show("info", eventLine(event)));
+          followAgent(agent, (event) => machine.log("info", eventLine(event)));
         },
       },
       program.application,

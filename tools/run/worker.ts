@@ -130,7 +130,7 @@ async function start({ config, path, slot, state, sha256, lastRun }: StartMessag
     },
   });
   const kept = new DeviceLog(machine, { build: sha256.slice(0, BUILD) });
-  const logging = kept.over({ ...machine });
+  const logging = kept.over(machine);
   const { ca, isCommissionedCa, insecureTls } = config;
   const trust = insecureTls ? undefined : renewal(logging, ca, isCommissionedCa);
   // Whoever gives certificates on the command line answers for them.

@@ -169,7 +169,10 @@ const consoleOn = (
   options: CommissionOptions,
   cable: Cable,
 ): ((bytes: Uint8Array) => void) => {
-  const entry = commissioning.entry();
+  const entry = commissioning.entry(() => {
+    console.changed();
+    improv.changed();
+  });
   const console = new Console({
     entry,
     write: (text) => cable.write(host.encode(text.replaceAll("\n", "\r\n"))),
@@ -185,12 +188,6 @@ const consoleOn = (
     entry,
     scan: (found, done) => joiner.scan(found, done),
   });
-  const others = commissioning.onChange;
-  commissioning.onChange = () => {
-    others();
-    console.changed();
-    improv.changed();
-  };
   const lines = new LineReader(host, (line) => console.line(line));
   return improv.reader(host.clock, (text) => lines.feed(text));
 };

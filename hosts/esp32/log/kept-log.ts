@@ -45,10 +45,14 @@ const keep: LogKeeper = (machine, createHost) => {
     machine.log(level, line);
     storeLine(level, line);
   };
-  const host: BoardHost & LogHost = createHost({ ...machine, log });
-  if (native) Object.assign(host, { logMemory: new RtcMemory(native) });
+  const made = createHost({ ...machine, log });
   const place = native && placeOf(native);
-  Object.assign(host, { log: machine.log, lastRun: { ...host.lastRun, place } });
+  const host: BoardHost & LogHost = {
+    ...made,
+    log: machine.log,
+    lastRun: { ...made.lastRun, place },
+    ...(native && { logMemory: new RtcMemory(native) }),
+  };
   const kept = new DeviceLog(host, { build: native && buildOf(native) });
   for (const [level, line] of early) kept.store(level, line);
   early.length = 0;

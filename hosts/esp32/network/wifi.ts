@@ -64,16 +64,22 @@ export class Wifi {
   private _cancel: () => void = () => {};
   /** The board left the network on purpose, and no join failed since. */
   private _own = false;
-  /**
-   * Called at each new address. `returned`: the network was lost and is back, as opposed to left on
-   * purpose.
-   */
-  onOnline: (returned: boolean) => void = () => {};
+  private readonly _onOnline: (returned: boolean) => void;
 
-  constructor(make: MakeRadio, network: Network, host: Pick<Host, "clock" | "random" | "log">) {
+  /**
+   * `onOnline`: called at each new address. `returned`: the network was lost and is back, as opposed
+   * to left on purpose.
+   */
+  constructor(
+    make: MakeRadio,
+    network: Network,
+    host: Pick<Host, "clock" | "random" | "log">,
+    onOnline: (returned: boolean) => void,
+  ) {
     this._make = make;
     this._network = network;
     this._host = host;
+    this._onOnline = onOnline;
   }
 
   get online(): boolean {
@@ -148,7 +154,7 @@ export class Wifi {
     this._host.log("info", this._isSecond ? "Wi-Fi: online, by the second network" : "Wi-Fi: online");
     const returned = !this._own;
     this._own = false;
-    this.onOnline(returned);
+    this._onOnline(returned);
   }
 
   private _wait(why: Trigger): void {

@@ -46,11 +46,7 @@ function device(
     ...{ host, info: INFO, url: () => PLACE, entry, scan: options.scan },
     write: (bytes) => answers.push(said(bytes)),
   });
-  const others = commissioning.onChange;
-  commissioning.onChange = () => {
-    others();
-    improv.changed();
-  };
+  commissioning.entry(() => improv.changed());
   const lines: string[] = [];
   const reader = new FrameReader(
     host.clock,
@@ -129,11 +125,9 @@ test("whatever is done by page, cable and Improv, a client knows the state, and 
   const live = async (actions: readonly Action[]): Promise<void> => {
     const { commissioning, console, host, post, send, answers } = device();
     let isDone = false;
-    const { onChange } = commissioning;
-    commissioning.onChange = () => {
+    commissioning.entry(() => {
       if (commissioning.state === "done") isDone = true;
-      onChange();
-    };
+    });
     let [known, waiting] = [2, 0];
     const expect = (isTrue: boolean, otherwise: string): void => {
       if (!isTrue) throw new Error(otherwise);

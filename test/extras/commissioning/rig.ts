@@ -59,14 +59,13 @@ export function rig(options: RigOptions = {}) {
     storeSettings: (values, isSame) => storeSettings(host, values, isSame),
     closed: (done) => closed.push(done),
   });
-  const entry = commissioning.entry();
+  const entry = commissioning.entry(() => console.changed());
   const console = new Console({
     entry,
     write: (text) => said.push(text),
     reset: () => resets.push("reset"),
     setLabel: (password) => password.length >= 8,
   });
-  commissioning.onChange = () => console.changed();
   const hosts = ["192.168.4.1"];
   const context: PageContext = { commissioning, name: "mote-fake-0001", hosts, isPortal, proof: PROOF };
   const server = new PageServer(context, host);

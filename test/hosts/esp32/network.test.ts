@@ -13,7 +13,7 @@ const HOME: Network = { ssid: "home", password: "correct horse" };
 const TWO: Network = { ...HOME, second: { ssid: "shed", password: "another horse" } };
 const [DOWN, CONNECTING, JOINED, ADDRESS] = [200, 300, 400, 500];
 
-function wifiRig(network = HOME) {
+function wifiRig(network = HOME, onOnline?: () => never) {
   const host = fakeHost({ seed: 3 });
   const { clock } = host;
   const radios: FakeRadio[] = [];
@@ -27,8 +27,8 @@ function wifiRig(network = HOME) {
     },
     network,
     host,
+    onOnline ?? ((how) => returned.push(how)),
   );
-  wifi.onOnline = (how) => returned.push(how);
   wifi.start();
   const becomes = (connection: number): void => radios.at(-1)!.become(connection);
   /** Milliseconds until the next attempt. */
@@ -118,10 +118,9 @@ test("a stopped Wi-Fi lets the radio go; an exception in the SDK's callback is l
   wifi.stop();
   await clock.advance(600_000);
   t.deepEqual([asked.length, radios[0]!.closed], [1, true]);
-  const broken = wifiRig();
-  broken.wifi.onOnline = () => {
+  const broken = wifiRig(HOME, () => {
     throw new Error("mine");
-  };
+  });
   t.notThrows(() => broken.becomes(ADDRESS));
   t.regex(broken.host.lines.join(), /mine/);
 });

@@ -96,7 +96,7 @@ browserTest(
         done();
       },
     });
-    commissioning.onChange = () => improv.changed();
+    commissioning.entry(() => improv.changed());
     const reader = new FrameReader(
       host.clock,
       () => {},

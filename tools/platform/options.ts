@@ -1,7 +1,6 @@
 import type { Clock } from "./core/common/clock.js";
 import type { RateLimitSpecs } from "./core/rate-limits.js";
 import type { TableView } from "./core/reports/table-views.js";
-import type { PoolLimits } from "./rest/worker-pool.js";
 import type { StateError } from "./state/database.js";
 
 export interface PlatformServerOptions {
@@ -57,10 +56,6 @@ export interface PlatformServerOptions {
   behindProxy?: boolean;
   /** The table views of the report API. Default: one over all devices. */
   views?: readonly TableView[];
-  /** How many reports run and how many wait. Default: 10 and 10. */
-  reportPool?: Partial<PoolLimits>;
-  /** How long a report takes at least, in milliseconds. Default 0. */
-  reportMs?: number;
   /** A directory that `mote esp32 --web` wrote: /flash writes it to boards. */
   flashPage?: string;
   /** When a connection on which nothing goes on is closed, in milliseconds. Default 60,000. */

@@ -12,7 +12,6 @@ import { createApi, createCore, kept, openIdentity, openProfile, openState } fro
 import { restRoutes } from "./rest/rest.js";
 import { Tokens } from "./rest/tokens.js";
 import { Users } from "./rest/users.js";
-import { POOL_DEFAULTS } from "./rest/worker-pool.js";
 
 export type { PlatformServerOptions };
 
@@ -73,16 +72,11 @@ export async function startPlatform(options: PlatformServerOptions = {}): Promis
   const users = new Users(identity, options.adminPassword);
   const tokens = new Tokens(users, Buffer.from(identity.tokenKey, "base64"), clock, randomIds);
   const views = new TableViews(options.views ?? [DEFAULT_VIEW]);
-  const reports = {
-    views,
-    pool: { ...POOL_DEFAULTS, ...options.reportPool },
-    takesMs: options.reportMs ?? 0,
-  };
   if (state) app.addHook("onSend", (_request, _reply, _payload, done) => state.whenKept(() => done()));
   restRoutes(
     app,
     { core, users, tokens, log: api.log, faults: api.faults },
-    reports,
+    views,
     onError,
     options.flashPage,
   );

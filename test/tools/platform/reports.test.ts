@@ -4,7 +4,7 @@ import { readViews } from "../../../tools/platform/core/reports/table-views.js";
 import type { Platform, PlatformServerOptions } from "../../../tools/platform/server.js";
 import { operatorOf } from "../operator-of.js";
 import { platformFor } from "../platform-for.js";
-import { jwtOf, VirtualClock } from "./rig.js";
+import { jwtOf } from "./rig.js";
 
 const VIEW = "3f2504e0-4f89-41d3-9a0c-0305e82c3301";
 const DAY = 86_400_000;
@@ -201,32 +201,6 @@ test("a customer's user sees the customer's devices alone", async (t) => {
     json.dataTable.map(({ Device }: { Device: string }) => Device),
     ["b"],
   );
-});
-
-/** Lets the event loop turn until it is so. */
-async function until(reached: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await reached())) await new Promise((resolve) => setImmediate(resolve));
-}
-
-test("runs one report per thread, queues up to the limit, and answers others 429", async (t) => {
-  const clock = new VirtualClock();
-  const pool = { threadPoolSize: 2, queueCapacity: 3 };
-  const { ask } = await begin(t, {}, { clock, reportPool: pool, reportMs: 1 });
-  const statuses: number[] = [];
-  const all = Array.from({ length: 9 }, async () => {
-    const { status } = await ask({ viewConfigId: VIEW });
-    statuses.push(status);
-  });
-  await until(() => statuses.length === 4);
-  t.deepEqual(statuses, [429, 429, 429, 429]);
-  t.is(clock.waiting, 2);
-  while (statuses.length < 9) {
-    t.true(clock.waiting <= 2);
-    clock.advance(1);
-    await until(() => clock.waiting > 0 || statuses.length === 9);
-  }
-  await Promise.all(all);
-  t.deepEqual(statuses.slice(4), [200, 200, 200, 200, 200]);
 });
 
 test("rejects views that make no sense, with the reason", (t) => {

@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyInstance } from "fastify";
+import type { TableViews } from "../core/reports/table-views.js";
 import { errorJson, VARY } from "../device/messages.js";
 import { authRoutes } from "./auth.js";
 import type { RestContext } from "./context.js";
@@ -14,7 +15,7 @@ import { faultRoutes } from "./resources/faults.js";
 import { flashRoutes } from "./resources/flash-page.js";
 import { otaRoutes } from "./resources/ota.js";
 import { profileRoutes } from "./resources/profiles.js";
-import { type ReportSettings, reportRoutes } from "./resources/reports.js";
+import { reportRoutes } from "./resources/reports.js";
 import { requestRoutes } from "./resources/requests.js";
 import { rpcRoutes } from "./resources/rpc.js";
 import { attributeRoutes } from "./resources/telemetry.js";
@@ -38,7 +39,7 @@ const HEADERS = {
 export function restRoutes(
   app: FastifyInstance,
   context: RestContext,
-  reports: ReportSettings,
+  views: TableViews,
   onError: (error: unknown) => void,
   flashPage?: string,
 ): void {
@@ -90,7 +91,7 @@ export function restRoutes(
   timeseriesRoutes(app, context);
   rpcRoutes(app, context);
   otaRoutes(app, context);
-  reportRoutes(app, context, reports);
+  reportRoutes(app, context, views);
   requestRoutes(app, context);
   faultRoutes(app, context);
   eventRoutes(app, context);

@@ -27,7 +27,6 @@ interface PlatformFlags {
   behindProxy?: true;
   flashPage?: string;
   views?: string;
-  reportTime?: number;
   log: "text" | "json";
 }
 
@@ -45,8 +44,7 @@ Like a new server, it does not answer client-side RPCs; --rule-chain answers get
 --rate-limit NAME=LIMIT is repeatable. device-points=100:1,3000:60 allows each device 100 data points per second and 3,000 per minute.
 Names: ${RATE_LIMITS.join(", ")}.
 
-POST /apiAnalytics/publicApi/buildReport builds reports of saved table views. --views FILE replaces the default view over all devices. As on a real server,
-SIMPLE_API_RATE_LIMITER_THREAD_POOL_SIZE (10) reports run and SIMPLE_API_RATE_LIMITER_QUEUE_CAPACITY (10) wait.
+POST /apiAnalytics/publicApi/buildReport builds reports of saved table views. --views FILE replaces the default view over all devices.
 
 POST /api/faults from this machine injects faults such as delays, resets and lost answers. GET /api/requests lists requests of devices.
 
@@ -90,7 +88,6 @@ export function platformCommand(program: Command): void {
     .option("--behind-proxy", "end open requests after 50s with 504, like a proxy")
     .option("--flash-page <dir>", "folder of mote esp32 --web, to flash boards from the page /flash")
     .option("--views <file>", "saved table views (JSON)")
-    .addOption(durationOption("--report-time <duration>", "minimum duration of a report"))
     .option("--tls-cert <file>", "certificate (PEM); enables https")
     .option("--tls-key <file>", "key of the certificate (PEM)")
     .addOption(
@@ -140,11 +137,6 @@ async function platform(flags: PlatformFlags): Promise<void> {
     behindProxy: flags.behindProxy === true,
     ...(views && { views }),
     ...(flags.flashPage !== undefined && { flashPage: resolve(flags.flashPage) }),
-    ...(flags.reportTime !== undefined && { reportMs: flags.reportTime }),
-    reportPool: {
-      ...setting("SIMPLE_API_RATE_LIMITER_QUEUE_CAPACITY", "queueCapacity", 0),
-      ...setting("SIMPLE_API_RATE_LIMITER_THREAD_POOL_SIZE", "threadPoolSize", 1),
-    },
     ...(given && { profile: given }),
     log: noteWhileRead,
   }).catch((error: Error & { isDamaged?: boolean }) => {
@@ -200,13 +192,4 @@ function limit(text: string, before: PlatformFlags["rateLimit"]): PlatformFlags[
     throw new InvalidArgumentError("Expected tokens:seconds, comma-separated, for example 20:1,600:60.");
   }
   return { ...before, [known]: spec };
-}
-
-/** Reads a whole number of at least `least` from the environment. */
-function setting(variable: string, name: string, least: number): Record<string, number> {
-  const text = process.env[variable];
-  if (text === undefined || text === "") return {};
-  const value = Number(text);
-  if (Number.isSafeInteger(value) && value >= least) return { [name]: value };
-  throw new UsageError(`invalid ${variable} "${text}": expected a whole number from ${least} up`);
 }

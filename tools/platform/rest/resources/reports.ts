@@ -13,38 +13,22 @@ import { RestError } from "../error.js";
 import { type Fields, objectBody, parameter, textField, uuid } from "../input.js";
 import { bearer, type Tokens } from "../tokens.js";
 import type { User } from "../users.js";
-import { type PoolLimits, WorkerPool } from "../worker-pool.js";
-
-export interface ReportSettings {
-  readonly views: TableViews;
-  readonly pool: PoolLimits;
-  /** How long a report takes at least, in milliseconds: a real one queries a database. */
-  readonly takesMs: number;
-}
 
 export const REPORT_PATHS = ["/apiAnalytics/publicApi/buildReport", "/apiTrendz/publicApi/buildReport"];
 /** Characters of the answer that leave together. */
 const PIECE = 16_384;
 
-export function reportRoutes(app: FastifyInstance, context: RestContext, settings: ReportSettings): void {
-  const pool = new WorkerPool(settings.pool);
+export function reportRoutes(app: FastifyInstance, context: RestContext, views: TableViews): void {
   const { clock } = context.core;
   const onRequest = async (request: FastifyRequest): Promise<void> => {
     request.user = userOf(context.tokens, request);
   };
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const body = objectBody(request);
-    const view = settings.views.get(uuid(textField(body, "viewConfigId") ?? "", "viewConfigId"));
+    const view = views.get(uuid(textField(body, "viewConfigId") ?? "", "viewConfigId"));
     if (!view) throw new RestError(404, "View config not found");
     const span = spanOf(body, view, clock.now());
     const devices = devicesOf(body, view, context, request.user);
-    const place = pool.enter();
-    if (!place) throw new RestError(429, "Too many requests! API limits reached.");
-    // Also when the client went away before its turn.
-    reply.raw.once("close", () => place.leave());
-    await place.running;
-    if (settings.takesMs > 0)
-      await new Promise<void>((resolve) => void clock.timer(settings.takesMs, resolve));
     const rows = reportRows(view, devices, span);
     return reply.type("application/json").send(Readable.from(pieces(view, rows), { objectMode: false }));
   };

@@ -97,7 +97,7 @@ export class Connection {
     this._next();
   }
 
-  /** Delays `pending` until its rate limit allows it, unless its deadline or a close comes first. */
+  /** Delays `pending` until its rate limit allows it; a deadline or a close may come first. */
   private _hold(pending: PendingRequest, ms: number): void {
     this.#held.push(pending);
     pending.release = this._host.clock.timer(ms, () => {

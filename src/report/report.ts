@@ -9,7 +9,7 @@ import { escapeText } from "../wire/paths.js";
 import { ASKS_JSON, type ReportQuestion, type RowTaker, reportBody, reportProblem } from "../wire/report.js";
 import { ReportError, refusal } from "./errors.js";
 import { type CheckedReportOptions, checkReportOptions, type ReportOptions } from "./options.js";
-import { endOf, LONGEST_WAIT_MS, Pauses, waitBusy } from "./pause.js";
+import { endOf, LONGEST_WAIT_MS, Pauses, waitBusy } from "./pauses.js";
 import { RowSink } from "./row-sink.js";
 import type { Session } from "./session.js";
 

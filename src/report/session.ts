@@ -14,7 +14,7 @@ import { isObject, parseJson } from "../wire/text/json.js";
 import { quote } from "../wire/text/text.js";
 import { ReportError, refusal } from "./errors.js";
 import { isToken, lifeMs } from "./jwt.js";
-import { endOf, LONGEST_WAIT_MS, Pauses, waitBusy } from "./pause.js";
+import { endOf, LONGEST_WAIT_MS, Pauses, waitBusy } from "./pauses.js";
 
 const TIMEOUT_MS = 60_000;
 /** Time limit of one request. */

@@ -13,7 +13,7 @@
 import { escapeText } from "./paths.js";
 import { isObject, type Json, type JsonObject, parseObject } from "./text/json.js";
 
-export type Attributes =
+export type AttributesAnswer =
   | { readonly ok: true; readonly client: JsonObject; readonly shared: JsonObject }
   | { readonly ok: false };
 
@@ -28,7 +28,7 @@ export type Query =
   | { readonly ok: false; readonly reason: string };
 
 /** Parses the answer to GET attributes. A missing group is empty. */
-export const parseAttributes = (text: string): Attributes => {
+export const parseAttributes = (text: string): AttributesAnswer => {
   const answer = parseObject(text);
   const client = answer && group(answer, "client");
   const shared = answer && group(answer, "shared");

@@ -261,7 +261,8 @@ export class FlashLog implements Records {
 
   /**
    * A point got the time stamp `ts`. The next header contains it, because the point may be
-   * delivered from memory, and another point with this time stamp would overwrite it on the platform.
+   * delivered from memory, and another point with this time stamp would overwrite it on the
+   * platform.
    */
   stamped(ts: number): void {
     this.state.lastStamp = ts;

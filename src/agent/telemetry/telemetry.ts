@@ -109,8 +109,8 @@ export class Telemetry implements Job {
   }
 
   /**
-   * Sends points that only memory holds because flash fails, as far as 2 s allow. Undefined if there
-   * are none or the platform is not reachable.
+   * Sends points that only memory holds because flash fails, as far as 2 s allow. Undefined if
+   * there are none or the platform is not reachable.
    */
   sendAtRisk(): Promise<boolean> | undefined {
     const canSend = this._outbox.atRisk > 0 && this._session.online === true;

@@ -4,7 +4,7 @@
 import type { Digest } from "../../port.js";
 import { HEX, isMadeOf, lowerCase, upperCase } from "../text/characters.js";
 import { Crc32 } from "./crc32.js";
-import { Murmur32 } from "./murmur3.js";
+import { Murmur32 } from "./murmur32.js";
 import { Murmur128 } from "./murmur128.js";
 
 /** The number of hexadecimal digits of each algorithm. */

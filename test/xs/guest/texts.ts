@@ -1,7 +1,7 @@
 // What the portable part makes of a table of values, as texts: to be the same on XS and on Node.
 import { Crc32 } from "../../../src/wire/crypto/crc32.js";
 import { toHex } from "../../../src/wire/crypto/hex.js";
-import { Murmur32 } from "../../../src/wire/crypto/murmur3.js";
+import { Murmur32 } from "../../../src/wire/crypto/murmur32.js";
 import { Murmur128 } from "../../../src/wire/crypto/murmur128.js";
 import { escapeText } from "../../../src/wire/paths.js";
 import { parseJson } from "../../../src/wire/text/json.js";

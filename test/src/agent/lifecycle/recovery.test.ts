@@ -154,6 +154,27 @@ test("an image that comes back from a trial in recovery mode is in it still", as
   t.true(starts.start("TypeError").active);
 });
 
+test("the bytes of a stored recovery stay the same", async (t) => {
+  const starts = new Starts();
+  const stored = () => Buffer.from(starts.store.get("recovery") ?? []).toString("latin1");
+  await starts.crash(1);
+  t.is(
+    stored(),
+    '\u0001{"image":"1.0.0","ages":[0],"leftMs":0,"cause":"TypeError","asked":false,"told":false,"cycles":0}\t\n\n\t\n \r\t    \n\n\t\t',
+  );
+  await starts.crash(5);
+  t.is(
+    stored(),
+    '\u0001{"image":"1.0.0","ages":[],"leftMs":3600000,"cause":"TypeError","asked":false,"told":true,"cycles":0}\t\n\r\n\t\t\t\r  \r\t\t\r\n\r',
+  );
+  starts.slot.current = "pending";
+  starts.start("y");
+  t.is(
+    stored(),
+    '\u0001{"image":"1.0.0","ages":[],"leftMs":3600000,"cause":"TypeError","asked":true,"told":true,"cycles":0}\t\r\t\n\n\t\t\t\t  \t \r\n\t',
+  );
+});
+
 test("what is stored is bounded, whatever the cause, and what makes no sense is taken for nothing", async (t) => {
   const starts = new Starts();
   for (let i = 0; i < 6; i++) starts.start("x".repeat(100_000));

@@ -257,6 +257,46 @@ function sealed(text: string): string {
   return `${crc32(bytes, 0, bytes.length)}${text}`;
 }
 
+/** A memory of format 1, each member with a value of its own. */
+const KEPT = sealed(
+  '{"format":1,"wakes":7,"due":3,"step":4.5,"urgent":1,"at":1700000000123,"ticks":456789,"exactFrom":12,' +
+    '"sleep":59950,"told":1699999000000,"own":700123.5,"rate":1.0123,"busy":0,"look":305419896,' +
+    '"state":"failed","retry":90000,"radio":8123,"points":21,"alone":1,"probed":33}',
+);
+
+ava("the bytes of a memory, its checksum included, are those of format 1", (t) => {
+  const host = { encode };
+  t.is(KEPT.slice(0, 11), "2656625564{");
+  t.is(writeMemory(host, readMemory(host, KEPT)), KEPT);
+  t.is(
+    writeMemory(host, readMemory(host, undefined)),
+    '3490691141{"format":1,"wakes":0,"due":0,"step":0.5,"urgent":0,"at":0,"ticks":0,"exactFrom":-1,' +
+      '"sleep":0,"told":0,"own":0,"rate":1,"busy":0,"look":-1,"state":"","retry":-1,"radio":0,"points":0,' +
+      '"alone":0,"probed":0}',
+  );
+});
+
+test("a wake continues from a memory of format 1 and keeps the same bytes as before", async (t) => {
+  const firmware = { title: "lamp", version: "1.0.0" };
+  const device = new Sleeper(t, { cycle, connections: 3, firmware });
+  await device.rig.clock.advance(5 * MINUTE);
+  device.kept = KEPT;
+  t.is(
+    (await device.wake({ sleptMs: 50_000 })).kept,
+    '2264565946{"format":1,"wakes":8,"due":2,"step":4.5,"urgent":1,"at":1767225900000,"ticks":507404,' +
+      '"exactFrom":12,"sleep":59271,"told":1767225900000,"own":0,"rate":1.0123,"busy":0,"look":305419896,' +
+      '"state":"failed","retry":40000,"radio":8123,"points":21,"alone":1,"probed":50033}',
+  );
+  t.is(
+    (await device.wake({ connect: true, sleptMs: 61_000 })).kept,
+    '3054591631{"format":1,"wakes":9,"due":1,"step":4.5,"urgent":1,"at":1767225959271,"ticks":569154,' +
+      '"exactFrom":12,"sleep":60426,"told":1767225900000,"own":61000,"rate":1.0123,"busy":0,' +
+      '"look":305419896,"state":"failed","retry":0,"radio":8123,"points":21,"alone":1,"probed":111033}',
+  );
+  const [, connected] = await device.wakes(2);
+  t.regex(connected!.kept, /"busy":0,"look":2745614147,"state":"idle","retry":-1,.*"alone":0,"probed":0}$/);
+});
+
 ava("the machine's own clock is measured between known times, ten minutes apart at least", (t) => {
   const memory = readMemory({ encode }, undefined);
   let now = 1e12;

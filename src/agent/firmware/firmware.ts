@@ -36,11 +36,11 @@ export interface UpdateMemory {
   /** 1 while an update continues, otherwise 0. */
   busy: number;
   /** Hash of the assignment that was read last, or -1. */
-  look: number;
+  assignmentHash: number;
   /** The state that was reported. */
   state: string;
   /** ms until a failed update is retried, or -1. */
-  retry: number;
+  retryMs: number;
 }
 
 /** Runs updates, one step per state. Each step stores the next state before acting on it. */
@@ -125,22 +125,27 @@ export class Firmware implements Job {
     return this._loop.resting && !this._download.underWay;
   }
 
+  /** A sleep of `ms` ended. The wake may not connect. */
+  slept(memory: UpdateMemory, ms: number): void {
+    if (memory.retryMs > 0) memory.retryMs = Math.max(0, memory.retryMs - ms);
+  }
+
   /**
-   * Restores the state that `sleep` saved. Call before the start of a wake. `trialMs`: time limit
-   * of a trial.
+   * Restores the state that `sleep` saved. Call before the start of a wake that connects.
+   * `trialMs`: time limit of a trial.
    */
-  wake({ look, state, retry }: UpdateMemory, trialMs: number): void {
-    this._assignment.resume(look);
+  wake({ assignmentHash, state, retryMs }: UpdateMemory, trialMs: number): void {
+    this._assignment.resume(assignmentHash);
     this._trial.limit(trialMs);
-    this._journal.wake(state, retry);
+    this._journal.wake(state, retryMs);
   }
 
   /** Saves the state for the next wake. `idle`: nothing is left to do or report. */
   sleep(memory: UpdateMemory, idle: boolean): void {
     const { state } = this._journal;
-    memory.look = this._assignment.hash;
+    memory.assignmentHash = this._assignment.hash;
     memory.state = idle ? state : "";
-    memory.retry = this._journal.retryIn;
+    memory.retryMs = this._journal.retryIn;
     memory.busy = TRANSFERS.includes(state) ? 1 : 0;
     this._journal.wake("", -1);
   }

@@ -109,7 +109,7 @@ export class UpdateJournal {
     const { record } = this;
     if (!record) return false;
     const next = { ...record, ...change, state, error: "", at: this._stamp(record) };
-    if (!writeRecord(this._host, next)) return false;
+    if (!writeStored(this._host, KEY, next)) return false;
     this.record = next;
     this._retryAt = undefined;
     this._reporter.state(next);
@@ -120,7 +120,7 @@ export class UpdateJournal {
   save(change: Partial<UpdateRecord>): boolean {
     if (!this.record) return false;
     this.record = { ...this.record, ...change };
-    return writeRecord(this._host, this.record);
+    return writeStored(this._host, KEY, this.record);
   }
 
   /** Emits an error event for this failure. Returns the changes to the record. */
@@ -161,7 +161,7 @@ export class UpdateJournal {
     if (!this.record) return;
     this.record = undefined;
     this._retryAt = undefined;
-    deleteRecord(this._host);
+    this._host.store.delete(KEY);
   }
 
   /** Reports a state that is stored later, together with the action that makes it true. */
@@ -273,7 +273,7 @@ export const UNKNOWN_FILE = { size: 0, checksum: "", etag: "" } as const;
 const KEY = "firmware";
 
 /** The stored record; undefined if there is none that can be read. */
-export const readRecord = (host: Host): UpdateRecord | undefined => {
+const readRecord = (host: Host): UpdateRecord | undefined => {
   // A new image that failed may have left a record that only it can read; then use this image's own
   // earlier record, unless on trial.
   const kept = host.slot.state() === "pending" ? readStored(host, KEY) : readOwn(host, KEY);
@@ -297,14 +297,6 @@ export const readRecord = (host: Host): UpdateRecord | undefined => {
     etag: textOf(kept.etag),
     at: count(at),
   };
-};
-
-export const writeRecord = (host: Host, record: UpdateRecord): boolean => {
-  return writeStored(host, KEY, record);
-};
-
-export const deleteRecord = (host: Host): void => {
-  host.store.delete(KEY);
 };
 
 const textOf = (value: unknown): string => {

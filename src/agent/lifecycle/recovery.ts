@@ -6,7 +6,7 @@ import type { Events } from "../../events.js";
 import { guarded } from "../../guarded.js";
 import type { Host, LastRun } from "../../port.js";
 import { readStored, writeStored } from "../../store.js";
-import { isObject } from "../../wire/text/json.js";
+import { isObject, type Json } from "../../wire/text/json.js";
 import type { AttributesApi } from "../attributes/api.js";
 import type { RpcApi } from "../rpc/api.js";
 
@@ -45,9 +45,9 @@ interface RecoveryRecord {
    * The end of this run is not a crash of the next image, because a restart is expected or an image
    * is on trial.
    */
-  asked: boolean;
+  restartExpected: boolean;
   /** A recovery was published, so its end is published too. */
-  told: boolean;
+  reported: boolean;
   /** Number of consecutive short power-ons. */
   cycles: number;
 }
@@ -92,8 +92,8 @@ export class Recovery {
     const record = before ?? newRecord(image, false);
     const pending = host.slot.state() === "pending";
     const crashed =
-      !record.asked && !powered && (this._knowsCrashes ? crash !== false : before !== undefined);
-    this._record = { ...afterSleep(record, sleptMs), asked: pending };
+      !record.restartExpected && !powered && (this._knowsCrashes ? crash !== false : before !== undefined);
+    this._record = { ...afterSleep(record, sleptMs), restartExpected: pending };
     if (!pending) this._countCrash(image, crashed, crash || "unknown", crashes);
     if (!pending) this._countPowerCycle(powered, crashed);
     this.active = !pending && this._record.leftMs > 0;
@@ -123,7 +123,7 @@ export class Recovery {
       this._isDownloading = state === "DOWNLOADING";
     });
     const publish = () => agent.attributes.publish({ moteRecovery: this.cause });
-    if (this._record.told) guarded(this._host, "could not publish the cause of recovery mode", publish);
+    if (this._record.reported) guarded(this._host, "could not publish the cause of recovery mode", publish);
     if (!this.active) return;
     agent.rpc.handle("restart", (params) => {
       const leave = isObject(params) && params.application === true;
@@ -160,7 +160,7 @@ export class Recovery {
 
   private _countCrash(image: string, crashed: boolean, cause: string, countedByHost: number): void {
     const record = this._record;
-    if (record.image !== image) this._record = newRecord(image, record.told);
+    if (record.image !== image) this._record = newRecord(image, record.reported);
     else if (crashed && record.leftMs === 0) {
       record.ages = record.ages.concat(0).slice(-CRASHES);
       record.cause = cause.slice(0, CAUSE_LENGTH);
@@ -180,7 +180,7 @@ export class Recovery {
   }
 
   private _enter(cause = this._record.cause): void {
-    Object.assign(this._record, { cause, ages: [], leftMs: STAY_MS, told: true, cycles: 0 });
+    Object.assign(this._record, { cause, ages: [], leftMs: STAY_MS, reported: true, cycles: 0 });
   }
 
   private _tick(): void {
@@ -208,13 +208,13 @@ export class Recovery {
   }
 
   private _expectRestart(): void {
-    if (this._knowsCrashes || this._record.asked) return;
-    this._record.asked = true;
+    if (this._knowsCrashes || this._record.restartExpected) return;
+    this._record.restartExpected = true;
     this._save();
   }
 
   private _save(): void {
-    writeStored(this._host, KEY, this._record);
+    writeStored(this._host, KEY, toStored(this._record));
   }
 }
 
@@ -226,8 +226,13 @@ const afterSleep = (record: RecoveryRecord, ms: number): RecoveryRecord => {
   return { ...record, ages: grownOlder(record.ages, ms), leftMs: Math.max(0, record.leftMs - ms) };
 };
 
-const newRecord = (image: string, told: boolean): RecoveryRecord => {
-  return { image, ages: [], leftMs: 0, cause: "", asked: false, told, cycles: 0 };
+const newRecord = (image: string, reported: boolean): RecoveryRecord => {
+  return { image, ages: [], leftMs: 0, cause: "", restartExpected: false, reported, cycles: 0 };
+};
+
+const toStored = (record: RecoveryRecord): Json => {
+  const { image, ages, leftMs, cause, restartExpected, reported, cycles } = record;
+  return { image, ages, leftMs, cause, asked: restartExpected, told: reported, cycles };
 };
 
 const readRecord = (host: Host): RecoveryRecord | undefined => {
@@ -239,8 +244,8 @@ const readRecord = (host: Host): RecoveryRecord | undefined => {
     ages: Array.isArray(ages) ? ages.filter((age) => typeof age === "number") : [],
     leftMs: typeof leftMs === "number" ? Math.min(leftMs, STAY_MS) : 0,
     cause: typeof cause === "string" ? cause.slice(0, CAUSE_LENGTH) : "",
-    asked: asked === true,
-    told: told === true,
+    restartExpected: asked === true,
+    reported: told === true,
     cycles: typeof cycles === "number" ? cycles : 0,
   };
 };

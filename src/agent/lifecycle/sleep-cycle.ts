@@ -100,7 +100,7 @@ export class SleepCycle {
     if (reason !== "none") await this._connect(options, memory, began + timeoutMs - MARGIN_MS);
     // A call of the application during the sample may have connected.
     else if (this._parts.session.running) await this._stop();
-    memory.radio += clock.now() - from;
+    memory.radioMs += clock.now() - from;
     memory.points += this._delivered;
     this.running = false;
     return this._end(memory, reason, began, clock.now() - from);
@@ -110,12 +110,12 @@ export class SleepCycle {
     const before = this._memory;
     const memory = before ?? readMemory(this._parts.host, kept);
     this._memory = memory;
-    const asleep = before ? began - this._endedAt : memory.sleep;
+    const asleep = before ? began - this._endedAt : memory.sleepMs;
     const slept = typeof sleptMs === "number" && sleptMs >= 0 && sleptMs < MAX_SLEEP_MS ? sleptMs : asleep;
-    if (memory.retry > 0) memory.retry = Math.max(0, memory.retry - slept);
-    const { time, telemetry } = this._parts;
-    if (!before) telemetry.refusals.wake(memory, slept);
-    time.wake(memory, slept);
+    const { time, telemetry, firmware } = this._parts;
+    firmware?.slept(memory.update, slept);
+    if (!before) telemetry.refusals.wake(memory.refusals, slept);
+    time.wake(memory.time, slept);
     memory.wakes++;
     return memory;
   }
@@ -143,17 +143,17 @@ export class SleepCycle {
   /** The reason why this wake connects. */
   private _reason(memory: Memory, alarm: boolean, asked: boolean): Wake["reason"] {
     const { outbox } = this._parts;
-    memory.due--;
+    memory.wakesLeft--;
     if (this._onTrial) return "firmware";
     if (memory.wakes === 1) return "start";
-    // After a failed attempt, even alarms wait until `due`, so that nothing can keep the radio on.
+    // After a failure, even alarms wait for the back-off, so that nothing can keep the radio on.
     if ((alarm || asked) && memory.urgent === 0) {
       memory.urgent = 1;
-      memory.step = 0.5;
+      memory.backoffWakes = 0.5;
       return alarm ? "alarm" : "asked";
     }
-    if (memory.due <= 0) return memory.busy === 1 ? "firmware" : "schedule";
-    return outbox.fill >= 0.5 && memory.step <= this._settings.connectEvery / 2 ? "outbox" : "none";
+    if (memory.wakesLeft <= 0) return memory.update.busy === 1 ? "firmware" : "schedule";
+    return outbox.fill >= 0.5 && memory.backoffWakes <= this._settings.connectEvery / 2 ? "outbox" : "none";
   }
 
   private async _connect({ network }: WakeOptions, memory: Memory, end: number): Promise<void> {
@@ -169,7 +169,7 @@ export class SleepCycle {
     const isConnecting = (joined === true && !this._halted) || this._onTrial;
     if (isConnecting) {
       session.connections.beginWake();
-      firmware?.wake(memory, updateMs / 2);
+      firmware?.wake(memory.update, updateMs / 2);
       this._parts.start();
       void telemetry.flush(updateMs);
     }
@@ -185,9 +185,9 @@ export class SleepCycle {
       this._parts.state !== "refused" &&
       this._idle &&
       !telemetry.refusals.outage;
-    if (isConnecting) firmware?.sleep(memory, this._endedIdle);
+    if (isConnecting) firmware?.sleep(memory.update, this._endedIdle);
     schedule(memory, this._settings, this._endedIdle || this._delivered > 0, () => random01(host));
-    if (memory.busy === 1 && this._online) memory.due = 1;
+    if (memory.update.busy === 1 && this._online) memory.wakesLeft = 1;
     await this._stop();
   }
 
@@ -213,13 +213,16 @@ export class SleepCycle {
     const unkept = outbox.close();
     const now = host.clock.now();
     this._endedAt = now;
-    time.sleep(memory, now - began);
-    telemetry.refusals.sleep(memory);
+    time.sleep(memory.time, now - began);
+    telemetry.refusals.sleep(memory.refusals);
     const { everyMs } = this._settings;
-    const spread = memory.due <= 1 ? 1 - JITTER + 2 * JITTER * random01(host) : 1;
-    memory.sleep = Math.max(MIN_SLEEP_MS, Math.round((everyMs * spread) / memory.rate - (now - began)));
+    const spread = memory.wakesLeft <= 1 ? 1 - JITTER + 2 * JITTER * random01(host) : 1;
+    memory.sleepMs = Math.max(
+      MIN_SLEEP_MS,
+      Math.round((everyMs * spread) / memory.time.rate - (now - began)),
+    );
     return {
-      sleepMs: memory.sleep,
+      sleepMs: memory.sleepMs,
       reason,
       connected: this._online,
       idle: this._endedIdle,
@@ -227,7 +230,7 @@ export class SleepCycle {
       waiting: outbox.waiting,
       unkept,
       radioMs: reason === "none" ? 0 : radioMs,
-      radioMsPerPoint: memory.points === 0 ? undefined : memory.radio / memory.points,
+      radioMsPerPoint: memory.points === 0 ? undefined : memory.radioMs / memory.points,
       wakes: memory.wakes,
       restarting: this._restarting,
       kept: writeMemory(host, memory),

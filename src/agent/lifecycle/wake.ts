@@ -87,19 +87,24 @@ export interface Wake {
   readonly kept: string;
 }
 
-/** The parsed `kept` string. Flags are 0 or 1. */
-export interface Memory extends UpdateMemory, RefusalMemory, TimeMemory {
+/** The parsed `kept` string. Each job changes only its own part. Flags are 0 or 1. */
+export interface Memory {
   wakes: number;
   /** Wakes until the next connecting one. */
-  due: number;
+  wakesLeft: number;
   /** Wakes until the next attempt after a failure; doubled first. */
-  step: number;
+  backoffWakes: number;
   /** An alarm or `connect` waits since a failed attempt. */
   urgent: number;
-  /** Requested duration of the sleep, in ms. */
-  sleep: number;
-  radio: number;
+  /** Requested duration of the sleep. */
+  sleepMs: number;
+  /** Network time since power-on. */
+  radioMs: number;
+  /** Points delivered since power-on. */
   points: number;
+  readonly time: TimeMemory;
+  readonly update: UpdateMemory;
+  readonly refusals: RefusalMemory;
 }
 
 const FORMAT = 1;
@@ -109,39 +114,72 @@ const LONGEST_BACKOFF_MS = 6 * 3_600_000;
 
 /** Parses the memory of the last wake. Defaults as after power-on if it is missing or invalid. */
 export const readMemory = (host: Pick<Host, "encode" | "loops">, kept: string | undefined): Memory => {
-  const memory: Memory = {
-    wakes: 0,
-    due: 0,
-    step: 0.5,
-    urgent: 0,
-    at: 0,
-    ticks: 0,
-    exactFrom: -1,
-    sleep: 0,
-    told: 0,
-    own: 0,
-    rate: 1,
-    busy: 0,
-    look: -1,
-    state: "",
-    retry: -1,
-    radio: 0,
-    points: 0,
-    alone: 0,
-    probed: 0,
+  const stored = readStored(host, kept);
+  return {
+    wakes: stored.wakes,
+    wakesLeft: stored.due,
+    backoffWakes: stored.step,
+    urgent: stored.urgent,
+    sleepMs: stored.sleep,
+    radioMs: stored.radio,
+    points: stored.points,
+    time: {
+      endedAt: stored.at,
+      ticks: stored.ticks,
+      exactFrom: stored.exactFrom,
+      syncedAt: stored.told,
+      sinceSyncMs: stored.own,
+      rate: stored.rate,
+    },
+    update: {
+      busy: stored.busy,
+      assignmentHash: stored.look,
+      state: stored.state,
+      retryMs: stored.retry,
+    },
+    refusals: { alone: stored.alone, probed: stored.probed },
   };
+};
+
+type Stored = ReturnType<typeof powerOn>;
+
+/** The members of `kept`, in their order, after power-on. */
+const powerOn = () => ({
+  wakes: 0,
+  due: 0,
+  step: 0.5,
+  urgent: 0,
+  at: 0,
+  ticks: 0,
+  exactFrom: -1,
+  sleep: 0,
+  told: 0,
+  own: 0,
+  rate: 1,
+  busy: 0,
+  look: -1,
+  state: "",
+  retry: -1,
+  radio: 0,
+  points: 0,
+  alone: 0,
+  probed: 0,
+});
+
+const readStored = (host: Pick<Host, "encode" | "loops">, kept: string | undefined): Stored => {
   const text = typeof kept === "string" ? kept.slice(kept.indexOf("{")) : "";
   const before = kept === withChecksum(host, text) ? parseObject(text) : undefined;
-  if (before?.format !== FORMAT) return memory;
+  const stored = powerOn();
+  if (before?.format !== FORMAT) return stored;
   const found: Record<string, unknown> = {};
-  for (const key of Object.keys(memory)) {
+  for (const key of Object.keys(stored)) {
     const value = before[key];
     // A member that an older version did not write.
     if (value === undefined) continue;
-    if (key === "state" ? !isState(value) : !isCount(value, key)) return memory;
+    if (key === "state" ? !isState(value) : !isCount(value, key)) return stored;
     found[key] = value;
   }
-  return Object.assign(memory, found);
+  return Object.assign(stored, found);
 };
 
 /**
@@ -157,18 +195,40 @@ export const schedule = (
   const { everyMs, connectEvery } = settings;
   if (succeeded) {
     // Devices that were switched on together get different schedules.
-    memory.due = memory.wakes === 1 ? 1 + Math.floor(random01() * connectEvery) : connectEvery;
+    memory.wakesLeft = memory.wakes === 1 ? 1 + Math.floor(random01() * connectEvery) : connectEvery;
     memory.urgent = 0;
-    memory.step = connectEvery / 2;
+    memory.backoffWakes = connectEvery / 2;
   } else {
     const most = Math.max(connectEvery, Math.ceil(LONGEST_BACKOFF_MS / everyMs));
-    memory.step = Math.min(most, memory.step * 2);
-    memory.due = Math.max(1, Math.round(memory.step * (0.5 + random01())));
+    memory.backoffWakes = Math.min(most, memory.backoffWakes * 2);
+    memory.wakesLeft = Math.max(1, Math.round(memory.backoffWakes * (0.5 + random01())));
   }
 };
 
 export const writeMemory = (host: Pick<Host, "encode" | "loops">, memory: Memory): string => {
-  return withChecksum(host, JSON.stringify({ format: FORMAT, ...memory }));
+  const { time, update, refusals } = memory;
+  const stored: Stored = {
+    wakes: memory.wakes,
+    due: memory.wakesLeft,
+    step: memory.backoffWakes,
+    urgent: memory.urgent,
+    at: time.endedAt,
+    ticks: time.ticks,
+    exactFrom: time.exactFrom,
+    sleep: memory.sleepMs,
+    told: time.syncedAt,
+    own: time.sinceSyncMs,
+    rate: time.rate,
+    busy: update.busy,
+    look: update.assignmentHash,
+    state: update.state,
+    retry: update.retryMs,
+    radio: memory.radioMs,
+    points: memory.points,
+    alone: refusals.alone,
+    probed: refusals.probed,
+  };
+  return withChecksum(host, JSON.stringify({ format: FORMAT, ...stored }));
 };
 
 /**

@@ -48,17 +48,17 @@ interface BootEpoch {
   readonly exactFrom: number;
 }
 
-/** Memory of the time over a sleep. The names are those of stored members. */
+/** Memory of the time over a sleep. */
 export interface TimeMemory {
   /** Time at the end of the wake, ms since 1970; 0: unknown. */
-  at: number;
+  endedAt: number;
   ticks: number;
   /** Ticks at power-on, exact from here on; -1: no wake yet. */
   exactFrom: number;
   /** Time of the last synchronization, ms since 1970; 0: never. */
-  told: number;
+  syncedAt: number;
   /** Milliseconds since then, by the machine's own clock. */
-  own: number;
+  sinceSyncMs: number;
   /** Real ms per ms of the machine's own clock. */
   rate: number;
 }
@@ -131,23 +131,23 @@ export class Time {
 
   /** Restores the state after a sleep of `sleptMs` by the machine's own clock. */
   wake(memory: TimeMemory, sleptMs: number): void {
-    memory.own += sleptMs;
+    memory.sinceSyncMs += sleptMs;
     const passed = sleptMs * memory.rate;
     if (memory.exactFrom < 0) memory.exactFrom = this.ticks;
-    this._setBackMs = Math.max(SLEPT_BACK_MS, memory.own / 10);
+    this._setBackMs = Math.max(SLEPT_BACK_MS, memory.sinceSyncMs / 10);
     this._exactFrom = memory.exactFrom;
     this._offset += Math.max(0, Math.floor(memory.ticks + passed) - this.ticks);
     this._isEstimated = true;
-    const known = clockTimestamp(memory.at && memory.at + passed);
+    const known = clockTimestamp(memory.endedAt && memory.endedAt + passed);
     if (known !== undefined) this._learned = known - this._ms();
   }
 
   /** Saves the state before a sleep, after a wake of `awakeMs`. */
   sleep(memory: TimeMemory, awakeMs: number): void {
-    memory.own += awakeMs;
+    memory.sinceSyncMs += awakeMs;
     const now = this.now() ?? 0;
     if (this.synchronized) measureRate(memory, now);
-    memory.at = now;
+    memory.endedAt = now;
     memory.ticks = this.ticks;
   }
 
@@ -276,11 +276,11 @@ export class Time {
  * The time was synchronized to `now`. Two synchronizations show how fast the machine's clock runs.
  */
 export const measureRate = (memory: TimeMemory, now: number): void => {
-  if (memory.told !== 0 && memory.own < MEASURED_MS) return;
-  const rate = (now - memory.told) / memory.own;
-  if (memory.told !== 0 && Math.abs(rate - 1) < WORST_DRIFT) memory.rate = rate;
-  memory.told = now;
-  memory.own = 0;
+  if (memory.syncedAt !== 0 && memory.sinceSyncMs < MEASURED_MS) return;
+  const rate = (now - memory.syncedAt) / memory.sinceSyncMs;
+  if (memory.syncedAt !== 0 && Math.abs(rate - 1) < WORST_DRIFT) memory.rate = rate;
+  memory.syncedAt = now;
+  memory.sinceSyncMs = 0;
 };
 
 /**

@@ -298,7 +298,7 @@ test("a wake continues from a memory of format 1 and keeps the same bytes as bef
 });
 
 ava("the machine's own clock is measured between known times, ten minutes apart at least", (t) => {
-  const memory = readMemory({ encode }, undefined);
+  const memory = readMemory({ encode }, undefined).time;
   let now = 1e12;
   // The last rates are impossible: somebody set a clock.
   for (const [ms, rate, measured] of [
@@ -309,7 +309,7 @@ ava("the machine's own clock is measured between known times, ten minutes apart 
     [600_000, 0.84, 1.02],
     [600_000, 1.16, 1.02],
   ] as const) {
-    memory.own += ms;
+    memory.sinceSyncMs += ms;
     now += ms * rate;
     measureRate(memory, now);
     t.is(Math.round(memory.rate * 1e6), measured * 1e6, `${ms} ms at ${rate}`);
@@ -319,18 +319,19 @@ ava("the machine's own clock is measured between known times, ten minutes apart 
 ava("a memory of the last wake that makes no sense is taken for none, and so is a single wrong bit", (t) => {
   const host = { encode };
   const fresh = readMemory(host, undefined);
-  const memory = { ...fresh, wakes: 7, due: 3 };
+  const memory = { ...fresh, wakes: 7, wakesLeft: 3 };
   const sound = writeMemory(host, memory);
   t.deepEqual(readMemory(host, sound), memory);
-  const long = {
-    at: 1e13,
+  const time = {
+    ...fresh.time,
+    endedAt: 1e13,
     ticks: 1e13,
-    told: 1e13,
-    own: 123_456.789,
+    syncedAt: 1e13,
+    sinceSyncMs: 123_456.789,
     rate: 1.0123456789,
-    state: "downloading",
   };
-  t.true(writeMemory(host, { ...fresh, ...long }).length <= 400);
+  const update = { ...fresh.update, state: "downloading" };
+  t.true(writeMemory(host, { ...fresh, time, update }).length <= 400);
   const text = sound.slice(sound.indexOf("{"));
   for (const bad of ["", "{}", "[1]", "{", text.replace("7", "-7"), text.replace("7", "1e999")])
     t.deepEqual(readMemory(host, sealed(bad)), fresh, bad);
@@ -344,7 +345,8 @@ ava("a memory of the last wake that makes no sense is taken for none, and so is 
     .map(({ at, to }) => text.slice(0, at % text.length) + to + text.slice((at % text.length) + 1));
   fc.assert(
     fc.property(fc.oneof(fc.json(), edited), (said) => {
-      const { rate, ...counts } = readMemory(host, sealed(said));
+      const { time, update, refusals, ...others } = readMemory(host, sealed(said));
+      const { rate, ...counts } = { ...time, ...update, ...refusals, ...others };
       const isCount = (value: unknown) =>
         typeof value === "string" || (Number(value) >= -1 && Number(value) < 2 ** 53);
       return rate > 0.8 && rate < 1.25 && Object.values(counts).every(isCount);

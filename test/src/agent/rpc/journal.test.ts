@@ -371,10 +371,10 @@ test("without a time of day sleep counts as far as the wakes measure it", (t) =>
   const host = fakeHost({ store, clock });
   const time = new Time(host);
   const journal = new RpcJournal(host, time, DAY, 8192);
-  const asleep = { at: 0, ticks: 0, exactFrom: 0, told: 0, own: 0, rate: 1 };
-  time.wake({ ...asleep, ticks: DAY - 1, own: DAY - 1 }, 0);
+  const asleep = { endedAt: 0, ticks: 0, exactFrom: 0, syncedAt: 0, sinceSyncMs: 0, rate: 1 };
+  time.wake({ ...asleep, ticks: DAY - 1, sinceSyncMs: DAY - 1 }, 0);
   t.truthy(journal.find(1, HASH, 0));
-  time.wake({ ...asleep, ticks: DAY, own: DAY }, 0);
+  time.wake({ ...asleep, ticks: DAY, sinceSyncMs: DAY }, 0);
   t.is(journal.find(1, HASH, 0), undefined);
 });
 

@@ -12,7 +12,7 @@ export const isIncomplete = ({ wifi, baseUrl, token, provisioning }: Config): bo
   return wifi === undefined || ssid === "" || !baseUrl || !(token || key);
 };
 
-/** With a device's own name from its production series, if it has one. */
+/** Adds the name that the factory gave this device, if any. */
 export const withOwnName = (config: Config, name: string | undefined): Config => {
   if (!name) return config;
   return { ...config, provisioning: { ...membersOf<object>(config.provisioning), deviceName: name } };
@@ -37,7 +37,7 @@ export const withStoredSettings = (config: Config, stored: Values): Config => {
   };
 };
 
-/** With the stored second Wi-Fi instead of the built-in one; null: none. */
+/** Sets the second Wi-Fi: `kept`, null for none, or the built-in one if `kept` is undefined. */
 export const withSecondWifi = (config: Config, built: Config, kept: object | null | undefined): Config => {
   const wifi = membersOf<{ ssid: string }>(config.wifi);
   if (!wifi.ssid) return config;
@@ -62,6 +62,6 @@ export const valuesOf = (config: Config, stored: Before): Before => {
   };
 };
 
-/** For a group of unknown type. */
+/** The members of `value`; none if it is not an object. */
 export const membersOf = <T>(value: unknown): Partial<T> =>
   typeof value === "object" && value !== null ? (value as Partial<T>) : {};

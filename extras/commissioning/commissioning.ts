@@ -1,5 +1,4 @@
-// The states of commissioning, and the effect of each step. Network and page are implemented around
-// it.
+// The states of commissioning, and the effect of each step. Knows no network and no page.
 import type { Clock } from "../../src/port.js";
 import {
   type Before,
@@ -109,7 +108,7 @@ export class Commissioning {
     return this.viewOf({});
   }
 
-  /** For entries only. */
+  /** Called by a VisitorEntry only. */
   viewOf(given: Values): View {
     const values = mergeSettings(this._options.before, given);
     const has = (field: keyof Values): boolean => values[field] !== undefined;
@@ -141,7 +140,7 @@ export class Commissioning {
     this._transition("close");
   }
 
-  /** For entries only. */
+  /** Called by a VisitorEntry only. */
   take(entry: VisitorEntry, typed: Values): boolean {
     if (this._state !== "open") return false;
     const { before, wifi } = this._options;

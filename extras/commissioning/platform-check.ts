@@ -30,8 +30,8 @@ const CAUSES: readonly (readonly [said: string, field: Finding["field"], meant: 
 ];
 
 /**
- * Undefined if the platform accepted this device; otherwise the problem. `open`: the host's, with
- * the CAs to test. A device with provisioning is provisioned by this.
+ * Returns undefined if the platform accepted this device; otherwise the problem. `host.open` must
+ * trust the CAs to test. If `values` contain provisioning, this provisions the device.
  */
 export async function checkPlatform(
   host: Host,
@@ -39,7 +39,7 @@ export async function checkPlatform(
   isSame: boolean,
   deviceName?: string,
 ): Promise<Finding | undefined> {
-  // On a fresh stack, because creating an agent needs more than is left here.
+  // Continue on an empty stack: creating an agent needs more than is left here.
   await new Promise<void>((resolve) => void host.clock.timer(0, resolve));
   // Without telemetry and firmware.
   const { blocks, slot } = none;

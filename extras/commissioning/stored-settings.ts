@@ -81,8 +81,8 @@ const rebindTokens = (host: SettingsHost): void => {
 };
 
 /**
- * The stored settings. Includes the token only if it belongs to the stored base URL or `url` and
- * was given: a provisioned token has a name beside it, and the agent finds it by itself.
+ * The stored settings. They include an entered token if it is for the stored base URL, or for `url`
+ * if none is stored. They never include a provisioned token, which the agent finds by itself.
  */
 export const readStoredSettings = (host: SettingsHost, url?: string): Before => {
   const wifi = members(readStored(host, WIFI));
@@ -162,7 +162,7 @@ const completeChange = (host: SettingsHost, { wifi, site, token }: JsonObject): 
   if (isObject(token)) {
     if (!writeStored(host, TOKEN, token)) return;
     forgetStored(host, "proposed");
-    // The delay after the old token's refusals.
+    // The agent's back-off after refusals of the old token.
     forgetStored(host, "refused");
   }
   for (const key of TOKENS) forgetStored(host, newKey(key));

@@ -221,7 +221,7 @@ export class Ring {
   }
 }
 
-/** Memory that ends with the run. */
+/** Memory in RAM, for hosts without memory that survives a restart. */
 export const ramOf = (size: number): LogMemory => {
   const bytes = new Uint8Array(size);
   return {
@@ -237,6 +237,6 @@ export const ramOf = (size: number): LogMemory => {
   };
 };
 
-/** Turns wrap. */
+/** True if the head `one` was written after `other`. The counter of turns may have wrapped. */
 const isLater = (one: DataView, other: DataView): boolean =>
   ((one.getUint32(4, true) - other.getUint32(4, true)) | 0) > 0;

@@ -38,18 +38,18 @@ const AT_REST = 65_000;
 /** Points on their way to flash, a batch, and a sector of flash. */
 const TELEMETRY = 10_240;
 const UPDATE = 14_000;
-/** Until the next garbage collection. */
+/** Objects that are not collected yet. */
 const GARBAGE = 6000;
-/** A text exists up to eight times while it is read, handled, written and sent. */
+/** Maximum number of copies of a text while it is read, handled, written and sent. */
 const COPIES = 8;
 const TEXT = { least: 512, most: 8192 } as const;
 
 /** Espressif's figure for a station with few buffers, and lwIP's for a few connections. */
 const WIFI = 60_000;
 const TLS_TASK = 9000;
-/** One at a time (native/tls). */
+/** native/tls makes one handshake at a time. */
 const TLS_HANDSHAKE = 36_864;
-/** Kept free by native/tls for TCP and Wi-Fi. */
+/** native/tls leaves this much free for TCP and Wi-Fi. */
 const TLS_RESERVE = 12_288;
 /** An idle connection: no ring, no record buffer, no certificate (native-tls.slow.test.ts). */
 const TLS_CONNECTION = 9600;

@@ -31,7 +31,7 @@ export class PartitionBlocks implements Blocks {
 
   read(at: number, into: Uint8Array): boolean {
     if (!this._partition || !this._within(at, into.length)) return false;
-    // Without `_tried`, which would make a function for each read of the queue.
+    // Not by `_tried`, which would create a function for each read of the queue.
     try {
       this._partition.read(into, at);
       return true;

@@ -2,8 +2,8 @@ import type { Host, Socket, SocketEvent } from "../../src/port.js";
 import type { Offset, TimeOfDay } from "./time-of-day.js";
 
 /**
- * A TLS connection that makes one more handshake, by another time, if the first one fails for dates
- * alone.
+ * A TLS connection. If its handshake fails only because a certificate is not valid at the board's
+ * time, it makes a second handshake with another time.
  */
 export class SecondHandshake implements Socket {
   private readonly _time: TimeOfDay;

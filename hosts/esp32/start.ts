@@ -68,10 +68,10 @@ export const startBoard = (
       "warn",
       `the flash layout is from an earlier release: an image may take ${size} bytes; for more, see docs/reference/boards.md`,
     );
-  // The kept log has its own line for it.
+  // Not to `host.log`, because the kept log records the crash itself.
   const { crash } = host.lastRun;
   if (crash !== false) machine.log("error", host.redactor.clean(`the run before ended with: ${crash}`));
-  // Before the radio takes its memory.
+  // Plan before the radio is on and takes memory.
   const { limits } = planMemory({
     engine: machine.idf.mote_memory(MEMORY.engine) || SMALLEST.engine,
     system: host.freeMemory(),
@@ -102,12 +102,12 @@ const run = (
   let agent: Agent | undefined;
   const wifi = new Wifi(machine.makeRadio, settings.network ?? { ssid: "" }, host, (returned) => {
     time.learn();
-    // A board rejoins every 15 minutes of an outage; a random delay keeps a fleet from doing so in
-    // step.
+    // Not if the board left on purpose, as every 15 minutes of an outage: the agent would connect
+    // at once instead of after its random delay, and so would the whole fleet.
     if (returned) agent?.networkReturned();
     deepSleep?.networkJoined();
   });
-  // Before the agent: once the radio is on, the numbers for keys and tokens are random.
+  // Before creating the agent: its keys and tokens need random numbers, which need the radio.
   const join = (): void => {
     if (settings.network) wifi.start();
   };
@@ -130,7 +130,7 @@ const run = (
         agent = made;
         if (network) joins?.(made, deepSleep ? undefined : wifi, network);
         observeAgent(made, host, wifi, time, options.baseUrl, deepSleep !== undefined);
-        // To the serial output alone: a kept log records both itself.
+        // Only to the serial output, because a kept log records both itself.
         made.on("online", () => machine.log("info", "online"));
         made.on("offline", ({ reason }) => machine.log("warn", `offline: ${reason}`));
       },

@@ -3,11 +3,11 @@ import { SecondHandshake } from "./second-handshake.js";
 
 /** The part of hosts/xs/clock.ts that is used here. Times are in seconds since 1970. */
 export interface BoardClock extends Clock {
-  /** The time for certificates: what the system's clock shows, right or wrong. */
+  /** The time of the system's clock, which verifies certificates. It may be wrong. */
   system(): number;
-  /** Sets the time for certificates alone. */
+  /** Sets only the system's clock. */
   assume(seconds: number): void;
-  /** Sets the time for certificates and for points. */
+  /** Sets the system's clock and the time of points. */
   set(seconds: number): void;
 }
 
@@ -17,31 +17,31 @@ export type AskTime = (done: (seconds: number | undefined) => void) => void;
 /** Seconds since 1970 minus the monotonic clock. */
 export type Offset = number;
 
-/** When all certificates of a chain are valid, in seconds since 1970. */
+/** The period in which all certificates of a chain are valid, in seconds since 1970. */
 export interface Validity {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * Of the connection whose event is being delivered: undefined if the server showed no chain, or if
- * something other than its dates is wrong.
+ * The validity of the chain of the connection whose event is being delivered. Undefined if the
+ * server showed no chain, or if something other than its dates is wrong.
  */
 export type ChainValidity = () => Validity | undefined;
 
 const ESTIMATE = "time";
 const FLOOR = "time-floor";
 const FORMAT = 1;
-/** Bytes of a time in the record. Earlier images read the estimate, so it keeps its 4. */
+/** Bytes of a time in a record. The estimate has 4, because earlier images read it. */
 const ESTIMATE_BYTES = 4;
 const FLOOR_BYTES = 5;
 const LATEST_ESTIMATE = 0xffff_ffff;
 const DAY_S = 86_400;
-/** No time later than 20 years after the build is accepted. */
+/** Times later than 20 years after the build are rejected. */
 const LIFE_S = 20 * 365.25 * DAY_S;
 const FIRST_MS = 5000;
 const LONGEST_MS = 600_000;
-/** Between two questions to the time server; a crystal is off by 2 s a day at most. */
+/** Interval between requests to the time server. A crystal drifts by up to 2 s a day. */
 const AGAIN_MS = 86_400_000;
 
 /**
@@ -55,8 +55,8 @@ const AGAIN_MS = 86_400_000;
  * its certificate, and only if the platform's own Date lies within that certificate's dates. SNTP
  * is not authenticated and a platform's clock may be wrong, so neither of them can move the floor.
  *
- * The estimate may be wrong in either direction. If a handshake fails for dates alone, one more
- * follows with another time. That time is kept only if the second handshake succeeds.
+ * The estimate may be too early or too late. If a handshake fails only for the dates of
+ * certificates, a second one follows with another time, which is kept only if it succeeds.
  */
 export class TimeOfDay {
   private readonly _clock: BoardClock;
@@ -68,19 +68,19 @@ export class TimeOfDay {
   private _floor: number;
   /** The stored estimate. */
   private _noted: number | undefined;
-  /** The time by the time server's last answer, the platform's last Date, the stored estimate. */
+  /** The last time from the time server, from the platform's Date, and from the stored estimate. */
   private _served: Offset | undefined;
   private _dated: Offset | undefined;
   private readonly _stored: Offset | undefined;
-  /** The time server answered when it was asked last, and no handshake refuted its time. */
+  /** True if the time server answered the last request, and no handshake refuted its time. */
   private _isServed = false;
-  /** A handshake refused the time server's time and succeeded with another. */
+  /** True if a handshake failed with the time server's time and succeeded with another. */
   private _isRefuted = false;
   /** The platform's Date that was accepted last. */
   private _date = 0;
   /** The dates of the last chain that was accepted. */
   private _chain: Validity | undefined;
-  /** The handshake with another time that is under way. */
+  /** Identifies the second handshake in progress. */
   private _trial: object | undefined;
   private _delayMs = FIRST_MS;
   private _asking = false;
@@ -108,7 +108,7 @@ export class TimeOfDay {
     const estimate = this._accepted(this._noted);
     this._stored = estimate === undefined ? undefined : this._offset(estimate);
     const least = estimate ?? this._floor;
-    // The system's clock goes on over a software restart and over deep sleep.
+    // The system's clock keeps running during a software restart and deep sleep.
     const system = clock.system();
     if (system < least || this._accepted(system) === undefined) clock.assume(least);
   }
@@ -118,14 +118,14 @@ export class TimeOfDay {
     return this._floor;
   }
 
-  /** To be called when there is a network. */
+  /** Starts to ask the time server, and repeats it. Call it when there is a network. */
   learn(): void {
     if (this._asking) return;
     this._asking = true;
     this._round();
   }
 
-  /** To be called when the platform answered over TLS. `platformMs`: its Date, in ms since 1970. */
+  /** Call it when the platform answered over TLS. `platformMs`: its Date, in ms since 1970. */
   vouch(platformMs: number | undefined): void {
     const date = this._accepted(platformMs === undefined ? undefined : Math.floor(platformMs / 1000));
     if (date !== undefined) this._platformSays(date);
@@ -137,26 +137,26 @@ export class TimeOfDay {
   }
 
   /**
-   * `open` that makes one more handshake, by another time, if the first fails for dates alone.
+   * Wraps `open`, so that each TLS connection may make a second handshake with another time.
    */
   watch(open: Host["open"]): Host["open"] {
     return (name, port, secure, event) =>
       secure ? new SecondHandshake(this, open, name, port, event) : open(name, port, secure, event);
   }
 
-  /** The time by which certificates are verified now. */
+  /** The time that verifies certificates now. */
   get offset(): Offset {
     return this._offset(this._clock.system());
   }
 
-  /** To be called when a handshake succeeded: its chain is the platform's. */
+  /** Call it when a handshake succeeded. Its chain is the platform's. */
   succeeded(): void {
     this._chain = this._validity() ?? this._chain;
   }
 
   /**
    * A time at which the chain of the handshake that just failed is valid, in seconds since 1970;
-   * undefined if its dates are not the reason. `began`: the time by which it was verified.
+   * undefined if its dates are not the reason. `began`: the time at which it was verified.
    */
   otherTime(began: Offset): number | undefined {
     const chain = this._trial ? undefined : this._validity();
@@ -169,13 +169,13 @@ export class TimeOfDay {
       if (other !== undefined && other >= from && other <= to) return other;
     }
     if (this._served !== undefined) return undefined;
-    // No time server answered: the earliest time at which the chain can be valid. Its CA says that
-    // this time has come.
+    // No time server answered. Use the earliest time at which the chain is valid: its CA issued it,
+    // so that time has come.
     const earliest = this._accepted(Math.max(from, this._floor));
     return earliest !== undefined && earliest <= to ? earliest : undefined;
   }
 
-  /** Verifies certificates by another time. The returned function keeps or reverts it. */
+  /** Verifies certificates at another time. The returned function keeps or reverts that time. */
   try(seconds: number): (isGood: boolean) => void {
     const before = this.offset;
     const day = new Date(seconds * 1000).toISOString().slice(0, 10);
@@ -184,7 +184,7 @@ export class TimeOfDay {
     this._trial = trial;
     this._clock.assume(seconds);
     return (isGood) => {
-      // The time was learnt meanwhile.
+      // A time server or the platform has set the time meanwhile.
       if (this._trial !== trial) return;
       this._trial = undefined;
       if (!isGood) this._clock.assume(Math.floor(before + this._clock.now() / 1000));
@@ -192,7 +192,7 @@ export class TimeOfDay {
     };
   }
 
-  /** `seconds` if it is a time that any source may give. */
+  /** `seconds` if it is within the accepted range. */
   private _accepted(seconds: number | undefined): number | undefined {
     if (seconds === undefined || seconds < this._floor || seconds > this._built + LIFE_S) return undefined;
     return seconds;
@@ -218,7 +218,7 @@ export class TimeOfDay {
       if (date < chain.from || date > chain.to) return;
       if (this._floor < chain.from) this._raiseFloor(chain.from);
     }
-    // Where no time server answers: once a day, as crystals drift.
+    // Without a time server, set the time by the platform once a day, because crystals drift.
     if (this._isServed || Math.abs(date - this._date) < DAY_S) return;
     this._date = date;
     this._dated = this._offset(date);
@@ -234,9 +234,9 @@ export class TimeOfDay {
   private _adopt(seconds: number): void {
     const served = this._at(this._served);
     const isServers = served !== undefined && Math.abs(served - seconds) < DAY_S;
-    // The platform's next Date is accepted at once.
+    // Accept the platform's next Date without waiting for a day.
     this._date = 0;
-    // Points are no longer stamped by a time that was refuted.
+    // If the time of points came from the time server, correct it too.
     if (isServers || this._isServed) this._clock.set(isServers ? served : seconds);
     if (isServers || this._isServed) this._isRefuted = !isServers;
     this._isServed = isServers;
@@ -265,7 +265,7 @@ export class TimeOfDay {
   }
 }
 
-/** `count` times of a record; none if there is no record of this format. */
+/** Reads the `count` times of a record; none if the record is missing or has another format. */
 const readTimes = (store: Store, key: string, count: number, bytes: number): number[] => {
   const record = store.get(key);
   if (record?.length !== 1 + count * bytes || record[0] !== FORMAT) return [];

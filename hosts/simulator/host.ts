@@ -39,7 +39,7 @@ export interface SimulatorHost extends Host {
   /** Storage of the kept log, a file. */
   readonly logMemory: LogMemory;
   readonly renewal?: Renewal;
-  /** `open` with these CAs (DER), which the owner gave. */
+  /** `open` that trusts these CAs (DER), entered by the owner. */
   trusting(given: readonly Uint8Array[]): Pick<SimulatorHost, "open" | "renewal">;
   /** Closes the files. Do not use the host afterwards. */
   close(): void;
@@ -57,7 +57,7 @@ export const createHost = (files: Files, options: SimulatorOptions = {}): Simula
   const digest = digester(NativeDigest);
   const { authorities = [], blocksBytes = BLOCKS, slotBytes = SLOT } = options;
   const native = new FFI();
-  // Otherwise a write to a closed connection would end the simulator.
+  // A write to a closed connection would otherwise end the simulator.
   native.mote_ignore_sigpipe();
   const random: Host["random"] = (into) => {
     for (let i = 0; i < into.length; i++) into[i] = native.mote_random();

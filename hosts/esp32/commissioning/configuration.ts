@@ -43,7 +43,7 @@ interface Board {
   readonly config: Config;
   readonly stored: Before;
   readonly go: StartAgent;
-  /** A person switched the board on or restarted it, as opposed to a program, crash or update. */
+  /** True if a person started the board, as opposed to a program, a crash or an update. */
   readonly isByHand: boolean;
 }
 
@@ -69,12 +69,12 @@ export const commissionBy = (
   const board: Board = { modules, machine, host, built, config, stored, go, isByHand: isByHand(host) };
   const button = buttonOf(board);
   const isWake = host.lastRun.sleptMs !== undefined;
-  // Somebody is at a board without a button, and may have another Wi-Fi for it.
+  // Three short power-ons ask for commissioning on a board without a button.
   const isAskedFor = Recovery.isAskedFor(host);
   const begin = (): Agent | undefined =>
     isIncomplete(config) || isAskedFor ? ask(board, undefined, isAskedFor) : run(board, button);
   if (button?.read() !== 0) return begin();
-  // A sleeping board is not awake long enough to be asked while it runs.
+  // A sleeping board is awake too briefly for a button that is checked while it runs.
   const [ms, held] = isWake
     ? [RESET_HELD_MS, () => resetByButton(host)]
     : [HELD_MS, () => ask({ ...board, isByHand: true })];
@@ -129,14 +129,14 @@ const run = (board: Board, button: Pin | undefined): Agent | undefined => {
     });
   });
   if (typeof agent === "string") return ask(board, agent);
-  // A sleeping board is gone before anybody gets an answer.
+  // A sleeping board would fall asleep before it answered.
   if (config.cycle === undefined) answerCables(board);
   if (!button) return agent;
   whenHeld(button, host.clock, RESET_HELD_MS, () => resetByButton(host, agent));
   return agent;
 };
 
-/** A cable client sees that the device has its Wi-Fi, and where its platform shows it. */
+/** Tells Improv clients on a cable that the device is configured, and where its platform is. */
 const answerCables = ({ modules, machine, host, config, stored }: Board): void => {
   const { serial } = membersOf<Commission>(config.commission);
   const { deviceName } = membersOf<{ deviceName: string }>(config.provisioning);
@@ -149,8 +149,8 @@ const answerCables = ({ modules, machine, host, config, stored }: Board): void =
 };
 
 /**
- * Asks the owner. Unless somebody answers, the next start is in recovery mode, because three short
- * power-ons can mean either.
+ * Prepares recovery mode for the next start, unless the owner enters settings. Three short
+ * power-ons may ask for either.
  */
 const noteCycles = ({ host, config }: Board): Recovery => {
   const image = membersOf<{ version: string }>(config.firmware).version ?? "";
@@ -160,19 +160,19 @@ const noteCycles = ({ host, config }: Board): Recovery => {
 };
 
 /**
- * Asks the owner; `wrong` is shown if it is the reason. A restart follows, unless nobody came: then
- * points are recorded as far as possible.
+ * Opens commissioning. `wrong`: the mistake to show, if one is the reason. Restarts afterwards. If
+ * a new board gets no settings in time, it records points without a network if possible.
  */
 const ask = (board: Board, wrong?: string, isAskedFor = false): undefined => {
   const { modules, machine, host, built, config, stored } = board;
   const isNew = isIncomplete(config);
-  // An image on trial that has to ask lost the settings of the previous one.
+  // An image on trial without settings has lost those of the previous image: roll back.
   if ((isNew || wrong !== undefined) && host.slot.state() === "pending")
     return misconfigured(host, wrong ?? "the Wi-Fi, the platform's address or the credentials are missing");
   if (wrong !== undefined) host.log("error", `the configuration is wrong: ${wrong}`);
   const recovery = isAskedFor ? noteCycles(board) : undefined;
   const { password, serial } = membersOf<Commission>(config.commission);
-  // As built in: without a key, the stored settings contain no provisioning.
+  // From the built-in configuration: stored settings without a key contain no provisioning.
   const { deviceName } = membersOf<{ deviceName: string }>(built.provisioning);
   const time = timeOf(machine, host);
   openCommissioning(modules, machine, host, {
@@ -201,7 +201,7 @@ const ask = (board: Board, wrong?: string, isAskedFor = false): undefined => {
   return undefined;
 };
 
-/** Run on a fresh stack, because creating an agent needs more than a callback has left. */
+/** Runs `step` on an empty stack: creating an agent needs more than a callback has left. */
 const soon = (host: BoardHost, step: () => void): void => {
   host.clock.timer(0, step);
 };
@@ -211,7 +211,7 @@ const forget = (host: BoardHost): void => {
   reset(new Agent(host, NOWHERE), host, "reset");
 };
 
-/** The next start deletes what could not be deleted now. */
+/** Restarts even if the reset failed: the next start completes it. */
 const reset = (agent: Agent, host: BoardHost, why: string): void => {
   const restart = (): void => host.restart(why);
   agent.reset().then(restart, restart);

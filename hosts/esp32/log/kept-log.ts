@@ -5,15 +5,15 @@ import type { LastRun } from "../../../src/port.js";
 import type { BoardHardware } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
 
-/** A host, and its log if lines are stored. */
+/** A host, and the log that stores its lines, if any. */
 export interface BoardLogging {
   readonly host: BoardHost;
   readonly kept?: Pick<DeviceLog, "attach"> | undefined;
 }
 
 /**
- * Passed to `start` by a project that stores lines. `createHost`: from host.js, which the board
- * has.
+ * Creates a host that stores its log lines. A project passes it to `start`. `createHost`: from
+ * host.js.
  */
 export type LogKeeper = (
   machine: BoardHardware,
@@ -33,8 +33,7 @@ export interface LogFunctions {
 }
 
 /**
- * The host of a board that stores its lines from the first one on. Without native/log.c, lines end
- * with the run.
+ * Stores lines from the creation of the host on. Without native/log.c, a restart loses them.
  */
 const keep: LogKeeper = (machine, createHost) => {
   const idf = machine.idf as BoardHardware["idf"] & Partial<LogFunctions>;

@@ -47,9 +47,10 @@ const FIRST_MS = 1000;
 const LONGEST_MS = 60_000;
 
 /**
- * Joins the network and rejoins it after a loss, which the SDK does not do: after 1 s, doubling up
- * to a minute, with a random half. With a second network they take turns: the other one is next
- * after a failed join, or if the current one leads nowhere. A lost network is tried first.
+ * Joins the network, and rejoins it after a loss, which the SDK does not do. The first retry comes
+ * after 1 s; the delay doubles up to a minute, and half of it is random. With a second network,
+ * they take turns: a failed join, or a network without access to the platform, switches to the
+ * other. After a loss, the lost network is tried first.
  */
 export class Wifi {
   private readonly _make: MakeRadio;
@@ -59,11 +60,11 @@ export class Wifi {
   private _state: State = "off";
   private _radio: Radio | undefined;
   private _delayMs = FIRST_MS;
-  /** It is the second network's turn. */
+  /** True if the second network is next, or in use. */
   private _isSecond = false;
   private _cancel: () => void = () => {};
-  /** The board left the network on purpose, and no join failed since. */
-  private _own = false;
+  /** True if the board left the network on purpose, and no join failed since. */
+  private _leftOnPurpose = false;
   private readonly _onOnline: (returned: boolean) => void;
 
   /**
@@ -103,20 +104,20 @@ export class Wifi {
     this.start();
   }
 
-  /** Used the next time the first network is unavailable. */
+  /** Replaces the second network. It is used when the first one is next unavailable. */
   setSecond(second: AccessPoint | undefined): void {
     this._network = { ...this._network, second };
   }
 
   /**
-   * The network leads nowhere: the driver does not report an expired address. Does nothing unless
-   * online.
+   * Joins again if online. Call it when the platform is unreachable: the address may have expired,
+   * which the driver does not report.
    */
   rejoin(): void {
     if (!this.online) return;
     this._takeTurns();
     this._transition("late");
-    this._own = true;
+    this._leftOnPurpose = true;
   }
 
   private _transition(trigger: Trigger): void {
@@ -152,14 +153,14 @@ export class Wifi {
   private _arrived(): void {
     this._delayMs = FIRST_MS;
     this._host.log("info", this._isSecond ? "Wi-Fi: online, by the second network" : "Wi-Fi: online");
-    const returned = !this._own;
-    this._own = false;
+    const returned = !this._leftOnPurpose;
+    this._leftOnPurpose = false;
     this._onOnline(returned);
   }
 
   private _wait(why: Trigger): void {
     const delay = this._delayMs;
-    this._own = false;
+    this._leftOnPurpose = false;
     // The second network gets its first attempt as soon as the first one.
     if (!this._isSecond) this._delayMs = Math.min(LONGEST_MS, delay * 2);
     this._host.random(this._dice);

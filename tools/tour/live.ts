@@ -1,89 +1,38 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { eventLine } from "../../hosts/shared/event-lines.js";
 import { calledAs } from "../cli/invocation.js";
-import { clip, plain } from "../cli/output/table.js";
+import { cell, clip, plain } from "../cli/output/table.js";
 import { Operator } from "../operator/operator.js";
 import type { Reading } from "../operator/shapes.js";
 import { DEFAULT_VIEW } from "../platform/core/reports/table-views.js";
 import { CUSTOMER, hints, TENANT } from "./hints.js";
-import { apply, freshModel, type Model } from "./model.js";
 import type { ChildEvent } from "./processes.js";
 import { prepare } from "./run-tour.js";
-import { Screen } from "./screen.js";
 import { images, type Setup } from "./setup.js";
-import { render, summary } from "./view.js";
 
-/** Time between two summaries in a pipe, and between two redraws on a terminal. */
-const SUMMARY_MS = 10_000;
-const TICK_MS = 1_000;
+const SUMMARY_MS = 30_000;
+const LONGEST_LINE = 200;
 
-export interface Live {
-  onEvent(event: ChildEvent): void;
-  /** The latest telemetry, by key. */
-  onValues(values: Readonly<Record<string, unknown>>): void;
-  /** Prints lasting lines. */
-  print(lines: readonly string[]): void;
-  close(): void;
-}
+/** Prints the device's events as lines, as `mote run` does. */
+export class EventLines {
+  readonly #write: (text: string) => unknown;
+  delivered = 0;
 
-/** Opens the live view: redrawn in place on a terminal, plain lines elsewhere. */
-export function openLive(output: NodeJS.WriteStream, url: string, deviceName: string): Live {
-  let model: Model = freshModel(url, deviceName);
-  if (!output.isTTY) return openLines(output, model);
-  const time = {
-    now: () => Date.now(),
-    later: (ms: number, due: () => void) => {
-      const timer = setTimeout(due, ms);
-      return () => clearTimeout(timer);
-    },
-  };
-  const screen = new Screen(output, time, (columns) => ["", ...render(model, Date.now(), columns)]);
-  const tick = setInterval(() => screen.refresh(), TICK_MS);
-  const redraw = (): void => screen.refresh();
-  output.on("resize", redraw);
-  screen.refresh();
-  return {
-    onEvent(event) {
-      model = apply(model, event, Date.now());
-      screen.refresh();
-    },
-    onValues(values) {
-      model = { ...model, values };
-    },
-    print: (lines) => screen.print(lines),
-    close() {
-      clearInterval(tick);
-      output.off("resize", redraw);
-      screen.close();
-    },
-  };
-}
+  constructor(write: (text: string) => unknown) {
+    this.#write = write;
+  }
 
-function openLines(output: NodeJS.WriteStream, first: Model): Live {
-  let model = first;
-  let shown = "";
-  const say = (): void => {
-    const line = summary(model);
-    if (line !== shown) output.write(`${line}\n`);
-    shown = line;
-  };
-  const timer = setInterval(say, SUMMARY_MS);
-  return {
-    onEvent(event) {
-      const before = model.delivered;
-      model = apply(model, event, Date.now());
-      // Print only the first delivery; the summary counts the others.
-      if (event.event === "telemetry.delivered" && before > 0) return;
-      const { event: name, ts: _, ...members } = event;
-      output.write(`${clip(plain(`${name} ${JSON.stringify(members)}`), 200)}\n`);
-    },
-    onValues(values) {
-      model = { ...model, values };
-    },
-    print: (lines) => output.write(lines.map((line) => `${line}\n`).join("")),
-    close() {
-      clearInterval(timer);
-      say();
-    },
-  };
+  /** Prints only the first delivery; the summary counts the others. */
+  show(event: ChildEvent): void {
+    const isDelivery = event.event === "telemetry.delivered";
+    if (isDelivery) this.delivered += Number(event.points);
+    if (!isDelivery || this.delivered === event.points)
+      this.print([clip(plain(eventLine(event)), LONGEST_LINE)]);
+  }
+
+  print(lines: readonly string[]): void {
+    this.#write(lines.map((line) => `${line}\n`).join(""));
+  }
 }
 
 /** The first lines of `mote start`. */
@@ -98,15 +47,15 @@ export function greeting(url: string): string[] {
 }
 
 /** Prints commands to try, once the device exists. Ends silently on `signal`. */
-export async function printHints(setup: Setup, live: Live, signal: AbortSignal): Promise<void> {
+export async function printHints(setup: Setup, lines: EventLines, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
       const isReady = await prepare(setup);
       if (isReady && !signal.aborted)
-        return live.print(["", ...hints(calledAs(), setup.url, setup.deviceName, images.next)]);
+        return lines.print(["", ...hints(calledAs(), setup.url, setup.deviceName, images.next), ""]);
     } catch (error) {
       if (signal.aborted) return;
-      return live.print([
+      return lines.print([
         `no hints: ${error instanceof Error ? error.message : "the platform does not answer"}`,
       ]);
     }
@@ -114,27 +63,25 @@ export async function printHints(setup: Setup, live: Live, signal: AbortSignal):
   }
 }
 
-/** Reads the latest telemetry every second, until `signal`. Failures keep the last values. */
-export async function followValues(setup: Setup, live: Live, signal: AbortSignal): Promise<void> {
+/** Prints the number of delivered points and the latest values every 30 s, until `signal`. */
+export async function printSummaries(setup: Setup, lines: EventLines, signal: AbortSignal): Promise<void> {
   const operator = new Operator({ url: setup.url });
-  let id: string | undefined;
   while (!signal.aborted) {
     try {
-      if (id === undefined) {
-        await operator.login(TENANT.username, TENANT.password);
-        id = (await operator.devices.byName(setup.deviceName))?.id.id;
-      }
-      if (id !== undefined) live.onValues(valuesOf(await operator.timeSeries.latest(id)));
+      await wait(SUMMARY_MS, undefined, { signal });
+      await operator.login(TENANT.username, TENANT.password);
+      const id = (await operator.devices.byName(setup.deviceName))?.id.id;
+      const readings = id === undefined ? {} : await operator.timeSeries.latest(id);
+      lines.print([plain(`delivered ${lines.delivered} points: ${valuesOf(readings)}`)]);
     } catch {
       // The platform may be starting or stopping.
     }
-    await new Promise((resolve) => setTimeout(resolve, TICK_MS));
   }
 }
 
 /** The application's values: without firmware state and Mote's own keys. */
 const OWN_KEY = /^(?:current_fw_|fw_|target_fw_|mote)/;
-const valuesOf = (readings: Readonly<Record<string, Reading>>): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(readings).flatMap(([key, { value }]) => (OWN_KEY.test(key) ? [] : [[key, value]])),
-  );
+const valuesOf = (readings: Readonly<Record<string, Reading>>): string =>
+  Object.entries(readings)
+    .flatMap(([key, { value }]) => (OWN_KEY.test(key) ? [] : [`${key} ${cell(value)}`]))
+    .join(", ");

@@ -1,5 +1,4 @@
-import { followValues, greeting, type Live, openLive, printHints } from "./live.js";
-import type { ChildEvent } from "./processes.js";
+import { EventLines, greeting, printHints, printSummaries } from "./live.js";
 import { runTour } from "./run-tour.js";
 import { isFresh, openSetup, type Setup, type SetupOptions } from "./setup.js";
 import { limitedBy } from "./tour.js";
@@ -9,7 +8,7 @@ const FAILED = 1;
 const USAGE = 2;
 
 export interface StartOptions extends SetupOptions {
-  /** Maximum length of the tour in milliseconds; undefined: the live view. */
+  /** Maximum length of the tour in milliseconds; undefined: no tour, but the device's events. */
   forMs?: number | undefined;
 }
 
@@ -29,27 +28,24 @@ export async function start(options: StartOptions): Promise<number> {
 }
 
 async function watch(options: StartOptions, stop: AbortSignal): Promise<number> {
-  let live: Live | undefined;
-  const onEvent = (event: ChildEvent): void => live?.onEvent(event);
-  const setup = await openSetup(options, onEvent);
+  const lines = new EventLines((text) => process.stdout.write(text));
+  const setup = await openSetup(options, (event) => lines.show(event));
   try {
-    process.stdout.write(`${greeting(setup.url).join("\n")}\n`);
-    live = openLive(process.stdout, setup.url, setup.deviceName);
+    lines.print(greeting(setup.url));
     const agent = setup.agent.start();
-    void printHints(setup, live, stop);
-    void followValues(setup, live, stop);
-    const gone = await Promise.race([
+    void printHints(setup, lines, stop);
+    void printSummaries(setup, lines, stop);
+    const reason = await Promise.race([
       whenAborted(stop),
       setup.platform.ended.then(
         ({ code }) => `the platform ended (${code}): ${setup.platform.lastStderrLine}`,
       ),
       agent.ended.then(({ code }) => `the agent ended (${code}): ${agent.lastStderrLine}`),
     ]);
-    if (gone !== undefined) live.print([gone]);
-    return gone === undefined ? OK : FAILED;
+    if (reason !== undefined) lines.print([reason]);
+    return reason === undefined ? OK : FAILED;
   } finally {
     await setup.close();
-    live?.close();
   }
 }
 

@@ -113,6 +113,10 @@ test("a table fits the terminal, wide letters and long texts included", (t) => {
     t.true(Math.max(...widths(text)) <= width, `${width}`);
     t.is(text.split("\n").length, 502);
   }
+  const many = Array.from({ length: 20 }, (_, i) => `column ${i}`);
+  const narrow = written("table", many, [{}], { width: 40 });
+  t.regex(narrow.text, /^colum… {2}.*colum…\n/);
+  t.deepEqual(narrow.remarks, ["15 more columns: the terminal is too narrow; --format csv has them all"]);
   t.is(
     written("table", LABELS, rows.slice(2, 4), { width: 40 }).text,
     "Device          Day            Ø\n温室-2 👩‍🌾 lon…  1760000000002  0.6666667\n温室-3 👩‍🌾 lon…  1760000000003  1\n",

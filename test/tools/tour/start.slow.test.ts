@@ -109,8 +109,8 @@ test("the shell lines of the hints work", async (t) => {
   for (let tries = 0; tries < 50 && !reading.test(latest); tries++) latest = await shell(look);
   t.regex(latest, reading);
   t.regex(await shell(others), /"on": true,\s+"colour": "green"/);
-  await see(() => /^firmware\.state .*"state":"UPDATED","version":"2\.0\.0"/m.test(start.output));
-  t.regex(start.output, /^attributes\.changed .*"interval"/m);
+  await see(() => /^firmware 2\.0\.0: confirmed$/m.test(start.output));
+  t.regex(start.output, /^attributes: interval$/m);
   rmSync(join(start.temporary, "login.json"));
   start.process.kill("SIGTERM");
   t.is(await start.ended, 0);
@@ -133,13 +133,13 @@ test("kept state is used again with a platform that does not know the device", a
   for (const starts of [1, 2]) {
     const start = run(`kept-${starts}`, "--state", state);
     const url = await up(start);
-    t.regex(start.output, /^provisioned /m);
-    t.notRegex(start.output, /^refused /m);
+    t.regex(start.output, /^provisioned as greenhouse-7$/m);
+    t.notRegex(start.output, /^refused by /m);
     start.process.kill("SIGINT");
     t.is(await start.ended, 0);
     t.true(start.output.startsWith(`platform ${url}\n`));
-    t.regex(start.output, /^online /m);
-    t.regex(start.output, /^stopped /m);
+    t.regex(start.output, /^online$/m);
+    t.regex(start.output, /^stopped$/m);
     t.true(await isGone(url));
     t.deepEqual(leftIn(start.temporary), []);
   }

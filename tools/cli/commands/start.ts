@@ -13,7 +13,7 @@ interface StartFlags {
 export function startCommand(program: Command): void {
   program
     .command("start")
-    .description("start a local platform and a device, and show live values")
+    .description("start a local platform and a device, and print its events")
     .addOption(
       durationOption(
         "--for <duration>",

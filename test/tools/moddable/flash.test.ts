@@ -14,6 +14,7 @@ import { readDevices } from "../../../tools/moddable/factory/device-list.js";
 import { findNvsTool, makeNvs, rowsFor, storesOf } from "../../../tools/moddable/factory/nvs-image.js";
 import { checkParts, choose, findFirmware } from "../../../tools/moddable/flash/firmware.js";
 import { choosePort, listPorts } from "../../../tools/moddable/flash/ports.js";
+import { ReturningPort } from "../../../tools/moddable/flash/returning-port.js";
 import { followSerial, Watch } from "../../../tools/moddable/flash/serial-log.js";
 import { onPath } from "../../../tools/moddable/program.js";
 import { SdkError } from "../../../tools/moddable/sdk.js";
@@ -145,7 +146,6 @@ function watched() {
   const lines: string[] = [];
   const notes: string[] = [];
   return {
-    port: "/dev/x",
     lines,
     notes,
     line: (text: string) => lines.push(text),
@@ -171,7 +171,7 @@ test("a board that stays in its download mode is said, once for each time it get
 });
 
 /** Time that passes when a test says so. */
-function played(ports: (Readable | undefined)[], look?: () => string | undefined) {
+function played(ports: (Readable | undefined)[]) {
   const timers = new Set<{ ms: number; then: () => void }>();
   const log = watched();
   const stop = new AbortController();
@@ -188,28 +188,27 @@ function played(ports: (Readable | undefined)[], look?: () => string | undefined
       }
     await new Promise((go) => setImmediate(go));
   };
-  const opened: string[] = [];
-  const open = (port: string) => {
-    opened.push(port);
-    return ports.shift();
-  };
-  const over = followSerial({ ...log, ...(look && { look }), stop: stop.signal, open, timer });
-  return { log, stop, pass, over, timers, opened };
+  const port = { path: "/dev/x" };
+  const system = { list: () => [{ ...port }], exists: (path: string) => path === port.path };
+  const cable = new ReturningPort(port.path, () => {}, { ...system, pause: async () => {} });
+  const over = followSerial({ ...log, cable, stop: stop.signal, open: () => ports.shift(), timer });
+  return { log, stop, pass, over, timers, port };
 }
 
-test("a port that goes away at a reset is waited for, and its lines go on", async (t) => {
+test("a port that goes away and returns by another name is waited for, and its lines go on", async (t) => {
   const [first, second] = [new PassThrough(), new PassThrough()];
-  const { log, stop, pass, over, timers } = played([first, undefined, undefined, second]);
+  const { log, stop, pass, over, timers, port } = played([first, undefined, undefined, second]);
   first.write("one\r\nhal");
   await pass(0);
   first.end();
+  port.path = "/dev/y";
   for (let n = 0; n < 6; n++) await pass(250);
   second.write("two\r\n");
   await pass(0);
   t.deepEqual(log.lines, ["one", "hal", "two"]);
   t.is(log.notes.length, 2);
   t.regex(log.notes[0]!, /went away.*plug the board in again/);
-  t.regex(log.notes[1]!, /is back/);
+  t.regex(log.notes[1]!, /\/dev\/y/);
   stop.abort();
   await over;
   t.is(timers.size, 0);
@@ -230,7 +229,8 @@ const HAS_TERMINALS =
     log.line(text);
     stop.abort();
   };
-  const over = followSerial({ ...log, port: String(name).trim(), line, stop: stop.signal });
+  const cable = new ReturningPort(String(name).trim(), () => {});
+  const over = followSerial({ ...log, cable, line, stop: stop.signal });
   terminal.stdin.write("caf\u00e9 \u001b[32mI (24) boot\r\n");
   await over;
   t.deepEqual(log.lines, ["caf\u00e9 \u001b[32mI (24) boot"]);

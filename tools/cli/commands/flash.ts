@@ -144,8 +144,7 @@ async function showLog({ cable, firmware }: Flashed, say: (line: string) => void
     `-- log of ${cable.path}; press Ctrl-C to stop${folder === undefined ? ". Function names of crashes need a build" : ""}`,
   );
   await followSerial({
-    port: cable.path,
-    look: () => cable.look(),
+    cable,
     stop: stopSignals().stop,
     line: (coloured) => {
       const text = coloured.replace(COLOUR, "");

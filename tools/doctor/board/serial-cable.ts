@@ -41,8 +41,7 @@ export class SerialCable implements Cable {
     const stop = new AbortController();
     this.#stop = stop;
     this.#following = followSerial({
-      port: this.#port.path,
-      look: () => this.#port.look(),
+      cable: this.#port,
       line: (text) => void this.lines.push(text),
       note: () => {},
       stop: stop.signal,

@@ -1,12 +1,13 @@
 // What a board prints on its cable, line by line, for as long as it is wanted; a port that goes
 // away at a reset is waited for.
 import { spawnSync } from "node:child_process";
-import { closeSync, constants, existsSync, openSync } from "node:fs";
+import { closeSync, constants, openSync } from "node:fs";
 import { connect } from "node:net";
 import type { Readable } from "node:stream";
 import { ReadStream } from "node:tty";
 import { SdkError } from "../sdk.js";
 import { isAddress } from "./ports.js";
+import type { ReturningPort } from "./returning-port.js";
 
 const BAUD = 115_200;
 /** A board that runs prints at its start, which takes a second. */
@@ -16,14 +17,12 @@ const RETRY_MS = 250;
 const LONGEST = 2000;
 
 export interface SerialLog {
-  readonly port: string;
-  /** What it prints. */
+  readonly cable: ReturningPort;
+  /** A line that the board prints. */
   line(text: string): void;
-  /** What is to be known about it, and the way on. */
+  /** A remark about the port, with the next step. */
   note(text: string): void;
   readonly stop: AbortSignal;
-  /** By which name the port is there, if it may be another one after a reset. */
-  readonly look?: () => string | undefined;
   /** Opens the port; undefined while it is not there. */
   readonly open?: (port: string) => Readable | undefined;
   /** Calls back after so many ms, unless what it returns is called before. */
@@ -31,17 +30,21 @@ export interface SerialLog {
 }
 
 /** Resolves when it is stopped. Throws SdkError if the port can't be used at all. */
-export async function followSerial({ open = openPort, timer = after, ...log }: SerialLog): Promise<void> {
+export async function followSerial({
+  cable,
+  open = openPort,
+  timer = after,
+  ...log
+}: SerialLog): Promise<void> {
   const watch = new Watch(log);
   let isAway = false;
   let isFirst = true;
-  let { port } = log;
   while (!log.stop.aborted) {
-    const found = log.look?.() ?? port;
-    const stream = open(found);
+    const before = cable.path;
+    const found = cable.look();
+    const stream = found === undefined ? undefined : open(found);
     if (stream) {
-      if (isAway) log.note(found === port ? `${port} is back` : `it is back, as ${found}`);
-      port = found;
+      if (isAway) log.note(found === before ? `${before} is back` : `it is back, as ${found}`);
       const quiet = isFirst ? timer(QUIET_MS, () => watch.quiet()) : () => {};
       isFirst = false;
       await read(stream, log.stop, (text) => {
@@ -54,7 +57,7 @@ export async function followSerial({ open = openPort, timer = after, ...log }: S
     }
     if (!isAway || stream)
       log.note(
-        `${port} went away: a chip with USB of its own takes it along at a reset. Waiting; if it stays away, plug the board in again`,
+        `${cable.path} went away: a chip with USB of its own takes it along at a reset. Waiting; if it stays away, plug the board in again`,
       );
     isAway = true;
     await pause(timer, log.stop);
@@ -76,11 +79,11 @@ function pause(timer: typeof after, stop: AbortSignal): Promise<void> {
 
 /** Lines out of what comes, and what they mean. */
 export class Watch {
-  readonly #log: Pick<SerialLog, "port" | "line" | "note">;
+  readonly #log: Pick<SerialLog, "line" | "note">;
   #rest = "";
   #isDownloading = false;
 
-  constructor(log: Pick<SerialLog, "port" | "line" | "note">) {
+  constructor(log: Pick<SerialLog, "line" | "note">) {
     this.#log = log;
   }
 
@@ -138,7 +141,6 @@ function openPort(port: string): Readable | undefined {
     const { hostname, port: number } = new URL(port);
     return connect(Number(number), hostname);
   }
-  if (!existsSync(port)) return undefined;
   // Lines for both, so that a board with the usual circuit is not reset by it; no hang-up at the
   // end either.
   const flag = process.platform === "darwin" ? "-f" : "-F";

@@ -24,8 +24,6 @@ export class Counted {
   writes = 0;
   requests = 0;
   handshakes = 0;
-  /** Of telemetry, those that brought no firmware's title among them. */
-  points = 0;
   readonly core: PlatformCore;
   readonly #api: DeviceApi;
   readonly #seen: SeenRequest[];
@@ -78,9 +76,6 @@ export class Counted {
 
   #serve({ peer, path: url, body, method, headers }: SeenRequest): void {
     this.requests++;
-    if (url.endsWith("/telemetry")) {
-      this.points += body.split('"values":').length - 1;
-    }
     const served = this.#served.get(peer) ?? { requests: 0, stopIdle: () => {} };
     this.#served.set(peer, served);
     served.requests++;

@@ -1,4 +1,4 @@
-// What a server sees of 1,000 whole agents with a point a minute, as the table of docs/guides/servers.md:
+// The load of 1,000 agents with a point a minute, as the table of docs/guides/servers.md:
 // `node scripts/campaign.mjs fleet-load`.
 import { Agent } from "../src/index.js";
 import { fakeHost } from "../test/fakes/host.js";
@@ -12,7 +12,7 @@ const RAMP_MS = 60_000;
 const LATENCY_MS = 25;
 /** Seconds: figures are of the steady state until the network is cut, and of the time after it is back. */
 const [STEADY, CUT, BACK, END] = [240, 840, 960, 1_320];
-const KINDS = ["requests", "handshakes", "bytes", "points"] as const;
+const KINDS = ["requests", "handshakes", "bytes"] as const;
 type Kind = (typeof KINDS)[number];
 type Seen = Record<Kind, number[]>;
 
@@ -32,8 +32,8 @@ async function run(connections: 1 | 2 | 3): Promise<Seen> {
   clock.timer(BACK * 1000, () => {
     net.onConnect = accept;
   });
-  const seen: Seen = { requests: [], handshakes: [], bytes: [], points: [] };
-  const before = { requests: 0, handshakes: 0, bytes: 0, points: 0 };
+  const seen: Seen = { requests: [], handshakes: [], bytes: [] };
+  const before = { requests: 0, handshakes: 0, bytes: 0 };
   for (let second = 0; second < END; second++) {
     await clock.advance(second === 0 ? 999 : 1000);
     for (const kind of KINDS) {
@@ -65,7 +65,6 @@ const ROWS: readonly [string, Kind, number][] = [
   ["requests", "requests", 1],
   ["connections opened", "handshakes", 1],
   ["kB, both ways", "bytes", 1_000],
-  ["points", "points", 1],
 ];
 
 const columns: Seen[] = [];

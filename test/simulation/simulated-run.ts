@@ -13,7 +13,17 @@ import { Shared } from "./promises/shared-attributes.js";
 import { NAME, World } from "./world.js";
 
 const EVENTS = [
-  ...(["provisioned", "online", "offline", "delivered", "drop", "attributes", "rpc", "refused"] as const),
+  ...([
+    "provisioned",
+    "online",
+    "offline",
+    "delivered",
+    "drop",
+    "attributes",
+    "rpc",
+    "refused",
+    "error",
+  ] as const),
 ];
 const DEEDS = 36;
 /** A run's featured fault is applied so often, unless the device asks for nothing in all that time. */

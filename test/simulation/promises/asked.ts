@@ -2,6 +2,7 @@
 
 import type { Agent } from "../../../src/index.js";
 import type { RpcResult } from "../../../tools/platform/core/rpc/rpc.js";
+import { SECRET } from "../../fakes/platform.js";
 import type { PowerCycle } from "../device.js";
 import { type Call, HandedOut } from "./handed-out.js";
 import type { Run } from "./run.js";
@@ -72,7 +73,8 @@ export class Asked {
     });
     agent.rpc.handle<{ nonce: number }>("fails", (params) => {
       ran(params);
-      throw new Error("no water");
+      const { token = SECRET } = this.#run.options;
+      throw new Error(`no water, says ${Buffer.from(token).toString("base64")}`);
     });
     agent.rpc.handle<{ nonce: number }>("big", (params) => ({
       ...ran(params),
@@ -137,7 +139,7 @@ export class Asked {
     const ended = (error?: unknown) => {
       if (powerCycle !== this.#run.powerCycle || !powerCycle.powered) return;
       this.open--;
-      if (error instanceof Error) this.#run.texts.push(`${error.name}: ${error.message}`);
+      if (error instanceof Error) this.#run.texts.push(`${error.stack}`);
       if (clock.now() > end)
         this.#run.fail(`a call with ${deadlineMs} ms ended ${clock.now() - end + TICK_MS} ms too late`);
     };

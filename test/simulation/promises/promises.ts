@@ -1,9 +1,11 @@
 // What must hold at the end of a run, once there are no more faults.
-import { SECRET } from "../../fakes/platform.js";
+import { KEY, SECRET } from "../../fakes/platform.js";
+import type { SeenRequest } from "../../fakes/server.js";
 import { NAME } from "../world.js";
 import type { Asked } from "./asked.js";
 import type { Points } from "./points.js";
 import type { Run } from "./run.js";
+import { secretsIn, withoutLawful } from "./secrets.js";
 import type { Shared } from "./shared-attributes.js";
 
 const HOUR = 3_600_000;
@@ -150,18 +152,26 @@ function checkLines(run: JudgedRun): void {
     if (line.includes("loop failed") || line.includes("net:")) run.fail(`logged: ${line}`);
 }
 
-/** The token is in addresses, the secret in the body of a provisioning: nowhere else. */
+/** The token is in addresses, key and secret in the body of a provisioning: nowhere else, in no form. */
 function checkSecrets(run: JudgedRun): void {
   const { world, lines, texts } = run;
-  const token = world.device!.credentials.credentialsId;
-  const bodies = world.platform.seen
-    .filter(({ path }) => !path.endsWith("/provision"))
-    .map(({ body }) => body);
-  const all = [...lines.map(({ line }) => line), ...texts, ...bodies];
-  for (const text of all)
-    if (text.includes(token) || text.includes(SECRET)) run.fail(`a secret is shown: ${text.slice(0, 80)}`);
-  if (world.platform.core.devices.list().length > 1) run.fail(`there is more than ${NAME}`);
+  const { platform } = world;
+  const requests = new Set(platform.seen.map(textOf));
+  const shown = [...lines.map(({ line }) => line), ...texts, ...[...requests].map(withoutLawful)];
+  const tokens = new Set([...requests].map((request) => TOKEN.exec(request)?.[1]));
+  const secrets: Record<string, string> = { key: KEY, secret: SECRET };
+  for (const token of tokens) if (token !== undefined) secrets[`token ${token}`] = token;
+  for (const name of secretsIn(shown.join("\n"), secrets)) {
+    const text = shown.find((one) => secretsIn(one, { [name]: secrets[name]! }).length > 0);
+    run.fail(`a secret is shown, ${name}: ${text?.slice(0, 80)}`);
+  }
+  if (platform.core.devices.list().length > 1) run.fail(`there is more than ${NAME}`);
 }
+
+const TOKEN = /^[A-Z]+ \/api\/v1\/([^/ ]+)\//;
+
+const textOf = ({ method, path, headers, body }: SeenRequest): string =>
+  `${method} ${path} HTTP/1.1\r\n${JSON.stringify(headers)}\r\n\r\n${body}`;
 
 async function checkEnd(run: JudgedRun): Promise<void> {
   const { world, powerCycle, agent } = run;

@@ -9,7 +9,7 @@
 #include "esp_system.h"
 #include "esp_wifi.h"
 
-// As the SDK's Wi-Fi numbers them.
+// The numbers of the SDK's Wi-Fi.
 enum { OFF = 200, LINKED = 400, ADDRESSED = 500 };
 
 static esp_eth_handle_t ethernet;
@@ -25,7 +25,7 @@ static void changed(void *refcon, esp_event_base_t base, int32_t event, void *da
 		state = event == ETHERNET_EVENT_CONNECTED ? LINKED : OFF;
 }
 
-/** Nothing comes in where the network is gone. */
+/** Drops received frames while the network is unplugged. */
 static esp_err_t receive(esp_eth_handle_t ethernet, uint8_t *frame, uint32_t length, void *unused)
 {
 	if (!unplugged)
@@ -34,14 +34,14 @@ static esp_err_t receive(esp_eth_handle_t ethernet, uint8_t *frame, uint32_t len
 	return ESP_OK;
 }
 
-// Stops its memory access, which would go on after a soft reset, into the next program's memory. A
-// real chip resets its network itself.
+// Stops the device's memory access at a restart. It would continue after a soft reset, and write
+// into the next program's memory. A real chip resets its network itself.
 static void stop(void)
 {
 	esp_eth_stop(ethernet);
 }
 
-/** Starts it once; it joins again by itself. 0, or the error of ESP-IDF. */
+/** Starts the network once; it reconnects by itself. Returns 0 or ESP-IDF's error. */
 int32_t mote_ethernet_start(void)
 {
 	if (ethernet)
@@ -66,8 +66,8 @@ int32_t mote_ethernet_start(void)
 }
 
 /**
- * 0 takes the network away, as a lost access point does; 1 gives it back. The driver keeps running:
- * once restarted, it reads a frame only after six more have come.
+ * 0 unplugs the network, like a lost access point; 1 plugs it in. The driver keeps running, because
+ * after a restart it reads a frame only after six more have arrived.
  */
 int32_t mote_ethernet_plug(uint32_t in)
 {
@@ -87,7 +87,7 @@ uint32_t mote_ethernet_state(void)
 	return state;
 }
 
-// What the SDK asks of Wi-Fi; without these the whole of it would be linked.
+// Functions of Wi-Fi that the SDK calls. Without these, all of Wi-Fi would be linked.
 esp_err_t esp_wifi_get_mode(wifi_mode_t *mode) { return ESP_ERR_WIFI_NOT_INIT; }
 esp_err_t esp_wifi_sta_get_ap_info(wifi_ap_record_t *record) { return ESP_ERR_WIFI_NOT_INIT; }
 esp_err_t esp_wifi_get_channel(uint8_t *primary, wifi_second_chan_t *second) { return ESP_ERR_WIFI_NOT_INIT; }

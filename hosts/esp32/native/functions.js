@@ -1,5 +1,5 @@
-// The functions under "ffi" in the manifests. One instance: each `new FFI()` would make all of them
-// again in the engine's memory (2.7 KB).
+// The functions under "ffi" in the manifests. There is one instance, because each `new FFI()` would
+// create all of them again in the engine's memory (2.7 KB).
 import FFI from "mc/ffi";
 
 let functions;

@@ -1,4 +1,4 @@
-// Figures of memory, and what happens if the engine's memory cannot be allocated.
+// Memory figures, and the reaction to a failed allocation of the engine's memory.
 #include <stdint.h>
 #include <stdlib.h>
 #include "xsAll.h"
@@ -11,7 +11,8 @@
 #include "freertos/FreeRTOS.h"
 #include "freertos/task.h"
 
-#define SAY_AGAIN_MS 10000
+/** Interval of the error message on a board that stopped. */
+#define MESSAGE_MS 10000
 
 extern txMachine *gThe;
 extern void *xsPreparationAndCreation(txCreation **creation);
@@ -24,8 +25,8 @@ static int is_on_trial(void)
 }
 
 /**
- * The engine's memory is one block, allocated at the start. Without it the SDK would use address 0
- * and restart for ever. An image on trial rolls back; any other stays here and logs why.
+ * The engine's memory is one block, allocated at the start. Without it, the SDK would use address 0
+ * and restart forever. Instead, an image on trial rolls back; any other stops here and logs why.
  */
 static void allocation_failed(size_t size, uint32_t caps, const char *function)
 {
@@ -38,15 +39,15 @@ static void allocation_failed(size_t size, uint32_t caps, const char *function)
 	esp_task_wdt_delete(NULL);
 #endif
 	for (;;) {
-		esp_rom_printf("mote: no memory for the engine: %u bytes in one piece wanted (creation.static), %u there; the device stops here\n",
+		esp_rom_printf("mote: no memory for the engine: it needs a block of %u bytes (creation.static), the largest free one has %u; stopped\n",
 			(unsigned)size, (unsigned)heap_caps_get_largest_free_block(MALLOC_CAP_DEFAULT));
 		if (is_on_trial())
 			esp_restart();
-		vTaskDelay(pdMS_TO_TICKS(SAY_AGAIN_MS));
+		vTaskDelay(pdMS_TO_TICKS(MESSAGE_MS));
 	}
 }
 
-/** Replaces the C++ library's, which takes 25 KB to name exceptions. None is thrown. */
+/** Replaces the C++ library's handler, which takes 25 KB to print exceptions. None is thrown. */
 void _ZN9__gnu_cxx27__verbose_terminate_handlerEv(void)
 {
 	abort();
@@ -57,10 +58,10 @@ static void __attribute__((constructor)) watch_allocations(void)
 	heap_caps_register_failed_alloc_callback(allocation_failed);
 }
 
-// With less free memory the engine restarts the chip without a word: bytes that it needs to say why
-// it gives up, and bytes by which its heap grows (manifest.json: 32 slots).
-#define WORDS 64
-#define GROWTH 512
+// If the engine's memory is full, it restarts the chip without a message. It is full with less free
+// memory than its error message needs, and than its heap grows by (manifest.json: 32 slots).
+#define MESSAGE_BYTES 64
+#define GROWTH_BYTES 512
 #define FULL 0x66756c6c
 
 static RTC_NOINIT_ATTR uint32_t last_run;
@@ -68,7 +69,7 @@ static RTC_NOINIT_ATTR uint32_t last_run;
 static void note_memory(void)
 {
 	txBlock *block = gThe ? gThe->firstBlock : NULL;
-	int full = block && gThe->heap && gThe->heap_pend - gThe->heap_ptr < GROWTH && block->limit - block->current < WORDS;
+	int full = block && gThe->heap && gThe->heap_pend - gThe->heap_ptr < GROWTH_BYTES && block->limit - block->current < MESSAGE_BYTES;
 	last_run = full ? FULL : 0;
 }
 
@@ -104,7 +105,7 @@ uint32_t mote_memory(uint32_t what)
 		case ENGINE_LEFT:
 			return gThe->heap_pend - gThe->heap_ptr;
 		case ENGINE:
-			// Not from the ends of its memory: slots move one of them.
+			// Not computed from the ends of its memory, because slots move one of them.
 			xsPreparationAndCreation(&creation);
 			return creation->staticSize;
 		case WAS_FULL:

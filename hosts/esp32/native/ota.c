@@ -1,6 +1,6 @@
-// Functions of ESP-IDF that mc/ffi cannot call, as they take and return pointers.
+// Functions of ESP-IDF that mc/ffi cannot call, because they take and return pointers.
 #include <stdint.h>
-// By its path within ESP-IDF, as the SDK has it: the SDK's makefile does not name this component.
+// With the path inside ESP-IDF, because the SDK's makefile lacks this component's include folder.
 #include "app_update/include/esp_ota_ops.h"
 #include "bootloader_support/include/esp_flash_encrypt.h"
 
@@ -14,20 +14,20 @@ int32_t mote_image_state(void)
 	return (int32_t)state;
 }
 
-/** Has ESP-IDF check the image in the other slot, and start it next, on trial. 1 if it will. */
+/** Makes ESP-IDF verify the image in the other slot and start it next, on trial. 1 if it will. */
 int32_t mote_activate(void)
 {
 	const esp_partition_t *next = esp_ota_get_next_update_partition(NULL);
 	return next && ESP_OK == esp_ota_set_boot_partition(next) ? 1 : 0;
 }
 
-/** 1 if there is another image that can start. */
+/** 1 if there is an image to roll back to. */
 int32_t mote_can_revert(void)
 {
 	return esp_ota_check_rollback_is_possible() ? 1 : 0;
 }
 
-/** 1 if the flash of images is encrypted, which takes blocks of 16 bytes. */
+/** 1 if the flash of images is encrypted, which is written in blocks of 16 bytes. */
 int32_t mote_is_encrypted(void)
 {
 	return esp_flash_encryption_enabled() ? 1 : 0;

@@ -1,4 +1,4 @@
-// Deep sleep, which the SDK lacks on this chip: memory that outlives it, and its length.
+// Deep sleep, which the SDK lacks on this chip: its start, its duration, and memory that survives.
 #include <stdint.h>
 #include <string.h>
 #include <sys/time.h>
@@ -28,13 +28,13 @@ void mote_kept_write(uint8_t *from)
 	memcpy(kept, from, KEPT);
 }
 
-/** Milliseconds since the sleep began; -1 without a sleep. Call it before the time is set. */
+/** Milliseconds since the sleep began; -1 if there was none. Call it before setting the time. */
 double mote_slept(void)
 {
 	return asleep_since ? (double)(now() - asleep_since) / 1000 : -1;
 }
 
-/** Does not return. */
+/** Starts deep sleep. Does not return: the chip restarts after `ms`. */
 void mote_sleep(uint32_t ms)
 {
 	asleep_since = now();

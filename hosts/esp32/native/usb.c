@@ -1,13 +1,13 @@
-// The chip's own USB (C3, C6, S3), the only cable of many boards. The console of a release build is
-// on it as well as on the serial line.
+// The chip's native USB (C3, C6, S3), the only cable of many boards. A release build prints its
+// console there and on the serial line.
 #include <stdint.h>
 #include "soc/soc_caps.h"
 
 #if SOC_USB_SERIAL_JTAG_SUPPORTED
-// Registers, as the SDK's makefile does not name the component of ESP-IDF with functions for them.
+// Uses registers, because the SDK's makefile lacks ESP-IDF's component with functions for them.
 #include "soc/usb_serial_jtag_struct.h"
 
-/** Reads 64 bytes at most, and returns their number; -1 on a chip without such USB. */
+/** Reads 64 bytes at most, and returns their number; -1 on a chip without native USB. */
 int32_t mote_usb_read(uint8_t *into)
 {
 	int32_t count = 0;
@@ -17,7 +17,7 @@ int32_t mote_usb_read(uint8_t *into)
 	return count;
 }
 
-/** Sends `count` bytes, 64 at most, and returns how many were taken: none while nobody reads. */
+/** Sends `count` bytes, 64 at most, and returns how many were accepted: 0 without a reader. */
 int32_t mote_usb_write(uint8_t *from, uint32_t count)
 {
 	uint32_t taken = 0;

@@ -1,5 +1,5 @@
-// Missing from the SDK's Wi-Fi: an access point beside the station, and why joining failed.
-// The SDK's Wi-Fi must be made first.
+// Functions that the SDK's Wi-Fi lacks: an access point beside the station, and the reason of a
+// failed join. Create the SDK's Wi-Fi first.
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -29,8 +29,8 @@ static void disconnected(void *refcon, esp_event_base_t base, int32_t event, voi
 }
 
 /**
- * Why the station lost or did not join its network since the last call, as wifi_err_reason_t; 0 for
- * nothing. Call it before the first join, too.
+ * The reason of the last lost network or failed join since the last call, as wifi_err_reason_t; 0:
+ * none. Call it once before the first join, which starts the recording of reasons.
  */
 int32_t mote_wifi_reason(void)
 {
@@ -77,22 +77,22 @@ esp_err_t mote_ap_open(char *ssid, char *password)
 	return error;
 }
 
-/** Closes the access point. The station stays. */
+/** Closes the access point, but not the station. */
 esp_err_t mote_ap_close(void)
 {
 	return esp_wifi_set_mode(WIFI_MODE_STA);
 }
 #endif
 
-/** The chip that the image is for, by ESP-IDF's number. */
+/** ESP-IDF's number of the chip that the image was built for. */
 uint32_t mote_chip(void)
 {
 	return CONFIG_IDF_FIRMWARE_CHIP_ID;
 }
 
 /**
- * Switches the interrupts of the first serial line off, which are on when the program starts. The
- * SDK's Serial registers its handler before its listener: an early byte would call it for ever.
+ * Disables the interrupts of the first serial line, which are on when the program starts. The SDK's
+ * Serial registers its handler before its listener: an early byte would call it forever.
  */
 static void __attribute__((constructor)) quiet_serial(void)
 {
@@ -100,8 +100,8 @@ static void __attribute__((constructor)) quiet_serial(void)
 }
 
 /**
- * Has the first serial line send XOFF and XON: at 115,200 baud its buffer of 128 bytes is full
- * after 11 ms.
+ * Makes the first serial line send XOFF and XON, because at 115,200 baud its buffer of 128 bytes is
+ * full after 11 ms.
  */
 esp_err_t mote_serial_flow(void)
 {
@@ -109,7 +109,7 @@ esp_err_t mote_serial_flow(void)
 }
 
 /**
- * Sends `count` bytes, 64 at most, over the first serial line. Waits until it has taken them, so
+ * Sends `count` bytes, 64 at most, over the first serial line. Waits until all are accepted, so
  * that no log line of this task gets between them.
  */
 void mote_serial_send(uint8_t *from, uint32_t count)

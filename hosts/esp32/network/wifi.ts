@@ -68,8 +68,8 @@ export class Wifi {
   private readonly _onOnline: (returned: boolean) => void;
 
   /**
-   * `onOnline`: called at each new address. `returned`: the network was lost and is back, as opposed
-   * to left on purpose.
+   * `onOnline`: called at each new address. `returned`: the network was lost and is back; false if
+   * the board had left it on purpose.
    */
   constructor(
     make: MakeRadio,

@@ -1,4 +1,4 @@
-// The engine's side: digest.js.
+// The methods of the class in digest.js.
 #include "xsmc.h"
 #include "xsHost.h"
 #include "mc.xs.h"
@@ -22,7 +22,7 @@ static void give_up(psa_hash_operation_t *operation)
 	free(operation);
 }
 
-/** Of one that was collected before its end. */
+/** Called for a digest that is collected before it was closed. */
 void mote_digest_destructor(void *data)
 {
 	if (data)

@@ -1,5 +1,5 @@
-// A TLS connection. Its methods are in mote_tls_module.c. `event` gets MOTE_TLS_OPENED and so on,
-// and with MOTE_TLS_CLOSED the reason.
+// A TLS connection. Its methods are in mote_tls_module.c. `event` gets the events as bits, such as
+// MOTE_TLS_OPENED, and with MOTE_TLS_CLOSED the reason.
 class Tls extends Native("mote_tls_js_destructor") {
   constructor(name, address, port, authorities, event) {
     super();

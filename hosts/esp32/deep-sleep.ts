@@ -1,4 +1,6 @@
-import type { Agent, WakeOptions } from "mote";
+import type { WakeOptions } from "mote";
+import type { Recovery } from "../../src/internal.js";
+import type { Device, Sleeper } from "../shared/assemble.js";
 import type { BoardHardware } from "./board-hardware.js";
 import type { BoardHost } from "./host.js";
 import type { Wifi } from "./network/wifi.js";
@@ -10,56 +12,48 @@ const GRACE_MS = 10_000;
 const FALLBACK_MS = 60_000;
 const UPDATE_MS = 600_000;
 
-/** The network of a wake, joined only if the wake connects. */
-export interface Joining {
-  readonly wifi: Wifi;
-  /** Switches the radio on. */
-  join(): void;
-  /** The wake ended normally. */
-  asleep(): void;
-}
-
 /**
  * One wake between two deep sleeps. Each wake is a full start of the board. State of earlier wakes
- * is in memory that survives sleep, so a wake that only records writes just its point.
+ * is in memory that survives sleep, so a wake that only records writes just its point. The network is
+ * joined only if the wake connects.
  */
-export class DeepSleep {
+export class DeepSleep implements Sleeper {
   private readonly _machine: BoardHardware;
   private readonly _host: BoardHost;
+  /** Undefined if no network is configured. */
+  private readonly _wifi: Wifi | undefined;
   private readonly _timeoutMs: number;
   private _asleep = false;
   /** Resolves the wait for the network. */
   private _joined: (() => void) | undefined;
 
-  constructor(machine: BoardHardware, host: BoardHost, timeoutMs: number) {
+  constructor(machine: BoardHardware, host: BoardHost, wifi: Wifi | undefined, timeoutMs: number) {
     this._machine = machine;
     this._host = host;
+    this._wifi = wifi;
     this._timeoutMs = timeoutMs;
   }
 
-  /**
-   * Samples, connects if due, and sleeps. `recovering`: without a sample, and connecting at each
-   * wake.
-   */
-  wake(agent: Agent, sample: unknown, recovering: boolean, joining: Joining): void {
+  /** Samples, connects if due, and sleeps. In recovery mode, it connects at each wake. */
+  wake({ agent, sample, recovery }: Device<unknown>): void {
     const { clock } = this._host;
     const updateMs = this._updateMs;
     // Nothing may keep a battery-powered board awake, not even a bug.
     const watchdog = Math.max(this._timeoutMs, updateMs) + GRACE_MS;
-    clock.timer(watchdog, () => this._sleep(FALLBACK_MS, undefined, joining));
+    clock.timer(watchdog, () => this._sleep(FALLBACK_MS, undefined, recovery));
     const options: WakeOptions = {
       timeoutMs: this._timeoutMs,
       sample: typeof sample === "function" ? (sample as WakeOptions["sample"]) : undefined,
-      connect: recovering,
-      network: () => this._join(joining),
+      connect: recovery.active,
+      network: () => this._join(),
       kept: this._read(),
       sleptMs: this._host.lastRun.sleptMs,
     };
     agent.runOnce(options).then(
       ({ restarting, sleepMs, kept }) => {
-        if (!restarting) this._sleep(sleepMs, kept, joining);
+        if (!restarting) this._sleep(sleepMs, kept, recovery);
       },
-      () => this._sleep(FALLBACK_MS, undefined, joining),
+      () => this._sleep(FALLBACK_MS, undefined, recovery),
     );
   }
 
@@ -73,10 +67,10 @@ export class DeepSleep {
     this._joined?.();
   }
 
-  private _join({ join }: Joining): Promise<boolean> {
+  private _join(): Promise<boolean> {
     return new Promise((resolve) => {
       this._joined = () => resolve(true);
-      join();
+      this._wifi?.start();
     });
   }
 
@@ -88,11 +82,11 @@ export class DeepSleep {
     return end > 0 ? this._host.decode(bytes.subarray(0, end)) : undefined;
   }
 
-  private _sleep(ms: number, kept: string | undefined, { wifi, asleep }: Joining): void {
+  private _sleep(ms: number, kept: string | undefined, recovery: Recovery): void {
     if (this._asleep) return;
     this._asleep = true;
-    wifi.stop();
-    asleep();
+    this._wifi?.stop();
+    recovery.markStable();
     const bytes = new Uint8Array(KEPT_BYTES);
     const text = this._host.encode(kept ?? "");
     if (text.length < KEPT_BYTES) bytes.set(text);

@@ -2,9 +2,9 @@
 
 import type { RenewTrust } from "../../extras/trust/trust.js";
 import type { Agent } from "../../src/index.js";
-import { pinAll, Recovery } from "../../src/internal.js";
+import { pinAll } from "../../src/internal.js";
 import type { AppHost, Application } from "../shared/application.js";
-import { assemble } from "../shared/assemble.js";
+import { assemble, startDevice } from "../shared/assemble.js";
 import type { FirmwareFunctions } from "../shared/extras.js";
 import { AgentWatchdog } from "./agent-watchdog.js";
 import { type BoardHardware, MEMORY, TLS } from "./board-hardware.js";
@@ -96,36 +96,32 @@ const run = (
 ): Agent | string => {
   if (Array.isArray(settings)) return settings.join("; ");
   pinAll(settings.network, host.redactor);
-  const deepSleep =
-    settings.timeoutMs === undefined ? undefined : new DeepSleep(machine, host, settings.timeoutMs);
+  const { options, network, timeoutMs } = settings;
   const time = timeOf(machine, host);
   let agent: Agent | undefined;
-  const wifi = new Wifi(machine.makeRadio, settings.network ?? { ssid: "" }, host, (returned) => {
+  const wifi = new Wifi(machine.makeRadio, network ?? { ssid: "" }, host, (returned) => {
     time.learn();
     // Not if the board left on purpose, as every 15 minutes of an outage: the agent would connect
     // at once instead of after its random delay, and so would the whole fleet.
     if (returned) agent?.networkReturned();
     deepSleep?.networkJoined();
   });
+  const deepSleep =
+    timeoutMs === undefined ? undefined : new DeepSleep(machine, host, network ? wifi : undefined, timeoutMs);
   // Before creating the agent: its keys and tokens need random numbers, which need the radio.
-  const join = (): void => {
-    if (settings.network) wifi.start();
-  };
-  if (!deepSleep) join();
+  if (network && !deepSleep) wifi.start();
   const running = (): boolean => agent !== undefined && agent.state !== "stopped";
   const watchdog = new AgentWatchdog(host, SILENCE_MS, () => wifi.online && running());
   const watched = { ...host, open: watchdog.watch(time.watch(host.open)) };
-  const { options, network } = settings;
-  const recovery = new Recovery(watched, options.firmware?.version ?? "");
   const device = assemble(
     {
       host: watched,
       options,
       firmware,
-      recovery,
       extras: [kept, host.renewal],
-      settings: forApplication(settings),
+      settings: { intervalMs: settings.intervalMs, version: options.firmware?.version },
       health: forDiagnostics(machine, host),
+      sleeper: deepSleep,
       made(made) {
         agent = made;
         if (network) joins?.(made, deepSleep ? undefined : wifi, network);
@@ -138,13 +134,7 @@ const run = (
     application,
   );
   if (typeof device === "string") return device;
-  if (deepSleep)
-    deepSleep.wake(device.agent, device.sample, recovery.active, {
-      wifi,
-      join,
-      asleep: () => recovery.markStable(),
-    });
-  else device.agent.start();
+  startDevice(device);
   return device.agent;
 };
 
@@ -180,12 +170,4 @@ const observeAgent = (
   if (!baseUrl.startsWith("https:")) return;
   agent.on("online", () => time.vouch(agent.platformTime));
   agent.on("delivered", () => time.vouch(agent.platformTime));
-};
-
-const forApplication = ({ intervalMs, options, timeoutMs }: Settings): AppHost["settings"] => {
-  return {
-    intervalMs,
-    version: options.firmware?.version,
-    ...(timeoutMs !== undefined && { sleeps: true }),
-  };
 };

@@ -1,6 +1,6 @@
 // Builds a device on every machine: recovery, agent, extras, application, in this order.
 import { Agent, type AgentOptions, type Host } from "../../src/index.js";
-import type { Recovery } from "../../src/internal.js";
+import { Recovery } from "../../src/internal.js";
 import { appHostOf } from "./app-host.js";
 import type { AppHost } from "./application.js";
 import type { FirmwareFunctions } from "./extras.js";
@@ -10,35 +10,47 @@ export interface AgentExtra {
   attach(agent: Agent): void;
 }
 
+/** Runs a device that sleeps between samples: deep sleep on a board, a timer elsewhere. */
+export interface Sleeper {
+  /** `sample` of the device takes the sample of each wake if it is a function. */
+  wake(device: Device<unknown>): void;
+}
+
 /** What a machine contributes to its device. */
-export interface Machine {
+export interface DeviceParts {
   /** The host, already wrapped by extras such as the device log. */
   readonly host: Host;
   readonly options: AgentOptions;
   readonly firmware?: FirmwareFunctions | undefined;
-  readonly recovery: Recovery;
+  /** Default: a new one for the version of the firmware. */
+  readonly recovery?: Recovery;
   /** Undefined entries are ignored. */
   readonly extras: readonly (AgentExtra | undefined)[];
-  readonly settings: AppHost["settings"];
+  readonly settings: Omit<AppHost["settings"], "sleeps">;
   readonly health: AppHost["health"];
+  /** Undefined: the device stays on. */
+  readonly sleeper?: Sleeper | undefined;
   /** Called with the new agent, before the application is set up. */
   made?(agent: Agent): void;
 }
 
-export interface Device<Sample> {
+export interface Device<Sample> extends Pick<DeviceParts, "sleeper"> {
   readonly agent: Agent;
+  readonly recovery: Recovery;
   /** What the application returned; undefined in recovery mode, in which it is not called. */
   readonly sample: Sample | undefined;
 }
 
 /**
- * Creates the agent and sets up the application; the caller starts the agent. Returns the mistakes
- * if the options are invalid. Throws what the application throws.
+ * Creates the agent and sets up the application; startDevice starts them. Returns the mistakes if
+ * the options are invalid. Throws what the application throws.
  */
 export const assemble = <Sample>(
-  { host, options, firmware, recovery, extras, settings, health, made }: Machine,
+  parts: DeviceParts,
   application: (agent: Agent, host: AppHost) => Sample,
 ): Device<Sample> | string => {
+  const { host, options, firmware, extras, settings, health, sleeper, made } = parts;
+  const recovery = parts.recovery ?? new Recovery(host, options.firmware?.version ?? "");
   const whole = { ...options, ...(options.firmware && { firmware: { ...options.firmware, ...firmware } }) };
   const agent = makeAgent(host, whole);
   if (typeof agent === "string") {
@@ -48,8 +60,15 @@ export const assemble = <Sample>(
   recovery.attach(agent);
   for (const extra of extras) extra?.attach(agent);
   made?.(agent);
-  const sample = recovery.active ? undefined : application(agent, appHostOf(host, settings, health));
-  return { agent, sample };
+  const own = { ...settings, ...(sleeper && { sleeps: true }) };
+  const sample = recovery.active ? undefined : application(agent, appHostOf(host, own, health));
+  return { agent, recovery, sample, sleeper };
+};
+
+/** Starts the agent, or the first wake of a device that sleeps. */
+export const startDevice = (device: Device<unknown>): void => {
+  if (device.sleeper) device.sleeper.wake(device);
+  else device.agent.start();
 };
 
 const makeAgent = (host: Host, options: AgentOptions): Agent | string => {

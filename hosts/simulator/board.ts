@@ -7,12 +7,11 @@ import type { Agent } from "mote";
 import { createHost, type SimulatorHost } from "mote-simulator";
 import type { Config } from "../../extras/commissioning/built-in-configuration.js";
 import type { RenewTrust } from "../../extras/trust/trust.js";
-import { Recovery } from "../../src/internal.js";
 import { readConfig } from "../esp32/config.js";
-import { assemble } from "../shared/assemble.js";
+import { assemble, startDevice } from "../shared/assemble.js";
 import { eventLine, followAgent } from "../shared/event-lines.js";
 import { joinExtras, type Program } from "../shared/extras.js";
-import { wakeAgain } from "../shared/wakes.js";
+import { TimedWakes } from "../shared/wakes.js";
 import { builtInAuthorities } from "../xs/authorities.js";
 import type { SimulatorLogKeeper } from "./kept-log.js";
 
@@ -55,16 +54,22 @@ export const start = (program: Program<SimulatorExtras>): Agent | undefined => {
     const { options, intervalMs, timeoutMs } = settings;
     const { title = "the program", version } = options.firmware ?? {};
     const what = version === undefined ? title : `${title} ${version}`;
-    const sleeps = timeoutMs !== undefined;
+    const sleeper =
+      timeoutMs === undefined
+        ? undefined
+        : new TimedWakes(host, (wake) => {
+            host.log("info", eventLine({ ...wake, event: "wake" }));
+            return true;
+          });
     const device = assemble(
       {
         host,
         options,
         firmware: program.firmware,
-        recovery: new Recovery(host, version ?? ""),
         extras: [kept, host.renewal],
-        settings: { intervalMs, version, ...(sleeps && { sleeps }) },
+        settings: { intervalMs, version },
         health: {},
+        sleeper,
         made(agent) {
           host.log("info", `${what} starts on ${host.hardwareId}, with ${options.baseUrl}`);
           // A board prints no events. The kept log has the important ones.
@@ -74,14 +79,8 @@ export const start = (program: Program<SimulatorExtras>): Agent | undefined => {
       program.application,
     );
     if (typeof device === "string") return misconfigured(host, device);
-    const { agent, sample } = device;
-    if (sleeps)
-      wakeAgain(agent, host, sample, (wake) => {
-        host.log("info", eventLine({ ...wake, event: "wake" }));
-        return true;
-      });
-    else agent.start();
-    return agent;
+    startDevice(device);
+    return device.agent;
   };
   return commission ? commission(made, config, go) : go(made, config);
 };

@@ -7,7 +7,7 @@ import { createHost, readSettings } from "mote-simulator";
 import { renewTrust } from "../../extras/trust/trust.js";
 import { Recovery } from "../../src/internal.js";
 import type { AppHost } from "../shared/application.js";
-import { assemble } from "../shared/assemble.js";
+import { assemble, startDevice } from "../shared/assemble.js";
 import { followAgent } from "../shared/event-lines.js";
 
 const FLUSH_MS = 2000;
@@ -45,14 +45,13 @@ const start = (show: Show | undefined): void => {
     setUpApplication,
   );
   if (typeof device === "string") throw new MoteError("BAD_OPTIONS", device);
-  const { agent, sample: isSetUp = true } = device;
-  if (!isSetUp) return;
+  if (device.sample === false) return;
   const line = host.open("127.0.0.1", control, false, (what) => {
     if (what !== "readable") return;
     line.close();
-    void end(agent, recovery);
+    void end(device.agent, recovery);
   });
-  agent.start();
+  startDevice(device);
 };
 
 /** False if the application threw: a crash like any other. */

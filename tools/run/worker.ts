@@ -12,8 +12,8 @@ import { LockedError } from "../../hosts/node/lease.js";
 import { watchNetwork } from "../../hosts/node/network.js";
 import { encode } from "../../hosts/node/text.js";
 import { renewal } from "../../hosts/node/trust.js";
-import { assemble } from "../../hosts/shared/assemble.js";
-import { wakeAgain } from "../../hosts/shared/wakes.js";
+import { assemble, startDevice } from "../../hosts/shared/assemble.js";
+import { TimedWakes } from "../../hosts/shared/wakes.js";
 import { type Agent, MoteError, type Wake } from "../../src/index.js";
 import { Recovery, SecretRedactor } from "../../src/internal.js";
 import { FAILED, IN_USE, QUEUE, REFUSED, RESET, RESTART, STOPPED } from "../exit-codes.js";
@@ -144,15 +144,16 @@ async function start({ config, path, slot, state, sha256, lastRun }: StartMessag
   const firmware = image ? image.firmware : storedImageInfo(host, sha256);
   const health = { freeMemory };
   const { intervalMs, cycle } = config;
-  const sleeps = cycle !== undefined && !recovery.active;
+  const sleeper = cycle !== undefined && !recovery.active ? new TimedWakes(host, woken) : undefined;
   const device = assemble(
     {
       host,
       options: agentOptions(config, firmware),
       recovery,
       extras: [kept, trust],
-      settings: { intervalMs, ...(sleeps && { sleeps }) },
+      settings: { intervalMs },
       health,
+      sleeper,
       made(made) {
         agent = made;
         follow(made, emit);
@@ -170,13 +171,10 @@ async function start({ config, path, slot, state, sha256, lastRun }: StartMessag
   );
   if (typeof device === "string") throw new MoteError("BAD_OPTIONS", device);
   if (ending) return;
-  if (!sleeps) {
-    watchNetwork(host.clock, () => device.agent.networkReturned());
-    return device.agent.start();
-  }
-  // It is right that it opens no connection for hours.
-  signs.expectWakes(intervalMs);
-  wakeAgain(device.agent, host, device.sample, woken);
+  // It is right that a device that sleeps opens no connection for hours.
+  if (sleeper) signs.expectWakes(intervalMs);
+  else watchNetwork(host.clock, () => device.agent.networkReturned());
+  startDevice(device);
 }
 
 function woken({ kept: _, ...wake }: Wake): boolean {

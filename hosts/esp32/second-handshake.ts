@@ -10,8 +10,8 @@ export class SecondHandshake implements Socket {
   private readonly _event: (what: SocketEvent, reason?: string) => void;
   private readonly _open: () => Socket;
   private readonly _began: Offset;
-  private _isShaking = true;
-  private _end: ((isGood: boolean) => void) | undefined;
+  private _isOpening = true;
+  private _endTrial: ((isGood: boolean) => void) | undefined;
   private _socket: Socket;
 
   constructor(
@@ -38,26 +38,26 @@ export class SecondHandshake implements Socket {
   }
 
   close(): void {
-    if (this._isShaking) this._end?.(false);
-    this._isShaking = false;
+    if (this._isOpening) this._endTrial?.(false);
+    this._isOpening = false;
     this._socket.close();
   }
 
   private _on(what: SocketEvent, reason?: string): void {
-    if (this._isShaking && what === "closed") {
-      const other = this._end ? undefined : this._time.otherTime(this._began);
-      this._end?.(false);
+    if (this._isOpening && what === "closed") {
+      const other = this._endTrial ? undefined : this._time.otherTime(this._began);
+      this._endTrial?.(false);
       if (other !== undefined) {
-        this._end = this._time.try(other);
+        this._endTrial = this._time.try(other);
         this._socket = this._open();
         return;
       }
     }
     if (what === "opened") {
       this._time.succeeded();
-      this._end?.(true);
+      this._endTrial?.(true);
     }
-    this._isShaking = false;
+    this._isOpening = false;
     this._event(what, reason);
   }
 }

@@ -168,6 +168,6 @@ const observeAgent = (
   agent.on("offline", rejoinLater);
   agent.on("online", () => cancel());
   if (!baseUrl.startsWith("https:")) return;
-  agent.on("online", () => time.vouch(agent.platformTime));
-  agent.on("delivered", () => time.vouch(agent.platformTime));
+  agent.on("online", () => time.platformAnswered(agent.platformTime));
+  agent.on("delivered", () => time.platformAnswered(agent.platformTime));
 };

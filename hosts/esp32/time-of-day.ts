@@ -66,24 +66,24 @@ export class TimeOfDay {
   private readonly _validity: ChainValidity;
   private readonly _built: number;
   private _floor: number;
-  /** The stored estimate. */
-  private _noted: number | undefined;
+  /** The estimate in the store, in seconds since 1970. */
+  private _saved: number | undefined;
   /** The last time from the time server, from the platform's Date, and from the stored estimate. */
-  private _served: Offset | undefined;
-  private _dated: Offset | undefined;
-  private readonly _stored: Offset | undefined;
+  private _server: Offset | undefined;
+  private _platform: Offset | undefined;
+  private readonly _estimate: Offset | undefined;
   /** True if the time server answered the last request, and no handshake refuted its time. */
-  private _isServed = false;
+  private _hasServer = false;
   /** True if a handshake failed with the time server's time and succeeded with another. */
   private _isRefuted = false;
   /** The platform's Date that was accepted last. */
-  private _date = 0;
+  private _lastDate = 0;
   /** The dates of the last chain that was accepted. */
   private _chain: Validity | undefined;
   /** Identifies the second handshake in progress. */
   private _trial: object | undefined;
   private _delayMs = FIRST_MS;
-  private _asking = false;
+  private _isAsking = false;
 
   /** `built`: when the image was built. */
   constructor(
@@ -104,9 +104,9 @@ export class TimeOfDay {
     // A floor belongs to the image that learned it: a new image starts from its own build date.
     const [by, floor = built] = readTimes(store, FLOOR, 2, FLOOR_BYTES);
     if (by === built) this._floor = this._accepted(floor) ?? built;
-    [this._noted] = readTimes(store, ESTIMATE, 1, ESTIMATE_BYTES);
-    const estimate = this._accepted(this._noted);
-    this._stored = estimate === undefined ? undefined : this._offset(estimate);
+    [this._saved] = readTimes(store, ESTIMATE, 1, ESTIMATE_BYTES);
+    const estimate = this._accepted(this._saved);
+    this._estimate = estimate === undefined ? undefined : this._offset(estimate);
     const least = estimate ?? this._floor;
     // The system's clock keeps running during a software restart and deep sleep.
     const system = clock.system();
@@ -120,19 +120,19 @@ export class TimeOfDay {
 
   /** Starts to ask the time server, and repeats it. Call it when there is a network. */
   learn(): void {
-    if (this._asking) return;
-    this._asking = true;
+    if (this._isAsking) return;
+    this._isAsking = true;
     this._round();
   }
 
   /** Call it when the platform answered over TLS. `platformMs`: its Date, in ms since 1970. */
-  vouch(platformMs: number | undefined): void {
+  platformAnswered(platformMs: number | undefined): void {
     const date = this._accepted(platformMs === undefined ? undefined : Math.floor(platformMs / 1000));
-    if (date !== undefined) this._platformSays(date);
+    if (date !== undefined) this._takeDate(date);
     const wall = this._clock.wall();
     const seconds = wall === undefined ? undefined : this._accepted(Math.floor(wall / 1000));
-    if (seconds === undefined || Math.abs(seconds - (this._noted ?? 0)) < DAY_S) return;
-    this._noted = seconds;
+    if (seconds === undefined || Math.abs(seconds - (this._saved ?? 0)) < DAY_S) return;
+    this._saved = seconds;
     writeTimes(this._store, ESTIMATE, [Math.min(seconds, LATEST_ESTIMATE)], ESTIMATE_BYTES);
   }
 
@@ -164,11 +164,11 @@ export class TimeOfDay {
     if (!chain || (now >= chain.from && now <= chain.to)) return undefined;
     const { from, to } = chain;
     // The time may have been learned meanwhile.
-    for (const offset of [this.offset, this._served, this._dated, this._stored]) {
+    for (const offset of [this.offset, this._server, this._platform, this._estimate]) {
       const other = this._at(offset);
       if (other !== undefined && other >= from && other <= to) return other;
     }
-    if (this._served !== undefined) return undefined;
+    if (this._server !== undefined) return undefined;
     // No time server answered. Use the earliest time at which the chain is valid: its CA issued it,
     // so that time has come.
     const earliest = this._accepted(Math.max(from, this._floor));
@@ -211,7 +211,7 @@ export class TimeOfDay {
     this._clock.set(seconds);
   }
 
-  private _platformSays(date: number): void {
+  private _takeDate(date: number): void {
     const chain = this._chain;
     if (chain) {
       // A Date outside its own certificate's dates is wrong.
@@ -219,9 +219,9 @@ export class TimeOfDay {
       if (this._floor < chain.from) this._raiseFloor(chain.from);
     }
     // Without a time server, set the time by the platform once a day, because crystals drift.
-    if (this._isServed || Math.abs(date - this._date) < DAY_S) return;
-    this._date = date;
-    this._dated = this._offset(date);
+    if (this._hasServer || Math.abs(date - this._lastDate) < DAY_S) return;
+    this._lastDate = date;
+    this._platform = this._offset(date);
     this._set(date);
   }
 
@@ -232,14 +232,14 @@ export class TimeOfDay {
   }
 
   private _adopt(seconds: number): void {
-    const served = this._at(this._served);
-    const isServers = served !== undefined && Math.abs(served - seconds) < DAY_S;
+    const served = this._at(this._server);
+    const isServer = served !== undefined && Math.abs(served - seconds) < DAY_S;
     // Accept the platform's next Date without waiting for a day.
-    this._date = 0;
+    this._lastDate = 0;
     // If the time of points came from the time server, correct it too.
-    if (isServers || this._isServed) this._clock.set(isServers ? served : seconds);
-    if (isServers || this._isServed) this._isRefuted = !isServers;
-    this._isServed = isServers;
+    if (isServer || this._hasServer) this._clock.set(isServer ? served : seconds);
+    if (isServer || this._hasServer) this._isRefuted = !isServer;
+    this._hasServer = isServer;
   }
 
   private _round(): void {
@@ -254,9 +254,9 @@ export class TimeOfDay {
     const time = this._accepted(seconds);
     const isOff = Math.abs((time ?? 0) - this._clock.system()) >= DAY_S;
     const isGood = time !== undefined && !(this._isRefuted && isOff);
-    this._isServed = isGood;
+    this._hasServer = isGood;
     if (isGood) {
-      this._served = this._offset(time);
+      this._server = this._offset(time);
       this._set(time);
     } else if (seconds !== undefined) this._log("warn", `the time server's time is not accepted: ${seconds}`);
     const ms = isGood ? AGAIN_MS : this._delayMs;

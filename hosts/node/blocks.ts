@@ -33,7 +33,7 @@ export class FileBlocks implements Blocks {
   readonly #fence: Fence;
   readonly #isSlot: boolean;
   // Written but not synced yet.
-  #isLoose = false;
+  #isUnsynced = false;
   // A scratch sector, so that the caller's bytes are not changed.
   readonly #scratch = Buffer.alloc(SECTOR);
   readonly #zeros = Buffer.alloc(SECTOR);
@@ -92,9 +92,9 @@ export class FileBlocks implements Blocks {
       if (!piece.equals(this.#zeros.subarray(0, piece.length))) return false;
       invert(bytes, piece);
       writeAll(this.#file, piece, at);
-      this.#isLoose = true;
+      this.#isUnsynced = true;
       if (!this.#isSlot || (at + bytes.length) % SECTOR === 0) this.#sync();
-      // Checked again: a process that took over before this may have missed the write.
+      // Check again: a process that took over before the write may not have seen it.
       return this.#fence.holds();
     } catch {
       return false;
@@ -106,10 +106,10 @@ export class FileBlocks implements Blocks {
     try {
       this.#sync();
       this.#load(at, this.#scratch);
-      // A hole is erased already.
+      // A hole, or erased before.
       if (this.#scratch.equals(this.#zeros)) return true;
       writeAll(this.#file, this.#zeros, at);
-      this.#isLoose = true;
+      this.#isUnsynced = true;
       this.#sync();
       return this.#fence.holds();
     } catch {
@@ -123,9 +123,9 @@ export class FileBlocks implements Blocks {
 
   /** Throws. */
   #sync(): void {
-    if (!this.#isLoose) return;
+    if (!this.#isUnsynced) return;
     fdatasyncSync(this.#file);
-    this.#isLoose = false;
+    this.#isUnsynced = false;
   }
 
   /** Reads every sector, and writes the zeros of erased ones if the file may have holes. */

@@ -81,7 +81,7 @@ const SILENCE_MS = 5000;
 const LOOK_MS = 100;
 /** An orphaned worker notices that its supervisor is gone; it is killed after this time. */
 const WORKER_MS = 5000;
-/** Maximum of attempts that other processes won. */
+/** Gives up after losing so many races to other processes. */
 const TRIES = 20;
 
 /** Modification times in seconds that every file system can store, whatever its time zone. */
@@ -93,7 +93,7 @@ interface Found {
   readonly number: number;
   /** Undefined: the lease is free. */
   readonly holder: Holder | undefined;
-  /** The previous holder may still run, and the queue file is not a copy yet. */
+  /** True if the previous holder may still run, and may write to the same queue file. */
   readonly isUnclean: boolean;
   readonly path: string;
 }
@@ -208,7 +208,7 @@ export class Lease implements Fence {
     throw new LockedError(`${stateDir} is in use: other processes take it again and again`);
   }
 
-  /** False on a disk that cannot store files: nobody else is kept out. */
+  /** False on a disk that cannot store files. Other processes are not locked out then. */
   get held(): boolean {
     return this.#path !== undefined;
   }
@@ -234,7 +234,7 @@ export class Lease implements Fence {
     if (this.#path !== undefined) OPEN.delete(this.#path);
   }
 
-  /** A lost lease, or a disk that accepts nothing, stays as it is. */
+  /** Renames the lease. Does nothing if the lease is lost or the disk fails. */
   #move(to: string): void {
     if (this.#path === undefined) return;
     try {
@@ -274,7 +274,7 @@ export class Lease implements Fence {
     if (isUnclean) this.#copyQueue();
   }
 
-  /** An old holder that still runs keeps writing to the file that had the name before. */
+  /** Replaces the queue file by a copy. An old holder that still runs writes to the old file. */
   #copyQueue(): void {
     const path = join(this.#stateDir, QUEUE_FILE);
     const aside = temporaryPath(path, this.tag);
@@ -284,7 +284,7 @@ export class Lease implements Fence {
       publish(aside, path, this);
       syncDirectory(this.#stateDir);
     } catch {
-      // Without a queue file, or room for a copy, only the check before each write protects it.
+      // No queue file, or no room for a copy: only the check before each write protects the queue.
       rmSync(aside, { force: true });
     }
     this.#move(pathOf(this.#stateDir, this.#kind, this.#number, this.#holder));
@@ -342,7 +342,7 @@ function pathOf(
 }
 
 const UNCLEAN = "unclean";
-/** A name from another version or a person: ask its process. */
+/** Stands for a holder whose name is unreadable. Its process is asked whether it runs. */
 const STRANGER: Holder = { pid: 0, started: "", space: "", boot: "", machine: "" };
 
 function leases(stateDir: string, kind: Kind): Found[] {
@@ -410,7 +410,7 @@ async function outlive(worker: Process): Promise<void> {
   for (let n = 0; n < 2 * tries; n++) {
     const state = processState(worker);
     if (state === "dead") return;
-    // Without its start time, the process may be another one: the lease of the host decides.
+    // Without a start time, this may be another process: do not kill it. The host's lease decides.
     if (n === tries && state === "unknown") return;
     if (n === tries) process.kill(worker.pid, "SIGKILL");
     await sleep(LOOK_MS);

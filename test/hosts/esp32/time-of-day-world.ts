@@ -137,7 +137,7 @@ export class Life {
     socket.close();
     const isOnline = end === "opened";
     const date = this.dated();
-    if (isOnline && !chain) this.#time!.vouch(date === undefined ? undefined : date * 1000);
+    if (isOnline && !chain) this.#time!.platformAnswered(date === undefined ? undefined : date * 1000);
     return isOnline;
   }
 

@@ -57,23 +57,23 @@ test("a time before the build, or 20 years after it, is not accepted from anybod
     await learn(made, wrong);
     t.is(wall(), undefined);
     t.true(board.lines.some((line) => line.includes(`is not accepted: ${wrong}`)));
-    time.vouch(wrong * 1000);
+    time.platformAnswered(wrong * 1000);
     t.is(wall(), undefined);
     t.is(store.values.size, 0);
   }
   const { time, wall } = timeRig();
-  time.vouch(LAST * 1000);
+  time.platformAnswered(LAST * 1000);
   t.is(wall(), LAST * 1000);
 });
 
 test("a time at which TLS succeeded is noted once a day, and the next start begins with it", async (t) => {
   const made = timeRig();
   const { store, time } = made;
-  time.vouch(undefined);
+  time.platformAnswered(undefined);
   await learn(made, BUILT + 2_000_000);
   t.is(store.values.size, 0, "no handshake succeeded by it");
-  time.vouch(undefined);
-  time.vouch(undefined);
+  time.platformAnswered(undefined);
+  time.platformAnswered(undefined);
   t.deepEqual(store.changes, ["time"]);
   const next = timeRig(store);
   t.is(next.time.floor, BUILT, "an estimate is no floor");
@@ -89,17 +89,17 @@ test("the platform's time is used once a day, unless a time server answers", asy
     // A platform that was wrong is right again.
     [100, 100],
   ] as const) {
-    time.vouch((BUILT + said) * 1000 + 999);
+    time.platformAnswered((BUILT + said) * 1000 + 999);
     t.deepEqual(board.wall, { seconds: BUILT + used, known: true });
   }
   t.true(store.changes.includes("time"));
   const served = timeRig();
   await learn(served, BUILT + 5000);
-  served.time.vouch((BUILT + 9_000_000) * 1000);
+  served.time.platformAnswered((BUILT + 9_000_000) * 1000);
   t.is(served.board.wall.seconds, BUILT + 5000);
   served.board.time = undefined;
   await served.board.clock.advance(86_400_000);
-  served.time.vouch((BUILT + 9_000_000) * 1000);
+  served.time.platformAnswered((BUILT + 9_000_000) * 1000);
   t.is(served.board.wall.seconds, BUILT + 9_000_000, "it does not answer any more");
 });
 
@@ -121,19 +121,19 @@ test("only a certificate and a Date that fits it raise the floor, and never abov
   const made = timeRig();
   const { board, store, time } = made;
   await learn(made, BUILT + 100 * DAY);
-  time.vouch((BUILT + 100 * DAY) * 1000);
+  time.platformAnswered((BUILT + 100 * DAY) * 1000);
   t.is(time.floor, BUILT, "time server and platform agree, and no certificate was shown");
   const shown = { from: BUILT + 50 * DAY, to: BUILT + 140 * DAY };
   await shake(made, shown);
   t.is(time.floor, BUILT, "the platform has not said what time it is");
-  for (const wrong of [shown.from - 1, shown.to + 1, undefined]) time.vouch(wrong && wrong * 1000);
+  for (const wrong of [shown.from - 1, shown.to + 1, undefined]) time.platformAnswered(wrong && wrong * 1000);
   t.is(time.floor, BUILT);
-  time.vouch((BUILT + 101 * DAY) * 1000);
+  time.platformAnswered((BUILT + 101 * DAY) * 1000);
   t.is(time.floor, shown.from);
   t.deepEqual(store.changes, ["time", "time-floor"]);
-  time.vouch((BUILT + 102 * DAY) * 1000);
+  time.platformAnswered((BUILT + 102 * DAY) * 1000);
   await shake(made, { from: BUILT + 10 * DAY, to: BUILT + 400 * DAY });
-  time.vouch((BUILT + 102 * DAY) * 1000);
+  time.platformAnswered((BUILT + 102 * DAY) * 1000);
   t.is(time.floor, shown.from, "it never falls");
   t.is(timeRig(store).time.floor, shown.from);
   const { clock, log, askTime } = board.machine();
@@ -141,7 +141,7 @@ test("only a certificate and a Date that fits it raise the floor, and never abov
   t.is(later.floor, BUILT + 1, "another image begins with its own build date");
   const outside = timeRig();
   await shake(outside, { from: BUILT - DAY, to: BUILT + 90 * DAY });
-  outside.time.vouch((BUILT + 91 * DAY) * 1000);
+  outside.time.platformAnswered((BUILT + 91 * DAY) * 1000);
   t.is(outside.wall(), undefined);
 });
 
@@ -152,7 +152,7 @@ test("records do not wrap after 2106, and one of another format is left alone", 
   const start = (seconds: number): TimeOfDay => {
     clock.assume(0);
     const time = new TimeOfDay(clock, store, log, built, askTime, () => undefined);
-    time.vouch(seconds * 1000);
+    time.platformAnswered(seconds * 1000);
     return time;
   };
   const late = Date.UTC(2110, 0, 1) / 1000;

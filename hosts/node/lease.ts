@@ -109,7 +109,7 @@ export class Lease implements Fence {
   readonly #holder: Holder;
   readonly #lost = new AbortController();
   readonly #timer: NodeJS.Timeout | undefined;
-  /** Undefined on a disk that cannot store files: nobody else is kept out. */
+  /** Undefined on a disk that cannot store files. Other processes are not locked out then. */
   #path: string | undefined;
 
   private constructor(

@@ -10,8 +10,9 @@ import { random01 } from "../../platform/backoff.js";
 import { Signal } from "../../platform/signal.js";
 import { checkTimeout, DEFAULT_TIMEOUT_MS } from "../../platform/wait.js";
 import type { AgentParts } from "./agent-parts.js";
+import { type Memory, readMemory, writeMemory } from "./memory.js";
 import type { CycleSettings } from "./options.js";
-import { type Memory, readMemory, schedule, type Wake, type WakeOptions, writeMemory } from "./wake.js";
+import type { Wake, WakeOptions } from "./wake.js";
 
 /** Time for requests in progress to notice the deadline. */
 const MARGIN_MS = 200;
@@ -23,6 +24,8 @@ const MAX_SLEEP_MS = 1e11;
  * spread out.
  */
 const JITTER = 0.05;
+/** Maximum interval between two attempts, give or take half, unless uploads are rarer anyway. */
+const LONGEST_BACKOFF_MS = 6 * 3_600_000;
 
 export { CYCLE } from "./options.js";
 
@@ -186,9 +189,25 @@ export class SleepCycle {
       this._idle &&
       !telemetry.refusals.outage;
     if (isConnecting) firmware?.sleep(memory.update, this._endedIdle);
-    schedule(memory, this._settings, this._endedIdle || this._delivered > 0, () => random01(host));
+    this._schedule(memory, this._endedIdle || this._delivered > 0);
     if (memory.update.busy === 1 && this._online) memory.wakesLeft = 1;
     await this._stop();
+  }
+
+  /** Sets when the next attempt is due, after a success or failure. */
+  private _schedule(memory: Memory, succeeded: boolean): void {
+    const { host } = this._parts;
+    const { everyMs, connectEvery } = this._settings;
+    if (succeeded) {
+      // Devices that were switched on together get different schedules.
+      memory.wakesLeft = memory.wakes === 1 ? 1 + Math.floor(random01(host) * connectEvery) : connectEvery;
+      memory.urgent = 0;
+      memory.backoffWakes = connectEvery / 2;
+    } else {
+      const most = Math.max(connectEvery, Math.ceil(LONGEST_BACKOFF_MS / everyMs));
+      memory.backoffWakes = Math.min(most, memory.backoffWakes * 2);
+      memory.wakesLeft = Math.max(1, Math.round(memory.backoffWakes * (0.5 + random01(host))));
+    }
   }
 
   private get _onTrial(): boolean {

@@ -1,7 +1,7 @@
 // Wakes of a device that sleeps in between.
 import ava from "ava";
 import fc from "fast-check";
-import { readMemory, writeMemory } from "../../../../src/agent/lifecycle/wake.js";
+import { readMemory, writeMemory } from "../../../../src/agent/lifecycle/memory.js";
 import { measureRate } from "../../../../src/agent/time/time.js";
 import { crc32 } from "../../../../src/wire/crypto/crc32.js";
 import { NAME, startRig, test } from "../rig.js";

@@ -438,6 +438,4 @@ testOnXs(
   },
 );
 
-// As by default; xs.slow.test.ts has the other numbers of connections, and the lean build.
-
-tourOnXs(2);
+tourOnXs();

@@ -36,7 +36,7 @@ const CAMPAIGNS = {
   "first-minutes": { program: "test/end-to-end/first-minutes.ts", does: "times the steps of a new user" },
   clients: { files: ["test/end-to-end/clients/*.test.ts"], does: "runs the platform's official clients" },
   platform: {
-    files: ["test/end-to-end/{device,ahead}.slow.test.ts"],
+    files: ["test/end-to-end/device.slow.test.ts"],
     does: "runs the agent against the server of MOTE_PLATFORM_URL",
   },
   simulator: {

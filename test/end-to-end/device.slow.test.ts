@@ -2,7 +2,9 @@
 import test from "ava";
 import { OperatorError } from "../../tools/operator/error.js";
 import { Operator } from "../../tools/operator/operator.js";
+import { release } from "./firmware-large.js";
 import { latest, startRig, until } from "./rig.js";
+import { image, imageText, run } from "./run.js";
 import { isGiven, PATIENCE_MS, SERVERS, SKEW_MS, withCustomer, withRuleChain } from "./server.js";
 
 /** The platform answers the device before it has stored the claim. */
@@ -148,6 +150,20 @@ for (const server of SERVERS) {
     t.deepEqual(adopted, [true]);
     await until(async () => (await latest(rig, id, "start")) === 2, "the second start is there");
     t.is((await rig.operator.devices.list({ textSearch: rig.name })).totalElements, 1);
+  });
+
+  // The poll that is open then brings only the deletion of the keys.
+  test(`${server.name}: an update that is assigned during a poll starts`, async (t) => {
+    const rig = await startRig(t, server);
+    const device = run(t, rig, image(rig, "1.0.0", "agent.telemetry.record({ running: 1 });"));
+    const id = await rig.deviceId();
+    await until(async () => (await latest(rig, id, "current_fw_version")) === "1.0.0", "it runs");
+    const next = imageText(rig, "2.0.0", "agent.telemetry.record({ running: 2 });");
+    await release(rig, "2.0.0", Buffer.from(next));
+    await until(async () => (await latest(rig, id, "fw_state")) === "UPDATED", "it is updated");
+    await until(async () => (await latest(rig, id, "current_fw_version")) === "2.0.0", "it says so");
+    await until(async () => (await latest(rig, id, "running")) === 2, "the new image records");
+    t.is(await device.stop(), 0);
   });
 }
 

@@ -49,8 +49,6 @@ export const SKEW_MS = isGiven ? 600_000 : 0;
 
 /** A stock server has no rule chain that answers: these are skipped there. */
 export const withRuleChain = isGiven ? test.skip : test;
-/** Through a proxy that reads along, which can't be done over https. */
-export const overHttp = SERVERS.some(({ url }) => url?.startsWith("https:")) ? test.skip : test;
 /** Needs a customer's login: those of a fresh server, or MOTE_PLATFORM_CUSTOMER_USERNAME and _PASSWORD. */
 export const withCustomer = (await hasCustomer()) ? test : test.skip;
 

@@ -163,8 +163,7 @@ export class Diagnostics {
     const now = this._now();
     // The last run may have published just before.
     if (now === undefined) return ran - this._began >= HOUR_MS;
-    if (this._record.publishedAt > now) this._record.publishedAt = now;
-    return now - this._record.publishedAt >= HOUR_MS;
+    return this._record.sincePublished(now) >= HOUR_MS;
   }
 
   private _publish(): void {
@@ -181,7 +180,7 @@ export class Diagnostics {
     }
     this._published = text;
     this._publishedAt = this._host.clock.now();
-    this._record.publishedAt = Math.floor(this._now() ?? 0);
+    this._record.published(this._now() ?? 0);
     this._store();
   }
 

@@ -24,9 +24,9 @@ export interface Noted {
 export class HealthRecord {
   private readonly _host: StoreHost;
   /** Time of the last publication, ms since 1970; 0: unknown. */
-  publishedAt = 0;
-  resets: [reason: string, times: number][] = [];
-  errors: Noted[] = [];
+  private _publishedAt = 0;
+  readonly resets: [reason: string, times: number][] = [];
+  readonly errors: Noted[] = [];
 
   constructor(host: StoreHost) {
     this._host = host;
@@ -51,15 +51,26 @@ export class HealthRecord {
     else if (this.resets.length < MOST_REASONS) this.resets.push([name, 1]);
   }
 
+  /** Notes a publication at `now`, in ms since 1970; 0: unknown. */
+  published(now: number): void {
+    this._publishedAt = Math.floor(now);
+  }
+
+  /** ms since the last publication. A time after `now` was wrong and counts as `now`. */
+  sincePublished(now: number): number {
+    this._publishedAt = Math.min(this._publishedAt, now);
+    return now - this._publishedAt;
+  }
+
   /** False if the store failed. */
   save(): boolean {
-    const { publishedAt, resets, errors } = this;
+    const { resets, errors } = this;
     const rows = errors.map(({ code, times, at }) => [code, times, at]);
-    return writeStored(this._host, KEY, { at: publishedAt, resets, errors: rows }, true);
+    return writeStored(this._host, KEY, { at: this._publishedAt, resets, errors: rows }, true);
   }
 
   private _read({ at, resets, errors }: JsonObject): void {
-    this.publishedAt = count(at);
+    this._publishedAt = count(at);
     for (const [name, times] of rows(resets, MOST_REASONS)) this.resets.push([name, count(times)]);
     for (const [code, times, seen] of rows(errors, MOST_CODES))
       this.errors.push({ code, times: count(times), at: count(seen) });

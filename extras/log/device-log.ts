@@ -90,7 +90,7 @@ export class DeviceLog {
 
   /** Erases all lines and the requested level. False if the memory fails. */
   readonly forget = (): boolean => {
-    this._ring.seen = 0;
+    this._ring.markSeen(0);
     this._set(INFO, 0);
     return this._ring.forget();
   };
@@ -173,7 +173,7 @@ export class DeviceLog {
     const at = levelOf(value);
     const seen = value === undefined ? 0 : at < 0 ? OTHER : at + 1;
     if (seen === this._ring.seen) return;
-    this._ring.seen = seen;
+    this._ring.markSeen(seen);
     if (seen === OTHER)
       this.log("warn", `shared attribute "${ATTRIBUTE}" is invalid: expected ${LEVELS.join(", ")}`);
     if (at >= 0) this.log("info", `storing lines of level ${LEVELS[at]} and above for an hour`);
@@ -198,9 +198,7 @@ export class DeviceLog {
     this._cancel = undefined;
     this._level = minutes > 0 ? level : INFO;
     this._watch();
-    this._ring.level = this._level + 1;
-    this._ring.minutes = minutes;
-    this._ring.writeHead();
+    this._ring.request(this._level + 1, minutes);
     if (minutes > 0) this._cancel = this._host.clock.timer(MINUTE_MS, () => this._set(level, minutes - 1));
   }
 }

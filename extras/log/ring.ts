@@ -47,7 +47,7 @@ export class Ring {
   /** Numbers of the oldest stored line and of the next one. */
   first = 1;
   next = 1;
-  // Values of the ring's owner, stored with each head.
+  // Values of the ring's owner, stored with each head. `request` and `markSeen` change them.
   /** The requested level, from 1; 0: none. */
   level = 0;
   /** Remaining minutes of that level. */
@@ -86,7 +86,7 @@ export class Ring {
         this.first++;
       }
     }
-    if (this.first !== this._vouched && !this.writeHead()) return false;
+    if (this.first !== this._vouched && !this._writeHead()) return false;
     const bytes = new Uint8Array(length);
     const view = new DataView(bytes.buffer);
     view.setUint16(0, length, true);
@@ -97,7 +97,7 @@ export class Ring {
     if (!this._write((this._start + this._used) % this._room, bytes)) return false;
     this._used += length;
     this.next++;
-    return this.writeHead();
+    return this._writeHead();
   }
 
   /**
@@ -136,15 +136,27 @@ export class Ring {
     this._begin();
     if (this._room === 0) return true;
     // Write both heads, because the other one still refers to the lines.
-    let done = this.writeHead() && this.writeHead();
+    let done = this._writeHead() && this._writeHead();
     const zeros = new Uint8Array(LONGEST);
     for (let at = 0; done && at < this._room; at += LONGEST)
       done = this._memory.write(HEADS + at, zeros.subarray(0, Math.min(LONGEST, this._room - at)));
     return done;
   }
 
+  /** Stores the level that was requested, and for how many minutes. */
+  request(level: number, minutes: number): void {
+    this.level = level;
+    this.minutes = minutes;
+    this._writeHead();
+  }
+
+  /** Notes the last request; the next head stores it. */
+  markSeen(request: number): void {
+    this.seen = request;
+  }
+
   /** Writes a head with the current values. */
-  writeHead(): boolean {
+  private _writeHead(): boolean {
     const bytes = new Uint8Array(HEAD);
     const view = new DataView(bytes.buffer);
     const turn = (this._turn + 1) >>> 0;

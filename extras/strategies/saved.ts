@@ -7,8 +7,7 @@
 // since that report, and the window's count, ms left, minimum, maximum and mean.
 import type { Host } from "../../src/port.js";
 import { readStored, type StoreHost, writeStored } from "../../src/store.js";
-import { parseJson } from "../../src/wire/text/json.js";
-import type { Comparable, Track } from "./track.js";
+import type { Track } from "./track.js";
 
 export type SavedHost = StoreHost & Pick<Host, "clock">;
 
@@ -44,26 +43,6 @@ export const restore = (host: SavedHost, tracks: ReadonlyMap<string, Track>): vo
   for (const row of saved[1]) {
     if (!Array.isArray(row) || row.length !== ROW) continue;
     const track = tracks.get(row[0] as string);
-    if (track && row.slice(NUMBERS_FROM).every(Number.isFinite)) fill(track, row, now, slept);
+    if (track && row.slice(NUMBERS_FROM).every(Number.isFinite)) track.restore(row, now, slept);
   }
-};
-
-const fill = (track: Track, row: unknown[], now: number, slept: number): void => {
-  const [, reported, last, since, count, left, min, max, mean] = row as number[];
-  track.reported = comparableOf(reported);
-  track.last = comparableOf(last);
-  if (typeof since === "number") track.reportedAt = now - since - slept;
-  if (track.strategy.windowMs === undefined || !(count! >= 1)) return;
-  Object.assign(track, {
-    count,
-    endAt: now + Math.min(left!, track.strategy.windowMs) - slept,
-    min,
-    max,
-    mean,
-  });
-};
-
-const comparableOf = (value: unknown): Comparable => {
-  if (typeof value === "number") return value;
-  return typeof value === "string" && parseJson(value).ok ? value : undefined;
 };

@@ -134,8 +134,7 @@ export class Strategies {
    * repeats it. An open window continues.
    */
   forget(key: string): void {
-    const track = this._tracks.get(key);
-    if (track) Object.assign(track, { reported: undefined, last: undefined });
+    this._tracks.get(key)?.forget();
     this._save();
   }
 
@@ -183,7 +182,7 @@ export class Strategies {
     for (const key of Object.keys(table)) {
       const strategy = table[key]!;
       const track = this._tracks.get(key);
-      if (track) track.strategy = strategy;
+      if (track) track.use(strategy);
       else if (restrains(strategy)) this._tracks.set(key, new Track(key, strategy));
     }
   }
@@ -205,10 +204,7 @@ export class Strategies {
   }
 
   private _beat(track: Track, now: number): void {
-    const { last } = track;
-    const value: unknown = typeof last === "string" ? JSON.parse(last) : last;
-    track.reportedAt = now;
-    if (this._agent.telemetry.record({ [track.key]: value })) track.reported = last;
+    if (this._agent.telemetry.record({ [track.key]: track.beat(now) })) track.beaten();
   }
 
   /** True if anything was reported. */

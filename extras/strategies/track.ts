@@ -1,5 +1,6 @@
 // State of one key with a strategy: the last reported value, the last value and the open window.
 // Its size does not grow.
+import { parseJson } from "../../src/wire/text/json.js";
 import type { Strategy } from "./strategy.js";
 
 /** A value for comparing and repeating: a number, or JSON text. Undefined: none, or too long. */
@@ -10,6 +11,7 @@ const ROUNDING = 2 * Number.EPSILON;
 
 const PARTS = ["_min", "_max", "_mean", "_count"];
 
+/** Only its methods change its fields. */
 export class Track {
   readonly key: string;
   strategy: Strategy;
@@ -64,6 +66,43 @@ export class Track {
       this._add(value, this.strategy.windowMs, now);
   }
 
+  /** Replaces the strategy. The last value and the window stay. */
+  use(strategy: Strategy): void {
+    this.strategy = strategy;
+  }
+
+  /** Begins a heartbeat: returns the last value, to be reported again. */
+  beat(now: number): unknown {
+    this.reportedAt = now;
+    return typeof this.last === "string" ? JSON.parse(this.last) : this.last;
+  }
+
+  /** The heartbeat was recorded. */
+  beaten(): void {
+    this.reported = this.last;
+  }
+
+  /** Forgets the values, but not the window. */
+  forget(): void {
+    this.reported = undefined;
+    this.last = undefined;
+  }
+
+  /** Continues after a sleep with a row of saved.ts. The window continues if there still is one. */
+  restore(row: readonly unknown[], now: number, slept: number): void {
+    const [, reported, last, since, count, left, min, max, mean] = row as number[];
+    this.reported = comparableOf(reported);
+    this.last = comparableOf(last);
+    if (typeof since === "number") this.reportedAt = now - since - slept;
+    const { windowMs } = this.strategy;
+    if (windowMs === undefined || !(count! >= 1)) return;
+    this.count = count!;
+    this.endAt = now + Math.min(left!, windowMs) - slept;
+    this.min = min!;
+    this.max = max!;
+    this.mean = mean!;
+  }
+
   private _add(value: number, windowMs: number, now: number): void {
     if (this.count++ === 0) {
       this.endAt = now + windowMs;
@@ -85,6 +124,11 @@ export class Track {
     return values;
   }
 }
+
+const comparableOf = (value: unknown): Comparable => {
+  if (typeof value === "number") return value;
+  return typeof value === "string" && parseJson(value).ok ? value : undefined;
+};
 
 export const summary = (key: string, numbers: readonly number[]): Record<string, number> => {
   return Object.fromEntries(PARTS.map((part, i) => [`${key}${part}`, numbers[i]!]));

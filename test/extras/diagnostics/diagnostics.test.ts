@@ -262,8 +262,9 @@ anyTest(
   "sixteen codes and the resets are read again; nonsense is ignored, and the value is at most 1.5 KB",
   (t) => {
     const host = fakeHost();
+    const later = Date.UTC(2099, 0, 2);
     const record = new HealthRecord(host);
-    record.publishedAt = Date.UTC(2099, 0, 1);
+    record.published(Date.UTC(2099, 0, 1));
     for (let n = 0; n < 100; n++) record.started(`${"ä".repeat(4)}${n}${"r".repeat(200)}`);
     for (let n = 0; n < 100; n++)
       for (let i = 0; i < 20; i++) record.note(`refused provisioning ${n}`, 4_070_908_800);
@@ -273,8 +274,8 @@ anyTest(
     t.true((host.store.get(KEY)?.length ?? 0) <= 1500, String(host.store.get(KEY)?.length));
     const again = new HealthRecord(host);
     t.deepEqual(
-      [again.publishedAt, again.resets, again.errors],
-      [record.publishedAt, record.resets, record.errors],
+      [again.sincePublished(later), again.resets, again.errors],
+      [record.sincePublished(later), record.resets, record.errors],
     );
     for (const text of [
       "",

@@ -1,6 +1,6 @@
 // Deletions: a question, then ten seconds with an Undo button, then the request.
 import { OperatorError } from "../operator/error.js";
-import { ask, button, h, messageOf, tell } from "./dom.js";
+import { ask, button, h, messageOf, showToast } from "./dom.js";
 import { type Deletion, Pending, type State, UNDO_MS } from "./model/pending.js";
 
 export interface Sending {
@@ -50,11 +50,11 @@ export class Deletions {
     this.#lines.get(deletion.path)?.();
     this.#lines.delete(deletion.path);
     if (state === "waiting") this.#lines.set(deletion.path, this.#countDown(deletion));
-    if (state === "undone") tell(`Kept ${deletion.name}.`);
-    if (state === "sent") tell(`Deleted ${deletion.name}.`);
+    if (state === "undone") showToast(`Kept ${deletion.name}.`);
+    if (state === "sent") showToast(`Deleted ${deletion.name}.`);
     if (state === "failed") {
       const isGone = error instanceof OperatorError && error.status === 404;
-      tell(
+      showToast(
         isGone
           ? `${deletion.name} was already deleted.`
           : `Could not delete ${deletion.name}: ${messageOf(error)}`,
@@ -73,7 +73,7 @@ export class Deletions {
     };
     const undo = button("Undo", () => this.#pending.undo(path));
     undo.ariaLabel = `Undo: keep ${name}`;
-    const remove = tell(`Deleting ${name} in`, false, left, undo);
+    const remove = showToast(`Deleting ${name} in`, false, left, undo);
     const timer = setInterval(draw, 250);
     draw();
     undo.focus();

@@ -15,7 +15,7 @@ import {
 } from "./model/device-list.js";
 import { counted, readable } from "./model/format.js";
 import { deviceHref } from "./model/routes.js";
-import { type Page, single } from "./page.js";
+import { coalesce, type Page } from "./page.js";
 import { Pager } from "./pager.js";
 import type { Session } from "./session.js";
 import { type Row, Table } from "./table.js";
@@ -72,7 +72,7 @@ export function devicesPage(query: URLSearchParams): Page {
           head.ariaSort = by !== list.sort ? "none" : list.descending ? "descending" : "ascending";
       });
     };
-    const read = single(async () => {
+    const read = coalesce(async () => {
       const asked = { ...list };
       const { data, totalElements, totalPages } = await session.operator.entities.devices(
         platformQuery(asked),

@@ -22,10 +22,9 @@ export function h<K extends keyof HTMLElementTagNameMap>(
 }
 
 /**
- * Makes these the children of `place`. A child that is equal to the one already there is not
- * replaced, so focus and
- * selection stay and a screen reader hears only changes. Its old listeners stay as well: they must
- * read current data.
+ * Makes these the children of `place`. A child that is equal to the present one is not replaced, so
+ * focus and selection stay and a screen reader hears only changes. Its old listeners stay as well:
+ * they must read current data.
  */
 export function show(place: Element, ...children: readonly Child[]): void {
   const wanted = children.filter((child) => child !== undefined);
@@ -99,11 +98,10 @@ export function setHeading(element: HTMLHeadingElement, text: string): void {
 }
 
 /**
- * Announces a text, also to screen readers. It disappears after 4 s, an error after 12 s, a message
- * with more elements
- * only by the result or `hush`.
+ * Announces a text, also to screen readers. It disappears after 4 s, an error after 12 s. A toast
+ * with more elements stays until the result or `clearToasts` removes it.
  */
-export function tell(text: string, isError = false, ...more: readonly Child[]): () => void {
+export function showToast(text: string, isError = false, ...more: readonly Child[]): () => void {
   const messages = document.getElementById("messages");
   const line = h("p", { className: isError ? "bad" : "" }, text, ...more);
   messages?.append(line);
@@ -111,8 +109,8 @@ export function tell(text: string, isError = false, ...more: readonly Child[]): 
   return () => line.remove();
 }
 
-/** Removes all messages, as when another person logs in. */
-export function hush(): void {
+/** Removes all toasts, for example when another user logs in. */
+export function clearToasts(): void {
   document.getElementById("messages")?.replaceChildren();
 }
 
@@ -122,7 +120,7 @@ export async function attempt(work: () => Promise<unknown>): Promise<boolean> {
     await work();
     return true;
   } catch (error) {
-    tell(messageOf(error), true);
+    showToast(messageOf(error), true);
     return false;
   }
 }
@@ -167,7 +165,7 @@ export function copyButton(what: string, text: () => string): HTMLButtonElement 
         if (!clipboard)
           throw new Error("This browser allows copying only at https or localhost. Select the text instead.");
         await clipboard.writeText(text());
-        tell(`Copied the ${what}.`);
+        showToast(`Copied the ${what}.`);
       }),
     "second",
   );

@@ -3,7 +3,7 @@
 import { devicePage } from "./device/device.js";
 import { updatePage } from "./device/update.js";
 import { devicesPage } from "./devices.js";
-import { button, h, heading, hush, menu, messageOf, show as showChildren, tell } from "./dom.js";
+import { button, clearToasts, h, heading, menu, messageOf, show as showChildren, showToast } from "./dom.js";
 import { faultsPage } from "./faults.js";
 import { loginPage } from "./login.js";
 import { routeOf } from "./model/routes.js";
@@ -62,14 +62,14 @@ function links(): Node[] {
 }
 
 function begin(): void {
-  hush();
+  clearToasts();
   void session.follow();
   show(true);
 }
 
 function end(): void {
   session.logout();
-  hush();
+  clearToasts();
   show(true);
 }
 
@@ -101,8 +101,8 @@ addEventListener("unhandledrejection", (event) => {
   if (reason?.status === 401) {
     if (!session.isOpen) return;
     end();
-    tell("The session has ended. Log in again.", true);
-  } else tell(messageOf(reason), true);
+    showToast("The session has ended. Log in again.", true);
+  } else showToast(messageOf(reason), true);
 });
 
 if (session.isOpen) {

@@ -23,11 +23,11 @@ export function unlessGone(error: unknown): void {
 }
 
 /** Runs one read at a time. Calls during a read cause one more afterwards. */
-export function single(read: () => Promise<void>): () => void {
-  let [reading, again] = [false, false];
+export function coalesce(read: () => Promise<void>): () => void {
+  let [reading, queued] = [false, false];
   const run = async (): Promise<void> => {
     if (reading) {
-      again = true;
+      queued = true;
       return;
     }
     reading = true;
@@ -36,8 +36,8 @@ export function single(read: () => Promise<void>): () => void {
     } finally {
       reading = false;
     }
-    if (!again) return;
-    again = false;
+    if (!queued) return;
+    queued = false;
     await run();
   };
   return () => void run();

@@ -7,7 +7,7 @@ import { h, heading, show } from "./dom.js";
 import { counted } from "./model/format.js";
 import { rolloutsOf } from "./model/rollouts.js";
 import { updateHref } from "./model/routes.js";
-import { type Page, single } from "./page.js";
+import { coalesce, type Page } from "./page.js";
 import { Pager } from "./pager.js";
 import { drawRollouts } from "./rollouts.js";
 import { type Row, Table } from "./table.js";
@@ -98,7 +98,7 @@ export function updatesPage(query: URLSearchParams): Page {
       show(count, all.length === 0 ? "" : counted(all.length, "device"));
     };
     let [tookMs, readAt] = [0, 0];
-    const read = single(async () => {
+    const read = coalesce(async () => {
       const begun = Date.now();
       const found: EntityData[] = [];
       for (let next = 0; ; next++) {

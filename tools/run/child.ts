@@ -77,21 +77,21 @@ function follow(child: ChildProcess, run: WorkerRun, resolve: (end: WorkerEnd) =
     void setImmediate(() => run.emit({ event: "log", level, line: text }));
   eachLine(child.stdout, line("info"));
   eachLine(child.stderr, line("error"));
-  const gone = (code: number | null, signal: string | null): void => {
+  const end = (code: number | null, signal: string | null): void => {
     clearWatch();
     const reason = failure ?? (signal ? `signal ${signal}` : `exit code ${code}`);
     // Behind its last lines.
     setImmediate(() => resolve({ code, reason, unfit }));
   };
   child.once("error", () => {
-    if (child.pid === undefined) gone(null, "none: the process could not be started");
+    if (child.pid === undefined) end(null, "none: the process could not be started");
   });
   // After "exit" there may be last lines; a grandchild that holds the pipe must not hold us.
   child.once("exit", (code, signal) => {
-    const timer = setTimeout(() => gone(code, signal), 1000);
+    const timer = setTimeout(() => end(code, signal), 1000);
     child.once("close", () => {
       clearTimeout(timer);
-      gone(code, signal);
+      end(code, signal);
     });
   });
 }

@@ -34,10 +34,10 @@ const quiet = (): void => {};
  * start. False, with nothing done, if these bytes were the last installed this way: a later update
  * stays. Throws.
  */
-export function flash(stateDir: string, bytes: Uint8Array, fence: Fence, again = false): boolean {
+export function flash(stateDir: string, bytes: Uint8Array, fence: Fence, isForced = false): boolean {
   const app = createHash("sha256").update(bytes).digest("hex");
   const boot = readBoot(stateDir);
-  if (boot?.app === app && !again) return false;
+  if (boot?.app === app && !isForced) return false;
   const name = boot ? otherSlot(boot.active) : "a";
   if (boot?.images[name]) writeBoot(stateDir, without(boot, name), fence);
   const slot = new FileBlocks(slotPath(stateDir, name), SLOT_BYTES, quiet, fence, "slot");

@@ -30,8 +30,8 @@ export interface SuperviseOptions {
   kill: AbortSignal;
   /** The worker's module. Default: worker.js beside this file. */
   worker?: string;
-  /** The device was reset, and is started again: nobody pulled a plug. */
-  again?: boolean;
+  /** The device restarts after a reset: nobody pulled a plug. */
+  afterReset?: boolean;
   patience?: Patience;
   /** Who started this process and waits for its signs of life. */
   manager?: ServiceManager | undefined;
@@ -83,7 +83,7 @@ class Supervisor {
     this.#lease = lease;
     this.#delays = options.delays ?? { first: 1000, longest: 60_000 };
     this.#delay = this.#delays.first;
-    this.#first = options.again !== true;
+    this.#first = options.afterReset !== true;
     options.manager?.warnBy((line) => options.lines.tell({ event: "log", level: "warn", line }));
   }
 
@@ -126,8 +126,8 @@ class Supervisor {
     return STOPPED;
   }
 
-  #flash(bytes: Uint8Array, again: boolean): void {
-    if (!flash(this.#stateDir, bytes, this.#lease, again)) return;
+  #flash(bytes: Uint8Array, isForced: boolean): void {
+    if (!flash(this.#stateDir, bytes, this.#lease, isForced)) return;
     this.#flashed = true;
     this.#options.lines.tell({ event: "firmware.flashed", bytes: bytes.length });
   }

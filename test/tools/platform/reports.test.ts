@@ -16,7 +16,7 @@ const COLUMNS = [
   { label: "other", column: "sum", key: "h" },
 ];
 
-interface Asked {
+interface ReportAnswer {
   status: number;
   // biome-ignore lint/suspicious/noExplicitAny: whatever came
   json: any;
@@ -25,7 +25,7 @@ interface Asked {
 interface Place {
   platform: Platform;
   jwt: string;
-  ask(body: unknown, headers?: Record<string, string>, path?: string): Promise<Asked>;
+  ask(body: unknown, headers?: Record<string, string>, path?: string): Promise<ReportAnswer>;
 }
 
 const API = "/apiAnalytics/publicApi/buildReport";

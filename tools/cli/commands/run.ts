@@ -133,8 +133,8 @@ async function run(given: RunFlags): Promise<void> {
 /** Longest time that a replaced container may take to stop. */
 const REPLACED_MS = 60_000;
 
-/** Runs until a stop or a reset. `again`: after a reset, with other stored values. */
-async function runOnce(given: RunFlags, life: Life, again: boolean): Promise<number> {
+/** Runs until a stop or a reset. `afterReset`: with other stored values. */
+async function runOnce(given: RunFlags, life: Life, afterReset: boolean): Promise<number> {
   const { state } = given;
   let lease: Lease | undefined;
   let flags = given;
@@ -150,7 +150,7 @@ async function runOnce(given: RunFlags, life: Life, again: boolean): Promise<num
     const secrets = [token, provisioning?.key, provisioning?.secret].filter((secret) => secret !== undefined);
     const lines = new Lines(process.stdout, flags.log, hiding(secrets));
     lease ??= await take(config.stateDir, flags, life);
-    return await supervise({ config, app, lines, lease, again, ...life });
+    return await supervise({ config, app, lines, lease, afterReset, ...life });
   } catch (error) {
     if (life.stop.aborted && error instanceof LockedError) return STOPPED;
     throw inState(error);

@@ -2,7 +2,7 @@
 // belong to the device.
 import type { Scope } from "../../operator/shapes.js";
 import { lossyNumber } from "../../operator/typed-json.js";
-import { ask, attempt, button, field, form, h, option, section, tell } from "../dom.js";
+import { ask, attempt, button, field, form, h, option, section, showToast } from "../dom.js";
 import { isDiagnostic } from "../model/diagnostic.js";
 import { readable, shown } from "../model/format.js";
 import { guardOf } from "../model/guard.js";
@@ -138,7 +138,7 @@ function attributeEditor(place: Place): Editor {
     if (guard && !(await ask(`Set ${of} during an update?`, guard, "Set anyway"))) return;
     const where = SCOPES[name] as Exclude<Scope, "CLIENT_SCOPE">;
     await session.operator.attributes.set(device.id.id, where, { [of]: JSON.parse(json) as unknown });
-    tell(`Set ${of}.`);
+    showToast(`Set ${of}.`);
   };
   const element = form(
     { label: "Set an attribute" },

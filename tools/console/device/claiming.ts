@@ -1,6 +1,6 @@
 // Claiming: who owns the device. A claim needs the customer's login, which is not kept.
 import { Operator } from "../../operator/operator.js";
-import { ask, attempt, button, field, form, h, section, tell } from "../dom.js";
+import { ask, attempt, button, field, form, h, section, showToast } from "../dom.js";
 import { type Part, type Place, unlessGone } from "../page.js";
 
 const NO_CUSTOMER = "13814000-1dd2-11b2-8080-808080808080";
@@ -46,7 +46,7 @@ function claimForm(deviceName: string): HTMLElement {
     const customer = new Operator({ url: location.origin });
     await customer.login(username.value, password.value);
     await customer.devices.claim(deviceName, secret.value);
-    tell(`Claimed ${deviceName}.`);
+    showToast(`Claimed ${deviceName}.`);
   };
   return form(
     { label: "Claim as a customer" },

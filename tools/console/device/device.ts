@@ -85,7 +85,7 @@ export function withDevice(id: string, page: (title: HTMLHeadingElement, where: 
         return [part.element];
       });
     };
-    const gone = (error: unknown): void => {
+    const handleMissing = (error: unknown): void => {
       if (!(error instanceof OperatorError) || ![400, 404].includes(error.status)) throw error;
       if (left) return;
       end();
@@ -93,8 +93,8 @@ export function withDevice(id: string, page: (title: HTMLHeadingElement, where: 
       const text = h("p", {}, NO_DEVICE, h("a", { href: "#/" }, "All devices"));
       show("Device not found", () => [title, text]);
     };
-    void session.operator.devices.get(id).then(open).catch(gone);
-    const check = (): void => void session.operator.devices.get(id).catch(gone);
+    void session.operator.devices.get(id).then(open).catch(handleMissing);
+    const check = (): void => void session.operator.devices.get(id).catch(handleMissing);
     const ends = [
       session.on("device", ({ deviceId }) => deviceId === id && check()),
       session.on("line", ({ up }) => up && check()),

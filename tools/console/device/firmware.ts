@@ -1,7 +1,7 @@
 // Firmware: uploads and assigns an image, and shows the update as the device reports it.
 import type { Algorithm, OtaPackage } from "../../operator/shapes.js";
 import { stateName } from "../../operator/update-state.js";
-import { ask, attempt, button, field, form, h, option, section, show, tell } from "../dom.js";
+import { ask, attempt, button, field, form, h, option, section, show, showToast } from "../dom.js";
 import { bytes, shown } from "../model/format.js";
 import { isUpdating } from "../model/guard.js";
 import { updateHref } from "../model/routes.js";
@@ -174,7 +174,7 @@ function upload(place: Place, reported: Reported): HTMLElement {
     await pushed(place, wanted, (share) => {
       bar.value = share;
     });
-    tell(`Assigned ${wanted.title} ${wanted.version}.`);
+    showToast(`Assigned ${wanted.title} ${wanted.version}.`);
   };
   return form(
     { label: "Upload and assign" },
@@ -204,7 +204,7 @@ function dropPlace(
     event.preventDefault();
     const [file] = event.dataTransfer?.files ?? [];
     if (file) void take(file);
-    else tell("Drop a file: what you dropped is not a file.", true);
+    else showToast("Drop a file: what you dropped is not a file.", true);
   };
   return drop;
 }

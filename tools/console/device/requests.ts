@@ -33,8 +33,8 @@ export function requestsPart({ session, device }: Place): Part {
   // Requests that arrived meanwhile are in both lists.
   session.operator.requests().then(
     (all) => {
-      const known = new Set(entries.map((entry) => JSON.stringify(entry)));
-      const past = all.filter((entry) => entry.device === device.name && !known.has(JSON.stringify(entry)));
+      const isNew = (entry: LoggedRequest): boolean => !entries.some((known) => isSame(known, entry));
+      const past = all.filter((entry) => entry.device === device.name && isNew(entry));
       entries = [...entries, ...past.reverse()].slice(0, KEPT);
       stale = true;
     },
@@ -60,6 +60,9 @@ export function requestsPart({ session, device }: Place): Part {
     },
   };
 }
+
+const isSame = (one: LoggedRequest, other: LoggedRequest): boolean =>
+  one.ts === other.ts && one.path === other.path && one.durationMs === other.durationMs;
 
 function cellsOf({ ts, method, path, status, durationMs, faults = [] }: LoggedRequest): Cell[] {
   const answer = status === 0 ? "no answer" : String(status);

@@ -39,12 +39,12 @@ function shown(
     let asked = from;
     await ask(tour, call.method, call.params);
     // On a busy machine the next sample may share the request and change its shape.
-    const again = async (): Promise<void> => {
+    const askAgain = async (): Promise<void> => {
       if (Date.now() - asked < AGAIN_MS) return;
       asked = Date.now();
       await ask(tour, call.method, call.params);
     };
-    return seen(tour, signal, shape, from, again);
+    return seen(tour, signal, shape, from, askAgain);
   });
 }
 
@@ -54,13 +54,13 @@ async function seen(
   signal: AbortSignal,
   shape: keyof typeof SHAPES,
   from: number,
-  again: () => Promise<void>,
+  askAgain: () => Promise<void>,
 ): Promise<string> {
   const request = await until(signal, async () => {
     const found = (await requestsSince(tour, from)).find(
       (entry) => accepted(entry, "POST", /^\*\*\*\/telemetry$/) && SHAPES[shape].test(entry.body),
     );
-    if (!found) await again();
+    if (!found) await askAgain();
     return found;
   });
   const took = since(from);

@@ -5,7 +5,6 @@ import { createHash, generateKeyPairSync } from "node:crypto";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import test from "ava";
 import { isSignedBy, toPublicKey, toSignature } from "../../../src/wire/crypto/p256.js";
 import { judge } from "../../../tools/cli/operator/updates.js";
@@ -15,7 +14,7 @@ import { listen } from "../../fakes/listen.js";
 import { operatorOf } from "../operator-of.js";
 import { temporaryState } from "../run/session.js";
 import { scratch } from "../scratch.js";
-import { killAll, launch, mote, type Result } from "./commands.js";
+import { killAll, mote, type Result } from "./commands.js";
 
 const PASSWORD = { MOTE_PLATFORM_PASSWORD: "tenant" };
 const USER = "tenant@thingsboard.org";
@@ -65,14 +64,14 @@ test("login --password-stdin takes the first line of standard input", async (t) 
   t.is(taken.code, 0, taken.err);
 });
 
-test("a login is kept for the user alone, without the password", (t) => {
+test("stores a login readable by the user only, without the password", (t) => {
   t.is(statSync(login).mode & 0o777, 0o600);
   t.is(statSync(join(home, "config")).mode & 0o777, 0o700);
   const kept = JSON.parse(readFileSync(login, "utf8"));
   t.deepEqual(Object.keys(kept), ["format", "url", "username", "token", "refreshToken"]);
 });
 
-test("distinguishes refused login, wrong server and missing login by message and exit code", async (t) => {
+test("reports a refused login, a server that is not a platform, and a login for another one", async (t) => {
   const refused = await as(["login", "--url", platform.url, "--username", USER], {
     MOTE_PLATFORM_PASSWORD: "hunter2",
   });
@@ -84,15 +83,12 @@ test("distinguishes refused login, wrong server and missing login by message and
   const other = await as(["login", "--url", `http://127.0.0.1:${port}`, "--username", USER], PASSWORD);
   t.is(other.code, 1);
   t.regex(other.err, /is not a ThingsBoard platform/);
-  const none = await mote(["devices"], { MOTE_LOGIN: join(home, "none.json") });
-  t.is(none.code, 2);
-  t.regex(none.err, /not logged in \(log in: mote login/);
   const elsewhere = await as(["devices", "--url", "http://127.0.0.1:9"]);
   t.is(elsewhere.code, 2);
   t.regex(elsewhere.err, /not logged in at http:\/\/127\.0\.0\.1:9/);
 });
 
-test("a session that ended is renewed and kept, and one that can't be asks for a login", async (t) => {
+test("renews an expired session and stores it; asks for a login if the platform refuses", async (t) => {
   const own = join(home, "old.json");
   const kept = JSON.parse(readFileSync(login, "utf8"));
   writeFileSync(own, JSON.stringify({ ...kept, token: "a.b.c" }), { mode: 0o600 });
@@ -103,11 +99,9 @@ test("a session that ended is renewed and kept, and one that can't be asks for a
   t.is(ended.code, 3);
   t.regex(ended.err, /log in again: mote login/);
   t.false(ended.err.includes("d.e.f"));
-  t.is((await mote(["logout"], { MOTE_LOGIN: own })).code, 0);
-  t.is((await mote(["devices"], { MOTE_LOGIN: own })).code, 2);
 });
 
-test("a key with a comma is shown with the latest, and no key or value drives the terminal", async (t) => {
+test("shows keys with commas among the latest values, and no control characters", async (t) => {
   await made("keys-1");
   const keys = { "a,b": 7, "\u001b]0;owned\u0007": "\u009b2J\u202e", plain: 1 };
   await device("keys-1-token", "POST", "telemetry", keys);
@@ -120,7 +114,7 @@ test("a key with a comma is shown with the latest, and no key or value drives th
   t.is(JSON.parse(out)["\u001b]0;owned\u0007"].value, "\u009b2J\u202e");
 });
 
-test("what a device reported before the assignment is not taken for its update", (t) => {
+test("ignores firmware states that the device reported before the assignment", (t) => {
   const device = { id: "d", name: "d" };
   const wanted = { title: "pump", version: "2.0" };
   const at = (ts: number, value: unknown) => ({ ts, value });
@@ -165,7 +159,7 @@ test.serial("sign prints the attribute and the key, which a device accepts", asy
   t.true(await holds(publicKey, signature));
 });
 
-test.serial("the lines of its help do the same by openssl alone", async (t) => {
+test.serial("the openssl commands in the help of sign make a valid signature", async (t) => {
   if (spawnSync("openssl", ["version"]).status !== 0) return t.pass();
   const { key, file } = files(t);
   const { out } = await mote(["sign", "--help"]);
@@ -176,22 +170,4 @@ test.serial("the lines of its help do the same by openssl alone", async (t) => {
       .trim();
   const signature = /([0-9a-f]+)$/.exec(shell(first))?.[1] ?? "";
   t.true(await holds(shell(second), signature));
-});
-
-test("watch shows each change of the keys asked for once, as it comes", async (t) => {
-  const id = await made("watch-1");
-  const send = (ts: number, values: object) => device("watch-1-token", "POST", "telemetry", { ts, values });
-  await send(1_760_000_000_000, { a: 1, b: 2 });
-  const args = ["watch", "watch-1", "--json", "--interval", "50ms", "--key", "a", "mode"];
-  const child = launch(args, { MOTE_LOGIN: login });
-  const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();
-  const next = async () => JSON.parse((await lines.next()).value);
-  t.deepEqual(await next(), { ts: 1_760_000_000_000, kind: "telemetry", key: "a", value: 1 });
-  await operator.attributes.set(id, "SHARED_SCOPE", { mode: "night", other: 1 });
-  t.like(await next(), { kind: "shared", key: "mode", value: "night" });
-  await send(1_760_000_001_000, { a: 1, b: 3 });
-  t.deepEqual(await next(), { ts: 1_760_000_001_000, kind: "telemetry", key: "a", value: 1 });
-  const ended = new Promise((resolve) => child.once("exit", resolve));
-  child.kill("SIGINT");
-  t.is(await ended, 0);
 });

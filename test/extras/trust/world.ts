@@ -71,11 +71,9 @@ export class World {
   /** One wake of a device that sleeps; the milliseconds that it took. */
   async wake(): Promise<number> {
     const agent = this.make({ cycle: { everyMs: MINUTE, connectEvery: 1 } });
-    let isOver = false;
-    void agent.runOnce({ sample: () => ({ n: 1 }) }).then(() => {
-      isOver = true;
-    });
-    return this.clock.runUntil(() => isOver);
+    const start = this.clock.now();
+    await this.clock.untilSettled(agent.runOnce({ sample: () => ({ n: 1 }) }));
+    return this.clock.now() - start;
   }
 
   make(more: Partial<AgentOptions>, loss?: PowerLoss): Agent {

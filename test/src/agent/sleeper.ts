@@ -34,20 +34,8 @@ export class Sleeper {
   }
 
   async run(agent: Agent, options: WakeOptions): Promise<Wake> {
-    let wake: Wake | undefined;
-    let failure: unknown;
-    agent.runOnce(options).then(
-      (ended) => {
-        wake = ended;
-      },
-      (error) => {
-        failure = error;
-      },
-    );
-    await this.rig.clock.runUntil(() => wake !== undefined || failure !== undefined);
-    if (failure) throw failure;
-    this.last = wake;
-    return wake as Wake;
+    this.last = await this.rig.clock.untilSettled(agent.runOnce(options));
+    return this.last;
   }
 
   async wakes(count: number, options: WakeOptions = {}): Promise<Wake[]> {

@@ -313,19 +313,8 @@ function begin(answer: Answer = granted, options: Partial<SessionOptions> = {}) 
   const seen = serve(host.net, (request) => answer(request, ++count));
   const session = new Session(host, { url: URL, ...USER, ...options });
   /** The token, or what went wrong. */
-  const token = async (timeoutMs?: number, refused?: string): Promise<string> => {
-    let result: string | undefined;
-    session.token(timeoutMs, refused).then(
-      (good) => {
-        result = good;
-      },
-      (error) => {
-        result = textOf(error);
-      },
-    );
-    await host.clock.runUntil(() => result !== undefined);
-    return result!;
-  };
+  const token = (timeoutMs?: number, refused?: string): Promise<string> =>
+    host.clock.untilSettled(session.token(timeoutMs, refused).catch(textOf));
   const paths = (): string[] => seen.map(({ path }) => path.slice("/base/api/auth/".length));
   return { host, session, seen, token, paths };
 }

@@ -70,25 +70,18 @@ export interface Built {
 export async function build({ host, reports }: Rig, request: Partial<ReportRequest> = {}): Promise<Built> {
   const rows: Row[] = [];
   const labels: string[] = [];
-  let [error, result]: unknown[] = [];
-  let over = false;
-  reports
-    .build(
-      { viewConfigId: VIEW, ...request },
-      { labels: (list) => void labels.push(...list), row: (row) => void rows.push(row) },
-    )
-    .then(
-      (end) => {
-        result = end;
-      },
-      (thrown) => {
-        error = thrown;
-      },
-    )
-    .finally(() => {
-      over = true;
-    });
-  const ms = await host.clock.runUntil(() => over, 1e9);
+  const begun = host.clock.now();
+  const [ended] = await host.clock.untilSettled(
+    Promise.allSettled([
+      reports.build(
+        { viewConfigId: VIEW, ...request },
+        { labels: (list) => void labels.push(...list), row: (row) => void rows.push(row) },
+      ),
+    ]),
+    1e9,
+  );
+  const ms = host.clock.now() - begun;
+  const [error, result] = ended.status === "fulfilled" ? [undefined, ended.value] : [ended.reason, undefined];
   return { rows, labels, error, result, ms };
 }
 

@@ -25,8 +25,8 @@ export function refusePrivateKeys(makefile: string): void {
   const keys = [...sources].filter(isPrivateKey);
   if (keys.length === 0) return;
   throw new SdkError(
-    `private keys would end up in the image, where everybody can read them:\n  ${keys.join("\n  ")}\n` +
-      `Take them out of "data" and "resources" of the manifest. A name without its ending, or "*", takes every file that fits.`,
+    `private keys would end up in the image, where anyone can read them:\n  ${keys.join("\n  ")}\n` +
+      `Remove them from "data" and "resources" of the manifest. A name without an extension, or "*", includes every matching file.`,
   );
 }
 

@@ -114,9 +114,12 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EADDRINUSE")
-      throw new Error(`port ${port} of ${host} is in use: choose another one, or stop what listens there`, {
-        cause: error,
-      });
+      throw new Error(
+        `port ${port} of ${host} is in use: choose another port, or stop the program that uses it`,
+        {
+          cause: error,
+        },
+      );
     const why = CANNOT_LISTEN[code ?? ""];
     if (why !== undefined)
       throw new Error(`can't listen on port ${port} of ${host}: ${why}`, { cause: error });
@@ -125,11 +128,11 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
 }
 
 const CANNOT_LISTEN: Readonly<Record<string, string>> = {
-  EADDRNOTAVAIL: "this machine has no such address",
-  ENOTFOUND: "there is no such name",
-  EAI_AGAIN: "there is no such name",
-  EACCES: "ports below 1024 are for the administrator",
-  EINVAL: "that is no address to listen on",
+  EADDRNOTAVAIL: "this machine does not have that address",
+  ENOTFOUND: "unknown host name",
+  EAI_AGAIN: "unknown host name",
+  EACCES: "ports below 1024 require administrator rights",
+  EINVAL: "that is not an address to listen on",
 };
 
 function urlOf({ tlsCert }: PlatformServerOptions, { host, port }: Platform["address"]): string {

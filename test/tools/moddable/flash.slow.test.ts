@@ -181,7 +181,7 @@ test("another board at the new port gets nothing", async (t) => {
     goes: { at: "read-flash", to: join(dev, "ttyACM1"), mac: "c4:0a:24:fe:10:99" },
   }));
   const error = await t.throwsAsync(flash());
-  t.regex(error.message, /another one, with MAC c4:0a:24:fe:10:99.*nothing was written/);
+  t.regex(error.message, /a different board: its MAC is c4:0a:24:fe:10:99.*Nothing was written/);
   t.is(writing(), undefined);
 });
 
@@ -227,5 +227,5 @@ test("takes a protected build's moved table for another table, and makes no NVS 
 test("one that goes away while it is written is said too", async (t) => {
   const { flash } = await rig(() => ({ goes: { at: "write-flash" } }));
   const error = await t.throwsAsync(flash());
-  t.regex(error.message, /may not be whole\. \S+ went away meanwhile: hold BOOT, press RESET/);
+  t.regex(error.message, /may be incomplete\. \S+ went away meanwhile: hold BOOT, press RESET/);
 });

@@ -65,7 +65,7 @@ test("a manifest names files of its folder alone, at places that are some", (t) 
   ]) {
     const builds = [{ chipFamily: "ESP32-C3", parts: [part] }];
     writeFileSync(join(web, "manifest.json"), JSON.stringify({ name: "a", version: "1", builds }));
-    t.throws(() => findFirmware(web), { instanceOf: SdkError, message: /none of this folder/ });
+    t.throws(() => findFirmware(web), { instanceOf: SdkError, message: /outside this folder/ });
   }
 });
 
@@ -75,9 +75,11 @@ test("the board's chip chooses the build, and --target among several", (t) => {
   const one = findFirmware(project);
   t.is(choose(one, "esp32c3", undefined).chip, "esp32c3");
   t.throws(() => choose(one, "esp32", undefined), {
-    message: /is an esp32, .*esp32\/esp32c3 alone: nothing was/,
+    message: /is an esp32, .*builds for esp32\/esp32c3: nothing was/,
   });
-  t.throws(() => choose(one, "esp32c3", "esp32/x"), { message: /no build of esp32\/x: esp32\/esp32c3/ });
+  t.throws(() => choose(one, "esp32c3", "esp32/x"), {
+    message: /no build for target esp32\/x \(found: esp32\/esp32c3\)/,
+  });
   writeBuild(project, { chip: "esp32c3" }, "esp32/c3_devkit_rust");
   const two = findFirmware(project);
   t.throws(() => choose(two, "esp32c3", undefined), { message: /several.*--target/s });
@@ -95,11 +97,11 @@ test("refuses a wrong chip, a missing part and a small flash by file content", (
     t.throws(() => checkParts(findFirmware(project)[0]!, flash), { instanceOf: SdkError, message });
   };
   wrong({ chip: "esp32c3", application: imageFor("esp32c6") }, FLASH_BYTES, /for an esp32c6.*an esp32c3/);
-  wrong({ chip: "esp32c3", megabytes: 8 }, FLASH_BYTES, /for a flash of 8 MB, the board has 4 MB/);
+  wrong({ chip: "esp32c3", megabytes: 8 }, FLASH_BYTES, /needs 8 MB of flash, the board has 4 MB/);
   wrong(
     { chip: "esp32c3", rows: [...ROWS, ["more", 1, 2, 0x400000, 0x1000]] },
     FLASH_BYTES,
-    /5 MB, the board has 4/,
+    /5 MB of flash, the board has 4/,
   );
   const project = folder();
   const built = writeBuild(project, { chip: "esp32c3", megabytes: 8 });
@@ -109,7 +111,7 @@ test("refuses a wrong chip, a missing part and a small flash by file content", (
   writeBuild(project, { chip: "esp32c3" });
   const program = findFirmware(project)[0]!;
   const parts = program.parts.map((part) => (part.offset === 0x8000 ? { ...part, offset: 0x800 } : part));
-  t.throws(() => checkParts({ ...program, parts }, FLASH_BYTES), { message: /where another part lies/ });
+  t.throws(() => checkParts({ ...program, parts }, FLASH_BYTES), { message: /overlaps another part/ });
 });
 
 // Which port, and whether it is ours to use.
@@ -134,7 +136,7 @@ test("the only port is taken, several are named, none says what to do", (t) => {
   t.is(choosePort("/dev/b", []), "/dev/b");
   t.throws(() => choosePort(undefined, [{ path: "/dev/a", title: "CP2102" }, { path: "/dev/b" }]), {
     instanceOf: SdkError,
-    message: "there are several ports, and --port says which:\n  /dev/a  CP2102\n  /dev/b",
+    message: "found several ports, choose one with --port:\n  /dev/a  CP2102\n  /dev/b",
   });
   t.throws(() => choosePort(undefined, []), { message: /data lines.*BOOT/ });
   t.throws(() => choosePort(undefined, undefined), { message: /--port/ });
@@ -258,10 +260,10 @@ test("whatever is wrong with it, it is said by row and column, and no value is s
     for (const one of said) t.regex(error?.message ?? "", one);
     t.notRegex(error?.message ?? "", /hidden/);
   };
-  wrong("", /no column name/);
-  wrong(`name,${SECRET}\nlamp-1,x`, /columns that are none/);
+  wrong("", /lacks the column "name"/);
+  wrong(`name,${SECRET}\nlamp-1,x`, /unknown columns/);
   wrong("name,name\na,b", /twice/);
-  wrong(`name,token\nlamp-1,${SECRET}`, /row 2: token: needs its url/);
+  wrong(`name,token\nlamp-1,${SECRET}`, /row 2: token: requires url/);
   wrong(`name,label\nlamp-1,short`, /row 2: label: a password has 8 to 63/);
   wrong(`name,label\nlamp-1,${SECRET}\u0000x`, /row 2: label/);
   for (const name of ["../x", "", ".hidden", "a b", "x".repeat(64), "=cmd()", "-rf", "ü"])
@@ -269,11 +271,14 @@ test("whatever is wrong with it, it is said by row and column, and no value is s
   wrong(`name,key\nlamp-1,${SECRET}`, /row 2: secret: the provisioning secret is missing/);
   wrong(`name,password\nlamp-1,${SECRET}`, /row 2: ssid/);
   wrong(`name,url,token\nlamp-1,https://a.test,a/${SECRET}`, /row 2: token/);
-  wrong("name\nlamp-1\nLAMP-1", /row 3: the name of another row/);
-  wrong(`${HEAD}\na,,http://a,${SECRET},,,,\nb,,http://a,${SECRET},,,,`, /row 3: the token of another row/);
+  wrong("name\nlamp-1\nLAMP-1", /row 3: another row has the same name/);
+  wrong(
+    `${HEAD}\na,,http://a,${SECRET},,,,\nb,,http://a,${SECRET},,,,`,
+    /row 3: another row has the same token/,
+  );
   wrong(`name\nlamp-1,${SECRET}`, /row 2: more fields/);
   wrong(`name\n${"a b\n".repeat(100)}`, /and 179 more$/);
-  wrong(`name\n${Array.from({ length: 10_001 }, (_, n) => `lamp-${n}`).join("\n")}`, /10000 at most/);
+  wrong(`name\n${Array.from({ length: 10_001 }, (_, n) => `lamp-${n}`).join("\n")}`, /at most 10000/);
 });
 
 // What a factory writes is what a device reads: by the device's own code, and by ESP-IDF's own tool where it is installed.
@@ -324,7 +329,7 @@ const isThere = pythons.some(
 
 test("a tool that fails is said, and nothing of what it was given", async (t) => {
   const error = await t.throwsAsync(makeNvs(["false"], LAMP, 0x6000), { instanceOf: SdkError });
-  t.regex(error?.message ?? "", /no image for lamp-1/);
+  t.regex(error?.message ?? "", /nvs_partition_gen failed for lamp-1/);
   t.notRegex(error?.message ?? "", /T-3141|correct/);
 });
 

@@ -63,7 +63,7 @@ withSdk("a target says its chip by itself, through another, or has the first of 
   t.throws(() => chipOf(sdk!, "esp32/esp32h2"), {
     message: "esp32/esp32h2 has a chip without Wi-Fi (esp32h2).",
   });
-  t.throws(() => chipOf(sdk!, "esp8266"), { message: /esp8266 is no target/ });
+  t.throws(() => chipOf(sdk!, "esp8266"), { message: /unknown target esp8266/ });
 });
 
 const C3 = 5;
@@ -83,8 +83,12 @@ test("accepts a valid configuration and names each problem of another", (t) => {
     [{ wifi: { ssid: "" }, provisioning: { key: "" } }, asks],
     [{ ...GOOD, wifi: { ssid: "home", password: "123" } }, PLAIN, /config\.wifi\.password/],
     [{ ...GOOD, wifi: { ssid: "x".repeat(40) } }, PLAIN, /config\.wifi\.ssid/],
-    [{ ...GOOD, firmware: { title: "a", version: "1" } }, fixed, /the lean build has no firmware/],
-    [{}, PLAIN, /there is no network, no platform/],
+    [
+      { ...GOOD, firmware: { title: "a", version: "1" } },
+      fixed,
+      /config\.firmware: the lean build does not support it/,
+    ],
+    [{}, PLAIN, /the network, the platform, .* is missing/],
     [{ ...GOOD, rpc: { answerBytes: -1 } }, PLAIN, /rpc\.answerBytes/],
     [{ ...GOOD, commission: { button: 12 } }, asks, /pin 12 belongs to the flash/],
     [{ wifi: { ssid: "" }, firmware: { title: "" } }, asks, /firmware\.title/],
@@ -130,14 +134,14 @@ test("the outbox is as large as docs/guides/telemetry.md's table of points held 
 
 test("names what is wrong with a partition table", (t) => {
   for (const [from, to, problem] of [
-    ["0x1e0000", "0x1d0000", "ota_1: begins at 0x1d0000, before 0x1e0000 where the one before ends"],
-    ["0x1e0000, 0x1c0000", "0x1e1000, 0x1bf000", "ota_1: 0x1e1000 is no multiple of 0x10000"],
-    ["0x20000,\n", "0x1f800,\n", "storage: a size of 0x1f800 is not of whole sectors"],
+    ["0x1e0000", "0x1d0000", "ota_1: begins at 0x1d0000, but the partition before it ends at 0x1e0000"],
+    ["0x1e0000, 0x1c0000", "0x1e1000, 0x1bf000", "ota_1: 0x1e1000 is not a multiple of 0x10000"],
+    ["0x20000,\n", "0x1f800,\n", "storage: size 0x1f800 is not a multiple of the sector size"],
     ["0x1e0000, 0x1c0000", "0x1e0000, 0x1b0000", "ota_0 and ota_1 differ in size: an image must fit both"],
     ["outbox,", "queue,", "outbox: missing"],
-    ["storage,", "nvs,", "nvs: twice"],
-    ["storage,", "storage-of-sixteen,", "storage-of-sixteen: a name has 15 characters at most"],
-    ["0x2000", "0x1000", "otadata: two sectors, no more and no less"],
+    ["storage,", "nvs,", "nvs: the name is used twice"],
+    ["storage,", "storage-of-sixteen,", "storage-of-sixteen: a name has at most 15 characters"],
+    ["0x2000", "0x1000", "otadata: must have exactly two sectors"],
   ] as const) {
     const csv = OURS.replace(from, to);
     t.not(csv, OURS);

@@ -155,19 +155,19 @@ test("the same seed gives the same run, another one another, and clearing starts
 
 test("rejects a request for faults with the reason, and more than 100 of them", (t) => {
   for (const [post, message] of [
-    [{ faults: [] }, /'faults' is a list/],
-    [{ faults: [5] }, /a fault is an object/],
-    [{ faults: [{ fault: "fire" }] }, /'fault' is one of delay, drop/],
-    [{ faults: [{ fault: "delay" }] }, /delay needs 'ms'/],
-    [{ faults: [{ fault: "delay", ms: -1 }] }, /'ms' of delay is out of its range/],
-    [{ faults: [{ fault: "drop", constructor: 2 }] }, /drop has no 'constructor'/],
-    [{ faults: [{ fault: "drop", match: { url: "x" } }] }, /match has no 'url'/],
+    [{ faults: [] }, /'faults' must be a list/],
+    [{ faults: [5] }, /a fault must be an object/],
+    [{ faults: [{ fault: "fire" }] }, /'fault' must be one of delay, drop/],
+    [{ faults: [{ fault: "delay" }] }, /delay requires 'ms'/],
+    [{ faults: [{ fault: "delay", ms: -1 }] }, /invalid 'ms' of delay/],
+    [{ faults: [{ fault: "drop", constructor: 2 }] }, /unknown member 'constructor' of drop/],
+    [{ faults: [{ fault: "drop", match: { url: "x" } }] }, /unknown member 'url' of match/],
     [{ seed: 1.5, faults: [{ fault: "drop" }] }, /'seed'/],
   ] as const)
     t.throws(() => readPost(post as Record<string, unknown>), { message }, JSON.stringify(post));
   const rig = rigWith(...Array.from({ length: 100 }, () => ({ fault: "drop" })));
   t.throws(() => rig.api.faults.add(readPost({ faults: [{ fault: "drop" }] })), {
-    message: /100 faults at most/,
+    message: /at most 100 faults/,
   });
 });
 

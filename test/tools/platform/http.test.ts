@@ -59,7 +59,7 @@ test("close ends open polls at once and frees the port", async (t) => {
   await platform.close();
   t.is(await poll, "");
   const again = await startPlatform({ port: platform.address.port });
-  const taken = `port ${again.address.port} of 127.0.0.1 is in use: choose another one, or stop what listens there`;
+  const taken = `port ${again.address.port} of 127.0.0.1 is in use: choose another port, or stop the program that uses it`;
   await t.throwsAsync(startPlatform({ port: again.address.port }), { message: taken });
   await again.close();
 });

@@ -206,19 +206,19 @@ test("a customer's user sees the customer's devices alone", async (t) => {
 test("rejects views that make no sense, with the reason", (t) => {
   const view = { name: "v", columns: COLUMNS };
   for (const [changes, message] of [
-    [{ id: "x" }, /its id is no UUID/],
-    [{ columns: [] }, /1 to 100 columns/],
-    [{ columns: [{ label: "x", column: "device" }] }, /no column is avg, min, max, sum, count/],
-    [{ columns: [...COLUMNS, COLUMNS[0]] }, /two columns have one label/],
+    [{ id: "x" }, /id must be a UUID/],
+    [{ columns: [] }, /columns must be a list of 1 to 100/],
+    [{ columns: [{ label: "x", column: "device" }] }, /must be a measure \(avg, min, max, sum, count\)/],
+    [{ columns: [...COLUMNS, COLUMNS[0]] }, /two columns have the same label/],
     [
       { columns: [{ label: "x", column: "date", unit: "year" }] },
-      /the unit of "x" is raw, minute, hour, day/,
+      /the unit of "x" must be one of raw, minute, hour, day/,
     ],
-    [{ columns: [{ label: "x", column: "avg" }] }, /"x" has no key/],
-    [{ range: { startTs: 2, endTs: 1 } }, /its range is/],
-    [{ filters: { f: { by: "moon" } } }, /the filter "f" is by device, profile, label/],
+    [{ columns: [{ label: "x", column: "avg" }] }, /"x" lacks its key/],
+    [{ range: { startTs: 2, endTs: 1 } }, /range must be/],
+    [{ filters: { f: { by: "moon" } } }, /the filter "f" must be by device, profile, label/],
   ] as const)
     t.throws(() => readViews([{ ...view, ...changes }]), { message });
   const twice = [VIEW, VIEW.toUpperCase()].map((id) => ({ ...view, id }));
-  t.throws(() => readViews(twice), { message: /two views have one id/ });
+  t.throws(() => readViews(twice), { message: /two views have the same id/ });
 });

@@ -85,21 +85,21 @@ const WITHOUT_WIFI = ["esp32h2"];
 /** The target's folder in the SDK; undefined for "esp32". Throws SdkError for an unknown target. */
 export function targetFolder(sdk: Pick<Sdk, "path">, target: string): string | undefined {
   const [known, name] = TARGET.exec(target) ?? [];
-  if (known === undefined) throw new SdkError(`${target} is no target: it is esp32, or esp32/NAME.`);
+  if (known === undefined) throw new SdkError(`unknown target ${target}: expected esp32 or esp32/NAME.`);
   if (name === undefined) return undefined;
   const folder = join(sdk.path, "build", "devices", "esp32", "targets", name);
   if (!existsSync(join(folder, "manifest.json"))) throw new SdkError(`the SDK has no target ${target}.`);
   return folder;
 }
 
-/** The chip of `target`. Throws SdkError for what is no target, and for a chip without Wi-Fi. */
+/** The chip of `target`. Throws SdkError for an unknown target and for a chip without Wi-Fi. */
 export function chipOf(sdk: Pick<Sdk, "path">, target: string): Chip {
   const folder = targetFolder(sdk, target);
   const name = folder === undefined ? "esp32" : subclassOf(folder);
   const chip = CHIPS.find((known) => known.name === name);
   if (chip) return chip;
   if (WITHOUT_WIFI.includes(name)) throw new SdkError(`${target} has a chip without Wi-Fi (${name}).`);
-  throw new SdkError(`${target} has a chip that is not known here: ${name}.`);
+  throw new SdkError(`${target} has an unsupported chip: ${name}.`);
 }
 
 /** The target of a chip on its own, as mcconfig names it. */

@@ -33,10 +33,10 @@ export function problemsOf(
   const commission = asks ? checkCommission(config.commission, chip) : undefined;
   if (commission !== undefined) wrong.push(commission);
   for (const name of lean ? NOT_LEAN : [])
-    if (config[name] !== undefined) wrong.push(`config.${name}: the lean build has no ${name}`);
+    if (config[name] !== undefined) wrong.push(`config.${name}: the lean build does not support it`);
   if (!asks && isIncomplete(config) && config.wifi !== false)
     wrong.push(
-      "there is no network, no platform, or no token or provisioning key, and no mote/commission to ask for it",
+      "the network, the platform, or the token or provisioning key is missing, and mote/commission is not included to ask for it",
     );
   const settings = readConfig(asIfGiven(config));
   if (Array.isArray(settings)) return [...wrong, ...settings];

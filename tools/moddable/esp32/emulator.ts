@@ -35,7 +35,7 @@ export function fromInside(url: string): string {
  */
 export function findEmulator(chip: string, env: NodeJS.ProcessEnv = process.env): string {
   const known = MACHINES[chip];
-  if (!known) throw new SdkError(`${chip} can't be emulated: ${EMULATED_CHIPS.join(", ")} can`);
+  if (!known) throw new SdkError(`cannot emulate ${chip} (supported: ${EMULATED_CHIPS.join(", ")})`);
   const [program, tool] = known;
   if (onPath(program, env)) return program;
   const tools = join(env.IDF_TOOLS_PATH ?? join(homedir(), ".espressif"), "tools", tool);
@@ -43,7 +43,7 @@ export function findEmulator(chip: string, env: NodeJS.ProcessEnv = process.env)
   const installed = versions.map((version) => join(tools, version, "qemu", "bin", program)).find(existsSync);
   if (installed) return installed;
   throw new SdkError(
-    `the emulator is missing: there is no ${program} on the path. ESP-IDF's tool installs it:\n` +
+    `the emulator is missing: ${program} is not on the path. Install it with ESP-IDF's tool:\n` +
       `  python $IDF_PATH/tools/idf_tools.py install ${tool}\n  . $IDF_PATH/export.sh`,
   );
 }

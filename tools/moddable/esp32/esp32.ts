@@ -126,7 +126,7 @@ export async function buildImage(options: BuildOptions): Promise<Image> {
   const log = await run(sdk.mcconfig, words, project, env);
   for (const name of PARTS)
     if (!existsSync(join(folder, name)))
-      throw new SdkError(`ESP-IDF made no ${basename(name)}:\n${lastLines(log)}`);
+      throw new SdkError(`ESP-IDF did not build ${basename(name)}:\n${lastLines(log)}`);
   if (read(join(made, TABLE)) !== read(join(out, "sdkconfig", TABLE)))
     throw new SdkError("The SDK replaced the partition table, so updates would fail. Build again.");
   return { directory, folder, chip: chip.name };
@@ -164,7 +164,7 @@ function prepare(options: BuildOptions): string {
   const { sdk, folder, target, config, out, megabytes, emulated } = options;
   const manifest = join(resolve(folder), "manifest.json");
   if (!existsSync(manifest))
-    throw new SdkError(`${folder} has no manifest.json. "mote new" makes a project.`);
+    throw new SdkError(`${folder} has no manifest.json. Create a project: mote new.`);
   const project = join(out, "project", basename(resolve(folder)));
   forgetStale(options);
   const own = join(out, "sdkconfig");

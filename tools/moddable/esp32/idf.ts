@@ -22,10 +22,10 @@ export function findIdf(env: NodeJS.ProcessEnv): void {
   const { IDF_PATH } = env;
   if (!IDF_PATH || !existsSync(join(IDF_PATH, "tools", "idf.py")))
     throw new SdkError(
-      `ESP-IDF is missing: $IDF_PATH is ${IDF_PATH ? "no copy of it" : "not set"}.\n${IDF_GUIDE}`,
+      `ESP-IDF is missing: $IDF_PATH is ${IDF_PATH ? "not a folder of ESP-IDF" : "not set"}.\n${IDF_GUIDE}`,
     );
   if (!onPath("idf.py", env))
-    throw new SdkError("idf.py is not on the path. This sets it for one shell: . $IDF_PATH/export.sh");
+    throw new SdkError("idf.py is not on the path. Set the path for this shell: . $IDF_PATH/export.sh");
 }
 
 /** A repository with the one tag that the makefile looks for. */

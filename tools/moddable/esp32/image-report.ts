@@ -49,7 +49,7 @@ async function archives(sdk: Sdk, image: Image): Promise<Map<string, number>> {
   try {
     found = JSON.parse(said.slice(said.indexOf("{")));
   } catch {
-    throw new SdkError(`esp_idf_size can't be read:\\n${said.slice(0, 500)}`);
+    throw new SdkError(`unexpected output of esp_idf_size:\n${said.slice(0, 500)}`);
   }
   return new Map(Object.entries(found).map(([path, { size }]) => [path, size]));
 }

@@ -44,26 +44,27 @@ export function checkPartitions(partitions: readonly Partition[], flashBytes: nu
   const sorted = [...partitions].sort((a, b) => a.offset - b.offset);
   let end = FIRST;
   for (const { name, type, offset, size } of sorted) {
-    if (name.length > LONGEST_NAME) wrong.push(`${name}: a name has ${LONGEST_NAME} characters at most`);
+    if (name.length > LONGEST_NAME) wrong.push(`${name}: a name has at most ${LONGEST_NAME} characters`);
     if (offset < end)
-      wrong.push(`${name}: begins at ${hex(offset)}, before ${hex(end)} where the one before ends`);
+      wrong.push(`${name}: begins at ${hex(offset)}, but the partition before it ends at ${hex(end)}`);
     const alignment = type === "app" ? APP_ALIGNMENT : SECTOR;
-    if (offset % alignment !== 0) wrong.push(`${name}: ${hex(offset)} is no multiple of ${hex(alignment)}`);
+    if (offset % alignment !== 0)
+      wrong.push(`${name}: ${hex(offset)} is not a multiple of ${hex(alignment)}`);
     if (size === 0 || size % SECTOR !== 0)
-      wrong.push(`${name}: a size of ${hex(size)} is not of whole sectors`);
+      wrong.push(`${name}: size ${hex(size)} is not a multiple of the sector size`);
     end = offset + size;
   }
   if (end > flashBytes) wrong.push(`the table ends at ${hex(end)}, the flash at ${hex(flashBytes)}`);
   const names = partitions.map(({ name }) => name);
   for (const name of new Set(names))
-    if (names.indexOf(name) !== names.lastIndexOf(name)) wrong.push(`${name}: twice`);
+    if (names.indexOf(name) !== names.lastIndexOf(name)) wrong.push(`${name}: the name is used twice`);
   for (const name of NEEDED) if (!names.includes(name)) wrong.push(`${name}: missing`);
   const [first, second] = ["ota_0", "ota_1"].map(
     (name) => partitions.find((found) => found.name === name)?.size,
   );
   if (first !== second) wrong.push("ota_0 and ota_1 differ in size: an image must fit both");
   const otadata = partitions.find(({ subtype }) => subtype === "ota");
-  if (otadata && otadata.size !== 2 * SECTOR) wrong.push(`${otadata.name}: two sectors, no more and no less`);
+  if (otadata && otadata.size !== 2 * SECTOR) wrong.push(`${otadata.name}: must have exactly two sectors`);
   return wrong;
 }
 

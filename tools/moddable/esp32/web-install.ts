@@ -89,7 +89,7 @@ export function firmwareOf(folder: string): Firmware {
 /** As ESP Web Tools writes it: esp32c3 is ESP32-C3. */
 export function familyOf(chip: string): string {
   const [, variant] = /^esp32(\w*)$/.exec(chip) ?? [];
-  if (variant === undefined) throw new SdkError(`${chip} is no chip that a page can flash`);
+  if (variant === undefined) throw new SdkError(`a web page cannot flash ${chip}`);
   return variant === "" ? "ESP32" : `ESP32-${variant.toUpperCase()}`;
 }
 
@@ -109,5 +109,5 @@ function read(directory: string): Manifest | undefined {
   } catch {
     // As below.
   }
-  throw new SdkError(`${file} is no manifest of ESP Web Tools: choose another folder, or remove it`);
+  throw new SdkError(`${file} is not an ESP Web Tools manifest: choose another folder, or remove the file`);
 }

@@ -34,8 +34,8 @@ export function readDevices(text: string): FactoryDevice[] {
     ...errors.map(({ row, message }) => `row ${(row ?? 0) + 1}: ${message}`),
     ...checkHead(head),
   ];
-  if (wrong.length === 0 && rows.length === 0) wrong.push("there is no device in it");
-  if (rows.length > MOST) wrong.push(`it has ${rows.length} devices: ${MOST} at most`);
+  if (wrong.length === 0 && rows.length === 0) wrong.push("the list has no devices");
+  if (rows.length > MOST) wrong.push(`the list has ${rows.length} devices, at most ${MOST} are allowed`);
   if (wrong.length > 0) throw refusal(wrong);
   const devices = rows.map((row) => deviceOf(head as Column[], row));
   rows.forEach((row, index) => {
@@ -47,7 +47,9 @@ export function readDevices(text: string): FactoryDevice[] {
     ["name", ({ name }: FactoryDevice) => name.toLowerCase()],
     ["token", ({ values }: FactoryDevice) => values.token],
   ] as const)
-    wrong.push(...repeated(devices.map(of)).map((index) => `row ${index + 2}: the ${what} of another row`));
+    wrong.push(
+      ...repeated(devices.map(of)).map((index) => `row ${index + 2}: another row has the same ${what}`),
+    );
   if (wrong.length > 0) throw refusal(wrong);
   return devices;
 }
@@ -55,9 +57,9 @@ export function readDevices(text: string): FactoryDevice[] {
 function checkHead(head: readonly string[]): string[] {
   const unknown = head.filter((name) => !COLUMNS.includes(name.trim() as Column));
   return [
-    ...(unknown.length > 0 ? [`the head has columns that are none: ${COLUMNS.join(", ")} are`] : []),
-    ...(new Set(head).size < head.length ? ["the head has a column twice"] : []),
-    ...(head.includes("name") ? [] : ["the head has no column name"]),
+    ...(unknown.length > 0 ? [`unknown columns in the first row (expected: ${COLUMNS.join(", ")})`] : []),
+    ...(new Set(head).size < head.length ? ["a column occurs twice in the first row"] : []),
+    ...(head.includes("name") ? [] : ['the first row lacks the column "name"']),
   ];
 }
 
@@ -74,7 +76,7 @@ function problemsOf({ name, label, values }: FactoryDevice): string[] {
   if (label !== undefined && (checkNetwork("label", label) || label.length > LONGEST_LABEL))
     found.push(`label: a password has 8 to ${LONGEST_LABEL} bytes`);
   if (token !== undefined && url === undefined)
-    found.push("token: needs its url, as a device hands a token to its own platform alone");
+    found.push("token: requires url, because a device sends a token only to its own platform");
   const isGiven = { url: url !== undefined, token: token !== undefined, key: (key ?? secret) !== undefined };
   for (const { field, reason } of checkValues(values, (ssid ?? password) !== undefined)) {
     const isLeft = (field === "url" && !isGiven.url) || (field === "token" && !isGiven.token && !isGiven.key);
@@ -97,5 +99,5 @@ function repeated(values: readonly (string | undefined)[]): number[] {
 function refusal(wrong: readonly string[]): SdkError {
   const more = wrong.length - SHOWN;
   const lines = [...wrong.slice(0, SHOWN), ...(more > 0 ? [`and ${more} more`] : [])];
-  return new SdkError(`the list of devices is refused:\n${lines.map((line) => `  ${line}`).join("\n")}`);
+  return new SdkError(`invalid list of devices:\n${lines.map((line) => `  ${line}`).join("\n")}`);
 }

@@ -26,6 +26,6 @@ export async function refuseTracked(folder: string, env: NodeJS.ProcessEnv = pro
   if ((await git("rev-parse", "--is-inside-work-tree")).text.trim() !== "true") return;
   if ((await git("check-ignore", "-q", join(folder, "x.bin"))).code === 0) return;
   throw new SdkError(
-    `${folder} is in a git repository that does not ignore it: secrets would be committed. Choose a folder outside of it, or add this one to .gitignore`,
+    `${folder} is in a git repository that does not ignore it: secrets would be committed. Choose a folder outside the repository, or add this one to .gitignore`,
   );
 }

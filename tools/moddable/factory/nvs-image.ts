@@ -22,7 +22,7 @@ export async function findNvsTool(env: NodeJS.ProcessEnv = process.env): Promise
     if ((await tryRun([...tool, "--help"], env)).code === 0) return tool;
   }
   throw new SdkError(
-    `nvs_partition_gen is missing: no Python here has esp_idf_nvs_partition_gen. ${INSTALL}`,
+    `nvs_partition_gen is missing: found no Python with esp_idf_nvs_partition_gen. ${INSTALL}`,
   );
 }
 
@@ -45,7 +45,7 @@ export async function makeNvs(
     writeFileSync(rows, rowsFor(device), { mode: 0o600 });
     const { code } = await tryRun([...tool, "generate", rows, image, `0x${bytes.toString(16)}`], env);
     if (code !== 0 || !existsSync(image) || statSync(image).size !== bytes)
-      throw new SdkError(`nvs_partition_gen made no image for ${device.name} (${code})`);
+      throw new SdkError(`nvs_partition_gen failed for ${device.name} (exit code ${code})`);
     return readFileSync(image);
   } finally {
     process.off("exit", clean);

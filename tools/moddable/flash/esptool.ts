@@ -42,8 +42,8 @@ export async function findEsptool(env: NodeJS.ProcessEnv = process.env): Promise
   }
   throw new SdkError(
     old.length > 0
-      ? `esptool is of version ${old[0]}: its commands have the names of version ${LEAST} here; ${INSTALL}`
-      : `esptool is missing: neither a program of its name is on the path nor a module of Python; ${INSTALL}`,
+      ? `esptool ${old[0]} is too old: version ${LEAST} or later is required; ${INSTALL}`
+      : `esptool is missing: found neither on the path nor as a Python module; ${INSTALL}`,
   );
 }
 
@@ -130,7 +130,7 @@ export function writeParts({ command, env }: Esptool, writing: Writing): Promise
 export function whyNot(port: string, text: string): SdkError {
   const known = REASONS.find(([pattern]) => pattern.test(text));
   const last = text.trim().split("\n").slice(-4).join("\n");
-  if (!known) return new SdkError(`esptool could not speak to the board at ${port}:\n${last}`);
+  if (!known) return new SdkError(`esptool could not connect to the board at ${port}:\n${last}`);
   const [pattern, reason] = known;
   return new (pattern === AWAY ? PortAwayError : SdkError)(`${port}: ${reason}`);
 }
@@ -140,23 +140,23 @@ const AWAY = /device disconnected|Device not configured|Input\/output error|coul
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [
     /[Pp]ermission denied/,
-    "you may not open it. On Linux this lets you, from the next login on: sudo usermod -aG dialout $USER",
+    "permission denied. On Linux, run this and log in again: sudo usermod -aG dialout $USER",
   ],
   [
     /port is busy|Resource busy|Could not exclusively lock|Access is denied/,
-    "it can't be opened: another program has it, a serial monitor perhaps, or it is gone. End that program, or plug the board in again",
+    "another program, such as a serial monitor, uses the port, or the board is gone. Stop the program, or plug the board in again",
   ],
   [
     /Secure Download Mode/i,
-    "the board is in secure download mode: what it holds can't be read, and only what its maker signed may be written",
+    "the board is in secure download mode: its flash cannot be read, and only images that its manufacturer signed can be written",
   ],
   [
     AWAY,
-    "the port went away while the board was asked. A chip with USB of its own takes it along at a reset: try again; if it does, hold BOOT, press RESET, let go of both, then try again",
+    "the port went away during the request. On chips with native USB it disappears at a reset: try again. If it goes away again, hold BOOT, press RESET, release both, then try again",
   ],
   [
     /Failed to connect|No serial data received|Wrong boot mode|Invalid head of packet/,
-    "there is no answer from the board's download mode. Hold BOOT, press RESET, let go of both, then try again; a cable that only charges has no data lines",
+    "the board does not answer in download mode. Hold BOOT, press RESET, release both, then try again. Check that the cable has data lines",
   ],
 ];
 

@@ -31,7 +31,7 @@ export function findFirmware(folder: string): Flashable[] {
   const found = existsSync(builds) ? readdirSync(builds).flatMap((name) => ofBuild(join(builds, name))) : [];
   if (found.length === 0)
     throw new SdkError(
-      `${folder} has no build for a board, and is no folder of mote esp32 --web. This builds a project: mote esp32 --build --target esp32/NAME ${folder}`,
+      `${folder} contains no build for a board and is not a folder of mote esp32 --web. Build the project: mote esp32 --build --target esp32/NAME ${folder}`,
     );
   return found;
 }
@@ -53,7 +53,7 @@ function ofWeb(folder: string, { name, version, builds }: Manifest): Flashable[]
       const { path, offset } = (part ?? {}) as { path: unknown; offset: unknown };
       const file = resolve(folder, String(path));
       if (!file.startsWith(resolve(folder) + sep) || !Number.isSafeInteger(offset) || (offset as number) < 0)
-        throw new SdkError(`${join(folder, "manifest.json")} has a part that is none of this folder`);
+        throw new SdkError(`${join(folder, "manifest.json")} lists a part outside this folder`);
       return { offset: offset as number, file };
     });
     return { name, version, chip, target: chip, parts: files };
@@ -102,11 +102,11 @@ export function choose(found: readonly Flashable[], chip: string, target: string
   if (first === undefined)
     throw new SdkError(
       wanted.length === 0
-        ? `there is no build of ${target}: ${list(found)}`
-        : `the board is an ${chip}, and there is a program for ${list(wanted)} alone: nothing was written. mote esp32 --build --target esp32/NAME builds another`,
+        ? `no build for target ${target} (found: ${list(found)})`
+        : `the board is an ${chip}, but there are only builds for ${list(wanted)}: nothing was written. Build for this board: mote esp32 --build --target esp32/NAME`,
     );
   if (second !== undefined)
-    throw new SdkError(`there are several programs for an ${chip}: ${list(fitting)}; --target says which`);
+    throw new SdkError(`found several builds for an ${chip}: ${list(fitting)}; choose one with --target`);
   return first;
 }
 
@@ -124,11 +124,13 @@ export function nvsOf(
   if (first === undefined)
     throw new SdkError(
       found.some(({ parts }) => parts.some(({ offset }) => offset === SECURE_TABLE_OFFSET))
-        ? `the program was built with --encrypt or --secure-boot: no NVS is made for it in advance (${list(found)}). Commission such a board over USB or on its own page`
-        : `there is no partition table with NVS: ${list(found)}`,
+        ? `the program was built with --encrypt or --secure-boot: Mote cannot prepare NVS for it (${list(found)}). Commission such a board over USB or on its setup page`
+        : `no build has a partition table with NVS (found: ${list(found)})`,
     );
   if (places.some((one) => one?.offset !== first.offset || one.size !== first.size))
-    throw new SdkError(`the builds differ in their partition tables: ${list(found)}; --target says which`);
+    throw new SdkError(
+      `the builds have different partition tables: ${list(found)}; choose one with --target`,
+    );
   return { offset: first.offset, size: first.size };
 }
 
@@ -148,14 +150,14 @@ export function checkParts(firmware: Flashable, flashBytes: number | undefined):
   let end = 0;
   for (const { offset, file } of [...firmware.parts].sort((a, b) => a.offset - b.offset)) {
     if (!existsSync(file) || !statSync(file).isFile())
-      throw new SdkError(`${file} is missing: build it again`);
+      throw new SdkError(`${file} is missing: build the project again`);
     const part = readFileSync(file);
     const header = readImageHeader(part);
     if (header && header.chip !== firmware.chip)
       throw new SdkError(
         `${file} is for an ${header.chip}, the board is an ${firmware.chip}: nothing was written`,
       );
-    if (offset < end) throw new SdkError(`${file} begins where another part lies: nothing was written`);
+    if (offset < end) throw new SdkError(`${file} overlaps another part: nothing was written`);
     end = offset + part.length;
     bytes += part.length;
     needed = Math.max(
@@ -167,7 +169,7 @@ export function checkParts(firmware: Flashable, flashBytes: number | undefined):
   }
   if (flashBytes !== undefined && needed > flashBytes)
     throw new SdkError(
-      `the program is for a flash of ${megabytes(needed)}, the board has ${megabytes(flashBytes)}: nothing was written. --flash-size of mote esp32 builds for another`,
+      `the program needs ${megabytes(needed)} of flash, the board has ${megabytes(flashBytes)}: nothing was written. Build for this size: mote esp32 --build --flash-size`,
     );
   return { bytes };
 }

@@ -69,7 +69,7 @@ export async function flashBoard(
   const code = await writeParts(esptool, { port: cable.path, chip: board.chip, baud, erase, parts, aside });
   if (code !== 0)
     throw new SdkError(
-      `esptool ended with ${code}: the program on the board may not be whole. ${cable.isThere ? "Flash it again; at a bad cable a lower --baud helps" : `${cable.path} went away meanwhile: hold BOOT, press RESET, let go of both, then flash it again; without a hub, by a short cable, it stays`}`,
+      `esptool failed with exit code ${code}: the program on the board may be incomplete. ${cable.isThere ? "Flash the board again. With a bad cable, try a lower --baud" : `${cable.path} went away meanwhile: hold BOOT, press RESET, release both, then flash the board again. Use a short cable without a hub`}`,
     );
   return { cable, board, ...fit };
 }
@@ -79,7 +79,7 @@ async function whileLate<T>({ cable, say, lateMs = LATE_MS }: Flashing, step: ()
   const timer = setTimeout(
     () =>
       say(
-        `board     no answer from ${cable.path} yet. If it has a button BOOT: hold it, press RESET, let go of both`,
+        `board     no answer from ${cable.path} yet. If the board has a BOOT button: hold it, press RESET, release both`,
       ),
     lateMs,
   );
@@ -96,7 +96,7 @@ async function checkSame(esptool: Esptool, port: string, { mac }: FoundBoard): P
   const there = await identify(esptool, port);
   if (there.mac !== mac)
     throw new SdkError(
-      `the board at ${port} is another one, with MAC ${there.mac} in place of ${mac}: nothing was written. --port says which`,
+      `${port} is a different board: its MAC is ${there.mac}, expected ${mac}. Nothing was written. Choose the port with --port`,
     );
 }
 
@@ -117,11 +117,11 @@ async function decide(
   const { table, changes } = await compareTables(esptool, cable, firmware);
   if (table === "changed" && !erase)
     throw new SdkError(
-      `the partition table of this program is not the one on the board: what the board stored would be read at the wrong place. Nothing was written. With --erase it is, and ${LOST} are lost: let the board deliver first\n${changes.map((line) => `  ${line}`).join("\n")}`,
+      `the partition table of this program differs from the one on the board, so the board would look for its stored data in the wrong place. Nothing was written. --erase writes the program and deletes ${LOST}: let the board deliver its points first\n${changes.map((line) => `  ${line}`).join("\n")}`,
     );
   if (table === "unknown" && !erase)
     throw new SdkError(
-      `the board has no partition table that can be read: its flash is encrypted, or another system's program is on it. Nothing was written. An encrypted board does not start from what a cable writes in plain text: update it over the air. --erase is for a board whose flash is not encrypted; all that it stored is lost`,
+      `cannot read the partition table of the board: its flash is encrypted, or it runs a program of another system. Nothing was written. An encrypted board does not start from an unencrypted image: update it over the air. For a board without encryption, use --erase; it deletes all stored data`,
     );
   if (erase && table !== "none")
     await confirm(

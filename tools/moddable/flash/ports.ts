@@ -52,14 +52,14 @@ function titlesOf(folder: string): Map<string, string> {
 /** `given`, or the only one there is. Throws SdkError with those that there are. */
 export function choosePort(given: string | undefined, ports: readonly Port[] | undefined): string {
   if (given !== undefined) return given;
-  if (ports === undefined) throw new SdkError("on this system ports are not looked for: --port says which");
+  if (ports === undefined) throw new SdkError("port detection is not supported on this system: pass --port");
   const [first, second] = ports;
   if (first === undefined)
     throw new SdkError(
-      "there is no serial port of a board. Plug it in with a cable that has data lines; a board that shows none still is brought to its download mode: hold BOOT, press RESET, let go of both",
+      "no serial port of a board found. Connect the board with a cable that has data lines. If no port appears, start its download mode: hold BOOT, press RESET, release both",
     );
   if (second !== undefined)
-    throw new SdkError(`there are several ports, and --port says which:\n${ports.map(lineOf).join("\n")}`);
+    throw new SdkError(`found several ports, choose one with --port:\n${ports.map(lineOf).join("\n")}`);
   return first.path;
 }
 
@@ -75,19 +75,19 @@ export const isAddress = (port: string): boolean => /^[a-z0-9]+:\/\//i.test(port
 export function checkPort(port: string, ports: readonly Port[] = listPorts() ?? [], proc = "/proc"): void {
   if (isAddress(port)) return;
   if (!existsSync(port)) {
-    const others = ports.length === 0 ? "none is there" : `there is\n${ports.map(lineOf).join("\n")}`;
-    throw new SdkError(`there is no port ${port}: ${others}`);
+    const others = ports.length === 0 ? "found no port" : `found\n${ports.map(lineOf).join("\n")}`;
+    throw new SdkError(`port ${port} does not exist: ${others}`);
   }
   try {
     accessSync(port, constants.R_OK | constants.W_OK);
   } catch {
     throw new SdkError(
-      `${port}: you may not open it. On Linux this lets you, from the next login on: sudo usermod -aG dialout $USER`,
+      `${port}: permission denied. On Linux, run this and log in again: sudo usermod -aG dialout $USER`,
     );
   }
   const users = usersOf(port, proc);
   if (users.length > 0)
-    throw new SdkError(`${port} is in use by ${users.join(", ")}. End it where it runs, then try again`);
+    throw new SdkError(`${port} is in use by ${users.join(", ")}. Stop it, then try again`);
 }
 
 /** The processes that have it open, as far as this user may see them: name and id. Linux alone. */

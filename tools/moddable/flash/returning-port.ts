@@ -81,7 +81,7 @@ export class ReturningPort {
     for (let waited = 0; !this.look(); waited += LOOK_MS) {
       if (waited >= WAIT_MS)
         throw new SdkError(
-          `${gone} went away and did not come back in ${WAIT_MS / 1000} s. Plug the board in again, or hold BOOT, press RESET, let go of both; then try again, at the port that is there then`,
+          `${gone} went away and did not come back in ${WAIT_MS / 1000} s. Plug the board in again, or hold BOOT, press RESET and release both. Then try again with the port that appears`,
         );
       await this.#system.pause(LOOK_MS);
     }

@@ -146,7 +146,7 @@ function openPort(port: string): Readable | undefined {
   const flag = process.platform === "darwin" ? "-f" : "-F";
   const words = [flag, port, `${BAUD}`, "raw", "-echo", "clocal", "-hupcl"];
   const { status, error } = spawnSync("stty", words, { stdio: "ignore" });
-  if (error) throw new SdkError("the log needs stty, which this system has not: --no-log leaves it out");
+  if (error) throw new SdkError("the serial log requires stty, which is missing (skip the log: --no-log)");
   if (status !== 0) return undefined;
   let fd: number | undefined;
   try {

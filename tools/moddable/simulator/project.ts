@@ -65,11 +65,11 @@ export async function runProject(
   }
 }
 
-/** What the manifest itself says. Throws SdkError for what is no project. */
+/** What the manifest itself says. Throws SdkError if there is no project. */
 function baseUrlOf(path: string, folder: string): string {
   const manifest = join(path, "manifest.json");
   if (!existsSync(manifest))
-    throw new SdkError(`${folder} has no manifest.json. "mote new" makes a project.`);
+    throw new SdkError(`${folder} has no manifest.json. Create a project: mote new.`);
   const { config = {} } = readManifest(manifest);
   return typeof config.baseUrl === "string" ? config.baseUrl : "";
 }
@@ -78,7 +78,7 @@ function readManifest(file: string): { config?: { baseUrl?: unknown } } {
   try {
     return JSON.parse(readFileSync(file, "utf8"));
   } catch (error) {
-    throw new SdkError(`${file}: ${error instanceof Error ? error.message : "no JSON"}`);
+    throw new SdkError(`${file}: ${error instanceof Error ? error.message : "invalid JSON"}`);
   }
 }
 

@@ -31,7 +31,8 @@ export class TokenBucket {
 
   /** Throws RangeError for a malformed `spec`. */
   constructor(spec: string, clock: Clock) {
-    if (!SPEC.test(spec)) throw new RangeError(`'${spec}' is no rate limit like 20:1,600:60`);
+    if (!SPEC.test(spec))
+      throw new RangeError(`invalid rate limit "${spec}": expected COUNT:SECONDS, for example 20:1,600:60`);
     this.#clock = clock;
     this.#at = clock.now();
     this.#bands = spec.split(",").map((part) => {

@@ -39,7 +39,7 @@ function element(json: Json): Element {
   const ts = json.get("ts");
   const values = json.get("values");
   if (ts === undefined || values === undefined) return { ts: undefined, values: valuesOf(json) };
-  if (!(values instanceof Map)) throw new MemberError("values is no object");
+  if (!(values instanceof Map)) throw new MemberError("values is not an object");
   return { ts: timestamp(ts), values: valuesOf(values) };
 }
 

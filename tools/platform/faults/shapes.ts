@@ -124,20 +124,20 @@ export function readPost(json: Readonly<Record<string, unknown>>): FaultPost {
   const { seed = 1, faults } = json;
   checkMembers("the request", json, { seed: whole(-(2 ** 31), 2 ** 32), faults: Array.isArray });
   if (!Array.isArray(faults) || faults.length === 0 || faults.length > MOST)
-    throw new Refused(`'faults' is a list of 1 to ${MOST}`);
+    throw new Refused(`'faults' must be a list of 1 to ${MOST} faults`);
   return { seed: seed as number, faults: faults.map(readRule) };
 }
 
 function readRule(json: unknown): FaultRule {
-  if (!isObject(json)) throw new Refused("a fault is an object");
+  if (!isObject(json)) throw new Refused("a fault must be an object");
   const { fault, match = {}, ...members } = json;
   const name = FAULTS.find((known) => known === fault);
-  if (!name) throw new Refused(`'fault' is one of ${FAULTS.join(", ")}`);
-  if (!isObject(match)) throw new Refused("'match' is an object");
+  if (!name) throw new Refused(`'fault' must be one of ${FAULTS.join(", ")}`);
+  if (!isObject(match)) throw new Refused("'match' must be an object");
   checkMembers("match", match, MATCH);
   checkMembers(name, members, { ...COMMON, ...MEMBERS[name] });
   const needed = NEEDED[name];
-  if (needed && members[needed] === undefined) throw new Refused(`${name} needs '${needed}'`);
+  if (needed && members[needed] === undefined) throw new Refused(`${name} requires '${needed}'`);
   const { skip = 0, probability = 1, ...rest } = members as Partial<FaultRule>;
   return { fault: name, match: { ...match }, skip, probability, ...rest };
 }
@@ -146,8 +146,8 @@ function readRule(json: unknown): FaultRule {
 function checkMembers(where: string, json: object, checks: Record<string, Check>): void {
   for (const [name, value] of Object.entries(json)) {
     const check = Object.hasOwn(checks, name) ? checks[name] : undefined;
-    if (!check) throw new Refused(`${where} has no '${name.slice(0, 50)}'`);
-    if (!check(value)) throw new Refused(`'${name}' of ${where} is out of its range`);
+    if (!check) throw new Refused(`unknown member '${name.slice(0, 50)}' of ${where}`);
+    if (!check(value)) throw new Refused(`invalid '${name}' of ${where}`);
   }
 }
 

@@ -49,7 +49,7 @@ export class Switchboard {
   /** Throws Refused if there are too many. */
   add({ seed, faults }: FaultPost): void {
     if (this.#entries.length + faults.length > MOST)
-      throw new Refused(`there are ${MOST} faults at most: DELETE /api/faults clears them`);
+      throw new Refused(`at most ${MOST} faults can be active: clear them with DELETE /api/faults`);
     for (const rule of faults) {
       const id = this.#nextId++;
       const random = generator(seed + Math.imul(id, STEP));

@@ -80,7 +80,8 @@ const textOf = (latest: Latest): string =>
 function entityFilter(filter: Fields, typeOf: (device: Device) => string): Fits {
   const type = textField(filter, "type");
   const entityType = textField(filter, "entityType") ?? "DEVICE";
-  if (entityType !== "DEVICE") throw new RestError(400, "The local platform has queries for devices only");
+  if (entityType !== "DEVICE")
+    throw new RestError(400, "The local platform supports queries for devices only");
   if (type === "entityType") return () => true;
   if (type === "singleEntity") {
     const id = idField(filter, "singleEntity");
@@ -98,11 +99,11 @@ function entityFilter(filter: Fields, typeOf: (device: Device) => string): Fits 
     const start = (textField(filter, "deviceNameFilter") ?? "").toLowerCase();
     return (device) => types.has(typeOf(device)) && device.name.toLowerCase().startsWith(start);
   }
-  throw new RestError(400, "The local platform has no such entity filter");
+  throw new RestError(400, "The local platform does not support this entity filter");
 }
 
 function keyFilter(json: unknown, read: Read): Fits {
-  if (!isFields(json)) throw new RestError(400, "A key filter is an object");
+  if (!isFields(json)) throw new RestError(400, "A key filter must be an object");
   const key = readKey(json.key);
   const holds = predicate(json.predicate, DEEPEST);
   return (device) => holds(read(device, key)?.value);
@@ -113,7 +114,7 @@ type Holds = (value: Value | undefined) => boolean;
 const DEEPEST = 5;
 
 function predicate(json: unknown, deepest: number): Holds {
-  if (!isFields(json) || deepest === 0) throw new RestError(400, "A predicate is an object");
+  if (!isFields(json) || deepest === 0) throw new RestError(400, "A predicate must be an object");
   const { type, operation, predicates, value, ignoreCase } = json;
   if (type === "COMPLEX" && Array.isArray(predicates)) {
     const all = predicates.map((one) => predicate(one, deepest - 1));
@@ -129,7 +130,7 @@ function predicate(json: unknown, deepest: number): Holds {
     const equal = operation !== "NOT_EQUAL";
     return (found) => typeof found === "boolean" && (found === wanted) === equal;
   }
-  throw new RestError(400, "The local platform has no such predicate");
+  throw new RestError(400, "The local platform does not support this predicate");
 }
 
 const STRING: Record<string, (text: string, wanted: string) => boolean> = {
@@ -163,14 +164,14 @@ function numericPredicate(operation: string, wanted: number): Holds {
 
 function own<T>(table: Record<string, T>, name: string): T {
   const entry = Object.hasOwn(table, name) ? table[name] : undefined;
-  if (entry === undefined) throw new RestError(400, "The local platform has no such operation");
+  if (entry === undefined) throw new RestError(400, "The local platform does not support this operation");
   return entry;
 }
 
 function readKey(json: unknown): Key {
   const { type, key } = isFields(json) ? json : {};
   const known = KEY_TYPES.find((name) => name === type);
-  if (!known || typeof key !== "string") throw new RestError(400, "An entity key has a type and a key");
+  if (!known || typeof key !== "string") throw new RestError(400, "An entity key must have a type and a key");
   return { type: known, key };
 }
 

@@ -59,7 +59,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** Throws RestError 400 if it is none. */
 export function uuid(text: string, name: string): string {
-  if (!UUID.test(text)) throw new RestError(400, `Incorrect ${name}: it is no UUID`, 30);
+  if (!UUID.test(text)) throw new RestError(400, `Incorrect ${name}: it is not a UUID`, 30);
   return text.toLowerCase();
 }
 

@@ -78,28 +78,28 @@ export class TableViews {
 /** The views of a file. Throws Refused, which says what is wrong with which view. */
 export function readViews(json: unknown): TableView[] {
   if (!Array.isArray(json) || json.length === 0 || json.length > MOST.views)
-    throw new Refused(`the views are a list of 1 to ${MOST.views}`);
+    throw new Refused(`expected a list of 1 to ${MOST.views} views`);
   const views = json.map((one, index) => readView(one, `view ${index + 1}`));
   const ids = new Set(views.map(({ id }) => id));
-  if (ids.size < views.length) throw new Refused("two views have one id");
+  if (ids.size < views.length) throw new Refused("two views have the same id");
   return views;
 }
 
 function readView(json: unknown, where: string): TableView {
   const { id = randomIds.uuid(), name, columns, range, filters } = object(json, where);
-  if (typeof id !== "string" || !UUID.test(id)) throw new Refused(`${where}: its id is no UUID`);
-  if (typeof name !== "string" || name === "") throw new Refused(`${where}: it has no name`);
+  if (typeof id !== "string" || !UUID.test(id)) throw new Refused(`${where}: id must be a UUID`);
+  if (typeof name !== "string" || name === "") throw new Refused(`${where}: name is missing`);
   if (!Array.isArray(columns) || columns.length === 0 || columns.length > MOST.columns)
-    throw new Refused(`${where}: it has 1 to ${MOST.columns} columns`);
+    throw new Refused(`${where}: columns must be a list of 1 to ${MOST.columns}`);
   const all = columns.map((one) => readColumn(one, where));
   if (new Set(all.map(({ label }) => label)).size < all.length)
-    throw new Refused(`${where}: two columns have one label`);
+    throw new Refused(`${where}: two columns have the same label`);
   for (const once of ["device", "date"])
     if (all.filter(({ column }) => column === once).length > 1)
-      throw new Refused(`${where}: it has two columns "${once}"`);
-  // Rows come of points: without a measure there are none.
+      throw new Refused(`${where}: only one column can be "${once}"`);
+  // Rows are made of points, so a view without a measure would be empty.
   if (!all.some((column) => "key" in column))
-    throw new Refused(`${where}: no column is ${MEASURES.join(", ")}`);
+    throw new Refused(`${where}: one column must be a measure (${MEASURES.join(", ")})`);
   return {
     id: id.toLowerCase(),
     name,
@@ -112,31 +112,31 @@ function readView(json: unknown, where: string): TableView {
 function readColumn(json: unknown, where: string): Column {
   const { label, column, unit = "raw", key } = object(json, `${where}: a column`);
   if (typeof label !== "string" || label === "" || label === "__proto__")
-    throw new Refused(`${where}: a column has no label`);
+    throw new Refused(`${where}: a column lacks its label`);
   if (column === "device") return { label, column };
   if (column === "date") {
     if (typeof unit === "string" && Object.hasOwn(UNITS, unit)) return { label, column, unit: unit as Unit };
-    throw new Refused(`${where}: the unit of "${label}" is ${Object.keys(UNITS).join(", ")}`);
+    throw new Refused(`${where}: the unit of "${label}" must be one of ${Object.keys(UNITS).join(", ")}`);
   }
   const measure = MEASURES.find((known) => known === column);
-  if (!measure) throw new Refused(`${where}: "${label}" is device, date, ${MEASURES.join(", ")}`);
-  if (typeof key !== "string" || key === "") throw new Refused(`${where}: "${label}" has no key`);
+  if (!measure) throw new Refused(`${where}: "${label}" must be device, date, ${MEASURES.join(", ")}`);
+  if (typeof key !== "string" || key === "") throw new Refused(`${where}: "${label}" lacks its key`);
   return { label, column: measure, key };
 }
 
 function readRange(json: unknown, where: string): ViewRange {
   if (json === undefined) return { lastMs: UNITS.day };
-  const { lastMs, startTs, endTs } = object(json, `${where}: its range`);
+  const { lastMs, startTs, endTs } = object(json, `${where}: range`);
   if (isTime(lastMs) && lastMs > 0) return { lastMs };
   if (isTime(startTs) && isTime(endTs) && startTs <= endTs) return { startTs, endTs };
-  throw new Refused(`${where}: its range is lastMs, or startTs and endTs, in milliseconds`);
+  throw new Refused(`${where}: range must be lastMs, or startTs and endTs, in milliseconds`);
 }
 
 function readFilters(json: unknown, where: string): Record<string, ViewFilter> {
-  const entries = Object.entries(object(json ?? {}, `${where}: its filters`)).map(([name, one]) => {
+  const entries = Object.entries(object(json ?? {}, `${where}: filters`)).map(([name, one]) => {
     const { by, values = [] } = object(one, `${where}: the filter "${name}"`);
     const known = FILTERS.find((kind) => kind === by);
-    if (!known) throw new Refused(`${where}: the filter "${name}" is by ${FILTERS.join(", ")}`);
+    if (!known) throw new Refused(`${where}: the filter "${name}" must be by ${FILTERS.join(", ")}`);
     return [name, { by: known, values: texts(values, `${where}: the filter "${name}"`) }] as const;
   });
   return Object.fromEntries(entries);
@@ -145,7 +145,7 @@ function readFilters(json: unknown, where: string): Record<string, ViewFilter> {
 /** Throws Refused. */
 export function texts(json: unknown, what: string): string[] {
   if (Array.isArray(json) && json.every((one) => typeof one === "string")) return json as string[];
-  throw new Refused(`${what} is no list of texts`);
+  throw new Refused(`${what} must be a list of strings`);
 }
 
 export function isTime(value: unknown): value is number {
@@ -155,5 +155,5 @@ export function isTime(value: unknown): value is number {
 function object(json: unknown, what: string): Record<string, unknown> {
   if (typeof json === "object" && json !== null && !Array.isArray(json))
     return json as Record<string, unknown>;
-  throw new Refused(`${what} is no object`);
+  throw new Refused(`${what} must be an object`);
 }

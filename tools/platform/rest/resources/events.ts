@@ -26,7 +26,7 @@ export function eventRoutes(app: FastifyInstance, { core, log, tokens }: RestCon
   const open = new Set<ServerResponse>();
   app.get("/api/console/events", (request, reply) => {
     asTenant(request);
-    if (open.size >= MOST) throw new RestError(429, "Too many consoles look on");
+    if (open.size >= MOST) throw new RestError(429, "Too many consoles are open");
     const { raw } = reply;
     reply.hijack();
     const isIn = (): boolean => {

@@ -63,5 +63,5 @@ function fileOf(read: () => Buffer, names: Names): Buffer {
   } catch {
     // As below.
   }
-  throw new RestError(404, "There is no such file");
+  throw new RestError(404, "File not found");
 }

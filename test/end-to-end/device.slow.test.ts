@@ -169,7 +169,7 @@ for (const server of SERVERS) {
 
 const [first] = SERVERS;
 
-test(`${first.name}: with time stamps of the platform, an object and an array of objects arrive at its time`, async (t) => {
+test(`${first.name}: without own time stamps, one point and several arrive at the platform's time`, async (t) => {
   const rig = await startRig(t, first);
   const agent = rig.agent({ telemetry: { timestamps: "platform" } });
   const before = Date.now();

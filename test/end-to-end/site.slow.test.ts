@@ -87,7 +87,7 @@ for (const [width, dark] of [
   [1440, false],
   [390, true],
 ] as const)
-  test(`pages are accessible and fit ${width} pixels${dark ? ", dark" : ""}; diagrams have their size at once`, async (t) => {
+  test(`pages are accessible and fit ${width} pixels${dark ? ", dark" : ""}`, async (t) => {
     const axe = readFileSync("docs/node_modules/axe-core/axe.min.js", "utf8");
     for (const name of PAGES) {
       const { page, errors } = await openPage({ width, dark });

@@ -7,7 +7,7 @@ import { checkAll, PARSERS, report } from "./documents.js";
 export function declare(documents: number): void {
   for (const parser of PARSERS) {
     test.serial(
-      `${parser.name}: of ${documents} damaged documents none makes it throw or break a promise (seed ${SEED})`,
+      `${parser.name}: no damaged document of ${documents} breaks a promise (seed ${SEED})`,
       async (t) => {
         const names = Object.getOwnPropertyNames(Object.prototype).join();
         const failure = await checkAll(parser, SEED, 0, documents);

@@ -89,7 +89,7 @@ function within(t: ExecutionContext, torch: Torch): void {
   t.true(Math.max(...torch.lasted) <= UPDATE_MS, `${Math.max(...torch.lasted)} ms`);
 }
 
-test("an update goes on over as many wakes as it takes, ends UPDATED, and is not reported again at each wake", async (t) => {
+test("an update continues over wakes, ends UPDATED, and is reported once", async (t) => {
   const torch = new Torch();
   await torch.pass(5 * MINUTE);
   // The image takes longer than one wake may.
@@ -141,7 +141,7 @@ test("a self test that never answers ends with the wake's limit, and the image b
   within(t, torch);
 });
 
-test("a download that failed is tried again in a later wake, though no wake is as long as the pause between", async (t) => {
+test("a failed download is tried again in a later wake, though no wake lasts as long as the pause", async (t) => {
   const torch = new Torch();
   await torch.pass(5 * MINUTE);
   let refusals = 2;
@@ -167,7 +167,7 @@ test("a wrong checksum is refused once, and costs no wake after that more than a
   t.true(later.length > 0 && later.every(({ idle, radioMs }) => idle && radioMs < 2000));
 });
 
-test("keys of which one is missing end FAILED by the second look of a wake, as no wake is as long as the looks of a device that stays on", async (t) => {
+test("an incomplete assignment fails at the second look of one wake", async (t) => {
   const torch = new Torch();
   await torch.pass(5 * MINUTE);
   const target = torch.package("2.0.0", torch.image("2.0.0", SIZE));
@@ -185,7 +185,7 @@ test("keys of which one is missing end FAILED by the second look of a wake, as n
   await torch.until(() => torch.version === "2.0.1", 3 * HOUR);
 });
 
-test("a wait before the download goes on over sleeps: one is drawn, no wake stays up for it, and a wake after it begins", async (t) => {
+test("a wait before the download continues over sleeps and keeps no wake up", async (t) => {
   const torch = new Torch({ firmware: { spreadMs: 4 * HOUR } });
   await torch.pass(5 * MINUTE);
   const from = torch.wakes.length;

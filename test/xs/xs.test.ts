@@ -250,62 +250,59 @@ async function beginReport(t: ExecutionContext, answer: (request: SeenRequest) =
   return atFakeTime(t, host, REPORT_ENTRY);
 }
 
-testOnXs(
-  `a report of ${ROWS} rows takes less than 16 KiB on XS at any time, slots and chunks, and leaves nothing behind`,
-  async (t) => {
-    let asked: SeenRequest | undefined;
-    const { clock, bridge } = await beginReport(t, (request) => {
-      asked = request;
-    });
-    const start = async (): Promise<SeenRequest> => {
-      asked = undefined;
-      await bridge.run(`build({ viewConfigId: "${VIEW}" }); undefined`);
-      await clock.runUntil(() => asked !== undefined);
-      asked!.peer.send(
-        'HTTP/1.1 200\r\n\r\n{"columnLabels":["Device","Building","Date","Average"],"dataTable":[',
-      );
-      return asked!;
-    };
-    // The first report logs in, and makes what lasts.
-    const first = await start();
-    first.peer.send(`${row(0)}]}`);
-    first.peer.end();
-    await clock.advance(1000);
-    const [before, chunksBefore] = [await bridge.slots(), await bridge.chunks()];
-    const { peer } = await start();
-    const slots: number[] = [];
-    const chunks: number[] = [];
-    // Each piece ends within a row.
-    let rest = "";
-    for (let piece = 0; piece < PIECES; piece++) {
-      const many = ROWS / PIECES;
-      const text = rest + Array.from({ length: many }, (_, i) => `${row(piece * many + i)},`).join("");
-      peer.send(text.slice(0, -20));
-      rest = text.slice(-20);
-      await clock.advance(100);
-      slots.push(await bridge.slots());
-      if (piece % 10 === 9) chunks.push(await bridge.chunks());
-    }
-    peer.send(`${rest}${row(ROWS)}]}`);
-    peer.end();
-    await clock.advance(1000);
-    const seen = (await bridge.run("seen")) as Record<string, unknown>;
-    t.is(seen.rows, ROWS + 2);
-    t.is(seen.end, `${ROWS + 1} rows`);
-    t.is(seen.sum, (ROWS * (ROWS + 1)) / 2 / 4);
-    t.is(seen.dates, (ROWS * (ROWS + 1)) / 2);
-    const growth = Math.max(...slots) - before;
-    const grown = Math.max(...chunks) - chunksBefore;
-    t.log(`${growth} slots, ${growth * SLOT} bytes, and ${grown} bytes of chunks while it runs`);
-    t.true(growth > 0 && grown > 0 && growth * SLOT + grown < 16_384, `${growth} slots, ${grown}`);
-    t.deepEqual(chunks, Array(chunks.length).fill(chunks[0]));
-    // As many after the last piece as after the first, but for the run at the start.
-    t.true(Math.max(...slots) - slots[0]! <= 2, slots.join(" "));
-    // Each run of a script keeps one.
-    t.true((await bridge.slots()) - before <= 4);
-    t.true((await bridge.chunks()) - chunksBefore <= 64, "chunks");
-  },
-);
+testOnXs(`a report of ${ROWS} rows takes less than 16 KiB on XS and leaves nothing behind`, async (t) => {
+  let asked: SeenRequest | undefined;
+  const { clock, bridge } = await beginReport(t, (request) => {
+    asked = request;
+  });
+  const start = async (): Promise<SeenRequest> => {
+    asked = undefined;
+    await bridge.run(`build({ viewConfigId: "${VIEW}" }); undefined`);
+    await clock.runUntil(() => asked !== undefined);
+    asked!.peer.send(
+      'HTTP/1.1 200\r\n\r\n{"columnLabels":["Device","Building","Date","Average"],"dataTable":[',
+    );
+    return asked!;
+  };
+  // The first report logs in, and makes what lasts.
+  const first = await start();
+  first.peer.send(`${row(0)}]}`);
+  first.peer.end();
+  await clock.advance(1000);
+  const [before, chunksBefore] = [await bridge.slots(), await bridge.chunks()];
+  const { peer } = await start();
+  const slots: number[] = [];
+  const chunks: number[] = [];
+  // Each piece ends within a row.
+  let rest = "";
+  for (let piece = 0; piece < PIECES; piece++) {
+    const many = ROWS / PIECES;
+    const text = rest + Array.from({ length: many }, (_, i) => `${row(piece * many + i)},`).join("");
+    peer.send(text.slice(0, -20));
+    rest = text.slice(-20);
+    await clock.advance(100);
+    slots.push(await bridge.slots());
+    if (piece % 10 === 9) chunks.push(await bridge.chunks());
+  }
+  peer.send(`${rest}${row(ROWS)}]}`);
+  peer.end();
+  await clock.advance(1000);
+  const seen = (await bridge.run("seen")) as Record<string, unknown>;
+  t.is(seen.rows, ROWS + 2);
+  t.is(seen.end, `${ROWS + 1} rows`);
+  t.is(seen.sum, (ROWS * (ROWS + 1)) / 2 / 4);
+  t.is(seen.dates, (ROWS * (ROWS + 1)) / 2);
+  const growth = Math.max(...slots) - before;
+  const grown = Math.max(...chunks) - chunksBefore;
+  t.log(`${growth} slots, ${growth * SLOT} bytes, and ${grown} bytes of chunks while it runs`);
+  t.true(growth > 0 && grown > 0 && growth * SLOT + grown < 16_384, `${growth} slots, ${grown}`);
+  t.deepEqual(chunks, Array(chunks.length).fill(chunks[0]));
+  // As many after the last piece as after the first, but for the run at the start.
+  t.true(Math.max(...slots) - slots[0]! <= 2, slots.join(" "));
+  // Each run of a script keeps one.
+  t.true((await bridge.slots()) - before <= 4);
+  t.true((await bridge.chunks()) - chunksBefore <= 64, "chunks");
+});
 
 // A board's engine has 640 slots of stack and ends when they are full: no data of a peer may take
 // a slot for each of its members.

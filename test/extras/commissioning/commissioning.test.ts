@@ -111,7 +111,7 @@ test("closed during a check it keeps nothing; storage that fails is reported, an
   t.deepEqual(defined(readStoredSettings(failing.host)), {});
 });
 
-test("another Wi-Fi leaves the device its token; a network without a password is open, unless its name stays", async (t) => {
+test("another Wi-Fi keeps the token; an empty password means an open network if the name is new", async (t) => {
   const first = rig();
   first.entry.give(SECURE);
   await first.checked();
@@ -160,7 +160,7 @@ test("a network's name has 1 to 32 bytes, its password 8 to 64 or none, neither 
     t.is(field("home", password), "password");
 });
 
-test("every CA that Node brings is taken, as PEM and as base64; no private key, nor what is not a certificate", (t) => {
+test("takes every CA of Node as PEM and base64, and no private key or other text", (t) => {
   const bare = (pem: string): string => pem.replace(/\s/g, "");
   for (const pem of rootCertificates) {
     const [base64 = ""] = readAuthorities(pem) as string[];

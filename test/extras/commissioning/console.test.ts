@@ -53,7 +53,7 @@ test("a wrong command is reported, and never echoed", (t) => {
   t.false(said.join("").includes("secret-word"));
 });
 
-test("a certificate is pasted line by line and taken at its last; one that is cut, endless or damaged is not", (t) => {
+test("takes a pasted certificate at its last line, unless it is cut, endless or damaged", (t) => {
   const [pem = ""] = rootCertificates;
   const lines = pem.trim().split("\n");
   const { console, said, entry } = rig();

@@ -87,7 +87,7 @@ test("damaged, unknown and oversized frames are answered by their error, and cha
   t.is(open.joined[0]?.password, undefined, "an open network has no password");
 });
 
-test("networks come one by one, and an empty result behind them; one search at a time, and a failed one ends", (t) => {
+test("lists networks one by one and ends with an empty result, also if the search failed", (t) => {
   let end = (): void => {};
   let isBroken = false;
   const { send, answers } = device({
@@ -121,7 +121,7 @@ type Action = typeof ACTION extends fc.Arbitrary<infer One> ? One : never;
 /** In the numbers of Improv. */
 const NUMBERS = { closed: 0, open: 2, checking: 3, done: 4 } as const;
 
-test("whatever is done by page, cable and Improv, a client knows the state, and each Wi-Fi it gives is answered once", async (t) => {
+test("a client knows the state and gets one answer for each Wi-Fi, whatever page and cable do", async (t) => {
   const live = async (actions: readonly Action[]): Promise<void> => {
     const { commissioning, console, host, post, send, answers } = device();
     let isDone = false;

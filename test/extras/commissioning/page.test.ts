@@ -27,7 +27,7 @@ test("the page is one small document without scripts, allows its own style alone
     t.true(head.split("\r\n").includes(line), line);
 });
 
-test("from the form to the end: it checks, says so, shows a reason beside its field, and says when it is kept", async (t) => {
+test("the form is checked, shows a reason beside its field, and says when it is stored", async (t) => {
   const { get, post, checked } = rig({
     join: ({ password }) =>
       password === GOOD.password ? undefined : { field: "password", reason: "the Wi-Fi's password is wrong" },
@@ -127,7 +127,7 @@ const FORM = "Content-Type: application/x-www-form-urlencoded";
 const formOf = (body: string): string =>
   `POST / HTTP/1.1\r\nHost: 192.168.4.1\r\n${FORM}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 
-test("a form may come in single bytes; one with a value twice, half an escape or too many fields is refused", async (t) => {
+test("takes a form in single bytes; refuses double values, half escapes and too many fields", async (t) => {
   const { send, checked, commissioning } = rig();
   for (const body of ["ssid=a&ssid=b", "ssid=%E4", "ssid=%", `${"a=b&".repeat(40)}a=b`, "ssid=a b"])
     t.is((await send(formOf(body))).status, 400, body);

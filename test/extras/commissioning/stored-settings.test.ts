@@ -68,7 +68,7 @@ test("settings that do not fit one value of the store are refused; damaged ones 
   }
 });
 
-test("a check of another platform leaves the device's own token alone; the check's token outlives a power loss", (t) => {
+test("checking another platform keeps the device's token, and its own over a power loss", (t) => {
   const host = fakeHost();
   host.store.set("token", Buffer.from("own"));
   const check = new CheckStore(host.store, false);

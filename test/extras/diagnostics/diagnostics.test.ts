@@ -212,7 +212,7 @@ anyTest("bytes of an image that came twice are those that the platform handed ou
   }
 });
 
-test("an operator reads all of it by the RPC mote.health, and it runs again after a restart that lost the answer", async (t) => {
+test("mote.health answers with everything, again after a restart that lost the answer", async (t) => {
   const rig = startRig(t);
   const { agent, stop } = start(rig, { reset: "panic", freeMemory: () => 12_345 });
   await rig.clock.advance(5000);

@@ -143,7 +143,7 @@ test("each wrong shape of the parameters is answered with BAD_PARAMS", (t) => {
     t.notThrows(() => checkRequest(params));
 });
 
-test("the level changes for an hour since the attribute was seen, over restarts too, and not again by the same value", async (t) => {
+test("the attribute changes the level for an hour, over restarts, and only once per value", async (t) => {
   const rig = startRig(t);
   const memory = new FakeLogMemory(4096);
   let running = start(rig, memory);

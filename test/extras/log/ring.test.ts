@@ -71,7 +71,7 @@ test("after any lines and restarts it holds the newest that find room, each as i
   );
 });
 
-test("a machine that is gone at any byte of any write leaves the lines of before, or those with the new one", (t) => {
+test("a power loss at any byte of a write leaves the earlier lines, or also the new one", (t) => {
   const next = randomBytes(7);
   const tears = [
     undefined,

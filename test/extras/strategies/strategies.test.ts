@@ -183,7 +183,7 @@ async function online(t: ExecutionContext): Promise<{ rig: Rig; strategies: Stra
   return { rig, strategies };
 }
 
-test("a shared attribute sets strategies, also over a restart without the platform; deleted, what is built in holds again", async (t) => {
+test("a shared attribute sets strategies, also over a restart; its deletion restores the built-in ones", async (t) => {
   const { rig, strategies } = await online(t);
   const device = rig.platform.device(NAME);
   await rise(rig, strategies, 20, 11);
@@ -233,7 +233,7 @@ test("a window has the time stamp of its end, also where the time was learnt aft
 
 const KEYS = { band: { onChange: 1 }, beat: { onChange: 1, heartbeatMs: 60_000 }, win: { windowMs: 10_000 } };
 
-test("keep takes one write a call; without a strategy it writes nothing, and leaves nothing of earlier ones", (t) => {
+test("keep writes once per call; without a strategy it writes nothing and deletes old values", (t) => {
   const rig = new StrategiesRig({ attribute: "report", keep: true });
   rig.strategies.record({ win: 1 });
   t.deepEqual(rig.store.changes, []);
@@ -248,7 +248,7 @@ test("keep takes one write a call; without a strategy it writes nothing, and lea
   t.is(rig.store.changes.length, changes);
 });
 
-test("what does not fit into the store, or that it does not take, is reported once, and all goes on in memory", async (t) => {
+test("a value that the store refuses is reported once, and strategies go on in memory", async (t) => {
   const keys = Object.fromEntries(
     Array.from({ length: 32 }, (_, i) => [`${i}${"k".repeat(50)}`, { onChange: 0 }]),
   );
@@ -272,7 +272,7 @@ test("what does not fit into the store, or that it does not take, is reported on
   );
 });
 
-test("a stored value of another format, cut or made up is ignored; one without a checksum is of an earlier release", async (t) => {
+test("ignores damaged and unknown stored values; reads values of releases without a checksum", async (t) => {
   const rig = new StrategiesRig({ keys: KEYS, keep: true });
   rig.strategies.record({ win: 5, band: 1 });
   const good = rig.store.get("strategies")!;
@@ -519,7 +519,7 @@ const COMMANDS: fc.Arbitrary<Command>[] = [
 ];
 
 for (const keep of [false, true])
-  test(`strategies ${keep ? "that are kept over a sleep " : ""}record what their reference does, whatever the values, the time, the attribute and the power`, async (t) => {
+  test(`strategies ${keep ? "that are kept over a sleep " : ""}record what their reference does`, async (t) => {
     await fc.assert(
       fc.asyncProperty(fc.commands(COMMANDS, { maxCommands: 60, size: "max" }), async (commands) => {
         await fc.asyncModelRun(() => ({ model: new Reference(), real: new Real(keep) }), commands);

@@ -76,7 +76,7 @@ test("what is to be dropped is trusted until a handshake by another succeeded", 
   t.is(world.state.waiting, undefined);
 });
 
-test("a device that was switched off for all of it is reached again by a server that shows what the old one signed", async (t) => {
+test("a device that missed every change trusts a server that shows the old CA's signature", async (t) => {
   const world = await new World(shown.ofFirst, [first]).online(t);
   await world.end();
   world.push({ ca: [stranger] });

@@ -192,7 +192,7 @@ test("an image that does not begin as one, or that ESP-IDF finds unfit, is never
   }
 });
 
-test("nothing of the slot is touched once it was activated, nor while its image is pending; without an image nothing reverts", (t) => {
+test("the slot is not written after activation or on trial; without an image nothing reverts", (t) => {
   const { board, slot } = slotRig();
   const isLocked = (one: typeof slot): boolean =>
     !one.erase(0) && !one.write(20_480, pattern(4)) && !one.activate(IMAGE.length);

@@ -24,7 +24,7 @@ async function commission({ board, modules, boot }: Rig): Promise<void> {
   await board.clock.runUntil(() => board.restarts > restarts);
 }
 
-test("from the box to the first point: access point, page, a wrong password's reason, a restart, and the point", async (t) => {
+test("a new board is commissioned by its page, over a wrong password, to the first point", async (t) => {
   const { board, modules, boot, values } = rig(t);
   t.is(boot(), undefined);
   t.deepEqual(board.ap, { ssid: NAME, password: "" });
@@ -67,7 +67,7 @@ test("over serial a firmware that knows nothing gets network, platform and token
   t.is(platform.points(platform.device("greenhouse-7"), "n").length, 1);
 });
 
-test("over the chip's own USB it is configured as over serial, and output that nobody reads holds nothing up", async (t) => {
+test("the chip's own USB configures like serial, and unread output blocks nothing", async (t) => {
   const { board, boot } = rig(t);
   board.usb = { in: [], out: "", read: false };
   boot();
@@ -129,7 +129,7 @@ async function cyclePower({ board, boot }: Rig): Promise<void> {
   boot();
 }
 
-test("three quick power cycles open the page on a board without a button: another Wi-Fi is given, and the application runs", async (t) => {
+test("three quick power cycles open the page on a board without a button", async (t) => {
   const all = rig(t, { ...SECURE, wifi: { ssid: "the old one", password: "moved house" } });
   const { board, modules, boot, device } = all;
   await cyclePower(all);
@@ -144,7 +144,7 @@ test("three quick power cycles open the page on a board without a button: anothe
   t.truthy(device());
 });
 
-test("nobody comes after three quick power cycles: ten minutes later it is in recovery mode; three more open the page again", async (t) => {
+test("an unused page after three power cycles ends in recovery mode; three more open it again", async (t) => {
   const all = rig(t, { ...READY, ...BUTTON });
   const { board, boot } = all;
   await cyclePower(all);
@@ -174,7 +174,7 @@ test("an outage of power or Wi-Fi opens nothing, nor do quick power cycles where
   t.is(off.board.ap, undefined);
 });
 
-test("a commissioned board has no page unless the button is held at power-on for a second; after 10 minutes it goes on", async (t) => {
+test("only a button held for one second at power-on opens the page, for 10 minutes", async (t) => {
   const { board, modules, boot } = rig(t, { ...READY, ...BUTTON });
   t.truthy(boot());
   t.deepEqual([board.ap, modules.listeners.size], [undefined, 0]);
@@ -215,7 +215,7 @@ test("a wake out of deep sleep is no power-on: its button opens nothing", async 
   t.deepEqual([went, board.ap, board.restarts], [2, undefined, 0]);
 });
 
-test("a new board that nobody comes to records, and delivers once commissioned; without a platform it says so each minute", async (t) => {
+test("a new board records and delivers once commissioned; without a platform it says so", async (t) => {
   const all = rig(t);
   const { board, boot, values } = all;
   boot();
@@ -288,7 +288,7 @@ test("the access point has the product's password, or the device's own, which a 
   t.is(board.ap?.password, "of-this-device");
 });
 
-test("regression: an access point that comes up late has its page all the same; other missing modules cost only themselves", async (t) => {
+test("regression: a late access point has its page; other missing modules cost only themselves", async (t) => {
   const { board, modules, boot } = rig(t, { ...PRODUCT, ...BUTTON });
   const open = () => [...modules.listeners.keys(), ...modules.names.keys()];
   modules.shut = ["listen", "datagrams", "pin"];

@@ -34,7 +34,7 @@ function lineTo({ board, modules }: Rig, isUsb: boolean, received: (bytes: Uint8
 }
 
 for (const isUsb of [false, true])
-  test(`the official client finds a new board by its ${isUsb ? "own USB" : "serial line"}, gives it a Wi-Fi, and finds it again once it runs`, async (t) => {
+  test(`the official client commissions a new board by its ${isUsb ? "own USB" : "serial line"}, and finds it again`, async (t) => {
     const all = rig(t);
     const { board, platform, boot } = all;
     board.near = [
@@ -108,7 +108,7 @@ function answering(t: ExecutionContext, config: Record<string, unknown>) {
   return { ...all, ask, text: () => text };
 }
 
-test("once commissioned it answers state 4 and an address without a token, and takes nothing, until its button was held", async (t) => {
+test("a commissioned board answers state 4 and takes nothing until its button is held", async (t) => {
   const baseUrl = "https://platform.test";
   const { board, modules, boot, ask, text } = answering(t, { ...COMMISSIONED, baseUrl });
   const place = `${baseUrl}/entities/devices`;

@@ -62,7 +62,7 @@ test("Wi-Fi is online once it has an address; an open network is joined without 
   t.deepEqual(wifiRig({ ssid: "cafe" }).asked, [{ SSID: "cafe" }]);
 });
 
-test("a refused attempt is repeated after 1 s, doubled up to a minute, half of it by chance; a lost network after 1 s", async (t) => {
+test("joins again after 1 s; refused attempts double the delay up to a minute, half by chance", async (t) => {
   const { wifi, becomes, nextJoin } = wifiRig();
   for (let n = 0; n < 9; n++) {
     becomes(DOWN);
@@ -125,7 +125,7 @@ test("a stopped Wi-Fi lets the radio go; an exception in the SDK's callback is l
   t.regex(broken.host.lines.join(), /mine/);
 });
 
-test("two networks take turns until one is joined, the second within seconds, each at least every two minutes", async (t) => {
+test("tries two networks in turn: the second within seconds, each at least every two minutes", async (t) => {
   const { asked, clock, becomes, joins } = wifiRig(TWO);
   becomes(DOWN);
   t.deepEqual(await joins("shed"), ["shed"]);
@@ -193,7 +193,7 @@ async function tryJoin(connection: number, reason = 0) {
   return { finding: await joined, asked };
 }
 
-test("a trial join ends with an address, or with the driver's reason in words, after a second try where that helps", async (t) => {
+test("a trial join ends with an address or a reason in words, after a second try if useful", async (t) => {
   const { finding, asked } = await tryJoin(ADDRESS);
   t.deepEqual([finding, asked], [undefined, [{ SSID: "home", password: "correct horse" }]]);
   for (const [reason, field, words, tries] of [
@@ -387,7 +387,7 @@ test("a TLS socket reports events in order; bytes that came before the end can b
   t.is(socket.write(Uint8Array.of(1)), 0);
 });
 
-test("a TLS socket reports nothing after close(), why it could not open, and survives a listener that throws", (t) => {
+test("a TLS socket reports why it did not open, nothing after close(), and survives a throw", (t) => {
   const early = tlsRig();
   early.socket.close();
   early.calls.found("192.0.2.1");

@@ -54,7 +54,7 @@ async function online(
   return { ...all, ways, near, ask, restart, shown, published };
 }
 
-test("another Wi-Fi that leads to the platform is kept, also over a restart, and no point is lost on the way", async (t) => {
+test("keeps another Wi-Fi that leads to the platform, also over a restart, and loses no point", async (t) => {
   const { board, ask, restart, values, published } = await online(t);
   t.deepEqual(await ask(NEW), { trial: "begins", seconds: 300 });
   await board.clock.advance(120_000);
@@ -88,7 +88,7 @@ for (const [what, given, why] of [
     t.deepEqual(await restart(), joinOf(HOME));
   });
 
-test("the power goes at any moment of a trial, or while a second Wi-Fi is kept: the board has one that works", async (t) => {
+test("a power loss at any moment of a Wi-Fi change leaves the board a network that works", async (t) => {
   for (const [given, moments] of [
     [NEW, [0, 2000, 3100, 3700, 5000, 8100, 9000, 20_000]],
     [{ second: NEW }, [0, 50, 200, 1000]],
@@ -121,7 +121,7 @@ test("what can't be a Wi-Fi is refused, and changes nothing", async (t) => {
 });
 
 /** Whether it is in reach is not asked: it may be a router that is not switched on yet. */
-test("a second Wi-Fi is kept without a trial, is joined when the first is gone, and its password is shown nowhere", async (t) => {
+test("stores a second Wi-Fi without a trial, joins it without the first, and hides its password", async (t) => {
   const { board, ask, restart, values, near, shown } = await online(t);
   const joins = board.joins.length;
   t.deepEqual(await ask({ second: NEW }), { second: "kept" });

@@ -74,7 +74,7 @@ test("an application reaches neither the agent's stored values nor its part of t
 });
 
 for (const scheme of ["https", "http"])
-  test(`without a time server, the next start over ${scheme} begins with ${scheme === "https" ? "the platform's time" : "the build's: anybody may have said another"}`, async (t) => {
+  test(`without a time server, a start over ${scheme} begins with the ${scheme === "https" ? "platform's" : "build's"} time`, async (t) => {
     const { board, platform, boot, values } = onBoard(t, { ...READY, baseUrl: `${scheme}://platform.test` });
     const later = BUILT + 40_000_000;
     board.time = undefined;
@@ -94,7 +94,7 @@ for (const scheme of ["https", "http"])
     t.is(minutes(board.wall.seconds), scheme === "https" ? minutes(later) : 0);
   });
 
-test("the application runs while the access point is away; its points arrive later, also after a power loss", async (t) => {
+test("the application runs without an access point; its points arrive later, over a power loss", async (t) => {
   const { board, boot, values } = onBoard(t);
   const { hears } = board;
   board.hears = () => undefined;
@@ -125,7 +125,7 @@ test("regression: Wi-Fi that returns after 92 s reaches the platform at once, no
   t.deepEqual(values("n"), [1]);
 });
 
-test("regression: of a crash that repeats itself the first cause is kept and reported once; the board restarts at once", async (t) => {
+test("regression: a repeated crash keeps its first cause, reported once, and restarts at once", async (t) => {
   const { board, platform, boot, device } = onBoard(t);
   boot(silent);
   await board.clock.advance(10_000);
@@ -164,7 +164,7 @@ async function assign({ board, platform, device }: Rig): Promise<void> {
 const NEXT = { ...READY, firmware: { ...READY.firmware, version: "2.0.0" } };
 
 for (const isCut of [false, true])
-  test(`an update is downloaded, activated, tried and kept${isCut ? ", also if the power goes during activation" : ""}`, async (t) => {
+  test(`an update is activated and confirmed${isCut ? ", over a power loss during activation" : ""}`, async (t) => {
     const all = onBoard(t);
     const { board, boot } = all;
     boot(silent);
@@ -230,7 +230,7 @@ test("a self-test that the program passes to start decides over an image on tria
   t.true(values("fw_error").includes("the new image failed its self-test"));
 });
 
-test("an image on trial with a wrong configuration gives way at once; a confirmed one reports it each minute", async (t) => {
+test("a wrong configuration rolls a trial back at once; a confirmed image reports it each minute", async (t) => {
   const all = onBoard(t);
   const { board, boot } = all;
   boot(silent);
@@ -262,7 +262,7 @@ test("without its partitions and NVS a board runs, and says what is missing, as 
   t.true(lineWith(board, "does not fall back"));
 });
 
-test("a network that leads nowhere is joined again after 15 minutes, and no agent that works restarts the board", async (t) => {
+test("joins a network again that led nowhere for 15 minutes; a working agent prevents that", async (t) => {
   const { board, platform, boot } = onBoard(t);
   const agent = boot(silent);
   await board.clock.advance(5000);
@@ -361,7 +361,7 @@ test("a board that crashed again and again connects at each wake without its app
   t.true(state.samples > 0);
 });
 
-test("regression: Wi-Fi that is lost and returns while a sleeping board tries an image leads to the platform at once", async (t) => {
+test("regression: Wi-Fi that returns during a trial leads a sleeping board online at once", async (t) => {
   const { board, wake } = sleeper(t);
   await wake();
   const { hears } = board;

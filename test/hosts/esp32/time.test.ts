@@ -29,7 +29,7 @@ async function learn({ board, time }: ReturnType<typeof timeRig>, seconds: numbe
   await board.clock.advance(1000);
 }
 
-test("the time server is asked until it answers, and once a day from then on; until then no point is stamped", async (t) => {
+test("asks the time server until it answers, then daily; stamps no point before", async (t) => {
   const { board, asked, resolver, time, wall } = timeRig();
   t.deepEqual(board.wall, { seconds: BUILT, known: false });
   resolver.throws = true;

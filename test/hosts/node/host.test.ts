@@ -69,7 +69,7 @@ test("only its user can read the state; values beyond the limits and remains of 
   t.deepEqual(readdirSync(join(stateDir, "store")), ["fifteen-letters.bin"]);
 });
 
-test("blocks: bytes are written only where the sector is erased; a file of another size keeps its whole sectors", (t) => {
+test("blocks: writes only erased bytes; a file of another size keeps its whole sectors", (t) => {
   const path = join(temporaryState(t), "blocks.bin");
   const warnings: string[] = [];
   const open = (): FileBlocks => new FileBlocks(path, 5 * 4096, (line) => warnings.push(line), UNFENCED);
@@ -96,7 +96,7 @@ test("blocks: bytes are written only where the sector is erased; a file of anoth
   t.is(warnings.length, 2);
 });
 
-test("slot: the image before can't be overwritten during a trial, and is no way back once it is; exact bytes run", (t) => {
+test("slot: a trial protects the earlier image, and exact bytes run", (t) => {
   const stateDir = temporaryState(t);
   flash(stateDir, image("1"), UNFENCED);
   prepareStart(stateDir, UNFENCED, quiet);
@@ -231,7 +231,7 @@ test("a symbolic link planted where a file is to be written is replaced or refus
   for (const read of planted) t.is(read(), "somebody else's file");
 });
 
-test("a new address is a network that returned; one that goes, the loopback, and a system that does not say are not", async (t) => {
+test("only a new address means a network that returned, not a lost one or the loopback", async (t) => {
   const one = (address: string, internal = false) => [{ address, internal } as NetworkInterfaceInfo];
   const clock = new FakeClock(0);
   let now: NodeJS.Dict<NetworkInterfaceInfo[]> | undefined = {

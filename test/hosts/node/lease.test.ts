@@ -324,7 +324,7 @@ function whileFull<T>(work: () => T, { room = 0, except = -1 } = {}): T {
 const QUEUE = { blocksBytes: 32_768 };
 const isWhole = (path: string): boolean => statSync(path).blocks * 512 >= QUEUE.blocksBytes;
 
-test("a queue that the disk has no room for, or can't read, keeps the device from starting, and stays as it was", (t) => {
+test("a queue without disk space, or unreadable, prevents the start and stays as it was", (t) => {
   const stateDir = temporaryState(t);
   const path = join(stateDir, "blocks.bin");
   const refused = (message: string | RegExp) =>

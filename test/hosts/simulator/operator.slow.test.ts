@@ -145,7 +145,7 @@ async function operate(
 }
 
 inSimulator(
-  `in a board's memory, a hostile operator for ${HOURS} hours of its time ends the machine not once (seed ${SEED})`,
+  `a hostile operator for ${HOURS} hours never ends a machine with a board's memory (seed ${SEED})`,
   async (t) => {
     t.timeout((HOURS * HOUR) / SPEED + 300_000);
     const clock = new FastClock();

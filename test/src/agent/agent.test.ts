@@ -7,7 +7,7 @@ import type { FakeHost } from "../../fakes/host.js";
 import { KEY, SECRET } from "../../fakes/platform.js";
 import type { SeenRequest } from "../../fakes/server.js";
 
-test("an unreachable platform: offline is reported once, attempts grow rare and keep their distance, and all is delivered in the end", async (t) => {
+test("an unreachable platform is reported once and tried ever more rarely; all is delivered later", async (t) => {
   const rig = startRig(t);
   rig.net.onConnect = undefined;
   const attempts: number[] = [];
@@ -190,7 +190,7 @@ test("an application in a hurry makes no outage of a platform that is slow", asy
   t.deepEqual(details(rig, "offline"), []);
 });
 
-test("an agent without firmware options leaves a confirmed image alone, and gives up one on trial, as nothing could ever replace it", async (t) => {
+test("an agent without firmware options rolls back an image on trial, not a confirmed one", async (t) => {
   for (const state of ["confirmed", "pending"] as const) {
     const rig = startRig(t);
     const agent = rig.agent();
@@ -204,7 +204,7 @@ test("an agent without firmware options leaves a confirmed image alone, and give
   }
 });
 
-test("an aborted call ends with ABORTED and is sent no more, an aborted flush is false, and the agent goes on", async (t) => {
+test("an aborted call ends with ABORTED and an aborted flush with false; the agent goes on", async (t) => {
   const { rig, agent } = await startOnline(t);
   rig.platform.fault = () => "hang";
   agent.telemetry.record({ a: 1 });
@@ -437,7 +437,7 @@ async function forgotten(
 }
 
 for (const connections of [1, 2, 3] as const) {
-  test(`${connections} connection(s): read, call and claim wait while the token is unknown, then get their answer`, async (t) => {
+  test(`${connections} connection(s): read, call and claim wait for a token, then get their answer`, async (t) => {
     const { rig, agent, remember, met } = await forgotten(t, connections);
     const calls = Promise.allSettled([
       agent.attributes.read({ sharedKeys: ["interval"], timeoutMs: 120_000 }),

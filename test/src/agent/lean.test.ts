@@ -87,7 +87,7 @@ test("lean: a new image on trial is not kept, as nothing could ever replace it",
   await Promise.all([agent.stop(), host.clock.advance(0)]);
 });
 
-test("lean: nothing of what is left out is in the build, and its manifest replaces the other's module alone", (t) => {
+test("lean: the build lacks what is left out, and its manifest replaces one module alone", (t) => {
   t.notRegex(
     read("dist/xs/mote-lean.js"),
     /fw_checksum|SHA384|UpdateJournal|Murmur|0xffffffff00000001|connectEvery|secretKey|moteRecovery|updates\?timeout/,

@@ -37,7 +37,7 @@ for (const connections of [1, 2, 3] as const) {
     t.true(count <= 80, `${count} requests in ten minutes`);
   });
 
-  test(`${connections} connection(s): where new connections are refused and an old one works, no circle forms`, async (t) => {
+  test(`${connections} connection(s): refused new connections beside one that works form no circle`, async (t) => {
     const rig = await online(t, { connections });
     const accept = rig.net.onConnect;
     let refused = 0;

@@ -130,7 +130,7 @@ const DATE = "Sun, 06 Nov 1994 08:49:37 GMT".replace("1994", "2022");
 const MS = Date.UTC(2022, 10, 6, 8, 49, 37);
 
 for (const baseUrl of ["http://platform.test", "https://platform.test"]) {
-  test(`${baseUrl}: without a clock points wait for the first answer with a Date, and are stamped with when they were recorded`, async (t) => {
+  test(`${baseUrl}: without a clock, points wait for a Date and get the time of their recording`, async (t) => {
     const rig = startRig(t);
     rig.clock.setWall(undefined);
     const agent = rig.agent({ baseUrl });

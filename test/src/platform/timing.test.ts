@@ -103,7 +103,7 @@ test("an outage in which nothing is answered shortens no poll, however long it l
   t.is(timing.askedMs, 20_000);
 });
 
-test("a connection that breaks in a long poll counts at the third time in a row, one that can't be made never", (t) => {
+test("a connection that breaks in a long poll counts the third time, an unmade one never", (t) => {
   const timing = new PollTiming();
   for (let i = 0; i < 9; i++) timing.pollEnded(BROKEN, 5);
   t.is(timing.askedMs, 25_000);
@@ -194,7 +194,7 @@ test("the longest delays double from 1 s to 5 min, and end at 5 min and a tenth"
   );
 });
 
-test("after an attempt that waited in vain the delay is thrown over no less than it took, and over 5 min at the most", (t) => {
+test("after a vain wait the random delay spans at least that wait, and at most 5 min", (t) => {
   const backoff = new Backoff(loaded(255));
   t.is(backoff.next(35_000), 35_000);
   t.deepEqual(

@@ -133,7 +133,7 @@ test("429 without Retry-After: random waits that grow, until the time limit", as
   t.is(new Set(times).size, 3);
 });
 
-test("reports of one client go one after the other, on one connection, in the order in which they were asked", async (t) => {
+test("reports of one client run one after the other, in order, on one connection", async (t) => {
   let [open, most] = [0, 0];
   const made = rig((request) => {
     most = Math.max(most, ++open);
@@ -163,7 +163,7 @@ test("reports of one client go one after the other, on one connection, in the or
   t.is(made.host.clock.waiting, 0);
 });
 
-test("a report whose turn does not come before its deadline fails with a reason, and the one before it is not harmed", async (t) => {
+test("a report that gets no turn before its deadline fails with a reason, and harms no other", async (t) => {
   const made = rig((request) => made.host.clock.timer(5000, () => request.reply(200, REPORT)));
   const first = build(made);
   const second = made.reports.build({ viewConfigId: VIEW, timeoutMs: 1000 }, { row: () => {} });
@@ -395,7 +395,7 @@ test("a refresh that is refused is followed by a login", async (t) => {
   t.deepEqual(paths(), ["login", "token", "login"]);
 });
 
-test("a JWT that was got in another way that is refused is renewed by its refresh token, as long as that is good", async (t) => {
+test("renews a refused JWT from elsewhere by its refresh token, as long as that is good", async (t) => {
   const own = { username: undefined, password: undefined, jwt: jwt("mine"), refreshToken: jwt("refresh-0") };
   const good = begin(granted, own);
   t.is(await good.token(), jwt("mine"));

@@ -97,7 +97,7 @@ test("recovery mode lasts an hour of running, over restarts, and ends by a resta
   t.false((await starts.crash(4)).active, "it takes five crashes again");
 });
 
-test("after three starts by power, each shorter than ten seconds, the next is in recovery mode and says why", async (t) => {
+test("three power cycles within ten seconds each lead to recovery mode, with the reason", async (t) => {
   const starts = new Starts();
   t.false((await starts.switchOn(3)).active);
   t.true((await starts.switchOn(1)).active);

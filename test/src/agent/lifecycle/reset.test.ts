@@ -71,7 +71,7 @@ test("the RPC mote.reset resets once the platform has its answer, and restarts",
   t.is(agent.state, "stopped");
 });
 
-test("the answer to mote.reset arrived and nobody said so: the device resets when a later poll was held and did not bring it again", async (t) => {
+test("resets without an acknowledgement once a held poll did not bring mote.reset again", async (t) => {
   const rig = startRig(t);
   furnish(rig);
   rig.agent().start();
@@ -86,7 +86,7 @@ test("the answer to mote.reset arrived and nobody said so: the device resets whe
   t.deepEqual(kept(rig, FORGOTTEN), []);
 });
 
-test("as long as the platform can't have the answer to mote.reset nothing is forgotten, however long that takes", async (t) => {
+test("forgets nothing as long as the platform cannot have the answer to mote.reset", async (t) => {
   const rig = startRig(t);
   furnish(rig);
   rig.agent().start();

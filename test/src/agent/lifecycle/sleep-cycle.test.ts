@@ -31,7 +31,7 @@ test("the first wake connects, the others record only, until one is due; all poi
   t.is(arrived.length + device.last!.waiting, 41);
 });
 
-test("a wake that only records opens no connection, switches no radio on, and writes one record and nothing else", async (t) => {
+test("a wake that only records writes one record, without a connection or the radio", async (t) => {
   const device = new Sleeper(t, { cycle });
   await device.wake();
   const { rig } = device;
@@ -53,7 +53,7 @@ test("a wake that only records opens no connection, switches no radio on, and wr
   t.is(joined, 1);
 });
 
-test("a wake that connects needs one connection and three requests: attributes, telemetry, and a poll of a second", async (t) => {
+test("a wake that connects needs one connection and three requests", async (t) => {
   const firmware = { title: "lamp", version: "1.0.0" };
   const device = new Sleeper(t, { cycle, connections: 3, firmware });
   await device.wake();
@@ -74,7 +74,7 @@ test("a wake that connects needs one connection and three requests: attributes, 
   t.true(rig.net.peers.every((peer) => peer.closed));
 });
 
-test("without an assigned update a wake after power-on reads the attributes once, and with one it stays awake", async (t) => {
+test("a wake after power-on reads the attributes once, and stays awake for an update", async (t) => {
   const firmware = { title: "lamp", version: "1.0.0" };
   const device = new Sleeper(t, { cycle, firmware });
   await device.wake();
@@ -106,7 +106,7 @@ test("an alarm leaves at once, and the schedule goes on from there", async (t) =
   t.is((await device.wake()).reason, "schedule");
 });
 
-test("an alarm that can't be reported is tried again after 1, 2, 4 wakes, give or take, however often it is repeated", async (t) => {
+test("an unreported alarm is tried again after about 1, 2, 4 wakes, however often it repeats", async (t) => {
   const device = new Sleeper(t, { cycle: { everyMs: MINUTE, connectEvery: 1000 } });
   await device.wake();
   device.rig.platform.fault = () => "drop";

@@ -24,7 +24,7 @@ test("a new device provisions itself with a token it proposed and stored first",
   t.deepEqual(details(rig, "provisioned"), [{ deviceName: NAME, adopted: false }]);
 });
 
-test("a pre-provisioned device that lost its token has it again once the operator let it provision once more", async (t) => {
+test("a pre-provisioned device gets a lost token back once the operator allows it", async (t) => {
   const rig = startRig(t);
   const { core } = rig.platform;
   const profile = core.profiles.create({
@@ -73,7 +73,7 @@ test("an answer to provisioning that is lost loses nothing: the proposed token i
   t.deepEqual(details(rig, "provisioned"), [{ deviceName: NAME, adopted: true }]);
 });
 
-test("before there is a network nothing was sent: it provisions as soon as it can, and tries no token that nobody knows", async (t) => {
+test("without a network it sends nothing; with one it provisions at once, with no unknown token", async (t) => {
   const rig = startRig(t);
   const { onConnect } = rig.net;
   rig.net.onConnect = (peer) => {
@@ -108,7 +108,7 @@ test("a token kept for one base URL is never sent to another", async (t) => {
   t.true(later.every((peer) => peer.name === "elsewhere.test" && !peer.received.includes(token)));
 });
 
-test("401 to a token in use: reported, asked again ever more slowly, recording goes on, and all is delivered in the end", async (t) => {
+test("401 to a token in use is reported and retried ever more slowly; all is delivered later", async (t) => {
   const rig = startRig(t);
   const agent = rig.agent();
   agent.start();

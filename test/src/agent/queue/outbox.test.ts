@@ -98,7 +98,7 @@ for (const call of ["write", "erase"] as const) {
   });
 }
 
-test("what is still in memory is not read from flash: neither a read nor a record that is spoilt there takes it", (t) => {
+test("points still in memory are not read from flash, so damage there does not take them", (t) => {
   const blocks = flash(8);
   const { outbox } = rig(blocks, { bufferBytes: 1024 });
   for (let n = 0; n < 40; n++) outbox.append(textOf(n), undefined);

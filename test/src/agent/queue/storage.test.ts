@@ -154,7 +154,7 @@ for (const [what, fails] of [
   });
 }
 
-test("delivers what waits in flash that can be read again within a minute of the start, whatever its first sector", async (t) => {
+test("delivers a queue that becomes readable within a minute, whatever its first sector", async (t) => {
   for (const points of [10, 20, 30, 40, 50, 60]) {
     const device = new Device(4);
     device.up = true;

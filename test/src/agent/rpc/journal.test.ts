@@ -41,7 +41,7 @@ async function counting(t: ExecutionContext, options: Partial<AgentOptions> = {}
 // Of what a proxy answers for it, and of a poll that ends, an RPC that waits is no new one.
 for (const connections of [1, 2, 3] as const)
   for (const status of [408, 502, 503, 504])
-    test(`${connections} connection(s): polls that end with ${status} while an answer comes to nothing let no handler run twice`, async (t) => {
+    test(`${connections} connection(s): polls that end with ${status} let no handler run twice`, async (t) => {
       const { rig, runs } = await counting(t, { connections });
       let failing = true;
       rig.platform.fault = (request) => {
@@ -60,7 +60,7 @@ for (const connections of [1, 2, 3] as const)
 
 for (const connections of [1, 2, 3] as const)
   for (const afterMs of [100, 5000, 20_000])
-    test(`${connections} connection(s): the same call ${afterMs} ms after a restart of the platform is a new one, if the first was answered`, async (t) => {
+    test(`${connections} connection(s): an answered call ${afterMs} ms after a platform restart is new`, async (t) => {
       const { rig, runs } = await counting(t, { connections });
       const first = rig.platform.rpc(rig.platform.device(NAME), "open", {}, { timeoutMs: HOUR });
       await rig.clock.advance(1000);
@@ -74,7 +74,7 @@ for (const connections of [1, 2, 3] as const)
 
 for (const connections of [1, 2, 3] as const)
   for (const keeps of [false, true])
-    test(`${connections} connection(s): an answer that came to nothing goes to no other call after a restart of the platform${keeps ? " behind a proxy" : ""}`, async (t) => {
+    test(`${connections} connection(s): after a restart${keeps ? " behind a proxy" : ""} a lost answer goes to no other call`, async (t) => {
       const { rig, agent, runs } = await counting(t, { connections });
       agent.rpc.handle("close", () => "closed");
       let lost = 0;
@@ -93,7 +93,7 @@ for (const connections of [1, 2, 3] as const)
     });
 
 for (const connections of [2, 3] as const)
-  test(`${connections} connections: while a handler runs the platform restarts and hands another call out by the same id: that gets its own answer`, async (t) => {
+  test(`${connections} connections: another call with the id of a running one gets its own answer`, async (t) => {
     const rig = startRig(t);
     const agent = rig.agent({ connections });
     agent.rpc.handle("open", () => new Promise((resolve) => rig.clock.timer(3000, () => resolve("opened"))));
@@ -122,7 +122,7 @@ for (const connections of [2, 3] as const)
 const UNHEARD = (request: { method: string; path: string }) =>
   isAnswer(request) ? ("lose-answer" as const) : undefined;
 
-test("RPCs that nobody hands out again, one-way or expired, block no other, however many, over a restart as well", async (t) => {
+test("one-way and expired RPCs block no other, however many, over a restart as well", async (t) => {
   const rig = startRig(t);
   const first = rig.agent();
   const runs = count(first);
@@ -266,7 +266,7 @@ test("an acknowledged RPC is known on polls that were sent before that, for as l
   t.is(journal.find(4, HASH, 6), undefined);
 });
 
-test("another RPC on a poll that was sent after it came takes its place; polls sent before that one may still bring a copy", (t) => {
+test("an RPC on a later poll supersedes another; earlier polls may still bring a copy", (t) => {
   const { journal, open } = rig();
   const entry = open(4, "stored", 6);
   journal.supersedeBefore(5);
@@ -282,7 +282,7 @@ test("another RPC on a poll that was sent after it came takes its place; polls s
   t.truthy(open(8));
 });
 
-test("what is unacknowledged is there after a restart with its answer, if that is short, and what was acknowledged is not", async (t) => {
+test("a restart keeps unacknowledged RPCs, with short answers, and no acknowledged ones", async (t) => {
   const { journal, open, store, clock } = rig();
   const [short, long, done] = [open(1), open(2), open(3)];
   journal.answered(short, '{"on":true}');
@@ -311,7 +311,7 @@ test("eight unacknowledged RPCs fill it, whether stored or not; what no handler 
   for (let id = 0; id < 8; id++) t.truthy(journal.find(id, HASH, 0), `${id}`);
 });
 
-test("acknowledged RPCs that a silent poll keeps in mind have a bound as well, and make no room by being forgotten", (t) => {
+test("acknowledged RPCs that a silent poll keeps are bounded, and are not evicted", (t) => {
   const { journal, open } = rig();
   let id = 0;
   for (; id < 24; id++) journal.acknowledged(open(id), 5);
@@ -389,7 +389,7 @@ test("the RPC that an older agent left is known, answered and forgotten like any
   t.false(store.values.has("doubt"));
 });
 
-test("a store that fails is asked again a minute later, and what is stored there is not used for another before", async (t) => {
+test("tries a failed store again a minute later, and reuses none of its keys before", async (t) => {
   const { journal, open, store, clock } = rig();
   store.fails = (call) => call === "delete";
   journal.acknowledged(open(1), 0);

@@ -3,7 +3,7 @@ import { details, NAME, type Rig, startOnline, startRig, test } from "../rig.js"
 const text = (results: { kind: string; text?: string }[]) => results.map(({ kind, text }) => text ?? kind);
 
 for (const points of [0, 1]) {
-  test(`1 connection, ${points} points a second: what goes out between two polls does not make the next one a short poll`, async (t) => {
+  test(`1 connection, ${points} points a second: requests between two polls do not shorten the next`, async (t) => {
     const rig = startRig(t);
     const agent = rig.agent({ connections: 1 });
     agent.attributes.subscribe("interval", () => {});
@@ -19,7 +19,7 @@ for (const points of [0, 1]) {
 }
 
 for (const connections of [1, 2, 3] as const) {
-  test(`${connections} connection(s): an answer that a slow line carries in 13 s reaches the caller, and its handler runs once`, async (t) => {
+  test(`${connections} connection(s): an answer over a slow line arrives, and its handler runs once`, async (t) => {
     const rig = startRig(t);
     Object.assign(rig.net.options, { writeBytes: 7, latencyMs: 10 });
     const agent = rig.agent({ connections, rpc: { answerBytes: 16_384 } });

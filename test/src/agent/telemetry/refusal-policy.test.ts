@@ -100,7 +100,7 @@ function arrived(rig: Rig): unknown[] {
 /** What the platform has of the drops that the device reported. */
 const refused = (rig: Rig) => rig.platform.latest(rig.platform.device(NAME), "moteDroppedRefused");
 
-test("a wake that ends before the probe is answered: the next goes on with that point alone, and condemns it", async (t) => {
+test("after a wake without the probe's answer, the next probes that point and rejects it", async (t) => {
   const sleeper = new Sleeper(t, { cycle: { everyMs: 5000, connectEvery: 1 } });
   const { rig } = sleeper;
   let hangs = true;

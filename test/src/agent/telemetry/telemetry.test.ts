@@ -82,7 +82,7 @@ test("with the platform's time stamps a batch is an array of bare objects, and n
   t.deepEqual(bodies, ['[{"a":1},{"b":2,"c":"a\\":1"}]', '[{"a":3},{"ts":1600000000000,"values":{"a":4}}]']);
 });
 
-test("flush sends at once; it is true when all is delivered, false when the time is over or the agent stops", async (t) => {
+test("flush sends at once; true if all is delivered, false at the time-out or a stop", async (t) => {
   const rig = new TelemetryRig({ batchAgeMs: 60_000 }).record(0, 3);
   t.false(await rig.telemetry.flush(5000), "nobody sends");
   rig.start().answer = () => undefined;
@@ -218,7 +218,7 @@ function limited(rig: TelemetryRig, everyMs: () => number, status = 429): void {
 }
 
 for (const status of [429, 500, 503])
-  test(`limits (${status}) that let less through than comes: said once after a minute, and once when it has caught up`, async (t) => {
+  test(`limits (${status}) that are too low are reported once, and once when it has caught up`, async (t) => {
     const rig = new TelemetryRig({ batchPoints: 4 }).start();
     let everyMs = 30_000;
     limited(rig, () => everyMs, status);

@@ -41,7 +41,7 @@ function lampOf(onTrial: boolean): Lamp {
 const format = (lamp: Lamp, key = "firmware") => lamp.machine.store.values.get(key)?.[0];
 
 for (const onTrial of [false, true]) {
-  test(`a new image with a new format${onTrial ? ", which it writes too early," : ""} crashes: FAILED with the reason, four tries, no more`, async (t) => {
+  test(`a new format${onTrial ? ", written too early," : ""} that crashes ends FAILED with its reason after four tries`, async (t) => {
     const lamp = lampOf(onTrial);
     lamp.onStart = (version) => {
       // Late enough to have stored something, too early to be kept.
@@ -61,7 +61,7 @@ for (const onTrial of [false, true]) {
   });
 }
 
-test("a new image writes its format once it is confirmed, and the way back to the old one is an update like any other", async (t) => {
+test("a confirmed image writes its new format, and an update leads back to the old one", async (t) => {
   const lamp = lampOf(false);
   const first = lamp.package("1.0.0", lamp.images.get("1.0.0") as Uint8Array);
   lamp.release("2.0.0", SIZE);
@@ -118,7 +118,7 @@ each("a failed update that is answered by assigning the running version ends UPD
 const WITHIN = { 1: 50_000, 2: 33_000, 3: 3000 } as const;
 
 for (const connections of [1, 2, 3] as const)
-  test(`a package is fetched soon, with an address of its own as soon as from the platform, ${connections} connection(s)`, async (t) => {
+  test(`a package is fetched as soon from its own address, ${connections} connection(s)`, async (t) => {
     const begins = async (where: "platform" | "URL", afterMs: number): Promise<number> => {
       const files = new Files({ connections, firmware: { urlHosts: [HOST], allowUnverified: true } });
       const { lamp } = files;
@@ -222,7 +222,7 @@ test("an update waits for as long as was drawn, reports what runs meanwhile, and
   t.deepEqual(lamp.states, ["DOWNLOADING", "DOWNLOADED", "VERIFIED", "UPDATING", "UPDATED"]);
 });
 
-test("restarts neither begin the wait again nor draw another, and the running version is reported after each", async (t) => {
+test("restarts keep the drawn wait, and report the running version", async (t) => {
   const lamp = await assigned(60 * MINUTE);
   await lamp.until(() => due(lamp) > 0, SEEN_MS);
   const planned = due(lamp);

@@ -36,7 +36,7 @@ export class ImageError extends Error {
 }
 
 /**
- * Evaluates the module at `path`. Throws ImageError if it is no image, and whatever its evaluation
+ * Evaluates the module at `path`. Throws ImageError if it is not an image, and whatever its evaluation
  * throws.
  */
 export async function loadImage(path: string): Promise<Image> {
@@ -45,7 +45,7 @@ export async function loadImage(path: string): Promise<Image> {
   if (typeof firmware !== "object" || firmware === null) throw new ImageError('it exports no "firmware"');
   for (const name of ["title", "version"] as const) {
     if (typeof firmware[name] !== "string" || firmware[name] === "") {
-      throw new ImageError(`its firmware.${name} is not a text`);
+      throw new ImageError(`its firmware.${name} is not a non-empty string`);
     }
   }
   if (typeof setUp !== "function") throw new ImageError("it exports no default function");

@@ -192,7 +192,7 @@ class Supervisor {
     }
     // A file that was never an image: trying it again and again helps nobody.
     if (end.unfit && this.#flashed) {
-      lines.tell({ event: "log", level: "error", line: `the file given is no image: ${end.reason}` });
+      lines.tell({ event: "log", level: "error", line: `--app is not a firmware image: ${end.reason}` });
       return USAGE;
     }
     this.#flashed = false;

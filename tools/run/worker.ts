@@ -94,7 +94,7 @@ function fail(error: unknown): void {
 }
 
 function describe(error: unknown): string {
-  if (!(error instanceof Error)) return "something that is no error was thrown";
+  if (!(error instanceof Error)) return "a value that is not an Error was thrown";
   const place = error.stack?.split("\n").find((line) => line.trimStart().startsWith("at "));
   return `${error.name}: ${error.message.slice(0, 200)}${place ? ` (${place.trim()})` : ""}`;
 }

@@ -71,7 +71,7 @@ test.serial("the version is a number, and the help names every exit code that th
 });
 
 test.serial(
-  "run: settings come from the environment, offline is reported once, SIGTERM stops with 0, no secret shows",
+  "run takes settings from the environment, reports offline once and shows no secret",
   async (t) => {
     const state = temporaryState(t);
     const child = launch(["run", "--log", "json"], {

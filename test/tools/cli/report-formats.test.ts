@@ -96,7 +96,7 @@ test("converts only columns named by --date, in every format", (t) => {
     t.is(isoDate(value), shown);
   t.throws(() => written("csv", ["a\u001b[2J", "b"], [], { dates: ["Day"] }), {
     instanceOf: UsageError,
-    message: '--date: there is no column "Day"; there is "a\ufffd[2J", "b"',
+    message: '--date: no column "Day" (expected one of "a\ufffd[2J", "b")',
   });
 });
 
@@ -194,11 +194,11 @@ test("replaces a link's target, writes to a device file, refuses a directory", (
   writeFileSync(join(at, "fixed"), "old", { mode: 0o444 });
   // The superuser may write anything.
   if (process.getuid?.() !== 0)
-    t.throws(() => openOutput(join(at, "fixed")), { message: /can't be written \(EACCES\)/ });
-  t.throws(() => openOutput(""), { instanceOf: UsageError, message: /needs the name of a file/ });
+    t.throws(() => openOutput(join(at, "fixed")), { message: /cannot be written \(EACCES\)/ });
+  t.throws(() => openOutput(""), { instanceOf: UsageError, message: /requires the name of a file/ });
   t.throws(() => openOutput(at), { instanceOf: UsageError, message: /is a directory/ });
   t.throws(() => openOutput(join(at, "none", "x")), {
     instanceOf: UsageError,
-    message: /can't be written \(ENOENT\)/,
+    message: /cannot be written \(ENOENT\)/,
   });
 });

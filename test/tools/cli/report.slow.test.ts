@@ -227,7 +227,7 @@ test.serial("the session of mote login is used where it belongs, and nowhere els
   const other = await serve(t, whole);
   const { code, err } = await mote(["report", "--view", VIEW, "--url", other.url], env);
   t.deepEqual([code, other.asked], [2, []]);
-  t.true(err.includes(`the login that is kept is for ${url}: --auth-url ${url} if`), err);
+  t.true(err.includes(`the saved login is for ${url}: --auth-url ${url} if`), err);
   const elsewhere = ["report", "--view", VIEW, "--url", other.url, "--auth-url", `${url}/`];
   // The name of the environment is the one that is logged in.
   t.is((await mote(elsewhere, { ...env, MOTE_PLATFORM_USERNAME: "me" })).code, 0);

@@ -312,7 +312,7 @@ async function fileServer(
 }
 
 test.serial(
-  "an update from a file server arrives through a redirect and a dropped connection, and the token does not go there",
+  "an update arrives from a file server over a redirect, and the token is not sent there",
   async (t) => {
     const next = image(
       "2",

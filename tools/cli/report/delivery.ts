@@ -42,12 +42,12 @@ export class Delivery implements RowTaker {
   /** Throws UsageError if a column that shall be a date is not there. */
   labels(labels: readonly string[]): boolean {
     if (labels.length > MOST_COLUMNS)
-      throw new Error(`the report has ${labels.length} columns, of which no table can be made`);
+      throw new Error(`the report has ${labels.length} columns; at most ${MOST_COLUMNS} are supported`);
     this.#columns = labels;
     this.#known = new Set(labels);
     const missing = this.#chosen.find((label) => !labels.includes(label));
     if (missing !== undefined)
-      throw new UsageError(`--date: there is no column ${named([missing])}; there is ${named(labels)}`);
+      throw new UsageError(`--date: no column ${named([missing])} (expected one of ${named(labels)})`);
     return this.#output.write(this.#format.head(labels));
   }
 
@@ -88,9 +88,11 @@ export class Delivery implements RowTaker {
     const met = new Set<string>();
     const twice = labels.filter((label) => met.size === met.add(label).size);
     if (twice.length > 0)
-      remarks.push(`Two columns have one label, and the platform sends one value for both: ${named(twice)}`);
+      remarks.push(
+        `Two columns have the same label, and the platform sends one value for both: ${named(twice)}`,
+      );
     if (this.#strange.size > 0)
-      remarks.push(`Rows hold labels that are no columns, which are left out: ${named([...this.#strange])}`);
+      remarks.push(`Left out values whose labels are not columns: ${named([...this.#strange])}`);
     if (this.#format.leftOut !== undefined) remarks.push(this.#format.leftOut);
     return remarks;
   }

@@ -19,7 +19,7 @@ import { forStream } from "../output/table.js";
 import { UsageError } from "../usage.js";
 
 export interface Output {
-  /** False once nobody reads any more. Throws Error if it can't be written. */
+  /** False once nobody reads any more. Throws Error if it cannot be written. */
   write(text: string): boolean;
   /** All of it is written. Throws Error. */
   commit(): void;
@@ -42,14 +42,14 @@ export function openOutput(path: string | undefined): Output {
 
 class FileOutput implements Output {
   readonly #path: string;
-  /** Written here first; the path itself if it is no file but a device or a pipe. */
+  /** Written here first; the path itself if it is a device or a pipe. */
   readonly #aside: string;
   readonly #file: number;
   #text = "";
   #open = true;
 
   constructor(path: string) {
-    if (path === "") throw new UsageError("-o needs the name of a file");
+    if (path === "") throw new UsageError("-o requires the name of a file");
     const there = statSync(path, { throwIfNoEntry: false });
     if (there?.isDirectory()) throw new UsageError(`-o ${path} is a directory`);
     this.#path = there?.isFile() ? realpathSync(path) : path;
@@ -58,12 +58,12 @@ class FileOutput implements Output {
       ? join(dirname(this.#path), `.${basename(this.#path)}.${randomBytes(6).toString("hex")}.part`)
       : this.#path;
     try {
-      // What can't be written is not to be replaced either.
+      // What cannot be written is not to be replaced either.
       if (there) accessSync(this.#path, constants.W_OK);
       // Only a new file: in a shared directory another user may have planted a link.
       this.#file = isFile ? openSync(this.#aside, "wx", modeOf(there)) : openSync(this.#path, "w");
     } catch (error) {
-      throw new UsageError(`-o ${path} can't be written (${codeOf(error)})`);
+      throw new UsageError(`-o ${path} cannot be written (${codeOf(error)})`);
     }
   }
 
@@ -82,7 +82,7 @@ class FileOutput implements Output {
       renameSync(this.#aside, this.#path);
       syncDirectory(dirname(this.#path));
     } catch (error) {
-      throw new Error(`${this.#path} can't be written (${codeOf(error)})`, { cause: error });
+      throw new Error(`${this.#path} cannot be written (${codeOf(error)})`, { cause: error });
     }
   }
 
@@ -98,7 +98,7 @@ class FileOutput implements Output {
       let done = 0;
       while (done < bytes.length) done += writeSync(this.#file, bytes, done);
     } catch (error) {
-      throw new Error(`${this.#path} can't be written (${codeOf(error)})`, { cause: error });
+      throw new Error(`${this.#path} cannot be written (${codeOf(error)})`, { cause: error });
     }
   }
 

@@ -84,7 +84,8 @@ async function logins(
 ): Promise<{ url: string; session: SessionOptions }> {
   const kept = readLogin();
   const url = flags.url ?? kept?.url;
-  if (url === undefined) throw new UsageError("--url is needed (or MOTE_PLATFORM_URL, or mote login)");
+  if (url === undefined)
+    throw new UsageError("missing --url (or set MOTE_PLATFORM_URL, or log in: mote login)");
   const at = flags.authUrl ?? url;
   const { jwt, username } = flags;
   if (jwt !== undefined) return { url, session: { url: at, jwt } };
@@ -94,14 +95,14 @@ async function logins(
   if (username !== undefined && (given !== undefined || session?.username !== username)) {
     const password = given ?? (await askSecret(`Password of ${username}: `));
     if (!password)
-      throw new UsageError("the password is needed: MOTE_PLATFORM_PASSWORD, or a terminal to ask on");
+      throw new UsageError("missing password: set MOTE_PLATFORM_PASSWORD, or run it on a terminal");
     return { url, session: { url: at, username, password } };
   }
   if (!session)
     throw new UsageError(
       kept
-        ? `the login that is kept is for ${kept.url}: --auth-url ${kept.url} if its users may see this report, or --username, or --jwt`
-        : "a login is needed: --username, --jwt, or mote login",
+        ? `the saved login is for ${kept.url}: --auth-url ${kept.url} if its users may see this report, or --username, or --jwt`
+        : "missing login: give --username or --jwt, or run mote login",
     );
   return { url, session: { url: at, jwt: session.token, refreshToken: session.refreshToken } };
 }

@@ -10,5 +10,5 @@ export function viewId(text: string): string {
   const id = named !== undefined && found.includes(named) ? named : found.at(-1);
   const isAlone = found.length === 1 && found[0] === text;
   if (id !== undefined && (isAlone || /^https?:\/\//i.test(text))) return id.toLowerCase();
-  throw new InvalidArgumentError("It is the UUID of a view, or its link.");
+  throw new InvalidArgumentError("Expected the UUID of a view, or its link.");
 }

@@ -11,7 +11,7 @@ export interface Stage {
 
 const MOST = 100;
 const STAGE = /^(?:([1-9]\d{0,6})|(\d{1,2}(?:\.\d{1,3})?|100)%)$/;
-const HELP = "It is a list of numbers of devices and percentages that rise: 1,10%,100%.";
+const HELP = "Expected rising numbers of devices or percentages, for example 1,10%,100%.";
 
 /** `1,10%,100%`: each with those before it. A percentage is rounded up. For commander. */
 export function parseStages(text: string): Stage[] {

@@ -35,7 +35,7 @@ export function authoritiesOf(file: Uint8Array, now = Date.now()): Uint8Array[] 
     try {
       return new Uint8Array(new X509Certificate(one).raw);
     } catch {
-      throw new UsageError("--ca holds something that is no certificate (PEM or DER)");
+      throw new UsageError("--ca contains an invalid certificate (expected PEM or DER)");
     }
   });
   for (const der of found) {

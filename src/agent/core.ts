@@ -40,7 +40,10 @@ export class Core implements SessionWatcher {
   wanted = false;
   private _ending: Promise<number> | undefined;
 
-  /** The session and `Reset` keep `this`, and use it only once it is complete. */
+  /**
+   * The session and `Reset` keep `this`. Their constructors use only the host and the handlers,
+   * which are set before.
+   */
   constructor(host: Host, options: AgentOptions) {
     const checked = checkOptions(options);
     const { target } = checked;

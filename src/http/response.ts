@@ -300,10 +300,10 @@ class Body {
     if (file) {
       file.status = status;
       file.length = length;
-      if (!isTrue(() => wanted?.head?.(file) === true)) return false;
+      if (!trueUnlessThrown(() => wanted?.head?.(file) === true)) return false;
     }
     this._bytes = sink ? NOTHING : new Uint8Array(Math.min(limit, length ?? FIRST_BYTES, FIRST_BYTES));
-    return !sink || isTrue(() => sink.begin(length));
+    return !sink || trueUnlessThrown(() => sink.begin(length));
   }
 
   /** True if no more bytes are stored. */
@@ -323,7 +323,7 @@ class Body {
     const sink = this._sink;
     if (sink) {
       const piece = from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to);
-      // Without `isTrue`, which would make a function for each piece.
+      // Without `trueUnlessThrown`, which would make a function for each piece.
       try {
         return sink.fragment(piece);
       } catch {
@@ -355,7 +355,7 @@ class Body {
 }
 
 /** False if the call throws. */
-const isTrue = (call: () => boolean): boolean => {
+const trueUnlessThrown = (call: () => boolean): boolean => {
   try {
     return call();
   } catch {

@@ -1,4 +1,4 @@
-// Calls of the application that wait for the platform, until a time limit or an abort.
+// Waiting: calls of the application that wait for the platform, until a time limit or an abort.
 
 import { MoteError } from "../errors.js";
 import { type Outcome, TOKEN_REFUSED } from "../http/outcome.js";

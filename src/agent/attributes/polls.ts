@@ -56,7 +56,7 @@ export class AttributePolls {
   private readonly _timing: PollTiming;
   private readonly _channels: readonly [RequestChannel, RequestChannel];
   private readonly _limit: number;
-  private readonly _reader: AttributeLoop;
+  private readonly _loop: AttributeLoop;
   /** At most two polls: one that reports changes, and its successor. */
   private _open: OpenPoll[] = [];
   /** Ended polls that are not processed yet, oldest first. */
@@ -77,7 +77,7 @@ export class AttributePolls {
       new RequestChannel(session, "secondAttributePoll"),
     ];
     this._limit = limit;
-    this._reader = reader;
+    this._loop = reader;
   }
 
   /** Starts afresh: ignores polls of an earlier start. */
@@ -144,8 +144,8 @@ export class AttributePolls {
         // A poll that the connection sends again no longer overlaps the one before it.
         const overlaps = poll.sentAt === undefined && this._reportingPoll !== undefined;
         poll.sentAt = clock.now();
-        if (!overlaps) this._reader.readSoon(READ_AFTER_POLL_MS);
-        this._reader.notify();
+        if (!overlaps) this._loop.readSoon(READ_AFTER_POLL_MS);
+        this._loop.notify();
       },
     } as const;
     poll.channel.dispatch(request, (outcome) => this._end(poll, queuedAt, outcome));
@@ -168,7 +168,7 @@ export class AttributePolls {
     // One idle connection is enough, and the next poll takes the first channel if that is free.
     const isSecond = poll.channel === this._channels[1];
     if (isSecond || this._open.some(({ isOutdated }) => !isOutdated)) poll.channel.hangUp();
-    this._reader.notify();
+    this._loop.notify();
   }
 
   // Processing ended polls.
@@ -208,7 +208,7 @@ export class AttributePolls {
     else this._readOnceRegistered();
     const isDelivered = verdict === "delivered" && outcome.kind === "done";
     const change = isDelivered ? this._parse(outcome, tookMs) : undefined;
-    if (this.failing) this._reader.readSoon(READ_EVERY_MS);
+    if (this.failing) this._loop.readSoon(READ_EVERY_MS);
     return change && { change, waitedMs };
   }
 
@@ -226,7 +226,7 @@ export class AttributePolls {
   private _readOnceRegistered(): void {
     const sentAt = this._reportingPoll?.sentAt;
     if (sentAt === undefined) return;
-    this._reader.readSoon(Math.max(0, sentAt + READ_AFTER_POLL_MS - this._session.host.clock.now()));
+    this._loop.readSoon(Math.max(0, sentAt + READ_AFTER_POLL_MS - this._session.host.clock.now()));
   }
 
   /** The change in the answer to a poll; undefined if the answer is malformed. */

@@ -125,7 +125,7 @@ export class Firmware implements Job {
     return this._loop.resting && !this._download.underWay;
   }
 
-  /** A sleep of `ms` ended. The wake may not connect. */
+  /** A sleep of `ms` ended. Called in every wake, also in one that does not connect. */
   slept(memory: UpdateMemory, ms: number): void {
     if (memory.retryMs > 0) memory.retryMs = Math.max(0, memory.retryMs - ms);
   }

@@ -31,7 +31,7 @@ const STATE_LENGTH = 16;
 
 /** Parses the memory of the last wake. Defaults as after power-on if it is missing or invalid. */
 export const readMemory = (host: Pick<Host, "encode" | "loops">, kept: string | undefined): Memory => {
-  const stored = readStored(host, kept);
+  const stored = parseKept(host, kept);
   return {
     wakes: stored.wakes,
     wakesLeft: stored.due,
@@ -83,7 +83,7 @@ const powerOn = () => ({
   probed: 0,
 });
 
-const readStored = (host: Pick<Host, "encode" | "loops">, kept: string | undefined): Stored => {
+const parseKept = (host: Pick<Host, "encode" | "loops">, kept: string | undefined): Stored => {
   const text = typeof kept === "string" ? kept.slice(kept.indexOf("{")) : "";
   const before = kept === withChecksum(host, text) ? parseObject(text) : undefined;
   const stored = powerOn();

@@ -10,7 +10,7 @@ import { isObject, type Json } from "../../wire/text/json.js";
 import type { AttributesApi } from "../attributes/api.js";
 import type { RpcApi } from "../rpc/api.js";
 
-/** The parts of the agent that recovery needs. No job imports the agent. */
+/** The parts of the agent that recovery needs: importing the agent would be circular. */
 interface AttachedAgent {
   readonly attributes: Pick<AttributesApi, "publish">;
   readonly rpc: Pick<RpcApi, "handle">;

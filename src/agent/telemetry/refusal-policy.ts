@@ -52,7 +52,7 @@ export class RefusalPolicy {
    * A single point, or one key of it, was refused. True if a probe may be sent, which then counts
    * as sent.
    */
-  mayProbe(): boolean {
+  takeProbe(): boolean {
     const now = this._host.clock.now();
     this._refusedAt = now;
     if (this.outage && now - this._probedAt < PROBE_MS) return false;

@@ -224,7 +224,7 @@ export class Telemetry implements Job {
     refusals.noteRefusal(status);
     if (!CONTENT.includes(status)) return this._hold();
     if (this._source.limit.shrink(batch, status === TOO_LARGE)) return "send";
-    return refusals.mayProbe() ? "probe" : this._hold();
+    return refusals.takeProbe() ? "probe" : this._hold();
   }
 
   /** The refused point is still at the head of the queue. */

@@ -261,7 +261,7 @@ export class SecretRedactor implements Redactor {
    */
   private _contains(text: string, since: number, isData: boolean): boolean {
     const bytes = this._host.encode(text);
-    if (this._containsAsIs(bytes, since, isData)) return true;
+    if (this._containsInLayer(bytes, since, isData)) return true;
     const hasPercent = text.includes("%");
     const hasBackslash = text.includes("\\");
     if (hasPercent && this._containsEscaped(bytes, since, PERCENT, isData)) return true;
@@ -278,13 +278,13 @@ export class SecretRedactor implements Redactor {
       since = since === 0 ? 0 : unescapeOnce(bytes.subarray(0, since), kind).length;
       bytes = unescapeOnce(bytes, kind);
       if (bytes.length === length) return false;
-      if (this._containsAsIs(bytes, since, isData)) return true;
+      if (this._containsInLayer(bytes, since, isData)) return true;
     }
     return false;
   }
 
   /** Searches for secrets as they are, in base64 and in hexadecimal, without removing escapes. */
-  private _containsAsIs(bytes: Uint8Array, since: number, isData: boolean): boolean {
+  private _containsInLayer(bytes: Uint8Array, since: number, isData: boolean): boolean {
     if (this._containsPlain(bytes, since, isData)) return true;
     if (this._containsEncoded(bytes, since, isData)) return true;
     const text = this._hasControl ? withoutControls(bytes) : bytes;
@@ -515,7 +515,7 @@ const offsetsOf = (bytes: Uint8Array, from: number, to: number): number => {
 
 /** Decodes each hexadecimal string between `from` and `to`, without its first `skip` digits. */
 const decodeHex = (bytes: Uint8Array, from: number, to: number, skip: number): Uint8Array => {
-  // A string of 8 digits or more needs another byte behind it, and gives at most 5 bytes for 9.
+  // Eight digits and the byte that ends them give four bytes and a separator: 5 bytes for 9.
   const text = new Uint8Array((((to - from) * 5) >> 3) + 2);
   let left = skip;
   let high = -1;

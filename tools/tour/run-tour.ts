@@ -49,7 +49,7 @@ export async function runTour(
   const good = results.filter(({ ok }) => ok).length;
   print(`${good} of ${results.length} in ${((Date.now() - startedAt) / 1000).toFixed(1)} s`);
   if (good < results.length && agent.lastStderrLine !== "")
-    print(`the agent's last lastStderrLine: ${agent.lastStderrLine}`);
+    print(`the agent's last line on stderr: ${agent.lastStderrLine}`);
   return good === results.length;
 }
 

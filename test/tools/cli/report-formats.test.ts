@@ -1,5 +1,6 @@
 // What `mote report` makes of rows, without a process and a network.
 import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "ava";
 import stringWidth from "string-width";
@@ -25,6 +26,7 @@ interface Written {
 interface Manner {
   readonly width?: number;
   readonly dates?: string[];
+  /** The labels come behind the rows. */
   readonly labelsLast?: boolean;
 }
 
@@ -63,7 +65,9 @@ const ROWS: Row[] = [
 const CSV =
   'Device,Day,Ø\r\n"a,""b""\r\n",1760000000000,-1.5\r\n"\'=HYPERLINK(1)",1760086400000,\r\n-5,,\r\n';
 
-test("each format has all rows, whether the labels come first or last", (t) => {
+test("each format holds the rows, with the labels before or behind them", (t) => {
+  const leftovers = () => readdirSync(tmpdir()).filter((name) => name.startsWith("mote-rows-"));
+  const before = leftovers();
   const many = Array.from({ length: 5000 }, (_, i) => ({ Device: `ü${i}`, Day: "x".repeat(i % 50), Ø: i }));
   for (const labelsLast of [false, true]) {
     t.is(written("csv", LABELS, ROWS, { labelsLast }).text, CSV);
@@ -80,9 +84,10 @@ test("each format has all rows, whether the labels come first or last", (t) => {
     written("csv", ["a"], [{ a: "+49 30" }, { a: "@a" }, { a: "\n=1" }, { a: "＝1" }, { a: true }]).text,
     `a\r\n"'+49 30"\r\n"'@a"\r\n"'\n=1"\r\n"'＝1"\r\ntrue\r\n`,
   );
+  t.deepEqual(leftovers(), before);
 });
 
-test("converts only columns named by --date, in every format", (t) => {
+test("a column that is named holds dates in every format, and the others are left alone", (t) => {
   const { text, remarks } = written("csv", LABELS, ROWS, { dates: ["Day"] });
   t.regex(text, /2025-10-09T08:53:20\.000Z,-1\.5/);
   t.deepEqual(remarks, []);
@@ -119,7 +124,7 @@ test("a table fits the terminal, wide letters and long texts included", (t) => {
   t.deepEqual(narrow.remarks, ["15 more columns: the terminal is too narrow; --format csv has them all"]);
   t.is(
     written("table", LABELS, rows.slice(2, 4), { width: 40 }).text,
-    "Device          Day            Ø\n温室-2 👩‍🌾 lon…  1760000000002  0.6666667\n温室-3 👩‍🌾 lon…  1760000000003  1\n",
+    "Device          Day                    Ø\n温室-2 👩‍🌾 lon…  1760000000002  0.6666667\n温室-3 👩‍🌾 lon…  1760000000003          1\n",
   );
 });
 
@@ -131,7 +136,7 @@ test("refuses a million labels and reports thousands of duplicates at once", (t)
   t.true(process.cpuUsage(began).user < 3_000_000);
 });
 
-test("names a few unknown labels only, and cuts texts of megabytes in a table", (t) => {
+test("ever new labels, and texts of megabytes, take no room in memory", (t) => {
   const rows = Array.from({ length: 3000 }, (_, i) => ({ [`label ${i}`]: "1760000000000" }));
   const { remarks } = written("csv", ["a"], rows);
   t.true(remarks.join("").length < 1000);
@@ -140,7 +145,7 @@ test("names a few unknown labels only, and cuts texts of megabytes in a table", 
   t.true(text.length < 80 * 25);
 });
 
-test("control characters of the platform never reach a terminal", (t) => {
+test("what a platform sends does not move the cursor of a terminal", (t) => {
   const { text } = written("table", ["a\u001b[1m"], [{ "a\u001b[1m": "\u001b]0;x\u0007\r\n\u202e" }], {
     width: 80,
   });
@@ -165,7 +170,7 @@ test("a view is named by its UUID or by its link", (t) => {
     t.throws(() => viewId(text), { any: true, message: /UUID of a view, or its link/ }, text);
 });
 
-test("replaces a file only when the new one is complete", (t) => {
+test("a file is there when it is whole, and not before; what was there stays until then", (t) => {
   const at = scratch();
   const path = join(at, "report.csv");
   writeFileSync(path, "old", { mode: 0o640 });

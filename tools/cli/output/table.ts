@@ -1,4 +1,5 @@
 // Prints tables and text on a terminal, without control characters from peers.
+import Table from "cli-table3";
 import stringWidth from "string-width";
 import { BoundedOutput, leftOutLine } from "../../../hosts/node/bounded-output.js";
 import { colored } from "./colors.js";
@@ -43,6 +44,11 @@ export function clip(text: string, width: number): string {
 
 /** Spaces between two columns. */
 const GAP = 2;
+const NO_BORDER = Object.fromEntries(
+  ["top", "bottom", "left", "right", "mid"].flatMap((side) =>
+    ["", "-mid", "-left", "-right"].map((end) => [`${side}${end}`, ""]),
+  ),
+);
 
 interface TableOptions {
   wide?: boolean | undefined;
@@ -60,24 +66,24 @@ export function table(
   { wide = false, columns = columnsOf(), paint = (text) => text }: TableOptions = {},
 ): string {
   const lines = [head.map(plain), ...rows.map((row) => row.map(cell))];
-  const needed = head.map((_, column) =>
-    lines.reduce((most, line) => Math.max(most, stringWidth(line[column] ?? "")), 0),
-  );
+  const needed = head.map((_, column) => Math.max(...lines.map((line) => stringWidth(line[column] ?? ""))));
   const widths = wide ? needed : fitted(needed, columns - GAP * (head.length - 1));
-  const drawn = lines.map((line, row) => {
-    const cells = widths.map((width, column) => {
-      const text = clip(line[column] ?? "", width);
-      const blanks = " ".repeat(Math.max(0, width - stringWidth(text)));
-      return (row === 0 ? colored("bold", text) : paint(text, column)) + blanks;
-    });
-    return `${cells.join(" ".repeat(GAP)).trimEnd()}\n`;
+  const drawn = new Table({
+    chars: { ...NO_BORDER, middle: "" },
+    style: { "padding-left": 0, "padding-right": GAP, head: [], border: [], compact: true },
+    colWidths: widths.map((width) => width + GAP),
   });
-  return drawn.join("");
+  for (const [row, line] of lines.entries()) {
+    const cells = line.map((text, column) => clip(text, widths[column] ?? 0));
+    drawn.push(cells.map((text, column) => (row === 0 ? colored("bold", text) : paint(text, column))));
+  }
+  const shown = drawn.toString().split("\n");
+  return shown.map((line) => `${line.trimEnd()}\n`).join("");
 }
 
 /** Limits the widest columns so that all fit into `room`. */
 function fitted(widths: readonly number[], room: number): number[] {
-  let limit = Math.min(Math.max(...widths), Math.max(1, room));
+  let limit = Math.max(...widths);
   const sum = (): number => widths.reduce((all, width) => all + Math.min(width, limit), 0);
   while (limit > 1 && sum() > room) limit--;
   return widths.map((width) => Math.min(width, limit));

@@ -3,9 +3,10 @@ import type { Screen } from "../output/progress.js";
 import { size } from "../output/size.js";
 import { plain } from "../output/table.js";
 import { UsageError } from "../usage.js";
-import { withDates } from "./dates.js";
+import { Dates } from "./dates.js";
 import type { Format } from "./format.js";
 import type { Output } from "./output.js";
+import { Spool } from "./spool.js";
 
 /** Between two lines of progress. */
 const PROGRESS_MS = 100;
@@ -15,17 +16,16 @@ const NAMED = 8;
 const LABEL = 80;
 /** Each row takes a field for each: what a platform says in three bytes must not fill a disk. */
 const MOST_COLUMNS = 4096;
-/** Rows held in memory until the labels arrive. Servers send the labels first. */
-const MOST_EARLY_ROWS = 500_000;
 
 /** Brings the rows of one report into an output as they come in. */
 export class Delivery implements RowTaker {
   readonly #format: Format;
   readonly #output: Output;
   readonly #chosen: readonly string[];
+  readonly #dates: Dates;
   readonly #screen: Screen | undefined;
   #columns: readonly string[] | undefined;
-  #earlyRows: Row[] = [];
+  #spool: Spool | undefined;
   #known = new Set<string>();
   readonly #strange = new Set<string>();
   #shownAt = 0;
@@ -36,6 +36,7 @@ export class Delivery implements RowTaker {
     this.#format = format;
     this.#output = output;
     this.#chosen = dates;
+    this.#dates = new Dates(dates);
     this.#screen = screen;
   }
 
@@ -53,11 +54,10 @@ export class Delivery implements RowTaker {
 
   row(row: Row): boolean {
     this.rows++;
-    const dated = withDates(row, this.#chosen);
+    const dated = this.#dates.apply(row);
     if (this.#columns || !this.#format.needsColumns) return this.#write(dated);
-    if (this.#earlyRows.length === MOST_EARLY_ROWS)
-      throw new Error("too many rows arrived before the column labels (--format ndjson needs no labels)");
-    this.#earlyRows.push(dated);
+    this.#spool ??= new Spool();
+    this.#spool.add(dated);
     return true;
   }
 
@@ -70,7 +70,7 @@ export class Delivery implements RowTaker {
 
   /** The report is whole. */
   finish(): void {
-    for (const row of this.#earlyRows) this.#write(row);
+    for (const row of this.#spool?.rows() ?? []) this.#write(row);
     this.#output.write(this.#format.end());
     this.close();
   }
@@ -79,6 +79,8 @@ export class Delivery implements RowTaker {
   close(): void {
     if (this.#shownAt > 0) this.#screen?.write("\r\u001b[2K");
     this.#shownAt = 0;
+    this.#spool?.close();
+    this.#spool = undefined;
   }
 
   /** What to tell about the report, besides it. */
@@ -87,6 +89,14 @@ export class Delivery implements RowTaker {
     const remarks: string[] = [];
     const met = new Set<string>();
     const twice = labels.filter((label) => met.size === met.add(label).size);
+    const { likely } = this.#dates;
+    if (likely.length > 0)
+      remarks.push(
+        `Looks like a date: ${likely
+          .slice(0, NAMED)
+          .map((label) => `--date ${named([label])}`)
+          .join(" ")}`,
+      );
     if (twice.length > 0)
       remarks.push(
         `Two columns have the same label, and the platform sends one value for both: ${named(twice)}`,

@@ -62,7 +62,11 @@ export function requestsPart({ session, device }: Place): Part {
 }
 
 const isSame = (one: LoggedRequest, other: LoggedRequest): boolean =>
-  one.ts === other.ts && one.path === other.path && one.durationMs === other.durationMs;
+  one.ts === other.ts &&
+  one.method === other.method &&
+  one.path === other.path &&
+  one.status === other.status &&
+  one.durationMs === other.durationMs;
 
 function cellsOf({ ts, method, path, status, durationMs, faults = [] }: LoggedRequest): Cell[] {
   const answer = status === 0 ? "no answer" : String(status);

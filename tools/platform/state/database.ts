@@ -171,6 +171,9 @@ export function unreadable(why: string): StateError {
 /** What SQLite threw, for people. */
 export function stateError(error: unknown, directory: string): StateError {
   const { code = "", message = "unknown" } = error as { code?: string; message?: string };
+  // Without a code, the file could not be opened. It may be undamaged.
+  if (message.startsWith("ConnectionFailed"))
+    return new StateError(`${FILE} in ${directory} cannot be opened`, { cause: error });
   const [, tell] = CODES.find(([begin]) => code.startsWith(begin)) ?? [];
   return tell ? new StateError(tell(directory, message), { cause: error }) : unreadable(message);
 }

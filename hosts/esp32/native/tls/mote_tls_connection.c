@@ -94,7 +94,7 @@ static int receive_from_tcp(void *context, unsigned char *into, size_t count)
 	struct mote_tls_connection *connection = context;
 	if (received_enough(connection))
 		return MBEDTLS_ERR_SSL_WANT_READ;
-	// Only a session ticket comes here in an open connection, and it fits one record.
+	// In an open connection, the only handshake message is a session ticket, which fits one record.
 	if (connection->phase == MOTE_TLS_PHASE_OPEN && mote_tls_buffer_in_pieces(&connection->ssl))
 		return MBEDTLS_ERR_SSL_UNEXPECTED_MESSAGE;
 	if (exceeds_buffer(connection, count))

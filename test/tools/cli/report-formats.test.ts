@@ -26,7 +26,7 @@ interface Written {
 interface Manner {
   readonly width?: number;
   readonly dates?: string[];
-  /** The labels come behind the rows. */
+  /** The labels come after the rows. */
   readonly labelsLast?: boolean;
 }
 
@@ -65,7 +65,7 @@ const ROWS: Row[] = [
 const CSV =
   'Device,Day,Ø\r\n"a,""b""\r\n",1760000000000,-1.5\r\n"\'=HYPERLINK(1)",1760086400000,\r\n-5,,\r\n';
 
-test("each format holds the rows, with the labels before or behind them", (t) => {
+test("each format holds the rows, with the labels before or after them", (t) => {
   const leftovers = () => readdirSync(tmpdir()).filter((name) => name.startsWith("mote-rows-"));
   const before = leftovers();
   const many = Array.from({ length: 5000 }, (_, i) => ({ Device: `ü${i}`, Day: "x".repeat(i % 50), Ø: i }));
@@ -120,7 +120,7 @@ test("a table fits the terminal, wide letters and long texts included", (t) => {
   }
   const many = Array.from({ length: 20 }, (_, i) => `column ${i}`);
   const narrow = written("table", many, [{}], { width: 40 });
-  t.regex(narrow.text, /^colum… {2}.*colum…\n/);
+  t.regex(narrow.text, /^column… {2}.*colum…\n/);
   t.deepEqual(narrow.remarks, ["15 more columns: the terminal is too narrow; --format csv has them all"]);
   t.is(
     written("table", LABELS, rows.slice(2, 4), { width: 40 }).text,

@@ -359,13 +359,19 @@ test("what a handler throws or returns, an unknown method and what is published 
       t.regex(await call(rig, quoted), /METHOD_NOT_FOUND/);
       const error = t.throws(() => agent.rpc.handle(quoted, undefined as never));
       t.true(error.message.includes("***"));
+      const rejected = t.throws(() => agent.telemetry.record({ [quoted]: () => 1 } as never));
+      t.true(rejected.message.includes("***"));
       agent.attributes.publish({ quoted: { was: quoted }, plain: "nothing else" });
       agent.telemetry.record({ text: quoted, mode: "auto" });
       await rig.clock.advance(20_000);
       t.like(rig.platform.attributes(device), { quoted: { was: "***" }, plain: "nothing else" });
       for (const [key, value] of Object.entries({ text: "***", mode: "auto" }))
         t.is(rig.platform.latest(device, key), value);
-      const shown = JSON.stringify(rig.platform.points(device, "text")) + rig.host.lines + error.message;
+      const shown =
+        JSON.stringify(rig.platform.points(device, "text")) +
+        rig.host.lines +
+        error.message +
+        rejected.message;
       t.false(shown.includes(quoted));
     }
 });

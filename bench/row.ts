@@ -46,8 +46,9 @@ export interface Row {
   /** Of the lines that have a series. */
   readonly curve?: Curve;
   /**
-   * Figures that are the same in every run on every machine (bytes, requests, the engine's meter, slots, sizes), all the better the less. results.json
-   * keeps them, and a test fails where one became worse by more than 5 %: a few seconds of CPU at most.
+   * Figures that are the same in every run on every machine (bytes, requests, the engine's meter,
+   * slots, sizes); less is better. results.json keeps them, and a test fails if one grows by more
+   * than 5 %. Takes a few seconds of CPU at most.
    */
   readonly exact?: () => Promise<Readonly<Record<string, number>>>;
   /** Of `exact`, if it needs other than the row. `null`: nothing. */

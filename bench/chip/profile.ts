@@ -9,7 +9,10 @@ export interface Work extends Idle {
   readonly counts: Counts;
 }
 
-/** Of one of `pieces` that were done in `spent`. `idle` is subtracted, in proportion to the ticks of both. */
+/**
+ * The profile of one of `pieces` done in `spent`. `idle` is subtracted, in proportion to the ticks
+ * of both.
+ */
 export function profile(spent: Work, idle: Work, pieces: number, symbols: Symbols): Profile {
   const sums: Record<string, number> = {};
   const add = ({ counts }: Work, factor: number): void => {

@@ -8,13 +8,15 @@ import type { LogAnswer, LogHost } from "./types.js";
 /** Bytes of a line besides its text: brackets, quotes, commas, number, uptime, level. */
 const AROUND = 34;
 
+/** The part of the host that converts text. */
+type Encoding = Pick<LogHost, "encode" | "decode">;
 type Changing<T> = { -readonly [Key in keyof T]: T[Key] };
 export type Row = LogAnswer["lines"][number];
 export type Draft = Changing<Omit<LogAnswer, "lines">> & { lines: Row[] };
 
 /** Fills in the members that depend on the ring. */
 export const gather = (
-  host: Pick<LogHost, "encode" | "decode">,
+  host: Encoding,
   ring: Ring,
   request: LogRequest,
   answer: Draft,
@@ -61,12 +63,7 @@ export const cleaned = (redactor: Redactor, lines: readonly Row[], cleanFrom: nu
 
 const withText = ([number, uptime, level]: Row, text: string): Row => [number, uptime, level, text];
 
-const newest = (
-  host: Pick<LogHost, "encode" | "decode">,
-  ring: Ring,
-  { level, bytes }: LogRequest,
-  answer: Draft,
-): void => {
+const newest = (host: Encoding, ring: Ring, { level, bytes }: LogRequest, answer: Draft): void => {
   let size = 0;
   const wanted = (line: KeptLine): boolean => line.level >= level;
   ring.read(ring.first, (line) => {
@@ -82,7 +79,7 @@ const newest = (
 };
 
 const oldest = (
-  host: Pick<LogHost, "encode" | "decode">,
+  host: Encoding,
   ring: Ring,
   after: number,
   { level, bytes }: LogRequest,
@@ -99,7 +96,7 @@ const oldest = (
   });
 };
 
-const rowOf = (host: Pick<LogHost, "encode" | "decode">, { number, tenths, level, text }: KeptLine): Row => [
+const rowOf = (host: Encoding, { number, tenths, level, text }: KeptLine): Row => [
   number,
   tenths / 10,
   LEVELS[level] ?? LEVELS[0],

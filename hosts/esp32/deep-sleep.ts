@@ -14,8 +14,8 @@ const UPDATE_MS = 600_000;
 
 /**
  * One wake between two deep sleeps. Each wake is a full start of the board. State of earlier wakes
- * is in memory that survives sleep, so a wake that only records writes just its point. The network is
- * joined only if the wake connects.
+ * is in memory that survives sleep, so a wake that only records writes just its point. The network
+ * is joined only if the wake connects.
  */
 export class DeepSleep implements Sleeper {
   private readonly _machine: BoardHardware;

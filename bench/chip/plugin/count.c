@@ -1,14 +1,16 @@
 /*
- * Counts the instructions of an emulated chip, by the address of each translated block. What it counted lies in a file that is mapped: the bench reads it at any
- * moment, and the chip notices nothing. Little-endian, as the machine that runs it:
+ * Counts the instructions of an emulated chip, by the address of each translated block. The counts
+ * are in a mapped file, which the bench reads at any moment without disturbing the chip.
+ * Little-endian, like the machine that runs it:
  *
  *   0   8 bytes  "motecnt1"
  *   8   8        instructions since the start
  *   16  4        places in the table, a power of two
- *   20  4        blocks that found no place; their instructions are in the sum alone
- *   24  16 each  address, instructions of the block, how often it ran (8 bytes). An address of 0 is an empty place.
+ *   20  4        blocks for which the table had no place; only the sum includes their instructions
+ *   24  16 each  address (0: empty place), instructions of the block, how often it ran (8 bytes)
  *
- * A block counts as a whole when it begins. It is left in its middle by an exception alone: interrupts are taken between blocks.
+ * A block counts as a whole when it begins. Only an exception leaves it in the middle, because
+ * interrupts are taken between blocks.
  *
  *   -plugin count.so,counts=PATH
  */

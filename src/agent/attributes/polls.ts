@@ -69,7 +69,7 @@ export class AttributePolls {
   /** The last poll was rejected, lost or malformed, so the values must be read at intervals. */
   failing = false;
 
-  constructor(session: PlatformSession, timing: PollTiming, limit: number, reader: AttributeLoop) {
+  constructor(session: PlatformSession, timing: PollTiming, limit: number, loop: AttributeLoop) {
     this._session = session;
     this._timing = timing;
     this._channels = [
@@ -77,7 +77,7 @@ export class AttributePolls {
       new RequestChannel(session, "secondAttributePoll"),
     ];
     this._limit = limit;
-    this._loop = reader;
+    this._loop = loop;
   }
 
   /** Starts afresh: ignores polls of an earlier start. */

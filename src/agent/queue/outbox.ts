@@ -201,6 +201,9 @@ export class Outbox {
   /** The agent starts. `isWake`: for one wake. */
   begin(isWake: boolean): void {
     this._patienceMs = isWake ? WAKE_PATIENCE_MS : READ_PATIENCE_MS;
+    const waiting = this._log?.waiting ?? 0;
+    // In a sleeping device points wait at almost each wake.
+    if (waiting > 0 && !isWake) this._host.log("info", `${waiting} points are waiting in the durable queue`);
     this.sync();
   }
 
@@ -249,7 +252,6 @@ export class Outbox {
         "error",
         `the durable queue is damaged, outdated or missing: at most ${missing} points are lost`,
       );
-    if (waiting > 0) host.log("info", `${waiting} points are waiting from the previous run`);
   }
 
   /**

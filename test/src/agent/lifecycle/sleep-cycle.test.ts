@@ -31,10 +31,11 @@ test("the first wake connects, the others record only, until one is due; all poi
   t.is(arrived.length + device.last!.waiting, 41);
 });
 
-test("a wake that only records writes one record, without a connection or the radio", async (t) => {
+test("a wake that only records writes one record and no log, and uses no connection or radio", async (t) => {
   const device = new Sleeper(t, { cycle });
   await device.wake();
   const { rig } = device;
+  const logged = rig.host.lines.length;
   const [opened, stored, written] = [rig.net.peers.length, rig.store.changes.length, rig.host.blocks.changes];
   let joined = 0;
   const network = () => {
@@ -50,6 +51,7 @@ test("a wake that only records writes one record, without a connection or the ra
       t.deepEqual([rig.net.peers.length, rig.store.changes.length, joined], [opened, stored, 0]);
     if (reason === "none") t.is(rig.host.blocks.changes, written + wakes.length);
   }
+  t.deepEqual(rig.host.lines.slice(logged), []);
   t.is(joined, 1);
 });
 

@@ -58,6 +58,18 @@ test("a handler that fails is answered, even with an error that can't be read, a
   }
 });
 
+test("a second handler for a method replaces the first, also the agent's own", async (t) => {
+  const { rig, agent } = await startOnline(t, { connections: 2 }, 3000);
+  agent.rpc.handle("act", () => "first");
+  for (const method of ["act", "mote.reset"]) {
+    agent.rpc.handle(method, () => "second");
+    const results = rig.platform.rpc(rig.platform.device(NAME), method, { confirm: true });
+    await rig.clock.advance(2000);
+    t.deepEqual(text(results), ['"second"']);
+  }
+  t.deepEqual(rig.host.restarts, []);
+});
+
 test("a handler that takes too long is answered TIMEOUT, and the next RPC is handled", async (t) => {
   const { rig, agent } = await startOnline(t, { connections: 2 }, 3000);
   agent.rpc.handle("hang", () => new Promise(() => {}), { timeoutMs: 500 });

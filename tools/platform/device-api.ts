@@ -1,35 +1,29 @@
 import type { PlatformCore } from "./core/platform.js";
 import { type RateLimitSpecs, RateLimits } from "./core/rate-limits.js";
-import { allowed, pick, refuses } from "./device/checks.js";
-import { Exchange } from "./device/exchange.js";
-import { type DeviceRequest, type DeviceResponse, response } from "./device/messages.js";
+import { Exchange, type HandlingFaults, type ServerRules } from "./device/exchange.js";
+import { type DeviceRequest, type DeviceResponse, response, splitUrl } from "./device/messages.js";
 import { gatewayTimeout, PROXIED_CAP_MS, PROXY_CUT_MS } from "./device/proxy.js";
 import { kept, RequestLog } from "./device/request-log.js";
-import { findRoute, type Target } from "./device/routes.js";
-import { isUnstored, runPlan, skewOf } from "./faults/run.js";
+import { findRoute, type Methods, type Target } from "./device/routes.js";
+import { type Respond, runPlan } from "./faults/run.js";
 import { Switchboard } from "./faults/switchboard.js";
 
-export interface DeviceApiOptions {
+/** How the platform treats devices. */
+export interface DeviceRules {
+  /** Answers client-side RPCs. Default false: a stock server's rule chain answers none. */
+  readonly ruleChain?: boolean | undefined;
+  /** Time until an open request ends with 503. Default 30,000 ms; 300,000 ms behind a proxy. */
+  readonly asyncCapMs?: number | undefined;
+  /** Time until a request without a timeout of its own ends with 408. Default 60,000 ms. */
+  readonly requestTimeoutMs?: number | undefined;
+  /** Limits of each device and of the tenant: `{"device-points":"100:1"}`. Default: none. */
+  readonly rateLimits?: RateLimitSpecs | undefined;
+  /** Acts like the proxy of a server, which answers 504 after 50 s. Default false. */
+  readonly behindProxy?: boolean | undefined;
+}
+
+export interface DeviceApiOptions extends DeviceRules {
   core: PlatformCore;
-  /**
-   * Whether client-side RPCs are answered. Default false: a stock server's rule chain answers none.
-   */
-  ruleChain?: boolean;
-  /**
-   * When an open request ends with 503, in milliseconds. Default 30,000; 300,000 behind a proxy.
-   */
-  asyncCapMs?: number;
-  /**
-   * When an open request ends with 408 if it doesn't say itself, in milliseconds. Default 60,000.
-   */
-  requestTimeoutMs?: number;
-  /** What devices may send. Default: anything. */
-  rateLimits?: RateLimitSpecs;
-  /**
-   * A proxy stands in front: it answers 504 after 50 s, and the server's own limit is then 300 s
-   * unless given. Default false.
-   */
-  behindProxy?: boolean;
   /** Called with a fault of the local platform's own: the device gets an empty 500. */
   onError?: (error: unknown) => void;
 }
@@ -45,31 +39,18 @@ const LARGEST = { rpc: 65_536, other: 52_428_800, any: 16_777_216 };
 export class DeviceApi {
   readonly log = new RequestLog();
   readonly faults: Switchboard;
-  readonly #core: PlatformCore;
-  readonly #asyncCapMs: number;
-  readonly #limits: RateLimits;
-  readonly #proxyCutMs: number | undefined;
-  readonly #requestTimeoutMs: number;
-  readonly #hasRuleChain: boolean;
-  readonly #onError: (error: unknown) => void;
+  readonly #rules: ServerRules;
+  readonly #isProxied: boolean;
 
-  constructor({
-    core,
-    ruleChain = false,
-    asyncCapMs,
-    requestTimeoutMs = 60_000,
-    rateLimits = {},
-    behindProxy = false,
-    onError = () => {},
-  }: DeviceApiOptions) {
-    this.#core = core;
+  constructor({ core, ruleChain, behindProxy = false, rateLimits, onError, ...limits }: DeviceApiOptions) {
+    const { requestTimeoutMs = 60_000, asyncCapMs = behindProxy ? PROXIED_CAP_MS : CAP_MS } = limits;
     this.faults = new Switchboard(core.clock);
-    this.#asyncCapMs = asyncCapMs ?? (behindProxy ? PROXIED_CAP_MS : CAP_MS);
-    this.#limits = new RateLimits(rateLimits, core.clock);
-    this.#proxyCutMs = behindProxy ? PROXY_CUT_MS : undefined;
-    this.#requestTimeoutMs = requestTimeoutMs;
-    this.#hasRuleChain = ruleChain;
-    this.#onError = onError;
+    this.#isProxied = behindProxy;
+    this.#rules = {
+      ...{ core, asyncCapMs, requestTimeoutMs, hasRuleChain: ruleChain === true },
+      limits: new RateLimits(rateLimits ?? {}, core.clock),
+      onError: onError ?? (() => {}),
+    };
   }
 
   /** Whether it is for the device API at all. */
@@ -79,7 +60,7 @@ export class DeviceApi {
 
   /** Refuses a body by its stated length, before it has come. */
   refuse(request: Omit<DeviceRequest, "body">): DeviceResponse | undefined {
-    const [path] = split(request.url);
+    const [path] = splitUrl(request.url);
     const limit = tooLarge(path, Number(request.headers["content-length"] ?? 0));
     if (limit === undefined) return undefined;
     const text = JSON.stringify(`Payload size exceeds the limit of ${limit} bytes`);
@@ -91,9 +72,9 @@ export class DeviceApi {
    * fault takes the answer.
    */
   handle(request: DeviceRequest, respond: (response: DeviceResponse) => void): () => void {
-    const [path] = split(request.url);
+    const [path] = splitUrl(request.url);
     const target = findRoute(path.slice(BASE.length));
-    const device = target?.token === undefined ? undefined : this.#core.devices.byToken(target.token);
+    const device = target?.token === undefined ? undefined : this.#rules.core.devices.byToken(target.token);
     const note = this.#note(request, target, device?.name);
     const occasion = { method: request.method, path: afterToken(path), device: device?.name };
     const plan = this.faults.plan(occasion);
@@ -106,16 +87,10 @@ export class DeviceApi {
       end(answer.status);
       respond(answer);
     };
+    const serve = (respond: Respond): (() => void) => this.#serve(request, target, respond, plan);
     const abandon = plan
-      ? runPlan(
-          plan,
-          this.#core.clock,
-          (answered) =>
-            this.#serve(request, target, { skewMs: skewOf(plan), isUnstored: isUnstored(plan) }, answered),
-          answered,
-          () => end(0),
-        )
-      : this.#serve(request, target, {}, answered);
+      ? runPlan(plan, this.#rules.core.clock, serve, answered, () => end(0))
+      : serve(answered);
     return () => {
       if (!open) return;
       end(0);
@@ -126,33 +101,20 @@ export class DeviceApi {
   #serve(
     request: DeviceRequest,
     target: Target | undefined,
-    { skewMs = 0, isUnstored = false }: { skewMs?: number; isUnstored?: boolean },
-    answered: (answer: DeviceResponse) => void,
+    answered: Respond,
+    faults: HandlingFaults | undefined,
   ): () => void {
-    const [path, query] = split(request.url);
     let stopProxy = (): void => {};
     const respond = (answer: DeviceResponse): void => {
       stopProxy();
       answered(answer);
     };
-    const exchange = new Exchange({
-      core: this.#core,
-      asyncCapMs: this.#asyncCapMs,
-      limits: this.#limits,
-      requestTimeoutMs: this.#requestTimeoutMs,
-      hasRuleChain: this.#hasRuleChain,
-      request,
-      query: new URLSearchParams(query),
-      skewMs,
-      isUnstored,
-      onError: this.#onError,
-      respond,
-    });
+    const exchange = new Exchange(this.#rules, request, respond, faults);
     stopProxy = this.#startProxy(exchange, respond);
     const refused = this.refuse(request);
     if (refused) respond(refused);
     else if (target) this.#run(exchange, target);
-    else exchange.answerError(404, `No static resource ${path.slice(1)}.`);
+    else exchange.answerError(404, `No static resource ${splitUrl(request.url)[0].slice(1)}.`);
     return () => {
       stopProxy();
       exchange.abandon();
@@ -160,9 +122,9 @@ export class DeviceApi {
   }
 
   /** The proxy ends the request and answers itself. The result cancels that. */
-  #startProxy(exchange: Exchange, respond: (answer: DeviceResponse) => void): () => void {
-    if (this.#proxyCutMs === undefined) return () => {};
-    return this.#core.clock.timer(this.#proxyCutMs, () => {
+  #startProxy(exchange: Exchange, respond: Respond): () => void {
+    if (!this.#isProxied) return () => {};
+    return this.#rules.core.clock.timer(PROXY_CUT_MS, () => {
       if (!exchange.isOpen) return;
       exchange.abandon();
       respond(gatewayTimeout());
@@ -174,23 +136,27 @@ export class DeviceApi {
    */
   #run(exchange: Exchange, { methods, token, id }: Target): void {
     const { method } = exchange.request;
-    const route = pick(methods, method);
+    // HEAD is served like GET: it takes an RPC with it, too.
+    const route = methods[method === "HEAD" ? "GET" : (method as keyof Methods)];
     if (!route) {
-      exchange.answerError(405, `Request method '${method}' is not supported`, { Allow: allowed(methods) });
+      const Allow = Object.keys(methods).join(", ");
+      exchange.answerError(405, `Request method '${method}' is not supported`, { Allow });
       return;
     }
     exchange.id = id;
-    if (refuses(exchange, route)) return;
-    if (token !== undefined) {
-      const device = this.#core.devices.byToken(token);
-      if (!device) {
-        exchange.answer(401);
-        return;
+    const { bind, needsBody = false } = route;
+    const isBodyless = needsBody && exchange.text === "";
+    const wrong = bind?.(exchange) ?? (isBodyless ? "Required request body is missing" : undefined);
+    const device = token === undefined ? undefined : this.#rules.core.devices.byToken(token);
+    if (wrong !== undefined) exchange.answerError(400, wrong);
+    else if (token !== undefined && !device) exchange.answer(401);
+    else {
+      if (device) {
+        exchange.device = device;
+        device.lastActivityTime = exchange.core.clock.now();
       }
-      exchange.device = device;
-      device.lastActivityTime = this.#core.clock.now();
+      exchange.guard(() => route.run(exchange));
     }
-    exchange.guard(() => route.run(exchange));
   }
 
   /** Writes the request down, once, with the status it ended with. */
@@ -199,12 +165,12 @@ export class DeviceApi {
     target: Target | undefined,
     deviceName: string | undefined,
   ): (status: number, faults?: readonly string[]) => void {
-    const ts = this.#core.clock.now();
+    const ts = this.#rules.core.clock.now();
     let noted = false;
     return (status, faults) => {
       if (noted) return;
       noted = true;
-      const durationMs = this.#core.clock.now() - ts;
+      const durationMs = this.#rules.core.clock.now() - ts;
       const entry = { ts, method, device: deviceName ?? null, status, durationMs };
       this.log.add({ entry, url, body: kept(body), token: target?.token, faults });
     };
@@ -221,9 +187,4 @@ function tooLarge(path: string, length: number): number | undefined {
 function afterToken(path: string): string {
   const rest = path.slice(BASE.length);
   return rest.slice(rest.indexOf("/") + 1);
-}
-
-function split(url: string): [string, string] {
-  const at = url.indexOf("?");
-  return at < 0 ? [url, ""] : [url.slice(0, at), url.slice(at + 1)];
 }

@@ -9,27 +9,22 @@ import {
 import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
 import { answerBytes, headOf } from "./device/answer-bytes.js";
-import { type DeviceRequest, type DeviceResponse, lateError, VARY, type Wire } from "./device/messages.js";
+import { type DeviceResponse, lateError, VARY, type Wire } from "./device/messages.js";
+import type { DeviceApi } from "./device-api.js";
 import { reset } from "./reset.js";
 
-export interface HttpServerOptions {
+interface HttpServerOptions {
   readonly tlsCert?: string | undefined;
   readonly tlsKey?: string | undefined;
   /** Closes a connection after this many milliseconds without a request or a byte of one. */
   readonly idleMs: number;
-  /** Serves the device API; `listener` has everything else. */
-  readonly device: DeviceService;
-  readonly listener: RequestListener;
-}
-
-export interface DeviceService {
-  serves(url: string): boolean;
-  /** Refuses a request before its body is read. */
-  refuse(request: Omit<DeviceRequest, "body">): DeviceResponse | undefined;
-  /** Calls `respond` once at most. The result is called if the device hangs up before. */
-  handle(request: DeviceRequest, respond: (answer: DeviceResponse) => void): () => void;
+  readonly api: DeviceApi;
   /** Milliseconds since 1970. */
-  now(): number;
+  readonly now: () => number;
+  /** Called with each answer; calls the function once all earlier changes are stored. */
+  readonly whenKept: (send: () => void) => void;
+  /** Serves all requests outside the device API. */
+  readonly listener: RequestListener;
 }
 
 /** A server closes a connection after this many requests. */
@@ -47,12 +42,13 @@ const RESET_MS = 20;
  */
 export class HttpServer {
   readonly server: Server;
-  readonly #device: DeviceService;
+  readonly #options: HttpServerOptions;
   readonly #requests = new WeakMap<Socket, number>();
   #draining = false;
 
-  constructor({ tlsCert, tlsKey, idleMs, device, listener }: HttpServerOptions) {
-    this.#device = device;
+  constructor(options: HttpServerOptions) {
+    this.#options = options;
+    const { tlsCert, tlsKey, idleMs, api, listener } = options;
     const limits: ServerOptions = {
       maxHeaderSize: LARGEST_HEAD,
       keepAliveTimeout: idleMs,
@@ -61,7 +57,7 @@ export class HttpServer {
       connectionsCheckingInterval: Math.min(1_000, idleMs / 4),
     };
     const onRequest: RequestListener = (request, reply) => {
-      if (device.serves(request.url ?? "")) this.#serve(request, reply);
+      if (api.serves(request.url ?? "")) this.#serve(request, reply);
       else {
         const { keepAlive, asksToKeep } = this.#count(request, reply);
         if (!keepAlive) reply.setHeader("Connection", "close");
@@ -99,7 +95,8 @@ export class HttpServer {
       if (answer.wire) sendWire(socket, answer.wire);
       else this.#write(request, reply, answer, early);
     };
-    const refused = this.#device.refuse({ method, url, headers });
+    const { api, whenKept } = this.#options;
+    const refused = api.refuse({ method, url, headers });
     if (refused) {
       send(refused, true);
       return;
@@ -113,10 +110,12 @@ export class HttpServer {
     });
     request.on("end", () => {
       let done = false;
-      const abandon = this.#device.handle({ method, url, headers, body: Buffer.concat(pieces) }, (answer) => {
-        done = true;
-        send(answer);
-      });
+      const abandon = api.handle({ method, url, headers, body: Buffer.concat(pieces) }, (answer) =>
+        whenKept(() => {
+          done = true;
+          send(answer);
+        }),
+      );
       reply.on("close", () => {
         if (!done) abandon();
       });
@@ -125,7 +124,7 @@ export class HttpServer {
 
   #write(request: IncomingMessage, reply: ServerResponse, answer: DeviceResponse, early: boolean): void {
     const asked = { method: request.method ?? "GET", ...this.#count(request, reply) };
-    const { headers, closes } = headOf(answer, this.#device.now(), asked);
+    const { headers, closes } = headOf(answer, this.#options.now(), asked);
     reply.shouldKeepAlive = !closes;
     reply.sendDate = false;
     reply.removeHeader("Connection");
@@ -150,7 +149,7 @@ export class HttpServer {
       socket.destroy();
       return;
     }
-    const now = this.#device.now();
+    const now = this.#options.now();
     const answer = isTimeout
       ? lateError(408, "SocketTimeoutException: ", now, { Vary: VARY })
       : lateError(400, "Bad Request", now);

@@ -1,10 +1,8 @@
-// Builds a server's parts from its options: core with stored state, device API, provisioning
-// profile.
+// Builds a server's parts from its options: core with stored state, provisioning profile, identity.
 import type { Clock } from "./core/common/clock.js";
 import { type Ids, randomIds } from "./core/common/ids.js";
 import { shuffledBy } from "./core/common/order.js";
 import { PlatformCore } from "./core/platform.js";
-import { DeviceApi } from "./device-api.js";
 import type { PlatformServerOptions as Options } from "./options.js";
 import { type Identity, newIdentity } from "./rest/identity.js";
 import type { StateError } from "./state/database.js";
@@ -26,8 +24,7 @@ export async function openState({ state }: Options, close: () => void): Promise<
 export function createCore({ lagMs, seed }: Options, clock: Clock, state: State | undefined): PlatformCore {
   try {
     const core = new PlatformCore({
-      clock,
-      ...(lagMs !== undefined && { lagMs }),
+      ...{ clock, lagMs },
       order: shuffledBy(seed ?? 1),
       ...(state && { journal: state, profiles: keptProfiles(state) }),
     });
@@ -37,23 +34,6 @@ export function createCore({ lagMs, seed }: Options, clock: Clock, state: State 
     state?.close();
     throw error;
   }
-}
-
-export function createApi(
-  options: Options,
-  core: PlatformCore,
-  onError: (error: unknown) => void,
-): DeviceApi {
-  const { asyncCapMs, requestTimeoutMs, rateLimits, behindProxy, ruleChain } = options;
-  return new DeviceApi({
-    core,
-    onError,
-    ...(asyncCapMs !== undefined && { asyncCapMs }),
-    ...(requestTimeoutMs !== undefined && { requestTimeoutMs }),
-    ...(rateLimits && { rateLimits }),
-    ...(behindProxy !== undefined && { behindProxy }),
-    ...(ruleChain !== undefined && { ruleChain }),
-  });
 }
 
 /** The profile that devices may create themselves with, and how they do. */
@@ -78,9 +58,4 @@ export function openIdentity(state: State | undefined, ids: Ids, now: number): I
   const identity = newIdentity(ids, now);
   state?.saveSetting("identity", JSON.stringify(identity));
   return identity;
-}
-
-/** An answer goes out when what was changed before it is kept. */
-export function kept<T>(state: State | undefined, respond: (answer: T) => void): (answer: T) => void {
-  return state ? (answer) => state.whenKept(() => respond(answer)) : respond;
 }

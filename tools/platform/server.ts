@@ -3,12 +3,11 @@ import Fastify, { type FastifyInstance } from "fastify";
 import { randomIds } from "./core/common/ids.js";
 import type { PlatformCore } from "./core/platform.js";
 import { DEFAULT_VIEW, TableViews } from "./core/reports/table-views.js";
-import type { DeviceRequest, DeviceResponse } from "./device/messages.js";
-import type { DeviceApi } from "./device-api.js";
+import { DeviceApi } from "./device-api.js";
 import { HttpServer } from "./http-server.js";
 import { NodeClock } from "./node-clock.js";
 import type { PlatformServerOptions } from "./options.js";
-import { createApi, createCore, kept, openIdentity, openProfile, openState } from "./parts.js";
+import { createCore, openIdentity, openProfile, openState } from "./parts.js";
 import { restRoutes } from "./rest/rest.js";
 import { Tokens } from "./rest/tokens.js";
 import { Users } from "./rest/users.js";
@@ -16,11 +15,11 @@ import { Users } from "./rest/users.js";
 export type { PlatformServerOptions };
 
 export interface Platform {
-  /** Without a slash at the end: `http://127.0.0.1:8080`. */
+  /** `http://127.0.0.1:8080`, without a slash at the end. */
   readonly url: string;
   readonly address: { readonly host: string; readonly port: number };
   readonly profile: { readonly key: string; readonly secret: string };
-  /** The platform itself, for tests that look inside. */
+  /** For tests. */
   readonly core: PlatformCore;
   readonly api: DeviceApi;
   readonly views: TableViews;
@@ -34,10 +33,7 @@ const BODY_BYTES = 16_777_216;
 /** A server closes a connection that has been idle for so long. */
 const IDLE_MS = 60_000;
 
-/**
- * Starts the local platform. Rejects with an error that says so when the port is taken, or the
- * state can't be read.
- */
+/** Rejects with an Error for people if the port is in use, or the state is unreadable. */
 export async function startPlatform(options: PlatformServerOptions = {}): Promise<Platform> {
   const { host = "127.0.0.1", port = 8080, log = () => {} } = options;
   const ownClock = new NodeClock();
@@ -46,7 +42,7 @@ export async function startPlatform(options: PlatformServerOptions = {}): Promis
   const core = createCore(options, clock, state);
   const onError = (error: unknown): void =>
     log(`fault in the local platform: ${error instanceof Error ? error.stack : error}`);
-  const api = createApi(options, core, onError);
+  const api = new DeviceApi({ ...options, core, onError });
   const profile = openProfile(core, options.profile);
   const { tlsCert, tlsKey, idleMs = IDLE_MS } = options;
   let http: HttpServer | undefined;
@@ -57,14 +53,8 @@ export async function startPlatform(options: PlatformServerOptions = {}): Promis
     return503OnClosing: false,
     routerOptions: { maxParamLength: 1_000 },
     serverFactory: (listener) => {
-      const device = {
-        serves: api.serves.bind(api),
-        refuse: api.refuse.bind(api),
-        handle: (request: DeviceRequest, respond: (answer: DeviceResponse) => void) =>
-          api.handle(request, kept(state, respond)),
-        now: () => clock.now(),
-      };
-      http = new HttpServer({ tlsCert, tlsKey, idleMs, device, listener });
+      const whenKept = (send: () => void): void => (state ? state.whenKept(send) : send());
+      http = new HttpServer({ tlsCert, tlsKey, idleMs, api, now: () => clock.now(), whenKept, listener });
       return http.server;
     },
   });
@@ -116,14 +106,12 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
     if (code === "EADDRINUSE")
       throw new Error(
         `port ${port} of ${host} is in use: choose another port, or stop the program that uses it`,
-        {
-          cause: error,
-        },
+        { cause: error },
       );
     const why = CANNOT_LISTEN[code ?? ""];
-    if (why !== undefined)
-      throw new Error(`can't listen on port ${port} of ${host}: ${why}`, { cause: error });
-    throw error;
+    throw why === undefined
+      ? error
+      : new Error(`cannot listen on port ${port} of ${host}: ${why}`, { cause: error });
   }
 }
 
@@ -132,7 +120,7 @@ const CANNOT_LISTEN: Readonly<Record<string, string>> = {
   ENOTFOUND: "unknown host name",
   EAI_AGAIN: "unknown host name",
   EACCES: "ports below 1024 require administrator rights",
-  EINVAL: "that is not an address to listen on",
+  EINVAL: "not an address of this machine",
 };
 
 function urlOf({ tlsCert }: PlatformServerOptions, { host, port }: Platform["address"]): string {

@@ -18,18 +18,15 @@ import { isStorableKey, type Value } from "./values.js";
 export interface PlatformOptions {
   clock: Clock;
   ids?: Ids;
-  /**
-   * How long after its 200 a device's data is stored, in milliseconds. Default 0: before the answer
-   * goes out.
-   */
-  lagMs?: number;
-  /** What values, points and packages may take in memory, in bytes. Default 512 MiB. */
+  /** Delay between the 200 and storing a device's data, in milliseconds. Default 0. */
+  lagMs?: number | undefined;
+  /** Memory for values, points and packages, in bytes. Default 512 MiB. */
   budgetBytes?: number;
-  /** In which order attributes are listed. Default: as they came. */
+  /** Order of listed attributes. Default: as they came. */
   order?: Order;
-  /** Hears of what is to be kept. Default: nobody does. */
+  /** Default: state in memory only. */
   journal?: Journal;
-  /** Profiles that were kept; the rest comes by `restore`. */
+  /** Stored profiles; `restore` brings the rest. */
   profiles?: readonly Profile[];
 }
 

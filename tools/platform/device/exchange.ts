@@ -1,4 +1,3 @@
-import type { Clock } from "../core/common/clock.js";
 import type { Device } from "../core/devices.js";
 import type { Json } from "../core/json/json.js";
 import { MemberError } from "../core/json/json-access.js";
@@ -7,27 +6,33 @@ import type { PlatformCore } from "../core/platform.js";
 import type { RateLimits } from "../core/rate-limits.js";
 import { NumberTooLongError } from "../core/values.js";
 import { errorAnswer, JSON_TYPE, TEXT_TYPE } from "./answers.js";
-import { bodyText } from "./body.js";
-import { type DeviceRequest, type DeviceResponse, faultAnswer, type Headers, response } from "./messages.js";
+import {
+  type DeviceRequest,
+  type DeviceResponse,
+  faultAnswer,
+  type Headers,
+  response,
+  splitUrl,
+} from "./messages.js";
 
-export interface ExchangeOptions {
-  core: PlatformCore;
-  /** When a request that is still open ends with 503, in milliseconds. */
-  asyncCapMs: number;
-  limits: RateLimits;
-  /** When a request ends with 408 if it doesn't say, in milliseconds. */
-  requestTimeoutMs: number;
-  /** Whether client-side RPCs are answered. */
-  hasRuleChain: boolean;
-  request: DeviceRequest;
-  query: URLSearchParams;
-  /** How much the platform's clock is ahead of what it should be, in milliseconds. */
-  skewMs: number;
-  /** What the request brings is lost after its 200. */
-  isUnstored: boolean;
-  /** Called once at most. */
-  respond: (response: DeviceResponse) => void;
-  onError: (error: unknown) => void;
+/** Settings that all requests of a platform share. */
+export interface ServerRules {
+  readonly core: PlatformCore;
+  readonly limits: RateLimits;
+  /** Time until an open request ends with 503, in milliseconds. */
+  readonly asyncCapMs: number;
+  /** Time until a request without a timeout of its own ends with 408, in milliseconds. */
+  readonly requestTimeoutMs: number;
+  readonly hasRuleChain: boolean;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Faults that change how the platform handles a request. */
+export interface HandlingFaults {
+  /** Offset of the platform's clock, in milliseconds. */
+  readonly skewMs?: number;
+  /** The platform answers 200 but stores nothing. */
+  readonly isUnstored?: boolean;
 }
 
 /** A body of the wrong kind; the message is the answer's text. */
@@ -42,48 +47,45 @@ const MOST_OPEN = 1_000;
 
 /** One request and its one answer. */
 export class Exchange {
+  readonly rules: ServerRules;
   readonly core: PlatformCore;
-  readonly #asyncCapMs: number;
-  readonly hasRuleChain: boolean;
   readonly request: DeviceRequest;
   readonly #query: URLSearchParams;
-  readonly #limits: RateLimits;
-  readonly #requestTimeoutMs: number;
-  readonly #skewMs: number;
-  readonly #isUnstored: boolean;
+  readonly #faults: HandlingFaults;
   readonly #respond: (response: DeviceResponse) => void;
-  readonly #onError: (error: unknown) => void;
   readonly #timers: (() => void)[] = [];
   #device: Device | undefined;
   #text: string | undefined;
-  #answered = false;
+  /** False once it is answered, or the device hung up. */
+  isOpen = true;
   /** Whether the transport still knows the session: it may outlive the answer. */
-  #registered = false;
+  isRegistered = false;
+  /** Last segment of an RPC's path. */
+  id = "";
+  /** Set where the route doesn't promise JSON. */
+  isPlain = false;
 
-  constructor(options: ExchangeOptions) {
-    this.core = options.core;
-    this.#asyncCapMs = options.asyncCapMs;
-    this.#limits = options.limits;
-    this.hasRuleChain = options.hasRuleChain;
-    this.request = options.request;
-    this.#query = options.query;
-    this.#requestTimeoutMs = options.requestTimeoutMs;
-    this.#skewMs = options.skewMs;
-    this.#isUnstored = options.isUnstored;
-    this.#respond = options.respond;
-    this.#onError = options.onError;
+  /** Calls `respond` at most once. */
+  constructor(
+    rules: ServerRules,
+    request: DeviceRequest,
+    respond: (response: DeviceResponse) => void,
+    faults: HandlingFaults = {},
+  ) {
+    this.rules = rules;
+    this.core = rules.core;
+    this.request = request;
+    this.#query = new URLSearchParams(splitUrl(request.url)[1]);
+    this.#respond = respond;
+    this.#faults = faults;
   }
 
-  get clock(): Clock {
-    return this.core.clock;
-  }
-
-  /** The platform's time as it says it: milliseconds since 1970. */
+  /** The platform's time in milliseconds since 1970, as devices see it. */
   now(): number {
-    return this.clock.now() + this.#skewMs;
+    return this.core.clock.now() + (this.#faults.skewMs ?? 0);
   }
 
-  /** Only where the route has a token. */
+  /** Only for routes with a token. */
   get device(): Device {
     if (!this.#device) throw new TypeError("no device");
     return this.#device;
@@ -91,17 +93,6 @@ export class Exchange {
 
   set device(device: Device) {
     this.#device = device;
-  }
-
-  /** The last part of an RPC's address. */
-  id = "";
-
-  get isOpen(): boolean {
-    return !this.#answered;
-  }
-
-  get isRegistered(): boolean {
-    return this.#registered;
   }
 
   /** The first value of a query parameter; undefined if there is none. */
@@ -116,7 +107,13 @@ export class Exchange {
 
   /** The body as text; empty if there is none. */
   get text(): string {
-    this.#text ??= bodyText(this.request);
+    if (this.#text !== undefined) return this.#text;
+    const { headers, body } = this.request;
+    const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(body);
+    // A server rebuilds a form from its parameters, so JSON sent as a form does not survive. Some
+    // clients label every body a form by default, for example curl -d.
+    const isForm = headers["content-type"]?.includes("application/x-www-form-urlencoded");
+    this.#text = isForm ? new URLSearchParams(text).toString() : text;
     return this.#text;
   }
 
@@ -135,7 +132,7 @@ export class Exchange {
       } else if (error instanceof MemberError || error instanceof NumberTooLongError) {
         this.answer(500);
       } else {
-        this.#onError(error);
+        this.rules.onError(error);
         this.answer(500);
       }
     }
@@ -147,7 +144,7 @@ export class Exchange {
    * before the server's limit.
    */
   admit(points = 0, orHang = false): boolean {
-    if (this.#limits.accept(this.device, points)) return true;
+    if (this.rules.limits.accept(this.device, points)) return true;
     if (orHang) this.hang();
     else this.answer(500);
     return false;
@@ -155,13 +152,12 @@ export class Exchange {
 
   /** Keeps what the request brought, unless a fault loses it. */
   store(keep: () => void): void {
-    if (!this.#isUnstored) keep();
+    if (!this.#faults.isUnstored) keep();
   }
 
   /** No body, unless one is given with its type. */
   answer(status: number, body: Uint8Array | string = "", type?: string, headers?: Headers): void {
-    this.#finish();
-    this.#send(response(status, body, type, headers));
+    this.#end(response(status, body, type, headers));
   }
 
   /** Where the device wants nothing but JSON, in the words that it chose for it. */
@@ -194,27 +190,29 @@ export class Exchange {
    * the server's limit.
    */
   wait(timeoutMs = 0): void {
-    this.#registered = true;
+    this.isRegistered = true;
     const { device } = this;
     for (const oldest of device.open) {
       if (device.open.size < MOST_OPEN) break;
       oldest.evict();
     }
     device.open.add(this);
-    const after = Math.min(timeoutMs === 0 ? this.#requestTimeoutMs : timeoutMs, LONGEST_MS);
+    const after = Math.min(timeoutMs === 0 ? this.rules.requestTimeoutMs : timeoutMs, LONGEST_MS);
     if (after < 0) this.evict();
-    else this.#timers.push(this.clock.timer(after, () => this.evict()));
+    else this.#timers.push(this.core.clock.timer(after, () => this.evict()));
     this.hang();
   }
 
   /** No answer comes, and the device doesn't hear so before the server's limit. */
   hang(): void {
-    if (this.isOpen) this.#timers.push(this.clock.timer(this.#asyncCapMs, () => this.#cut()));
+    if (!this.isOpen) return;
+    const cut = (): void => this.#send(errorAnswer(503, null, this.now()));
+    this.#timers.push(this.core.clock.timer(this.rules.asyncCapMs, cut));
   }
 
   /** The device hung up: no answer can reach it, but the session stays until its time is over. */
   abandon(): void {
-    this.#answered = true;
+    this.isOpen = false;
   }
 
   deviceDeleted(): void {
@@ -222,28 +220,21 @@ export class Exchange {
     this.#finish();
   }
 
-  /** Set where the route doesn't promise JSON. */
-  isPlain = false;
-
   /** The transport's own time is over. */
   evict(): void {
     if (this.isOpen) this.answer(408);
     this.#finish();
   }
 
-  #cut(): void {
-    if (this.isOpen) this.#send(errorAnswer(503, null, this.now()));
-  }
-
   #finish(): void {
-    this.#registered = false;
+    this.isRegistered = false;
     this.#device?.open.delete(this);
     for (const cancel of this.#timers.splice(0)) cancel();
   }
 
   #send(answer: DeviceResponse): void {
-    if (this.#answered) return;
-    this.#answered = true;
+    if (!this.isOpen) return;
+    this.isOpen = false;
     this.#respond(answer);
   }
 }

@@ -9,6 +9,12 @@ export interface DeviceRequest {
   body: Uint8Array;
 }
 
+/** Path and query. */
+export function splitUrl(url: string): [path: string, query: string] {
+  const at = url.indexOf("?");
+  return at < 0 ? [url, ""] : [url.slice(0, at), url.slice(at + 1)];
+}
+
 /** These bytes in place of an answer, and then the end of the connection, in order or not. */
 export interface Wire {
   bytes: Uint8Array;

@@ -29,7 +29,7 @@ export function provision(exchange: Exchange): void {
     return;
   }
   const result = exchange.core.provision(request);
-  if (result.status === "silence") exchange.clock.timer(SILENCE_MS, () => exchange.answer(500));
+  if (result.status === "silence") exchange.core.clock.timer(SILENCE_MS, () => exchange.answer(500));
   else if (result.status === "SUCCESS") exchange.answerText(200, success(result.device));
   else exchange.answerText(200, JSON.stringify({ errorMsg: MESSAGES[result.status], status: result.status }));
 }

@@ -40,7 +40,7 @@ export function callRpc(exchange: Exchange): void {
   const method = asText(member(json, "method"));
   const params = member(json, "params");
   if (!exchange.admit(0, true)) return;
-  const answer = exchange.hasRuleChain ? answerClientRpc(method, params, exchange.now()) : undefined;
+  const answer = exchange.rules.hasRuleChain ? answerClientRpc(method, params, exchange.now()) : undefined;
   exchange.isPlain = true;
   if (answer === undefined) exchange.wait();
   else exchange.answerText(200, answer);

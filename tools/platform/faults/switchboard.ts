@@ -22,11 +22,14 @@ interface Entry {
   readonly torn: TornSets;
 }
 
-/** What happens to one request, in this order. */
+/** The faults of one request, in order. */
 export interface Plan {
-  readonly names: FaultName[];
-  /** The one that ends it comes last. */
-  readonly effects: Effect[];
+  readonly names: readonly FaultName[];
+  /** The fault that ends the request comes last. */
+  readonly effects: readonly Effect[];
+  readonly delayMs: number;
+  readonly skewMs: number;
+  readonly isUnstored: boolean;
 }
 
 const MOST = 100;
@@ -67,21 +70,27 @@ export class Switchboard {
     this.#nextId = 1;
   }
 
-  /** Undefined: all goes well. */
+  /** Undefined without a fault. */
   plan(occasion: Occasion): Plan | undefined {
-    const plan: Plan = { names: [], effects: [] };
+    const names: FaultName[] = [];
+    const effects: Effect[] = [];
     let end: Effect | undefined;
     for (const entry of this.#entries) {
       const { active: rule, random, torn } = entry;
       const ends = ENDS.has(rule.fault);
       if ((ends && end) || !happens(entry, occasion)) continue;
       const effect = EFFECTS[rule.fault]({ rule, occasion, random, torn, now: this.#clock.now() });
-      plan.names.push(rule.fault);
+      names.push(rule.fault);
       if (ends) end = effect;
-      else plan.effects.push(effect);
+      else effects.push(effect);
     }
-    if (end) plan.effects.push(end);
-    return plan.names.length > 0 ? plan : undefined;
+    if (end) effects.push(end);
+    if (names.length === 0) return undefined;
+    const sum = (of: (effect: Effect) => number): number => effects.reduce((all, one) => all + of(one), 0);
+    return {
+      ...{ names, effects, isUnstored: effects.some((effect) => effect.isUnstored) },
+      ...{ delayMs: sum(({ delayMs = 0 }) => delayMs), skewMs: sum(({ skewMs = 0 }) => skewMs) },
+    };
   }
 }
 

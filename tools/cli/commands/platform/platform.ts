@@ -123,21 +123,12 @@ async function platform(flags: PlatformFlags): Promise<void> {
   lost.catch(() => {});
   const state = stateFolder(flags);
   const running = await startPlatform({
-    port: flags.port,
-    host: flags.host,
-    ...(state !== undefined && { state: { directory: state, onLost: lose } }),
-    ...(password && { adminPassword: password.text }),
-    ...(flags.ruleChain && { ruleChain: true }),
-    ...(tlsCert !== undefined && { tlsCert }),
-    ...(tlsKey !== undefined && { tlsKey }),
-    ...(flags.asyncCap !== undefined && { asyncCapMs: flags.asyncCap }),
-    ...(flags.requestTimeout !== undefined && { requestTimeoutMs: flags.requestTimeout }),
-    ...(flags.lag !== undefined && { lagMs: flags.lag }),
-    ...(flags.rateLimit && { rateLimits: flags.rateLimit }),
-    behindProxy: flags.behindProxy === true,
-    ...(views && { views }),
-    ...(flags.flashPage !== undefined && { flashPage: resolve(flags.flashPage) }),
-    ...(given && { profile: given }),
+    ...{ port: flags.port, host: flags.host, tlsCert, tlsKey, views, profile: given },
+    state: state === undefined ? undefined : { directory: state, onLost: lose },
+    adminPassword: password?.text,
+    ...{ ruleChain: flags.ruleChain, behindProxy: flags.behindProxy, rateLimits: flags.rateLimit },
+    ...{ asyncCapMs: flags.asyncCap, requestTimeoutMs: flags.requestTimeout, lagMs: flags.lag },
+    flashPage: flags.flashPage && resolve(flags.flashPage),
     log: noteWhileRead,
   }).catch((error: Error & { isDamaged?: boolean }) => {
     if (error.name !== "StateError") throw error;

@@ -2,9 +2,9 @@ import type { PlatformCore } from "./core/platform.js";
 import { type RateLimitSpecs, RateLimits } from "./core/rate-limits.js";
 import { Exchange, type HandlingFaults, type ServerRules } from "./device/exchange.js";
 import { type DeviceRequest, type DeviceResponse, response, splitUrl } from "./device/messages.js";
-import { gatewayTimeout, PROXIED_CAP_MS, PROXY_CUT_MS } from "./device/proxy.js";
 import { kept, RequestLog } from "./device/request-log.js";
 import { findRoute, type Methods, type Target } from "./device/routes.js";
+import { gatewayTimeout } from "./faults/proxies.js";
 import { type Respond, runPlan } from "./faults/run.js";
 import { Switchboard } from "./faults/switchboard.js";
 
@@ -29,8 +29,11 @@ export interface DeviceApiOptions extends DeviceRules {
 }
 
 const BASE = "/api/v1/";
-/** When a single server ends an open request with 503. */
+/** Time until a server ends an open request with 503: in one process, and in several. */
 const CAP_MS = 30_000;
+const PROXIED_CAP_MS = 300_000;
+/** Time that a server's proxy waits for an answer. */
+const PROXY_CUT_MS = 50_000;
 const RPC_PATH = /^\/api\/v1\/[^/]*\/rpc(?:$|\/)/;
 /** Of the device API, and of the whole server behind it. */
 const LARGEST = { rpc: 65_536, other: 52_428_800, any: 16_777_216 };

@@ -62,18 +62,13 @@ export class PlatformCore {
     this.#provisioning = new Provisioning(this.profiles, this.devices, ids, () => clock.now());
     this.claiming = new Claiming(clock);
     this.rpcRecords = new RpcRecords(clock, ids, this.feed, journal);
-    this.#ota = new OtaQueue(clock, {
-      assigned: (device, type) => this.assigned(device, type),
-      saveTelemetry: (device, ts, values) => this.#saveSeries(device, ts, values),
-      saveShared: (device, values) => this.saveAttributes(device, "SHARED_SCOPE", values),
-      deleteShared: (device, keys) => this.deleteAttributes(device, "SHARED_SCOPE", keys),
-    });
+    this.#ota = new OtaQueue(this);
   }
 
   /** Points of one element as a device sent them. One bad key, and all of them are lost. */
   receiveTelemetry(device: Device, ts: number, values: Values): void {
     for (const [key] of values) if (!device.series.has(key) && !isStorableKey(key)) return;
-    if (ts < LAST_MONTH_MS) this.#later(() => this.#saveSeries(device, ts, values));
+    if (ts < LAST_MONTH_MS) this.#later(() => this.saveSeries(device, ts, values));
   }
 
   /** Client attributes as a device sent them. One bad key, and all of them are lost. */
@@ -229,7 +224,7 @@ export class PlatformCore {
     this.feed.tell({ kind: "attributes", deviceId: device.id, scope });
   }
 
-  #saveSeries(device: Device, ts: number, values: Values): void {
+  saveSeries(device: Device, ts: number, values: Values): void {
     if (!this.#exists(device)) return;
     for (const [key, value] of values) device.series.save(key, ts, value);
     if (this.feed.isHeard) this.feed.tell({ kind: "telemetry", deviceId: device.id, ts, values });

@@ -29,7 +29,8 @@ const PLAIN = { least: 1e-3, end: 1e7 };
 /** Digits that always fit into a LONG, and into a number without a loss. */
 const FEW = 15;
 const PARSABLE = /^-?(?:\d+|\d*\.\d+)$/;
-const [MINUS, POINT, ZERO, NINE] = [0x2d, 0x2e, 0x30, 0x39] as const;
+const WHOLE = /^-?\d+$/;
+const POINTED = /^-?\d+\.\d+$/;
 
 /** The value of a literal; undefined for null, which is skipped. */
 export function typed(json: Json): Value | undefined {
@@ -45,7 +46,7 @@ export function typed(json: Json): Value | undefined {
  * writes the value out and reads it once more.
  */
 export function typedTwice(json: Json): Value | undefined {
-  if (json instanceof Map || Array.isArray(json)) return new JsonText(jsonText(json, true));
+  if (json instanceof Map || Array.isArray(json)) return new JsonText(jsonText(json, { dropNulls: true }));
   const value = typed(json);
   return typeof value === "number" ? typedDouble(value) : value;
 }
@@ -71,11 +72,9 @@ function storedText(text: string): string {
 }
 
 function numeric(text: string): Value {
-  if (text.length <= FEW) {
-    const kind = plainKind(text);
-    // A decimal has no zero below zero.
-    if (kind !== "other") return kind === "whole" ? BigInt(Number(text)) : Number(text) + 0;
-  }
+  // A decimal has no zero below zero.
+  if (text.length <= FEW && POINTED.test(text)) return Number(text) + 0;
+  if (text.length <= FEW && WHOLE.test(text)) return BigInt(text);
   const decimal = decimalOf(text);
   if (!decimal) throw new NumberTooLongError();
   const pointed = text.includes(".") && !text.includes("e") && !text.includes("E");
@@ -84,19 +83,6 @@ function numeric(text: string): Value {
     return long >= SMALLEST && long <= LARGEST ? long : plainText(decimal);
   }
   return decimal.scale <= FRACTION ? Number(text) + 0 : plainText(decimal);
-}
-
-/** Of a short text: digits alone, digits with a point in between, or anything else. */
-function plainKind(text: string): "whole" | "pointed" | "other" {
-  let points = 0;
-  const first = text.charCodeAt(0) === MINUS ? 1 : 0;
-  for (let at = first; at < text.length; at++) {
-    const sign = text.charCodeAt(at);
-    if (sign === POINT && at > first && at < text.length - 1) points++;
-    else if (sign < ZERO || sign > NINE) return "other";
-  }
-  if (points > 1 || text.length === first) return "other";
-  return points === 1 ? "pointed" : "whole";
 }
 
 /** A double as Java writes it: 42.0, 1.2345678E7, 1.0E-4. Always valid JSON. */

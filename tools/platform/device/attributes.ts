@@ -2,7 +2,7 @@ import type { Attribute } from "../core/attributes.js";
 import { quoted } from "../core/json/json.js";
 import { valueJson } from "../core/values.js";
 import { type Exchange, ShapeError } from "./exchange.js";
-import { pollTimeout } from "./poll.js";
+import { pollTimeout } from "./numbers.js";
 import { cantParse, valuesOf } from "./telemetry.js";
 
 /** `{"k":1}` -> client attributes. */

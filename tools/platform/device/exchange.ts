@@ -5,14 +5,16 @@ import { JsonSyntaxError, parseJson } from "../core/json/json-reader.js";
 import type { PlatformCore } from "../core/platform.js";
 import type { RateLimits } from "../core/rate-limits.js";
 import { NumberTooLongError } from "../core/values.js";
-import { errorAnswer, JSON_TYPE, TEXT_TYPE } from "./answers.js";
 import {
   type DeviceRequest,
   type DeviceResponse,
+  errorAnswer,
   faultAnswer,
   type Headers,
+  JSON_TYPE,
   response,
   splitUrl,
+  TEXT_TYPE,
 } from "./messages.js";
 
 /** Settings that all requests of a platform share. */

@@ -63,14 +63,27 @@ export function response(
   return { status, headers: { ...SECURITY_HEADERS, ...headers, ...type }, body: bytes };
 }
 
-const ERROR_CODES: Record<number, number> = {
-  ...{ 400: 31, 405: 31, 406: 31, 415: 31 },
-  ...{ 401: 10, 403: 20, 404: 32, 500: 2, 503: 2 },
+/** `errorCode` of a status; 2 for others. */
+export const ERROR_CODES: Readonly<Record<number, number>> = {
+  ...{ 400: 31, 401: 10, 403: 20, 404: 32, 405: 31, 406: 31, 413: 31, 415: 31, 429: 33 },
 };
 
 /** `{"message":"…","errorCode":32,"status":404,"timestamp":1700000000000}` */
 export function errorJson(status: number, message: string | null, now: number): string {
   return JSON.stringify({ message, errorCode: ERROR_CODES[status] ?? 2, status, timestamp: now });
+}
+
+export const JSON_TYPE = "application/json";
+export const TEXT_TYPE = "text/plain;charset=UTF-8";
+
+/** An error of the platform's framework: JSON, chunked. */
+export function errorAnswer(
+  status: number,
+  message: string | null,
+  now: number,
+  headers: Headers = {},
+): DeviceResponse {
+  return { ...response(status, errorJson(status, message, now), JSON_TYPE, headers), chunked: true };
 }
 
 /**
@@ -84,7 +97,7 @@ export function lateError(
   headers: Headers = {},
 ): DeviceResponse {
   const body = Buffer.from(errorJson(status, message, now));
-  return { status, headers: { ...headers, "Content-Type": "application/json" }, body, chunked: true };
+  return { status, headers: { ...headers, "Content-Type": JSON_TYPE }, body, chunked: true };
 }
 
 /** A fault in the platform's own code, answered with its message in Latin letters. */

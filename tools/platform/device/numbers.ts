@@ -23,3 +23,9 @@ export function wrongParameter(exchange: Exchange, name: string, type: NumberTyp
 export function numberOf(exchange: Exchange, name: string): number {
   return Number(exchange.parameter(name) ?? "");
 }
+
+/** Checks `timeout` of a poll, in milliseconds; 0, absent or empty is the platform's own time. */
+export const bindPoll = (exchange: Exchange): string | undefined =>
+  wrongParameter(exchange, "timeout", "long");
+
+export const pollTimeout = (exchange: Exchange): number => numberOf(exchange, "timeout");

@@ -2,7 +2,7 @@ import { attributeUpdates, publishAttributes, readAttributes } from "./attribute
 import { claim } from "./claim.js";
 import type { Exchange } from "./exchange.js";
 import { bindPackage, readPackage } from "./firmware.js";
-import { bindPoll } from "./poll.js";
+import { bindPoll } from "./numbers.js";
 import { provision } from "./provision.js";
 import { answerRpc, bindAnswer, callRpc, pollRpc } from "./rpc.js";
 import { postTelemetry } from "./telemetry.js";

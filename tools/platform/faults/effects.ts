@@ -1,6 +1,6 @@
 import type { Random } from "../core/common/random.js";
 import { answerBytes } from "../device/answer-bytes.js";
-import { type DeviceResponse, response, type Wire } from "../device/messages.js";
+import { type DeviceResponse, response, TEXT_TYPE, type Wire } from "../device/messages.js";
 import { proxyBytes } from "./proxies.js";
 import type { FaultName, FaultRule } from "./shapes.js";
 import type { TornSets } from "./torn.js";
@@ -68,7 +68,7 @@ export const EFFECTS: Record<FaultName, (cause: Cause) => Effect> = {
   garbage: ({ rule: { bytes = 64 }, random }) =>
     onWire(() => ({ bytes: Uint8Array.from({ length: bytes }, () => random(256)), end: "close" })),
   status: ({ rule: { status = 500, body = "", at = "request" } }) => {
-    const answer = response(status, body, body === "" ? undefined : "text/plain;charset=UTF-8");
+    const answer = response(status, body, body === "" ? undefined : TEXT_TYPE);
     return at === "request" ? { instead: answer } : { change: () => answer };
   },
   "not-stored": () => ({ isUnstored: true }),
@@ -77,7 +77,7 @@ export const EFFECTS: Record<FaultName, (cause: Cause) => Effect> = {
     change: (answer) => withJson(answer, (json) => torn.tear(device, json, random)),
   }),
   "provisioning-failure": () => ({
-    instead: response(200, PROVISIONING_FAILURE, "text/plain;charset=UTF-8"),
+    instead: response(200, PROVISIONING_FAILURE, TEXT_TYPE),
   }),
   proxy: ({ rule: { by = "haproxy-503", at = "request" }, now }) => {
     const wire: Wire = { bytes: proxyBytes(by, now), end: "close" };

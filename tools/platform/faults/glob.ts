@@ -1,26 +1,17 @@
 /**
- * Whether `text` fits a pattern in which `*` stands for any characters, none included. In time of
- * both lengths' product at most.
+ * True if `text` matches a pattern in which `*` stands for any characters, or none. Each part takes
+ * its first place after the previous part, so that no pattern takes long.
  */
 export function fits(pattern: string, text: string): boolean {
-  let at = 0;
-  let place = 0;
-  let star = -1;
-  let resume = 0;
-  while (place < text.length) {
-    if (pattern[at] === "*") {
-      star = at++;
-      resume = place;
-    } else if (at < pattern.length && pattern[at] === text[place]) {
-      at++;
-      place++;
-    } else if (star >= 0) {
-      at = star + 1;
-      place = ++resume;
-    } else {
-      return false;
-    }
+  const [first = "", ...parts] = pattern.split("*");
+  const last = parts.pop();
+  if (last === undefined) return text === first;
+  if (!text.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of parts) {
+    const found = text.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
   }
-  while (pattern[at] === "*") at++;
-  return at === pattern.length;
+  return text.length - last.length >= at && text.endsWith(last);
 }

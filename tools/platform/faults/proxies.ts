@@ -1,5 +1,7 @@
 // What proxies in front of the platform say in its place, in their own bytes.
 
+import type { DeviceResponse } from "../device/messages.js";
+
 /** Proxy and status. nginx-499 closes the connection without an answer. */
 export const PROXIES = [
   ...(["haproxy-503", "haproxy-504", "haproxy-400"] as const),
@@ -32,9 +34,20 @@ export function proxyBytes(name: ProxyName, now: number): Uint8Array {
   return Buffer.from(proxy === "haproxy" ? haproxy(status) : nginx(status, new Date(now).toUTCString()));
 }
 
-function haproxy(status: number): string {
+/** The answer of a server's own proxy after 50 s; then it closes the connection. */
+export function gatewayTimeout(): DeviceResponse {
+  const headers = { "Cache-Control": "no-cache", "Content-Type": "text/html", Connection: "close" };
+  return { status: 504, reason: "Gateway Time-out", headers, body: Buffer.from(haproxyPage(504)) };
+}
+
+function haproxyPage(status: number): string {
   const [reason, text] = HAPROXY[status] as [string, string];
-  const body = `<html><body><h1>${status} ${reason}</h1>\n${text}\n</body></html>\n`;
+  return `<html><body><h1>${status} ${reason}</h1>\n${text}\n</body></html>\n`;
+}
+
+function haproxy(status: number): string {
+  const [reason] = HAPROXY[status] as [string, string];
+  const body = haproxyPage(status);
   const head = `HTTP/1.1 ${status} ${reason}\r\ncontent-length: ${body.length}\r\ncache-control: no-cache\r\ncontent-type: text/html\r\nconnection: close\r\n\r\n`;
   return head + body;
 }

@@ -28,22 +28,28 @@ export function forbidden(): RestError {
   return new RestError(403, "You don't have permission to perform this operation!");
 }
 
-export function asTenant({ user }: FastifyRequest): User {
-  if (user?.authority !== "TENANT_ADMIN") throw forbidden();
-  return user;
-}
+/** Routes of the tenant administrator only. */
+export const TENANT = {
+  preHandler: async ({ user }: FastifyRequest): Promise<void> => {
+    if (user?.authority !== "TENANT_ADMIN") throw forbidden();
+  },
+};
 
 export function asCustomer({ user }: FastifyRequest): User {
   if (user?.authority !== "CUSTOMER_USER") throw forbidden();
   return user;
 }
 
-/** The device of the path, if it is the tenant's who asks, or the customer's. Throws RestError. */
+/** True for the tenant, and for the customer that owns the device. */
+export function isVisible({ user }: Pick<FastifyRequest, "user">, { customerId }: Device): boolean {
+  const isOwner = user?.authority === "CUSTOMER_USER" && user.customerId === customerId;
+  return user?.authority === "TENANT_ADMIN" || isOwner;
+}
+
+/** The device of the path. Throws RestError if there is none, or the user cannot see it. */
 export function deviceOf(context: RestContext, request: FastifyRequest, name = "deviceId"): Device {
   const id = uuid((request.params as Record<string, string>)[name] ?? "", name);
   const device = found(context.core.devices.get(id));
-  const { user } = request;
-  const isOwner = user?.authority === "CUSTOMER_USER" && user.customerId === device.customerId;
-  if (user?.authority !== "TENANT_ADMIN" && !isOwner) throw forbidden();
+  if (!isVisible(request, device)) throw forbidden();
   return device;
 }

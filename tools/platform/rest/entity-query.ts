@@ -4,7 +4,7 @@
 import type { Device } from "../core/devices.js";
 import { type Value, valueText } from "../core/values.js";
 import { RestError } from "./error.js";
-import { type Fields, idField, textField, uuid } from "./input.js";
+import { type Fields, idField, isFields, textField, uuid } from "./input.js";
 
 const KEY_TYPES = [
   ...(["ENTITY_FIELD", "TIME_SERIES", "ATTRIBUTE"] as const),
@@ -21,7 +21,7 @@ export type Latest = { ts: number; value: Value } | undefined;
 export type Read = (device: Device, key: Key) => Latest;
 type Fits = (device: Device) => boolean;
 
-export interface EntityQuery {
+interface EntityQuery {
   page: number;
   pageSize: number;
   /** In small letters. */
@@ -36,8 +36,9 @@ export interface EntityQuery {
 export function readQuery(body: Fields, read: Read, typeOf: (device: Device) => string): EntityQuery {
   const link = objectField(body, "pageLink");
   const { page, pageSize } = link;
-  if (!isWhole(pageSize) || pageSize < 1 || !isWhole(page) || page < 0)
-    throw new RestError(400, "Invalid entity data page link");
+  const isCount = (value: unknown, least: number): value is number =>
+    Number.isSafeInteger(value) && (value as number) >= least;
+  if (!isCount(pageSize, 1) || !isCount(page, 0)) throw new RestError(400, "Invalid entity data page link");
   const isChosen = entityFilter(objectField(body, "entityFilter"), typeOf);
   const filters = list(body, "keyFilters").map((one) => keyFilter(one, read));
   const { sortOrder } = link;
@@ -185,12 +186,4 @@ function list(fields: Fields, name: string): unknown[] {
   const value = fields[name] ?? [];
   if (!Array.isArray(value)) throw new RestError(400, `'${name}' is not a list`);
   return value;
-}
-
-function isWhole(value: unknown): value is number {
-  return Number.isSafeInteger(value);
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,9 +1,6 @@
 import type { FastifyError } from "fastify";
 import { Refused } from "../core/common/refused.js";
-
-const CODES: Record<number, number> = {
-  ...{ 400: 31, 401: 10, 403: 20, 404: 32, 405: 31, 406: 31, 413: 31, 415: 31, 429: 33 },
-};
+import { ERROR_CODES } from "../device/messages.js";
 
 /**
  * An error answer of the operator's API:
@@ -14,21 +11,14 @@ export class RestError extends Error {
   readonly status: number;
   readonly errorCode: number;
 
-  constructor(status: number, message: string, errorCode = CODES[status] ?? 2) {
+  constructor(status: number, message: string, errorCode = ERROR_CODES[status] ?? 2) {
     super(message);
     this.status = status;
     this.errorCode = errorCode;
   }
 }
 
-export interface ErrorBody {
-  message: string;
-  errorCode: number;
-  status: number;
-  timestamp: number;
-}
-
-export function errorBody({ status, message, errorCode }: RestError, timestamp: number): ErrorBody {
+export function errorBody({ status, message, errorCode }: RestError, timestamp: number): object {
   return { message, errorCode, status, timestamp };
 }
 

@@ -13,9 +13,12 @@ export function objectBody({ body }: FastifyRequest): Fields {
   } catch {
     throw new RestError(400, "JSON parse error");
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw new RestError(400, "Request body is not a JSON object");
-  return value as Fields;
+  if (!isFields(value)) throw new RestError(400, "Request body is not a JSON object");
+  return value;
+}
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The body as a JSON object with its numbers as they were spelt. Throws RestError 400. */
@@ -28,11 +31,6 @@ export function spelledBody({ body }: FastifyRequest): JsonObject {
   }
   if (!(value instanceof Map)) throw new RestError(400, "Request is not a JSON object");
   return value;
-}
-
-/** The body as it was sent. */
-export function spelledText({ body }: FastifyRequest): string {
-  return typeof body === "string" ? body : "";
 }
 
 /**
@@ -120,9 +118,19 @@ export function pageOf<T, V>(
   if (page < 0) throw new RestError(400, "Incorrect page link page must be positive integer.", 30);
   const search = (parameter(request, "textSearch") ?? "").toLowerCase();
   const matching = all.filter((entity) => name(entity).toLowerCase().includes(search));
-  const data = matching.slice(page * pageSize, (page + 1) * pageSize).map(view);
-  const totalPages = Math.ceil(matching.length / pageSize);
-  return { data, totalPages, totalElements: matching.length, hasNext: page + 1 < totalPages };
+  return slice(matching, page, pageSize, view);
+}
+
+/** One page of all matching entities. */
+export function slice<T, V>(
+  all: readonly T[],
+  page: number,
+  pageSize: number,
+  view: (entity: T) => V,
+): Page<V> {
+  const data = all.slice(page * pageSize, (page + 1) * pageSize).map(view);
+  const totalPages = Math.ceil(all.length / pageSize);
+  return { data, totalPages, totalElements: all.length, hasNext: page + 1 < totalPages };
 }
 
 function needed(request: FastifyRequest, name: string): number {

@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyInstance } from "fastify";
-import type { TableViews } from "../core/reports/table-views.js";
+import type { TableView } from "../core/reports/table-views.js";
 import { errorJson, VARY } from "../device/messages.js";
 import { authRoutes } from "./auth.js";
 import type { RestContext } from "./context.js";
@@ -16,7 +16,6 @@ import { flashRoutes } from "./resources/flash-page.js";
 import { otaRoutes } from "./resources/ota.js";
 import { profileRoutes } from "./resources/profiles.js";
 import { reportRoutes } from "./resources/reports.js";
-import { requestRoutes } from "./resources/requests.js";
 import { rpcRoutes } from "./resources/rpc.js";
 import { attributeRoutes } from "./resources/telemetry.js";
 import { timeseriesRoutes } from "./resources/timeseries.js";
@@ -39,7 +38,7 @@ const HEADERS = {
 export function restRoutes(
   app: FastifyInstance,
   context: RestContext,
-  views: TableViews,
+  views: readonly TableView[],
   onError: (error: unknown) => void,
   flashPage?: string,
 ): void {
@@ -92,7 +91,6 @@ export function restRoutes(
   rpcRoutes(app, context);
   otaRoutes(app, context);
   reportRoutes(app, context, views);
-  requestRoutes(app, context);
   faultRoutes(app, context);
   eventRoutes(app, context);
   consoleRoutes(app);

@@ -138,7 +138,7 @@ async function platform(flags: PlatformFlags): Promise<void> {
   // The address comes first.
   const tell = given === undefined;
   const urls = isLoopback(flags.host) ? [] : reachable(running.url, flags.host);
-  const saved = running.views.list().map(({ id, name }) => ({ id, name }));
+  const saved = running.views.map(({ id, name }) => ({ id, name }));
   const lines =
     flags.log === "json"
       ? [listening(running, tell, saved, { urls, state })]

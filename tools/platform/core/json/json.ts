@@ -26,16 +26,23 @@ export function quoted(text: string): string {
   return json.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
 }
 
-/** The text of a value; `dropNulls` leaves out members that are null (not places in a list). */
-export function jsonText(value: Json, dropNulls = false): string {
-  if (value instanceof JsonNumber) return value.text;
-  if (Array.isArray(value)) return `[${value.map((item) => jsonText(item, dropNulls)).join(",")}]`;
+interface Writing {
+  /** Leaves out members that are null, but not items of a list. */
+  readonly dropNulls?: boolean;
+  /** Writes a number. Default: as it was spelt. */
+  readonly number?: (text: string) => string;
+}
+
+export function jsonText(value: Json, writing: Writing = {}): string {
+  const { dropNulls = false, number = (text) => text } = writing;
+  if (value instanceof JsonNumber) return number(value.text);
+  if (Array.isArray(value)) return `[${value.map((item) => jsonText(item, writing)).join(",")}]`;
   if (typeof value === "string") return quoted(value);
   if (!(value instanceof Map)) return JSON.stringify(value);
   const members: string[] = [];
   for (const [key, member] of value) {
     if (dropNulls && member === null) continue;
-    members.push(`${quoted(key)}:${jsonText(member, dropNulls)}`);
+    members.push(`${quoted(key)}:${jsonText(member, writing)}`);
   }
   return `{${members.join(",")}}`;
 }

@@ -1,16 +1,7 @@
-import type { Clock } from "../common/clock.js";
 import type { Device } from "../devices.js";
+import type { PlatformCore } from "../platform.js";
 import { sameValue, type Value } from "../values.js";
 import type { OtaPackage, PackageType } from "./packages.js";
-
-/** What the OTA queue needs of the platform. */
-export interface OtaStore {
-  assigned(device: Device, type: PackageType): OtaPackage | undefined;
-  saveTelemetry(device: Device, ts: number, values: readonly [string, Value][]): void;
-  /** Notify the polls that are open. */
-  saveShared(device: Device, values: readonly [string, Value][]): void;
-  deleteShared(device: Device, keys: readonly string[]): void;
-}
 
 /** Between two devices of the queue: the platform takes 100 in 60 s. */
 const PACE_MS = 600;
@@ -20,26 +11,22 @@ const ALL = ["title", "version", "ts", "state", "size", "checksum", "checksum_al
 
 /** Notifies devices of the package they shall run. */
 export class OtaQueue {
-  readonly #clock: Clock;
-  readonly #store: OtaStore;
+  readonly #core: PlatformCore;
   #freeAt = 0;
 
-  constructor(clock: Clock, store: OtaStore) {
-    this.#clock = clock;
-    this.#store = store;
+  constructor(core: PlatformCore) {
+    this.#core = core;
   }
 
   /** The device's package is another one now, or none. */
   changed(device: Device, type: PackageType, target: OtaPackage | undefined): void {
     const prefix = prefixOf(type);
     if (!target) {
-      this.#store.deleteShared(
-        device,
-        ALL.map((name) => prefix + name),
-      );
+      const keys = ALL.map((name) => prefix + name);
+      this.#core.deleteAttributes(device, "SHARED_SCOPE", keys);
       return;
     }
-    const now = this.#clock.now();
+    const now = this.#core.clock.now();
     const { title, version, tag } = target;
     const values: [string, Value][] = [
       [`target_${prefix}title`, title],
@@ -47,7 +34,7 @@ export class OtaQueue {
     ];
     if (tag) values.push([`target_${prefix}tag`, tag]);
     values.push([`target_${prefix}ts`, BigInt(now)], [`${prefix}state`, "QUEUED"]);
-    this.#store.saveTelemetry(device, now, values);
+    this.#core.saveSeries(device, now, values);
     this.#enqueue(device, type, target);
   }
 
@@ -61,20 +48,20 @@ export class OtaQueue {
   }
 
   #enqueue(device: Device, type: PackageType, target: OtaPackage): void {
-    const now = this.#clock.now();
+    const now = this.#core.clock.now();
     const at = Math.max(now, this.#freeAt);
     this.#freeAt = at + PACE_MS;
-    this.#clock.timer(at - now, () => this.#initiate(device, type, target));
+    this.#core.clock.timer(at - now, () => this.#initiate(device, type, target));
   }
 
   #initiate(device: Device, type: PackageType, target: OtaPackage): void {
     // Assigned again while it waited: that has its own place in the queue.
-    if (this.#store.assigned(device, type) !== target) return;
+    if (this.#core.assigned(device, type) !== target) return;
     const prefix = prefixOf(type);
-    this.#store.saveTelemetry(device, this.#clock.now(), [[`${prefix}state`, "INITIATED"]]);
+    this.#core.saveSeries(device, this.#core.clock.now(), [[`${prefix}state`, "INITIATED"]]);
     const { gone, values } = sharedSet(prefix, target);
-    this.#store.deleteShared(device, gone);
-    this.#clock.timer(GAP_MS, () => this.#store.saveShared(device, values));
+    this.#core.deleteAttributes(device, "SHARED_SCOPE", gone);
+    this.#core.clock.timer(GAP_MS, () => this.#core.saveAttributes(device, "SHARED_SCOPE", values));
   }
 }
 

@@ -58,23 +58,6 @@ export const DEFAULT_VIEW: TableView = {
 const MOST = { views: 1000, columns: 100 };
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Views by their id. */
-export class TableViews {
-  readonly #byId = new Map<string, TableView>();
-
-  constructor(views: readonly TableView[]) {
-    for (const view of views) this.#byId.set(view.id, view);
-  }
-
-  get(id: string): TableView | undefined {
-    return this.#byId.get(id.toLowerCase());
-  }
-
-  list(): TableView[] {
-    return [...this.#byId.values()];
-  }
-}
-
 /** The views of a file. Throws Refused, which says what is wrong with which view. */
 export function readViews(json: unknown): TableView[] {
   if (!Array.isArray(json) || json.length === 0 || json.length > MOST.views)

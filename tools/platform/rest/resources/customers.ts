@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { asTenant, deviceOf, type RestContext } from "../context.js";
+import { deviceOf, type RestContext, TENANT } from "../context.js";
 import { RestError } from "../error.js";
 import { pageOf, uuid } from "../input.js";
 import { CUSTOMER_TITLE } from "../users.js";
@@ -22,18 +22,16 @@ export function customerRoutes(app: FastifyInstance, context: RestContext): void
     if (id !== users.customerId) throw new RestError(404, `Customer with id [${id}] is not found`);
   };
 
-  app.get("/api/customers", async (request) => {
-    asTenant(request);
-    return pageOf(request, [users.customerId], () => CUSTOMER_TITLE, view);
-  });
+  app.get("/api/customers", TENANT, async (request) =>
+    pageOf(request, [users.customerId], () => CUSTOMER_TITLE, view),
+  );
 
   app.get("/api/customer/:customerId", async (request) => {
     check(request.params);
     return view();
   });
 
-  app.post("/api/customer/:customerId/device/:deviceId", async (request) => {
-    asTenant(request);
+  app.post("/api/customer/:customerId/device/:deviceId", TENANT, async (request) => {
     check(request.params);
     const device = deviceOf(context, request);
     device.customerId = users.customerId;
@@ -41,8 +39,7 @@ export function customerRoutes(app: FastifyInstance, context: RestContext): void
     return deviceView(context, device);
   });
 
-  app.delete("/api/customer/device/:deviceId", async (request) => {
-    asTenant(request);
+  app.delete("/api/customer/device/:deviceId", TENANT, async (request) => {
     const device = deviceOf(context, request);
     device.customerId = undefined;
     core.deviceChanged(device);

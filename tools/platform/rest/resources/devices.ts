@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { CREDENTIALS, type Device, type DeviceFields } from "../../core/devices.js";
-import { asCustomer, asTenant, deviceOf, forbidden, type RestContext } from "../context.js";
+import { asCustomer, deviceOf, forbidden, isVisible, type RestContext, TENANT } from "../context.js";
 import { found, RestError } from "../error.js";
-import { type Fields, idField, objectBody, pageOf, parameter, textField, uuid } from "../input.js";
+import { type Fields, idField, isFields, objectBody, pageOf, parameter, textField, uuid } from "../input.js";
 import { credentialsView, deviceInfoView, deviceView, entityId } from "../views.js";
 
 /** Devices, their credentials, and claiming. */
@@ -10,8 +10,7 @@ export function deviceRoutes(app: FastifyInstance, context: RestContext): void {
   const { core } = context;
   const view = (device: Device): object => deviceView(context, device);
 
-  app.post("/api/device", async (request) => {
-    asTenant(request);
+  app.post("/api/device", TENANT, async (request) => {
     const body = objectBody(request);
     const id = idField(body, "id");
     if (id === undefined)
@@ -21,8 +20,7 @@ export function deviceRoutes(app: FastifyInstance, context: RestContext): void {
     return view(device);
   });
 
-  app.get("/api/device/types", async (request) => {
-    asTenant(request);
+  app.get("/api/device/types", TENANT, async () => {
     const types = new Set(core.devices.list().map(({ profileId }) => core.profiles.get(profileId)?.name));
     const tenantId = entityId("TENANT", context.users.tenantId);
     return [...types].map((type) => ({ tenantId, entityType: "DEVICE", type }));
@@ -37,19 +35,17 @@ export function deviceRoutes(app: FastifyInstance, context: RestContext): void {
     const named = ids
       .map((id) => core.devices.get(uuid(id, "deviceId")))
       .filter((device) => device !== undefined);
-    return named.filter((device) => isOwned(request, device)).map(view);
+    return named.filter((device) => isVisible(request, device)).map(view);
   });
 
-  app.get("/api/devices/count/:type/:profileId", async (request) => {
-    asTenant(request);
+  app.get("/api/devices/count/:type/:profileId", TENANT, async (request) => {
     const { type, profileId } = request.params as { type: string; profileId: string };
     const holds = (device: Device): boolean =>
       (type === "SOFTWARE" ? device.softwareId : device.firmwareId) !== undefined;
     return core.devices.list().filter((device) => device.profileId === profileId && !holds(device)).length;
   });
 
-  app.post("/api/device-with-credentials", async (request) => {
-    asTenant(request);
+  app.post("/api/device-with-credentials", TENANT, async (request) => {
     const { device: fields, credentials } = objectBody(request);
     if (!isFields(fields) || !isFields(credentials)) throw new RestError(400, "Validation error");
     const device = core.createDevice(fieldsOf(context, fields), textField(credentials, "credentialsId"));
@@ -65,14 +61,12 @@ export function deviceRoutes(app: FastifyInstance, context: RestContext): void {
 
   app.get("/api/device/:deviceId", async (request) => view(deviceOf(context, request)));
 
-  app.delete("/api/device/:deviceId", async (request, reply) => {
-    asTenant(request);
+  app.delete("/api/device/:deviceId", TENANT, async (request, reply) => {
     core.deleteDevice(deviceOf(context, request));
     return reply.send();
   });
 
-  app.get("/api/tenant/devices", async (request) => {
-    asTenant(request);
+  app.get("/api/tenant/devices", TENANT, async (request) => {
     const name = parameter(request, "deviceName");
     if (name !== undefined) return view(found(core.devices.byName(name)));
     const type = parameter(request, "type");
@@ -89,10 +83,7 @@ export function deviceRoutes(app: FastifyInstance, context: RestContext): void {
       (device) => deviceInfoView(context, device),
     );
   };
-  app.get("/api/tenant/deviceInfos", async (request) => {
-    asTenant(request);
-    return infoPage(request, core.devices.list());
-  });
+  app.get("/api/tenant/deviceInfos", TENANT, async (request) => infoPage(request, core.devices.list()));
 
   const ofCustomer = (request: FastifyRequest): Device[] => {
     const id = uuid((request.params as { customerId: string }).customerId, "customerId");
@@ -131,8 +122,7 @@ function credentialRoutes(app: FastifyInstance, context: RestContext): void {
     credentialsView(deviceOf(context, request)),
   );
 
-  app.post("/api/device/credentials", async (request) => {
-    asTenant(request);
+  app.post("/api/device/credentials", TENANT, async (request) => {
     const body = objectBody(request);
     const device = found(context.core.devices.get(idField(body, "deviceId") ?? ""));
     setCredentials(context, device, body);
@@ -146,14 +136,6 @@ function setCredentials({ core }: RestContext, device: Device, body: Fields): vo
   const credentialsId = textField(body, "credentialsId") ?? "";
   const value = textField(body, "credentialsValue") ?? null;
   core.devices.setCredentials(device, { type, credentialsId, value });
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function isOwned({ user }: FastifyRequest, device: Device): boolean {
-  return user?.authority === "TENANT_ADMIN" || user?.customerId === device.customerId;
 }
 
 function claimRoutes(app: FastifyInstance, context: RestContext): void {
@@ -174,8 +156,7 @@ function claimRoutes(app: FastifyInstance, context: RestContext): void {
 
   app.delete(path, async (request, reply) => {
     const device = named(request);
-    const isOwner = request.user?.customerId === device.customerId;
-    if (request.user?.authority !== "TENANT_ADMIN" && !isOwner) throw forbidden();
+    if (!isVisible(request, device)) throw forbidden();
     claiming.reclaim(device);
     context.core.deviceChanged(device);
     return reply.send();

@@ -1,9 +1,9 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 import type { Attribute, Scope } from "../../core/attributes.js";
 import type { Device } from "../../core/devices.js";
-import type { RestContext } from "../context.js";
+import { isVisible, type RestContext } from "../context.js";
 import { compareLatest, type Key, type Latest, latestText, readQuery } from "../entity-query.js";
-import { objectBody } from "../input.js";
+import { objectBody, slice } from "../input.js";
 import { entityId } from "../views.js";
 import { activityOf } from "./activity.js";
 
@@ -22,7 +22,7 @@ export function entityRoutes(app: FastifyInstance, context: RestContext): void {
       keys.some((key) => latestText(read(device, key)).toLowerCase().includes(search));
     const matching = core.devices
       .list()
-      .filter((device) => isSeen(request, device) && query.filter(device))
+      .filter((device) => isVisible(request, device) && query.filter(device))
       .filter((device) => search === "" || hasText(device));
     if (sort) {
       // What is equal stays in the order of its names, so that pages don't overlap.
@@ -30,18 +30,12 @@ export function entityRoutes(app: FastifyInstance, context: RestContext): void {
       const sign = sort.descending ? -1 : 1;
       matching.sort((one, other) => sign * compareLatest(read(one, sort.key), read(other, sort.key)));
     }
-    const totalPages = Math.ceil(matching.length / pageSize);
-    const data = matching.slice(page * pageSize, (page + 1) * pageSize).map((device) => ({
+    return slice(matching, page, pageSize, (device) => ({
       entityId: entityId("DEVICE", device.id),
       latest: valuesOf(keys, (key) => read(device, key)),
       timeseries: {},
     }));
-    return { data, totalPages, totalElements: matching.length, hasNext: page + 1 < totalPages };
   });
-}
-
-function isSeen({ user }: FastifyRequest, device: Device): boolean {
-  return user?.authority === "TENANT_ADMIN" || user?.customerId === device.customerId;
 }
 
 const named = ({ name }: Device): Latest => ({ ts: 0, value: name });

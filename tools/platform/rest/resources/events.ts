@@ -14,7 +14,7 @@ import type { ServerResponse } from "node:http";
 import type { FastifyInstance } from "fastify";
 import type { Happening } from "../../core/feed.js";
 import { valueJson } from "../../core/values.js";
-import { asTenant, type RestContext } from "../context.js";
+import { type RestContext, TENANT } from "../context.js";
 import { RestError } from "../error.js";
 import { bearer } from "../tokens.js";
 
@@ -24,8 +24,7 @@ const MOST_BEHIND = 1_048_576;
 
 export function eventRoutes(app: FastifyInstance, { core, log, tokens }: RestContext): void {
   const open = new Set<ServerResponse>();
-  app.get("/api/console/events", (request, reply) => {
-    asTenant(request);
+  app.get("/api/console/events", TENANT, (request, reply) => {
     if (open.size >= MOST) throw new RestError(429, "Too many consoles are open");
     const { raw } = reply;
     reply.hijack();

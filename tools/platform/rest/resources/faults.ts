@@ -1,15 +1,17 @@
 import type { FastifyInstance } from "fastify";
 import { readPost } from "../../faults/shapes.js";
-import type { RestContext } from "../context.js";
+import { type RestContext, TENANT } from "../context.js";
 import { RestError } from "../error.js";
 import { objectBody } from "../input.js";
 import { loopbackOnly } from "../loopback-only.js";
 
 /**
- * The local platform's own: faults of the device API (their JSON is described in faults/shapes.ts).
- * Needs no login; for this machine only.
+ * Routes that only the local platform has: the last requests of devices, and faults of the device
+ * API (faults/shapes.ts describes their JSON). Faults need no login, but this machine.
  */
-export function faultRoutes(app: FastifyInstance, { faults }: RestContext): void {
+export function faultRoutes(app: FastifyInstance, { faults, log }: RestContext): void {
+  app.get("/api/requests", TENANT, async () => log.list());
+
   app.get("/api/faults", async (request) => {
     loopbackOnly(request);
     return { faults: faults.list() };

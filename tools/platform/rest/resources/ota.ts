@@ -2,7 +2,8 @@ import multipart from "@fastify/multipart";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ALGORITHMS, type Algorithm } from "../../core/ota/checksum.js";
 import { hasData, type OtaPackage, type PackageFile } from "../../core/ota/packages.js";
-import { asTenant, type RestContext } from "../context.js";
+import type { PlatformCore } from "../../core/platform.js";
+import { type RestContext, TENANT } from "../context.js";
 import { found, RestError } from "../error.js";
 import { idField, objectBody, pageOf, parameter, textField, uuid } from "../input.js";
 import { packageView } from "../views.js";
@@ -13,34 +14,29 @@ const LARGEST = 64 * 1024 * 1024;
 export function otaRoutes(app: FastifyInstance, context: RestContext): void {
   const { core } = context;
   const view = (target: OtaPackage): object => packageView(context, target);
-  const packageOf = (request: FastifyRequest): OtaPackage => {
-    asTenant(request);
-    return found(core.packages.get(uuid((request.params as { id: string }).id, "otaPackageId")));
-  };
+  const packageOf = ({ params }: FastifyRequest): OtaPackage =>
+    found(core.packages.get(uuid((params as { id: string }).id, "otaPackageId")));
 
   app.register(multipart, { limits: { fileSize: LARGEST, files: 1, fields: 10 } });
 
-  app.post("/api/otaPackage", async (request) => {
-    asTenant(request);
-    return view(create(context, request));
-  });
+  app.post("/api/otaPackage", TENANT, async (request) => view(create(core, request)));
 
   // The upload needs the plugin, and so comes after it.
   app.register(async (scope) => {
-    scope.post("/api/otaPackage/:id", async (request) => {
+    scope.post("/api/otaPackage/:id", TENANT, async (request) => {
       const target = packageOf(request);
       core.packages.upload(target, await readFile(request));
       return view(target);
     });
   });
 
-  app.get("/api/otaPackage/:id", async (request) => {
+  app.get("/api/otaPackage/:id", TENANT, async (request) => {
     const target = packageOf(request);
     return { ...view(target), data: target.bytes ? Buffer.from(target.bytes).toString("base64") : null };
   });
-  app.get("/api/otaPackage/info/:id", async (request) => view(packageOf(request)));
+  app.get("/api/otaPackage/info/:id", TENANT, async (request) => view(packageOf(request)));
 
-  app.get("/api/otaPackage/:id/download", async (request, reply) => {
+  app.get("/api/otaPackage/:id/download", TENANT, async (request, reply) => {
     const { bytes, fileName = "file", contentType = "application/octet-stream" } = packageOf(request);
     const name = fileName.replace(/[^\x20-\x7e]/g, "_");
     return reply
@@ -50,25 +46,16 @@ export function otaRoutes(app: FastifyInstance, context: RestContext): void {
       .send(Buffer.from(found(bytes)));
   });
 
-  app.delete("/api/otaPackage/:id", async (request, reply) => {
+  app.delete("/api/otaPackage/:id", TENANT, async (request, reply) => {
     core.deletePackage(packageOf(request));
     return reply.send();
   });
 
-  listRoutes(app, context);
-}
+  app.get("/api/otaPackages", TENANT, async (request) =>
+    pageOf(request, core.packages.list(), (target) => target.title, view),
+  );
 
-function listRoutes(app: FastifyInstance, context: RestContext): void {
-  const { core } = context;
-  const view = (target: OtaPackage): object => packageView(context, target);
-
-  app.get("/api/otaPackages", async (request) => {
-    asTenant(request);
-    return pageOf(request, core.packages.list(), (target) => target.title, view);
-  });
-
-  app.get("/api/otaPackages/:profileId/:type", async (request) => {
-    asTenant(request);
+  app.get("/api/otaPackages/:profileId/:type", TENANT, async (request) => {
     const { profileId, type } = request.params as { profileId: string; type: string };
     const fitting = core.packages
       .list()
@@ -77,7 +64,7 @@ function listRoutes(app: FastifyInstance, context: RestContext): void {
   });
 }
 
-function create({ core }: RestContext, request: FastifyRequest): OtaPackage {
+function create(core: PlatformCore, request: FastifyRequest): OtaPackage {
   const body = objectBody(request);
   const type = textField(body, "type");
   if (type !== "FIRMWARE" && type !== "SOFTWARE") throw new RestError(400, "Type should be specified!");

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { type Profile, type ProfileFields, STRATEGIES } from "../../core/profiles.js";
-import { asTenant, type RestContext } from "../context.js";
+import { type RestContext, TENANT } from "../context.js";
 import { found, RestError } from "../error.js";
 import { type Fields, idField, objectBody, pageOf, switchParameter, textField, uuid } from "../input.js";
 import { entityId, profileView } from "../views.js";
@@ -17,41 +17,28 @@ export function profileRoutes(app: FastifyInstance, context: RestContext): void 
   const profileOf = (params: unknown): Profile =>
     found(core.profiles.get(uuid((params as { id: string }).id, "deviceProfileId")));
 
-  app.get("/api/deviceProfiles", async (request) => {
-    asTenant(request);
-    return pageOf(request, core.profiles.list(), (profile) => profile.name, view);
-  });
+  app.get("/api/deviceProfiles", TENANT, async (request) =>
+    pageOf(request, core.profiles.list(), (profile) => profile.name, view),
+  );
 
-  app.get("/api/deviceProfileInfo/default", async (request) => {
-    asTenant(request);
-    return infoView(core.profiles.default);
-  });
+  app.get("/api/deviceProfileInfo/default", TENANT, async () => infoView(core.profiles.default));
 
-  app.get("/api/deviceProfile/names", async (request) => {
-    asTenant(request);
+  app.get("/api/deviceProfile/names", TENANT, async (request) => {
     const isUsed = (id: string): boolean => core.devices.list().some(({ profileId }) => profileId === id);
     const activeOnly = switchParameter(request, "activeOnly") === true;
     const named = core.profiles.list().filter(({ id }) => !activeOnly || isUsed(id));
     return named.map(({ id, name }) => ({ id: entityId("DEVICE_PROFILE", id), name }));
   });
 
-  app.get("/api/deviceProfileInfos", async (request) => {
-    asTenant(request);
-    return pageOf(request, core.profiles.list(), ({ name }) => name, infoView);
-  });
+  app.get("/api/deviceProfileInfos", TENANT, async (request) =>
+    pageOf(request, core.profiles.list(), ({ name }) => name, infoView),
+  );
 
-  app.get("/api/deviceProfileInfo/:id", async (request) => {
-    asTenant(request);
-    return infoView(profileOf(request.params));
-  });
+  app.get("/api/deviceProfileInfo/:id", TENANT, async (request) => infoView(profileOf(request.params)));
 
-  app.get("/api/deviceProfile/:id", async (request) => {
-    asTenant(request);
-    return view(profileOf(request.params));
-  });
+  app.get("/api/deviceProfile/:id", TENANT, async (request) => view(profileOf(request.params)));
 
-  app.post("/api/deviceProfile", async (request) => {
-    asTenant(request);
+  app.post("/api/deviceProfile", TENANT, async (request) => {
     const body = objectBody(request);
     const id = idField(body, "id");
     if (id === undefined) return view(core.profiles.create(fieldsOf(body)));
@@ -60,8 +47,7 @@ export function profileRoutes(app: FastifyInstance, context: RestContext): void 
     return view(profile);
   });
 
-  app.delete("/api/deviceProfile/:id", async (request, reply) => {
-    asTenant(request);
+  app.delete("/api/deviceProfile/:id", TENANT, async (request, reply) => {
     core.deleteProfile(profileOf(request.params));
     return reply.send();
   });

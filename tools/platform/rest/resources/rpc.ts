@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Device } from "../../core/devices.js";
-import { throughJackson } from "../../core/json/jackson.js";
-import { JsonNumber, type JsonObject } from "../../core/json/json.js";
+import { type Json, JsonNumber, type JsonObject, jsonText } from "../../core/json/json.js";
 import { parseJson } from "../../core/json/json-reader.js";
 import type { RpcRequest, RpcResult } from "../../core/rpc/rpc.js";
 import type { PersistentRpc } from "../../core/rpc/rpc-records.js";
-import { asTenant, deviceOf, type RestContext } from "../context.js";
+import { javaDouble } from "../../core/values.js";
+import { deviceOf, type RestContext, TENANT } from "../context.js";
 import { found, RestError } from "../error.js";
 import { pageOf, parameter, spelledBody, uuid } from "../input.js";
 import { entityId } from "../views.js";
@@ -48,6 +48,19 @@ function read(body: JsonObject, oneWay: boolean, now: number): RpcRequest {
     oneWay,
     expiresAt: expiresAt ?? now + Math.max(timeout, TIMEOUT.least),
   };
+}
+
+/**
+ * JSON as it passes through Java's number types: `{"a":1.50,"b":1e3}` -> `{"a":1.5,"b":1000.0}`. A
+ * number with neither point nor exponent stays whole; all others become doubles.
+ */
+const throughJackson = (json: Json): string => jsonText(json, { number: javaNumber });
+
+function javaNumber(text: string): string {
+  if (/^-?\d+$/.test(text)) return String(BigInt(text));
+  const double = Number(text);
+  // JSON has no word for infinity.
+  return Number.isFinite(double) ? javaDouble(double) : `"${double}"`;
 }
 
 function numberOf(body: JsonObject, name: string): number | undefined {
@@ -96,13 +109,9 @@ function recordRoutes(app: FastifyInstance, context: RestContext): void {
   const recordOf = ({ params }: FastifyRequest): PersistentRpc =>
     found(rpcRecords.get(uuid((params as { rpcId: string }).rpcId, "rpcId")));
 
-  app.get("/api/rpc/persistent/:rpcId", async (request) => {
-    asTenant(request);
-    return recordView(context, recordOf(request));
-  });
+  app.get("/api/rpc/persistent/:rpcId", TENANT, async (request) => recordView(context, recordOf(request)));
 
-  app.delete("/api/rpc/persistent/:rpcId", async (request, reply) => {
-    asTenant(request);
+  app.delete("/api/rpc/persistent/:rpcId", TENANT, async (request, reply) => {
     const rpc = recordOf(request);
     rpcRecords.delete(rpc, devices.get(rpc.deviceId));
     return reply.send();

@@ -6,7 +6,7 @@ import { valueJson, valueText } from "../../core/values.js";
 import { type Element, readElements } from "../../device/telemetry.js";
 import { deviceOf, type RestContext } from "../context.js";
 import { RestError } from "../error.js";
-import { keysParameter, numberParameter, parameter, spelledText, switchParameter } from "../input.js";
+import { keysParameter, numberParameter, parameter, switchParameter } from "../input.js";
 
 const BASE = "/api/plugins/telemetry/DEVICE/:deviceId";
 const LIMIT = 100;
@@ -58,7 +58,7 @@ export function timeseriesRoutes(app: FastifyInstance, context: RestContext): vo
 
 function elementsOf(request: FastifyRequest): Element[] {
   try {
-    return readElements(spelledText(request));
+    return readElements(typeof request.body === "string" ? request.body : "");
   } catch (error) {
     throw new RestError(400, error instanceof Error ? error.message : "Unable to parse timeseries payload");
   }

@@ -10,9 +10,9 @@ import { makeProgram } from "../../tools/cli/program.js";
 import { DEFAULT_VIEW } from "../../tools/platform/core/reports/table-views.js";
 import { type Platform, startPlatform } from "../../tools/platform/server.js";
 import { killAll, launch, mote, type Result } from "../tools/cli/commands.js";
-import { ScriptedDevice } from "../tools/console/scripted-device.js";
 import { operatorOf } from "../tools/operator-of.js";
 import { scratch } from "../tools/scratch.js";
+import { ScriptedDevice } from "../tools/scripted-device.js";
 
 /** Commands of another machine, such as installations, stand in blocks of `bash`. */
 const PAGES = readdirSync("docs", { recursive: true, encoding: "utf8" }).filter(
@@ -46,7 +46,7 @@ let home: string;
 test.before(async () => {
   home = scratch();
   platform = await startPlatform({ port: 0, profile: { key: "KEY", secret: "SECRET" } });
-  device = await ScriptedDevice.create(platform, NAME);
+  device = new ScriptedDevice(platform, NAME);
   void device.answer((method) => (method === "mote.log" ? KEPT : { did: method }));
   await device.send("telemetry", { temperature: 21.5 });
   writeFileSync(join(home, "image.bin"), "an image");
@@ -149,9 +149,7 @@ function inProfile(): Promise<ScriptedDevice> {
   ofProfile ??= (async () => {
     const operator = await operatorOf(platform);
     const profile = await operator.profiles.save({ name: "greenhouse" });
-    const one = await ScriptedDevice.create(platform, "greenhouse-9");
-    await operator.devices.save({ ...(await operator.devices.get(one.id)), deviceProfileId: profile.id });
-    return one;
+    return new ScriptedDevice(platform, "greenhouse-9", { profileId: profile.id.id });
   })();
   return ofProfile;
 }

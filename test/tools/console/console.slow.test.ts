@@ -5,10 +5,10 @@ import anyTest from "ava";
 import { startPlatform } from "../../../tools/platform/server.js";
 import { VirtualClock } from "../platform/rig.js";
 import { platformFor } from "../platform-for.js";
+import { ScriptedDevice } from "../scripted-device.js";
 import { keep, openPage } from "./browser.js";
 import { MovedClock, makeFleet } from "./fleet.js";
 import { answer, consoleRig, entry, logIn, MARKUP, part, TENANT } from "./rig.js";
-import { ScriptedDevice } from "./scripted-device.js";
 
 const rig = consoleRig(anyTest);
 const { test, device, loggedIn, pageOf } = rig;
@@ -191,7 +191,7 @@ test("a device deleted elsewhere leaves the list, and its page says so", async (
 test("an open page renews its token and asks for a login when the session ends", async (t) => {
   const clock = new VirtualClock();
   const own = await platformFor(t, { clock });
-  const one = await ScriptedDevice.create(own, "long-1");
+  const one = new ScriptedDevice(own, "long-1");
   const { page } = await loggedIn({}, own.url);
   await page.goto(`${own.url}/#/device/${one.id}`);
   await page.getByText("live", { exact: true }).waitFor();

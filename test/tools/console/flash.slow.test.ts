@@ -13,9 +13,9 @@ import { imageOf, ROWS } from "../moddable/board.js";
 import { platformFor } from "../platform-for.js";
 import { rawRequest } from "../raw-http.js";
 import { scratch } from "../scratch.js";
+import { ScriptedDevice } from "../scripted-device.js";
 import { closeBrowser, inBrowser, keep, openPage } from "./browser.js";
 import { logIn } from "./rig.js";
-import { ScriptedDevice } from "./scripted-device.js";
 
 const browserTest = inBrowser(test);
 const folder = scratch();
@@ -132,7 +132,7 @@ browserTest(
     t.is(await link.getAttribute("href", { timeout: 1000 }).catch(() => "gone"), place);
     t.deepEqual(errors, []);
     await page.close();
-    const device = await ScriptedDevice.create(platform, name);
+    const device = new ScriptedDevice(platform, name);
     t.teardown(() => device.end());
     await device.send("telemetry", { temperature: 21.5 });
     const { page: there } = await logIn(platform.url, { width: 1024 });

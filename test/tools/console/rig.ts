@@ -4,8 +4,8 @@ import type { Locator, Page } from "playwright-core";
 import type { Operator } from "../../../tools/operator/operator.js";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
 import { operatorOf } from "../operator-of.js";
+import { ScriptedDevice } from "../scripted-device.js";
 import { closeBrowser, inBrowser, openPage } from "./browser.js";
-import { ScriptedDevice } from "./scripted-device.js";
 
 export const TENANT = ["tenant@thingsboard.org", "tenant"] as const;
 /** What would become of the page if it were taken for markup. */
@@ -35,13 +35,13 @@ export interface Rig {
 export function consoleRig(anyTest: TestFn): Rig {
   let platform: Platform;
   let operator: Operator;
-  const played: ScriptedDevice[] = [];
+  const devices: ScriptedDevice[] = [];
   anyTest.before(async () => {
     platform = await startPlatform({ port: 0 });
     operator = await operatorOf(platform);
   });
   anyTest.after.always(async () => {
-    for (const one of played) one.end();
+    for (const one of devices) one.end();
     await closeBrowser();
     await platform.close();
   });
@@ -51,8 +51,8 @@ export function consoleRig(anyTest: TestFn): Rig {
     platform: () => platform,
     operator: () => operator,
     device: async (name) => {
-      const one = await ScriptedDevice.create(platform, name);
-      played.push(one);
+      const one = new ScriptedDevice(platform, name);
+      devices.push(one);
       return one;
     },
     loggedIn,

@@ -5,7 +5,7 @@ import { elfHead, fakeToolchain } from "../../moddable/toolchain.js";
 import { operatorOf } from "../../operator-of.js";
 import { platformFor } from "../../platform-for.js";
 import { interrupt, killAll } from "../commands.js";
-import { answer, ask, makeDevice, plays, startRig } from "./rig.js";
+import { startRig } from "./rig.js";
 
 test.after.always(killAll);
 
@@ -22,8 +22,8 @@ test("adds, lists, shows and deletes devices; only devices token prints a token"
   recording.mask(credentialsId, "THE-TOKEN");
   const { out } = await recording.run(["devices", "token", "greenhouse-7"]);
   t.is(out, `${credentialsId}\n`);
-  await makeDevice(rig, "a device whose name is longer than a terminal of forty columns");
-  await ask(rig, "a device whose name is longer than a terminal of forty columns", "GET", "attributes");
+  const long = rig.device("a device whose name is longer than a terminal of forty columns");
+  await long.get("attributes");
   for (const args of [
     ["devices"],
     ["devices", "--wide"],
@@ -69,7 +69,7 @@ test("devices token --renew lets a device provision once more if the profile all
   t.like(await provision(), { status: "SUCCESS", credentialsValue: "pump-1-token" });
   t.like(await provision(), { status: "FAILURE" });
   await recording.run(["devices", "token", "pump-1", "--renew", "--json"]);
-  await makeDevice(rig, "pump-2");
+  rig.device("pump-2");
   await recording.run(["devices", "token", "pump-2", "--renew"]);
   const creates = (await operator.profiles.list({ textSearch: "Mote" })).data[0];
   await operator.devices.create({ name: "pump-3", ...(creates && { deviceProfileId: creates.id }) });
@@ -81,20 +81,14 @@ test("devices token --renew lets a device provision once more if the profile all
 test("rpc reports answer, error, stored or unanswered, each with its exit code", async (t) => {
   const rig = await startRig(t);
   const { recording } = rig;
-  await makeDevice(rig, "pump-1");
+  const pump = rig.device("pump-1");
   const error = { error: { code: "METHOD_NOT_FOUND", message: "no handler for this method" } };
-  const played = answer(rig, "pump-1", [
-    { on: true },
-    error,
-    { error: "busy" },
-    { error: 1, more: 2 },
-    error,
-  ]);
+  const answered = pump.answer([{ on: true }, error, { error: "busy" }, { error: 1, more: 2 }, error]);
   for (const method of ["setLed", "nosuch", "busy", "notAnError"])
     await recording.run(["rpc", "pump-1", method]);
   const asked = ["rpc", "pump-1", "later", '{"n":1}', "--persistent", "--timeout", "20s"];
   await recording.run(asked);
-  await played;
+  await answered;
   await recording.run([...asked, "--no-wait"]);
   await recording.run(["rpc", "list", "pump-1"]);
   const { out } = await recording.run(["rpc", "list", "pump-1", "--json"]);
@@ -113,7 +107,7 @@ test("rpc reports answer, error, stored or unanswered, each with its exit code",
 test("packages are listed, unassigned and deleted, and profiles listed", async (t) => {
   const rig = await startRig(t);
   const { recording, operator, home } = rig;
-  const id = await makeDevice(rig, "pump-1");
+  const { id } = rig.device("pump-1");
   await recording.run(["firmware", "list"]);
   const file = join(home, "image.bin");
   writeFileSync(file, new Uint8Array(1_536_000));
@@ -140,10 +134,14 @@ test("a rollout goes on stage by stage, stops at a device that fails, and is tak
   const rig = await startRig(t);
   const { recording, operator, home } = rig;
   const profile = await operator.profiles.save({ name: "pumps" });
-  const deviceProfileId = { entityType: "DEVICE_PROFILE", id: profile.id.id };
+  const options = {
+    profileId: profile.id.id,
+    fate: "good",
+    updateMs: 100,
+    failure: "wrong checksum",
+  } as const;
   // In the order of the stages.
-  const names = ["pump-1", "pump-4", "pump-2", "pump-3"];
-  for (const name of names) await operator.devices.create({ name, deviceProfileId }, `${name}-token`);
+  const pumps = ["pump-1", "pump-4", "pump-2", "pump-3"].map((name) => rig.device(name, options));
   const file = join(home, "image.bin");
   writeFileSync(file, "image");
   const push = (version: string, ...more: string[]): string[] => [
@@ -154,8 +152,11 @@ test("a rollout goes on stage by stage, stops at a device that fails, and is tak
     await recording.run(push("2.0.0", ...wrong));
   const whole = push("2.0.0").slice(0, -4);
   await recording.run([...whole, "--replace"]);
-  const playing = plays(rig, names, (name, version) => version === "2.0.0" && name === "pump-4");
-  t.teardown(playing.stop);
+  pumps[1]!.fate = "fails";
+  const timer = setInterval(() => {
+    for (const pump of pumps) pump.tick(Date.now());
+  }, 200);
+  t.teardown(() => clearInterval(timer));
   await recording.run(push("2.0.0"));
   await recording.run(push("2.0.0", "--json"));
   await recording.run(push("2.0.1"));
@@ -163,6 +164,7 @@ test("a rollout goes on stage by stage, stops at a device that fails, and is tak
   await recording.run(back);
   await recording.run([...back, "--yes"]);
   await recording.run([...back, "--yes"]);
+  pumps[1]!.fate = "good";
   await recording.run(push("2.0.1"));
   await recording.run(["profiles", "pumps"]);
   recording.compare(t, "firmware/rollout");
@@ -171,10 +173,10 @@ test("a rollout goes on stage by stage, stops at a device that fails, and is tak
 test("attributes and telemetry fit the terminal, and deleting asks", async (t) => {
   const rig = await startRig(t);
   const { recording } = rig;
-  await makeDevice(rig, "pump-1");
+  const pump = rig.device("pump-1");
   const serial = "A-113, which is a long serial number for a small pump";
-  await ask(rig, "pump-1", "POST", "attributes", { serial, 漢字の鍵: "名前" });
-  await ask(rig, "pump-1", "POST", "telemetry", {
+  await pump.send("attributes", { serial, 漢字の鍵: "名前" });
+  await pump.send("telemetry", {
     ts: 1_760_000_000_000,
     values: { temperature: 21.5, note: serial },
   });
@@ -224,12 +226,11 @@ test("config manages named platforms and default options and shows no token", as
 test("logs lists a device's requests without its token", async (t) => {
   const rig = await startRig(t);
   const { recording } = rig;
-  await makeDevice(rig, "pump-1");
+  const pump = rig.device("pump-1");
   await recording.run(["logs"]);
-  await ask(rig, "pump-1", "POST", "telemetry", { temperature: 21.5 });
-  await ask(rig, "pump-1", "GET", "attributes?sharedKeys=interval");
-  await makeDevice(rig, "pump-2");
-  await ask(rig, "pump-2", "POST", "attributes", { serial: "A-113" });
+  await pump.send("telemetry", { temperature: 21.5 });
+  await pump.get("attributes?sharedKeys=interval");
+  await rig.device("pump-2").send("attributes", { serial: "A-113" });
   await recording.run(["logs", "pump-1"]);
   await recording.run(["logs", "--limit", "1"]);
   const { out } = await recording.run(["logs", "pump-1", "--json"]);
@@ -254,9 +255,9 @@ const KEPT = {
 test("logs --device shows the device log and reports an unusable answer", async (t) => {
   const rig = await startRig(t);
   const { recording } = rig;
-  await makeDevice(rig, "pump-1");
+  const pump = rig.device("pump-1");
   const asked = async (answers: readonly unknown[], ...args: string[]): Promise<void> => {
-    const answered = answer(rig, "pump-1", answers);
+    const answered = pump.answer(answers);
     await recording.run(["logs", "pump-1", "--device", ...args]);
     await answered;
   };
@@ -307,15 +308,15 @@ test("help shows a subcommand's help and rejects an unknown name", async (t) => 
 test("a customer's login reaches the customer's devices, and is told what it lacks", async (t) => {
   const rig = await startRig(t);
   const { recording, platform, operator } = rig;
-  const id = await makeDevice(rig, "pump-1");
-  await makeDevice(rig, "pump-2");
+  const pump = rig.device("pump-1");
+  rig.device("pump-2");
   const { id: image } = await operator.ota.create({
     ...{ title: "pump", version: "2.0.0" },
-    deviceProfileId: (await operator.devices.get(id)).deviceProfileId?.id ?? "",
+    deviceProfileId: (await operator.devices.get(pump.id)).deviceProfileId?.id ?? "",
   });
   await operator.ota.upload(image.id, Buffer.from("image"));
-  await operator.ota.assign(id, image.id);
-  await ask(rig, "pump-1", "POST", "claim", { secretKey: "s" });
+  await operator.ota.assign(pump.id, image.id);
+  await pump.send("claim", { secretKey: "s" });
   const customer = await operatorOf(platform, "customer");
   await customer.devices.claim("pump-1", "s");
   const as = (name: string): Promise<unknown> => {
@@ -355,13 +356,13 @@ test("without a platform each command says so, and ends", async (t) => {
 test("Ctrl-C says what was done and what was not, and ends with 130", async (t) => {
   const rig = await startRig(t);
   const { recording, env, home } = rig;
-  await makeDevice(rig, "pump-1");
+  const pump = rig.device("pump-1");
   const interrupted = async (args: string[], isDue: Parameters<typeof interrupt>[2]): Promise<void> => {
     const result = await interrupt(args, env, isDue);
     const shown = args.map((arg) => arg.replace(home, "/home/operator"));
     recording.add(`mote ${shown.join(" ")}   # and Ctrl-C`, result);
   };
-  const fetched = answer(rig, "pump-1", [false]).then(() => true);
+  const fetched = pump.answer([undefined]).then(() => true);
   await interrupted(["rpc", "pump-1", "slow"], () => fetched);
   await interrupted(["rpc", "pump-1", "later", "--persistent", "--timeout", "1h"], ({ err }) =>
     err.includes("waiting for the device"),
@@ -369,7 +370,7 @@ test("Ctrl-C says what was done and what was not, and ends with 130", async (t) 
   writeFileSync(join(home, "image.bin"), "image");
   const push = ["firmware", "push", join(home, "image.bin"), "--title", "pump", "--version", "2.0.0"];
   await interrupted([...push, "--device", "pump-1"], ({ err }) => err.includes("pump-1  assigned"));
-  await makeDevice(rig, "pump-2");
+  rig.device("pump-2");
   const rollout = ["firmware", "push", join(home, "image.bin"), "--title", "valve", "--version", "2.0.0"];
   rollout.push("--profile", "default", "--stages", "1,100%");
   await interrupted(rollout, ({ err }) => err.includes("waits for it"));

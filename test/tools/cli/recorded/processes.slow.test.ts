@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import test from "ava";
 import { interrupt, killAll, type Result } from "../commands.js";
-import { makeDevice, PROFILE, startRig } from "./rig.js";
+import { PROFILE, startRig } from "./rig.js";
 
 const KEYS = { MOTE_PROVISION_KEY: PROFILE.key, MOTE_PROVISION_SECRET: PROFILE.secret };
 const WRONG = { MOTE_PROVISION_KEY: "wrong", MOTE_PROVISION_SECRET: "wrong" };
@@ -22,7 +22,7 @@ const figures = ({ code, out, err }: Result): Result => {
 test("a fleet removes its devices unless told otherwise, and exits with 3 if refused", async (t) => {
   const rig = await startRig(t);
   const { platform, recording, env } = rig;
-  await makeDevice(rig, "another");
+  rig.device("another");
   const count = (): number => platform.core.devices.list().length;
   const args = ["fleet", "--devices", "2", "--url", platform.url, "--for", "3s", "--ramp", "100ms", "--json"];
   const run = async (more: string[], secrets: Record<string, string>): Promise<void> => {
@@ -89,7 +89,7 @@ test("an exposed platform prints a QR code; a second one on the same state is re
 
 test("reports a device as provisioned only once accepted, and before it is online", async (t) => {
   const rig = await startRig(t);
-  await makeDevice(rig, "pump-1");
+  rig.device("pump-1");
   const run = (state: string): string[] => [
     ...["run", "--url", rig.platform.url, "--state", join(rig.home, state), "--exit-on-refusal"],
   ];

@@ -6,8 +6,9 @@ import { fileURLToPath } from "node:url";
 import test from "ava";
 import { startPlatform } from "../../../../tools/platform/server.js";
 import { scratch } from "../../scratch.js";
+import { ScriptedDevice } from "../../scripted-device.js";
 import { killAll, launch, mote } from "../commands.js";
-import { ask, makeDevice, startRig } from "./rig.js";
+import { startRig } from "./rig.js";
 
 const CLI = fileURLToPath(new URL("../../../../tools/cli/cli.js", import.meta.url));
 
@@ -25,10 +26,10 @@ function shell(line: string, env: Record<string, string>): Promise<{ out: string
 
 test("mote watch NAME | head -3 ends when its reader does", async (t) => {
   const rig = await startRig(t);
-  await makeDevice(rig, "pump-1");
+  const pump = rig.device("pump-1");
   const values = { b: 2, c: 3, d: 4 };
-  await ask(rig, "pump-1", "POST", "telemetry", { ts: 1_760_000_000_000, values });
-  const live = setInterval(() => void ask(rig, "pump-1", "POST", "telemetry", { n: Date.now() }), 200);
+  await pump.send("telemetry", { ts: 1_760_000_000_000, values });
+  const live = setInterval(() => void pump.send("telemetry", { n: Date.now() }), 200);
   t.teardown(() => clearInterval(live));
   const watch = `'${process.execPath}' '${CLI}' watch pump-1 --interval 100ms`;
   const { out, ms } = await shell(`${watch} 2>&1 | head -3; echo "exit \${PIPESTATUS[*]}"`, rig.env);
@@ -46,12 +47,8 @@ test("watch shows each change of its keys once, over an outage, and leaks no lis
   t.teardown(() => platform.close());
   const login = ["login", "--url", platform.url, "--username", "tenant@thingsboard.org"];
   await mote(login, { ...rig.env, MOTE_PLATFORM_PASSWORD: "tenant" });
-  const outside = { ...rig, platform };
-  platform.core.createDevice(
-    { name: "pump-1", profileId: platform.core.profiles.default.id },
-    "pump-1-token",
-  );
-  await ask(outside, "pump-1", "POST", "telemetry", { ts: 1_760_000_000_000, values: { a: 1, b: 2 } });
+  const pump = new ScriptedDevice(platform, "pump-1");
+  await pump.send("telemetry", { ts: 1_760_000_000_000, values: { a: 1, b: 2 } });
   const watch = ["watch", "pump-1", "--json", "--interval", "20ms", "--key", "a", "mode"];
   const child = launch(watch, rig.env);
   const said = { out: "", err: "" };
@@ -65,7 +62,7 @@ test("watch shows each change of its keys once, over an outage, and leaks no lis
   await until(() => said.err.includes("No answer"));
   platform = await startPlatform({ port, ...kept });
   await until(() => said.err.includes("answers again"));
-  await ask({ ...rig, platform }, "pump-1", "POST", "telemetry", {
+  await pump.send("telemetry", {
     ts: 1_760_000_001_000,
     values: { a: 1, b: 3 },
   });

@@ -1,5 +1,5 @@
-// A local platform and its operator on a clock that stands still until a rollout waits, with devices that are played: each does after an assignment what its
-// fate says.
+// A local platform and its operator on a clock that stands still until a rollout waits, with
+// scripted devices.
 import type { ExecutionContext } from "ava";
 import { lookAt } from "../../../../tools/cli/rollout/device-state.js";
 import type { Target } from "../../../../tools/cli/rollout/members.js";
@@ -9,114 +9,17 @@ import { parseStages } from "../../../../tools/cli/rollout/stages.js";
 import { toUndo, type Undone, undo } from "../../../../tools/cli/rollout/undo.js";
 import type { Operator } from "../../../../tools/operator/operator.js";
 import type { DeviceProfile } from "../../../../tools/operator/shapes.js";
-import type { Device } from "../../../../tools/platform/core/devices.js";
 import type { Platform } from "../../../../tools/platform/server.js";
 import { FakeClock } from "../../../fakes/clock.js";
 import { operatorOf } from "../../operator-of.js";
 import { platformFor } from "../../platform-for.js";
+import { type Fate, MINUTE, ScriptedDevice } from "../../scripted-device.js";
 
-export const MINUTE = 60_000;
+export { MINUTE };
+
 const TICK_MS = 5_000;
 /** Looks are further apart than in life, so that hours pass quickly. */
 const LOOK_MS = 20_000;
-/** From the assignment to the end of an update. */
-const UPDATE_MS = 30_000;
-
-export type Fate =
-  /** It runs the image, and goes on. */
-  | "good"
-  | "fails"
-  /** It is switched off. */
-  | "off"
-  /** It runs the image, and is not heard of again. */
-  | "falls silent"
-  | "recovers"
-  /** It is heard of every 20 minutes. */
-  | "sleeps"
-  /** It runs the image, and a minute later the one before again, without a word. */
-  | "goes back"
-  /** It fails, and has it running with its second try. */
-  | "second try";
-
-/** One of the fleet. */
-export class ScriptedDevice {
-  readonly device: Device;
-  fate: Fate;
-  version = "1.0.0";
-  /** Versions whose update it began, in order. */
-  readonly began: string[] = [];
-  #since = 0;
-  #backAt = Number.POSITIVE_INFINITY;
-  #wanted = "";
-  readonly #platform: Platform;
-
-  constructor(platform: Platform, device: Device, fate: Fate) {
-    this.#platform = platform;
-    this.device = device;
-    this.fate = fate;
-    this.#reports({ current_fw_title: "pump", current_fw_version: "1.0.0" });
-  }
-
-  tick(now: number): void {
-    const isSilent = this.fate === "off" || (this.fate === "falls silent" && this.version !== "1.0.0");
-    if (isSilent || (this.fate === "sleeps" && now % (20 * MINUTE) !== 0)) return;
-    this.device.lastActivityTime = now;
-    const wanted = String(this.device.attributes.get("SHARED_SCOPE", "fw_version")?.value ?? "");
-    if (wanted !== this.#wanted) {
-      [this.#wanted, this.#since] = [wanted, now];
-      if (wanted !== "" && wanted !== this.version) this.#begins(wanted);
-    }
-    if (now >= this.#backAt) this.#goesBack();
-    if (wanted !== "" && wanted !== this.version) this.#updates(wanted, now);
-  }
-
-  #updates(wanted: string, now: number): void {
-    const passed = now - this.#since;
-    if (passed < UPDATE_MS) return;
-    if (this.fate === "fails" || (this.fate === "second try" && passed < 3 * UPDATE_MS)) {
-      this.#fails();
-      return;
-    }
-    this.#runs(wanted);
-    if (this.fate === "goes back") this.#backAt = now + MINUTE;
-  }
-
-  #begins(version: string): void {
-    this.began.push(version);
-    this.#reports({ fw_state: "DOWNLOADING", fw_error: "" });
-  }
-
-  #goesBack(): void {
-    this.#backAt = Number.POSITIVE_INFINITY;
-    this.#reports({ current_fw_version: "1.0.0" });
-  }
-
-  #fails(): void {
-    if (this.#state === "FAILED") return;
-    this.#reports({ fw_state: "FAILED", fw_error: "the new image failed its self-test" });
-  }
-
-  #runs(version: string): void {
-    this.version = version;
-    this.#reports({
-      fw_state: "UPDATED",
-      fw_error: "",
-      current_fw_title: "pump",
-      current_fw_version: version,
-    });
-    if (this.fate === "recovers")
-      this.#platform.core.receiveAttributes(this.device, [["moteRecovery", "it divided by zero"]]);
-  }
-
-  get #state(): unknown {
-    return this.device.series.latest("fw_state")?.value;
-  }
-
-  #reports(values: Record<string, string>): void {
-    const { core } = this.#platform;
-    core.receiveTelemetry(this.device, core.clock.now(), Object.entries(values));
-  }
-}
 
 export interface Rig {
   readonly clock: FakeClock;
@@ -155,8 +58,7 @@ export async function startRig(t: ExecutionContext, devices = 0): Promise<Rig> {
   const rig: Rig = {
     ...{ clock, platform, operator, profile, fleet, said },
     add: (name, fate = "good") => {
-      const device = platform.core.createDevice({ name, profileId: profile.id.id });
-      const one = new ScriptedDevice(platform, device, fate);
+      const one = new ScriptedDevice(platform, name, { profileId: profile.id.id, fate });
       fleet.push(one);
       return one;
     },

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import test from "ava";
 import { CERT } from "../../../../hosts/port/tls-fixture.js";
 import { killAll } from "../../commands.js";
-import { ask, makeDevice, startRig } from "../rig.js";
+import { startRig } from "../rig.js";
 
 test.after.always(killAll);
 
@@ -13,12 +13,10 @@ test("whom devices trust, what waits and what was refused; a push that nobody an
   const rig = await startRig(t);
   const { recording, operator, home } = rig;
   const profile = await operator.profiles.save({ name: "pumps" });
-  for (const name of ["pump-1", "pump-2", "pump-3"]) {
-    const id = await makeDevice(rig, name);
-    await operator.devices.save({ ...(await operator.devices.get(id)), deviceProfileId: profile.id });
-  }
+  const options = { profileId: profile.id.id };
+  const [pump1, pump2] = ["pump-1", "pump-2", "pump-3"].map((name) => rig.device(name, options));
   const [one, other] = ["1f0c5a77b2e94d01", "9b1c0ffee2e94d02"];
-  await ask(rig, "pump-1", "POST", "attributes", {
+  await pump1!.send("attributes", {
     moteTrustState: {
       sequence: 1_795_000_000,
       trusts: [
@@ -29,7 +27,7 @@ test("whom devices trust, what waits and what was refused; a push that nobody an
     },
     moteTrustWarning: "",
   });
-  await ask(rig, "pump-2", "POST", "attributes", {
+  await pump2!.send("attributes", {
     moteTrustState: {
       sequence: 0,
       trusts: [{ sha256: "built-in" }],

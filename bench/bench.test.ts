@@ -68,7 +68,7 @@ function record(from: number, to: number, length: number, filled = 0, protocol =
   return Buffer.concat([head, frame]);
 }
 
-test("packets of one port are counted both ways, with the heads of IP and TCP, as the file grows", (t) => {
+test("counts packets of a port both ways, with IP and TCP headers", (t) => {
   const wire = new Wire(4700);
   const file = Buffer.concat([
     Buffer.alloc(24),
@@ -213,7 +213,7 @@ test("a row is judged by the median of its rounds' ratios, to the limit before t
   t.false(judge(ROW, { ...line, mote: Number.NaN }).ok);
 });
 
-test("subjects are measured in turn, every other round the other way round, after one run unmeasured", async (t) => {
+test("measures subjects in turn, in alternating order, after a warm-up", async (t) => {
   const order: string[] = [];
   const subject = (name: string) => () => order.push(name);
   const figures = await inTurn(3, { a: subject("a"), b: subject("b") });
@@ -221,7 +221,7 @@ test("subjects are measured in turn, every other round the other way round, afte
   t.deepEqual(figures, { a: [3, 6, 7], b: [4, 5, 8] });
 });
 
-test("what was measured takes the place of its row's figures, each row whole, and leaves the others", (t) => {
+test("replaces the figures of a measured row, and no other", (t) => {
   const entry = (id: number, name: string, times: number): Result => {
     return {
       ...{ id, name, times, mote: 1, alternative: null, limit: null, ratio: null, target: null },

@@ -76,7 +76,7 @@ test.serial("an operator follows a device's lines and has it keep more", async (
   t.regex(silent.err, /the device did not answer/);
 });
 
-test.serial("kills in the middle leave the lines of before, and a torn file is no harm", async (t) => {
+test.serial("keeps its lines over kills, and starts with a torn file", async (t) => {
   const seed = Number(process.env.MOTE_SEED ?? Date.now() % 100_000);
   t.log(`MOTE_SEED=${seed} replays the moments`);
   let random = seed;

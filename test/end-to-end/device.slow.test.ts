@@ -45,7 +45,7 @@ for (const server of SERVERS) {
       t.deepEqual(series.past, [{ ts: 1_600_000_000_000, value: 1 }]);
     });
 
-    test(`${title}: two-way and one-way RPC reach their handlers, an unknown method is answered with an error`, async (t) => {
+    test(`${title}: RPCs reach their handlers; an unknown method gets an error`, async (t) => {
       const rig = await startRig(t, server);
       const agent = rig.agent({ connections });
       const seen: unknown[] = [];
@@ -99,39 +99,33 @@ for (const server of SERVERS) {
     t.deepEqual(seen, [5, 7, undefined]);
   });
 
-  withRuleChain(
-    `${server.name}: a client-side RPC is answered by the rule chain, which a stock server lacks`,
-    async (t) => {
-      const rig = await startRig(t, server);
-      const agent = rig.agent();
-      agent.start();
-      await rig.deviceId();
-      const answer = await agent.rpc.call("getCurrentTime", {});
-      t.regex(JSON.stringify(answer), /\d{13}/);
-    },
-  );
+  withRuleChain(`${server.name}: the rule chain answers a client-side RPC`, async (t) => {
+    const rig = await startRig(t, server);
+    const agent = rig.agent();
+    agent.start();
+    await rig.deviceId();
+    const answer = await agent.rpc.call("getCurrentTime", {});
+    t.regex(JSON.stringify(answer), /\d{13}/);
+  });
 
-  withCustomer(
-    `${server.name}: a customer completes the claim that the device began, and only with its secret`,
-    async (t) => {
-      const rig = await startRig(t, server);
-      const agent = rig.agent();
-      agent.start();
-      const id = await rig.deviceId();
-      await agent.claim({ secretKey: "s3cret", durationMs: 60_000 });
-      const customer = new Operator({ url: rig.url });
-      await customer.login(server.customer.username, server.customer.password);
-      await t.throwsAsync(customer.devices.claim(rig.name, "wrong"), { message: /: 400/ });
-      // A wrong secret voids the claim: the device has to start again.
-      await agent.claim({ secretKey: "s3cret", durationMs: 60_000 });
-      await until(
-        () => customer.devices.claim(rig.name, "s3cret").then(() => true, isTooEarly),
-        "the claim is completed",
-      );
-      const device = await rig.operator.devices.get(id);
-      t.is(device.customerId?.id, (await customer.user()).customerId?.id);
-    },
-  );
+  withCustomer(`${server.name}: a customer claims the device only with its secret`, async (t) => {
+    const rig = await startRig(t, server);
+    const agent = rig.agent();
+    agent.start();
+    const id = await rig.deviceId();
+    await agent.claim({ secretKey: "s3cret", durationMs: 60_000 });
+    const customer = new Operator({ url: rig.url });
+    await customer.login(server.customer.username, server.customer.password);
+    await t.throwsAsync(customer.devices.claim(rig.name, "wrong"), { message: /: 400/ });
+    // A wrong secret voids the claim: the device has to start again.
+    await agent.claim({ secretKey: "s3cret", durationMs: 60_000 });
+    await until(
+      () => customer.devices.claim(rig.name, "s3cret").then(() => true, isTooEarly),
+      "the claim is completed",
+    );
+    const device = await rig.operator.devices.get(id);
+    t.is(device.customerId?.id, (await customer.user()).customerId?.id);
+  });
 
   test(`${server.name}: the token is kept: a second start asks for none`, async (t) => {
     const rig = await startRig(t, server);
@@ -169,7 +163,7 @@ for (const server of SERVERS) {
 
 const [first] = SERVERS;
 
-test(`${first.name}: without own time stamps, one point and several arrive at the platform's time`, async (t) => {
+test(`${first.name}: points without time stamps get the platform's time`, async (t) => {
   const rig = await startRig(t, first);
   const agent = rig.agent({ telemetry: { timestamps: "platform" } });
   const before = Date.now();

@@ -47,7 +47,7 @@ test.serial("wrong usage ends with exit code 2, and the nearest name is proposed
   );
 });
 
-test.serial("what the agent refuses is reported as wrong usage, without the value", async (t) => {
+test.serial("reports options that the agent refuses, without their values", async (t) => {
   const state = temporaryState(t);
   const args = ["run", "--url", "ftp://x", "--token", "a token/with ?", "--state", state];
   const { code, err } = await mote(args);
@@ -70,27 +70,24 @@ test.serial("the version is a number, and the help names every exit code that th
   );
 });
 
-test.serial(
-  "run takes settings from the environment, reports offline once and shows no secret",
-  async (t) => {
-    const state = temporaryState(t);
-    const child = launch(["run", "--log", "json"], {
-      ...SECRETS,
-      MOTE_URL: "http://127.0.0.1:1",
-      MOTE_STATE: state,
-    });
-    const eventLog = processOutput(child);
-    await eventLog.until(({ events }) => events.some(({ event }) => event === "offline"));
-    child.kill("SIGTERM");
-    t.deepEqual(await once(child, "close"), [0, null]);
-    t.is(eventLog.events.filter(({ event }) => event === "offline").length, 1);
-    t.is(eventLog.events.at(-1)?.event, "stopped");
-    t.true(eventLog.events.every(({ ts }) => typeof ts === "number"));
-    const shown = JSON.stringify(eventLog.events);
-    for (const secret of Object.values(SECRETS)) t.false(shown.includes(secret));
-    t.true(readdirSync(state).includes("run.lease.1"), "it is still held");
-  },
-);
+test.serial("run takes settings from the environment and shows no secret", async (t) => {
+  const state = temporaryState(t);
+  const child = launch(["run", "--log", "json"], {
+    ...SECRETS,
+    MOTE_URL: "http://127.0.0.1:1",
+    MOTE_STATE: state,
+  });
+  const eventLog = processOutput(child);
+  await eventLog.until(({ events }) => events.some(({ event }) => event === "offline"));
+  child.kill("SIGTERM");
+  t.deepEqual(await once(child, "close"), [0, null]);
+  t.is(eventLog.events.filter(({ event }) => event === "offline").length, 1);
+  t.is(eventLog.events.at(-1)?.event, "stopped");
+  t.true(eventLog.events.every(({ ts }) => typeof ts === "number"));
+  const shown = JSON.stringify(eventLog.events);
+  for (const secret of Object.values(SECRETS)) t.false(shown.includes(secret));
+  t.true(readdirSync(state).includes("run.lease.1"), "it is still held");
+});
 
 test.serial("run: goes on when nobody reads its lines any more", async (t) => {
   const state = temporaryState(t);

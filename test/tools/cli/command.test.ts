@@ -40,7 +40,7 @@ function helpOf(command: Command): string {
   return reflow(text, 80);
 }
 
-test("every command and option is described, and each help fits 80 columns, except lines to copy", async (t) => {
+test("describes every command and option within 80 columns", async (t) => {
   for (const command of visible(await makeProgram())) {
     t.true(command.description() !== "", pathOf(command));
     for (const { flags, description } of command.createHelp().visibleOptions(command))
@@ -146,7 +146,7 @@ function terminal(isTTY: boolean, typed = "") {
   return { stdin, stderr, modes, process: { stdin, stderr } as unknown as NodeJS.Process };
 }
 
-test("a question is answered by y or yes alone, and without a terminal by --yes alone", async (t) => {
+test("takes only y or yes for an answer, and only --yes without a terminal", async (t) => {
   for (const typed of ["y\r", "yes\r", "Y\r"])
     await t.notThrowsAsync(confirm("Delete it?", false, terminal(true, typed).process));
   for (const typed of ["\r", "n\r", "yy\r", "\u0004"])
@@ -159,7 +159,7 @@ test("a question is answered by y or yes alone, and without a terminal by --yes 
   await t.notThrowsAsync(confirm("Delete it?", true, terminal(false, "").process));
 });
 
-test("what is typed is taken without being shown, and the terminal echoes again afterwards", async (t) => {
+test("reads a password without echo, and restores the echo", async (t) => {
   const { stdin, stderr, modes, process } = terminal(true);
   const asked = askSecret("Password: ", process);
   stdin.write("s3cret x");
@@ -256,7 +256,7 @@ test("a time is a date, a moment, milliseconds, or a while ago", (t) => {
     t.is(parseTime(text, NOW), ms, text);
 });
 
-test("up to a day includes it; up to a moment ends there", (t) => {
+test("an end that is a day includes the day; a moment ends there", (t) => {
   const endOf = (month: number, date: number) => new Date(2026, month, date + 1).getTime() - 1;
   t.is(parseLast("today", NOW), endOf(0, 31));
   t.is(parseLast("2026-01-30", NOW), endOf(0, 30));
@@ -264,7 +264,7 @@ test("up to a day includes it; up to a moment ends there", (t) => {
   t.is(parseLast("-1d", NOW), NOW - 86_400_000);
 });
 
-test("what is no time is refused", (t) => {
+test("refuses an invalid time", (t) => {
   for (const text of ["", "soon", "1760000000", "-7", "-7y", "2026-02-30", "2026-01-30T25:00"])
     t.throws(() => parseTime(text, NOW), { message: /Expected a date/, any: true }, text);
 });
@@ -355,7 +355,7 @@ test("refuses an unusable folder or name before writing anything", (t) => {
     t.throws(() => newProject(name), { instanceOf: UsageError, message: /cannot create .* \(E\w+\)/ }, name);
 });
 
-test("--board gives a project the pins, target and flash size of this board alone", async (t) => {
+test("--board gives a project the pins, target and flash size of the board", async (t) => {
   const folder = join(place, "garden");
   const { code, out, err } = await mote(["new", folder, "--board", "xiao-esp32s3"]);
   t.is(code, 0, err);

@@ -88,78 +88,72 @@ async function greetingOf(args: string[], env: Record<string, string> = {}): Pro
   return (await interrupt(all, env, ({ out }) => out.includes("Ctrl-C"))).out;
 }
 
-test.serial(
-  "platform: open to the network it names its addresses, and the well-known passwords don't hold",
-  async (t) => {
-    const own = { MOTE_ADMIN_PASSWORD: "of-my-own" };
-    const { child, url, said } = await run(["--no-state", "--host", "0.0.0.0"], own);
-    t.deepEqual(said.urls ?? [], reachable(url, "0.0.0.0"));
-    for (const name of ["tenant", "customer", "sysadmin"]) {
-      t.is(await jwtOf({ url }, name), undefined);
-      t.truthy(await jwtOf({ url }, name, "of-my-own"));
-    }
-    await end({ child });
-    t.regex(await greetingOf(["--host", "0.0.0.0"]), /tenant@thingsboard\.org \/ [A-Za-z0-9]{16}\n/);
-    const out = await greetingOf(["--host", "0.0.0.0"], own);
-    t.regex(out, /tenant@thingsboard\.org \/ as given\n/);
-    t.regex(out, /open to the network, so the default passwords are disabled/);
-    t.notRegex(out, /of-my-own/);
-    t.notRegex(await greetingOf([], own), /open to the network/);
-  },
-);
+test.serial("platform: exposed, it prints its addresses and disables the default passwords", async (t) => {
+  const own = { MOTE_ADMIN_PASSWORD: "of-my-own" };
+  const { child, url, said } = await run(["--no-state", "--host", "0.0.0.0"], own);
+  t.deepEqual(said.urls ?? [], reachable(url, "0.0.0.0"));
+  for (const name of ["tenant", "customer", "sysadmin"]) {
+    t.is(await jwtOf({ url }, name), undefined);
+    t.truthy(await jwtOf({ url }, name, "of-my-own"));
+  }
+  await end({ child });
+  t.regex(await greetingOf(["--host", "0.0.0.0"]), /tenant@thingsboard\.org \/ [A-Za-z0-9]{16}\n/);
+  const out = await greetingOf(["--host", "0.0.0.0"], own);
+  t.regex(out, /tenant@thingsboard\.org \/ as given\n/);
+  t.regex(out, /open to the network, so the default passwords are disabled/);
+  t.notRegex(out, /of-my-own/);
+  t.notRegex(await greetingOf([], own), /open to the network/);
+});
 
 const KILLS = 20;
 /** Connections that write at the same time. */
 const WRITERS = 4;
 
-test.serial(
-  `killed ${KILLS} times in the middle of writes: nothing that was acknowledged is lost`,
-  async (t) => {
-    t.timeout(600_000);
-    t.log(`seed ${SEED}`);
-    const random = generator(SEED);
-    const state = scratch();
-    const acknowledged: number[] = [];
-    let next = 0;
-    const write = async (url: string): Promise<void> => {
-      for (;;) {
-        const ts = next++;
-        const body = JSON.stringify({ ts, values: { n: ts } });
-        try {
-          const answer = await fetch(`${url}/api/v1/device/telemetry`, { method: "POST", body });
-          await answer.arrayBuffer();
-          if (answer.status === 200) acknowledged.push(ts);
-          else t.fail(`status ${answer.status}`);
-        } catch {
-          return;
-        }
+test.serial(`keeps every acknowledged point over ${KILLS} kills during writes`, async (t) => {
+  t.timeout(600_000);
+  t.log(`seed ${SEED}`);
+  const random = generator(SEED);
+  const state = scratch();
+  const acknowledged: number[] = [];
+  let next = 0;
+  const write = async (url: string): Promise<void> => {
+    for (;;) {
+      const ts = next++;
+      const body = JSON.stringify({ ts, values: { n: ts } });
+      try {
+        const answer = await fetch(`${url}/api/v1/device/telemetry`, { method: "POST", body });
+        await answer.arrayBuffer();
+        if (answer.status === 200) acknowledged.push(ts);
+        else t.fail(`status ${answer.status}`);
+      } catch {
+        return;
       }
-    };
-    for (let kill = 0; kill < KILLS; kill++) {
-      const platform = await run(["--state", state]);
-      if (kill === 0) await provision(platform.url, "device");
-      const writers = Array.from({ length: WRITERS }, () => write(platform.url));
-      const before = acknowledged.length;
-      while (acknowledged.length < before + 5 + random(50))
-        await new Promise((resolve) => setTimeout(resolve, random(20)));
-      await end(platform, "SIGKILL");
-      await Promise.all(writers);
     }
-    const last = await platformFor(t, { state: { directory: state } });
-    const series = last.core.devices.byToken("device")?.series;
-    const points = series?.range("n", { startTs: 0, endTs: 1e9, limit: 1e6, ascending: true }) ?? [];
-    const there = new Set(points.map(({ ts }) => ts));
-    t.log(`${acknowledged.length} points acknowledged, ${there.size} there`);
-    t.deepEqual(
-      acknowledged.filter((ts) => !there.has(ts)),
-      [],
-    );
-    t.deepEqual(
-      points.filter(({ ts, value }) => value !== BigInt(ts)),
-      [],
-    );
-  },
-);
+  };
+  for (let kill = 0; kill < KILLS; kill++) {
+    const platform = await run(["--state", state]);
+    if (kill === 0) await provision(platform.url, "device");
+    const writers = Array.from({ length: WRITERS }, () => write(platform.url));
+    const before = acknowledged.length;
+    while (acknowledged.length < before + 5 + random(50))
+      await new Promise((resolve) => setTimeout(resolve, random(20)));
+    await end(platform, "SIGKILL");
+    await Promise.all(writers);
+  }
+  const last = await platformFor(t, { state: { directory: state } });
+  const series = last.core.devices.byToken("device")?.series;
+  const points = series?.range("n", { startTs: 0, endTs: 1e9, limit: 1e6, ascending: true }) ?? [];
+  const there = new Set(points.map(({ ts }) => ts));
+  t.log(`${acknowledged.length} points acknowledged, ${there.size} there`);
+  t.deepEqual(
+    acknowledged.filter((ts) => !there.has(ts)),
+    [],
+  );
+  t.deepEqual(
+    points.filter(({ ts, value }) => value !== BigInt(ts)),
+    [],
+  );
+});
 
 test.serial("with a package of 1 MB and 100,000 points it starts within seconds", async (t) => {
   const state = scratch();

@@ -87,7 +87,7 @@ test("each format holds the rows, with the labels before or after them", (t) => 
   t.deepEqual(leftovers(), before);
 });
 
-test("a column that is named holds dates in every format, and the others are left alone", (t) => {
+test("--date turns only the named columns into dates, in every format", (t) => {
   const { text, remarks } = written("csv", LABELS, ROWS, { dates: ["Day"] });
   t.regex(text, /2025-10-09T08:53:20\.000Z,-1\.5/);
   t.deepEqual(remarks, []);
@@ -145,7 +145,7 @@ test("ever new labels, and texts of megabytes, take no room in memory", (t) => {
   t.true(text.length < 80 * 25);
 });
 
-test("what a platform sends does not move the cursor of a terminal", (t) => {
+test("a platform's texts cannot move the cursor of a terminal", (t) => {
   const { text } = written("table", ["a\u001b[1m"], [{ "a\u001b[1m": "\u001b]0;x\u0007\r\n\u202e" }], {
     width: 80,
   });

@@ -115,22 +115,16 @@ test.serial("each status has its message and its exit code, and leaves no file",
   );
 });
 
-test.serial(
-  "a wrong password is 3; no rows is 6, with the head in the file; nobody there is 1",
-  async (t) => {
-    const { at, run } = await serve(t, (response) => response.end('{"columnLabels":["a"],"dataTable":[]}'));
-    const wrong = await run([], { MOTE_PLATFORM_PASSWORD: "wr0ng" });
-    t.deepEqual([wrong.code, wrong.err], [3, "error: login: wrong user name or password (401)\n"]);
-    const none = await run(["-o", join(at, "r.csv")]);
-    t.deepEqual(
-      [none.code, none.err],
-      [6, "error: the report has no rows: check --from, --to and --filter\n"],
-    );
-    t.is(readFileSync(join(at, "r.csv"), "utf8"), "a\r\n");
-    const away = await mote(["report", "--url", "http://127.0.0.1:1", "--jwt", "x", "--view", VIEW]);
-    t.deepEqual([away.code, away.err], [1, "error: report: connection refused\n"]);
-  },
-);
+test.serial("exits with 3 for a wrong password, 6 without rows, 1 without a server", async (t) => {
+  const { at, run } = await serve(t, (response) => response.end('{"columnLabels":["a"],"dataTable":[]}'));
+  const wrong = await run([], { MOTE_PLATFORM_PASSWORD: "wr0ng" });
+  t.deepEqual([wrong.code, wrong.err], [3, "error: login: wrong user name or password (401)\n"]);
+  const none = await run(["-o", join(at, "r.csv")]);
+  t.deepEqual([none.code, none.err], [6, "error: the report has no rows: check --from, --to and --filter\n"]);
+  t.is(readFileSync(join(at, "r.csv"), "utf8"), "a\r\n");
+  const away = await mote(["report", "--url", "http://127.0.0.1:1", "--jwt", "x", "--view", VIEW]);
+  t.deepEqual([away.code, away.err], [1, "error: report: connection refused\n"]);
+});
 
 test.serial("wrong usage is reported before anything is sent", async (t) => {
   const { asked, run, at } = await serve(t, whole);
@@ -155,22 +149,19 @@ const begun = (response: ServerResponse): void => {
   response.writeHead(200).write(`{"columnLabels":["a"],"dataTable":[${'{"a":1},'.repeat(20_000)}`);
 };
 
-test.serial(
-  "a connection dropped in the middle ends in an error and no file; the old one stays",
-  async (t) => {
-    const { at, run } = await serve(t, (response) => {
-      begun(response);
-      setImmediate(() => response.destroy());
-    });
-    const path = join(at, "r.csv");
-    writeFileSync(path, "old");
-    const { code, err } = await run(["-o", path]);
-    t.is(code, 1);
-    t.regex(err, /^error: report: connection \S+.* after \d+ rows\n$/);
-    t.is(readFileSync(path, "utf8"), "old");
-    t.deepEqual(readdirSync(at), ["r.csv"]);
-  },
-);
+test.serial("a dropped connection is an error, and the old file stays", async (t) => {
+  const { at, run } = await serve(t, (response) => {
+    begun(response);
+    setImmediate(() => response.destroy());
+  });
+  const path = join(at, "r.csv");
+  writeFileSync(path, "old");
+  const { code, err } = await run(["-o", path]);
+  t.is(code, 1);
+  t.regex(err, /^error: report: connection \S+.* after \d+ rows\n$/);
+  t.is(readFileSync(path, "utf8"), "old");
+  t.deepEqual(readdirSync(at), ["r.csv"]);
+});
 
 test.serial("Ctrl-C in the middle ends with 130 and no file", async (t) => {
   const { url, at } = await serve(t, begun);
@@ -182,7 +173,7 @@ test.serial("Ctrl-C in the middle ends with 130 and no file", async (t) => {
   t.deepEqual(readdirSync(at), []);
 });
 
-test.serial("a reader that has enough is no error", async (t) => {
+test.serial("ends with 0 when its reader closes the pipe", async (t) => {
   const { url } = await serve(t, (response) => {
     response.writeHead(200).write('{"columnLabels":["a"],"dataTable":[');
     const more = (): void => {
@@ -199,23 +190,20 @@ test.serial("a reader that has enough is no error", async (t) => {
   t.is(err, "");
 });
 
-test.serial(
-  "a standard output that can't be written is an error, and may be given by its name",
-  async (t) => {
-    const { url } = await serve(t, whole);
-    const args = ["report", "--url", url, "--view", VIEW, "--jwt", "x"];
-    const named = await mote([...args, "-o", "/dev/stdout"]);
-    t.deepEqual([named.code, named.out.split("\r\n")[0]], [0, "a,b"], named.err);
-    if (!existsSync("/dev/full")) return;
-    const full = openSync("/dev/full", "w");
-    const child = launch(args, {}, { stdout: full });
-    let err = "";
-    child.stderr?.on("data", (text) => (err += text));
-    t.deepEqual(await once(child, "close"), [1, null]);
-    closeSync(full);
-    t.regex(err, /^error: cannot write to standard output \(ENOSPC\)$/m);
-  },
-);
+test.serial("an unwritable standard output is an error; its name may be given", async (t) => {
+  const { url } = await serve(t, whole);
+  const args = ["report", "--url", url, "--view", VIEW, "--jwt", "x"];
+  const named = await mote([...args, "-o", "/dev/stdout"]);
+  t.deepEqual([named.code, named.out.split("\r\n")[0]], [0, "a,b"], named.err);
+  if (!existsSync("/dev/full")) return;
+  const full = openSync("/dev/full", "w");
+  const child = launch(args, {}, { stdout: full });
+  let err = "";
+  child.stderr?.on("data", (text) => (err += text));
+  t.deepEqual(await once(child, "close"), [1, null]);
+  closeSync(full);
+  t.regex(err, /^error: cannot write to standard output \(ENOSPC\)$/m);
+});
 
 test.serial("the session of mote login is used where it belongs, and nowhere else", async (t) => {
   const { url, at, asked } = await serve(t, whole);

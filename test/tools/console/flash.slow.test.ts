@@ -69,101 +69,95 @@ const FAKE_SERIAL = `
   Object.defineProperty(navigator, "serial", { value: Object.assign(serial, { requestPort: async () => port, getPorts: async () => [port] }) });
 `;
 
-browserTest(
-  "a board that runs is found by its port, given a Wi-Fi, and the page leads to the device",
-  async (t) => {
-    const { page, errors } = await openPage({ width: 1024 });
-    const { commissioning, entry, host } = rig({ before: { url: URL, key: KEY, secret: SECRET } });
-    const name = "mote-240ac4000102";
-    const place = `${platform.url}/entities/devices?textSearch=${name}`;
-    let sent = Promise.resolve();
-    const improv = new Improv({
-      host,
-      write: (bytes) => {
-        sent = sent.then(() =>
-          page.evaluate(
-            (all) => (globalThis as never as { fromDevice(b: number[]): void }).fromDevice(all),
-            [...bytes],
-          ),
-        );
-      },
-      info: ["greenhouse", "1.2.0", "ESP32-C3", name],
-      url: () => place,
-      entry,
-      scan: (found, done) => {
-        found({ ssid: "home", rssi: -48, secured: true });
-        found({ ssid: "guests", rssi: -71, secured: false });
-        done();
-      },
-    });
-    commissioning.entry(() => improv.changed());
-    const reader = new FrameReader(
-      host.clock,
-      () => {},
-      (kind, data) => improv.frame(kind, data),
-    );
-    await page.addInitScript(FAKE_SERIAL);
-    await page.exposeFunction("toDevice", (bytes: number[]) => reader.feed(Uint8Array.from(bytes)));
-    await page.goto(`${platform.url}/flash`);
-    await page.getByText("greenhouse 1.2.0, for ESP32-C3.").waitFor();
-    await page.getByText(/Boards with this chip: .*WEMOS LOLIN C3 mini/).waitFor();
-    await keep(page, "flash");
-    await page.getByRole("button", { name: "Connect a board" }).click();
-    await page.getByText("Connect to Wi-Fi").click();
-    await page
-      .getByLabel(/Password/)
-      .first()
-      .fill("correct horse");
-    await keep(page, "flash-wifi");
-    await page.getByText("Connect", { exact: true }).last().click();
-    // Its clock stands still but for this.
-    await t.notThrowsAsync(
-      host.clock.runUntil(() => commissioning.state !== "open" && commissioning.state !== "checking"),
-    );
-    await page.getByText("Visit Device").first().waitFor();
-    const link = page.locator("ewt-install-dialog a[href]").first();
-    t.is(await link.getAttribute("href"), place);
-    await keep(page, "flash-done");
-    // The board restarts with what it was given: whoever reads still may go on.
-    await host.clock.advance(11_000);
-    await sent;
-    t.is(commissioning.state, "closed");
-    await new Promise((go) => setTimeout(go, 500));
-    t.is(await link.getAttribute("href", { timeout: 1000 }).catch(() => "gone"), place);
-    t.deepEqual(errors, []);
-    await page.close();
-    const device = new ScriptedDevice(platform, name);
-    t.teardown(() => device.end());
-    await device.send("telemetry", { temperature: 21.5 });
-    const { page: there } = await logIn(platform.url, { width: 1024 });
-    await there.goto(place);
-    await there.getByRole("link", { name }).waitFor();
-    await keep(there, "flash-device");
-    await there.close();
-    const search = await fetch(place, { redirect: "manual" });
-    t.deepEqual([search.status, search.headers.get("location")], [302, `/#/?search=${name}`]);
-  },
-);
+browserTest("gives a running board a Wi-Fi over serial, and links to the device", async (t) => {
+  const { page, errors } = await openPage({ width: 1024 });
+  const { commissioning, entry, host } = rig({ before: { url: URL, key: KEY, secret: SECRET } });
+  const name = "mote-240ac4000102";
+  const place = `${platform.url}/entities/devices?textSearch=${name}`;
+  let sent = Promise.resolve();
+  const improv = new Improv({
+    host,
+    write: (bytes) => {
+      sent = sent.then(() =>
+        page.evaluate(
+          (all) => (globalThis as never as { fromDevice(b: number[]): void }).fromDevice(all),
+          [...bytes],
+        ),
+      );
+    },
+    info: ["greenhouse", "1.2.0", "ESP32-C3", name],
+    url: () => place,
+    entry,
+    scan: (found, done) => {
+      found({ ssid: "home", rssi: -48, secured: true });
+      found({ ssid: "guests", rssi: -71, secured: false });
+      done();
+    },
+  });
+  commissioning.entry(() => improv.changed());
+  const reader = new FrameReader(
+    host.clock,
+    () => {},
+    (kind, data) => improv.frame(kind, data),
+  );
+  await page.addInitScript(FAKE_SERIAL);
+  await page.exposeFunction("toDevice", (bytes: number[]) => reader.feed(Uint8Array.from(bytes)));
+  await page.goto(`${platform.url}/flash`);
+  await page.getByText("greenhouse 1.2.0, for ESP32-C3.").waitFor();
+  await page.getByText(/Boards with this chip: .*WEMOS LOLIN C3 mini/).waitFor();
+  await keep(page, "flash");
+  await page.getByRole("button", { name: "Connect a board" }).click();
+  await page.getByText("Connect to Wi-Fi").click();
+  await page
+    .getByLabel(/Password/)
+    .first()
+    .fill("correct horse");
+  await keep(page, "flash-wifi");
+  await page.getByText("Connect", { exact: true }).last().click();
+  // Its clock stands still but for this.
+  await t.notThrowsAsync(
+    host.clock.runUntil(() => commissioning.state !== "open" && commissioning.state !== "checking"),
+  );
+  await page.getByText("Visit Device").first().waitFor();
+  const link = page.locator("ewt-install-dialog a[href]").first();
+  t.is(await link.getAttribute("href"), place);
+  await keep(page, "flash-done");
+  // The board restarts with what it was given: whoever reads still may go on.
+  await host.clock.advance(11_000);
+  await sent;
+  t.is(commissioning.state, "closed");
+  await new Promise((go) => setTimeout(go, 500));
+  t.is(await link.getAttribute("href", { timeout: 1000 }).catch(() => "gone"), place);
+  t.deepEqual(errors, []);
+  await page.close();
+  const device = new ScriptedDevice(platform, name);
+  t.teardown(() => device.end());
+  await device.send("telemetry", { temperature: 21.5 });
+  const { page: there } = await logIn(platform.url, { width: 1024 });
+  await there.goto(place);
+  await there.getByRole("link", { name }).waitFor();
+  await keep(there, "flash-device");
+  await there.close();
+  const search = await fetch(place, { redirect: "manual" });
+  t.deepEqual([search.status, search.headers.get("location")], [302, `/#/?search=${name}`]);
+});
 
-browserTest(
-  "a board with another partition table is warned of, and erased before it is written",
-  async (t) => {
-    const web = join(folder, "moved");
-    for (const [version, rows] of [
-      ["1.1.0", ROWS],
-      ["1.2.0", ROWS.slice(0, 4)],
-    ] as const)
-      writeWebInstall(imageOf({ chip: "esp32c3", rows }), { name: "greenhouse", version }, web);
-    const moved = await platformFor(t, { flashPage: web });
-    const { page, connect } = await atPort(t, answers(), moved.url);
-    await page.getByRole("alert").getByText("greenhouse 1.1.0.").waitFor();
-    await page.getByText("On a board with 1.1.0 first: esptool erase-flash").waitFor();
-    await keep(page, "flash-table");
-    await connect();
-    await page.getByText("Install greenhouse").click();
-    await t.notThrowsAsync(page.getByText("All data on the device will be erased").waitFor());
-  },
-);
+browserTest("warns of a board with another partition table, and erases it first", async (t) => {
+  const web = join(folder, "moved");
+  for (const [version, rows] of [
+    ["1.1.0", ROWS],
+    ["1.2.0", ROWS.slice(0, 4)],
+  ] as const)
+    writeWebInstall(imageOf({ chip: "esp32c3", rows }), { name: "greenhouse", version }, web);
+  const moved = await platformFor(t, { flashPage: web });
+  const { page, connect } = await atPort(t, answers(), moved.url);
+  await page.getByRole("alert").getByText("greenhouse 1.1.0.").waitFor();
+  await page.getByText("On a board with 1.1.0 first: esptool erase-flash").waitFor();
+  await keep(page, "flash-table");
+  await connect();
+  await page.getByText("Install greenhouse").click();
+  await t.notThrowsAsync(page.getByText("All data on the device will be erased").waitFor());
+});
 
 /** The flash page, at a port whose board answers by `answer`. */
 async function atPort(
@@ -229,7 +223,7 @@ function answers() {
   };
 }
 
-browserTest("a port that goes away is said with the way on, and so is its return", async (t) => {
+browserTest("gives advice when a port goes away, and reports its return", async (t) => {
   const { page, call, connect, close } = await atPort(t, answers());
   await connect();
   await page.getByText("Connect to Wi-Fi").waitFor();
@@ -253,7 +247,7 @@ for (const [what, answer] of [
   ["stays in its download mode", () => Buffer.from("\r\nwaiting for download\r\n")],
   ["does not answer", () => undefined],
 ] as const)
-  browserTest(`a board that ${what} is said with the way on once the dialog is closed`, async (t) => {
+  browserTest(`gives advice after the dialog if a board ${what}`, async (t) => {
     const { page, connect, close } = await atPort(t, answer);
     await connect();
     await page.getByText("Install greenhouse").waitFor();

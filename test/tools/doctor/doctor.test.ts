@@ -123,7 +123,7 @@ test("warns of an expiring CA 60 days before, of a server certificate 21 days be
   });
 });
 
-test("what a device says of whom it trusts is passed on, without control characters", async (t) => {
+test("passes on a device's warnings about its CAs, without control characters", async (t) => {
   const platform = await platformFor(t);
   const operator = await operatorOf(platform);
   const { id } = await operator.devices.create({ name: "green" }, TOKEN);
@@ -181,7 +181,7 @@ test("a server that answers without ever coming to an end is given up in time", 
   t.is(await ask("GET", "attributes", undefined, 300), undefined);
 });
 
-test("what ended a poll shows who is on the way, and clocks are compared", (t) => {
+test("tells by the end of a poll what is in between, and compares clocks", (t) => {
   const after = (status: number, s: number) => ({ status, text: "", date: undefined, tookMs: s * 1000 });
   t.like(polls(after(408, 60)), { level: "good", text: "60 s polls work" });
   t.regex(polls(after(503, 30)).text, /the platform ends them after 30 s with 503/);

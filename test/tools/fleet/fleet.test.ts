@@ -73,7 +73,7 @@ test("a fleet comes back evenly: no second is much busier than the mean", (t) =>
 });
 
 for (const what of ["answers", "connections"] as const) {
-  test(`whole agents that are switched on together and wait for ${what} in vain try again at different times`, async (t) => {
+  test(`agents switched on together retry at different times without ${what}`, async (t) => {
     const crowd = { devices: 100, connections: 3, outageMs: 60_000, seed: 1, without: what } as const;
     const seconds = bySecond(Float64Array.from(await crowdComesBack(crowd)));
     t.log(`the busiest second has ${busiest(seconds)} of ${crowd.devices}`);
@@ -86,7 +86,7 @@ for (const [connections, seconds] of [
   [2, 1200],
   [3, 10],
 ] as const) {
-  test(`${connections} connection(s), ${seconds} s: whole agents come back as their back-off alone does`, async (t) => {
+  test(`${connections} connection(s), ${seconds} s: agents come back as their back-off does`, async (t) => {
     const outageMs = seconds * 1000;
     const model = comeBack(20_000, { ms: outageMs }, 1);
     const crowd = await crowdComesBack({ devices: 100, connections, outageMs, seed: 1 });

@@ -55,43 +55,37 @@ const options = (sdk: Sdk, target: string, more: Partial<BuildOptions> = {}): Bu
 const checked = async (how: BuildOptions) => checkBuild(await buildScripts(how), how);
 
 for (const target of TARGETS) {
-  withSdk(
-    `${target}: the sample application builds, with the partitions and options that an update needs`,
-    async (t, sdk) => {
-      const { wrong, figures } = await checked(options(sdk, target));
-      t.deepEqual(wrong, []);
-      const lines = figureLines(figures);
-      t.true(lines.length > 10);
-      const isShort = lines.some((line) => line.includes("TLS does not fit"));
-      t.is(isShort, figures.chip === "esp32s2", "only this chip has no room for TLS beside Wi-Fi");
-    },
-  );
+  withSdk(`${target}: the sample builds, with the partitions and options for updates`, async (t, sdk) => {
+    const { wrong, figures } = await checked(options(sdk, target));
+    t.deepEqual(wrong, []);
+    const lines = figureLines(figures);
+    t.true(lines.length > 10);
+    const isShort = lines.some((line) => line.includes("TLS does not fit"));
+    t.is(isShort, figures.chip === "esp32s2", "only this chip has no room for TLS beside Wi-Fi");
+  });
 }
 
-withSdk(
-  "a block that fits neither the chip nor the engine is refused before it is flashed",
-  async (t, sdk) => {
-    const folder = join(place, "blocks");
-    newProject(folder);
-    const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
-    const how = options(sdk, "esp32/esp32c3", { folder, out: join(folder, "build") });
-    const wrong = async (creation: object) => {
-      writeFileSync(join(folder, "manifest.json"), JSON.stringify({ ...manifest, creation }));
-      return (await checked(how)).wrong.join();
-    };
-    t.regex(
-      await wrong({ static: 139_264 }),
-      /^creation\.static is 139,264 bytes: .* esp32c3 has for it is 118,784 \(measured\)/,
-    );
-    t.is(
-      await wrong({ static: 98_304 }),
-      "the engine begins with 104,448 bytes (creation.chunk.initial, heap.initial and stack): creation.static is 98,304",
-    );
-    t.is(await wrong({ static: 98_304, chunk: { initial: 24_576 } }), "");
-  },
-);
+withSdk("refuses a heap that fits neither the chip nor the engine", async (t, sdk) => {
+  const folder = join(place, "blocks");
+  newProject(folder);
+  const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
+  const how = options(sdk, "esp32/esp32c3", { folder, out: join(folder, "build") });
+  const wrong = async (creation: object) => {
+    writeFileSync(join(folder, "manifest.json"), JSON.stringify({ ...manifest, creation }));
+    return (await checked(how)).wrong.join();
+  };
+  t.regex(
+    await wrong({ static: 139_264 }),
+    /^creation\.static is 139,264 bytes: .* esp32c3 has for it is 118,784 \(measured\)/,
+  );
+  t.is(
+    await wrong({ static: 98_304 }),
+    "the engine begins with 104,448 bytes (creation.chunk.initial, heap.initial and stack): creation.static is 98,304",
+  );
+  t.is(await wrong({ static: 98_304, chunk: { initial: 24_576 } }), "");
+});
 
-withSdk("an image that no slot holds is refused before it is linked", async (t, sdk) => {
+withSdk("refuses an image that is larger than a slot before it is linked", async (t, sdk) => {
   const folder = join(place, "fat");
   newProject(folder);
   const text = `export const all = [${Array.from({ length: 40_000 }, (_, n) => `"line ${n}"`).join(",")}];`;
@@ -128,7 +122,7 @@ const FILLED_IN = {
 };
 
 for (const template of TEMPLATES)
-  withSdk(`${template}: a new project builds as it was written, and all of it is in ROM`, async (t, sdk) => {
+  withSdk(`${template}: a new project builds unchanged, and all of it is in ROM`, async (t, sdk) => {
     const folder = join(place, `new-${template}`);
     newProject(folder, template);
     for (const target of ["esp32/nodemcu", "esp32/esp32c3"]) {
@@ -139,22 +133,19 @@ for (const template of TEMPLATES)
     }
   });
 
-withSdk(
-  "a mistake in an application's types fails the build, and is reported with its line",
-  async (t, sdk) => {
-    const folder = join(place, "mistaken");
-    newProject(folder);
-    const main = readFileSync(join(folder, "main.ts"), "utf8");
-    writeFileSync(
-      join(folder, "main.ts"),
-      main.replace("agent.telemetry.record({", "agent.telemetry.recrod({"),
-    );
-    const build = buildScripts(options(sdk, "esp32", { folder, out: join(folder, "build") }));
-    await t.throwsAsync(build, { instanceOf: SdkError, message: /main\.ts\(\d+,\d+\): error TS2551/ });
-  },
-);
+withSdk("a type error of an application fails the build, with its line", async (t, sdk) => {
+  const folder = join(place, "mistaken");
+  newProject(folder);
+  const main = readFileSync(join(folder, "main.ts"), "utf8");
+  writeFileSync(
+    join(folder, "main.ts"),
+    main.replace("agent.telemetry.record({", "agent.telemetry.recrod({"),
+  );
+  const build = buildScripts(options(sdk, "esp32", { folder, out: join(folder, "build") }));
+  await t.throwsAsync(build, { instanceOf: SdkError, message: /main\.ts\(\d+,\d+\): error TS2551/ });
+});
 
-withSdk("what a program throws in the simulator is printed, with its line", async (t, sdk) => {
+withSdk("prints an exception in the simulator with its line", async (t, sdk) => {
   const folder = join(place, "thrower");
   newProject(folder, "minimal");
   const main = readFileSync(join(folder, "main.ts"), "utf8");
@@ -172,7 +163,7 @@ withSdk("what a program throws in the simulator is printed, with its line", asyn
   t.notRegex(out, /# Exception/);
 });
 
-withSdk("a project whose data take a key along with a certificate is built for nothing", async (t, sdk) => {
+withSdk("refuses to build a project whose data contain a private key", async (t, sdk) => {
   const folder = join(place, "careless");
   newProject(folder);
   writeFileSync(join(folder, "ca.der"), "");
@@ -188,7 +179,7 @@ withSdk("a project whose data take a key along with a certificate is built for n
   );
 });
 
-withSdk("a configure step of ESP-IDF that failed is done again by the next build", async (t, sdk) => {
+withSdk("repeats a failed configure step of ESP-IDF with the next build", async (t, sdk) => {
   const folder = mkdtempSync(join(place, "idf-"));
   const IDF_PATH = await idfForCheck(sdk, folder);
   const who = ["-c", "user.name=mote", "-c", "user.email=mote@localhost"];
@@ -235,57 +226,54 @@ async function fillIn(url: string, values: Record<string, string>): Promise<stri
   return answer.text();
 }
 
-withSdk(
-  "a new project that knows nothing is commissioned in the simulator by its page, in the base of the board's heap",
-  async (t, sdk) => {
-    const platform = await startPlatform({ port: 0, profile: { key: "k", secret: "s" } });
-    const display = await openDisplay(true);
-    t.teardown(async () => {
-      display.close();
-      await platform.close();
-    });
-    const port = await freePort();
-    const folder = join(place, "unboxed");
-    newProject(folder, "minimal");
-    const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
-    Object.assign(manifest.config, { baseUrl: "", intervalMs: 200, commission: { port } });
-    manifest.platforms.lin = { creation: BASE };
-    writeFileSync(join(folder, "manifest.json"), JSON.stringify(manifest));
-    const program = await buildProgram(sdk, folder, join(place, "simulator"));
-    const lines: string[] = [];
-    let slots = 0;
-    const line = (text: string): void => void lines.push(text);
-    const instruments = (values: ReadonlyMap<string, number>): void => {
-      slots = Math.max(slots, (values.get("Slot used") ?? 0) / SLOT_IN_SIMULATOR);
-    };
-    const directory = mkdtempSync(join(place, "home-"));
-    const run = await SimulatorRun.start({
-      sdk,
-      program,
-      directory,
-      display: display.name,
-      line,
-      instruments,
-    });
-    const url = `http://127.0.0.1:${port}/`;
-    await until(run, () => lines.some((text) => text.includes(url)));
-    const wrong = await fillIn(url, { url: platform.url, key: "k", secret: "wrong" });
-    t.regex(wrong, /Asking the platform/);
-    let page = "";
-    await until(run, async () => {
-      page = await (await fetch(url)).text();
-      return !page.includes("Asking");
-    });
-    t.regex(page, /Wrong provisioning key or secret\./);
-    await fillIn(url, { secret: "s" });
-    const made = () => platform.core.devices.list().find(({ name }) => name.startsWith("mote-"));
-    const all = { startTs: 0, endTs: Number.MAX_SAFE_INTEGER, limit: 1000, ascending: true };
-    await until(run, () => (made()?.series.range("upSeconds", all).length ?? 0) > 5);
-    t.true(slots > 0 && slots < BASE.heap.initial, `${slots} slots`);
-    await t.throwsAsync(fetch(url));
-    await run.kill();
-  },
-);
+withSdk("commissions a new project by its page in the simulator, in a board's heap", async (t, sdk) => {
+  const platform = await startPlatform({ port: 0, profile: { key: "k", secret: "s" } });
+  const display = await openDisplay(true);
+  t.teardown(async () => {
+    display.close();
+    await platform.close();
+  });
+  const port = await freePort();
+  const folder = join(place, "unboxed");
+  newProject(folder, "minimal");
+  const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
+  Object.assign(manifest.config, { baseUrl: "", intervalMs: 200, commission: { port } });
+  manifest.platforms.lin = { creation: BASE };
+  writeFileSync(join(folder, "manifest.json"), JSON.stringify(manifest));
+  const program = await buildProgram(sdk, folder, join(place, "simulator"));
+  const lines: string[] = [];
+  let slots = 0;
+  const line = (text: string): void => void lines.push(text);
+  const instruments = (values: ReadonlyMap<string, number>): void => {
+    slots = Math.max(slots, (values.get("Slot used") ?? 0) / SLOT_IN_SIMULATOR);
+  };
+  const directory = mkdtempSync(join(place, "home-"));
+  const run = await SimulatorRun.start({
+    sdk,
+    program,
+    directory,
+    display: display.name,
+    line,
+    instruments,
+  });
+  const url = `http://127.0.0.1:${port}/`;
+  await until(run, () => lines.some((text) => text.includes(url)));
+  const wrong = await fillIn(url, { url: platform.url, key: "k", secret: "wrong" });
+  t.regex(wrong, /Asking the platform/);
+  let page = "";
+  await until(run, async () => {
+    page = await (await fetch(url)).text();
+    return !page.includes("Asking");
+  });
+  t.regex(page, /Wrong provisioning key or secret\./);
+  await fillIn(url, { secret: "s" });
+  const made = () => platform.core.devices.list().find(({ name }) => name.startsWith("mote-"));
+  const all = { startTs: 0, endTs: Number.MAX_SAFE_INTEGER, limit: 1000, ascending: true };
+  await until(run, () => (made()?.series.range("upSeconds", all).length ?? 0) > 5);
+  t.true(slots > 0 && slots < BASE.heap.initial, `${slots} slots`);
+  await t.throwsAsync(fetch(url));
+  await run.kill();
+});
 
 async function until(run: SimulatorRun, reached: () => boolean | Promise<boolean>): Promise<void> {
   const late = Date.now() + PATIENCE_MS;
@@ -295,7 +283,7 @@ async function until(run: SimulatorRun, reached: () => boolean | Promise<boolean
   }
 }
 
-withSdk("a manifest of the project that takes the options away does not get its way", async (t, sdk) => {
+withSdk("a project's manifest cannot remove the options of an update", async (t, sdk) => {
   const folder = join(place, "thief");
   newProject(folder);
   mkdirSync(join(folder, "own"));

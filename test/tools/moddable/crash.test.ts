@@ -73,7 +73,7 @@ function program(name: string, script: string): NodeJS.ProcessEnv {
   return { PATH: `${folder}:${process.env.PATH}`, IDF_TOOLS_PATH: join(place, "none") };
 }
 
-test("a board does not outlive who runs it, however that ends", async (t) => {
+test("an emulated board ends with its process, however that ends", async (t) => {
   const env = program("qemu-system-riscv32", "echo $$; exec sleep 60");
   const module = new URL("../../../tools/moddable/esp32/emulator.js", import.meta.url).href;
   const code = `import { EmulatedBoard } from ${JSON.stringify(module)};

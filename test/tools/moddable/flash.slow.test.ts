@@ -68,7 +68,7 @@ if (IMAGES.length === 0)
 for (const image of IMAGES) {
   const folder = scratch();
 
-  test(`${image.target}: esptool reads boot loader and application, their checksums are valid, and it is for the chip that we read`, (t) => {
+  test(`${image.target}: esptool finds valid images for the chip that we read`, (t) => {
     const images = image.parts.filter(({ file }) => readImageHeader(readFileSync(file)));
     t.is(images.length, 2);
     for (const { file } of images) {
@@ -160,7 +160,7 @@ for (const at of ["flash-id", "read-flash"])
     t.false(lines.some((line) => line.includes("went away")));
   });
 
-test("one that comes back by another name is found, said, and written there", async (t) => {
+test("finds and writes a board whose port comes back under another name", async (t) => {
   const { flash, lines, writing } = await rig((dev) => ({
     goes: { at: "read-flash", to: join(dev, "ttyACM1") },
   }));
@@ -185,7 +185,7 @@ test("another board at the new port gets nothing", async (t) => {
   t.is(writing(), undefined);
 });
 
-test("one that stays away is said with the way on after ten seconds", async (t) => {
+test("gives advice after ten seconds if the port stays away", async (t) => {
   const { flash, writing, waited } = await rig(() => ({ goes: { at: "flash-id" } }));
   const error = await t.throwsAsync(flash());
   t.regex(error.message, /did not come back in 10 s\. Plug the board in again, or hold BOOT, press RESET/);
@@ -193,7 +193,7 @@ test("one that stays away is said with the way on after ten seconds", async (t) 
   t.true(waited() > 10_000 && waited() < 12_000, `${waited()} ms`);
 });
 
-test("a board that answers late is said with the way on, and flashed once it does", async (t) => {
+test("gives advice while a board does not answer, and flashes it once it does", async (t) => {
   const { flash, lines, writing } = await rig(() => ({}));
   await flash();
   t.false(lines.some((line) => line.includes("no answer")));
@@ -224,7 +224,7 @@ test("takes a protected build's moved table for another table, and makes no NVS 
   });
 });
 
-test("one that goes away while it is written is said too", async (t) => {
+test("reports a port that goes away during the write", async (t) => {
   const { flash } = await rig(() => ({ goes: { at: "write-flash" } }));
   const error = await t.throwsAsync(flash());
   t.regex(error.message, /may be incomplete\. \S+ went away meanwhile: hold BOOT, press RESET/);

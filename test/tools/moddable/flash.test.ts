@@ -55,7 +55,7 @@ test("build and web folders have the same parts; an emulator build is refused", 
     t.deepEqual(checkParts(one!, FLASH_BYTES), { bytes: 4096 * 2 + 0xc00 + 0x2000 });
 });
 
-test("a manifest names files of its folder alone, at places that are some", (t) => {
+test("refuses a manifest with files outside its folder or invalid offsets", (t) => {
   const web = folder();
   for (const part of [
     { path: "../secret.bin", offset: 0 },
@@ -122,7 +122,7 @@ for (const name of ["ttyUSB0", "ttyACM1", "ttyS0", "cu.usbserial-1", "cu.Bluetoo
 mkdirSync(join(dev, "serial", "by-id"), { recursive: true });
 symlinkSync("../../ttyUSB0", join(dev, "serial", "by-id", "usb-Silicon_Labs_CP2102_0001-if00-port0"));
 
-test("ports of boards are found, with the name of the device where the system has it", (t) => {
+test("finds the ports of boards, with the device name if the system has it", (t) => {
   t.deepEqual(listPorts("linux", dev), [
     { path: join(dev, "ttyACM1") },
     { path: join(dev, "ttyUSB0"), title: "Silicon Labs CP2102 0001" },
@@ -131,7 +131,7 @@ test("ports of boards are found, with the name of the device where the system ha
   t.is(listPorts("win32", dev), undefined);
 });
 
-test("the only port is taken, several are named, none says what to do", (t) => {
+test("takes the only port; with several or none it says what to do", (t) => {
   t.is(choosePort(undefined, [{ path: "/dev/a" }]), "/dev/a");
   t.is(choosePort("/dev/b", []), "/dev/b");
   t.throws(() => choosePort(undefined, [{ path: "/dev/a", title: "CP2102" }, { path: "/dev/b" }]), {
@@ -159,7 +159,7 @@ function watched() {
 const DOWNLOAD = "rst:0x1 (POWERON),boot:0x2 (DOWNLOAD(USB/UART0/1))\r\nwaiting for download\r\n";
 const START = "rst:0x1 (POWERON),boot:0x8 (SPI_FAST_FLASH_BOOT)\r\nSPIWP:0xee\r\n";
 
-test("a board that stays in its download mode is said, once for each time it gets there", (t) => {
+test("reports a board in download mode, once each time", (t) => {
   const log = watched();
   const watch = new Watch(log);
   watch.take(DOWNLOAD);
@@ -197,7 +197,7 @@ function played(ports: (Readable | undefined)[]) {
   return { log, stop, pass, over, timers, port };
 }
 
-test("a port that goes away and returns by another name is waited for, and its lines go on", async (t) => {
+test("waits for a port that returns under another name, and goes on", async (t) => {
   const [first, second] = [new PassThrough(), new PassThrough()];
   const { log, stop, pass, over, timers, port } = played([first, undefined, undefined, second]);
   first.write("one\r\nhal");
@@ -218,7 +218,7 @@ test("a port that goes away and returns by another name is waited for, and its l
 
 const HAS_TERMINALS =
   process.platform === "linux" && ["script", "stty"].every((name) => onPath(name, process.env));
-(HAS_TERMINALS ? test : test.skip)("a serial port is set up, read and let go", async (t) => {
+(HAS_TERMINALS ? test : test.skip)("sets up, reads and releases a serial port", async (t) => {
   // What is written to its other side is what a board would send.
   const terminal = spawn("script", ["-qfc", "tty; sleep 60", "/dev/null"], {
     stdio: ["pipe", "pipe", "ignore"],
@@ -243,7 +243,7 @@ const HAS_TERMINALS =
 
 const HEAD = "name,label,url,token,key,secret,ssid,password";
 
-test("columns stand in any order, and what is empty is left to the owner", (t) => {
+test("takes columns in any order, and leaves empty values to the owner", (t) => {
   t.deepEqual(readDevices('\ufefflabel,name\r\n"with ""quotes"", and more",lamp-1\r\n,lamp-2\r\n\r\n'), [
     { name: "lamp-1", label: 'with "quotes", and more', values: {} },
     { name: "lamp-2", label: undefined, values: {} },
@@ -254,7 +254,7 @@ test("columns stand in any order, and what is empty is left to the owner", (t) =
 
 const SECRET = "hidden-3141";
 
-test("whatever is wrong with it, it is said by row and column, and no value is shown", (t) => {
+test("reports mistakes of a list by row and column, without values", (t) => {
   const wrong = (text: string, ...said: RegExp[]): void => {
     const error = t.throws(() => readDevices(text), { instanceOf: SdkError }, text.slice(0, 60));
     for (const one of said) t.regex(error?.message ?? "", one);
@@ -286,7 +286,7 @@ test("whatever is wrong with it, it is said by row and column, and no value is s
 const VALUES = { url: "https://p.example.com", token: "T-3141", ssid: "home", password: "correct horse" };
 const LAMP = { name: "lamp-1", label: "on its label", values: VALUES };
 
-test("the device's own code reads what its owner would have given", (t) => {
+test("the device's own code reads the settings of the image", (t) => {
   const host = fakeHost();
   for (const [key, value] of storesOf(LAMP).get(AGENT) ?? []) host.store.set(key, value);
   t.like(readStoredSettings(host), VALUES);
@@ -300,7 +300,7 @@ test("the device's own code reads what its owner would have given", (t) => {
   ]);
 });
 
-test("nothing that a device is given can become a row of its own", (t) => {
+test("a value of a device cannot become a row of its own", (t) => {
   const hostile = {
     ...LAMP,
     label: 'x",y\ntoken,data,string,evil',
@@ -314,7 +314,7 @@ const pythons = [`${process.env.IDF_PYTHON_ENV_PATH}/bin/python`, "python3", "py
 const isThere = pythons.some(
   (python) => spawnSync(python, ["-m", "esp_idf_nvs_partition_gen", "--help"]).status === 0,
 );
-(isThere ? test : test.skip)("nvs_partition_gen makes an image of it, of the partition's size", async (t) => {
+(isThere ? test : test.skip)("nvs_partition_gen makes an image of the partition's size", async (t) => {
   const tool = await findNvsTool();
   const image = await makeNvs(tool, LAMP, 0x6000);
   t.is(image.length, 0x6000);
@@ -327,7 +327,7 @@ const isThere = pythons.some(
     t.true(image.includes(text), text);
 });
 
-test("a tool that fails is said, and nothing of what it was given", async (t) => {
+test("reports a tool that fails, without the values it was given", async (t) => {
   const error = await t.throwsAsync(makeNvs(["false"], LAMP, 0x6000), { instanceOf: SdkError });
   t.regex(error?.message ?? "", /nvs_partition_gen failed for lamp-1/);
   t.notRegex(error?.message ?? "", /T-3141|correct/);
@@ -398,7 +398,7 @@ test("erases a board only if its version had another partition table", (t) => {
   t.true(write("esp32c3", "1.4.0", "one").keeps("1.1.0"));
 });
 
-test("a manifest of something else is left alone", (t) => {
+test("leaves a foreign manifest alone", (t) => {
   const web = folder();
   for (const text of ['{"include":[]}', "{", "null"]) {
     writeFileSync(join(web, "manifest.json"), text);

@@ -55,7 +55,7 @@ withSdk("every target of the SDK has the block of its chip", (t) => {
   }
 });
 
-withSdk("a target says its chip by itself, through another, or has the first of all", (t) => {
+withSdk("finds the chip of a target by itself, through another, or by default", (t) => {
   t.is(chipOf(sdk!, "esp32").name, "esp32");
   t.is(chipOf(sdk!, "esp32/nodemcu").name, "esp32");
   t.is(chipOf(sdk!, "esp32/moddable_display_2").name, "esp32");
@@ -175,7 +175,7 @@ static const txScript gxScripts[mxScriptsCount] = {
 	{ 1536, 512, 512, 64, 512, 64, 32, 53, 3, 1024, 17, 112640, 0},
 `;
 
-test("slots, keys, code and texts are read from what the linker wrote", (t) => {
+test("reads slots, keys, code and texts from the linker's output", (t) => {
   const rom = readRom(SOURCE);
   t.deepEqual(rom, {
     slots: 3,
@@ -191,7 +191,7 @@ test("slots, keys, code and texts are read from what the linker wrote", (t) => {
 
 const OUR_SETTINGS = read("hosts/esp32/flash/sdkconfig/sdkconfig.defaults");
 
-test("the project's options are what an update needs; one that another took away is named", (t) => {
+test("names an option of an update that the project lacks or changes", (t) => {
   const before = "CONFIG_BOOTLOADER_SKIP_VALIDATE_ALWAYS=y\n# CONFIG_ESP_TASK_WDT_EN is not set\n";
   t.deepEqual(checkOptions(before + OUR_SETTINGS), []);
   t.deepEqual(checkOptions(OUR_SETTINGS + before), [
@@ -251,7 +251,7 @@ function makefileOf(
   return makefile;
 }
 
-test.serial("a private key in any form is refused by its path, as data and as a resource", (t) => {
+test.serial("refuses a private key in any form, with its path, as data and resource", (t) => {
   for (const [name, content] of Object.entries(KEYS))
     for (const directory of ["DATA", "RESOURCES"] as const) {
       const makefile = makefileOf(directory, { [name]: content });
@@ -260,7 +260,7 @@ test.serial("a private key in any form is refused by its path, as data and as a 
     }
 });
 
-test.serial("certificates, public keys and other bytes that begin like a key are no private keys", (t) => {
+test.serial("accepts certificates, public keys and bytes that begin like a key", (t) => {
   const key = join(keysFolder, "own");
   writeFileSync(key, pem(ec.privateKey, "pkcs8"));
   const words = ["req", "-x509", "-new", "-key", key, "-subj", "/CN=root", "-days", "30"];

@@ -35,7 +35,7 @@ const shared = (rig: Rig): string[] =>
 const get = (rig: Rig, query = "", headers = {}) =>
   rig.call("GET", `firmware?title=greenhouse&version=2${query}`, "", headers);
 
-test("an assignment notifies polls of the deletion, then of the values, and when repeated of nothing", (t) => {
+test("an assignment notifies of deleted, then of new values; a repeated one of none", (t) => {
   const rig = createRig();
   const target = upload(rig, "2");
   const poll = rig.call("GET", "attributes/updates?timeout=20000");
@@ -79,7 +79,7 @@ test("assignments are paced, and one that was replaced while it waited is skippe
   t.true(shared(rig).includes('fw_version="3"'));
 });
 
-test("what can't be assigned is refused", (t) => {
+test("refuses a package without data or of another profile", (t) => {
   const rig = createRig();
   const empty = addPackage(rig.core, { profileId: rig.profile.id });
   t.throws(() => assign(rig, empty), { message: "Can't assign firmware with empty data!" });
@@ -130,7 +130,7 @@ test("a POST above the limit is an empty 500, and the connection is closed", (t)
   t.is(rig.device.series.latest("a")?.value, 1n);
 });
 
-test("what else is above the limit gets no answer until the server's limit", (t) => {
+test("any other request above the limit waits for the server's time-out", (t) => {
   for (const [method, path, body] of [
     ["GET", "rpc?timeout=1000"],
     ["GET", "attributes/updates?timeout=1000"],

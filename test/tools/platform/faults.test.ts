@@ -253,7 +253,7 @@ test("faults are switched on, listed and cleared without a login, as JSON only",
   t.is((await ask(platform, "GET")).text, '{"faults":[]}');
 });
 
-test("no web page can switch faults, by whatever name it comes", async (t) => {
+test("refuses to switch faults for any web page", async (t) => {
   const platform = await startWithDevice(t);
   const own = `127.0.0.1:${platform.address.port}`;
   const foreign: Record<string, string>[] = [

@@ -64,7 +64,7 @@ test("refuses a wrong password and missing, foreign or expired tokens like a rea
   t.deepEqual([late.status, late.json.errorCode, late.json.message], [401, 11, "Token has expired"]);
 });
 
-test("a refresh token gives new tokens, and is no access token", async (t) => {
+test("a refresh token gives new tokens and is refused as an access token", async (t) => {
   const { call, clock } = t.context;
   const login = { username: "tenant@thingsboard.org", password: "tenant" };
   const { refreshToken, token } = (await call("POST", "/api/auth/login", login, "")).json;
@@ -254,7 +254,7 @@ function filter(key: object, type: string, operation: string, defaultValue: unkn
   return { key, valueType: type, predicate: { type, operation, value: { defaultValue }, ignoreCase } };
 }
 
-test("a customer finds their own devices only, and what is no query is refused", async (t) => {
+test("a customer finds only their own devices; an invalid query is refused", async (t) => {
   const { call, customer } = t.context;
   const own = await call("POST", "/api/entitiesQuery/find", query(), customer);
   t.deepEqual(own.json.data, []);
@@ -292,7 +292,7 @@ function listen({ platform, tenant }: Context): Promise<{ response: IncomingMess
   });
 }
 
-test("who reads nothing is cut off before much is kept for them, and others go on", async (t) => {
+test("cuts off a listener that reads nothing; others go on", async (t) => {
   const { platform } = t.context;
   const silent = await listen(t.context);
   const good = await listen(t.context);

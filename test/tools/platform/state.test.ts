@@ -102,7 +102,7 @@ test("devices, credentials, attributes, series, packages and RPCs are as they we
   t.deepEqual(await polled.json(), { id: 0, method: "waits", params: { a: 1 } });
 });
 
-test("after a restart, an overdue persistent RPC is EXPIRED and a delivered one stays delivered", async (t) => {
+test("after a restart an overdue RPC is EXPIRED, a delivered one DELIVERED", async (t) => {
   const directory = scratch();
   const before = await start(t, directory);
   const device = before.core.createDevice({ name: "d", profileId: before.core.profiles.default.id }, "token");
@@ -231,7 +231,7 @@ test("a first start that was killed leaves nothing that the next one would refus
   t.deepEqual(Object.keys(contents(directory)), ["platform.db", "platform.db-wal"]);
 });
 
-test("a log that ends in the middle of a write is no damage", async (t) => {
+test("accepts a log that ends in the middle of a write", async (t) => {
   const directory = scratch();
   const log = join(directory, "platform.db-wal");
   const platform = await start(t, directory);
@@ -244,7 +244,7 @@ test("a log that ends in the middle of a write is no damage", async (t) => {
   await t.notThrowsAsync(start(t, copy));
 });
 
-test("the folder and what is in it are for the user alone", async (t) => {
+test("only the user can read the folder and its files", async (t) => {
   const directory = join(scratch(), "below", "state");
   const platform = await start(t, directory);
   platform.core.createDevice({ name: "d", profileId: platform.core.profiles.default.id }, "token");

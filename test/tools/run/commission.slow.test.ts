@@ -45,43 +45,40 @@ async function checked(url: string): Promise<string> {
   }
 }
 
-test.serial(
-  "from nothing to online by the page; the next run needs neither address nor secret",
-  async (t) => {
-    const platform = await platformFor(t, { profile: PROVISION });
-    const state = join(place, "greenhouse");
-    const args = ["run", "--state", state, "--device-name", "greenhouse-7", "--log", "json"];
-    const child = launch([...args, "--commission"]);
-    const eventLog = processOutput(child);
-    const { url } = (await eventOf(eventLog, "commissioning")) as unknown as { url: string };
-    t.regex(url, /^http:\/\/127\.0\.0\.1:\d+\/$/);
-    t.notRegex(await page(url), /Wi-Fi/);
-    await fillIn(url, { url: platform.url, ...PROVISION, secret: "wrong" });
-    t.regex(await checked(url), /Wrong provisioning key or secret\./);
-    await fillIn(url, { secret: PROVISION.secret });
-    t.regex(await checked(url), /Connected\./);
-    await eventOf(eventLog, "commissioned");
-    await eventOf(eventLog, "online");
-    t.truthy(platform.core.devices.byName("greenhouse-7"));
-    await t.throwsAsync(page(url));
-    child.kill("SIGTERM");
-    await eventOf(eventLog, "stopped");
-    const next = launch([...args, "--commission"]);
-    const again = processOutput(next);
-    await eventOf(again, "online");
-    const ended = new Promise((resolve) => next.once("close", resolve));
-    next.kill("SIGTERM");
-    await ended;
-    t.false(again.events.some(({ event }) => event === "commissioning"));
-    const elsewhere = await mote(["run", "--state", state, "--url", "http://127.0.0.1:1"]);
-    t.is(elsewhere.code, 2, "what was kept for one platform is not sent to another");
-    t.regex(elsewhere.err, /missing --token, or --provision-key and --provision-secret/);
-    const shown = JSON.stringify([eventLog.events, again.events]);
-    for (const secret of [...Object.values(PROVISION), "wrong"]) t.false(shown.includes(secret), secret);
-  },
-);
+test.serial("the page brings a device online; the next run needs no settings", async (t) => {
+  const platform = await platformFor(t, { profile: PROVISION });
+  const state = join(place, "greenhouse");
+  const args = ["run", "--state", state, "--device-name", "greenhouse-7", "--log", "json"];
+  const child = launch([...args, "--commission"]);
+  const eventLog = processOutput(child);
+  const { url } = (await eventOf(eventLog, "commissioning")) as unknown as { url: string };
+  t.regex(url, /^http:\/\/127\.0\.0\.1:\d+\/$/);
+  t.notRegex(await page(url), /Wi-Fi/);
+  await fillIn(url, { url: platform.url, ...PROVISION, secret: "wrong" });
+  t.regex(await checked(url), /Wrong provisioning key or secret\./);
+  await fillIn(url, { secret: PROVISION.secret });
+  t.regex(await checked(url), /Connected\./);
+  await eventOf(eventLog, "commissioned");
+  await eventOf(eventLog, "online");
+  t.truthy(platform.core.devices.byName("greenhouse-7"));
+  await t.throwsAsync(page(url));
+  child.kill("SIGTERM");
+  await eventOf(eventLog, "stopped");
+  const next = launch([...args, "--commission"]);
+  const again = processOutput(next);
+  await eventOf(again, "online");
+  const ended = new Promise((resolve) => next.once("close", resolve));
+  next.kill("SIGTERM");
+  await ended;
+  t.false(again.events.some(({ event }) => event === "commissioning"));
+  const elsewhere = await mote(["run", "--state", state, "--url", "http://127.0.0.1:1"]);
+  t.is(elsewhere.code, 2, "what was kept for one platform is not sent to another");
+  t.regex(elsewhere.err, /missing --token, or --provision-key and --provision-secret/);
+  const shown = JSON.stringify([eventLog.events, again.events]);
+  for (const secret of [...Object.values(PROVISION), "wrong"]) t.false(shown.includes(secret), secret);
+});
 
-test.serial("another name for this machine, and another page, get nothing of it", async (t) => {
+test.serial("refuses the setup page to other host names and other pages", async (t) => {
   const eventLog = processOutput(
     launch(["run", "--state", join(place, "alone"), "--log", "json", "--commission"]),
   );

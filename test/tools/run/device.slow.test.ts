@@ -64,37 +64,34 @@ function assign(platform: Platform, version: string, bytes: Buffer): void {
 const last = (platform: Platform, key: string): unknown =>
   platform.core.devices.byName("lamp")?.series.latest(key)?.value;
 
-test.serial(
-  "five crashes of a confirmed image: recovery mode, its cause is reported, and the fix arrives",
-  async (t) => {
-    const platform = await platformOfLamp(t);
-    const stateDir = temporaryState(t);
-    const first = start(t, stateDir, platform.url, image("1", CRASHES_LATER));
-    await first.eventLog.until(({ events }) => events.some(({ event }) => event === "recovery"));
-    t.deepEqual(first.eventLog.starts, Array(6).fill("1 confirmed"));
-    const published = first.eventLog.events.find(({ event }) => event === "recovery");
-    t.regex(String(published?.cause), /^RangeError: sensor \*\*\* \(at /);
-    const device = platform.core.devices.byName("lamp");
-    const attribute = () =>
-      device?.attributes.list("CLIENT_SCOPE").find(([key]) => key === "moteRecovery")?.[1].value;
-    await first.eventLog.until(() => /^RangeError/.test(String(attribute())));
+test.serial("after five crashes recovery mode reports the cause and takes the fix", async (t) => {
+  const platform = await platformOfLamp(t);
+  const stateDir = temporaryState(t);
+  const first = start(t, stateDir, platform.url, image("1", CRASHES_LATER));
+  await first.eventLog.until(({ events }) => events.some(({ event }) => event === "recovery"));
+  t.deepEqual(first.eventLog.starts, Array(6).fill("1 confirmed"));
+  const published = first.eventLog.events.find(({ event }) => event === "recovery");
+  t.regex(String(published?.cause), /^RangeError: sensor \*\*\* \(at /);
+  const device = platform.core.devices.byName("lamp");
+  const attribute = () =>
+    device?.attributes.list("CLIENT_SCOPE").find(([key]) => key === "moteRecovery")?.[1].value;
+  await first.eventLog.until(() => /^RangeError/.test(String(attribute())));
 
-    // Started again by whoever looks after it: it is in recovery mode still.
-    await first.stop();
-    const second = start(t, stateDir, platform.url, image("1", CRASHES_LATER));
-    await second.eventLog.until(({ events }) => events.some(({ event }) => event === "recovery"));
-    t.is((await health(platform)).state, "online");
+  // Started again by whoever looks after it: it is in recovery mode still.
+  await first.stop();
+  const second = start(t, stateDir, platform.url, image("1", CRASHES_LATER));
+  await second.eventLog.until(({ events }) => events.some(({ event }) => event === "recovery"));
+  t.is((await health(platform)).state, "online");
 
-    assign(platform, "2", image("2", "setInterval(() => agent.telemetry.record({ fixed: 1 }), 100);"));
-    await second.eventLog.until(({ starts }) => starts.includes("2 pending"));
-    await second.eventLog.until(
-      () => last(platform, "fw_state") === "UPDATED" && last(platform, "fixed") !== undefined,
-    );
-    await second.eventLog.until(() => attribute() === "");
-    t.is(await second.stop(), 0);
-    t.deepEqual(second.eventLog.starts, ["1 confirmed", "2 pending"]);
-  },
-);
+  assign(platform, "2", image("2", "setInterval(() => agent.telemetry.record({ fixed: 1 }), 100);"));
+  await second.eventLog.until(({ starts }) => starts.includes("2 pending"));
+  await second.eventLog.until(
+    () => last(platform, "fw_state") === "UPDATED" && last(platform, "fixed") !== undefined,
+  );
+  await second.eventLog.until(() => attribute() === "");
+  t.is(await second.stop(), 0);
+  t.deepEqual(second.eventLog.starts, ["1 confirmed", "2 pending"]);
+});
 
 test.serial("five crashes while the store takes nothing: recovery mode all the same", async (t) => {
   const platform = await platformOfLamp(t);
@@ -129,20 +126,17 @@ async function commissioned(t: ExecutionContext, name: string) {
   return { device, child, eventLog, pages, state: join(place, name) };
 }
 
-test.serial(
-  "after the RPC mote.reset it asks on its page again, and the token is used no more",
-  async (t) => {
-    const { device, child, eventLog, pages, state } = await commissioned(t, "asked");
-    const expiresAt = Date.now() + 30_000;
-    device.rpc.send({ method: "mote.reset", params: '{"confirm":true}', oneWay: false, expiresAt });
-    await eventLog.until(() => pages().length === 2);
-    t.false(readdirSync(join(state, "store")).includes("token.bin"));
-    t.is(eventLog.events.filter(({ event }) => event === "started").length, 1);
-    const ended = new Promise((resolve) => child.once("close", resolve));
-    child.kill("SIGTERM");
-    t.is(await ended, 0);
-  },
-);
+test.serial("mote.reset deletes the token and opens the setup page again", async (t) => {
+  const { device, child, eventLog, pages, state } = await commissioned(t, "asked");
+  const expiresAt = Date.now() + 30_000;
+  device.rpc.send({ method: "mote.reset", params: '{"confirm":true}', oneWay: false, expiresAt });
+  await eventLog.until(() => pages().length === 2);
+  t.false(readdirSync(join(state, "store")).includes("token.bin"));
+  t.is(eventLog.events.filter(({ event }) => event === "started").length, 1);
+  const ended = new Promise((resolve) => child.once("close", resolve));
+  child.kill("SIGTERM");
+  t.is(await ended, 0);
+});
 
 test.serial("a reset that a kill cut short is completed, and its token is not read", async (t) => {
   const { child, state } = await commissioned(t, "cut");
@@ -223,7 +217,7 @@ test("mote run shows a provisioned token in no form, nor what a program names a 
   t.true(kept.includes("by the log ***") && kept.includes("crashed with ***"));
 });
 
-test("mote run --cycle connects in every n-th wake, reports each, and delivers all of it", async (t) => {
+test("mote run --cycle reports each wake and connects in every n-th", async (t) => {
   const state = scratch();
   const platform = await startPlatform({ port: 0, profile: { key: "KEY", secret: "SECRET" } });
   t.teardown(async () => {
@@ -311,40 +305,37 @@ async function fileServer(
   return { authority: `127.0.0.1:${await listen(server, t)}`, seen };
 }
 
-test.serial(
-  "an update arrives from a file server over a redirect, and the token is not sent there",
-  async (t) => {
-    const next = image(
-      "2",
-      `agent.telemetry.record({ fixed: 1 }); setInterval(() => {}, 1000); // ${"x".repeat(60_000)}`,
-    );
-    const { authority, seen } = await fileServer(t, next);
-    const platform = await platformFor(t);
-    const { core } = platform;
-    const device = core.createDevice({ name: "lamp", profileId: core.profiles.default.id }, TOKEN);
-    const app = image("1", "setInterval(() => {}, 1000);").toString();
-    const listed = app.replace('version: "1"', `version: "1", urlHosts: ["${authority}"]`);
-    const stateDir = temporaryState(t);
-    const config = { ...configFor(stateDir), url: platform.url };
-    const { eventLog, stop } = session(t, stateDir, Buffer.from(listed), { config, worker: WORKER });
-    await eventLog.until(({ events }) => events.some(({ event }) => event === "online"));
-    const made = addPackage(core, { title: "test", version: "2", url: `http://${authority}/latest` });
-    Object.assign(made, { checksum: createHash("sha256").update(next).digest("hex"), algorithm: "SHA256" });
-    core.updateDevice(device, { name: device.name, profileId: device.profileId, firmwareId: made.id });
-    await eventLog.until(({ events }) =>
-      events.some(
-        ({ event, state }) => event === "firmware.state" && (state === "UPDATED" || state === "FAILED"),
-      ),
-    );
-    await eventLog.until(() => device.series.latest("fixed") !== undefined);
-    t.is(await stop(), 0);
-    t.deepEqual(eventLog.starts, ["1 confirmed", "2 pending"]);
-    t.is(device.series.latest("fw_state")?.value, "UPDATED");
-    t.true(seen.length >= 4);
-    t.false(seen.join().includes(TOKEN));
-    t.false(JSON.stringify(eventLog.events).includes("s3cret"));
-  },
-);
+test.serial("follows a redirect to a file server, and sends the token to neither", async (t) => {
+  const next = image(
+    "2",
+    `agent.telemetry.record({ fixed: 1 }); setInterval(() => {}, 1000); // ${"x".repeat(60_000)}`,
+  );
+  const { authority, seen } = await fileServer(t, next);
+  const platform = await platformFor(t);
+  const { core } = platform;
+  const device = core.createDevice({ name: "lamp", profileId: core.profiles.default.id }, TOKEN);
+  const app = image("1", "setInterval(() => {}, 1000);").toString();
+  const listed = app.replace('version: "1"', `version: "1", urlHosts: ["${authority}"]`);
+  const stateDir = temporaryState(t);
+  const config = { ...configFor(stateDir), url: platform.url };
+  const { eventLog, stop } = session(t, stateDir, Buffer.from(listed), { config, worker: WORKER });
+  await eventLog.until(({ events }) => events.some(({ event }) => event === "online"));
+  const made = addPackage(core, { title: "test", version: "2", url: `http://${authority}/latest` });
+  Object.assign(made, { checksum: createHash("sha256").update(next).digest("hex"), algorithm: "SHA256" });
+  core.updateDevice(device, { name: device.name, profileId: device.profileId, firmwareId: made.id });
+  await eventLog.until(({ events }) =>
+    events.some(
+      ({ event, state }) => event === "firmware.state" && (state === "UPDATED" || state === "FAILED"),
+    ),
+  );
+  await eventLog.until(() => device.series.latest("fixed") !== undefined);
+  t.is(await stop(), 0);
+  t.deepEqual(eventLog.starts, ["1 confirmed", "2 pending"]);
+  t.is(device.series.latest("fw_state")?.value, "UPDATED");
+  t.true(seen.length >= 4);
+  t.false(seen.join().includes(TOKEN));
+  t.false(JSON.stringify(eventLog.events).includes("s3cret"));
+});
 
 // A device as a service: what arrives on systemd's socket, and what systemd's own tools say of the unit. Without them, and Python for the socket, skipped.
 

@@ -170,7 +170,7 @@ class Rig {
   }
 }
 
-test("it is ready when the worker started, once, whatever the network does", (t) => {
+test("notifies systemd once that it is ready, when the worker has started", (t) => {
   const rig = new Rig();
   rig.manager.event({ event: "firmware.flashed" }, "firmware put in");
   rig.manager.beat(true);
@@ -192,7 +192,7 @@ test("feeds the watchdog only on signs of life, at most four times per interval"
   t.is(rig.sent.length, 5);
 });
 
-test("one that hangs is not followed by more; what fails is said once", (t) => {
+test("waits for a hanging notification, and reports a failed one once", (t) => {
   const rig = new Rig();
   const said: string[] = [];
   rig.manager.warnBy((line) => void said.push(line));

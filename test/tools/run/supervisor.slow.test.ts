@@ -42,33 +42,27 @@ test.serial("the same file is not put in again, a changed one is", async (t) => 
   t.is(readBoot(stateDir)?.state, "confirmed");
 });
 
-test.serial(
-  "a damaged record of the slots is set aside and reported, and the first image put in again",
-  async (t) => {
-    const stateDir = temporaryState(t);
-    writeFileSync(join(stateDir, "boot.json"), '{"format":1,"act');
-    const { code, events } = await runs(t, stateDir, image("1", STAYS));
-    t.is(code, 0);
-    t.is(readFileSync(join(stateDir, "boot.json.damaged"), "utf8"), '{"format":1,"act');
-    t.true(events.some(({ event, line }) => event === "log" && /boot\.json\.damaged/.test(String(line))));
-  },
-);
+test.serial("sets a damaged boot record aside, reports it and installs the image again", async (t) => {
+  const stateDir = temporaryState(t);
+  writeFileSync(join(stateDir, "boot.json"), '{"format":1,"act');
+  const { code, events } = await runs(t, stateDir, image("1", STAYS));
+  t.is(code, 0);
+  t.is(readFileSync(join(stateDir, "boot.json.damaged"), "utf8"), '{"format":1,"act');
+  t.true(events.some(({ event, line }) => event === "log" && /boot\.json\.damaged/.test(String(line))));
+});
 
-test.serial(
-  "only the first worker of a supervisor learns that the power went, each how many crashed",
-  async (t) => {
-    const { events } = await runs(t, temporaryState(t), image("1", CRASHES), { starts: 3 });
-    const started = events.filter(({ event }) => event === "started");
-    t.deepEqual(
-      started.slice(0, 3).map(({ interrupted, crashes }) => [interrupted, crashes]),
-      [
-        [true, 0],
-        [false, 1],
-        [false, 2],
-      ],
-    );
-  },
-);
+test.serial("tells only the first worker of a power loss, and each the crash count", async (t) => {
+  const { events } = await runs(t, temporaryState(t), image("1", CRASHES), { starts: 3 });
+  const started = events.filter(({ event }) => event === "started");
+  t.deepEqual(
+    started.slice(0, 3).map(({ interrupted, crashes }) => [interrupted, crashes]),
+    [
+      [true, 0],
+      [false, 1],
+      [false, 2],
+    ],
+  );
+});
 
 test.serial("an update that confirms stays, also over the next run with the old file", async (t) => {
   const stateDir = temporaryState(t);
@@ -99,7 +93,7 @@ for (const [what, body] of [
   });
 }
 
-test.serial("an update that is no image is given up for the image before", async (t) => {
+test.serial("rolls back an update that is not an image", async (t) => {
   const app = image("1", updateTo(Buffer.from("no module {")));
   const { starts } = await runs(t, temporaryState(t), app, { starts: 2 });
   t.deepEqual(starts, ["1 confirmed", "1 confirmed"]);
@@ -118,30 +112,24 @@ test.serial("an update that blocks its process is killed and given up", async (t
   t.true(events.some(({ event, reason }) => event === "crash" && reason === "no sign of life"));
 });
 
-test.serial(
-  "stopped by the user before it is confirmed, an update gets its try at the next start",
-  async (t) => {
-    const stateDir = temporaryState(t);
-    const app = image("1", updateTo(image("2", STAYS)));
-    await runs(t, stateDir, app, { starts: 2 });
-    t.deepEqual((await runs(t, stateDir, app)).starts, ["2 pending"]);
-  },
-);
+test.serial("an update that the user stops gets its trial at the next start", async (t) => {
+  const stateDir = temporaryState(t);
+  const app = image("1", updateTo(image("2", STAYS)));
+  await runs(t, stateDir, app, { starts: 2 });
+  t.deepEqual((await runs(t, stateDir, app)).starts, ["2 pending"]);
+});
 
-test.serial(
-  "a pending image that was started once and left by a power loss is given up at the next start",
-  async (t) => {
-    const stateDir = temporaryState(t);
-    const app = image("1", updateTo(image("2", STAYS)));
-    const first = session(t, stateDir, app);
-    await first.eventLog.until(({ starts }) => starts.length === 2);
-    const atTheCut = readBoot(stateDir);
-    await first.stop();
-    t.true(atTheCut?.started);
-    if (atTheCut) writeBoot(stateDir, atTheCut, UNFENCED);
-    t.deepEqual((await runs(t, stateDir, app)).starts, ["1 confirmed"]);
-  },
-);
+test.serial("rolls back an image whose trial a power loss ended", async (t) => {
+  const stateDir = temporaryState(t);
+  const app = image("1", updateTo(image("2", STAYS)));
+  const first = session(t, stateDir, app);
+  await first.eventLog.until(({ starts }) => starts.length === 2);
+  const atTheCut = readBoot(stateDir);
+  await first.stop();
+  t.true(atTheCut?.started);
+  if (atTheCut) writeBoot(stateDir, atTheCut, UNFENCED);
+  t.deepEqual((await runs(t, stateDir, app)).starts, ["1 confirmed"]);
+});
 
 test.serial("a confirmed image that crashes is started again after growing waits", async (t) => {
   const { events } = await runs(t, temporaryState(t), image("1", CRASHES), { starts: 5 });

@@ -28,7 +28,7 @@ test("a profile renamed during stage 1 changes nothing: every device is planned 
 });
 
 for (const status of [403, 500, 0])
-  test(`a device that the platform does not return, with status ${status}, ends in a timeout that names it`, async (t) => {
+  test(`times out and names a device that the platform does not return: ${status}`, async (t) => {
     const rig = await startRig(t, 20);
     const target = await rig.release("2.0.0");
     const name = await firstOf(rig);

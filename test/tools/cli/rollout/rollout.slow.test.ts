@@ -55,7 +55,7 @@ test("names and awaits an offline device until the timeout, or leaves it behind"
   t.deepEqual(left.left, [third!.device.name]);
 });
 
-test("one that is left behind needs another that showed the image to be good", async (t) => {
+test("leaves no device behind before another has shown the image to be good", async (t) => {
   const rig = await startRig(t, 20);
   const target = await rig.release("2.0.0");
   rig.named(await firstOf(rig)).fate = "off";
@@ -151,7 +151,7 @@ test("two operators with the same command assign each device once, and both succ
   t.deepEqual(new Set(Object.values(await rig.assigned())), new Set(["profile"]));
 });
 
-test("one that another replaces, or takes back, assigns no more and says by whom", async (t) => {
+test("stops, with the reason, when another rollout or --undo takes over", async (t) => {
   const rig = await startRig(t, 30);
   const target = await rig.release("2.0.0");
   const next = await rig.release("3.0.0");
@@ -235,7 +235,7 @@ test("leaves out a device that is deleted or reassigned during a stage", async (
   t.true(rig.said.some((line) => line.includes(`${all[0]?.name} was deleted from the platform`)));
 });
 
-test("a platform that is away for minutes, is waited for; one that refuses is not", async (t) => {
+test("waits minutes for an unreachable platform, not for one that refuses", async (t) => {
   const rig = await startRig(t, 10);
   const target = await rig.release("2.0.0");
   const { faults } = rig.platform.api;

@@ -22,7 +22,7 @@ test("stages are numbers of devices and percentages, each with those before it",
   t.deepEqual(planned("100%", 3), [3]);
 });
 
-test("what is no list of stages that rise is refused", (t) => {
+test("refuses stages that are invalid or do not rise", (t) => {
   for (const text of [
     "",
     "0",
@@ -162,7 +162,7 @@ test("a rollout is proven if each device passed or is left out by name, and one 
     t.is(ProvenRollout.prove(open), undefined);
 });
 
-test("nothing that only looks like a proof hands an image over", async (t) => {
+test("refuses to hand an image over on an imitated proof", async (t) => {
   const operator = new Operator({ url: "http://127.0.0.1:9" });
   // @ts-expect-error The constructor is private.
   t.throws(() => new ProvenRollout(undefined), { instanceOf: TypeError });

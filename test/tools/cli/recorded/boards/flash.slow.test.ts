@@ -82,29 +82,26 @@ test("a board is flashed part by part, or not at all", async (t) => {
 });
 
 const onLinux = process.platform === "linux" ? test : test.skip;
-onLinux(
-  "a folder for a web page is flashed too, and a port that somebody has is named, not taken",
-  async (t) => {
-    const { home, port, recording, play } = startRig();
-    const web = join(home, "page");
-    mkdirSync(web);
-    writeWeb(web, [{ chip: "esp32" }, { chip: "esp32c3" }]);
-    play({});
-    await recording.run(["flash", web, "--port", port, "--no-log"]);
-    const opened = openSync(port, "r+");
-    const monitor = spawn("sleep", ["60"], { stdio: [opened, "ignore", "ignore"] });
-    t.teardown(() => monitor.kill());
-    await once(monitor, "spawn");
-    closeSync(opened);
-    // Until it is sleep, and no copy of this process.
-    while (readFileSync(`/proc/${monitor.pid}/comm`, "utf8") !== "sleep\n") await new Promise(setImmediate);
-    const calls = play({});
-    await recording.run(["flash", web, "--port", port, "--no-log"]);
-    t.is(readFileSync(calls, "utf8"), "version\n");
-    t.is(monitor.exitCode, null);
-    recording.compare(t, "boards/flash-web");
-  },
-);
+onLinux("flashes a web folder too, and leaves a port that is in use alone", async (t) => {
+  const { home, port, recording, play } = startRig();
+  const web = join(home, "page");
+  mkdirSync(web);
+  writeWeb(web, [{ chip: "esp32" }, { chip: "esp32c3" }]);
+  play({});
+  await recording.run(["flash", web, "--port", port, "--no-log"]);
+  const opened = openSync(port, "r+");
+  const monitor = spawn("sleep", ["60"], { stdio: [opened, "ignore", "ignore"] });
+  t.teardown(() => monitor.kill());
+  await once(monitor, "spawn");
+  closeSync(opened);
+  // Until it is sleep, and no copy of this process.
+  while (readFileSync(`/proc/${monitor.pid}/comm`, "utf8") !== "sleep\n") await new Promise(setImmediate);
+  const calls = play({});
+  await recording.run(["flash", web, "--port", port, "--no-log"]);
+  t.is(readFileSync(calls, "utf8"), "version\n");
+  t.is(monitor.exitCode, null);
+  recording.compare(t, "boards/flash-web");
+});
 
 // As an emulated C3 printed them; the address is of the code that the fake names.
 const CRASH =

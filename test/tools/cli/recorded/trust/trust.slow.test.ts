@@ -9,7 +9,7 @@ import { startRig } from "../rig.js";
 
 test.after.always(killAll);
 
-test("whom devices trust, what waits and what was refused; a push that nobody answers", async (t) => {
+test("lists the CAs of devices; an unanswered push ends in a timeout", async (t) => {
   const rig = await startRig(t);
   const { recording, operator, home } = rig;
   const profile = await operator.profiles.save({ name: "pumps" });

@@ -32,41 +32,36 @@ export async function askSecret(
 export async function confirm(
   question: string,
   yes: boolean | undefined,
-  { stdin, stderr }: Terminal = process,
+  terminal: Terminal = process,
 ): Promise<void> {
   if (yes) return;
-  if (!stdin.isTTY || !stderr.isTTY)
+  if (!terminal.stdin.isTTY || !terminal.stderr.isTTY)
     throw new UsageError(`${question} Cannot confirm: stdin is not a terminal (use --yes)`);
+  const answer = await ask(`${question} [y/N] `, "interrupted; nothing changed", terminal);
+  if (!YES.test(answer)) throw new ExitError(FAILED, "nothing changed");
+}
+
+/** Asks a yes/no question; any other input is "skip". Rejects with ExitError on Ctrl-C. */
+export async function askYesNo(question: string): Promise<"yes" | "no" | "skip"> {
+  const answer = await ask(`${question} [y/n, Enter: not tried] `, "interrupted", process);
+  if (YES.test(answer)) return "yes";
+  return /^no?$/i.test(answer) ? "no" : "skip";
+}
+
+const YES = /^y(?:es)?$/i;
+
+async function ask(question: string, interrupted: string, { stdin, stderr }: Terminal): Promise<string> {
   const lines = createInterface({ input: stdin, output: stderr, terminal: true });
   try {
     const answer = await new Promise<string>((resolve, reject) => {
       lines.once("SIGINT", () => {
         stderr.write("\n");
-        reject(new ExitError(INTERRUPTED, "interrupted; nothing changed"));
+        reject(new ExitError(INTERRUPTED, interrupted));
       });
       lines.once("close", () => resolve(""));
-      lines.question(`${question} [y/N] `, resolve);
+      lines.question(question, resolve);
     });
-    if (!/^y(?:es)?$/i.test(answer.trim())) throw new ExitError(FAILED, "nothing changed");
-  } finally {
-    lines.close();
-  }
-}
-
-/** Asks a yes/no question; any other input is "skip". Rejects with ExitError on Ctrl-C. */
-export async function askYesNo(
-  question: string,
-  { stdin, stderr }: Terminal = process,
-): Promise<"yes" | "no" | "skip"> {
-  const lines = createInterface({ input: stdin, output: stderr, terminal: true });
-  try {
-    const answer = await new Promise<string>((resolve, reject) => {
-      lines.once("SIGINT", () => reject(new ExitError(INTERRUPTED, "interrupted")));
-      lines.once("close", () => resolve(""));
-      lines.question(`${question} [y/n, Enter: not tried] `, resolve);
-    });
-    if (/^y(?:es)?$/i.test(answer.trim())) return "yes";
-    return /^no?$/i.test(answer.trim()) ? "no" : "skip";
+    return answer.trim();
   } finally {
     lines.close();
   }

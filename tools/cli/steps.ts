@@ -1,9 +1,6 @@
 // The steps of a command. After Ctrl-C it lists the steps done and not done.
 import { INTERRUPTED } from "../exit-codes.js";
-import { plain } from "./output/table.js";
-
-/** A summary names this many steps. */
-const NAMED = 5;
+import { some } from "./output/table.js";
 
 export class Steps {
   readonly #done: string[] = [];
@@ -51,12 +48,6 @@ export class Steps {
     if (parts.length === 1) parts.push("nothing changed");
     return parts.join("; ");
   }
-}
-
-function some(names: readonly string[]): string {
-  const more = names.length - NAMED;
-  const shown = names.slice(0, NAMED).map(plain).join(", ");
-  return more > 0 ? `${shown} and ${more} more` : shown;
 }
 
 /** While `work` runs, Ctrl-C prints the summary and exits with 130. */

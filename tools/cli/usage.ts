@@ -1,5 +1,7 @@
 import { X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { InvalidArgumentError, Option } from "commander";
+import { codeOf } from "../../hosts/node/files.js";
 
 /** Wrong usage: exit code 2, printed without a stack. */
 export class UsageError extends Error {
@@ -47,6 +49,20 @@ export function certificates(option: string, pem: string): string {
   if (found.length === 0) throw new UsageError(`${option} contains no certificate (expected PEM)`);
   return pem;
 }
+
+/** Reads a file; `option` names it in errors. Throws UsageError. */
+export function readInput(path: string, option?: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    const name = option === undefined ? path : `${option} ${path}`;
+    throw new UsageError(`cannot read ${name} (${codeOf(error)})`);
+  }
+}
+
+/** The CA certificates (PEM) of `--ca`; undefined without the option. Throws UsageError. */
+export const readCa = (path: string | undefined): string | undefined =>
+  path === undefined ? undefined : certificates("--ca", readInput(path, "--ca").toString());
 
 /** Parses a positive integer for commander. */
 export function count(text: string): number {

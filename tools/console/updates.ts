@@ -1,6 +1,8 @@
 // The fleet's updates: how many devices are in which state, and which ones.
+
 import { ago } from "../duration.js";
 import type { DeviceQuery, EntityData } from "../operator/entities.js";
+import { allPages } from "../operator/pages.js";
 import { ROLLOUT_KEY } from "../operator/rollout-record.js";
 import { STAGES, type Stage, stageOf } from "../operator/update-state.js";
 import { h, heading, show } from "./dom.js";
@@ -100,12 +102,7 @@ export function updatesPage(query: URLSearchParams): Page {
     let [tookMs, readAt] = [0, 0];
     const read = coalesce(async () => {
       const begun = Date.now();
-      const found: EntityData[] = [];
-      for (let next = 0; ; next++) {
-        const { data, hasNext } = await session.operator.entities.devices({ ...QUERY, page: next });
-        found.push(...data);
-        if (!hasNext) break;
-      }
+      const found = await allPages((next) => session.operator.entities.devices({ ...QUERY, page: next }));
       all = found
         .map(updatingOf)
         .sort((one, other) => URGENT.indexOf(one.stage) - URGENT.indexOf(other.stage));

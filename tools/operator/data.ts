@@ -1,21 +1,15 @@
-import type { Rest } from "./rest.js";
+import { Calls } from "./rest.js";
 import type { Reading, Scope } from "./shapes.js";
 
 const part = encodeURIComponent;
 const of = (deviceId: string): string => `/api/plugins/telemetry/DEVICE/${part(deviceId)}`;
 
 /** Attributes of a device. Keys with a comma can't be asked for: the platform splits there. */
-export class Attributes {
-  readonly #rest: Rest;
-
-  constructor(rest: Rest) {
-    this.#rest = rest;
-  }
-
+export class Attributes extends Calls {
   /** Values by key; all keys of the scope if none are named. Absent keys are absent. */
   async get(deviceId: string, scope: Scope, keys?: readonly string[]): Promise<Record<string, unknown>> {
     const path = `${of(deviceId)}/values/attributes/${scope}`;
-    const list = (await this.#rest.call("GET", path, { query: { keys: keys?.join(",") } })) as
+    const list = (await this.rest.call("GET", path, { query: { keys: keys?.join(",") } })) as
       | { key: string; value: unknown }[]
       | undefined;
     return Object.fromEntries((list ?? []).map(({ key, value }) => [key, value]));
@@ -26,11 +20,11 @@ export class Attributes {
     scope: "SHARED_SCOPE" | "SERVER_SCOPE",
     values: Record<string, unknown>,
   ): Promise<void> {
-    await this.#rest.call("POST", `${of(deviceId)}/attributes/${scope}`, { body: values });
+    await this.rest.call("POST", `${of(deviceId)}/attributes/${scope}`, { body: values });
   }
 
   async delete(deviceId: string, scope: Scope, keys: readonly string[]): Promise<void> {
-    await this.#rest.call("DELETE", `${of(deviceId)}/${scope}`, { query: { keys: keys.join(",") } });
+    await this.rest.call("DELETE", `${of(deviceId)}/${scope}`, { query: { keys: keys.join(",") } });
   }
 }
 
@@ -48,15 +42,9 @@ export interface Range {
 }
 
 /** Time series of a device. Values come with their own types, not as text. */
-export class TimeSeries {
-  readonly #rest: Rest;
-
-  constructor(rest: Rest) {
-    this.#rest = rest;
-  }
-
+export class TimeSeries extends Calls {
   async keys(deviceId: string): Promise<string[]> {
-    return ((await this.#rest.call("GET", `${of(deviceId)}/keys/timeseries`)) ?? []) as string[];
+    return ((await this.rest.call("GET", `${of(deviceId)}/keys/timeseries`)) ?? []) as string[];
   }
 
   /**
@@ -82,7 +70,7 @@ export class TimeSeries {
   /** All points of the keys. */
   async delete(deviceId: string, keys: readonly string[]): Promise<void> {
     const query = { keys: keys.join(","), deleteAllDataForKeys: true };
-    await this.#rest.call("DELETE", `${of(deviceId)}/timeseries/delete`, { query });
+    await this.rest.call("DELETE", `${of(deviceId)}/timeseries/delete`, { query });
   }
 
   async #read(
@@ -93,7 +81,7 @@ export class TimeSeries {
     const found: Record<string, Reading[]>[] = [];
     for (const some of keys === undefined ? [undefined] : inUrls(keys)) {
       const query = { keys: some, ...rest, useStrictDataTypes: true };
-      const answer = await this.#rest.call("GET", `${of(deviceId)}/values/timeseries`, { query });
+      const answer = await this.rest.call("GET", `${of(deviceId)}/values/timeseries`, { query });
       found.push((answer ?? {}) as Record<string, Reading[]>);
     }
     return Object.fromEntries(found.flatMap((one) => Object.entries(one)));

@@ -1,5 +1,5 @@
-import { OperatorError } from "./error.js";
-import type { Rest } from "./rest.js";
+import { OperatorError, unlessMissing } from "./error.js";
+import { Calls } from "./rest.js";
 import type { Credentials, Device, DeviceInfo, DeviceProfile, Page, PageQuery } from "./shapes.js";
 
 const part = encodeURIComponent;
@@ -10,52 +10,37 @@ interface InfoQuery extends PageQuery {
 }
 
 /** Devices of the tenant, or, for a customer's user, of that customer. */
-export class Devices {
-  readonly #rest: Rest;
-
-  constructor(rest: Rest) {
-    this.#rest = rest;
-  }
-
+export class Devices extends Calls {
   /** Undefined if there is none of that name. */
   async byName(deviceName: string): Promise<Device | undefined> {
     if (this.#owner !== TENANT) return this.#ofCustomerByName(deviceName);
-    try {
-      return (await this.#rest.call("GET", "/api/tenant/devices", { query: { deviceName } })) as Device;
-    } catch (error) {
-      if (error instanceof OperatorError && error.status === 404) return undefined;
-      throw error;
-    }
+    const call = this.rest.call("GET", "/api/tenant/devices", { query: { deviceName } });
+    return unlessMissing(call as Promise<Device>);
   }
 
   async get(id: string): Promise<Device> {
-    return (await this.#rest.call("GET", `/api/device/${part(id)}`)) as Device;
+    return (await this.rest.call("GET", `/api/device/${part(id)}`)) as Device;
   }
 
   /** Undefined only if the platform itself answers that there is no such device. */
   async find(id: string): Promise<Device | undefined> {
-    try {
-      return await this.get(id);
-    } catch (error) {
-      if (error instanceof OperatorError && error.isNotFound) return undefined;
-      throw error;
-    }
+    return unlessMissing(this.get(id), ({ isNotFound }) => isNotFound);
   }
 
   async list({ pageSize = 100, page = 0, textSearch }: PageQuery = {}): Promise<Page<Device>> {
     const query = { pageSize, page, textSearch };
-    return (await this.#rest.call("GET", `${this.#owner}/devices`, { query })) as Page<Device>;
+    return (await this.rest.call("GET", `${this.#owner}/devices`, { query })) as Page<Device>;
   }
 
   /** The device with its activity and the name of its profile. */
   async info(id: string): Promise<DeviceInfo> {
-    return (await this.#rest.call("GET", `/api/device/info/${part(id)}`)) as DeviceInfo;
+    return (await this.rest.call("GET", `/api/device/info/${part(id)}`)) as DeviceInfo;
   }
 
   /** Devices with their activity and the name of their profile. */
   async infos({ pageSize = 100, page = 0, ...filter }: InfoQuery = {}): Promise<Page<DeviceInfo>> {
     const query = { pageSize, page, ...filter };
-    return (await this.#rest.call("GET", `${this.#owner}/deviceInfos`, { query })) as Page<DeviceInfo>;
+    return (await this.rest.call("GET", `${this.#owner}/deviceInfos`, { query })) as Page<DeviceInfo>;
   }
 
   /**
@@ -80,27 +65,27 @@ export class Devices {
   async create(device: Partial<Device> & { name: string }, accessToken?: string): Promise<Device> {
     const secrets = accessToken === undefined ? [] : [accessToken];
     const call = { query: { accessToken }, body: device, secrets };
-    return (await this.#rest.call("POST", "/api/device", call)) as Device;
+    return (await this.rest.call("POST", "/api/device", call)) as Device;
   }
 
   /** Saves the whole entity: what was read, with the changes. */
   async save(device: Device): Promise<Device> {
-    return (await this.#rest.call("POST", "/api/device", { body: device })) as Device;
+    return (await this.rest.call("POST", "/api/device", { body: device })) as Device;
   }
 
   async delete(id: string): Promise<void> {
-    await this.#rest.call("DELETE", `/api/device/${part(id)}`);
+    await this.rest.call("DELETE", `/api/device/${part(id)}`);
   }
 
   /** Holds the access token: not for a log. */
   async credentials(id: string): Promise<Credentials> {
-    return (await this.#rest.call("GET", `/api/device/${part(id)}/credentials`)) as Credentials;
+    return (await this.rest.call("GET", `/api/device/${part(id)}/credentials`)) as Credentials;
   }
 
   /** What `credentials` read, with the changes. Polls of the device get nothing more. */
   async setCredentials(credentials: Credentials): Promise<Credentials> {
     const call = { body: credentials, secrets: [credentials.credentialsId] };
-    return (await this.#rest.call("POST", "/api/device/credentials", call)) as Credentials;
+    return (await this.rest.call("POST", "/api/device/credentials", call)) as Credentials;
   }
 
   /**
@@ -109,16 +94,16 @@ export class Devices {
    */
   async claim(deviceName: string, secretKey: string): Promise<void> {
     const call = { body: { secretKey }, secrets: [secretKey] };
-    await this.#rest.call("POST", `/api/customer/device/${part(deviceName)}/claim`, call);
+    await this.rest.call("POST", `/api/customer/device/${part(deviceName)}/claim`, call);
   }
 
   /** As the tenant: takes a claimed device back. */
   async reclaim(deviceName: string): Promise<void> {
-    await this.#rest.call("DELETE", `/api/customer/device/${part(deviceName)}/claim`);
+    await this.rest.call("DELETE", `/api/customer/device/${part(deviceName)}/claim`);
   }
 
   get #owner(): string {
-    const { authority, customerId } = this.#rest.claims;
+    const { authority, customerId } = this.rest.claims;
     return authority === "CUSTOMER_USER" && customerId ? `/api/customer/${part(customerId)}` : TENANT;
   }
 
@@ -133,29 +118,23 @@ export class Devices {
 }
 
 /** Device profiles of the tenant. */
-export class DeviceProfiles {
-  readonly #rest: Rest;
-
-  constructor(rest: Rest) {
-    this.#rest = rest;
-  }
-
+export class DeviceProfiles extends Calls {
   async list({ pageSize = 100, page = 0, textSearch }: PageQuery = {}): Promise<Page<DeviceProfile>> {
     const query = { pageSize, page, textSearch };
-    return (await this.#rest.call("GET", "/api/deviceProfiles", { query })) as Page<DeviceProfile>;
+    return (await this.rest.call("GET", "/api/deviceProfiles", { query })) as Page<DeviceProfile>;
   }
 
   async get(id: string): Promise<DeviceProfile> {
-    return (await this.#rest.call("GET", `/api/deviceProfile/${part(id)}`)) as DeviceProfile;
+    return (await this.rest.call("GET", `/api/deviceProfile/${part(id)}`)) as DeviceProfile;
   }
 
   /** Creates it if it has no `id`. */
   async save(profile: Partial<DeviceProfile> & { name: string }): Promise<DeviceProfile> {
-    return (await this.#rest.call("POST", "/api/deviceProfile", { body: profile })) as DeviceProfile;
+    return (await this.rest.call("POST", "/api/deviceProfile", { body: profile })) as DeviceProfile;
   }
 
   /** Throws OperatorError 400 while it has devices. */
   async delete(id: string): Promise<void> {
-    await this.#rest.call("DELETE", `/api/deviceProfile/${part(id)}`);
+    await this.rest.call("DELETE", `/api/deviceProfile/${part(id)}`);
   }
 }

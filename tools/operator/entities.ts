@@ -1,4 +1,4 @@
-import type { Rest } from "./rest.js";
+import { Calls } from "./rest.js";
 import type { EntityId, Page } from "./shapes.js";
 
 export interface EntityKey {
@@ -44,13 +44,7 @@ export interface EntityData {
 }
 
 /** Devices with their latest values, filtered, sorted and by pages on the platform. */
-export class Entities {
-  readonly #rest: Rest;
-
-  constructor(rest: Rest) {
-    this.#rest = rest;
-  }
-
+export class Entities extends Calls {
   async devices(query: DeviceQuery): Promise<Page<EntityData>> {
     const { pageSize, page, sort, entityFields, latestValues = [], keyFilters = [], ids } = query;
     const body = {
@@ -60,6 +54,6 @@ export class Entities {
       pageLink: { pageSize, page, textSearch: null, dynamic: false, sortOrder: sort ?? null },
       ...{ entityFields, latestValues, keyFilters },
     };
-    return (await this.#rest.call("POST", "/api/entitiesQuery/find", { body })) as Page<EntityData>;
+    return (await this.rest.call("POST", "/api/entitiesQuery/find", { body })) as Page<EntityData>;
   }
 }

@@ -38,6 +38,19 @@ export class OperatorError extends Error {
   }
 }
 
+/** Undefined if the call failed with such an error. Default: status 404. */
+export async function unlessMissing<T>(
+  call: Promise<T>,
+  isMissing = ({ status }: OperatorError): boolean => status === 404,
+): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof OperatorError && isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
 /**
  * Text of a peer as one bounded line. `secrets` are replaced by `***` first, so that none is left
  * over in part.

@@ -1,5 +1,5 @@
 import { fileForm } from "./multipart.js";
-import type { Rest } from "./rest.js";
+import { Calls } from "./rest.js";
 import type { Algorithm, Device, DeviceProfile, EntityId, OtaPackage, Page, PageQuery } from "./shapes.js";
 
 const part = encodeURIComponent;
@@ -39,20 +39,14 @@ export interface Upload {
 }
 
 /** OTA packages and their assignment. */
-export class Ota {
-  readonly #rest: Rest;
-
-  constructor(rest: Rest) {
-    this.#rest = rest;
-  }
-
+export class Ota extends Calls {
   /** The entry alone; `upload` adds the file. */
   async create(wanted: NewPackage): Promise<OtaPackage> {
     const { title, version, deviceProfileId, type = "FIRMWARE", tag, externalFile } = wanted;
     const profile: EntityId = { entityType: "DEVICE_PROFILE", id: deviceProfileId };
     const usesUrl = externalFile !== undefined;
     const body = { title, version, type, tag, deviceProfileId: profile, usesUrl, ...externalFile };
-    return (await this.#rest.call("POST", "/api/otaPackage", { body })) as OtaPackage;
+    return (await this.rest.call("POST", "/api/otaPackage", { body })) as OtaPackage;
   }
 
   async upload(id: string, bytes: Uint8Array, options: Upload = {}): Promise<OtaPackage> {
@@ -60,7 +54,7 @@ export class Ota {
     const query = { checksumAlgorithm: algorithm, checksum };
     const form = () => fileForm("file", fileName, bytes, onSent);
     const call = { query, form, timeoutMs: options.timeoutMs ?? 600_000 };
-    return (await this.#rest.call("POST", `/api/otaPackage/${part(id)}`, call)) as OtaPackage;
+    return (await this.rest.call("POST", `/api/otaPackage/${part(id)}`, call)) as OtaPackage;
   }
 
   /**
@@ -68,12 +62,12 @@ export class Ota {
    * base64.
    */
   async get(id: string): Promise<OtaPackage> {
-    return (await this.#rest.call("GET", `/api/otaPackage/info/${part(id)}`)) as OtaPackage;
+    return (await this.rest.call("GET", `/api/otaPackage/info/${part(id)}`)) as OtaPackage;
   }
 
   async list({ pageSize = 100, page = 0, textSearch }: PageQuery = {}): Promise<Page<OtaPackage>> {
     const query = { pageSize, page, textSearch };
-    return (await this.#rest.call("GET", "/api/otaPackages", { query })) as Page<OtaPackage>;
+    return (await this.rest.call("GET", "/api/otaPackages", { query })) as Page<OtaPackage>;
   }
 
   /** Those with a file that devices of the profile may get. */
@@ -84,11 +78,11 @@ export class Ota {
   ): Promise<Page<OtaPackage>> {
     const query = { pageSize, page, textSearch };
     const path = `/api/otaPackages/${part(profileId)}/${type}`;
-    return (await this.#rest.call("GET", path, { query })) as Page<OtaPackage>;
+    return (await this.rest.call("GET", path, { query })) as Page<OtaPackage>;
   }
 
   async delete(id: string): Promise<void> {
-    await this.#rest.call("DELETE", `/api/otaPackage/${part(id)}`);
+    await this.rest.call("DELETE", `/api/otaPackage/${part(id)}`);
   }
 
   /**
@@ -97,15 +91,15 @@ export class Ota {
    */
   async assign(deviceId: string, packageId: string | undefined): Promise<void> {
     const path = `/api/device/${part(deviceId)}`;
-    const device = (await this.#rest.call("GET", path)) as Device;
-    await this.#rest.call("POST", "/api/device", { body: { ...device, firmwareId: ota(packageId) } });
+    const device = (await this.rest.call("GET", path)) as Device;
+    await this.rest.call("POST", "/api/device", { body: { ...device, firmwareId: ota(packageId) } });
   }
 
   /** Firmware for all devices of a profile that have none of their own. */
   async assignToProfile(profileId: string, packageId: string | undefined): Promise<void> {
     const path = `/api/deviceProfile/${part(profileId)}`;
-    const profile = (await this.#rest.call("GET", path)) as DeviceProfile;
-    await this.#rest.call("POST", "/api/deviceProfile", { body: { ...profile, firmwareId: ota(packageId) } });
+    const profile = (await this.rest.call("GET", path)) as DeviceProfile;
+    await this.rest.call("POST", "/api/deviceProfile", { body: { ...profile, firmwareId: ota(packageId) } });
   }
 }
 

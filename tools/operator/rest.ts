@@ -162,6 +162,15 @@ export class Rest {
   }
 }
 
+/** A group of calls. */
+export class Calls {
+  protected readonly rest: Rest;
+
+  constructor(rest: Rest) {
+    this.rest = rest;
+  }
+}
+
 async function exchange(
   url: string,
   init: RequestInit,

@@ -1,4 +1,4 @@
-import type { Rest } from "./rest.js";
+import { Calls } from "./rest.js";
 import type { Page, PageQuery, PersistentRpc } from "./shapes.js";
 
 const part = encodeURIComponent;
@@ -19,13 +19,7 @@ export interface PersistentOptions {
 }
 
 /** Server-side RPC. */
-export class Rpc {
-  readonly #rest: Rest;
-
-  constructor(rest: Rest) {
-    this.#rest = rest;
-  }
-
+export class Rpc extends Calls {
   /** Returns when the platform handed it to a poll, or dropped it: it does not say which. */
   async oneWay(deviceId: string, method: string, params?: unknown, options: RpcOptions = {}): Promise<void> {
     await this.#send("oneway", deviceId, method, params, options);
@@ -51,11 +45,11 @@ export class Rpc {
     const { expirationTime, twoWay = true } = options;
     const body = { method, params: params ?? null, persistent: true, expirationTime };
     const path = `/api/rpc/${twoWay ? "twoway" : "oneway"}/${part(deviceId)}`;
-    return ((await this.#rest.call("POST", path, { body })) as { rpcId: string }).rpcId;
+    return ((await this.rest.call("POST", path, { body })) as { rpcId: string }).rpcId;
   }
 
   async get(rpcId: string): Promise<PersistentRpc> {
-    return (await this.#rest.call("GET", `/api/rpc/persistent/${part(rpcId)}`)) as PersistentRpc;
+    return (await this.rest.call("GET", `/api/rpc/persistent/${part(rpcId)}`)) as PersistentRpc;
   }
 
   /** The device's persistent RPCs, those of one status if it is named. */
@@ -64,14 +58,14 @@ export class Rpc {
     { pageSize = 100, page = 0, rpcStatus }: PageQuery & { rpcStatus?: PersistentRpc["status"] } = {},
   ): Promise<Page<PersistentRpc>> {
     const path = `/api/rpc/persistent/device/${part(deviceId)}`;
-    return (await this.#rest.call("GET", path, {
+    return (await this.rest.call("GET", path, {
       query: { pageSize, page, rpcStatus },
     })) as Page<PersistentRpc>;
   }
 
   /** Takes it back, if it was not delivered yet, and forgets it. */
   async delete(rpcId: string): Promise<void> {
-    await this.#rest.call("DELETE", `/api/rpc/persistent/${part(rpcId)}`);
+    await this.rest.call("DELETE", `/api/rpc/persistent/${part(rpcId)}`);
   }
 
   async #send(
@@ -85,6 +79,6 @@ export class Rpc {
     const body = { method, params: params ?? null, timeout: timeoutMs };
     // The platform's own time-out is the answer to wait for.
     const call = { body, timeoutMs: Math.max(timeoutMs, 5_000) + 5_000 };
-    return this.#rest.call("POST", `/api/rpc/${way}/${part(deviceId)}`, call);
+    return this.rest.call("POST", `/api/rpc/${way}/${part(deviceId)}`, call);
   }
 }

@@ -74,7 +74,7 @@ export interface PageQuery {
   /** Default 100. */
   pageSize?: number;
   page?: number;
-  textSearch?: string;
+  textSearch?: string | undefined;
 }
 
 export type Scope = "CLIENT_SCOPE" | "SHARED_SCOPE" | "SERVER_SCOPE";

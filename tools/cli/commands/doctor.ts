@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { type Command, Option } from "commander";
-import { codeOf } from "../../../hosts/node/files.js";
 import { parseTarget, type Target } from "../../../src/http/target.js";
 import { VERSION } from "../../../src/version.js";
 import { asker } from "../../doctor/asker.js";
@@ -22,7 +21,7 @@ import { findDevice } from "../operator/find.js";
 import { type OperatorFlags, operate } from "../operator/operator.js";
 import { colored } from "../output/colors.js";
 import { note, out, outJson, plain } from "../output/table.js";
-import { certificates, UsageError } from "../usage.js";
+import { readCa, UsageError } from "../usage.js";
 
 interface DoctorFlags {
   url?: string;
@@ -221,14 +220,14 @@ async function ofDevice(operator: Operator, flags: DoctorFlags, tell: Tell): Pro
   const url = flags.url ?? operator.url;
   tell(await checkTrust(operator, id.id));
   if (!(await ofUrl(url, { ...flags, token: credentialsId }, tell))) return;
-  tell([await checkRpc(operator, id.id, asker(url, credentialsId, pemOf(flags)))]);
+  tell([await checkRpc(operator, id.id, asker(url, credentialsId, readCa(flags.ca)))]);
 }
 
 /** True if a device can use the platform. */
 async function ofUrl(url: string, flags: DoctorFlags, tell: Tell): Promise<boolean> {
   const target = parseTarget(url);
   if (!target.ok) throw new UsageError(`--url ${target.reason}`);
-  const ca = pemOf(flags);
+  const ca = readCa(flags.ca);
   if (!(await way(target.target, ca, flags, tell))) return false;
   const askUnknown = asker(url, `doctor-${randomBytes(9).toString("hex")}`, ca);
   const ask = asker(url, flags.token ?? "", ca);
@@ -256,16 +255,6 @@ async function way(target: Target, ca: string | undefined, flags: DoctorFlags, t
     tell([good("CA", `written to ${flags.writeCa} (DER), for the board's configuration`)]);
   }
   return findings.every(({ level }) => level !== "bad");
-}
-
-function pemOf({ ca }: DoctorFlags): string | undefined {
-  if (ca === undefined) return undefined;
-  try {
-    return certificates("--ca", readFileSync(ca, "utf8"));
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new UsageError(`cannot read --ca ${ca} (${codeOf(error)})`);
-  }
 }
 
 function lineOf({ level, what, text, advice }: Finding): string {

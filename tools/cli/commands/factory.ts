@@ -1,16 +1,16 @@
 // `mote factory`: makes an NVS image with the settings of each device, and flashes it with the
 // program.
-import { mkdirSync, readFileSync } from "node:fs";
+import { isUtf8 } from "node:buffer";
+import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Command, Option } from "commander";
-import { codeOf } from "../../../hosts/node/files.js";
 import { type FactoryDevice, readDevices } from "../../moddable/factory/device-list.js";
 import { isOpen, refuseTracked, writeSecret } from "../../moddable/factory/keep-secret.js";
 import { findNvsTool, makeNvs } from "../../moddable/factory/nvs-image.js";
 import { findFirmware, nvsOf } from "../../moddable/flash/firmware.js";
 import { note, out, outJson, table } from "../output/table.js";
 import { interruptible, Steps } from "../steps.js";
-import { UsageError } from "../usage.js";
+import { readInput, UsageError } from "../usage.js";
 import { baudOption, flash } from "./flash.js";
 
 interface FactoryFlags {
@@ -130,15 +130,8 @@ function defined<T extends object>(given: T): { [K in keyof T]?: NonNullable<T[K
 const MOST = 10_000_000;
 
 function read(path: string): string {
-  try {
-    const bytes = readFileSync(path);
-    if (bytes.length > MOST)
-      throw new UsageError(`--csv ${path} is too large: expected at most ${MOST} bytes`);
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new UsageError(
-      `cannot read --csv ${path} (${error instanceof TypeError ? "not UTF-8" : codeOf(error)})`,
-    );
-  }
+  const bytes = readInput(path, "--csv");
+  if (bytes.length > MOST) throw new UsageError(`--csv ${path} is too large: expected at most ${MOST} bytes`);
+  if (!isUtf8(bytes)) throw new UsageError(`cannot read --csv ${path} (not UTF-8)`);
+  return bytes.toString();
 }

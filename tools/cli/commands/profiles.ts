@@ -1,6 +1,8 @@
 // `mote profiles`: lists device profiles.
+
 import type { Command } from "commander";
 import type { Operator } from "../../operator/operator.js";
+import { allPages } from "../../operator/pages.js";
 import type { DeviceProfile } from "../../operator/shapes.js";
 import { eachOf, type OperatorFlags, operate, operatorOptions, wideOption } from "../operator/operator.js";
 import { note, out, outJson, plain, table } from "../output/table.js";
@@ -18,7 +20,6 @@ interface ShownProfile {
   firmware: { title: string; version: string } | null;
 }
 
-const AT_A_TIME = 8;
 const STRATEGIES: Readonly<Record<string, string>> = {
   DISABLED: "none",
   ALLOW_CREATE_NEW_DEVICES: "creates devices",
@@ -33,21 +34,13 @@ export function profilesCommand(program: Command): void {
     .argument("[text]", "part of the name")
     .action((text: string | undefined, flags: ProfilesFlags) =>
       operate(flags, async (operator) => {
-        const shown = await eachOf(await all(operator, text), AT_A_TIME, (one) => show(operator, one));
+        const found = await allPages((page) => operator.profiles.list({ page, textSearch: text }));
+        const shown = await eachOf(found, (one) => show(operator, one));
         if (flags.json) outJson(shown);
         else if (shown.length > 0) out(table(["NAME", "PROVISIONING", "FIRMWARE"], shown.map(rowOf), flags));
         else note(`No device profile matches "${plain(text ?? "")}".`);
       }),
     );
-}
-
-async function all({ profiles }: Operator, textSearch: string | undefined): Promise<DeviceProfile[]> {
-  const found: DeviceProfile[] = [];
-  for (let page = 0; ; page++) {
-    const { data, hasNext } = await profiles.list({ page, ...(textSearch !== undefined && { textSearch }) });
-    found.push(...data);
-    if (!hasNext) return found;
-  }
 }
 
 async function show({ ota }: Operator, profile: DeviceProfile): Promise<ShownProfile> {

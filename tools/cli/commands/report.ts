@@ -1,11 +1,9 @@
-import { readFileSync } from "node:fs";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { codeOf } from "../../../hosts/node/files.js";
-import type { ReportFlags } from "../report/flags.js";
 import { FORMATS } from "../report/formats.js";
+import type { ReportFlags } from "../report/report.js";
 import { viewId } from "../report/view-id.js";
 import { parseLast, parseTime } from "../times.js";
-import { certificates, durationOption, UsageError } from "../usage.js";
+import { durationOption, readCa, UsageError } from "../usage.js";
 
 const APIS: Readonly<Record<string, string>> = {
   analytics: "/apiAnalytics/publicApi",
@@ -80,7 +78,7 @@ export function reportCommand(program: Command): void {
     .addOption(durationOption("--deadline <duration>", "maximum total time", "10m"))
     .option("--ca <file>", "trust only these CA certificates (PEM)")
     .addHelpText("after", HELP)
-    .action(async (flags: ReportFlags & { password?: string }, command: Command) => {
+    .action(async (flags: ReportFlags, command: Command) => {
       // Typed options override the environment.
       const typed = (name: string): boolean => command.getOptionValueSource(name) === "cli";
       if (typed("jwt") && typed("username")) throw new UsageError("use either --jwt or --username");
@@ -89,7 +87,7 @@ export function reportCommand(program: Command): void {
         throw new UsageError("--from must not be later than --to");
       // Load the client only for this command.
       const { writeReport } = await import("../report/report.js");
-      await writeReport(flags, flags.ca === undefined ? undefined : certificates("--ca", load(flags.ca)));
+      await writeReport(flags, readCa(flags.ca));
     });
 }
 
@@ -116,12 +114,4 @@ function apiPath(text: string): string {
   if (known === undefined && !text.startsWith("/"))
     throw new InvalidArgumentError("Expected analytics, trendz or a path that starts with /.");
   return known ?? text;
-}
-
-function load(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    throw new UsageError(`cannot read --ca ${path} (${codeOf(error)})`);
-  }
 }

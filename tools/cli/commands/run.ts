@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import type { Values } from "../../../extras/commissioning/values.js";
-import { codeOf, makeDirectory } from "../../../hosts/node/files.js";
+import { makeDirectory } from "../../../hosts/node/files.js";
 import { Lease, LockedError } from "../../../hosts/node/lease.js";
 import { checkOptions } from "../../../src/agent/options/options.js";
 import { MoteError } from "../../../src/index.js";
@@ -15,7 +15,7 @@ import { ServiceManager } from "../../run/service-manager.js";
 import { supervise } from "../../run/supervisor.js";
 import { connectionsOption } from "../connections.js";
 import { type Stop, stopSignals } from "../stop.js";
-import { certificates, durationOption, UsageError } from "../usage.js";
+import { durationOption, readCa, readInput, UsageError } from "../usage.js";
 
 interface RunFlags {
   url?: string | undefined;
@@ -145,7 +145,7 @@ async function runOnce(given: RunFlags, life: Life, afterReset: boolean): Promis
     }
     if (life.stop.aborted) return STOPPED;
     const config = configure(flags);
-    const app = flags.app === undefined ? undefined : load("--app", flags.app);
+    const app = flags.app === undefined ? undefined : readInput(flags.app, "--app");
     const { token, provisioning } = config;
     const secrets = [token, provisioning?.key, provisioning?.secret].filter((secret) => secret !== undefined);
     const lines = new Lines(process.stdout, flags.log, hiding(secrets));
@@ -186,7 +186,7 @@ async function commissioned(
   const before = joined(given, storedValues(stateDir, lease, url));
   const isKnown = before.url && (before.token || before.key);
   if (!when || (isKnown && when !== "again")) return withValues(flags, before);
-  const ca = flags.ca === undefined ? undefined : load("--ca", flags.ca).toString();
+  const ca = flags.ca === undefined ? undefined : readInput(flags.ca, "--ca").toString();
   const lines = new Lines(process.stdout, flags.log, hiding([]));
   const open = (page: string): void => lines.tell({ event: "commissioning", url: page });
   const done = await commission({ stateDir, lease, given, deviceName, ca, stop, open });
@@ -228,7 +228,7 @@ function configure(flags: RunFlags): WorkerConfig {
     connections: Number(flags.connections) as 1 | 2 | 3,
     timestamps: flags.timestamps,
     durable: flags.durable,
-    ca: flags.ca === undefined ? flags.keptCa : certificates("--ca", load("--ca", flags.ca).toString()),
+    ca: readCa(flags.ca) ?? flags.keptCa,
     isCommissionedCa: flags.ca === undefined && flags.keptCa !== undefined,
     insecureTls: flags.insecureTls === true,
     allowHttpFirmware: flags.allowHttpFirmware === true,
@@ -262,12 +262,4 @@ function inOptions(message: string): string {
     .replace("provisioning.key", "--provision-key")
     .replace("provisioning.secret", "--provision-secret")
     .replace("provisioning.deviceName", "--device-name");
-}
-
-function load(option: string, path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    throw new UsageError(`cannot read ${option} ${path} (${codeOf(error)})`);
-  }
 }

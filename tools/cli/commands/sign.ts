@@ -1,11 +1,9 @@
 // `mote sign`: signs an image for devices with `firmware.publicKey`.
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from "node:crypto";
-import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { MARK } from "../../../extras/trust/announcement.js";
-import { codeOf } from "../../../hosts/node/files.js";
 import { outJson } from "../output/table.js";
-import { UsageError } from "../usage.js";
+import { readInput, UsageError } from "../usage.js";
 
 const HELP = `
 Prints the signature and the public key. Set the shared attribute fw_signature to the signature before you assign the image, and the option
@@ -29,7 +27,7 @@ export function signCommand(program: Command): void {
     .option("--json", "print JSON")
     .addHelpText("after", HELP)
     .action((file: string, { key, json }: { key: string; json?: boolean }) => {
-      const { signature, publicKey } = signImage(privateKey(read(key)), read(file));
+      const { signature, publicKey } = signImage(privateKey(readInput(key)), readInput(file));
       if (json) outJson({ signature, publicKey });
       else process.stdout.write(`fw_signature ${signature}\npublicKey    ${publicKey}\n`);
     });
@@ -57,12 +55,4 @@ export function privateKey(pem: Buffer): KeyObject {
   if (key?.asymmetricKeyDetails?.namedCurve !== "prime256v1")
     throw new UsageError("--key is not a P-256 private key (PEM)");
   return key;
-}
-
-export function read(path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    throw new UsageError(`cannot read ${path} (${codeOf(error)})`);
-  }
 }

@@ -3,18 +3,17 @@
 import type { LogAnswer } from "../../../extras/log/index.js";
 import { ANSWERED_ERROR, UNANSWERED } from "../../exit-codes.js";
 import { logAnswer } from "../../operator/device-log.js";
-import { OperatorError } from "../../operator/error.js";
 import type { Operator } from "../../operator/operator.js";
 import { ExitError } from "../exit-error.js";
 import { untilUnread } from "../output/reader.js";
 import { cell, clip, columnsOf, note, outWhileRead, plain, tameJson } from "../output/table.js";
 import { pause, stopSignals } from "../stop.js";
 import { findDevice } from "./find.js";
-import { type OperatorFlags, operateUntilStopped } from "./operator.js";
+import { ifAnswered, inTime, type OperatorFlags, operateUntilStopped } from "./operator.js";
 
 export const LEVELS = ["debug", "info", "warn", "error"] as const;
 
-export interface DeviceLinesFlags extends OperatorFlags {
+interface DeviceLinesFlags extends OperatorFlags {
   level?: string;
   follow?: boolean;
   intervalMs: number;
@@ -97,7 +96,7 @@ class Asking {
   async #ask(): Promise<LogAnswer> {
     const level = this.#level === undefined ? {} : { level: this.#level };
     const params = { ...level, bytes: BYTES, since: this.#since };
-    const value = await inTime(this.#operator.rpc.twoWay(this.#id, "mote.log", params));
+    const value = await inTime(this.#operator.rpc.twoWay(this.#id, "mote.log", params), "answer");
     const answer = logAnswer(value);
     if (answer) return answer;
     const { code } = ((value as { error?: unknown } | null)?.error ?? {}) as { code?: unknown };
@@ -110,28 +109,12 @@ class Asking {
   }
 }
 
-/** A timeout of the platform means that the device did not answer. */
-async function inTime(call: Promise<unknown>): Promise<unknown> {
-  try {
-    return await call;
-  } catch (error) {
-    const status = error instanceof OperatorError ? error.status : undefined;
-    if (status === 504 || status === 408 || status === 409)
-      throw new ExitError(UNANSWERED, "the device did not answer", { cause: error });
-    throw error;
-  }
-}
-
 /** Undefined while the device or the platform is unreachable or busy. */
 async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (error) {
+  return ifAnswered(work).catch((error) => {
     if (error instanceof ExitError && error.code === UNANSWERED) return undefined;
-    const status = error instanceof OperatorError ? error.status : undefined;
-    if (status === 0 || status === 429 || (status ?? 0) >= 500) return undefined;
     throw error;
-  }
+  });
 }
 
 function noteState(name: string, { last }: Asking, count: number): void {

@@ -1,10 +1,13 @@
 // Resolves names from the command line.
+
 import { UNANSWERED } from "../../exit-codes.js";
-import { OperatorError } from "../../operator/error.js";
+import { unlessMissing } from "../../operator/error.js";
 import type { Operator } from "../../operator/operator.js";
+import { allPages } from "../../operator/pages.js";
 import type { Device, DeviceProfile } from "../../operator/shapes.js";
 import { ExitError } from "../exit-error.js";
 import { plain } from "../output/table.js";
+import { UsageError } from "../usage.js";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -14,7 +17,7 @@ export const isId = (text: string): boolean => UUID.test(text);
 export async function findDevice({ devices }: Operator, named: string): Promise<Device> {
   const byName = await devices.byName(named);
   if (byName) return byName;
-  const byId = isId(named) ? await ifThere(devices.get(named)) : undefined;
+  const byId = isId(named) ? await unlessMissing(devices.get(named)) : undefined;
   if (byId) return byId;
   const { data } = await devices.list({ textSearch: named, pageSize: 3 });
   const near = data.map(({ name }) => plain(name)).join(", ");
@@ -22,16 +25,6 @@ export async function findDevice({ devices }: Operator, named: string): Promise<
     UNANSWERED,
     `no device "${plain(named)}" (${near ? `similar: ${near}` : "list all: mote devices"})`,
   );
-}
-
-/** Undefined for a 404. */
-export async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    if (error instanceof OperatorError && error.status === 404) return undefined;
-    throw error;
-  }
 }
 
 /** The device profile of that name. */
@@ -44,10 +37,17 @@ export async function findProfile({ profiles }: Operator, name: string): Promise
 
 /** All devices whose name starts with `prefix`. */
 export async function devicesBeginning({ devices }: Operator, prefix: string): Promise<Device[]> {
-  const found: Device[] = [];
-  for (let page = 0; ; page++) {
-    const { data, hasNext } = await devices.list({ textSearch: prefix, page });
-    found.push(...data.filter(({ name }) => name.startsWith(prefix)));
-    if (!hasNext) return found;
-  }
+  const all = await allPages((page) => devices.list({ textSearch: prefix, page }));
+  return all.filter(({ name }) => name.startsWith(prefix));
+}
+
+/** The options of a command for one device, or for those of a profile. */
+export interface TargetFlags {
+  device?: string;
+  profile?: string;
+}
+
+export function checkTarget({ device, profile }: TargetFlags): void {
+  if (device === undefined && profile === undefined)
+    throw new UsageError("specify a target: --device NAME or --profile NAME");
 }

@@ -1,6 +1,6 @@
 // Shared by all operator commands: options, login and error reporting.
 import { type Command, Option } from "commander";
-import { REFUSED } from "../../exit-codes.js";
+import { REFUSED, UNANSWERED } from "../../exit-codes.js";
 import { OperatorError } from "../../operator/error.js";
 import { Operator } from "../../operator/operator.js";
 import { lossyNumber } from "../../operator/typed-json.js";
@@ -156,6 +156,18 @@ export async function logIn(
   return operator;
 }
 
+/** A timeout of the platform means that the device did not answer. */
+export async function inTime<T>(call: Promise<T>, what: string): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    const status = error instanceof OperatorError ? error.status : undefined;
+    if (status === 504 || status === 408 || status === 409)
+      throw new ExitError(UNANSWERED, `the device did not ${what}`, { cause: error });
+    throw error;
+  }
+}
+
 /** Returns undefined while the platform is unreachable or busy. For commands that keep running. */
 export async function ifAnswered<T>(work: Promise<T>): Promise<T | undefined> {
   try {
@@ -189,12 +201,11 @@ export function refuseLossy(json: string): void {
     throw new UsageError(`number ${number} is too precise and would be rounded: send it as text`);
 }
 
-/** Maps `items`, at most `most` at a time. Results keep the order. */
-export async function eachOf<T, R>(
-  items: readonly T[],
-  most: number,
-  work: (item: T) => Promise<R>,
-): Promise<R[]> {
+/** Requests that a command has open at a time. */
+const AT_A_TIME = 8;
+
+/** Maps `items`, a few at a time. Results keep the order. */
+export async function eachOf<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   let next = 0;
   const worker = async (): Promise<void> => {
@@ -203,6 +214,6 @@ export async function eachOf<T, R>(
       results[at] = await work(items[at] as T);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(most, items.length) }, worker));
+  await Promise.all(Array.from({ length: AT_A_TIME }, worker));
   return results;
 }

@@ -71,8 +71,8 @@ export function judge(device: Target, before: Readings, after: Readings, wanted:
   const progress = fresh("fw_progress");
   const error = fresh("fw_error");
   const runs =
-    isSame(after.current_fw_title?.value, wanted.title) &&
-    isSame(after.current_fw_version?.value, wanted.version);
+    isSameText(after.current_fw_title?.value, wanted.title) &&
+    isSameText(after.current_fw_version?.value, wanted.version);
   const updated =
     runs && (state === "UPDATED" || before.current_fw_version?.value !== after.current_fw_version?.value);
   const already = runs && state === undefined && after.fw_state?.value === "UPDATED";
@@ -85,7 +85,10 @@ export function judge(device: Target, before: Readings, after: Readings, wanted:
   };
 }
 
-/** The platform makes a number of a text that looks like one: "2.0" is kept as 2. */
-function isSame(value: unknown, text: string): boolean {
-  return typeof value === "number" ? value === Number(text) : value === text;
+const NUMBER = /^-?\d+(?:\.\d+)?$/;
+
+/** The platform stores text that looks like a number as one: "2.0" becomes 2. */
+export function isSameText(stored: unknown, text: string): boolean {
+  const kept = String(stored ?? "");
+  return kept === text || (NUMBER.test(kept) && NUMBER.test(text) && Number(kept) === Number(text));
 }

@@ -17,6 +17,16 @@ export function plainLines(text: string): string {
   return text.split(/\r?\n/).map(plain).join("\n");
 }
 
+/** Names listed in a message; more are counted. */
+const NAMED = 5;
+
+/** `a, b, c, d, e and 3 more` */
+export function some(names: readonly string[]): string {
+  const more = names.length - NAMED;
+  const shown = names.slice(0, NAMED).map(plain).join(", ");
+  return more > 0 ? `${shown} and ${more} more` : shown;
+}
+
 /** Significant digits of a number shown to people. */
 const DIGITS = 7;
 

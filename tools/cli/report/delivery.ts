@@ -4,7 +4,7 @@ import { size } from "../output/size.js";
 import { plain } from "../output/table.js";
 import { UsageError } from "../usage.js";
 import { Dates } from "./dates.js";
-import type { Format } from "./format.js";
+import type { Format } from "./formats.js";
 import type { Output } from "./output.js";
 import { Spool } from "./spool.js";
 

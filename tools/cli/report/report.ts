@@ -18,19 +18,34 @@ import { note } from "../output/table.js";
 import { stopSignals } from "../stop.js";
 import { UsageError } from "../usage.js";
 import { Delivery } from "./delivery.js";
-import type { ReportFlags } from "./flags.js";
 import { type FormatName, formatOf } from "./formats.js";
 import { reportHost } from "./host.js";
 import { isStandard, type Output, openOutput } from "./output.js";
 
-/** Of a desk: one row may be as large as that. */
+export interface ReportFlags {
+  url?: string;
+  authUrl?: string;
+  view: string;
+  from?: number;
+  to?: number;
+  filter?: Record<string, string[]>;
+  date?: string[];
+  format?: FormatName;
+  output?: string;
+  username?: string;
+  password?: string;
+  jwt?: string;
+  api: string;
+  jwtIn: "header" | "bearer" | "query";
+  deadline: number;
+  ca?: string;
+}
+
+/** Largest row, in bytes. */
 const ROW_BYTES = 4_194_304;
 
 /** `ca`: certificates (PEM). Throws ExitError or UsageError. */
-export async function writeReport(
-  flags: ReportFlags & { password?: string },
-  ca: string | undefined,
-): Promise<void> {
+export async function writeReport(flags: ReportFlags, ca: string | undefined): Promise<void> {
   const { url, session: login } = await logins(flags);
   const { session, reports } = clients(reportHost(ca), flags, url, login);
   warnOfClearText(login.url, url);
@@ -79,9 +94,7 @@ function question({ view, from, to, filter, deadline }: ReportFlags): Parameters
 }
 
 /** Who asks, and where: what the flags say, or the login that was kept. */
-async function logins(
-  flags: ReportFlags & { password?: string },
-): Promise<{ url: string; session: SessionOptions }> {
+async function logins(flags: ReportFlags): Promise<{ url: string; session: SessionOptions }> {
   const kept = readLogin();
   const url = flags.url ?? kept?.url;
   if (url === undefined)

@@ -2,7 +2,7 @@
 import stringWidth from "string-width";
 import type { Row } from "../../../src/report/index.js";
 import { cell, clip } from "../output/table.js";
-import type { Format } from "./format.js";
+import type { Format } from "./formats.js";
 
 /** What is looked at before the first line is written: rows, and their characters. */
 const SAMPLE = { rows: 200, characters: 1_000_000 } as const;

@@ -6,12 +6,11 @@ import type { Operator } from "../../operator/operator.js";
 import { ROLLOUT_KEY, type RolloutRecord, readRollout } from "../../operator/rollout-record.js";
 import { stateWord } from "../../operator/update-state.js";
 import { eachOf } from "../operator/operator.js";
-import type { Version } from "../operator/updates.js";
+import { isSameText, type Version } from "../operator/updates.js";
 
 const PAGE = 500;
 /** Devices that the query left out are read one by one, at most so many per look. */
 const SINGLE_READS = 200;
-const AT_A_TIME = 8;
 const SERIES = ["fw_state", "fw_error", "current_fw_title", "current_fw_version"] as const;
 /** Server attributes, or time series where the server is configured so. */
 const ACTIVITY = ["active", "lastActivityTime", "inactivityAlarmTime"] as const;
@@ -53,7 +52,7 @@ export async function lookAt(operator: Operator, ids: readonly string[]): Promis
     }
   const deleted = new Set<string>();
   const missing = ids.filter((id) => !states.has(id)).slice(0, SINGLE_READS);
-  await eachOf(missing, AT_A_TIME, async (id) => {
+  await eachOf(missing, async (id) => {
     const state = await readSingly(operator, id);
     if (state === "deleted") deleted.add(id);
     else if (state) states.set(id, state);
@@ -154,7 +153,7 @@ export function standingOf(
       why: `${stateWord(state.value, error)}: ${error || "it gave no reason"}`,
       state: state.value,
     };
-  const runs = isSame(seen.title, wanted.title) && isSame(seen.version, wanted.version);
+  const runs = isSameText(seen.title, wanted.title) && isSameText(seen.version, wanted.version);
   if (runs && recovery !== "") return { kind: "failed", why: `in recovery mode: ${recovery}` };
   if (!runs && (record?.passed || record?.updatedAt)) {
     // It reported its version before: an empty one is a gap in the answer.
@@ -169,11 +168,4 @@ export function standingOf(
   const { updatedAt = 0 } = record ?? {};
   const since = updatedAt === 0 || silentAt > updatedAt ? heardAt : updatedAt;
   return heardAt >= since + soakMs ? { kind: "passed" } : { kind: "soaking", since };
-}
-
-const NUMBER = /^-?\d+(?:\.\d+)?$/;
-
-/** The platform stores text that looks like a number as one: "2.0" becomes 2. */
-function isSame(kept: string, text: string): boolean {
-  return kept === text || (NUMBER.test(kept) && NUMBER.test(text) && Number(kept) === Number(text));
 }

@@ -1,12 +1,10 @@
 // The end of a rollout: the profile gets the image, and the devices follow their profile again.
-import { OperatorError } from "../../operator/error.js";
+import { unlessMissing } from "../../operator/error.js";
 import type { Operator } from "../../operator/operator.js";
 import { ROLLOUT_KEY, type RolloutRecord, readRollout } from "../../operator/rollout-record.js";
 import { eachOf } from "../operator/operator.js";
 import { type DeviceEnd, ProvenRollout } from "./evidence.js";
 import { type Member, TAKEN_BACK } from "./members.js";
-
-const AT_A_TIME = 8;
 
 /**
  * Every device of the profile gets the image, later ones too. First each device's record gets the
@@ -36,7 +34,7 @@ export async function handOver(
     if (before !== packageId) await operator.ota.assignToProfile(profileId, before);
     return undone;
   }
-  await eachOf(given, AT_A_TIME, (member) => followProfile(operator, member, packageId));
+  await eachOf(given, (member) => followProfile(operator, member, packageId));
   return [];
 }
 
@@ -47,14 +45,13 @@ async function takenBack(
   go: (member: Member) => Promise<void> = async () => {},
 ): Promise<DeviceEnd[]> {
   const undone: DeviceEnd[] = [];
-  await eachOf(members, AT_A_TIME, (member) =>
-    unlessDeleted(async () => {
-      const found = await attributes.get(member.id, "SERVER_SCOPE", [ROLLOUT_KEY]);
-      const record = readRollout(found[ROLLOUT_KEY]);
-      if (record && !record.undoing) await go(member);
-      else undone.push({ device: member.name, why: TAKEN_BACK });
-    }),
-  );
+  const check = async (member: Member): Promise<void> => {
+    const found = await attributes.get(member.id, "SERVER_SCOPE", [ROLLOUT_KEY]);
+    const record = readRollout(found[ROLLOUT_KEY]);
+    if (record && !record.undoing) await go(member);
+    else undone.push({ device: member.name, why: TAKEN_BACK });
+  };
+  await eachOf(members, (member) => unlessDeleted(check(member)));
   return undone;
 }
 
@@ -74,13 +71,8 @@ async function noteProfile(
 async function followProfile({ devices }: Operator, { id }: Member, packageId: string): Promise<void> {
   const device = await devices.find(id);
   if (device?.firmwareId?.id === packageId)
-    await unlessDeleted(() => devices.save({ ...device, firmwareId: null }));
+    await unlessDeleted(devices.save({ ...device, firmwareId: null }));
 }
 
-async function unlessDeleted(work: () => Promise<unknown>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    if (!(error instanceof OperatorError && error.isNotFound)) throw error;
-  }
-}
+const unlessDeleted = (work: Promise<unknown>): Promise<unknown> =>
+  unlessMissing(work, ({ isNotFound }) => isNotFound);

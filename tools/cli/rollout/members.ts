@@ -9,7 +9,6 @@ import { type DeviceState, lookAt } from "./device-state.js";
 import type { DeviceEnd } from "./evidence.js";
 import { inOrder } from "./stages.js";
 
-const AT_A_TIME = 8;
 /** How long a query may still return what was there before a write. */
 const LAG_MS = 60_000;
 
@@ -114,7 +113,7 @@ async function confirmAbsent(
   absent: readonly Member[],
 ): Promise<Map<string, DeviceEnd>> {
   const excluded = new Map<string, DeviceEnd>();
-  await eachOf(absent, AT_A_TIME, async ({ id, name }) => {
+  await eachOf(absent, async ({ id, name }) => {
     const device = await devices.find(id);
     if (device?.deviceProfileId?.id === profileId)
       throw new OperatorError(0, `the platform's device list lacks ${name}: try again`);

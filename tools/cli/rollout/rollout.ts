@@ -22,7 +22,6 @@ import {
 import type { Counts, Outcome, RolloutOptions } from "./outcome.js";
 import { plan } from "./stages.js";
 
-const AT_A_TIME = 8;
 /** Devices assigned between two looks. */
 const BATCH = 40;
 const LOOK_MS = 5_000;
@@ -232,7 +231,7 @@ export class Rollout {
   /** Stores what must outlive this call: that a soak began or is over. */
   async #noteProgress(): Promise<void> {
     const assigned = this.#members.all.filter((member) => this.#has(member));
-    await eachOf(assigned, AT_A_TIME, async (member) => {
+    await eachOf(assigned, async (member) => {
       const standing = this.#standing(member);
       const { updatedAt, passed } = member.record ?? this.#unrecorded.get(member.id) ?? {};
       if (standing.kind === "soaking" && standing.since !== updatedAt)
@@ -259,7 +258,7 @@ export class Rollout {
       ...{ stage: this.#stage, plan: plan(stages, all.length), at: clock.now(), profileId: into.id.id },
       ...(profile !== undefined && { profile }),
     };
-    const results = await eachOf(members, AT_A_TIME, async (member) => {
+    const results = await eachOf(members, async (member) => {
       const result = await assign(this.#operator, member, target, note);
       if (result !== "assigned" && result !== "again")
         this.#exclude(member.id, { device: member.name, why: EXCLUDED[result] });

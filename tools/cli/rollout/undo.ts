@@ -7,7 +7,6 @@ import { eachOf } from "../operator/operator.js";
 import type { DeviceEnd } from "./evidence.js";
 import { EXCLUDED, isAssigned, type Member, readMembers, type Target } from "./members.js";
 
-const AT_A_TIME = 8;
 /** A rollout that hands over at the same time gives up once it sees the marks. */
 const PROFILE_READS = 4;
 
@@ -50,7 +49,7 @@ export async function undo(
     of: readonly Member[],
     step: (member: Member) => Promise<unknown>,
   ): Promise<Member[]> => {
-    const done = await eachOf(of, AT_A_TIME, async (member) => {
+    const done = await eachOf(of, async (member) => {
       const why = await problem(operator, member.record?.own, () => step(member));
       if (why !== undefined) failed.push({ device: member.name, why });
       return why === undefined;

@@ -1,13 +1,13 @@
 // `mote simulator`: the agent, or a project, in the Moddable simulator, against a platform or the
 // local platform.
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import type { AgentOptions } from "../../../src/index.js";
 import { stopSignals } from "../../cli/stop.js";
-import { certificates, duration, UsageError } from "../../cli/usage.js";
+import { duration, readCa, UsageError } from "../../cli/usage.js";
 import { FAILED, STOPPED } from "../../exit-codes.js";
 import { type Platform, startPlatform } from "../../platform/server.js";
 import { PROJECT } from "../../project.js";
@@ -98,7 +98,7 @@ async function runFolder(folder: string, flags: Flags): Promise<number> {
 
 async function run(flags: Flags): Promise<number> {
   const sdk = findSdk();
-  const ca = flags.ca === undefined ? undefined : certificates("--ca", readFileSync(flags.ca, "utf8"));
+  const ca = readCa(flags.ca);
   const own = flags.url === undefined ? await startPlatform({ port: 0, ruleChain: true }) : undefined;
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
   const stateDir = resolve(flags.state ?? mkdtempSync(join(tmpdir(), "mote-simulator-")));

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { confirm } from "../../ask.js";
 import { devicesBeginning, findDevice, findProfile } from "../../operator/find.js";
 import { eachOf, type OperatorFlags, operate, operatorOptions, yesOption } from "../../operator/operator.js";
-import { note, out, outJson, plain } from "../../output/table.js";
+import { note, out, outJson, plain, some } from "../../output/table.js";
 import { UsageError } from "../../usage.js";
 import { checkHasToken } from "./credentials.js";
 import { renew } from "./renew.js";
@@ -17,10 +17,6 @@ interface DeleteFlags extends OperatorFlags {
   prefix?: string;
   yes?: boolean;
 }
-
-const AT_A_TIME = 8;
-/** The confirmation names this many devices. */
-const NAMED = 5;
 
 export function addCommand(devices: Command): void {
   operatorOptions(devices.command("add").description("add a device; the platform creates its access token"))
@@ -63,19 +59,17 @@ async function remove(named: string[], flags: DeleteFlags): Promise<void> {
   await operate(flags, async (operator, steps) => {
     const found =
       flags.prefix === undefined
-        ? await eachOf(named, AT_A_TIME, (one) => findDevice(operator, one))
+        ? await eachOf(named, (one) => findDevice(operator, one))
         : await devicesBeginning(operator, flags.prefix);
     if (found.length === 0) {
       if (flags.json) outJson({ deleted: [] });
       else note(`No device name starts with "${plain(flags.prefix ?? "")}".`);
       return;
     }
-    const names = found.map(({ name }) => plain(name));
-    const more = names.length - NAMED;
-    const all = `${names.slice(0, NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+    const all = some(found.map(({ name }) => name));
     await confirm(`Delete ${all} with telemetry and attributes?`, flags.yes);
     steps.plan(...found.map(({ name }) => name));
-    await eachOf(found, AT_A_TIME, ({ id, name }) => steps.run(name, () => operator.devices.delete(id.id)));
+    await eachOf(found, ({ id, name }) => steps.run(name, () => operator.devices.delete(id.id)));
     if (flags.json) outJson({ deleted: found.map(({ id, name }) => ({ id: id.id, name })) });
     else note(`Deleted ${all}.`);
   });

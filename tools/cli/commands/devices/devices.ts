@@ -16,7 +16,6 @@ interface DevicesFlags extends OperatorFlags {
 }
 
 const PAGE = 100;
-const AT_A_TIME = 8;
 
 const HELP = `
 A device is active if the platform received something from it in the last ten minutes (the default).
@@ -60,7 +59,7 @@ const paint = (text: string, column: number): string =>
 function list(text: string | undefined, flags: DevicesFlags): Promise<void> {
   return operate(flags, async (operator) => {
     const { found, total } = await page(operator, text, flags.limit);
-    const shown = await eachOf(found, AT_A_TIME, (device) => show(operator, device));
+    const shown = await eachOf(found, (device) => show(operator, device));
     if (flags.json) outJson(shown);
     else if (shown.length > 0) out(table(HEAD, shown.map(rowOf), { wide: flags.wide, paint }));
     else if (text !== undefined) note(`No device matches "${plain(text)}" (list all: mote devices).`);

@@ -1,7 +1,7 @@
 // `mote devices get`: shows one device, without its token.
 import type { Command } from "commander";
 import { ago } from "../../../duration.js";
-import { OperatorError } from "../../../operator/error.js";
+import { unlessMissing } from "../../../operator/error.js";
 import type { Operator } from "../../../operator/operator.js";
 import type { Device } from "../../../operator/shapes.js";
 import { stateWord } from "../../../operator/update-state.js";
@@ -56,8 +56,9 @@ async function look(operator: Operator, device: Device): Promise<ShownDevice> {
     return value === undefined || value === "" ? null : String(value);
   };
   const [title, version] = [text("current_fw_title"), text("current_fw_version")];
+  // Customer users cannot read packages.
   const wanted = device.firmwareId
-    ? await unlessForbidden(operator.ota.get(device.firmwareId.id))
+    ? await unlessMissing(operator.ota.get(device.firmwareId.id), ({ status }) => status === 403)
     : undefined;
   return {
     id,
@@ -74,16 +75,6 @@ async function look(operator: Operator, device: Device): Promise<ShownDevice> {
       error: text("fw_error"),
     },
   };
-}
-
-/** Customer users cannot read packages. */
-async function unlessForbidden<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    if (error instanceof OperatorError && error.status === 403) return undefined;
-    throw error;
-  }
 }
 
 function rowsOf(shown: ShownDevice, device: Device): [string, string][] {

@@ -8,7 +8,6 @@ import { bar, Progress } from "../../output/progress.js";
 import { note, outJson, plain } from "../../output/table.js";
 import type { Steps } from "../../steps.js";
 
-const AT_A_TIME = 8;
 const LOOK_MS = 1_000;
 
 interface FollowFlags {
@@ -25,7 +24,7 @@ export async function follow(watches: UpdateWatch[], flags: FollowFlags, steps: 
   for (const { device } of watches) steps.begin(updateOf(device));
   steps.remark = "the assignment stays, and the devices continue (undo: mote firmware unassign)";
   for (;;) {
-    await eachOf(watches, AT_A_TIME, async (watch) => {
+    await eachOf(watches, async (watch) => {
       const at = watches.indexOf(watch);
       const known = updates[at] as Update;
       if (isOver(known)) return;

@@ -1,6 +1,8 @@
 // `mote firmware list`: lists OTA packages.
+
 import type { Command } from "commander";
 import type { Operator } from "../../../operator/operator.js";
+import { allPages } from "../../../operator/pages.js";
 import type { OtaPackage } from "../../../operator/shapes.js";
 import { type OperatorFlags, operate, operatorOptions, wideOption } from "../../operator/operator.js";
 import { size } from "../../output/size.js";
@@ -37,14 +39,8 @@ export function listCommand(firmware: Command): void {
     );
 }
 
-export async function allPackages({ ota }: Operator, textSearch: string | undefined): Promise<OtaPackage[]> {
-  const found: OtaPackage[] = [];
-  for (let page = 0; ; page++) {
-    const { data, hasNext } = await ota.list({ page, ...(textSearch !== undefined && { textSearch }) });
-    found.push(...data);
-    if (!hasNext) return found;
-  }
-}
+export const allPackages = ({ ota }: Operator, textSearch: string | undefined): Promise<OtaPackage[]> =>
+  allPages((page) => ota.list({ page, textSearch }));
 
 function show(found: OtaPackage): ShownPackage {
   const { id, title, version, type, dataSize, checksum, checksumAlgorithm, createdTime } = found;

@@ -3,7 +3,7 @@ import { UNANSWERED } from "../../../exit-codes.js";
 import type { Operator } from "../../../operator/operator.js";
 import type { Algorithm } from "../../../operator/shapes.js";
 import { ExitError } from "../../exit-error.js";
-import { findDevice, findProfile } from "../../operator/find.js";
+import { checkTarget, findDevice, findProfile } from "../../operator/find.js";
 import { eachOf, type OperatorFlags, operate, operatorOptions, yesOption } from "../../operator/operator.js";
 import { type Target, UpdateWatch } from "../../operator/updates.js";
 import { note, outJson, plain } from "../../output/table.js";
@@ -32,7 +32,6 @@ interface PushFlags extends OperatorFlags {
 }
 
 const ALGORITHMS = ["MD5", "SHA256", "SHA384", "SHA512", "CRC32", "MURMUR3_32", "MURMUR3_128"];
-const AT_A_TIME = 8;
 /** Default soak time of a stage. */
 const SOAK_MS = 600_000;
 
@@ -103,7 +102,7 @@ async function push(path: string | undefined, flags: PushFlags): Promise<void> {
       uploaded(operator, assignees.profileId, { path, bytes, flags }),
     );
     const watches = assignees.devices.map((one) => new UpdateWatch(operator, one, flags));
-    if (flags.wait) await eachOf(watches, AT_A_TIME, (watch) => watch.begin());
+    if (flags.wait) await eachOf(watches, (watch) => watch.begin());
     await steps.run(assignment, () => assignees.assign(target.id.id));
     note(`Assigned to ${assignees.named}.`);
     if (flags.wait) await follow(watches, flags, steps);
@@ -111,9 +110,9 @@ async function push(path: string | undefined, flags: PushFlags): Promise<void> {
   });
 }
 
-function checkFlags({ device, profile, stages, undo, wait, soak, timeout, ...flags }: PushFlags): void {
-  if (device === undefined && profile === undefined)
-    throw new UsageError("specify a target: --device NAME or --profile NAME");
+function checkFlags(flags: PushFlags): void {
+  checkTarget(flags);
+  const { profile, stages, undo, wait, soak, timeout } = flags;
   if (undo && profile === undefined) throw new UsageError("--undo requires --profile NAME");
   if (!stages) {
     const { stopAt, leaveOffline, replace } = flags;

@@ -7,7 +7,7 @@ import type { DeviceProfile } from "../../../operator/shapes.js";
 import { confirm } from "../../ask.js";
 import { ExitError } from "../../exit-error.js";
 import { bar, Progress } from "../../output/progress.js";
-import { note, outJson, plain } from "../../output/table.js";
+import { note, outJson, plain, some } from "../../output/table.js";
 import type { Target } from "../../rollout/members.js";
 import type { Counts, Outcome, Report } from "../../rollout/outcome.js";
 import { Rollout } from "../../rollout/rollout.js";
@@ -15,7 +15,7 @@ import type { Stage } from "../../rollout/stages.js";
 import { toUndo, undo } from "../../rollout/undo.js";
 import type { Steps } from "../../steps.js";
 
-export interface StageFlags {
+interface StageFlags {
   stages: readonly Stage[];
   stopAt: number;
   soak: number;
@@ -25,8 +25,8 @@ export interface StageFlags {
   json?: boolean;
 }
 
-/** Of many, so many are named. */
-const NAMED = 5;
+/** Events shown above the progress bar. */
+const SHOWN = 5;
 
 export async function rollOut(
   operator: Operator,
@@ -57,7 +57,7 @@ function reportOf(stages: number, names: readonly string[], steps: Steps): Repor
   const progress = new Progress();
   const said: string[] = [];
   let drawn: string[] = [];
-  const draw = (): void => progress.show([...said.slice(-NAMED), ...drawn], [...said]);
+  const draw = (): void => progress.show([...said.slice(-SHOWN), ...drawn], [...said]);
   const say = (text: string): void => {
     said.push(text);
     draw();
@@ -159,9 +159,3 @@ export async function takeBack(
 }
 
 const counted = (devices: number): string => (devices === 1 ? "1 device" : `${devices} devices`);
-
-function some(names: readonly string[]): string {
-  const more = names.length - NAMED;
-  const shown = names.slice(0, NAMED).map(plain).join(", ");
-  return more > 0 ? `${shown} and ${more} more` : shown;
-}

@@ -1,14 +1,12 @@
 // Uploads an image as an OTA package.
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { basename } from "node:path";
-import { codeOf } from "../../../../hosts/node/files.js";
 import type { Operator } from "../../../operator/operator.js";
 import type { Algorithm, OtaPackage } from "../../../operator/shapes.js";
 import { ExitError } from "../../exit-error.js";
 import { bar, Progress } from "../../output/progress.js";
 import { note, plain } from "../../output/table.js";
-import { UsageError } from "../../usage.js";
+import { readInput, UsageError } from "../../usage.js";
 
 export interface Image {
   path: string;
@@ -56,12 +54,7 @@ function digest(algorithm: Algorithm, bytes: Uint8Array): string | undefined {
 }
 
 export function load(path: string): Uint8Array {
-  let bytes: Uint8Array;
-  try {
-    bytes = readFileSync(path);
-  } catch (error) {
-    throw new UsageError(`cannot read ${path} (${codeOf(error)})`);
-  }
+  const bytes = readInput(path);
   if (bytes.length === 0) throw new UsageError(`${path} is empty`);
   return bytes;
 }

@@ -5,10 +5,9 @@ import type { Operator } from "../../../operator/operator.js";
 import type { OtaPackage } from "../../../operator/shapes.js";
 import { confirm } from "../../ask.js";
 import { ExitError } from "../../exit-error.js";
-import { findDevice, findProfile } from "../../operator/find.js";
+import { checkTarget, findDevice, findProfile } from "../../operator/find.js";
 import { type OperatorFlags, operate, operatorOptions, yesOption } from "../../operator/operator.js";
 import { note, outJson, plain } from "../../output/table.js";
-import { UsageError } from "../../usage.js";
 import { allPackages } from "./list.js";
 
 interface UnassignFlags extends OperatorFlags {
@@ -37,8 +36,7 @@ export function unassignCommand(firmware: Command): void {
 }
 
 async function unassign(flags: UnassignFlags): Promise<void> {
-  if (flags.device === undefined && flags.profile === undefined)
-    throw new UsageError("specify a target: --device NAME or --profile NAME");
+  checkTarget(flags);
   await operate(flags, async (operator, steps) => {
     const target = await assignedTo(operator, flags);
     if (!target.packageId) {

@@ -1,7 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { type Command, Option } from "commander";
-import { codeOf } from "../../../../hosts/node/files.js";
 import { opener } from "../../../../hosts/node/sockets.js";
 import { parseTarget } from "../../../../src/http/target.js";
 import { FAILED, INTERRUPTED, REFUSED, STOPPED } from "../../../exit-codes.js";
@@ -15,7 +13,7 @@ import { keptOperator, logIn } from "../../operator/operator.js";
 import { Progress } from "../../output/progress.js";
 import { note, out, outJson } from "../../output/table.js";
 import { pause, stopSignals } from "../../stop.js";
-import { certificates, count, durationOption, UsageError } from "../../usage.js";
+import { count, durationOption, readCa, UsageError } from "../../usage.js";
 import { type Outage, outageOf } from "./outage.js";
 import { removeDevices } from "./remove.js";
 import { FleetStatus, type Summary } from "./status.js";
@@ -151,7 +149,6 @@ function makeFleet(flags: FleetFlags, prefix: string): Fleet {
   const connections = Number(flags.connections) as 1 | 2 | 3;
   const problem = tooFewFiles(flags.devices * connections);
   if (problem !== undefined) throw new UsageError(problem);
-  const ca = flags.ca === undefined ? undefined : certificates("--ca", load(flags.ca));
   return new Fleet({
     devices: flags.devices,
     prefix,
@@ -161,18 +158,10 @@ function makeFleet(flags: FleetFlags, prefix: string): Fleet {
     intervalMs: flags.interval,
     keepMs: KEEP_MS + outage + Math.min(LONGEST_WAIT_MS, 4 * outage),
     rampMs: flags.ramp ?? flags.devices * 10,
-    open: opener({ ca }),
+    open: opener({ ca: readCa(flags.ca) }),
     // The table replaces the log of the agents.
     log: () => {},
   });
-}
-
-function load(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    throw new UsageError(`cannot read --ca ${path} (${codeOf(error)})`);
-  }
 }
 
 /** Uses the login of the environment, or the saved one for this URL. */

@@ -12,8 +12,6 @@ interface Made {
   keep: boolean | undefined;
 }
 
-const AT_A_TIME = 8;
-
 /** Deletes the devices. True if none is left, or if they are to stay. */
 export async function removeDevices(
   operator: Operator | undefined,
@@ -28,7 +26,7 @@ export async function removeDevices(
   }
   let removed = 0;
   try {
-    await eachOf(await devicesBeginning(operator, prefix), AT_A_TIME, async ({ id }) => {
+    await eachOf(await devicesBeginning(operator, prefix), async ({ id }) => {
       if (kill.aborted) return;
       await operator.devices.delete(id.id);
       removed++;

@@ -1,9 +1,6 @@
-// Reads and checks the files of `mote platform` before anything starts.
-import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
-import { codeOf } from "../../../../hosts/node/files.js";
 import type { TableView } from "../../../platform/core/reports/table-views.js";
-import { certificates, UsageError } from "../../usage.js";
+import { certificates, readInput, UsageError } from "../../usage.js";
 
 interface Pems {
   readonly tlsCert?: string;
@@ -13,7 +10,8 @@ interface Pems {
 /** Certificate and key. */
 export function certificate({ tlsCert, tlsKey }: Pems): Pems {
   if (tlsCert === undefined || tlsKey === undefined) return {};
-  const pems = { tlsCert: load("--tls-cert", tlsCert), tlsKey: load("--tls-key", tlsKey) };
+  const read = (path: string, option: string): string => readInput(path, option).toString();
+  const pems = { tlsCert: read(tlsCert, "--tls-cert"), tlsKey: read(tlsKey, "--tls-key") };
   certificates("--tls-cert", pems.tlsCert);
   try {
     createSecureContext({ cert: pems.tlsCert, key: pems.tlsKey });
@@ -26,7 +24,7 @@ export function certificate({ tlsCert, tlsKey }: Pems): Pems {
 export async function savedViews(path: string): Promise<TableView[]> {
   const { readViews } = await import("../../../platform/core/reports/table-views.js");
   let json: unknown;
-  const text = load("--views", path);
+  const text = readInput(path, "--views").toString();
   try {
     json = JSON.parse(text);
   } catch {
@@ -36,13 +34,5 @@ export async function savedViews(path: string): Promise<TableView[]> {
     return readViews(json);
   } catch (error) {
     throw new UsageError(`--views ${path}: ${error instanceof Error ? error.message : "unknown"}`);
-  }
-}
-
-function load(option: string, path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    throw new UsageError(`cannot read ${option} ${path} (${codeOf(error)})`);
   }
 }

@@ -1,11 +1,14 @@
 // `mote rpc list, get, delete`: persistent RPCs.
+
 import type { Command } from "commander";
 import { UNANSWERED } from "../../../exit-codes.js";
+import { unlessMissing } from "../../../operator/error.js";
 import type { Operator } from "../../../operator/operator.js";
+import { allPages } from "../../../operator/pages.js";
 import type { PersistentRpc } from "../../../operator/shapes.js";
 import { confirm } from "../../ask.js";
 import { ExitError } from "../../exit-error.js";
-import { findDevice, ifThere, isId } from "../../operator/find.js";
+import { findDevice, isId } from "../../operator/find.js";
 import {
   type OperatorFlags,
   operate,
@@ -54,14 +57,14 @@ export function listCommand(rpcs: Command): void {
     .argument("<device or id>")
     .action((named: string, flags: StatusFlags) =>
       operate(flags, async (operator) => {
-        const one = isId(named) ? await ifThere(operator.rpc.get(named)) : undefined;
+        const one = isId(named) ? await unlessMissing(operator.rpc.get(named)) : undefined;
         return one ? get(one, flags) : list(operator, named, flags);
       }),
     );
 }
 
 async function findRpc(operator: Operator, id: string): Promise<PersistentRpc> {
-  const one = isId(id) ? await ifThere(operator.rpc.get(id)) : undefined;
+  const one = isId(id) ? await unlessMissing(operator.rpc.get(id)) : undefined;
   if (!one) throw new ExitError(UNANSWERED, `no RPC "${plain(id)}" (list: mote rpc list DEVICE)`);
   return one;
 }
@@ -74,7 +77,7 @@ function get(one: PersistentRpc, flags: StatusFlags): void {
 
 async function list(operator: Operator, named: string, flags: StatusFlags): Promise<void> {
   const { id, name } = await findDevice(operator, named);
-  const shown = (await all(operator, id.id)).map(show);
+  const shown = (await allPages((page) => operator.rpc.list(id.id, { page }))).map(show);
   if (flags.json) return outJson(shown);
   if (shown.length === 0) return note(`No persistent RPCs for ${plain(name)}.`);
   const rows = shown.map(({ rpcId, method, status, createdTime }) => [
@@ -84,15 +87,6 @@ async function list(operator: Operator, named: string, flags: StatusFlags): Prom
     moment(createdTime),
   ]);
   out(table(["ID", "METHOD", "STATUS", "CREATED"], rows, { wide: flags.wide }));
-}
-
-async function all({ rpc }: Operator, deviceId: string): Promise<PersistentRpc[]> {
-  const found: PersistentRpc[] = [];
-  for (let page = 0; ; page++) {
-    const { data, hasNext } = await rpc.list(deviceId, { page });
-    found.push(...data);
-    if (!hasNext) return found;
-  }
 }
 
 function show(rpc: PersistentRpc): ShownRpc {

@@ -1,11 +1,16 @@
 import type { Command } from "commander";
 import { ANSWERED_ERROR, UNANSWERED } from "../../../exit-codes.js";
-import { OperatorError } from "../../../operator/error.js";
 import type { Operator } from "../../../operator/operator.js";
 import type { PersistentRpc } from "../../../operator/shapes.js";
 import { ExitError } from "../../exit-error.js";
 import { findDevice } from "../../operator/find.js";
-import { type OperatorFlags, operate, operatorOptions, refuseLossy } from "../../operator/operator.js";
+import {
+  inTime,
+  type OperatorFlags,
+  operate,
+  operatorOptions,
+  refuseLossy,
+} from "../../operator/operator.js";
 import { note, outJson, plain, tameJson } from "../../output/table.js";
 import type { Steps } from "../../steps.js";
 import { durationOption, UsageError } from "../../usage.js";
@@ -91,18 +96,6 @@ function refuseError(answer: unknown): void {
   const parts = typeof code === "string" ? [code, message].filter((part) => typeof part === "string") : [];
   const why = parts.length > 0 ? parts.join(": ") : tameJson(error);
   throw new ExitError(ANSWERED_ERROR, `the device answered with an error: ${plain(why).slice(0, 200)}`);
-}
-
-/** A timeout of the platform means that the device did not answer. */
-async function inTime<T>(call: Promise<T>, what: string): Promise<T> {
-  try {
-    return await call;
-  } catch (error) {
-    const status = error instanceof OperatorError ? error.status : undefined;
-    if (status === 504 || status === 408 || status === 409)
-      throw new ExitError(UNANSWERED, `the device did not ${what}`, { cause: error });
-    throw error;
-  }
 }
 
 async function persistent(

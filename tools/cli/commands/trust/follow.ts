@@ -9,7 +9,6 @@ import { note, outJson, plain } from "../../output/table.js";
 import type { Steps } from "../../steps.js";
 import { type TrustState, trustOf } from "./targets.js";
 
-const AT_A_TIME = 8;
 const LOOK_MS = 1_000;
 
 /** What was announced to a device. */
@@ -40,7 +39,7 @@ export async function follow(
   for (const { device } of announced) steps.begin(stepOf(device));
   steps.remark = "the announcement stays (look: mote trust list)";
   for (;;) {
-    await eachOf(announced, AT_A_TIME, async ({ device, sequence }) => {
+    await eachOf(announced, async ({ device, sequence }) => {
       const at = announced.findIndex((one) => one.device === device);
       if (all[at]?.end !== "open") return;
       const state = await ifAnswered(trustOf(operator, device));

@@ -1,19 +1,11 @@
 // `mote trust list`: the CAs that devices trust, and the result of the last announcement.
+
 import type { Command } from "commander";
+import { checkTarget, type TargetFlags } from "../../operator/find.js";
 import { eachOf, type OperatorFlags, operate, operatorOptions, wideOption } from "../../operator/operator.js";
 import type { Target } from "../../operator/updates.js";
 import { note, out, outJson, table } from "../../output/table.js";
-import {
-  checkTarget,
-  deviceOption,
-  devicesOf,
-  profileOption,
-  type TargetFlags,
-  type TrustState,
-  trustOf,
-} from "./targets.js";
-
-const AT_A_TIME = 8;
+import { deviceOption, devicesOf, profileOption, type TrustState, trustOf } from "./targets.js";
 
 const HELP = `
 TRUSTS lists each CA by the first 16 digits of its SHA-256, with its expiry date. "built-in" are the CAs of the machine. A device that reports no trust
@@ -41,7 +33,7 @@ async function list(flags: ShowFlags): Promise<void> {
   checkTarget(flags);
   await operate(flags, async (operator) => {
     const devices = await devicesOf(operator, flags);
-    const states = await eachOf(devices, AT_A_TIME, (device) => trustOf(operator, device));
+    const states = await eachOf(devices, (device) => trustOf(operator, device));
     if (flags.json) return outJson(devices.map((device, n) => documentOf(device, states[n])));
     const rows = devices.map((device, n) => rowOf(device, states[n]));
     if (rows.length === 0) return note("The profile has no devices.");

@@ -1,18 +1,18 @@
 // `mote trust push`: adds or drops CAs, signed with the firmware key.
+
 import type { KeyObject } from "node:crypto";
 import type { Command } from "commander";
 import { type Announced, KEY, SHORT } from "../../../../extras/trust/announcement.js";
 import type { Operator } from "../../../operator/operator.js";
+import { checkTarget, type TargetFlags } from "../../operator/find.js";
 import { eachOf, type OperatorFlags, operate, operatorOptions } from "../../operator/operator.js";
 import type { Target } from "../../operator/updates.js";
 import { note, outJson, plain } from "../../output/table.js";
-import { durationOption, UsageError } from "../../usage.js";
-import { privateKey, read } from "../sign.js";
+import { durationOption, readInput, UsageError } from "../../usage.js";
+import { privateKey } from "../sign.js";
 import { announce, authoritiesOf, dropsOf, piecesOf, productOf, stale, type Wanted } from "./announce.js";
 import { type Followable, follow, stepOf } from "./follow.js";
-import { checkTarget, deviceOption, devicesOf, profileOption, type TargetFlags } from "./targets.js";
-
-const AT_A_TIME = 8;
+import { deviceOption, devicesOf, profileOption } from "./targets.js";
 
 interface Sent extends Followable {
   readonly announcement: Announced;
@@ -61,13 +61,13 @@ async function push(flags: PushFlags): Promise<void> {
   const drop = dropsOf(flags.drop ?? []);
   if (flags.ca === undefined && drop.length === 0)
     throw new UsageError("specify a change: --ca FILE or --drop LIST");
-  const key = privateKey(read(flags.key));
-  const certificates = flags.ca === undefined ? [] : authoritiesOf(read(flags.ca));
+  const key = privateKey(readInput(flags.key));
+  const certificates = flags.ca === undefined ? [] : authoritiesOf(readInput(flags.ca));
   const wanted = { product: productOf(flags.product), certificates, drop };
   await operate(flags, async (operator, steps) => {
     const devices = await devicesOf(operator, flags);
     steps.plan(...devices.map(announcementTo), ...(flags.wait ? devices.map(stepOf) : []));
-    const announced = await eachOf(devices, AT_A_TIME, (device) =>
+    const announced = await eachOf(devices, (device) =>
       steps.run(announcementTo(device), () => announceTo(operator, device, wanted, key)),
     );
     for (const line of summaryOf(announced)) note(line);

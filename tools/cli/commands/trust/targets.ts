@@ -1,23 +1,12 @@
 // The devices of a `mote trust` command, and their reported trust.
 import { type Option as CliOption, Option } from "commander";
 import type { Operator } from "../../../operator/operator.js";
-import { findDevice, findProfile } from "../../operator/find.js";
+import { findDevice, findProfile, type TargetFlags } from "../../operator/find.js";
 import type { Target } from "../../operator/updates.js";
-import { UsageError } from "../../usage.js";
-
-export interface TargetFlags {
-  device?: string;
-  profile?: string;
-}
 
 export const deviceOption = (): CliOption => new Option("--device <name>", "one device").conflicts("profile");
 export const profileOption = (): CliOption =>
   new Option("--profile <name>", "all devices of a device profile");
-
-export function checkTarget({ device, profile }: TargetFlags): void {
-  if (device === undefined && profile === undefined)
-    throw new UsageError("specify a target: --device NAME or --profile NAME");
-}
 
 /** Sorted by name. */
 export async function devicesOf(operator: Operator, { device, profile }: TargetFlags): Promise<Target[]> {

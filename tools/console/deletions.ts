@@ -3,18 +3,14 @@ import { OperatorError } from "../operator/error.js";
 import { ask, button, h, messageOf, showToast } from "./dom.js";
 import { type Deletion, Pending, type State, UNDO_MS } from "./model/pending.js";
 
-export interface Sending {
-  send(path: string, leaving: boolean): Promise<void>;
-}
-
 export class Deletions {
   readonly #pending: Pending;
   readonly #lines = new Map<string, () => void>();
   readonly #listeners = new Set<() => void>();
 
-  constructor(sending: Sending) {
+  constructor(send: (path: string, leaving: boolean) => Promise<void>) {
     this.#pending = new Pending({
-      send: ({ path }, leaving) => sending.send(path, leaving),
+      send: ({ path }, leaving) => send(path, leaving),
       onState: (deletion, state, error) => this.#show(deletion, state, error),
       timer: (ms, callback) => {
         const id = setTimeout(callback, ms);

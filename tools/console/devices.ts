@@ -15,7 +15,7 @@ import {
 } from "./model/device-list.js";
 import { counted, readable } from "./model/format.js";
 import { deviceHref } from "./model/routes.js";
-import { coalesce, type Page } from "./page.js";
+import { coalesce, endAll, type Page } from "./page.js";
 import { Pager } from "./pager.js";
 import type { Session } from "./session.js";
 import { type Row, Table } from "./table.js";
@@ -123,10 +123,7 @@ export function devicesPage(query: URLSearchParams): Page {
       else draw();
       stale = false;
     }, AGAIN_MS);
-    return () => {
-      clearInterval(timer);
-      for (const end of ends) end();
-    };
+    return endAll(() => clearInterval(timer), ...ends);
   };
 }
 

@@ -9,7 +9,7 @@ export function loginPage(onLogin: () => void): Page {
     const login = async (): Promise<void> => {
       problem.textContent = "";
       try {
-        await session.login(username.value, password.value);
+        await session.operator.login(username.value, password.value);
       } catch (error) {
         problem.textContent = messageOf(error);
         password.select();

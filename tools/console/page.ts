@@ -17,6 +17,13 @@ export interface Place {
   device: Device;
 }
 
+/** Calls all of them. */
+export const endAll =
+  (...ends: readonly (() => unknown)[]): (() => void) =>
+  () => {
+    for (const end of ends) end();
+  };
+
 /** Ignores 404, as the device was deleted meanwhile. Throws every other error. */
 export function unlessGone(error: unknown): void {
   if (!(error instanceof OperatorError) || error.status !== 404) throw error;

@@ -39,7 +39,7 @@ export class Session {
 
   constructor() {
     this.#tokens = readTokens();
-    this.deletions = new Deletions({ send: (path, leaving) => this.#delete(path, leaving) });
+    this.deletions = new Deletions((path, leaving) => this.#delete(path, leaving));
     this.operator = new Operator({
       url: location.origin,
       session: this.#tokens,
@@ -52,10 +52,6 @@ export class Session {
 
   get isOpen(): boolean {
     return this.#tokens !== undefined;
-  }
-
-  async login(username: string, password: string): Promise<void> {
-    await this.operator.login(username, password);
   }
 
   /** Sends pending deletions first, with the session that asked for them. */

@@ -9,7 +9,7 @@ import { h, heading, show } from "./dom.js";
 import { counted } from "./model/format.js";
 import { rolloutsOf } from "./model/rollouts.js";
 import { updateHref } from "./model/routes.js";
-import { coalesce, type Page } from "./page.js";
+import { coalesce, endAll, type Page } from "./page.js";
 import { Pager } from "./pager.js";
 import { drawRollouts } from "./rollouts.js";
 import { type Row, Table } from "./table.js";
@@ -142,10 +142,7 @@ export function updatesPage(query: URLSearchParams): Page {
       stale = false;
       read();
     }, AGAIN_MS);
-    return () => {
-      clearInterval(timer);
-      for (const end of ends) end();
-    };
+    return endAll(() => clearInterval(timer), ...ends);
   };
 }
 

@@ -1,6 +1,8 @@
 // What a build for a board needs on this machine.
+
 import { existsSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
+import { onPath } from "../moddable/program.js";
 import { findSdk, SDK_VERSION, SdkError, sdkVersion } from "../moddable/sdk.js";
 import { bad, type Finding, good, skipped, warning } from "./finding.js";
 
@@ -11,9 +13,8 @@ export function checkTools(env: NodeJS.ProcessEnv = process.env): Finding[] {
     ];
   const findings = [sdk(env)];
   if (findings[0]?.level === "bad") return findings;
-  const onPath = has("mcconfig", env);
   findings.push(
-    onPath
+    onPath("mcconfig", env)
       ? good("mcconfig", "on the path")
       : warning(
           "mcconfig",
@@ -36,7 +37,7 @@ export function checkTools(env: NodeJS.ProcessEnv = process.env): Finding[] {
     );
   else
     findings.push(
-      has("idf.py", env)
+      onPath("idf.py", env)
         ? good("ESP-IDF", "found, its tools on the path")
         : warning("ESP-IDF", "found, its tools are not on the path", ". $IDF_PATH/export.sh"),
     );
@@ -55,8 +56,4 @@ function sdk(env: NodeJS.ProcessEnv): Finding {
     const [first = "", ...rest] = error.message.split("\n");
     return bad("Moddable SDK", first, rest.join("\n"));
   }
-}
-
-function has(tool: string, { PATH = "" }: NodeJS.ProcessEnv): boolean {
-  return PATH.split(delimiter).some((dir) => existsSync(join(dir, tool)));
 }

@@ -19,7 +19,7 @@ export interface Weight {
   readonly rom: number;
 }
 
-export interface Module {
+interface Module {
   /** As it is imported. */
   readonly name: string;
   /** JavaScript that imports nothing but modules given before. */
@@ -30,7 +30,7 @@ const OURS = join(PROJECT, "dist", "xs");
 const IMPORT = /^import .*?["']([^"']+)["'];$/gm;
 
 /** Modules, by file name, that import at most the core and can be measured alone. */
-export function weighable(): string[] {
+function weighable(): string[] {
   const names = readdirSync(OURS)
     .filter((name) => /^mote.*\.js$/.test(name))
     .map((name) => name.replace(/\.js$/, ""));
@@ -39,9 +39,7 @@ export function weighable(): string[] {
   return names.filter(isAlone).sort();
 }
 
-/**
- * Each of them: the core, the core without updates in its place, and the others beside the core.
- */
+/** Weighs the core, the lean core, and each other module beside the core. */
 export function weighOurs(sdk: Sdk): Map<string, Weight> {
   const core = { name: "mote", file: fileOf("mote") };
   const all = new Map<string, Weight>();
@@ -57,51 +55,19 @@ const fileOf = (name: string): string => join(OURS, `${name}.js`);
 /** As a manifest's `creation` has it for a machine that the linker starts. */
 const CREATION = "1536,512,512,64,512,64,32,53,3,1024,17,139264,main,0";
 
-/**
- * Of the last of `modules`, the others being there already. Throws SdkError with the words of the
- * SDK's tool if one fails.
- */
+/** Weighs the last of `modules`, linked with the others. Throws SdkError if a tool fails. */
 export function weigh(sdk: Sdk, modules: readonly Module[]): Weight {
-  return inPlace((place) => {
-    const nothing = { name: "mote-nothing", file: nothingIn(place) };
-    const before = link(sdk, place, [nothing, ...modules.slice(0, -1)]);
-    return difference(link(sdk, place, [nothing, ...modules]), before);
-  });
-}
-
-/** What a module costs that holds nothing. */
-export function weighModule(sdk: Sdk): Weight {
-  return inPlace((place) => {
-    const file = nothingIn(place);
-    const [one, other] = [
-      { name: "mote-nothing", file },
-      { name: "mote-more", file },
-    ];
-    return difference(link(sdk, place, [one, other]), link(sdk, place, [one]));
-  });
-}
-
-function inPlace(work: (place: string) => Weight): Weight {
   const place = mkdtempSync(join(tmpdir(), "mote-weigh-"));
   try {
-    return work(place);
+    const nothing = { name: "mote-nothing", file: join(place, "nothing.js") };
+    writeFileSync(nothing.file, "export {};\n");
+    const before = link(sdk, place, [nothing, ...modules.slice(0, -1)]);
+    const after = link(sdk, place, [nothing, ...modules]);
+    const rom = romBytes(after) - romBytes(before);
+    return { code: after.code - before.code, slots: after.slots - before.slots, rom };
   } finally {
     rmSync(place, { recursive: true, force: true });
   }
-}
-
-function nothingIn(place: string): string {
-  const file = join(place, "nothing.js");
-  writeFileSync(file, "export {};\n");
-  return file;
-}
-
-function difference(after: Rom, before: Rom): Weight {
-  return {
-    code: after.code - before.code,
-    slots: after.slots - before.slots,
-    rom: romBytes(after) - romBytes(before),
-  };
 }
 
 /** Compiles and links these modules alone, all of them preloaded. */

@@ -58,13 +58,8 @@ export async function unlessMissing<T>(
 export function tame(text: string, secrets: readonly string[]): string {
   let line = text;
   for (const secret of secrets) if (secret !== "") line = line.replaceAll(secret, "***");
-  return Array.from(line, (sign) => (isControl(sign) ? " " : sign))
+  return Array.from(line.replace(/\p{Cc}/gu, " "))
     .slice(0, LONGEST)
     .join("")
     .trim();
-}
-
-function isControl(sign: string): boolean {
-  const code = sign.codePointAt(0) ?? 0;
-  return code < 0x20 || (code >= 0x7f && code < 0xa0);
 }

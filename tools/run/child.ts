@@ -1,6 +1,5 @@
 // One run of a worker process, from its start to its end.
 import { type ChildProcess, fork } from "node:child_process";
-import type { Readable } from "node:stream";
 import type { Event, FromWorker, ToWorker } from "./messages.js";
 
 /** How the supervisor deals with a worker. Milliseconds. */
@@ -136,16 +135,22 @@ function environment(): NodeJS.ProcessEnv {
 
 const LONGEST_LINE = 2000;
 
-function eachLine(stream: Readable | null, take: (line: string) => void): void {
+/** Calls back with each line that is not blank, cut after `longest` characters. */
+export function eachLine(
+  stream: NodeJS.ReadableStream | null,
+  take: (line: string) => void,
+  longest = LONGEST_LINE,
+): void {
   let rest = "";
+  const end = (lines: readonly string[]): void => {
+    for (const line of lines) if (line.trim() !== "") take(line.slice(0, longest));
+  };
   stream?.setEncoding("utf8");
   stream?.on("error", () => {});
   stream?.on("data", (text: string) => {
     const lines = (rest + text).split("\n");
-    rest = (lines.pop() ?? "").slice(0, LONGEST_LINE);
-    for (const line of lines) if (line.trim() !== "") take(line.slice(0, LONGEST_LINE));
+    rest = (lines.pop() ?? "").slice(0, longest);
+    end(lines);
   });
-  stream?.on("end", () => {
-    if (rest.trim() !== "") take(rest);
-  });
+  stream?.on("end", () => end([rest]));
 }

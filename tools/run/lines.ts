@@ -68,15 +68,6 @@ export function hiding(secrets: readonly string[]): SecretRedactor {
 
 function textLine(event: Event): string {
   const time = new Date().toTimeString().slice(0, 8);
-  return `${time}  ${printable(eventLine(event))}`;
-}
-
-/** A name that came by the network must not move the cursor of a terminal. */
-function printable(text: string): string {
-  let shown = "";
-  for (const letter of text) {
-    const code = letter.codePointAt(0) ?? 0;
-    shown += code < 0x20 || (code >= 0x7f && code < 0xa0) ? " " : letter;
-  }
-  return shown;
+  // A name from the network must not move the cursor of a terminal.
+  return `${time}  ${eventLine(event).replace(/\p{Cc}/gu, " ")}`;
 }

@@ -1,4 +1,5 @@
 // The supervisor: starts the worker, restarts it, and rolls back an image that fails.
+
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { setDamagedAside } from "../../hosts/node/boot-record.js";
@@ -6,6 +7,7 @@ import { codeOf, isDiskTrouble, makeDirectory } from "../../hosts/node/files.js"
 import { Lease } from "../../hosts/node/lease.js";
 import { eventLine } from "../../hosts/shared/event-lines.js";
 import type { LastRun } from "../../src/port.js";
+import { pause } from "../cli/stop.js";
 import { FAILED, IN_USE, QUEUE, REFUSED, RESET, RESTART, STOPPED, USAGE } from "../exit-codes.js";
 import { builtFile } from "../project.js";
 import { forgetStart, prepareStart, type Start } from "./boot-loader.js";
@@ -247,17 +249,4 @@ class Supervisor {
     this.#report({ event: "crash", reason: end.reason, retryMs: pending ? 0 : this.#delay });
     if (!pending) await this.#pauseLonger();
   }
-}
-
-function pause(ms: number, stop: AbortSignal): Promise<void> {
-  if (stop.aborted || ms === 0) return Promise.resolve();
-  return new Promise((resolve) => {
-    const over = (): void => {
-      clearTimeout(timer);
-      stop.removeEventListener("abort", over);
-      resolve();
-    };
-    const timer = setTimeout(over, ms);
-    stop.addEventListener("abort", over, { once: true });
-  });
 }

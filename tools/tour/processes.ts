@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { eachLine } from "../run/child.js";
 
 const CLI = fileURLToPath(new URL("../cli/cli.js", import.meta.url));
-/** A line of a child beyond this many characters is cut. */
+/** Longest line of a child, in characters. */
 const LONGEST_LINE = 64 * 1024;
 /** How long a child may take to stop before it is killed. */
 const PATIENCE_MS = 8_000;
@@ -54,12 +55,13 @@ export class Child {
       });
       this.#process.once("close", end);
     });
-    eachLine(this.#process.stdout, (line) => {
+    const read = (line: string): void => {
       const event = parseEvent(line);
       if (event) onEvent(event);
-    });
+    };
+    eachLine(this.#process.stdout, read, LONGEST_LINE);
     eachLine(this.#process.stderr, (line) => {
-      if (line.trim() !== "") this.lastStderrLine = line;
+      this.lastStderrLine = line;
     });
   }
 
@@ -80,7 +82,7 @@ export class Child {
 /** One line of `--log json`: what it is, and its members. */
 export type ChildEvent = { event: string } & Record<string, unknown>;
 
-export function parseEvent(line: string): ChildEvent | undefined {
+function parseEvent(line: string): ChildEvent | undefined {
   if (!line.startsWith("{")) return undefined;
   try {
     const value = JSON.parse(line) as ChildEvent;
@@ -88,17 +90,4 @@ export function parseEvent(line: string): ChildEvent | undefined {
   } catch {
     return undefined;
   }
-}
-
-function eachLine(stream: NodeJS.ReadableStream | null, take: (line: string) => void): void {
-  let rest = "";
-  stream?.setEncoding("utf8");
-  stream?.on("data", (text: string) => {
-    const lines = (rest + text).split("\n");
-    rest = (lines.pop() ?? "").slice(0, LONGEST_LINE);
-    for (const line of lines) take(line.slice(0, LONGEST_LINE));
-  });
-  stream?.on("end", () => {
-    if (rest !== "") take(rest);
-  });
 }

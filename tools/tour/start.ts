@@ -1,11 +1,10 @@
+import { untilUnread } from "../cli/output/reader.js";
+import { stopSignals } from "../cli/stop.js";
+import { FAILED, STOPPED, USAGE } from "../exit-codes.js";
 import { EventLines, greeting, printHints, printSummaries } from "./live.js";
 import { runTour } from "./run-tour.js";
 import { isFresh, openSetup, type Setup, type SetupOptions } from "./setup.js";
 import { limitedBy } from "./tour.js";
-
-const OK = 0;
-const FAILED = 1;
-const USAGE = 2;
 
 export interface StartOptions extends SetupOptions {
   /** Maximum length of the tour in milliseconds; undefined: no tour, but the device's events. */
@@ -18,7 +17,8 @@ export async function start(options: StartOptions): Promise<number> {
     process.stderr.write("error: --for needs an empty state directory (choose a new --state)\n");
     return USAGE;
   }
-  const stop = untilStopped();
+  // Stopping takes at most 8 s per child.
+  const stop = AbortSignal.any([stopSignals().stop, untilUnread()]);
   try {
     return await (options.forMs === undefined ? watch(options, stop) : tour(options, options.forMs, stop));
   } catch (error) {
@@ -43,7 +43,7 @@ async function watch(options: StartOptions, stop: AbortSignal): Promise<number> 
       agent.ended.then(({ code }) => `the agent ended (${code}): ${agent.lastStderrLine}`),
     ]);
     if (reason !== undefined) lines.print([reason]);
-    return reason === undefined ? OK : FAILED;
+    return reason === undefined ? STOPPED : FAILED;
   } finally {
     await setup.close();
   }
@@ -56,22 +56,11 @@ async function tour(options: StartOptions, forMs: number, stop: AbortSignal): Pr
     setup = await openSetup(options, () => undefined);
     const print = (line: string): void => void process.stdout.write(`${line}\n`);
     for (const line of greeting(setup.url).slice(0, 2)) print(line);
-    return (await runTour(setup, limit.signal, print)) ? OK : FAILED;
+    return (await runTour(setup, limit.signal, print)) ? STOPPED : FAILED;
   } finally {
     limit.end();
     await setup?.close();
   }
-}
-
-/**
- * Aborts on the first signal, or when the output is closed. Stopping takes at most 8 s per child.
- */
-function untilStopped(): AbortSignal {
-  const controller = new AbortController();
-  const stop = (): void => controller.abort();
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, stop);
-  process.stdout.on("error", stop);
-  return controller.signal;
 }
 
 function whenAborted(signal: AbortSignal): Promise<undefined> {

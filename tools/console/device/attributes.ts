@@ -6,7 +6,7 @@ import { ask, attempt, button, field, form, h, option, section, showToast } from
 import { isDiagnostic } from "../model/diagnostic.js";
 import { readable, shown } from "../model/format.js";
 import { guardOf } from "../model/guard.js";
-import { type Part, type Place, unlessGone } from "../page.js";
+import { endAll, type Part, type Place, unlessGone } from "../page.js";
 import { type Cell, cut, type Row, Table } from "../table.js";
 
 const SCOPES = { shared: "SHARED_SCOPE", client: "CLIENT_SCOPE", server: "SERVER_SCOPE" } as const;
@@ -87,9 +87,7 @@ export function attributesPart(place: Place): Part {
   ];
   return {
     element: section("Attributes", "card", ...lists.flatMap(({ elements }) => elements), editor.element),
-    end: () => {
-      for (const end of ends) end();
-    },
+    end: endAll(...ends),
   };
 }
 

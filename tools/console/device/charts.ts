@@ -6,7 +6,7 @@ import type { Reading } from "../../operator/shapes.js";
 import { attempt, button, field, h, option, section } from "../dom.js";
 import { clock, readable, shown, unitOf } from "../model/format.js";
 import { isDrawable, LEAST_POINTS, MOST_POINTS, rowsOf, Series } from "../model/series.js";
-import { type Part, type Place, unlessGone } from "../page.js";
+import { endAll, type Part, type Place, unlessGone } from "../page.js";
 import { cut, type Row, Table } from "../table.js";
 import { KeyChoice } from "./key-choice.js";
 import { type Line, Plot } from "./plot.js";
@@ -153,11 +153,13 @@ export function chartsPart({ session, device }: Place): Part {
         h("div", {}, h("h3", {}, "Latest values"), values.element),
       ),
     ),
-    end: () => {
-      clearInterval(timer);
-      for (const end of ends) end();
-      for (const plot of plots) plot.end();
-    },
+    end: endAll(
+      () => clearInterval(timer),
+      ...ends,
+      () => {
+        for (const plot of plots) plot.end();
+      },
+    ),
   };
 }
 

@@ -1,7 +1,7 @@
 // Claiming: who owns the device. A claim needs the customer's login, which is not kept.
 import { Operator } from "../../operator/operator.js";
 import { ask, attempt, button, field, form, h, section, showToast } from "../dom.js";
-import { type Part, type Place, unlessGone } from "../page.js";
+import { endAll, type Part, type Place, unlessGone } from "../page.js";
 
 const NO_CUSTOMER = "13814000-1dd2-11b2-8080-808080808080";
 
@@ -27,9 +27,7 @@ export function claimingPart({ session, device }: Place): Part {
   ];
   return {
     element: section("Claiming", "card", owner, place),
-    end: () => {
-      for (const end of ends) end();
-    },
+    end: endAll(...ends),
   };
 }
 

@@ -6,7 +6,7 @@ import type { Device } from "../../operator/shapes.js";
 import { showAccess } from "../access.js";
 import { DELETE_DEVICE, devicePath } from "../devices.js";
 import { button, h, heading, setHeading, show as showChildren } from "../dom.js";
-import { type Page, type Part, type Place, unlessGone } from "../page.js";
+import { endAll, type Page, type Part, type Place, unlessGone } from "../page.js";
 import { attributesPart } from "./attributes.js";
 import { chartsPart } from "./charts.js";
 import { claimingPart } from "./claiming.js";
@@ -56,9 +56,7 @@ export function devicePage(id: string): Page {
     const ends = [state.end, remove.end, ...parts.map(({ end }) => end)];
     return {
       element: h("div", {}, head, tabs, all),
-      end: () => {
-        for (const end of ends) end();
-      },
+      end: endAll(...ends),
     };
   });
 }
@@ -150,10 +148,7 @@ function stateOf({ session, device }: Place): Part {
   const timer = setInterval(draw, 1_000);
   return {
     element,
-    end: () => {
-      clearInterval(timer);
-      end();
-    },
+    end: endAll(() => clearInterval(timer), end),
   };
 }
 

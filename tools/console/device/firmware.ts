@@ -5,7 +5,7 @@ import { ask, attempt, button, field, form, h, option, section, show, showToast 
 import { bytes, shown } from "../model/format.js";
 import { isUpdating } from "../model/guard.js";
 import { updateHref } from "../model/routes.js";
-import { type Part, type Place, unlessGone } from "../page.js";
+import { endAll, type Part, type Place, unlessGone } from "../page.js";
 import { type Row, Table } from "../table.js";
 import { checksumOf } from "./checksum.js";
 
@@ -80,9 +80,7 @@ export function firmwarePart(place: Place): Part {
       ...[running, state, bar, h("p", {}, link)],
       ...[upload(place, reported), h("h3", {}, "Packages"), packages.element],
     ),
-    end: () => {
-      for (const end of ends) end();
-    },
+    end: endAll(...ends),
   };
 }
 

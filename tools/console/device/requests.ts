@@ -3,7 +3,7 @@ import { duration } from "../../duration.js";
 import type { LoggedRequest } from "../../operator/shapes.js";
 import { h, section } from "../dom.js";
 import { clock } from "../model/format.js";
-import type { Part, Place } from "../page.js";
+import { endAll, type Part, type Place } from "../page.js";
 import { type Cell, Table } from "../table.js";
 
 const KEPT = 50;
@@ -54,10 +54,7 @@ export function requestsPart({ session, device }: Place): Part {
       h("p", {}, "The last 50 requests of this device to the local platform."),
       list,
     ),
-    end: () => {
-      clearInterval(timer);
-      end();
-    },
+    end: endAll(() => clearInterval(timer), end),
   };
 }
 

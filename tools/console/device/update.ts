@@ -5,7 +5,7 @@ import { h, section, show } from "../dom.js";
 import { bytes, clock, counted, shown } from "../model/format.js";
 import { deviceHref } from "../model/routes.js";
 import { type History, type Picture, pictureOf, type Reading, type Step } from "../model/update.js";
-import { type Page, type Part, type Place, unlessGone } from "../page.js";
+import { endAll, type Page, type Part, type Place, unlessGone } from "../page.js";
 import { Table } from "../table.js";
 import { withDevice } from "./device.js";
 
@@ -89,10 +89,7 @@ function pictureSection({ session, device }: Place): Part {
       section("Update", "card wide", what, steps, summary),
       section("Reports", "card wide", table.element),
     ),
-    end: () => {
-      clearInterval(timer);
-      for (const end of ends) end();
-    },
+    end: endAll(() => clearInterval(timer), ...ends),
   };
 }
 

@@ -100,8 +100,7 @@ function pinsFor(board: Board | undefined): object {
   const config = ({ pins }: Board): object => ({ config: { pins } });
   if (board !== undefined) return { platforms: { esp32: config(board), "...": {} } };
   const platforms: Record<string, object> = { esp32: config(BOARDS[0] as Board) };
-  for (const one of BOARDS)
-    for (const target of [one.target, ...(one.also ?? [])]) platforms[target] ??= config(one);
+  for (const one of BOARDS) for (const target of [one.target, ...one.also]) platforms[target] ??= config(one);
   return { platforms: { ...platforms, "...": {} } };
 }
 

@@ -1,11 +1,11 @@
 // A board that is none: a program that answers as esptool does, and builds with the heads of real images.
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Image } from "../../../tools/moddable/esp32/esp32.js";
 import { writeWebInstall } from "../../../tools/moddable/esp32/web-install.js";
-import { scratch } from "../scratch.js";
+import { scratch, writeProgram } from "../scratch.js";
 
-export const CHIP_IDS: Readonly<Record<string, number>> = { esp32: 0, esp32s3: 9, esp32c3: 5, esp32c6: 13 };
+const CHIP_IDS: Readonly<Record<string, number>> = { esp32: 0, esp32s3: 9, esp32c3: 5, esp32c6: 13 };
 const MEGABYTE = 1024 * 1024;
 
 /** As ESP-IDF writes it. */
@@ -114,12 +114,8 @@ export function fakeEsptool(folder: string, played: EsptoolScript): string {
   const calls = join(folder, "calls.txt");
   writeFileSync(calls, "");
   writeFileSync(join(folder, "played.json"), JSON.stringify(played));
-  const program = join(folder, "esptool");
-  writeFileSync(
-    program,
-    `#!${process.execPath}\n(${play.toString()})(require("node:fs"), ${JSON.stringify(folder)});\n`,
-  );
-  chmodSync(program, 0o755);
+  const script = `(${play.toString()})(require("node:fs"), ${JSON.stringify(folder)});`;
+  writeProgram(folder, "esptool", `#!${process.execPath}\n${script}\n`);
   return calls;
 }
 
@@ -170,8 +166,7 @@ cp "$4" "$5" && truncate -s $(($6)) "$5" && cat "$4"
 `;
 
 /** Puts a Python into `folder` that has this module alone. */
-export function fakeNvsTool(folder: string, program = NVS_TOOL): void {
-  writeFileSync(join(folder, "python3"), program, { mode: 0o755 });
-}
+export const fakeNvsTool = (folder: string, program = NVS_TOOL): unknown =>
+  writeProgram(folder, "python3", program);
 
 export const FLASH_BYTES = 4 * MEGABYTE;

@@ -1,13 +1,14 @@
 // Addresses of a crash, by a toolchain's stand-in, and by a real one where the machine has it.
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "ava";
 import { decodeLine } from "../../../tools/cli/commands/decode.js";
 import type { Image } from "../../../tools/moddable/esp32/esp32.js";
 import { writeFlash } from "../../../tools/moddable/esp32/flash-image.js";
 import { decoder, Symbolizer } from "../../../tools/moddable/esp32/symbolizer.js";
-import { scratch } from "../scratch.js";
+import { scratch, writeProgram } from "../scratch.js";
+import { processEnds } from "../until.js";
 import { elfHead, fakeToolchain } from "./toolchain.js";
 
 const home = scratch();
@@ -67,9 +68,7 @@ const place = scratch();
 
 function program(name: string, script: string): NodeJS.ProcessEnv {
   const folder = mkdtempSync(join(place, "bin-"));
-  const file = join(folder, name);
-  writeFileSync(file, `#!/bin/sh\n${script}\n`);
-  chmodSync(file, 0o755);
+  writeProgram(folder, name, `#!/bin/sh\n${script}\n`);
   return { PATH: `${folder}:${process.env.PATH}`, IDF_TOOLS_PATH: join(place, "none") };
 }
 
@@ -84,17 +83,8 @@ test("an emulated board ends with its process, however that ends", async (t) => 
   });
   t.not(status, 0);
   const board = Number(stdout);
-  const isGone = (): boolean => {
-    try {
-      // A zombie that nobody has waited for yet is gone too.
-      return readFileSync(`/proc/${board}/stat`, "utf8").includes(") Z ");
-    } catch {
-      return true;
-    }
-  };
   t.true(board > 0);
-  for (let looks = 0; !isGone() && looks < 3000; looks++) await new Promise((go) => setTimeout(go, 20));
-  t.true(isGone());
+  t.true(await processEnds(board));
 });
 
 function image(): Image {

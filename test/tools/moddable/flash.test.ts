@@ -1,6 +1,6 @@
 // What is flashed, and what is refused before anything is written.
 
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { AGENT } from "../../../hosts/esp32/store.js";
 import { familyOf } from "../../../tools/moddable/esp32/web-install.js";
 import { esptoolCommands, isManifest, keepsItsData } from "../../../tools/moddable/esp32/web-manifest.js";
 import { readDevices } from "../../../tools/moddable/factory/device-list.js";
-import { findNvsTool, makeNvs, rowsFor, storesOf } from "../../../tools/moddable/factory/nvs-image.js";
+import { makeNvs, rowsFor, storesOf } from "../../../tools/moddable/factory/nvs-image.js";
 import { checkParts, choose, findFirmware } from "../../../tools/moddable/flash/firmware.js";
 import { choosePort, listPorts } from "../../../tools/moddable/flash/ports.js";
 import { ReturningPort } from "../../../tools/moddable/flash/returning-port.js";
@@ -281,7 +281,7 @@ test("reports mistakes of a list by row and column, without values", (t) => {
   wrong(`name\n${Array.from({ length: 10_001 }, (_, n) => `lamp-${n}`).join("\n")}`, /at most 10000/);
 });
 
-// What a factory writes is what a device reads: by the device's own code, and by ESP-IDF's own tool where it is installed.
+// What a factory writes is what a device reads. test/chip/cases/factory.ts uses ESP-IDF's own tool.
 
 const VALUES = { url: "https://p.example.com", token: "T-3141", ssid: "home", password: "correct horse" };
 const LAMP = { name: "lamp-1", label: "on its label", values: VALUES };
@@ -308,23 +308,6 @@ test("a value of a device cannot become a row of its own", (t) => {
   };
   for (const line of rowsFor(hostile).trim().split("\n"))
     t.regex(line, /^[\w-]+,(?:type,encoding,value|namespace,,|data,base64,[\w+/=]+)$/);
-});
-
-const pythons = [`${process.env.IDF_PYTHON_ENV_PATH}/bin/python`, "python3", "python"];
-const isThere = pythons.some(
-  (python) => spawnSync(python, ["-m", "esp_idf_nvs_partition_gen", "--help"]).status === 0,
-);
-(isThere ? test : test.skip)("nvs_partition_gen makes an image of the partition's size", async (t) => {
-  const tool = await findNvsTool();
-  const image = await makeNvs(tool, LAMP, 0x6000);
-  t.is(image.length, 0x6000);
-  for (const text of [
-    "lamp-1",
-    "on its label",
-    '{"ssid":"home","password":"correct horse"}',
-    '"token":"T-3141"',
-  ])
-    t.true(image.includes(text), text);
 });
 
 test("reports a tool that fails, without the values it was given", async (t) => {

@@ -1,7 +1,7 @@
 // A stand-in for ESP-IDF's RISC-V toolchain, and a file with the head of a board's ELF file for it.
 import { createHash } from "node:crypto";
-import { chmodSync, writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { delimiter } from "node:path";
+import { writeProgram } from "../scratch.js";
 
 const RISCV = 243;
 
@@ -35,10 +35,7 @@ esac; done`;
 
 /** Writes the tools into the folder. Returns a path that finds them first. */
 export function fakeToolchain(folder: string): string {
-  for (const [name, script] of Object.entries({ addr2line: ADDR2LINE, objdump: OBJDUMP })) {
-    const file = join(folder, `riscv32-esp-elf-${name}`);
-    writeFileSync(file, script);
-    chmodSync(file, 0o755);
-  }
+  writeProgram(folder, "riscv32-esp-elf-addr2line", ADDR2LINE);
+  writeProgram(folder, "riscv32-esp-elf-objdump", OBJDUMP);
   return `${folder}${delimiter}${process.env.PATH}`;
 }

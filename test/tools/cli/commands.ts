@@ -5,12 +5,20 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { EventLog } from "../run/session.js";
 
-const CLI = fileURLToPath(new URL("../../../tools/cli/cli.js", import.meta.url));
+export const CLI = fileURLToPath(new URL("../../../tools/cli/cli.js", import.meta.url));
 
 const launched: ChildProcess[] = [];
 /** Whatever a failed test left. */
 export function killAll(): void {
   for (const child of launched) child.kill("SIGKILL");
+}
+
+/** Sends the signal. Resolves with the exit code: null if the signal ended it. */
+export async function end(child: ChildProcess, signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> {
+  const closed = once(child, "close");
+  child.kill(signal);
+  if (child.exitCode === null && child.signalCode === null) await closed;
+  return child.exitCode;
 }
 
 export interface Launched {

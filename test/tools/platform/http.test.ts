@@ -4,6 +4,7 @@ import { generator } from "../../../tools/platform/core/common/random.js";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
 import { SEED } from "../../sample.js";
 import { platformFor } from "../platform-for.js";
+import { until } from "../until.js";
 import { createRig, jwtOf, startWithDevice, TOKEN } from "./rig.js";
 
 /** All that comes until the platform ends the connection. */
@@ -31,9 +32,9 @@ test("a device that hangs up leaves a zombie: the next one-way RPC is lost", asy
   const device = platform.core.devices.byToken(TOKEN)!;
   const socket = connect(platform.address.port, platform.address.host);
   socket.write(get(`${TOKEN}/rpc?timeout=60000`));
-  while (device.open.size === 0) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => device.open.size > 0);
   socket.destroy();
-  while (platform.api.log.list().length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => platform.api.log.list().length > 0);
   t.is(platform.api.log.list()[0]?.status, 0);
   const results: string[] = [];
   const request = { method: "m", params: "{}", oneWay: true, expiresAt: Date.now() + 600_000 };
@@ -55,7 +56,7 @@ test("a connection ends after 100 requests, and after bytes that are not HTTP", 
 test("close ends open polls at once and frees the port", async (t) => {
   const platform = await startWithDevice(t);
   const poll = said(platform, get(`${TOKEN}/rpc?timeout=60000`));
-  while (platform.core.devices.byToken(TOKEN)?.open.size === 0) await new Promise((go) => setImmediate(go));
+  await until(() => platform.core.devices.byToken(TOKEN)!.open.size > 0);
   await platform.close();
   t.is(await poll, "");
   const again = await startPlatform({ port: platform.address.port });
@@ -81,7 +82,7 @@ test("stopped, it takes no connection and lets a poll run to its end", async (t)
   const platform = await startWithDevice(t);
   const poll = said(platform, get(`${TOKEN}/rpc?timeout=600`));
   const device = platform.core.devices.byToken(TOKEN)!;
-  while (device.open.size === 0) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => device.open.size > 0);
   const ended = platform.drain();
   await t.throwsAsync(said(platform, "x"), { code: "ECONNREFUSED" });
   t.true((await poll).startsWith("HTTP/1.1 408 \r\n"));

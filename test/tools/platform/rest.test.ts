@@ -3,6 +3,7 @@
 import { request as ask, type IncomingMessage } from "node:http";
 import anyTest, { type TestFn } from "ava";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
+import { until } from "../until.js";
 import { jwtOf, START, TOKEN, VirtualClock } from "./rig.js";
 
 interface Answer {
@@ -136,7 +137,7 @@ test("a shared attribute that is null is refused, and a null inside of one is ke
   const device = platform.core.devices.get(deviceId)!;
   t.deepEqual(device.attributes.list("SHARED_SCOPE"), []);
   const poll = fetch(`${platform.url}/api/v1/${TOKEN}/attributes/updates?timeout=5000`);
-  while (device.open.size === 0) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => device.open.size > 0);
   t.is((await call("POST", path, '{"c":{"b":null,"a":1}}')).status, 200);
   t.is(await (await poll).text(), '{"c":{"b":null,"a":1}}');
 });
@@ -203,7 +204,7 @@ test("an undelivered RPC times out after at least 5 s with the API version's sta
   const device = platform.core.devices.get(deviceId)!;
   const send = async (base: string): Promise<number> => {
     const sent = call("POST", `${base}/${deviceId}`, { method: "m", params: {}, timeout: 100 });
-    while (device.rpc.pending === 0) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => device.rpc.pending > 0);
     clock.advance(4_999);
     t.is(device.rpc.pending, 1);
     clock.advance(1);
@@ -213,7 +214,7 @@ test("an undelivered RPC times out after at least 5 s with the API version's sta
   t.is(await send("/api/rpc/oneway"), 504);
   t.is(await send("/api/plugins/rpc/twoway"), 409);
   const poll = fetch(`${platform.url}/api/v1/${TOKEN}/rpc?timeout=1`);
-  while (device.open.size === 0) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => device.open.size > 0);
   clock.advance(1);
   await poll;
   t.is(await send("/api/plugins/rpc/twoway"), 408);

@@ -7,6 +7,8 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import test from "ava";
 import { IN_USE } from "../../../tools/exit-codes.js";
+import { end } from "../cli/commands.js";
+import { processEnds } from "../until.js";
 import { image, STAYS } from "./images.js";
 import { EventLog, temporaryState } from "./session.js";
 
@@ -36,30 +38,16 @@ async function started(t: Parameters<typeof temporaryState>[0], content: Buffer)
   return { stateDir, app, first };
 }
 
-const pidOf = (eventLog: EventLog): number =>
-  Number(eventLog.events.find(({ event }) => event === "started")?.pid);
-
-async function gone(pid: number): Promise<boolean> {
-  for (let n = 0; n < 200; n++) {
-    try {
-      process.kill(pid, 0);
-    } catch {
-      return true;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  return false;
-}
+const pidOf = (eventLog: EventLog): number => Number(eventLog.named("started")[0]?.pid);
 
 test.serial("when the supervisor is killed its worker ends, and the next run starts", async (t) => {
   const { stateDir, app, first } = await started(t, image("1", STAYS));
   first.child.kill("SIGKILL");
-  t.true(await gone(pidOf(first.eventLog)));
+  t.true(await processEnds(pidOf(first.eventLog)));
   const second = start(stateDir, app);
   await second.eventLog.until(({ starts }) => starts.length === 1);
-  second.child.kill("SIGTERM");
-  t.deepEqual(await once(second.child, "exit"), [0, null]);
-  t.true(await gone(pidOf(second.eventLog)));
+  t.is(await end(second.child), 0);
+  t.true(await processEnds(pidOf(second.eventLog)));
 });
 
 test.serial("a worker that blocks outlives its killed supervisor only until the next run", async (t) => {
@@ -70,9 +58,8 @@ test.serial("a worker that blocks outlives its killed supervisor only until the 
   first.child.kill("SIGKILL");
   const second = start(stateDir, app);
   await second.eventLog.until(({ starts }) => starts.length === 1);
-  t.true(await gone(pidOf(first.eventLog)));
-  second.child.kill("SIGTERM");
-  await once(second.child, "exit");
+  t.true(await processEnds(pidOf(first.eventLog)));
+  await end(second.child);
 });
 
 test.serial("a second run on the directory is refused by a clear line", async (t) => {
@@ -80,6 +67,5 @@ test.serial("a second run on the directory is refused by a clear line", async (t
   const second = start(stateDir, app);
   t.deepEqual(await once(second.child, "exit"), [IN_USE, null]);
   t.true(second.complaint().includes(`is in use by process ${first.child.pid}`));
-  first.child.kill("SIGTERM");
-  t.deepEqual(await once(first.child, "exit"), [0, null]);
+  t.is(await end(first.child), 0);
 });

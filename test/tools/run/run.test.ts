@@ -13,21 +13,11 @@ import { configFor } from "./images.js";
 
 class Sink implements OutputSink<string> {
   text = "";
-  /** Of what was written, so much waits. */
-  writableLength = 0;
-  isRead = true;
-  readonly #listeners = new Map<string, () => void>();
+  readonly writableLength = 0;
   write(text: string): void {
     this.text += text;
-    if (!this.isRead) this.writableLength += text.length;
   }
-  on(event: "error" | "drain", listener: () => void): void {
-    this.#listeners.set(event, listener);
-  }
-  read(length = this.writableLength): void {
-    this.writableLength -= length;
-    if (this.writableLength === 0) this.#listeners.get("drain")?.();
-  }
+  on(): void {}
 }
 
 test("text: a line for people", (t) => {

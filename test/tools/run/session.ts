@@ -28,9 +28,20 @@ export class EventLog {
     for (const look of this.#look.splice(0)) look();
   }
 
+  /** All events of this name so far. */
+  named(name: string): Event[] {
+    return this.events.filter(({ event }) => event === name);
+  }
+
+  /** The first event of this name, once it is there. */
+  async first(name: string, ms?: number): Promise<Event> {
+    await this.until(() => this.named(name).length > 0, ms);
+    return this.named(name)[0]!;
+  }
+
   /** Each start as "version state". */
   get starts(): string[] {
-    return this.events.filter(({ event }) => event === "started").map((e) => `${e.version} ${e.state}`);
+    return this.named("started").map((e) => `${e.version} ${e.state}`);
   }
 
   async until(ready: (eventLog: EventLog) => boolean, ms = 120_000): Promise<void> {

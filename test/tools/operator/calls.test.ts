@@ -7,11 +7,15 @@ import { lossyNumber, parseUnrounded } from "../../../tools/operator/typed-json.
 const url = "http://platform.test:8080";
 const json = { "content-type": "application/json" };
 
-async function loggedIn(): Promise<{ operator: Operator; platform: nock.Scope }> {
-  nock(url).post("/api/auth/login").reply(200, '{"token":"a.b.c","refreshToken":"d.e.f"}', json);
+const first = '{"token":"first.jwt.token","refreshToken":"first.refresh.token","scope":null}';
+const second = '{"token":"second.jwt.token","refreshToken":"second.refresh.token","scope":null}';
+const expired = '{"status":401,"message":"Token has expired","errorCode":11,"timestamp":1760000000000}';
+
+async function loggedIn(): Promise<Operator> {
+  nock(url).post("/api/auth/login").reply(200, first, json);
   const operator = new Operator({ url });
   await operator.login("tenant@thingsboard.org", "tenant");
-  return { operator, platform: nock(url).matchHeader("x-authorization", "Bearer a.b.c") };
+  return operator;
 }
 
 const device =
@@ -22,7 +26,8 @@ nock.disableNetConnect();
 test.afterEach.always(() => nock.cleanAll());
 
 test.serial("a device is created with a token of one's own, which no error shows", async (t) => {
-  const { operator, platform } = await loggedIn();
+  const operator = await loggedIn();
+  const platform = nock(url).matchHeader("x-authorization", "Bearer first.jwt.token");
   platform.post("/api/device?accessToken=SECRET", '{"name":"desk 1"}').reply(200, device, json);
   t.is((await operator.devices.create({ name: "desk 1" }, "SECRET")).name, "desk 1");
   platform.post("/api/device?accessToken=SECRET").reply(400, '{"message":"SECRET is in use"}', json);
@@ -30,21 +35,10 @@ test.serial("a device is created with a token of one's own, which no error shows
   t.is(error?.message, "POST /api/device: 400 *** is in use");
 });
 
-const first = '{"token":"first.jwt.token","refreshToken":"first.refresh.token","scope":null}';
-const second = '{"token":"second.jwt.token","refreshToken":"second.refresh.token","scope":null}';
-const expired = '{"status":401,"message":"Token has expired","errorCode":11,"timestamp":1760000000000}';
-
-async function restLogin(): Promise<Operator> {
-  nock(url).post("/api/auth/login").reply(200, first, json);
-  const operator = new Operator({ url });
-  await operator.login("tenant@thingsboard.org", "tenant");
-  return operator;
-}
-
 const refusal = { instanceOf: OperatorError };
 
 test.serial("an expired token is refreshed once, and two calls share the refresh", async (t) => {
-  const operator = await restLogin();
+  const operator = await loggedIn();
   const scope = nock(url)
     .get("/api/auth/user")
     .twice()
@@ -66,7 +60,7 @@ test.serial("an expired token is refreshed once, and two calls share the refresh
 });
 
 test.serial("a call refused again after the refresh is an error, not a second refresh", async (t) => {
-  const operator = await restLogin();
+  const operator = await loggedIn();
   nock(url).get("/api/auth/user").twice().reply(401, expired, json);
   const refresh = nock(url).post("/api/auth/token").once().reply(200, second, json);
   const error = await t.throwsAsync(() => operator.user(), refusal);
@@ -124,14 +118,14 @@ for (const [title, answers, call, status, message] of [
   ],
 ] as const)
   test.serial(`an error ${title}`, async (t) => {
-    const operator = await restLogin();
+    const operator = await loggedIn();
     answers();
     const error = await t.throwsAsync<OperatorError>(async () => void (await call(operator)), refusal);
     t.deepEqual([error.status, error.message], [status, message]);
   });
 
 test.serial("a redirect is an error and is not followed", async (t) => {
-  const operator = await restLogin();
+  const operator = await loggedIn();
   const elsewhere = nock("http://elsewhere.test").get("/api/auth/user").reply(200, "{}");
   nock(url).get("/api/auth/user").reply(302, "", { location: "http://elsewhere.test/api/auth/user" });
   const error = await t.throwsAsync(() => operator.user(), refusal);

@@ -16,6 +16,14 @@ const clock = new VirtualClock();
 const start = (t: ExecutionContext, directory: string): Promise<Platform> =>
   platformFor(t, { clock, state: { directory } });
 
+/** With the device "d", whose token is "token". */
+async function startWithDevice(t: ExecutionContext, directory: string) {
+  const platform = await start(t, directory);
+  const { core } = platform;
+  const profileId = core.profiles.default.id;
+  return { platform, core, profileId, device: core.createDevice({ name: "d", profileId }, "token") };
+}
+
 const VALUES: readonly [string, Value][] = [
   ["yes", true],
   ["no", false],
@@ -104,8 +112,7 @@ test("devices, credentials, attributes, series, packages and RPCs are as they we
 
 test("after a restart an overdue RPC is EXPIRED, a delivered one DELIVERED", async (t) => {
   const directory = scratch();
-  const before = await start(t, directory);
-  const device = before.core.createDevice({ name: "d", profileId: before.core.profiles.default.id }, "token");
+  const { platform: before, device } = await startWithDevice(t, directory);
   const send = (method: string, expiresAt: number) =>
     before.core.rpcRecords.send(device, { method, params: "{}", oneWay: false, expiresAt })!.id;
   const handed = send("handed out", clock.now() + 1e6);
@@ -124,10 +131,7 @@ test("after a restart an overdue RPC is EXPIRED, a delivered one DELIVERED", asy
 
 test("a device that was not notified of an assignment is notified after the restart", async (t) => {
   const directory = scratch();
-  const before = await start(t, directory);
-  const { core } = before;
-  const profileId = core.profiles.default.id;
-  const device = core.createDevice({ name: "d", profileId }, "token");
+  const { platform: before, core, device } = await startWithDevice(t, directory);
   const url = "http://127.0.0.1/image";
   const target = addPackage(core, { url });
   core.updateDevice(device, { ...device, firmwareId: target.id });
@@ -144,11 +148,7 @@ const UNREADABLE = /^platform\.db is unreadable \(.+\): put a copy .+, or move i
 test("a damaged file is reported in a sentence, and left as it is", async (t) => {
   const directory = scratch();
   const file = join(directory, "platform.db");
-  const platform = await start(t, directory);
-  const device = platform.core.createDevice(
-    { name: "d", profileId: platform.core.profiles.default.id },
-    "token",
-  );
+  const { platform, device } = await startWithDevice(t, directory);
   for (let ts = 0; ts < 2_000; ts++) device.series.save("t", ts, BigInt(ts));
   addPackage(platform.core, {}, Buffer.from("bytes of the image"), "MD5");
   await platform.close();
@@ -197,9 +197,8 @@ function contents(directory: string): Record<string, string> {
 test("rejects an empty, truncated or missing database beside its log and changes neither file", async (t) => {
   const source = scratch();
   await (await start(t, source)).close();
-  const platform = await start(t, source);
-  for (let n = 0; n < 200; n++)
-    platform.core.createDevice({ name: `d${n}`, profileId: platform.core.profiles.default.id }, `t${n}`);
+  const { platform, core, profileId } = await startWithDevice(t, source);
+  for (let n = 0; n < 200; n++) core.createDevice({ name: `d${n}`, profileId }, `t${n}`);
   await (await fetch(`${platform.url}/api/v1/t0/attributes`, { method: "POST", body: '{"a":1}' })).text();
   const whole = ["platform.db", "platform.db-wal"].map((name) => readFileSync(join(source, name)));
   const [database, log] = whole as [Buffer, Buffer];
@@ -234,8 +233,7 @@ test("a first start that was killed leaves nothing that the next one would refus
 test("accepts a log that ends in the middle of a write", async (t) => {
   const directory = scratch();
   const log = join(directory, "platform.db-wal");
-  const platform = await start(t, directory);
-  platform.core.createDevice({ name: "d", profileId: platform.core.profiles.default.id }, "token");
+  const { platform } = await startWithDevice(t, directory);
   await (await fetch(`${platform.url}/api/v1/token/attributes`, { method: "POST", body: '{"a":1}' })).text();
   const copy = scratch();
   writeFileSync(join(copy, "platform.db"), readFileSync(join(directory, "platform.db")));
@@ -246,8 +244,7 @@ test("accepts a log that ends in the middle of a write", async (t) => {
 
 test("only the user can read the folder and its files", async (t) => {
   const directory = join(scratch(), "below", "state");
-  const platform = await start(t, directory);
-  platform.core.createDevice({ name: "d", profileId: platform.core.profiles.default.id }, "token");
+  await startWithDevice(t, directory);
   t.is(statSync(directory).mode & 0o777, 0o700);
   t.is(statSync(join(directory, "platform.db")).mode & 0o777, 0o600);
 });

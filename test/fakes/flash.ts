@@ -63,6 +63,11 @@ export class FakeFlash implements Blocks {
     return true;
   }
 
+  /** As by a restart: a byte counts as written unless it reads 0xff. */
+  forgetWrites(): void {
+    this.#written.length = 0;
+  }
+
   /** Of the sector at `at`, 1 for each byte that was written since its erase. */
   #writtenAt(at: number): Uint8Array {
     const sector = Math.floor(at / this.sectorSize);

@@ -1,8 +1,9 @@
 // A bit of any value in the store of a whole agent changes while it does not run: it must come online again
 // as the same device, and deliver.
+
+import { Power } from "../fakes/power.js";
 import type { Dice } from "../simulation/dice.js";
 import type { Flipped } from "./bit-flips.js";
-import { Power } from "./power.js";
 import { World } from "./world.js";
 
 const MINUTE_MS = 60_000;

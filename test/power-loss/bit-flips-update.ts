@@ -1,10 +1,11 @@
 // A bit of the update journal changes while the power is off, at every point of an update: the device must
 // still come to the new image, and start nothing but whole images.
+
+import { Power, PowerLossError } from "../fakes/power.js";
 import type { Dice } from "../simulation/dice.js";
 import { imageOf } from "../src/agent/firmware/machine.js";
 import { Lamp } from "../src/agent/firmware/updates/lamp.js";
 import type { Flipped } from "./bit-flips.js";
-import { Power, PowerLossError } from "./power.js";
 
 const JOURNAL = "firmware";
 const IMAGE_BYTES = 20_000;

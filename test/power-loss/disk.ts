@@ -5,7 +5,7 @@
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { dirname } from "node:path";
-import type { Kind, Power } from "./power.js";
+import type { Kind, Power } from "../fakes/power.js";
 
 /** Below this all is on the disk of the moment. */
 export const ROOT = "/disk-of-a-power-loss-test";

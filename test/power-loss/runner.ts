@@ -17,10 +17,11 @@
 //   };
 //   powerLossTests("a counter never goes back", [counter]);      // in counter.test.ts; `multiply` makes many of one
 //
-// `world` is what outlives the power loss, and what the test knows. All that lasts is changed through `power` (power.ts); a whole host with
-// power is in device.ts. An exception is a problem, but for what comes after the power loss. An `async` job ends when it sees that the power is off.
+// `world` is what outlives the power loss, and what the test knows. All that lasts is changed through `power` (fakes/power.ts); a whole host
+// with power is in fakes/powered-device.ts. An exception is a problem, but for what comes after the power loss. An `async` job ends when it sees that the power is off.
+
+import { type Change, KINDS, type Kind, Power, type PowerLoss, PowerLossError } from "../fakes/power.js";
 import type { Dice } from "../simulation/dice.js";
-import { type Change, KINDS, type Kind, Power, type PowerLoss, PowerLossError } from "./power.js";
 
 export interface Case<World = unknown> {
   /** Of letters, digits, - and /; each case has its own. */

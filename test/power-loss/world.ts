@@ -3,9 +3,9 @@
 import { Agent, type AgentOptions } from "../../src/index.js";
 import type { Device } from "../../tools/platform/core/devices.js";
 import { FakePlatform, KEY, SECRET } from "../fakes/platform.js";
+import type { Power } from "../fakes/power.js";
+import { PoweredDevice, type PoweredHost } from "../fakes/powered-device.js";
 import type { SeenRequest } from "../fakes/server.js";
-import { Body, type PoweredHost } from "./device.js";
-import type { Power } from "./power.js";
 
 export const NAME = "greenhouse-7";
 const TOKEN = /^\/api\/v1\/([^/]+)\/(\w+)/;
@@ -16,7 +16,7 @@ export type Way = (typeof WAYS)[number];
 const OFTEN = { clear: 0, "answer-lost": 1, dropped: 3 };
 
 export class World {
-  readonly body = new Body();
+  readonly body = new PoweredDevice();
   readonly platform: FakePlatform;
   /** What is wrong that a callback can't say. */
   readonly problems: string[] = [];

@@ -1,21 +1,13 @@
 // A simulated device: one agent after the other on what the one before stored. The power may go at any instant, also in the middle of a
 // write: from then on nothing that its agent calls has an effect, and nothing calls it.
-import type { Blocks, Clock, Host, Store } from "../../src/port.js";
-import { FakeFlash, FakeSlot } from "../fakes/flash.js";
-import { FakeStore, fakeHost } from "../fakes/host.js";
+import type { Host, Socket, Store } from "../../src/port.js";
+import type { FlashChange, PowerSupply } from "../fakes/power.js";
+import { PoweredDevice, type PoweredHost } from "../fakes/powered-device.js";
+import type { Dice } from "./dice.js";
 import type { World } from "./world.js";
 
-/** What is around a device. */
-export type Around = Pick<World, "clock" | "net" | "seed" | "dice"> & { powerCycles: number };
-
-export interface PowerCycle {
-  readonly host: Host;
-  /** Timers not yet due nor cancelled. */
-  readonly timers: number;
-  readonly powered: boolean;
-  /** Nothing has an effect any more. `silent`: the platform does not learn that the connections are gone. */
-  powerOff(silent: boolean): void;
-}
+/** The world around a device. */
+type Around = Pick<World, "clock" | "net" | "seed" | "dice"> & { powerCycles: number };
 
 export interface Observer {
   log(line: string): void;
@@ -32,204 +24,147 @@ const MOST_VALUES = 20;
 /** Head, interim answers and what one read brings beyond the body's limit. */
 const READ_BEYOND = 3 * 8192 + 4096;
 
-export class Body {
-  readonly store = new FakeStore();
-  readonly blocks: FakeFlash;
-  readonly slot = new FakeSlot(64 * 4096, 4096);
-  /** What the device takes for the time of day, minus the true one. */
-  wallOffsetMs = 0;
-  /** False: the host does not know the time of day. */
-  wallKnown = true;
+export class SimulatedDevice extends PoweredDevice {
+  readonly connections: 1 | 2 | 3;
   /** The power goes in the middle of this change of storage, counted from now. */
   powerLossAtChange: number | undefined;
   /** When the store failed last, or began to. */
   storeFailedAt = Number.NEGATIVE_INFINITY;
   /** The longest answer that the options let pass. */
   limit = 8192;
-  readonly connections: 1 | 2 | 3;
+  readonly #world: Around;
 
-  constructor(sectors: number, connections: 1 | 2 | 3) {
+  constructor(world: Around, sectors: number, connections: 1 | 2 | 3) {
+    super({ clock: world.clock, net: world.net, sectors, slotBytes: 64 * 4096 });
+    this.#world = world;
     this.connections = connections;
-    this.blocks = new FakeFlash(sectors * 4096, 4096);
   }
 
-  powerOn(world: Around, observer: Observer): PowerCycle {
-    return new RunningPowerCycle(this, world, observer);
+  powerOn(observer: Observer): PowerCycle {
+    return new PowerCycle(this, this.#world, observer);
   }
 }
 
-class RunningPowerCycle implements PowerCycle {
-  readonly host: Host;
-  powered = true;
-  readonly #body: Body;
+/** One start of a device until its power goes. Without power its calls fail, as a call that throws would stop the simulation. */
+export class PowerCycle implements PowerSupply {
+  readonly host: PoweredHost;
+  on = true;
+  onOff: PowerSupply["onOff"];
+  readonly #device: SimulatedDevice;
   readonly #world: Around;
+  readonly #dice: Dice;
   readonly #observer: Observer;
-  readonly #pending = new Set<object>();
-  readonly #sockets = new Set<{ close(): void }>();
 
-  constructor(body: Body, world: Around, observer: Observer) {
-    this.#body = body;
+  constructor(device: SimulatedDevice, world: Around, observer: Observer) {
+    this.#device = device;
     this.#world = world;
+    this.#dice = world.dice;
     this.#observer = observer;
-    const base = fakeHost({
-      clock: world.clock,
-      network: world.net,
-      slot: body.slot,
-      seed: world.seed + 7919 * ++world.powerCycles,
-    });
+    const host = device.start(this, world.seed + 7919 * ++world.powerCycles);
     this.host = {
-      ...base,
-      clock: this.#clock(),
-      store: this.#store(),
-      blocks: this.#blocks(),
-      open: (...address) => this.#open(...address),
-      log: (level, line) => this.powered && observer.log(`${level}: ${line}`),
+      ...host,
+      clock: {
+        ...host.clock,
+        timer: (...timer) => {
+          const cancel = host.clock.timer(...timer);
+          if (host.timers.size > MOST_TIMERS) observer.problem(`${host.timers.size} timers at a time`);
+          return cancel;
+        },
+      },
+      store: this.#watchStore(host.store),
+      open: (...address) => this.#watchSocket(host.open(...address), host.sockets.size),
+      log: (level, line) => this.on && observer.log(`${level}: ${line}`),
     };
   }
 
-  get timers(): number {
-    return this.#pending.size;
-  }
-
-  powerOff(silent: boolean): void {
-    this.powered = false;
+  /** Nothing has an effect any more. `silent`: the platform does not learn that the connections are gone. */
+  off(silent: boolean): void {
+    this.on = false;
     // What it left open nobody closes.
     this.#world.powerCycles++;
-    if (!silent) for (const socket of this.#sockets) socket.close();
+    this.onOff?.(silent);
   }
 
-  #clock(): Clock {
-    const { clock } = this.#world;
-    const body = this.#body;
-    const bootedAt = clock.now();
-    return {
-      now: () => clock.now() - bootedAt,
-      wall: () => (body.wallKnown ? (clock.wall() ?? 0) + body.wallOffsetMs : undefined),
-      timer: (ms, due) => {
-        if (!this.powered) return () => {};
-        const mine = {};
-        this.#pending.add(mine);
-        if (this.#pending.size > MOST_TIMERS)
-          this.#observer.problem(`${this.#pending.size} timers at a time`);
-        const cancel = clock.timer(ms, () => {
-          if (this.#pending.delete(mine) && this.powered) due();
-        });
-        return () => {
-          this.#pending.delete(mine);
-          cancel();
-        };
-      },
-    };
+  check(): void {}
+
+  instant(): void {}
+
+  send(_length: number, act: () => number): number {
+    return this.on ? act() : 0;
   }
 
-  /** True if the power goes now. */
-  #losesPower(): boolean {
-    const body = this.#body;
-    if (body.powerLossAtChange === undefined || --body.powerLossAtChange > 0) return false;
-    body.powerLossAtChange = undefined;
-    return true;
-  }
-
-  #losePower(): false {
-    this.powerOff(this.#world.dice.chance(0.5));
+  change<T>(_name: string, act: () => T, half?: unknown): T {
+    const device = this.#device;
+    if (!this.on) return false as T;
+    if (device.powerLossAtChange === undefined || --device.powerLossAtChange > 0) return act();
+    device.powerLossAtChange = undefined;
+    if (half) this.#tear(half as FlashChange);
+    // A value is old or new, never between.
+    else if (this.#dice.chance(0.5)) act();
+    this.off(this.#dice.chance(0.5));
     this.#observer.powerLost();
-    return false;
+    return false as T;
   }
 
-  #store(): Store {
-    const { store } = this.#body;
-    const change = (key: string, make: () => boolean): boolean => {
-      if (!this.powered) return false;
-      // Old or new, never between.
-      if (this.#losesPower()) {
-        if (this.#world.dice.chance(0.5)) make();
-        return this.#losePower();
-      }
-      const done = make();
-      if (!done) this.#body.storeFailedAt = this.#world.clock.now();
-      if (store.values.size > MOST_VALUES)
-        this.#observer.problem(`${store.values.size} values stored, ${key} last`);
-      return done;
+  #tear({ flash, at, content }: FlashChange): void {
+    if (content) {
+      program(flash, at, torn(content, this.#dice));
+      return;
+    }
+    const old = flash.bytes.slice(at, at + flash.sectorSize);
+    const erases = flash.erase(at);
+    const [from, to] = [this.#dice.below(old.length), this.#dice.below(old.length + 1)];
+    if (this.#dice.chance(0.7) && from < to && erases) program(flash, at + from, old.subarray(from, to));
+  }
+
+  #watchStore(store: Store): Store {
+    const { values } = this.#device.store;
+    const watched = (key: string, isDone: boolean): boolean => {
+      if (!this.on) return isDone;
+      if (!isDone) this.#device.storeFailedAt = this.#world.clock.now();
+      if (values.size > MOST_VALUES) this.#observer.problem(`${values.size} values stored, ${key} last`);
+      return isDone;
     };
     return {
       get: (key) => store.get(key),
-      set: (key, value) => change(key, () => store.set(key, value)),
-      delete: (key) => change(key, () => store.delete(key)),
+      set: (key, value) => watched(key, store.set(key, value)),
+      delete: (key) => watched(key, store.delete(key)),
     };
   }
 
-  #blocks(): Blocks {
-    const { blocks } = this.#body;
-    return {
-      size: blocks.size,
-      sectorSize: blocks.sectorSize,
-      read: (at, into) => blocks.read(at, into),
-      write: (at, bytes) => {
-        if (!this.powered) return false;
-        if (!this.#losesPower()) return blocks.write(at, bytes);
-        this.#program(at, this.#torn(bytes));
-        return this.#losePower();
-      },
-      erase: (at) => {
-        if (!this.powered) return false;
-        if (!this.#losesPower()) return blocks.erase(at);
-        const old = blocks.bytes.slice(at, at + blocks.sectorSize);
-        const erases = blocks.erase(at);
-        const { dice } = this.#world;
-        const [from, to] = [dice.below(old.length), dice.below(old.length + 1)];
-        if (dice.chance(0.7) && from < to && erases) this.#program(at + from, old.subarray(from, to));
-        return this.#losePower();
-      },
-    };
-  }
-
-  /** What reads 0xff is as good as erased. */
-  #program(at: number, bytes: Uint8Array): void {
-    for (let i = 0; i < bytes.length; i++)
-      if (bytes[i] !== 0xff) this.#body.blocks.write(at + i, bytes.subarray(i, i + 1));
-  }
-
-  /** A part of what was to be written: the beginning, with its last bytes half programmed, or bytes here and there. */
-  #torn(bytes: Uint8Array): Uint8Array {
-    const { dice } = this.#world;
-    const part = bytes.slice(0, dice.below(bytes.length + 1));
-    const from = dice.chance(0.5) ? Math.max(0, part.length - 4) : dice.below(part.length + 1);
-    const rough = dice.chance(0.5);
-    for (let i = from; i < part.length; i++)
-      if (rough) part[i]! |= dice.below(256);
-      else if (dice.chance(0.3)) part[i] = 0xff;
-    return part;
-  }
-
-  #open(...[name, port, secure, event]: Parameters<Host["open"]>): ReturnType<Host["open"]> {
-    if (!this.powered) return { write: () => 0, read: () => 0, close: () => {} };
-    const sockets = this.#sockets;
+  #watchSocket(socket: Socket, open: number): ReturnType<Host["open"]> {
+    const { connections, limit } = this.#device;
     const { problem } = this.#observer;
-    const socket = this.#world.net.open(name, port, secure, (what, reason) => {
-      if (what === "closed") sockets.delete(socket);
-      if (this.powered) event(what, reason);
-    });
-    sockets.add(socket);
-    if (sockets.size > MOST_SOCKETS[this.#body.connections]!)
-      problem(`${sockets.size} connections at a time`);
+    if (open > MOST_SOCKETS[connections]!) problem(`${open} connections at a time`);
     let readSince = 0;
     return {
       write: (bytes) => {
         readSince = 0;
-        return this.powered ? socket.write(bytes) : 0;
+        return socket.write(bytes);
       },
       read: (into) => {
         const count = socket.read(into);
         readSince += count;
-        if (readSince > READ_BEYOND + 2 * this.#body.limit)
-          problem(`${readSince} bytes of one answer were read`);
+        if (readSince > READ_BEYOND + 2 * limit) problem(`${readSince} bytes of one answer were read`);
         return count;
       },
-      close: () => {
-        if (!this.powered) return;
-        sockets.delete(socket);
-        socket.close();
-      },
+      close: () => socket.close(),
     };
   }
+}
+
+/** What reads 0xff is as good as erased. */
+function program(flash: FlashChange["flash"], at: number, bytes: Uint8Array): void {
+  for (let i = 0; i < bytes.length; i++) if (bytes[i] !== 0xff) flash.write(at + i, bytes.subarray(i, i + 1));
+}
+
+/** A part of a write: the beginning, with its last bytes half programmed, or bytes here and there. */
+function torn(bytes: Uint8Array, dice: Dice): Uint8Array {
+  const part = bytes.slice(0, dice.below(bytes.length + 1));
+  const from = dice.chance(0.5) ? Math.max(0, part.length - 4) : dice.below(part.length + 1);
+  const rough = dice.chance(0.5);
+  for (let i = from; i < part.length; i++)
+    if (rough) part[i]! |= dice.below(256);
+    else if (dice.chance(0.3)) part[i] = 0xff;
+  return part;
 }

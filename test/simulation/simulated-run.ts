@@ -2,7 +2,7 @@
 // decides is the same on every run. Afterwards, without faults, the promises are checked from the platform's side.
 import { Agent, type AgentOptions } from "../../src/index.js";
 import { KEY, SECRET } from "../fakes/platform.js";
-import { Body, type Observer, type PowerCycle } from "./device.js";
+import { type Observer, type PowerCycle, SimulatedDevice } from "./device.js";
 import type { Dice } from "./dice.js";
 import { CAUSES, CONNECTS } from "./faults.js";
 import { Asked } from "./promises/asked.js";
@@ -36,7 +36,7 @@ const DAY = 24 * 3_600_000;
 
 export class SimulatedRun {
   readonly world: World;
-  readonly body: Body;
+  readonly body: SimulatedDevice;
   readonly dice: Dice;
   readonly asked: Asked;
   readonly points: Points;
@@ -80,7 +80,7 @@ export class SimulatedRun {
     this.#sleeps = dice.chance(0.2);
     this.world.isOnOne = this.#sleeps;
     this.#asks = dice.chance(0.4);
-    this.body = new Body(dice.pick([0, 4, 16]), this.connections);
+    this.body = new SimulatedDevice(this.world, dice.pick([0, 4, 16]), this.connections);
     this.asked = new Asked(this);
     this.points = new Points(this);
     this.shared = new Shared(this);
@@ -136,13 +136,13 @@ export class SimulatedRun {
     if (this.body.blocks.size > 0 && this.body.blocks.fails?.("read", 0))
       this.world.count("flash unreadable");
     if (this.body.blocks.fails) this.points.blocksFail();
-    const powerCycle = this.body.powerOn(this.world, observer);
+    const powerCycle = this.body.powerOn(observer);
     this.powerCycle = powerCycle;
     const agent = new Agent(powerCycle.host, { baseUrl: "http://platform.test", ...this.options });
     this.agent = agent;
     for (const event of EVENTS) {
       agent.on(event, (detail) => {
-        if (!powerCycle.powered) return;
+        if (!powerCycle.on) return;
         const text = `${event} ${JSON.stringify(detail)}`;
         this.texts.push(text);
         this.note(text);
@@ -163,7 +163,7 @@ export class SimulatedRun {
     agent.runOnce({ timeoutMs, connect: dice.chance(0.5), kept: this.#kept }).then(
       (wake) => {
         // Started meanwhile it stays awake.
-        if (!powerCycle.powered || agent.state !== "stopped") return;
+        if (!powerCycle.on || agent.state !== "stopped") return;
         this.note(`sleeps ${wake.sleepMs} ms, ${wake.reason}${wake.idle ? "" : ", not done"}`);
         this.powerOff(false);
         this.#kept = wake.kept;
@@ -171,15 +171,15 @@ export class SimulatedRun {
           if (this.powerCycle === powerCycle) this.boot();
         });
       },
-      (error) => powerCycle.powered && this.fail(`a wake failed: ${error}`),
+      (error) => powerCycle.on && this.fail(`a wake failed: ${error}`),
     );
   }
 
   /** The device ends at this instant. */
   powerOff(silent: boolean): void {
     this.#kept = undefined;
-    if (!this.powerCycle?.powered) return;
-    this.powerCycle.powerOff(silent);
+    if (!this.powerCycle?.on) return;
+    this.powerCycle.off(silent);
     this.points.powerLost();
   }
 
@@ -204,7 +204,7 @@ export class SimulatedRun {
     const { world } = this;
     const { clock } = world;
     this.note(`fault: ${world.changeFault(name)}`);
-    if (!this.powerCycle?.powered) this.boot();
+    if (!this.powerCycle?.on) this.boot();
     const begun = clock.now();
     const met = () => world.applied.get(name) ?? 0;
     const enough = met() + FEATURED_TIMES;
@@ -216,14 +216,14 @@ export class SimulatedRun {
     this.world.calm();
     if (body.wallOffsetMs !== 0) this.points.clockSet = true;
     body.wallOffsetMs = 0;
-    body.wallKnown = true;
+    body.knowsTime = true;
     body.powerLossAtChange = undefined;
     body.store.fails = undefined;
     body.blocks.fails = undefined;
     this.points.blocksWork();
     if (this.#sleeps) this.powerOff(false);
     this.#sleeps = false;
-    if (!this.powerCycle?.powered) this.boot();
+    if (!this.powerCycle?.on) this.boot();
     this.note("calm");
     if (this.published > 0 && this.count === undefined) this.#publish();
   }
@@ -274,7 +274,7 @@ export class SimulatedRun {
   async #reset(): Promise<void> {
     const { agent, powerCycle, body, world } = this;
     const whole = !body.store.fails && !body.blocks.fails && body.powerLossAtChange === undefined;
-    if (!agent || !powerCycle?.powered || !whole || this.options.token === undefined) return;
+    if (!agent || !powerCycle?.on || !whole || this.options.token === undefined) return;
     this.note("reset");
     world.count("reset");
     this.points.forget();
@@ -318,8 +318,7 @@ export class SimulatedRun {
 
   #publish(): void {
     // What can't be stored is lost with the power.
-    if (!this.powerCycle?.powered || this.body.store.fails || this.body.powerLossAtChange !== undefined)
-      return;
+    if (!this.powerCycle?.on || this.body.store.fails || this.body.powerLossAtChange !== undefined) return;
     this.#publishedAt = this.world.clock.now();
     this.agent?.attributes.publish({ count: ++this.published, [`c${this.dice.below(3)}`]: "x" });
   }
@@ -358,7 +357,7 @@ export class SimulatedRun {
       world.calm();
     }
     this.note("the network returns");
-    if (this.powerCycle?.powered && dice.chance(0.8)) this.agent?.networkReturned();
+    if (this.powerCycle?.on && dice.chance(0.8)) this.agent?.networkReturned();
   }
 
   async #device(
@@ -373,8 +372,8 @@ export class SimulatedRun {
     ]),
   ): Promise<void> {
     const { agent, powerCycle, dice } = this;
-    this.body.wallKnown = dice.chance(0.7);
-    if (!powerCycle?.powered || !agent) {
+    this.body.knowsTime = dice.chance(0.7);
+    if (!powerCycle?.on || !agent) {
       this.note("device starts");
       return this.boot();
     }
@@ -386,7 +385,7 @@ export class SimulatedRun {
     }
     this.note(`device: ${how}`);
     this.world.count(`device: ${how}`);
-    if (!this.body.wallKnown) this.world.count("time unknown");
+    if (!this.body.knowsTime) this.world.count("time unknown");
     if (how === "power loss in a write") {
       this.body.powerLossAtChange = 1 + dice.below(12);
       return;
@@ -398,8 +397,8 @@ export class SimulatedRun {
       if (how === "stop") return agent.start();
       await this.world.clock.advance(60_000);
       // Whose power went while it stopped never ends.
-      if (powerCycle.powered) this.points.stopped((await stopped).lostPoints);
-      powerCycle.powerOff(dice.chance(0.5));
+      if (powerCycle.on) this.points.stopped((await stopped).lostPoints);
+      powerCycle.off(dice.chance(0.5));
     } else this.powerOff(dice.chance(0.5));
     if (how !== "power loss, then off") this.boot();
   }
@@ -426,8 +425,8 @@ export class SimulatedRun {
   #clock(): void {
     const { body, dice } = this;
     this.world.count("clock jumps");
-    if (!body.wallKnown) {
-      body.wallKnown = true;
+    if (!body.knowsTime) {
+      body.knowsTime = true;
       this.note("the device learns the time");
       return;
     }

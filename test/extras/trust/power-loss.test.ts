@@ -4,7 +4,7 @@ import test from "ava";
 import { renewTrust } from "../../../extras/trust/trust.js";
 import { idOf } from "../../../tools/cli/commands/trust/announce.js";
 import { fakeHost } from "../../fakes/host.js";
-import { KINDS, type PowerLoss, PowerLossError } from "../../power-loss/power.js";
+import { KINDS, type PowerLoss, PowerLossError } from "../../fakes/power.js";
 import { EarlierImage, earlierTrust } from "./earlier-image.js";
 import { MINUTE, short, World } from "./world.js";
 import { Authorities, der } from "./x509/authority.js";

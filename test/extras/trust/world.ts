@@ -9,8 +9,8 @@ import type { Host } from "../../../src/port.js";
 import { signImage } from "../../../tools/cli/commands/sign.js";
 import { announce, idOf, piecesOf, stale } from "../../../tools/cli/commands/trust/announce.js";
 import { FakePlatform } from "../../fakes/platform.js";
-import { Body } from "../../power-loss/device.js";
-import { Power, type PowerLoss } from "../../power-loss/power.js";
+import { Power, type PowerLoss } from "../../fakes/power.js";
+import { PoweredDevice, type PoweredHost } from "../../fakes/powered-device.js";
 import { der, type Issued } from "./x509/authority.js";
 import type { Shown } from "./x509/changes.js";
 import { refusal } from "./x509/judge.js";
@@ -33,7 +33,7 @@ export interface Wanted {
 }
 
 export class World {
-  readonly body = new Body();
+  readonly body = new PoweredDevice();
   readonly clock = this.body.clock;
   readonly platform = new FakePlatform(this.clock, this.body.net);
   readonly device = this.platform.create("greenhouse-7", TOKEN);
@@ -54,7 +54,7 @@ export class World {
   /** Of the image. */
   renewTrust: RenewTrust = renewTrust;
   agent: Agent | undefined;
-  host: ReturnType<Body["start"]> | undefined;
+  host: PoweredHost | undefined;
   power = new Power();
 
   constructor(shown: Shown, given: readonly Issued[]) {

@@ -1,5 +1,5 @@
 // Client attributes on their way there, shared attributes on their way here.
-import type { Power } from "../power.js";
+import type { Power } from "../../fakes/power.js";
 import { type Case, multiply } from "../runner.js";
 import { WAYS, type Way, World } from "../world.js";
 

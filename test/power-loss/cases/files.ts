@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { FileBlocks, SECTOR } from "../../../hosts/node/blocks.js";
 import { UNFENCED } from "../../../hosts/node/files.js";
 import { FileStore } from "../../../hosts/node/store.js";
+import type { Power } from "../../fakes/power.js";
 import { Disk, ROOT } from "../disk.js";
-import type { Power } from "../power.js";
 import type { Case } from "../runner.js";
 
 const STATE = join(ROOT, "state");

@@ -1,10 +1,10 @@
 // A whole update by the whole agent, with the power going at every write, erase, activation, confirmation and event of the network: of a package on the platform,
 // of one with a wait before, of one that its maker signed, and of one on an external host, with a checksum and without.
 
+import type { Power } from "../../fakes/power.js";
 import { imageOf, SECTOR } from "../../src/agent/firmware/machine.js";
 import { Files, HOST, URL_2 } from "../../src/agent/firmware/updates/file-servers.js";
 import { type Connections, Lamp } from "../../src/agent/firmware/updates/lamp.js";
-import type { Power } from "../power.js";
 import { type Case, multiply } from "../runner.js";
 
 /** Of the image: its progress is stored twice, or four times. */

@@ -1,17 +1,17 @@
 // The queue under two images in turn, an older one and this one: an update, a roll-back, and both again.
 import { Outbox } from "../../../src/agent/queue/outbox.js";
 import { Time } from "../../../src/agent/time/time.js";
+import type { Power } from "../../fakes/power.js";
+import { PoweredDevice } from "../../fakes/powered-device.js";
 import { textOf, waitingNumbers } from "../../src/agent/queue/rig.js";
-import { Body } from "../device.js";
 import { OldOutbox, OldTime } from "../older-queue.js";
-import type { Power } from "../power.js";
 import type { Case } from "../runner.js";
 
 const IMAGES = { old: { Outbox: OldOutbox, Time: OldTime }, new: { Outbox, Time } };
 type Image = keyof typeof IMAGES;
 
 interface World {
-  readonly body: Body;
+  readonly body: PoweredDevice;
   readonly images: readonly Image[];
   /** Steps that are done, of all images. */
   step: number;
@@ -32,7 +32,7 @@ const STEPS: readonly [append: number, confirm: number, refuse: number][] = [
 ];
 
 const begin = (images: readonly Image[]): World => ({
-  body: new Body(8, 512),
+  body: new PoweredDevice({ sectors: 8, sectorSize: 512 }),
   images,
   step: 0,
   accepted: new Set(),

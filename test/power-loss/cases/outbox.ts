@@ -4,9 +4,9 @@ import { Outbox } from "../../../src/agent/queue/outbox.js";
 import { POINT_HEAD, padded } from "../../../src/agent/queue/record.js";
 import { Time } from "../../../src/agent/time/time.js";
 import { randomBytes } from "../../fakes/host.js";
+import { Power } from "../../fakes/power.js";
+import { PoweredDevice, type PoweredHost } from "../../fakes/powered-device.js";
 import { textOf, waitingNumbers } from "../../src/agent/queue/rig.js";
-import { Body, type PoweredHost } from "../device.js";
-import { Power } from "../power.js";
 import { type Case, multiply } from "../runner.js";
 
 interface Shape {
@@ -56,7 +56,7 @@ class Kept {
 
 /** What the application and the platform know: nothing of it may be contradicted by what survives. */
 interface World {
-  readonly body: Body;
+  readonly body: PoweredDevice;
   readonly shape: Shape;
   /** Steps of the job that are done. */
   step: number;
@@ -90,10 +90,12 @@ const STRANGE = "error: the storage of the durable queue contains other data: st
 const LOST = "error: the durable queue is damaged, outdated or missing: at most ";
 
 function begin(shape: Shape): World {
-  const body = shape.durable ? new Body(4, 512) : new Body(6, 1024);
+  const body = shape.durable
+    ? new PoweredDevice({ sectors: 4, sectorSize: 512 })
+    : new PoweredDevice({ sectors: 6, sectorSize: 1024 });
   if (shape.before === "strange") {
     const random = randomBytes(5);
-    for (let i = 0; i < body.bytes.length; i++) body.bytes[i] = random();
+    for (let i = 0; i < body.blocks.bytes.length; i++) body.blocks.bytes[i] = random();
   }
   const counts = { step: 0, appended: 0, appending: false, safe: 0, unreadable: 0, starts: 0 };
   // What is on flash in time always finds room for status entries, unless the newest go.
@@ -214,7 +216,7 @@ const jobs = multiply(
 const strange = made({ drop: "oldest", durable: true, flow: "backlog", before: "strange" });
 
 interface Forgetful {
-  readonly body: Body;
+  readonly body: PoweredDevice;
   phase: "fill" | "forget" | "go on";
   appended: number;
 }
@@ -224,7 +226,7 @@ const FORGOTTEN = 20;
 /** All waiting points are forgotten, as by `reset()`: all are there or none is, and those of afterwards are. */
 const forgetting: Case<Forgetful> = {
   name: "outbox/forget",
-  begin: () => ({ body: new Body(40, 512), phase: "fill", appended: 0 }),
+  begin: () => ({ body: new PoweredDevice({ sectors: 40, sectorSize: 512 }), phase: "fill", appended: 0 }),
   resume: (world, power) => {
     const host = world.body.start(power);
     const outbox = new Outbox(host, new Time(host), {});
@@ -247,7 +249,7 @@ const forgetting: Case<Forgetful> = {
 };
 
 interface Emptied {
-  readonly body: Body;
+  readonly body: PoweredDevice;
   phase: "fill" | "erase" | "go on";
   appended: number;
 }
@@ -257,7 +259,7 @@ const WAITING = 30;
 /** The queue is erased by somebody else: the points that waited are counted once, and later ones are there. */
 const emptied: Case<Emptied> = {
   name: "outbox/emptied",
-  begin: () => ({ body: new Body(40, 512), phase: "fill", appended: 0 }),
+  begin: () => ({ body: new PoweredDevice({ sectors: 40, sectorSize: 512 }), phase: "fill", appended: 0 }),
   resume: (world, power) => {
     const open = () => {
       const host = world.body.start(power);
@@ -274,7 +276,7 @@ const emptied: Case<Emptied> = {
       world.phase = "erase";
     }
     if (world.phase === "erase") {
-      world.body.bytes.fill(0xff);
+      world.body.blocks.bytes.fill(0xff);
       world.phase = "go on";
       world.appended = 0;
     }

@@ -1,5 +1,5 @@
 // What was found out about the longest poll that passes, over restarts.
-import type { Power } from "../power.js";
+import type { Power } from "../../fakes/power.js";
 import type { Case } from "../runner.js";
 import { asked, World } from "../world.js";
 

@@ -11,7 +11,7 @@ import { Agent } from "../../../src/index.js";
 import type { Host } from "../../../src/port.js";
 import { FakeNet } from "../../fakes/net.js";
 import { FakePlatform, KEY, SECRET } from "../../fakes/platform.js";
-import type { Power } from "../power.js";
+import type { Power } from "../../fakes/power.js";
 import { type Case, multiply } from "../runner.js";
 import { asked, NAME, WAYS, type Way, World } from "../world.js";
 

@@ -2,8 +2,8 @@
 
 import type { Agent } from "../../../src/index.js";
 import type { RpcResult } from "../../../tools/platform/core/rpc/rpc.js";
-import type { PoweredHost } from "../device.js";
-import type { Power } from "../power.js";
+import type { Power } from "../../fakes/power.js";
+import type { PoweredHost } from "../../fakes/powered-device.js";
 import { type Case, multiply } from "../runner.js";
 import { WAYS, type Way, World } from "../world.js";
 
@@ -48,7 +48,7 @@ function look(world: Resetting): void {
 }
 
 const isForgotten = (world: World) =>
-  !GONE.some((key) => has(world, key)) && world.body.bytes.every((byte) => byte === 0xff);
+  !GONE.some((key) => has(world, key)) && world.body.blocks.bytes.every((byte) => byte === 0xff);
 
 async function resume(world: Resetting, power: Power): Promise<void> {
   look(world);

@@ -2,8 +2,8 @@
 
 import type { Agent } from "../../../src/index.js";
 import { RpcActor, type RpcResult } from "../../../tools/platform/core/rpc/rpc.js";
-import type { PoweredHost } from "../device.js";
-import type { Power } from "../power.js";
+import type { Power } from "../../fakes/power.js";
+import type { PoweredHost } from "../../fakes/powered-device.js";
 import { type Case, multiply } from "../runner.js";
 import { WAYS, type Way, World } from "../world.js";
 

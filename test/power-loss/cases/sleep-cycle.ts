@@ -2,7 +2,7 @@
 
 import type { Wake } from "../../../src/index.js";
 import type { RpcResult } from "../../../tools/platform/core/rpc/rpc.js";
-import type { Power } from "../power.js";
+import type { Power } from "../../fakes/power.js";
 import { type Case, multiply } from "../runner.js";
 import { type Arrived, missing, noteArrivals, WAYS, type Way, World } from "../world.js";
 

@@ -1,7 +1,7 @@
 // Telemetry from `record` to the platform, and the time stamps it gets when the time is learnt late.
 
 import type { Agent } from "../../../src/index.js";
-import type { Power } from "../power.js";
+import type { Power } from "../../fakes/power.js";
 import { type Case, multiply } from "../runner.js";
 import { type Arrived, missing, noteArrivals, WAYS, type Way, World } from "../world.js";
 

@@ -120,7 +120,7 @@ export class Asked {
   /** The application asks the platform something. */
   call(): void {
     const { agent, powerCycle, dice } = this.#run;
-    if (!agent || !powerCycle?.powered) return;
+    if (!agent || !powerCycle?.on) return;
     const asks: readonly [number, () => Promise<unknown>][] = [
       [5000, () => agent.rpc.call("getTime", {}, { timeoutMs: 5000 })],
       [20_000, () => agent.attributes.read({ sharedKeys: ["mode"], timeoutMs: 20_000 })],
@@ -137,7 +137,7 @@ export class Asked {
     const end = clock.now() + deadlineMs + TICK_MS;
     this.open++;
     const ended = (error?: unknown) => {
-      if (powerCycle !== this.#run.powerCycle || !powerCycle.powered) return;
+      if (powerCycle !== this.#run.powerCycle || !powerCycle.on) return;
       this.open--;
       if (error instanceof Error) this.#run.texts.push(`${error.stack}`);
       if (clock.now() > end)

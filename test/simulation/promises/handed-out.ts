@@ -1,7 +1,7 @@
 // What the platform handed out of RPCs and what it got of answers, next to what the device's handlers did: who ran how often, and
 // whose answer went where.
 import type { SeenRequest } from "../../fakes/server.js";
-import type { Body } from "../device.js";
+import type { SimulatedDevice } from "../device.js";
 import type { World } from "../world.js";
 
 /** One call of the operator, as the platform has it. */
@@ -51,9 +51,9 @@ export class HandedOut {
   /** Ids that came once more in what no device can distinguish from an answer to its next poll. */
   readonly #copies: { id: number; at: number }[] = [];
 
-  readonly #body: Body;
+  readonly #body: SimulatedDevice;
 
-  constructor(world: World, fail: (what: string) => void, body: Body) {
+  constructor(world: World, fail: (what: string) => void, body: SimulatedDevice) {
     this.#world = world;
     this.#fail = fail;
     this.#body = body;

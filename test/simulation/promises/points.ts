@@ -29,11 +29,11 @@ export class Points {
 
   record(points: number, poison = false): void {
     const { powerCycle, agent, world } = this.#run;
-    for (let i = 0; i < points && powerCycle?.powered; i++) {
+    for (let i = 0; i < points && powerCycle?.on; i++) {
       const n = this.recorded++;
       this.#recordedAt.push(world.clock.now());
       agent?.telemetry.record(poison && i === 0 ? { n, poison: "x" } : { n });
-      if (!powerCycle.powered) this.excused.add(n);
+      if (!powerCycle.on) this.excused.add(n);
     }
   }
 

@@ -179,7 +179,8 @@ async function checkEnd(run: JudgedRun): Promise<void> {
   // A drop may still wait to be reported, a minute at the most.
   await world.clock.advance(70_000);
   await stopped;
-  if (powerCycle && powerCycle.timers > 0) run.fail(`${powerCycle.timers} timers are left after stop()`);
+  if (powerCycle && powerCycle.host.timers.size > 0)
+    run.fail(`${powerCycle.host.timers.size} timers are left after stop()`);
   const requests = world.requests.length;
   await world.clock.advance(HOUR);
   if (world.requests.length > requests) run.fail("requests go out after stop()");

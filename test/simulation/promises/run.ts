@@ -1,12 +1,12 @@
 // A simulated run, as far as it is judged: what each promise is held against.
 import type { Agent, AgentOptions } from "../../../src/index.js";
-import type { Body, PowerCycle } from "../device.js";
+import type { PowerCycle, SimulatedDevice } from "../device.js";
 import type { Dice } from "../dice.js";
 import type { World } from "../world.js";
 
 export interface Run {
   readonly world: World;
-  readonly body: Body;
+  readonly body: SimulatedDevice;
   readonly dice: Dice;
   readonly connections: 1 | 2 | 3;
   readonly options: Partial<AgentOptions>;

@@ -24,7 +24,7 @@ export class Shared {
     for (const key of KEYS) {
       let first = true;
       agent.attributes.subscribe(key, (value) => {
-        if (powerCycle.powered) this.#notified(key, JSON.stringify(value), first);
+        if (powerCycle.on) this.#notified(key, JSON.stringify(value), first);
       });
       first = false;
     }

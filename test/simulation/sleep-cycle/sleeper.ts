@@ -7,7 +7,7 @@ import { FakeClock } from "../../fakes/clock.js";
 import { FakeNet } from "../../fakes/net.js";
 import { FakePlatform, type Fault, KEY, SECRET } from "../../fakes/platform.js";
 import type { SeenRequest } from "../../fakes/server.js";
-import { Body, type PowerCycle } from "../device.js";
+import { type PowerCycle, SimulatedDevice } from "../device.js";
 import { Dice } from "../dice.js";
 
 export const NAME = "meadow-1";
@@ -53,7 +53,7 @@ export class Sleeper {
   readonly clock = new FakeClock(WALL);
   readonly net = new FakeNet(this.clock, { latencyMs: LATENCY_MS });
   readonly platform: FakePlatform;
-  readonly body = new Body(64, 1);
+  readonly body = new SimulatedDevice(this, 64, 1);
   readonly points: Recorded[] = [];
   /** In the order of arrival, each for the first time; the time stamp on the platform. */
   readonly arrived = new Map<number, number>();
@@ -140,13 +140,13 @@ export class Sleeper {
     const { body, clock, platform, net } = this;
     const writes = body.store.changes.length;
     let wake: Wake | undefined;
-    const powerCycle = body.powerOn(this, {
+    const powerCycle = body.powerOn({
       log: () => {},
       problem: (what) => this.problems.push(what),
       powerLost: () => {},
     });
     this.counts.wakes++;
-    body.wallKnown = false;
+    body.knowsTime = false;
     let agent: Agent | undefined;
     try {
       agent = this.#boot(powerCycle);
@@ -155,22 +155,22 @@ export class Sleeper {
         .then((ended) => {
           wake = ended;
         });
-      await clock.runUntil(() => wake !== undefined || !powerCycle.powered, 20 * MINUTE);
+      await clock.runUntil(() => wake !== undefined || !powerCycle.on, 20 * MINUTE);
     } catch (error) {
-      if (powerCycle.powered) this.problems.push(`${error}`);
+      if (powerCycle.on) this.problems.push(`${error}`);
     }
     const last = this.points.at(-1);
-    if (!powerCycle.powered && last && clock.now() - last.at < MINUTE && !this.#safe) last.unsure = true;
-    if (powerCycle.powered && wake?.reason === "none") {
+    if (!powerCycle.on && last && clock.now() - last.at < MINUTE && !this.#safe) last.unsure = true;
+    if (powerCycle.on && wake?.reason === "none") {
       // The queue's high-water mark changes once with each new sector.
       const changed = body.store.changes.slice(writes);
       const others = changed.filter((key) => key !== "queue").length;
       this.idleWrites = Math.max(this.idleWrites, others, changed.length - 1);
     }
     // Not each answer has the time.
-    if (powerCycle.powered && agent?.platformTime !== undefined) this.clockSet.push(clock.now());
-    if (!powerCycle.powered) wake = undefined;
-    powerCycle.powerOff(false);
+    if (powerCycle.on && agent?.platformTime !== undefined) this.clockSet.push(clock.now());
+    if (!powerCycle.on) wake = undefined;
+    powerCycle.off(false);
     this.counts.requests += platform.seen.length;
     platform.seen.length = 0;
     net.peers.length = 0;
@@ -186,7 +186,7 @@ export class Sleeper {
       cycle: this.#options.cycle,
     });
     agent.attributes.subscribe("target", (value) => {
-      if (powerCycle.powered) this.seen = value;
+      if (powerCycle.on) this.seen = value;
     });
     agent.rpc.handle("echo", (params) => params);
     this.#safe = false;

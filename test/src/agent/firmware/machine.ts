@@ -6,7 +6,7 @@ import { FakeClock } from "../../../fakes/clock.js";
 import { FakeFlash, FakeSlot } from "../../../fakes/flash.js";
 import { type FakeHost, FakeStore, fakeHost } from "../../../fakes/host.js";
 import { FakeNet } from "../../../fakes/net.js";
-import { Power, PowerLossError, poweredBlocks, poweredStore } from "../../../power-loss/power.js";
+import { Power, PowerLossError, poweredBlocks, poweredStore } from "../../../fakes/power.js";
 
 export const SECTOR = 4096;
 

@@ -1,9 +1,7 @@
 // A device whose flash and store fail as a test says, in front of a platform that takes points.
 import { Agent, type AgentOptions, type Host } from "../../../../src/index.js";
-import { FakeClock } from "../../../fakes/clock.js";
-import { FakeFlash } from "../../../fakes/flash.js";
-import { FakeStore, fakeHost } from "../../../fakes/host.js";
-import { FakeNet } from "../../../fakes/net.js";
+import { Power } from "../../../fakes/power.js";
+import { PoweredDevice } from "../../../fakes/powered-device.js";
 import { serve } from "../../../fakes/server.js";
 
 const STEP_MS = 250;
@@ -14,11 +12,7 @@ interface Point {
 }
 
 /** A device and what it keeps; the platform is there as long as `up`. */
-export class Device {
-  readonly clock = new FakeClock(Date.UTC(2026, 0, 1));
-  readonly net = new FakeNet(this.clock);
-  readonly store = new FakeStore();
-  readonly blocks: FakeFlash;
+export class Device extends PoweredDevice {
   readonly arrived = new Set<number>();
   /** As reported to the platform last, by key. */
   readonly dropped: Record<string, number> = {};
@@ -28,10 +22,10 @@ export class Device {
   recorded = 0;
   host!: Host;
   agent!: Agent;
-  #life = { on: true };
+  #power = new Power();
 
   constructor(sectors = 16) {
-    this.blocks = new FakeFlash(sectors * 512, 512);
+    super({ sectors, sectorSize: 512 });
     serve(this.net, ({ method, path, body, reply }) => {
       const status = method === "POST" ? this.status : 200;
       if (status === 200 && path.endsWith("telemetry")) this.#take(JSON.parse(body));
@@ -52,28 +46,10 @@ export class Device {
     }
   }
 
-  /** A start on what was kept. */
-  start(options: Partial<AgentOptions> = {}): Agent {
-    const { clock, net: network, store, blocks } = this;
-    const life = { on: true };
-    this.#life = life;
-    this.host = {
-      ...fakeHost({ clock, network, store, blocks }),
-      open: (...address) =>
-        life.on ? network.open(...address) : { write: () => 0, read: () => 0, close: () => {} },
-      store: {
-        get: (key) => store.get(key),
-        set: (key, value) => life.on && store.set(key, value),
-        delete: (key) => life.on && store.delete(key),
-      },
-      blocks: {
-        size: blocks.size,
-        sectorSize: blocks.sectorSize,
-        read: (at, into) => life.on && blocks.read(at, into),
-        write: (at, bytes) => life.on && blocks.write(at, bytes),
-        erase: (at) => life.on && blocks.erase(at),
-      },
-    };
+  /** The agent of the next start, started. */
+  boot(options: Partial<AgentOptions> = {}): Agent {
+    this.#power = new Power();
+    this.host = this.start(this.#power);
     this.agent = new Agent(this.host, { baseUrl: "http://platform.test", token: "TOKEN", ...options });
     this.agent.start();
     return this.agent;
@@ -96,17 +72,15 @@ export class Device {
     return lostPoints;
   }
 
-  /** As by a power loss: nothing that this run does has an effect any more. */
+  /** As by a power loss. */
   gone(): void {
-    this.#life.on = false;
-    for (const peer of this.net.peers) if (!peer.closed) peer.reset();
-    void this.agent.stop();
+    this.#power.off();
   }
 
   /** The next start, with a platform: how many points neither arrived nor were counted. */
   async lost(): Promise<number> {
     this.up = true;
-    this.start();
+    this.boot();
     await this.clock.advance(10 * 60_000);
     const counted = Object.values(this.dropped).reduce((sum, points) => sum + points, 0);
     return this.recorded - this.arrived.size - counted;

@@ -9,7 +9,7 @@ const full = (what: string) => what !== "read";
 
 test("the disk full up to the end, freed as it is stopped: the last try keeps what is in memory", async (t) => {
   const device = new Device();
-  device.start();
+  device.boot();
   await device.record(3000);
   device.blocks.fails = full;
   await device.record(8000);
@@ -26,7 +26,7 @@ for (const [how, end] of [
 ] as const)
   test(`the disk full for good, then ${how}: the points that it did not take are counted by the next start`, async (t) => {
     const device = new Device();
-    device.start({ telemetry: { bufferBytes: 1024 } });
+    device.boot({ telemetry: { bufferBytes: 1024 } });
     await device.record(3000);
     device.blocks.fails = full;
     await device.record(20_000);
@@ -39,7 +39,7 @@ for (const [how, end] of [
 
 test("disk and store full for good: stop() also returns the points that were dropped for lack of room", async (t) => {
   const device = new Device();
-  device.start({ telemetry: { bufferBytes: 1024 } });
+  device.boot({ telemetry: { bufferBytes: 1024 } });
   await device.record(3000);
   device.blocks.fails = full;
   device.store.fails = () => true;
@@ -57,7 +57,7 @@ for (const [what, done] of [
 ] as const)
   test(`passes over a sector that can't be ${done}, and uses its neighbours on`, async (t) => {
     const device = new Device(5);
-    device.start();
+    device.boot();
     const bad = 2 * 512;
     let failures = 0;
     device.blocks.fails = (call, at) => {
@@ -75,7 +75,7 @@ for (const [what, done] of [
 
 test("tries flash that fails as a whole after 1, 2, 5, 10, 20, 30 and 60 s", async (t) => {
   const device = new Device();
-  device.start();
+  device.boot();
   await device.record(1000);
   const tries: number[] = [];
   let erases = 0;
@@ -106,7 +106,7 @@ const MINUTE = 60_000;
 /** A device that stopped with 20 points on flash. */
 async function stopped(sectors?: number): Promise<Device> {
   const device = new Device(sectors);
-  device.start();
+  device.boot();
   await device.record(5000);
   await device.stop();
   return device;
@@ -124,7 +124,7 @@ for (const [what, fails] of [
   test(`keeps points that can't be ${what} for 20 s, and delivers them in order`, async (t) => {
     const device = new Device();
     // Of which memory holds some.
-    device.start({ telemetry: { bufferBytes: 1024 } });
+    device.boot({ telemetry: { bufferBytes: 1024 } });
     await device.record(20_000);
     device.blocks.fails = fails;
     device.up = true;
@@ -141,7 +141,7 @@ for (const [what, fails] of [
     const device = await stopped();
     device.blocks.fails = fails;
     device.up = true;
-    device.start();
+    device.boot();
     await device.record(20_000);
     await device.clock.advance(MINUTE);
     t.is(device.arrived.size, 80);
@@ -158,14 +158,14 @@ test("delivers a queue that becomes readable within a minute, whatever its first
   for (const points of [10, 20, 30, 40, 50, 60]) {
     const device = new Device(4);
     device.up = true;
-    device.start({ telemetry: { batchAgeMs: 100 } });
+    device.boot({ telemetry: { batchAgeMs: 100 } });
     await device.record(points * 250);
     device.status = 503;
     await device.record(3000);
     await device.stop();
     device.blocks.fails = () => true;
     device.status = 200;
-    device.start();
+    device.boot();
     await device.record(20_000);
     device.blocks.fails = undefined;
     await device.record(30_000);
@@ -177,7 +177,7 @@ test("delivers a queue that becomes readable within a minute, whatever its first
 
 test("gives up a sector that can't be read for a minute: its points are counted, the others delivered", async (t) => {
   const device = new Device();
-  device.start({ telemetry: { bufferBytes: 1024 } });
+  device.boot({ telemetry: { bufferBytes: 1024 } });
   await device.record(20_000);
   device.blocks.fails = (what, at) => what === "read" && at < 512;
   device.up = true;

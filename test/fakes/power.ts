@@ -1,7 +1,7 @@
 // The power of a device, which goes in the middle of a change, and what it leaves of that change.
 import type { Blocks, Store } from "../../src/port.js";
-import type { FakeFlash } from "../fakes/flash.js";
-import { type FakeStore, randomBytes } from "../fakes/host.js";
+import type { FakeFlash } from "./flash.js";
+import { type FakeStore, randomBytes } from "./host.js";
 
 /** Thrown by every call that could have an effect on a device without power: a careless `catch` can't complete the work. */
 export class PowerLossError extends Error {}
@@ -28,15 +28,18 @@ export interface Change {
   readonly kinds: readonly Kind[];
 }
 
-/** Bytes that last, and what a change makes of those from `at` on. */
-interface Piece {
-  readonly bytes: Uint8Array;
+/** A write of `content` to flash; without content an erase of the sector at `at`. */
+export interface FlashChange {
+  readonly flash: FakeFlash;
   readonly at: number;
-  readonly content: Uint8Array;
+  readonly content?: Uint8Array;
 }
 
 /** Leaves a change half done in its own way; `random` gives 0 to 255. */
-export type Tear = (kind: Kind, random: () => number) => void;
+type Tear = (kind: Kind, random: () => number) => void;
+
+/** The power of one start as the device's host uses it. */
+export type PowerSupply = Pick<Power, "on" | "onOff" | "check" | "change" | "send" | "instant">;
 
 const WORD = 4;
 const WHOLE: readonly Kind[] = ["before", "after"];
@@ -46,8 +49,8 @@ const INSTANT: readonly Kind[] = ["before"];
 export class Power {
   /** Of this start, the one under way when the power goes included. */
   readonly changes: Change[] = [];
-  /** Called when it goes. */
-  onOff: (() => void) | undefined;
+  /** Called when it goes. `silent`: the platform does not learn that the connections are gone. */
+  onOff: ((silent?: boolean) => void) | undefined;
   readonly #loss: PowerLoss | undefined;
   readonly #random: () => number;
   #on = true;
@@ -67,18 +70,23 @@ export class Power {
   }
 
   /** Does what lasts, unless the power goes at it. `half`: what may be left half done, or what leaves it so. */
-  change<T>(name: string, act: () => T, half?: Piece | Tear): T {
+  change<T>(name: string, act: () => T, half?: FlashChange | Tear): T {
     const kind = this.#begin(name, half ? KINDS : WHOLE);
     if (!kind) return act();
     if (kind === "after") act();
     else if (kind !== "before" && typeof half === "function") half(kind, this.#random);
     else if (kind !== "before" && typeof half === "object") this.#tear(kind, half);
-    return this.#off();
+    return this.#lose();
+  }
+
+  /** Sends `length` bytes to the network; returns how many were taken. */
+  send(length: number, act: () => number): number {
+    return this.change(`send ${length}`, act);
   }
 
   /** An instant at which the power may go though nothing lasting happens: something comes from the network, say. */
   instant(name: string): void {
-    if (this.#begin(name, INSTANT)) this.#off();
+    if (this.#begin(name, INSTANT)) this.#lose();
   }
 
   /** How the power goes at what begins now; undefined if it stays. */
@@ -88,14 +96,20 @@ export class Power {
     return at === this.#loss?.at ? this.#loss.kind : undefined;
   }
 
-  #off(): never {
+  /** The power goes now, between two changes. */
+  off(): void {
     this.#on = false;
     this.onOff?.();
+  }
+
+  #lose(): never {
+    this.off();
     throw new PowerLossError();
   }
 
-  #tear(kind: Kind, { bytes, at, content }: Piece): void {
+  #tear(kind: Kind, { flash, at, content = new Uint8Array(flash.sectorSize).fill(0xff) }: FlashChange): void {
     const random = this.#random;
+    const { bytes } = flash;
     const prefix = Math.floor((random() / 256) * content.length);
     let word = 0;
     for (let i = 0; i < content.length; i++) {
@@ -110,10 +124,9 @@ export class Power {
   }
 }
 
-/** Sectors that keep what they hold when the power goes. `called` begins the names of their changes. */
-export function poweredBlocks(flash: FakeFlash, power: Power, called = ""): Blocks {
-  const { size, sectorSize, bytes } = flash;
-  const erased = new Uint8Array(sectorSize).fill(0xff);
+/** Sectors that keep what they hold when the power goes. */
+export function poweredBlocks(flash: FakeFlash, power: Pick<PowerSupply, "check" | "change">): Blocks {
+  const { size, sectorSize } = flash;
   return {
     size,
     sectorSize,
@@ -122,18 +135,13 @@ export function poweredBlocks(flash: FakeFlash, power: Power, called = ""): Bloc
       return flash.read(at, into);
     },
     write: (at, content) =>
-      power.change(`${called}write ${at}+${content.length}`, () => flash.write(at, content), {
-        bytes,
-        at,
-        content,
-      }),
-    erase: (at) =>
-      power.change(`${called}erase ${at}`, () => flash.erase(at), { bytes, at, content: erased }),
+      power.change(`write ${at}+${content.length}`, () => flash.write(at, content), { flash, at, content }),
+    erase: (at) => power.change(`erase ${at}`, () => flash.erase(at), { flash, at }),
   };
 }
 
 /** A store whose values are old or new, as the port promises. */
-export function poweredStore(store: FakeStore, power: Power): Store {
+export function poweredStore(store: FakeStore, power: Pick<PowerSupply, "check" | "change">): Store {
   return {
     get: (key) => {
       power.check();

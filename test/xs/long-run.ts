@@ -50,7 +50,7 @@ const RPC_EVERY = 7 * MINUTE;
 const CHANGE_EVERY = 11 * MINUTE;
 const RESTART_EVERY = 13 * HOUR;
 
-export interface LongRun {
+interface LongRun {
   /** Slots in use at the end of each day. */
   readonly slots: number[];
   readonly points: number;

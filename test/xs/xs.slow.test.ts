@@ -1,13 +1,9 @@
-// Tests that are too long for npm test: the lean build, an image of 1 MiB, and days in which all
-// loops work and much goes wrong.
+// Tests that are too long for npm test: an image of 1 MiB, and days in which all loops work and much goes wrong.
 import { createHash } from "node:crypto";
 import type { ExecutionContext } from "ava";
 import { testOnXs } from "./engine/on-xs.js";
 import { type Still, standStill } from "./engine/still.js";
 import { longRun } from "./long-run.js";
-import { leanTourOnXs } from "./scenario.js";
-
-leanTourOnXs();
 
 // The agent's memory does not grow with its work: slots in use after a garbage collection are
 // compared exactly.

@@ -5,9 +5,8 @@ import test, { type ExecutionContext } from "ava";
 import { Strategies, type StrategiesAgent } from "../../extras/strategies/index.js";
 import { none } from "../../hosts/none.js";
 import * as mote from "../../src/index.js";
-import type { Host } from "../../src/port.js";
 import { SecretRedactor } from "../../src/wire/text/redactor.js";
-import { FakeClock, settle } from "../fakes/clock.js";
+import { FakeClock } from "../fakes/clock.js";
 import { FakeFlash } from "../fakes/flash.js";
 import { fakeHost } from "../fakes/host.js";
 import { FakeNet } from "../fakes/net.js";
@@ -19,12 +18,10 @@ import { bundle } from "./engine/bundle.js";
 import { nodeHost } from "./engine/node-host.js";
 import { testOnXs } from "./engine/on-xs.js";
 import { boardStack } from "./engine/snapshot.js";
+import { atFakeTime, ENTRY as CORE } from "./engine/still.js";
 import { Engine } from "./engine/worker.js";
 import { texts } from "./guest/texts.js";
 import { MEMBERS, READERS } from "./guest/wide.js";
-import { tourOnXs } from "./scenario.js";
-
-const CORE = 'import * as mote from "./src/index.ts"; globalThis.mote = mote;';
 
 test("src links with nothing: one neutral script with the host that refuses runs without any machine", async (t) => {
   const script = await bundle(`
@@ -63,21 +60,6 @@ testOnXs("values, documents, paths and checksums come out the same on XS and on 
   await bridge.close();
 });
 
-/** An engine that runs `entry` on a host whose time a test moves; all of the engine's work is done at each of its steps. */
-async function atFakeTime<H extends { clock: FakeClock }>(
-  t: ExecutionContext,
-  host: H & Host,
-  entry: string,
-) {
-  const bridge = await Bridge.start(host, { entry });
-  host.clock.settled = async () => {
-    await settle();
-    await bridge.idle();
-  };
-  t.teardown(() => bridge.close());
-  return { bridge, clock: host.clock, host };
-}
-
 // Diagnostics and reset on the XS engine: as many slots after ten thousand errors as after a hundred, and a reset as on Node.
 
 const NAME = "greenhouse-7";
@@ -101,7 +83,7 @@ async function begin(t: ExecutionContext) {
   const net = new FakeNet(clock);
   const platform = new FakePlatform(clock, net);
   const blocks = new FakeFlash(4 * 4096, 4096);
-  const { bridge } = await atFakeTime(t, fakeHost({ clock, network: net, blocks }), ENTRY);
+  const { bridge } = await atFakeTime(t, fakeHost({ clock, network: net, blocks }), { entry: ENTRY });
   await bridge.run("begin()");
   await clock.advance(5000);
   return { clock, platform, bridge };
@@ -247,7 +229,7 @@ async function beginReport(t: ExecutionContext, answer: (request: SeenRequest) =
     if (request.path.includes("/api/auth/")) request.reply(200, { token: jwt("me"), refreshToken: jwt("r") });
     else answer(request);
   });
-  return atFakeTime(t, host, REPORT_ENTRY);
+  return atFakeTime(t, host, { entry: REPORT_ENTRY });
 }
 
 testOnXs(`a report of ${ROWS} rows takes less than 16 KiB on XS and leaves nothing behind`, async (t) => {
@@ -362,8 +344,7 @@ const valuesAt = (n: number): Record<string, unknown> => ({
   free: n % 500 === 0,
 });
 
-const onXs = (t: ExecutionContext) =>
-  atFakeTime(t, fakeHost({ clock: new FakeClock(Date.UTC(2026, 0, 1)) }), STRATEGIES_ENTRY);
+const onXs = (t: ExecutionContext) => atFakeTime(t, fakeHost(), { entry: STRATEGIES_ENTRY });
 
 const make = (keys: object): string =>
   `globalThis.strategies = new Strategies(${AGENT}, host, { keys: ${JSON.stringify(keys)}, attribute: "report" })`;
@@ -434,5 +415,3 @@ testOnXs(
     t.true(slotsEach > 10 && slotsEach * SLOT + chunksEach < 700, `${slotsEach}, ${chunksEach}`);
   },
 );
-
-tourOnXs();

@@ -3,9 +3,9 @@ import type { Host } from "../../../src/port.js";
 import { NOTIFY, pack, unpack } from "../guest/protocol.js";
 import { Answers } from "./answers.js";
 import { bundle, constantsOf } from "./bundle.js";
-import { Engine, type EngineOptions } from "./worker.js";
+import { Engine } from "./worker.js";
 
-export interface BridgeOptions extends Pick<EngineOptions, "limitSteps" | "entrySlots"> {
+export interface BridgeOptions {
   /**
    * TypeScript, imports relative to the root; it finds the port as `globalThis.host`. While it is evaluated its constants, and those of what it
    * imports, lie on the stack, which a module's do not: let it define functions, and call them by `run`.
@@ -13,10 +13,6 @@ export interface BridgeOptions extends Pick<EngineOptions, "limitSteps" | "entry
   readonly entry?: string;
   /** A file that is evaluated in place of test/xs/guest/host.ts, which it imports. */
   readonly guest?: string;
-  /** What the engine and its script print. */
-  readonly output?: (text: string) => void;
-  /** The engine is gone, and nobody closed it. Whatever runs is rejected. */
-  readonly died?: (error: Error) => void;
   /** Called by `tellParent` of the script: what a test wants beyond the port. */
   readonly parent?: (what: string, id: number) => void;
 }
@@ -46,27 +42,24 @@ export class Bridge {
   #idle: (() => void)[] = [];
   #closed = false;
 
-  private constructor(host: Host, options: BridgeOptions) {
+  private constructor(host: Host, entrySlots: number, parent: BridgeOptions["parent"]) {
     this.#host = host;
     this.#answers = new Answers(host, {
       notify: (op, id, text, bytes) => void this.#notify(op, id, text, bytes),
       settled: (id, good, text) => this.#settled(id, good, text),
       failed: (text) => void this.failures.push(text),
-      told: (what, id) => options.parent?.(what, id),
+      told: (what, id) => parent?.(what, id),
     });
-    const output = options.output ?? ((text: string) => process.stderr.write(text));
     this.#engine = new Engine({
       answer: (question) =>
         this.#answers.answer(unpack(decoder, question.buffer, question.byteOffset, question.length)),
-      output,
-      ...(options.entrySlots === undefined ? {} : { entrySlots: options.entrySlots }),
-      ...(options.limitSteps === undefined ? {} : { limitSteps: options.limitSteps }),
+      output: (text) => process.stderr.write(text),
+      entrySlots,
     });
     // A run waits for the script's promise, which a dead engine never settles.
     void this.#engine.ended.then((error) => {
       for (const { reject } of this.#pending.values()) reject(error);
       this.#pending.clear();
-      if (!this.#closed) options.died?.(error);
     });
   }
 
@@ -74,8 +67,7 @@ export class Bridge {
   static async start(host: Host, options: BridgeOptions = {}): Promise<Bridge> {
     const guest = await bundle(`import "${options.guest ?? "./test/xs/guest/host.ts"}";`);
     const entry = options.entry === undefined ? undefined : await bundle(options.entry);
-    const entrySlots = options.entrySlots ?? (entry === undefined ? 0 : constantsOf(entry));
-    const bridge = new Bridge(host, { ...options, entrySlots });
+    const bridge = new Bridge(host, entry === undefined ? 0 : constantsOf(entry), options.parent);
     try {
       await bridge.#engine.evaluate(guest);
       if (entry !== undefined) await bridge.run(`${entry};undefined`);
@@ -84,10 +76,6 @@ export class Bridge {
       throw error;
     }
     return bridge;
-  }
-
-  get pid(): number {
-    return this.#engine.pid;
   }
 
   /** Steps of the engine since the start; the same in every run with the same events. */

@@ -7,7 +7,7 @@ import { FakeFlash, FakeSlot } from "../../fakes/flash.js";
 import { type FakeHost, fakeHost } from "../../fakes/host.js";
 import { FakeNet } from "../../fakes/net.js";
 import { FakePlatform } from "../../fakes/platform.js";
-import { Bridge } from "./bridge.js";
+import { Bridge, type BridgeOptions } from "./bridge.js";
 
 export const ENTRY = 'import * as mote from "./src/index.ts"; globalThis.mote = mote;';
 const COUNTING = "./test/xs/guest/buffers.ts";
@@ -21,6 +21,17 @@ const REST_MS = 5000;
 /** Who ends it: a test, or a program. */
 export interface Teardown {
   teardown(end: () => Promise<void>): void;
+}
+
+/** An engine on a host whose time a test moves; all of the engine's work is done at each of its steps. */
+export async function atFakeTime(t: Teardown, host: FakeHost, options: BridgeOptions) {
+  const bridge = await Bridge.start(host, options);
+  host.clock.settled = async () => {
+    await settle();
+    await bridge.idle();
+  };
+  t.teardown(() => bridge.close());
+  return { bridge, clock: host.clock };
 }
 
 export interface Still {
@@ -62,13 +73,9 @@ export async function standStill(
   const parent = (_what: string, bytes: number): void => {
     buffers = bytes;
   };
-  const bridge = await Bridge.start(host, { entry: ENTRY, parent, ...(counting && { guest: COUNTING }) });
-  clock.settled = async () => {
-    await settle();
-    await bridge.idle();
-  };
+  const entry = { entry: ENTRY, parent, ...(counting && { guest: COUNTING }) };
+  const { bridge } = await atFakeTime(t, host, entry);
   t.teardown(async () => {
-    await bridge.close();
     const failed = host.lines.find((line) => line.includes("loop failed"));
     if (failed) throw new Error(failed);
   });

@@ -134,10 +134,6 @@ export class Engine {
     await this.ended;
   }
 
-  get pid(): number {
-    return this.#child.pid ?? 0;
-  }
-
   get #to(): Writable {
     return this.#child.stdio[3] as Writable;
   }

@@ -3,11 +3,9 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import test from "ava";
-import { staysTheSame } from "./replay.js";
 import { simulate } from "./simulated-run.js";
 import { simulateSleepCycle, summary } from "./sleep-cycle/runs.js";
 import { TcpRun } from "./tcp/tcp-run.js";
-import { shareOut } from "./workers.js";
 
 const run = promisify(execFile);
 const COMMAND = fileURLToPath(new URL("./command.js", import.meta.url));
@@ -34,18 +32,6 @@ test("the command ends with 1 at the first broken promise, and says how to see i
   t.true(failed.stdout?.includes("a promise is broken in run 42:\n  failed on purpose\n"));
   t.true(failed.stdout?.endsWith("see it with: node scripts/campaign.mjs faults --seed 42 --runs 1\n"));
 });
-
-test("processes share the runs out, each once; the lowest seed that fails is reported", async (t) => {
-  t.like(await shareOut({ seed: 1, runs: 25, workers: 2 }, () => {}), { runs: 25, failed: undefined });
-  for (const workers of [1, 3]) {
-    const outcome = await shareOut({ seed: 1, runs: 30, workers, fail: 20 }, () => {});
-    t.deepEqual(outcome.failed, { seed: 20, failures: ["failed on purpose"] });
-  }
-});
-
-// The seeds that replay.test.ts leaves out.
-
-for (const seed of [68, 1001, 20_261]) staysTheSame(seed);
 
 // A year of wakes, and shorter runs of other kinds. `node scripts/campaign.mjs sleep-cycles --seed N --days D` repeats one.
 

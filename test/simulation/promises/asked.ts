@@ -4,8 +4,8 @@ import type { Agent } from "../../../src/index.js";
 import type { RpcResult } from "../../../tools/platform/core/rpc/rpc.js";
 import { SECRET } from "../../fakes/platform.js";
 import type { PowerCycle } from "../device.js";
+import type { SimulatedRun } from "../simulated-run.js";
 import { type Call, HandedOut } from "./handed-out.js";
-import type { Run } from "./run.js";
 
 /** With the codes of errors that it may be answered with; `echo` and `slow` also with their result. */
 const METHODS: Readonly<Record<string, readonly string[]>> = {
@@ -37,7 +37,7 @@ interface Sent {
 }
 
 export class Asked {
-  readonly #run: Run;
+  readonly #run: SimulatedRun;
   readonly sent: Sent[] = [];
   readonly handedOut: HandedOut;
   /** Of the RPC whose handler runs next. */
@@ -45,7 +45,7 @@ export class Asked {
   /** Calls of this start's application that have not ended. */
   open = 0;
 
-  constructor(run: Run) {
+  constructor(run: SimulatedRun) {
     this.#run = run;
     this.handedOut = new HandedOut(run.world, (what) => run.fail(what), run.body);
   }

@@ -1,5 +1,5 @@
 // The points of a run: what the application recorded, what of it may be missing, and whether that is all that is missing.
-import type { Run } from "./run.js";
+import type { SimulatedRun } from "../simulated-run.js";
 
 /** Points not on flash yet: for 1 s at the most, and then some. */
 const STAGED_MS = 1500;
@@ -7,7 +7,7 @@ const STAGED_MS = 1500;
 const HEALED_MS = 61_000;
 
 export class Points {
-  readonly #run: Run;
+  readonly #run: SimulatedRun;
   /** So far; each has its number as its value `n`. */
   recorded = 0;
   /** They were in memory only when the power went, or `record()` had not returned. */
@@ -23,7 +23,7 @@ export class Points {
   /** Refused, or given up as nobody could read them, while flash failed, and then the power went: they come again as if nobody had judged them, and may come in part. */
   readonly #judgedAgain = new Set<number>();
 
-  constructor(run: Run) {
+  constructor(run: SimulatedRun) {
     this.#run = run;
   }
 

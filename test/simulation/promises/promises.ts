@@ -1,12 +1,9 @@
 // What must hold at the end of a run, once there are no more faults.
 import { KEY, SECRET } from "../../fakes/platform.js";
 import type { SeenRequest } from "../../fakes/server.js";
+import type { SimulatedRun } from "../simulated-run.js";
 import { NAME } from "../world.js";
-import type { Asked } from "./asked.js";
-import type { Points } from "./points.js";
-import type { Run } from "./run.js";
 import { secretsIn, withoutLawful } from "./secrets.js";
-import type { Shared } from "./shared-attributes.js";
 
 const HOUR = 3_600_000;
 /** The bound within which all comes right: the slowest retry is one every ten minutes, and a back-off may have run before it. */
@@ -28,14 +25,7 @@ const LONGEST_POLL_MS = 360_000;
 const MOST_AFTER_MS = 2000;
 const SEEN_WITHIN_MS = 10_000;
 
-/** With what was recorded, asked and set, and what became of each. */
-interface JudgedRun extends Run {
-  readonly points: Points;
-  readonly asked: Asked;
-  readonly shared: Shared;
-}
-
-export async function check(run: JudgedRun): Promise<void> {
+export async function check(run: SimulatedRun): Promise<void> {
   const { world, points, asked } = run;
   const since = world.clock.now();
   const end = since + CALM_MS + points.missing.length * POINT_MS;
@@ -55,7 +45,7 @@ export async function check(run: JudgedRun): Promise<void> {
   await checkEnd(run);
 }
 
-function isRight({ world, points, shared, asked, count, agent }: JudgedRun, since: number): boolean {
+function isRight({ world, points, shared, asked, count, agent }: SimulatedRun, since: number): boolean {
   return (
     world.device !== undefined &&
     world.polls > since &&
@@ -69,7 +59,7 @@ function isRight({ world, points, shared, asked, count, agent }: JudgedRun, sinc
   );
 }
 
-function checkAttributes(run: JudgedRun, when: string): void {
+function checkAttributes(run: SimulatedRun, when: string): void {
   const { world, shared, count } = run;
   for (const key of shared.wrong) run.fail(`${when}: the application sees ${key} otherwise than it is`);
   const there = world.platform.attributes(world.device!).count;
@@ -78,7 +68,7 @@ function checkAttributes(run: JudgedRun, when: string): void {
 }
 
 /** Everything works, within its time. */
-async function checkWorking(run: JudgedRun): Promise<void> {
+async function checkWorking(run: SimulatedRun): Promise<void> {
   const { world, asked, connections, points, shared } = run;
   shared.set("interval", "calm");
   shared.set("limit", undefined);
@@ -98,7 +88,7 @@ async function checkWorking(run: JudgedRun): Promise<void> {
 }
 
 /** A change around the end of a poll is seen as soon as any other. */
-async function checkBetweenPolls(run: JudgedRun): Promise<void> {
+async function checkBetweenPolls(run: SimulatedRun): Promise<void> {
   const { world, shared, connections } = run;
   if (connections < 3) return;
   const { platform, clock } = world;
@@ -117,7 +107,7 @@ async function checkBetweenPolls(run: JudgedRun): Promise<void> {
   checkAttributes(run, "10 s after a change between two polls");
 }
 
-function checkTraffic(run: JudgedRun, calmSince: number): void {
+function checkTraffic(run: SimulatedRun, calmSince: number): void {
   const { requests } = run.world;
   const worst = busiest(requests, 60_000);
   if (worst.count > MOST_REQUESTS)
@@ -139,7 +129,7 @@ function busiest(times: readonly number[], within: number): { count: number; fro
   return worst;
 }
 
-function checkLines(run: JudgedRun): void {
+function checkLines(run: SimulatedRun): void {
   const { lines } = run;
   const { count, from } = busiest(
     lines.map(({ at }) => at),
@@ -153,7 +143,7 @@ function checkLines(run: JudgedRun): void {
 }
 
 /** The token is in addresses, key and secret in the body of a provisioning: nowhere else, in no form. */
-function checkSecrets(run: JudgedRun): void {
+function checkSecrets(run: SimulatedRun): void {
   const { world, lines, texts } = run;
   const { platform } = world;
   const requests = new Set(platform.seen.map(textOf));
@@ -173,7 +163,7 @@ const TOKEN = /^[A-Z]+ \/api\/v1\/([^/ ]+)\//;
 const textOf = ({ method, path, headers, body }: SeenRequest): string =>
   `${method} ${path} HTTP/1.1\r\n${JSON.stringify(headers)}\r\n\r\n${body}`;
 
-async function checkEnd(run: JudgedRun): Promise<void> {
+async function checkEnd(run: SimulatedRun): Promise<void> {
   const { world, powerCycle, agent } = run;
   const stopped = agent?.stop();
   // A drop may still wait to be reported, a minute at the most.

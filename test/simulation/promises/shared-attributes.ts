@@ -1,20 +1,20 @@
 // The shared attributes of a run: what they were on the platform and when, and what the application was notified of.
 import type { Agent } from "../../../src/index.js";
 import type { PowerCycle } from "../device.js";
-import type { Run } from "./run.js";
+import type { SimulatedRun } from "../simulated-run.js";
 
 export const KEYS = ["interval", "limit", "mode", "größe"];
 /** Between a value on the platform and its notification: the slowest answer, a second look, a poll's notification. */
 const RECENT_MS = 120_000;
 
 export class Shared {
-  readonly #run: Run;
+  readonly #run: SimulatedRun;
   /** What the subscribers of this start were notified of last. */
   #seen = new Map<string, string | undefined>();
   /** Of each key: its values as JSON text (undefined: absent), oldest first. */
   readonly #history = new Map<string, { from: number; text: string | undefined }[]>();
 
-  constructor(run: Run) {
+  constructor(run: SimulatedRun) {
     this.#run = run;
     for (const key of KEYS) this.#history.set(key, [{ from: Number.NEGATIVE_INFINITY, text: undefined }]);
   }

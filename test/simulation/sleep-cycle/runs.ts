@@ -5,7 +5,7 @@ import { Sleeper, type SleeperOptions } from "./sleeper.js";
 
 const MINUTE = 60_000;
 
-export interface SleepCycleRun {
+interface SleepCycleRun {
   readonly sleeper: Sleeper;
   readonly judgement: Judgement;
 }

@@ -25,7 +25,7 @@ const LOOK_MS = 25;
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-export const fastClock = {
+const fastClock = {
   now: () => performance.now() * SCALE,
   wall: () => BEGIN + performance.now() * SCALE,
   timer: (ms: number, due: () => void) => {

@@ -115,7 +115,7 @@ export interface Flipped {
 }
 
 /** Damages each byte of `bytes`: one bit that `dice` picks, or all eight, one at a time. */
-export function flipEach(
+function flipEach(
   name: string,
   bytes: Uint8Array,
   dice: Dice | undefined,

@@ -21,10 +21,8 @@ test("each case has a name of its own", (t) => {
   t.is(new Set(names).size, names.length);
 });
 
-powerLossTests("what the Node host kept on disk is there", filesCases, { pairs: 300 });
+powerLossTests("what the Node host kept on disk is there", filesCases, 300);
 
-powerLossTests("an older image and this one deliver or count what the other one wrote", imagesCases, {
-  pairs: 100,
-});
+powerLossTests("an older image and this one deliver or count what the other one wrote", imagesCases, 100);
 
-powerLossTests("no poll asks for more than was found to pass", pollsCases, { pairs: 60 });
+powerLossTests("no poll asks for more than was found to pass", pollsCases, 60);

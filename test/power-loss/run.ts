@@ -28,7 +28,7 @@ async function runAll(pairs: number): Promise<number> {
     if (only.length > 0 && !only.includes(group)) continue;
     const swept: Swept[] = [];
     for (const one of cases) {
-      const done = await sweep(one, { pairs });
+      const done = await sweep(one, pairs);
       swept.push(done);
       broken += done.problems.length;
       for (const { message } of done.problems.slice(0, SHOWN)) console.log(message);

@@ -20,7 +20,7 @@
 // `world` is what outlives the power loss, and what the test knows. All that lasts is changed through `power` (fakes/power.ts); a whole host
 // with power is in fakes/powered-device.ts. An exception is a problem, but for what comes after the power loss. An `async` job ends when it sees that the power is off.
 
-import { type Change, KINDS, type Kind, Power, type PowerLoss, PowerLossError } from "../fakes/power.js";
+import { type Change, KINDS, Power, type PowerLoss, PowerLossError } from "../fakes/power.js";
 import type { Dice } from "../simulation/dice.js";
 
 export interface Case<World = unknown> {
@@ -32,16 +32,6 @@ export interface Case<World = unknown> {
   resume(world: World, power: Power): void | Promise<void>;
   /** After the start that came to its end. Throws what is wrong. */
   check?(world: World): void | Promise<void>;
-}
-
-/** At how much of all that changes the power goes. */
-export interface Depth {
-  /** Which of the kinds (default: all). */
-  readonly kinds?: readonly Kind[];
-  /** The power goes once at every so many changes (default 1: all). */
-  readonly every?: number;
-  /** About how many runs with two power losses, spread evenly over all there are (Infinity: all). Default 0. */
-  readonly pairs?: number;
 }
 
 /** What a sweep ran, by scenario and kind, and what it found. */
@@ -72,7 +62,7 @@ const MOST_STARTS = 500;
 const PLAN = /^(\d+)\.([a-z]+)$/;
 
 /** The power loss of start number `start`, from 0; undefined if it has none. */
-export function powerLossOf(plan: Plan, start: number): PowerLoss | undefined {
+function powerLossOf(plan: Plan, start: number): PowerLoss | undefined {
   const linear = KINDS.find((kind) => plan === `linear.${kind}`);
   if (linear) return { at: start, kind: linear };
   const [, at, name] = PLAN.exec(plan.split("+")[start] ?? "") ?? [];
@@ -116,21 +106,20 @@ function trail(starts: readonly Change[][]): string {
   return `\n  changes before each power loss: ${last.map((names) => names.join(", ")).join(" | ")}`;
 }
 
-/** The power of `one` goes everywhere: once at each change, over and over, and twice. */
-export async function sweep<World>(one: Case<World>, depth: Depth = {}): Promise<Swept> {
-  const { kinds = KINDS, every = 1, pairs = 0 } = depth;
-  const swept: Swept = { name: one.name, runs: {}, powerLosses: 0, changes: 0, problems: [] };
-  const [changes = []] = (await run(one, "none", "none", swept)) ?? [];
-  swept.changes = changes.length;
-  for (const kind of kinds)
+/**
+ * The power of `one` goes everywhere: once at each change, over and over, and twice in about `pairs` runs, spread evenly over all there are
+ * (Infinity: all).
+ */
+export async function sweep<World>(one: Case<World>, pairs: number): Promise<Swept> {
+  const { swept, changes, singles } = await begin(one);
+  for (const kind of KINDS)
     if (changes.some((change) => change.kinds.includes(kind)))
       await run(one, `linear.${kind}`, `linear ${kind}`, swept);
-  const singles = powerLossesOf(changes, kinds).filter(({ at }) => at % every === 0);
   let due = 0;
   for (const { at, kind } of singles) {
     const first = `${at}.${kind}`;
     const [, recovery = []] = (await run(one, first, `all ${kind}`, swept)) ?? [];
-    const second = powerLossesOf(recovery, kinds);
+    const second = powerLossesOf(recovery);
     due += pairs / singles.length;
     const step = second.length / Math.min(second.length, Math.floor(due));
     // Not the first each time.
@@ -144,15 +133,12 @@ export async function sweep<World>(one: Case<World>, depth: Depth = {}): Promise
 
 /** The power of `one` goes at up to `most` places that `dice` picks, clean or torn; every other time once more in the start that follows. */
 export async function sample<World>(one: Case<World>, dice: Dice, most: number): Promise<Swept> {
-  const swept: Swept = { name: one.name, runs: {}, powerLosses: 0, changes: 0, problems: [] };
-  const [changes = []] = (await run(one, "none", "none", swept)) ?? [];
-  swept.changes = changes.length;
-  const singles = powerLossesOf(changes, KINDS);
+  const { swept, singles } = await begin(one);
   for (let n = 0; n < most && singles.length > 0; n++) {
     const { at, kind } = dice.pick(singles);
     const first = `${at}.${kind}`;
     const [, recovery = []] = (await run(one, first, "single", swept)) ?? [];
-    const second = powerLossesOf(recovery, KINDS);
+    const second = powerLossesOf(recovery);
     if (n % 2 === 0 || second.length === 0) continue;
     const next = dice.pick(second);
     await run(one, `${first}+${next.at}.${next.kind}`, "pairs", swept);
@@ -160,12 +146,16 @@ export async function sample<World>(one: Case<World>, dice: Dice, most: number):
   return swept;
 }
 
-/** All power losses that `changes` allow. */
-function powerLossesOf(changes: readonly Change[], kinds: readonly Kind[]): PowerLoss[] {
-  return changes.flatMap((change, at) =>
-    kinds.filter((kind) => change.kinds.includes(kind)).map((kind) => ({ at, kind })),
-  );
+/** A run in which the power stays: its changes, and every power loss that they allow. */
+async function begin<World>(one: Case<World>) {
+  const swept: Swept = { name: one.name, runs: {}, powerLosses: 0, changes: 0, problems: [] };
+  const [changes = []] = (await run(one, "none", "none", swept)) ?? [];
+  swept.changes = changes.length;
+  return { swept, changes, singles: powerLossesOf(changes) };
 }
+
+const powerLossesOf = (changes: readonly Change[]): PowerLoss[] =>
+  changes.flatMap(({ kinds }, at) => kinds.map((kind) => ({ at, kind })));
 
 async function run<World>(
   one: Case<World>,

@@ -93,6 +93,25 @@ export function noteArrivals({ platform }: World): Arrived {
   return arrived;
 }
 
+/**
+ * Points come in order, each with a time stamp of its own that grows, by `slackMs` less if need be. `mayChange`: a point that comes again may
+ * have another.
+ */
+export function checkStamps(arrived: Arrived, { mayChange = false, slackMs = 0 }): void {
+  const first = new Map<number, number>();
+  let last = { n: -1, ts: -1 };
+  for (const { n, ts } of arrived) {
+    const before = first.get(n) ?? ts;
+    if (before !== ts && !mayChange) throw new Error(`point ${n} has two time stamps, ${before} and ${ts}`);
+    if (first.has(n)) continue;
+    if (n < last.n) throw new Error(`point ${n} came after ${last.n}`);
+    if (ts <= last.ts - slackMs)
+      throw new Error(`points ${last.n} and ${n} have the time stamps ${last.ts} and ${ts}`);
+    first.set(n, ts);
+    last = { n, ts };
+  }
+}
+
 /** Points below `safe` that did not arrive and that no power loss excuses. */
 export function missing(of: { arrived: Arrived; safe: number; unsure: ReadonlySet<number> }): number[] {
   const there = new Set(of.arrived.map(({ n }) => n));

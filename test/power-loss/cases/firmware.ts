@@ -20,9 +20,6 @@ const PUBLIC_KEY =
 const FETCHED_AGAIN = 16_384;
 const PATIENCE_MS = 7_200_000;
 
-/** What the sweeps of all cases came to; `mostAgain`: of those with a checksum. */
-export const measured = { powerLosses: 0, bytesAgain: 0, mostAgain: 0 };
-
 interface World {
   readonly lamp: Lamp;
   readonly image: Uint8Array;
@@ -66,10 +63,6 @@ function check({ lamp, starts, image, fetchedAgain }: World): void {
   const powerLosses = starts - 1;
   if (again > powerLosses * fetchedAgain)
     throw new Error(`${again} bytes fetched again after ${powerLosses} power losses`);
-  measured.powerLosses += powerLosses;
-  measured.bytesAgain += Math.max(0, again);
-  if (powerLosses === 1 && fetchedAgain === FETCHED_AGAIN)
-    measured.mostAgain = Math.max(measured.mostAgain, again);
 }
 
 export const updates: Case<World>[] = [

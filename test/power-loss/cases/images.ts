@@ -87,17 +87,15 @@ function check({ accepted, delivered, drops, body, images }: World): void {
     throw new Error(`${drops} points were counted, ${missing} are missing`);
 }
 
-export const imagesCases: readonly Case[] = (
-  [
-    ["old", "new"],
-    ["new", "old"],
-    ["old", "new", "old", "new"],
-  ] as const
-).map(
-  (images): Case<World> => ({
-    name: `images/${images.join("-")}`,
-    begin: () => begin(images),
-    resume,
-    check,
-  }),
-);
+const made = (...images: Image[]): Case<World> => ({
+  name: `images/${images.join("-")}`,
+  begin: () => begin(images),
+  resume,
+  check,
+});
+
+export const imagesCases: readonly Case[] = [
+  made("old", "new"),
+  made("new", "old"),
+  made("old", "new", "old", "new"),
+];

@@ -215,31 +215,38 @@ const jobs = multiply(
 );
 const strange = made({ drop: "oldest", durable: true, flow: "backlog", before: "strange" });
 
-interface Forgetful {
+/** A queue that is filled, loses all its points at once, and goes on. */
+interface Cleared {
   readonly body: PoweredDevice;
-  phase: "fill" | "forget" | "go on";
+  phase: "fill" | "clear" | "go on";
   appended: number;
 }
+
+const beginCleared = (): Cleared => ({
+  body: new PoweredDevice({ sectors: 40, sectorSize: 512 }),
+  phase: "fill",
+  appended: 0,
+});
 
 const FORGOTTEN = 20;
 
 /** All waiting points are forgotten, as by `reset()`: all are there or none is, and those of afterwards are. */
-const forgetting: Case<Forgetful> = {
+const forgetting: Case<Cleared> = {
   name: "outbox/forget",
-  begin: () => ({ body: new PoweredDevice({ sectors: 40, sectorSize: 512 }), phase: "fill", appended: 0 }),
+  begin: beginCleared,
   resume: (world, power) => {
     const host = world.body.start(power);
     const outbox = new Outbox(host, new Time(host), {});
     const found = waitingNumbers(outbox);
     const { phase, appended } = world;
-    const may = phase === "forget" ? [0, appended] : [appended, appended + 1];
+    const may = phase === "clear" ? [0, appended] : [appended, appended + 1];
     if (!may.includes(found.length)) throw new Error(`${found.length} points wait, not ${may.join(" or ")}`);
-    if (phase !== "forget") world.appended = found.length;
+    if (phase !== "clear") world.appended = found.length;
     if (found.some((n, i) => n !== i)) throw new Error(`out of order: ${found.join()}`);
     for (; world.phase === "fill" && world.appended < FORGOTTEN; world.appended++)
       outbox.append(textOf(world.appended), undefined);
     if (world.phase !== "go on") {
-      world.phase = "forget";
+      world.phase = "clear";
       outbox.forget();
       world.phase = "go on";
       world.appended = 0;
@@ -248,18 +255,12 @@ const forgetting: Case<Forgetful> = {
   },
 };
 
-interface Emptied {
-  readonly body: PoweredDevice;
-  phase: "fill" | "erase" | "go on";
-  appended: number;
-}
-
 const WAITING = 30;
 
 /** The queue is erased by somebody else: the points that waited are counted once, and later ones are there. */
-const emptied: Case<Emptied> = {
+const emptied: Case<Cleared> = {
   name: "outbox/emptied",
-  begin: () => ({ body: new PoweredDevice({ sectors: 40, sectorSize: 512 }), phase: "fill", appended: 0 }),
+  begin: beginCleared,
   resume: (world, power) => {
     const open = () => {
       const host = world.body.start(power);
@@ -273,9 +274,9 @@ const emptied: Case<Emptied> = {
         world.appended++;
       }
       outbox.close(true);
-      world.phase = "erase";
+      world.phase = "clear";
     }
-    if (world.phase === "erase") {
+    if (world.phase === "clear") {
       world.body.blocks.bytes.fill(0xff);
       world.phase = "go on";
       world.appended = 0;

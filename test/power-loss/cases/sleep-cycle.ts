@@ -4,7 +4,7 @@ import type { Wake } from "../../../src/index.js";
 import type { RpcResult } from "../../../tools/platform/core/rpc/rpc.js";
 import type { Power } from "../../fakes/power.js";
 import { type Case, multiply } from "../runner.js";
-import { type Arrived, missing, noteArrivals, WAYS, type Way, World } from "../world.js";
+import { type Arrived, checkStamps, missing, noteArrivals, WAYS, type Way, World } from "../world.js";
 
 interface Shape {
   readonly way: Way;
@@ -91,22 +91,9 @@ const isDone = (world: Sleeping): boolean =>
   world.taken === POINTS && missing(world).length === 0 && world.results.length === 1;
 
 function check(world: Sleeping): void {
-  const first = new Map<number, number>();
   const { durable, knowsTime } = world.shape;
   // The platform sends whole seconds, and what was delivered from memory left no time stamp behind.
-  const slack = durable || knowsTime ? 0 : 1000;
-  let last = { n: -1, ts: -1 };
-  for (const { n, ts } of world.arrived) {
-    const before = first.get(n);
-    if (before !== undefined && before !== ts)
-      throw new Error(`point ${n} has two time stamps, ${before} and ${ts}`);
-    if (before !== undefined) continue;
-    if (n < last.n) throw new Error(`point ${n} came after ${last.n}`);
-    if (ts <= last.ts - slack)
-      throw new Error(`points ${last.n} and ${n} have the time stamps ${last.ts} and ${ts}`);
-    first.set(n, ts);
-    last = { n, ts };
-  }
+  checkStamps(world.arrived, { slackMs: durable || knowsTime ? 0 : 1000 });
   if (world.runs > 1) throw new Error(`the handler ran ${world.runs} times`);
   const [result] = world.results;
   if (result?.kind !== "answer") throw new Error(`the caller got ${JSON.stringify(world.results)}`);

@@ -3,7 +3,7 @@
 import type { Agent } from "../../../src/index.js";
 import type { Power } from "../../fakes/power.js";
 import { type Case, multiply } from "../runner.js";
-import { type Arrived, missing, noteArrivals, WAYS, type Way, World } from "../world.js";
+import { type Arrived, checkStamps, missing, noteArrivals, WAYS, type Way, World } from "../world.js";
 
 interface Shape {
   readonly way: Way;
@@ -87,17 +87,7 @@ function record(world: Recording, agent: Agent): void {
 }
 
 function check(world: Recording): void {
-  const first = new Map<number, number>();
-  for (const { n, ts } of world.arrived) {
-    const before = first.get(n);
-    if (before === undefined) {
-      const [last = -1, lastTs = -1] = [...first].at(-1) ?? [];
-      if (n < last) throw new Error(`point ${n} came after ${last}`);
-      if (ts <= lastTs) throw new Error(`points ${last} and ${n} have the time stamps ${lastTs} and ${ts}`);
-      first.set(n, ts);
-    } else if (before !== ts && world.shape.timestamps === "device")
-      throw new Error(`point ${n} has two time stamps, ${before} and ${ts}`);
-  }
+  checkStamps(world.arrived, { mayChange: world.shape.timestamps === "platform" });
   const lost = missing(world);
   if (lost.length > 0) throw new Error(`points ${lost} are lost`);
   const { series } = world.device;

@@ -14,7 +14,7 @@ const CLI = join(PROJECT, "dist", "tools", "cli", "cli.js");
 
 export const eraseFlash = (file: string): void => writeFileSync(file, Buffer.alloc(FLASH_BYTES, 0xff));
 
-export interface Ran {
+interface Ran {
   readonly code: number | null;
   readonly out: string;
   readonly said: string;

@@ -76,7 +76,7 @@ function digits(document: Uint8Array, chance: Chance): [number, number] | undefi
 
 type Mutation = (document: Uint8Array, chance: Chance, others: readonly Uint8Array[]) => Uint8Array;
 
-export const MUTATIONS: { readonly [name: string]: Mutation } = {
+const MUTATIONS: { readonly [name: string]: Mutation } = {
   "bits flipped": (document, chance) => {
     // Not `slice`: a Buffer's is the same memory.
     const flipped = new Uint8Array(document);

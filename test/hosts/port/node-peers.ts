@@ -1,8 +1,7 @@
-import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import { reset } from "../../../tools/platform/reset.js";
-import { listen } from "../../fakes/listen.js";
+import { freePort, listen } from "../../fakes/listen.js";
 import type { Peer, PeerScript, Place } from "./promised.js";
 import { CERT, KEY } from "./tls-fixture.js";
 
@@ -43,11 +42,7 @@ export class Listeners {
 
   /** A port that was free a moment ago. */
   async nowhere(): Promise<Place> {
-    const server = createServer();
-    const port = await listen(server);
-    server.close();
-    await once(server, "close");
-    return { name: this.#here.name, port, secure: this.#secure };
+    return { name: this.#here.name, port: await freePort(), secure: this.#secure };
   }
 
   async close(): Promise<void> {

@@ -136,6 +136,23 @@ const DATES = [
   "1",
 ];
 
+test("a head that differs from the last one only in its date is not parsed again", (t) => {
+  const reader = new ResponseReader();
+  let decoded = 0;
+  const host = {
+    decode: (bytes: Uint8Array) => {
+      decoded++;
+      return decode(bytes);
+    },
+  };
+  const read = (date: string) => readBy(reader, [Buffer.from(dated(date, 4))], host).answer?.date;
+  read(DATES[0]!);
+  decoded = 0;
+  t.is(read(DATES[1]!), Date.UTC(1994, 10, 6, 8, 49, 38));
+  // Parsing would have decoded the head twice: to compare it, and to store it.
+  t.is(decoded, 1);
+});
+
 test("an answer means the same whatever came before it on the connection", (t) => {
   const known = fc.oneof(
     {

@@ -240,3 +240,18 @@ test("an empty answer without the marker deletes nothing: it may be a database e
   await rig.clock.advance(10 * 60_000);
   t.deepEqual(seen, [5]);
 });
+
+test("malformed answers are ignored, each is counted, and their kind is logged once", async (t) => {
+  const { rig, agent, seen, device } = await started(t, 2);
+  rig.platform.setShared(device, { interval: 5 });
+  await rig.clock.advance(31_000);
+  rig.platform.fault = ({ method, path }) =>
+    method === "GET" && path.includes("attributes?") ? { status: 200, body: [] } : undefined;
+  await rig.clock.advance(10 * 60_000);
+  t.deepEqual(seen, [5]);
+  t.true(agent.counters.malformedAnswers >= 2, `${agent.counters.malformedAnswers}`);
+  t.deepEqual(
+    rig.host.lines.filter((line) => line.includes("malformed")),
+    ["warn: an answer to GET attributes is malformed and ignored (logged once)"],
+  );
+});

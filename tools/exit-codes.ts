@@ -19,9 +19,7 @@ export const EMPTY = 6;
 export const BUSY = 7;
 /** Stored state is damaged or incomplete; nothing was changed. */
 export const DAMAGED = 8;
-/**
- * The queue file cannot be read, or the disk has no room for it (sysexits' "input/output error").
- */
+/** The queue file is unreadable, or the disk is full (sysexits: EX_IOERR). */
 export const QUEUE = 74;
 /** From the worker: the device was reset; start again with its current settings. */
 export const RESET = 76;

@@ -1,5 +1,4 @@
-// The user's default options (`mote config set rpc.timeout 30s`). Command line and environment
-// override them.
+// Stored default options (`mote config set rpc.timeout 30s`), which flags and environment override.
 import type { Command, Option } from "commander";
 import { commandOf, defaultOf } from "./command-tree.js";
 import { readSettings } from "./operator/settings.js";
@@ -15,10 +14,7 @@ interface Found {
   option: Option;
 }
 
-/**
- * Finds `rpc.timeout` or `firmware.push.timeout`. Throws UsageError if the option cannot have a
- * default.
- */
+/** Finds an option such as `rpc.timeout`. Throws UsageError if it cannot have a default. */
 export function findOption(program: Command, key: string): Found {
   const names = key.split(".");
   const name = names.pop() ?? "";

@@ -12,10 +12,7 @@ import { UsageError } from "./usage.js";
 /** Some commands need to see all the others. */
 type Add = (program: Command, makeProgram: (called?: string) => Promise<Command>) => void;
 
-/**
- * Loads each command by name, in the order of the help. Loading only the called one halves the
- * start time.
- */
+/** Commands in the order of the help. Loading only the called one halves the start time. */
 const GROUPS: Readonly<Record<string, Readonly<Record<string, () => Promise<Add>>>>> = {
   Try: {
     start: async () => (await import("./commands/start.js")).startCommand,

@@ -6,10 +6,7 @@ export interface Stop {
   kill: AbortSignal;
 }
 
-/**
- * SIGINT, SIGTERM and SIGHUP stop; the second of them kills. The end of the channel to a process
- * that started this one with one stops too: no process is left behind.
- */
+/** SIGINT, SIGTERM or SIGHUP stops, a second one kills. So does the end of the parent's channel. */
 export function stopSignals(): Stop {
   const stop = new AbortController();
   const kill = new AbortController();

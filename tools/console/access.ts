@@ -1,5 +1,4 @@
-// Adding a device, and the access token that connects one. The token is fetched and shown only on
-// request.
+// Adds a device, and shows its access token on request.
 import type { Device } from "../operator/shapes.js";
 import { attempt, button, copyButton, dialog, field, form, h, messageOf } from "./dom.js";
 import { runCommand } from "./model/access.js";

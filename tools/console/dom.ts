@@ -138,9 +138,7 @@ export function dialog(title: string, ...children: readonly Child[]): HTMLDialog
   return element;
 }
 
-/**
- * Asks for confirmation before a destructive action. `yes`: the text of the button that confirms.
- */
+/** Asks for confirmation. `yes`: the text of the confirming button. */
 export function ask(title: string, text: string, yes: string): Promise<boolean> {
   return new Promise((resolve) => {
     const answer = (is: boolean) => (): void => {

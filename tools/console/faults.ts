@@ -1,5 +1,4 @@
-// Faults between devices and the local platform: switches them on, explains them, and shows their
-// effects.
+// Switches faults of the local platform on, explains them, and shows their effects.
 
 import { duration } from "../duration.js";
 import { attempt, button, field, form, h, heading, option, section } from "./dom.js";

@@ -1,5 +1,4 @@
-// Opens the page that the address names and gives it the focus. Keeps what all pages share: links
-// and connection state.
+// Opens the page of the address, and keeps links and connection state.
 import { devicePage } from "./device/device.js";
 import { updatePage } from "./device/update.js";
 import { devicesPage } from "./devices.js";

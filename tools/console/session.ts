@@ -1,6 +1,4 @@
-// The login, and the events that the platform pushes. The session lives as long as the tab. It uses
-// no cookie, so
-// another page cannot use it.
+// The login, without a cookie, and the events of the platform. Lasts as long as the tab.
 import { OperatorError } from "../operator/error.js";
 import { Operator } from "../operator/operator.js";
 import type { Session as Tokens } from "../operator/rest.js";
@@ -112,10 +110,7 @@ export class Session {
     return () => this.#listeners[kind].delete(listener);
   }
 
-  /**
-   * Reads events until `logout`, and reconnects after each break. Rejects when the session has
-   * ended.
-   */
+  /** Reads events until `logout`; reconnects. Rejects when the session has ended. */
   async follow(): Promise<void> {
     this.#ended?.abort();
     const ended = new AbortController();

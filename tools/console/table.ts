@@ -30,10 +30,7 @@ interface TableOptions {
 /** Longer text gets a control that opens it. */
 const LONG = 28;
 
-/**
- * One line, with an ellipsis if it does not fit. `whole` is in the tooltip, in a copy, and below
- * once opened.
- */
+/** One line, cut with an ellipsis. Tooltip, copy and opened cell show `whole`. */
 export function cut(text: string, whole = text): HTMLElement {
   if (whole.length <= LONG) return h("span", { className: "cut", title: whole }, text);
   return h("details", { className: "cut" }, h("summary", { title: whole }, text), h("pre", {}, whole));

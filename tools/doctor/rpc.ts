@@ -34,9 +34,7 @@ export async function checkRpc(operator: Operator, deviceId: string, ask: Ask): 
   );
 }
 
-/**
- * True if the RPC arrived. Other RPCs stay unanswered, so that the platform delivers them again.
- */
+/** True if the RPC arrived. Other RPCs stay unanswered: the platform delivers them again. */
 async function answer(ask: Ask, ended: AbortSignal): Promise<boolean> {
   while (!ended.aborted) {
     const poll = await ask("GET", "rpc?timeout=2000");

@@ -14,10 +14,7 @@ const AUTHORITY_SOON_MS = 60 * DAY_MS;
 
 export interface ConnectionCheck {
   readonly findings: readonly Finding[];
-  /**
-   * The certificate (DER) that a board needs to trust; undefined over http, or where none was
-   * found.
-   */
+  /** Certificate (DER) that a board must trust; undefined over http or if not found. */
   readonly authority: Uint8Array | undefined;
 }
 
@@ -31,7 +28,7 @@ export async function checkConnection(target: Target, ca: string | undefined): P
   } catch {
     return {
       findings: [
-        bad("name", `${name} is not found`, "Is the base URL spelt right, and does this network resolve it?"),
+        bad("name", `${name} is not found`, "Check the spelling of the URL, and the DNS of this network."),
       ],
       authority: undefined,
     };
@@ -40,15 +37,15 @@ export async function checkConnection(target: Target, ca: string | undefined): P
     findings.push(
       warning(
         "TLS",
-        "the base URL is http: access tokens and data can be read on the way",
-        "Use https, except on a desk.",
+        "the base URL is http: others can read access tokens and data",
+        "Use https outside of tests.",
       ),
     );
     return { findings, authority: undefined };
   }
   const found = await handshake(target, { ...(ca !== undefined && { ca }) });
   if (typeof found === "string") {
-    const advice = "Does a server listen there, with TLS, and is the port right?";
+    const advice = "Check the port, and that a TLS server listens there.";
     return { findings: [...findings, bad("TLS", found, advice)], authority: undefined };
   }
   const certificates = chainOf(found.getPeerCertificate(true));
@@ -99,13 +96,13 @@ function isRoot(certificate: X509Certificate): boolean {
 }
 
 function trust(trusted: boolean, why: Error | string | undefined, ca: string | undefined): Finding {
-  if (trusted) return good("certificate", "it is for this name, and its authority is trusted here");
+  if (trusted) return good("certificate", "valid for this name, and issued by a CA that this machine trusts");
   const reason =
     why instanceof Error ? ((why as NodeJS.ErrnoException).code ?? why.message) : String(why ?? "unknown");
   const advice =
     ca === undefined
-      ? "With an authority of your own: --ca FILE here and in mote run, and its DER in the board's configuration."
-      : "Is --ca the authority that signed this server's certificate, and is the name in it?";
+      ? "With your own CA: --ca FILE here and in mote run, and its DER in the board's configuration."
+      : "Check that the CA in --ca issued this server's certificate, and that the certificate contains the name.";
   return bad("certificate", `it is not trusted: ${reason}`, advice);
 }
 
@@ -127,8 +124,8 @@ async function sent(target: Target, chain: readonly X509Certificate[], isTrusted
     return good("chain", "the server sends its own certificate, which the trusted root issued");
   return bad(
     "chain",
-    "the server sends its own certificate only, and a board can't find the issuer",
-    "Let the server send the issuer's certificate too (nginx: both in ssl_certificate, its own first).",
+    "the server sends only its own certificate, so boards cannot find the issuer",
+    "Configure the server to send the issuer's certificate too (nginx: both in ssl_certificate, its own first).",
   );
 }
 
@@ -141,13 +138,13 @@ export function validity(
     const isAuthority = at > 0;
     const name = subject.split("\n").at(-1) ?? "";
     if (Date.parse(validFrom) > now)
-      return bad("dates", `${name} is not valid before ${validFrom}`, "Is this machine's clock right?");
+      return bad("dates", `${name} is not valid before ${validFrom}`, "Check the clock of this machine.");
     if (Date.parse(validTo) < now) return bad("dates", `${name} expired ${validTo}`, "Renew it.");
     if (Date.parse(validTo) < now + SOON_MS)
       return warning(
         "dates",
         `${name} expires ${validTo}`,
-        "Renew it in time: boards that can't connect can't be updated.",
+        "Renew it in time: a board that cannot connect cannot be updated.",
       );
     if (isAuthority && Date.parse(validTo) < now + AUTHORITY_SOON_MS)
       return warning(
@@ -170,8 +167,8 @@ async function old(target: Target): Promise<Finding> {
   if (typeof socket === "string")
     return bad(
       "TLS 1.2",
-      "the server does not speak it, and boards speak no other",
-      "Allow TLS 1.2 beside 1.3.",
+      "the server does not support it, and boards require it",
+      "Enable TLS 1.2 in addition to 1.3.",
     );
   const { name } = socket.getCipher();
   socket.destroy();

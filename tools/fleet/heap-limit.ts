@@ -1,9 +1,6 @@
 import { setFlagsFromString } from "node:v8";
 
-/**
- * Keeps the collector's room for young objects as small as at the start. By itself it grows to 48
- * MiB in a process as busy as a fleet, which is as much again as a thousand agents keep.
- */
+/** Keeps the heap's young generation small. It would grow to 48 MiB in a busy process. */
 export function limitHeap(): void {
   setFlagsFromString("--semi-space-growth-factor=1");
 }

@@ -6,10 +6,7 @@ import { refusePrivateKeys } from "./private-keys.js";
 import { run } from "./program.js";
 import { environmentOf, type Sdk } from "./sdk.js";
 
-/**
- * Builds the project in `folder` (with a manifest.json) into `out`, and returns the program. Throws
- * SdkError with what the build said.
- */
+/** Builds the project in `folder` and returns the program's path. Throws SdkError. */
 export async function buildProgram(sdk: Sdk, folder: string, out: string): Promise<string> {
   mkdirSync(out, { recursive: true });
   const name = basename(folder);

@@ -1,23 +1,16 @@
-// Whoever holds an image can read it: a build that would put a private key into one is refused
-// before it begins.
+// Refuses a build that would put a private key into an image, which others can read.
 import { createPrivateKey } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { SdkError } from "./sdk.js";
 
-/**
- * The makefile's rules for what becomes a resource: where it lands, and the file that it is made
- * of.
- */
+/** The makefile's rules for resources: target, and source file. */
 const RULE = /^\$\((?:DATA|RESOURCES)_DIR\)\/.+?: (.+)$/gm;
 const NAME = /\.(?:key|p12|pfx|jks)$/i;
 const PEM = /-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY-----/;
 /** The first byte of every DER. */
 const SEQUENCE = 0x30;
 
-/**
- * Throws SdkError with the files among a project's resources and data, as the SDK resolved its
- * manifests, that are private keys.
- */
+/** Throws SdkError listing the private keys among a project's resources and data. */
 export function refusePrivateKeys(makefile: string): void {
   const sources = new Set(
     [...readFileSync(makefile, "utf8").matchAll(RULE)].map(([, source = ""]) => source),
@@ -30,10 +23,7 @@ export function refusePrivateKeys(makefile: string): void {
   );
 }
 
-/**
- * By what it is called, or by what it holds: PEM, or DER of PKCS #8, PKCS #1 or SEC 1, encrypted or
- * not.
- */
+/** By name or content: PEM, or DER of PKCS #8, PKCS #1 or SEC 1, also encrypted. */
 function isPrivateKey(path: string): boolean {
   if (NAME.test(path)) return true;
   let bytes: Buffer;

@@ -1,5 +1,4 @@
-// What an XS build holds, read from what the SDK's linker wrote: mc.xs.c, and a .xsb for each
-// module.
+// Reads the output of the SDK's linker: mc.xs.c, and a .xsb for each module.
 
 /** Bytes of a slot on a 32-bit board. */
 const SLOT = 16;
@@ -16,25 +15,16 @@ export interface Rom {
   readonly texts: number;
   /** Bytes of the block that the engine takes at start; 0: none, it takes memory piece by piece. */
   readonly engine: number;
-  /**
-   * Bytes that the engine has for chunks, slots and stack before anything runs: of the block, if
-   * there is one.
-   */
+  /** Bytes that the engine reserves at its start for chunks, slots and stack. */
   readonly begins: number;
-  /**
-   * Modules that are not preloaded, with the bytes of their code. They take RAM when they are first
-   * imported.
-   */
+  /** Modules that are not preloaded. They take RAM from their first import on. */
   readonly unpreloaded: readonly { readonly name: string; readonly bytes: number }[];
 }
 
 const CODE = /\.code = \{ \(txByte\*\)"((?:[^"\\]|\\.)*)"/g;
 const TEXT = /(?:\.key = \{ (?:\(txString\))?|\.string = )"((?:[^"\\]|\\.)*)"/g;
 const ESCAPE = /\\(?:x[0-9a-f]{2}|[0-7]{3}|.)/g;
-/**
- * How the engine is made: chunk, heap, stack, keys, names, symbols, parser, and as the last but one
- * the block.
- */
+/** Creation parameters: chunk, heap, stack, keys, names, symbols, parser, …, block. */
 const CREATION = /^\t\{ (\d+), \d+, (\d+), \d+, (\d+), (?:\d+, ){6}(\d+), \d+\},$/m;
 const UNPRELOADED = /^\t\{ \w+, \w+, \d+, \(txS1\*\)gxCode\d+, (\d+), [^"]*"([^"]+)"/gm;
 

@@ -21,10 +21,7 @@ export class SdkError extends Error {
   override name = "SdkError";
 }
 
-/**
- * The SDK that `$MODDABLE` names. Throws SdkError if there is none, or none that was built for
- * Linux.
- */
+/** The SDK in `$MODDABLE`. Throws SdkError if it is missing or not built for Linux. */
 export function findSdk(env: NodeJS.ProcessEnv = process.env): Sdk {
   const path = env.MODDABLE;
   if (!path) throw new SdkError(`the Moddable SDK is missing: $MODDABLE is not set.\n${INSTALL}`);

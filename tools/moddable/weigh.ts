@@ -10,10 +10,7 @@ import { type Sdk, SdkError } from "./sdk.js";
 export interface Weight {
   /** Bytes of preloaded functions, without code that runs only at preload. */
   readonly code: number;
-  /**
-   * Of 16 bytes: functions, their variables, classes, tables, and the engine's own that the module
-   * makes the linker keep.
-   */
+  /** Slots of 16 bytes: functions, variables, classes, and linked built-ins. */
   readonly slots: number;
   /** Bytes of all that the engine's data has more. */
   readonly rom: number;

@@ -88,10 +88,7 @@ export class Devices extends Calls {
     return (await this.rest.call("POST", "/api/device/credentials", call)) as Credentials;
   }
 
-  /**
-   * As the customer: makes the device theirs. Throws OperatorError 400 for a wrong secret, no
-   * claiming, or an owned device.
-   */
+  /** Claims the device as a customer. Throws OperatorError 400 for a refusal. */
   async claim(deviceName: string, secretKey: string): Promise<void> {
     const call = { body: { secretKey }, secrets: [secretKey] };
     await this.rest.call("POST", `/api/customer/device/${part(deviceName)}/claim`, call);

@@ -25,9 +25,7 @@ export class OperatorError extends Error {
     this.errorCode = options.errorCode;
   }
 
-  /**
-   * True only if the platform itself said so: a proxy without a backend answers 404 for everything.
-   */
+  /** True only for the platform's own 404, not for a proxy's. */
   get isNotFound(): boolean {
     return this.status === 404 && this.errorCode === NOT_FOUND;
   }
@@ -51,10 +49,7 @@ export async function unlessMissing<T>(
   }
 }
 
-/**
- * Text of a peer as one bounded line. `secrets` are replaced by `***` first, so that none is left
- * over in part.
- */
+/** A peer's text as one bounded line, with `***` instead of each secret. */
 export function tame(text: string, secrets: readonly string[]): string {
   let line = text;
   for (const secret of secrets) if (secret !== "") line = line.replaceAll(secret, "***");

@@ -5,10 +5,7 @@ export interface FileForm {
   readonly body: ReadableStream<Uint8Array>;
 }
 
-/**
- * `onSent` is called with the bytes of the file handed to the connection so far; the form's own
- * lines count as the file's first and last.
- */
+/** Calls `onSent` with the bytes handed to the connection so far. */
 export function fileForm(
   name: string,
   fileName: string,

@@ -57,10 +57,7 @@ export class Operator {
     this.#rest.logout();
   }
 
-  /**
-   * The last 1,000 requests of devices, oldest first. Only a local platform has them; throws
-   * OperatorError 404 elsewhere.
-   */
+  /** The last 1,000 requests of devices. Throws OperatorError 404 on a real server. */
   async requests(): Promise<LoggedRequest[]> {
     return ((await this.#rest.call("GET", "/api/requests")) ?? []) as LoggedRequest[];
   }

@@ -57,10 +57,7 @@ export class Ota extends Calls {
     return (await this.rest.call("POST", `/api/otaPackage/${part(id)}`, call)) as OtaPackage;
   }
 
-  /**
-   * The entry without its file: `GET /api/otaPackage/{id}` would answer with the whole file in
-   * base64.
-   */
+  /** The entry without its file, which `GET /api/otaPackage/{id}` would include. */
   async get(id: string): Promise<OtaPackage> {
     return (await this.rest.call("GET", `/api/otaPackage/info/${part(id)}`)) as OtaPackage;
   }
@@ -85,10 +82,7 @@ export class Ota extends Calls {
     await this.rest.call("DELETE", `/api/otaPackage/${part(id)}`);
   }
 
-  /**
-   * Firmware for one device; undefined takes the assignment away (its profile's, if any, then
-   * holds).
-   */
+  /** Assigns firmware to a device; undefined: that of its profile. */
   async assign(deviceId: string, packageId: string | undefined): Promise<void> {
     const path = `/api/device/${part(deviceId)}`;
     const device = (await this.rest.call("GET", path)) as Device;

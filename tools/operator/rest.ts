@@ -59,10 +59,7 @@ function claimsOf(token: string): Claims {
   }
 }
 
-/**
- * JSON over the platform's REST: the session's token on each call, refreshed once when the platform
- * says 401.
- */
+/** JSON over the platform's REST, with the session's token; refreshes it once at a 401. */
 export class Rest {
   /** The URL without a slash at the end. */
   readonly base: string;
@@ -97,10 +94,7 @@ export class Rest {
     return claimsOf(this.#session?.token ?? "");
   }
 
-  /**
-   * POST /api/auth/token: a new token for the refresh token. Calls that fail together share one
-   * refresh.
-   */
+  /** POST /api/auth/token. Concurrent calls share one refresh. */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh().finally(() => {
       this.#refreshing = undefined;
@@ -120,10 +114,7 @@ export class Rest {
     this.#onSession(this.#session);
   }
 
-  /**
-   * The answer's JSON, numbers that would be rounded as text; undefined for an empty body. Throws
-   * OperatorError.
-   */
+  /** The answer's JSON, with lossy numbers as text. Throws OperatorError. */
   async call(method: string, path: string, call: Call = {}): Promise<unknown> {
     const token = this.#session?.token;
     try {
@@ -210,10 +201,7 @@ function parse(text: string, status: number, name: string): unknown {
   }
 }
 
-/**
- * `{"status":404,"message":"Device not found","errorCode":32,"timestamp":…}`, or another server's
- * text.
- */
+/** `{"status":404,"message":"Device not found","errorCode":32}`, or another server's text. */
 function errorBody(text: string): { message: string; errorCode?: number } {
   try {
     const { message, errorCode } = (JSON.parse(text) ?? {}) as { message?: unknown; errorCode?: unknown };

@@ -26,10 +26,7 @@ export interface RolloutRecord {
   readonly handedOver?: number;
   /** The time stamp of what `fw_state` was before. */
   readonly seen?: number;
-  /**
-   * When the platform had heard of it last as it was first seen to be updated, by the platform's
-   * clock: the soak begins. 0: again.
-   */
+  /** Last activity when first seen updated, by the platform's clock. 0: start again. */
   readonly updatedAt?: number;
   /** It was online for the soak. */
   readonly passed?: boolean;

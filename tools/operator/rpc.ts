@@ -4,10 +4,7 @@ import type { Page, PageQuery, PersistentRpc } from "./shapes.js";
 const part = encodeURIComponent;
 
 export interface RpcOptions {
-  /**
-   * How long the platform waits for the device, in milliseconds; it makes less than 5,000 into
-   * 5,000. Default 10,000.
-   */
+  /** Time that the device has to answer, in ms; at least 5,000. Default 10,000. */
   timeoutMs?: number;
 }
 

@@ -1,15 +1,11 @@
-// JSON numbers that a person typed or reads. JSON.parse would round a long whole number, and
-// another value would be set or shown.
+// JSON numbers for people: JSON.parse would round long whole numbers.
 
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 /** Every JSON text with a lossy number matches. */
 const LONG = /\d{16}|[eE]\+?\d{3}/;
 const WHOLE = /^-?\d+$/;
 
-/**
- * The first number of the JSON that cannot be sent as it is: a whole one beyond 2^53 - 1, or one
- * beyond a double.
- */
+/** The first number of the JSON that a double cannot hold exactly. */
 export function lossyNumber(json: string): string | undefined {
   let found: string | undefined;
   replaceNumbers(json, (number) => {
@@ -26,10 +22,7 @@ export function parseUnrounded(json: string): unknown {
   return JSON.parse(replaceNumbers(json, (number) => (isLossy(number) ? `"${number}"` : number)));
 }
 
-/**
- * Replaces the numbers outside strings. A regular expression over a string of megabytes would
- * overflow the stack.
- */
+/** Replaces numbers outside strings. One regular expression would overflow the stack. */
 function replaceNumbers(json: string, replace: (number: string) => string): string {
   let result = "";
   for (let at = 0; at < json.length; ) {

@@ -35,10 +35,7 @@ export const ON_TRIAL: readonly Failure[] = [
 /** Failures after a complete download. */
 export const VERIFYING: readonly Failure[] = ["checksum", "signature", "damaged", "readBack", "unfit"];
 
-/**
- * The failure that starts a text of `fw_error`, such as "the new image did not start (task
- * watchdog)".
- */
+/** The failure at the start of a `fw_error` text, which may continue with details. */
 export function failureOf(error: string): Failure | undefined {
   return (Object.keys(FAILURES) as Failure[])
     .filter((name) => error.startsWith(FAILURES[name].text))

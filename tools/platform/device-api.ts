@@ -70,10 +70,7 @@ export class DeviceApi {
     return response(413, text);
   }
 
-  /**
-   * Calls `respond` once, unless the device hangs up first, which calling the result says, or a
-   * fault takes the answer.
-   */
+  /** Calls `respond` at most once. Call the result when the device hangs up. */
   handle(request: DeviceRequest, respond: (response: DeviceResponse) => void): () => void {
     const [path] = splitUrl(request.url);
     const target = findRoute(path.slice(BASE.length));
@@ -134,9 +131,7 @@ export class DeviceApi {
     });
   }
 
-  /**
-   * Runs the checks in the real server's order: method, parameters, body, and only then the token.
-   */
+  /** Checks in the server's order: method, parameters, body, token. */
   #run(exchange: Exchange, { methods, token, id }: Target): void {
     const { method } = exchange.request;
     // HEAD is served like GET: it takes an RPC with it, too.

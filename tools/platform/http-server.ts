@@ -36,10 +36,7 @@ const SWALLOW_MS = 2_000;
 /** Between the last byte and a reset, which could overtake it. */
 const RESET_MS = 20;
 
-/**
- * Node's HTTP server with the connection rules of a ThingsBoard server. `drain` makes each answer
- * the last.
- */
+/** HTTP server with a ThingsBoard server's connection rules. `drain`: no keep-alive. */
 export class HttpServer {
   readonly server: Server;
   readonly #options: HttpServerOptions;

@@ -20,10 +20,7 @@ export interface Start {
   sha256: string;
 }
 
-/**
- * Called for each rejected image. `failed`: it ended before it was confirmed; `damaged`: its bytes
- * changed.
- */
+/** Called for each rejected image. `failed`: ended unconfirmed; `damaged`: bytes changed. */
 export type OnFallback = (slot: SlotName, why: "failed" | "damaged") => void;
 
 /**

@@ -83,7 +83,7 @@ function follow(child: ChildProcess, run: WorkerRun, resolve: (end: WorkerEnd) =
     setImmediate(() => resolve({ code, reason, unfit }));
   };
   child.once("error", () => {
-    if (child.pid === undefined) end(null, "none: the process could not be started");
+    if (child.pid === undefined) end(null, "the process could not be started");
   });
   // After "exit" there may be last lines; a grandchild that holds the pipe must not hold us.
   child.once("exit", (code, signal) => {

@@ -1,5 +1,4 @@
-// Commissioning of `mote run`: the page of extras/commissioning on loopback, for a device whose
-// network is the machine's.
+// Commissioning of `mote run`: serves the setup page of extras/commissioning on loopback.
 import { randomFillSync } from "node:crypto";
 import { createServer, type Socket as NetSocket } from "node:net";
 import { join } from "node:path";
@@ -46,10 +45,7 @@ export interface CommissionOptions {
   readonly openMs?: number;
 }
 
-/**
- * What was kept in a state directory at commissioning. A reset that was cut short is left to the
- * agent.
- */
+/** The settings stored at commissioning. The agent finishes an interrupted reset. */
 export function storedValues(stateDir: string, fence: Fence, url: string | undefined): Values {
   const keeper = keeperOf(stateDir, fence);
   finishInterrupted(keeper, () => {});
@@ -74,10 +70,7 @@ export function pemOf(ca: string | undefined): string | undefined {
   return typeof read === "string" || read.length === 0 ? undefined : read.map(toPem).join("");
 }
 
-/**
- * Resolves when the page is closed: true if something new was kept. Rejects if the directory can't
- * be used.
- */
+/** Resolves when the page closes: true if it stored settings. Rejects on a disk error. */
 export function commission(options: CommissionOptions): Promise<boolean> {
   const { stateDir, lease, given, deviceName, ca, openMs } = options;
   const stop = AbortSignal.any([options.stop, lease.lost]);

@@ -14,18 +14,12 @@ import type { Agent, FirmwareOptions } from "../../src/index.js";
 
 /** Settings come from `--interval`, and `sleeps` from `--cycle`. */
 export interface ImageHost extends AppHost {
-  /**
-   * Makes the agent publish its health (`mote.health`, and client attributes), for an image that
-   * does not bring `mote/diagnostics` itself.
-   */
+  /** Publishes the agent's health, for an image without `mote/diagnostics`. */
   readonly publishHealth?: (() => void) | undefined;
 }
 
 export interface Image {
-  /**
-   * Title and version as assigned on the platform; and, if the image has them, its own `allow`,
-   * `selfTest`, `onProgress`.
-   */
+  /** Title and version on the platform, and optional `allow`, `selfTest`, `onProgress`. */
   readonly firmware: Pick<FirmwareOptions, "title" | "version"> & Partial<FirmwareOptions>;
   readonly default: (agent: Agent, host: ImageHost) => unknown;
 }
@@ -35,10 +29,7 @@ export class ImageError extends Error {
   override name = "ImageError";
 }
 
-/**
- * Evaluates the module at `path`. Throws ImageError if it is not an image, and whatever its evaluation
- * throws.
- */
+/** Evaluates the module. Throws ImageError if it is not an image, or its own error. */
 export async function loadImage(path: string): Promise<Image> {
   const module: Partial<Image> = await import(pathToFileURL(path).href);
   const { firmware, default: setUp } = module;

@@ -47,9 +47,7 @@ export type ToWorker =
 
 export type FromWorker =
   | { kind: "event"; event: Event }
-  /**
-   * Hide this secret in all lines. `isOwn`: the device's secret, not one named by an application.
-   */
+  /** Hides a secret in all lines. `isOwn`: the device's, not an application's. */
   | { kind: "secret"; secret: string; isOwn: boolean }
   /** Every 5 s: the event loop turns. `lives`: so does the agent, by its own signs. */
   | { kind: "heartbeat"; lives: boolean }

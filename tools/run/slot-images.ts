@@ -54,10 +54,7 @@ export function flash(stateDir: string, bytes: Uint8Array, fence: Fence, isForce
   return true;
 }
 
-/**
- * Writes the slot's image to a file that can be imported. Undefined if it is not the activated
- * image.
- */
+/** Writes the slot's image to an importable file. Undefined if it is damaged. */
 export function unpack(
   stateDir: string,
   name: SlotName,

@@ -1,5 +1,4 @@
-// What is stored of an image's own words about itself, for a start in recovery mode: then nothing
-// of the image is evaluated, and the updates that it takes are still those that it would take.
+// Stores title and version of an image for recovery mode, which does not evaluate the image.
 
 import type { Host } from "../../src/index.js";
 import { readStored, writeStored } from "../../src/store.js";

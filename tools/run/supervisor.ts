@@ -21,9 +21,7 @@ export interface SuperviseOptions {
   config: WorkerConfig;
   /** Of the state directory. Default: taken here, and released at the end. */
   lease?: Lease | undefined;
-  /**
-   * The image of `--app`. Undefined: the one in the slot, or the minimal image if there is none.
-   */
+  /** The image of `--app`. Default: the slot's, or the minimal image. */
   app?: Uint8Array | undefined;
   lines: Lines;
   /** Ends it all in good order. */
@@ -93,7 +91,7 @@ class Supervisor {
     const { app, lines, stop } = this.#options;
     if (setDamagedAside(this.#stateDir, this.#lease)) {
       const line =
-        "what was known of the firmware slots is damaged: kept as boot.json.damaged, the first image is put in again";
+        "boot.json is damaged and was renamed to boot.json.damaged: installing the first image again";
       lines.tell({ event: "log", level: "error", line });
     }
     if (app) this.#flash(app, false);
@@ -101,7 +99,7 @@ class Supervisor {
       lines.tell({
         event: "log",
         level: "error",
-        line: "the state directory can't be written: going on with what is there",
+        line: "cannot write to the state directory: running the stored image",
       });
     }
     while (!stop.aborted) {
@@ -112,7 +110,7 @@ class Supervisor {
         continue;
       }
       if (!start) {
-        lines.tell({ event: "log", level: "error", line: "no slot holds an image that can be started" });
+        lines.tell({ event: "log", level: "error", line: "no firmware slot contains an intact image" });
         return FAILED;
       }
       const began = performance.now();
@@ -147,7 +145,7 @@ class Supervisor {
       if (start) return start;
     } catch (error) {
       if (!isDiskTrouble(error)) throw error;
-      const line = `the start can't be stored (${codeOf(error)}); next try in ${this.#delay / 1000} s`;
+      const line = `cannot store the start (${codeOf(error)}); retrying in ${this.#delay / 1000} s`;
       lines.tell({ event: "log", level: "error", line });
       return "wait";
     }
@@ -233,10 +231,7 @@ class Supervisor {
     return pause(wait, this.#options.stop);
   }
 
-  /**
-   * Wait before the next start: short after a requested restart or before a rollback, growing after
-   * crashes.
-   */
+  /** Waits before the next start: short after a restart, growing after crashes. */
   async #rest(end: WorkerEnd, start: Start, ranMs: number): Promise<void> {
     const { lines } = this.#options;
     this.#first = false;

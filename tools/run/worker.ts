@@ -99,7 +99,7 @@ function describe(error: unknown): string {
   return `${error.name}: ${error.message.slice(0, 200)}${place ? ` (${place.trim()})` : ""}`;
 }
 
-/** Has the supervisor know of each secret, too: all that this process prints passes it. */
+/** Also reports each secret to the supervisor, which prints all output of this process. */
 class TellingRedactor extends SecretRedactor {
   override pin(secret: string): void {
     sendMessage({ kind: "secret", secret, isOwn: true });
@@ -133,7 +133,7 @@ async function start({ config, path, slot, state, sha256, lastRun }: StartMessag
   const logging = kept.over(machine);
   const { ca, isCommissionedCa, insecureTls } = config;
   const trust = insecureTls ? undefined : renewal(logging, ca, isCommissionedCa);
-  // Whoever gives certificates on the command line answers for them.
+  // Certificates from the command line are not renewed.
   const authorities = insecureTls || (ca && !isCommissionedCa) ? undefined : nameOf(machine, ca);
   const open = signs.watch(trust?.open ?? machine.open);
   const host: NodeHost = { ...logging, open, ...(authorities !== undefined && { authorities }) };
@@ -171,7 +171,7 @@ async function start({ config, path, slot, state, sha256, lastRun }: StartMessag
   );
   if (typeof device === "string") throw new MoteError("BAD_OPTIONS", device);
   if (ending) return;
-  // It is right that a device that sleeps opens no connection for hours.
+  // A sleeping device may open no connection for hours.
   if (sleeper) signs.expectWakes(intervalMs);
   else watchNetwork(host.clock, () => device.agent.networkReturned());
   startDevice(device);

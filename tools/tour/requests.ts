@@ -1,9 +1,6 @@
 import type { LoggedRequest } from "../operator/shapes.js";
 
-/**
- * Whether it is the device API's `method` on `resource` (`telemetry`, `rpc/3`, `provision`), and
- * was accepted.
- */
+/** True for an accepted request to `resource`: `telemetry`, `rpc/3`, `provision`. */
 export function accepted(
   entry: Pick<LoggedRequest, "method" | "path" | "status">,
   method: string,

@@ -22,10 +22,7 @@ export interface TourTarget {
   readonly patience?: number;
 }
 
-/**
- * The tour: shows each capability from the platform's side, a line each. Resolves to whether all of
- * them were seen.
- */
+/** Shows each capability on a line. Resolves to true if all were seen. */
 export async function runTour(
   target: TourTarget,
   signal: AbortSignal,

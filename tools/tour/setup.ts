@@ -39,10 +39,7 @@ export const images = {
   next: builtFile("tools/tour/app-2.0.0.mjs"),
 } as const;
 
-/**
- * Starts the platform and makes the agent ready to start. `onEvent` gets the agent's events. Throws
- * if the platform does not start.
- */
+/** Starts the platform and prepares the agent. Throws if the platform does not start. */
 export async function openSetup(options: SetupOptions, onEvent: (event: ChildEvent) => void): Promise<Setup> {
   const env = {
     MOTE_PROVISION_KEY: randomBytes(10).toString("hex"),
@@ -90,10 +87,7 @@ async function openPlatform(
   });
 }
 
-/**
- * The platform's memory starts again at each start: a token kept from the last one is unknown to
- * it.
- */
+/** A new platform does not know the token of the previous one. */
 function forgetToken(stateDir: string): void {
   const store = new FileStore(join(stateDir, "store"), UNFENCED);
   for (const key of ["token-old", "token", "proposed"]) store.delete(key);

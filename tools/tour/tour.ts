@@ -6,10 +6,7 @@ export interface Step<Context> {
   readonly title: string;
   /** Default 10,000 ms. */
   readonly limitMs?: number;
-  /**
-   * Resolves to a figure (ms, counts, bytes) once the capability was seen to work; rejects if it
-   * does not. Gives up when `signal` says so.
-   */
+  /** Resolves to a figure once the capability works. Rejects otherwise, or on abort. */
   run(context: Context, signal: AbortSignal): Promise<string>;
 }
 

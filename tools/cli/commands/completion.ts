@@ -58,9 +58,7 @@ export function completionCommand(program: Command): void {
     .action((shell: keyof typeof SCRIPTS) => out(SCRIPTS[shell]));
 }
 
-/**
- * Called by the shell with the typed words. Prints one candidate per line: word, tab, description.
- */
+/** Called by the shell. Prints one candidate per line: word, tab, description. */
 export function completeCommand(program: Command, makeProgram: (called?: string) => Promise<Command>): void {
   program
     .command("complete", { hidden: true })

@@ -195,7 +195,7 @@ function optionsOf(folder: string | undefined, flags: Esp32Flags): BuildOptions 
 function keyFile(path: string): string {
   if (!existsSync(path))
     throw new UsageError(
-      `--secure-boot: there is no file ${path} (make one: espsecure generate-signing-key --version 2 ${path})`,
+      `--secure-boot: ${path} does not exist (create it: espsecure generate-signing-key --version 2 ${path})`,
     );
   return resolve(path);
 }
@@ -221,24 +221,24 @@ function forThePage({ folder }: BuildOptions, image: Image, directory: string): 
   const { chips, erased } = writeWebInstall(image, firmwareOf(folder), directory);
   if (erased.length > 0)
     note(
-      `warning: boards with ${erased.join(", ")} have another partition table: they are erased before they are written, and lose Wi-Fi, token and the points that wait`,
+      `warning: boards with ${erased.join(", ")} have a different partition table: the page erases them first, with Wi-Fi, token and queued points`,
     );
-  return `for a page with <esp-web-install-button manifest="manifest.json">: ${directory} (${chips.join(", ")}). What is built in, a key or a password too, is in it for all who can read it.`;
+  return `${directory} (${chips.join(", ")}): serve it with a page that has <esp-web-install-button manifest="manifest.json">. Anyone who can read the folder can read all built-in keys and passwords.`;
 }
 
-/** Nothing is started here: the SDK's way would end other programs of its name. */
+/** Prints commands instead of running them: the SDK would end other programs of that name. */
 function afterFlashing({ debug, out }: BuildOptions, folder: string, port: string): string {
   if (debug)
-    return `The debugger, once xsbug runs: serial2xsbug ${port} 460800 8N1 -elf ${join(folder, "xs_esp32.elf")}`;
+    return `Debugger (start xsbug first): serial2xsbug ${port} 460800 8N1 -elf ${join(folder, "xs_esp32.elf")}`;
   const monitor = onPath("esp_idf_monitor", process.env) ? "esp_idf_monitor" : "python -m esp_idf_monitor";
-  return `What it prints: ${monitor} --port ${port} ${join(folder, "xs_esp32.elf")}\nBuilt in ${out}`;
+  return `Serial log: ${monitor} --port ${port} ${join(folder, "xs_esp32.elf")}\nBuilt in ${out}`;
 }
 
 function weightLines(weights: readonly (Weight & { name: string })[]): string[] {
   const lines = weights.map(({ name, code, slots, rom }) =>
     [name.padEnd(16), ...[code, slots, rom].map((count) => count.toLocaleString("en").padStart(9))].join(" "),
   );
-  return ["of Mote alone, in ROM: bytes of code, slots of 16 bytes, bytes of all its data:", ...lines];
+  return ["Mote alone, in ROM: bytes of code, slots of 16 bytes, bytes in all:", ...lines];
 }
 
 function configOf(

@@ -1,5 +1,4 @@
-// `mote factory`: makes an NVS image with the settings of each device, and flashes it with the
-// program.
+// `mote factory`: makes an NVS image for each device, and flashes it with the program.
 import { isUtf8 } from "node:buffer";
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";

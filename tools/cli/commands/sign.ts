@@ -33,10 +33,7 @@ export function signCommand(program: Command): void {
     });
 }
 
-/**
- * Hexadecimal DER signature and public point. Throws UsageError for an announcement of `mote
- * trust`.
- */
+/** Signature (DER) and public point, hexadecimal. Throws UsageError for a CA announcement. */
 export function signImage(key: KeyObject, image: Uint8Array): { signature: string; publicKey: string } {
   if (Buffer.from(image.subarray(0, MARK.length)).equals(Buffer.from(MARK)))
     throw new UsageError("not an image but a CA announcement (sign those with mote trust push)");

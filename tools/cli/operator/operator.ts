@@ -179,10 +179,7 @@ export async function ifAnswered<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/**
- * Parses a value as JSON, or takes it as text. Throws UsageError for a number that would be
- * rounded.
- */
+/** Parses JSON, or takes it as text. Throws UsageError for a number that would be rounded. */
 export function jsonOrText(text: string): unknown {
   let value: unknown;
   try {

@@ -48,10 +48,7 @@ function add(rows: Map<number, Record<string, unknown>>, ts: number, key: string
   rows.set(ts, row);
 }
 
-/**
- * Up to where every key is complete: behind a full page of one key, others have points that this
- * page does not hold.
- */
+/** The time before which each key is complete. A full page of a key may lack later points. */
 function safeEnd(all: readonly Reading[][], endTs: number): number {
   const ends = all.map((readings) => (readings.length < PAGE ? endTs : (readings.at(-1)?.ts ?? endTs) + 1));
   return Math.min(endTs, ...ends);

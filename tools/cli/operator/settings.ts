@@ -1,5 +1,4 @@
-// The user's settings: the platform in use and default options. Stored as `config.json` beside the
-// login.
+// The platform in use and default options, stored as `config.json` beside the login.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { codeOf } from "../../../hosts/node/files.js";

@@ -1,5 +1,4 @@
-// The update of several devices, followed by what they report: fw_state, fw_progress, fw_error and
-// current_fw_* as telemetry.
+// Follows the updates of devices by their telemetry: fw_state, fw_progress, fw_error, current_fw_*.
 import type { Operator } from "../../operator/operator.js";
 import type { Reading } from "../../operator/shapes.js";
 

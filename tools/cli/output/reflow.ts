@@ -1,8 +1,6 @@
 import stringWidth from "string-width";
 
-/**
- * Wraps paragraphs to the width. Lines that start with a space, such as examples, stay unchanged.
- */
+/** Wraps paragraphs to the width. Lines that start with a space, such as examples, stay. */
 export function reflow(text: string, width: number): string {
   const lines: string[] = [];
   let isOpen = false;

@@ -66,10 +66,7 @@ interface TableOptions {
   paint?: (text: string, column: number) => string;
 }
 
-/**
- * Formats rows under a head. Truncates cells to the terminal width, widest columns first, unless
- * `wide`. `paint` styles a cell.
- */
+/** Formats rows. Truncates cells to the terminal, widest columns first, unless `wide`. */
 export function table(
   head: readonly string[],
   rows: readonly (readonly unknown[])[],

@@ -5,10 +5,7 @@ import { decode, encode } from "../../../hosts/node/text.js";
 import { none } from "../../../hosts/none.js";
 import type { Host } from "../../../src/port.js";
 
-/**
- * Time, sockets and random numbers for a report; nothing is stored. `ca`: PEM instead of Node's
- * CAs.
- */
+/** Host for a report; stores nothing. `ca`: PEM instead of Node's CAs. */
 export function reportHost(ca: string | undefined): Host {
   const random = (into: Uint8Array): void => void randomFillSync(into);
   const log: Host["log"] = (level, line) => void process.stderr.write(`${level}: ${line}\n`);

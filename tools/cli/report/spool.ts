@@ -7,9 +7,7 @@ import type { Row } from "../../../src/report/index.js";
 
 const PIECE = 65_536;
 
-/**
- * Rows that arrive before their columns, in a private temporary file. Throws Error on a full disk.
- */
+/** Keeps rows that arrive before their columns in a private file. Throws on a full disk. */
 export class Spool {
   readonly #directory: string;
   readonly #file: number;
@@ -54,12 +52,12 @@ export class Spool {
   }
 }
 
-/** Says of what fails that it was a temporary file, which nobody named. */
+/** Names the temporary directory in errors. */
 function noted<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw new Error(`rows that came before their labels can't be kept in ${tmpdir()} (${codeOf(error)})`, {
+    throw new Error(`cannot store rows in ${tmpdir()} (${codeOf(error)})`, {
       cause: error,
     });
   }

@@ -40,9 +40,7 @@ export interface Look {
   // A device in neither: the platform did not return it, or did not answer. That proves nothing.
 }
 
-/**
- * Looks at devices by their ids: one query per page, and single reads for those that it left out.
- */
+/** Looks at devices by id: a query per page, and single reads for those that it omits. */
 export async function lookAt(operator: Operator, ids: readonly string[]): Promise<Look> {
   const states = new Map<string, DeviceState>();
   for (let at = 0; at < ids.length; at += PAGE)

@@ -104,9 +104,7 @@ export async function readMembers(
   };
 }
 
-/**
- * Members that the profile's list lacks: each must be deleted or moved, or the list is incomplete.
- */
+/** Members that the profile's list lacks. Throws unless each is deleted or moved. */
 async function confirmAbsent(
   { devices }: Operator,
   profileId: string,
@@ -131,15 +129,10 @@ export function isAssigned({ own }: Member, { packageId }: Target, profile: stri
   return (own ?? profile) === packageId;
 }
 
-/**
- * `again`: the platform was away or busy, or another operator changed the device at the same time.
- */
+/** `again`: the platform was busy, or another operator changed the device meanwhile. */
 export type Assigned = "assigned" | "again" | keyof typeof EXCLUDED;
 
-/**
- * Notes what the device had, then assigns: after an interruption between the two, the next call
- * goes on.
- */
+/** Records the previous package, then assigns: an interrupted call can be repeated. */
 export async function assign(
   { devices, timeSeries, attributes }: Operator,
   member: Member,

@@ -1,5 +1,4 @@
-// A staged rollout: assigns, looks, waits, and stops at failures. All of its state is on the
-// platform.
+// A staged rollout: assigns, looks, waits, stops at failures. Stores its state on the platform.
 import { OperatorError } from "../../operator/error.js";
 import type { Operator } from "../../operator/operator.js";
 import type { RolloutRecord } from "../../operator/rollout-record.js";
@@ -91,7 +90,7 @@ export class Rollout {
         return { ...this.#state(), end: "overtaken", devices: conflicts };
       if (conflicts) {
         report.looked(this.#stage, this.#counts());
-        const failed = this.#failed();
+        const failed = this.#assigned((kind) => kind === "failed").map((member) => this.#described(member));
         for (const { device, why } of failed) this.#once(device, () => report.failed(device, why));
         if (failed.length >= stopAt)
           return { ...this.#state(), stage: this.#reached(), end: "failed", devices: failed };
@@ -122,25 +121,17 @@ export class Rollout {
     return this.#has(member) && (kind === "passed" || kind === "failed" || this.#left.has(member.id));
   }
 
-  #failed(): DeviceEnd[] {
-    return this.#members.all
-      .filter((member) => this.#has(member))
-      .flatMap((member) => {
-        const standing = this.#standing(member);
-        return standing.kind === "failed" ? [this.#described(member)] : [];
-      });
+  /** Members with the image assigned, by how they stand. */
+  #assigned(fits: (kind: Standing["kind"]) => boolean): Member[] {
+    return this.#members.all.filter((member) => this.#has(member) && fits(this.#standing(member).kind));
   }
 
   #passed(): Member[] {
-    return this.#members.all.filter(
-      (member) => this.#has(member) && this.#standing(member).kind === "passed",
-    );
+    return this.#assigned((kind) => kind === "passed");
   }
 
   #notPassed(): DeviceEnd[] {
-    const open = this.#members.all.filter(
-      (member) => this.#has(member) && this.#standing(member).kind !== "passed",
-    );
+    const open = this.#assigned((kind) => kind !== "passed");
     return [...this.#excluded.values(), ...open.map((member) => this.#described(member))];
   }
 
@@ -189,9 +180,7 @@ export class Rollout {
     this.#members = { ...this.#members, all: this.#members.all.filter((member) => member.id !== id) };
   }
 
-  /**
-   * Devices may have joined or left the profile. False if the platform did not return all of them.
-   */
+  /** Reads the members again. False if the platform did not return all of them. */
   async #read(): Promise<boolean> {
     const { profile, target, report } = this.#options;
     const earlier = this.#members.all;

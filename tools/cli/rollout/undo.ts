@@ -21,10 +21,7 @@ export interface Undone {
   readonly failed: readonly DeviceEnd[];
 }
 
-/**
- * The devices that this rollout gave the image. Throws OperatorError if the platform does not
- * return all devices.
- */
+/** Devices that got the image from this rollout. Throws OperatorError for a partial list. */
 export async function toUndo(operator: Operator, profile: DeviceProfile, target: Target): Promise<Member[]> {
   const { all, pinned } = await readMembers(operator, profile, target);
   return [...all, ...pinned].filter(({ record }) => record !== undefined);
@@ -109,10 +106,7 @@ async function restoreProfile(
     throw new OperatorError(0, "another operator keeps giving it the image: stop that rollout first");
 }
 
-/**
- * The package that the profile had when the rollout handed over, or else when it last assigned a
- * device.
- */
+/** The profile's package before the hand-over, or at the last assignment without one. */
 function packageBefore(members: readonly Member[]): string | undefined {
   const records = members.flatMap(({ record }) => record ?? []);
   const isLater = (one: RolloutRecord, other: RolloutRecord): boolean =>

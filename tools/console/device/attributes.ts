@@ -116,9 +116,7 @@ async function updateState({ session, device }: Place): Promise<unknown> {
   return (await session.operator.timeSeries.latest(device.id.id, ["fw_state"])).fw_state?.value;
 }
 
-/**
- * The form that sets an attribute. The value is JSON: text needs quotes, so that 7 and "7" differ.
- */
+/** The form that sets an attribute. Text needs quotes, so that 7 and "7" differ. */
 function attributeEditor(place: Place): Editor {
   const { session, device } = place;
   const scope = h("select", {}, option("shared"), option("server"));

@@ -1,9 +1,6 @@
 // The command that runs a device on this computer.
 
-/**
- * For a POSIX shell. The token is in the environment, as other users can list a process's
- * arguments.
- */
+/** For a POSIX shell. The token is in the environment: other users can see arguments. */
 export function runCommand(url: string, token: string): string {
   return `MOTE_TOKEN=${quoted(token)} npx mote-cli run --url ${quoted(url)}`;
 }

@@ -122,10 +122,7 @@ export interface LastValue extends Reading {
   key: string;
 }
 
-/**
- * The newest measurement: neither the state of an update nor a moment. The first by name if several
- * are equally new.
- */
+/** The newest measurement, except update states and times. Of several, the first by name. */
 export function lastValueOf(readings: Readonly<Record<string, Reading>>): LastValue | undefined {
   let last: LastValue | undefined;
   for (const [key, { ts, value }] of Object.entries(readings).sort(([one], [other]) =>

@@ -1,5 +1,4 @@
-// The texts of faults, and presets that combine several. tools/platform/faults/shapes.ts has their
-// JSON.
+// Texts and presets of faults. tools/platform/faults/shapes.ts describes their JSON.
 
 export interface Rule {
   fault: string;

@@ -62,10 +62,7 @@ const UNITS_BY_KEY: readonly [RegExp, string][] = [
   [/(?:Celsius|_c|_C)$/, "°C"],
 ];
 
-/**
- * The unit of a key, by the device's server attribute `units` (`{"temperature":"°C"}`) or by the
- * end of the key.
- */
+/** The unit of a key: from the server attribute `units`, or from the end of the key. */
 export function unitOf(key: string, units: unknown): string {
   if (typeof units === "object" && units !== null && Object.hasOwn(units, key)) {
     const unit = (units as Record<string, unknown>)[key];

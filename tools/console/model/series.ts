@@ -13,9 +13,7 @@ export function isMoment(key: string, value: number): boolean {
   return TIMES.test(key) && value >= EARLIEST / 1000 && value < LATEST / 1000;
 }
 
-/**
- * Whether a value of that key goes into a chart. The progress of an update has a page of its own.
- */
+/** True if a chart shows the value. The progress of an update has its own page. */
 export function isDrawable(key: string, value: unknown): value is number {
   return typeof value === "number" && Number.isFinite(value) && !/^[fs]w_/.test(key) && !isMoment(key, value);
 }

@@ -5,9 +5,7 @@ import { bad, type Finding, good, skipped, warning } from "../finding.js";
 
 /** The board's end of a cable. */
 export interface Cable {
-  /**
-   * Leaves the board in download mode until `restart`. Rejects with advice if it does not answer.
-   */
+  /** Leaves the board in download mode until `restart`. Rejects with advice. */
   identify(): Promise<FoundBoard>;
   restart(): Promise<void>;
   /** All lines since the first restart, oldest first. */

@@ -27,9 +27,7 @@ export interface Figures {
   readonly aliases: number;
   /** Estimated, and what a slot has. */
   readonly image: { readonly bytes: number; readonly room: number };
-  /**
-   * `engine`: null without a block of its own; `origin`: whether the chip's figures were measured.
-   */
+  /** `engine`: null without a static block; `origin`: "measured" or "computed". */
   readonly memory: {
     readonly engine: number | null;
     readonly largest: number;

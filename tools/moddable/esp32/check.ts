@@ -80,8 +80,7 @@ const REASONS: Readonly<Record<string, string>> = {
 const OURS = /^(?:main|mote(?:\/.*)?)$/;
 
 const reasonOf = (name: string): string =>
-  REASONS[name] ??
-  (OURS.test(name) ? "must be: see preload in the manifest" : "not in any manifest's preload");
+  REASONS[name] ?? (OURS.test(name) ? "add it to preload in the manifest" : "no manifest preloads it");
 
 /** The largest first. */
 function modules(directory: string): Sized[] {

@@ -1,5 +1,4 @@
-// A session with an emulated board: builds the image, prepares the flash, cuts the power on
-// request.
+// A session with an emulated board: build, flash, and power cuts on request.
 import { mkdirSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { chipOf } from "./chips.js";
@@ -18,10 +17,7 @@ export interface Session {
   readonly stop: AbortSignal;
 }
 
-/**
- * Runs until it is stopped. Resolves with 0, or 1 if the emulator ended by itself. Throws SdkError
- * if something is missing.
- */
+/** Resolves with 0 when stopped, 1 if the emulator ended. Throws SdkError. */
 export async function emulate(build: BuildOptions, session: Session): Promise<number> {
   const chip = chipOf(build.sdk, build.target).name;
   findEmulator(chip, build.sdk.env);

@@ -29,10 +29,7 @@ export function fromInside(url: string): string {
   return parsed.href.replace(/\/$/, "");
 }
 
-/**
- * The emulator of this chip: on the path, or where ESP-IDF's tools install it. Throws SdkError with
- * the command that does.
- */
+/** The chip's emulator, on the path or in ESP-IDF's tools. Throws SdkError with advice. */
 export function findEmulator(chip: string, env: NodeJS.ProcessEnv = process.env): string {
   const known = MACHINES[chip];
   if (!known) throw new SdkError(`cannot emulate ${chip} (supported: ${EMULATED_CHIPS.join(", ")})`);
@@ -95,10 +92,7 @@ function makePipe(): { into: number; out: Readable } | undefined {
 export class EmulatedBoard {
   /** Resolves once the power is off: by `cut`, or because the emulator ended, with what it said. */
   readonly off: Promise<string>;
-  /**
-   * Why the emulator itself failed: its exit status or signal. Undefined while it runs and after a
-   * chip's restart.
-   */
+  /** Exit status or signal of a failed emulator; undefined otherwise. */
   failure: string | undefined;
   readonly #process: ChildProcess;
 

@@ -1,5 +1,4 @@
-// An ESP32 build by the SDK's mcconfig: of a project's folder, with the target's own options of
-// ESP-IDF and ours as the last word.
+// Builds a project for an ESP32 with mcconfig, with the target's options of ESP-IDF and then ours.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { PROJECT } from "../../project.js";
@@ -39,10 +38,7 @@ export interface BuildOptions extends Protection {
   readonly debug: boolean;
   /** Of the flash. */
   readonly megabytes: FlashSize;
-  /**
-   * For the emulator. True: Ethernet takes the place of Wi-Fi. "wifi": Wi-Fi as on a board, for an
-   * emulator that has it.
-   */
+  /** True: for the emulator, with Ethernet. "wifi": for an emulator that has Wi-Fi. */
   readonly emulated?: boolean | "wifi" | undefined;
   /** Takes the place of members of the manifest's config. */
   readonly config: Readonly<Record<string, unknown>>;
@@ -57,10 +53,7 @@ export interface Build {
   readonly log: string;
 }
 
-/**
- * Compiles everything but C, which needs no ESP-IDF: manifest, types, modules, preload. Throws
- * SdkError with the SDK's words if it fails.
- */
+/** Compiles everything except C, without ESP-IDF. Throws SdkError with the SDK's output. */
 export async function buildScripts(given: BuildOptions): Promise<Build> {
   // In a folder of its own: what stands in for ESP-IDF's files must not be taken for them by a
   // build.
@@ -88,19 +81,13 @@ export async function buildScripts(given: BuildOptions): Promise<Build> {
 /** The parts of an image that ESP-IDF linked. */
 export interface Image {
   readonly directory: string;
-  /**
-   * Where ESP-IDF left its files: the application (xs_esp32.bin, .elf, .map), and flash_args with
-   * the offsets of all parts.
-   */
+  /** ESP-IDF's output: xs_esp32.bin, .elf, .map, and flash_args with all offsets. */
   readonly folder: string;
   /** As ESP-IDF names it. */
   readonly chip: string;
 }
 
-/**
- * Compiles and links the whole image; nothing is flashed and no other program is ended. Throws
- * SdkError with the words of what failed.
- */
+/** Compiles and links the image; flashes nothing. Throws SdkError with the tool's output. */
 export async function buildImage(options: BuildOptions): Promise<Image> {
   const { sdk, target, debug, out } = options;
   findIdf(sdk.env);
@@ -141,10 +128,7 @@ const PARTS = [
   "flash_args",
 ];
 
-/**
- * Writes the makefile. Throws SdkError for a manifest that does not hold, or that has a private key
- * among its resources.
- */
+/** Writes the makefile. Throws SdkError for an invalid manifest or a private key in it. */
 async function configure(
   { sdk, target, debug, out }: BuildOptions,
   project: string,
@@ -156,10 +140,7 @@ async function configure(
   return { directory, log };
 }
 
-/**
- * A project around the project: its manifest, the settings given here, and last, which is what
- * counts, the options of ESP-IDF.
- */
+/** Wraps the project: its manifest, the given settings, and last the options of ESP-IDF. */
 function prepare(options: BuildOptions): string {
   const { sdk, folder, target, config, out, megabytes, emulated } = options;
   const manifest = join(resolve(folder), "manifest.json");

@@ -1,5 +1,4 @@
-// The flash of a board as one file: for the emulator, which runs it, and to put a new program
-// beside what a device has stored.
+// The flash of a board as one file, for the emulator and for updates that keep stored data.
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { SdkError } from "../sdk.js";
@@ -10,10 +9,7 @@ export interface Part {
   readonly file: string;
 }
 
-/**
- * The parts of an image with their offsets, as ESP-IDF wrote them for esptool. Throws SdkError if
- * there are none.
- */
+/** Parts of an image with their offsets, from flash_args. Throws SdkError without any. */
 export function partsOf(image: Image): Part[] {
   const lines = readFileSync(join(image.folder, "flash_args"), "utf8").split("\n");
   const parts = lines.flatMap((line) => {
@@ -26,10 +22,7 @@ export function partsOf(image: Image): Part[] {
   return parts;
 }
 
-/**
- * Writes the program into `file`, the flash of a device, and leaves the rest as it is: what the
- * device stored stays. A file that does not exist is made, erased, of `megabytes`.
- */
+/** Writes the program into a flash file and keeps the stored data; creates an erased one. */
 export function writeFlash(image: Image, file: string, megabytes: number): void {
   if (!existsSync(file)) writeFileSync(file, Buffer.alloc(megabytes * 1024 * 1024, 0xff));
   const descriptor = openSync(file, "r+");

@@ -4,10 +4,7 @@ import { join } from "node:path";
 import { onPath, run } from "../program.js";
 import { type Sdk, SdkError } from "../sdk.js";
 
-/**
- * The one that the SDK was tested with; its makefile asks for the version even where nothing of
- * ESP-IDF is used.
- */
+/** The version that the SDK was tested with. Its makefile asks for it in every build. */
 export const IDF_TAG = "v6.0";
 
 const IDF_GUIDE = `The SDK's guide installs it (https://www.moddable.com/documentation/devices/esp32, Linux):

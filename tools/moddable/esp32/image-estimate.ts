@@ -1,5 +1,4 @@
-// How large an image becomes, from what the SDK's linker wrote, where ESP-IDF is not there to link
-// it.
+// Estimates the size of an image from the output of the SDK's linker, without ESP-IDF.
 import { type Rom, romBytes } from "../rom.js";
 
 /**

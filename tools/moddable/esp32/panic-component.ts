@@ -1,5 +1,4 @@
-// Who notes the place of a panic is called before ESP-IDF's own handler, which takes an option of
-// the linker: no manifest of the SDK has one.
+// Wraps ESP-IDF's panic handler with a linker option, which no manifest of the SDK can set.
 import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -9,10 +8,7 @@ const LINES = `idf_component_register()
 target_link_libraries(\${COMPONENT_LIB} INTERFACE "-Wl,--wrap=esp_panic_handler")
 `;
 
-/**
- * Adds a component to a configured project of ESP-IDF if it keeps lines, and takes it out of one
- * that does no longer. `directory`: with the makefile.
- */
+/** Adds the component if the build has the log, and removes it otherwise. */
 export function panicComponent(directory: string, project: string): void {
   const folder = join(project, "components", "mote_panic");
   const list = join(folder, "CMakeLists.txt");

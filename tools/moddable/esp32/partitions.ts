@@ -1,5 +1,4 @@
-// A partition table of ESP-IDF, checked as its own tool does, and for what this project's hosts
-// need.
+// Reads and checks a partition table (CSV) for ESP-IDF and for the hosts of Mote.
 
 export interface Partition {
   readonly name: string;
@@ -74,7 +73,7 @@ export const imageRoom = (partitions: readonly Partition[]): number =>
 
 function bytes(cell: string, row: string): number {
   const [, digits, unit = ""] = NUMBER.exec(cell) ?? [];
-  if (digits === undefined) throw new Error(`a row of the partition table can't be read: ${row}`);
+  if (digits === undefined) throw new Error(`invalid row of the partition table: ${row}`);
   return Number(digits) * (unit === "" ? 1 : unit.toLowerCase() === "k" ? KIB : KIB * KIB);
 }
 
@@ -87,15 +86,10 @@ const SECURE_HEAD = [
   ["otadata", "data", "ota", 0x2000, ""],
 ] as const;
 
-/**
- * Where the partition table lies: a boot loader that decrypts or verifies is larger than 28 KiB.
- */
+/** A boot loader that decrypts or verifies is larger than 28 KiB. */
 export const SECURE_TABLE_OFFSET = 0xf000;
 
-/**
- * The table for encrypted flash or secure boot: all before the first application moves, and NVS
- * gets keys.
- */
+/** Table for encryption or secure boot: moves the head, and adds the keys of NVS. */
 export function secureTable(csv: string): string {
   const head = SECURE_HEAD.map(([name]): string => name);
   const others = csv

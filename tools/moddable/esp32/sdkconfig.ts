@@ -16,14 +16,9 @@ export const ENCRYPTIONS = ["development", "release"] as const;
 
 /** What protects the secrets in a board's flash. Both burn fuses of the chip for good. */
 export interface Protection {
-  /**
-   * Encrypts flash and NVS. `development`: the board can be flashed over the cable again a few
-   * times. `release`: never.
-   */
+  /** Encrypts flash and NVS. `development`: USB flashing works a few times more. */
   readonly encrypt?: (typeof ENCRYPTIONS)[number] | undefined;
-  /**
-   * PEM file of the RSA-3072 key that signs boot loader and images: the chip then starts no other.
-   */
+  /** PEM file of the RSA-3072 key; the chip then starts only signed images. */
   readonly secureBoot?: string | undefined;
 }
 
@@ -85,10 +80,7 @@ export function flashBytes(text: string): number | undefined {
   return undefined;
 }
 
-/**
- * A target's own options, and ours as the last word. The size of its flash is left out: it goes
- * with our table.
- */
+/** The target's options without its flash size, then ours: the last line counts. */
 export function mergeOptions(target: string, ours: string): string {
   const kept = target.split(/\r?\n/).filter((line) => !FLASH.test(OPTION.exec(line)?.[1] ?? ""));
   return `${kept.join("\n").trimEnd()}\n${ours}`;

@@ -27,9 +27,7 @@ export class Symbolizer {
   /** The image's name in a board's log. */
   readonly build: string;
 
-  /**
-   * Throws an Error if the file is not an ELF file of a board, or its toolchain is not on the path.
-   */
+  /** Throws an Error for another file, or without the toolchain on the path. */
   constructor(path: string, env: NodeJS.ProcessEnv = process.env) {
     const bytes = readFileSync(path);
     const isElf = bytes.length >= 52 && bytes.readUInt32BE(0) === 0x7f454c46;
@@ -84,10 +82,7 @@ const hex = (address: number): string => `0x${Math.max(0, address).toString(16).
 
 export const placeLine = (address: number, place: string): string => `${hex(address)}  ${place}`;
 
-/**
- * Lines of ESP-IDF that hold code addresses: registers of a RISC-V chip, the backtrace of an Xtensa
- * chip.
- */
+/** Serial lines with code addresses: registers (RISC-V) or the backtrace (Xtensa). */
 const LINE = /^(?:MEPC|Backtrace|.*\bPC\b)\s*:/;
 const ADDRESS = /\b0x(4[0-9a-f]{7})\b/gi;
 
@@ -95,10 +90,7 @@ const ADDRESS = /\b0x(4[0-9a-f]{7})\b/gi;
 export const addressesIn = (text: string): number[] =>
   [...text.matchAll(ADDRESS)].map(([whole]) => Number(whole));
 
-/**
- * For each serial line: what its addresses are, one line each; nothing where there are none, or no
- * toolchain.
- */
+/** Names the addresses of a serial line, one line each; none without a toolchain. */
 export function decoder(image: Image, env: NodeJS.ProcessEnv): (line: string) => string[] {
   let symbolizer: Symbolizer | undefined;
   return (line) => {

@@ -1,5 +1,4 @@
-// A folder that a web page flashes a board from: what ESP Web Tools reads
-// (esphome.github.io/esp-web-tools).
+// Writes the folder that ESP Web Tools flashes a board from (esphome.github.io/esp-web-tools).
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";

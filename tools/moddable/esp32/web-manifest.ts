@@ -50,10 +50,7 @@ export interface Board {
   readonly chipFamily: string;
 }
 
-/**
- * Whether it may keep what it stored: then the page offers an update, else an installation that
- * erases.
- */
+/** True if the board keeps its data: the page offers an update. Otherwise it erases. */
 export const keepsItsData = (manifest: Manifest, { firmware, version, chipFamily }: Board): boolean =>
   firmware === manifest.name && !versionsToErase(manifest, chipFamily).includes(version);
 

@@ -1,5 +1,4 @@
-// devices.csv: one device a row, with what its maker gives it. A value is never quoted: it may be a
-// secret.
+// Reads devices.csv: one device per row. Errors quote no value: it may be a secret.
 import Papa from "papaparse";
 import { checkNetwork, checkValues, type Values } from "../../../extras/commissioning/values.js";
 import { SdkError } from "../sdk.js";

@@ -17,9 +17,7 @@ export function writeSecret(file: string, bytes: Uint8Array): void {
 export const isOpen = (file: string): boolean =>
   process.platform !== "win32" && (statSync(file).mode & OTHERS) !== 0;
 
-/**
- * Throws SdkError if git would take files of this folder into a repository. The folder must exist.
- */
+/** Throws SdkError if git would commit files of this existing folder. */
 export async function refuseTracked(folder: string, env: NodeJS.ProcessEnv = process.env): Promise<void> {
   if (!onPath("git", env)) return;
   const git = (...words: string[]) => tryRun(["git", "-C", folder, ...words], env);

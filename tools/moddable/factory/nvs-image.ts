@@ -1,5 +1,4 @@
-// The NVS of one device before its first start, made by ESP-IDF's own tool: what the owner would
-// have given, kept by the code that keeps it on the device.
+// Makes the NVS of a device before its first start, with ESP-IDF's own tool.
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,10 +25,7 @@ export async function findNvsTool(env: NodeJS.ProcessEnv = process.env): Promise
   );
 }
 
-/**
- * An image of `bytes`. Throws SdkError if the tool fails; what it says is not shown, as it had the
- * secrets.
- */
+/** An NVS image of `bytes`. Throws SdkError without the tool's output: it may hold secrets. */
 export async function makeNvs(
   tool: readonly string[],
   device: FactoryDevice,

@@ -1,5 +1,4 @@
-// Espressif's own tool for flashing, as it is installed: found, its version checked, and what it
-// says of a board.
+// Runs Espressif's esptool, and reads its output.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { onPath, tryRun } from "../program.js";
@@ -27,10 +26,7 @@ export interface FoundBoard {
   readonly flashBytes: number | undefined;
 }
 
-/**
- * The program of its name, ESP-IDF's Python, or the system's. Throws SdkError if there is none of
- * version 5 or later.
- */
+/** Finds esptool on the path or in Python. Throws SdkError without version 5 or later. */
 export async function findEsptool(env: NodeJS.ProcessEnv = process.env): Promise<Esptool> {
   const old: string[] = [];
   for (const command of candidates(env)) {
@@ -58,10 +54,7 @@ function candidates(env: NodeJS.ProcessEnv): Command[] {
   ];
 }
 
-/**
- * What the board at `port` is. Throws SdkError with the way on if it does not answer. It stays in
- * its download mode.
- */
+/** Identifies the board; it stays in download mode. Throws SdkError with advice. */
 export async function identify({ command, env }: Esptool, port: string): Promise<FoundBoard> {
   const { code, text } = await runQuietly(command, ["--port", port, "--after", "no-reset", "flash-id"], env);
   const board = readIdentity(text);
@@ -105,10 +98,7 @@ export interface Writing {
   readonly aside: boolean;
 }
 
-/**
- * Writes the parts, each verified by esptool as it lies in flash then, and starts the board.
- * Resolves with its status.
- */
+/** Writes and verifies the parts, and starts the board. Resolves with the exit code. */
 export function writeParts({ command, env }: Esptool, writing: Writing): Promise<number> {
   const [program, ...first] = command;
   const { port, chip, baud, erase, parts, aside } = writing;
@@ -124,9 +114,7 @@ export function writeParts({ command, env }: Esptool, writing: Writing): Promise
   });
 }
 
-/**
- * By its words: what is in the way, and what to do. Its last lines where nothing is known of them.
- */
+/** Advice for known messages of esptool; its last lines otherwise. */
 export function whyNot(port: string, text: string): SdkError {
   const known = REASONS.find(([pattern]) => pattern.test(text));
   const last = text.trim().split("\n").slice(-4).join("\n");

@@ -1,5 +1,4 @@
-// What can be flashed: builds of a project as `mote esp32 --build` leaves them, or a folder that
-// `mote esp32 --web` wrote.
+// Finds programs to flash: builds of `mote esp32 --build`, or a folder of `mote esp32 --web`.
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
 import { type Part, partsOf } from "../esp32/flash-image.js";
@@ -20,10 +19,7 @@ export interface Flashable extends Firmware {
   readonly folder?: string;
 }
 
-/**
- * All that `folder` has, those for the emulator left out. Throws SdkError with what to do if there
- * is nothing.
- */
+/** All builds in `folder`, except for the emulator. Throws SdkError without any. */
 export function findFirmware(folder: string): Flashable[] {
   const manifest = webManifest(folder);
   if (manifest) return ofWeb(folder, manifest);
@@ -92,9 +88,7 @@ function readJson(file: string): unknown {
   }
 }
 
-/**
- * The one for `chip`, by its target where there are several. Throws SdkError with what there is.
- */
+/** The build for `chip` and `target`. Throws SdkError listing all builds. */
 export function choose(found: readonly Flashable[], chip: string, target: string | undefined): Flashable {
   const wanted = found.filter((one) => target === undefined || one.target === target);
   const fitting = wanted.filter((one) => one.chip === chip);

@@ -46,10 +46,7 @@ export interface Flashed {
 /** What is lost when all is erased, or read at another place. */
 const LOST = "Wi-Fi, token, settings and the points that wait";
 
-/**
- * Looks at the board, refuses what does not fit it, and writes part by part. Throws SdkError with
- * the way on; then nothing was written unless it says so.
- */
+/** Checks the board and writes part by part. After most SdkErrors, nothing was written. */
 export async function flashBoard(
   esptool: Esptool,
   programs: readonly Flashable[],
@@ -100,10 +97,7 @@ async function checkSame(esptool: Esptool, port: string, { mac }: FoundBoard): P
     );
 }
 
-/**
- * All that is looked at before anything is written. Throws SdkError for a refusal, and what
- * `confirm` throws.
- */
+/** All checks before writing. Throws SdkError for a refusal, or the error of `confirm`. */
 async function decide(
   esptool: Esptool,
   programs: readonly Flashable[],

@@ -1,5 +1,4 @@
-// The head of an image of ESP-IDF, of a boot loader or of an application: for which chip, and for
-// how large a flash.
+// Reads the header of an ESP-IDF image: chip and flash size.
 import { CHIPS } from "../esp32/chips.js";
 
 const MAGIC = 0xe9;

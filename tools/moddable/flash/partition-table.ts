@@ -2,10 +2,7 @@
 import { SECURE_TABLE_OFFSET } from "../esp32/partitions.js";
 
 export const TABLE_OFFSET = 0x8000;
-/**
- * Where a board may have its table: with encrypted flash or secure boot it lies behind a larger
- * boot loader.
- */
+/** Encryption and secure boot move the table behind a larger boot loader. */
 export const TABLE_OFFSETS: readonly number[] = [TABLE_OFFSET, SECURE_TABLE_OFFSET];
 /** What a table may take; what follows in its sector is none of it. */
 export const TABLE_BYTES = 0xc00;

@@ -68,10 +68,7 @@ const lineOf = ({ path, title }: Port): string => `  ${path}${title === undefine
 /** An address for esptool in place of a device: a port of another machine, or of an emulator. */
 export const isAddress = (port: string): boolean => /^[a-z0-9]+:\/\//i.test(port);
 
-/**
- * Throws SdkError with what to do if `port` is not there, is not ours to open, or is in use.
- * Nobody's program is ended.
- */
+/** Throws SdkError with advice if the port is missing, forbidden or in use. */
 export function checkPort(port: string, ports: readonly Port[] = listPorts() ?? [], proc = "/proc"): void {
   if (isAddress(port)) return;
   if (!existsSync(port)) {

@@ -1,5 +1,4 @@
-// A port that goes away at a reset and comes back, by its own name or another: chips with USB of
-// their own take it along.
+// A serial port that disappears at a reset and returns, as on chips with native USB.
 import { existsSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { SdkError } from "../sdk.js";
@@ -36,10 +35,7 @@ export class ReturningPort {
   /** What the system calls the board, with its serial number where it has one. */
   readonly #title: string | undefined;
   #path: string;
-  /**
-   * Called once another name was taken for it, before anything else is asked there. Rejects if it
-   * is another board.
-   */
+  /** Called after the port got another name. Rejects if it is another board. */
   onRenamed: (path: string) => Promise<void> = async () => {};
 
   constructor(path: string, say: (line: string) => void, system: PortSystem = THIS_MACHINE) {
@@ -90,10 +86,7 @@ export class ReturningPort {
     if (this.#path !== gone) await this.onRenamed(this.#path);
   }
 
-  /**
-   * Where it is now, by its name, by the board's, or as the only port that is new; undefined while
-   * it is away.
-   */
+  /** Finds the port by name, by board, or as the only new one. Undefined: away. */
   look(): string | undefined {
     if (this.isThere) return this.#path;
     const ports = this.#system.list();

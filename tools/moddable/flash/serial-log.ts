@@ -1,5 +1,4 @@
-// What a board prints on its cable, line by line, for as long as it is wanted; a port that goes
-// away at a reset is waited for.
+// Follows the serial log of a board line by line, also across resets.
 import { spawnSync } from "node:child_process";
 import { closeSync, constants, openSync } from "node:fs";
 import { connect } from "node:net";

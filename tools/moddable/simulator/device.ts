@@ -37,10 +37,7 @@ const POWER: LastRun = { reset: "start", crash: false, interrupted: true, powere
 const CRASH_MS = 1000;
 const STOP_MS = 10_000;
 
-/**
- * An image for the simulator: its description in the first line, then filler. All share one
- * program.
- */
+/** An image for the simulator: a description in the first line, then filler. */
 export function simulatedImage(title: string, version: string, bytes: number): Buffer {
   const head = Buffer.from(`${JSON.stringify({ simulator: 1, title, version })}\n`);
   const body = Buffer.alloc(Math.max(0, bytes - head.length));
@@ -76,10 +73,7 @@ export class SimulatedDevice {
     flash(options.stateDir, image, UNFENCED);
   }
 
-  /**
-   * Starts it, and again after each restart and each crash. Resolves with the end that was asked
-   * for, or the exit of the program.
-   */
+  /** Starts the device, also after restarts and crashes, until `stop` or its exit. */
   start(timestamps: "device" | "platform" = "device"): Promise<End> {
     this.#stopped = false;
     if (!this.#loop) this.#lastRun = POWER;

@@ -1,5 +1,4 @@
-// A project for a board in the simulator: built as it is, with a platform of its own unless it
-// names one, its lines in the terminal.
+// Runs a board's project in the simulator, with a local platform unless it names one.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { codeOf } from "../../../hosts/node/files.js";
@@ -28,10 +27,7 @@ const START_AGAIN_MS = 1000;
 const NOISE = /^# Exception: /;
 const DELIVERED = /^delivered \d/;
 
-/**
- * Runs until `stop`, or for so long once it is built. Resolves with the exit code: headless 0 only
- * if points arrived; 1 if it crashed. Throws SdkError.
- */
+/** Resolves with the exit code; with --headless, 0 only if points arrived. Throws SdkError. */
 export async function runProject(
   sdk: Sdk,
   folder: string,
@@ -46,7 +42,7 @@ export async function runProject(
   let display: Awaited<ReturnType<typeof openDisplay>> | undefined;
   try {
     if (own) {
-      say(`platform ${own.url} (the console is there, too); Ctrl-C ends both`);
+      say(`platform and console: ${own.url}. Press Ctrl-C to stop.`);
       say(`operator: mote-cli login --url ${own.url} --username tenant@thingsboard.org (password: tenant)`);
     }
     const doubt = sdkDoubt(sdk);

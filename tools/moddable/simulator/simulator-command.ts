@@ -1,5 +1,4 @@
-// `mote simulator`: the agent, or a project, in the Moddable simulator, against a platform or the
-// local platform.
+// `mote simulator`: runs a project or the sample application in the Moddable simulator.
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -35,9 +34,9 @@ interface Flags {
 }
 
 const HELP = `
-Without --url it starts a platform of its own; a project that names a platform in manifest.json goes to that one. A project runs until
-Ctrl-C and prints what happens to it. The sample goes headless through the tour, an update included, and ends with 0 if all of it worked;
-with --url it ends after --for. Headless each ends with 0 only if points were delivered and nothing crashed. $MODDABLE must name the SDK.
+Without --url, Mote starts a local platform, unless the project's manifest.json names one. A project runs until Ctrl-C and prints its events. With
+--headless, the sample runs the tour, which includes an update; with --url it stops after --for. Exit code 0: points were delivered and nothing crashed.
+$MODDABLE must name the SDK.
 
 Examples:
   mote simulator ./greenhouse                    in a window
@@ -52,25 +51,31 @@ export function simulatorCommand(program: Command): void {
   program
     .command("simulator")
     .description(
-      "run a project, or the sample application, in the Moddable simulator; needs the Moddable SDK",
+      "run a project, or the sample application, in the Moddable simulator; requires the Moddable SDK",
     )
-    .argument("[folder]", "a project that `mote new` made (default: the sample application)")
-    .addOption(new Option("--url <url>", "of the platform, http:// or https://").env("MOTE_URL"))
-    .addOption(new Option("--token <token>", "the device's access token").env("MOTE_TOKEN"))
-    .addOption(new Option("--provision-key <key>", "of the device profile").env("MOTE_PROVISION_KEY"))
-    .addOption(new Option("--provision-secret <secret>", "of the profile").env("MOTE_PROVISION_SECRET"))
-    .addOption(new Option("--device-name <name>", "for provisioning").env("MOTE_DEVICE_NAME"))
+    .argument("[folder]", "project of mote new (default: the sample application)")
+    .addOption(new Option("--url <url>", "platform URL (default: a local platform)").env("MOTE_URL"))
+    .addOption(new Option("--token <token>", "access token of the device").env("MOTE_TOKEN"))
     .addOption(
-      new Option("--state <dir>", "what outlives a restart (default: nothing is kept)").env("MOTE_STATE"),
+      new Option("--provision-key <key>", "provisioning key of the device profile").env("MOTE_PROVISION_KEY"),
     )
-    .addOption(new Option("--ca <file>", "certificates (PEM) to trust; without one no https").env("MOTE_CA"))
-    .addOption(new Option("--connections <count>", "to the platform").choices(["1", "2", "3"]))
     .addOption(
-      new Option("--interval <duration>", "between two samples").argParser(duration).default(1000, "1s"),
+      new Option("--provision-secret <secret>", "provisioning secret of the device profile").env(
+        "MOTE_PROVISION_SECRET",
+      ),
     )
-    .option("--headless", "without a window, on Xvfb or another display, to an end with a status")
+    .addOption(new Option("--device-name <name>", "name to provision").env("MOTE_DEVICE_NAME"))
     .addOption(
-      new Option("--for <duration>", "headless, of a project or with --url")
+      new Option("--state <dir>", "directory for persistent state (default: temporary)").env("MOTE_STATE"),
+    )
+    .addOption(new Option("--ca <file>", "CA certificates to trust (PEM); required for https").env("MOTE_CA"))
+    .addOption(new Option("--connections <count>", "connections to the platform").choices(["1", "2", "3"]))
+    .addOption(
+      new Option("--interval <duration>", "time between two samples").argParser(duration).default(1000, "1s"),
+    )
+    .option("--headless", "run without a window, on Xvfb, and exit with a status")
+    .addOption(
+      new Option("--for <duration>", "with --headless: duration of a project, or with --url")
         .argParser(duration)
         .default(60_000, "1m"),
     )
@@ -84,9 +89,9 @@ export function simulatorCommand(program: Command): void {
 async function runFolder(folder: string, flags: Flags): Promise<number> {
   const sdk = findSdk();
   if (flags.ca !== undefined)
-    throw new UsageError("--ca is for the sample; a project names its own in config.ca");
+    throw new UsageError("--ca applies to the sample only: set config.ca in the project's manifest");
   if ((flags.provisionKey === undefined) !== (flags.provisionSecret === undefined))
-    throw new UsageError("--provision-key and --provision-secret go together");
+    throw new UsageError("--provision-key and --provision-secret require each other");
   const stateDir = resolve(flags.state ?? mkdtempSync(join(tmpdir(), "mote-simulator-")));
   const { stop } = stopSignals();
   try {
@@ -139,7 +144,7 @@ function optionsOf(flags: Flags, own: Platform | undefined): AgentOptions {
   const deviceName = flags.deviceName ?? `simulator-${randomBytes(2).toString("hex")}`;
   if (own) return { baseUrl: own.url, provisioning: { ...own.profile, deviceName }, connections };
   if (!token && !(key && secret)) {
-    throw new UsageError("with --url a --token, or --provision-key and --provision-secret, are needed");
+    throw new UsageError("--url requires --token, or --provision-key and --provision-secret");
   }
   const identity = token ? { token } : { provisioning: { key: key!, secret: secret!, deviceName } };
   return { baseUrl: url!, ...identity, connections };

@@ -6,10 +6,7 @@ import { join } from "node:path";
 import type { Sdk } from "../sdk.js";
 import { Debugger } from "./debugger.js";
 
-/**
- * What a program in the simulator prints to be ended: `exit`, with a status, `restart`, to be
- * started again, or `crash`, with what went wrong.
- */
+/** Lines that end a program: `@exit` with a status, `@restart`, `@crash` with a reason. */
 const WORD = /^@(?:(exit|restart)(?: (\d+))?|crash (.+))$/;
 /** What the machine says before it ends itself. */
 const ABORT = /^XS abort: (.+)$/;

@@ -3,10 +3,7 @@ import { asTheyCame, type Order } from "./common/order.js";
 import { quoted } from "./json/json.js";
 import { type Value, valueJson } from "./values.js";
 
-/**
- * The device's side of an attribute poll: gets one notification. A poll that ended takes it and
- * does nothing.
- */
+/** An attribute poll. Gets one notification; ignores it once ended. */
 export interface AttributeSession {
   notify(json: string): void;
 }

@@ -11,7 +11,7 @@ import { type Journal, NO_JOURNAL } from "./journal.js";
 import { OtaQueue } from "./ota/ota.js";
 import { hasData, type OtaPackage, Packages, type PackageType } from "./ota/packages.js";
 import { type Profile, type ProfileFields, Profiles } from "./profiles.js";
-import { Provisioning, type ProvisionRequest, type ProvisionResult } from "./provisioning.js";
+import { type ProvisionRequest, type ProvisionResult, provision } from "./provisioning.js";
 import { RpcRecords } from "./rpc/rpc-records.js";
 import { isStorableKey, type Value } from "./values.js";
 
@@ -43,7 +43,7 @@ export class PlatformCore {
   readonly profiles: Profiles;
   readonly devices: Devices;
   readonly packages: Packages;
-  readonly #provisioning: Provisioning;
+  readonly #ids: Ids;
   readonly claiming: Claiming;
   readonly rpcRecords: RpcRecords;
   readonly feed = new Feed<Happening>();
@@ -59,7 +59,7 @@ export class PlatformCore {
     this.profiles = new Profiles(clock, ids, journal, options.profiles);
     this.devices = new Devices(clock, ids, budget, order, journal);
     this.packages = new Packages(clock, ids, budget, journal);
-    this.#provisioning = new Provisioning(this.profiles, this.devices, ids, () => clock.now());
+    this.#ids = ids;
     this.claiming = new Claiming(clock);
     this.rpcRecords = new RpcRecords(clock, ids, this.feed, journal);
     this.#ota = new OtaQueue(this);
@@ -135,7 +135,10 @@ export class PlatformCore {
   provision(request: ProvisionRequest): ProvisionResult {
     const known =
       request.deviceName === undefined ? undefined : this.devices.byName(request.deviceName.trim());
-    const result = this.#provisioning.provision(request);
+    const result = provision(
+      { ...{ profiles: this.profiles, devices: this.devices }, ids: this.#ids, clock: this.clock },
+      request,
+    );
     if (result.status === "SUCCESS" && !known) this.#notifyAssigned(result.device);
     if (result.status === "SUCCESS") this.deviceChanged(result.device);
     return result;

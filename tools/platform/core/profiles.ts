@@ -30,10 +30,7 @@ export interface Profile extends ProfileFields {
 
 const MOST = 1_000;
 
-/**
- * Device profiles by id and by provisioning key. The one called `default` is there from the start,
- * unless it was kept.
- */
+/** Device profiles by id and provisioning key. `default` always exists. */
 export class Profiles {
   readonly #byId = new Map<string, Profile>();
   readonly #clock: Clock;

@@ -1,5 +1,4 @@
-// Which type a value gets: the platform's rules on the JSON literal. LONG is a bigint, DOUBLE a
-// number, JSON a JsonText.
+// Types of values by their JSON literal: LONG is a bigint, DOUBLE a number, JSON a JsonText.
 
 import { decimalOf, isWhole, plainText, wholeOf } from "./json/decimal.js";
 import { type Json, JsonNumber, jsonText, quoted, wellFormed } from "./json/json.js";
@@ -41,10 +40,7 @@ export function typed(json: Json): Value | undefined {
   return new JsonText(jsonText(json));
 }
 
-/**
- * As `typed`, but of what a device sent: members that are null are dropped, and the rule engine
- * writes the value out and reads it once more.
- */
+/** Like `typed`, for values of devices: drops null members and converts twice. */
 export function typedTwice(json: Json): Value | undefined {
   if (json instanceof Map || Array.isArray(json)) return new JsonText(jsonText(json, { dropNulls: true }));
   const value = typed(json);
@@ -130,10 +126,7 @@ export function isMarkup(text: string): boolean {
   return (text.includes("<") || text.includes("{")) && MARKUP.test(text);
 }
 
-/**
- * Whether the platform keeps a value under that key. If not, the whole element it came in is lost,
- * unreported.
- */
+/** True if the platform stores this key. Otherwise it drops the whole element silently. */
 export function isStorableKey(key: string): boolean {
   return key.trim() !== "" && key.length <= LONGEST_KEY && !key.includes("\0") && !isMarkup(key);
 }

@@ -13,10 +13,7 @@ export interface Asked {
 const CLOSING = new Set([400, 408, 411, 413, 414, 500, 501, 503]);
 const USUAL: Asked = { method: "GET", keepAlive: true, asksToKeep: false };
 
-/**
- * The head of an answer, as a ThingsBoard server writes it, and whether the connection ends after
- * it.
- */
+/** The head of an answer as a server writes it, and whether the connection closes. */
 export function headOf(
   answer: DeviceResponse,
   now: number,

@@ -3,10 +3,7 @@ import { asLong, asText } from "../core/json/json-access.js";
 import { type Exchange, ShapeError } from "./exchange.js";
 import { cantParse } from "./telemetry.js";
 
-/**
- * `{"secretKey":"…","durationMs":60000}`, both optional, as is the body. 200 says nothing of what
- * becomes of it.
- */
+/** `{"secretKey":"…","durationMs":60000}`; body and members are optional. Answers 200. */
 export function claim(exchange: Exchange): void {
   let secretKey = "";
   let durationMs = 0;

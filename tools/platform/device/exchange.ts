@@ -187,10 +187,7 @@ export class Exchange {
     this.#send(answer);
   }
 
-  /**
-   * Waits for an answer from elsewhere: 408 after `timeoutMs` (0: the platform's own time), 503 at
-   * the server's limit.
-   */
+  /** Waits: 408 after `timeoutMs` (0: the default), 503 at the server's limit. */
   wait(timeoutMs = 0): void {
     this.isRegistered = true;
     const { device } = this;

@@ -30,10 +30,7 @@ export function readPackage(exchange: Exchange, type: PackageType): void {
   else exchange.answer(500);
 }
 
-/**
- * Past the end there are no bytes, but there is an answer. Undefined below zero (the product has 32
- * bits).
- */
+/** Empty past the end; undefined for an offset that overflows 32 bits. */
 function part(bytes: Uint8Array, size: number, chunk: number): Uint8Array | undefined {
   if (size <= 0) return bytes;
   const offset = Math.imul(size, chunk);

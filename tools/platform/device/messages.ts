@@ -1,7 +1,4 @@
-/**
- * A request as it came. Header names are in lower case; `url` is path and query, still
- * percent-encoded.
- */
+/** A request. Header names are in lower case; `url` is percent-encoded. */
 export interface DeviceRequest {
   method: string;
   url: string;
@@ -86,10 +83,7 @@ export function errorAnswer(
   return { ...response(status, errorJson(status, message, now), JSON_TYPE, headers), chunked: true };
 }
 
-/**
- * An error that the platform sends only when all else is over: without the headers that its other
- * answers have.
- */
+/** An error outside the platform's framework, without its usual headers. */
 export function lateError(
   status: number,
   message: string,

@@ -10,10 +10,7 @@ export function wrongNumber(name: string, type: NumberType, text: string): strin
   return `Method parameter '${name}': Failed to convert value of type 'java.lang.String' to required type '${type}'; For input string: "${text}"`;
 }
 
-/**
- * As `wrongNumber`, for a query parameter: an empty one counts as absent, and of several the first
- * counts.
- */
+/** Like `wrongNumber`, for the first value of a query parameter; empty is absent. */
 export function wrongParameter(exchange: Exchange, name: string, type: NumberType): string | undefined {
   const text = exchange.parameter(name) ?? "";
   return text === "" ? undefined : wrongNumber(name, type, text);

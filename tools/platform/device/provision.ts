@@ -14,10 +14,7 @@ const MESSAGES = {
 const SILENCE_MS = 10_000;
 const ECHO = 1_000;
 
-/**
- * `{"deviceName":"…","provisionDeviceKey":"…","provisionDeviceSecret":"…"}`; every outcome but a
- * bad request is a 200.
- */
+/** `{"provisionDeviceKey":"…","provisionDeviceSecret":"…"}`; 200 except for a bad body. */
 export function provision(exchange: Exchange): void {
   let request: ProvisionRequest;
   try {
@@ -45,9 +42,7 @@ function isBad(error: unknown): error is Error {
   return error instanceof JsonSyntaxError || error instanceof ShapeError || error instanceof MemberError;
 }
 
-/**
- * Reads the members in the platform's order, because the first that is wrong is the one it names.
- */
+/** Reads members in the server's order: it names the first wrong one. */
 function read(exchange: Exchange): ProvisionRequest {
   const json = exchange.json();
   if (!(json instanceof Map)) throw new ShapeError(cantParse(json));

@@ -23,10 +23,7 @@ export interface Noted {
   readonly faults: readonly string[] | undefined;
 }
 
-/**
- * The last 1,000 requests of the device API. Few are ever looked at, so what is shown of one is
- * made then.
- */
+/** The last 1,000 requests of the device API, formatted when read. */
 export class RequestLog {
   readonly feed = new Feed<LoggedRequest>();
   readonly #noted: Noted[] = [];

@@ -29,10 +29,7 @@ export function answerRpc(exchange: Exchange): void {
   exchange.answer(200);
 }
 
-/**
- * `{"method":"getCurrentTime","params":{}}` -> what the rule chain answers, if there is one; else
- * nothing ever.
- */
+/** `{"method":"getCurrentTime","params":{}}`: answered by a rule chain, or never. */
 export function callRpc(exchange: Exchange): void {
   const json = exchange.json();
   if (!(json instanceof Map)) throw new MemberError("no object");

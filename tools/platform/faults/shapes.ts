@@ -45,10 +45,7 @@ export type FaultName = (typeof FAULTS)[number];
 export interface Match {
   /** `GET`, `POST`, ... */
   method?: string;
-  /**
-   * What follows the token, without the query: `telemetry`, `rpc/0`, `provision`; `*` stands for
-   * any characters.
-   */
+  /** Path after the token: `telemetry`, `rpc/0`, `provision`; `*`: any characters. */
   path?: string;
   /** Name of the device. */
   device?: string;

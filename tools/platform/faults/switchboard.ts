@@ -36,10 +36,7 @@ const MOST = 100;
 /** Between the seeds of two rules. */
 const STEP = 0x9e3779b9;
 
-/**
- * Faults of the device API. The same rules and the same requests in the same order give the same
- * faults.
- */
+/** Faults of the device API. The same rules and requests give the same faults. */
 export class Switchboard {
   readonly #clock: Clock;
   readonly #entries: Entry[] = [];

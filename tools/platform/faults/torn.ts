@@ -16,10 +16,7 @@ const MOST = 1_000;
 export class TornSets {
   readonly #shown = new Map<string, Shown>();
 
-  /**
-   * `json` with some firmware values as they were before, by chance, one at the least. Unchanged if
-   * there are none.
-   */
+  /** Replaces at least one firmware value by its earlier one, at random. */
   tear(device: string, json: string, random: Random): string {
     const answer = read(json);
     const shared = answer?.get("shared");

@@ -2,10 +2,7 @@ import type { FastifyError } from "fastify";
 import { Refused } from "../core/common/refused.js";
 import { ERROR_CODES } from "../device/messages.js";
 
-/**
- * An error answer of the operator's API:
- * `{"message":"…","errorCode":32,"status":404,"timestamp":1700000000000}`
- */
+/** `{"message":"…","errorCode":32,"status":404,"timestamp":1700000000000}` */
 export class RestError extends Error {
   override name = "RestError";
   readonly status: number;

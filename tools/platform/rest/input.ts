@@ -33,10 +33,7 @@ export function spelledBody({ body }: FastifyRequest): JsonObject {
   return value;
 }
 
-/**
- * A member that is text; undefined if it is absent or null. Throws RestError 400 for what is
- * neither.
- */
+/** A text member; undefined if absent or null. Throws RestError 400 for other types. */
 export function textField(fields: Fields, name: string): string | undefined {
   const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
   if (value === undefined || value === null) return undefined;
@@ -102,10 +99,7 @@ export interface Page<T> {
   hasNext: boolean;
 }
 
-/**
- * The page that `pageSize` and `page` name, of what has `textSearch` in its name. Throws RestError
- * 400.
- */
+/** The requested page of entities whose name contains `textSearch`. Throws RestError 400. */
 export function pageOf<T, V>(
   request: FastifyRequest,
   all: readonly T[],

@@ -5,10 +5,7 @@ interface Known {
   readonly methods: Set<string>;
 }
 
-/**
- * Remembers the routes registered after it. The result gives the methods of a path: none if there
- * is no such path.
- */
+/** Remembers routes registered later. The result returns the methods of a path. */
 export function rememberMethods(app: FastifyInstance): (path: string) => string[] {
   const known = new Map<string, Known>();
   app.addHook("onRoute", ({ url, method }) => {

@@ -31,10 +31,7 @@ const HEADERS = {
   "Referrer-Policy": "strict-origin-when-cross-origin",
 };
 
-/**
- * The operator's API, on the real platform's paths. `onError` is called with faults of the local
- * platform's own: their caller gets a 500.
- */
+/** The operator's API. `onError` gets internal errors; their caller gets a 500. */
 export function restRoutes(
   app: FastifyInstance,
   context: RestContext,

@@ -17,10 +17,7 @@ interface Claims {
   exp: number;
 }
 
-/**
- * Signed tokens of the operator's API, valid for 2.5 hours; the refresh tokens for a week. The key
- * is the platform's own.
- */
+/** Signed access tokens (2.5 hours) and refresh tokens (a week). */
 export class Tokens {
   readonly #users: Users;
   readonly #clock: Clock;

@@ -1,5 +1,4 @@
-// The file that the platform's state is kept in. SQLite is loaded only here, and only when state is
-// kept.
+// Opens the SQLite file of the platform's state. Loads SQLite only if state is stored.
 import { existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Database } from "libsql";
@@ -81,15 +80,13 @@ function lockDirectory(directory: string): Lease {
     makeDirectory(directory);
     const lease = Lease.ofHost(directory);
     lease.lost.addEventListener("abort", () => {
-      process.stderr.write(`error: ${directory} was taken over by another process: this one ends\n`);
+      process.stderr.write(`error: another process took over ${directory}; stopping\n`);
       process.exit(IN_USE);
     });
     return lease;
   } catch (error) {
     const why =
-      error instanceof LockedError
-        ? error.message
-        : `no state can be kept in ${directory} (${codeOf(error)})`;
+      error instanceof LockedError ? error.message : `cannot store state in ${directory} (${codeOf(error)})`;
     throw new StateError(why, { cause: error });
   }
 }
@@ -114,7 +111,7 @@ async function library(): Promise<Libsql> {
     return (await import("libsql")).default;
   } catch (error) {
     throw new StateError(
-      "--state needs SQLite, which is not installed here: npm has it built for Linux, macOS and Windows",
+      "--state requires SQLite (libsql), which is not installed: run npm install, or use --no-state",
       { cause: error },
     );
   }
@@ -128,9 +125,7 @@ function isThere(file: string): boolean {
   return size !== undefined;
 }
 
-/**
- * A new database gets its name only when it is whole, so that a killed start leaves no half of one.
- */
+/** Renames a new database into place when complete: a killed start leaves no half. */
 function create(Library: Libsql, file: string): void {
   const aside = `${file}.new`;
   rmSync(aside, { force: true });

@@ -6,10 +6,7 @@ import { provisioned, tokenKept } from "./identity.js";
 import { clientSide, oneWay, twoWay, unknown } from "./rpc.js";
 import { deviceArray, deviceObject, platformArray, platformObject } from "./telemetry.js";
 
-/**
- * The tour, in order. The agent begins with the platform's time and goes on with its own after the
- * restart.
- */
+/** In order. The agent starts with the platform's time and restarts with its own. */
 export const STEPS: readonly TourStep[] = [
   provisioned,
   platformObject,

@@ -14,10 +14,7 @@ const SHAPES = {
 const AGAIN_MS = 3000;
 const ONE = { method: "burst", params: { points: 1 } };
 const FIVE = { method: "burst", params: { points: 5 } };
-/**
- * Points that share keys never share an array with the platform's time: it would give both the same
- * time stamp.
- */
+/** With the platform's time, points of an array with the same keys would collide. */
 const TWO_KINDS = { method: "report", params: null };
 
 export const platformObject = shown("telemetry as an object, platform time", "platform object", ONE);

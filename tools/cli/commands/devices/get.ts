@@ -9,10 +9,7 @@ import { findDevice } from "../../operator/find.js";
 import { type OperatorFlags, operate, operatorOptions } from "../../operator/operator.js";
 import { moment, out, outJson, table } from "../../output/table.js";
 
-/**
- * Times in milliseconds since 1970. `wanted`: firmware assigned to the device; `running`: as
- * reported.
- */
+/** Times in milliseconds since 1970. `wanted`: assigned to the device; `running`: reported. */
 interface ShownDevice {
   id: string;
   name: string;

@@ -6,10 +6,7 @@ import { ExitError } from "../../exit-error.js";
 import { note, outJson, plain } from "../../output/table.js";
 import { checkHasToken } from "./credentials.js";
 
-/**
- * Server attribute of a provisioned device. While it exists, the platform refuses to provision
- * again.
- */
+/** Server attribute of a provisioned device. Delete it to let the device provision again. */
 const STATE = "provisionState";
 
 export async function renew(operator: Operator, device: Device, json: boolean | undefined): Promise<void> {

@@ -14,10 +14,7 @@ export interface Image {
   flags: { title: string; version: string; algorithm: Algorithm };
 }
 
-/**
- * Uploads the image, or returns an identical package. Throws ExitError if the version exists with
- * other content.
- */
+/** Uploads the image, unless it is there. Throws ExitError if the version has other content. */
 export async function uploaded(
   { ota }: Operator,
   profileId: string,

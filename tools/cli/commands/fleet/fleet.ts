@@ -36,10 +36,7 @@ interface FleetFlags {
 }
 
 const TICK_MS = 1_000;
-/**
- * Devices queue the points of this time, plus an outage and the back-off after it (4 times the
- * outage, at most 5.5 min).
- */
+/** Devices queue the points of this time, of an outage and of the back-off after it. */
 const KEEP_MS = 30_000;
 const LONGEST_WAIT_MS = 330_000;
 

@@ -66,9 +66,7 @@ const nextSteps = (folder: string, template: Template, board?: Board): string[] 
   `npm run esp32 -- ${targetOf(board)}`,
 ];
 
-/**
- * Writes the files and returns their names. Throws UsageError for an unusable or non-empty folder.
- */
+/** Writes the files and returns their names. Throws UsageError for an unusable folder. */
 export function newProject(folder: string, template: Template = "sensor", board?: Board): string[] {
   const path = resolve(folder);
   checkPlace(folder, path);
@@ -81,9 +79,7 @@ export function newProject(folder: string, template: Template = "sensor", board?
   return Object.keys(files);
 }
 
-/**
- * Creates parents one by one: below /proc, Node's recursive mkdir never ends. Throws UsageError.
- */
+/** Creates parents one by one: below /proc, Node's recursive mkdir never ends. */
 function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));

@@ -49,9 +49,7 @@ const MODULES: Readonly<Record<string, string>> = {
   "mote/trust": "mote-trust",
 };
 
-/**
- * File contents by name. `board`: its pins and target; undefined: those of all boards, by target.
- */
+/** File contents by name. Without `board`: with the pins of all boards, by target. */
 export function filesOf(
   path: string,
   template: Template,

@@ -1,5 +1,4 @@
-// An announcement as an operator makes it: what it adds to the one before, signed, and the pieces
-// of its certificates.
+// Creates signed CA announcements, and splits their certificates into attributes.
 import { createHash, createPublicKey, type KeyObject, sign, verify, X509Certificate } from "node:crypto";
 import {
   type Announced,
@@ -28,7 +27,7 @@ export interface Wanted {
   readonly drop: readonly string[];
 }
 
-/** The certificates (DER) of a file, PEM or DER, each fit to be an authority; throws UsageError. */
+/** The CA certificates (DER) of a file, PEM or DER. Throws UsageError for an unusable one. */
 export function authoritiesOf(file: Uint8Array, now = Date.now()): Uint8Array[] {
   const text = Buffer.from(file).toString("latin1");
   const found = (text.match(PEM) ?? [file]).map((one) => {
@@ -42,11 +41,12 @@ export function authoritiesOf(file: Uint8Array, now = Date.now()): Uint8Array[] 
     const reason = unfit(der, now);
     if (reason !== undefined) throw new UsageError(`--ca: ${reason} (${nameOf(der)})`);
   }
-  if (found.length > MOST) throw new UsageError(`--ca: a device keeps ${MOST} authorities at the most`);
+  if (found.length > MOST)
+    throw new UsageError(`--ca contains ${found.length} certificates: expected at most ${MOST}`);
   return found;
 }
 
-/** What `--product` takes. Throws UsageError. */
+/** Checks `--product`. Throws UsageError. */
 export function productOf(title: string): string {
   const signature = "0".repeat(SHORT);
   if (title === "" || !readAnnouncement({ product: title, sequence: 1, ca: [], drop: [OLD], signature }))
@@ -54,7 +54,7 @@ export function productOf(title: string): string {
   return title;
 }
 
-/** What `--drop` takes. Throws UsageError. */
+/** Checks `--drop`. Throws UsageError. */
 export function dropsOf(words: readonly string[]): string[] {
   return words.map((word) => {
     const plain = word.toLowerCase().replaceAll(":", "");
@@ -84,9 +84,9 @@ export function announce(before: unknown, wanted: Wanted, key: KeyObject, now = 
   const ca = [...fresh, ...kept];
   if (ca.length > MOST)
     throw new UsageError(
-      `a device keeps ${MOST} authorities, and ${kept.length} were announced before: --drop one of ${kept
+      `too many CAs: a device stores at most ${MOST}, and ${kept.length} were announced before (drop some: --drop ${kept
         .map(({ sha256 }) => sha256.slice(0, SHORT))
-        .join(", ")}`,
+        .join(",")})`,
     );
   const isBack = (what: string): boolean => ca.some(({ sha256 }) => isMeant([what], sha256));
   const drop = [...new Set([...(earlier?.drop ?? []), ...wanted.drop])].filter((what) => !isBack(what));
@@ -94,11 +94,11 @@ export function announce(before: unknown, wanted: Wanted, key: KeyObject, now = 
   const announced: Announced = { product, sequence, ca, drop };
   const signature = sign("sha256", Buffer.from(signedText(announced)), key).toString("hex");
   const made = readAnnouncement({ ...announced, signature });
-  if (!made) throw new UsageError("too much is dropped at once: --drop old drops all the others");
+  if (!made) throw new UsageError("--drop lists too many CAs (drop all earlier ones: --drop old)");
   return made;
 }
 
-/** The pieces of its certificates by their attributes, as far as they are among `certificates`. */
+/** Pieces of the announced `certificates` by attribute. */
 export function piecesOf({ ca }: Announced, certificates: readonly Uint8Array[]): Record<string, string> {
   const pieces: Record<string, string> = {};
   for (const one of ca) {
@@ -111,7 +111,7 @@ export function piecesOf({ ca }: Announced, certificates: readonly Uint8Array[])
   return pieces;
 }
 
-/** Of the attributes that there are, those with pieces that it has no use for. */
+/** Attributes with pieces that the announcement does not use. */
 export function stale({ ca }: Announced, names: readonly string[]): string[] {
   const used = ca.flatMap(pieceKeys);
   return names.filter((name) => name.startsWith(`${KEY}-`) && !used.includes(name));
@@ -120,7 +120,7 @@ export function stale({ ca }: Announced, names: readonly string[]): string[] {
 const RSA_BITS = 2048;
 const RSA_EXPONENT = 65_537n;
 
-/** Why no device should trust it as a CA, for people. */
+/** The reason why no device should trust it as a CA. */
 function unfit(der: Uint8Array, now: number): string | undefined {
   if (der.length > LARGEST) return `the certificate is longer than ${LARGEST} bytes`;
   const { ca, publicKey, validTo } = new X509Certificate(der);

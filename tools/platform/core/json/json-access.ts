@@ -14,10 +14,7 @@ export function asText(json: Json): string {
   return item instanceof JsonNumber ? item.text : String(item);
 }
 
-/**
- * A number (its fraction is dropped, and of more than 63 bits the lower ones count), or digits as
- * text. Throws MemberError.
- */
+/** A number, truncated to 64 bits without fraction, or digits as text. Throws MemberError. */
 export function asLong(json: Json): bigint {
   const item = single(json);
   if (item instanceof JsonNumber) {

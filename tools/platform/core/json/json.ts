@@ -1,5 +1,4 @@
-// JSON as the platform keeps it: with numbers as they were spelt, because the type of a value hangs
-// on that.
+// JSON with its numbers as they were spelt: the type of a stored value depends on the spelling.
 
 /** A number as it was spelt. */
 export class JsonNumber {

@@ -9,10 +9,7 @@ export interface Span {
   readonly endTs: number;
 }
 
-/**
- * By label: measures are numbers, the date is text of ms since 1970, the device is its name. A
- * measure of no number is absent.
- */
+/** By label. Dates are text of ms since 1970; a measure without numbers is absent. */
 export type ReportRow = Record<string, string | number>;
 
 interface Total {
@@ -33,10 +30,7 @@ const SHOW: Readonly<Record<Measure, (total: Total) => number>> = {
   count: ({ count }) => count,
 };
 
-/**
- * The rows in the order of device and date. With a column for the device, one device's are computed
- * at a time.
- */
+/** Rows by device and date. With a device column, computes one device at a time. */
 export function* reportRows(view: TableView, devices: readonly Device[], span: Span): Generator<ReportRow> {
   const sorted = [...devices].sort((one, other) => (one.name < other.name ? -1 : 1));
   if (!view.columns.some(({ column }) => column === "device")) {

@@ -1,5 +1,4 @@
-// Server-side RPC as the platform's device actor does it (strategy BURST, sessions that end with
-// one answer).
+// Server-side RPC like the platform's device actor (strategy BURST, one answer per session).
 
 import { addBounded } from "../common/bounded.js";
 import type { Clock } from "../common/clock.js";
@@ -27,10 +26,7 @@ export interface RpcRecord {
   setStatus(status: PersistentStatus, response?: string): void;
 }
 
-/**
- * What the caller of an RPC that isn't persistent learns, once. `text` is what the device sent, not
- * parsed.
- */
+/** The result of an RPC that is not persistent. `text`: as the device sent it. */
 export type RpcResult =
   | { readonly kind: "sent" }
   | { readonly kind: "answer"; readonly text: string }

@@ -10,9 +10,7 @@ export type Aggregation = (typeof AGGREGATIONS)[number];
 const MOST_INTERVALS = 700;
 const SHORTEST_MS = 1_000;
 
-/**
- * A point per interval that has one, at its middle. Throws Refused if there are too many intervals.
- */
+/** A point per interval with data, at its middle. Throws Refused for too many intervals. */
 export function aggregated(
   series: TimeSeries,
   key: string,

@@ -15,16 +15,11 @@ export interface Range {
   ascending: boolean;
 }
 
-/**
- * Points kept per key and keys per device; the oldest point makes room, a further key is not kept.
- */
+/** Limits per key and per device. The oldest point makes room; a new key is dropped. */
 const LARGEST = { points: 100_000, keys: 10_000 };
 const POINT = 48;
 
-/**
- * Time series of one device: by key, in order of time, one value per key and time (the later write
- * holds).
- */
+/** Time series of one device. A later write of the same key and time replaces the value. */
 export class TimeSeries {
   readonly #series = new Map<string, Series>();
   readonly #budget: Budget;

@@ -4,9 +4,7 @@
 import type { Attribute } from "../../core/attributes.js";
 import type { Device } from "../../core/devices.js";
 
-/**
- * A device that was silent for longer is not active: the real server's default, in milliseconds.
- */
+/** Silence after which a device is inactive: the server's default. */
 const INACTIVE_MS = 600_000;
 /** The server attribute that says otherwise for one device. */
 const TIMEOUT = "inactivityTimeout";

@@ -8,10 +8,7 @@ const FILES = [
   ["/console.css", "console.css", "text/css; charset=utf-8"],
 ] as const;
 
-/**
- * Nothing from elsewhere runs in the page, and no other page frames it. `styles`: where they may
- * come from, beside its own.
- */
+/** Only this origin's code runs, and no page frames it. `styles`: more style sources. */
 export const pageHeaders = (styles = "") => ({
   "content-security-policy": `default-src 'none'; script-src 'self'; style-src 'self'${styles}; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   "x-content-type-options": "nosniff",
@@ -21,9 +18,7 @@ export const pageHeaders = (styles = "") => ({
 });
 const HEADERS = pageHeaders();
 
-/**
- * The console: a page that drives the operator's REST. Its files are built by scripts/build.mjs.
- */
+/** The console. scripts/build.mjs builds its files. */
 export function consoleRoutes(app: FastifyInstance): void {
   for (const [url, name, type] of FILES) {
     app.get(url, (_request, reply) => reply.headers(HEADERS).type(type).send(file(name)));

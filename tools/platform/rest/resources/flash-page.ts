@@ -37,10 +37,7 @@ const NOWHERE = "/dev/null";
 
 export const FLASH_PATHS = Object.keys(FILES);
 
-/**
- * `directory`: as `mote esp32 --web` writes it. For this machine alone: an image holds what was
- * built in, and Web Serial wants a page of this machine.
- */
+/** Serves the folder of `mote esp32 --web` to this machine only: images hold secrets. */
 export function flashRoutes(app: FastifyInstance, directory = NOWHERE): void {
   for (const [path, read] of Object.entries(FILES))
     app.get(path, (request, reply) => {

@@ -62,10 +62,7 @@ function timeField(body: Fields, name: string): number | undefined {
   throw new RestError(400, `'${name}' is not a time in milliseconds`);
 }
 
-/**
- * The user's devices that pass the view's filters, with the values that are asked for in place of
- * the view's.
- */
+/** The user's devices that pass the view's filters, with the requested values. */
 function devicesOf(body: Fields, view: TableView, { core }: RestContext, user: User | null): Device[] {
   const asked = askedFilters(body, view);
   const filters = Object.entries(view.filters).map(([name, { by, values }]) => ({

@@ -17,9 +17,7 @@ const STATUSES = {
   v2: { timeout: 504, "no connection": 504 },
 } as const;
 
-/**
- * RPC to a device: `{"method":"setLed","params":{"on":true},"timeout":10000,"persistent":false}`
- */
+/** `{"method":"setLed","params":{"on":true},"timeout":10000,"persistent":false}` */
 export function rpcRoutes(app: FastifyInstance, context: RestContext): void {
   const add = (base: string, version: keyof typeof STATUSES, way: "oneway" | "twoway"): void => {
     app.post(`${base}/${way}/:deviceId`, async (request, reply) => {

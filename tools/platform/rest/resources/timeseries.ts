@@ -11,10 +11,7 @@ import { keysParameter, numberParameter, parameter, switchParameter } from "../i
 const BASE = "/api/plugins/telemetry/DEVICE/:deviceId";
 const LIMIT = 100;
 
-/**
- * Time series: `{"temperature":[{"ts":1700000000000,"value":21.5}]}`; values are text unless
- * `useStrictDataTypes` is asked for.
- */
+/** `{"temperature":[{"ts":1,"value":"21.5"}]}`; typed values with `useStrictDataTypes`. */
 export function timeseriesRoutes(app: FastifyInstance, context: RestContext): void {
   app.get(`${BASE}/keys/timeseries`, async (request) => deviceOf(context, request).series.keys());
 

@@ -9,7 +9,7 @@ import { FakeClock } from "../../fakes/clock.js";
 import { type FakeHostOptions, fakeHost } from "../../fakes/host.js";
 import type { SeenRequest } from "../../fakes/server.js";
 import { Lamp } from "../../src/agent/firmware/updates/lamp.js";
-import { NAME, type Rig, startRig, test } from "../../src/agent/rig.js";
+import { type Rig, startRig, test } from "../../src/agent/rig.js";
 import { FakeAgent } from "./fake-agent.js";
 
 const MINUTE = 60_000;
@@ -75,7 +75,7 @@ test("virtual days with outages: the attributes come once an hour at most, and s
   t.true(at.length >= 36 && at.length <= 48, `${at.length} reports`);
   // One that waited for the end of an outage comes late, the next on time.
   for (let i = 3; i < at.length; i++) t.true(at[i]! - at[i - 3]! >= 2 * HOUR, `${at[i - 3]} ${at[i]}`);
-  const shown = rig.platform.attributes(rig.platform.device(NAME));
+  const shown = rig.platform.attributes(rig.device);
   t.regex(String(shown.moteErrors), /^\d+x lost$/);
   t.like(shown, { moteQueueDepth: 0, moteResets: "power on" });
   t.true(Number(shown.moteLeastFree) < 90_000 - 40);
@@ -92,7 +92,7 @@ test("restarts every seven minutes publish no more often, and say what ended the
   await running.stop();
   const reports = rig.platform.seen.filter(isReport);
   t.true(reports.length >= 4 && reports.length <= 5, `${reports.length} in 280 minutes`);
-  const { moteResets } = rig.platform.attributes(rig.platform.device(NAME));
+  const { moteResets } = rig.platform.attributes(rig.device);
   t.regex(String(moteResets), /^power on, \d\dx panic$/);
 });
 
@@ -216,7 +216,7 @@ test("mote.health answers with everything, again after a restart that lost the a
   const rig = startRig(t);
   const { agent, stop } = start(rig, { reset: "panic", freeMemory: () => 12_345 });
   await rig.clock.advance(5000);
-  const device = rig.platform.device(NAME);
+  const { device } = rig;
   rig.platform.fault = ({ body }) => (body.includes("poison") ? { status: 400 } : undefined);
   agent.telemetry.record({ poison: 1 });
   rig.platform.rpc(device, "nobody", {});

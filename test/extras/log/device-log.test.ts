@@ -43,7 +43,7 @@ function start(
 }
 
 async function ask(rig: Rig, params: unknown = {}): Promise<LogAnswer & { error?: { code: string } }> {
-  const results = rig.platform.rpc(rig.platform.device(NAME), "mote.log", params);
+  const results = rig.platform.rpc(rig.device, "mote.log", params);
   await rig.clock.advance(3000);
   const [result] = results;
   if (result?.kind !== "answer") throw new Error(JSON.stringify(results));
@@ -149,7 +149,7 @@ test("the attribute changes the level for an hour, over restarts, and only once 
   let running = start(rig, memory);
   await rig.clock.advance(5000);
   const level = async (): Promise<string> => (await ask(rig)).level;
-  const device = rig.platform.device(NAME);
+  const { device } = rig;
   t.is(await level(), "info");
   rig.platform.setShared(device, { [ATTRIBUTE]: "debug" });
   await rig.clock.advance(MINUTE);
@@ -190,7 +190,7 @@ test("a reset leaves no line of the owner before, nor the level that was asked f
   const memory = new FakeLogMemory(4096);
   const { kept } = start(rig, memory);
   await rig.clock.advance(5000);
-  const device = rig.platform.device(NAME);
+  const { device } = rig;
   rig.platform.setShared(device, { [ATTRIBUTE]: "debug" });
   await rig.clock.advance(MINUTE);
   kept.log("info", "the owner's words");
@@ -228,13 +228,13 @@ test("no secret of a device is in a kept line at any level, whoever logs it and 
       { provisioning: { ...provisioning, secret: SECRET } },
     );
     await rig.clock.advance(MINUTE);
-    rig.platform.setShared(rig.platform.device(NAME), { [ATTRIBUTE]: "debug" });
+    rig.platform.setShared(rig.device, { [ATTRIBUTE]: "debug" });
     await rig.clock.advance(MINUTE);
     given.kept.conceal(`${secret}!wifi`);
     const claim = given.agent.claim({ secretKey: `${secret}?claim`, durationMs: 1000 });
     await rig.clock.advance(MINUTE);
     await claim;
-    const token = rig.platform.device(NAME).credentials.credentialsId;
+    const token = rig.device.credentials.credentialsId;
     const secrets = [token, SECRET, `${secret}?claim`, `${secret}!wifi`];
     // An application that does what it must not.
     for (const one of secrets)
@@ -244,7 +244,7 @@ test("no secret of a device is in a kept line at any level, whoever logs it and 
         given.kept.log(level, `GET /api/v1/${encodeURIComponent(one)}/rpc`);
       }
     look();
-    rig.platform.core.deleteDevice(rig.platform.device(NAME));
+    rig.platform.core.deleteDevice(rig.device);
     await rig.clock.advance(5 * MINUTE);
     look();
     await stop(rig, given);
@@ -259,7 +259,7 @@ test("a secret that is spread over lines can't be put together from those that a
   const memory = new FakeLogMemory(4096);
   const { kept } = start(rig, memory);
   await rig.clock.advance(5000);
-  const token = rig.platform.device(NAME).credentials.credentialsId;
+  const token = rig.device.credentials.credentialsId;
   for (const cuts of [[10], [5], [15], [7, 14], [3, 6, 9, 12, 15]]) {
     kept.log("info", `cut ${cuts}`);
     const parts = [0, ...cuts].map((from, i) => token.slice(from, cuts[i] ?? token.length));

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import test, { type ExecutionContext } from "ava";
 import fc from "fast-check";
 import { Strategies, type StrategiesOptions } from "../../../extras/strategies/index.js";
-import { NAME, type Rig, startRig } from "../../src/agent/rig.js";
+import { type Rig, startRig } from "../../src/agent/rig.js";
 import { BUILT_IN, LONG, KEYS as MODEL_KEYS, Reference, type Table, TENTH } from "./reference.js";
 import { type Recorded, StrategiesRig, WALL } from "./rig.js";
 
@@ -173,8 +173,7 @@ async function rise(rig: Rig, strategies: Strategies, from: number, values: numb
   }
 }
 
-const values = (rig: Rig, key: string): unknown[] =>
-  rig.platform.points(rig.platform.device(NAME), key).map(({ value }) => value);
+const values = (rig: Rig, key: string): unknown[] => rig.values(key);
 
 async function online(t: ExecutionContext): Promise<{ rig: Rig; strategies: Strategies }> {
   const rig = startRig(t);
@@ -185,7 +184,7 @@ async function online(t: ExecutionContext): Promise<{ rig: Rig; strategies: Stra
 
 test("a shared attribute sets strategies, also over a restart; its deletion restores the built-in ones", async (t) => {
   const { rig, strategies } = await online(t);
-  const device = rig.platform.device(NAME);
+  const { device } = rig;
   await rise(rig, strategies, 20, 11);
   await rig.clock.advance(MINUTE);
   t.deepEqual(values(rig, "temperature"), [20, 20.5, 21]);
@@ -225,7 +224,7 @@ test("a window has the time stamp of its end, also where the time was learnt aft
   rig.clock.setWall(wall + 10 * MINUTE);
   rig.platform.fault = undefined;
   await rig.clock.advance(10 * MINUTE);
-  const found = rig.platform.points(rig.platform.device(NAME), "power_max");
+  const found = rig.platform.points(rig.device, "power_max");
   t.deepEqual(found, [{ ts: wall + MINUTE, value: 1 }]);
 });
 

@@ -2,7 +2,7 @@
 import type { ExecutionContext } from "ava";
 import { BUDGETS, type Purpose } from "../../../src/http/governor.js";
 import type { SeenRequest } from "../../fakes/server.js";
-import { NAME, type Rig, startRig } from "./rig.js";
+import { type Rig, startRig } from "./rig.js";
 
 const IMAGE = Buffer.alloc(200_000, "an image ");
 const FILE = "http://files.test/file";
@@ -131,7 +131,7 @@ async function busyDevice(t: ExecutionContext, connections: 1 | 2 | 3, url: bool
   agent.start();
   await rig.clock.advance(5000);
   const { core } = rig.platform;
-  const device = rig.platform.device(NAME);
+  const { device } = rig;
   const { name, profileId } = device;
   const fields = { title: "lamp", version: "2.0.0", type: "FIRMWARE", profileId, tag: undefined } as const;
   const update = core.packages.create({ ...fields, url: url ? FILE : undefined });

@@ -6,7 +6,7 @@ import { read, root } from "../../architecture/tree.js";
 import { buildBoards } from "../../built.js";
 import { FakeSlot } from "../../fakes/flash.js";
 import { fakeHost } from "../../fakes/host.js";
-import { details, NAME, startRig, test } from "./rig.js";
+import { details, startRig, test } from "./rig.js";
 
 await buildBoards("mote-lean");
 const lean: typeof Mote = await import(pathToFileURL(join(root, "dist/xs/mote-lean.js")).href);
@@ -21,7 +21,7 @@ test("lean: telemetry, attributes and RPC work as they do otherwise", async (t) 
   agent.telemetry.record({ temperature: 21 });
   await rig.clock.runUntil(() => agent.state === "online");
   await rig.clock.runUntil(() => details(rig, "delivered").length > 0);
-  const device = rig.platform.device(NAME);
+  const { device } = rig;
   rig.platform.setShared(device, { interval: 5 });
   await rig.clock.runUntil(() => changes.includes(5));
   let answer: unknown;

@@ -4,7 +4,7 @@ import type { AgentOptions } from "../../../src/index.js";
 import type { Fault } from "../../fakes/platform.js";
 import type { SeenRequest } from "../../fakes/server.js";
 import { HOT, KINDS, type Kind, keepsItsPace } from "./instant.js";
-import { details, NAME, type Rig, startRig } from "./rig.js";
+import { details, type Rig, startRig } from "./rig.js";
 
 const MINUTE = 60_000;
 
@@ -70,7 +70,7 @@ test("three connections: where attribute polls are refused, a change is still se
   await rig.clock.advance(10 * MINUTE);
   // At any moment between two refused polls, which come minutes apart by now.
   for (let interval = 1; interval <= 10; interval++) {
-    rig.platform.setShared(rig.platform.device(NAME), { interval });
+    rig.platform.setShared(rig.device, { interval });
     await rig.clock.advance(31_000);
     t.is(seen, interval);
     await rig.clock.advance(16_000);

@@ -1,6 +1,6 @@
 // What went wrong once does not stay wrong.
 import { RpcActor } from "../../../tools/platform/core/rpc/rpc.js";
-import { details, NAME, startOnline, startRig, test } from "./rig.js";
+import { details, startOnline, startRig, test, watch } from "./rig.js";
 
 const MINUTE = 60_000;
 
@@ -27,84 +27,57 @@ test("an RPC is handled at once though the next poll still waits after a busy sp
   await rig.clock.runUntil(() => polls.at(-1) === "as ever");
   // The poll that hung is lost by now, so the turn of the next one comes in minutes; this one is still open.
   await rig.clock.advance(24_000);
-  const results = rig.platform.rpc(rig.platform.device(NAME), "setLed", {});
+  const results = rig.platform.rpc(rig.device, "setLed", {});
   await rig.clock.advance(500);
   t.is(runs, 1);
   t.is(results[0]?.kind, "answer");
 });
 
-for (const [later, answer] of [
-  ["the same call as the same id after a restart of the platform is taken for it: nobody could know", "1"],
-  ["24 h later the same call is a new one", "2"],
-] as const)
-  test(`an RPC under way at stop() was never answered; ${later}`, async (t) => {
-    const rig = startRig(t);
-    const agent = rig.agent();
-    let runs = 0;
-    agent.rpc.handle("setLed", () => {
-      runs++;
-      return new Promise((resolve) => rig.clock.timer(3000, () => resolve(runs)));
-    });
-    agent.start();
-    await rig.clock.advance(1000);
-    const device = rig.platform.device(NAME);
-    rig.platform.rpc(device, "setLed", {}, { timeoutMs: 2000 });
-    await rig.clock.advance(100);
-    await Promise.all([agent.stop(), rig.clock.advance(5000)]);
-    Object.assign(device, { rpc: new RpcActor(rig.platform.core.clock) });
-    agent.start();
-    await rig.clock.advance(answer === "1" ? 2 * MINUTE : 24 * 60 * MINUTE);
-    const results = rig.platform.rpc(device, "setLed", {});
-    await rig.clock.advance(10_000);
-    t.deepEqual(results, [{ kind: "answer", text: answer }]);
+test("an RPC that ran at stop() is known by its id and call after a restart of the platform", async (t) => {
+  const { rig, agent, device } = await startOnline(t);
+  let runs = 0;
+  agent.rpc.handle("setLed", () => {
+    runs++;
+    return new Promise((resolve) => rig.clock.timer(3000, () => resolve(runs)));
   });
+  rig.platform.rpc(device, "setLed", {}, { timeoutMs: 2000 });
+  await rig.clock.advance(100);
+  await Promise.all([agent.stop(), rig.clock.advance(5000)]);
+  Object.assign(device, { rpc: new RpcActor(rig.platform.core.clock) });
+  agent.start();
+  await rig.clock.advance(2 * MINUTE);
+  const results = rig.platform.rpc(device, "setLed", {});
+  await rig.clock.advance(10_000);
+  t.deepEqual(results, [{ kind: "answer", text: "1" }]);
+});
 
-test("an answer that the way to the platform does not take for its size is answered ANSWER_TOO_LARGE", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent();
+test("an answer that a proxy refuses for its size is replaced by ANSWER_TOO_LARGE", async (t) => {
+  const { rig, agent, device } = await startOnline(t);
   agent.rpc.handle("list", () => "x".repeat(5000));
   rig.platform.fault = ({ method, body }) =>
     method === "POST" && body.length > 4000 ? { status: 413 } : undefined;
-  agent.start();
-  await rig.clock.advance(1000);
-  const [result] = await (async () => {
-    const results = rig.platform.rpc(rig.platform.device(NAME), "list", {});
-    await rig.clock.advance(9000);
-    return results;
-  })();
-  t.true(result?.kind === "answer" && result.text.includes("ANSWER_TOO_LARGE"));
+  const results = rig.platform.rpc(device, "list", {});
+  await rig.clock.advance(9000);
+  t.regex(JSON.stringify(results), /^\[\{"kind":"answer".*ANSWER_TOO_LARGE/);
 });
 
 test("a shared attribute that was too large is seen again once it is smaller", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent({ connections: 2 });
-  let seen: unknown;
-  agent.attributes.subscribe("interval", (value) => {
-    seen = value;
-  });
-  agent.start();
-  await rig.clock.advance(1000);
-  const device = rig.platform.device(NAME);
+  const { rig, agent, device } = await startOnline(t, { connections: 2 });
+  const seen = watch(agent);
   rig.platform.setShared(device, { interval: "x".repeat(20_000) });
   await rig.clock.advance(MINUTE);
   rig.platform.setShared(device, { interval: 5 });
   await rig.clock.advance(11 * MINUTE);
-  t.is(seen, 5);
+  t.is(seen.at(-1), 5);
   t.is(rig.host.lines.filter((line) => line.includes("is ignored")).length, 1);
 });
 
-test("shared attributes whose text is longer in bytes than in characters do not overrun the store", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent();
-  agent.attributes.subscribe("note", () => {});
-  agent.start();
-  await rig.clock.advance(1000);
-  rig.platform.setShared(rig.platform.device(NAME), { note: "ü".repeat(2500) });
+test("shared attributes with more bytes than characters do not overrun the store", async (t) => {
+  const { rig, agent, device } = await startOnline(t);
+  watch(agent, "note");
+  rig.platform.setShared(device, { note: "ü".repeat(2500) });
   await rig.clock.advance(MINUTE);
-  t.deepEqual(
-    rig.host.lines.filter((line) => line.includes("failed")),
-    [],
-  );
+  t.false(rig.host.lines.some((line) => line.includes("failed")));
 });
 
 test("a client attribute refused by a status that says nothing of its content is kept", async (t) => {
@@ -114,7 +87,7 @@ test("a client attribute refused by a status that says nothing of its content is
   await rig.clock.advance(MINUTE);
   rig.platform.fault = undefined;
   await rig.clock.advance(6 * MINUTE);
-  t.is(rig.platform.attributes(rig.platform.device(NAME)).serial, "A-113");
+  t.is(rig.platform.attributes(rig.device).serial, "A-113");
 });
 
 test("a client attribute published with the value it has writes nothing to the store", async (t) => {
@@ -127,13 +100,10 @@ test("a client attribute published with the value it has writes nothing to the s
 });
 
 test("client attributes that the platform lost are published again", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent();
-  agent.attributes.subscribe("interval", () => {});
+  const { rig, agent, device } = await startOnline(t);
+  watch(agent);
   agent.attributes.publish({ serial: "A-113" });
-  agent.start();
   await rig.clock.advance(MINUTE);
-  const device = rig.platform.device(NAME);
   rig.platform.core.deleteAttributes(device, "CLIENT_SCOPE", ["serial", "moteVersion"]);
   await rig.clock.advance(6 * MINUTE);
   t.is(rig.platform.attributes(device).serial, "A-113");
@@ -167,49 +137,39 @@ test("a proposed token that only a proxy found good is provisioned once the plat
   t.is(agent.state, "online");
 });
 
-test("reset and start in one breath begin like a new device, and the old token is sent no more", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent();
-  agent.start();
-  await rig.clock.advance(1000);
-  const before = rig.platform.device(NAME).credentials.credentialsId;
-  rig.platform.core.devices.delete(rig.platform.device(NAME));
+test("reset and start in one breath begin like a new device, without the old token", async (t) => {
+  const { rig, agent, device } = await startOnline(t);
+  const before = device.credentials.credentialsId;
+  rig.platform.core.devices.delete(device);
   const { length } = rig.platform.seen;
   void agent.reset();
   agent.start();
   await rig.clock.advance(MINUTE);
   t.false(rig.platform.seen.slice(length).some(({ path }) => path.includes(before)));
   t.is(details(rig, "provisioned").length, 2);
-  t.not(rig.platform.device(NAME).credentials.credentialsId, before);
+  t.not(rig.device.credentials.credentialsId, before);
 });
 
 test("a subscriber and a listener whose promise rejects are logged, and harm nothing", async (t) => {
   const rig = startRig(t);
   const agent = rig.agent();
-  agent.on("online", async () => {
-    throw new Error("mine");
-  });
-  agent.attributes.subscribe("interval", async () => {
-    throw new Error("mine");
-  });
+  const reject = () => Promise.reject(new Error("mine"));
+  agent.on("online", reject);
+  agent.attributes.subscribe("interval", reject);
   agent.start();
   await rig.clock.advance(1000);
-  rig.platform.setShared(rig.platform.device(NAME), { interval: 1 });
+  rig.platform.setShared(rig.device, { interval: 1 });
   await rig.clock.advance(MINUTE);
   t.is(rig.host.lines.filter((line) => line.includes("threw")).length, 2);
 });
 
 test("after a refused token the application sees the present values, not an earlier change", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent({ connections: 3 });
-  const seen: unknown[] = [];
-  agent.attributes.subscribe("interval", (value) => seen.push(value));
-  agent.start();
-  await rig.clock.advance(30_000);
+  const { rig, agent, device } = await startOnline(t, { connections: 3 });
+  const seen = watch(agent);
+  await rig.clock.advance(25_000);
   rig.platform.fault = () => ({ status: 401 });
   agent.attributes.publish({ serial: "A-113" });
   await rig.clock.runUntil(() => details(rig, "refused").length > 0);
-  const device = rig.platform.device(NAME);
   rig.platform.setShared(device, { interval: 4 });
   await rig.clock.advance(MINUTE);
   rig.platform.setShared(device, { interval: 5 });
@@ -219,25 +179,22 @@ test("after a refused token the application sees the present values, not an earl
   t.deepEqual(seen, [5]);
 });
 
-test("refused shared attributes are asked for once a minute", async (t) => {
-  const rig = startRig(t);
-  const agent = rig.agent({ connections: 2 });
-  const seen: unknown[] = [];
-  agent.attributes.subscribe("interval", (value) => seen.push(value));
-  agent.start();
-  await rig.clock.advance(30_000);
-  const asked: number[] = [];
+test("refused shared attributes are requests for once a minute", async (t) => {
+  const { rig, agent, device } = await startOnline(t, { connections: 2 });
+  const seen = watch(agent);
+  await rig.clock.advance(25_000);
+  const requests: number[] = [];
   rig.platform.fault = ({ path }) => {
     if (!path.includes("attributes")) return undefined;
-    asked.push(rig.clock.now());
+    requests.push(rig.clock.now());
     return { status: 404 };
   };
   await rig.clock.advance(30 * MINUTE);
-  const apart = asked.slice(1).map((at, i) => at - (asked[i] as number));
+  const apart = requests.slice(1).map((at, i) => at - (requests[i] as number));
   t.true(Math.max(...apart) < MINUTE + 5000, `${apart}`);
-  t.true(asked.length < 60);
+  t.true(requests.length < 60);
   rig.platform.fault = undefined;
-  rig.platform.setShared(rig.platform.device(NAME), { interval: 5 });
+  rig.platform.setShared(device, { interval: 5 });
   await rig.clock.advance(MINUTE + 5000);
   t.deepEqual(seen, [5]);
 });

@@ -23,6 +23,10 @@ export interface Rig {
   host: FakeHost;
   /** What the agent made last has events: `event` and its detail. */
   readonly events: [string, unknown][];
+  /** Its device on the platform, once it was provisioned. */
+  readonly device: Device;
+  /** Values of a key's points on the platform, oldest first. */
+  values(key: string): unknown[];
   /** A new agent on what the one before kept: a restart. Not started. `Made`: of another build. */
   agent(options?: Partial<AgentOptions>, Made?: typeof Agent): Agent;
   /** Lets a device go as a power loss does: its agent is heard no more, and hears nothing. */
@@ -57,6 +61,10 @@ export function startRig(t: ExecutionContext): Rig {
     platform,
     store,
     events,
+    get device() {
+      return platform.device(NAME);
+    },
+    values: (key) => platform.points(rig.device, key).map(({ value }) => value),
     host: fakeHost({ clock, network: net, store, blocks, slot }),
     agent: (options = {}, Made = Agent) => {
       rig.host = fakeHost({ clock, network: net, store, blocks, slot, seed: agents.length + 1 });
@@ -96,7 +104,14 @@ export async function startOnline(
   const agent = rig.agent(options);
   agent.start();
   await rig.clock.advance(forMs);
-  return { rig, agent, device: rig.platform.device(NAME) };
+  return { rig, agent, device: rig.device };
+}
+
+/** All that a subscriber of `key` is called with, from now on. */
+export function watch(agent: Agent, key = "interval"): unknown[] {
+  const seen: unknown[] = [];
+  agent.attributes.subscribe(key, (value) => seen.push(value));
+  return seen;
 }
 
 /** The details of one event, in order. */

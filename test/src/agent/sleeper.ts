@@ -1,7 +1,7 @@
 // A device that is started again for each wake, on what the one before kept, and sleeps in between.
 import type { ExecutionContext } from "ava";
 import type { Agent, AgentOptions, Wake, WakeOptions } from "../../../src/index.js";
-import { NAME, type Rig, startRig } from "./rig.js";
+import { type Rig, startRig } from "./rig.js";
 
 export class Sleeper {
   readonly rig: Rig;
@@ -46,6 +46,6 @@ export class Sleeper {
 
   /** Numbers of the points on the platform, by time stamp. */
   get points(): unknown[] {
-    return this.rig.platform.points(this.rig.platform.device(NAME), "n").map(({ value }) => value);
+    return this.rig.platform.points(this.rig.device, "n").map(({ value }) => value);
   }
 }

@@ -139,7 +139,7 @@ for (const baseUrl of ["http://platform.test", "https://platform.test"]) {
     agent.telemetry.record({ n: 1 });
     agent.start();
     await rig.clock.advance(60_000);
-    t.deepEqual(rig.platform.points(rig.platform.device(NAME), "n"), []);
+    t.deepEqual(rig.platform.points(rig.device, "n"), []);
     t.true(rig.host.lines.some((line) => line.includes("the time is not known yet")));
     const learnt = rig.clock.now();
     rig.platform.fault = (request) => {
@@ -150,7 +150,7 @@ for (const baseUrl of ["http://platform.test", "https://platform.test"]) {
     const answer = agent.rpc.call("time", {}, { timeoutMs: 5000 });
     await rig.clock.advance(5000);
     await answer;
-    const points = rig.platform.points(rig.platform.device(NAME), "n");
+    const points = rig.platform.points(rig.device, "n");
     t.deepEqual(
       points.map(({ value }) => value),
       [0, 1],
@@ -174,7 +174,7 @@ test("a wake of an agent that knows the time does not forget it, though the host
   agent.start();
   agent.telemetry.record({ n: 2 });
   await rig.clock.advance(60_000);
-  const points = rig.platform.points(rig.platform.device(NAME), "n");
+  const points = rig.platform.points(rig.device, "n");
   t.deepEqual(
     points.map(({ value }) => value),
     [0, 1, 2],

@@ -1,6 +1,7 @@
 import type { ExecutionContext } from "ava";
+import type { SeenRequest } from "../../../fakes/server.js";
 import { Dice } from "../../../simulation/dice.js";
-import { details, NAME, type Rig, startRig, test } from "../rig.js";
+import { details, type Rig, startOnline, startRig, test, watch } from "../rig.js";
 
 const started = async (t: ExecutionContext, connections: 1 | 2 | 3, keys: string[] = ["interval"]) => {
   const rig = startRig(t);
@@ -9,8 +10,10 @@ const started = async (t: ExecutionContext, connections: 1 | 2 | 3, keys: string
   for (const key of keys) agent.attributes.subscribe(key, (value) => seen.push(value));
   agent.start();
   await rig.clock.advance(5000);
-  return { rig, agent, seen, device: rig.platform.device(NAME) };
+  return { rig, agent, seen, device: rig.device };
 };
+/** Reads of the values of shared attributes. */
+const isRead = ({ method, path }: SeenRequest) => method === "GET" && path.includes("sharedKeys=");
 const posts = (rig: Rig) =>
   rig.platform.seen.filter(({ method, path }) => method === "POST" && path.endsWith("/attributes"));
 
@@ -39,15 +42,11 @@ for (const [connections, boundMs] of [
 }
 
 test("by default half of the changes reach the application within a second, beside points", async (t) => {
-  const rig = startRig(t);
+  const { rig, agent, device } = await startOnline(t);
   const dice = new Dice(1);
-  const agent = rig.agent();
   const waits: number[] = [];
   let changedAt = 0;
   agent.attributes.subscribe("interval", () => waits.push(rig.clock.now() - changedAt));
-  agent.start();
-  await rig.clock.advance(5000);
-  const device = rig.platform.device(NAME);
   const end = rig.clock.now() + 30 * 60_000;
   for (let value = 0; rig.clock.now() < end; value++) {
     changedAt = rig.clock.now();
@@ -69,13 +68,11 @@ test("a subscriber is called at once with what is known, also from before a rest
   await rig.clock.advance(1000);
   await agent.stop();
   rig.platform.fault = () => "drop";
-  const again = rig.agent();
-  const seen: unknown[] = [];
-  again.attributes.subscribe("interval", (value) => seen.push(value));
+  const restarted = rig.agent();
+  const seen = watch(restarted);
   t.deepEqual(seen, [{ s: 5 }]);
-  seen[0] = Object.assign(seen[0] as object, { s: 6 });
-  again.attributes.subscribe("interval", (value) => seen.push(value));
-  t.deepEqual(seen[1], { s: 5 });
+  Object.assign(seen[0] as object, { s: 6 });
+  t.deepEqual(watch(restarted), [{ s: 5 }]);
 });
 
 test("reports a key whose value is too large, and still reads the others", async (t) => {
@@ -88,8 +85,7 @@ test("reports a key whose value is too large, and still reads the others", async
 
 test("an answer that is too large and not the platform's leaves no key out for longer than a minute", async (t) => {
   const { rig, seen, device } = await started(t, 2, ["a", "b"]);
-  rig.platform.fault = ({ path }) =>
-    path.includes("sharedKeys=") ? { status: 200, body: "[".repeat(10_000) } : undefined;
+  rig.platform.fault = (request) => (isRead(request) ? { status: 200, body: "[".repeat(10_000) } : undefined);
   await rig.clock.advance(90_000);
   rig.platform.setShared(device, { a: 1, b: 2 });
   await rig.clock.advance(1000);
@@ -106,17 +102,11 @@ for (const [what, fault] of [
   ["refused", { status: 404 }],
   ["lost", "drop"],
 ] as const)
-  test(`a look that is ${what} leaves no key out: the value is seen with the next`, async (t) => {
-    const rig = startRig(t);
-    const agent = rig.agent({ connections: 2 });
-    const seen: unknown[] = [];
-    agent.attributes.subscribe("interval", (value) => seen.push(value));
-    agent.start();
-    await rig.clock.advance(5000);
+  test(`a read that is ${what} leaves no key out: the next one brings the value`, async (t) => {
+    const { rig, seen, device } = await started(t, 2);
     let faults = 0;
-    rig.platform.fault = ({ method, path }) =>
-      method === "GET" && path.includes("sharedKeys=") && faults++ < 2 ? fault : undefined;
-    rig.platform.setShared(rig.platform.device(NAME), { interval: 7 });
+    rig.platform.fault = (request) => (isRead(request) && faults++ < 2 ? fault : undefined);
+    rig.platform.setShared(device, { interval: 7 });
     await rig.clock.advance(75_000);
     t.true(faults > 2);
     t.deepEqual(seen, [7]);
@@ -137,7 +127,7 @@ test("client attributes reach the platform, merged by key, and an unchanged one 
   agent.attributes.publish({ colour: "blue" });
   agent.start();
   await rig.clock.advance(5000);
-  t.like(rig.platform.attributes(rig.platform.device(NAME)), { serial: "A-113", colour: "blue" });
+  t.like(rig.platform.attributes(rig.device), { serial: "A-113", colour: "blue" });
   const before = posts(rig).length;
   agent.attributes.publish({ serial: "A-113" });
   await rig.clock.advance(60_000);
@@ -156,7 +146,7 @@ test("a client attribute that the platform refuses is dropped alone, and reporte
   agent.attributes.publish({ good: 1, bad: 2, fine: 3 });
   agent.start();
   await rig.clock.advance(120_000);
-  const kept = rig.platform.attributes(rig.platform.device(NAME));
+  const kept = rig.platform.attributes(rig.device);
   t.like(kept, { good: 1, fine: 3 });
   t.false("bad" in kept);
   t.is(rig.host.lines.filter((line) => line.includes("refuses a client attribute")).length, 1);
@@ -175,11 +165,8 @@ test("read gives both kinds by key, all without keys, and leaves out what does n
   rig.platform.setShared(device, { interval: 5, mode: "auto" });
   agent.attributes.publish({ serial: "A-113" });
   await rig.clock.advance(35_000);
-  const read = async (keys?: Parameters<typeof agent.attributes.read>[0]) => {
-    const reading = agent.attributes.read(keys);
-    await rig.clock.advance(1000);
-    return JSON.parse(JSON.stringify(await reading));
-  };
+  const read = async (keys?: Parameters<typeof agent.attributes.read>[0]) =>
+    JSON.parse(JSON.stringify(await rig.clock.untilSettled(agent.attributes.read(keys), 1000)));
   t.deepEqual(await read({ clientKeys: ["serial"], sharedKeys: ["interval", "absent"] }), {
     client: { serial: "A-113" },
     shared: { interval: 5 },
@@ -191,9 +178,9 @@ test("read gives both kinds by key, all without keys, and leaves out what does n
 test("3 connections: what was read is not seen any more when a notification came meanwhile", async (t) => {
   const { rig, seen, device } = await started(t, 3);
   let reads = 0;
-  rig.platform.fault = ({ method, path, peer }) => {
-    if (method !== "GET" || !path.includes("/attributes?") || reads++ > 0) return undefined;
-    return { answer: (bytes) => void rig.clock.timer(2000, () => peer.send(bytes)) };
+  rig.platform.fault = (request) => {
+    if (!isRead(request) || reads++ > 0) return undefined;
+    return { answer: (bytes) => void rig.clock.timer(2000, () => request.peer.send(bytes)) };
   };
   // The second comes when no poll is open, and is only to be had by reading.
   rig.platform.setShared(device, { interval: 1 });
@@ -204,39 +191,31 @@ test("3 connections: what was read is not seen any more when a notification came
   t.deepEqual(seen, [1, 3]);
 });
 
-test("no keys are asked for but the application's", async (t) => {
+test("only the application's keys are asked for", async (t) => {
   const { rig } = await started(t, 2, ["interval", "limit"]);
-  const paths = rig.platform.seen
-    .map(({ path }) => /\/attributes\?.*/.exec(path)?.[0])
-    .filter((path) => path);
-  t.deepEqual([...new Set(paths)], ["/attributes?clientKeys=moteVersion&sharedKeys=interval,limit"]);
+  const queries = rig.platform.seen.filter(isRead).map(({ path }) => path.split("?")[1]);
+  t.deepEqual([...new Set(queries)], ["clientKeys=moteVersion&sharedKeys=interval,limit"]);
 });
 
-const keepsOnly = (values: unknown) =>
-  new Uint8Array([1, ...new TextEncoder().encode(JSON.stringify(values))]);
-
-test("of stored client attributes what is none is left out, and the others reach the platform", async (t) => {
+test("damaged stored client attributes are left out, and the others reach the platform", async (t) => {
   const rig = startRig(t);
   const sound = ["sound", '"sound":1', 1];
-  rig.store.values.set(
-    "pending",
-    keepsOnly([7, null, [], ["a"], [1, '"b":1', 1], ["c", 3, 1], ["sent", '"sent":1', 0], sound]),
-  );
+  const stored = [7, null, [], ["a"], [1, '"b":1', 1], ["c", 3, 1], ["sent", '"sent":1', 0], sound];
+  rig.store.values.set("pending", new TextEncoder().encode(`\u0001${JSON.stringify(stored)}`));
   rig.agent({ connections: 2 }).start();
   await rig.clock.advance(5000);
   t.deepEqual(
     posts(rig).map(({ body }) => JSON.parse(body)),
     [{ moteVersion: "mote 0.1.0" }, { sent: 1, sound: 1 }],
   );
-  t.is(rig.platform.attributes(rig.platform.device(NAME)).sound, 1);
+  t.is(rig.platform.attributes(rig.device).sound, 1);
 });
 
 test("an empty answer without the marker deletes nothing: it may be a database error's", async (t) => {
   const { rig, seen, device } = await started(t, 2);
   rig.platform.setShared(device, { interval: 5 });
   await rig.clock.advance(31_000);
-  rig.platform.fault = ({ method, path }) =>
-    method === "GET" && path.includes("attributes?") ? { status: 200, body: {} } : undefined;
+  rig.platform.fault = (request) => (isRead(request) ? { status: 200, body: {} } : undefined);
   await rig.clock.advance(10 * 60_000);
   t.deepEqual(seen, [5]);
 });

@@ -1,6 +1,6 @@
 // Attribute polls overlap, so that values are read only after an end that may have left a gap.
 import { Dice } from "../../../simulation/dice.js";
-import { NAME, type Rig, startRig, test } from "../rig.js";
+import { type Rig, startRig, test, watch } from "../rig.js";
 
 const POLL = /\/updates\?timeout=(\d+)/;
 const READ = /\/attributes\?/;
@@ -8,33 +8,17 @@ const HOUR_MS = 3_600_000;
 
 const started = async (rig: Rig) => {
   const agent = rig.agent({ connections: 3 });
-  const seen: unknown[] = [];
-  agent.attributes.subscribe("interval", (value) => seen.push(value));
+  const seen = watch(agent);
   agent.start();
   await rig.clock.advance(5000);
   const count = (what: RegExp) => rig.platform.seen.filter(({ path }) => what.test(path)).length;
-  return { agent, seen, device: rig.platform.device(NAME), count };
+  return { seen, device: rig.device, count };
 };
 
 /** Calls `ended` when the platform ends a poll for attributes by its time. */
 const onEnd = (rig: Rig, ended: () => void) => {
   rig.platform.onAnswer = ({ path }, status) => {
     if (status === 408 && POLL.test(path)) ended();
-  };
-};
-
-/** Polls that reach the platform late, by `ms`, as after a lost packet. */
-const delayPolls = (rig: Rig, ms: () => number) => {
-  const serve = rig.net.onConnect;
-  rig.net.onConnect = (peer) => {
-    const accepted = serve?.(peer);
-    const take = peer.onData;
-    peer.onData = (bytes) => {
-      const isPoll = POLL.test(Buffer.from(bytes).toString());
-      if (isPoll && ms() > 0) rig.clock.timer(ms(), () => take?.(bytes));
-      else take?.(bytes);
-    };
-    return accepted as false | undefined;
   };
 };
 
@@ -85,7 +69,16 @@ test("a change at the instant that a poll ends is seen at once, and without a re
 test("a poll that reaches the platform after the last one ended makes the values be read", async (t) => {
   const rig = startRig(t);
   let late = 0;
-  delayPolls(rig, () => late);
+  const serve = rig.net.onConnect;
+  rig.net.onConnect = (peer) => {
+    serve?.(peer);
+    const take = peer.onData;
+    // A poll takes `late` ms more to the platform, as after a lost packet.
+    peer.onData = (bytes) => {
+      if (late > 0 && POLL.test(Buffer.from(bytes).toString())) rig.clock.timer(late, () => take?.(bytes));
+      else take?.(bytes);
+    };
+  };
   const { seen, device } = await started(rig);
   await rig.clock.advance(5000);
   late = 4000;

@@ -5,7 +5,7 @@ import { Recovery } from "../../../../src/internal.js";
 import { FakeClock } from "../../../fakes/clock.js";
 import { FakeSlot } from "../../../fakes/flash.js";
 import { type FakeHost, FakeStore, fakeHost } from "../../../fakes/host.js";
-import { test as inModes, NAME, startRig } from "../rig.js";
+import { test as inModes, startRig } from "../rig.js";
 
 const MINUTE = 60_000;
 
@@ -221,13 +221,13 @@ inModes("in recovery mode the cause is published, and the RPC restart restarts o
   };
   const first = start(false);
   await rig.clock.advance(10_000);
-  t.false("moteRecovery" in rig.platform.attributes(rig.platform.device(NAME)), "there was none yet");
+  t.false("moteRecovery" in rig.platform.attributes(rig.device), "there was none yet");
   await stop(first);
   for (let i = 0; i < 4; i++) await stop(start("TypeError"));
   let agent = start("RangeError");
   t.true(active);
   await rig.clock.advance(10_000);
-  const device = rig.platform.device(NAME);
+  const { device } = rig;
   t.is(rig.platform.attributes(device).moteRecovery, "RangeError");
   for (const [params, stays] of [
     [{}, true],

@@ -3,7 +3,7 @@ import { MoteError } from "../../../../src/index.js";
 import { FakeClock } from "../../../fakes/clock.js";
 import { FakeFlash } from "../../../fakes/flash.js";
 import { fakeHost } from "../../../fakes/host.js";
-import { details, NAME, type Rig, startOnline, startRig, test } from "../rig.js";
+import { details, type Rig, startOnline, startRig, test } from "../rig.js";
 
 const MINUTE = 60_000;
 /** What a reset forgets, and what it leaves. */
@@ -37,7 +37,7 @@ test("a reset forgets Wi-Fi, token, queue and snapshot, and nothing else", async
   agent.attributes.subscribe("interval", () => {});
   agent.start();
   await rig.clock.advance(5000);
-  rig.platform.setShared(rig.platform.device(NAME), { interval: 5 });
+  rig.platform.setShared(rig.device, { interval: 5 });
   await rig.clock.advance(MINUTE);
   rig.platform.fault = () => "drop";
   agent.telemetry.record({ old: 1 });
@@ -54,7 +54,7 @@ test("the RPC mote.reset resets once the platform has its answer, and restarts",
   const agent = rig.agent();
   agent.start();
   await rig.clock.advance(5000);
-  const device = rig.platform.device(NAME);
+  const { device } = rig;
   const marked: boolean[] = [];
   rig.platform.fault = ({ path }) => {
     if (!/rpc\/\d/.test(path)) return undefined;
@@ -77,7 +77,7 @@ test("resets without an acknowledgement once a held poll did not bring mote.rese
   rig.agent().start();
   await rig.clock.advance(5000);
   rig.platform.fault = ({ path }) => (/rpc\/\d/.test(path) ? "lose-answer" : undefined);
-  const results = rig.platform.rpc(rig.platform.device(NAME), "mote.reset", { confirm: true });
+  const results = rig.platform.rpc(rig.device, "mote.reset", { confirm: true });
   await rig.clock.advance(10_000);
   t.deepEqual(results, [{ kind: "answer", text: '{"reset":true}' }]);
   t.deepEqual(rig.host.restarts, []);
@@ -99,12 +99,7 @@ test("forgets nothing as long as the platform cannot have the answer to mote.res
     if (path.includes("timeout=")) rig.clock.timer(1000, () => reply(504));
     return path.includes("timeout=") ? "hang" : { status: 504 };
   };
-  const results = rig.platform.rpc(
-    rig.platform.device(NAME),
-    "mote.reset",
-    { confirm: true },
-    { timeoutMs: 3_600_000 },
-  );
+  const results = rig.platform.rpc(rig.device, "mote.reset", { confirm: true }, { timeoutMs: 3_600_000 });
   await rig.clock.advance(20 * MINUTE);
   t.deepEqual([kept(rig, FORGOTTEN), rig.host.restarts], [before, []]);
   away = false;
@@ -116,7 +111,7 @@ test("forgets nothing as long as the platform cannot have the answer to mote.res
 test("without confirm the RPC mote.reset is answered BAD_PARAMS, and nothing happens", async (t) => {
   const { rig, agent } = await startOnline(t);
   for (const params of [undefined, null, {}, [], "confirm", { confirm: "true" }, { confirm: 1 }]) {
-    const results = rig.platform.rpc(rig.platform.device(NAME), "mote.reset", params ?? null);
+    const results = rig.platform.rpc(rig.device, "mote.reset", params ?? null);
     await rig.clock.advance(2000);
     t.like(JSON.parse((results[0] as { text: string }).text), { error: { code: "BAD_PARAMS" } });
   }
@@ -127,7 +122,7 @@ test("without confirm the RPC mote.reset is answered BAD_PARAMS, and nothing hap
 test("the RPC mote.reset waits for the end of a trial, as its restart would bring the image before back", async (t) => {
   const { rig, agent } = await startOnline(t);
   rig.host.slot.current = "pending";
-  const results = rig.platform.rpc(rig.platform.device(NAME), "mote.reset", { confirm: true });
+  const results = rig.platform.rpc(rig.device, "mote.reset", { confirm: true });
   await rig.clock.advance(5000);
   t.regex((results[0] as { text: string }).text, /HANDLER_FAILED.*on trial/);
   t.is(agent.state, "online");
@@ -137,7 +132,7 @@ test("a store that does not take it leaves all as it was, and the agent goes on"
   const { rig, agent } = await startOnline(t);
   rig.store.fails = (_, key) => key === "reset";
   t.is(await codeOf(rig, agent.reset()), "STORE_FAILED");
-  const results = rig.platform.rpc(rig.platform.device(NAME), "mote.reset", { confirm: true });
+  const results = rig.platform.rpc(rig.device, "mote.reset", { confirm: true });
   await rig.clock.advance(5000);
   t.is(results.length, 1);
   t.is(agent.state, "online");
@@ -155,7 +150,7 @@ for (const stays of ["wifi", "new-token", "token", "pending", "rpc0", "reset"]) 
     await rig.clock.advance(5000);
     rig.store.fails = (call, key) => call === "delete" && key === stays;
     t.is(await codeOf(rig, agent.reset()), "STORE_FAILED");
-    rig.platform.core.deleteDevice(rig.platform.device(NAME));
+    rig.platform.core.deleteDevice(rig.device);
     const { length } = rig.platform.seen;
     agent.start();
     await rig.clock.advance(3 * MINUTE);

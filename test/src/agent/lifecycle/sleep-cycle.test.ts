@@ -160,7 +160,7 @@ const drag: Readonly<Record<string, (device: Sleeper) => void>> = {
   },
   "a handler never ends": (device) => {
     device.setUp = (agent) => agent.rpc.handle("wait", () => new Promise(() => {}), { timeoutMs: 60_000 });
-    device.rig.platform.rpc(device.rig.platform.device(NAME), "wait", {}, { timeoutMs: 60_000 });
+    device.rig.platform.rpc(device.rig.device, "wait", {}, { timeoutMs: 60_000 });
   },
 };
 for (const [what, begin] of Object.entries(drag))
@@ -234,7 +234,7 @@ test("a wake is not done before what was published is on the platform", async (t
   device.setUp = (agent) => agent.attributes.publish({ count: 7 });
   const wake = await device.wake({ connect: true });
   t.true(wake.idle);
-  t.is(rig.platform.attributes(rig.platform.device(NAME)).count, 7);
+  t.is(rig.platform.attributes(rig.device).count, 7);
 });
 
 ava("devices switched on together spread over the wakes between two uploads", async (t) => {

@@ -19,7 +19,7 @@ test("a new device provisions itself with a token it proposed and stored first",
   await rig.clock.advance(1000);
   t.true(storedBefore);
   const { token } = JSON.parse(asked(rig)[0]?.body ?? "{}");
-  t.is(rig.platform.device(NAME).credentials.credentialsId, token);
+  t.is(rig.device.credentials.credentialsId, token);
   t.false(rig.store.values.has("proposed"));
   t.deepEqual(details(rig, "provisioned"), [{ deviceName: NAME, adopted: false }]);
 });
@@ -49,7 +49,7 @@ test("a pre-provisioned device gets a lost token back once the operator allows i
   t.is(second.state, "online");
   second.telemetry.record({ back: 1 });
   await rig.clock.advance(60_000);
-  t.is(rig.platform.latest(rig.platform.device(NAME), "back"), 1);
+  t.is(rig.platform.latest(rig.device, "back"), 1);
   t.is(device.credentials.credentialsId, "the-first-token");
 });
 
@@ -99,7 +99,7 @@ test("a token kept for one base URL is never sent to another", async (t) => {
   first.start();
   await rig.clock.advance(1000);
   await first.stop();
-  const token = rig.platform.device(NAME).credentials.credentialsId;
+  const token = rig.device.credentials.credentialsId;
   const before = rig.net.peers.length;
   rig.agent({ baseUrl: "http://elsewhere.test" }).start();
   await rig.clock.advance(60_000);
@@ -113,7 +113,7 @@ test("401 to a token in use is reported and retried ever more slowly; all is del
   const agent = rig.agent();
   agent.start();
   await rig.clock.advance(1000);
-  const device = rig.platform.device(NAME);
+  const { device } = rig;
   const { type, credentialsId, value } = device.credentials;
   rig.platform.core.devices.setCredentials(device, { type, value, credentialsId: "another" });
   agent.telemetry.record({ lost: 0 });

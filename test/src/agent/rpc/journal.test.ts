@@ -7,7 +7,7 @@ import type { Agent, AgentOptions } from "../../../../src/index.js";
 import { RpcActor } from "../../../../tools/platform/core/rpc/rpc.js";
 import { FakeClock } from "../../../fakes/clock.js";
 import { FakeStore, fakeHost } from "../../../fakes/host.js";
-import { NAME, type Rig, startOnline, startRig } from "../rig.js";
+import { type Rig, startOnline, startRig } from "../rig.js";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -18,7 +18,7 @@ const text = (results: { kind: string; text?: string }[]) => results.map(({ kind
 
 /** The platform starts again: polls and waiting RPCs are gone, ids begin at 0 again. `keeps`: a proxy before it keeps the connections. */
 function restart(rig: Rig, keeps = false): void {
-  const device = rig.platform.device(NAME);
+  const { device } = rig;
   if (!keeps) for (const peer of rig.net.peers) if (!peer.closed) peer.reset();
   device.rpc.close();
   Object.assign(device, { rpc: new RpcActor(rig.platform.core.clock) });
@@ -51,7 +51,7 @@ for (const connections of [1, 2, 3] as const)
         rig.clock.timer(Math.min(asked, 20_000), answer);
         return "hang";
       };
-      const results = rig.platform.rpc(rig.platform.device(NAME), "open", {}, { timeoutMs: HOUR });
+      const results = rig.platform.rpc(rig.device, "open", {}, { timeoutMs: HOUR });
       await rig.clock.advance(2 * MINUTE);
       failing = false;
       await rig.clock.advance(10 * MINUTE);
@@ -62,12 +62,12 @@ for (const connections of [1, 2, 3] as const)
   for (const afterMs of [100, 5000, 20_000])
     test(`${connections} connection(s): an answered call ${afterMs} ms after a platform restart is new`, async (t) => {
       const { rig, runs } = await counting(t, { connections });
-      const first = rig.platform.rpc(rig.platform.device(NAME), "open", {}, { timeoutMs: HOUR });
+      const first = rig.platform.rpc(rig.device, "open", {}, { timeoutMs: HOUR });
       await rig.clock.advance(1000);
       t.deepEqual([runs(), text(first)], [1, ["1"]]);
       restart(rig);
       await rig.clock.advance(afterMs);
-      const second = rig.platform.rpc(rig.platform.device(NAME), "open", {}, { timeoutMs: HOUR });
+      const second = rig.platform.rpc(rig.device, "open", {}, { timeoutMs: HOUR });
       await rig.clock.advance(MINUTE);
       t.deepEqual([runs(), text(second)], [2, ["2"]]);
     });
@@ -82,10 +82,10 @@ for (const connections of [1, 2, 3] as const)
         if (!isAnswer(request) || lost > 0) return undefined;
         lost++;
         restart(rig, keeps);
-        void rig.platform.rpc(rig.platform.device(NAME), "close", {}, { timeoutMs: HOUR });
+        void rig.platform.rpc(rig.device, "close", {}, { timeoutMs: HOUR });
         return keeps ? { status: 503 } : "drop";
       };
-      rig.platform.rpc(rig.platform.device(NAME), "open", {}, { timeoutMs: HOUR });
+      rig.platform.rpc(rig.device, "open", {}, { timeoutMs: HOUR });
       await rig.clock.advance(5 * MINUTE);
       t.is(runs(), 1);
       const answers = rig.platform.seen.filter(isAnswer).map(({ body }) => body);
@@ -110,7 +110,7 @@ for (const connections of [2, 3] as const)
     await rig.clock.advance(1000);
     rig.platform.fault = undefined;
     restart(rig);
-    const results = rig.platform.rpc(rig.platform.device(NAME), "close", {}, { timeoutMs: HOUR });
+    const results = rig.platform.rpc(rig.device, "close", {}, { timeoutMs: HOUR });
     await rig.clock.advance(1000);
     t.is(polls().length, 4);
     await rig.clock.advance(MINUTE);
@@ -128,7 +128,7 @@ test("one-way and expired RPCs block no other, however many, over a restart as w
   const runs = count(first);
   first.start();
   await rig.clock.advance(3000);
-  const device = rig.platform.device(NAME);
+  const { device } = rig;
   rig.platform.fault = UNHEARD;
   for (let n = 0; n < 20; n++) {
     rig.platform.rpc(device, "open", n, { oneWay: n % 2 === 0, timeoutMs: 5000 });
@@ -197,7 +197,7 @@ for (const [what, method, failing, expected] of [
     await rig.clock.advance(3000);
     let lost = 0;
     rig.platform.fault = (request) => (isAnswer(request) && lost++ < failing ? { status: 503 } : undefined);
-    const results = rig.platform.rpc(rig.platform.device(NAME), method, {}, { timeoutMs: HOUR });
+    const results = rig.platform.rpc(rig.device, method, {}, { timeoutMs: HOUR });
     await rig.clock.advance(5 * MINUTE);
     t.is(results.length, 1);
     t.deepEqual(did, [...expected]);
@@ -218,7 +218,7 @@ test("an RPC is remembered for as long as the option says, with the power off as
     boot();
     await rig.clock.advance(3000);
     rig.platform.fault = ({ path }) => (path.includes("/rpc/") || ran > 0 ? "drop" : undefined);
-    rig.platform.rpc(rig.platform.device(NAME), "open", {}, { timeoutMs: HOUR });
+    rig.platform.rpc(rig.device, "open", {}, { timeoutMs: HOUR });
     await rig.clock.advance(5000);
     rig.powerOff();
     await rig.clock.advance(offMs);
@@ -232,7 +232,7 @@ test("an RPC is remembered for as long as the option says, with the power off as
 test("an answer is not sent a second time by the connection when a kept one turns out dead", async (t) => {
   const { rig, runs } = await counting(t);
   rig.platform.fault = (request) => (isAnswer(request) ? "drop" : undefined);
-  rig.platform.rpc(rig.platform.device(NAME), "open", {}, { oneWay: true });
+  rig.platform.rpc(rig.device, "open", {}, { oneWay: true });
   await rig.clock.advance(MINUTE);
   t.deepEqual([runs(), rig.platform.seen.filter(isAnswer).length], [1, 1]);
 });
@@ -411,7 +411,7 @@ test("where the RPC can't be stored, its handler does not run", async (t) => {
   agent.rpc.handle("open", () => ++runs);
   agent.rpc.handle("read", () => "value", { once: false });
   rig.store.fails = (call, key) => call === "set" && key.startsWith("rpc");
-  const device = rig.platform.device(NAME);
+  const { device } = rig;
   const open = rig.platform.rpc(device, "open", {});
   await rig.clock.advance(2000);
   const read = rig.platform.rpc(device, "read", {});

@@ -1,4 +1,4 @@
-import { details, NAME, type Rig, startOnline, startRig, test } from "../rig.js";
+import { details, type Rig, startOnline, startRig, test } from "../rig.js";
 
 const text = (results: { kind: string; text?: string }[]) => results.map(({ kind, text }) => text ?? kind);
 
@@ -30,7 +30,7 @@ for (const connections of [1, 2, 3] as const) {
     });
     agent.start();
     await rig.clock.advance(20_000);
-    const results = rig.platform.rpc(rig.platform.device(NAME), "dump", {}, { timeoutMs: 120_000 });
+    const results = rig.platform.rpc(rig.device, "dump", {}, { timeoutMs: 120_000 });
     await rig.clock.advance(120_000);
     t.deepEqual(
       text(results).map((answer) => answer.length),
@@ -52,7 +52,7 @@ test("a handler that fails is answered, even with an error that can't be read, a
   ] as const) {
     const { rig, agent } = await startOnline(t, { connections: 2 }, 3000);
     agent.rpc.handle("act", handler);
-    const results = rig.platform.rpc(rig.platform.device(NAME), "act", {});
+    const results = rig.platform.rpc(rig.device, "act", {});
     await rig.clock.advance(2000);
     t.deepEqual(text(results), [expected]);
   }
@@ -74,7 +74,7 @@ test("a handler that takes too long is answered TIMEOUT, and the next RPC is han
   const { rig, agent } = await startOnline(t, { connections: 2 }, 3000);
   agent.rpc.handle("hang", () => new Promise(() => {}), { timeoutMs: 500 });
   agent.rpc.handle("next", () => "done");
-  const device = rig.platform.device(NAME);
+  const { device } = rig;
   const hung = rig.platform.rpc(device, "hang", {});
   const next = rig.platform.rpc(device, "next", {});
   await rig.clock.advance(3000);
@@ -119,7 +119,7 @@ function watchPolls(rig: Rig): { from: number; to: number }[] {
 /** Sends one; returns whether its caller knows that it was done. */
 function call(rig: Rig, kind: Kind, n: number): () => boolean {
   const { oneWay, persistent } = KINDS[kind];
-  const device = rig.platform.device(NAME);
+  const { device } = rig;
   if (!persistent) {
     const results = rig.platform.rpc(device, "note", n, { oneWay });
     return () => text(results)[0] === (oneWay ? "sent" : `${n}`);

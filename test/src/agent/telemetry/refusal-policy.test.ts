@@ -5,7 +5,7 @@ import { RefusalPolicy } from "../../../../src/agent/telemetry/refusal-policy.js
 import { FakeClock } from "../../../fakes/clock.js";
 import { FakeFlash } from "../../../fakes/flash.js";
 import { FakeStore, fakeHost, randomBytes } from "../../../fakes/host.js";
-import { NAME, type Rig, startRig } from "../rig.js";
+import { type Rig, startRig } from "../rig.js";
 import { Sleeper } from "../sleeper.js";
 import { type Answer, type Element, TelemetryRig, upTo } from "./rig.js";
 
@@ -94,11 +94,11 @@ const isProbe = (body: string) => body.includes("moteDroppedRefused") && !body.i
 const pointsIn = (body: string) => body.split('"n":').length - 1;
 
 function arrived(rig: Rig): unknown[] {
-  return rig.platform.points(rig.platform.device(NAME), "n").map(({ value }) => value);
+  return rig.values("n");
 }
 
 /** What the platform has of the drops that the device reported. */
-const refused = (rig: Rig) => rig.platform.latest(rig.platform.device(NAME), "moteDroppedRefused");
+const refused = (rig: Rig) => rig.platform.latest(rig.device, "moteDroppedRefused");
 
 test("after a wake without the probe's answer, the next probes that point and rejects it", async (t) => {
   const sleeper = new Sleeper(t, { cycle: { everyMs: 5000, connectEvery: 1 } });

@@ -6,7 +6,7 @@ import { read, root } from "../../architecture/tree.js";
 import { buildBoards } from "../../built.js";
 import { FakeSlot } from "../../fakes/flash.js";
 import { fakeHost } from "../../fakes/host.js";
-import { details, startRig, test } from "./rig.js";
+import { details, startRig, test, watch } from "./rig.js";
 
 await buildBoards("mote-lean");
 const lean: typeof Mote = await import(pathToFileURL(join(root, "dist/xs/mote-lean.js")).href);
@@ -15,8 +15,7 @@ test("lean: telemetry, attributes and RPC work as they do otherwise", async (t) 
   const rig = startRig(t);
   const agent = rig.agent({}, lean.Agent as typeof Mote.Agent);
   agent.rpc.handle("double", (value) => Number(value) * 2);
-  const changes: unknown[] = [];
-  agent.attributes.subscribe("interval", (value) => changes.push(value));
+  const changes = watch(agent);
   agent.start();
   agent.telemetry.record({ temperature: 21 });
   await rig.clock.runUntil(() => agent.state === "online");
@@ -24,30 +23,16 @@ test("lean: telemetry, attributes and RPC work as they do otherwise", async (t) 
   const { device } = rig;
   rig.platform.setShared(device, { interval: 5 });
   await rig.clock.runUntil(() => changes.includes(5));
-  let answer: unknown;
-  device.rpc.send({
-    method: "double",
-    params: "21",
-    oneWay: false,
-    expiresAt: rig.platform.core.clock.now() + 60_000,
-    result: (result) => {
-      answer = result;
-    },
-  });
-  await rig.clock.runUntil(() => answer !== undefined);
-  t.regex(JSON.stringify(answer), /42/);
+  const results = rig.platform.rpc(device, "double", 21, { timeoutMs: 60_000 });
+  await rig.clock.runUntil(() => results.length > 0);
+  t.deepEqual(results, [{ kind: "answer", text: "42" }]);
 });
 
 const OPTIONS = { baseUrl: "http://platform.test", token: "T1" };
 
 test("lean: options of what is left out are refused by name", (t) => {
-  const options = {
-    ...OPTIONS,
-    connections: 3 as const,
-    firmware: { title: "lamp", version: "1.0.0" },
-    cycle: {},
-  };
-  t.throws(() => new lean.Agent(fakeHost(), options), {
+  const firmware = { title: "lamp", version: "1.0.0" };
+  t.throws(() => new lean.Agent(fakeHost(), { ...OPTIONS, connections: 3, firmware, cycle: {} }), {
     code: "BAD_OPTIONS",
     message:
       "connections must be a whole number from 1 to 2; cycle is not supported by this build; firmware is not supported by this build",

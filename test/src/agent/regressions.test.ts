@@ -27,8 +27,7 @@ test("an RPC is handled at once though the next poll still waits after a busy sp
   await rig.clock.runUntil(() => polls.at(-1) === "as ever");
   // The poll that hung is lost by now, so the turn of the next one comes in minutes; this one is still open.
   await rig.clock.advance(24_000);
-  const results = rig.platform.rpc(rig.device, "setLed", {});
-  await rig.clock.advance(500);
+  const results = await rig.call("setLed", {}, 500);
   t.is(runs, 1);
   t.is(results[0]?.kind, "answer");
 });
@@ -46,18 +45,16 @@ test("an RPC that ran at stop() is known by its id and call after a restart of t
   Object.assign(device, { rpc: new RpcActor(rig.platform.core.clock) });
   agent.start();
   await rig.clock.advance(2 * MINUTE);
-  const results = rig.platform.rpc(device, "setLed", {});
-  await rig.clock.advance(10_000);
+  const results = await rig.call("setLed", {}, 10_000);
   t.deepEqual(results, [{ kind: "answer", text: "1" }]);
 });
 
 test("an answer that a proxy refuses for its size is replaced by ANSWER_TOO_LARGE", async (t) => {
-  const { rig, agent, device } = await startOnline(t);
+  const { rig, agent } = await startOnline(t);
   agent.rpc.handle("list", () => "x".repeat(5000));
   rig.platform.fault = ({ method, body }) =>
     method === "POST" && body.length > 4000 ? { status: 413 } : undefined;
-  const results = rig.platform.rpc(device, "list", {});
-  await rig.clock.advance(9000);
+  const results = await rig.call("list", {}, 9000);
   t.regex(JSON.stringify(results), /^\[\{"kind":"answer".*ANSWER_TOO_LARGE/);
 });
 
@@ -179,7 +176,7 @@ test("after a refused token the application sees the present values, not an earl
   t.deepEqual(seen, [5]);
 });
 
-test("refused shared attributes are requests for once a minute", async (t) => {
+test("refused shared attributes are asked for once a minute", async (t) => {
   const { rig, agent, device } = await startOnline(t, { connections: 2 });
   const seen = watch(agent);
   await rig.clock.advance(25_000);

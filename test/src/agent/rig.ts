@@ -5,11 +5,14 @@ export { default as test } from "ava";
 
 import { Agent, type AgentOptions } from "../../../src/index.js";
 import type { Device } from "../../../tools/platform/core/devices.js";
+import type { RpcResult } from "../../../tools/platform/core/rpc/rpc.js";
 import { FakeClock } from "../../fakes/clock.js";
 import { FakeFlash, FakeSlot } from "../../fakes/flash.js";
 import { type FakeHost, FakeStore, fakeHost } from "../../fakes/host.js";
 import { FakeNet } from "../../fakes/net.js";
 import { FakePlatform, KEY, SECRET } from "../../fakes/platform.js";
+
+type RpcOptions = Parameters<FakePlatform["rpc"]>[3];
 
 export const NAME = "greenhouse-7";
 const WALL = Date.UTC(2026, 0, 1);
@@ -27,6 +30,8 @@ export interface Rig {
   readonly device: Device;
   /** Values of a key's points on the platform, oldest first. */
   values(key: string): unknown[];
+  /** Sends a server-side RPC, lets `ms` pass, and returns what its caller learnt. */
+  call(method: string, params: unknown, ms: number, options?: RpcOptions): Promise<RpcResult[]>;
   /** A new agent on what the one before kept: a restart. Not started. `Made`: of another build. */
   agent(options?: Partial<AgentOptions>, Made?: typeof Agent): Agent;
   /** Lets a device go as a power loss does: its agent is heard no more, and hears nothing. */
@@ -65,6 +70,11 @@ export function startRig(t: ExecutionContext): Rig {
       return platform.device(NAME);
     },
     values: (key) => platform.points(rig.device, key).map(({ value }) => value),
+    call: async (method, params, ms, options) => {
+      const results = platform.rpc(rig.device, method, params, options);
+      await clock.advance(ms);
+      return results;
+    },
     host: fakeHost({ clock, network: net, store, blocks, slot }),
     agent: (options = {}, Made = Agent) => {
       rig.host = fakeHost({ clock, network: net, store, blocks, slot, seed: agents.length + 1 });

@@ -1,9 +1,9 @@
 // A device forgets who it is: all of it or nothing, whoever asks, and whatever the store does.
-import { MoteError } from "../../../../src/index.js";
-import { FakeClock } from "../../../fakes/clock.js";
+import type { ExecutionContext } from "ava";
+import { Agent, MoteError } from "../../../../src/index.js";
 import { FakeFlash } from "../../../fakes/flash.js";
 import { fakeHost } from "../../../fakes/host.js";
-import { details, type Rig, startOnline, startRig, test } from "../rig.js";
+import { details, type Rig, startOnline, startRig, test, watch } from "../rig.js";
 
 const MINUTE = 60_000;
 /** What a reset forgets, and what it leaves. */
@@ -11,33 +11,31 @@ const GIVEN = ["wifi", "commission", "new-token", "new-proposed", "rpc0"];
 const FORGOTTEN = [...GIVEN, "token", "proposed", "pending", "shared", "reset"];
 const LEFT = ["site", "firmware", "recovery", "boots", "polls"];
 
-function furnish(rig: Rig): void {
-  for (const key of [...GIVEN, "site", "firmware", "recovery", "boots", "polls"])
-    rig.store.values.set(key, new TextEncoder().encode(`\u0001"${key}"`));
+/** A device that is online and has something stored under each key. */
+async function startFurnished(t: ExecutionContext) {
+  const started = await startOnline(t);
+  for (const key of [...GIVEN, ...LEFT])
+    started.rig.store.values.set(key, new TextEncoder().encode(`\u0001"${key}"`));
+  return started;
 }
 
 const kept = (rig: Rig, keys: readonly string[]) => keys.filter((key) => rig.store.values.has(key));
 
-/** Runs `call` to its end on a clock that a test moves; returns the code of its error. */
-async function codeOf(rig: Rig, call: Promise<unknown>): Promise<string | undefined> {
-  let code: string | undefined;
-  const done = call.catch((error) => {
-    code = error instanceof MoteError ? error.code : String(error);
-  });
-  await rig.clock.advance(0);
-  await done;
-  return code;
-}
+/** Runs `call` to its end; returns the code of its error. */
+const codeOf = ({ clock }: Pick<Rig, "clock">, call: Promise<unknown>): Promise<string | undefined> =>
+  clock.untilSettled(
+    call.then(
+      () => undefined,
+      (error) => (error instanceof MoteError ? error.code : String(error)),
+    ),
+    0,
+  );
 
 test("a reset forgets Wi-Fi, token, queue and snapshot, and nothing else", async (t) => {
-  const rig = startRig(t);
-  furnish(rig);
-  const agent = rig.agent();
+  const { rig, agent, device } = await startFurnished(t);
   agent.attributes.publish({ serial: "A" });
-  agent.attributes.subscribe("interval", () => {});
-  agent.start();
-  await rig.clock.advance(5000);
-  rig.platform.setShared(rig.device, { interval: 5 });
+  watch(agent);
+  rig.platform.setShared(device, { interval: 5 });
   await rig.clock.advance(MINUTE);
   rig.platform.fault = () => "drop";
   agent.telemetry.record({ old: 1 });
@@ -49,20 +47,14 @@ test("a reset forgets Wi-Fi, token, queue and snapshot, and nothing else", async
 });
 
 test("the RPC mote.reset resets once the platform has its answer, and restarts", async (t) => {
-  const rig = startRig(t);
-  furnish(rig);
-  const agent = rig.agent();
-  agent.start();
-  await rig.clock.advance(5000);
-  const { device } = rig;
+  const { rig, agent } = await startFurnished(t);
   const marked: boolean[] = [];
   rig.platform.fault = ({ path }) => {
     if (!/rpc\/\d/.test(path)) return undefined;
     marked.push(rig.store.values.has("reset") || !rig.store.values.has("token"));
     return marked.length === 1 ? "drop" : undefined;
   };
-  const results = rig.platform.rpc(device, "mote.reset", { confirm: true });
-  await rig.clock.advance(10_000);
+  const results = await rig.call("mote.reset", { confirm: true }, 10_000);
   t.deepEqual(results, [{ kind: "answer", text: '{"reset":true}' }]);
   t.true(marked.length >= 2 && !marked.includes(true), "nothing is forgotten before");
   t.deepEqual(kept(rig, FORGOTTEN), []);
@@ -72,13 +64,9 @@ test("the RPC mote.reset resets once the platform has its answer, and restarts",
 });
 
 test("resets without an acknowledgement once a held poll did not bring mote.reset again", async (t) => {
-  const rig = startRig(t);
-  furnish(rig);
-  rig.agent().start();
-  await rig.clock.advance(5000);
+  const { rig } = await startFurnished(t);
   rig.platform.fault = ({ path }) => (/rpc\/\d/.test(path) ? "lose-answer" : undefined);
-  const results = rig.platform.rpc(rig.device, "mote.reset", { confirm: true });
-  await rig.clock.advance(10_000);
+  const results = await rig.call("mote.reset", { confirm: true }, 10_000);
   t.deepEqual(results, [{ kind: "answer", text: '{"reset":true}' }]);
   t.deepEqual(rig.host.restarts, []);
   await rig.clock.advance(MINUTE);
@@ -87,10 +75,7 @@ test("resets without an acknowledgement once a held poll did not bring mote.rese
 });
 
 test("forgets nothing as long as the platform cannot have the answer to mote.reset", async (t) => {
-  const rig = startRig(t);
-  furnish(rig);
-  rig.agent().start();
-  await rig.clock.advance(5000);
+  const { rig } = await startFurnished(t);
   const before = kept(rig, FORGOTTEN);
   let away = true;
   // Behind a proxy the platform stands still; polls end as they do before one that goes on.
@@ -99,8 +84,7 @@ test("forgets nothing as long as the platform cannot have the answer to mote.res
     if (path.includes("timeout=")) rig.clock.timer(1000, () => reply(504));
     return path.includes("timeout=") ? "hang" : { status: 504 };
   };
-  const results = rig.platform.rpc(rig.device, "mote.reset", { confirm: true }, { timeoutMs: 3_600_000 });
-  await rig.clock.advance(20 * MINUTE);
+  const results = await rig.call("mote.reset", { confirm: true }, 20 * MINUTE, { timeoutMs: 3_600_000 });
   t.deepEqual([kept(rig, FORGOTTEN), rig.host.restarts], [before, []]);
   away = false;
   await rig.clock.advance(10 * MINUTE);
@@ -111,8 +95,7 @@ test("forgets nothing as long as the platform cannot have the answer to mote.res
 test("without confirm the RPC mote.reset is answered BAD_PARAMS, and nothing happens", async (t) => {
   const { rig, agent } = await startOnline(t);
   for (const params of [undefined, null, {}, [], "confirm", { confirm: "true" }, { confirm: 1 }]) {
-    const results = rig.platform.rpc(rig.device, "mote.reset", params ?? null);
-    await rig.clock.advance(2000);
+    const results = await rig.call("mote.reset", params ?? null, 2000);
     t.like(JSON.parse((results[0] as { text: string }).text), { error: { code: "BAD_PARAMS" } });
   }
   t.is(agent.state, "online");
@@ -122,8 +105,7 @@ test("without confirm the RPC mote.reset is answered BAD_PARAMS, and nothing hap
 test("the RPC mote.reset waits for the end of a trial, as its restart would bring the image before back", async (t) => {
   const { rig, agent } = await startOnline(t);
   rig.host.slot.current = "pending";
-  const results = rig.platform.rpc(rig.device, "mote.reset", { confirm: true });
-  await rig.clock.advance(5000);
+  const results = await rig.call("mote.reset", { confirm: true }, 5000);
   t.regex((results[0] as { text: string }).text, /HANDLER_FAILED.*on trial/);
   t.is(agent.state, "online");
 });
@@ -132,8 +114,7 @@ test("a store that does not take it leaves all as it was, and the agent goes on"
   const { rig, agent } = await startOnline(t);
   rig.store.fails = (_, key) => key === "reset";
   t.is(await codeOf(rig, agent.reset()), "STORE_FAILED");
-  const results = rig.platform.rpc(rig.device, "mote.reset", { confirm: true });
-  await rig.clock.advance(5000);
+  const results = await rig.call("mote.reset", { confirm: true }, 5000);
   t.is(results.length, 1);
   t.is(agent.state, "online");
   t.deepEqual(rig.host.restarts, []);
@@ -143,14 +124,10 @@ test("a store that does not take it leaves all as it was, and the agent goes on"
 
 for (const stays of ["wifi", "new-token", "token", "pending", "rpc0", "reset"]) {
   test(`a store that keeps "${stays}" holds the agent back, and the reset is completed once it lets go`, async (t) => {
-    const rig = startRig(t);
-    furnish(rig);
-    const agent = rig.agent();
-    agent.start();
-    await rig.clock.advance(5000);
+    const { rig, agent, device } = await startFurnished(t);
     rig.store.fails = (call, key) => call === "delete" && key === stays;
     t.is(await codeOf(rig, agent.reset()), "STORE_FAILED");
-    rig.platform.core.deleteDevice(rig.device);
+    rig.platform.core.deleteDevice(device);
     const { length } = rig.platform.seen;
     agent.start();
     await rig.clock.advance(3 * MINUTE);
@@ -177,17 +154,15 @@ test("a token that was given stays, whatever else is given", async (t) => {
 });
 
 test("flash that can't be erased makes a reset fail, and one that another version wrote is erased", async (t) => {
-  const rig = { clock: new FakeClock() } as Rig;
-  const { Agent } = await import("../../../../src/index.js");
   const blocks = new FakeFlash(4 * 4096, 4096);
-  const host = fakeHost({ clock: rig.clock, blocks });
+  const host = fakeHost({ blocks });
   blocks.write(0, Uint8Array.of(0x4d, 0x6f, 0x51, 0x0a, 9, 0xf6));
   const agent = new Agent(host, { baseUrl: "http://platform.test", token: "given-token" });
   blocks.fails = (call) => call === "erase";
-  t.is(await codeOf(rig, agent.reset()), "STORE_FAILED");
+  t.is(await codeOf(host, agent.reset()), "STORE_FAILED");
   t.true(host.store.values.has("reset"));
   blocks.fails = undefined;
-  t.is(await codeOf(rig, agent.reset()), undefined);
+  t.is(await codeOf(host, agent.reset()), undefined);
   t.true(blocks.bytes.every((byte) => byte === 0xff));
   t.false(host.store.values.has("reset"));
 });

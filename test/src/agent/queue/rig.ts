@@ -5,21 +5,16 @@ import { epochOf, kindOf, POINT_HEAD, timeOf } from "../../../../src/agent/queue
 import type { TelemetryOptions } from "../../../../src/agent/telemetry/options.js";
 import { Time } from "../../../../src/agent/time/time.js";
 import { type FakeFlash, FakeSlot } from "../../../fakes/flash.js";
-import { type FakeHost, type FakeStore, fakeHost } from "../../../fakes/host.js";
+import { type FakeStore, fakeHost } from "../../../fakes/host.js";
 
-export interface Rig {
-  readonly host: FakeHost;
-  readonly time: Time;
-  readonly outbox: Outbox;
-}
-
+/** `wall` null: the host does not know the time. */
 export function rig(
   blocks: FakeFlash,
   options: TelemetryOptions = {},
   store?: FakeStore,
   wall?: number | null,
   seed = 1,
-): Rig {
+) {
   const host = fakeHost({
     seed,
     blocks,
@@ -30,6 +25,8 @@ export function rig(
   const time = new Time(host);
   return { host, time, outbox: new Outbox(host, time, options) };
 }
+
+export type Rig = ReturnType<typeof rig>;
 
 /** The text of point `n`, of a length that varies with it. */
 export function textOf(n: number): Uint8Array {

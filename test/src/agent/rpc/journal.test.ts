@@ -51,8 +51,7 @@ for (const connections of [1, 2, 3] as const)
         rig.clock.timer(Math.min(asked, 20_000), answer);
         return "hang";
       };
-      const results = rig.platform.rpc(rig.device, "open", {}, { timeoutMs: HOUR });
-      await rig.clock.advance(2 * MINUTE);
+      const results = await rig.call("open", {}, 2 * MINUTE, { timeoutMs: HOUR });
       failing = false;
       await rig.clock.advance(10 * MINUTE);
       t.deepEqual([runs(), text(results)], [1, ["1"]]);
@@ -62,13 +61,11 @@ for (const connections of [1, 2, 3] as const)
   for (const afterMs of [100, 5000, 20_000])
     test(`${connections} connection(s): an answered call ${afterMs} ms after a platform restart is new`, async (t) => {
       const { rig, runs } = await counting(t, { connections });
-      const first = rig.platform.rpc(rig.device, "open", {}, { timeoutMs: HOUR });
-      await rig.clock.advance(1000);
+      const first = await rig.call("open", {}, 1000, { timeoutMs: HOUR });
       t.deepEqual([runs(), text(first)], [1, ["1"]]);
       restart(rig);
       await rig.clock.advance(afterMs);
-      const second = rig.platform.rpc(rig.device, "open", {}, { timeoutMs: HOUR });
-      await rig.clock.advance(MINUTE);
+      const second = await rig.call("open", {}, MINUTE, { timeoutMs: HOUR });
       t.deepEqual([runs(), text(second)], [2, ["2"]]);
     });
 
@@ -110,8 +107,7 @@ for (const connections of [2, 3] as const)
     await rig.clock.advance(1000);
     rig.platform.fault = undefined;
     restart(rig);
-    const results = rig.platform.rpc(rig.device, "close", {}, { timeoutMs: HOUR });
-    await rig.clock.advance(1000);
+    const results = await rig.call("close", {}, 1000, { timeoutMs: HOUR });
     t.is(polls().length, 4);
     await rig.clock.advance(MINUTE);
     t.deepEqual(text(results), ['"closed"']);
@@ -119,17 +115,10 @@ for (const connections of [2, 3] as const)
     t.deepEqual(answers, ['7"closed"', '0"closed"']);
   });
 
-const UNHEARD = (request: { method: string; path: string }) =>
-  isAnswer(request) ? ("lose-answer" as const) : undefined;
-
 test("one-way and expired RPCs block no other, however many, over a restart as well", async (t) => {
-  const rig = startRig(t);
-  const first = rig.agent();
-  const runs = count(first);
-  first.start();
-  await rig.clock.advance(3000);
+  const { rig, runs } = await counting(t);
   const { device } = rig;
-  rig.platform.fault = UNHEARD;
+  rig.platform.fault = (request) => (isAnswer(request) ? "lose-answer" : undefined);
   for (let n = 0; n < 20; n++) {
     rig.platform.rpc(device, "open", n, { oneWay: n % 2 === 0, timeoutMs: 5000 });
     await rig.clock.advance(2 * MINUTE);
@@ -138,69 +127,52 @@ test("one-way and expired RPCs block no other, however many, over a restart as w
   rig.platform.fault = undefined;
   const posted = rig.platform.seen.filter(isAnswer).length;
   const served = async (run: number) => {
-    const results = rig.platform.rpc(device, "open", "one more");
-    await rig.clock.advance(5000);
+    const results = await rig.call("open", "one more", 5000);
     t.deepEqual(text(results), [`${run}`]);
   };
   rig.powerOff();
   const second = rig.agent();
-  const again = count(second);
+  count(second);
   second.start();
   await rig.clock.advance(3000);
   await served(1);
   await served(2);
-  t.is(again(), 2);
-  t.is(
-    rig.platform.seen.filter(isAnswer).length,
-    posted + 2,
-    "what nobody hands out again is not posted again",
-  );
+  const answers = rig.platform.seen.filter(isAnswer).length;
+  t.is(answers, posted + 2, "what nobody hands out again is not posted again");
   await rig.clock.advance(5000);
-  t.deepEqual(
-    [...rig.store.values.keys()].filter((key) => key.startsWith("rpc")),
-    [],
-  );
+  t.false([...rig.store.values.keys()].some((key) => key.startsWith("rpc")));
 });
 
 /** What the device does to keep an RPC in mind over a restart. */
 function journaled(rig: Rig): string[] {
-  const did: string[] = [];
-  const { set, delete: remove } = rig.store;
-  rig.store.set = (key, value) => {
-    if (key.startsWith("rpc")) did.push("write");
-    return set.call(rig.store, key, value);
+  const calls: string[] = [];
+  rig.store.fails = (call, key) => {
+    if (key.startsWith("rpc")) calls.push(call);
+    return false;
   };
-  rig.store.delete = (key) => {
-    if (key.startsWith("rpc")) did.push("removal");
-    return remove.call(rig.store, key);
-  };
-  return did;
+  return calls;
 }
 
 for (const [what, method, failing, expected] of [
-  ["an RPC is written once, before its handler", "open", 0, ["write", "removal"]],
-  ["one whose first answer came to nothing twice", "open", 1, ["write", "write", "removal"]],
-  ["more failures write no more", "open", 5, ["write", "write", "removal"]],
+  ["an RPC is written once, before its handler", "open", 0, ["set", "delete"]],
+  ["one whose first answer came to nothing twice", "open", 1, ["set", "set", "delete"]],
+  ["more failures write no more", "open", 5, ["set", "set", "delete"]],
   ["none of it for a handler that may run again", "read", 3, []],
   ["none of it without a handler", "missing", 3, []],
 ] as const)
   test(`flash: ${what}`, async (t) => {
-    const rig = startRig(t);
-    const did = journaled(rig);
-    const agent = rig.agent();
+    const { rig, agent } = await startOnline(t, {}, 3000);
+    const calls = journaled(rig);
     agent.rpc.handle("open", () => {
-      t.deepEqual(did, ["write"]);
+      t.deepEqual(calls, ["set"]);
       return 1;
     });
     agent.rpc.handle("read", () => 1, { once: false });
-    agent.start();
-    await rig.clock.advance(3000);
     let lost = 0;
     rig.platform.fault = (request) => (isAnswer(request) && lost++ < failing ? { status: 503 } : undefined);
-    const results = rig.platform.rpc(rig.device, method, {}, { timeoutMs: HOUR });
-    await rig.clock.advance(5 * MINUTE);
+    const results = await rig.call(method, {}, 5 * MINUTE, { timeoutMs: HOUR });
     t.is(results.length, 1);
-    t.deepEqual(did, [...expected]);
+    t.deepEqual(calls, [...expected]);
   });
 
 test("an RPC is remembered for as long as the option says, with the power off as well", async (t) => {
@@ -323,15 +295,13 @@ test("acknowledged RPCs that a silent poll keeps are bounded, and are not evicte
 
 test("no more long answers go than have to, for one that comes", (t) => {
   const { journal, open } = rig();
-  const answers = [3000, 3000, 2000, 2000].map((length, id) => {
+  const entries = [3000, 3000, 2000, 2000].map((length, id) => {
     const entry = open(id);
     journal.answered(entry, "x".repeat(length));
     return entry;
   });
-  t.deepEqual(
-    answers.map(({ answer }) => answer?.length),
-    [undefined, 3000, 2000, 2000],
-  );
+  const lengths = entries.map(({ answer }) => answer?.length);
+  t.deepEqual(lengths, [undefined, 3000, 2000, 2000]);
 });
 
 test("after 24 h an unacknowledged RPC is a new one, and its place is free", async (t) => {
@@ -406,17 +376,12 @@ test("tries a failed store again a minute later, and reuses none of its keys bef
 // What is kept of an RPC over a restart, and how many writes that takes.
 
 test("where the RPC can't be stored, its handler does not run", async (t) => {
-  const { rig, agent } = await startOnline(t, {}, 3000);
-  let runs = 0;
-  agent.rpc.handle("open", () => ++runs);
+  const { rig, agent, runs } = await counting(t);
   agent.rpc.handle("read", () => "value", { once: false });
   rig.store.fails = (call, key) => call === "set" && key.startsWith("rpc");
-  const { device } = rig;
-  const open = rig.platform.rpc(device, "open", {});
-  await rig.clock.advance(2000);
-  const read = rig.platform.rpc(device, "read", {});
-  await rig.clock.advance(2000);
-  t.is(runs, 0);
+  const open = await rig.call("open", {}, 2000);
+  const read = await rig.call("read", {}, 2000);
+  t.is(runs(), 0);
   t.regex(text(open)[0] ?? "", /HANDLER_FAILED/);
   t.deepEqual(text(read), ['"value"']);
 });

@@ -30,12 +30,9 @@ for (const connections of [1, 2, 3] as const) {
     });
     agent.start();
     await rig.clock.advance(20_000);
-    const results = rig.platform.rpc(rig.device, "dump", {}, { timeoutMs: 120_000 });
-    await rig.clock.advance(120_000);
-    t.deepEqual(
-      text(results).map((answer) => answer.length),
-      [9002],
-    );
+    const results = await rig.call("dump", {}, 120_000, { timeoutMs: 120_000 });
+    const lengths = text(results).map((answer) => answer.length);
+    t.deepEqual(lengths, [9002]);
     t.is(runs, 1);
   });
 }
@@ -52,8 +49,7 @@ test("a handler that fails is answered, even with an error that can't be read, a
   ] as const) {
     const { rig, agent } = await startOnline(t, { connections: 2 }, 3000);
     agent.rpc.handle("act", handler);
-    const results = rig.platform.rpc(rig.device, "act", {});
-    await rig.clock.advance(2000);
+    const results = await rig.call("act", {}, 2000);
     t.deepEqual(text(results), [expected]);
   }
 });
@@ -76,8 +72,7 @@ test("a handler that takes too long is answered TIMEOUT, and the next RPC is han
   agent.rpc.handle("next", () => "done");
   const { device } = rig;
   const hung = rig.platform.rpc(device, "hang", {});
-  const next = rig.platform.rpc(device, "next", {});
-  await rig.clock.advance(3000);
+  const next = await rig.call("next", {}, 3000);
   t.regex(text(hung)[0] ?? "", /"TIMEOUT"/);
   t.deepEqual(text(next), ['"done"']);
 });

@@ -6,9 +6,8 @@ import { Telemetry } from "../../../../src/agent/telemetry/telemetry.js";
 import { Time } from "../../../../src/agent/time/time.js";
 import { Events } from "../../../../src/events.js";
 import { parseTarget } from "../../../../src/http/target.js";
-import type { SessionWatcher } from "../../../../src/platform/session.js";
-import { PlatformSession } from "../../../../src/platform/session.js";
-import type { Timestamp } from "../../../../src/wire/timestamp.js";
+import { PlatformSession, type SessionWatcher } from "../../../../src/platform/session.js";
+
 import { type FakeHost, type FakeHostOptions, fakeHost } from "../../../fakes/host.js";
 import { tokenFor } from "../../../fakes/secret.js";
 import { type SeenRequest, serve } from "../../../fakes/server.js";
@@ -32,20 +31,15 @@ export class TelemetryRig {
   readonly telemetry: Telemetry;
   /** What the platform took, in order. */
   readonly taken: Element[] = [];
-  /** `METHOD what -> status` of each request. */
+  /** Bodies of telemetry, in order. */
+  readonly bodies: string[] = [];
+  /** `POST elements -> status` of each. */
   readonly log: string[] = [];
   readonly delivered: number[] = [];
   readonly drops: { points: number; reason: string }[] = [];
   readonly pace: { behind: boolean; points: number }[] = [];
-  /** Codes. */
-  readonly errors: string[] = [];
   /** What the platform answers to a POST of these elements; undefined: nothing, ever. */
-  answer: (elements: Element[], body: string) => Answer | undefined = () => ({ status: 200 });
-  /** What it answers to GET attributes. */
-  attributes: () => Answer = () => ({ status: 200, body: "{}" });
-
-  /** What the session reports. */
-  readonly watcher: SessionWatcher;
+  answer: (elements: Element[]) => Answer | undefined = () => ({ status: 200 });
 
   constructor(options: TelemetryOptions = {}, hostOptions: FakeHostOptions = {}) {
     this.host = fakeHost(hostOptions);
@@ -55,21 +49,16 @@ export class TelemetryRig {
     events.on("delivered", ({ points }) => this.delivered.push(points));
     events.on("drop", (detail) => this.drops.push(detail));
     events.on("delivery", (detail) => this.pace.push(detail));
-    events.on("error", ({ code }) => this.errors.push(code));
+
     this.time = new Time(this.host);
     const nothing = () => {};
-    const dated = (ms: Timestamp<"server">) => this.time.learn(ms);
-    // Finds the token good again after a while.
-    const unauthorized = () =>
-      void this.host.clock.timer(1000, () => this.session.authorize(tokenFor(this.session, "TOKEN")));
-    this.watcher = {
-      dated,
-      callNeedsSession: nothing,
-      tokenAccepted: nothing,
-      tokenProven: nothing,
-      unauthorized,
+    const watcher: SessionWatcher = {
+      ...{ callNeedsSession: nothing, tokenAccepted: nothing, tokenProven: nothing },
+      dated: (ms) => this.time.learn(ms),
+      // The token is good again after a while.
+      unauthorized: () => void this.host.clock.timer(1000, () => this.#authorize()),
     };
-    this.session = new PlatformSession(this.host, target.target, 3, events, this.watcher);
+    this.session = new PlatformSession(this.host, target.target, 3, events, watcher);
     this.outbox = new Outbox(this.host, this.time, options);
     this.telemetry = new Telemetry(this.session, events, this.time, this.outbox);
     serve(this.host.net, (request) => this.#serve(request));
@@ -77,9 +66,13 @@ export class TelemetryRig {
 
   start(): this {
     this.session.start();
-    this.session.authorize(tokenFor(this.session, "TOKEN"));
+    this.#authorize();
     for (const loop of this.session.loops) loop.start();
     return this;
+  }
+
+  #authorize(): void {
+    this.session.authorize(tokenFor(this.session, "TOKEN"));
   }
 
   /** Resolves when nothing of it goes on. */
@@ -103,11 +96,15 @@ export class TelemetryRig {
   }
 
   #serve(request: SeenRequest): void {
-    const post = request.method === "POST";
-    const elements = post ? elementsOf(request.body) : [];
-    const answer = post ? this.answer(elements, request.body) : this.attributes();
-    this.log.push(`${request.method} ${post ? elements.length : "attributes"} -> ${answer?.status}`);
-    if (post && answer?.status === 200) this.taken.push(...elements);
+    if (request.method === "GET") {
+      request.reply(200, "{}");
+      return;
+    }
+    const elements = elementsOf(request.body);
+    this.bodies.push(request.body);
+    const answer = this.answer(elements);
+    this.log.push(`POST ${elements.length} -> ${answer?.status}`);
+    if (answer?.status === 200) this.taken.push(...elements);
     if (answer) request.reply(answer.status, answer.body ?? "", answer.headers);
   }
 }

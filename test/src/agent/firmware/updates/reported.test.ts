@@ -6,6 +6,7 @@ import {
   atHalf,
   away,
   each,
+  ends,
   failed,
   firmwareOnly,
   LONG,
@@ -19,8 +20,7 @@ import {
 
 each("a wrong checksum: FAILED, the old image runs, and it is not fetched again", async (t, shape) => {
   const lamp = lampWith(shape, { checksum: createHash("sha256").update("other").digest("hex") });
-  await lamp.untilState("FAILED", "UPDATED");
-  t.deepEqual(lamp.shown, failed("wrong checksum"));
+  await ends(t, lamp, failed("wrong checksum"));
   t.deepEqual(lamp.states, ["DOWNLOADING", "FAILED"]);
   await stays(t, lamp);
 });
@@ -30,8 +30,7 @@ each("the right checksum of a truncated image: FAILED, as it can't start", async
   const whole = lamp.image("2.0.0", SIZE);
   lamp.machine.fit = (image) => image.length === whole.length;
   lamp.assign(lamp.package("2.0.0", whole.subarray(0, 15_000)));
-  await lamp.untilState("FAILED", "UPDATED");
-  t.deepEqual(lamp.shown, failed("the image is not bootable on this device"));
+  await ends(t, lamp, failed("the image is not bootable on this device"));
   t.deepEqual(lamp.booted, ["1.0.0"]);
   await stays(t, lamp);
 });
@@ -42,8 +41,7 @@ for (const [difference, size] of [
 ] as const)
   each(`a file one byte ${difference} than fw_size: FAILED`, async (t, shape) => {
     const lamp = lampWith(shape, { size });
-    await lamp.untilState("FAILED", "UPDATED");
-    t.deepEqual(lamp.shown, failed("the platform sent a different length than requested"));
+    await ends(t, lamp, failed("the platform sent a different length than requested"));
     if (shape.connections === 3) t.true(lamp.machine.fetched.bytes < 1500, "the length said enough");
     await lamp.pass(LONG);
     t.deepEqual(lamp.booted, ["1.0.0"]);
@@ -52,8 +50,7 @@ for (const [difference, size] of [
 each("a file that the platform never hands out: FAILED, and UPDATED when it does", async (t, shape) => {
   const lamp = lampWith(shape, {});
   lamp.platform.fault = firmwareOnly(() => ({ status: 500 }));
-  await lamp.untilState("FAILED", "UPDATED");
-  t.deepEqual(lamp.shown, failed("the platform does not deliver the image (500)"));
+  await ends(t, lamp, failed("the platform does not deliver the image (500)"));
   lamp.platform.fault = undefined;
   await lamp.untilState("UPDATED");
   t.deepEqual(lamp.shown, UPDATED);
@@ -78,8 +75,7 @@ for (const [what, status, body, error] of [
     const lamp = lampWith(shape, {}, 40_000);
     let requests = 0;
     lamp.platform.fault = firmwareOnly(() => (requests++ === 0 ? { breakAt: 10_000 } : { status, body }));
-    await lamp.untilState("FAILED", "UPDATED");
-    t.deepEqual(lamp.shown, failed(error));
+    await ends(t, lamp, failed(error));
     lamp.platform.fault = undefined;
     await lamp.untilState("UPDATED");
     t.deepEqual(lamp.shown, UPDATED);
@@ -88,8 +84,7 @@ for (const [what, status, body, error] of [
 each("a package withdrawn midway: FAILED once, and forgotten", async (t, shape) => {
   const lamp = lampWith(shape, {}, 40_000);
   atHalf(lamp, () => lamp.assign(undefined));
-  await lamp.untilState("FAILED", "UPDATED");
-  t.deepEqual(lamp.shown, failed("the assignment was withdrawn"));
+  await ends(t, lamp, failed("the assignment was withdrawn"));
   await stays(t, lamp);
 });
 
@@ -98,53 +93,46 @@ each("keys that come one after the other: UPDATED, and never FAILED", async (t, 
   const target = lamp.package("2.0.0", lamp.image("2.0.0", SIZE));
   lamp.platform.setShared(lamp.device, { fw_title: "lamp", fw_version: "2.0.0" });
   lamp.machine.clock.timer(3000, () => lamp.assign(target));
-  await lamp.untilState("FAILED", "UPDATED");
-  t.deepEqual(lamp.shown, UPDATED);
+  await ends(t, lamp, UPDATED);
 });
 
 // What a confirmed image that turns out bad, and a new one that spoils what is stored, do to a device: both stay within reach.
 
 const OTHER_FORMAT = 99;
 
-each(
-  "five crashes of a confirmed image: the agent runs without it, says why, and the fix arrives",
-  async (t, shape) => {
-    const lamp = new Lamp(shape);
-    lamp.release("2.0.0", SIZE);
-    await lamp.untilState("UPDATED");
-    lamp.onStart = (version) => {
-      if (version === "2.0.0") lamp.machine.clock.timer(20_000, () => lamp.crash());
-    };
-    const starts = lamp.booted.length;
-    lamp.machine.off();
-    await lamp.until(() => lamp.recovering, 10 * MINUTE);
-    t.is(lamp.booted.length - starts, 6, "five with the application, one without");
-    const recovery = () => lamp.platform.attributes(lamp.device).moteRecovery;
-    await lamp.until(() => recovery() === "it divided by zero", MINUTE);
-    lamp.release("3.0.0", SIZE);
-    await lamp.until(() => lamp.version === "3.0.0" && lamp.shown.state === "UPDATED", 30 * MINUTE);
-    t.deepEqual(lamp.shown, { ...UPDATED, running: "3.0.0" });
-    t.false(lamp.recovering);
-    await lamp.until(() => recovery() === "", 5 * MINUTE);
-  },
-);
+each("five crashes of a confirmed image: the agent reports why and takes the fix", async (t, shape) => {
+  const lamp = new Lamp(shape);
+  lamp.release("2.0.0", SIZE);
+  await lamp.untilState("UPDATED");
+  lamp.onStart = (version) => {
+    if (version === "2.0.0") lamp.machine.clock.timer(20_000, () => lamp.crash());
+  };
+  const starts = lamp.booted.length;
+  lamp.machine.off();
+  await lamp.until(() => lamp.recovering, 10 * MINUTE);
+  t.is(lamp.booted.length - starts, 6, "five with the application, one without");
+  const recovery = () => lamp.platform.attributes(lamp.device).moteRecovery;
+  await lamp.until(() => recovery() === "it divided by zero", MINUTE);
+  lamp.release("3.0.0", SIZE);
+  await lamp.until(() => lamp.version === "3.0.0" && lamp.shown.state === "UPDATED", 30 * MINUTE);
+  t.deepEqual(lamp.shown, { ...UPDATED, running: "3.0.0" });
+  t.false(lamp.recovering);
+  await lamp.until(() => recovery() === "", 5 * MINUTE);
+});
 
-each(
-  "a new image that leaves all that is stored in another format: the old one goes on, and UPDATED comes",
-  async (t, shape) => {
-    const lamp = new Lamp(shape);
-    lamp.onStart = (version) => {
-      const { machine, booted } = lamp;
-      if (version !== "2.0.0" || booted.length !== 2) return;
-      for (const value of machine.store.values.values()) value[0] = OTHER_FORMAT;
-      lamp.crash();
-    };
-    lamp.release("2.0.0", SIZE);
-    await lamp.untilState("UPDATED");
-    t.deepEqual(lamp.shown, UPDATED);
-    t.deepEqual(lamp.booted, ["1.0.0", "2.0.0", "1.0.0", "2.0.0"]);
-  },
-);
+each("a new image that stores another format: the old one goes on, then UPDATED", async (t, shape) => {
+  const lamp = new Lamp(shape);
+  lamp.onStart = (version) => {
+    const { machine, booted } = lamp;
+    if (version !== "2.0.0" || booted.length !== 2) return;
+    for (const value of machine.store.values.values()) value[0] = OTHER_FORMAT;
+    lamp.crash();
+  };
+  lamp.release("2.0.0", SIZE);
+  await lamp.untilState("UPDATED");
+  t.deepEqual(lamp.shown, UPDATED);
+  t.deepEqual(lamp.booted, ["1.0.0", "2.0.0", "1.0.0", "2.0.0"]);
+});
 
 // Each way the trial of a new image can end.
 
@@ -158,8 +146,7 @@ for (const [how, selfTest] of [
   each(`a self test that ${how}: FAILED within 6 minutes, and not tried again`, async (t, shape) => {
     const lamp = await onTrial({ ...shape, firmware: { selfTest } });
     const since = lamp.machine.clock.now();
-    await lamp.untilState("FAILED", "UPDATED");
-    t.deepEqual(lamp.shown, failed("the new image failed its self-test"));
+    await ends(t, lamp, failed("the new image failed its self-test"));
     t.true(lamp.machine.clock.now() - since < 6 * MINUTE);
     t.deepEqual(lamp.booted, ["1.0.0", "2.0.0", "1.0.0"]);
     await stays(t, lamp);
@@ -170,8 +157,7 @@ each("an image that the platform never accepts: FAILED after 10 minutes", async 
     lamp.platform.fault = () => (lamp.version === "2.0.0" ? { status: 401 } : undefined);
   });
   const since = lamp.machine.clock.now();
-  await lamp.untilState("FAILED", "UPDATED");
-  t.deepEqual(lamp.shown, failed("the platform did not accept the new image in time"));
+  await ends(t, lamp, failed("the platform did not accept the new image in time"));
   const took = lamp.machine.clock.now() - since;
   t.true(took >= 10 * MINUTE && took < 12 * MINUTE, `${took} ms`);
 });
@@ -180,8 +166,7 @@ each("an image that crashes at once: FAILED, and condemned after its fourth star
   const lamp = await onTrial(shape, (lamp) => {
     lamp.onStart = (version) => version === "2.0.0" && lamp.crash();
   });
-  await lamp.untilState("FAILED", "UPDATED");
-  t.deepEqual(lamp.shown, failed("the new image did not start (it divided by zero)"));
+  await ends(t, lamp, failed("the new image did not start (it divided by zero)"));
   const fetches = lamp.fetches.length;
   await lamp.pass(2 * LONG);
   t.deepEqual(lamp.shown, failed("the new image did not start (it divided by zero)"));
@@ -200,8 +185,7 @@ each("an image that confirms late: UPDATED then, and not before", async (t, shap
   t.deepEqual(lamp.shown, { state: "UPDATING", error: "", running: "1.0.0" });
   t.is(lamp.machine.state, "pending");
   pass(true);
-  await lamp.untilState("FAILED", "UPDATED");
-  t.deepEqual(lamp.shown, UPDATED);
+  await ends(t, lamp, UPDATED);
   t.is(lamp.machine.state, "confirmed");
 });
 
@@ -210,36 +194,30 @@ each("a platform that is away for 50 minutes of the confirmation: UPDATED", asyn
   await lamp.pass(50 * MINUTE);
   t.is(lamp.machine.state, "pending");
   lamp.reachable = true;
-  await lamp.untilState("FAILED", "UPDATED");
-  t.deepEqual(lamp.shown, UPDATED);
+  await ends(t, lamp, UPDATED);
   t.deepEqual(lamp.booted, ["1.0.0", "2.0.0"]);
 });
 
 each("a platform that only the old image can reach: FAILED after an hour", async (t, shape) => {
   const lamp = await onTrial(shape, away);
   const since = lamp.machine.clock.now();
-  await lamp.untilState("FAILED", "UPDATED");
-  t.deepEqual(lamp.shown, failed("the new image could not reach the platform"));
+  await ends(t, lamp, failed("the new image could not reach the platform"));
   t.true(lamp.machine.clock.now() - since < 62 * MINUTE);
   t.deepEqual(lamp.booted, ["1.0.0", "2.0.0", "1.0.0"]);
 });
 
-each(
-  "a power loss during the confirmation: FAILED, and UPDATED without a byte fetched again",
-  async (t, shape) => {
-    const selfTest = () => (lamp.machine.starts === 2 ? never : true);
-    const lamp: Lamp = await onTrial({ ...shape, firmware: { selfTest } });
-    await lamp.pass(1000);
-    const fetches = lamp.fetches.length;
-    lamp.machine.off();
-    await lamp.untilState("FAILED", "UPDATED");
-    t.deepEqual(lamp.shown, failed("power was lost before the new image was confirmed"));
-    await lamp.untilState("UPDATED");
-    t.deepEqual(lamp.shown, UPDATED);
-    t.deepEqual(lamp.booted, ["1.0.0", "2.0.0", "1.0.0", "2.0.0"]);
-    t.is(lamp.fetches.length, fetches);
-  },
-);
+each("a power loss during the confirmation: FAILED, then UPDATED from the slot", async (t, shape) => {
+  const selfTest = () => (lamp.machine.starts === 2 ? never : true);
+  const lamp: Lamp = await onTrial({ ...shape, firmware: { selfTest } });
+  await lamp.pass(1000);
+  const fetches = lamp.fetches.length;
+  lamp.machine.off();
+  await ends(t, lamp, failed("power was lost before the new image was confirmed"));
+  await lamp.untilState("UPDATED");
+  t.deepEqual(lamp.shown, UPDATED);
+  t.deepEqual(lamp.booted, ["1.0.0", "2.0.0", "1.0.0", "2.0.0"]);
+  t.is(lamp.fetches.length, fetches);
+});
 
 each("five power losses in a row on trial: tried again, and UPDATED", async (t, shape) => {
   let powerLosses = 0;
@@ -254,26 +232,21 @@ each("five power losses in a row on trial: tried again, and UPDATED", async (t, 
   t.deepEqual(lamp.shown, UPDATED);
 });
 
-each(
-  "a platform that is down behind a proxy for 50 minutes of the confirmation: UPDATED",
-  async (t, shape) => {
-    const lamp = await onTrial(shape, (lamp) => {
-      lamp.platform.fault = () => (lamp.version === "2.0.0" ? { status: 502 } : undefined);
-    });
-    await lamp.pass(50 * MINUTE);
-    t.is(lamp.machine.state, "pending");
-    lamp.platform.fault = () => undefined;
-    await lamp.untilState("FAILED", "UPDATED");
-    t.deepEqual(lamp.shown, UPDATED);
-    t.deepEqual(lamp.booted, ["1.0.0", "2.0.0"]);
-  },
-);
+each("a platform down behind a proxy for 50 minutes of the trial: UPDATED", async (t, shape) => {
+  const lamp = await onTrial(shape, (lamp) => {
+    lamp.platform.fault = () => (lamp.version === "2.0.0" ? { status: 502 } : undefined);
+  });
+  await lamp.pass(50 * MINUTE);
+  t.is(lamp.machine.state, "pending");
+  lamp.platform.fault = () => undefined;
+  await ends(t, lamp, UPDATED);
+  t.deepEqual(lamp.booted, ["1.0.0", "2.0.0"]);
+});
 
 test("an image that calls itself by another version gives way", async (t) => {
   const lamp = new Lamp();
   lamp.assign(lamp.package("2.0.0", lamp.image("2.0.1", SIZE)));
-  await lamp.untilState("FAILED", "UPDATED");
-  t.deepEqual(lamp.shown, failed("the new image has a different title or version than assigned"));
+  await ends(t, lamp, failed("the new image has a different title or version than assigned"));
   await stays(t, lamp);
   t.deepEqual(lamp.booted, ["1.0.0", "2.0.1", "1.0.0"]);
 });
@@ -286,9 +259,7 @@ for (const [operation, how, times] of [
   ["revert", "fails", 3],
   ["revert", "fails", 20],
 ] as const)
-  each(
-    `${operation} that ${how} ${times} times is asked each minute, ten times at most`,
-    async (t, shape) => {
+  each(`${operation} that ${how} ${times} times: tried each minute, ten times at most`, async (t, shape) => {
       const at: number[] = [];
       let left = times as number;
       const selfTest = () => operation === "confirm";
@@ -316,5 +287,4 @@ for (const [operation, how, times] of [
         at.slice(2).every((ms, i) => ms - at[i + 1]! === MINUTE),
         `${at}`,
       );
-    },
-  );
+  });

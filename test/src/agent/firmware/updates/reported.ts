@@ -27,6 +27,17 @@ export const firmwareOnly =
 export const UPDATED = { state: "UPDATED", error: "", running: "2.0.0" };
 export const failed = (error: string) => ({ state: "FAILED", error, running: "1.0.0" });
 
+/** Runs until the update is over; its operator sees what is expected. */
+export async function ends(
+  t: ExecutionContext,
+  lamp: Lamp,
+  expected: Lamp["shown"],
+  message?: string,
+): Promise<void> {
+  await lamp.untilState("FAILED", "UPDATED");
+  t.deepEqual(lamp.shown, expected, message);
+}
+
 /** The lamp's second version, assigned with values that may differ from what its file has. */
 export function lampWith(
   shape: LampOptions,

@@ -75,10 +75,8 @@ test("without a token and after a stop nothing is sent, and who asks hears why",
   t.deepEqual(seen, []);
   authorize();
   t.is(await send(), "done");
-  t.deepEqual(
-    seen.map(({ path }) => path),
-    ["/api/v1/TOKEN/attributes"],
-  );
+  const paths = seen.map(({ path }) => path);
+  t.deepEqual(paths, ["/api/v1/TOKEN/attributes"]);
   session.stop();
   t.is(await send(), "stopped");
   session.start();

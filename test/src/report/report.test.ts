@@ -2,11 +2,11 @@ import { inspect } from "node:util";
 import test from "ava";
 import { ReportError, Reports, Session, type SessionOptions } from "../../../src/report/index.js";
 import { fakeHost } from "../../fakes/host.js";
-import { type SeenRequest, serve } from "../../fakes/server.js";
-import { build, jwt, REPORT, type Rig, ROWS, rig, textOf, URL, USER, VIEW } from "./rig.js";
+
+import { type Answer, build, granted, jwt, REPORT, ROWS, rig, textOf, URL, USER, VIEW } from "./rig.js";
 
 const BEGUN = '{"columnLabels":["a"],"dataTable":[{"a":1},{"a":"';
-const ok = (request: { reply(status: number, body: string): void }): void => request.reply(200, REPORT);
+const ok: Answer = (request) => request.reply(200, REPORT);
 
 test("a report: a login, one POST with the JWT in the header, the rows one by one", async (t) => {
   const made = rig(ok);
@@ -94,17 +94,13 @@ test("a status is reported at once, by its meaning and without what the platform
 
 test("one fresh login, also when the platform is busy between", async (t) => {
   const statuses = [403, 429, 503, 429, 200];
-  const made = rig((request, count) => request.reply(statuses[count - 1]!, REPORT), {
-    login: (request) => request.reply(200, { token: jwt("same") }),
-  });
+  const same: Answer = (request) => request.reply(200, { token: jwt("same") });
+  const made = rig((request, count) => request.reply(statuses[count - 1]!, REPORT), { login: same });
   t.deepEqual((await build(made)).rows, ROWS);
-  t.is(made.seen.filter(({ path }) => path.endsWith("login")).length, 2);
-  statuses.splice(0, 5, 403, 429, 403, 403, 403);
-  const again = rig((request, count) => request.reply(statuses[count - 1]!), {
-    login: (request) => request.reply(200, { token: jwt("same") }),
-  });
-  t.regex(textOf((await build(again)).error), /^FORBIDDEN 403/);
-  t.is(again.seen.filter(({ path }) => path.endsWith("login")).length, 2);
+  t.is(made.counts.logins, 2);
+  const refusing = rig((request, count) => request.reply(count === 2 ? 429 : 403), { login: same });
+  t.regex(textOf((await build(refusing)).error), /^FORBIDDEN 403/);
+  t.is(refusing.counts.logins, 2);
 });
 
 test("a busy platform that says when is not asked again before", async (t) => {
@@ -121,7 +117,7 @@ test("a busy platform that says when is not asked again before", async (t) => {
 test("429 without Retry-After: random waits that grow, until the time limit", async (t) => {
   const times = await Promise.all(
     [1, 2, 3].map(async (seed) => {
-      const made: Rig = rig((request) => request.reply(429), { seed });
+      const made = rig((request) => request.reply(429), { seed });
       const { error, ms } = await build(made, { timeoutMs: 60_000 });
       t.is(textOf(error), "BUSY 429: report: too many requests (429) until the time limit");
       t.true(ms < 60_000);
@@ -142,20 +138,15 @@ test("reports of one client run one after the other, in order, on one connection
       request.reply(200, REPORT);
     });
   });
-  const order: number[] = [];
-  const all = Array.from({ length: 50 }, async (_, i) => {
-    const end = await made.reports.build({ viewConfigId: VIEW }, { row: () => {} });
-    order.push(i);
-    return end.rows;
-  });
-  await made.host.clock.runUntil(() => order.length === 50);
-  t.deepEqual(await Promise.all(all), Array(50).fill(2));
-  t.deepEqual(
-    order,
-    Array.from({ length: 50 }, (_, i) => i),
-  );
+  const ended: [number, rows: number][] = [];
+  for (let i = 0; i < 50; i++)
+    void made.reports
+      .build({ viewConfigId: VIEW }, { row: () => {} })
+      .then(({ rows }) => ended.push([i, rows]));
+  await made.host.clock.runUntil(() => ended.length === 50);
+  t.deepEqual(ended, [...Array(50).keys()].map((i) => [i, 2]) as typeof ended);
   t.is(most, 1);
-  t.is(made.logins(), 1);
+  t.is(made.counts.logins, 1);
   // One for the login, one for all reports; both are given back.
   t.is(made.host.net.peers.length, 2);
   await made.host.clock.advance(10);
@@ -188,15 +179,9 @@ test("128 reports may wait for their turn; one more is reported at once, and tho
 });
 
 test("an answer that has begun and falls silent is given up, and the next report is built", async (t) => {
-  let stuck = true;
-  const made = rig(
-    (request) => {
-      if (!stuck) return ok(request);
-      stuck = false;
-      request.peer.send(`HTTP/1.1 200 \r\nContent-Length: 1000\r\n\r\n${REPORT.slice(0, 44)}`);
-    },
-    { reports: { idleMs: 2000 } },
-  );
+  const begun = `HTTP/1.1 200 \r\nContent-Length: 1000\r\n\r\n${REPORT.slice(0, 44)}`;
+  const answer: Answer = (request, count) => (count === 1 ? request.peer.send(begun) : ok(request, count));
+  const made = rig(answer, { reports: { idleMs: 2000 } });
   const { error, ms, rows } = await build(made, { timeoutMs: 60_000 });
   t.is(textOf(error), "TIMEOUT: report: no more data from the platform after 1 rows");
   t.deepEqual(rows, [{ a: 1 }]);
@@ -302,16 +287,9 @@ test("wrong options are reported all at once, and none is quoted", (t) => {
   t.notThrows(() => new Reports(host, { url: URL, session }));
 });
 
-type Answer = (request: SeenRequest, count: number) => void;
-
-const granted: Answer = (request, count) =>
-  request.reply(200, { token: jwt(`user-${count}`), refreshToken: jwt(`refresh-${count}`) });
-
-function begin(answer: Answer = granted, options: Partial<SessionOptions> = {}) {
-  const host = fakeHost();
-  let count = 0;
-  const seen = serve(host.net, (request) => answer(request, ++count));
-  const session = new Session(host, { url: URL, ...USER, ...options });
+/** A session alone, and what its platform is asked. */
+function begin(login: Answer = granted, options: Partial<SessionOptions> = {}) {
+  const { host, session, seen } = rig(() => {}, { login, session: options });
   /** The token, or what went wrong. */
   const token = (timeoutMs?: number, refused?: string): Promise<string> =>
     host.clock.untilSettled(session.token(timeoutMs, refused).catch(textOf));

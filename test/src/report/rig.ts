@@ -7,8 +7,7 @@ import {
   Session,
   type SessionOptions,
 } from "../../../src/report/index.js";
-import { type FakeHost, fakeHost } from "../../fakes/host.js";
-import type { NetOptions } from "../../fakes/net.js";
+import { fakeHost } from "../../fakes/host.js";
 import { type SeenRequest, serve } from "../../fakes/server.js";
 
 export const URL = "http://platform.test:8080/base";
@@ -23,51 +22,39 @@ const base64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).to
 export const jwt = (sub: string, life = 9000): string =>
   `${base64({ alg: "HS512" })}.${base64({ sub, iat: 1_760_000_000, exp: 1_760_000_000 + life })}.c2ln`;
 
-export interface Rig {
-  readonly host: FakeHost;
-  readonly session: Session;
-  readonly reports: Reports;
-  /** All requests; logins are answered with the JWT of `user-1`, `user-2`, ... unless `login` is given. */
-  readonly seen: SeenRequest[];
-  readonly logins: () => number;
-}
+/** Answers request number `count` of its kind. */
+export type Answer = (request: SeenRequest, count: number) => void;
 
-export interface RigOptions {
+export const granted: Answer = (request, count) =>
+  request.reply(200, { token: jwt(`user-${count}`), refreshToken: jwt(`refresh-${count}`) });
+
+interface RigOptions {
   session?: Partial<SessionOptions>;
   reports?: Partial<ReportOptions>;
-  net?: NetOptions;
   seed?: number;
-  login?: (request: SeenRequest, count: number) => void;
+  login?: Answer;
 }
 
-/** `report` answers each request for a report. */
-export function rig(report: (request: SeenRequest, count: number) => void, options: RigOptions = {}): Rig {
-  const host = fakeHost({ ...(options.net && { net: options.net }), seed: options.seed ?? 1 });
-  let [logins, asked] = [0, 0];
-  const login =
-    options.login ??
-    ((request, count) =>
-      request.reply(200, { token: jwt(`user-${count}`), refreshToken: jwt(`refresh-${count}`) }));
+/** `report` answers each request for a report, `login` each other one. */
+export function rig(
+  report: Answer,
+  { session: given, reports: more, seed, login = granted }: RigOptions = {},
+) {
+  const host = fakeHost({ seed: seed ?? 1 });
+  const counts = { logins: 0, reports: 0 };
   const seen = serve(host.net, (request) => {
-    if (request.path.includes("/api/auth/")) login(request, ++logins);
-    else report(request, ++asked);
+    if (request.path.includes("/api/auth/")) login(request, ++counts.logins);
+    else report(request, ++counts.reports);
   });
-  const session = new Session(host, { url: URL, ...USER, ...options.session });
-  const reports = new Reports(host, { url: URL, session, ...options.reports });
-  return { host, session, reports, seen, logins: () => logins };
+  const session = new Session(host, { url: URL, ...USER, ...given });
+  const reports = new Reports(host, { url: URL, session, ...more });
+  return { host, session, reports, seen, counts };
 }
 
-export interface Built {
-  readonly rows: Row[];
-  readonly labels: string[];
-  readonly error: unknown;
-  readonly result: unknown;
-  /** By the clock that stands still. */
-  readonly ms: number;
-}
+export type Rig = ReturnType<typeof rig>;
 
-/** Asks for a report and lets time pass until it is over. */
-export async function build({ host, reports }: Rig, request: Partial<ReportRequest> = {}): Promise<Built> {
+/** Asks for a report and lets time pass until it is over; `ms` is how long that took. */
+export async function build({ host, reports }: Rig, request: Partial<ReportRequest> = {}) {
   const rows: Row[] = [];
   const labels: string[] = [];
   const begun = host.clock.now();

@@ -18,16 +18,6 @@ export const URL = "http://platform.test";
 export const GOOD = { ssid: "home", password: "correct horse", url: URL, key: KEY, secret: SECRET };
 export const TOKEN = "TOKEN-of-the-owner";
 
-/** What came back for one connection. */
-interface Visit {
-  readonly status: number;
-  readonly text: string;
-  readonly closed: boolean;
-  readonly location: string | undefined;
-  /** `NAME=VALUE` of the cookie that came with it. */
-  readonly cookie: string | undefined;
-}
-
 export interface RigOptions extends FakeHostOptions {
   readonly before?: Values;
   readonly wifi?: boolean;
@@ -107,11 +97,8 @@ const lines = (headers: Record<string, string>): string =>
 export const defined = (values: Values): Values =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 
-async function visit(
-  host: FakeHost,
-  server: PageServer,
-  pieces: readonly (string | Uint8Array)[],
-): Promise<Visit> {
+/** What comes back for one connection. `cookie`: NAME=VALUE of the cookie that comes with it. */
+async function visit(host: FakeHost, server: PageServer, pieces: readonly (string | Uint8Array)[]) {
   const out: Uint8Array[] = [];
   const arrived: Uint8Array[] = [];
   let closed = false;

@@ -27,12 +27,6 @@ async function replaced(t: ExecutionContext, isCommissioned = false, given = [fi
   return world;
 }
 
-async function isReached(world: World, by: typeof shown.ofFirst): Promise<boolean> {
-  world.shown = by;
-  await world.restart();
-  return world.reaches(10 * MINUTE);
-}
-
 test("a deleted or damaged record is restored from its copy, and the reverse", async (t) => {
   for (const key of ["trust", "trust-copy"])
     for (const isDamaged of [false, true]) {
@@ -46,7 +40,7 @@ test("a deleted or damaged record is restored from its copy, and the reverse", a
       await world.clock.advance(MINUTE);
       t.deepEqual(world.trusted, [short(second)]);
       t.deepEqual(values.get("trust"), values.get("trust-copy"));
-      t.false(await isReached(world, shown.ofFirst));
+      t.false(await world.isReached(shown.ofFirst));
     }
 });
 
@@ -59,8 +53,8 @@ test("an older record that is put back is not believed", async (t) => {
   await world.pushed({ drop: ["old"] });
   await world.end();
   values.set("trust", older);
-  t.false(await isReached(world, shown.ofFirst));
-  t.true(await isReached(world, shown.ofSecond));
+  t.false(await world.isReached(shown.ofFirst));
+  t.true(await world.isReached(shown.ofSecond));
 });
 
 test("without a readable record only signed CAs are trusted, and those that the owner gave", async (t) => {
@@ -71,7 +65,7 @@ test("without a readable record only signed CAs are trusted, and those that the 
     world.start();
     t.true(await world.reaches(), "by the CA that was added");
     t.true(world.host!.lines.some((line) => line.includes("neither state nor copy can be read")));
-    t.is(await isReached(world, shown.ofFirst), isCommissioned);
+    t.is(await world.isReached(shown.ofFirst), isCommissioned);
   }
 });
 

@@ -169,6 +169,13 @@ export class World {
     }
   }
 
+  /** Restarts it while the server shows `by`, from then on. True if it comes online in time. */
+  async isReached(by: Shown, withinMs = 10 * MINUTE): Promise<boolean> {
+    this.shown = by;
+    await this.restart();
+    return this.reaches(withinMs);
+  }
+
   #open(host: Pick<Host, "clock" | "open">, authorities: readonly Uint8Array[]): Host["open"] {
     return (name, port, secure, event) => {
       const { shown } = this;

@@ -148,10 +148,8 @@ test("a network that leads nowhere makes way for the other, and one that never a
   wifi.rejoin();
   await nextJoin();
   t.true((await nextJoin()) <= 17_000);
-  t.deepEqual(
-    asked.slice(2).map(({ SSID }) => SSID),
-    ["home", "shed"],
-  );
+  const names = asked.slice(2).map(({ SSID }) => SSID);
+  t.deepEqual(names, ["home", "shed"]);
 });
 
 test("a second network that is added is asked for once the first is gone; one that is removed is not", async (t) => {

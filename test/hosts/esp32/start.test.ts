@@ -163,6 +163,15 @@ async function assign({ board, platform, device }: Rig): Promise<void> {
 }
 const NEXT = { ...READY, firmware: { ...READY.firmware, version: "2.0.0" } };
 
+/** A board that runs, and activated the update that it was assigned. */
+async function updated(t: ExecutionContext): Promise<Rig> {
+  const all = onBoard(t);
+  all.boot(silent);
+  await all.board.clock.advance(5000);
+  await assign(all);
+  return all;
+}
+
 for (const isCut of [false, true])
   test(`an update is activated and confirmed${isCut ? ", over a power loss during activation" : ""}`, async (t) => {
     const all = onBoard(t);
@@ -195,11 +204,7 @@ for (const [what, reset, error] of [
   ["a panic", PANIC, "the new image ended before it was confirmed (panic)"],
 ] as const)
   test(`after ${what} on trial the image before returns and reports it`, async (t) => {
-    const all = onBoard(t);
-    const { board, boot, values } = all;
-    boot(silent);
-    await board.clock.advance(5000);
-    await assign(all);
+    const { board, boot, values } = await updated(t);
     board.config = NEXT;
     boot(silent, SOFTWARE);
     t.is(board.running, 1);
@@ -207,18 +212,12 @@ for (const [what, reset, error] of [
     boot(silent, reset);
     t.is(board.running, 0);
     await board.clock.advance(50_000);
-    t.deepEqual(
-      values("fw_error").filter((value) => value !== ""),
-      [error],
-    );
+    const errors = values("fw_error").filter((value) => value !== "");
+    t.deepEqual(errors, [error]);
   });
 
 test("a self-test that the program passes to start decides over an image on trial", async (t) => {
-  const all = onBoard(t);
-  const { board, boot, values } = all;
-  boot(silent);
-  await board.clock.advance(5000);
-  await assign(all);
+  const { board, boot, values } = await updated(t);
   board.config = NEXT;
   const trial = startBoard(board.boot(SOFTWARE), silent, plain(), { selfTest: () => false });
   await board.clock.advance(60_000);
@@ -231,11 +230,7 @@ test("a self-test that the program passes to start decides over an image on tria
 });
 
 test("a wrong configuration rolls a trial back at once; a confirmed image reports it each minute", async (t) => {
-  const all = onBoard(t);
-  const { board, boot } = all;
-  boot(silent);
-  await board.clock.advance(5000);
-  await assign(all);
+  const { board, boot } = await updated(t);
   const { restarts } = board;
   board.config = { ...READY, provisioning: undefined };
   t.is(boot(silent, SOFTWARE), undefined);
@@ -333,10 +328,8 @@ test("an access point that is away, or never answers, leaves a wake time for the
     const { board, wake, values } = sleeper(t, { ...ASLEEP, cycle, wifi: { ...HOME, second } });
     board.hears = ({ SSID }) => (SSID === second.ssid ? 0 : reason);
     await wake();
-    t.deepEqual(
-      board.joins.slice(0, 2).map(({ SSID }) => SSID),
-      ["home", "shed"],
-    );
+    const joined = board.joins.slice(0, 2).map(({ SSID }) => SSID);
+    t.deepEqual(joined, ["home", "shed"]);
     t.is(values("n").length, 1, `${reason}`);
   }
 });

@@ -58,10 +58,8 @@ test("only its user can read the state; values beyond the limits and remains of 
   t.false(store.set("sixteen--letters", new Uint8Array(1)) || store.set("", new Uint8Array(1)));
   const mode = (...path: string[]): number => statSync(join(stateDir, ...path)).mode & 0o777;
   const files = [["store", "fifteen-letters.bin"], ["blocks.bin"], ["hardware-id"]];
-  t.deepEqual(
-    [["store"], ...files].map((path) => mode(...path)),
-    [0o700, 0o600, 0o600, 0o600],
-  );
+  const modes = [["store"], ...files].map((path) => mode(...path));
+  t.deepEqual(modes, [0o700, 0o600, 0o600, 0o600]);
   writeFileSync(join(stateDir, "store", ".fifteen-letters.bin.host1.new"), "half");
   first.close();
   const next = hostAt(t, { stateDir });

@@ -226,9 +226,7 @@ native("what no good server says once the handshake is over ends the connection"
   }
 });
 
-native(
-  "a flood of warnings that mean nothing leaves the other connections their turn, and what comes behind it is heard",
-  async (t) => {
+native("a flood of warnings leaves the others their turn, and its end is heard", async (t) => {
     const { program, good, ca } = await setUp();
     const { certPath, keyPath } = good.chain[0]!;
     const rogue = spawn(program, ["rogue", "warnings", certPath, keyPath]);
@@ -240,15 +238,12 @@ native(
     const [, most] = /^received (\d+) in a step$/.exec(received ?? "") ?? [];
     // Of 2 MB; the last warning came whole.
     t.true(Number(most) < 20_480 + 40, received);
-  },
-);
+});
 
 /** More than the ring of a connection holds. */
 const LONG_ASK = `${Array.from({ length: 1500 }, (_, i) => i).join(" ")}.`;
 
-native(
-  "a ticket that comes while TCP has taken half a record costs no byte, and none goes out twice",
-  async (t) => {
+native("a ticket amid half a sent record costs no byte, and repeats none", async (t) => {
     const { good, ca } = await setUp();
     for (const refusals of [0, 1, 2, 3]) {
       let heard = "";
@@ -263,8 +258,7 @@ native(
       t.is(line, "opened 5 end");
       t.is(heard, LONG_ASK, `refused ${refusals} times`);
     }
-  },
-);
+});
 
 /** Of this machine's 64 bits: a board's take less. */
 const AT_REST_BYTES = 10_000;

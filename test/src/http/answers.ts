@@ -111,76 +111,46 @@ export const LAWFUL: readonly Lawful[] = [
 
 const LONG = "x".repeat(8200);
 
-/** By what is wrong with them. */
-const WRONG: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  "not HTTP/1": {
-    "not HTTP": "SSH-2.0-OpenSSH_9.6\r\n",
-    "an empty line first": `\r\n${OK}${BODY}`,
-    "HTTP/2": "HTTP/2.0 200 OK\r\n\r\n",
-  },
-  "bad status": {
-    "four digits": "HTTP/1.1 2000 OK\r\n\r\n",
-    letters: "HTTP/1.1 2x0 OK\r\n\r\n",
-    "status 600": "HTTP/1.1 600 OK\r\n\r\n",
-  },
-  "protocol switched": {
-    "101": "HTTP/1.1 101 Switching Protocols\r\n\r\n",
-  },
-  "bad header": {
-    "no colon": `${OK}Content-Length 4\r\n\r\n[12]`,
-    "a blank before the colon": `${OK}Content-Length : 4\r\n\r\n[12]`,
-    "a name of 200 bytes": `${OK}${"n".repeat(200)}: 4\r\n\r\n`,
-  },
-  "folded header": {
-    folded: `${OK}X: 1\r\n Content-Length: 4\r\n\r\n[12]`,
-  },
-  "two lengths": {
-    "lengths that disagree": `${OK}Content-Length: 5\r\n${BODY}`,
-  },
-  "bad Content-Length": {
-    "a list of lengths": `${OK}Content-Length: 4, 4\r\n\r\n[12]`,
-    "a signed length": `${OK}Content-Length: +4\r\n\r\n[12]`,
-    "no length after its name": `${OK}Content-Length:\r\n\r\n`,
-    "a length of 16 digits": `${OK}Content-Length: 1000000000000000\r\n\r\n`,
-    "a length beyond what is looked at": `${OK}Content-Length: 4${" ".repeat(200)}5\r\n\r\n`,
-  },
-  "unknown Transfer-Encoding": {
-    "gzip and chunks": `${OK}Transfer-Encoding: gzip, chunked\r\n\r\n`,
-    "chunked twice": `${OK}Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n`,
-  },
-  "both length and chunks": {
-    "length and chunks": `${OK}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n`,
-  },
-  "chunks in HTTP/1.0": {
-    "chunks in HTTP/1.0": "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
-  },
-  "bad chunk": {
-    "no chunk size": `${CHUNKED}\r\n`,
-    "a chunk size of letters": `${CHUNKED}xyz\r\n`,
-    "a chunk of 2^64 bytes": `${CHUNKED}10000000000000004\r\n[12]\r\n`,
-    "a chunk size of 200 zeros": `${CHUNKED}${"0".repeat(200)}4\r\n[12]\r\n`,
-    "a chunk longer than it says": `${CHUNKED}3\r\n[12]\r\n`,
-    "a chunk extension of 1,100 bytes": `${CHUNKED}4;${"e".repeat(1100)}\r\n`,
-  },
-  "head too long": {
-    "a status line without end": `HTTP/1.1 200 ${LONG}`,
-    "headers without end": `${OK}${"X: 1\r\n".repeat(1400)}\r\n`,
-    "trailers without end": `${CHUNKED}0\r\n${"X: 1\r\n".repeat(1400)}\r\n`,
-  },
-};
+/** What is wrong with each; nothing: it is never over, more would have to come. */
+const WRONG = [
+  ["not HTTP/1", "not HTTP", "SSH-2.0-OpenSSH_9.6\r\n"],
+  ["not HTTP/1", "an empty line first", `\r\n${OK}${BODY}`],
+  ["not HTTP/1", "HTTP/2", "HTTP/2.0 200 OK\r\n\r\n"],
+  ["bad status", "four digits", "HTTP/1.1 2000 OK\r\n\r\n"],
+  ["bad status", "letters", "HTTP/1.1 2x0 OK\r\n\r\n"],
+  ["bad status", "status 600", "HTTP/1.1 600 OK\r\n\r\n"],
+  ["protocol switched", "101", "HTTP/1.1 101 Switching Protocols\r\n\r\n"],
+  ["bad header", "no colon", `${OK}Content-Length 4\r\n\r\n[12]`],
+  ["bad header", "a blank before the colon", `${OK}Content-Length : 4\r\n\r\n[12]`],
+  ["bad header", "a name of 200 bytes", `${OK}${"n".repeat(200)}: 4\r\n\r\n`],
+  ["folded header", "folded", `${OK}X: 1\r\n Content-Length: 4\r\n\r\n[12]`],
+  ["two lengths", "lengths that disagree", `${OK}Content-Length: 5\r\n${BODY}`],
+  ["bad Content-Length", "a list of lengths", `${OK}Content-Length: 4, 4\r\n\r\n[12]`],
+  ["bad Content-Length", "a signed length", `${OK}Content-Length: +4\r\n\r\n[12]`],
+  ["bad Content-Length", "no length after its name", `${OK}Content-Length:\r\n\r\n`],
+  ["bad Content-Length", "a length of 16 digits", `${OK}Content-Length: 1000000000000000\r\n\r\n`],
+  ["bad Content-Length", "a length behind 200 blanks", `${OK}Content-Length: 4${" ".repeat(200)}5\r\n\r\n`],
+  ["unknown Transfer-Encoding", "gzip and chunks", `${OK}Transfer-Encoding: gzip, chunked\r\n\r\n`],
+  ["unknown Transfer-Encoding", "chunked twice", `${OK}${"Transfer-Encoding: chunked\r\n".repeat(2)}\r\n`],
+  ["both length and chunks", "length and chunks", `${OK}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n`],
+  ["chunks in HTTP/1.0", "chunks in HTTP/1.0", "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"],
+  ["bad chunk", "no chunk size", `${CHUNKED}\r\n`],
+  ["bad chunk", "a chunk size of letters", `${CHUNKED}xyz\r\n`],
+  ["bad chunk", "a chunk of 2^64 bytes", `${CHUNKED}10000000000000004\r\n[12]\r\n`],
+  ["bad chunk", "a chunk size of 200 zeros", `${CHUNKED}${"0".repeat(200)}4\r\n[12]\r\n`],
+  ["bad chunk", "a chunk longer than it says", `${CHUNKED}3\r\n[12]\r\n`],
+  ["bad chunk", "a chunk extension of 1,100 bytes", `${CHUNKED}4;${"e".repeat(1100)}\r\n`],
+  ["head too long", "a status line without end", `HTTP/1.1 200 ${LONG}`],
+  ["head too long", "headers without end", `${OK}${"X: 1\r\n".repeat(1400)}\r\n`],
+  ["head too long", "trailers without end", `${CHUNKED}0\r\n${"X: 1\r\n".repeat(1400)}\r\n`],
+  ["", "nothing", ""],
+  ["", "half a body", `${OK}Content-Length: 4\r\n\r\n[1`],
+  ["", "no last chunk", `${CHUNKED}4\r\n[12]\r\n`],
+  ["", "no end of trailers", `${CHUNKED}4\r\n[12]\r\n0\r\n`],
+  ["", "1xx only", "HTTP/1.1 100 Continue\r\n\r\n"],
+] as const;
 
-/** Never over: more would have to come. */
-const UNFINISHED: Readonly<Record<string, string>> = {
-  nothing: "",
-  "half a body": `${OK}Content-Length: 4\r\n\r\n[1`,
-  "no last chunk": `${CHUNKED}4\r\n[12]\r\n`,
-  "no end of trailers": `${CHUNKED}4\r\n[12]\r\n0\r\n`,
-  "1xx only": "HTTP/1.1 100 Continue\r\n\r\n",
-};
-
-export const UNLAWFUL: readonly Unlawful[] = [
-  ...Object.entries(WRONG).flatMap(([problem, answers]) =>
-    Object.entries(answers).map(([name, bytes]) => ({ name, bytes, problem })),
-  ),
-  ...Object.entries(UNFINISHED).map(([name, bytes]) => ({ name, bytes, end: true as const, problem: "" })),
-];
+export const UNLAWFUL: readonly Unlawful[] = WRONG.map(([problem, name, bytes]) => ({
+  ...{ name, bytes, problem },
+  ...(problem === "" && { end: true as const }),
+}));

@@ -227,37 +227,37 @@ native("what no good server says once the handshake is over ends the connection"
 });
 
 native("a flood of warnings leaves the others their turn, and its end is heard", async (t) => {
-    const { program, good, ca } = await setUp();
-    const { certPath, keyPath } = good.chain[0]!;
-    const rogue = spawn(program, ["rogue", "warnings", certPath, keyPath]);
-    t.teardown(() => rogue.kill());
-    const [port] = await once(rogue.stdout, "data");
-    const [line, received] = await harness(program, "flood", 1, "localhost", Number(port), "hello", ca);
-    t.is(line, "opened 6 end");
-    t.log(received);
-    const [, most] = /^received (\d+) in a step$/.exec(received ?? "") ?? [];
-    // Of 2 MB; the last warning came whole.
-    t.true(Number(most) < 20_480 + 40, received);
+  const { program, good, ca } = await setUp();
+  const { certPath, keyPath } = good.chain[0]!;
+  const rogue = spawn(program, ["rogue", "warnings", certPath, keyPath]);
+  t.teardown(() => rogue.kill());
+  const [port] = await once(rogue.stdout, "data");
+  const [line, received] = await harness(program, "flood", 1, "localhost", Number(port), "hello", ca);
+  t.is(line, "opened 6 end");
+  t.log(received);
+  const [, most] = /^received (\d+) in a step$/.exec(received ?? "") ?? [];
+  // Of 2 MB; the last warning came whole.
+  t.true(Number(most) < 20_480 + 40, received);
 });
 
 /** More than the ring of a connection holds. */
 const LONG_ASK = `${Array.from({ length: 1500 }, (_, i) => i).join(" ")}.`;
 
 native("a ticket amid half a sent record costs no byte, and repeats none", async (t) => {
-    const { good, ca } = await setUp();
-    for (const refusals of [0, 1, 2, 3]) {
-      let heard = "";
-      const server = createTlsServer({ ...identityOf(good.chain), minVersion: "TLSv1.3" }, (socket) => {
-        socket.on("error", () => {});
-        socket.on("data", (bytes) => {
-          heard += bytes;
-          if (heard.endsWith(".")) socket.end("heard");
-        });
+  const { good, ca } = await setUp();
+  for (const refusals of [0, 1, 2, 3]) {
+    let heard = "";
+    const server = createTlsServer({ ...identityOf(good.chain), minVersion: "TLSv1.3" }, (socket) => {
+      socket.on("error", () => {});
+      socket.on("data", (bytes) => {
+        heard += bytes;
+        if (heard.endsWith(".")) socket.end("heard");
       });
-      const [line] = await against(server, "blocked", refusals, ca, "localhost", LONG_ASK);
-      t.is(line, "opened 5 end");
-      t.is(heard, LONG_ASK, `refused ${refusals} times`);
-    }
+    });
+    const [line] = await against(server, "blocked", refusals, ca, "localhost", LONG_ASK);
+    t.is(line, "opened 5 end");
+    t.is(heard, LONG_ASK, `refused ${refusals} times`);
+  }
 });
 
 /** Of this machine's 64 bits: a board's take less. */

@@ -59,7 +59,7 @@ test("a second handler for a method replaces the first, also the agent's own", a
   agent.rpc.handle("act", () => "first");
   for (const method of ["act", "mote.reset"]) {
     agent.rpc.handle(method, () => "second");
-    const results = rig.platform.rpc(rig.platform.device(NAME), method, { confirm: true });
+    const results = rig.platform.rpc(rig.device, method, { confirm: true });
     await rig.clock.advance(2000);
     t.deepEqual(text(results), ['"second"']);
   }

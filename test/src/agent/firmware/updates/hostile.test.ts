@@ -356,11 +356,11 @@ each("an image without a signature is refused before a byte is fetched", async (
 
 for (const algorithm of [undefined, "MD5"] as const) {
   each(`an image that somebody else signed gets no header (${algorithm ?? "SHA256"})`, async (t, shape) => {
-      const lamp = signedLamp(shape, other, algorithm);
-      await ends(t, lamp, failed("the signature does not match firmware.publicKey"));
-      t.true(lamp.machine.slots[1].bytes.subarray(0, 32).every((byte) => byte === 0xff));
-      t.false(lamp.machine.operations.some((name) => name.startsWith("write 0+")));
-      await stays(t, lamp);
+    const lamp = signedLamp(shape, other, algorithm);
+    await ends(t, lamp, failed("the signature does not match firmware.publicKey"));
+    t.true(lamp.machine.slots[1].bytes.subarray(0, 32).every((byte) => byte === 0xff));
+    t.false(lamp.machine.operations.some((name) => name.startsWith("write 0+")));
+    await stays(t, lamp);
   });
 }
 

@@ -260,31 +260,31 @@ for (const [operation, how, times] of [
   ["revert", "fails", 20],
 ] as const)
   each(`${operation} that ${how} ${times} times: tried each minute, ten times at most`, async (t, shape) => {
-      const at: number[] = [];
-      let left = times as number;
-      const selfTest = () => operation === "confirm";
-      const lamp = await onTrial({ ...shape, firmware: { selfTest } }, (lamp) => {
-        lamp.machine.onOperation = (name) => {
-          if (name !== operation) return true;
-          at.push(lamp.machine.clock.now());
-          if (left-- <= 0) return true;
-          if (how === "throws") throw new Error("the flash is worn out");
-          return false;
-        };
-      });
-      await lamp.untilState("FAILED", "UPDATED");
-      const isKept = operation === "confirm" && times < 10;
-      const reason =
-        operation === "confirm"
-          ? "the device could not confirm the new image"
-          : "the new image failed its self-test";
-      t.deepEqual(lamp.shown, isKept ? UPDATED : failed(reason));
-      // After ten tries to revert the device restarts, and the boot loader rolls back.
-      t.deepEqual(lamp.booted, isKept ? ["1.0.0", "2.0.0"] : ["1.0.0", "2.0.0", "1.0.0"]);
-      t.is(at.length, Math.min(10, times + 1));
-      // A notification may bring the second try forward.
-      t.true(
-        at.slice(2).every((ms, i) => ms - at[i + 1]! === MINUTE),
-        `${at}`,
-      );
+    const at: number[] = [];
+    let left = times as number;
+    const selfTest = () => operation === "confirm";
+    const lamp = await onTrial({ ...shape, firmware: { selfTest } }, (lamp) => {
+      lamp.machine.onOperation = (name) => {
+        if (name !== operation) return true;
+        at.push(lamp.machine.clock.now());
+        if (left-- <= 0) return true;
+        if (how === "throws") throw new Error("the flash is worn out");
+        return false;
+      };
+    });
+    await lamp.untilState("FAILED", "UPDATED");
+    const isKept = operation === "confirm" && times < 10;
+    const reason =
+      operation === "confirm"
+        ? "the device could not confirm the new image"
+        : "the new image failed its self-test";
+    t.deepEqual(lamp.shown, isKept ? UPDATED : failed(reason));
+    // After ten tries to revert the device restarts, and the boot loader rolls back.
+    t.deepEqual(lamp.booted, isKept ? ["1.0.0", "2.0.0"] : ["1.0.0", "2.0.0", "1.0.0"]);
+    t.is(at.length, Math.min(10, times + 1));
+    // A notification may bring the second try forward.
+    t.true(
+      at.slice(2).every((ms, i) => ms - at[i + 1]! === MINUTE),
+      `${at}`,
+    );
   });

@@ -28,7 +28,6 @@ export const newKey = (): KeyObject => generateKeyPairSync("ec", { namedCurve: "
 export interface Wanted {
   readonly ca?: readonly Issued[];
   readonly drop?: readonly string[];
-  readonly key?: KeyObject;
   readonly product?: string;
 }
 
@@ -126,10 +125,10 @@ export class World {
   }
 
   /** What `mote trust push` does. */
-  push({ ca = [], drop = [], key = this.key, product = PRODUCT }: Wanted): number {
+  push({ ca = [], drop = [], product = PRODUCT }: Wanted): number {
     const certificates = ca.map(der);
     const there = this.platform.attributes(this.device, "SHARED_SCOPE");
-    const made = announce(there.moteTrust, { product, certificates, drop }, key, this.clock.wall());
+    const made = announce(there.moteTrust, { product, certificates, drop }, this.key, this.clock.wall());
     const pieces = piecesOf(made, certificates);
     for (const [name, piece] of Object.entries(pieces))
       this.platform.setShared(this.device, { [name]: piece });

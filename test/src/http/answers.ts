@@ -132,7 +132,7 @@ const WRONG = [
   ["bad Content-Length", "a length behind 200 blanks", `${OK}Content-Length: 4${" ".repeat(200)}5\r\n\r\n`],
   ["unknown Transfer-Encoding", "gzip and chunks", `${OK}Transfer-Encoding: gzip, chunked\r\n\r\n`],
   ["unknown Transfer-Encoding", "chunked twice", `${OK}${"Transfer-Encoding: chunked\r\n".repeat(2)}\r\n`],
-  ["both length and chunks", "length and chunks", `${OK}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n`],
+  ["both length and chunks", "both", `${OK}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n`],
   ["chunks in HTTP/1.0", "chunks in HTTP/1.0", "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"],
   ["bad chunk", "no chunk size", `${CHUNKED}\r\n`],
   ["bad chunk", "a chunk size of letters", `${CHUNKED}xyz\r\n`],

@@ -1,4 +1,5 @@
 // A device of a local platform that reports, answers and updates as a test says.
+import type { Clock } from "../../tools/platform/core/common/clock.js";
 import type { Device } from "../../tools/platform/core/devices.js";
 import type { Platform } from "../../tools/platform/server.js";
 
@@ -25,12 +26,18 @@ export type Fate =
 interface Options {
   profileId?: string;
   token?: string;
-  /** A device with a fate runs pump 1.0.0 at first; `tick` advances its updates. */
+  /** A device with a fate runs pump 1.0.0 at first, and takes updates with `tick`. */
   fate?: Fate;
   /** From the assignment to the end of an update; 30 s by default. */
   updateMs?: number;
   /** The `fw_error` of a failed update. */
   failure?: string;
+}
+
+/** Ticks all devices on the platform's clock, with one timer, as a fake clock is slow with many. */
+export function keepTicking(clock: Clock, devices: readonly ScriptedDevice[], everyMs: number): void {
+  for (const one of devices) one.tick(clock.now());
+  clock.timer(everyMs, () => keepTicking(clock, devices, everyMs));
 }
 
 export class ScriptedDevice {
@@ -100,7 +107,7 @@ export class ScriptedDevice {
     const isSilent = this.fate === "off" || (this.fate === "falls silent" && this.version !== "1.0.0");
     if (isSilent || (this.fate === "sleeps" && now % (20 * MINUTE) !== 0)) return;
     this.device.lastActivityTime = now;
-    const wanted = String(this.device.attributes.get("SHARED_SCOPE", "fw_version")?.value ?? "");
+    const wanted = this.#shared("fw_version");
     if (wanted !== this.#wanted) {
       [this.#wanted, this.#since] = [wanted, now];
       if (wanted !== "" && wanted !== this.version) this.#begin(wanted);
@@ -126,10 +133,15 @@ export class ScriptedDevice {
       return;
     }
     this.version = wanted;
-    this.#report({ fw_state: "UPDATED", fw_error: "", current_fw_title: "pump", current_fw_version: wanted });
+    const current = { current_fw_title: this.#shared("fw_title"), current_fw_version: wanted };
+    this.#report({ fw_state: "UPDATED", fw_error: "", ...current });
     if (this.fate === "recovers")
       this.#platform.core.receiveAttributes(this.device, [["moteRecovery", "it divided by zero"]]);
     if (this.fate === "goes back") this.#backAt = now + MINUTE;
+  }
+
+  #shared(key: string): string {
+    return String(this.device.attributes.get("SHARED_SCOPE", key)?.value ?? "");
   }
 
   #report(values: Record<string, string>): void {

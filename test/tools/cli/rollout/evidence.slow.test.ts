@@ -5,9 +5,6 @@ import { OperatorError } from "../../../../tools/operator/error.js";
 import type { Operator } from "../../../../tools/operator/operator.js";
 import { began, firstOf, MINUTE, type Rig, startRig } from "./rig.js";
 
-const profilePackage = async ({ operator, profile }: Rig): Promise<string | undefined> =>
-  (await operator.profiles.get(profile.id.id)).firmwareId?.id;
-
 type Find = Operator["entities"]["devices"];
 
 /** Changes what the query for latest values answers. */
@@ -17,11 +14,9 @@ function changeQuery({ operator }: Rig, change: (find: Find) => Find): void {
 
 test("a profile renamed during stage 1 changes nothing: every device is planned and passes", async (t) => {
   const rig = await startRig(t, 20);
-  const target = await rig.release("2.0.0");
-  let waits = 0;
-  const outcome = await rig.run(target, {}, async () => {
+  const outcome = await rig.run({}, async () => {
     const profile = await rig.operator.profiles.get(rig.profile.id.id);
-    if (++waits === 2) await rig.operator.profiles.save({ ...profile, name: "renamed" });
+    if (rig.waits === 2) await rig.operator.profiles.save({ ...profile, name: "renamed" });
   });
   t.like(outcome, { end: "done", isProfiles: true, all: 20, passed: 20 });
   t.is(began(rig, "2.0.0"), 20);
@@ -30,52 +25,43 @@ test("a profile renamed during stage 1 changes nothing: every device is planned 
 for (const status of [403, 500, 0])
   test(`times out and names a device that the platform does not return: ${status}`, async (t) => {
     const rig = await startRig(t, 20);
-    const target = await rig.release("2.0.0");
     const name = await firstOf(rig);
     const { devices } = rig.operator;
     const get = devices.get.bind(devices);
-    let waits = 0;
     changeQuery(rig, (find) => async (query) => {
       const page = await find(query);
-      return waits < 2 ? page : { ...page, data: [], totalElements: 0, totalPages: 0 };
+      return rig.waits < 2 ? page : { ...page, data: [], totalElements: 0, totalPages: 0 };
     });
     devices.get = async (id) => {
-      if (waits < 2) return get(id);
+      if (rig.waits < 2) return get(id);
       throw new OperatorError(status, "GET /api/device: not now");
     };
-    const outcome = await rig.run(target, { leaveOffline: true }, () => {
-      waits++;
-    });
+    const outcome = await rig.run({ leaveOffline: true });
     t.like(outcome, { end: "timeout", stage: 1, all: 20, passed: 0 });
     const why = "the platform does not return its state";
     t.deepEqual(outcome.end === "timeout" && outcome.devices, [{ device: name, why }]);
-    t.is(await profilePackage(rig), undefined);
+    t.is(await rig.profilePackage(), undefined);
   });
 
 test("a page that lacks devices leaves none of them out", async (t) => {
   const rig = await startRig(t, 20);
-  const target = await rig.release("2.0.0");
   changeQuery(rig, (find) => async (query) => {
     const page = await find(query);
     return { ...page, data: page.data.filter((_, at) => at % 3 === 0) };
   });
-  const outcome = await rig.run(target);
+  const outcome = await rig.run();
   t.like(outcome, { end: "done", isProfiles: true, all: 20, passed: 20 });
   t.true(rig.fleet.every(({ version }) => version === "2.0.0"));
 });
 
 test("a row without latest values means neither offline, rolled back nor unassigned", async (t) => {
   const rig = await startRig(t, 20);
-  const target = await rig.release("2.0.0");
-  let waits = 0;
   changeQuery(rig, (find) => async (query) => {
     const page = await find(query);
-    const isEmpty = waits % 3 === 2;
+    const isEmpty = rig.waits % 3 === 2;
     return isEmpty ? { ...page, data: page.data.map((one) => ({ ...one, latest: {} })) } : page;
   });
-  const outcome = await rig.run(target, { leaveOffline: true }, () => {
-    waits++;
-  });
+  const outcome = await rig.run({ leaveOffline: true });
   t.like(outcome, { end: "done", isProfiles: true, all: 20, passed: 20, left: [] });
   t.deepEqual(
     rig.said.filter((line) => !line.startsWith("stage")),
@@ -85,83 +71,73 @@ test("a row without latest values means neither offline, rolled back nor unassig
 
 test("an empty or incomplete device list stops the rollout before any assignment", async (t) => {
   const rig = await startRig(t, 20);
-  const target = await rig.release("2.0.0");
   const { devices } = rig.operator;
   const infos = devices.infos.bind(devices);
   devices.infos = async (query) => ({ ...(await infos(query)), data: [], hasNext: false });
-  await t.throwsAsync(rig.run(target), { message: /listed 0 of 20 devices of the profile pumps/ });
+  await t.throwsAsync(rig.run(), { message: /listed 0 of 20 devices of the profile pumps/ });
   devices.infos = async () => ({ data: [], hasNext: false, totalElements: 0, totalPages: 0 });
-  t.like(await rig.run(target), { end: "unproven", all: 0, passed: 0 });
-  t.is(await profilePackage(rig), undefined);
+  t.like(await rig.run(), { end: "unproven", all: 0, passed: 0 });
+  t.is(await rig.profilePackage(), undefined);
   t.is(began(rig, "2.0.0"), 0);
 });
 
 test("a device list that loses devices between two stages leaves none of them out", async (t) => {
   const rig = await startRig(t, 20);
-  const target = await rig.release("2.0.0");
   const { devices } = rig.operator;
   const infos = devices.infos.bind(devices);
   let lists = 0;
   devices.infos = async (query) =>
     ++lists === 1 || lists > 4 ? infos(query) : { data: [], hasNext: false, totalElements: 0, totalPages: 0 };
-  const outcome = await rig.run(target);
+  const outcome = await rig.run();
   t.like(outcome, { end: "done", isProfiles: true, all: 20, passed: 20 });
   t.true(lists > 4);
 });
 
 test("404 counts as deleted only from the platform itself, not from a proxy before it", async (t) => {
   const rig = await startRig(t, 20);
-  const target = await rig.release("2.0.0");
   const name = await firstOf(rig);
   const { device } = rig.named(name);
   const { devices } = rig.operator;
   const get = devices.get.bind(devices);
-  let waits = 0;
+  const isHidden = (): boolean => rig.waits >= 2 && rig.waits <= 6;
   changeQuery(rig, (find) => async (query) => {
     const page = await find(query);
-    if (waits < 2 || waits > 6) return page;
+    if (!isHidden()) return page;
     return { ...page, data: page.data.filter(({ entityId }) => entityId.id !== device.id) };
   });
   devices.get = async (id) => {
-    if (waits < 2 || waits > 6) return get(id);
+    if (!isHidden()) return get(id);
     throw new OperatorError(404, "GET /api/device: 404 page not found");
   };
-  const outcome = await rig.run(target, {}, () => {
-    waits++;
-  });
-  t.like(outcome, { end: "done", all: 20, passed: 20, excluded: [] });
+  t.like(await rig.run(), { end: "done", all: 20, passed: 20, excluded: [] });
 });
 
 test("the profile keeps its package if no device passed", async (t) => {
   const rig = await startRig(t);
-  const target = await rig.release("2.0.0");
-  t.like(await rig.run(target), { end: "unproven", all: 0, passed: 0 });
+  t.like(await rig.run(), { end: "unproven", all: 0, passed: 0 });
 
   const one = rig.add("pump-1");
   const stages = parseStages("100%");
-  let waits = 0;
-  const deleted = await rig.run(target, { stages }, async () => {
-    if (++waits === 2) await rig.operator.devices.delete(one.device.id);
+  const deleted = await rig.run({ stages }, async () => {
+    if (rig.waits === 2) await rig.operator.devices.delete(one.device.id);
   });
   rig.fleet.length = 0;
   t.like(deleted, { end: "unproven", all: 0, passed: 0 });
   t.deepEqual(deleted.excluded, [{ device: "pump-1", why: "deleted from the platform" }]);
 
   rig.add("pump-2", "fails");
-  const failed = await rig.run(target, { stages, stopAt: 2 });
+  const failed = await rig.run({ stages, stopAt: 2 });
   t.like(failed, { end: "unproven", all: 1, passed: 0 });
-  t.is(await profilePackage(rig), undefined);
+  t.is(await rig.profilePackage(), undefined);
 });
 
 test("a device moved to another profile during a stage is left out by name", async (t) => {
   const rig = await startRig(t, 20);
-  const target = await rig.release("2.0.0");
   const other = await rig.operator.profiles.save({ name: "valves" });
-  const { all } = (await rig.rollout(target)).members;
+  const { all } = (await rig.rollout()).members;
   const moved = all[10]!;
-  let waits = 0;
-  const outcome = await rig.run(target, {}, async () => {
-    if (++waits !== 2) return;
+  const outcome = await rig.run({}, async () => {
+    if (rig.waits !== 2) return;
     const device = await rig.operator.devices.get(moved.id);
     await rig.operator.devices.save({ ...device, deviceProfileId: other.id });
   });
@@ -177,31 +153,29 @@ for (const [when, isDue] of [
     const rig = await startRig(t, 20);
     const first = await rig.release("1.5.0");
     const second = await rig.release("1.6.0");
-    const target = await rig.release("2.0.0");
     await rig.operator.ota.assignToProfile(rig.profile.id.id, first.packageId);
     await rig.clock.advance(10 * MINUTE);
     let changed = false;
-    const outcome = await rig.run(target, {}, async () => {
+    const outcome = await rig.run({}, async () => {
       if (changed || !isDue(rig)) return;
       changed = true;
       await rig.operator.ota.assignToProfile(rig.profile.id.id, second.packageId);
     });
     t.true(changed);
     t.like(outcome, { end: "done", isProfiles: true, passed: 20 });
-    t.like(await rig.undo(target), { devices: 20, failed: [] });
-    t.is(await profilePackage(rig), second.packageId);
+    t.like(await rig.undo(), { devices: 20, failed: [] });
+    t.is(await rig.profilePackage(), second.packageId);
     await rig.clock.advance(10 * MINUTE);
     t.true(rig.fleet.every(({ version }) => version === "1.6.0"));
   });
 
 test("--undo refuses to work on an incomplete device list", async (t) => {
   const rig = await startRig(t, 20);
-  const target = await rig.release("2.0.0");
-  t.like(await rig.run(target, { stages: parseStages("10") }), { end: "done", assigned: 10 });
+  t.like(await rig.run({ stages: parseStages("10") }), { end: "done", assigned: 10 });
   const { devices } = rig.operator;
   const infos = devices.infos.bind(devices);
   devices.infos = async (query) => ({ ...(await infos(query)), data: [], hasNext: false });
-  await t.throwsAsync(rig.undo(target), { message: /listed 0 of 20 devices/ });
+  await t.throwsAsync(rig.undo(), { message: /listed 0 of 20 devices/ });
   devices.infos = infos;
-  t.like(await rig.undo(target), { devices: 10, failed: [] });
+  t.like(await rig.undo(), { devices: 10, failed: [] });
 });

@@ -13,7 +13,7 @@ import type { Platform } from "../../../../tools/platform/server.js";
 import { FakeClock } from "../../../fakes/clock.js";
 import { operatorOf } from "../../operator-of.js";
 import { platformFor } from "../../platform-for.js";
-import { type Fate, MINUTE, ScriptedDevice } from "../../scripted-device.js";
+import { type Fate, keepTicking, MINUTE, ScriptedDevice } from "../../scripted-device.js";
 
 export { MINUTE };
 
@@ -29,14 +29,20 @@ export interface Rig {
   readonly fleet: ScriptedDevice[];
   /** What the rollouts said. */
   readonly said: string[];
+  /** pump 2.0.0, on the platform. */
+  readonly target: Target;
+  /** How often the rollout that waited last has waited. */
+  readonly waits: number;
   add(name: string, fate?: Fate): ScriptedDevice;
   named(name: string): ScriptedDevice;
   /** A package on the platform. */
   release(version: string): Promise<Target>;
-  /** `during`: called at each wait. */
-  rollout(target: Target, options?: Partial<RolloutOptions>, during?: () => unknown): Promise<Rollout>;
-  run(target: Target, options?: Partial<RolloutOptions>, during?: () => unknown): Promise<Outcome>;
-  undo(target: Target): Promise<Undone>;
+  /** Of `target`. `during`: called at each wait. */
+  rollout(options?: Partial<RolloutOptions>, during?: () => unknown): Promise<Rollout>;
+  run(options?: Partial<RolloutOptions>, during?: () => unknown): Promise<Outcome>;
+  undo(target?: Target): Promise<Undone>;
+  /** The id of the profile's package. */
+  profilePackage(): Promise<string | undefined>;
   /** The package that each has assigned, by name: "profile" where it is its profile's. */
   assigned(): Promise<Record<string, string>>;
 }
@@ -50,32 +56,35 @@ export async function startRig(t: ExecutionContext, devices = 0): Promise<Rig> {
   const fleet: ScriptedDevice[] = [];
   const packages = new Map<string, string>();
   const said: string[] = [];
-  const tick = (): void => {
-    for (const one of fleet) one.tick(now());
-    clock.timer(TICK_MS, tick);
+  keepTicking(platform.core.clock, fleet, TICK_MS);
+  const release = async (version: string): Promise<Target> => {
+    const { id } = await operator.ota.create({ title: "pump", version, deviceProfileId: profile.id.id });
+    await operator.ota.upload(id.id, Buffer.from(`image ${version}`));
+    packages.set(id.id, version);
+    return { packageId: id.id, title: "pump", version };
   };
-  tick();
+  const target = await release("2.0.0");
+  let waits = 0;
   const rig: Rig = {
-    ...{ clock, platform, operator, profile, fleet, said },
+    ...{ clock, platform, operator, profile, fleet, said, target, release },
+    get waits() {
+      return waits;
+    },
     add: (name, fate = "good") => {
       const one = new ScriptedDevice(platform, name, { profileId: profile.id.id, fate });
       fleet.push(one);
       return one;
     },
     named: (name) => fleet.find(({ device }) => device.name === name) as ScriptedDevice,
-    release: async (version) => {
-      const { id } = await operator.ota.create({ title: "pump", version, deviceProfileId: profile.id.id });
-      await operator.ota.upload(id.id, Buffer.from(`image ${version}`));
-      packages.set(id.id, version);
-      return { packageId: id.id, title: "pump", version };
-    },
-    rollout: (target, options = {}, during = () => undefined) =>
-      Rollout.open(operator, {
+    rollout: (options = {}, during = () => undefined) => {
+      let own = 0;
+      return Rollout.open(operator, {
         ...{ target, profile, stages: parseStages("1,10%,100%"), stopAt: 1 },
         ...{ soakMs: 10 * MINUTE, timeoutMs: 60 * MINUTE, leaveOffline: false },
         clock: {
           now,
           wait: async (ms) => {
+            waits = ++own;
             await during();
             await clock.advance(Math.max(ms, LOOK_MS));
           },
@@ -89,9 +98,11 @@ export async function startRig(t: ExecutionContext, devices = 0): Promise<Rig> {
           note: (text) => said.push(text),
         },
         ...options,
-      }),
-    run: async (target, options, during) => (await rig.rollout(target, options, during)).run(),
-    undo: async (target) => undo(operator, profile, target, await toUndo(operator, profile, target)),
+      });
+    },
+    run: async (options, during) => (await rig.rollout(options, during)).run(),
+    undo: async (undone = target) => undo(operator, profile, undone, await toUndo(operator, profile, undone)),
+    profilePackage: async () => (await operator.profiles.get(profile.id.id)).firmwareId?.id,
     assigned: async () => {
       const { data } = await operator.devices.list({ pageSize: 1000 });
       const versionOf = (id: string | undefined): string =>
@@ -113,5 +124,5 @@ export const began = ({ fleet }: Rig, version: string): number =>
 /** The name of the device that is the first stage of 1. */
 export async function firstOf(rig: Rig): Promise<string> {
   const target = { packageId: "none", title: "pump", version: "0" };
-  return (await rig.rollout(target)).members.all[0]?.name ?? "";
+  return (await rig.rollout({ target })).members.all[0]?.name ?? "";
 }

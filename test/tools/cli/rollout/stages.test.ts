@@ -74,10 +74,9 @@ test("names that follow one another are spread over the stages", (t) => {
 
 test("stages follow each other after update and soak; then the profile gets the image", async (t) => {
   const rig = await startRig(t, 30);
-  const target = await rig.release("2.0.0");
   const at = rig.clock.now();
   const begun = new Set<number>();
-  const outcome = await rig.run(target, {}, () => {
+  const outcome = await rig.run({}, () => {
     if (rig.clock.now() - at < 10 * MINUTE) begun.add(began(rig, "2.0.0"));
   });
   t.like(outcome, { end: "done", isProfiles: true, assigned: 30, passed: 30, all: 30 });
@@ -90,42 +89,40 @@ test("stages follow each other after update and soak; then the profile gets the 
   t.deepEqual([...begun], [0, 1]);
   t.true(rig.clock.now() - at >= 30 * MINUTE && rig.clock.now() - at < 36 * MINUTE);
   t.deepEqual(new Set(Object.values(await rig.assigned())), new Set(["profile"]));
-  t.is((await rig.operator.profiles.get(rig.profile.id.id)).firmwareId?.id, target.packageId);
+  t.is(await rig.profilePackage(), rig.target.packageId);
   // The hand-over to the profile notifies nobody: no device begins again.
   await rig.clock.advance(10 * MINUTE);
   t.true(rig.fleet.every(({ began: versions }) => versions.length === 1));
   // Once more is over at once.
   rig.said.length = 0;
   const again = rig.clock.now();
-  t.like(await rig.run(target), { end: "done", passed: 30 });
+  t.like(await rig.run(), { end: "done", passed: 30 });
   t.is(rig.clock.now(), again);
 });
 
 test("later failures and recovery mode stop the rollout; --stop-at sets the count", async (t) => {
   const rig = await startRig(t, 30);
-  const target = await rig.release("2.0.0");
-  const { all } = (await rig.rollout(target)).members;
+  const { all } = (await rig.rollout()).members;
   rig.named(all[2]?.name ?? "").fate = "fails";
-  t.like(await rig.run(target), { end: "failed", stage: 2, assigned: 3, passed: 1 });
+  t.like(await rig.run(), { end: "failed", stage: 2, assigned: 3, passed: 1 });
   t.is(began(rig, "2.0.0"), 3);
-  t.like(await rig.run(target), { end: "failed", stage: 2, assigned: 3 });
+  t.like(await rig.run(), { end: "failed", stage: 2, assigned: 3 });
   rig.named(all[20]?.name ?? "").fate = "recovers";
-  const outcome = await rig.run(target, { stopAt: 2 });
+  const outcome = await rig.run({ stopAt: 2 });
   t.like(outcome, { end: "failed", stage: 3, assigned: 30 });
   const why = outcome.end === "failed" ? outcome.devices.map((one) => one.why) : [];
   t.deepEqual(why, [
     "rolled back: the new image failed its self-test",
     "in recovery mode: it divided by zero",
   ]);
-  t.like(await rig.run(target, { stopAt: 3 }), { end: "done", passed: 28 });
+  t.like(await rig.run({ stopAt: 3 }), { end: "done", passed: 28 });
 });
 
 test("a device that is back at the image before without a word ends it", async (t) => {
   const rig = await startRig(t, 5);
-  const target = await rig.release("2.0.0");
   const name = await firstOf(rig);
   rig.named(name).fate = "goes back";
-  const outcome = await rig.run(target);
+  const outcome = await rig.run();
   t.like(outcome, { end: "failed", stage: 1, assigned: 1 });
   t.deepEqual(outcome.end === "failed" && outcome.devices, [
     { device: name, why: "it went back to pump 1.0.0" },

@@ -4,8 +4,6 @@ import { parseStages } from "../../../../tools/cli/rollout/stages.js";
 import { ROLLOUT_KEY, readRollout } from "../../../../tools/operator/rollout-record.js";
 import { firstOf, type Rig, startRig } from "./rig.js";
 
-const profilePackage = async ({ operator, profile }: Rig): Promise<string | undefined> =>
-  (await operator.profiles.get(profile.id.id)).firmwareId?.id;
 const recordOf = (rig: Rig, name: string): unknown =>
   readRollout(rig.named(name).device.attributes.get("SERVER_SCOPE", ROLLOUT_KEY)?.value);
 
@@ -26,15 +24,14 @@ function before<T extends object, K extends keyof T>(
 test("a hand-over that --undo overtakes gives the profile's package back and says so", async (t) => {
   const rig = await startRig(t, 4);
   const old = await rig.release("1.5.0");
-  const target = await rig.release("2.0.0");
   await rig.operator.ota.assignToProfile(rig.profile.id.id, old.packageId);
   let undone: unknown;
   before(rig.operator.ota, "assignToProfile", async () => {
-    undone = await rig.undo(target);
+    undone = await rig.undo();
   });
-  t.like(await rig.run(target), { end: "overtaken" });
+  t.like(await rig.run(), { end: "overtaken" });
   t.like(undone, { devices: 4, failed: [] });
-  t.is(await profilePackage(rig), old.packageId);
+  t.is(await rig.profilePackage(), old.packageId);
   t.deepEqual(new Set(Object.values(await rig.assigned())), new Set(["profile"]));
 });
 
@@ -44,79 +41,73 @@ for (const [when, method] of [
 ] as const)
   test(`--undo gives the profile back if the hand-over comes while it ${when}`, async (t) => {
     const rig = await startRig(t, 4);
-    const target = await rig.release("2.0.0");
     let isKilled = false;
     before(rig.operator.ota, "assignToProfile", () => {
       isKilled = true;
       return Promise.reject(new Error("killed"));
     });
-    await t.throwsAsync(rig.run(target));
+    await t.throwsAsync(rig.run());
     t.true(isKilled);
     const { ota, attributes } = rig.operator;
-    const handOver = () => ota.assignToProfile(rig.profile.id.id, target.packageId);
+    const handOver = () => ota.assignToProfile(rig.profile.id.id, rig.target.packageId);
     if (method === "assign") before(ota, method, handOver);
     else before(attributes, method, handOver);
-    t.like(await rig.undo(target), { devices: 4, failed: [] });
-    t.is(await profilePackage(rig), undefined);
+    t.like(await rig.undo(), { devices: 4, failed: [] });
+    t.is(await rig.profilePackage(), undefined);
   });
 
 test("a rollout stops at once when --undo marks its devices", async (t) => {
   const rig = await startRig(t, 12);
-  const target = await rig.release("2.0.0");
   const { ota } = rig.operator;
-  let waits = 0;
-  const outcome = await rig.run(target, {}, async () => {
-    if (++waits !== 2) return;
+  const outcome = await rig.run({}, async () => {
+    if (rig.waits !== 2) return;
     before(ota, "assign", () => Promise.reject(new Error("killed")));
-    await t.throwsAsync(rig.undo(target));
+    await t.throwsAsync(rig.undo());
   });
   t.like(outcome, { end: "overtaken", devices: [{ why: "being taken back" }] });
-  t.like(await rig.undo(target), { devices: 1, failed: [] });
+  t.like(await rig.undo(), { devices: 1, failed: [] });
   t.is(recordOf(rig, await firstOf(rig)), undefined);
 });
 
 test("a rollout that replaces another and is interrupted at a mark keeps the device", async (t) => {
   const rig = await startRig(t, 6);
-  const first = await rig.release("2.0.0");
   const second = await rig.release("3.0.0");
-  t.like(await rig.run(first, { stages: parseStages("3") }), { end: "done", assigned: 3 });
+  t.like(await rig.run({ stages: parseStages("3") }), { end: "done", assigned: 3 });
   before(rig.operator.devices, "save", () => Promise.reject(new Error("killed")));
-  await t.throwsAsync(rig.run(second));
-  t.like(await rig.run(second), { end: "done", isProfiles: true, passed: 6, pinned: [] });
+  await t.throwsAsync(rig.run({ target: second }));
+  t.like(await rig.run({ target: second }), { end: "done", isProfiles: true, passed: 6, pinned: [] });
 });
 
 test("--undo reports a deleted package, restores the others, and ends after a new assignment", async (t) => {
   const rig = await startRig(t, 4);
   const old = await rig.release("1.5.0");
   const special = await rig.release("1.6.0");
-  const target = await rig.release("2.0.0");
   await rig.operator.ota.assignToProfile(rig.profile.id.id, old.packageId);
-  t.like(await rig.run(special, { stages: parseStages("1") }), { end: "done", assigned: 1 });
+  t.like(await rig.run({ target: special, stages: parseStages("1") }), { end: "done", assigned: 1 });
   const name = await firstOf(rig);
-  t.like(await rig.run(target), { end: "done", isProfiles: true, passed: 4 });
+  t.like(await rig.run(), { end: "done", isProfiles: true, passed: 4 });
   for (const { packageId } of [old, special]) await rig.operator.ota.delete(packageId);
-  const undone = await rig.undo(target);
+  const undone = await rig.undo();
   t.is(undone.devices, 0, "their profile still has the image");
   t.deepEqual(undone.failed.map(({ device }) => device).sort(), ["profile pumps", name]);
   for (const { why } of undone.failed) t.regex(why, /its earlier package was deleted/);
   await rig.operator.ota.assignToProfile(rig.profile.id.id, undefined);
   await rig.operator.ota.assign(rig.named(name).device.id, undefined);
-  t.like(await rig.undo(target), { failed: [], changed: [name] });
-  t.like(await rig.undo(target), { devices: 0, failed: [], changed: [] });
+  t.like(await rig.undo(), { failed: [], changed: [name] });
+  t.like(await rig.undo(), { devices: 0, failed: [], changed: [] });
 });
 
 test("--undo names a device that is deleted meanwhile and takes back the others", async (t) => {
   for (const method of ["set", "delete"] as const) {
     const rig = await startRig(t, 4);
-    const target = await rig.release("2.0.0");
-    t.like(await rig.run(target), { end: "done", passed: 4 });
-    const { all } = (await rig.rollout(target)).members;
+    t.like(await rig.run(), { end: "done", passed: 4 });
+    const { all } = (await rig.rollout()).members;
     const gone = all[2];
     const drop = () => rig.operator.devices.delete(gone?.id ?? "");
     before(rig.operator.attributes, method, drop);
-    const undone = await rig.undo(target);
+    const undone = await rig.undo();
     t.like(undone, { devices: 3, failed: [{ device: gone?.name, why: "deleted from the platform" }] });
-    t.is(await profilePackage(rig), undefined);
-    t.like(await rig.undo(target), { devices: 0, failed: [] });
+    t.is(await rig.profilePackage(), undefined);
+    t.like(await rig.undo(), { devices: 0, failed: [] });
   }
 });

@@ -6,6 +6,7 @@ import { startPlatform } from "../../../tools/platform/server.js";
 import { VirtualClock } from "../platform/rig.js";
 import { platformFor } from "../platform-for.js";
 import { ScriptedDevice } from "../scripted-device.js";
+import { until } from "../until.js";
 import { keep, openPage } from "./browser.js";
 import { MovedClock, makeFleet } from "./fleet.js";
 import { answer, consoleRig, entry, logIn, MARKUP, part, TENANT } from "./rig.js";
@@ -339,9 +340,7 @@ test("a deletion asks, can be undone for ten seconds, and is sent on leaving the
   await page.getByRole("row", { name: /delete-left.*deleting/ }).waitFor();
   t.true(await there(left.id));
   await page.goto("about:blank");
-  for (let n = 0; n < 50 && (await there(left.id)); n++)
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  t.false(await there(left.id));
+  await until(async () => !(await there(left.id)));
   t.deepEqual(errors, []);
 });
 

@@ -3,6 +3,8 @@ import type { Operator } from "../../../tools/operator/operator.js";
 import { NodeClock } from "../../../tools/platform/node-clock.js";
 import type { Platform } from "../../../tools/platform/server.js";
 import { operatorOf } from "../operator-of.js";
+import { ScriptedDevice } from "../scripted-device.js";
+import { until } from "../until.js";
 
 export const LONG_NAME = "greenhouse-north-wing-row-12-irrigation-controller-with-a-very-long-name-0007";
 const SIZE = 50_000_000;
@@ -54,24 +56,23 @@ const ASSIGNED_MS = 150_000;
 
 export interface Fleet {
   operator: Operator;
-  /** Ids by name. */
-  ids: Map<string, string>;
+  /** By name. */
+  devices: Map<string, ScriptedDevice>;
 }
 
 /** `size` devices, of which each of UPDATES is one. */
 export async function makeFleet(platform: Platform, clock: MovedClock, size: number): Promise<Fleet> {
   const operator = await operatorOf(platform);
-  const ids = new Map<string, string>();
-  const create = async (name: string): Promise<string> => {
-    const { id } = await operator.devices.create({ name }, `token-of-${name}`);
-    ids.set(name, id.id);
-    return id.id;
+  const devices = new Map<string, ScriptedDevice>();
+  const create = (name: string): string => {
+    const device = new ScriptedDevice(platform, name);
+    devices.set(name, device);
+    return device.id;
   };
-  await create(LONG_NAME);
+  create(LONG_NAME);
   for (let n = size - 1 - Object.keys(UPDATES).length; n > 0; n--)
-    await create(`sensor-${String(n).padStart(3, "0")}`);
-  const { data: profiles } = await operator.profiles.list();
-  const deviceProfileId = profiles.find((profile) => profile.default)?.id.id ?? "";
+    create(`sensor-${String(n).padStart(3, "0")}`);
+  const deviceProfileId = platform.core.profiles.default.id;
   const pack = await operator.ota.create({
     ...{ title: TITLE, version: "2.0.0", deviceProfileId },
     externalFile: {
@@ -83,26 +84,19 @@ export async function makeFleet(platform: Platform, clock: MovedClock, size: num
   });
   clock.offsetMs = -ASSIGNED_MS;
   for (const name of Object.keys(UPDATES))
-    await operator.ota.assign(await create(`update-${name}`), pack.id.id);
+    await operator.ota.assign(create(`update-${name}`), pack.id.id);
   // The platform notifies one device after another.
-  const last = [...ids.values()].at(-1) ?? "";
-  const notified = async (): Promise<boolean> =>
-    "fw_version" in (await operator.attributes.get(last, "SHARED_SCOPE", ["fw_version"]));
-  while (!(await notified())) await new Promise((resolve) => setTimeout(resolve, 100));
+  const last = [...devices.values()].at(-1)?.id ?? "";
+  await until(async () => (await operator.attributes.get(last, "SHARED_SCOPE", ["fw_version"])).fw_version);
   clock.offsetMs = 0;
   const now = Date.now();
   for (const [name, reports] of Object.entries(UPDATES))
     for (const [secondsAgo, values] of reports)
-      await send(platform.url, `token-of-update-${name}`, { ts: now - secondsAgo * 1000, values });
+      await devices.get(`update-${name}`)?.send("telemetry", { ts: now - secondsAgo * 1000, values });
   for (const [name, stage] of Object.entries(ROLLED_OUT)) {
     const note = { package: pack.id.id, title: TITLE, version: "2.0.0", stage, plan: PLAN, at: now };
     const moteRollout = name === "confirmed" ? { ...note, passed: true } : note;
-    await operator.attributes.set(ids.get(`update-${name}`) ?? "", "SERVER_SCOPE", { moteRollout });
+    await operator.attributes.set(devices.get(`update-${name}`)?.id ?? "", "SERVER_SCOPE", { moteRollout });
   }
-  return { operator, ids };
-}
-
-/** As the device of that token. */
-export async function send(url: string, token: string, body: unknown, path = "telemetry"): Promise<void> {
-  await fetch(`${url}/api/v1/${token}/${path}`, { method: "POST", body: JSON.stringify(body) });
+  return { operator, devices };
 }

@@ -6,7 +6,7 @@ import anyTest from "ava";
 import type { Page } from "playwright-core";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
 import { closeBrowser, inBrowser, keep, openPage } from "./browser.js";
-import { type Fleet, LONG_NAME, MovedClock, makeFleet, send } from "./fleet.js";
+import { type Fleet, LONG_NAME, MovedClock, makeFleet } from "./fleet.js";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -37,10 +37,10 @@ anyTest.after.always(async () => {
 
 /** Half an hour of values, long ones too, and requests that met faults. */
 async function fillDevice(): Promise<void> {
-  const token = `token-of-${LONG_NAME}`;
+  const device = fleet.devices.get(LONG_NAME)!;
   const now = Date.now();
   for (let n = 120; n > 0; n--)
-    await send(platform.url, token, {
+    await device.send("telemetry", {
       ts: now - n * 2_400,
       values: {
         temperature: 21 + 3 * Math.sin(n / 9),
@@ -49,7 +49,7 @@ async function fillDevice(): Promise<void> {
         uptime: 88_000 - n * 2,
       },
     });
-  await send(platform.url, token, {
+  await device.send("telemetry", {
     bootTime: now - 86_400_000,
     "a-key-that-nobody-would-have-called-so-but-somebody-did-after-all": 1,
     message: `watering of bed 7 was put off, as the tank is at 12 % and rain is expected; ${"and so on ".repeat(30)}`,
@@ -57,18 +57,14 @@ async function fillDevice(): Promise<void> {
     current_fw_title: "greenhouse",
     current_fw_version: "1.0.0",
   });
-  await send(
-    platform.url,
-    token,
-    { serial: "A-113-0007", resetReason: "power on", wifi: { ssid: "greenhouse", rssi: -61 } },
-    "attributes",
-  );
-  await fleet.operator.attributes.set(fleet.ids.get(LONG_NAME) ?? "", "SHARED_SCOPE", {
+  const wifi = { ssid: "greenhouse", rssi: -61 };
+  await device.send("attributes", { serial: "A-113-0007", resetReason: "power on", wifi });
+  await fleet.operator.attributes.set(device.id, "SHARED_SCOPE", {
     interval: 30,
     night: { from: "21:00", to: "05:30" },
   });
   await faults({ fault: "status", status: 503, match: { path: "telemetry" }, count: 3 });
-  for (let n = 0; n < 5; n++) await send(platform.url, token, { temperature: 21 });
+  for (let n = 0; n < 5; n++) await device.send("telemetry", { temperature: 21 });
   await faults({ fault: "delay", ms: 1_000, probability: 0.5, seed: 1 });
 }
 
@@ -82,7 +78,7 @@ async function faults({ seed = 1, ...fault }: Record<string, unknown>): Promise<
 
 /** By name: the address, and what is there when it is drawn. */
 function pages(): Record<string, readonly [hash: string, text: string]> {
-  const of = (name: string): string => `#/device/${fleet.ids.get(name) ?? ""}`;
+  const of = (name: string): string => `#/device/${fleet.devices.get(name)?.id ?? ""}`;
   return {
     devices: ["#/", "page 1 of 12"],
     device: [of(LONG_NAME), "Latest values"],

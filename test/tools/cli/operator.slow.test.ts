@@ -12,7 +12,6 @@ import type { Operator } from "../../../tools/operator/operator.js";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
 import { listen } from "../../fakes/listen.js";
 import { operatorOf } from "../operator-of.js";
-import { temporaryState } from "../run/session.js";
 import { scratch } from "../scratch.js";
 import { killAll, mote, type Result } from "./commands.js";
 
@@ -130,8 +129,6 @@ test("ignores firmware states that the device reported before the assignment", (
   t.is(judge(device, old, { ...old, fw_state: at(2, "UPDATED") }, wanted).end, undefined);
 });
 
-// `mote sign`, against openssl where there is one.
-
 const IMAGE = Buffer.from("an image");
 const rest = (): Promise<void> => Promise.resolve();
 
@@ -141,33 +138,23 @@ async function holds(key: string, signature: string): Promise<boolean> {
   return point !== undefined && pair !== undefined && isSignedBy(point, digest, pair, rest);
 }
 
-function files(t: Parameters<typeof temporaryState>[0], namedCurve = "P-256"): { key: string; file: string } {
-  const directory = temporaryState(t);
-  const [key, file] = [join(directory, "key.pem"), join(directory, "image.bin")];
-  const { privateKey } = generateKeyPairSync("ec", { namedCurve });
+test.serial("sign, and the openssl commands in its help, make a valid signature", async (t) => {
+  const [key, file] = [join(home, "key.pem"), join(home, "signed.bin")];
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   writeFileSync(key, privateKey.export({ type: "pkcs8", format: "pem" }));
   writeFileSync(file, IMAGE);
-  return { key, file };
-}
-
-test.serial("sign prints the attribute and the key, which a device accepts", async (t) => {
-  const { key, file } = files(t);
   const { code, out } = await mote(["sign", "--key", key, file]);
   t.is(code, 0);
   const [, signature = "", publicKey = ""] =
     /^fw_signature ([0-9a-f]+)\npublicKey {4}([0-9a-f]+)\n$/.exec(out) ?? [];
   t.true(await holds(publicKey, signature));
-});
-
-test.serial("the openssl commands in the help of sign make a valid signature", async (t) => {
-  if (spawnSync("openssl", ["version"]).status !== 0) return t.pass();
-  const { key, file } = files(t);
-  const { out } = await mote(["sign", "--help"]);
-  const [, first = "", second = ""] = /(openssl dgst.*)\n\s*(openssl pkey.*)/.exec(out) ?? [];
+  if (spawnSync("openssl", ["version"]).status !== 0) return;
+  const { out: help } = await mote(["sign", "--help"]);
+  const [, first = "", second = ""] = /(openssl dgst.*)\n\s*(openssl pkey.*)/.exec(help) ?? [];
   const shell = (line: string): string =>
     spawnSync("sh", ["-c", line.replace("key.pem", key).replace("FILE", file)])
       .stdout.toString()
       .trim();
-  const signature = /([0-9a-f]+)$/.exec(shell(first))?.[1] ?? "";
-  t.true(await holds(shell(second), signature));
+  const byOpenssl = /([0-9a-f]+)$/.exec(shell(first))?.[1] ?? "";
+  t.true(await holds(shell(second), byOpenssl));
 });

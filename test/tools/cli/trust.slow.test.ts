@@ -2,7 +2,6 @@
 
 import type { ChildProcess } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
-import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -17,7 +16,7 @@ import { tlsFront } from "../../hosts/shared/tls-front.js";
 import { operatorOf } from "../operator-of.js";
 import type { EventLog } from "../run/session.js";
 import { scratch } from "../scratch.js";
-import { asTenant, killAll, launch, mote, processOutput, type Result } from "./commands.js";
+import { asTenant, end, killAll, launch, mote, processOutput, type Result } from "./commands.js";
 
 const NAME = "greenhouse-7";
 const TOKEN = "token-of-a-test";
@@ -73,11 +72,6 @@ function device(ca: Issued): { child: ChildProcess; eventLog: EventLog } {
   return { child, eventLog: processOutput(child) };
 }
 
-async function stop(child: ChildProcess): Promise<void> {
-  child.kill("SIGINT");
-  await once(child, "exit");
-}
-
 const trust = (...args: string[]): Promise<Result> => mote(["trust", ...args], asTenant(platform.url));
 
 /** Signed with the key of the firmware, for its title. */
@@ -90,14 +84,12 @@ const push = (...args: string[]): Promise<Result> =>
 async function comesOnline(chain: Shown, withinMs: number): Promise<boolean> {
   const server = await shows(chain);
   const { child, eventLog } = device(first);
-  await eventLog.until(({ events }) => events.some(({ event }) => event === "started"));
-  const isOnline = await eventLog
-    .until(({ events }) => events.some(({ event }) => event === "online"), withinMs)
-    .then(
-      () => true,
-      () => false,
-    );
-  await stop(child);
+  await eventLog.first("started");
+  const isOnline = await eventLog.first("online", withinMs).then(
+    () => true,
+    () => false,
+  );
+  await end(child, "SIGINT");
   server.close();
   return isOnline;
 }
@@ -106,7 +98,7 @@ test.serial("the steps of the field guide: push, change the server, drop", async
   t.timeout(400_000);
   let server = await shows(shown.ofFirst);
   const { child, eventLog } = device(first);
-  await eventLog.until(({ events }) => events.some(({ event }) => event === "online"));
+  await eventLog.first("online");
 
   const wrong = await push("--ca", second.certPath, "--key", write("other.pem", otherKey()));
   t.is(wrong.code, 4, wrong.err);
@@ -127,11 +119,11 @@ test.serial("the steps of the field guide: push, change the server, drop", async
   t.regex(early.out, /accepted, not dropped yet: [0-9a-f]{16}/);
 
   // The server changes. What it has open ends.
-  await stop(child);
+  await end(child, "SIGINT");
   server.close();
   server = await shows(shown.ofSecond);
   const { child: again, eventLog: later } = device(first);
-  await later.until(({ events }) => events.some(({ event }) => event === "online"));
+  await later.first("online");
   const dropped = await push("--drop", "old");
   t.is(dropped.code, 0, dropped.err);
   const [state] = JSON.parse((await trust("show", "--device", NAME, "--json")).out);
@@ -139,7 +131,7 @@ test.serial("the steps of the field guide: push, change the server, drop", async
   t.deepEqual([state.waiting, state.refused, state.warning], [[], null, ""]);
   const shared = await operator.attributes.get(id, "SHARED_SCOPE");
   t.true(Object.keys(shared).every((name) => /^moteTrust(?:-[0-9a-f]{16}-\d)?$/.test(name)));
-  await stop(again);
+  await end(again, "SIGINT");
   server.close();
 
   t.true(await comesOnline(shown.ofSecond, 60_000), "the new one");

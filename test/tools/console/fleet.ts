@@ -83,8 +83,7 @@ export async function makeFleet(platform: Platform, clock: MovedClock, size: num
     },
   });
   clock.offsetMs = -ASSIGNED_MS;
-  for (const name of Object.keys(UPDATES))
-    await operator.ota.assign(create(`update-${name}`), pack.id.id);
+  for (const name of Object.keys(UPDATES)) await operator.ota.assign(create(`update-${name}`), pack.id.id);
   // The platform notifies one device after another.
   const last = [...devices.values()].at(-1)?.id ?? "";
   await until(async () => (await operator.attributes.get(last, "SHARED_SCOPE", ["fw_version"])).fw_version);

@@ -12,10 +12,12 @@ import { promisify } from "node:util";
 import test, { type ExecutionContext } from "ava";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
 import { listen } from "../../fakes/listen.js";
-import { killAll, launch, mote, processOutput } from "../cli/commands.js";
+import { end, killAll, launch, mote, processOutput } from "../cli/commands.js";
 import { addPackage } from "../platform/rig.js";
 import { platformFor } from "../platform-for.js";
 import { scratch } from "../scratch.js";
+import { fillIn } from "../setup-page.js";
+import { until } from "../until.js";
 import { configFor, image } from "./images.js";
 import { type Session, session, temporaryState } from "./session.js";
 
@@ -68,10 +70,9 @@ test.serial("after five crashes recovery mode reports the cause and takes the fi
   const platform = await platformOfLamp(t);
   const stateDir = temporaryState(t);
   const first = start(t, stateDir, platform.url, image("1", CRASHES_LATER));
-  await first.eventLog.until(({ events }) => events.some(({ event }) => event === "recovery"));
+  const { cause } = await first.eventLog.first("recovery");
+  t.regex(String(cause), /^RangeError: sensor \*\*\* \(at /);
   t.deepEqual(first.eventLog.starts, Array(6).fill("1 confirmed"));
-  const published = first.eventLog.events.find(({ event }) => event === "recovery");
-  t.regex(String(published?.cause), /^RangeError: sensor \*\*\* \(at /);
   const device = platform.core.devices.byName("lamp");
   const attribute = () =>
     device?.attributes.list("CLIENT_SCOPE").find(([key]) => key === "moteRecovery")?.[1].value;
@@ -80,7 +81,7 @@ test.serial("after five crashes recovery mode reports the cause and takes the fi
   // Started again by whoever looks after it: it is in recovery mode still.
   await first.stop();
   const second = start(t, stateDir, platform.url, image("1", CRASHES_LATER));
-  await second.eventLog.until(({ events }) => events.some(({ event }) => event === "recovery"));
+  await second.eventLog.first("recovery");
   t.is((await health(platform)).state, "online");
 
   assign(platform, "2", image("2", "setInterval(() => agent.telemetry.record({ fixed: 1 }), 100);"));
@@ -99,7 +100,7 @@ test.serial("five crashes while the store takes nothing: recovery mode all the s
   // A file cannot take the place of a directory.
   mkdirSync(join(stateDir, "store", "recovery.bin"), { recursive: true });
   const { eventLog, stop } = start(t, stateDir, platform.url, image("1", CRASHES_LATER));
-  await eventLog.until(({ events }) => events.some(({ event }) => event === "recovery"));
+  await eventLog.first("recovery");
   t.deepEqual(eventLog.starts, Array(6).fill("1 confirmed"));
   t.true(eventLog.events.some(({ line }) => line === 'could not store the value "recovery"'));
   t.is(await stop(), 0);
@@ -116,40 +117,31 @@ async function commissioned(t: ExecutionContext, name: string) {
   const device = core.createDevice({ name: "lamp", profileId: core.profiles.default.id }, RESET_TOKEN);
   const child = launch(["run", "--state", join(place, name), "--log", "json", "--commission"]);
   const eventLog = processOutput(child);
-  const pages = () => eventLog.events.filter(({ event }) => event === "commissioning");
-  await eventLog.until(() => pages().length > 0);
-  const url = String(pages()[0]?.url);
-  const [, proof = ""] = /name="proof" value="(\w+)"/.exec(await (await fetch(url)).text()) ?? [];
-  const body = new URLSearchParams({ proof, url: platform.url, token: RESET_TOKEN });
-  await fetch(url, { method: "POST", body });
-  await eventLog.until(() => eventLog.events.some(({ event }) => event === "online"));
-  return { device, child, eventLog, pages, state: join(place, name) };
+  const { url } = await eventLog.first("commissioning");
+  await fillIn(String(url), { url: platform.url, token: RESET_TOKEN });
+  await eventLog.first("online");
+  return { device, child, eventLog, state: join(place, name) };
 }
 
 test.serial("mote.reset deletes the token and opens the setup page again", async (t) => {
-  const { device, child, eventLog, pages, state } = await commissioned(t, "asked");
+  const { device, child, eventLog, state } = await commissioned(t, "asked");
   const expiresAt = Date.now() + 30_000;
   device.rpc.send({ method: "mote.reset", params: '{"confirm":true}', oneWay: false, expiresAt });
-  await eventLog.until(() => pages().length === 2);
+  await eventLog.until(() => eventLog.named("commissioning").length === 2);
   t.false(readdirSync(join(state, "store")).includes("token.bin"));
-  t.is(eventLog.events.filter(({ event }) => event === "started").length, 1);
-  const ended = new Promise((resolve) => child.once("close", resolve));
-  child.kill("SIGTERM");
-  t.is(await ended, 0);
+  t.is(eventLog.named("started").length, 1);
+  t.is(await end(child), 0);
 });
 
 test.serial("a reset that a kill cut short is completed, and its token is not read", async (t) => {
   const { child, state } = await commissioned(t, "cut");
-  const ended = new Promise((resolve) => child.once("close", resolve));
-  child.kill("SIGTERM");
-  await ended;
+  await end(child);
   writeFileSync(join(state, "store", "reset.bin"), "\u0001true");
   const plain = await mote(["run", "--state", state]);
   t.is(plain.code, 2);
   t.regex(plain.err, /missing --token, or --provision-key and --provision-secret/);
   const again = launch(["run", "--state", state, "--log", "json", "--commission"]);
-  const eventLog = processOutput(again);
-  await eventLog.until(() => eventLog.events.some(({ event }) => event === "commissioning"));
+  await processOutput(again).first("commissioning");
   t.deepEqual(
     readdirSync(join(state, "store")).filter((name) => /reset|token/.test(name)),
     [],
@@ -197,7 +189,7 @@ test("mote run shows a provisioned token in no form, nor what a program names a 
     config: { ...config, url: platform.url, provisioning },
     worker: WORKER,
   });
-  await eventLog.until(({ events }) => events.filter(({ event }) => event === "crash").length > 1);
+  await eventLog.until(() => eventLog.named("crash").length > 1);
   await stop();
   const token = platform.core.devices.byName("lamp")!.credentials.credentialsId;
   const shown = JSON.stringify(eventLog.events);
@@ -228,14 +220,12 @@ test("mote run --cycle reports each wake and connects in every n-th", async (t) 
     { MOTE_PROVISION_KEY: "KEY", MOTE_PROVISION_SECRET: "SECRET" },
   );
   const eventLog = processOutput(child);
-  const wakes = () => eventLog.events.filter(({ event }) => event === "wake");
+  const wakes = () => eventLog.named("wake");
   await eventLog.until(() => wakes().filter(({ reason }) => reason === "schedule").length >= 2);
   t.is(wakes()[0]?.reason, "start");
   t.true(wakes().some(({ reason }) => reason === "none"));
   t.true(wakes().every((wake) => !JSON.stringify(wake).includes("format")));
-  const ended = once(child, "exit");
-  child.kill("SIGTERM");
-  await ended;
+  await end(child);
 });
 
 const RUN = fileURLToPath(new URL("./stub-run.js", import.meta.url));
@@ -267,10 +257,8 @@ linuxTest("the memory of a run whose output nobody reads stays as it is", async 
   child.stdout.on("data", (piece) => {
     text += piece;
   });
-  for (let n = 0; n < 200 && !text.includes("left out"); n++) await pause(50);
-  t.regex(text, /\d+ lines were left out: nobody read the output in time/);
-  child.kill("SIGTERM");
-  await once(child, "exit");
+  await until(() => /\d+ lines were left out: nobody read the output in time/.test(text));
+  await end(child);
 });
 
 // A package that lies on a file server, over real sockets and in real worker processes: the process started afterwards is the new image.
@@ -311,23 +299,18 @@ test.serial("follows a redirect to a file server, and sends the token to neither
     `agent.telemetry.record({ fixed: 1 }); setInterval(() => {}, 1000); // ${"x".repeat(60_000)}`,
   );
   const { authority, seen } = await fileServer(t, next);
-  const platform = await platformFor(t);
+  const platform = await platformOfLamp(t);
   const { core } = platform;
-  const device = core.createDevice({ name: "lamp", profileId: core.profiles.default.id }, TOKEN);
+  const device = core.devices.byName("lamp")!;
   const app = image("1", "setInterval(() => {}, 1000);").toString();
   const listed = app.replace('version: "1"', `version: "1", urlHosts: ["${authority}"]`);
   const stateDir = temporaryState(t);
   const config = { ...configFor(stateDir), url: platform.url };
   const { eventLog, stop } = session(t, stateDir, Buffer.from(listed), { config, worker: WORKER });
-  await eventLog.until(({ events }) => events.some(({ event }) => event === "online"));
+  await eventLog.first("online");
   const made = addPackage(core, { title: "test", version: "2", url: `http://${authority}/latest` });
   Object.assign(made, { checksum: createHash("sha256").update(next).digest("hex"), algorithm: "SHA256" });
   core.updateDevice(device, { name: device.name, profileId: device.profileId, firmwareId: made.id });
-  await eventLog.until(({ events }) =>
-    events.some(
-      ({ event, state }) => event === "firmware.state" && (state === "UPDATED" || state === "FAILED"),
-    ),
-  );
   await eventLog.until(() => device.series.latest("fixed") !== undefined);
   t.is(await stop(), 0);
   t.deepEqual(eventLog.starts, ["1 confirmed", "2 pending"]);
@@ -380,14 +363,9 @@ withTools("systemd hears that it is ready, that it lives, how it does, and that 
     // Four times in it: each second.
     ...{ NOTIFY_SOCKET: socket, WATCHDOG_USEC: "4000000" },
   });
-  await processOutput(child).until(({ events }) =>
-    events.some(({ event }) => event === "telemetry.delivered"),
-  );
-  const late = Date.now() + 60_000;
-  while (!heard.some((line) => line.includes("WATCHDOG=1")) && Date.now() < late)
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  child.kill("SIGTERM");
-  await once(child, "close");
+  await processOutput(child).first("telemetry.delivered");
+  await until(() => heard.some((line) => line.includes("WATCHDOG=1")));
+  await end(child);
   const said = heard.filter((line) => line !== "");
   t.regex(said[0] ?? "", /^READY=1 STATUS=started /);
   t.true(said.includes("WATCHDOG=1 STATUS=online"), said.join("\n"));

@@ -1,77 +1,53 @@
 // `mote start` as a person runs it: real processes, real time.
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, execFile } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import test from "ava";
 import { STEPS } from "../../../tools/tour/steps/index.js";
+import { CLI, killAll, launch } from "../cli/commands.js";
 import { scratch } from "../scratch.js";
+import { until } from "../until.js";
 
-const CLI = fileURLToPath(new URL("../../../tools/cli/cli.js", import.meta.url));
 const directory = scratch();
-const children: ChildProcess[] = [];
-test.after.always(() => {
-  // A failed test must not leave processes that keep this one alive.
-  for (const child of children) child.kill("SIGKILL");
-});
-
-/** Of a machine that is busy with other tests. */
-const PATIENCE_MS = 60_000;
+test.after.always(killAll);
 
 interface Run {
   process: ChildProcess;
   output: string;
   ended: Promise<number | null>;
+  temporary: string;
 }
 
 /** Each run has temporary files of its own, to see what it leaves behind. */
-function run(name: string, ...args: string[]): Run & { temporary: string } {
+function run(name: string, ...args: string[]): Run {
   const temporary = mkdtempSync(join(directory, `${name}-`));
-  const env = { ...process.env, TMPDIR: temporary };
-  const child = spawn(process.execPath, [CLI, "start", "--port", "0", ...args], { env });
-  children.push(child);
-  const found = {
-    process: child,
-    output: "",
-    temporary,
-    ended: new Promise<number | null>((r) => child.on("close", r)),
-  };
+  const child = launch(["start", "--port", "0", ...args], { TMPDIR: temporary });
+  const ended = once(child, "close").then(([code]) => code as number | null);
+  const found = { process: child, output: "", temporary, ended };
   for (const stream of [child.stdout, child.stderr])
-    stream.on("data", (text) => (found.output += String(text)));
+    stream?.on("data", (text) => (found.output += String(text)));
   return found;
-}
-
-async function see<T>(look: () => T | undefined | false | null): Promise<T> {
-  for (const end = Date.now() + PATIENCE_MS; Date.now() < end; ) {
-    const found = look();
-    if (found) return found;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error(`not seen within ${PATIENCE_MS} ms`);
 }
 
 /** The platform's address, once the agent is online and the hints are shown. */
 async function up(start: Run): Promise<string> {
-  await see(() => start.output.includes("firmware 2.0.0:"));
-  return see(() => /^platform (http:\S+)$/m.exec(start.output)?.[1]);
+  await until(() => start.output.includes("firmware 2.0.0:"));
+  return until(() => /^platform (http:\S+)$/m.exec(start.output)?.[1]);
 }
 
-/** What is left of the temporary directory, without the cache of the tests' own loader. */
-const leftIn = (folder: string): string[] => readdirSync(folder).filter((name) => !name.startsWith("tsx-"));
+const stopsAnswering = (url: string): Promise<boolean> =>
+  until(() =>
+    fetch(url).then(
+      () => false,
+      () => true,
+    ),
+  );
 
 /** A lease with the name of its holder: `run.lease.1.<holder>`. */
 const isHeld = (state: string): boolean =>
   readdirSync(state).some((name) => /^run\.lease\.\d+\../.test(name));
-
-async function isGone(url: string): Promise<boolean> {
-  for (const end = Date.now() + 10_000; Date.now() < end; ) {
-    const answer = await fetch(url).catch(() => undefined);
-    if (!answer) return true;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  return false;
-}
 
 test("the tour sees every capability, then ends with 0 and leaves nothing behind", async (t) => {
   const start = run("tour", "--for", "50s");
@@ -79,7 +55,7 @@ test("the tour sees every capability, then ends with 0 and leaves nothing behind
   t.is(code, 0, start.output);
   t.is(start.output.match(/^✓ /gm)?.length, STEPS.length);
   t.notRegex(start.output, /✗/);
-  t.deepEqual(leftIn(start.temporary), []);
+  t.deepEqual(readdirSync(start.temporary), []);
 });
 
 test("a tour without enough time ends with 1 and shows what was not reached", async (t) => {
@@ -87,7 +63,7 @@ test("a tour without enough time ends with 1 and shows what was not reached", as
   t.is(await start.ended, 1);
   t.is(start.output.match(/^✗ /gm)?.length, STEPS.length);
   t.regex(start.output, /^✗ the new firmware's .* {2}not reached$/m);
-  t.deepEqual(leftIn(start.temporary), []);
+  t.deepEqual(readdirSync(start.temporary), []);
 });
 
 test("the shell lines of the hints work", async (t) => {
@@ -109,7 +85,7 @@ test("the shell lines of the hints work", async (t) => {
   for (let tries = 0; tries < 50 && !reading.test(latest); tries++) latest = await shell(look);
   t.regex(latest, reading);
   t.regex(await shell(others), /"on": true,\s+"colour": "green"/);
-  await see(() => /^firmware 2\.0\.0: confirmed$/m.test(start.output));
+  await until(() => /^firmware 2\.0\.0: confirmed$/m.test(start.output));
   t.regex(start.output, /^attributes: interval$/m);
   rmSync(join(start.temporary, "login.json"));
   start.process.kill("SIGTERM");
@@ -123,9 +99,9 @@ test("platform and agent stop cleanly when their parent is killed", async (t) =>
   t.true(isHeld(state));
   start.process.kill("SIGKILL");
   await start.ended;
-  t.true(await isGone(url));
+  t.true(await stopsAnswering(url));
   // Only an agent that ended in good order gives its state directory back.
-  await t.notThrowsAsync(see(() => !isHeld(state)));
+  await t.notThrowsAsync(until(() => !isHeld(state)));
 });
 
 test("kept state is used again with a platform that does not know the device", async (t) => {
@@ -140,7 +116,7 @@ test("kept state is used again with a platform that does not know the device", a
     t.true(start.output.startsWith(`platform ${url}\n`));
     t.regex(start.output, /^online$/m);
     t.regex(start.output, /^stopped$/m);
-    t.true(await isGone(url));
-    t.deepEqual(leftIn(start.temporary), []);
+    t.true(await stopsAnswering(url));
+    t.deepEqual(readdirSync(start.temporary), []);
   }
 });

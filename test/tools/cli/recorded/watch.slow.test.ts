@@ -1,16 +1,13 @@
 // `mote watch` beside who reads it and a platform that goes away.
 
 import { execFile } from "node:child_process";
-import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import test from "ava";
 import { startPlatform } from "../../../../tools/platform/server.js";
 import { scratch } from "../../scratch.js";
 import { ScriptedDevice } from "../../scripted-device.js";
-import { killAll, launch, mote } from "../commands.js";
+import { until } from "../../until.js";
+import { CLI, end, killAll, launch, mote } from "../commands.js";
 import { startRig } from "./rig.js";
-
-const CLI = fileURLToPath(new URL("../../../../tools/cli/cli.js", import.meta.url));
 
 test.after.always(killAll);
 
@@ -54,9 +51,6 @@ test("watch shows each change of its keys once, over an outage, and leaks no lis
   const said = { out: "", err: "" };
   child.stdout?.on("data", (text) => (said.out += text));
   child.stderr?.on("data", (text) => (said.err += text));
-  const until = async (isSo: () => boolean): Promise<void> => {
-    while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20));
-  };
   await until(() => said.out.includes('"a"'));
   await platform.close();
   await until(() => said.err.includes("No answer"));
@@ -76,9 +70,7 @@ test("watch shows each change of its keys once, over an outage, and leaks no lis
   await until(() => said.out.includes("night"));
   // As many looks as would have brought the warning.
   await new Promise((resolve) => setTimeout(resolve, 1_000));
-  const closed = once(child, "close");
-  child.kill("SIGINT");
-  const [code] = await closed;
+  const code = await end(child, "SIGINT");
   rig.recording.add(`mote ${watch.join(" ")}   # with an outage, and Ctrl-C`, { ...said, code });
   rig.recording.compare(t, "watch-outage");
 });

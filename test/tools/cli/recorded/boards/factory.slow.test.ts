@@ -25,30 +25,33 @@ lamp-2,,https://p.example.com,,hidden-key,hidden-secret,,
 lamp-3,hidden-label,,,,,,
 `;
 
-test("writes a private image per device and flashes one together with the program", async (t) => {
+/** A page with firmware, a list of devices and a tool that makes their images. */
+function startRig(program?: string) {
   const home = scratch();
-  const [bin, page, list, images, port] = ["bin", "page", "devices.csv", "images", "ttyUSB0"].map((name) =>
-    join(home, name),
-  ) as [string, string, string, string, string];
-  for (const folder of [bin, page]) mkdirSync(folder);
-  writeWeb(page, [{ chip: "esp32c3" }]);
+  const [bin, page, temporary] = ["bin", "page", "tmp"].map((name) => join(home, name));
+  for (const folder of [bin, page, temporary]) mkdirSync(folder!);
+  writeWeb(page!, [{ chip: "esp32c3" }]);
+  const list = join(home, "devices.csv");
+  writeFileSync(list, LIST, { mode: 0o600 });
+  fakeNvsTool(bin!, program);
+  const PATH = [bin, process.env.PATH].join(delimiter);
+  const env = { PATH, IDF_PYTHON_ENV_PATH: "", TMPDIR: temporary! };
+  const images = join(home, "images");
+  return { home, bin: bin!, page: page!, temporary: temporary!, list, images, env };
+}
+
+test("writes a private image per device and flashes one together with the program", async (t) => {
+  const { home, bin, page, temporary, list, images, env } = startRig();
+  const port = join(home, "ttyUSB0");
   for (const [file, text] of [
-    [port, ""],
-    [list, LIST],
-    [join(home, "broken.csv"), `name,token\nlamp-1,hidden-token\n../lamp-2,\n`],
-    [join(home, "latin.csv"), Buffer.from([0x6e, 0xff])],
-    [join(home, "table"), tableOf(ROWS)],
+    ["ttyUSB0", ""],
+    ["broken.csv", `name,token\nlamp-1,hidden-token\n../lamp-2,\n`],
+    ["latin.csv", Buffer.from([0x6e, 0xff])],
+    ["table", tableOf(ROWS)],
   ] as const)
-    writeFileSync(file, file === port ? "" : text);
-  fakeNvsTool(bin);
+    writeFileSync(join(home, file), text);
   chmodSync(list, 0o644);
-  const temporary = join(home, "tmp");
-  mkdirSync(temporary);
-  const recording = new Recording({
-    TMPDIR: temporary,
-    PATH: [bin, process.env.PATH].join(delimiter),
-    IDF_PYTHON_ENV_PATH: "",
-  });
+  const recording = new Recording(env);
   recording.mask(home, "/home/owner");
   const run = async (...words: string[]) => {
     const result = await recording.run(["factory", page, ...words]);
@@ -96,18 +99,9 @@ test("writes a private image per device and flashes one together with the progra
 });
 
 test("Ctrl-C says which devices have their image, and leaves no secret on the way", async (t) => {
-  const home = scratch();
-  const [bin, page, temporary, list] = ["bin", "page", "tmp", "devices.csv"].map((name) =>
-    join(home, name),
-  ) as [string, string, string, string];
-  for (const folder of [bin, page, temporary]) mkdirSync(folder);
-  writeWeb(page, [{ chip: "esp32c3" }]);
-  writeFileSync(list, LIST, { mode: 0o600 });
   // "lamp-2" in base64.
   const slow = NVS_TOOL.replace("cp ", 'grep -q bGFtcC0y "$4" && touch "$5.waits" && exec sleep 5\ncp ');
-  fakeNvsTool(bin, slow);
-  const env = { PATH: [bin, process.env.PATH].join(delimiter), IDF_PYTHON_ENV_PATH: "", TMPDIR: temporary };
-  const images = join(home, "images");
+  const { page, temporary, list, images, env } = startRig(slow);
   const waits = (): boolean =>
     readdirSync(temporary).some((name) => existsSync(join(temporary, name, "nvs.bin.waits")));
   const args = ["factory", page, "--csv", list, "--out", images];

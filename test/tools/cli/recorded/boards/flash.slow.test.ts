@@ -1,7 +1,7 @@
 // `mote flash` with an esptool that is played: what it says, what it asks of the tool, and its exit codes.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import test from "ava";
@@ -15,7 +15,7 @@ import {
   writeWeb,
 } from "../../../moddable/board.js";
 import { elfHead } from "../../../moddable/toolchain.js";
-import { scratch } from "../../../scratch.js";
+import { scratch, writeProgram } from "../../../scratch.js";
 import { interrupt, killAll } from "../../commands.js";
 import { Recording } from "../recording.js";
 
@@ -115,9 +115,8 @@ test("shows the board's output after flashing, with decoded crashes, until stopp
   const port = await listen(server, t);
   play({});
   writeFileSync(join(build, "xs_esp32.elf"), elfHead());
-  const names = join(bin, "riscv32-esp-elf-addr2line");
-  writeFileSync(names, "#!/bin/sh\necho '0x4200b2d4: sample at main.ts:12'\necho '0x4200b2d0: ?? ??:0'\n");
-  chmodSync(names, 0o755);
+  const names = "#!/bin/sh\necho '0x4200b2d4: sample at main.ts:12'\necho '0x4200b2d0: ?? ??:0'\n";
+  writeProgram(bin, "riscv32-esp-elf-addr2line", names);
   const args = ["flash", project, "--port", `socket://127.0.0.1:${port}`];
   const result = await interrupt(args, env, ({ out }) => out.includes("RESET"));
   recording.mask(project, "/home/owner/lamp");

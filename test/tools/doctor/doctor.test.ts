@@ -101,7 +101,7 @@ test("a chain as a board needs it is good, and its authority is written as DER",
   t.is(strange.code, 1);
   t.regex(
     strange.out,
-    /BAD {6}certificate: it is not trusted: SELF_SIGNED_CERT_IN_CHAIN\n +With an authority of your own: --ca FILE/,
+    /BAD {6}certificate: it is not trusted: SELF_SIGNED_CERT_IN_CHAIN\n +With your own CA: --ca FILE/,
   );
 });
 

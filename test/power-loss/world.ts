@@ -119,5 +119,5 @@ export function missing(of: { arrived: Arrived; safe: number; unsure: ReadonlySe
 }
 
 /** The requests to a path. */
-export const asked = ({ platform }: World, path: RegExp) =>
+export const requestsTo = ({ platform }: World, path: RegExp) =>
   platform.seen.filter((request) => path.test(request.path));

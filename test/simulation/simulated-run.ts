@@ -5,10 +5,10 @@ import { KEY, SECRET } from "../fakes/platform.js";
 import { type Observer, type PowerCycle, SimulatedDevice } from "./device.js";
 import type { Dice } from "./dice.js";
 import { CAUSES, CONNECTS } from "./faults.js";
-import { Asked } from "./promises/asked.js";
 import { watchCodes } from "./promises/codes.js";
 import { Points } from "./promises/points.js";
 import { check } from "./promises/promises.js";
+import { RpcCalls } from "./promises/rpc-calls.js";
 import { Shared } from "./promises/shared-attributes.js";
 import { NAME, World } from "./world.js";
 
@@ -29,7 +29,7 @@ export class SimulatedRun {
   readonly world: World;
   readonly body: SimulatedDevice;
   readonly dice: Dice;
-  readonly asked: Asked;
+  readonly rpcCalls: RpcCalls;
   readonly points: Points;
   readonly shared: Shared;
   readonly connections: 1 | 2 | 3;
@@ -58,21 +58,21 @@ export class SimulatedRun {
     this.dice = dice;
     this.world.onRequest = (request) => {
       this.note(`  ${request.method} ${request.path.replace(/v1.[^/]+/, "")}`);
-      this.asked.handedOut.came(request);
+      this.rpcCalls.handedOut.came(request);
     };
-    this.world.onMadeUp = () => this.asked.handedOut.madeUp(1);
+    this.world.onMadeUp = () => this.rpcCalls.handedOut.madeUp(1);
     this.world.onProblem = (what) => this.fail(what);
-    this.world.onCopy = (id) => this.asked.handedOut.copied(id);
+    this.world.onCopy = (id) => this.rpcCalls.handedOut.copied(id);
     this.world.onRestart = () => {
       this.note("the platform restarts");
-      this.asked.forgotten();
+      this.rpcCalls.forgotten();
     };
     this.connections = this.world.connections;
     this.#sleeps = dice.chance(0.2);
     this.world.isOnOne = this.#sleeps;
     this.#asks = dice.chance(0.4);
     this.body = new SimulatedDevice(this.world, dice.pick([0, 4, 16]), this.connections);
-    this.asked = new Asked(this);
+    this.rpcCalls = new RpcCalls(this);
     this.points = new Points(this);
     this.shared = new Shared(this);
     this.options = this.#choose();
@@ -141,7 +141,7 @@ export class SimulatedRun {
     }
     watchCodes(agent, (what) => this.fail(what));
     this.shared.subscribe(agent, powerCycle);
-    this.asked.handle(agent, powerCycle);
+    this.rpcCalls.handle(agent, powerCycle);
     if (this.#sleeps) this.#wake(agent, powerCycle);
     else agent.start();
   }
@@ -233,33 +233,33 @@ export class SimulatedRun {
       ],
       ...[this.#storage, this.#heals, this.#refuseContent, this.#network],
       ...[1, 2, 3].map(() => () => this.shared.change()),
-      ...[1, 2, 3, 4].map(() => () => void this.asked.send()),
-      () => this.asked.call(),
+      ...[1, 2, 3, 4].map(() => () => void this.rpcCalls.send()),
+      () => this.rpcCalls.call(),
     ];
     const asks = [
       ...[this.#sameCall, this.#sameCall, this.#stall, this.#platform, () => this.#device(), this.#reset],
       this.#network,
-      ...[1, 2, 3].map(() => () => void this.asked.send()),
+      ...[1, 2, 3].map(() => () => void this.rpcCalls.send()),
     ];
     await this.dice.pick(this.#asks && this.dice.chance(0.6) ? asks : deeds).call(this);
   }
 
   /** The same call again, with a restart of the platform in between. */
   async #sameCall(): Promise<void> {
-    const { dice, world, asked } = this;
-    asked.send("toggle", dice.chance(0.3));
+    const { dice, world, rpcCalls } = this;
+    rpcCalls.send("toggle", dice.chance(0.3));
     await world.clock.advance(dice.pick([0, 3, 30, 300, 2000]));
     if (dice.chance(0.3)) world.setTrap();
     else world.restartPlatform();
     await world.clock.advance(dice.pick([0, 100, 3000, 15_000]));
-    asked.send("toggle", dice.chance(0.3));
+    rpcCalls.send("toggle", dice.chance(0.3));
   }
 
   #stall(): void {
     this.note("a proxy answers from the next answer on");
     this.world.count("a platform stalled behind a proxy");
     this.world.stall();
-    this.asked.send(this.dice.pick(["toggle", "echo", "slow"]), false, 600_000);
+    this.rpcCalls.send(this.dice.pick(["toggle", "echo", "slow"]), false, 600_000);
   }
 
   /** The device forgets who it is; what it is given as its token it has again. */
@@ -270,10 +270,10 @@ export class SimulatedRun {
     this.note("reset");
     world.count("reset");
     this.points.forget();
-    this.asked.handedOut.forget();
+    this.rpcCalls.handedOut.forget();
     agent.reset().catch((error) => this.fail(`the reset failed: ${error}`));
     await world.clock.advance(2000);
-    this.asked.handedOut.forget();
+    this.rpcCalls.handedOut.forget();
     this.points.forget();
     this.powerOff(this.dice.chance(0.5));
     this.boot();
@@ -339,7 +339,7 @@ export class SimulatedRun {
     world.count("the network goes and returns");
     if (dice.chance(0.8)) {
       // Its answer is under way when the network goes, or when it returns.
-      this.asked.send(dice.pick(["echo", "slow", "slow", "toggle"]), false, 600_000);
+      this.rpcCalls.send(dice.pick(["echo", "slow", "slow", "toggle"]), false, 600_000);
       await world.clock.advance(dice.pick([0, 10, 50, 500]));
       this.note(
         `the network is gone: ${world.changeFault(dice.pick([...CONNECTS, "hang", "answer swallowed"]))}`,

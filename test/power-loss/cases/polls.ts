@@ -1,7 +1,7 @@
 // What was found out about the longest poll that passes, over restarts.
 import type { Power } from "../../fakes/power.js";
 import type { Case } from "../runner.js";
-import { asked, World } from "../world.js";
+import { requestsTo, World } from "../world.js";
 
 /** Whatever stands between cuts polls after so long. */
 const PASSES_MS = 15_000;
@@ -21,11 +21,11 @@ function begin(): World {
 }
 
 async function resume(world: World, power: Power): Promise<void> {
-  const before = asked(world, POLL);
+  const before = requestsTo(world, POLL);
   const isKnown = before.some(({ path }) => msOf(path) <= PASSES_MS);
   const { agent } = world.boot(power, { connections: 1 });
   agent.start();
-  const polls = () => asked(world, POLL).slice(before.length);
+  const polls = () => requestsTo(world, POLL).slice(before.length);
   await world.until(power, "a poll", () => polls().length > 0);
   const first = msOf(polls()[0]!.path);
   if (isKnown && first > PASSES_MS)

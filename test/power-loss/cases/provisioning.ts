@@ -13,7 +13,7 @@ import { FakeNet } from "../../fakes/net.js";
 import { FakePlatform, KEY, SECRET } from "../../fakes/platform.js";
 import type { Power } from "../../fakes/power.js";
 import { type Case, multiply } from "../runner.js";
-import { asked, NAME, WAYS, type Way, World } from "../world.js";
+import { NAME, requestsTo, WAYS, type Way, World } from "../world.js";
 
 const PROVISION = /\/provision$/;
 const SOON_MS = 60_000;
@@ -44,7 +44,7 @@ const provisioned = (values: { way: Way }): Case<World> => ({
     look(world);
   },
   check: (world) => {
-    const tokens = new Set(asked(world, PROVISION).map(({ body }) => JSON.parse(body).token));
+    const tokens = new Set(requestsTo(world, PROVISION).map(({ body }) => JSON.parse(body).token));
     if (tokens.size !== 1) throw new Error(`${tokens.size} tokens were proposed`);
     if (world.refused > 0) throw new Error("the device was refused");
   },
@@ -81,7 +81,7 @@ const unauthorized = (): Case<Refused> => ({
     await world.until(power, "delivered", arrived, 30 * 60_000);
   },
   check: (world) => {
-    if (asked(world, PROVISION).length > 1) throw new Error("it provisioned itself again");
+    if (requestsTo(world, PROVISION).length > 1) throw new Error("it provisioned itself again");
   },
 });
 
@@ -214,7 +214,7 @@ const bound = (): Case<Bound> => ({
   resume: resumeBound,
   check: (world) => {
     if (world.phase !== "changed") throw new Error("the change was lost");
-    if (asked(world, PROVISION).length > 0 || world.refused > 0) throw new Error("the token was lost");
+    if (requestsTo(world, PROVISION).length > 0 || world.refused > 0) throw new Error("the token was lost");
   },
 });
 

@@ -26,7 +26,7 @@ const READ = /^{"n":1}$/;
 const ANSWER = /\/rpc\/\d+$/;
 const JOURNAL = [0, 1, 2, 3, 4, 5, 6, 7].map((n) => `rpc${n}`);
 
-interface Asked extends World {
+interface CallWorld extends World {
   readonly shape: Shape;
   readonly results: RpcResult[][];
   /** How often the handler of each RPC ran. */
@@ -36,12 +36,12 @@ interface Asked extends World {
   starts: number;
 }
 
-function begin(shape: Shape): Asked {
+function begin(shape: Shape): CallWorld {
   const world = new World(shape.way, ({ path }) => ANSWER.test(path));
   return Object.assign(world, { shape, results: [], runs: [], kept: [], starts: 0 });
 }
 
-function handle(world: Asked, agent: Agent, { clock }: PoweredHost): void {
+function handle(world: CallWorld, agent: Agent, { clock }: PoweredHost): void {
   const run = ({ n }: { n: number }) => {
     world.runs[n] = (world.runs[n] ?? 0) + 1;
     return { n };
@@ -55,7 +55,7 @@ function handle(world: Asked, agent: Agent, { clock }: PoweredHost): void {
   agent.rpc.handle<{ n: number }>("long", (params) => ({ ...run(params), LONG }));
 }
 
-async function resume(world: Asked, power: Power): Promise<void> {
+async function resume(world: CallWorld, power: Power): Promise<void> {
   const { connections, restarts } = world.shape;
   world.starts++;
   for (const key of JOURNAL) {
@@ -83,7 +83,7 @@ async function resume(world: Asked, power: Power): Promise<void> {
   await world.until(power, "forgotten", () => left() <= unheard, 3 * 60_000);
 }
 
-function check({ results, runs, kept, starts, platform }: Asked): void {
+function check({ results, runs, kept, starts, platform }: CallWorld): void {
   for (const [n, method] of CALLS.entries()) {
     const often = runs[n] ?? 0;
     const once = method !== "read";
@@ -107,7 +107,7 @@ function check({ results, runs, kept, starts, platform }: Asked): void {
 
 const lists = { way: WAYS, connections: [1, 2, 3] as const, restarts: [false, true] };
 
-const made = (shape: Shape): Case<Asked> => ({
+const made = (shape: Shape): Case<CallWorld> => ({
   name: `rpc/${shape.way}-${shape.connections}${shape.restarts ? "-restart" : ""}`,
   begin: () => begin(shape),
   resume,

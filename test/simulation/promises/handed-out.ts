@@ -112,7 +112,7 @@ export class HandedOut {
     const runs = this.runs.filter(alike);
     const calls = this.calls.filter((call) => alike(call) && call.handedOutAt !== undefined);
     const more = this.#copies.filter((copy) => copy.id === id).length;
-    if (runs.length > calls.length + more + this.#again(runs))
+    if (runs.length > calls.length + more + this.#allowedRepeats(runs))
       this.#fail(
         `${calls.length} calls ${content} were handed out as RPC ${id}, the handler ran ${runs.length} times`,
       );
@@ -120,7 +120,7 @@ export class HandedOut {
   }
 
   /** How often a run may be the second of its RPC: the device was reset in between, or its time was over. */
-  #again(runs: readonly Run[]): number {
+  #allowedRepeats(runs: readonly Run[]): number {
     const world = this.#world;
     return runs.filter(({ at, powerCycles, timeOffMs }, i) => {
       const before = runs[i - 1];

@@ -26,7 +26,7 @@ const MOST_AFTER_MS = 2000;
 const SEEN_WITHIN_MS = 10_000;
 
 export async function check(run: SimulatedRun): Promise<void> {
-  const { world, points, asked } = run;
+  const { world, points, rpcCalls } = run;
   const since = world.clock.now();
   const end = since + CALM_MS + points.missing.length * POINT_MS;
   const patient = world.seed % PATIENT === 0;
@@ -38,14 +38,14 @@ export async function check(run: SimulatedRun): Promise<void> {
   await checkWorking(run);
   await checkBetweenPolls(run);
   points.check();
-  asked.check();
+  rpcCalls.check();
   checkTraffic(run, calmSince);
   checkLines(run);
   checkSecrets(run);
   await checkEnd(run);
 }
 
-function isRight({ world, points, shared, asked, count, agent }: SimulatedRun, since: number): boolean {
+function isRight({ world, points, shared, rpcCalls, count, agent }: SimulatedRun, since: number): boolean {
   return (
     world.device !== undefined &&
     world.polls > since &&
@@ -53,7 +53,7 @@ function isRight({ world, points, shared, asked, count, agent }: SimulatedRun, s
     // All arrived is not enough: a device that did not hear so waits for its next attempt, and new points wait with the old.
     agent.telemetry.waiting === 0 &&
     shared.wrong.length === 0 &&
-    asked.waiting.length === 0 &&
+    rpcCalls.waiting.length === 0 &&
     points.missing.length <= points.reported &&
     (count === undefined || world.platform.attributes(world.device).count === count)
   );
@@ -69,10 +69,10 @@ function checkAttributes(run: SimulatedRun, when: string): void {
 
 /** Everything works, within its time. */
 async function checkWorking(run: SimulatedRun): Promise<void> {
-  const { world, asked, connections, points, shared } = run;
+  const { world, rpcCalls, connections, points, shared } = run;
   shared.set("interval", "calm");
   shared.set("limit", undefined);
-  const sent = asked.send("echo", false, 60_000);
+  const sent = rpcCalls.send("echo", false, 60_000);
   const before = points.recorded;
   points.record(5);
   const soon = world.apart ? 25_000 : 8000;
@@ -84,7 +84,7 @@ async function checkWorking(run: SimulatedRun): Promise<void> {
   for (let n = before; n < points.recorded; n++)
     if (!world.points.includes(n)) run.fail(`point ${n} did not arrive without faults`);
   if (run.agent?.state !== "online") run.fail(`the agent is ${run.agent?.state}`);
-  if (asked.open > 0) run.fail(`${asked.open} calls of the application never ended`);
+  if (rpcCalls.open > 0) run.fail(`${rpcCalls.open} calls of the application never ended`);
 }
 
 /** A change around the end of a poll is seen as soon as any other. */

@@ -37,7 +37,7 @@ for (const connections of [1, 2, 3] as const) {
   });
 }
 
-// That each error has its code: test/simulation/promises/asked.ts.
+// That each error has its code: test/simulation/promises/rpc-calls.ts.
 test("a handler that fails is answered, even with an error that can't be read, and undefined is null", async (t) => {
   const unreadable = new Proxy(new Error("no water"), { getPrototypeOf: () => JSON.parse("no JSON") });
   const failed = (message: string) => `{"error":{"code":"HANDLER_FAILED","message":"${message}"}}`;

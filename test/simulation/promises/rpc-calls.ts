@@ -36,7 +36,7 @@ interface Sent {
   readonly call: Call;
 }
 
-export class Asked {
+export class RpcCalls {
   readonly #run: SimulatedRun;
   readonly sent: Sent[] = [];
   readonly handedOut: HandedOut;

@@ -244,3 +244,17 @@ test("once nothing waits any more delivery has caught up, however late the last 
   await rig.empty();
   t.deepEqual(rig.pace.at(-1), { behind: false, points: 0 });
 });
+
+test("after a stop while delivery is behind, the next start reports that it has caught up", async (t) => {
+  const rig = new TelemetryRig({ batchPoints: 4 }).start();
+  rig.answer = () => ({ status: 503 });
+  rig.record(0, 4);
+  await rig.host.clock.advance(100_000);
+  rig.session.stop();
+  await rig.host.clock.advance(1000);
+  await rig.ended();
+  rig.answer = () => ({ status: 200 });
+  rig.start();
+  await rig.empty();
+  t.deepEqual(behind(rig), [true, false]);
+});

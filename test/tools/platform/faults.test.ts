@@ -4,6 +4,7 @@ import { connect } from "node:net";
 import test from "ava";
 import { parseJson } from "../../../tools/platform/core/json/json-reader.js";
 import { typed } from "../../../tools/platform/core/values.js";
+import { fits } from "../../../tools/platform/faults/glob.js";
 import { PROXIES, proxyBytes } from "../../../tools/platform/faults/proxies.js";
 import { FAULTS, type FaultRule, readPost } from "../../../tools/platform/faults/shapes.js";
 import type { Platform } from "../../../tools/platform/server.js";
@@ -101,6 +102,12 @@ test("clock-skew: shifts Date, answers and server time stamps", (t) => {
   t.is(rig.device.series.latest("a")?.ts, ahead);
   t.is(rig.call("POST", "rpc", '{"method":"getCurrentTime","params":{}}').text, String(ahead));
   t.is(JSON.parse(rig.call("GET", "none").text).timestamp, ahead);
+});
+
+test("a star of a path pattern stands for any characters, in order", (t) => {
+  for (const text of ["ab", "axb", "ab-ab"]) t.true(fits("a*b", text), text);
+  for (const text of ["a", "abx", "xab"]) t.false(fits("a*b", text), text);
+  t.true(fits("*b*c", "abc") && !fits("*c*b", "abc") && !fits("ab*b", "ab"));
 });
 
 test("a fault happens only to requests that match method, path and device", (t) => {

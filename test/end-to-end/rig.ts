@@ -1,12 +1,11 @@
 // A platform and agents on the Node host, in one process, for tests that look from the platform's side only: through its REST.
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { ExecutionContext } from "ava";
 import { createHost, type NodeHost } from "../../hosts/node/host.js";
 import { Agent, type AgentOptions } from "../../src/index.js";
 import { Operator } from "../../tools/operator/operator.js";
+import { scratch } from "../tools/scratch.js";
+import { until as eventually } from "../tools/until.js";
 import { isGiven, open, PATIENCE_MS, type Server } from "./server.js";
 import { newName, remove, sweep } from "./traces.js";
 
@@ -38,7 +37,7 @@ function sweepOnce(operator: Operator): Promise<void> {
 /** With a device profile of its own. When the test ends, however it does, all that was made is deleted. */
 export async function startRig(t: Teardown, server: Server): Promise<Rig> {
   const { url, close } = await open(server);
-  const stateDir = mkdtempSync(join(tmpdir(), "mote-e2e-"));
+  const stateDir = scratch();
   const operator = new Operator({ url, timeoutMs: PATIENCE_MS });
   const agents: Agent[] = [];
   let host: NodeHost | undefined;
@@ -47,7 +46,6 @@ export async function startRig(t: Teardown, server: Server): Promise<Rig> {
   t.teardown(async () => {
     await Promise.allSettled(agents.map((agent) => agent.stop()));
     host?.close();
-    rmSync(stateDir, { recursive: true, force: true });
     try {
       if (isLoggedIn) await remove(operator, name);
     } finally {
@@ -107,18 +105,9 @@ async function createProfile(
   return profile.id.id;
 }
 
-const LOOK_MS = isGiven ? 150 : 25;
-
-/** Asks again until there is something: the platform's side of things comes a little later. Fails when patience ends. */
-export async function until<T>(look: () => Promise<T | undefined | false>, what: string): Promise<T> {
-  const end = Date.now() + PATIENCE_MS;
-  while (Date.now() < end) {
-    const found = await look();
-    if (found !== undefined && found !== false) return found;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-  }
-  throw new Error(`waited ${PATIENCE_MS / 1_000} s in vain until ${what}`);
-}
+/** Asks again until there is something, as the platform stores a little later. */
+export const until = <T>(look: () => Promise<T | undefined | false>, what: string): Promise<T> =>
+  eventually(look, { ms: PATIENCE_MS, everyMs: isGiven ? 150 : 20, what });
 
 /** The newest value of one time series. */
 export async function latest(rig: Rig, id: string, key: string): Promise<unknown> {

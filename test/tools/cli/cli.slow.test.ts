@@ -6,7 +6,8 @@ import test from "ava";
 import * as EXIT from "../../../tools/exit-codes.js";
 import { image } from "../run/images.js";
 import { temporaryState } from "../run/session.js";
-import { killAll, launch, mote, processOutput } from "./commands.js";
+import { until } from "../until.js";
+import { end, killAll, launch, mote, processOutput } from "./commands.js";
 
 /** A file that is there, and holds no certificate. */
 const NO_PEM = process.argv[1] ?? "";
@@ -78,10 +79,9 @@ test.serial("run takes settings from the environment and shows no secret", async
     MOTE_STATE: state,
   });
   const eventLog = processOutput(child);
-  await eventLog.until(({ events }) => events.some(({ event }) => event === "offline"));
-  child.kill("SIGTERM");
-  t.deepEqual(await once(child, "close"), [0, null]);
-  t.is(eventLog.events.filter(({ event }) => event === "offline").length, 1);
+  await eventLog.first("offline");
+  t.is(await end(child), 0);
+  t.is(eventLog.named("offline").length, 1);
   t.is(eventLog.events.at(-1)?.event, "stopped");
   t.true(eventLog.events.every(({ ts }) => typeof ts === "number"));
   const shown = JSON.stringify(eventLog.events);
@@ -102,10 +102,7 @@ test.serial("run: goes on when nobody reads its lines any more", async (t) => {
   const child = launch([...RUN, "--state", state, "--app", app]);
   if (child.stdout) await once(child.stdout, "data");
   child.stdout?.destroy();
-  const count = (): number => (existsSync(file) ? (readFileSync(file)[0] ?? 0) : 0);
   const file = join(state, "store", "n.bin");
-  for (let n = 0; n < 200 && count() < 8; n++) await new Promise((resolve) => setTimeout(resolve, 50));
-  t.true(count() >= 8);
-  child.kill("SIGTERM");
-  t.deepEqual(await once(child, "close"), [0, null]);
+  await until(() => existsSync(file) && (readFileSync(file)[0] ?? 0) >= 8);
+  t.is(await end(child), 0);
 });

@@ -4,6 +4,7 @@ import test from "ava";
 import { elfHead, fakeToolchain } from "../../moddable/toolchain.js";
 import { operatorOf } from "../../operator-of.js";
 import { platformFor } from "../../platform-for.js";
+import { keepTicking } from "../../scripted-device.js";
 import { interrupt, killAll } from "../commands.js";
 import { startRig } from "./rig.js";
 
@@ -153,10 +154,7 @@ test("a rollout goes on stage by stage, stops at a device that fails, and is tak
   const whole = push("2.0.0").slice(0, -4);
   await recording.run([...whole, "--replace"]);
   pumps[1]!.fate = "fails";
-  const timer = setInterval(() => {
-    for (const pump of pumps) pump.tick(Date.now());
-  }, 200);
-  t.teardown(() => clearInterval(timer));
+  keepTicking(rig.platform.core.clock, pumps, 100);
   await recording.run(push("2.0.0"));
   await recording.run(push("2.0.0", "--json"));
   await recording.run(push("2.0.1"));

@@ -1,4 +1,6 @@
 import test from "ava";
+import { FakeFlash } from "../../../fakes/flash.js";
+import { FakeStore } from "../../../fakes/host.js";
 import { at } from "../../../fakes/time.js";
 import { TelemetryRig, upTo } from "./rig.js";
 
@@ -257,4 +259,23 @@ test("after a stop while delivery is behind, the next start reports that it has 
   rig.start();
   await rig.empty();
   t.deepEqual(behind(rig), [true, false]);
+});
+
+test("only points of a start that never knew the time count in moteTimeGuessed", async (t) => {
+  const store = new FakeStore();
+  const blocks = new FakeFlash(8 * 4096, 4096);
+  const blind = new TelemetryRig({}, { store, blocks, wall: undefined }).start().record(0, 2);
+  await blind.host.clock.advance(2000);
+  const flash = new FakeFlash(blocks.size, 4096, blocks.bytes);
+  const next = new TelemetryRig({}, { store, blocks: flash, wall: undefined }).start().record(2, 5);
+  await next.host.clock.advance(3000);
+  t.deepEqual(next.taken, []);
+  next.time.learn(at(Date.UTC(2026, 0, 1)));
+  await next.host.clock.advance(20_000);
+  t.deepEqual(next.numbers, [0, 1, 2, 3, 4]);
+  const guessed = next.taken.map(({ values }) => values.moteTimeGuessed);
+  t.deepEqual(
+    guessed.filter((count) => count !== undefined),
+    [2],
+  );
 });

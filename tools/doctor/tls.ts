@@ -96,7 +96,10 @@ function isRoot(certificate: X509Certificate): boolean {
 }
 
 function trust(trusted: boolean, why: Error | string | undefined, ca: string | undefined): Finding {
-  if (trusted) return good("certificate", "valid for this name, and issued by a CA that this machine trusts");
+  if (trusted) {
+    const issuer = ca === undefined ? "a CA that this machine trusts" : "the CA in --ca";
+    return good("certificate", `valid for this name, and issued by ${issuer}`);
+  }
   const reason =
     why instanceof Error ? ((why as NodeJS.ErrnoException).code ?? why.message) : String(why ?? "unknown");
   const advice =

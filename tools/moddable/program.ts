@@ -43,11 +43,11 @@ export function tryRun(
 /** Of what is kept of it. */
 const LONGEST = 65_536;
 const FAILED = /^(?:###? ?)?[Ee]rror[:!]/m;
-const NOISE = /^# |: not frozen$|: no const$/;
+const NOISE = /^# |warning|: not frozen$|: no const$/;
 /** The last of what a program printed, without what it always prints. */
 export const lastLines = (log: string): string =>
   log
     .split("\n")
-    .filter((line) => !NOISE.test(line))
+    .filter((line) => line !== "" && !NOISE.test(line))
     .slice(-20)
     .join("\n");

@@ -49,7 +49,7 @@ export async function unlessMissing<T>(
   }
 }
 
-/** A peer's text as one bounded line, with `***` instead of each secret. */
+/** A peer's text as one bounded line. Secrets become `***` before the cut, so no part remains. */
 export function tame(text: string, secrets: readonly string[]): string {
   let line = text;
   for (const secret of secrets) if (secret !== "") line = line.replaceAll(secret, "***");

@@ -120,7 +120,7 @@ const CANNOT_LISTEN: Readonly<Record<string, string>> = {
   ENOTFOUND: "unknown host name",
   EAI_AGAIN: "unknown host name",
   EACCES: "ports below 1024 require administrator rights",
-  EINVAL: "not an address of this machine",
+  EINVAL: "not an address to listen on (a link-local address needs its interface: fe80::1%eth0)",
 };
 
 function urlOf({ tlsCert }: PlatformServerOptions, { host, port }: Platform["address"]): string {

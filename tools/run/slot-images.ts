@@ -54,7 +54,7 @@ export function flash(stateDir: string, bytes: Uint8Array, fence: Fence, isForce
   return true;
 }
 
-/** Writes the slot's image to an importable file. Undefined if it is damaged. */
+/** Writes the slot's image to an importable file. Undefined if it is not the recorded one. */
 export function unpack(
   stateDir: string,
   name: SlotName,

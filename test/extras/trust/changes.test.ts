@@ -122,7 +122,7 @@ test("three are kept beside those that were given; a fourth is refused, and one 
     await world.pushed({ ca: [one] });
   }
   t.is(world.trusted.length, 4);
-  t.throws(() => world.push({ ca: [second] }), { message: /drop some: --drop / });
+  t.throws(() => world.push({ ca: [second] }), { message: /drop 1 of these with --drop: / });
   world.platform.deleteShared(world.device, ["moteTrust"]);
   await world.pushed({ ca: [second] });
   t.regex(world.state.refused?.reason ?? "", /^full: 3 CAs were added/);

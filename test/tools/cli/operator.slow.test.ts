@@ -7,7 +7,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import test from "ava";
 import { isSignedBy, toPublicKey, toSignature } from "../../../src/wire/crypto/p256.js";
-import { judge } from "../../../tools/cli/operator/updates.js";
+import { isSameText, judge } from "../../../tools/cli/operator/updates.js";
 import type { Operator } from "../../../tools/operator/operator.js";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
 import { listen } from "../../fakes/listen.js";
@@ -127,6 +127,17 @@ test("ignores firmware states that the device reported before the assignment", (
   t.like(judge(device, old, runs, wanted), { state: "UPDATED", end: "updated" });
   t.like(judge(device, runs, runs, wanted), { state: "UPDATED", end: "updated" });
   t.is(judge(device, old, { ...old, fw_state: at(2, "UPDATED") }, wanted).end, undefined);
+});
+
+test("compares versions as the platform stores them, and long numbers exactly", (t) => {
+  for (const [stored, text, same] of [
+    [2, "2.0", true],
+    [0.5, ".5", true],
+    ["2.0", "2", true],
+    ["9007199254740993", "9007199254740992", false],
+    ["1.0.0", "1.0.0", true],
+  ] as const)
+    t.is(isSameText(stored, text), same, text);
 });
 
 const IMAGE = Buffer.from("an image");

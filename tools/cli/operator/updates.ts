@@ -84,10 +84,15 @@ export function judge(device: Target, before: Readings, after: Readings, wanted:
   };
 }
 
-const NUMBER = /^-?\d+(?:\.\d+)?$/;
+const NUMBER = /^-?(?:\d+|\d*\.\d+)$/;
+/** JavaScript rounds numbers of more digits. */
+const EXACT = 15;
 
 /** The platform stores text that looks like a number as one: "2.0" becomes 2. */
 export function isSameText(stored: unknown, text: string): boolean {
+  if (typeof stored === "number") return stored === Number(text);
   const kept = String(stored ?? "");
-  return kept === text || (NUMBER.test(kept) && NUMBER.test(text) && Number(kept) === Number(text));
+  if (kept === text) return true;
+  const areNumbers = [kept, text].every((one) => one.length <= EXACT && NUMBER.test(one));
+  return areNumbers && Number(kept) === Number(text);
 }

@@ -16,7 +16,10 @@ export const ENCRYPTIONS = ["development", "release"] as const;
 
 /** What protects the secrets in a board's flash. Both burn fuses of the chip for good. */
 export interface Protection {
-  /** Encrypts flash and NVS. `development`: USB flashing works a few times more. */
+  /**
+   * Encrypts flash and NVS. USB flashing then works a few times more (`development`) or never
+   * (`release`).
+   */
   readonly encrypt?: (typeof ENCRYPTIONS)[number] | undefined;
   /** PEM file of the RSA-3072 key; the chip then starts only signed images. */
   readonly secureBoot?: string | undefined;

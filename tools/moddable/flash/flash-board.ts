@@ -46,7 +46,7 @@ export interface Flashed {
 /** What is lost when all is erased, or read at another place. */
 const LOST = "Wi-Fi, token, settings and the points that wait";
 
-/** Checks the board and writes part by part. After most SdkErrors, nothing was written. */
+/** Checks the board and writes part by part. SdkError: nothing was written unless it says so. */
 export async function flashBoard(
   esptool: Esptool,
   programs: readonly Flashable[],

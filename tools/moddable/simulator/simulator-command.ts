@@ -35,7 +35,8 @@ interface Flags {
 
 const HELP = `
 Without --url, Mote starts a local platform, unless the project's manifest.json names one. A project runs until Ctrl-C and prints its events. With
---headless, the sample runs the tour, which includes an update; with --url it stops after --for. Exit code 0: points were delivered and nothing crashed.
+--headless, the sample runs the tour, which includes an update; with --url it stops after --for. With --headless, exit code 0 means that points were
+delivered and nothing crashed or, for the tour, that all of it worked.
 $MODDABLE must name the SDK.
 
 Examples:

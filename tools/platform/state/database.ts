@@ -111,7 +111,7 @@ async function library(): Promise<Libsql> {
     return (await import("libsql")).default;
   } catch (error) {
     throw new StateError(
-      "--state requires SQLite (libsql), which is not installed: run npm install, or use --no-state",
+      "--state requires SQLite (libsql, an optional package built for Linux, macOS and Windows), which is not installed",
       { cause: error },
     );
   }

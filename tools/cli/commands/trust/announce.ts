@@ -84,9 +84,9 @@ export function announce(before: unknown, wanted: Wanted, key: KeyObject, now = 
   const ca = [...fresh, ...kept];
   if (ca.length > MOST)
     throw new UsageError(
-      `too many CAs: a device stores at most ${MOST}, and ${kept.length} were announced before (drop some: --drop ${kept
+      `too many CAs: a device stores at most ${MOST}, and ${kept.length} were announced before (drop ${ca.length - MOST} of these with --drop: ${kept
         .map(({ sha256 }) => sha256.slice(0, SHORT))
-        .join(",")})`,
+        .join(", ")})`,
     );
   const isBack = (what: string): boolean => ca.some(({ sha256 }) => isMeant([what], sha256));
   const drop = [...new Set([...(earlier?.drop ?? []), ...wanted.drop])].filter((what) => !isBack(what));

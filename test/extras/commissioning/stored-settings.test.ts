@@ -141,6 +141,10 @@ test("an earlier image's token is bound once, and that image can read it still",
     const record = { url: URL, token: TOKEN, name: "lamp" };
     put(host, "token", { ...record, ...more });
     put(host, "site", { url: URL, ca, key: "K", secret: "S" });
+    host.store.fails = () => true;
+    finishInterrupted(host, none);
+    t.deepEqual(read(host, "token"), { ...record, ...more });
+    host.store.fails = undefined;
     finishInterrupted(host, none);
     t.is(tokens(host, ca).get("token")?.reveal(), TOKEN);
     t.deepEqual(read(host, "token"), { ...record, ca: nameOf(host, ca) });

@@ -85,9 +85,9 @@ test("restarts publish hourly at most, whoever knows the time, and say what ende
   for (const wall of [WALL, undefined]) {
     const host = fakeHost({ clock: new FakeClock(wall), lastRun: { reset: "panic", crash: "any" } });
     const { clock } = host;
-    const run = async (ms: number, begins: (agent: FakeAgent) => void) => {
+    const run = async (ms: number, begins: (agent: FakeAgent) => void, on = host) => {
       const agent = new FakeAgent();
-      const diagnostics = new Diagnostics(agent, host);
+      const diagnostics = new Diagnostics(agent, on);
       begins(agent);
       for (let passed = 0; passed < ms; passed += MINUTE) {
         agent.counters.roundTrips++;
@@ -103,10 +103,11 @@ test("restarts publish hourly at most, whoever knows the time, and say what ende
         if (wall === undefined) agent.platformTime = WALL + clock.now();
         agent.emit("online", {});
       };
-      published.push(...(await run(7 * MINUTE, knows)));
+      const on = n === 0 ? { ...host, lastRun: { reset: "power on", crash: "any" } } : host;
+      published.push(...(await run(7 * MINUTE, knows, on)));
     }
     t.is(published.length, 5);
-    t.regex(String(published.at(-1)!.moteResets), /^\d\dx panic$/);
+    t.regex(String(published.at(-1)!.moteResets), /^power on, \d\dx panic$/);
     for (const [year, minutes, reports] of [
       [2030, 50, 1],
       [2026, 70, 1],

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import test, { type ExecutionContext } from "ava";
 import fc from "fast-check";
 import { Strategies, type StrategiesOptions } from "../../../extras/strategies/index.js";
+import { MoteError } from "../../../src/index.js";
 import { type Rig, startRig } from "../../src/agent/rig.js";
 import { BUILT_IN, LONG, KEYS as MODEL_KEYS, Reference, type Table, TENTH } from "./reference.js";
 import { type Recorded, StrategiesRig, WALL } from "./rig.js";
@@ -434,14 +435,15 @@ const COMMANDS: fc.Arbitrary<Command>[] = [
     .tuple(
       modelValues,
       fc.constantFrom(...MODEL_KEYS),
-      fc.constantFrom(Number.NaN, null, undefined, 2 ** 63, () => 1),
+      fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY, null, undefined, 2 ** 63, () => 1),
     )
     .map(([given, key, bad]) =>
       command(`record ${show(given)} and what is no value of ${key}`, (_, { rig }) => {
         try {
           rig.strategies.record({ ...given, [key]: bad });
-        } catch {
-          return;
+        } catch (error) {
+          if (error instanceof MoteError && error.code === "BAD_VALUE") return;
+          throw error;
         }
         throw new Error("taken");
       }),

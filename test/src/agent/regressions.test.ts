@@ -32,22 +32,26 @@ test("an RPC is handled at once though the next poll still waits after a busy sp
   t.is(results[0]?.kind, "answer");
 });
 
-test("an RPC that ran at stop() is known by its id and call after a restart of the platform", async (t) => {
-  const { rig, agent, device } = await startOnline(t);
-  let runs = 0;
-  agent.rpc.handle("setLed", () => {
-    runs++;
-    return new Promise((resolve) => rig.clock.timer(3000, () => resolve(runs)));
+for (const [when, laterMs, answer] of [
+  ["a restart of the platform it is known by its id and call", 2 * MINUTE, "1"],
+  ["24 h the same call is a new one", 24 * 60 * MINUTE, "2"],
+] as const)
+  test(`an RPC ran at stop(): after ${when}`, async (t) => {
+    const { rig, agent, device } = await startOnline(t);
+    let runs = 0;
+    agent.rpc.handle("setLed", () => {
+      runs++;
+      return new Promise((resolve) => rig.clock.timer(3000, () => resolve(runs)));
+    });
+    rig.platform.rpc(device, "setLed", {}, { timeoutMs: 2000 });
+    await rig.clock.advance(100);
+    await Promise.all([agent.stop(), rig.clock.advance(5000)]);
+    Object.assign(device, { rpc: new RpcActor(rig.platform.core.clock) });
+    agent.start();
+    await rig.clock.advance(laterMs);
+    const results = await rig.call("setLed", {}, 10_000);
+    t.deepEqual(results, [{ kind: "answer", text: answer }]);
   });
-  rig.platform.rpc(device, "setLed", {}, { timeoutMs: 2000 });
-  await rig.clock.advance(100);
-  await Promise.all([agent.stop(), rig.clock.advance(5000)]);
-  Object.assign(device, { rpc: new RpcActor(rig.platform.core.clock) });
-  agent.start();
-  await rig.clock.advance(2 * MINUTE);
-  const results = await rig.call("setLed", {}, 10_000);
-  t.deepEqual(results, [{ kind: "answer", text: "1" }]);
-});
 
 test("an answer that a proxy refuses for its size is replaced by ANSWER_TOO_LARGE", async (t) => {
   const { rig, agent } = await startOnline(t);

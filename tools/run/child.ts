@@ -71,16 +71,15 @@ function follow(child: ChildProcess, run: WorkerRun, resolve: (end: WorkerEnd) =
     failure = message.reason;
     unfit = message.unfit;
   });
-  // A secret that was named before the line was printed has come by the channel then.
   const line = (level: string) => (text: string) =>
-    void setImmediate(() => run.emit({ event: "log", level, line: text }));
+    afterMessages(() => run.emit({ event: "log", level, line: text }));
   eachLine(child.stdout, line("info"));
   eachLine(child.stderr, line("error"));
   const end = (code: number | null, signal: string | null): void => {
     clearWatch();
     const reason = failure ?? (signal ? `signal ${signal}` : `exit code ${code}`);
-    // Behind its last lines.
-    setImmediate(() => resolve({ code, reason, unfit }));
+    // After its last lines.
+    afterMessages(() => resolve({ code, reason, unfit }));
   };
   child.once("error", () => {
     if (child.pid === undefined) end(null, "the process could not be started");
@@ -93,6 +92,14 @@ function follow(child: ChildProcess, run: WorkerRun, resolve: (end: WorkerEnd) =
       end(code, signal);
     });
   });
+}
+
+/**
+ * Calls back after the next look at the message channel: a program names a secret there before it
+ * prints it. One turn is too short, because a read also returns lines written since this look.
+ */
+function afterMessages(call: () => void): void {
+  setImmediate(() => setImmediate(call));
 }
 
 /** Stop, kill and signs of life. Returns what ends the watch. */

@@ -112,9 +112,28 @@ class TellingRedactor extends SecretRedactor {
   }
 }
 
+/**
+ * Cleans the program's own output: the supervisor may read a line before the message that names
+ * its secret.
+ */
+function cleanOutput(redactor: SecretRedactor): void {
+  const clean = (text: string): string =>
+    text
+      .split("\n")
+      .map((line) => redactor.clean(line))
+      .join("\n");
+  for (const stream of [process.stdout, process.stderr]) {
+    const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
+    stream.write = (text: unknown, ...rest: unknown[]) =>
+      write(typeof text === "string" ? clean(text) : text, ...rest);
+  }
+}
+
 async function start({ config, path, slot, state, sha256, lastRun }: StartMessage): Promise<void> {
+  const redactor = new TellingRedactor({ encode });
+  cleanOutput(redactor);
   const machine: NodeHost = createHost({
-    redactor: new TellingRedactor({ encode }),
+    redactor,
     stateDir: config.stateDir,
     ca: config.ca,
     insecureTls: config.insecureTls,

@@ -22,7 +22,7 @@ for (let first = SEED; first < SEED + RUNS; first += GROUP) {
   );
 }
 
-// A sample of sleep-cycle runs, of other seeds each time; a year of wakes: year.slow.test.ts.
+// A sample of sleep-cycle runs, of other seeds each time; a year of wakes: simulation.slow.test.ts.
 
 const SLEEP_RUNS = 4;
 

@@ -17,7 +17,7 @@ export interface PoweredHost extends Host {
   readonly sockets: ReadonlySet<Socket>;
 }
 
-export interface PoweredDeviceOptions {
+interface PoweredDeviceOptions {
   /** Sectors of the durable queue (default 16), and their size (default 4096). */
   readonly sectors?: number;
   readonly sectorSize?: number;

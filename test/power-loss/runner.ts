@@ -15,7 +15,7 @@
 //       }
 //     },
 //   };
-//   powerLossTests("a counter never goes back", [counter]);      // in counter.test.ts; `multiply` makes many of one
+//   powerLossTests("a counter never goes back", [counter], 100); // in counter.test.ts; `multiply` makes many of one
 //
 // `world` is what outlives the power loss, and what the test knows. All that lasts is changed through `power` (fakes/power.ts); a whole host
 // with power is in fakes/powered-device.ts. An exception is a problem, but for what comes after the power loss. An `async` job ends when it sees that the power is off.

@@ -25,7 +25,6 @@ export type Fate =
 
 interface Options {
   profileId?: string;
-  token?: string;
   /** A device with a fate runs pump 1.0.0 at first, and takes updates with `tick`. */
   fate?: Fate;
   /** From the assignment to the end of an update; 30 s by default. */
@@ -56,7 +55,8 @@ export class ScriptedDevice {
   #wanted = "";
 
   constructor(platform: Platform, name: string, options: Options = {}) {
-    const { profileId = platform.core.profiles.default.id, token = `${name}-token`, fate } = options;
+    const { profileId = platform.core.profiles.default.id, fate } = options;
+    const token = `${name}-token`;
     this.#platform = platform;
     this.#updateMs = options.updateMs ?? UPDATE_MS;
     this.#failure = options.failure ?? "the new image failed its self-test";

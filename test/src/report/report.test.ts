@@ -2,7 +2,6 @@ import { inspect } from "node:util";
 import test from "ava";
 import { ReportError, Reports, Session, type SessionOptions } from "../../../src/report/index.js";
 import { fakeHost } from "../../fakes/host.js";
-
 import { type Answer, build, granted, jwt, REPORT, ROWS, rig, textOf, URL, USER, VIEW } from "./rig.js";
 
 const BEGUN = '{"columnLabels":["a"],"dataTable":[{"a":1},{"a":"';

@@ -38,7 +38,7 @@ export class EngineError extends Error {
   override name = "EngineError";
 }
 
-export interface EngineOptions {
+interface EngineOptions {
   /** Slots of stack beyond a board's, for an entry whose constants lie on it. Default: as many as it has. */
   entrySlots?: number;
   /** Answers `issueCommand` of the script, which waits for it. */

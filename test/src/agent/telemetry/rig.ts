@@ -7,7 +7,6 @@ import { Time } from "../../../../src/agent/time/time.js";
 import { Events } from "../../../../src/events.js";
 import { parseTarget } from "../../../../src/http/target.js";
 import { PlatformSession, type SessionWatcher } from "../../../../src/platform/session.js";
-
 import { type FakeHost, type FakeHostOptions, fakeHost } from "../../../fakes/host.js";
 import { tokenFor } from "../../../fakes/secret.js";
 import { type SeenRequest, serve } from "../../../fakes/server.js";

@@ -78,7 +78,7 @@ each("a download of which nothing ever comes: FAILED", async (t, shape) => {
   await ends(t, lamp, failed("the platform does not deliver the image"));
 });
 
-each("a platform that answers 503 nine times: UPDATED after 10 s at least", async (t, shape) => {
+each("nine 503 with Retry-After: 0: UPDATED after 10 s at least", async (t, shape) => {
   const lamp = lampWith(shape, {});
   const at: number[] = [];
   lamp.platform.fault = firmwareOnly((request) => {

@@ -27,6 +27,12 @@ export const processEnds = (pid: number): Promise<boolean> =>
       // A zombie, for which nobody has waited yet, has ended too.
       return readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
     } catch {
+      // Without /proc, as on macOS, a signal finds a process that runs.
+    }
+    try {
+      process.kill(pid, 0);
+      return false;
+    } catch {
       return true;
     }
   });

@@ -13,11 +13,16 @@ export function killAll(): void {
   for (const child of launched) child.kill("SIGKILL");
 }
 
-/** Sends the signal. Resolves with the exit code: null if the signal ended it. */
+/**
+ * Sends the signal. Resolves with the exit code: null if the signal ended it. Rejects if the
+ * process had ended before.
+ */
 export async function end(child: ChildProcess, signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null)
+    throw new Error("the process ended before the signal");
   const closed = once(child, "close");
   child.kill(signal);
-  if (child.exitCode === null && child.signalCode === null) await closed;
+  await closed;
   return child.exitCode;
 }
 

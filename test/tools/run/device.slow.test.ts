@@ -315,7 +315,10 @@ test.serial("follows a redirect to a file server, and sends the token to neither
   const made = addPackage(core, { title: "test", version: "2", url: `http://${authority}/latest` });
   Object.assign(made, { checksum: createHash("sha256").update(next).digest("hex"), algorithm: "SHA256" });
   core.updateDevice(device, { name: device.name, profileId: device.profileId, firmwareId: made.id });
-  await eventLog.until(() => device.series.latest("fixed") !== undefined);
+  await eventLog.until(
+    () =>
+      device.series.latest("fixed") !== undefined && device.series.latest("fw_state")?.value === "UPDATED",
+  );
   t.is(await stop(), 0);
   t.deepEqual(eventLog.starts, ["1 confirmed", "2 pending"]);
   t.is(device.series.latest("fw_state")?.value, "UPDATED");

@@ -23,7 +23,7 @@ interface PoweredDeviceOptions {
   readonly sectorSize?: number;
   /** Default 0: the device takes no firmware. */
   readonly slotBytes?: number;
-  /** Of the world around the device. They go on without power. */
+  /** Clock and network of the world around the device, which go on without power. */
   readonly clock?: FakeClock;
   readonly net?: FakeNet;
 }
@@ -51,8 +51,9 @@ export class PoweredDevice {
   }
 
   /**
-   * A host for the next start. Once the power is off no timer comes, no socket says anything, and no call has an effect; time, chance and the
-   * log are answered still. At every second power loss the platform never learns that the connections are gone, unless `power` decides.
+   * A host for the next start. Once the power is off, timers and sockets are silent and calls have
+   * no effect; only the clock, the random bytes and the log still answer. At every second power
+   * loss the platform does not learn that the connections are gone, unless `power` decides it.
    */
   start(power: PowerSupply, seed?: number): PoweredHost {
     const { clock, net, slot } = this;
@@ -124,7 +125,7 @@ export class PoweredDevice {
   }
 }
 
-/** Calls back unless the power is off; that it goes meanwhile ends the callback and nothing else. */
+/** Calls back unless the power is off. A power loss during the callback ends only the callback. */
 export function guarded(power: { readonly on: boolean }, call: () => void): void {
   if (!power.on) return;
   try {

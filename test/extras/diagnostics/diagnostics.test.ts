@@ -81,7 +81,7 @@ test("virtual days with outages: the attributes come once an hour at most, and s
   t.true(Number(shown.moteLeastFree) < 90_000 - 40);
 });
 
-test("restarts publish hourly at most, whoever knows the time, and say what ended the runs", async (t) => {
+test("restarts publish hourly at most, with and without a clock, and name what ended the runs", async (t) => {
   for (const wall of [WALL, undefined]) {
     const host = fakeHost({ clock: new FakeClock(wall), lastRun: { reset: "panic", crash: "any" } });
     const { clock } = host;
@@ -120,7 +120,7 @@ test("restarts publish hourly at most, whoever knows the time, and say what ende
   }
 });
 
-test("where nobody knows the time it is once an hour of running, if something changed", async (t) => {
+test("without any clock it publishes once per hour of running, if something changed", async (t) => {
   const { clock, agent, diagnostics } = alone(t, { clock: new FakeClock(undefined) });
   await clock.advance(59 * MINUTE);
   t.is(agent.published.length, 0);
@@ -283,7 +283,7 @@ test("codes and resets are read again, in at most 1.5 KB; a damaged value is ign
   }
 });
 
-test("a day of new codes every second takes 168 writes at the most, and a quiet one 24", async (t) => {
+test("a day of new codes every second takes 168 writes at most, and a quiet one 24", async (t) => {
   for (const [codes, most] of [
     [true, 168],
     [false, 24],
@@ -328,7 +328,7 @@ test("a store that takes nothing is reported, and harms nothing", async (t) => {
   diagnostics.close();
 });
 
-test("attributes that leave no room are no failure: it is tried again an hour later", async (t) => {
+test("attributes without room for more are not a failure: the next try is an hour later", async (t) => {
   const { clock, host, agent } = alone(t);
   agent.onPublish = () => {
     throw new Error("no room");

@@ -136,7 +136,8 @@ export class Machine {
     return {
       ...base,
       log: (level, line) => {
-        // The loop starts again, so that no test would see the exception. After a power loss it is the rig's own.
+        // The loop starts again, so no assertion would see the exception. After a power loss, the
+        // exception is the rig's own.
         if (isCurrent() && line.includes("loop failed")) void Promise.reject(new Error(line));
         base.log(level, line);
       },

@@ -1,5 +1,4 @@
 // What a board gets: one module for the manifest to preload, dist/xs/mote.js, and one for each part that not every device needs. docs/understand/xs.md has the figures.
-import { existsSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { transform } from "esbuild";
 import { rollup } from "rollup";
@@ -18,7 +17,6 @@ const TYPESCRIPT = { compilerOptions: { useDefineForClassFields: false } };
  */
 export const MODULES = [
   ["mote", "src/internal.ts", "src/index.js"],
-  ["mote-lean", "src/internal.ts", "src/index.js"],
   ["mote-report", "src/report/index.ts"],
   ["mote-diagnostics", "extras/diagnostics/index.ts"],
   ["mote-strategies", "extras/strategies/index.ts"],
@@ -60,25 +58,24 @@ const otherModule = (path, importer, entry) => {
   return isCore ? "mote" : undefined;
 };
 
-/** Our TypeScript. `lean`: the smallest build, with the same API, but what has a NAME.stub.ts beside its NAME.ts is left out. */
-const sources = (root, entry, lean, define, whole) => ({
+/** Our TypeScript. */
+const sources = (root, entry, define, whole) => ({
   name: "sources",
   resolveId(name, importer) {
     if (!importer) return name;
     if (!name.startsWith(".")) return { id: name, external: true };
     const path = join(dirname(importer), name).replace(/\.js$/, ".ts");
-    const instead = path.replace(/\.ts$/, ".stub.ts");
     const id = !whole && otherModule(relative(root, path), relative(root, importer), entry);
-    return id ? { id, external: true } : lean && existsSync(instead) ? instead : path;
+    return id ? { id, external: true } : path;
   },
   transform: async (text) =>
     (await transform(text, { loader: "ts", target: "es2022", define, tsconfigRaw: TYPESCRIPT })).code,
 });
 
 /** `entry` with all that it imports, as a board gets it, and the paths of its sources. `plugins` are asked first; `define`: expressions that take the place of names. */
-export async function bundle(root, entry, { lean = false, format = "esm", define = {}, plugins = [] } = {}) {
+export async function bundle(root, entry, { format = "esm", define = {}, plugins = [] } = {}) {
   // A script imports nothing.
-  const all = [...plugins, sources(root, entry, lean, define, format === "iife")];
+  const all = [...plugins, sources(root, entry, define, format === "iife")];
   const bundled = await rollup({ input: join(root, entry), plugins: all });
   const { output } = await bundled.generate({ format });
   const { code: shorter } = await minify(output[0].code, { compress: COMPRESS, ...KEEP, mangle: false });
@@ -88,7 +85,7 @@ export async function bundle(root, entry, { lean = false, format = "esm", define
 
 /** One of MODULES: its files by name, with the types of those of src and extras for an application's own TypeScript, and the paths of its sources. */
 export async function buildModule(root, [name, entry, types = typesOf(entry)]) {
-  const { code, inputs } = await bundle(root, entry, { lean: name === "mote-lean" });
+  const { code, inputs } = await bundle(root, entry);
   const names = / as default\b/.test(code) ? ["*", "{ default }"] : ["*"];
   const lines = names.map((what) => `export ${what} from "../../${types}";\n`);
   return { files: { [`${name}.js`]: code, ...(types && { [`${name}.d.ts`]: lines.join("") }) }, inputs };

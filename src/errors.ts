@@ -10,7 +10,6 @@
  * - `STOPPED`: the agent was stopped meanwhile or is not started.
  * - `BUSY`: `runOnce` while the agent is started, or `start` during `runOnce`.
  * - `STORE_FAILED`: the host could not store or delete a value.
- * - `LEFT_OUT`: the lean build of a board (manifest-lean.json) lacks this call.
  * - `BAD_PARAMS`: thrown by an RPC handler to answer `BAD_PARAMS` with its message.
  */
 export type ErrorCode =
@@ -23,7 +22,6 @@ export type ErrorCode =
   | "STOPPED"
   | "BUSY"
   | "STORE_FAILED"
-  | "LEFT_OUT"
   | "BAD_PARAMS";
 
 /** The only error class that the agent throws or rejects with. Messages contain no secrets. */
@@ -40,7 +38,3 @@ export class MoteError extends Error {
     this.code = code;
   }
 }
-
-/** Error for a feature that the lean build lacks. */
-export const leftOut = (what: string): MoteError =>
-  new MoteError("LEFT_OUT", `${what} is not supported by this build`);

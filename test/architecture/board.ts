@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { buildBoards } from "../built.js";
-import { files, read, root, type Source } from "./tree.js";
+import { read, root, type Source } from "./tree.js";
 
 /** Not awaited here: files that await before they declare their tests can't share a process. */
 const script = () =>
@@ -12,13 +12,12 @@ const script = () =>
     MODULES: readonly (readonly [name: string, entry: string])[];
   }>;
 
-/** The sources of all modules that boards and the simulator get, of an application's main, and of what takes the place of parts that are left out. */
+/** The sources of all modules that boards and the simulator get and of an application's main. */
 export async function boardSources(): Promise<Source[]> {
   const { MODULES } = await script();
-  const instead = files("src", /\.stub\.ts$/).map(({ path }) => path);
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: [...MODULES.map(([, entry]) => entry), "examples/sample/main.js", ...instead],
+    entryPoints: [...MODULES.map(([, entry]) => entry), "examples/sample/main.js"],
     outdir: "dist",
     bundle: true,
     write: false,

@@ -14,10 +14,6 @@ import { imports } from "./rules.js";
 import { files, read, root } from "./tree.js";
 
 const manifest: { modules: Record<string, string>; preload: string[] } = JSON.parse(read("manifest.json"));
-/** What the lean build takes instead of what it leaves out. */
-const STUBS = files("src", /\.ts$/)
-  .map(({ path }) => path)
-  .filter((path) => path.endsWith(".stub.ts"));
 const board = (name: string): string => pathToFileURL(join(root, name)).href;
 
 test.before(() => buildBoards());
@@ -85,7 +81,6 @@ test("the board's modules are all of src that has code, and import nothing but t
       "src/internal.ts",
       ...OPTIONAL.map(({ folder }) => `${folder}/index.ts`),
       "extras/trust/extra.ts",
-      ...STUBS,
     ],
     outdir: "dist",
     bundle: true,
@@ -104,13 +99,12 @@ test("the board's modules are all of src that has code, and import nothing but t
     left.map(({ path }) => path),
     [],
   );
-  for (const name of ["mote", "mote-lean"]) t.deepEqual(imports(read(`dist/xs/${name}.js`)), []);
+  t.deepEqual(imports(read("dist/xs/mote.js")), []);
   for (const one of OPTIONAL) t.deepEqual(imports(read(`dist/xs/mote-${one.name}.js`)), one.imports);
 });
 
 test("the board's modules have their public names, and what they import from the core is there", async (t) => {
   t.deepEqual(Object.keys(await import(board("dist/xs/mote.js"))).sort(), Object.keys(mote).sort());
-  t.deepEqual(Object.keys(await import(board("dist/xs/mote-lean.js"))).sort(), Object.keys(mote).sort());
   for (const { name, names } of OPTIONAL) {
     const text = read(`dist/xs/mote-${name}.js`);
     const onNode = text.replace('"mote"', JSON.stringify(board("dist/xs/mote.js")));

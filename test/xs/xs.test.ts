@@ -51,25 +51,25 @@ testOnXs("the core evaluates on XS and has all its public names", async (t) => {
   await bridge.close();
 });
 
-// The sample application on XS, with both builds of the agent.
+// The sample application on XS.
 
 const SAMPLE = `import setUp, { firmware } from "./examples/sample/app.ts";
   import { Agent } from "./src/index.ts";
-  globalThis.begin = (lean) => {
-    const options = { baseUrl: "http://platform.test", token: "T1", ...(!lean && { firmware: { ...firmware, allowHttp: true } }) };
+  globalThis.begin = () => {
+    const options = { baseUrl: "http://platform.test", token: "T1", firmware: { ...firmware, allowHttp: true } };
     globalThis.agent = new Agent(host, options);
     setUp(agent, { ...host, settings: { intervalMs: 1000 } });
     agent.start();
   };`;
 
 /** Starts the sample as a new image on trial. `call`: resolves with the answer to an RPC. */
-async function beginSample(t: ExecutionContext, lean: boolean) {
+async function beginSample(t: ExecutionContext) {
   const host = fakeHost();
   host.slot.current = "pending";
   const platform = new FakePlatform(host.clock, host.net);
   const device = platform.create("sample", "T1");
-  const { bridge, clock } = await atFakeTime(t, host, { entry: SAMPLE, lean });
-  await bridge.run(`begin(${lean})`);
+  const { bridge, clock } = await atFakeTime(t, host, { entry: SAMPLE });
+  await bridge.run(`begin()`);
   await clock.advance(60_000);
   t.is(await bridge.run("agent.state"), "online");
   t.is(typeof platform.latest(device, "temperature"), "number");
@@ -82,21 +82,12 @@ async function beginSample(t: ExecutionContext, lean: boolean) {
 }
 
 testOnXs("the sample on XS confirms a new image, calls the platform and can be claimed", async (t) => {
-  const { host, platform, device, call } = await beginSample(t, false);
+  const { host, platform, device, call } = await beginSample(t);
   t.is(host.slot.current, "confirmed");
   const { answer } = (await call("callPlatform", {})) as { answer: number };
   t.true(Math.abs(host.clock.wall()! - answer) < 10_000, `${answer}`);
   t.deepEqual(await call("claim", { secretKey: "s3cret" }), { claiming: true });
   t.is(platform.core.claiming.claim(device, "customer", "s3cret"), "SUCCESS");
-});
-
-testOnXs("lean: the sample on XS reverts a new image and refuses what is left out", async (t) => {
-  const { host, call } = await beginSample(t, true);
-  t.true(host.slot.reverted);
-  t.deepEqual(host.restarts, ["firmware"]);
-  for (const method of ["callPlatform", "claim"])
-    t.regex(JSON.stringify(await call(method, {})), /not supported/);
-  t.deepEqual(await call("echo", [1]), [1]);
 });
 
 testOnXs("values, documents, paths and checksums come out the same on XS and on Node", async (t) => {

@@ -36,13 +36,13 @@ function weighable(): string[] {
   return names.filter(isAlone).sort();
 }
 
-/** Weighs the core, the lean core, and each other module beside the core. */
+/** Weighs the core, and each other module beside the core. */
 export function weighOurs(sdk: Sdk): Map<string, Weight> {
   const core = { name: "mote", file: fileOf("mote") };
   const all = new Map<string, Weight>();
   for (const name of weighable()) {
     const one = { name, file: fileOf(name) };
-    all.set(name, weigh(sdk, name === "mote" || name === "mote-lean" ? [one] : [core, one]));
+    all.set(name, weigh(sdk, name === "mote" ? [one] : [core, one]));
   }
   return all;
 }

@@ -13,8 +13,6 @@ import { AttributeLoop } from "./loop.js";
 import type { AttributeLimits } from "./options.js";
 import { SharedValues } from "./shared-values.js";
 
-export { MOST_CONNECTIONS } from "./polls.js";
-
 /** Without keys, the platform answers with all attributes. */
 const ALL = { ok: true, query: "" } as const;
 

@@ -22,8 +22,6 @@ const PACE_MS = 500;
 export const ATTRIBUTE_OVERLAP_MS = 3000;
 /** A notification may be on its way to a poll for this long when the poll ends. */
 const IN_FLIGHT_MS = 1000;
-/** Maximum of the option `connections`; smaller in polls.stub.ts, which the lean build uses. */
-export const MOST_CONNECTIONS = 3;
 
 type Change = Exclude<Notification, { kind: "malformed" }>;
 

@@ -17,7 +17,7 @@ import { restart } from "./restart.js";
 import { Trial } from "./trial.js";
 import { STATES, UpdateJournal } from "./update-journal.js";
 
-export { FIRMWARE, type FirmwareOptions, type FirmwareUpdate } from "./options.js";
+export type { FirmwareOptions, FirmwareUpdate } from "./options.js";
 
 const ALLOW_LIMIT_MS = 60_000;
 const LATER_MS = 60_000;

@@ -27,8 +27,6 @@ const JITTER = 0.05;
 /** Maximum interval between two attempts, give or take half, unless uploads are rarer anyway. */
 const LONGEST_BACKOFF_MS = 6 * 3_600_000;
 
-export { CYCLE } from "./options.js";
-
 export class SleepCycle {
   private readonly _parts: AgentParts;
   private readonly _settings: CycleSettings;

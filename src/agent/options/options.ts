@@ -4,13 +4,9 @@ import { MoteError } from "../../errors.js";
 import { parseTarget, type Target } from "../../http/target.js";
 import { checkToken } from "../../wire/paths.js";
 import { isObject } from "../../wire/text/json.js";
-// MOST_CONNECTIONS, FIRMWARE and CYCLE come through the features' modules, because the lean build
-// replaces these with stubs: at most two connections, and no `firmware` or `cycle` options.
-import { MOST_CONNECTIONS } from "../attributes/attributes.js";
 import { ATTRIBUTES, type AttributeLimits, type AttributeOptions } from "../attributes/options.js";
-import { FIRMWARE, type FirmwareOptions } from "../firmware/firmware.js";
-import { CYCLE } from "../lifecycle/index.js";
-import type { CycleOptions, CycleSettings } from "../lifecycle/options.js";
+import { FIRMWARE, type FirmwareOptions } from "../firmware/options.js";
+import { CYCLE, type CycleOptions, type CycleSettings } from "../lifecycle/options.js";
 import { PROVISIONING, type ProvisioningOptions } from "../provisioning/options.js";
 import { RPC, type RpcLimits, type RpcOptions } from "../rpc/options.js";
 import { TELEMETRY, type TelemetryOptions } from "../telemetry/options.js";
@@ -35,7 +31,7 @@ export interface AgentOptions {
    *
    * - 3 (default): telemetry, RPC poll and attribute poll have one each. While polls overlap, up to
    *   two more are open for a few seconds.
-   * - 2 (default of the lean build): no attribute poll; shared attributes are read every 30 s.
+   * - 2: no attribute poll; shared attributes are read every 30 s.
    * - 1: requests take turns. Points wait up to 25 s, and the platform loses one-way RPCs sent
    *   between two polls.
    *
@@ -64,6 +60,9 @@ export interface CheckedOptions {
   readonly rpc: RpcLimits;
   readonly cycle: CycleSettings;
 }
+
+/** Maximum and default of `connections`. */
+const MOST_CONNECTIONS = 3;
 
 const RULES: Rules = {
   baseUrl: (url) => {

@@ -64,7 +64,3 @@ export const isText: Check = (value) =>
 
 export const isCall: Check = (value) =>
   value === undefined || typeof value === "function" ? undefined : "must be a function";
-
-/** For options of features that the lean build lacks. */
-export const rejectLeftOut: Check = (value) =>
-  value === undefined ? undefined : "is not supported by this build";

@@ -280,7 +280,6 @@ const PARTS: Record<Template, string[]> = {
   sensor: SENSOR,
   minimal: [],
   battery: SENSOR,
-  lean: SENSOR,
   ds18b20: ["ds18x20.d.ts", "hardware/pins.json", "thermometer.ts"],
   relay: PIN,
   button: PIN,

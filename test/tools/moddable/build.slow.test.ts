@@ -99,35 +99,13 @@ withSdk("refuses an image that is larger than a slot before it is linked", async
   t.deepEqual((await checked({ ...how, megabytes: 8 })).wrong, []);
 });
 
-withSdk("a project that includes manifest-lean.json has the agent without updates", async (t, sdk) => {
-  const folder = join(place, "lean");
-  newProject(folder);
-  const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
-  manifest.include.push("$(MOTE)/manifest-lean.json");
-  delete manifest.config.firmware;
-  writeFileSync(join(folder, "manifest.json"), JSON.stringify(manifest));
-  const how = options(sdk, "esp32", { folder, out: join(place, "lean-out") });
-  const build = await buildScripts(how);
-  t.deepEqual(checkBuild(build, how).wrong, []);
-  const names = readFileSync(join(build.directory, "modules", "mote.xsb"), "latin1");
-  t.regex(names, /runOnce/);
-  t.notRegex(names, /fw_checksum/);
-});
-
-/** The lean one asks nobody. */
-const FILLED_IN = {
-  baseUrl: "http://192.168.1.10:8080",
-  wifi: { ssid: "home" },
-  provisioning: { key: "k", secret: "s" },
-};
-
 for (const template of TEMPLATES)
   withSdk(`${template}: a new project builds unchanged, and all of it is in ROM`, async (t, sdk) => {
     const folder = join(place, `new-${template}`);
     newProject(folder, template);
     for (const target of ["esp32/nodemcu", "esp32/esp32c3"]) {
       const out = join(folder, "build", target.replace("/", "-"));
-      const { wrong, figures } = await checked(options(sdk, target, { folder, out, config: FILLED_IN }));
+      const { wrong, figures } = await checked(options(sdk, target, { folder, out }));
       t.deepEqual(wrong, [], target);
       t.deepEqual(figures.unpreloaded, [], target);
     }

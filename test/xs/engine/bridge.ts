@@ -11,8 +11,6 @@ export interface BridgeOptions {
    * imports, lie on the stack, which a module's do not: let it define functions, and call them by `run`.
    */
   readonly entry?: string;
-  /** Builds the entry with the lean agent. */
-  readonly lean?: boolean;
   /** A file that is evaluated in place of test/xs/guest/host.ts, which it imports. */
   readonly guest?: string;
   /** Called by `tellParent` of the script: what a test wants beyond the port. */
@@ -68,7 +66,7 @@ export class Bridge {
   /** Starts an engine, gives it the port and evaluates the entry. Rejects with what the entry threw. */
   static async start(host: Host, options: BridgeOptions = {}): Promise<Bridge> {
     const guest = await bundle(`import "${options.guest ?? "./test/xs/guest/host.ts"}";`);
-    const entry = options.entry === undefined ? undefined : await bundle(options.entry, {}, options.lean);
+    const entry = options.entry === undefined ? undefined : await bundle(options.entry);
     const bridge = new Bridge(host, entry === undefined ? 0 : constantsOf(entry), options.parent);
     try {
       await bridge.#engine.evaluate(guest);

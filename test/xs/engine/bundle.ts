@@ -24,11 +24,11 @@ const KEPT = join(root, "dist", ".bundles");
 
 /**
  * One script for XS of a TypeScript text whose imports are relative to the root, built as a board's module is. Nothing may be left to import.
- * `define`: expressions that take the place of names. `lean`: with the lean agent.
+ * `define`: expressions that take the place of names.
  */
-export function bundle(text: string, define: Record<string, string> = {}, lean = false): Promise<string> {
-  const key = JSON.stringify([text, define, lean]);
-  const script = built.get(key) ?? kept(key, () => build(text, define, lean));
+export function bundle(text: string, define: Record<string, string> = {}): Promise<string> {
+  const key = JSON.stringify([text, define]);
+  const script = built.get(key) ?? kept(key, () => build(text, define));
   built.set(key, script);
   return script;
 }
@@ -52,12 +52,11 @@ async function kept(key: string, make: () => Promise<Bundled>): Promise<string> 
   return made.code;
 }
 
-async function build(text: string, define: Record<string, string>, lean: boolean): Promise<Bundled> {
+async function build(text: string, define: Record<string, string>): Promise<Bundled> {
   const board: Board = await import(pathToFileURL(join(root, "scripts/board.mjs")).href);
   const entry: Plugin = { name: "entry", load: (id) => (id === join(root, ENTRY) ? text : null) };
   const { code, inputs } = await board.bundle(root, ENTRY, {
     define,
-    lean,
     format: "iife",
     plugins: [entry],
   });

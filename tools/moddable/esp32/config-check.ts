@@ -7,14 +7,10 @@ import { readConfig } from "../../../hosts/esp32/config.js";
 import { checkOptions } from "../../../src/agent/options/options.js";
 import type { Chip } from "./chips.js";
 
-/** What manifest-lean.json leaves out, by its options. */
-const NOT_LEAN = ["firmware", "cycle"] as const;
-
 /** All that is wrong with the configuration in a build's folder; no value is quoted. */
 export function checkConfig(directory: string, chip: Chip): string[] {
   const { config, modules } = JSON.parse(readFileSync(join(directory, "manifest_flat.json"), "utf8")) as Flat;
-  const lean = [modules.mote].flat().some((path) => String(path).endsWith("mote-lean"));
-  return problemsOf(config, chip.id, { lean, asks: "mote/commission" in modules });
+  return problemsOf(config, chip.id, "mote/commission" in modules);
 }
 
 /** What mcconfig writes of all manifests together. */
@@ -23,17 +19,11 @@ interface Flat {
   readonly modules: Readonly<Record<string, unknown>>;
 }
 
-/** `lean`: without updates and cycles. `asks`: the owner gives what is missing. */
-export function problemsOf(
-  config: Readonly<Record<string, unknown>>,
-  chip: number,
-  { lean, asks }: { lean: boolean; asks: boolean },
-): string[] {
+/** `asks`: the owner enters missing settings. */
+export function problemsOf(config: Readonly<Record<string, unknown>>, chip: number, asks: boolean): string[] {
   const wrong: string[] = [];
   const commission = asks ? checkCommission(config.commission, chip) : undefined;
   if (commission !== undefined) wrong.push(commission);
-  for (const name of lean ? NOT_LEAN : [])
-    if (config[name] !== undefined) wrong.push(`config.${name}: the lean build does not support it`);
   if (!asks && isIncomplete(config) && config.wifi !== false)
     wrong.push(
       "the network, the platform, or the token or provisioning key is missing, and mote/commission is not included to ask for it",

@@ -22,7 +22,6 @@ Templates:
            interval set by the platform; also runs without a sensor
   minimal  the smallest device: one point every ten seconds
   battery  like sensor, but sleeps between readings and sends only changes
-  lean     like sensor, in the smallest image, without updates, sleep and setup
 
 Recipes, each for one part (wiring: docs/guides/recipes.md):
   ds18b20          temperature on one wire
@@ -46,7 +45,7 @@ export function newCommand(program: Command): void {
     .action((folder: string, { template, board: name, json }: NewFlags) => {
       const board = name === undefined ? undefined : boardOf(name);
       const files = newProject(folder, template, board);
-      const next = nextSteps(folder, template, board);
+      const next = nextSteps(folder, board);
       if (json) return outJson({ folder: resolve(folder), template, files, next });
       for (const name of files) process.stdout.write(`${plain(join(folder, name))}\n`);
       process.stdout.write(`\nNext:\n${next.map((step) => `  ${plain(step)}\n`).join("")}${NEEDS}`);
@@ -58,11 +57,9 @@ The simulator needs the Moddable SDK ${SDK_VERSION} ($MODDABLE).
 A board needs ESP-IDF ${IDF_TAG} as well ($IDF_PATH). docs/start/esp32.md installs both.
 `;
 
-/** Only a board without commissioning needs all settings filled in. */
-const nextSteps = (folder: string, template: Template, board?: Board): string[] => [
+const nextSteps = (folder: string, board?: Board): string[] => [
   `cd ${folder} && npm install`,
   "npm run simulator",
-  ...(template === "lean" ? ["$EDITOR secrets.json manifest.json"] : []),
   `npm run esp32 -- ${targetOf(board)}`,
 ];
 

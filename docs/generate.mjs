@@ -13,7 +13,10 @@ const reference = join(folder, "reference");
 const MODULES = {
   "mote-agent": ["src/index.ts", "Agent, options, events and errors. On a board: `mote`."],
   "mote-agent/node": ["hosts/node/host.ts", "The host for Node: files, sockets and clock."],
-  "mote-agent/strategies": ["extras/strategies/index.ts", "Report on change, by heartbeat or in windows."],
+  "mote-agent/report-on-change": [
+    "extras/report-on-change/index.ts",
+    "Report on change, by heartbeat or in windows.",
+  ],
   "mote-agent/diagnostics": [
     "extras/diagnostics/index.ts",
     "Device health, as an RPC and as client attributes.",

@@ -19,7 +19,7 @@ export const MODULES = [
   ["mote", "src/internal.ts", "src/index.js"],
   ["mote-report", "src/report/index.ts"],
   ["mote-diagnostics", "extras/diagnostics/index.ts"],
-  ["mote-strategies", "extras/strategies/index.ts"],
+  ["mote-report-on-change", "extras/report-on-change/index.ts"],
   ["mote-log", "extras/log/index.ts"],
   ["mote-app", "examples/sample/app.ts", "examples/sample/app.js"],
   ["mote-esp32", "hosts/esp32/board.ts", "hosts/esp32/types.js"],
@@ -44,9 +44,13 @@ export const MODULES = [
 ];
 
 /** Extras that are a module of their own, which others import by its name, so that a board has it once. */
-const EXTRAS = { diagnostics: "mote/diagnostics", strategies: "mote/strategies", log: "mote/log" };
+const EXTRAS = {
+  diagnostics: "mote/diagnostics",
+  "report-on-change": "mote/report-on-change",
+  log: "mote/log",
+};
 const CORE = [join("src", "index.ts"), join("src", "internal.ts")];
-const extraOf = (path) => /^extras[/\\](\w+)/.exec(path)?.[1];
+const extraOf = (path) => /^extras[/\\]([\w-]+)/.exec(path)?.[1];
 
 /** The module in which `path` is on a board, if that is not the one which begins with `entry`. */
 const otherModule = (path, importer, entry) => {

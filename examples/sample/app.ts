@@ -1,12 +1,11 @@
 // The sample application, the same on a board, in the simulator and on Node. Of the agent and the host it takes types alone, beside what is optional.
 //
 // Telemetry: temperature, humidity; from 2.0.0 on pressure too; upSeconds, points, version with every tenth of them. Client attributes: serial, starts, app, intervalMs, led.
-// Shared attributes: interval (seconds between two readings); reportStrategies (what of them is reported: without it, all).
+// Shared attributes: interval (seconds between two readings).
 // RPC: setLed {on}, getStatus, echo, burst {points}, report, callPlatform {method, params}, readAttributes {clientKeys, sharedKeys},
 // claim {secretKey, durationMs}; mote.health.
 
 import { Diagnostics } from "../../extras/diagnostics/index.js";
-import { Strategies } from "../../extras/strategies/index.js";
 import type { AppHost } from "../../hosts/shared/application.js";
 import type { Agent } from "../../src/index.js";
 import { handleMethods, type SampleApplication } from "./methods.js";
@@ -33,7 +32,6 @@ export default function setUp(agent: Agent, host: AppHost): () => void {
 class Application implements SampleApplication {
   private readonly _agent: Agent;
   private readonly _host: AppHost;
-  private readonly _strategies: Strategies;
   private readonly _room: Room;
   private readonly _sampler: Sampler;
   private readonly _version: string;
@@ -46,8 +44,6 @@ class Application implements SampleApplication {
   constructor(agent: Agent, host: AppHost) {
     this._agent = agent;
     this._host = host;
-    const keep = host.settings.sleeps === true;
-    this._strategies = new Strategies(agent, host, { attribute: "reportStrategies", keep });
     this._room = new Room(host);
     this._version = host.settings.version ?? firmware.version;
     this._second = this._version !== "1.0.0";
@@ -81,7 +77,9 @@ class Application implements SampleApplication {
 
   sample(): void {
     const { temperature, humidity, pressure } = this._room.next();
-    this._strategies.record(this._second ? { temperature, humidity, pressure } : { temperature, humidity });
+    this._agent.telemetry.record(
+      this._second ? { temperature, humidity, pressure } : { temperature, humidity },
+    );
     this._points++;
   }
 

@@ -19,7 +19,7 @@ type Shared =
  * The machine, as far as an application may use it.
  *
  * Sockets, the firmware slot, the durable queue and secrets are reserved for the agent.
- * `Diagnostics` and `Strategies` need no more than this.
+ * `Diagnostics` and `ReportOnChange` need no more than this.
  */
 export interface AppHost extends Pick<Host, Shared> {
   /**
@@ -28,8 +28,8 @@ export interface AppHost extends Pick<Host, Shared> {
    *
    * The agent's values, such as the access token, cannot be reached: for their keys `get` returns
    * undefined, `set` and `delete` return false, and a warning is logged. A reset of the device
-   * keeps the application's values. `mote/diagnostics` uses the key "health", `mote/strategies` the
-   * key "strategies".
+   * keeps the application's values. `mote/diagnostics` uses the key "health",
+   * `mote/report-on-change` the key "reported".
    */
   readonly store: Store;
   readonly settings: {

@@ -6,7 +6,7 @@ import test from "ava";
 import { build } from "esbuild";
 import * as diagnostics from "../../extras/diagnostics/index.js";
 import * as log from "../../extras/log/index.js";
-import * as strategies from "../../extras/strategies/index.js";
+import * as reportOnChange from "../../extras/report-on-change/index.js";
 import * as mote from "../../src/internal.js";
 import * as report from "../../src/report/index.js";
 import { buildBoards } from "../built.js";
@@ -27,7 +27,7 @@ test("every module of the root manifest is there and is preloaded, and nothing e
 const OPTIONAL = [
   { name: "report", folder: "src/report", imports: [], names: report },
   { name: "diagnostics", folder: "extras/diagnostics", imports: ["mote"], names: diagnostics },
-  { name: "strategies", folder: "extras/strategies", imports: ["mote"], names: strategies },
+  { name: "report-on-change", folder: "extras/report-on-change", imports: ["mote"], names: reportOnChange },
   { name: "log", folder: "extras/log", imports: ["mote"], names: log },
 ];
 
@@ -46,7 +46,6 @@ test("the manifests that earlier projects include forward to those in extras", (
   const forwarded = {
     "manifest-diagnostics.json": "extras/diagnostics/manifest.json",
     "manifest-log.json": "extras/log/manifest.json",
-    "manifest-strategies.json": "extras/strategies/manifest.json",
     "manifest-trust.json": "extras/trust/manifest.json",
     "hosts/shared/commissioning/manifest.json": "extras/commissioning/manifest.json",
     "hosts/shared/log/manifest.json": "extras/log/manifest-kept.json",

@@ -217,7 +217,6 @@ function sourcesOf({ program = "app" }: Settings): string {
     "mote-esp32",
     "mote-commission",
     "mote-diagnostics",
-    "mote-strategies",
     ...(program === "log-app" ? ["mote-log", "mote-kept-log"] : []),
     ...(program === "trust-app" ? ["mote-trust"] : []),
   ];

@@ -10,7 +10,7 @@ import { TEMPLATES } from "../../tools/cli/commands/new/templates.js";
 import { scratch } from "../tools/scratch.js";
 
 const run = promisify(execFile);
-const ENTRIES = ["", "/node", "/report", "/diagnostics", "/strategies", "/log"];
+const ENTRIES = ["", "/node", "/report", "/diagnostics", "/report-on-change", "/log"];
 const PATIENCE_MS = 300_000;
 
 let project: string;
@@ -152,11 +152,11 @@ import { createHost } from "mote-agent/node";
 import { Reports } from "mote-agent/report";
 import { Diagnostics } from "mote-agent/diagnostics";
 import { DeviceLog } from "mote-agent/log";
-import { Strategies } from "mote-agent/strategies";
+import { ReportOnChange } from "mote-agent/report-on-change";
 const host: Host = createHost({ stateDir: "state" });
 const options: AgentOptions = { baseUrl: "http://127.0.0.1:1", token: "t" };
 export const agent: Agent = new Agent(host, options);
-export const others = [Reports, new Diagnostics(agent, host), new DeviceLog(host), Strategies];
+export const others = [Reports, new Diagnostics(agent, host), new DeviceLog(host), ReportOnChange];
 `;
   const write = (name: string, text: string) => writeFileSync(join(project, name), text);
   write("esm.mjs", esm.join("\n"));

@@ -10,7 +10,7 @@ import { startRig, until } from "./rig.js";
 import { localPlatform } from "./server.js";
 
 const EXAMPLE = /```ts\n(const agent = new Agent[\s\S]*?)```/;
-const STRATEGIES = /```ts\n(const strategies = new Strategies[\s\S]*?)```/;
+const REPORTS = /```ts\n(const reports = new ReportOnChange[\s\S]*?)```/;
 const WAKE = /```ts\n(const wake = await agent[\s\S]*?)```/;
 mkdirSync("dist", { recursive: true });
 const FOLDER = mkdtempSync(resolve("dist", "readme-"));
@@ -23,8 +23,8 @@ return { agent, shared, answer };
 }
 `;
 
-const aroundStrategies = (example: string): string => `import type { Agent, Host } from "../../src/index.js";
-import { Strategies } from "../../extras/strategies/index.js";
+const aroundReports = (example: string): string => `import type { Agent, Host } from "../../src/index.js";
+import { ReportOnChange } from "../../extras/report-on-change/index.js";
 export function run(agent: Agent, host: Host) {
 ${example}
 }
@@ -39,14 +39,14 @@ ${example}
 test("the README's example compiles under the project's own strict settings and runs", async (t) => {
   const example = EXAMPLE.exec(readFileSync("README.md", "utf8"))?.[1] ?? "";
   t.true(example.includes("agent.start();"));
-  const strategies = STRATEGIES.exec(readFileSync("docs/guides/telemetry.md", "utf8"))?.[1] ?? "";
-  t.true(strategies.includes("strategies.record("));
+  const reports = REPORTS.exec(readFileSync("docs/guides/telemetry.md", "utf8"))?.[1] ?? "";
+  t.true(reports.includes("reports.record("));
   const wake = WAKE.exec(readFileSync("docs/guides/battery.md", "utf8"))?.[1] ?? "";
   t.true(wake.includes("wake.sleepMs"));
   const rig = await startRig(t, localPlatform());
   t.teardown(() => rmSync(FOLDER, { recursive: true, force: true }));
   writeFileSync(join(FOLDER, "example.ts"), around(example));
-  writeFileSync(join(FOLDER, "strategies.ts"), aroundStrategies(strategies));
+  writeFileSync(join(FOLDER, "reports.ts"), aroundReports(reports));
   writeFileSync(join(FOLDER, "wake.ts"), aroundWake(wake));
   const settings = { extends: "../../tsconfig.json", include: ["*.ts"], exclude: [] };
   writeFileSync(join(FOLDER, "tsconfig.json"), JSON.stringify(settings));

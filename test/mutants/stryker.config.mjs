@@ -18,7 +18,7 @@ const TESTS = {
   "extras/log": "test/extras/log/*.test.ts",
   "src/platform": "test/src/platform/*.test.ts",
   "src/report": "test/src/report/*.test.ts",
-  "extras/strategies": "test/extras/strategies/*.test.ts",
+  "extras/report-on-change": "test/extras/report-on-change/*.test.ts",
   "src/wire": "test/src/wire/**/*.test.ts",
 };
 

@@ -2,7 +2,7 @@
 
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
 import test, { type ExecutionContext } from "ava";
-import { Strategies, type StrategiesAgent } from "../../extras/strategies/index.js";
+import { ReportOnChange, type ReportOnChangeAgent } from "../../extras/report-on-change/index.js";
 import { none } from "../../hosts/none.js";
 import * as mote from "../../src/index.js";
 import { SecretRedactor } from "../../src/wire/text/redactor.js";
@@ -348,7 +348,7 @@ for (const name of Object.keys(READERS)) {
   });
 }
 
-// Strategies on the XS engine: the same decisions as on Node, in memory that does not grow with the values.
+// Report on change on the XS engine: the same decisions as on Node, in memory that does not grow with the values.
 
 const VALUES = 10_000;
 
@@ -358,14 +358,12 @@ const AGENT = `({
     check: (values) => host.encode(JSON.stringify(values)),
     record: (values) => { seen.sum = seen.sum * 31 % 65521 + JSON.stringify(values).length; seen.points++; return true; },
   },
-  attributes: { subscribe: (key, call) => { agentSide.set = call; return () => {}; }, publish: () => {} },
   on: () => () => {},
 })`;
-const STRATEGIES_ENTRY = `import { Strategies } from "./extras/strategies/index.ts";
-  globalThis.Strategies = Strategies;
+const REPORTS_ENTRY = `import { ReportOnChange } from "./extras/report-on-change/index.ts";
+  globalThis.ReportOnChange = ReportOnChange;
   globalThis.seen = { sum: 0, points: 0 };
-  globalThis.agentSide = {};
-  globalThis.fromParent = (what, n) => strategies.record(JSON.parse(what));`;
+  globalThis.fromParent = (what, n) => reports.record(JSON.parse(what));`;
 const KEYS = {
   band: { onChange: 0.3, onChangePercent: 2 },
   beat: { heartbeatMs: 30_000 },
@@ -383,19 +381,18 @@ const valuesAt = (n: number): Record<string, unknown> => ({
   free: n % 500 === 0,
 });
 
-const onXs = (t: ExecutionContext) => atFakeTime(t, fakeHost(), { entry: STRATEGIES_ENTRY });
+const onXs = (t: ExecutionContext) => atFakeTime(t, fakeHost(), { entry: REPORTS_ENTRY });
 
 const make = (keys: object): string =>
-  `globalThis.strategies = new Strategies(${AGENT}, host, { keys: ${JSON.stringify(keys)}, attribute: "report" })`;
+  `globalThis.reports = new ReportOnChange(${AGENT}, host, { keys: ${JSON.stringify(keys)} })`;
 
 testOnXs(
-  `strategies hold as many slots and chunks after ${VALUES} values of each key as after 100`,
+  `report on change holds as many slots and chunks after ${VALUES} values of each key as after 100`,
   async (t) => {
     const { bridge, clock } = await onXs(t);
     await bridge.run(`${make(KEYS)}; undefined`);
     const seen = { sum: 0, points: 0 };
-    const agentSide = {};
-    const reference = referenceOnNode(seen, agentSide);
+    const reference = referenceOnNode(seen);
     let few = 0;
     let fewChunks = 0;
     for (let n = 0; n < VALUES; n++) {
@@ -418,17 +415,17 @@ testOnXs(
   },
 );
 
-function referenceOnNode(seen: object, agentSide: object) {
+function referenceOnNode(seen: object) {
   const clock = new FakeClock(Date.UTC(2026, 0, 1));
   clock.settled = () => Promise.resolve();
   const host = fakeHost({ clock });
-  const agent = new Function("host", "seen", "agentSide", `return ${AGENT}`)(host, seen, agentSide);
-  const strategies = new Strategies(agent as StrategiesAgent, host, { keys: KEYS, attribute: "report" });
-  return { clock, record: (values: Record<string, unknown>) => strategies.record(values) };
+  const agent = new Function("host", "seen", `return ${AGENT}`)(host, seen);
+  const reports = new ReportOnChange(agent as ReportOnChangeAgent, host, { keys: KEYS });
+  return { clock, record: (values: Record<string, unknown>) => reports.record(values) };
 }
 
 testOnXs(
-  "a key takes less than 700 bytes on a board, with all its strategies, a window under way and a text",
+  "a key takes less than 700 bytes on a board, with all rules, a window under way and a text",
   async (t) => {
     const { bridge } = await onXs(t);
     const keysOf = (many: number) =>
@@ -443,10 +440,10 @@ testOnXs(
       await bridge.run(`${make(keysOf(many))}; undefined`);
       for (const value of [1.25, "a text of forty characters, more or less"])
         await bridge.run(
-          `strategies.record(Object.fromEntries(Array.from({ length: ${many} }, (_, i) => ["key" + i, ${JSON.stringify(value)}])))`,
+          `reports.record(Object.fromEntries(Array.from({ length: ${many} }, (_, i) => ["key" + i, ${JSON.stringify(value)}])))`,
         );
       measured.push([await bridge.slots(), await bridge.chunks()]);
-      await bridge.run("strategies.close(); globalThis.strategies = undefined");
+      await bridge.run("reports.close(); globalThis.reports = undefined");
     }
     const [[slots, chunks], [moreSlots, moreChunks]] = measured as [[number, number], [number, number]];
     const [slotsEach, chunksEach] = [(moreSlots - slots) / 30, (moreChunks - chunks) / 30];

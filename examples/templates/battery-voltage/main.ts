@@ -1,7 +1,7 @@
 import { Battery } from "battery";
 import { start } from "mote/board";
 import { commission } from "mote/commission";
-import { Strategies } from "mote/strategies";
+import { ReportOnChange } from "mote/report-on-change";
 
 /** Report a change of 0.02 V, and once an hour anyway. */
 const BATTERY_VOLTS = { onChange: 0.02, heartbeatMs: 3_600_000 };
@@ -11,15 +11,14 @@ export default function main(): void {
   start({
     application(agent, host) {
       const battery = new Battery();
-      const strategies = new Strategies(agent, host, {
+      const reports = new ReportOnChange(agent, host, {
         keys: { batteryVolts: BATTERY_VOLTS },
-        attribute: "reportStrategies",
         keep: true,
       });
       return () => {
         const batteryVolts = battery.read();
         host.log("info", `${batteryVolts} V`);
-        strategies.record({ batteryVolts });
+        reports.record({ batteryVolts });
       };
     },
     extras: [commission],

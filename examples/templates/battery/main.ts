@@ -3,7 +3,7 @@ import { Switch } from "hardware";
 import type { Agent, Sample } from "mote";
 import { type AppHost, start } from "mote/board";
 import { commission } from "mote/commission";
-import { Strategies } from "mote/strategies";
+import { ReportOnChange } from "mote/report-on-change";
 
 /** Half a degree from the last report, and each hour anyway. */
 const TEMPERATURE = { onChange: 0.5, heartbeatMs: 3_600_000 };
@@ -23,16 +23,15 @@ export default function main(): void {
 class Application {
   private readonly _host: AppHost;
   private readonly _climate = new Climate();
-  private readonly _strategies: Strategies;
+  private readonly _reports: ReportOnChange;
   private _alarmAbove: number | undefined;
   private _switch: Switch | undefined;
 
   constructor(agent: Agent, host: AppHost) {
     this._host = host;
-    // The shared attribute "reportStrategies" replaces them. The last report survives the sleep.
-    this._strategies = new Strategies(agent, host, {
+    // The last report survives the sleep.
+    this._reports = new ReportOnChange(agent, host, {
       keys: { temperature: TEMPERATURE, humidity: HUMIDITY },
-      attribute: "reportStrategies",
       keep: true,
     });
     // Known from an earlier wake, without a connection.
@@ -43,7 +42,7 @@ class Application {
     agent.rpc.handle<{ on?: unknown } | null>("setSwitch", (params) => this._set(params));
   }
 
-  /** Returns a point to record as it is, or nothing if the strategies decide. */
+  /** Returns a point to record as it is, or nothing if the rules decide. */
   sample(): Sample {
     const reading = this._climate.read();
     if (typeof reading === "string") {
@@ -53,7 +52,7 @@ class Application {
     this._host.log("info", `${reading.temperature} °C, ${reading.humidity} %`);
     if (this._alarmAbove !== undefined && reading.temperature > this._alarmAbove)
       return { values: { ...reading }, alarm: true };
-    this._strategies.record({ ...reading });
+    this._reports.record({ ...reading });
     return undefined;
   }
 

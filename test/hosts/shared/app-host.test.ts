@@ -1,4 +1,4 @@
-// The keys of the agent, found in its source: a new one must be reserved too. Diagnostics and strategies
+// The keys of the agent, found in its source: a new one must be reserved too. Diagnostics and report-on-change
 // store with the host of the application, so their keys are not reserved.
 import test from "ava";
 import { isAgentKey } from "../../../hosts/shared/app-host.js";
@@ -32,7 +32,7 @@ test("copies, journal entries and added CAs are reserved, other keys are the app
     "offset",
     "desk.starts",
     "health",
-    "strategies",
+    "reported",
     "tokens",
     "rpc",
     "rpcs",

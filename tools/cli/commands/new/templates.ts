@@ -42,7 +42,7 @@ const MODULES: Readonly<Record<string, string>> = {
   "mote/diagnostics": "mote-diagnostics",
   "mote/kept-log": "mote-kept-log",
   "mote/log": "mote-log",
-  "mote/strategies": "mote-strategies",
+  "mote/report-on-change": "mote-report-on-change",
   "mote/report": "mote-report",
   "mote/trust": "mote-trust",
 };

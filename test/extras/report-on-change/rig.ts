@@ -1,9 +1,9 @@
-// Strategies on a clock that stands still, with the agent's own telemetry; what they record is caught before it reaches the outbox.
+// Report on change with a stopped clock and the agent's own telemetry; records are caught before they reach the outbox.
 import {
-  Strategies,
-  type StrategiesAgent,
-  type StrategiesOptions,
-} from "../../../extras/strategies/index.js";
+  ReportOnChange,
+  type ReportOnChangeAgent,
+  type ReportOnChangeOptions,
+} from "../../../extras/report-on-change/index.js";
 import { FakeClock } from "../../fakes/clock.js";
 import { type FakeHost, FakeStore } from "../../fakes/host.js";
 import { TelemetryRig } from "../../src/agent/telemetry/rig.js";
@@ -17,26 +17,22 @@ export interface Recorded {
   readonly ts?: number;
 }
 
-export class StrategiesRig {
+export class ReportRig {
   readonly store = new FakeStore();
   readonly recorded: Recorded[] = [];
-  readonly published: Record<string, unknown> = {};
-  /** Lines that strategies logged. */
+  /** Logged lines. */
   readonly lines: string[] = [];
   host!: FakeHost;
-  strategies!: Strategies;
+  reports!: ReportOnChange;
   /** The outbox has no room. */
   full = false;
   /** Telemetry throws. */
   broken = false;
-  /** The last known value of the shared attribute: outlives a restart, as the agent keeps it. */
-  shared: unknown;
-  #options: StrategiesOptions;
+  #options: ReportOnChangeOptions;
   #base = 0;
-  #subscriber: ((value: unknown) => void) | undefined;
   #restart: (() => void) | undefined;
 
-  constructor(options: StrategiesOptions = {}, wall: number | undefined = WALL) {
+  constructor(options: ReportOnChangeOptions = { keys: {} }, wall: number | undefined = WALL) {
     this.#options = options;
     this.start(wall);
   }
@@ -57,7 +53,7 @@ export class StrategiesRig {
     const { telemetry, host } = new TelemetryRig({ batchBytes }, { clock, store: this.store });
     this.host = host;
     host.log = (level, line) => void this.lines.push(`${level}: ${line}`);
-    const agent: StrategiesAgent = {
+    const agent: ReportOnChangeAgent = {
       telemetry: {
         check: (values) => telemetry.check(values),
         record: (values, options = {}) => {
@@ -68,16 +64,6 @@ export class StrategiesRig {
           return !this.full;
         },
       },
-      attributes: {
-        publish: (values) => void Object.assign(this.published, values),
-        subscribe: (_key, call) => {
-          this.#subscriber = call as (value: unknown) => void;
-          if (this.shared !== undefined) this.#subscriber(this.shared);
-          return () => {
-            this.#subscriber = undefined;
-          };
-        },
-      },
       on: (event, call) => {
         if (event === "restart") this.#restart = () => (call as (detail: object) => void)({ reason: "test" });
         return () => {
@@ -85,7 +71,7 @@ export class StrategiesRig {
         };
       },
     };
-    this.strategies = new Strategies(agent, host, this.#options);
+    this.reports = new ReportOnChange(agent, host, this.#options);
   }
 
   /** The machine is off for `ms`, and then knows the time or not. */
@@ -95,15 +81,9 @@ export class StrategiesRig {
   }
 
   /** A start with other options. */
-  again(options: StrategiesOptions, batchBytes?: number): void {
+  again(options: ReportOnChangeOptions, batchBytes?: number): void {
     this.#options = options;
     this.start(WALL, batchBytes);
-  }
-
-  /** The operator sets the shared attribute, or deletes it. */
-  set(value: unknown): void {
-    this.shared = value;
-    this.#subscriber?.(value);
   }
 
   /** The agent is about to restart the machine. */

@@ -1,11 +1,12 @@
-// Strategies by key and their validation. Programs and the shared attribute use the same members:
+// Rules by key and their validation:
 //
 //   {"temperature":{"onChange":0.5,"heartbeatMs":600000},"power":{"windowMs":60000},"door":{}}
 //
-// A key without a strategy, or with `{}`, is reported each time.
+// A key without a rule, or with `{}`, is reported each time.
+import { isObject } from "../../src/wire/text/json.js";
 
-/** The strategy of one key. A value is reported if any member asks for it. */
-export interface Strategy {
+/** The rule of one key. A value is reported if any member asks for it. */
+export interface ReportRule {
   /**
    * Reports the first value, and each one that differs from the last reported value by at least
    * this much; 0: any difference. Strings, booleans and JSON are reported when they differ; a
@@ -29,11 +30,8 @@ export interface Strategy {
   readonly windowMs?: number | undefined;
 }
 
-/** Strategies by key. */
-export type Table = Readonly<Record<string, Strategy>>;
-
-/** Maximum number of keys with a strategy, built in and from the attribute together. */
-export const MOST_KEYS = 32;
+/** Maximum number of keys with a rule. */
+const MOST_KEYS = 32;
 
 interface Range {
   readonly most: number;
@@ -49,21 +47,18 @@ const RANGES: { readonly [name: string]: Range } = {
   windowMs: PERIOD,
 };
 
-/**
- * Lists every mistake in a table of strategies by key and name, without values. `keyProblem` checks
- * a key.
- */
-export const checkTable = (table: unknown, keyProblem: (key: string) => string | undefined): string[] => {
-  if (!isTable(table)) return ["it is an object of keys and strategies"];
-  const keys = Object.keys(table);
+/** Lists every mistake in rules by key and name, without values. `keyProblem` checks a key. */
+export const checkRules = (rules: unknown, keyProblem: (key: string) => string | undefined): string[] => {
+  if (!isObject(rules)) return ["expected an object of keys and rules"];
+  const keys = Object.keys(rules);
   if (keys.length > MOST_KEYS) return [`more than ${MOST_KEYS} keys`];
-  return keys.flatMap((key) => keyProblem(key) ?? problemsOf(key, table[key]));
+  return keys.flatMap((key) => keyProblem(key) ?? problemsOf(key, rules[key]));
 };
 
-const problemsOf = (key: string, strategy: unknown): string[] => {
-  if (!isTable(strategy)) return [`${key} is an object with ${Object.keys(RANGES).join(", ")}`];
-  return Object.keys(strategy).flatMap((name) => {
-    const value = strategy[name];
+const problemsOf = (key: string, rule: unknown): string[] => {
+  if (!isObject(rule)) return [`${key} must be an object with ${Object.keys(RANGES).join(", ")}`];
+  return Object.keys(rule).flatMap((name) => {
+    const value = rule[name];
     const range = Object.hasOwn(RANGES, name) ? RANGES[name] : undefined;
     if (!range) return [`unknown option "${name}" (${key})`];
     if (value === undefined || fits(value, range)) return [];
@@ -77,11 +72,6 @@ const fits = (value: unknown, { least, most, whole }: Range): boolean => {
   return !whole || Number.isInteger(value);
 };
 
-const isTable = (value: unknown): value is Record<string, unknown> => {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-};
-
-/** True if the strategy can leave values out. */
-export const restrains = (strategy: Strategy): boolean => {
-  return Object.values(strategy).some((value) => value !== undefined);
-};
+/** False for `{}`, which reports each value. */
+export const hasRule = (rule: ReportRule): boolean =>
+  Object.values(rule).some((value) => value !== undefined);

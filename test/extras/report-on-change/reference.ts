@@ -1,14 +1,12 @@
-// Report strategies as they are described, with every number of a window kept, and all of it looked at each time.
+// Report rules as they are described, with every number of a window kept, and all of it looked at each time.
 import { isDeepStrictEqual } from "node:util";
-import type { Strategy } from "../../../extras/strategies/index.js";
+import type { ReportRule } from "../../../extras/report-on-change/index.js";
 import { type Recorded, WALL } from "./rig.js";
 
 /** Numbers are tenths, so that the reference can compare them without rounding. */
 export const TENTH = 10;
 
-export type Table = Record<string, Strategy>;
-
-export const BUILT_IN: Table = {
+export const RULES: Record<string, ReportRule> = {
   band: { onChange: 0.3 },
   beat: { heartbeatMs: 700 },
   both: { onChange: 0, heartbeatMs: 1000 },
@@ -16,11 +14,11 @@ export const BUILT_IN: Table = {
   window: { windowMs: 500 },
   all: { onChange: 1, heartbeatMs: 900, windowMs: 400 },
 };
-export const KEYS = [...Object.keys(BUILT_IN), "free", "later"];
+export const KEYS = [...Object.keys(RULES), "free"];
 export const LONG = "x".repeat(63);
 
 interface Memory {
-  strategy: Strategy;
+  rule: ReportRule;
   reported: unknown;
   reportedAt: number;
   last: unknown;
@@ -31,15 +29,17 @@ interface Memory {
 /** JSON of more than 64 characters, and what is no JSON, is not remembered. */
 const rememberable = (value: unknown): boolean =>
   typeof value !== "bigint" && JSON.stringify(value).length <= 64;
-const fresh = (strategy: Strategy): Memory => ({
-  strategy,
+const fresh = (rule: ReportRule): Memory => ({
+  rule,
   reported: undefined,
   reportedAt: Number.NEGATIVE_INFINITY,
   last: undefined,
   numbers: [],
   endAt: 0,
 });
-const isEmpty = (strategy: Strategy): boolean => Object.keys(strategy).length === 0;
+
+const freshKeys = (): Map<string, Memory> =>
+  new Map(Object.entries(RULES).map(([key, rule]) => [key, fresh(rule)]));
 
 /** What is to be recorded. */
 export class Reference {
@@ -47,16 +47,10 @@ export class Reference {
   /** The wall clock is `now` plus this. */
   wallAt: number | undefined = WALL;
   full = false;
-  shared: unknown;
-  error: string | undefined;
-  keys = new Map<string, Memory>();
+  keys = freshKeys();
   expected: Recorded[] = [];
   /** What is in the store, when it was written, and the wall clock then. */
   #kept: { at: number; wall: number | undefined; keys: Map<string, Memory> } | undefined;
-
-  constructor() {
-    this.#follow(BUILT_IN);
-  }
 
   #report(values: Record<string, unknown>, ts?: number): boolean {
     if (!this.full) this.expected.push({ at: this.now, values, ...(ts !== undefined && { ts }) });
@@ -77,10 +71,10 @@ export class Reference {
     );
   }
 
-  #beatAt({ strategy, last, reportedAt }: Memory): number {
-    return strategy.heartbeatMs === undefined || last === undefined
+  #beatAt({ rule, last, reportedAt }: Memory): number {
+    return rule.heartbeatMs === undefined || last === undefined
       ? Number.POSITIVE_INFINITY
-      : reportedAt + strategy.heartbeatMs;
+      : reportedAt + rule.heartbeatMs;
   }
 
   #keep(): void {
@@ -118,8 +112,8 @@ export class Reference {
     this.now = end;
   }
 
-  #wants({ strategy, reported, reportedAt }: Memory, value: unknown): boolean {
-    const { onChange, onChangePercent, heartbeatMs, windowMs } = strategy;
+  #wants({ rule, reported, reportedAt }: Memory, value: unknown): boolean {
+    const { onChange, onChangePercent, heartbeatMs, windowMs } = rule;
     if (!rememberable(value)) return true;
     if (heartbeatMs !== undefined && this.now - reportedAt >= heartbeatMs) return true;
     const asked = onChange !== undefined || onChangePercent !== undefined;
@@ -147,8 +141,8 @@ export class Reference {
       memory.last = kept;
       if (key in reported) memory.reportedAt = this.now;
       if (key in reported && taken) memory.reported = kept;
-      if (memory.strategy.windowMs === undefined || typeof value !== "number") continue;
-      if (memory.numbers.length === 0) memory.endAt = this.now + memory.strategy.windowMs;
+      if (memory.rule.windowMs === undefined || typeof value !== "number") continue;
+      if (memory.numbers.length === 0) memory.endAt = this.now + memory.rule.windowMs;
       memory.numbers.push(value);
     }
     this.#reportDue();
@@ -167,49 +161,20 @@ export class Reference {
     this.#keep();
   }
 
-  set(value: Table | undefined, good: boolean): void {
-    this.#read(value, good);
-    this.#keep();
-  }
-
-  #read(value: Table | undefined, good: boolean): void {
-    this.shared = value;
-    if (good) this.#follow({ ...BUILT_IN, ...value });
-    this.error = good ? "" : "wrong";
-  }
-
-  #follow(table: Table): void {
-    for (const [key, memory] of this.keys) {
-      if (memory.numbers.length > 0 && memory.strategy.windowMs !== table[key]?.windowMs)
-        this.#end(key, memory);
-      if (isEmpty(table[key] ?? {})) this.keys.delete(key);
-    }
-    for (const [key, strategy] of Object.entries(table)) {
-      const memory = this.keys.get(key);
-      if (memory) memory.strategy = strategy;
-      else if (!isEmpty(strategy)) this.keys.set(key, fresh(strategy));
-    }
-  }
-
-  /** A start after `ms` without power. What is built in holds, and what the attribute says if that is good. */
-  off(ms: number, wallAt: number | undefined, keep: boolean, good: boolean): void {
+  /** A start after `ms` without power. */
+  off(ms: number, wallAt: number | undefined, keep: boolean): void {
     this.now += ms;
     this.wallAt = wallAt;
-    this.keys = new Map();
-    this.#follow(BUILT_IN);
-    if (this.shared !== undefined) this.#read(this.shared as Table, good);
+    this.keys = freshKeys();
     if (!keep || !this.#kept) return;
     const { at, wall, keys } = this.#kept;
     // What nobody knows the length of took no time.
     const passed = wall === undefined || wallAt === undefined ? 0 : Math.max(0, this.now + wallAt - wall);
     const later = this.now - at - passed;
     for (const [key, memory] of structuredClone(keys)) {
-      const next = this.keys.get(key);
-      if (!next) continue;
-      Object.assign(next, memory, { strategy: next.strategy, reportedAt: memory.reportedAt + later });
-      next.endAt = memory.endAt + later;
-      if (next.strategy.windowMs === undefined) next.numbers = [];
-      else next.endAt = Math.min(next.endAt, this.now + next.strategy.windowMs - passed);
+      const { windowMs } = memory.rule;
+      const endAt = Math.min(memory.endAt + later, this.now + (windowMs ?? 0) - passed);
+      this.keys.set(key, { ...memory, reportedAt: memory.reportedAt + later, endAt });
     }
   }
 }

@@ -1,7 +1,7 @@
-// State of one key with a strategy: the last reported value, the last value and the open window.
+// State of one key with a rule: the last reported value, the last value and the open window.
 // Its size does not grow.
 import { parseJson } from "../../src/wire/text/json.js";
-import type { Strategy } from "./strategy.js";
+import type { ReportRule } from "./rule.js";
 
 /** A value for comparing and repeating: a number, or JSON text. Undefined: none, or too long. */
 export type Comparable = number | string | undefined;
@@ -14,7 +14,7 @@ const PARTS = ["_min", "_max", "_mean", "_count"];
 /** Only its methods change its fields. */
 export class Track {
   readonly key: string;
-  strategy: Strategy;
+  readonly rule: ReportRule;
   reported: Comparable;
   last: Comparable;
   /** By the host's clock, like all times here. */
@@ -26,9 +26,9 @@ export class Track {
   max = 0;
   mean = 0;
 
-  constructor(key: string, strategy: Strategy) {
+  constructor(key: string, rule: ReportRule) {
     this.key = key;
-    this.strategy = strategy;
+    this.rule = rule;
   }
 
   /** Time of the next report without a value; Infinity if there is none. */
@@ -37,14 +37,14 @@ export class Track {
   }
 
   get beatAt(): number {
-    const { heartbeatMs } = this.strategy;
+    const { heartbeatMs } = this.rule;
     if (heartbeatMs === undefined || this.last === undefined) return Number.POSITIVE_INFINITY;
     return this.reportedAt + heartbeatMs;
   }
 
   /** True if the value itself is reported. */
   wants(value: Comparable, now: number): boolean {
-    const { onChange, onChangePercent, heartbeatMs, windowMs } = this.strategy;
+    const { onChange, onChangePercent, heartbeatMs, windowMs } = this.rule;
     if (value === undefined) return true;
     if (heartbeatMs !== undefined && this.reportedAt + heartbeatMs <= now) return true;
     const number = typeof value === "number";
@@ -62,13 +62,8 @@ export class Track {
     if (taken !== undefined) this.reportedAt = now;
     // A dropped value is not the platform's last value.
     if (taken) this.reported = value;
-    if (this.strategy.windowMs !== undefined && typeof value === "number")
-      this._add(value, this.strategy.windowMs, now);
-  }
-
-  /** Replaces the strategy. The last value and the window stay. */
-  use(strategy: Strategy): void {
-    this.strategy = strategy;
+    if (this.rule.windowMs !== undefined && typeof value === "number")
+      this._add(value, this.rule.windowMs, now);
   }
 
   /** Begins a heartbeat: returns the last value, to be reported again. */
@@ -94,7 +89,7 @@ export class Track {
     this.reported = comparableOf(reported);
     this.last = comparableOf(last);
     if (typeof since === "number") this.reportedAt = now - since - slept;
-    const { windowMs } = this.strategy;
+    const { windowMs } = this.rule;
     if (windowMs === undefined || !(count! >= 1)) return;
     this.count = count!;
     this.endAt = now + Math.min(left!, windowMs) - slept;

@@ -11,7 +11,7 @@ import type { Track } from "./track.js";
 
 export type SavedHost = StoreHost & Pick<Host, "clock">;
 
-const KEY = "strategies";
+const KEY = "reported";
 const NUMBERS_FROM = 4;
 const ROW = 9;
 
@@ -23,7 +23,7 @@ export const save = (host: SavedHost, tracks: Iterable<Track>): boolean => {
     const since = Number.isFinite(track.reportedAt) ? now - track.reportedAt : null;
     return [key, reported ?? null, last ?? null, since, count, track.endAt - now, min, max, mean];
   });
-  // Without strategies, a wake writes nothing.
+  // Without rules, a wake writes nothing.
   if (rows.length === 0) return host.store.get(KEY) === undefined || host.store.delete(KEY);
   if (writeStored(host, KEY, [host.clock.wall() ?? null, rows], true)) return true;
   // An old state would be worse than none.

@@ -3,33 +3,22 @@
 import type { Agent } from "../../src/agent/agent.js";
 import { MoteError } from "../../src/errors.js";
 import type { Host } from "../../src/port.js";
+import { checkRules, hasRule, type ReportRule } from "./rule.js";
 import { restore, save } from "./saved.js";
-import { checkTable, MOST_KEYS, restrains, type Strategy, type Table } from "./strategy.js";
 import { type Comparable, summary, Track } from "./track.js";
 
 /** The parts of an agent that are used. */
-export interface StrategiesAgent {
+export interface ReportOnChangeAgent {
   readonly telemetry: Pick<Agent["telemetry"], "check" | "record">;
-  readonly attributes: Pick<Agent["attributes"], "publish" | "subscribe">;
   readonly on: Agent["on"];
 }
 
 /** The parts of a host that are used. */
-export type StrategiesHost = Pick<Host, "clock" | "store" | "encode" | "decode" | "log">;
+export type ReportOnChangeHost = Pick<Host, "clock" | "store" | "encode" | "decode" | "log">;
 
-export interface StrategiesOptions {
-  /**
-   * Strategies by key, at most 32 including those of the attribute. Other keys are reported each
-   * time.
-   */
-  readonly keys?: { readonly [key: string]: Strategy } | undefined;
-  /**
-   * A shared attribute that holds such an object and overrides the built-in strategies key by key.
-   *
-   * Without the attribute, or for keys it lacks, the built-in strategies apply. An invalid value
-   * changes nothing. The client attribute ATTRIBUTEError reports its mistakes; empty: none.
-   */
-  readonly attribute?: string | undefined;
+export interface ReportOnChangeOptions {
+  /** Rules by key, at most 32. Other keys are reported each time. */
+  readonly keys: { readonly [key: string]: ReportRule };
   /**
    * Whether state survives deep sleep and power loss, for a device that sleeps between values.
    *
@@ -40,7 +29,7 @@ export interface StrategiesOptions {
   readonly keep?: boolean | undefined;
 }
 
-const OPTIONS = ["keys", "attribute", "keep"];
+const OPTIONS = ["keys", "keep"];
 /**
  * Maximum length of a non-number's JSON text. Longer values are reported each time, and never by
  * heartbeat.
@@ -50,47 +39,42 @@ const COMPARABLE_LENGTH = 64;
 const LATE_MS = 1000;
 /** Before 2001, a clock was never set. */
 const LEAST_WALL = 1_000_000_000_000;
-const WHY_LENGTH = 200;
 /** The maximum length of a number in a summary. */
 const LONGEST = -(2 ** 63) + 1024;
 
-/** The strategies of one agent. Create it after the agent, before the first value. */
-export class Strategies {
-  private readonly _agent: StrategiesAgent;
-  private readonly _host: StrategiesHost;
-  private readonly _builtIn: Record<string, Strategy>;
+/** Sends values when they change, by heartbeat or as windows. Create it before the first value. */
+export class ReportOnChange {
+  private readonly _agent: ReportOnChangeAgent;
+  private readonly _host: ReportOnChangeHost;
   private readonly _tracks = new Map<string, Track>();
-  private readonly _ends: (() => void)[] = [];
-  private _keeps = false;
+  private readonly _unsubscribe: () => void;
+  private readonly _keeps: boolean;
   private _stored = true;
   private _closed = false;
   private _armedFor = Number.POSITIVE_INFINITY;
   private _cancel: (() => void) | undefined;
 
-  /** Throws `BAD_OPTIONS` with all mistakes, and `BAD_VALUE` for an invalid attribute key. */
-  constructor(agent: StrategiesAgent, host: StrategiesHost, options: StrategiesOptions = {}) {
+  /** Throws `BAD_OPTIONS` with all mistakes. */
+  constructor(agent: ReportOnChangeAgent, host: ReportOnChangeHost, options: ReportOnChangeOptions) {
     this._agent = agent;
     this._host = host;
-    const { keys = {}, attribute, keep = false } = options;
-    const unknown = Object.keys(options).filter((name) => !OPTIONS.includes(name));
-    const wrong = unknown
+    const { keys, keep = false } = options;
+    const wrong = Object.keys(options)
+      .filter((name) => !OPTIONS.includes(name))
       .map((name) => `unknown option "${name}"`)
-      .concat(this._problems(keys).map((problem) => `keys: ${problem}`));
-    if (attribute !== undefined && typeof attribute !== "string") wrong.push("attribute must be a string");
+      .concat(checkRules(keys, (key) => this._keyProblem(key)).map((problem) => `keys: ${problem}`));
     if (typeof keep !== "boolean") wrong.push("keep must be true or false");
     if (wrong.length > 0) throw new MoteError("BAD_OPTIONS", wrong.join("; "));
-    // A copy, because the application may change its object.
-    this._builtIn = Object.create(null);
-    for (const key of Object.keys(keys)) this._builtIn[key] = { ...keys[key] };
-    this._apply(this._builtIn);
-    if (attribute !== undefined)
-      this._ends.push(agent.attributes.subscribe(attribute, (value) => this._set(attribute, value)));
-    if (keep) restore(host, this._tracks);
-    // Restored after the attribute's strategies were set, which must not replace the stored state.
+    for (const key of Object.keys(keys)) {
+      // A copy, because the application may change its object.
+      const rule = { ...keys[key] };
+      if (hasRule(rule)) this._tracks.set(key, new Track(key, rule));
+    }
     this._keeps = keep;
+    if (keep) restore(host, this._tracks);
     this._arm();
     // A requested restart loses no window.
-    this._ends.push(agent.on("restart", () => this.flush()));
+    this._unsubscribe = agent.on("restart", () => this.flush());
   }
 
   /**
@@ -99,7 +83,7 @@ export class Strategies {
    * is recorded then.
    */
   record(values: Record<string, unknown>): boolean {
-    if (this._closed) throw new MoteError("STOPPED", "the strategies are closed");
+    if (this._closed) throw new MoteError("STOPPED", "report on change is closed");
     this._agent.telemetry.check(values);
     const now = this._host.clock.now();
     const keys = Object.keys(values);
@@ -138,52 +122,20 @@ export class Strategies {
     this._save();
   }
 
-  /** Ends and records all windows; releases the timer and the attribute. */
+  /** Ends and records all windows; releases the timer. */
   close(): void {
     this.flush();
     this._closed = true;
     this._cancel?.();
-    for (const end of this._ends.splice(0)) end();
+    this._unsubscribe();
   }
 
-  private _set(attribute: string, value: unknown): void {
-    const table = value === undefined ? {} : value;
-    const problems = this._problems(table);
-    const all = problems.length === 0 ? merged(this._builtIn, table as Table) : {};
-    if (Object.keys(all).length > MOST_KEYS)
-      problems.push(`more than ${MOST_KEYS} keys, including the built-in ones`);
-    const why = problems.join("; ").slice(0, WHY_LENGTH);
-    if (why === "") this._apply(all);
-    else this._host.log("warn", `shared attribute "${attribute}" is invalid: ${why}`);
-    this._arm();
-    this._save();
-    this._agent.attributes.publish({ [`${attribute}Error`]: why });
-  }
-
-  private _problems(table: unknown): string[] {
-    return checkTable(table, (key) => {
-      try {
-        this._agent.telemetry.check(summary(key, [LONGEST, LONGEST, LONGEST, LONGEST]));
-        return undefined;
-      } catch (error) {
-        return error instanceof Error ? error.message : "a key can't be used";
-      }
-    });
-  }
-
-  /** The last value survives a new strategy; an open window only if its length is unchanged. */
-  private _apply(table: Table): void {
-    const now = this._host.clock.now();
-    for (const track of this._tracks.values()) {
-      const next = Object.hasOwn(table, track.key) ? table[track.key]! : {};
-      if (track.count > 0 && next.windowMs !== track.strategy.windowMs) this._end(track, now);
-      if (!restrains(next)) this._tracks.delete(track.key);
-    }
-    for (const key of Object.keys(table)) {
-      const strategy = table[key]!;
-      const track = this._tracks.get(key);
-      if (track) track.use(strategy);
-      else if (restrains(strategy)) this._tracks.set(key, new Track(key, strategy));
+  private _keyProblem(key: string): string | undefined {
+    try {
+      this._agent.telemetry.check(summary(key, [LONGEST, LONGEST, LONGEST, LONGEST]));
+      return undefined;
+    } catch (error) {
+      return error instanceof Error ? error.message : "a key can't be used";
     }
   }
 
@@ -224,10 +176,7 @@ export class Strategies {
     if (!this._keeps) return;
     const kept = save(this._host, this._tracks.values());
     if (!kept && this._stored)
-      this._host.log(
-        "error",
-        "the strategies' state does not fit into the store: it will not survive a sleep",
-      );
+      this._host.log("error", "report on change: could not store the last reports; a sleep loses them");
     this._stored = kept;
   }
 
@@ -247,13 +196,9 @@ export class Strategies {
       try {
         if (this._reportDue()) this._save();
       } catch {
-        this._host.log("error", "could not record a value that was due by its strategy");
+        this._host.log("error", "report on change: could not record a value that was due");
       }
       this._arm();
     });
   }
 }
-
-const merged = (one: Table, other: Table): Table => {
-  return Object.assign(Object.create(null), one, other);
-};

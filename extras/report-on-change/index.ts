@@ -1,0 +1,8 @@
+// The public API of `mote/report-on-change`. Devices that do not import it do not pay for it.
+export {
+  ReportOnChange,
+  type ReportOnChangeAgent,
+  type ReportOnChangeHost,
+  type ReportOnChangeOptions,
+} from "./report-on-change.js";
+export type { ReportRule } from "./rule.js";

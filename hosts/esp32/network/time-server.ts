@@ -15,10 +15,15 @@ export interface Datagrams {
 
 const PORT = 123;
 const PACKET = 48;
-/** Version 4, client mode; and the fields of an answer. */
+/** First byte of a question: version 4, client mode. */
 const CLIENT = 0x23;
-const MODE = 0x07;
+/** The first byte of an answer is leap indicator, version and mode, in 2, 3 and 3 bits. */
+const LEAP_UNKNOWN = 3;
+/** Servers of version 3 answer a question of version 4 in their own. */
+const VERSION_MOST = 4;
 const SERVER = 4;
+/** Hops to a reference clock. 0 is a refusal, 16 a server that is not synchronized. */
+const STRATUM_MOST = 15;
 /** Offsets of our time stamp in the question, of its copy in the answer, and of the server's. */
 const ASKED_AT = 40;
 const REPEATED_AT = 24;
@@ -76,8 +81,10 @@ export const askTimeServer = (
 
 /** Undefined for an answer to another question, or from a server that does not know the time. */
 const timeIn = (bytes: Uint8Array, nonce: Uint8Array): number | undefined => {
-  const [mode = 0, stratum = 0] = bytes;
-  if (bytes.length < PACKET || (mode & MODE) !== SERVER || stratum === 0) return undefined;
+  const [first = 0, stratum = 0] = bytes;
+  const [leap, version, mode] = [first >> 6, (first >> 3) & 7, first & 7];
+  if (bytes.length < PACKET || mode !== SERVER || version === 0 || version > VERSION_MOST) return undefined;
+  if (leap === LEAP_UNKNOWN || stratum === 0 || stratum > STRATUM_MOST) return undefined;
   for (let i = 0; i < NONCE; i++) if (bytes[REPEATED_AT + i] !== nonce[i]) return undefined;
   let seconds = 0;
   for (let i = 0; i < 4; i++) seconds = seconds * 256 + (bytes[TIME_AT + i] as number);

@@ -273,21 +273,39 @@ function answerTo(question: Buffer, seconds: number): Buffer {
 }
 
 test("the time is that of the server's answer, also in the NTP era that begins in 2036", async (t) => {
-  for (const seconds of [NOW, Date.UTC(2037, 0, 1) / 1000]) {
-    const { clock, seen, received } = timeServer((question) => answerTo(question, seconds));
-    await clock.advance(100_000);
-    t.deepEqual(received, [seconds]);
-    t.deepEqual(seen, { asked: 1, opened: 1, closed: 1, to: "10.0.0.1:123" });
-  }
+  // Version 4, version 3, and each leap indicator of a server that knows the time.
+  for (const seconds of [NOW, Date.UTC(2037, 0, 1) / 1000])
+    for (const [first, stratum] of [
+      [0x24, 2],
+      [0x1c, 1],
+      [0x64, 15],
+      [0xa4, 3],
+    ] as const) {
+      const { clock, seen, received } = timeServer((question) => {
+        const answer = answerTo(question, seconds);
+        answer.set([first, stratum]);
+        return answer;
+      });
+      await clock.advance(100_000);
+      t.deepEqual(received, [seconds], `${first}, ${stratum}`);
+      t.deepEqual(seen, { asked: 1, opened: 1, closed: 1, to: "10.0.0.1:123" });
+    }
 });
 
 test("an invalid answer is passed over, and the next question has one", async (t) => {
   for (const [what, change] of [
     ["to another question", (answer: Buffer) => answer.fill(1, 24, 32)],
     ["of a client", (answer: Buffer) => void answer.writeUInt8(0x23, 0)],
-    ["of a server that does not know", (answer: Buffer) => void answer.writeUInt8(0, 1)],
+    ["of a symmetric peer", (answer: Buffer) => void answer.writeUInt8(0x21, 0)],
+    ["of version 0", (answer: Buffer) => void answer.writeUInt8(0x04, 0)],
+    ["of version 5", (answer: Buffer) => void answer.writeUInt8(0x2c, 0)],
+    ["of a server that refuses: stratum 0", (answer: Buffer) => void answer.writeUInt8(0, 1)],
+    ["of a server without a source: stratum 16", (answer: Buffer) => void answer.writeUInt8(16, 1)],
+    ["with stratum 255", (answer: Buffer) => void answer.writeUInt8(255, 1)],
+    ["with leap indicator 3", (answer: Buffer) => void answer.writeUInt8(0xe4, 0)],
     ["without a time", (answer: Buffer) => void answer.writeUInt32BE(0, 40)],
     ["cut short", (answer: Buffer) => answer.subarray(0, 47)],
+    ["to no question", (answer: Buffer) => void answer.fill(0, 24, 32)],
   ] as const) {
     const { clock, seen, received } = timeServer((question, n) => {
       const answer = answerTo(question, NOW);

@@ -138,26 +138,48 @@ void mote_tls_trust_keep_dates(struct mote_tls_connection *connection)
 		connection->validity = connection->chain;
 }
 
-/** Called by mbedTLS for each certificate of a chain, the CA's first. Adds faults to `flags`. */
+/** Faults of the certificates above the one being checked. Only one task verifies chains. */
+static uint32_t faults_above;
+
+/** True if the bundle of the image has the certificate's issuer, and its key made the signature. */
+static bool bundle_knows_issuer(const struct mote_tls_connection *connection, mbedtls_x509_crt *certificate, int depth)
+{
+	uint32_t flags = MBEDTLS_X509_BADCERT_NOT_TRUSTED;
+	if (!connection->bundle)
+		return false;
+	connection->bundle(connection->bundle_context, certificate, depth, &flags);
+	return flags == 0;
+}
+
+/**
+ * Called by mbedTLS for each certificate of a chain, the CA's first. Adds faults to `flags`.
+ *
+ * A server may send a root that an older CA signed too. mbedTLS then builds the chain up to that
+ * certificate, although the bundle has the root itself. So a certificate's faults are reported with
+ * the leaf, unless the bundle knows the issuer of a certificate below it.
+ */
 static int check_certificate(void *context, mbedtls_x509_crt *certificate, int depth, uint32_t *flags)
 {
 	struct mote_tls_connection *connection = context;
-	if (!connection->chain_checked)
-		connection->chain = (struct mote_tls_validity){0, UINT32_MAX};
+	bool begins = !connection->chain_checked;
+	uint32_t above = begins ? 0 : faults_above, other = *flags & ~(DATES | MBEDTLS_X509_BADCERT_NOT_TRUSTED);
 	connection->chain_checked = true;
-	narrow_validity(&connection->chain, certificate);
-#if CONFIG_MBEDTLS_CERTIFICATE_BUNDLE
-	// The bundle clears "not trusted" if it knows the issuer, but only without any other flag.
-	uint32_t dates = *flags & DATES, others = *flags & ~DATES;
-	if (connection->bundle && others == MBEDTLS_X509_BADCERT_NOT_TRUSTED) {
-		connection->bundle(connection->bundle_context, certificate, depth, &others);
-		*flags = others | dates;
-	}
-#endif
 	if (*flags & MBEDTLS_X509_BADCERT_NOT_TRUSTED)
 		connection->refusal = why_unknown(certificate, depth);
+	bool is_doubtful = above || (*flags & MBEDTLS_X509_BADCERT_NOT_TRUSTED);
+	if (is_doubtful && !other && bundle_knows_issuer(connection, certificate, depth)) {
+		*flags &= DATES;
+		above = 0;
+		begins = true;
+		connection->refusal = NULL;
+	}
+	if (begins)
+		connection->chain = (struct mote_tls_validity){0, UINT32_MAX};
+	narrow_validity(&connection->chain, certificate);
 	if (depth == 0 && !names_server(certificate, connection))
 		*flags |= MBEDTLS_X509_BADCERT_CN_MISMATCH;
+	faults_above = above | *flags;
+	*flags = depth == 0 ? faults_above : 0;
 	return 0;
 }
 

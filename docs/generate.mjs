@@ -22,7 +22,7 @@ const MODULES = {
     "Device health, as an RPC and as client attributes.",
   ],
   "mote-agent/log": ["extras/log/index.ts", "The device log that survives a restart."],
-  "mote-agent/report": ["src/report/index.ts", "Client of the analytics report API."],
+  "mote-agent/report": ["report/index.ts", "Client of the analytics report API."],
 };
 
 /** Text of a table cell. Vue would read `<` and `{{` as its own. */

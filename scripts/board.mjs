@@ -12,12 +12,11 @@ const KEEP = { module: true, keep_classnames: true, keep_fnames: true, format: {
 const TYPESCRIPT = { compilerOptions: { useDefineForClassFields: false } };
 
 /**
- * What the manifests name: each is one module, with all of ours that it imports; the SDK's own stay outside. The report client is one
- * of its own, so that who builds no reports has no ROM to spare for it. Name, entry, and its types if they are not the entry's.
+ * What the manifests name: each is one module, with all of ours that it imports; the SDK's own stay outside. Name, entry, and its types
+ * if they are not the entry's.
  */
 export const MODULES = [
   ["mote", "src/internal.ts", "src/index.js"],
-  ["mote-report", "src/report/index.ts"],
   ["mote-diagnostics", "extras/diagnostics/index.ts"],
   ["mote-report-on-change", "extras/report-on-change/index.ts"],
   ["mote-log", "extras/log/index.ts"],

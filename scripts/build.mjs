@@ -25,7 +25,7 @@ const COMPILED_SEPARATELY =
   /^(?:hosts\/(?:xs|simulator)\/|tools\/console\/(?!model\/)|examples\/templates\/)/;
 /** What a build is made with. */
 const TOOLS = ["scripts/board.mjs", "scripts/build.mjs", "package-lock.json"];
-const FOLDERS = ["src", "extras", "hosts", "tools", "examples"];
+const FOLDERS = ["src", "report", "extras", "hosts", "tools", "examples"];
 
 const slashes = (path) => path.split(sep).join("/");
 

@@ -20,8 +20,8 @@ if (first === "--refuse") {
 const out = resolve(first ?? join(root, "build", "packages"));
 /** What no user of the command needs. The types of the board's modules are for those whose project it builds. */
 const LEFT_OUT = /\.map$|(?<!\/xs\/mote[\w-]*)\.d\.ts$|\.tsbuildinfo$/;
-const SHARED = ["src", "extras", "hosts", "examples", "LICENSE", "CHANGELOG.md"];
-const BUILT = ["src", "extras", "hosts", "tools", "xs"];
+const SHARED = ["src", "report", "extras", "hosts", "examples", "LICENSE", "CHANGELOG.md"];
+const BUILT = ["src", "report", "extras", "hosts", "tools", "xs"];
 /** All that a project may include. */
 const MANIFESTS = readdirSync(root).filter((name) => /^manifest(?:-[\w-]+)?\.json$/.test(name));
 

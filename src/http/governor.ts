@@ -32,7 +32,6 @@ export const BUDGETS = {
   application: { burst: 60, perMinute: 60, free: "taken" },
   provisioning: { burst: 10, perMinute: 30 },
   firmware: { burst: 60, perMinute: 60, free: "bytes" },
-  report: { burst: 60, perMinute: 60, free: "taken" },
 } as const satisfies Record<string, Budget>;
 
 /** The purpose of a request. */

@@ -6,14 +6,19 @@ import { files, offences, read } from "./tree.js";
 const src = files("src", /\.ts$/);
 const hosts = [...files("extras", /\.ts$/), ...files("hosts", /\.ts$/)];
 const tools = files("tools", /\.ts$/);
+const report = files("report", /\.ts$/);
 const all = [
   ...src,
+  ...report,
   ...hosts,
   ...tools,
   ...files("examples", /\.ts$/),
   ...files("test", /\.ts$/),
   ...files("bench", /\.ts$/),
 ];
+
+const imported = (text: string): string[] =>
+  Array.from(text.matchAll(/(?:\bfrom |\bimport\(?)\s*"([^"]+)"/g), ([, path]) => path!);
 
 // Tables that are built once and only read: a preloaded module keeps them in ROM. File and name.
 const TABLES = [
@@ -72,6 +77,18 @@ test("no method name of src is computed", (t) => {
 
 test("src takes time and chance from the port", (t) => {
   t.deepEqual(offences(src, rules.ambientTime), []);
+});
+
+test("report imports only its own files, and nothing on a device imports it", (t) => {
+  t.true(report.length > 5);
+  t.deepEqual(
+    offences(report, (text) => imported(text).filter((path) => !/^\.\/[\w-]+\.js$/.test(path))),
+    [],
+  );
+  t.deepEqual(
+    offences([...src, ...hosts], (text) => imported(text).filter((path) => /\.\.\/report\//.test(path))),
+    [],
+  );
 });
 
 test("the lock files name no address that a package was taken from", (t) => {

@@ -8,7 +8,6 @@ import * as diagnostics from "../../extras/diagnostics/index.js";
 import * as log from "../../extras/log/index.js";
 import * as reportOnChange from "../../extras/report-on-change/index.js";
 import * as mote from "../../src/internal.js";
-import * as report from "../../src/report/index.js";
 import { buildBoards } from "../built.js";
 import { imports } from "./rules.js";
 import { files, read, root } from "./tree.js";
@@ -23,9 +22,8 @@ test("every module of the root manifest is there and is preloaded, and nothing e
   for (const path of Object.values(manifest.modules)) t.true(existsSync(join(root, `${path}.js`)), path);
 });
 
-/** Modules that a project adds to the core's: the report client shares nothing with it, the others import it. */
+/** Modules that a project adds to the core's, which they import. */
 const OPTIONAL = [
-  { name: "report", folder: "src/report", imports: [], names: report },
   { name: "diagnostics", folder: "extras/diagnostics", imports: ["mote"], names: diagnostics },
   { name: "report-on-change", folder: "extras/report-on-change", imports: ["mote"], names: reportOnChange },
   { name: "log", folder: "extras/log", imports: ["mote"], names: log },
@@ -33,11 +31,8 @@ const OPTIONAL = [
 
 test("the manifest of each optional module has that module alone", (t) => {
   for (const { name, folder } of OPTIONAL) {
-    const isExtra = folder.startsWith("extras");
-    const { modules, preload, ...others } = JSON.parse(
-      read(isExtra ? `${folder}/manifest.json` : `manifest-${name}.json`),
-    );
-    t.deepEqual(modules, { [`mote/${name}`]: `${isExtra ? "../.." : "."}/dist/xs/mote-${name}` });
+    const { modules, preload, ...others } = JSON.parse(read(`${folder}/manifest.json`));
+    t.deepEqual(modules, { [`mote/${name}`]: `../../dist/xs/mote-${name}` });
     t.deepEqual([preload, others], [[`mote/${name}`], {}]);
   }
 });

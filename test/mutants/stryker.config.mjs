@@ -17,7 +17,6 @@ const TESTS = {
   "src/http": "test/src/http/*.test.ts",
   "extras/log": "test/extras/log/*.test.ts",
   "src/platform": "test/src/platform/*.test.ts",
-  "src/report": "test/src/report/*.test.ts",
   "extras/report-on-change": "test/extras/report-on-change/*.test.ts",
   "src/wire": "test/src/wire/**/*.test.ts",
 };

@@ -11,8 +11,6 @@ import { FakeFlash } from "../fakes/flash.js";
 import { fakeHost } from "../fakes/host.js";
 import { FakeNet } from "../fakes/net.js";
 import { FakePlatform, KEY, SECRET } from "../fakes/platform.js";
-import { type SeenRequest, serve } from "../fakes/server.js";
-import { jwt, VIEW } from "../src/report/rig.js";
 import { Bridge } from "./engine/bridge.js";
 import { bundle } from "./engine/bundle.js";
 import { nodeHost } from "./engine/node-host.js";
@@ -242,89 +240,6 @@ testOnXs("the redactor finds the same on XS as on Node, within so many steps a b
   t.log(cost);
 });
 
-// The report client on the XS engine: the same answers as on Node, in the memory of one row.
-
-const REPORT_ENTRY = `import * as report from "./src/report/index.ts";
-  const session = new report.Session(host, { url: "http://platform.test", username: "me", password: "pa55w0rd" });
-  globalThis.reports = new report.Reports(host, { url: "http://platform.test", session });
-  globalThis.seen = { rows: 0, sum: 0, dates: 0, end: "" };
-  globalThis.build = (request) => reports.build(request, {
-    labels: (labels) => { seen.labels = labels.length; },
-    row: (row) => { seen.rows++; seen.sum += row.Average; seen.dates += Number(row.Date) - 1760000000000; },
-  }).then((end) => { seen.end = end.rows + " rows"; }, (error) => { seen.end = error.code + ": " + error.message; });`;
-const ROWS = 10_000;
-/** Bytes of a slot on an ESP32. */
-const SLOT = 16;
-const PIECES = 40;
-
-const row = (i: number): string =>
-  `{"Device":"greenhouse-${i % 7}","Building":"Bau \\"${i % 3}\\" ü","Date":"${1_760_000_000_000 + i}","Average":${i / 4}}`;
-
-async function beginReport(t: ExecutionContext, answer: (request: SeenRequest) => void) {
-  const clock = new FakeClock(Date.UTC(2026, 0, 1));
-  const net = new FakeNet(clock, { segmentBytes: 1460 });
-  const host = fakeHost({ clock, network: net });
-  serve(net, (request) => {
-    if (request.path.includes("/api/auth/")) request.reply(200, { token: jwt("me"), refreshToken: jwt("r") });
-    else answer(request);
-  });
-  return atFakeTime(t, host, { entry: REPORT_ENTRY });
-}
-
-testOnXs(`a report of ${ROWS} rows takes less than 16 KiB on XS and leaves nothing behind`, async (t) => {
-  let asked: SeenRequest | undefined;
-  const { clock, bridge } = await beginReport(t, (request) => {
-    asked = request;
-  });
-  const start = async (): Promise<SeenRequest> => {
-    asked = undefined;
-    await bridge.run(`build({ viewConfigId: "${VIEW}" }); undefined`);
-    await clock.runUntil(() => asked !== undefined);
-    asked!.peer.send(
-      'HTTP/1.1 200\r\n\r\n{"columnLabels":["Device","Building","Date","Average"],"dataTable":[',
-    );
-    return asked!;
-  };
-  // The first report logs in, and makes what lasts.
-  const first = await start();
-  first.peer.send(`${row(0)}]}`);
-  first.peer.end();
-  await clock.advance(1000);
-  const [before, chunksBefore] = [await bridge.slots(), await bridge.chunks()];
-  const { peer } = await start();
-  const slots: number[] = [];
-  const chunks: number[] = [];
-  // Each piece ends within a row.
-  let rest = "";
-  for (let piece = 0; piece < PIECES; piece++) {
-    const many = ROWS / PIECES;
-    const text = rest + Array.from({ length: many }, (_, i) => `${row(piece * many + i)},`).join("");
-    peer.send(text.slice(0, -20));
-    rest = text.slice(-20);
-    await clock.advance(100);
-    slots.push(await bridge.slots());
-    if (piece % 10 === 9) chunks.push(await bridge.chunks());
-  }
-  peer.send(`${rest}${row(ROWS)}]}`);
-  peer.end();
-  await clock.advance(1000);
-  const seen = (await bridge.run("seen")) as Record<string, unknown>;
-  t.is(seen.rows, ROWS + 2);
-  t.is(seen.end, `${ROWS + 1} rows`);
-  t.is(seen.sum, (ROWS * (ROWS + 1)) / 2 / 4);
-  t.is(seen.dates, (ROWS * (ROWS + 1)) / 2);
-  const growth = Math.max(...slots) - before;
-  const grown = Math.max(...chunks) - chunksBefore;
-  t.log(`${growth} slots, ${growth * SLOT} bytes, and ${grown} bytes of chunks while it runs`);
-  t.true(growth > 0 && grown > 0 && growth * SLOT + grown < 16_384, `${growth} slots, ${grown}`);
-  t.deepEqual(chunks, Array(chunks.length).fill(chunks[0]));
-  // As many after the last piece as after the first, but for the run at the start.
-  t.true(Math.max(...slots) - slots[0]! <= 2, slots.join(" "));
-  // Each run of a script keeps one.
-  t.true((await bridge.slots()) - before <= 4);
-  t.true((await bridge.chunks()) - chunksBefore <= 64, "chunks");
-});
-
 // A board's engine has 640 slots of stack and ends when they are full: no data of a peer may take
 // a slot for each of its members.
 
@@ -350,6 +265,8 @@ for (const name of Object.keys(READERS)) {
 
 // Report on change on the XS engine: the same decisions as on Node, in memory that does not grow with the values.
 
+/** Bytes of a slot on an ESP32. */
+const SLOT = 16;
 const VALUES = 10_000;
 
 /** An agent that only counts: what is recorded goes nowhere. The same text runs on both engines. */

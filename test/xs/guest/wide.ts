@@ -4,7 +4,6 @@ import type { Host } from "../../../src/port.js";
 import { parseAttributes, parseNotification, splitKeys } from "../../../src/wire/attributes.js";
 import { parseAssignment } from "../../../src/wire/firmware.js";
 import { parseProvision } from "../../../src/wire/provision.js";
-import { ReportReader } from "../../../src/wire/report-reader.js";
 import { encodeAnswer, parseCallAnswer, parseRpcRequest } from "../../../src/wire/rpc.js";
 import { type JsonObject, parseJson } from "../../../src/wire/text/json.js";
 import { decodeStart } from "../../../src/wire/text/text.js";
@@ -20,12 +19,6 @@ const object = `{${numbers.map((i) => `"k\\u0041${i}":${i}`).join(",")}}`;
 const pairs: JsonObject = Object.fromEntries(numbers.map((i) => [`k${i}`, i]));
 const names = numbers.map((i) => `k${i}`);
 
-const report = (rows: string): void => {
-  const reader = new ReportReader(host, 100_000, { row: () => true });
-  reader.feed(host.encode(`{"columnLabels":${JSON.stringify(names)},"dataTable":[${rows}]}`));
-  if (!reader.end()) throw new Error(reader.problem);
-};
-
 export const READERS: Readonly<Record<string, () => unknown>> = {
   "a list": () => parseJson(list),
   "an object": () => parseJson(object),
@@ -38,8 +31,6 @@ export const READERS: Readonly<Record<string, () => unknown>> = {
   "the answer to a client-side RPC": () => parseCallAnswer(object),
   "an answer to provisioning": () => parseProvision(`{"status":"SUCCESS","x":${list}}`),
   "an assignment": () => parseAssignment(pairs),
-  "a row of a report": () => report(object),
-  "many rows of a report": () => report(numbers.map((i) => `{"a\\u0041":${i}}`).join(",")),
   "keys to ask for": () => splitKeys(names, 1500),
   "values to send": () => encodeValues({ numbers, pairs }, 200_000),
   "an answer to send": () => encodeAnswer({ numbers, pairs }, 200_000),

@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { FORMATS } from "../report/formats.js";
 import type { ReportFlags } from "../report/report.js";
+import { FORMATS } from "../report/row-writer.js";
 import { viewId } from "../report/view-id.js";
 import { parseLast, parseTime } from "../times.js";
-import { durationOption, readCa, UsageError } from "../usage.js";
+import { durationOption, UsageError } from "../usage.js";
 
 const APIS: Readonly<Record<string, string>> = {
   analytics: "/apiAnalytics/publicApi",
@@ -16,7 +16,9 @@ Log in with --jwt, with --username (the password comes from MOTE_PLATFORM_PASSWO
 Times are dates (2026-01-31, 2026-01-31T12:00), milliseconds since 1970, -7d, -12h, -30m, today, yesterday or now. The default is the view's own range. A
 day given to --to is included. Dates stay milliseconds, unless --date names the column: then they become ISO 8601 in UTC.
 
-The file appears when it is complete. CSV output prefixes formulas with '.
+The file appears when it is complete. CSV output prefixes formulas with '. A table has at most 1000 rows.
+
+To trust a private CA, set NODE_EXTRA_CA_CERTS to its PEM file.
 
 Exit codes:
   1  no connection or answer, an incomplete report, or status 5xx
@@ -55,7 +57,6 @@ export function reportCommand(program: Command): void {
         "output format (default: by file extension; table on a terminal, else csv)",
       ).choices(FORMATS),
     )
-    .addOption(new Option("--json", "same as --format json").implies({ format: "json" }))
     .option("-o, --output <file>", "write to a file")
     .addOption(new Option("--username <name>", "user to log in as").env("MOTE_PLATFORM_USERNAME"))
     .addOption(
@@ -76,7 +77,6 @@ export function reportCommand(program: Command): void {
         .default("header"),
     )
     .addOption(durationOption("--deadline <duration>", "maximum total time", "10m"))
-    .option("--ca <file>", "trust only these CA certificates (PEM)")
     .addHelpText("after", HELP)
     .action(async (flags: ReportFlags, command: Command) => {
       // Typed options override the environment.
@@ -87,7 +87,7 @@ export function reportCommand(program: Command): void {
         throw new UsageError("--from must not be later than --to");
       // Load the client only for this command.
       const { writeReport } = await import("../report/report.js");
-      await writeReport(flags, readCa(flags.ca));
+      await writeReport(flags);
     });
 }
 

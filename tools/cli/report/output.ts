@@ -35,9 +35,9 @@ export function isStandard(path: string | undefined): path is undefined | "-" | 
   return path === undefined || path === "-" || path === "/dev/stdout";
 }
 
-/** Throws UsageError where no file can be. */
-export function openOutput(path: string | undefined): Output {
-  return isStandard(path) ? new StandardOutput() : new FileOutput(path);
+/** Throws UsageError where no file can be. `isTame`: no text contains control characters of a peer. */
+export function openOutput(path: string | undefined, isTame = false): Output {
+  return isStandard(path) ? new StandardOutput(isTame) : new FileOutput(path);
 }
 
 class FileOutput implements Output {
@@ -115,10 +115,12 @@ function modeOf(there: Stats | undefined): number {
 
 /** Waits until a pipe or terminal takes the data, so that a slow reader slows the platform down. */
 class StandardOutput implements Output {
+  readonly #isTame: boolean;
   #text = "";
   #open = true;
 
-  constructor() {
+  constructor(isTame: boolean) {
+    this.#isTame = isTame;
     process.stdout.once("error", () => {
       this.#open = false;
     });
@@ -132,7 +134,8 @@ class StandardOutput implements Output {
   }
 
   commit(): void {
-    if (this.#text !== "" && this.#open) process.stdout.write(forStream(this.#text));
+    if (this.#text !== "" && this.#open)
+      process.stdout.write(this.#isTame ? this.#text : forStream(this.#text));
     this.#text = "";
   }
 

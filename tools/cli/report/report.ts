@@ -1,14 +1,13 @@
 // `mote report`, once its options are read.
 
-import { isLoopback, parseTarget } from "../../../src/http/target.js";
-import type { Host } from "../../../src/port.js";
 import {
   ReportError,
   type ReportErrorCode,
   Reports,
   Session,
   type SessionOptions,
-} from "../../../src/report/index.js";
+} from "../../../report/index.js";
+import { isLoopback, parseTarget } from "../../../src/http/target.js";
 import { BUSY, EMPTY, FAILED, INTERRUPTED, REFUSED, USAGE } from "../../exit-codes.js";
 import { askSecret } from "../ask.js";
 import { ExitError } from "../exit-error.js";
@@ -17,10 +16,8 @@ import { samePlace } from "../operator/operator.js";
 import { note } from "../output/table.js";
 import { stopSignals } from "../stop.js";
 import { UsageError } from "../usage.js";
-import { Delivery } from "./delivery.js";
-import { type FormatName, formatOf } from "./formats.js";
-import { reportHost } from "./host.js";
-import { isStandard, type Output, openOutput } from "./output.js";
+import { isStandard, openOutput } from "./output.js";
+import { type FormatName, RowWriter } from "./row-writer.js";
 
 export interface ReportFlags {
   url?: string;
@@ -38,16 +35,15 @@ export interface ReportFlags {
   api: string;
   jwtIn: "header" | "bearer" | "query";
   deadline: number;
-  ca?: string;
 }
 
 /** Largest row, in bytes. */
 const ROW_BYTES = 4_194_304;
 
-/** `ca`: certificates (PEM). Throws ExitError or UsageError. */
-export async function writeReport(flags: ReportFlags, ca: string | undefined): Promise<void> {
+/** Throws ExitError or UsageError. */
+export async function writeReport(flags: ReportFlags): Promise<void> {
   const { url, session: login } = await logins(flags);
-  const { session, reports } = clients(reportHost(ca), flags, url, login);
+  const { session, reports } = clients(flags, url, login);
   warnOfClearText(login.url, url);
   const { stop } = stopSignals();
   const close = (): void => {
@@ -55,38 +51,30 @@ export async function writeReport(flags: ReportFlags, ca: string | undefined): P
     session.close();
   };
   stop.addEventListener("abort", close);
-  const output = openOutput(flags.output);
-  const delivery = deliveryOf(flags, output);
+  const { stdout, stderr } = process;
+  const onTerminal = stdout.isTTY && isStandard(flags.output);
+  const format = flags.format ?? byEnding(flags.output) ?? (onTerminal ? "table" : "csv");
+  const output = openOutput(flags.output, format === "table");
+  const screen = stderr.isTTY && !onTerminal ? stderr : undefined;
+  const writer = new RowWriter(format, output, flags.date ?? [], screen);
   try {
-    await reports.build(question(flags), delivery);
-    delivery.finish();
+    await reports.build(question(flags), writer);
+    writer.finish();
     output.commit();
   } catch (error) {
-    delivery.close();
     output.abandon();
     if (stop.aborted) throw new ExitError(INTERRUPTED, "interrupted");
-    // Whoever read along has enough.
+    // The reader of the output has read enough.
     if (error instanceof ReportError && error.code === "STOPPED") return;
     throw asFailure(error, flags);
   } finally {
+    writer.close();
     close();
   }
-  tell(delivery, isStandard(flags.output) ? undefined : flags.output);
-}
-
-function deliveryOf(flags: ReportFlags, output: Output): Delivery {
-  const { stdout, stderr } = process;
-  const onTerminal = stdout.isTTY && isStandard(flags.output);
-  const name = flags.format ?? byEnding(flags.output) ?? (onTerminal ? "table" : "csv");
-  const format = formatOf(name, onTerminal ? stdout.columns : undefined);
-  return new Delivery(format, output, flags.date ?? [], stderr.isTTY && !onTerminal ? stderr : undefined);
-}
-
-function tell(delivery: Delivery, path: string | undefined): void {
-  for (const remark of delivery.remarks) note(remark);
-  const { rows } = delivery;
+  const { rows, remarks } = writer;
+  for (const remark of remarks) note(remark);
   if (rows === 0) throw new ExitError(EMPTY, "the report has no rows: check --from, --to and --filter");
-  if (path !== undefined) note(`${rows} row${rows === 1 ? "" : "s"} in ${path}`);
+  if (!isStandard(flags.output)) note(`${rows} row${rows === 1 ? "" : "s"} in ${flags.output}`);
 }
 
 function question({ view, from, to, filter, deadline }: ReportFlags): Parameters<Reports["build"]>[0] {
@@ -121,14 +109,13 @@ async function logins(flags: ReportFlags): Promise<{ url: string; session: Sessi
 }
 
 function clients(
-  host: Host,
   { api, jwtIn }: ReportFlags,
   url: string,
   login: SessionOptions,
 ): { session: Session; reports: Reports } {
   try {
-    const session = new Session(host, login);
-    return { session, reports: new Reports(host, { url, session, api, jwtIn, rowBytes: ROW_BYTES }) };
+    const session = new Session(login);
+    return { session, reports: new Reports({ url, session, api, jwtIn, rowBytes: ROW_BYTES }) };
   } catch (error) {
     throw error instanceof ReportError ? new UsageError(error.message) : error;
   }
@@ -144,15 +131,10 @@ function warnOfClearText(auth: string, url: string): void {
   else if (isClear(url)) note("The JWT and the report go over http: anyone on the way can read them.");
 }
 
-const ENDINGS: readonly (readonly [string, FormatName])[] = [
-  [".csv", "csv"],
-  [".json", "json"],
-  [".ndjson", "ndjson"],
-  [".jsonl", "ndjson"],
-];
-
-function byEnding(path = ""): FormatName | undefined {
-  return ENDINGS.find(([ending]) => path.toLowerCase().endsWith(ending))?.[1];
+/** The format of a file by its name. */
+function byEnding(path: string | undefined): FormatName | undefined {
+  if (isStandard(path)) return undefined;
+  return /\.(?:nd)?jsonl?$/i.test(path) ? "ndjson" : "csv";
 }
 
 const CODES: Partial<Record<ReportErrorCode, number>> = {

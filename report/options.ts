@@ -1,11 +1,7 @@
 // Options of a report client and their validation. All mistakes are reported at once.
 
-import { parseTarget, type Target } from "../http/target.js";
-import { characters, isMadeOf } from "../wire/text/characters.js";
 import { ReportError } from "./errors.js";
 import type { Session } from "./session.js";
-
-const SEGMENT = characters("azAZ09-.__~~");
 
 export interface ReportOptions {
   /** Base URL of the analytics server, which builds the reports. */
@@ -35,8 +31,7 @@ export interface ReportOptions {
 
 /** The options, complete with defaults. */
 export interface CheckedReportOptions {
-  readonly target: Target;
-  readonly path: string;
+  readonly url: string;
   readonly jwtIn: "header" | "bearer" | "query";
   readonly rowBytes: number;
   readonly idleMs: number;
@@ -49,36 +44,39 @@ const ROW_BYTES = { default: 16_384, least: 256, most: 16_777_216 } as const;
 const IDLE_MS = { default: 60_000, least: 100, most: 86_400_000 } as const;
 
 /** Throws `BAD_OPTIONS` with every mistake by name. Values are never quoted. */
-export const checkReportOptions = (options: ReportOptions): CheckedReportOptions => {
+export function checkReportOptions(options: ReportOptions): CheckedReportOptions {
   const wrong = Object.keys(options)
     .filter((name) => !NAMES.includes(name))
     .map((name) => `unknown option "${name}"`);
   const { url, session, api = API, jwtIn = "header" } = options;
   const { rowBytes = ROW_BYTES.default, idleMs = IDLE_MS.default } = options;
-  const parsed = parseTarget(url);
-  if (!parsed.ok) wrong.push(`url ${parsed.reason}`);
+  const base = baseUrl(url, wrong);
   if (typeof session?.token !== "function") wrong.push("session must be a Session");
-  if (typeof api !== "string" || !isPath(api)) wrong.push("api must be a path like /apiTrendz/publicApi");
+  if (typeof api !== "string" || !/^(\/[\w.~-]+)+$/.test(api))
+    wrong.push("api must be a path like /apiTrendz/publicApi");
   if (!WAYS.includes(jwtIn)) wrong.push("jwtIn must be header, bearer or query");
   checkNumber("rowBytes", rowBytes, ROW_BYTES, wrong);
   checkNumber("idleMs", idleMs, IDLE_MS, wrong);
-  if (wrong.length > 0 || !parsed.ok) throw new ReportError("BAD_OPTIONS", wrong.join("; "));
-  return { target: parsed.target, path: `${api}/buildReport`, jwtIn, rowBytes, idleMs };
-};
+  if (wrong.length > 0) throw new ReportError("BAD_OPTIONS", wrong.join("; "));
+  return { url: `${base}${api}/buildReport`, jwtIn, rowBytes, idleMs };
+}
 
-const isPath = (path: string): boolean =>
-  path.startsWith("/") &&
-  path
-    .slice(1)
-    .split("/")
-    .every((segment) => isMadeOf(segment, SEGMENT));
+/** The URL without a slash at its end. Adds to `wrong` if a path cannot be appended to it. */
+export function baseUrl(text: unknown, wrong: string[]): string {
+  const url = typeof text === "string" && URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol))
+    wrong.push("url must be a string that begins with http:// or https://");
+  else if (url.username !== "" || url.password !== "" || /[?#]/.test(url.href))
+    wrong.push("url must have no user name, password, query or fragment");
+  return url ? `${url.origin}${url.pathname.replace(/\/+$/, "")}` : "";
+}
 
-const checkNumber = (
+function checkNumber(
   name: string,
   value: number,
   { least, most }: { least: number; most: number },
   wrong: string[],
-): void => {
+): void {
   if (!Number.isInteger(value) || value < least || value > most)
     wrong.push(`${name} must be a whole number from ${least} to ${most}`);
-};
+}

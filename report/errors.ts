@@ -6,11 +6,12 @@
  *   login.
  * - `FORBIDDEN`: 401 or 403, even after a fresh login if one is possible.
  * - `NOT_FOUND`: 404.
- * - `REFUSED`: any other answer that is not a report, see `status`.
+ * - `REFUSED`: any other answer that is not a report, see `status`. Redirects are not followed.
  * - `BUSY`: 429 or 503 until the time limit, or a requested wait beyond it.
- * - `TIMEOUT`: not complete within the time limit, or silent for longer than `idleMs`.
+ * - `TIMEOUT`: not complete within the time limit, silent for longer than `idleMs`, or no answer
+ *   within the 5 minutes that Node's `fetch` waits for one.
  * - `LOST`: no connection, a dropped connection, or an answer that is not HTTP.
- * - `MALFORMED`: a 200 without a report, or an incomplete report.
+ * - `MALFORMED`: a 200 without a report or token, or an incomplete report.
  * - `TOO_LARGE`: a row, or the labels, beyond `rowBytes`.
  * - `STOPPED`: closed meanwhile, or aborted by the row taker.
  */
@@ -32,10 +33,7 @@ export type ReportErrorCode =
  * The only error class of the report client. Messages contain no secrets and no data of the peer.
  */
 export class ReportError extends Error {
-  // A getter, not a field: XS does not let a constructor assign the frozen name of errors.
-  override get name(): string {
-    return "ReportError";
-  }
+  override readonly name = "ReportError";
   readonly code: ReportErrorCode;
   /** The HTTP status that caused the error, if there is one. */
   readonly status: number | undefined;
@@ -47,8 +45,11 @@ export class ReportError extends Error {
   }
 }
 
-/** Maps a non-200 answer to an error. 401 and 403 of a password login are handled elsewhere. */
-export const refusal = (what: "login" | "report", status: number): ReportError => {
+/** The kind of a request, which begins each message. */
+export type Purpose = "login" | "report";
+
+/** Maps an answer other than 200 to an error. */
+export function refusal(what: Purpose, status: number): ReportError {
   if (status === 401 || status === 403)
     return new ReportError("FORBIDDEN", `${what}: the JWT is invalid or has expired (${status})`, status);
   if (what === "login" && status < 500)
@@ -58,4 +59,4 @@ export const refusal = (what: "login" | "report", status: number): ReportError =
   const text =
     status === 415 ? "the platform does not accept JSON here (415)" : `the platform answered ${status}`;
   return new ReportError("REFUSED", `${what}: ${text}`, status);
-};
+}

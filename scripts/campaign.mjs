@@ -28,6 +28,7 @@ const CAMPAIGNS = {
   chip: { program: "test/chip/command.ts", does: "checks a board's promises on an emulated chip" },
   bench: { program: "bench/command.ts", does: "measures the agent against the bare work" },
   "bench-chip": { program: "bench/chip/command.ts", does: "counts instructions on the emulated chip" },
+  fleet: { program: "test/tools/fleet/command.ts", does: "runs many agents against a platform" },
   "fleet-load": { program: "bench/fleet-load.ts", does: "measures what a server sees of 1,000 agents" },
   budget: {
     program: "bench/budget-command.ts",

@@ -1,11 +1,11 @@
-// A fleet in one process, as `mote fleet` runs it: a point a second from each agent, two
+// A fleet in one process, as the fleet campaign runs it: a point a second from each agent, two
 // connections each, over real sockets to a local platform in another process. Memory is what is in
 // use after a collection, heap and buffers, of 1,000 agents minus that of 100, by agent. CPU is the
 // process's, user and system. The curve shows it as the share of what an agent costs among 100.
 import { setTimeout as sleep } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
 import { opener } from "../../hosts/node/sockets.js";
-import { Fleet } from "../../tools/fleet/fleet.js";
-import { limitHeap } from "../../tools/fleet/heap-limit.js";
+import { Fleet } from "../../test/tools/fleet/fleet.js";
 import { type Part, startPart } from "../parts/parts.js";
 import { type Line, median, type Row } from "../row.js";
 
@@ -96,7 +96,8 @@ async function cpuOf(agents: number): Promise<number> {
 }
 
 async function onNode(times: number): Promise<Line[]> {
-  limitHeap();
+  // The young generation would grow to 48 MiB in a busy process.
+  setFlagsFromString("--semi-space-growth-factor=1");
   const part = await startPart("part-platform.js");
   const rounds: Sizes[] = [];
   try {

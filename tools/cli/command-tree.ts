@@ -18,9 +18,3 @@ export function pathOf(command: Command): string {
   for (let one: Command | null = command; one?.parent; one = one.parent) names.unshift(one.name());
   return names.join(" ");
 }
-
-/** The subcommand that runs if none is named: `list` of `mote devices`. */
-export function defaultOf(command: Command): Command | undefined {
-  const { _defaultCommandName: name } = command as Command & { _defaultCommandName?: string | null };
-  return command.commands.find((one) => one.name() === name);
-}

@@ -3,14 +3,12 @@ import { styleText } from "node:util";
 import { Command } from "commander";
 import { VERSION } from "../../src/version.js";
 import { commandOf, pathOf } from "./command-tree.js";
-import { applyDefaults } from "./defaults.js";
 import { colored } from "./output/colors.js";
 import { reflow } from "./output/reflow.js";
 import { out } from "./output/table.js";
 import { UsageError } from "./usage.js";
 
-/** Some commands need to see all the others. */
-type Add = (program: Command, makeProgram: (called?: string) => Promise<Command>) => void;
+type Add = (program: Command) => void;
 
 /** Commands in the order of the help. Loading only the called one halves the start time. */
 const GROUPS: Readonly<Record<string, Readonly<Record<string, () => Promise<Add>>>>> = {
@@ -18,17 +16,13 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, () => Promise<Add>
     start: async () => (await import("./commands/start.js")).startCommand,
     platform: async () => (await import("./commands/platform/platform.js")).platformCommand,
     run: async () => (await import("./commands/run.js")).runCommand,
-    fleet: async () => (await import("./commands/fleet/fleet.js")).fleetCommand,
   },
   Operate: {
     login: async () => (await import("./commands/login.js")).loginCommand,
     logout: async () => (await import("./commands/login.js")).logoutCommand,
-    whoami: async () => (await import("./commands/whoami.js")).whoamiCommand,
     devices: async () => (await import("./commands/devices/devices.js")).devicesCommand,
-    profiles: async () => (await import("./commands/profiles.js")).profilesCommand,
     attributes: async () => (await import("./commands/attributes.js")).attributesCommand,
     telemetry: async () => (await import("./commands/telemetry.js")).telemetryCommand,
-    watch: async () => (await import("./commands/watch.js")).watchCommand,
     rpc: async () => (await import("./commands/rpc/rpc.js")).rpcCommand,
     report: async () => (await import("./commands/report.js")).reportCommand,
   },
@@ -46,16 +40,9 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, () => Promise<Add>
     logs: async () => (await import("./commands/logs.js")).logsCommand,
     decode: async () => (await import("./commands/decode.js")).decodeCommand,
     doctor: async () => (await import("./commands/doctor.js")).doctorCommand,
-    config: async () => (await import("./commands/config.js")).configCommand,
-    completion: async () => (await import("./commands/completion.js")).completionCommand,
   },
 };
 const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = Object.assign({}, ...Object.values(GROUPS));
-
-/** Called by shell completion; not shown in the help. */
-const HIDDEN: typeof COMMANDS = {
-  complete: async () => (await import("./commands/completion.js")).completeCommand,
-};
 
 const EXIT_CODES = `
 Exit codes:
@@ -100,7 +87,7 @@ export async function makeProgram(called?: string): Promise<Command> {
     // Subcommands inherit this only if it is set before they are added.
     .exitOverride();
   for (const [name, add] of addersOf(called)) {
-    (await add())(program, makeProgram);
+    (await add())(program);
     program.commands.at(-1)?.helpGroup(`${groupOf(name)}:`);
   }
   showUsageAfterErrors(program);
@@ -123,8 +110,7 @@ const groupOf = (name: string): string | undefined =>
 
 function addersOf(called: string | undefined): [string, () => Promise<Add>][] {
   if (called === undefined) return Object.entries(COMMANDS);
-  if (Object.hasOwn(COMMANDS, called)) return [[called, COMMANDS[called]!]];
-  return Object.hasOwn(HIDDEN, called) ? [[called, HIDDEN[called]!]] : Object.entries(COMMANDS);
+  return Object.hasOwn(COMMANDS, called) ? [[called, COMMANDS[called]!]] : Object.entries(COMMANDS);
 }
 
 /** Runs the command that the arguments name. Throws CommanderError, UsageError or ExitError. */
@@ -133,7 +119,6 @@ export async function runProgram(args: readonly string[]): Promise<void> {
   const wantsHelp = first === "help";
   const program = await makeProgram(wantsHelp ? rest[0] : first);
   if (!wantsHelp || rest.length === 0 || rest.some((word) => word.startsWith("-"))) {
-    applyDefaults(program);
     await program.parseAsync(args, { from: "user" });
     return;
   }

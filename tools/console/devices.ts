@@ -1,12 +1,12 @@
 import { ago } from "../duration.js";
+import { type ListedDevice, listedDevice } from "../operator/device-list.js";
 import { addDevice } from "./access.js";
 import { button, field, h, heading, option, show } from "./dom.js";
 import { LastValues } from "./last-values.js";
 import {
   type DeviceList,
   emptyText,
-  type ListedDevice,
-  listedDevice,
+  firmwareText,
   listOf,
   platformQuery,
   queryOf,
@@ -142,6 +142,7 @@ function sortButton(
 function rowOf({ deletions }: Session, device: ListedDevice, values: LastValues): Row {
   const { id, name, profile, firmware, isActive, lastSeen } = device;
   const path = devicePath(id);
+  const installed = firmwareText(firmware);
   const isDeleting = deletions.has(path);
   const state = isDeleting ? "deleting" : isActive ? "active" : "inactive";
   const remove = button(
@@ -157,7 +158,7 @@ function rowOf({ deletions }: Session, device: ListedDevice, values: LastValues)
     cells: [
       h("a", { className: "cut", href: deviceHref(id), title: name }, name),
       h("span", { className: "cut", title: profile }, profile),
-      h("span", { className: "cut", title: firmware }, firmware),
+      h("span", { className: "cut", title: installed }, installed),
       h("span", { className: "cut", title: lastText }, lastText),
       h("span", { className: isActive && !isDeleting ? "dot on" : "dot" }, state),
       lastSeen === undefined ? "never" : ago(lastSeen),

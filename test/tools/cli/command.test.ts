@@ -8,11 +8,9 @@ import { readConfig } from "../../../hosts/esp32/config.js";
 import { VERSION } from "../../../src/version.js";
 import { askSecret, confirm } from "../../../tools/cli/ask.js";
 import { pathOf } from "../../../tools/cli/command-tree.js";
-import { candidates } from "../../../tools/cli/commands/completion.js";
 import { newProject } from "../../../tools/cli/commands/new/new.js";
 import { originOf } from "../../../tools/cli/commands/new/origin.js";
 import { TEMPLATES, type Template } from "../../../tools/cli/commands/new/templates.js";
-import { findOption, valueFor } from "../../../tools/cli/defaults.js";
 import { bar, Progress } from "../../../tools/cli/output/progress.js";
 import { reflow } from "../../../tools/cli/output/reflow.js";
 import { clip, columnsOf, table } from "../../../tools/cli/output/table.js";
@@ -77,39 +75,7 @@ test("former names of commands remain as aliases", async (t) => {
   t.deepEqual(Object.fromEntries(named.map((one) => [pathOf(one), one.aliases()])), {
     "devices get": ["show"],
     "trust list": ["show"],
-    "config list": ["show"],
-    "config delete": ["unset"],
   });
-});
-
-test("completes commands, options and choices, but no free text", async (t) => {
-  const program = await makeProgram();
-  const words = (...typed: string[]): string[] =>
-    candidates(program, typed).map((line) => line.split("\t")[0] ?? "");
-  t.deepEqual(words("fl"), ["fleet", "flash"]);
-  t.deepEqual(words("help", "firmware", "p"), ["push"]);
-  t.deepEqual(words("rpc", "--ti"), ["--timeout"]);
-  t.deepEqual(words("completion", ""), ["bash", "zsh", "fish"]);
-  for (const typed of [
-    ["rpc", "greenhouse-7", ""],
-    ["rpc", "--timeout", ""],
-    ["nothere", ""],
-  ])
-    t.deepEqual(words(...typed), []);
-});
-
-test("user defaults parse like the command line and exclude secrets and --yes", async (t) => {
-  const program = await makeProgram();
-  const value = (key: string, text: string): unknown => valueFor(findOption(program, key), text);
-  t.is(value("rpc.timeout", "30s"), 30_000);
-  t.is(value("firmware.push.timeout", "1h"), 3_600_000);
-  t.is(value("devices.wide", "true"), true);
-  t.is(value("rpc.no-wait", "true"), false);
-  for (const key of ["run.token", "fleet.provision-secret", "report.jwt", "platform.admin-password"])
-    t.throws(() => value(key, "x"), { message: /secret/ }, key);
-  for (const key of ["devices.delete.yes", "watch.url", "fleet.devices"])
-    t.throws(() => value(key, "true"), { message: /every call/ }, key);
-  t.throws(() => value("rpc.__proto__", "true"), { message: /unknown option/ });
 });
 
 const ROWS = [

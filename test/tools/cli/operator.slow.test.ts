@@ -70,6 +70,52 @@ test("stores a login readable by the user only, without the password", (t) => {
   t.deepEqual(Object.keys(kept), ["format", "url", "username", "token", "refreshToken"]);
 });
 
+test("login says who is logged in, --list shows the saved logins, --use switches", async (t) => {
+  const env = { MOTE_LOGIN: join(home, "several", "login.json") };
+  const elsewhere = platform.url.replace("127.0.0.1", "localhost");
+  t.regex((await mote(["login", "--list"], env)).err, /No saved login/);
+  const add = (url: string, ...more: string[]): Promise<Result> =>
+    mote(["login", "--url", url, "--username", USER, ...more], { ...env, ...PASSWORD });
+  const { err } = await add(platform.url);
+  t.regex(err, /as tenant@thingsboard\.org, tenant administrator\. Later commands go there\./);
+  t.is((await add(elsewhere, "--platform", "home")).code, 0);
+  const list = (): Promise<Result> => mote(["login", "--list"], env);
+  t.regex((await list()).out, /^ +default .*\n\* +home +http:\/\/localhost/m);
+  t.notRegex((await list()).out, /eyJ/);
+  t.is((await mote(["login", "--use", "nothere"], env)).code, 4);
+  t.is((await mote(["login", "--use", "default"], env)).code, 0);
+  t.regex((await list()).out, /^\* +default/m);
+  t.is((await mote(["devices"], env)).code, 0);
+});
+
+test("devices lists firmware and update state in one query, and filters by profile and version", async (t) => {
+  const { id } = await operator.profiles.save({ name: "wells" });
+  for (const [name, version] of [
+    ["well-1", "1.0.0"],
+    ["well-2", "2.0"],
+  ] as const) {
+    await operator.devices.create({ name, deviceProfileId: id }, `${name}-token`);
+    const values = { current_fw_title: "well", current_fw_version: version, fw_state: "UPDATED" };
+    await device(`${name}-token`, "POST", "telemetry", values);
+  }
+  const list = async (...args: string[]): Promise<Record<string, unknown>[]> =>
+    JSON.parse((await as(["devices", "--json", ...args])).out);
+  t.like(await list("--profile", "wells"), [
+    { name: "well-1", profile: "wells", active: true, firmware: { title: "well", version: "1.0.0" } },
+    { name: "well-2", firmware: { state: "UPDATED" } },
+  ]);
+  t.deepEqual(
+    (await list("--version", "2.0")).map(({ name }) => name),
+    ["well-2"],
+  );
+  t.deepEqual(
+    (await list("WELL", "--limit", "1")).map(({ name }) => name),
+    ["well-1"],
+  );
+  t.regex((await as(["devices", "well-1"])).out, /well-1 +wells +well 1\.0\.0 +confirmed +active/);
+  t.deepEqual(await list("--profile", "nothere"), []);
+});
+
 test("reports a refused login, a server that is not a platform, and a login for another one", async (t) => {
   const refused = await as(["login", "--url", platform.url, "--username", USER], {
     MOTE_PLATFORM_PASSWORD: "hunter2",

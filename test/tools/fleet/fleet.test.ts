@@ -1,57 +1,37 @@
-// Many agents in one process: the command against a local platform, and the pieces by themselves.
+// Many agents in one process: against a local platform, and their return by itself.
 import test from "ava";
+import { opener } from "../../../hosts/node/sockets.js";
 import { SEED } from "../../sample.js";
-import { asTenant, killAll, mote } from "../cli/commands.js";
 import { platformFor } from "../platform-for.js";
+import { until } from "../until.js";
 import { busiest, bySecond, comeBack, LONGEST_WAIT_S } from "./comeback.js";
+import { Fleet } from "./fleet.js";
 import { crowdComesBack, pollsAfter } from "./whole-agents.js";
 
 const PROFILE = { key: "fleet-key", secret: "fleet-secret" };
 
-test.after.always(killAll);
-
 test("a fleet provisions itself, goes through an outage and loses nothing", async (t) => {
   const platform = await platformFor(t, { profile: PROFILE });
-  const args = ["fleet", "--devices", "20", "--url", platform.url, "--json", "--interval", "200ms"];
-  const outage = [
-    "--for",
-    "9s",
-    "--ramp",
-    "500ms",
-    "--outage",
-    "1s",
-    "--outage-after",
-    "2500ms",
-    "--rpc",
-    "20",
-    "--keep",
-  ];
-  const { code, out, err } = await mote([...args, ...outage], {
-    MOTE_PROVISION_KEY: PROFILE.key,
-    MOTE_PROVISION_SECRET: PROFILE.secret,
-    ...asTenant(platform.url),
+  const fleet = new Fleet({
+    ...{ devices: 20, prefix: "pump-", baseUrl: platform.url, provisioning: PROFILE, connections: 3 },
+    ...{ intervalMs: 100, keepMs: 60_000, rampMs: 200, open: opener(), log: () => {} },
   });
-  t.is(code, 0, err);
-  const summary = JSON.parse(out);
-  t.like(summary, { devices: 20, started: 20, dropped: 0 });
-  t.true(summary.retries >= 20, `${summary.retries} connections broke`);
-  t.true(summary.rpcs > 0 && summary.rpcP50Ms > 0 && summary.rpcP99Ms >= summary.rpcP50Ms);
-  t.is(platform.core.devices.list().length, 20);
+  const areOnline = () => fleet.count().online === 20;
+  fleet.start();
+  await until(areOnline);
+  fleet.network.cut();
+  await until(() => fleet.count().online === 0);
+  fleet.network.restore();
+  await until(areOnline);
+  await fleet.stop();
+  const { recorded, dropped, retries } = fleet.count();
+  t.is(dropped, 0);
+  t.true(recorded > 0 && retries >= 20, `${retries} connections broke`);
   const stored = platform.core.devices
     .list()
     .map(({ series }) => series.range("count", { startTs: 0, endTs: 1e15, limit: 1e5, ascending: true }));
+  t.is(stored.length, 20);
   t.true(stored.every((points) => points.every(({ value }, index) => value === BigInt(index))));
-  t.true(stored.reduce((sum, points) => sum + points.length, 0) >= summary.delivered);
-  t.false(out.includes(PROFILE.secret) || err.includes(PROFILE.secret));
-});
-
-test("a fleet says which key is missing, and how many open files it needs", async (t) => {
-  const fleet = (...more: string[]) => mote(["fleet", "--url", "http://127.0.0.1:1", ...more]);
-  t.regex((await fleet("--devices", "2")).err, /--provision-key/);
-  const keys = ["--provision-key", "no", "--provision-secret", "no"];
-  const many = await fleet("--devices", "90000000", ...keys);
-  t.is(many.code, 2);
-  t.regex(many.err, /270000000 connections need 270000064 open files, and this shell allows \d+: ulimit -n/);
 });
 
 // What a platform sees of 100,000 devices when it comes back.

@@ -11,7 +11,7 @@ import { ifAnswered, operateUntilStopped, operatorOptions, wideOption } from "..
 import { untilUnread } from "../output/reader.js";
 import { cell, clip, columnsOf, note, out, outWhileRead, tameJson } from "../output/table.js";
 import { pause, stopSignals } from "../stop.js";
-import { count, durationOption, UsageError } from "../usage.js";
+import { count, UsageError } from "../usage.js";
 
 interface LogsFlags {
   url?: string;
@@ -20,7 +20,6 @@ interface LogsFlags {
   device?: boolean;
   level?: string;
   follow?: boolean;
-  interval?: number;
   limit: number;
   wide?: boolean;
   json?: boolean;
@@ -41,9 +40,9 @@ Examples:
   mote logs greenhouse-7
   mote logs --follow
   mote logs greenhouse-7 --device --level warn
-  mote logs greenhouse-7 --device --follow`;
+  mote logs greenhouse-7 --device --follow   # a read every five seconds`;
 
-/** Default time between two reads. Each read costs a device energy. */
+/** Time between two reads. Each read of a device costs it energy. */
 const INTERVAL_MS = 1_000;
 const DEVICE_INTERVAL_MS = 5_000;
 
@@ -56,32 +55,21 @@ export function logsCommand(program: Command): void {
     .option("--device", "show the device log")
     .addOption(new Option("--level <level>", "with --device: minimum level").choices(LEVELS))
     .option("-f, --follow", "keep printing new lines")
-    .addOption(
-      durationOption(
-        "--interval <duration>",
-        "with --follow: time between two reads (default: 1s; with --device 5s)",
-      ),
-    )
     .option("--limit <number>", "number of last lines to show", count, 20)
     .addHelpText("after", HELP)
     .action(logsOf);
 }
 
 async function logsOf(device: string | undefined, flags: LogsFlags): Promise<void> {
-  const { interval = flags.device ? DEVICE_INTERVAL_MS : INTERVAL_MS } = flags;
   if (flags.device) {
     if (device === undefined) throw new UsageError("missing device name (expected: mote logs NAME --device)");
-    return showDeviceLines(device, { ...flags, intervalMs: interval });
+    return showDeviceLines(device, { ...flags, intervalMs: DEVICE_INTERVAL_MS });
   }
   if (flags.level !== undefined) throw new UsageError("--level requires --device");
-  await operateUntilStopped(flags, (operator) => showRequests(operator, device, { ...flags, interval }));
+  await operateUntilStopped(flags, (operator) => showRequests(operator, device, flags));
 }
 
-async function showRequests(
-  operator: Operator,
-  device: string | undefined,
-  flags: LogsFlags & { interval: number },
-): Promise<void> {
+async function showRequests(operator: Operator, device: string | undefined, flags: LogsFlags): Promise<void> {
   const stop = AbortSignal.any([stopSignals().stop, untilUnread()]);
   const fits = (one: LoggedRequest): boolean => device === undefined || one.device === device;
   const all = await read(operator);
@@ -91,7 +79,7 @@ async function showRequests(
     note(device === undefined ? "No requests yet." : `No requests from ${cell(device)} yet.`);
   let before = all;
   while (flags.follow && !stop.aborted) {
-    await pause(flags.interval, stop);
+    await pause(INTERVAL_MS, stop);
     const now = stop.aborted ? undefined : await ifAnswered(read(operator));
     if (now === undefined) continue;
     for (const one of since(before, now).filter(fits)) outWhileRead(lineOf(one, flags));

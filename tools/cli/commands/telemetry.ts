@@ -1,11 +1,31 @@
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import type { Operator } from "../../operator/operator.js";
 import type { Reading } from "../../operator/shapes.js";
 import { findDevice } from "../operator/find.js";
-import { type OperatorFlags, operate, operatorOptions, wideOption } from "../operator/operator.js";
+import {
+  ifAnswered,
+  type OperatorFlags,
+  operate,
+  operateUntilStopped,
+  operatorOptions,
+  wideOption,
+} from "../operator/operator.js";
 import { type Row, readRows } from "../operator/rows.js";
 import { csv } from "../output/csv.js";
-import { forStream, moment, note, out, outJson, plain, table } from "../output/table.js";
+import { untilUnread } from "../output/reader.js";
+import {
+  cell,
+  forStream,
+  moment,
+  note,
+  out,
+  outJson,
+  outWhileRead,
+  plain,
+  table,
+  tameJson,
+} from "../output/table.js";
+import { pause, stopSignals } from "../stop.js";
 import { parseLast, parseTime } from "../times.js";
 import { count, UsageError } from "../usage.js";
 
@@ -14,17 +34,24 @@ interface TelemetryFlags extends OperatorFlags {
   to?: number;
   limit: number;
   wide?: boolean;
-  format: "table" | "csv" | "json";
+  csv?: boolean;
+  follow?: boolean;
 }
+
+/** Time between two reads of --follow. */
+const FOLLOW_MS = 1_000;
 
 const HELP = `
 Shows the latest value of each key, or with --from or --to a time range. Times are dates (2026-01-31, 2026-01-31T12:00), milliseconds since 1970, -7d,
--12h, -30m, today, yesterday or now. A day given to --to is included. Tables round numbers; --json and csv do not.
+-12h, -30m, today, yesterday or now. A day given to --to is included. Tables round numbers; --json and --csv do not.
+
+--follow prints the latest values, then each new value, until Ctrl-C. It reads once a second; of several values between two reads, it prints the last.
 
 Examples:
   mote telemetry greenhouse-7
   mote telemetry greenhouse-7 temperature humidity --from -1h
-  mote telemetry greenhouse-7 temperature --from yesterday --to yesterday --format csv > day.csv`;
+  mote telemetry greenhouse-7 temperature --from yesterday --to yesterday --csv > day.csv
+  mote telemetry greenhouse-7 --follow`;
 
 export function telemetryCommand(program: Command): void {
   const telemetry = program.command("telemetry").description("show telemetry of a device");
@@ -36,9 +63,8 @@ export function telemetryCommand(program: Command): void {
     .option("--from <time>", "start of the range", (text) => parseTime(text))
     .option("--to <time>", "end of the range (default: now)", (text) => parseLast(text))
     .option("--limit <number>", "maximum number of rows", count, 10_000)
-    .addOption(
-      new Option("--format <format>", "output format").choices(["table", "csv", "json"]).default("table"),
-    )
+    .option("--csv", "print CSV")
+    .option("-f, --follow", "keep printing new values")
     .action(get);
 }
 
@@ -48,7 +74,12 @@ async function get(named: string, asked: string[], flags: TelemetryFlags): Promi
   const { from, to } = flags;
   if (from !== undefined && to !== undefined && from > to)
     throw new UsageError("--from must not be later than --to");
-  const how: How = { format: flags.json ? "json" : flags.format, wide: flags.wide };
+  const how: How = { format: flags.json ? "json" : flags.csv ? "csv" : "table", wide: flags.wide };
+  if (flags.follow) {
+    if (from !== undefined || to !== undefined || flags.csv)
+      throw new UsageError("--follow cannot be combined with --from, --to or --csv");
+    return follow(named, asked, flags);
+  }
   await operate(flags, async (operator) => {
     const { id } = await findDevice(operator, named);
     if (from === undefined && to === undefined) return latest(operator, id.id, asked, how);
@@ -76,7 +107,7 @@ async function askable({ timeSeries }: Operator, id: string): Promise<string[]> 
 }
 
 interface How {
-  format: TelemetryFlags["format"];
+  format: "table" | "csv" | "json";
   wide: boolean | undefined;
 }
 
@@ -108,4 +139,37 @@ function show(keys: readonly string[], rows: readonly Row[], { format, wide }: H
   if (format === "json") outJson(rows);
   else if (format === "csv") out(forStream(csv(["ts", ...keys], lines)));
   else out(table(["TIME", ...keys], shown(), { wide }));
+}
+
+function follow(named: string, asked: string[], flags: TelemetryFlags): Promise<void> {
+  return operateUntilStopped(flags, async (operator) => {
+    const { id } = await findDevice(operator, named);
+    const stop = AbortSignal.any([stopSignals().stop, untilUnread()]);
+    const seen = new Map<string, string>();
+    let isAway = false;
+    while (!stop.aborted) {
+      const keys = asked.length > 0 ? asked : undefined;
+      const latest = await ifAnswered(operator.timeSeries.latest(id.id, keys));
+      if (stop.aborted) return;
+      if (isAway !== (latest === undefined))
+        note(isAway ? "The platform answers again." : "No answer from the platform; retrying.");
+      isAway = latest === undefined;
+      for (const line of newLines(latest ?? {}, seen, flags.json === true)) outWhileRead(line);
+      await pause(FOLLOW_MS, stop);
+    }
+  });
+}
+
+/** Lines of the readings that differ from those seen, oldest first. */
+function newLines(latest: Record<string, Reading>, seen: Map<string, string>, json: boolean): string[] {
+  const fresh = Object.entries(latest).filter(([key, reading]) => {
+    const text = JSON.stringify(reading);
+    const isNew = seen.get(key) !== text;
+    seen.set(key, text);
+    return isNew;
+  });
+  const ordered = fresh.sort(([, one], [, other]) => one.ts - other.ts);
+  return ordered.map(([key, { ts, value }]) =>
+    json ? `${tameJson({ ts, key, value })}\n` : `${moment(ts)}  ${cell(key)} = ${cell(value)}\n`,
+  );
 }

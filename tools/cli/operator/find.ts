@@ -6,7 +6,7 @@ import type { Operator } from "../../operator/operator.js";
 import { allPages } from "../../operator/pages.js";
 import type { Device, DeviceProfile } from "../../operator/shapes.js";
 import { ExitError } from "../exit-error.js";
-import { plain } from "../output/table.js";
+import { plain, some } from "../output/table.js";
 import { UsageError } from "../usage.js";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -31,8 +31,9 @@ export async function findDevice({ devices }: Operator, named: string): Promise<
 export async function findProfile({ profiles }: Operator, name: string): Promise<DeviceProfile> {
   const { data } = await profiles.list({ textSearch: name });
   const found = data.find((one) => one.name === name);
-  if (!found) throw new ExitError(UNANSWERED, `no device profile "${plain(name)}" (list all: mote profiles)`);
-  return found;
+  if (found) return found;
+  const names = (await allPages((page) => profiles.list({ page }))).map((one) => one.name);
+  throw new ExitError(UNANSWERED, `no device profile "${plain(name)}" (there are: ${some(names)})`);
 }
 
 /** All devices whose name starts with `prefix`. */

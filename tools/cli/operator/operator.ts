@@ -105,18 +105,6 @@ async function operatorOf({ url, username, platform }: OperatorFlags): Promise<O
   return new Operator({ url: kept.url, session: kept, onSession: keep });
 }
 
-/** The operator of the saved login for `url`, if the session is still valid. */
-export async function keptOperator(url: string): Promise<Operator | undefined> {
-  try {
-    const operator = await operatorOf({ url });
-    await operator.user();
-    return operator;
-  } catch (error) {
-    if (error instanceof UsageError || error instanceof OperatorError) return undefined;
-    throw error;
-  }
-}
-
 /** True for two base URLs of one platform. */
 export function samePlace(one: string, other: string): boolean {
   return one.replace(/\/+$/, "") === other.replace(/\/+$/, "");

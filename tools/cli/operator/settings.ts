@@ -1,68 +1,30 @@
-// The platform in use and default options, stored as `config.json` beside the login.
+// The saved login in use, stored as `config.json` beside the login.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { codeOf } from "../../../hosts/node/files.js";
 import { UsageError } from "../usage.js";
 import { type Login, loginPath, readLogin, writePrivately } from "./login-file.js";
 
-export interface Settings {
-  /** Name of the platform in use; absent: the unnamed one. */
-  platform?: string;
-  /** By command and option: `{"rpc.timeout":"30s"}`. */
-  defaults: Record<string, string>;
-}
-
-export interface KnownPlatform {
-  /** Null for the unnamed one. */
-  name: string | null;
-  login: Login;
-}
-
-const FORMAT = 1;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$/;
 
-export function settingsPath(): string {
-  return join(dirname(loginPath()), "config.json");
-}
+const settingsPath = (): string => join(dirname(loginPath()), "config.json");
 
-/** Empty if the file is missing. Throws UsageError for an unreadable file. */
-export function readSettings(): Settings {
-  let text: string;
+/** Name of the login in use; undefined for the unnamed one. */
+export function usedPlatform(): string | undefined {
   try {
-    text = readFileSync(settingsPath(), "utf8");
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return { defaults: {} };
-    throw new UsageError(`cannot read ${settingsPath()} (${codeOf(error)})`);
-  }
-  const { format, platform, defaults } = parsed(text);
-  if (format !== FORMAT)
-    throw new UsageError(`${settingsPath()} is not a mote configuration file: fix or delete it`);
-  const texts = Object.entries(defaults ?? {}).filter((entry): entry is [string, string] => {
-    return typeof entry[1] === "string";
-  });
-  return { ...(typeof platform === "string" && { platform }), defaults: Object.fromEntries(texts) };
-}
-
-function parsed(text: string): { format?: unknown; platform?: unknown; defaults?: object } {
-  try {
-    return (JSON.parse(text) ?? {}) as object;
+    const { platform } = JSON.parse(readFileSync(settingsPath(), "utf8")) as { platform?: unknown };
+    return typeof platform === "string" && NAME.test(platform) ? platform : undefined;
   } catch {
-    return {};
+    return undefined;
   }
 }
 
-export function writeSettings(settings: Settings): void {
-  const path = settingsPath();
-  try {
-    writePrivately(path, { format: FORMAT, ...settings });
-  } catch (error) {
-    throw new Error(`cannot write the configuration to ${path} (${codeOf(error)})`, { cause: error });
-  }
+export function usePlatform(platform: string | undefined): void {
+  if (platform !== usedPlatform()) writePrivately(settingsPath(), { platform });
 }
 
-/** The platform to use: the option, `MOTE_PLATFORM` or the setting. Undefined: the unnamed one. */
+/** The platform to use: the option, `MOTE_PLATFORM` or the one in use. Undefined: the unnamed one. */
 export function chosenPlatform(asked: string | undefined): string | undefined {
-  return asked === undefined ? readSettings().platform : platformName(asked);
+  return asked === undefined ? usedPlatform() : platformName(asked);
 }
 
 /** Checks a platform name; `default` is the unnamed one. Throws UsageError. */
@@ -75,11 +37,10 @@ export function platformName(text: string): string | undefined {
   return text;
 }
 
-/** All platforms with a saved login, the unnamed one first. */
-export function knownPlatforms(): KnownPlatform[] {
-  const names = [null, ...namesIn(join(dirname(loginPath()), "platforms"))];
-  return names.flatMap((name) => {
-    const login = readLogin(loginPath(name ?? undefined));
+/** All saved logins, the unnamed one first. */
+export function savedLogins(): { name: string | undefined; login: Login }[] {
+  return [undefined, ...namesIn(join(dirname(loginPath()), "platforms"))].flatMap((name) => {
+    const login = readLogin(loginPath(name));
     return login ? [{ name, login }] : [];
   });
 }

@@ -1,5 +1,6 @@
-// The list of devices: its address, its query to the platform, and its columns.
-import type { DeviceQuery, EntityData, EntityKey, KeyFilter } from "../../operator/entities.js";
+// The list of devices: its address and its query to the platform.
+import { deviceQuery, type ListedDevice, SORT_KEYS } from "../../operator/device-list.js";
+import type { DeviceQuery } from "../../operator/entities.js";
 import type { Reading } from "../../operator/shapes.js";
 import { isMoment } from "./series.js";
 
@@ -43,77 +44,14 @@ export function queryOf({ search, state, sort, descending, page }: DeviceList): 
   return query;
 }
 
-const ACTIVE: EntityKey = { type: "SERVER_ATTRIBUTE", key: "active" };
-const SEEN: EntityKey = { type: "SERVER_ATTRIBUTE", key: "lastActivityTime" };
-const FIRMWARE = ["current_fw_title", "current_fw_version"].map(
-  (key): EntityKey => ({ type: "TIME_SERIES", key }),
-);
-const field = (key: string): EntityKey => ({ type: "ENTITY_FIELD", key });
-const SORT_KEYS: Record<DeviceList["sort"], EntityKey> = {
-  state: ACTIVE,
-  name: field("name"),
-  profile: field("type"),
-  seen: SEEN,
-  created: field("createdTime"),
-};
-
 export function platformQuery({ search, state, sort, descending, page }: DeviceList): DeviceQuery {
-  const keyFilters: KeyFilter[] = [];
-  if (search !== "")
-    keyFilters.push({
-      key: field("name"),
-      valueType: "STRING",
-      predicate: {
-        type: "STRING",
-        operation: "CONTAINS",
-        value: { defaultValue: search },
-        ignoreCase: true,
-      },
-    });
-  if (state !== "all")
-    keyFilters.push({
-      key: ACTIVE,
-      valueType: "BOOLEAN",
-      predicate: { type: "BOOLEAN", operation: "EQUAL", value: { defaultValue: state === "active" } },
-    });
-  return {
-    pageSize: PAGE_SIZE,
-    page,
-    sort: { key: SORT_KEYS[sort], direction: descending ? "DESC" : "ASC" },
-    entityFields: [field("name"), field("type")],
-    latestValues: [ACTIVE, SEEN, ...FIRMWARE],
-    keyFilters,
-  };
-}
-
-export interface ListedDevice {
-  id: string;
-  name: string;
-  profile: string;
-  /** Version and title that the device reported; empty if it reported none. */
-  firmware: string;
-  isActive: boolean;
-  /** In milliseconds since 1970. */
-  lastSeen: number | undefined;
-}
-
-export function listedDevice({ entityId, latest }: EntityData): ListedDevice {
-  const { name, type } = latest.ENTITY_FIELD ?? {};
-  const { active, lastActivityTime } = latest.SERVER_ATTRIBUTE ?? {};
-  const { current_fw_title: title, current_fw_version: version } = latest.TIME_SERIES ?? {};
-  const seen = Number(lastActivityTime?.value || Number.NaN);
-  return {
-    id: entityId.id,
-    name: name?.value ?? "",
-    profile: type?.value ?? "",
-    firmware: firmwareOf(title?.value ?? "", version?.value ?? ""),
-    isActive: active?.value === "true",
-    lastSeen: Number.isFinite(seen) ? seen : undefined,
-  };
+  const active = state === "all" ? undefined : state === "active";
+  const order = { key: SORT_KEYS[sort], direction: descending ? "DESC" : "ASC" } as const;
+  return deviceQuery({ search, active }, { page, pageSize: PAGE_SIZE, sort: order });
 }
 
 /** The version first: a narrow column truncates the title. */
-function firmwareOf(title: string, version: string): string {
+export function firmwareText({ title, version }: ListedDevice["firmware"]): string {
   if (version === "" || title === "") return version || title;
   return `${version} (${title})`;
 }

@@ -5,45 +5,8 @@ import { interrupt, killAll, type Result } from "../commands.js";
 import { PROFILE, startRig } from "./rig.js";
 
 const KEYS = { MOTE_PROVISION_KEY: PROFILE.key, MOTE_PROVISION_SECRET: PROFILE.secret };
-const WRONG = { MOTE_PROVISION_KEY: "wrong", MOTE_PROVISION_SECRET: "wrong" };
 
 test.after.always(killAll);
-
-/** The figures of a fleet are never the same, but for those that a test is about. */
-const figures = ({ code, out, err }: Result): Result => {
-  const masked = out.replace(/"(?!devices|refused|dropped)(\w+)": ?(?:[\d.]+|null)/g, '"$1": N');
-  return {
-    code,
-    out: masked,
-    err: err.replace(/fleet-[0-9a-f]{6}-/g, "fleet-XXXXXX-").replace(/after \d+ s/, "after N s"),
-  };
-};
-
-test("a fleet removes its devices unless told otherwise, and exits with 3 if refused", async (t) => {
-  const rig = await startRig(t);
-  const { platform, recording, env } = rig;
-  rig.device("another");
-  const count = (): number => platform.core.devices.list().length;
-  const args = ["fleet", "--devices", "2", "--url", platform.url, "--for", "3s", "--ramp", "100ms", "--json"];
-  const run = async (more: string[], secrets: Record<string, string>): Promise<void> => {
-    const ended = await interrupt([...args, ...more], { ...env, ...secrets }, () => false);
-    recording.add(`mote ${[...args, ...more].join(" ")}`, figures(ended));
-  };
-  await run([], KEYS);
-  t.is(count(), 1);
-  await run(["--keep"], KEYS);
-  t.is(count(), 3);
-  await run([], { ...KEYS, MOTE_LOGIN: join(rig.home, "none.json") });
-  t.is(count(), 5);
-  await run([], WRONG);
-  await run(["--outage", "3s"], KEYS);
-  t.is(count(), 5);
-  const long = [...args, "--for", "1m"];
-  const ended = await interrupt(long, { ...env, ...KEYS }, () => count() === 7);
-  recording.add(`mote ${long.join(" ")}   # and Ctrl-C`, figures(ended));
-  t.is(count(), 5);
-  recording.compare(t, "fleet");
-});
 
 test("mote platform stores its state and prints commands to run a device and log in", async (t) => {
   const { home, recording } = await startRig(t);

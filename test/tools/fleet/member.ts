@@ -1,11 +1,11 @@
 // One device of the fleet: an agent whose store is in memory, a sampler, and what is counted of it.
 import { randomFillSync } from "node:crypto";
-import { clock } from "../../hosts/node/clock.js";
-import { digest } from "../../hosts/node/digest.js";
-import { decode, encode } from "../../hosts/node/text.js";
-import { none } from "../../hosts/none.js";
-import { Agent, type AgentOptions, MoteError } from "../../src/index.js";
-import type { Host, Store } from "../../src/port.js";
+import { clock } from "../../../hosts/node/clock.js";
+import { digest } from "../../../hosts/node/digest.js";
+import { decode, encode } from "../../../hosts/node/text.js";
+import { none } from "../../../hosts/none.js";
+import { Agent, type AgentOptions, MoteError } from "../../../src/index.js";
+import type { Host, Store } from "../../../src/port.js";
 
 /** Small, as on a board: a fleet of thousands shares one process. */
 const BATCH = { batchBytes: 1_024, batchPoints: 20 };
@@ -33,8 +33,6 @@ export class Member {
   recorded = 0;
   delivered = 0;
   dropped = 0;
-  /** RPCs answered. */
-  answered = 0;
   /** The platform made a device of it. */
   isMade = false;
   /** Why the platform refuses it. */
@@ -60,10 +58,6 @@ export class Member {
     });
     this.agent.on("online", () => {
       this.refused = undefined;
-    });
-    this.agent.rpc.handle("ping", (params) => {
-      this.answered++;
-      return params ?? null;
     });
   }
 

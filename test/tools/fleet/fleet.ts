@@ -1,6 +1,6 @@
 // Many agents in one process, each its own device, started at random times.
 
-import type { Host } from "../../src/port.js";
+import type { Host } from "../../../src/port.js";
 import { Member, type MemberOptions } from "./member.js";
 import { SimulatedNetwork } from "./simulated-network.js";
 
@@ -21,7 +21,6 @@ export interface Count {
   readonly recorded: number;
   readonly delivered: number;
   readonly dropped: number;
-  readonly answered: number;
   /** Connections that did not come about or broke, and had to be made again. */
   readonly retries: number;
   readonly connections: number;
@@ -90,7 +89,6 @@ export class Fleet {
       recorded: sum((member) => member.recorded),
       delivered: sum((member) => member.delivered),
       dropped: sum((member) => member.dropped),
-      answered: sum((member) => member.answered),
       retries: this.network.broken,
       connections: this.network.connections,
     };

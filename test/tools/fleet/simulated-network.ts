@@ -1,5 +1,5 @@
 // The network between fleet and platform: can be cut and restored, and counts traffic.
-import type { Host, Socket, SocketEvent } from "../../src/port.js";
+import type { Host, Socket, SocketEvent } from "../../../src/port.js";
 
 type Notify = (what: SocketEvent, reason?: string) => void;
 
@@ -7,8 +7,7 @@ export class SimulatedNetwork {
   readonly #open: Host["open"];
   readonly #sockets = new Set<LineSocket>();
   #isCut = false;
-  /** Connections asked for, and those that did not come about or broke. */
-  asked = 0;
+  /** Connections that did not come about or broke. */
   broken = 0;
 
   constructor(open: Host["open"]) {
@@ -31,7 +30,6 @@ export class SimulatedNetwork {
   }
 
   readonly open: Host["open"] = (name, port, secure, notify) => {
-    this.asked++;
     if (this.#isCut) {
       this.broken++;
       setTimeout(() => notify("closed", "the network is cut"), 0);

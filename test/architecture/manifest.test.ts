@@ -1,6 +1,6 @@
 // The root manifest, as far as it can be held without the SDK. `npm run esp32 -- --check` builds with it.
 import { existsSync, readdirSync } from "node:fs";
-import { join, posix } from "node:path";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import test from "ava";
 import { build } from "esbuild";
@@ -37,30 +37,13 @@ test("the manifest of each optional module has that module alone", (t) => {
   }
 });
 
-test("the manifests that earlier projects include forward to those in extras", (t) => {
-  const forwarded = {
-    "manifest-diagnostics.json": "extras/diagnostics/manifest.json",
-    "manifest-log.json": "extras/log/manifest.json",
-    "manifest-trust.json": "extras/trust/manifest.json",
-    "hosts/shared/commissioning/manifest.json": "extras/commissioning/manifest.json",
-    "hosts/shared/log/manifest.json": "extras/log/manifest-kept.json",
-  };
-  for (const [path, to] of Object.entries(forwarded)) {
-    const { include, ...others } = JSON.parse(read(path));
-    t.is(posix.join(posix.dirname(path), include), to);
-    t.true(existsSync(join(root, to)), to);
-    t.deepEqual(others, {});
-  }
-});
-
-test("both packages list every manifest that a project may include", (t) => {
-  const manifests = readdirSync(root).filter((name) => /^manifest.*\.json$/.test(name));
-  for (const path of ["package.json", "tools/package.json"]) {
-    const listed: string[] = JSON.parse(read(path)).files.filter((name: string) =>
-      name.startsWith("manifest"),
-    );
-    t.deepEqual(listed.sort(), manifests.sort(), path);
-  }
+test("the root has one manifest, and both packages list it", (t) => {
+  t.deepEqual(
+    readdirSync(root).filter((name) => /^manifest.*\.json$/.test(name)),
+    ["manifest.json"],
+  );
+  for (const path of ["package.json", "tools/package.json"])
+    t.true(JSON.parse(read(path)).files.includes("manifest.json"), path);
 });
 
 test("the root manifest is of no platform, and everything it has was meant", (t) => {

@@ -230,7 +230,7 @@ function sourcesOf({ program = "app" }: Settings): string {
       .filter((name) => name.startsWith("manifest"))
       .map((name) => join(PROJECT, name)),
     join(PROJECT, "hosts", "xs", "manifest.json"),
-    ...["", "heap", "flash", "emulator"].map((name) =>
+    ...["", "heap", "flash", "no-led", "emulator"].map((name) =>
       join(PROJECT, "hosts", "esp32", name, "manifest.json"),
     ),
     join(PROJECT, "hosts", "esp32", "emulator", "ethernet.c"),

@@ -1,9 +1,10 @@
 /**
  * Error codes for programs.
  * - `BAD_OPTIONS`: invalid constructor options; the message names each one.
- * - `BAD_VALUE`: a value, key, time stamp or argument that JSON or the platform cannot hold;
- *   nothing was recorded.
- * - `TOO_LARGE`: a point exceeds the batch limit, or client attributes exceed their limit.
+ * - `BAD_VALUE`: an argument that is not an object, an invalid key, time stamp or parameter. In the
+ *   event `error` also a value that was left out because JSON or the platform cannot hold it.
+ * - `TOO_LARGE`: an answer or call exceeds its limit. In the event `error` also a value that was
+ *   left out because it is too large.
  * - `TIMEOUT`: no answer of the platform within `timeoutMs`.
  * - `ABORTED`: the caller's `signal` aborted the call.
  * - `REFUSED`: the platform refused (`status` in the message).

@@ -172,9 +172,7 @@ export class Diagnostics {
     // Every request counts as a round trip, so that count alone is not a change.
     const text = JSON.stringify({ ...values, moteRoundTrips: 0 });
     if (text === this._published) return;
-    try {
-      this._agent.attributes.publish(values);
-    } catch {
+    if (!this._agent.attributes.publish(values)) {
       this._tooLarge();
       return;
     }

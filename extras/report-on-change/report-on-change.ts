@@ -3,6 +3,8 @@
 import type { Agent } from "../../src/agent/agent.js";
 import { MoteError } from "../../src/errors.js";
 import type { Host } from "../../src/port.js";
+import { quoteShortened } from "../../src/wire/text/text.js";
+import { encodeValues } from "../../src/wire/values.js";
 import { checkRules, hasRule, type ReportRule } from "./rule.js";
 import { restore, save } from "./saved.js";
 import { type Comparable, summary, Track } from "./track.js";
@@ -41,6 +43,9 @@ const LATE_MS = 1000;
 const LEAST_WALL = 1_000_000_000_000;
 /** The maximum length of a number in a summary. */
 const LONGEST = -(2 ** 63) + 1024;
+const END_OF_NUMBERS = 2 ** 63;
+/** Marks a value that telemetry leaves out. */
+const LEFT_OUT = Symbol("left out");
 
 /** Sends values when they change, by heartbeat or as windows. Create it before the first value. */
 export class ReportOnChange {
@@ -78,32 +83,41 @@ export class ReportOnChange {
   }
 
   /**
-   * Takes values like `telemetry.record`, and records those that are due as one point. False if a
+   * Takes values like `telemetry.record`, and records those that are due as one point.
+   *
+   * A value that telemetry leaves out changes nothing here. False if no value is left, or if a
    * point was dropped at once. Throws like `telemetry.record`, and `STOPPED` after `close`; nothing
    * is recorded then.
    */
   record(values: Record<string, unknown>): boolean {
     if (this._closed) throw new MoteError("STOPPED", "report on change is closed");
-    this._agent.telemetry.check(values);
+    const { telemetry } = this._agent;
+    const isEmpty = telemetry.check(values) === undefined;
     const now = this._host.clock.now();
     const keys = Object.keys(values);
     const wanted: Record<string, unknown> = Object.create(null);
     for (const key of keys) {
       const track = this._tracks.get(key);
       if (track && track.count > 0 && track.endAt <= now) this._end(track, now);
-      if (!track || track.wants(this._comparable(values[key]), now)) wanted[key] = values[key];
+      const value = track && this._comparable(values[key]);
+      if (track && value !== LEFT_OUT && !track.wants(value, now)) continue;
+      // Telemetry counts what it leaves out.
+      wanted[key] = values[key];
     }
-    const taken = Object.keys(wanted).length === 0 || this._agent.telemetry.record(wanted);
+    const isWanted = Object.keys(wanted).length > 0;
+    const taken = !isWanted || telemetry.record(wanted) || telemetry.check(wanted) === undefined;
     for (const key of keys) {
       const track = this._tracks.get(key);
-      track?.take(this._comparable(values[key]), now, Object.hasOwn(wanted, key) ? taken : undefined);
+      const value = track && this._comparable(values[key]);
+      if (value === LEFT_OUT) continue;
+      track?.take(value, now, Object.hasOwn(wanted, key) ? taken : undefined);
     }
     // After a sleep, report other due values too, because the timer may fire only after the next
     // sleep.
     this._reportDue();
     this._arm();
     this._save();
-    return taken;
+    return taken && !isEmpty;
   }
 
   /** Ends and records all windows early; their counts show how many values they have. */
@@ -131,21 +145,22 @@ export class ReportOnChange {
   }
 
   private _keyProblem(key: string): string | undefined {
-    try {
-      this._agent.telemetry.check(summary(key, [LONGEST, LONGEST, LONGEST, LONGEST]));
-      return undefined;
-    } catch (error) {
-      return error instanceof Error ? error.message : "a key can't be used";
-    }
+    const longest = summary(key, [LONGEST, LONGEST, LONGEST, LONGEST]);
+    const encoded = encodeValues(longest);
+    if (!encoded.ok || encoded.leftOut) return encoded.leftOut?.named[0]?.reason;
+    const written = this._agent.telemetry.check(longest);
+    const isWhole = written && this._host.decode(written) === encoded.text;
+    return isWhole ? undefined : `${quoteShortened(key)} is too large for one request`;
   }
 
-  private _comparable(value: unknown): Comparable {
-    if (typeof value === "number") return value;
+  private _comparable(value: unknown): Comparable | typeof LEFT_OUT {
+    if (typeof value === "number") return Math.abs(value) < END_OF_NUMBERS ? value : LEFT_OUT;
     if (typeof value === "boolean") return String(value);
-    if (typeof value === "bigint" || (typeof value === "string" && value.length > COMPARABLE_LENGTH))
-      return undefined;
     // The text that the agent writes, regardless of `toJSON`.
-    const text = this._host.decode(this._agent.telemetry.check({ v: value }))?.slice(5, -1);
+    const written = this._agent.telemetry.check({ v: value });
+    if (!written) return LEFT_OUT;
+    if (typeof value === "bigint") return undefined;
+    const text = this._host.decode(written)?.slice(5, -1);
     return text === undefined || text.length > COMPARABLE_LENGTH ? undefined : text;
   }
 

@@ -4,6 +4,11 @@ import { type ErrorCode, MoteError } from "../errors.js";
 import type { Events } from "../events.js";
 import { NO_TURN, type Outcome } from "../http/outcome.js";
 import type { Host, Redactor } from "../port.js";
+import { hashText32 } from "../wire/crypto/hash32.js";
+import type { LeftOut } from "../wire/text/encode.js";
+
+/** Maximum number of keys whose values are logged as left out. */
+const MOST_LOGGED = 32;
 
 /** Totals since the agent was created. */
 export interface Counters {
@@ -18,6 +23,13 @@ export interface Counters {
   readonly fetchedTwice: number;
   /** Malformed answers of the platform; each was ignored. */
   readonly malformedAnswers: number;
+  /**
+   * Values that were left out of points, client attributes and RPC answers, because JSON or the
+   * platform cannot hold them or they are too large.
+   */
+  readonly leftOut: number;
+  /** Points that were not recorded, because no value was left. */
+  readonly emptyPoints: number;
 }
 
 /** Counts what the agent's parts report. */
@@ -26,6 +38,12 @@ export class AgentCounters implements Counters {
   retries = 0;
   fetchedTwice = 0;
   malformedAnswers = 0;
+  leftOut = 0;
+  emptyPoints = 0;
+  /** Keys of values left out that were logged: their hashes, and a set of hashes modulo 31. */
+  private readonly _loggedKeys: number[] = [];
+  loggedKeySet = 0;
+  private _loggedBefore = 0;
   private readonly _host: Host;
   private readonly _events: Events;
   private readonly _redactor: Redactor;
@@ -63,6 +81,28 @@ export class AgentCounters implements Counters {
     if (this._loggedMalformed.includes(what)) return;
     this._loggedMalformed.push(what);
     this._host.log("warn", `${what} is malformed and ignored (logged once)`);
+  }
+
+  /** Counts the values left out of `what`, and logs each key once, over sleeps too. */
+  countLeftOut(what: string, leftOut: LeftOut | undefined): void {
+    if (!leftOut) return;
+    this.leftOut += leftOut.count;
+    for (const { key, reason, tooLarge } of leftOut.named) {
+      this._events.emit("error", { code: tooLarge ? "TOO_LARGE" : "BAD_VALUE" });
+      const hash = hashText32(`${what}:${key}`, undefined);
+      if (this._loggedKeys.includes(hash) || this._loggedKeys.length >= MOST_LOGGED) continue;
+      this._loggedKeys.push(hash);
+      const bit = 1 << (hash % 31);
+      // Logged before the last sleep.
+      if (this._loggedBefore & bit) continue;
+      this.loggedKeySet |= bit;
+      this._host.log("warn", this._redactor.clean(`left out of ${what} (logged once): ${reason}`));
+    }
+  }
+
+  /** Restores the set after a sleep. */
+  wake(loggedKeySet: number): void {
+    this.loggedKeySet = this._loggedBefore = loggedKeySet;
   }
 
   /** The bytes `from` to `to` of `image` arrived. */

@@ -14,7 +14,7 @@
 
 import { hashText32 } from "./crypto/hash32.js";
 import { DIGITS, isMadeOf } from "./text/characters.js";
-import { encodeJson } from "./text/encode.js";
+import { encodeJson, type LeftOut } from "./text/encode.js";
 import { isObject, type Json, type JsonProblem, parseJson } from "./text/json.js";
 import { findMembers, jsonOf } from "./text/members.js";
 import { fits, quote } from "./text/text.js";
@@ -94,10 +94,13 @@ const isDecimal = (text: string): boolean =>
   isMadeOf(text.startsWith("-") ? text.slice(1) : text, DIGITS, 10);
 
 export type RpcAnswer =
-  | { readonly ok: true; readonly text: string }
+  | { readonly ok: true; readonly text: string; readonly leftOut?: LeftOut }
   | { readonly ok: false; readonly code: "HANDLER_FAILED" | "ANSWER_TOO_LARGE"; readonly reason: string };
 
-/** Encodes a handler's result in at most `limit` bytes; undefined becomes null. */
+/**
+ * Encodes a handler's result in at most `limit` bytes, without the members that JSON cannot hold;
+ * undefined becomes null.
+ */
 export const encodeAnswer = (value: unknown, limit = RPC_LIMIT): RpcAnswer => {
   const encoded = encodeJson(value ?? null, "free", limit);
   if (!encoded.ok && !encoded.tooLarge)
@@ -126,6 +129,9 @@ export const encodeCall = (
   const encoded = encodeJson(params ?? null, "free", limit);
   if (!encoded.ok)
     return { ok: false, reason: `the parameters: ${encoded.reason}`, tooLarge: encoded.tooLarge };
+  // Without one of its parameters, a call would do something else.
+  const [wrong] = encoded.leftOut?.named ?? [];
+  if (wrong) return { ok: false, reason: `the parameters: ${wrong.reason}`, tooLarge: false };
   const text = `{"method":${quote(method)},"params":${encoded.text}}`;
   if (fits(text, limit)) return { ok: true, text };
   return { ok: false, reason: `the call exceeds ${limit} bytes`, tooLarge: true };

@@ -81,8 +81,8 @@ export class PointEncoder {
     const encoded = encodePoint(values, limit);
     if (!encoded.ok) return encoded;
     const clean = this._redactor.cleanJson(encoded.text);
-    if (clean === encoded.text) this._shapes.learn(values as object);
-    return { ok: true, text: clean };
+    if (clean === encoded.text && !encoded.leftOut) this._shapes.learn(values as object);
+    return { ...encoded, text: clean };
   }
 }
 

@@ -12,15 +12,16 @@ import { isObject } from "./text/json.js";
 export const VALUES_LIMIT = 65_536;
 
 /**
- * Validates and encodes one set of values: keys as in `checkKey`; values string, boolean, finite
- * number below 2^63, 64-bit BigInt, or JSON of at most 32 levels. Rejects an empty set, null (the
- * platform drops it; nulls in arrays stay), undefined, functions, Dates and cycles. `limit` in
- * characters.
+ * Encodes one set of values, without those that the platform cannot hold (`encodeJson`). Keys as in
+ * `checkKey`; values string, boolean, finite number below 2^63, 64-bit BigInt, or JSON of at most
+ * 32 levels. `limit` in characters.
+ *
+ * Fails with `leftOut` if no value remains, and without it if `values` is not an object.
  */
 export const encodeValues = (values: unknown, limit = VALUES_LIMIT): Encoded => {
   if (!isObject(values))
     return { ok: false, reason: "values must be an object of keys and values", tooLarge: false };
   const encoded = encodeJson(values, "stored", limit);
-  if (encoded.ok && encoded.text === "{}") return { ok: false, reason: "no values given", tooLarge: false };
-  return encoded;
+  if (!encoded.ok || encoded.text !== "{}") return encoded;
+  return { ok: false, reason: "no values given", tooLarge: false, leftOut: { count: 0, named: [] } };
 };

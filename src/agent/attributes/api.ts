@@ -28,12 +28,15 @@ export class AttributesApi {
    * Publishes client attributes (POST /api/v1/{token}/attributes).
    *
    * They are merged by key, stored over restarts, sent until the platform accepts them, and sent
-   * again after a new provisioning. Values as in `telemetry.record`; unchanged values are not sent
-   * again. A device cannot delete a client attribute. Throws `BAD_VALUE` for invalid values and
-   * `TOO_LARGE` if all attributes together exceed about 3,900 bytes.
+   * again after a new provisioning. Unchanged values are not sent again. A device cannot delete a
+   * client attribute.
+   *
+   * Values as in `telemetry.record`. A value that cannot be held, or with which all attributes
+   * together exceed about 3,900 bytes, is left out, counted, and its key is logged once. Returns
+   * false if no value is left. Throws `BAD_VALUE` if `values` is not an object.
    */
-  publish(values: Readonly<Record<string, unknown>>): void {
-    this._attributes.publish(values);
+  publish(values: Readonly<Record<string, unknown>>): boolean {
+    return this._attributes.publish(values);
   }
 
   /**

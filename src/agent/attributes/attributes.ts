@@ -36,9 +36,10 @@ export class Attributes {
     this.loop = new AttributeLoop(session, events, timing, this._client, this._values, limits, changed);
   }
 
-  publish(values: Readonly<Record<string, unknown>>): void {
-    this._client.publish(values);
-    this.loop.notify();
+  publish(values: Readonly<Record<string, unknown>>): boolean {
+    const taken = this._client.publish(values);
+    if (taken) this.loop.notify();
+    return taken;
   }
 
   subscribe(key: string, call: Subscriber): () => void {

@@ -2,6 +2,9 @@
 
 import type { PlatformSession } from "../../platform/index.js";
 import { forgetStored, readStored, writeStored } from "../../store.js";
+import type { Encoded, LeftOut } from "../../wire/text/encode.js";
+import { isObject } from "../../wire/text/json.js";
+import { quoteShortened } from "../../wire/text/text.js";
 import { encodeValues } from "../../wire/values.js";
 import { MARKER_KEY } from "./reader.js";
 
@@ -45,32 +48,45 @@ export class ClientAttributes {
   }
 
   /**
-   * Merges `values`. Throws `BAD_VALUE` or `TOO_LARGE` and then keeps none. Unchanged values are
-   * not sent again.
+   * Merges `values`, without those that cannot be stored, which are counted. False if none is left.
+   * Throws `BAD_VALUE` if it is not an object. Unchanged values are not sent again.
    */
-  publish(values: Readonly<Record<string, unknown>>): void {
-    if (typeof values !== "object" || values === null || Array.isArray(values))
-      throw this._session.counters.emitError("BAD_VALUE", "values must be an object of keys and values");
-    const items = this._items.slice();
+  publish(values: Readonly<Record<string, unknown>>): boolean {
+    const { counters } = this._session;
+    if (!isObject(values))
+      throw counters.emitError("BAD_VALUE", "values must be an object of keys and values");
     let changed = false;
+    let taken = false;
     for (const key of Object.keys(values)) {
-      if (key === MARKER_KEY)
-        throw this._session.counters.emitError("BAD_VALUE", `"${MARKER_KEY}" is reserved for the agent`);
-      const encoded = encodeValues({ [key]: values[key] });
-      if (!encoded.ok) throw this._session.counters.emitError("BAD_VALUE", encoded.reason);
-      const member = encoded.text.slice(1, -1);
-      const at = items.findIndex((item) => item.key === key);
-      if (at >= 0 && items[at]?.member === member) continue;
-      changed = true;
-      if (at < 0) items.push({ key, member, dirty: true });
-      else items[at] = { key, member, dirty: true };
+      const encoded = this._encode(key, values);
+      const items = encoded.ok ? this._with(key, encoded.text.slice(1, -1)) : undefined;
+      counters.countLeftOut("the client attributes", items ? encoded.leftOut : unfit(key, encoded));
+      if (!items) continue;
+      taken = true;
+      changed ||= items !== this._items;
+      this._items = items;
     }
-    if (!changed && this._stored) return;
-    if (this._session.host.encode(JSON.stringify(items.map(stored))).length > LIMIT) {
-      throw this._session.counters.emitError("TOO_LARGE", `client attributes exceed ${LIMIT} bytes in total`);
+    if (changed || (taken && !this._stored)) this._save();
+    return taken;
+  }
+
+  private _encode(key: string, values: Readonly<Record<string, unknown>>): Encoded {
+    if (key === MARKER_KEY)
+      return { ok: false, reason: `"${MARKER_KEY}" is reserved for the agent`, tooLarge: false };
+    try {
+      return encodeValues({ [key]: values[key] });
+    } catch {
+      return { ok: false, reason: `${quoteShortened(key)} cannot be read`, tooLarge: false };
     }
-    this._items = items;
-    this._save();
+  }
+
+  /** The items with this member; undefined if it does not fit. */
+  private _with(key: string, member: string): Item[] | undefined {
+    const at = this._items.findIndex((item) => item.key === key);
+    if (at >= 0 && this._items[at]?.member === member) return this._items;
+    const items = this._items.slice();
+    items[at < 0 ? items.length : at] = { key, member, dirty: true };
+    return this._session.host.encode(JSON.stringify(items.map(stored))).length > LIMIT ? undefined : items;
   }
 
   /** The next batch to send: all dirty attributes, or only the first of them. */
@@ -113,6 +129,15 @@ export class ClientAttributes {
     this._stored = writeStored(this._session.host, STORED, this._items.map(stored), !this._stored);
   }
 }
+
+/** `encoded` is rejected, or does not fit. */
+const unfit = (key: string, encoded: Encoded): LeftOut => {
+  if (!encoded.ok && encoded.leftOut) return encoded.leftOut;
+  const reason = encoded.ok
+    ? `${quoteShortened(key)} does not fit: all client attributes together may take ${LIMIT} bytes`
+    : encoded.reason;
+  return { count: 1, named: [{ key, reason, tooLarge: encoded.ok }] };
+};
 
 export interface AttributeBatch {
   readonly items: readonly Item[];

@@ -21,6 +21,8 @@ export interface Memory {
   radioMs: number;
   /** Points delivered since power-on. */
   points: number;
+  /** Keys of values left out that were logged, as a set of bits. */
+  loggedKeySet: number;
   readonly time: TimeMemory;
   readonly update: UpdateMemory;
   readonly refusals: RefusalMemory;
@@ -40,6 +42,7 @@ export const readMemory = (host: Pick<Host, "encode" | "loops">, kept: string | 
     sleepMs: stored.sleep,
     radioMs: stored.radio,
     points: stored.points,
+    loggedKeySet: stored.logged,
     time: {
       endedAt: stored.at,
       ticks: stored.ticks,
@@ -81,6 +84,7 @@ const powerOn = () => ({
   points: 0,
   alone: 0,
   probed: 0,
+  logged: 0,
 });
 
 const parseKept = (host: Pick<Host, "encode" | "loops">, kept: string | undefined): Stored => {
@@ -101,7 +105,7 @@ const parseKept = (host: Pick<Host, "encode" | "loops">, kept: string | undefine
 
 export const writeMemory = (host: Pick<Host, "encode" | "loops">, memory: Memory): string => {
   const { time, update, refusals } = memory;
-  const stored: Stored = {
+  const stored: Omit<Stored, "logged"> & { logged: number | undefined } = {
     wakes: memory.wakes,
     due: memory.wakesLeft,
     step: memory.backoffWakes,
@@ -121,6 +125,8 @@ export const writeMemory = (host: Pick<Host, "encode" | "loops">, memory: Memory
     points: memory.points,
     alone: refusals.alone,
     probed: refusals.probed,
+    // Absent if nothing was logged, which is the rule.
+    logged: memory.loggedKeySet === 0 ? undefined : memory.loggedKeySet,
   };
   return withChecksum(host, JSON.stringify({ format: FORMAT, ...stored }));
 };

@@ -116,6 +116,7 @@ export class SleepCycle {
     const { time, telemetry, firmware } = this._parts;
     firmware?.slept(memory.update, slept);
     if (!before) telemetry.refusals.wake(memory.refusals, slept);
+    if (!before) this._parts.session.counters.wake(memory.loggedKeySet);
     time.wake(memory.time, slept);
     memory.wakes++;
     return memory;
@@ -129,9 +130,12 @@ export class SleepCycle {
     let isAlarm = false;
     try {
       const { values, alarm } = taken;
-      const wrapped = typeof values === "object" && values !== null;
-      isAlarm = wrapped && alarm === true;
-      telemetry.record(wrapped ? (values as Record<string, unknown>) : taken);
+      const isWrapped = typeof values === "object" && values !== null;
+      const other = isWrapped && Object.keys(taken).find((key) => key !== "values" && key !== "alarm");
+      if (typeof other === "string")
+        throw new MoteError("BAD_VALUE", `"${other}" is beside "values": move it into the values`);
+      isAlarm = isWrapped && alarm === true;
+      telemetry.record(isWrapped ? (values as Record<string, unknown>) : taken);
     } catch (error) {
       host.log(
         "error",
@@ -232,6 +236,7 @@ export class SleepCycle {
     this._endedAt = now;
     time.sleep(memory.time, now - began);
     telemetry.refusals.sleep(memory.refusals);
+    memory.loggedKeySet = this._parts.session.counters.loggedKeySet;
     const { everyMs } = this._settings;
     const spread = memory.wakesLeft <= 1 ? 1 - JITTER + 2 * JITTER * random01(host) : 1;
     memory.sleepMs = Math.max(

@@ -2,10 +2,10 @@
 
 /**
  * Result of `sample`: the values of a point or `{ values, alarm }`; undefined or null records
- * nothing.
+ * nothing. Other members beside `values` are refused.
  */
 export type Sample =
-  | Record<string, unknown>
+  | { [key: string]: unknown; values?: never }
   | { values: Record<string, unknown>; alarm?: boolean }
   | undefined
   | null;

@@ -10,7 +10,8 @@ import type { Json } from "../../wire/text/json.js";
 /**
  * Handles a server-side RPC; receives its params (any JSON value; null if absent).
  *
- * The returned or resolved value is the answer; undefined answers null. An exception answers
+ * The returned or resolved value is the answer; undefined answers null. Members that JSON cannot
+ * hold (NaN, a function) are left out and counted, as in `telemetry.record`. An exception answers
  * `HANDLER_FAILED` with its message, or `BAD_PARAMS` for a `MoteError` with that code.
  */
 export type RpcHandler<P = unknown> = (params: P) => unknown;
@@ -47,11 +48,11 @@ const TIMEOUT_MS = 10_000;
 const TIMEOUT_LIMIT_MS = 600_000;
 
 export class Handlers {
-  private readonly _session: Pick<PlatformSession, "host" | "redactor">;
+  private readonly _session: Pick<PlatformSession, "host" | "redactor" | "counters">;
   private readonly _answerBytes: number;
   private readonly _handlers: Handler[] = [];
 
-  constructor(session: Pick<PlatformSession, "host" | "redactor">, answerBytes: number) {
+  constructor(session: Pick<PlatformSession, "host" | "redactor" | "counters">, answerBytes: number) {
     this._session = session;
     this._answerBytes = answerBytes;
   }
@@ -86,12 +87,13 @@ export class Handlers {
   }
 
   private _answer(outcome: AppOutcome<unknown>): HandlerResult {
-    const { redactor } = this._session;
+    const { redactor, counters } = this._session;
     if (outcome.kind === "late") return failed("TIMEOUT", "the handler took too long");
     try {
       if (outcome.kind === "value") {
         const answer = encodeAnswer(outcome.value, this._answerBytes);
         if (!answer.ok) return failed(answer.code, answer.reason);
+        counters.countLeftOut("an RPC answer", answer.leftOut);
         return { text: redactor.cleanJson(answer.text), error: undefined };
       }
     } catch (error) {

@@ -18,18 +18,23 @@ export class TelemetryApi {
    *   levels.
    * - `ts`: milliseconds since 1970, 13 digits; default: now.
    *
-   * Returns false if the queue is full and the option `drop` is `"newest"`. Throws `BAD_VALUE` for
-   * values that JSON or the platform cannot hold and `TOO_LARGE` for a point that does not fit into
-   * one request; nothing is recorded then.
+   * A value that JSON or the platform cannot hold (NaN, null, undefined) or that does not fit into
+   * one request is left out. It is counted by `counters.leftOut` and the event `error`, and its key
+   * is logged once. An array gets null in its place.
+   *
+   * Returns false if no value is left, and if the queue is full and the option `drop` is
+   * `"newest"`. Throws `BAD_VALUE` if `values` is not an object, for an invalid `ts`, and for the
+   * keys `ts` and `values` in one point.
    */
   record(values: Record<string, unknown>, options?: { readonly ts?: number | undefined }): boolean {
     return this._telemetry.record(values, options);
   }
 
   /**
-   * Validates a point without recording it. Throws like `record`. Returns the JSON text as UTF-8.
+   * Returns the JSON text, as UTF-8, that `record` would record; undefined if no value is left.
+   * Counts nothing. Throws like `record`.
    */
-  check(values: Record<string, unknown>): Uint8Array {
+  check(values: Record<string, unknown>): Uint8Array | undefined {
     return this._telemetry.check(values);
   }
 

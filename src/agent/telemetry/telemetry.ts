@@ -13,6 +13,7 @@ import { CONTENT, EXCHANGE_MS, HEAD_ROOM, post, RequestChannel } from "../../pla
 import type { AbortSignalLike } from "../../platform/wait.js";
 import { TELEMETRY_PATH } from "../../wire/paths.js";
 import { PointEncoder } from "../../wire/telemetry.js";
+import type { LeftOut } from "../../wire/text/encode.js";
 import { applicationTimestamp } from "../../wire/timestamp.js";
 import type { Drops, Outbox } from "../queue/outbox.js";
 import type { Time } from "../time/time.js";
@@ -77,20 +78,34 @@ export class Telemetry implements Job {
     const given = options?.ts;
     const ts = given === undefined ? undefined : applicationTimestamp(given);
     if (typeof ts === "string") throw this._session.counters.emitError("BAD_VALUE", ts);
-    const text = this.check(values);
-    if (!this._outbox.append(text, ts)) return false;
+    const { text, leftOut } = this._encode(values);
+    const { counters } = this._session;
+    counters.countLeftOut("a point", leftOut);
+    if (!text) counters.emptyPoints++;
+    if (!text || !this._outbox.append(text, ts)) return false;
     if (this._source.added(text.length)) this._loop.notify();
     return true;
   }
 
-  check(values: Record<string, unknown>): Uint8Array {
+  check(values: Record<string, unknown>): Uint8Array | undefined {
+    return this._encode(values).text;
+  }
+
+  /** `text` is undefined if no value is left. */
+  private _encode(values: Record<string, unknown>): { text?: Uint8Array; leftOut?: LeftOut | undefined } {
     const { counters, host } = this._session;
     const most = this._outbox.maxText;
-    const encoded = this._points.encode(values, most);
-    if (!encoded.ok) throw counters.emitError(encoded.tooLarge ? "TOO_LARGE" : "BAD_VALUE", encoded.reason);
-    const text = host.encode(encoded.text);
-    if (text.length > most) throw counters.emitError("TOO_LARGE", `the point is longer than ${most} bytes`);
-    return text;
+    let limit = most;
+    for (;;) {
+      const encoded = this._points.encode(values, limit);
+      const { leftOut } = encoded;
+      if (!encoded.ok && !leftOut) throw counters.emitError("BAD_VALUE", encoded.reason);
+      if (!encoded.ok) return { leftOut };
+      const text = host.encode(encoded.text);
+      if (text.length <= most) return { text, leftOut };
+      // Characters may take several bytes.
+      limit = Math.min(limit - 1, Math.floor((encoded.text.length * most) / text.length));
+    }
   }
 
   get waiting(): number {

@@ -9,9 +9,30 @@ import { longText, numberText } from "./numbers.js";
 import { quote, quoteShortened } from "./text.js";
 
 export type Encoded =
-  | { readonly ok: true; readonly text: string }
+  | {
+      readonly ok: true;
+      readonly text: string;
+      /** Missing if the text holds the whole value. */
+      readonly leftOut?: LeftOut;
+    }
   /** `reason` is a sentence with the key. `tooLarge`: only the size is wrong. */
-  | { readonly ok: false; readonly reason: string; readonly tooLarge: boolean };
+  | {
+      readonly ok: false;
+      readonly reason: string;
+      readonly tooLarge: boolean;
+      readonly leftOut?: LeftOut;
+    };
+
+/** Members that JSON or the platform cannot hold. */
+export interface LeftOut {
+  /** Their number. */
+  count: number;
+  /** The first one of each outermost key, at most `MOST_NAMED`. */
+  readonly named: { readonly key: string; readonly reason: string; readonly tooLarge: boolean }[];
+}
+
+/** Maximum number of keys that `LeftOut` names. */
+const MOST_NAMED = 8;
 
 /** An object or array in progress. */
 interface Level {
@@ -22,6 +43,12 @@ interface Level {
   /** Index of the current member. */
   at: number;
   text: string;
+  /** `text` before the current member, and the room at that time. */
+  textBefore: string;
+  roomBefore: number;
+  /** Number of members written, and of those left out. */
+  written: number;
+  leftOut: number;
 }
 
 interface State {
@@ -35,18 +62,28 @@ interface State {
   room: number;
   reason: string;
   tooLarge: boolean;
+  leftOut: LeftOut | undefined;
+  /** Number of members that may still be left out, because each costs time but no room. */
+  patience: number;
 }
 
 const tagOf = Object.prototype.toString;
+const TOO_LARGE = "is too large";
+const UNREADABLE = "contains a value that cannot be read";
 
 /**
- * Encodes any value.
- * Rejects undefined, functions, symbols, NaN, Infinity, BigInt beyond 64 bits, cycles, more than 32
- * levels, non-plain objects (Date, Map, typed array, Promise, ...) and text beyond `limit`
- * characters. Does not call `toJSON`; includes fields of class instances.
- * `stored` also rejects |x| >= 2^63 and null members (the platform drops them; nulls in arrays
- * stay), and shortens numbers. `free` keeps numbers, drops undefined members, and writes undefined
- * in arrays as null.
+ * Encodes any value, without the members that JSON cannot hold.
+ *
+ * Left out are undefined, functions, symbols, NaN, Infinity, BigInt beyond 64 bits, cycles, more
+ * than 32 levels, non-plain objects (Date, Map, typed array, Promise, ...) and members that throw
+ * when read. In an array, null takes their place. An object or array of which nothing is left is
+ * left out itself; `ok` is false if that is the outermost one. Does not call `toJSON`; includes
+ * fields of class instances.
+ *
+ * `stored` also leaves out |x| >= 2^63 and null members (the platform drops them; nulls in arrays
+ * stay), invalid keys, and outermost members that exceed `limit` characters; it shortens numbers.
+ * `free` keeps numbers, drops undefined members uncounted, writes undefined in arrays as null, and
+ * refuses text beyond `limit`.
  */
 export const encodeJson = (value: unknown, manner: "stored" | "free", limit: number): Encoded => {
   const state: State = {
@@ -55,18 +92,21 @@ export const encodeJson = (value: unknown, manner: "stored" | "free", limit: num
     room: limit,
     reason: "",
     tooLarge: false,
+    leftOut: undefined,
+    patience: limit,
   };
-  let path = "";
+  let text: string | undefined;
   try {
-    const text = isNested(value) ? encodeNested(value, state) : encodeScalar(value, state);
-    if (text !== undefined) return { ok: true, text };
-    for (const level of state.levels) path += stepOf(level, path === "");
+    text = isNested(value) ? encodeNested(value, state) : encodeScalar(value, state);
   } catch {
-    // A getter or proxy of the application threw.
-    state.reason = "contains a value that cannot be read";
-    path = "";
+    // A proxy of the application threw.
+    state.reason = UNREADABLE;
   }
-  return { ok: false, reason: `${path === "" ? "it" : path} ${state.reason}`, tooLarge: state.tooLarge };
+  const { leftOut, tooLarge } = state;
+  if (text !== undefined) return leftOut ? { ok: true, text, leftOut } : { ok: true, text };
+  if (!leftOut) return { ok: false, reason: `it ${state.reason}`, tooLarge };
+  const [first] = leftOut.named;
+  return { ok: false, reason: first?.reason ?? "", tooLarge: tooLarge || first?.tooLarge === true, leftOut };
 };
 
 const isNested = (value: unknown): value is object => typeof value === "object" && value !== null;
@@ -74,6 +114,8 @@ const isNested = (value: unknown): value is object => typeof value === "object" 
 const stepOf = ({ keys, at }: Level, top: boolean): string => {
   return keys ? `${top ? "" : "."}${quoteShortened(keys[at] as string)}` : `[${at}]`;
 };
+
+const NULL = "null";
 
 const fail = (state: State, reason: string): undefined => {
   state.reason = reason;
@@ -93,7 +135,7 @@ const encodeScalar = (value: unknown, state: State): string | undefined => {
       return text === undefined ? fail(state, "is beyond 64 bits") : spend(text, state);
     }
     case "object":
-      return spend("null", state);
+      return spend(NULL, state);
     case "undefined":
       return fail(state, "is undefined");
     default:
@@ -105,7 +147,7 @@ const spend = (text: string, state: State): string | undefined => {
   state.room -= text.length;
   if (state.room >= 0) return text;
   state.tooLarge = true;
-  return fail(state, "is too large");
+  return fail(state, TOO_LARGE);
 };
 
 const encodeText = (value: string, state: State): string | undefined => {
@@ -121,62 +163,127 @@ const encodeNumber = (value: number, state: State): string | undefined => {
 
 const encodeNested = (root: object, state: State): string | undefined => {
   const { levels } = state;
-  let level = enter(root, state);
-  while (level) {
-    const inner = writeMembers(level, state);
-    if (inner === undefined) return undefined;
-    if (inner !== COMPLETE) {
-      level = enter(inner, state);
+  if (!enter(root, state)) return undefined;
+  for (;;) {
+    const level = levels[levels.length - 1] as Level;
+    let inner: object | undefined;
+    try {
+      inner = writeMembers(level, state);
+      if (inner && inner !== level && enter(inner, state)) continue;
+    } catch {
+      state.reason = UNREADABLE;
+      inner = level;
+    }
+    // Only nulls of an array are written without asking for room.
+    if (!inner && state.room < 0) inner = tooLarge(level, state);
+    // The current member is an object that cannot be entered, or it threw when it was read.
+    if (inner) {
+      if (!leaveOut(state)) return undefined;
       continue;
     }
-    const text = `${level.text}${level.keys ? "}" : "]"}`;
     levels.pop();
-    level = levels[levels.length - 1];
-    if (!level) return text;
-    level.text += text;
-    level.at++;
+    const outer = levels[levels.length - 1];
+    const isEmpty = level.written === 0 && level.leftOut > 0;
+    if (!outer) return isEmpty ? undefined : level.text + endOf(level);
+    if (isEmpty) undo(outer, state);
+    else {
+      outer.text += level.text + endOf(level);
+      outer.written++;
+      outer.at++;
+    }
   }
-  return undefined;
 };
 
-/** Marks that no member is left. */
-const COMPLETE = {};
-
-/** Undefined: the value is rejected. */
-const enter = (value: object, state: State): Level | undefined => {
-  const { levels } = state;
-  if (levels.length >= MAX_DEPTH) return fail(state, `is nested deeper than ${MAX_DEPTH} levels`);
-  if (levels.some((outer) => outer.value === value)) return fail(state, "refers to itself");
-  if (spend("{}", state) === undefined) return undefined;
-  const isArray = Array.isArray(value);
-  const tag = isArray ? "" : tagOf.call(value);
-  if (!isArray && tag !== "[object Object]")
-    return fail(state, `is of type ${tag.slice(8, -1)}, which JSON can't hold`);
-  const keys = isArray ? undefined : Object.keys(value);
-  const { length } = keys ?? (value as unknown[]);
-  const level: Level = { value, keys, length, at: 0, text: isArray ? "[" : "{" };
-  levels.push(level);
+const tooLarge = (level: Level, state: State): Level => {
+  state.tooLarge = true;
+  state.reason = TOO_LARGE;
   return level;
 };
 
+const endOf = ({ keys }: Level): string => (keys ? "}" : "]");
+
+/** False: the value is rejected. */
+const enter = (value: object, state: State): boolean => {
+  const { levels } = state;
+  if (levels.length >= MAX_DEPTH) return refuse(state, `is nested deeper than ${MAX_DEPTH} levels`);
+  if (levels.some((outer) => outer.value === value)) return refuse(state, "refers to itself");
+  const isArray = Array.isArray(value);
+  const tag = isArray ? "" : tagOf.call(value);
+  if (!isArray && tag !== "[object Object]")
+    return refuse(state, `is of type ${tag.slice(8, -1)}, which JSON can't hold`);
+  const keys = isArray ? undefined : Object.keys(value);
+  const { length } = keys ?? (value as unknown[]);
+  if (spend("{}", state) === undefined) return false;
+  const text = isArray ? "[" : "{";
+  const roomBefore = state.room;
+  levels.push({ value, keys, length, at: 0, text, textBefore: text, roomBefore, written: 0, leftOut: 0 });
+  return true;
+};
+
+const refuse = (state: State, reason: string): false => {
+  state.reason = reason;
+  return false;
+};
+
 /**
- * Writes members up to a nested object or array, which it returns; COMPLETE at the end; undefined
- * if one is rejected.
+ * Writes members up to a nested object or array, which it returns, or up to one that is rejected,
+ * for which it returns the level itself. Undefined at the end.
  */
 const writeMembers = (level: Level, state: State): object | undefined => {
   const { keys, length } = level;
   for (; level.at < length; level.at++) {
+    level.textBefore = level.text;
+    level.roomBefore = state.room;
     const value = keys ? memberOf(level, keys) : (level.value as unknown[])[level.at];
-    const isLeftOut = value === undefined && !state.stored;
-    if (isLeftOut && keys) continue;
-    if (keys && !writeName(keys[level.at] as string, value, level, state)) return undefined;
+    const isDropped = value === undefined && !state.stored;
+    if (isDropped && keys) continue;
+    if (keys && !writeName(keys[level.at] as string, value, level, state)) return level;
     if (!keys) separate(level, state);
     if (isNested(value)) return value;
-    const written = encodeScalar(isLeftOut ? null : value, state);
-    if (written === undefined) return undefined;
+    const written = encodeScalar(isDropped ? null : value, state);
+    if (written === undefined) return level;
     level.text += written;
+    level.written++;
   }
-  return COMPLETE;
+  return undefined;
+};
+
+/**
+ * Leaves out the current member of the innermost level, and counts it. A member that is too large
+ * takes its outermost one along. False if the whole value is rejected.
+ */
+const leaveOut = (state: State): boolean => {
+  const { levels } = state;
+  if (state.patience-- <= 0 && levels.length > 1) tooLarge(levels[0] as Level, state);
+  const isTooLarge = state.tooLarge;
+  if (isTooLarge && !state.stored) return false;
+  if (isTooLarge) levels.length = 1;
+  const [outermost] = levels as [Level];
+  const key = outermost.keys?.[outermost.at] ?? "";
+  state.leftOut ??= { count: 0, named: [] };
+  const { named } = state.leftOut;
+  state.leftOut.count++;
+  if (named.length < MOST_NAMED && named[named.length - 1]?.key !== key) {
+    let path = "";
+    for (const level of levels) path += stepOf(level, path === "");
+    named.push({ key, reason: `${path} ${state.reason}`, tooLarge: isTooLarge });
+  }
+  state.tooLarge = false;
+  undo(levels[levels.length - 1] as Level, state);
+  return true;
+};
+
+/** Removes what was written of the current member. An array gets null in its place. */
+const undo = (level: Level, state: State): void => {
+  level.text = level.textBefore;
+  state.room = level.roomBefore;
+  if (!level.keys) {
+    separate(level, state);
+    state.room -= NULL.length;
+    level.text += NULL;
+  }
+  level.leftOut++;
+  level.at++;
 };
 
 const memberOf = ({ value, at }: Level, keys: readonly string[]): unknown =>

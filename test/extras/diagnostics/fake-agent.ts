@@ -10,11 +10,12 @@ export class FakeAgent {
   readonly counters = { roundTrips: 0, retries: 0, fetchedTwice: 0, malformedAnswers: 0 };
   readonly telemetry = { waiting: 0, dropped: { full: 0, refused: 0, unreadable: 0 } };
   /** Throws to refuse. */
-  onPublish: () => void = () => {};
+  hasRoom = true;
   readonly attributes = {
     publish: (values: Readonly<Record<string, unknown>>) => {
-      this.onPublish();
+      if (!this.hasRoom) return false;
       this.published.push(values);
+      return true;
     },
   };
   readonly rpc = {

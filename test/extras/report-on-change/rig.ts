@@ -58,10 +58,11 @@ export class ReportRig {
         check: (values) => telemetry.check(values),
         record: (values, options = {}) => {
           if (this.broken) throw new Error("broken");
-          const text = new TextDecoder().decode(telemetry.check(values));
-          if (!this.full)
-            this.recorded.push({ at: this.at, values: JSON.parse(text), ...options } as Recorded);
-          return !this.full;
+          const text = telemetry.check(values);
+          if (!text || this.full) return false;
+          const recorded = JSON.parse(new TextDecoder().decode(text));
+          this.recorded.push({ at: this.at, values: recorded, ...options } as Recorded);
+          return true;
         },
       },
       on: (event, call) => {

@@ -313,6 +313,13 @@ async function call(rig: Rig, method: string): Promise<string> {
   return JSON.stringify(results);
 }
 
+test("an answer without its bad members goes to the caller, and they are counted", async (t) => {
+  const { rig, agent } = await startOnline(t);
+  agent.rpc.handle("read", () => ({ t: NaN, h: 40, list: [1, Infinity] }));
+  t.regex(await call(rig, "read"), /"answer".*\{\\?"h\\?":40,\\?"list\\?":\[1,null\]\}/);
+  t.is(agent.counters.leftOut, 2);
+});
+
 test("what a handler throws or returns, an unknown method and what is published show no secret", async (t) => {
   const { rig, agent, device } = await startOnline(t);
   for (const secret of [device.credentials.credentialsId, KEY, SECRET])
@@ -324,11 +331,11 @@ test("what a handler throws or returns, an unknown method and what is published 
       t.regex(await call(rig, "fails"), /HANDLER_FAILED.*\*\*\*/);
       t.regex(await call(rig, "tells"), /\*\*\*.*\*\*\*.*ok/);
       t.regex(await call(rig, quoted), /METHOD_NOT_FOUND/);
-      const errors = [
-        () => agent.rpc.handle(quoted, undefined as never),
-        () => agent.telemetry.record({ [quoted]: () => 1 } as never),
-        () => agent.attributes.publish({ [quoted]: Number.NaN }),
-      ].map((refused) => t.throws(refused, { code: "BAD_VALUE", message: /\*\*\*/ }).message);
+      const errors = [() => agent.rpc.handle(quoted, undefined as never)].map(
+        (refused) => t.throws(refused, { code: "BAD_VALUE", message: /\*\*\*/ }).message,
+      );
+      agent.telemetry.record({ [quoted]: () => 1 } as never);
+      agent.attributes.publish({ [quoted]: Number.NaN });
       agent.attributes.publish({ quoted: { was: quoted }, plain: "nothing else" });
       agent.telemetry.record({ text: quoted, mode: "auto" });
       await rig.clock.advance(20_000);

@@ -100,6 +100,12 @@ test("encodes answers, errors and calls, or says why it cannot", (t) => {
   t.deepEqual(encodeAnswer(undefined), { ok: true, text: "null" });
   t.deepEqual(encodeAnswer({ on: true, note: undefined }), { ok: true, text: '{"on":true}' });
   t.like(encodeAnswer(NaN), { ok: false, code: "HANDLER_FAILED", reason: "the answer: it is NaN" });
+  t.like(encodeAnswer({ t: NaN, h: [40, NaN] }), {
+    ok: true,
+    text: '{"h":[40,null]}',
+    leftOut: { count: 2 },
+  });
+  t.false(encodeAnswer({ t: NaN }).ok);
   t.true(encodeAnswer("x".repeat(48), 50).ok);
   for (const text of ["x".repeat(49), "ü".repeat(25)])
     t.like(encodeAnswer(text, 50), { ok: false, code: "ANSWER_TOO_LARGE" });
@@ -108,6 +114,7 @@ test("encodes answers, errors and calls, or says why it cannot", (t) => {
   t.true(encodeError("TIMEOUT", "x".repeat(5000)).length < 300);
   t.deepEqual(encodeCall("now", undefined), { ok: true, text: '{"method":"now","params":null}' });
   for (const method of ["", 5]) t.false(encodeCall(method, 1).ok);
+  t.like(encodeCall("setLevel", { pump: 1, level: NaN }), { ok: false, tooLarge: false });
   t.like(encodeCall("m", { a: Symbol("x") }), { ok: false, reason: 'the parameters: "a" is a symbol' });
   t.like(encodeCall("m", "ü".repeat(40_000)), { ok: false, tooLarge: true });
 });
@@ -316,7 +323,8 @@ test("the bytes of a text are counted as UTF-8", (t) => {
 
 const reasonOf = (values: unknown, limit?: number): string => {
   const encoded = encodeValues(values, limit);
-  return encoded.ok ? `accepted as ${encoded.text}` : encoded.reason;
+  if (encoded.ok && !encoded.leftOut) return `accepted as ${encoded.text}`;
+  return encoded.leftOut?.named[0]?.reason ?? (encoded.ok ? "" : encoded.reason);
 };
 
 test("values of every kind are written in the order they were given", (t) => {
@@ -333,7 +341,7 @@ test("values of every kind are written in the order they were given", (t) => {
   );
 });
 
-test("a value that can't be stored is refused with a sentence that names it", (t) => {
+test("names a value that cannot be stored, with the reason", (t) => {
   const loop: Record<string, unknown> = {};
   loop.inner = [loop];
   const unreadable = {
@@ -358,7 +366,7 @@ test("a value that can't be stored is refused with a sentence that names it", (t
     [{ a: loop }, '"a"."inner"[0] refers to itself'],
     [{ "a,b": 1 }, '"a,b" is a key with a comma'],
     [{ a: "x".repeat(70_000) }, '"a" is too large'],
-    [unreadable, "it contains a value that cannot be read"],
+    [unreadable, '"x" contains a value that cannot be read'],
     [{}, "no values given"],
     [[1], "values must be an object of keys and values"],
     [null, "values must be an object of keys and values"],
@@ -367,6 +375,70 @@ test("a value that can't be stored is refused with a sentence that names it", (t
     t.is(reasonOf(values), reason);
   t.regex(reasonOf(deep), /is nested deeper than 32 levels$/);
   t.true(encodeValues((deep as { a: JsonObject }).a).ok);
+});
+
+test("leaves out a value that cannot be stored, and keeps the others", (t) => {
+  const loop: Record<string, unknown> = { good: 1 };
+  loop.self = loop;
+  const keep = (values: object, text: string, count: number) => {
+    const encoded = encodeValues({ first: 1, ...values, last: true }, 300);
+    t.is(encoded.ok && encoded.text, `{"first":1,${text}"last":true}`);
+    t.is(encoded.leftOut?.count, count);
+  };
+  for (const bad of [NaN, null, undefined, Infinity, () => 1, Symbol(), new Date(), 2n ** 64n, [NaN]])
+    keep({ bad }, "", 1);
+  keep({ a: { b: null, c: 2 }, d: { e: NaN } }, '"a":{"c":2},', 2);
+  keep({ list: [1, NaN, undefined, null, "x"] }, '"list":[1,null,null,null,"x"],', 2);
+  keep({ list: [[NaN], {}] }, '"list":[null,{}],', 1);
+  keep({ "a,b": 1, "": 2, loop }, '"loop":{"good":1},', 3);
+  keep({ long: "x".repeat(300), small: { deep: ["y".repeat(300)] } }, "", 2);
+});
+
+test("a value that shares a bad member in millions of places ends soon", (t) => {
+  let tree: unknown = { leaf: NaN, good: undefined };
+  for (let i = 0; i < 30; i++) tree = { left: tree, right: tree };
+  const encoded = encodeValues({ tree, temperature: 20 }, 4000);
+  t.is(encoded.ok && encoded.text, '{"temperature":20}');
+});
+
+/** What must be left of `value`; undefined if nothing is. */
+const goodOf = (value: unknown): unknown => {
+  if (value === null || value === undefined || typeof value === "function" || Object.is(value, NaN))
+    return undefined;
+  if (typeof value !== "object") return value;
+  const isList = Array.isArray(value);
+  const kept = Object.entries(value).map(([key, member]) => {
+    const good = isList && member === null ? null : goodOf(member);
+    return [key, good] as const;
+  });
+  const good = kept.filter(([, member]) => member !== undefined);
+  if (good.length === 0 && kept.length > 0) return undefined;
+  return isList ? kept.map(([, member]) => member ?? null) : Object.fromEntries(good);
+};
+
+test("what is left of random values with bad members is exactly the good ones", (t) => {
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 5 },
+      fc.oneof(
+        fc.integer(),
+        fc.boolean(),
+        fc.string({ maxLength: 4 }),
+        fc.constantFrom(NaN, null, undefined),
+      ),
+      fc.array(tie("value"), { maxLength: 3 }),
+      fc.dictionary(fc.constantFrom("a", "b", "c", "d"), tie("value"), { maxKeys: 3 }),
+    ),
+  }));
+  fc.assert(
+    fc.property(fc.dictionary(fc.constantFrom("k", "l", "m"), value, { minKeys: 1 }), (values) => {
+      const encoded = encodeValues(values, 100_000);
+      const good = goodOf(values);
+      t.is(encoded.ok ? encoded.text : undefined, JSON.stringify(good));
+      t.true(encoded.ok || (encoded.leftOut?.count ?? 0) > 0);
+    }),
+    { numRuns: 2000 },
+  );
 });
 
 test("a key has 1 to 255 UTF-16 units, and a reason shortens it", (t) => {

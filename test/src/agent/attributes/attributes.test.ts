@@ -151,12 +151,25 @@ test("a client attribute that the platform refuses is dropped alone, and reporte
   t.is(rig.host.lines.filter((line) => line.includes("refuses a client attribute")).length, 1);
 });
 
-test("more client attributes than fit are refused, and nothing of them is kept", (t) => {
-  const agent = startRig(t).agent();
-  t.throws(() => agent.attributes.publish({ a: "x".repeat(4000) }), { code: "TOO_LARGE" });
-  t.throws(() => agent.attributes.publish({ b: Number.NaN }), { code: "BAD_VALUE" });
-  t.throws(() => agent.attributes.publish({ moteVersion: "1" }), { code: "BAD_VALUE" });
-  t.notThrows(() => agent.attributes.publish({ a: "x".repeat(3000) }));
+test("a client attribute that cannot be held is left out and counted; the others arrive", async (t) => {
+  const { rig, agent, device } = await started(t, 2);
+  const { publish } = { publish: (values: Record<string, unknown>) => agent.attributes.publish(values) };
+  t.true(publish({ a: "x".repeat(3000), big: "y".repeat(1500), b: NaN, c: { d: null, e: 1 }, f: 2 }));
+  t.is(agent.counters.leftOut, 3);
+  t.false(publish({ b: undefined, moteVersion: "1" }));
+  t.false(
+    publish({
+      get broken() {
+        throw new Error("no");
+      },
+    }),
+  );
+  t.is(agent.counters.leftOut, 6);
+  await rig.clock.advance(60_000);
+  const kept = rig.platform.attributes(device);
+  t.like(kept, { c: { e: 1 }, f: 2 });
+  t.deepEqual(["big" in kept, "b" in kept, String(kept.a).length], [false, false, 3000]);
+  t.not(kept.moteVersion, "1");
 });
 
 test("read gives both kinds by key, all without keys, and leaves out what does not exist", async (t) => {

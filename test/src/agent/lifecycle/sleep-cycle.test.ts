@@ -151,6 +151,26 @@ test("a sample that fails, can't be recorded or never comes costs its point and 
   }
 });
 
+test("a sample's bad value is left out, and logged once over all wakes", async (t) => {
+  const device = new Sleeper(t, { cycle });
+  const hosts = new Set<{ lines: readonly string[] }>();
+  device.setUp = () => hosts.add(device.rig.host);
+  let n = 0;
+  await device.wakes(6, { sample: () => ({ n: n++, humidity: NaN, list: { a: null } }) });
+  await device.wakes(10, { sample: () => ({ values: { n: n++, humidity: undefined }, alarm: false }) });
+  while (device.last!.waiting > 0) await device.wake({ sample: () => undefined });
+  t.deepEqual(device.points, [...Array(16).keys()]);
+  const lines = [...hosts].flatMap((host) => host.lines).filter((line) => line.includes("left out"));
+  t.is(lines.length, 2, `${lines}`);
+});
+
+test("a sample with a value beside its values is refused, which the log says", async (t) => {
+  const device = new Sleeper(t, { cycle });
+  const wake = await device.wake({ sample: () => ({ values: { n: 1 }, temperature: 2 }) as never });
+  t.is(wake.waiting + wake.delivered, 0);
+  t.true(device.rig.host.lines.some((line) => line.includes('"temperature" is beside "values"')));
+});
+
 const drag: Readonly<Record<string, (device: Sleeper) => void>> = {
   "nobody answers": ({ rig }) => {
     rig.platform.fault = () => "hang";

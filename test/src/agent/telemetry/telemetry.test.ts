@@ -45,17 +45,39 @@ test("a time stamp of the application's is left alone", async (t) => {
   t.deepEqual(stamps, [1_600_000_000_000, Date.UTC(2026, 0, 1)]);
 });
 
-test("record refuses what can't be sent by its code, and keeps nothing", (t) => {
+test("record throws only for mistakes of programming, and keeps nothing then", (t) => {
   const rig = new TelemetryRig({ batchBytes: 512 });
-  for (const [values, options, code] of [
-    [{ n: 1 }, { ts: 1_600_000_000 }, "BAD_VALUE"],
-    [{ pressure: Number.NaN }, {}, "BAD_VALUE"],
-    [{ "a,b": 1 }, {}, "BAD_VALUE"],
-    [{ text: "é".repeat(250) }, {}, "TOO_LARGE"],
+  for (const [values, options] of [
+    [{ n: 1 }, { ts: 1_600_000_000 }],
+    [{ n: 1 }, { ts: Number.NaN }],
+    [null, {}],
+    [[1], {}],
+    ["text", {}],
+    [new Date(), {}],
+    [{ ts: 1, values: { n: 1 } }, {}],
   ] as const)
-    t.throws(() => rig.telemetry.record(values, options), { name: "MoteError", code });
+    t.throws(() => rig.telemetry.record(values as never, options), { name: "MoteError", code: "BAD_VALUE" });
   t.is(rig.outbox.waiting, 0);
   t.true(rig.telemetry.record({ text: "x".repeat(rig.outbox.maxText - 20) }));
+});
+
+test("a bad value is left out, counted and logged once; the good ones are recorded", async (t) => {
+  const rig = new TelemetryRig({ batchBytes: 512 }).start();
+  const { counters } = rig.session;
+  const lines = () => rig.host.lines.filter((line) => line.includes("left out of a point"));
+  for (let n = 0; n < 5; n++) t.true(rig.telemetry.record({ n, t: NaN, deep: { p: null } }));
+  t.true(rig.telemetry.record({ n: 5, text: "é".repeat(250) }));
+  t.deepEqual([counters.leftOut, counters.emptyPoints], [11, 0]);
+  t.is(lines().length, 3, `${rig.host.lines}`);
+  t.regex(`${lines()}`, /"t" is NaN.*"deep"\."p" is null.*"text" is too large/s);
+  for (const values of [{}, { t: NaN }, { "a,b": 1 }, { text: "é".repeat(250) }, { list: [undefined] }])
+    t.false(rig.telemetry.record(values));
+  t.deepEqual([counters.leftOut, counters.emptyPoints], [15, 5]);
+  await rig.empty();
+  t.deepEqual(
+    rig.taken.map(({ values }) => values),
+    Array.from({ length: 6 }, (_, n) => ({ n })),
+  );
 });
 
 test("with the platform's time stamps a batch is an array of bare objects, and no key is in it twice", async (t) => {

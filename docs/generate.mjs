@@ -176,24 +176,6 @@ Wrong options are reported all at once, by name. This page is generated from the
 
 if (!existsSync(join(folder, "node_modules", "vitepress")))
   throw new Error("the documentation's packages are not installed; run: npm run setup:docs");
-/** Counts as they are, other figures to four digits. */
-const figure = (value) =>
-  value === null ? "" : (Number.isInteger(value) ? value : Number(value.toPrecision(4))).toLocaleString("en");
-
-function writeBenchmarks() {
-  const results = JSON.parse(readFileSync(join(folder, "../bench/results.json"), "utf8"));
-  const rows = results.rows.map(({ id, name, mote, limit, alternative, ratio, target, ok }) => [
-    id,
-    cell(name),
-    ...[mote, limit, alternative, ratio, target].map(figure),
-    target === null ? "" : ok ? "yes" : "**no**",
-  ]);
-  const head = ["#", "figure", "Mote", "least possible", "usual way", "ratio", "target", "reached"];
-  const intro = `# Benchmarks\n\nThe results of the last full \`npm run bench\`. [Measurements](measurements.md) explains the rows.`;
-  writeFileSync(join(folder, "understand/benchmarks.md"), `${intro}\n\n${table(head, rows)}\n`);
-}
-
 await writeCli();
-writeBenchmarks();
 writeApi();
 writeOptions();

@@ -26,14 +26,10 @@ const CAMPAIGNS = {
   fuzz: { program: "test/fuzz/fuzz.ts", does: "gives damaged documents to every parser" },
   long: { program: "test/xs/long.ts", does: "runs a device on the XS engine for days" },
   chip: { program: "test/chip/command.ts", does: "checks a board's promises on an emulated chip" },
-  bench: { program: "bench/command.ts", does: "measures the agent against the bare work" },
+  bench: { program: "bench/command.ts", does: "measures exact figures: traffic, XS steps and slots" },
   "bench-chip": { program: "bench/chip/command.ts", does: "counts instructions on the emulated chip" },
   fleet: { program: "test/tools/fleet/command.ts", does: "runs many agents against a platform" },
   "fleet-load": { program: "bench/fleet-load.ts", does: "measures what a server sees of 1,000 agents" },
-  budget: {
-    program: "bench/budget-command.ts",
-    does: "measures the exact figures again and keeps them",
-  },
   "first-minutes": { program: "test/end-to-end/first-minutes.ts", does: "times the steps of a new user" },
   clients: { files: ["test/end-to-end/clients/*.test.ts"], does: "runs the platform's official clients" },
   platform: {

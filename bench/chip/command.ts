@@ -1,19 +1,18 @@
-// node scripts/campaign.mjs bench-chip [--row KEY...] [--program NAME...] [--quick] [--profile]:
+// node scripts/campaign.mjs bench-chip [--row KEY...] [--program NAME...] [--quick] [--profile] [--keep]:
 // counts what Mote, a program in C and one on the SDK's HTTPClient do on the emulated chip.
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { Command, InvalidArgumentError } from "commander";
 import { CHIP } from "../../test/chip/chip.js";
 import { PORT } from "../../test/chip/rig.js";
-import { writeTables } from "../docs.js";
 import { keepCosts, readResults } from "../results.js";
+import { chipTables, writeTables } from "../tables.js";
 import { LENGTHS, type Lengths, type Measured, measure } from "./measure.js";
 import { whatIsMissing } from "./missing.js";
 import { compilePlugin } from "./plugin.js";
 import { type Profile, profileLines } from "./profile.js";
 import { build, PROGRAMS, type ProgramName, type Variant } from "./programs.js";
-import { byVariant, type ChipRow, type Cost, DERIVED, ROWS, withDerived } from "./rows.js";
-import { chipTable } from "./table.js";
+import { byVariant, type ChipRow, type Cost, ROWS } from "./rows.js";
 
 const MOST_FUNCTIONS = 25;
 const SELF = fileURLToPath(import.meta.url);
@@ -22,6 +21,7 @@ const PORTS = 2;
 
 interface Flags {
   readonly quick?: boolean;
+  readonly keep?: boolean;
   readonly profile?: boolean;
   readonly build?: boolean;
   readonly hour?: number;
@@ -41,28 +41,30 @@ async function main(flags: Flags): Promise<number> {
     console.log(`skipped, ${missing}`);
     return 0;
   }
-  const { quick = false, profile = false, build: onlyBuild = false, row = [], program = PROGRAMS } = flags;
+  const { quick = false, keep = false, profile = false, row = [], program = PROGRAMS } = flags;
+  // Figures of a short run are too coarse to be quoted.
+  if (quick && keep) throw new InvalidArgumentError("--keep needs a run without --quick");
   const asked = ROWS.filter(({ key }) => row.length === 0 || row.includes(key));
   // A process that this command started for one program.
   if (process.send) return alone(program[0]!, asked, flags);
   const profiles: Profiles = {};
   const costs: Record<string, Record<string, Cost>> = {};
-  const keep = (name: ProgramName, measured: Measured): void => {
+  const take = (name: ProgramName, measured: Measured): void => {
     profiles[name] = { ...profiles[name], ...measured.profiles };
     costs[name] = { ...costs[name], ...measured.costs };
-    // Figures of a short run are too coarse to be quoted.
-    if (!quick) keepCosts(CHIP.name, name, stamped(measured.costs));
+    if (keep) keepCosts(CHIP.name, name, stamped(measured.costs));
   };
   let failed = 0;
   // Images first, so that no compiler runs beside what is measured.
-  for (const name of program) failed += await another(name, ["--build"], keep);
-  if (onlyBuild) return failed > 0 ? 1 : 0;
-  failed += (await Promise.all(program.map((name) => another(name, [], keep)))).reduce((a, b) => a + b, 0);
+  for (const name of program) failed += await another(name, ["--build"], take);
+  if (flags.build) return failed > 0 ? 1 : 0;
+  failed += (await Promise.all(program.map((name) => another(name, [], take)))).reduce((a, b) => a + b, 0);
   if (profile) for (const name of program) printProfiles(name, profiles[name] ?? {}, asked);
-  const results = readResults();
-  if (!quick) writeTables(results);
-  const shown = quick ? costs : (results.chip[CHIP.name] ?? {});
-  console.log(chipTable([...ROWS, ...DERIVED], withDerived(shown)));
+  const stored = readResults();
+  if (keep) writeTables(stored);
+  const shown = quick ? {} : { ...stored.chip[CHIP.name] };
+  for (const name of program) shown[name] = { ...shown[name], ...costs[name] };
+  console.log(chipTables(shown));
   return failed > 0 ? 1 : 0;
 }
 
@@ -70,13 +72,13 @@ async function main(flags: Flags): Promise<number> {
 function another(
   name: ProgramName,
   more: readonly string[],
-  keep: (name: ProgramName, measured: Measured) => void,
+  take: (name: ProgramName, measured: Measured) => void,
 ): Promise<number> {
   const port = String(PORT + PORTS * PROGRAMS.indexOf(name));
   // The first word counts where an option is repeated.
   const words = ["--program", name, "--port", port, ...more, ...process.argv.slice(2)];
   const child = fork(SELF, words, { stdio: ["ignore", "ignore", "inherit", "ipc"] });
-  child.on("message", (measured) => keep(name, measured as Measured));
+  child.on("message", (measured) => take(name, measured as Measured));
   return new Promise((done) => child.once("exit", (code) => done(code ?? 1)));
 }
 
@@ -148,6 +150,7 @@ new Command("bench-chip")
   .option("--hour <seconds>", "how long an idle hour is measured; default: all of it", seconds)
   .option("--chip <name>", "esp32c3 (default) or esp32")
   .option("--port <number>", "the platform's first port")
-  .option("--quick", "shorter, not for quoting; writes nothing")
+  .option("--quick", "shorter, not for quoting")
+  .option("--keep", "store the figures in bench/results.json, and write the documents' tables")
   .action(async (flags: Flags) => process.exit(await main(flags)))
   .parseAsync();

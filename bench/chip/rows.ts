@@ -146,82 +146,26 @@ export function byVariant(rows: readonly ChipRow[]): ChipRow[][] {
   return [...groups.values()];
 }
 
-/** Rows that follow from others of the same program. */
-export const DERIVED: readonly Pick<ChipRow, "key" | "name">[] = [
-  { key: "handshake-full", name: "a full TLS handshake" },
-  { key: "handshake-resumed", name: "a resumed TLS handshake" },
-  { key: "day", name: "a day of a durable point each second, 50 a POST" },
-  { key: "battery-day", name: "a day of a battery device: a first and 23 steady wakes" },
-];
-
 /** Sectors that durable points are written to in turn: the outbox of 256 KiB, and NVS of 24 KiB. */
 const SECTORS: Readonly<Record<ProgramName, number>> = { mote: 64, c: 6, js: 6 };
 const POINTS_A_DAY = 86_400;
 
-const derivedOf = (program: ProgramName | "mqtt", costs: ProgramCosts): Record<string, Cost> => ({
-  ...handshakesOf(costs),
-  ...(program !== "mqtt" && dayOf(program, costs)),
-  ...wakesOf(program, costs),
-});
-
-/** All programs with their derived rows. */
+/** All programs with what follows from their rows. */
 export const withDerived = (costs: Costs): Costs =>
   Object.fromEntries(
     Object.entries(costs).map(([program, kept]) => [
       program,
-      { ...kept, ...derivedOf(program as ProgramName, kept) },
+      {
+        ...kept,
+        // Programs that keep nothing over a sleep wake as after power-on each time.
+        ...(program !== "mote" && kept.wake && { "wake-steady": kept.wake, ...kept }),
+        ...(program !== "mqtt" && dayOf(program as ProgramName, kept)),
+      },
     ]),
   );
 
-export const UPLOADS_A_DAY = 24;
-
-/** Programs that keep nothing over a sleep wake as after power-on each time. */
-function wakesOf(program: string, { wake, "wake-steady": known }: ProgramCosts): Record<string, Cost> {
-  const steady = known ?? (program === "mote" ? undefined : wake);
-  if (!wake || !steady) return {};
-  const day = (["instructions", "packets", "bytes"] as const).flatMap((figure) => {
-    const [first, again] = [wake[figure], steady[figure]];
-    return first === undefined || again === undefined ? [] : [[figure, first + (UPLOADS_A_DAY - 1) * again]];
-  });
-  const seen = wake.seen !== undefined && { seen: wake.seen };
-  return { "wake-steady": steady, "battery-day": { ...Object.fromEntries(day), ...seen } };
-}
-
 /** Years of life by the sectors that were erased, as each sector takes its turn. */
-function dayOf(program: ProgramName, costs: ProgramCosts): Record<string, Cost> {
-  const { flashBytes, erases = 0 } = costs["durable-batch"] ?? {};
-  if (flashBytes === undefined) return {};
-  const day = { flashBytes: flashBytes * POINTS_A_DAY, erases: erases * POINTS_A_DAY };
-  return { day: { ...day, more: { "years of life": yearsOfLife(day.erases, SECTORS[program]) } } };
+function dayOf(program: ProgramName, { "durable-batch": point }: ProgramCosts): Record<string, Cost> {
+  if (point?.erases === undefined) return {};
+  return { day: { more: { "years of life": yearsOfLife(point.erases * POINTS_A_DAY, SECTORS[program]) } } };
 }
-
-/**
- * What TLS added to an idle hour, for each handshake that was resumed; and to a start, less those that were resumed in it, for each full one. Nothing where
- * an hour had full ones. The tick and the idle task are left out: on a busy machine several ticks share an interrupt.
- */
-export function handshakesOf(costs: ProgramCosts): Record<string, Cost> {
-  const { idle, boot, "tls-idle": secureIdle, "tls-boot": secureBoot } = costs;
-  const derived: Record<string, Cost> = {};
-  const resumed = countOf(secureIdle, RESUMED);
-  if (idle && secureIdle && resumed > 0 && countOf(secureIdle, FULL) === 0) {
-    const more = each((figure) => ((secureIdle[figure] ?? 0) - (idle[figure] ?? 0)) / resumed, secureIdle);
-    if (more.instructions! > 0) derived["handshake-resumed"] = more;
-  }
-  const again = derived["handshake-resumed"];
-  const [full, others] = [countOf(secureBoot, FULL), countOf(secureBoot, RESUMED)];
-  if (boot && secureBoot && full > 0 && (others === 0 || again))
-    derived["handshake-full"] = each(
-      (figure) => ((secureBoot[figure] ?? 0) - (boot[figure] ?? 0) - others * (again?.[figure] ?? 0)) / full,
-      secureBoot,
-    );
-  return derived;
-}
-
-type Added = "instructions" | "packets" | "bytes";
-const each = (of: (figure: Added) => number, { seen }: Cost): Cost => ({
-  instructions: of("instructions"),
-  packets: of("packets"),
-  bytes: of("bytes"),
-  ...(seen !== undefined && { seen }),
-});
-const countOf = (cost: Cost | undefined, kind: string): number => cost?.more?.[kind] ?? 0;

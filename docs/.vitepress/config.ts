@@ -82,7 +82,6 @@ export default defineConfig({
           page("How Mote is tested", "/understand/testing"),
           page("Run the tests", "/testing"),
           page("Measurements", "/understand/measurements"),
-          page("Benchmarks", "/understand/benchmarks"),
           page("Code for XS", "/understand/xs"),
           page("Dependencies", "/understand/dependencies"),
           page("Decision records", "/decisions/"),

@@ -221,15 +221,13 @@ const OTHERS: Record<string, string> = {
   "npm test": ".ci/run",
   "npm run test:all": ".ci/run",
   "node scripts/campaign.mjs platform": "npm run test:all runs the same files",
-  "npm run bench": "takes minutes; bench runs its parts",
+  "npm run bench": "bench/exact.slow.test.ts measures the same",
   "npm run setup:xs": ".ci/run",
   "npx ava ": "npm run test:all runs the same files, or others by the same command",
   "node scripts/campaign.mjs long": "takes an hour; test/xs/xs.slow.test.ts runs a part",
   "node scripts/campaign.mjs mutants": "takes an hour",
   "node scripts/campaign.mjs chip": "needs the emulated chip",
-  "node scripts/campaign.mjs bench-chip":
-    "takes more than an hour and the emulated chip; bench/bench.test.ts tests what it computes",
-  "node scripts/campaign.mjs budget": "bench/budget.slow.test.ts measures the same",
+  "node scripts/campaign.mjs bench-chip": "takes more than an hour and the emulated chip",
   "node scripts/campaign.mjs removals": "takes an hour; npm run test:all runs the power losses themselves",
 };
 /** Runs that are as long as one likes: the argument that makes them so, and a short one. */

@@ -2,12 +2,11 @@
 // `<!-- bench: NAME -->` and `<!-- /bench -->`.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "../test/architecture/tree.js";
+import { PROJECT } from "../tools/project.js";
+import { goalCells } from "./chip/goals.js";
 import { allInstructions, type Cost, type Costs, withDerived } from "./chip/rows.js";
-import { digits } from "./digits.js";
-import { daysOf, daysOfCell, joulesOfDay, type Range } from "./energy/energy.js";
-import { goalCells, judgeGoals } from "./goals.js";
-import type { Results } from "./results.js";
+import { daysOf, daysOfCell, joulesOfDay, type Range } from "./energy.js";
+import { digits, type Results, readResults } from "./results.js";
 
 export const PAGES = ["docs/understand/measurements.md", "docs/guides/energy.md"] as const;
 
@@ -42,6 +41,7 @@ const wire = ({ packets, bytes }: Cost): string | undefined =>
 
 const INSTRUCTIONS = {
   boot: "start to the first acknowledged point",
+  "tls-boot": "the same over TLS",
   "point-1": "a point, 1 per second",
   "point-10": "a point, 10 per second",
   "durable-batch": "a durable point, 50 per request",
@@ -51,9 +51,7 @@ const INSTRUCTIONS = {
   wake: "the first wake after power-on",
   "wake-steady": "a wake with an upload",
   "wake-quiet": "a wake without a connection",
-  "battery-day": "a first and 23 steady wakes",
   idle: "an idle hour",
-  "handshake-full": "a full TLS 1.2 handshake",
 };
 const WIRE = {
   "point-10": "a point, 10 per second",
@@ -65,14 +63,10 @@ const WIRE = {
   idle: "an idle hour",
 };
 
-const goals = ({ chip, desk }: Results): string =>
-  // All columns except where a figure comes from.
-  markdown(goalCells(judgeGoals(chip.esp32c3 ?? {}, desk)).map((row) => row.slice(0, -1)));
-
-const traffic = ({ desk }: Results): string =>
+const traffic = ({ exact }: Results): string =>
   markdown([
     ["work", "packets", "bytes", "requests"],
-    ...Object.entries(desk).map(([work, spent]) => [
+    ...Object.entries(exact.traffic).map(([work, spent]) => [
       work,
       ...[spent.packets, spent.bytes, spent.requests].map((value) => value.toLocaleString("en-US")),
     ]),
@@ -111,8 +105,14 @@ const energy = (results: Results): string =>
     }),
   ]);
 
+/** All tables of one chip, for a terminal. */
+export const chipTables = (costs: Costs): string =>
+  (["goals", "instructions", "wire", "memory"] as const)
+    .map((name) => TABLES[name]!({ ...readResults(), chip: { esp32c3: costs } }))
+    .join("\n\n");
+
 const TABLES: Readonly<Record<string, (results: Results) => string>> = {
-  goals,
+  goals: ({ chip }) => markdown(goalCells(chip.esp32c3 ?? {})),
   traffic,
   instructions: (results) => chipTable(results, INSTRUCTIONS, millions),
   wire: (results) => chipTable(results, WIRE, wire),
@@ -132,7 +132,7 @@ export const withTables = (text: string, results: Results): string =>
 
 export function writeTables(results: Results): void {
   for (const page of PAGES) {
-    const path = join(root, page);
+    const path = join(PROJECT, page);
     writeFileSync(path, withTables(readFileSync(path, "utf8"), results));
   }
 }

@@ -1,8 +1,8 @@
 // Joules of a day of an ESP32-C3, and days of a cell, from counts and the data sheet's currents.
 // docs/guides/energy.md explains each figure. Ranges carry what was not measured.
-import { allInstructions, type Cost, withDerived } from "../chip/rows.js";
-import { STEADY_WAKE } from "../desk.js";
-import type { Results } from "../results.js";
+import { allInstructions, type Cost, withDerived } from "./chip/rows.js";
+import type { Results } from "./results.js";
+import { STEADY_WAKE } from "./traffic.js";
 
 const VOLTS = 3.3;
 const DAY_S = 86_400;
@@ -80,17 +80,17 @@ export function daysOfCell([least, most]: Range): Range {
 }
 
 /** The three uses of docs/guides/energy.md. */
-export function daysOf({ chip, desk, rows }: Results): Record<string, Day> {
+export function daysOf({ chip, exact }: Results): Record<string, Day> {
   const costs = withDerived(chip.esp32c3 ?? {}).mote ?? {};
   const of = (key: string): Cost => costs[key] ?? {};
   const first = of("wake").instructions ?? 0;
   const steady = of("wake-steady").instructions ?? first;
   const quiet = of("wake-quiet").instructions ?? steady;
-  const bytes = desk[STEADY_WAKE]!.bytes;
-  const hour = desk["an idle hour, polls cut at 30 s"]!;
+  const bytes = exact.traffic[STEADY_WAKE]!.bytes;
+  const hour = exact.traffic["an idle hour, polls cut at 30 s"]!;
   const idle = of("tls-idle");
-  // Row 17: milliseconds of network use for each of 60 points.
-  const networkS = (60 * rows.find(({ name }) => name.endsWith("(ms of radio a point)"))!.mote) / 1000;
+  // Of each upload.
+  const networkS = exact["battery day"]["radio ms"]! / 1000 / HOURS;
   const wakes = (number: number, uploads: number): Day => ({
     wakes: [
       { number: number - uploads, instructions: quiet },

@@ -28,7 +28,7 @@ export interface Spent {
   readonly requests: number;
 }
 
-class Desk {
+class Station {
   readonly counted: Counted;
   readonly agent: Agent;
 
@@ -77,19 +77,19 @@ const minus = (one: Spent, other: Spent): Spent => ({
 });
 
 async function idleHour(asyncCapMs?: number, options = {}): Promise<Spent> {
-  const desk = new Desk(asyncCapMs, options);
-  await desk.start();
-  const before = desk.look();
-  await desk.counted.clock.advance(HOUR_MS);
-  return minus(desk.look(), before);
+  const station = new Station(asyncCapMs, options);
+  await station.start();
+  const before = station.look();
+  await station.counted.clock.advance(HOUR_MS);
+  return minus(station.look(), before);
 }
 
 async function twoWayRpc(): Promise<Spent> {
-  const desk = new Desk(LONG_POLL_MS);
-  await desk.start();
-  const { core, clock } = desk.counted;
+  const station = new Station(LONG_POLL_MS);
+  await station.start();
+  const { core, clock } = station.counted;
   const device = core.devices.byToken(TOKEN)!;
-  return desk.each(async () => {
+  return station.each(async () => {
     const expiresAt = (clock.wall() ?? 0) + 10_000;
     device.rpc.send({ method: "echo", params: '{"on":true}', oneWay: false, expiresAt, result: () => {} });
     await clock.advance(2000);
@@ -97,24 +97,26 @@ async function twoWayRpc(): Promise<Spent> {
 }
 
 async function attributeChange(): Promise<Spent> {
-  const desk = new Desk(LONG_POLL_MS);
-  await desk.start();
-  const { core, clock } = desk.counted;
+  const station = new Station(LONG_POLL_MS);
+  await station.start();
+  const { core, clock } = station.counted;
   const device = core.devices.byToken(TOKEN)!;
   let value = 0n;
-  return desk.each(async () => {
+  return station.each(async () => {
     core.saveAttributes(device, "SHARED_SCOPE", [["interval", ++value]]);
     await clock.advance(2000);
   });
 }
 
 async function fiftyPoints(): Promise<Spent> {
-  const desk = new Desk(LONG_POLL_MS, { telemetry: { durable: false, batchPoints: 50, batchAgeMs: 6000 } });
-  await desk.start();
-  const { clock } = desk.counted;
-  return desk.each(async () => {
+  const station = new Station(LONG_POLL_MS, {
+    telemetry: { durable: false, batchPoints: 50, batchAgeMs: 6000 },
+  });
+  await station.start();
+  const { clock } = station.counted;
+  return station.each(async () => {
     for (let n = 0; n < 50; n++) {
-      desk.agent.telemetry.record({ temperature: 20 + (n % 10) / 10, humidity: 40 + (n % 7) });
+      station.agent.telemetry.record({ temperature: 20 + (n % 10) / 10, humidity: 40 + (n % 7) });
       await clock.advance(100);
     }
     await clock.advance(2000);
@@ -150,7 +152,7 @@ async function wakes(): Promise<{ first: Spent; steady: Spent }> {
   return { first, steady: await wake() };
 }
 
-export async function measureDesk(): Promise<Record<string, Spent>> {
+export async function measureTraffic(): Promise<Record<string, Spent>> {
   const { first, steady } = await wakes();
   return {
     [STEADY_WAKE]: steady,

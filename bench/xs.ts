@@ -1,0 +1,63 @@
+// The engine's steps for a point, and the slots of an idle agent, on the XS engine of the tests. The engine loads modules into RAM and gives functions a
+// name and a length, so slots of a board are fewer.
+import { fakeHost } from "../test/fakes/host.js";
+import { Bridge } from "../test/xs/engine/bridge.js";
+import { bundle } from "../test/xs/engine/bundle.js";
+import { ENTRY, standStill } from "../test/xs/engine/still.js";
+import { Engine } from "../test/xs/engine/worker.js";
+import { answerBytes } from "../tools/platform/device/answer-bytes.js";
+import { response } from "../tools/platform/device/messages.js";
+
+const WARM = 1000;
+const POINTS = 2000;
+const BATCH = 50;
+const LIMIT_STEPS = 50_000_000_000;
+/** Points in memory only or on flash as well, recorded to acknowledged; or the object built, and JSON.stringify. */
+const SUBJECTS = { "in memory": "ram", durable: "durable", "JSON.stringify alone": "bare" };
+
+/** Agent and machine are in one engine: see guest/machine.ts. */
+export async function stepsOnXs(): Promise<Record<string, number>> {
+  const { whole } = answerBytes(response(200), 0);
+  const answer = Buffer.from(whole).toString("latin1").split(new Date(0).toUTCString());
+  const script = await bundle('import "./bench/guest/points.ts";', { ANSWER: JSON.stringify(answer) });
+  const engine = new Engine({ limitSteps: LIMIT_STEPS, output: (text) => process.stderr.write(text) });
+  try {
+    await engine.evaluate(script);
+    const command = (what: string, points: number) =>
+      engine.command(new TextEncoder().encode(JSON.stringify({ what, points })));
+    const steps: Record<string, number> = {};
+    for (const [name, what] of Object.entries(SUBJECTS)) {
+      // The first points of an agent cost what its start does.
+      await command(what, WARM);
+      if (what !== "bare") {
+        const [, body] = Buffer.from((await command("last", 0)).bytes)
+          .toString()
+          .split("\r\n\r\n");
+        if (JSON.parse(body ?? "null").length !== BATCH)
+          throw new Error("the last request has no whole batch");
+      }
+      steps[name] = Math.round(((await command(what, POINTS)).compute / POINTS) * 10) / 10;
+    }
+    return steps;
+  } finally {
+    await engine.close();
+  }
+}
+
+/** Slots in use with an idle agent, less those with its modules loaded and no agent. */
+export async function slotsOnXs(): Promise<Record<string, number>> {
+  const ends: (() => Promise<void>)[] = [];
+  const slots: Record<string, number> = {};
+  try {
+    for (const connections of [1, 2, 3] as const) {
+      const bare = await Bridge.start(fakeHost(), { entry: ENTRY });
+      ends.push(() => bare.close());
+      const still = await standStill({ teardown: (end) => void ends.push(end) }, { connections });
+      slots[`${connections} connection${connections > 1 ? "s" : ""}`] =
+        (await still.slots()) - (await bare.slots());
+    }
+    return slots;
+  } finally {
+    for (const end of ends) await end();
+  }
+}

@@ -28,7 +28,6 @@ export const MODULES = [
     "hosts/esp32/commissioning/commission-types.js",
   ],
   ["mote-kept-log", "hosts/esp32/log/kept-log.ts", "hosts/esp32/log/kept-log-types.js"],
-  ["mote-trust", "extras/trust/extra.ts", "hosts/esp32/trust/trust-types.js"],
   ["mote-emulated-network", "hosts/esp32/emulator/ethernet.ts"],
   ["mote-simulator", "hosts/simulator/index.ts"],
   ["mote-simulator-board", "hosts/simulator/board.ts", "hosts/esp32/types.js"],

@@ -186,8 +186,9 @@ export interface Host {
     event: (what: SocketEvent, reason?: string) => void,
   ): Socket;
   /**
-   * Identifies the CAs that `open` trusts over https. Empty for the CAs of machine or image;
-   * otherwise it names those given by the owner. If missing, credentials are not bound to CAs.
+   * Names the CAs that the owner entered; empty if there are none. Credentials are bound to it over
+   * https. CAs of the image or the machine are no part of it: an update may change them. If missing,
+   * credentials are not bound to CAs.
    */
   readonly authorities?: string;
   /** MD5, SHA256, SHA384 or SHA512; undefined if the host does not support it. */

@@ -1,8 +1,8 @@
-// Certificates pasted into a page: PEM, or the base64 of one. extras/trust verifies them when they
-// are used.
+// Certificates pasted into a page: PEM, or the base64 of one. Each TLS handshake
+// verifies them.
 import type { Host } from "../../src/port.js";
-import { fromBase64, isBase64 } from "../../src/wire/text/base64.js";
 import { withoutBlanks } from "../../src/wire/text/characters.js";
+import { fromBase64, isBase64 } from "./base64.js";
 
 const BEGIN = "-----BEGIN ";
 const DASHES = "-----";

@@ -1,7 +1,6 @@
 // The hardware that the host uses: classes of the SDK and functions of ESP-IDF. board.ts provides
 // the real ones, tests provide fakes.
 
-import type { RenewTrust } from "../../extras/trust/trust.js";
 import type { Host, Socket, SocketEvent } from "../../src/port.js";
 import type { MakeRadio } from "./network/wifi.js";
 import type { Partition } from "./partition.js";
@@ -71,15 +70,10 @@ export interface Idf extends Ota {
 export interface BoardHardware {
   readonly clock: BoardClock;
   readonly open: Host["open"];
-  /**
-   * `open` that trusts these CAs (DER or PEM) instead of the built-in ones. An empty one stands for
-   * the CAs of the image.
-   */
+  /** `open` that trusts exactly these CAs, DER or PEM. */
   readonly trusting: (authorities: readonly Uint8Array[]) => Host["open"];
-  /** Built-in CAs, DER or PEM; none: those of the image. */
+  /** The CAs of `config.ca`, DER or PEM. Without any, `open` trusts the SDK's public CAs. */
   readonly authorities?: readonly Uint8Array[];
-  /** Part of `mote/trust`, if the image has it. */
-  readonly renewTrust?: RenewTrust | undefined;
   /** A socket of the port for a connection accepted by a listener of the SDK. */
   adoptSocket(visitor: unknown, event: (what: SocketEvent) => void): Socket;
   readonly digest: Host["digest"];

@@ -11,7 +11,6 @@ import type { Agent } from "mote";
 import Digest from "mote/native-digest";
 import nativeFunctions from "mote/native-functions";
 import Tls from "mote/native-tls";
-import type { RenewTrust } from "../../extras/trust/trust.js";
 import type { Host } from "../../src/port.js";
 import { joinExtras, type Program } from "../shared/extras.js";
 import { builtInAuthorities } from "../xs/authorities.js";
@@ -36,10 +35,10 @@ const TIME_SERVER = "pool.ntp.org";
 /** Call once, in the default function of main. */
 export const start = (program: Program<Extras>): Agent | undefined => {
   const extras = joinExtras(program);
-  return startBoard(machine(extras.renewTrust), program.application, extras, program.firmware);
+  return startBoard(machine(), program.application, extras, program.firmware);
 };
 
-const machine = (renewTrust: RenewTrust | undefined): BoardHardware => {
+const machine = (): BoardHardware => {
   const builtIn = builtInAuthorities(config.ca);
   const clock = new XsClock();
   const idf = nativeFunctions() as Idf;
@@ -49,7 +48,6 @@ const machine = (renewTrust: RenewTrust | undefined): BoardHardware => {
     open: opener(builtIn),
     trusting: opener,
     authorities: builtIn,
-    renewTrust,
     adoptSocket: (visitor, event) => new TcpSocket(visitor as never, 0, event),
     digest: digester(Digest),
     encode,

@@ -1,4 +1,3 @@
-import type { Renewal } from "../../extras/trust/trust.js";
 import { pinAll, pinStored, SecretRedactor } from "../../src/internal.js";
 import type { ByteLoops, Host, LastRun, Redactor } from "../../src/port.js";
 import { type BoardHardware, type Idf, MEMORY } from "./board-hardware.js";
@@ -15,8 +14,6 @@ export interface BoardHost extends Host {
   readonly lastRun: LastRun;
   /** Values of the host itself. */
   readonly own: NvsStore;
-  /** Part of `mote/trust`, if the image has it. */
-  readonly renewal?: Renewal;
   /** Format: "aabbccddeeff". */
   readonly mac: string;
   /** Free bytes of the system's heap, PSRAM not counted. */

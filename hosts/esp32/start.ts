@@ -1,6 +1,5 @@
 // Starts a board: network, time, agent, application and watchdog.
 
-import type { RenewTrust } from "../../extras/trust/trust.js";
 import type { Agent } from "../../src/index.js";
 import { pinAll } from "../../src/internal.js";
 import type { AppHost, Application } from "../shared/application.js";
@@ -18,7 +17,6 @@ import { misconfigured } from "./misconfigured.js";
 import { type Network, Wifi } from "./network/wifi.js";
 import { IMAGE } from "./slot.js";
 import { TimeOfDay } from "./time-of-day.js";
-import { withTrust } from "./trust/board-trust.js";
 
 /**
  * Calls `go` with the settings, now or after the owner entered them, or restarts instead
@@ -36,7 +34,6 @@ export type OnWifi = (agent: Agent, wifi: Wifi | undefined, network: Network) =>
 export interface Extras {
   readonly commission?: Commissioner;
   readonly keepLog?: LogKeeper;
-  readonly renewTrust?: RenewTrust;
 }
 
 /** More than the longest time between two requests of a working agent. */
@@ -79,7 +76,7 @@ export const startBoard = (
   const go: StartAgent = (through, config, joins) =>
     run({ machine, host: through, kept, firmware }, readConfig(config, limits), application, joins);
   if (commission) return commission(machine, host, go);
-  const agent = go(withTrust(machine, host, undefined), machine.config);
+  const agent = go(host, machine.config);
   return typeof agent === "string" ? misconfigured(host, agent) : agent;
 };
 
@@ -118,7 +115,7 @@ const run = (
       host: watched,
       options,
       firmware,
-      extras: [kept, host.renewal],
+      extras: [kept],
       settings: { intervalMs: settings.intervalMs, version: options.firmware?.version },
       health: forDiagnostics(machine, host),
       sleeper: deepSleep,

@@ -14,7 +14,7 @@ export type Application = (agent: Agent, host: AppHost) => unknown;
 
 declare const extra: unique symbol;
 
-/** `commission` (`mote/commission`), `keepLog` (`mote/kept-log`) or `renewTrust` (`mote/trust`). */
+/** `commission` (`mote/commission`) or `keepLog` (`mote/kept-log`). */
 export interface Extra {
   readonly [extra]: true;
 }

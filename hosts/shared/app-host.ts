@@ -2,10 +2,10 @@
 import type { Host, Store } from "../../src/port.js";
 import type { AppHost } from "./application.js";
 
-/** Values of the agent, of commissioning, of trust renewal, and of `mote run`. */
+/** Values of the agent, of commissioning, and of `mote run`. */
 const AGENT_KEYS =
   "token proposed refused poll pending shared boots queue spare firmware recovery reset doubt " +
-  "wifi site commission new-token new-proposed new-for trust trust-copy image";
+  "wifi site commission new-token new-proposed new-for image";
 /** Followed by a number: the RPC journal and the added CAs. */
 const NUMBERED = ["rpc", "trust-"];
 /** Ends the key of a copy: see src/store.ts. */

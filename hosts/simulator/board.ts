@@ -6,7 +6,6 @@ import config from "mc/config";
 import type { Agent } from "mote";
 import { createHost, type SimulatorHost } from "mote-simulator";
 import type { Config } from "../../extras/commissioning/built-in-configuration.js";
-import type { RenewTrust } from "../../extras/trust/trust.js";
 import { readConfig } from "../esp32/config.js";
 import { assemble, startDevice } from "../shared/assemble.js";
 import { eventLine, followAgent } from "../shared/event-lines.js";
@@ -29,7 +28,6 @@ export type StartSimulatedAgent = (host: SimulatorHost, config: Config) => Agent
 export interface SimulatorExtras {
   readonly commission?: SimulatorCommissioner;
   readonly keepLog?: SimulatorLogKeeper;
-  readonly renewTrust?: RenewTrust;
 }
 
 /**
@@ -37,10 +35,9 @@ export interface SimulatorExtras {
  * restarts it.
  */
 export const start = (program: Program<SimulatorExtras>): Agent | undefined => {
-  const { commission, keepLog, renewTrust } = joinExtras(program);
+  const { commission, keepLog } = joinExtras(program);
   const machine = createHost(below(files, FOLDER), {
     authorities: builtInAuthorities(config.ca),
-    renewTrust,
     // Nobody reports here how the last run ended.
     lastRun: { reset: "start", crash: false },
   });
@@ -66,7 +63,7 @@ export const start = (program: Program<SimulatorExtras>): Agent | undefined => {
         host,
         options,
         firmware: program.firmware,
-        extras: [kept, host.renewal],
+        extras: [kept],
         settings: { intervalMs, version },
         health: {},
         sleeper,

@@ -2,6 +2,7 @@
 // set, for this machine only.
 import { Agent } from "mote";
 import { nameOf, readAuthorities } from "../../extras/commissioning/authorities.js";
+import { fromBase64 } from "../../extras/commissioning/base64.js";
 import {
   type Config,
   isIncomplete,
@@ -19,7 +20,6 @@ import {
   storeSettings,
 } from "../../extras/commissioning/stored-settings.js";
 import type { Values } from "../../extras/commissioning/values.js";
-import { fromBase64 } from "../../src/wire/text/base64.js";
 import { listen } from "../xs/listen.js";
 import { TcpSocket } from "../xs/tcp.js";
 import type { SimulatorCommissioner, StartSimulatedAgent } from "./board.js";
@@ -95,8 +95,7 @@ const open = (host: SimulatorHost, built: Config, port: number, go: StartSimulat
 const trusting = (host: SimulatorHost, ca: string | undefined): SimulatorHost => {
   const read = ca === undefined ? [] : readAuthorities(ca);
   if (typeof read === "string" || read.length === 0) return host;
-  const { open, renewal } = host.trusting(read.map((one) => fromBase64(one) ?? new Uint8Array(0)));
-  // The log and everything else stay unchanged.
+  const open = host.trusting(read.map((one) => fromBase64(one) ?? new Uint8Array(0)));
   const authorities = nameOf(host, ca);
-  return { ...host, open, ...(renewal && { renewal }), ...(authorities !== undefined && { authorities }) };
+  return { ...host, open, ...(authorities !== undefined && { authorities }) };
 };

@@ -3,7 +3,6 @@ import { Digest as NativeDigest } from "crypt";
 import FFI from "mc/ffi";
 import RNG from "rng";
 import type { LogMemory } from "../../extras/log/index.js";
-import type { Renewal, RenewTrust } from "../../extras/trust/trust.js";
 import { pinStored, SecretRedactor } from "../../src/internal.js";
 import type { Digest, Host, LastRun } from "../../src/port.js";
 import { TwoSlots } from "../shared/boot-slots/boot-slots.js";
@@ -26,8 +25,6 @@ const SLOT = 8 * KIB * KIB;
 export interface SimulatorOptions {
   /** CA certificates, DER. */
   authorities?: readonly Uint8Array[];
-  /** From extras/trust. Default: the given CAs are trusted unchanged. */
-  renewTrust?: RenewTrust | undefined;
   blocksBytes?: number;
   slotBytes?: number;
   log?: Host["log"];
@@ -38,9 +35,8 @@ export interface SimulatorOptions {
 export interface SimulatorHost extends Host {
   /** Storage of the kept log, a file. */
   readonly logMemory: LogMemory;
-  readonly renewal?: Renewal;
-  /** `open` that trusts these CAs (DER), entered by the owner. */
-  trusting(given: readonly Uint8Array[]): Pick<SimulatorHost, "open" | "renewal">;
+  /** `open` that trusts these CAs (DER), entered by the owner, beside the built-in ones. */
+  trusting(given: readonly Uint8Array[]): Host["open"];
   /** Closes the files. Do not use the host afterwards. */
   close(): void;
 }
@@ -75,7 +71,7 @@ export const createHost = (files: Files, options: SimulatorOptions = {}): Simula
     () => digest("SHA256") as Digest,
   );
   const logMemory = new FileLogMemory(files, "log.bin");
-  const host: SimulatorHost = {
+  return {
     clock,
     store,
     blocks,
@@ -92,25 +88,13 @@ export const createHost = (files: Files, options: SimulatorOptions = {}): Simula
     logMemory,
     lastRun: options.lastRun,
     restart: () => trace("@restart\n"),
-    trusting: (given) => withTrust(host, given, true, options.renewTrust),
+    trusting: (given) => opener(given.concat(authorities)),
     close() {
       logMemory.close();
       blocks.close();
       slot.close();
     },
   };
-  return withTrust(host, authorities, false, options.renewTrust);
-};
-
-const withTrust = (
-  host: SimulatorHost,
-  authorities: readonly Uint8Array[],
-  isCommissioned: boolean,
-  renewTrust: RenewTrust | undefined,
-): SimulatorHost => {
-  if (!renewTrust) return { ...host, open: opener(authorities) };
-  const renewal = renewTrust(host, { authorities, isBuiltIn: false, isCommissioned, open: opener });
-  return { ...host, open: renewal.open, renewal };
 };
 
 /** Twelve random hex digits, created at the first start. */

@@ -4,7 +4,6 @@ import { type Agent, MoteError } from "mote";
 import { DeviceLog } from "mote/log";
 import setUp from "mote-app";
 import { createHost, readSettings } from "mote-simulator";
-import { renewTrust } from "../../extras/trust/trust.js";
 import { Recovery } from "../../src/internal.js";
 import type { AppHost } from "../shared/application.js";
 import { assemble, startDevice } from "../shared/assemble.js";
@@ -23,7 +22,7 @@ export type Show = (agent: Agent, image: { title: string; version: string }) => 
 const start = (show: Show | undefined): void => {
   const { agent: options, intervalMs, authorities, lastRun, image, control } = readSettings(files);
   const trusted = authorities.map((text) => Uint8Array.fromBase64(text));
-  const machine = createHost(files, { authorities: trusted, renewTrust, lastRun });
+  const machine = createHost(files, { authorities: trusted, lastRun });
   const kept = new DeviceLog(machine);
   const host = kept.over(machine);
   const recovery = new Recovery(host, image);
@@ -33,7 +32,7 @@ const start = (show: Show | undefined): void => {
       host,
       options,
       recovery,
-      extras: [kept, host.renewal],
+      extras: [kept],
       settings: { intervalMs, version: options.firmware?.version },
       health: {},
       made(agent) {

@@ -109,14 +109,6 @@ export class Agent {
   }
 
   /**
-   * Delays the end of the current wake until `work` is settled, at most until its time-out. Does
-   * nothing outside a wake.
-   */
-  holdWake(work: Promise<unknown>): void {
-    if (this._core.cycling) this._core.cycle.hold(work);
-  }
-
-  /**
    * Stops the agent: aborts all requests and resolves when every loop has ended.
    *
    * Recorded points are kept, and more can be recorded. If flash fails, points in memory are

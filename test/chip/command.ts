@@ -23,7 +23,6 @@ import { PORT_PROMISES, PORT_PROMISES_TLS } from "./cases/port.js";
 import { TELEMETRY_POWER_LOSS, UPDATE_POWER_LOSS } from "./cases/power-losses.js";
 import { TLS } from "./cases/tls.js";
 import { TOUR, TOUR_TLS } from "./cases/tour.js";
-import { TRUST } from "./cases/trust.js";
 import { CHIP, CHIP_NAMES, keptAt, RADIO } from "./chip.js";
 import { sideBySide } from "./side-by-side.js";
 
@@ -42,7 +41,6 @@ const CASES: readonly Case[] = [
   NO_MEMORY,
   CRASH,
   LOG,
-  TRUST,
   RECOVERY,
   QUICK_STARTS,
   OUTAGE,

@@ -25,9 +25,9 @@ import { type Platform, startPlatform } from "../../tools/platform/server.js";
 import { PROJECT } from "../../tools/project.js";
 import { argument } from "../arguments.js";
 import { buildBoards } from "../built.js";
-import { Authorities } from "../extras/trust/x509/authority.js";
 import { tlsFront } from "../hosts/shared/tls-front.js";
 import { bundleForXs } from "../hosts/simulator/bundle.js";
+import { Authorities } from "../x509/authority.js";
 import { CHIP, keptAt, RADIO } from "./chip.js";
 
 export const TITLE = "chip";
@@ -44,7 +44,6 @@ const PROGRAMS = {
   app: "test/chip/app",
   "log-app": "test/chip/log-app",
   "port-app": "test/chip/port-app",
-  "trust-app": "test/chip/trust-app",
   bench: "bench/chip/mote-program",
   "bench-js": "bench/chip/js-program",
 } as const;
@@ -218,7 +217,6 @@ function sourcesOf({ program = "app" }: Settings): string {
     "mote-commission",
     "mote-diagnostics",
     ...(program === "log-app" ? ["mote-log", "mote-kept-log"] : []),
-    ...(program === "trust-app" ? ["mote-trust"] : []),
   ];
   const files = [
     // The SDK's own program has nothing of ours.

@@ -36,7 +36,6 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, () => Promise<Add>
   },
   Maintain: {
     firmware: async () => (await import("./commands/firmware/firmware.js")).firmwareCommand,
-    trust: async () => (await import("./commands/trust/trust.js")).trustCommand,
     logs: async () => (await import("./commands/logs.js")).logsCommand,
     decode: async () => (await import("./commands/decode.js")).decodeCommand,
     doctor: async () => (await import("./commands/doctor.js")).doctorCommand,

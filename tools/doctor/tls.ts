@@ -153,7 +153,7 @@ export function validity(
       return warning(
         "dates",
         `the authority ${name} ends ${validTo}`,
-        "Have the devices trust the next one while they can be reached: mote trust push.",
+        "Update the devices with an image that has the next CA too, while they can be reached.",
       );
   }
   return good("dates", `all certificates are valid, the first to end on ${ends(chain)}`);

@@ -20,9 +20,9 @@ import type { Fence } from "../../hosts/node/files.js";
 import { hardwareId } from "../../hosts/node/hardware-id.js";
 import { createHost } from "../../hosts/node/host.js";
 import type { Lease } from "../../hosts/node/lease.js";
+import { opener } from "../../hosts/node/sockets.js";
 import { FileStore } from "../../hosts/node/store.js";
 import { decode, encode } from "../../hosts/node/text.js";
-import { renewal } from "../../hosts/node/trust.js";
 import { none } from "../../hosts/none.js";
 import { Agent } from "../../src/index.js";
 import type { Host, Socket, SocketEvent } from "../../src/port.js";
@@ -37,7 +37,7 @@ export interface CommissionOptions {
   /** What the command line says. */
   readonly given: Values;
   readonly deviceName?: string | undefined;
-  /** Certificates (PEM) to trust where none were entered. */
+  /** Certificates (PEM) to trust beside the entered ones. */
   readonly ca?: string | undefined;
   readonly stop: AbortSignal;
   /** Called with the page's address once it is open. */
@@ -70,6 +70,14 @@ export function pemOf(ca: string | undefined): string | undefined {
   return typeof read === "string" || read.length === 0 ? undefined : read.map(toPem).join("");
 }
 
+/**
+ * The CAs (PEM) that a connection trusts: the owner's beside those of `--ca`. Undefined, Node's own,
+ * if both are missing.
+ */
+export function trustedCas(entered: string | undefined, ca: string | undefined): string | undefined {
+  return entered === undefined || ca === undefined ? (entered ?? ca) : `${entered}\n${ca}`;
+}
+
 /** Resolves when the page closes: true if it stored settings. Rejects on a disk error. */
 export function commission(options: CommissionOptions): Promise<boolean> {
   const { stateDir, lease, given, deviceName, ca, openMs } = options;
@@ -85,9 +93,8 @@ export function commission(options: CommissionOptions): Promise<boolean> {
       before,
       check: (values, isSame, report) => {
         report("Asking the platform");
-        const given = pemOf(values.ca);
-        const { open } = renewal(host, given ?? ca, given !== undefined);
-        const authorities = ca && given === undefined ? undefined : nameOf(host, values.ca);
+        const open = opener({ ca: trustedCas(pemOf(values.ca), ca) });
+        const authorities = nameOf(host, values.ca);
         const trusting = { ...host, open, ...(authorities !== undefined && { authorities }) };
         return checkPlatform(trusting, values, isSame, deviceName);
       },

@@ -17,10 +17,10 @@ export interface WorkerConfig {
   connections: 1 | 2 | 3;
   timestamps: "device" | "platform";
   durable: boolean;
-  /** Certificates (PEM) to trust in place of Node's. */
+  /** Certificates (PEM) of `--ca`, trusted in place of Node's. */
   ca?: string | undefined;
-  /** The device's owner gave them at commissioning. */
-  isCommissionedCa: boolean;
+  /** Certificates (PEM) that the owner entered on the setup page, trusted beside `ca`. */
+  enteredCa?: string | undefined;
   insecureTls: boolean;
   allowHttpFirmware: boolean;
   /** Hosts that updates by URL may come from. */

@@ -11,12 +11,12 @@ import { createHost, type NodeHost } from "../../hosts/node/host.js";
 import { LockedError } from "../../hosts/node/lease.js";
 import { watchNetwork } from "../../hosts/node/network.js";
 import { encode } from "../../hosts/node/text.js";
-import { renewal } from "../../hosts/node/trust.js";
 import { assemble, startDevice } from "../../hosts/shared/assemble.js";
 import { TimedWakes } from "../../hosts/shared/wakes.js";
 import { type Agent, MoteError, type Wake } from "../../src/index.js";
 import { Recovery, SecretRedactor } from "../../src/internal.js";
 import { FAILED, IN_USE, QUEUE, REFUSED, RESET, RESTART, STOPPED } from "../exit-codes.js";
+import { trustedCas } from "./commissioning.js";
 import { agentOptions, follow } from "./drive.js";
 import { EventChannel } from "./event-channel.js";
 import { ImageError, loadImage } from "./image.js";
@@ -135,7 +135,7 @@ async function start({ config, path, slot, state, sha256, lastRun }: StartMessag
   const machine: NodeHost = createHost({
     redactor,
     stateDir: config.stateDir,
-    ca: config.ca,
+    ca: trustedCas(config.enteredCa, config.ca),
     insecureTls: config.insecureTls,
     lastRun,
     log: (level, line) => emit({ event: "log", level, line }),
@@ -150,11 +150,8 @@ async function start({ config, path, slot, state, sha256, lastRun }: StartMessag
   });
   const kept = new DeviceLog(machine, { build: sha256.slice(0, BUILD) });
   const logging = kept.over(machine);
-  const { ca, isCommissionedCa, insecureTls } = config;
-  const trust = insecureTls ? undefined : renewal(logging, ca, isCommissionedCa);
-  // Certificates from the command line are not renewed.
-  const authorities = insecureTls || (ca && !isCommissionedCa) ? undefined : nameOf(machine, ca);
-  const open = signs.watch(trust?.open ?? machine.open);
+  const authorities = config.insecureTls ? undefined : nameOf(machine, config.enteredCa);
+  const open = signs.watch(machine.open);
   const host: NodeHost = { ...logging, open, ...(authorities !== undefined && { authorities }) };
   const recovery = new Recovery(host, sha256);
   begun = recovery;
@@ -169,7 +166,7 @@ async function start({ config, path, slot, state, sha256, lastRun }: StartMessag
       host,
       options: agentOptions(config, firmware),
       recovery,
-      extras: [kept, trust],
+      extras: [kept],
       settings: { intervalMs },
       health,
       sleeper,

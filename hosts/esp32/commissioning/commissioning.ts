@@ -2,6 +2,7 @@
 // extras/commissioning.
 
 import { nameOf, readAuthorities } from "../../../extras/commissioning/authorities.js";
+import { fromBase64 } from "../../../extras/commissioning/base64.js";
 import { Commissioning } from "../../../extras/commissioning/commissioning.js";
 import { Console } from "../../../extras/commissioning/console.js";
 import { answerDns } from "../../../extras/commissioning/dns.js";
@@ -20,11 +21,9 @@ import {
 } from "../../../extras/commissioning/values.js";
 import { pinAll } from "../../../src/internal.js";
 import type { Host } from "../../../src/port.js";
-import { fromBase64 } from "../../../src/wire/text/base64.js";
 import type { BoardHardware } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
 import { LABEL } from "../store.js";
-import { withTrust } from "../trust/board-trust.js";
 import { aboutBoard } from "./about-board.js";
 import { type Cable, openCables } from "./cables.js";
 import type { SdkModules, WifiFunctions } from "./sdk-modules.js";
@@ -212,17 +211,16 @@ async function check(
   return checkPlatform(checked, values, isSame, options.deviceName);
 }
 
-/** `host` with the stored CAs instead of the built-in ones. */
+/**
+ * `host` that trusts the owner's CAs too. They do not replace `config.ca`, so that an update can
+ * bring the next CA. They do replace the SDK's public CAs.
+ */
 export const trusting = (machine: BoardHardware, host: BoardHost, ca: string | undefined): BoardHost => {
   const read = ca === undefined ? [] : readAuthorities(ca);
-  const isGiven = typeof read !== "string" && read.length > 0;
-  const trusting = withTrust(
-    machine,
-    host,
-    isGiven ? read.map((one) => fromBase64(one) ?? NO_BYTES) : undefined,
-  );
+  const given = typeof read === "string" ? [] : read.map((one) => fromBase64(one) ?? NO_BYTES);
+  const open = given.length > 0 ? machine.trusting(given.concat(machine.authorities ?? [])) : host.open;
   const authorities = nameOf(host, ca);
-  return authorities === undefined ? trusting : { ...trusting, authorities };
+  return { ...host, open, ...(authorities !== undefined && { authorities }) };
 };
 
 const label = (host: BoardHost): string | undefined => {

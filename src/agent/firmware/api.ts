@@ -35,16 +35,6 @@ export class FirmwareApi {
   retry(): void {
     this._job?.retry();
   }
-
-  /**
-   * Verifies that the holder of the firmware key signed `bytes`.
-   *
-   * `bytes` must begin with "\0mote ". `signature`: DER as hexadecimal digits. False without
-   * `firmware.publicKey`. Takes seconds on a board.
-   */
-  async isSigned(bytes: Uint8Array, signature: string): Promise<boolean> {
-    return this._job?.isSigned(bytes, signature) ?? false;
-  }
 }
 
 /** Rolls back a pending image without firmware options, because it could never be updated. */

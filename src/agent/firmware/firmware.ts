@@ -9,7 +9,6 @@ import { admit, type Image } from "./admission.js";
 import { askApplication } from "./ask-application.js";
 import { AssignedUpdate } from "./assigned-update.js";
 import { Download } from "./download/download.js";
-import { isSigned } from "./download/verification.js";
 import type { Failure } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
 import { Reporter } from "./reporter.js";
@@ -102,10 +101,6 @@ export class Firmware implements Job {
       this._assignment.forget(0);
     }
     this._loop.notify();
-  }
-
-  isSigned(bytes: Uint8Array, signature: string): Promise<boolean> {
-    return isSigned(this._host, this._options.publicKey, bytes, signature);
   }
 
   /** A step is due, a new image is on trial, or the assignment is not known yet. */

@@ -40,8 +40,6 @@ export class SleepCycle {
   private _restarting = false;
   /** The application stopped or reset the agent, so this wake does not connect any more. */
   private _halted = false;
-  /** Number of `hold` calls that are not settled. */
-  private _openHolds = 0;
   /** True during a wake. */
   running = false;
 
@@ -68,16 +66,6 @@ export class SleepCycle {
   stopped(): void {
     this._halted = true;
     this._endWake();
-  }
-
-  /** See `Agent.holdWake`. */
-  hold(work: Promise<unknown>): void {
-    const done = () => {
-      this._openHolds--;
-      this._signal.notify();
-    };
-    this._openHolds++;
-    work.then(done, done);
   }
 
   private _endWake(): void {
@@ -219,7 +207,7 @@ export class SleepCycle {
   private get _idle(): boolean {
     const { telemetry, attributes, rpc, firmware } = this._parts;
     const isIdle = telemetry.idle && attributes.loop.idle && rpc.idle && !firmware?.busy;
-    return isIdle && this._openHolds === 0;
+    return isIdle;
   }
 
   private async _stop(): Promise<void> {

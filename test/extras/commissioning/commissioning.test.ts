@@ -2,6 +2,7 @@
 import { rootCertificates } from "node:tls";
 import test from "ava";
 import { readAuthorities, toPem } from "../../../extras/commissioning/authorities.js";
+import { fromBase64 } from "../../../extras/commissioning/base64.js";
 import { isIncomplete, withStoredSettings } from "../../../extras/commissioning/built-in-configuration.js";
 import { readStoredSettings } from "../../../extras/commissioning/stored-settings.js";
 import {
@@ -10,7 +11,6 @@ import {
   checkValues,
   mergeSettings,
 } from "../../../extras/commissioning/values.js";
-import { fromBase64 } from "../../../src/wire/text/base64.js";
 import type { FakeHost } from "../../fakes/host.js";
 import { KEY, SECRET } from "../../fakes/platform.js";
 import { defined, GOOD, rig, TOKEN, URL } from "./rig.js";

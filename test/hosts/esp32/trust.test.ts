@@ -1,107 +1,123 @@
-// A board whose image can renew the CAs that it trusts: what reaches the native TLS at each start.
+// The CAs that a board trusts, and its token, while an update or the owner changes those CAs. A token
+// belongs to an address, a scheme and the CAs that the owner entered; an image may bring others.
 import test, { type ExecutionContext } from "ava";
-import { renewTrust } from "../../../extras/trust/trust.js";
+import { storeSettings } from "../../../extras/commissioning/stored-settings.js";
 import type { BoardHardware } from "../../../hosts/esp32/board-hardware.js";
-import { trusting } from "../../../hosts/esp32/commissioning/commissioning.js";
+import { commissionBy } from "../../../hosts/esp32/commissioning/configuration.js";
 import { createHost } from "../../../hosts/esp32/host.js";
 import { startBoard } from "../../../hosts/esp32/start.js";
 import type { Agent } from "../../../src/index.js";
-import { signImage } from "../../../tools/cli/commands/sign.js";
-import { announce, idOf, piecesOf } from "../../../tools/cli/commands/trust/announce.js";
-import { newKey } from "../../extras/trust/world.js";
-import { Authorities, der } from "../../extras/trust/x509/authority.js";
-import { changes } from "../../extras/trust/x509/changes.js";
+import { Authorities, der, type Issued } from "../../x509/authority.js";
+import { changes } from "../../x509/changes.js";
 import { plain, READY, rig, silent } from "./rig.js";
 
 const made = new Authorities();
-const { first, second } = changes(made);
-const [old, next] = [der(first), der(second)];
+const { first, second, stranger } = changes(made);
 test.after.always(() => made.remove());
 
-const key = newKey();
 const MINUTE = 60_000;
-const { publicKey } = signImage(key, new Uint8Array());
-const CONFIG = {
-  ...READY,
-  baseUrl: "https://platform.test",
-  firmware: { title: "lamp", version: "1.0.0", publicKey },
-};
-const IMAGES_OWN = new Uint8Array(0);
+const CONFIG = { ...READY, baseUrl: "https://platform.test" };
+const ALL: readonly [Issued, string][] = [
+  [first, "old"],
+  [second, "new"],
+  [stranger, "stranger"],
+];
 const nameOf = (one: Uint8Array): string =>
-  one.length === 0 ? "the image's own" : idOf(one) === idOf(old) ? "old" : "next";
+  ALL.find(([issued]) => Buffer.from(der(issued)).equals(one))?.[1] ?? "unknown";
 
-/** `start`: the CAs of the first connection, and the agent's state a minute later. */
-function trusted(t: ExecutionContext, authorities: readonly Uint8Array[], serves = old) {
-  const { board, platform, device } = rig(t, CONFIG, plain);
-  const all = { server: serves, asked: [] as string[][] };
+/** The token that a request shows, in its path. */
+const tokenOf = ({ path }: { path: string }): string | undefined =>
+  /^\/api\/v1\/([^/]+)\/(?:attributes|telemetry|rpc)/.exec(path)?.[1];
+
+/** A board and its server, which shows a certificate of `server`. */
+function secured(t: ExecutionContext, config: Record<string, unknown>) {
+  const all = rig(t, config, plain);
+  const { board, platform } = all;
+  const world = { server: first, asked: [] as string[] };
   board.time = Date.now() / 1000;
   let agent: Agent | undefined;
-  const machine = (renews = true): BoardHardware => {
+  t.teardown(() => Promise.all([agent?.stop(), board.clock.advance(3000)]));
+  const machine = (builtIn: readonly Issued[]): BoardHardware => {
     const made = board.boot();
-    const open = (list: readonly Uint8Array[]): BoardHardware["open"] => {
+    const authorities = builtIn.map((one) => der(one));
+    const opener = (list: readonly Uint8Array[]): BoardHardware["open"] => {
       return (name, port, secure, event) => {
-        const names = (list.length > 0 ? list : [IMAGES_OWN]).map(nameOf);
-        all.asked.push(names);
-        if (names.includes(nameOf(all.server))) return made.open(name, port, secure, event);
+        // Without a list the SDK's public CAs count, which vouch for nobody here.
+        world.asked = list.length > 0 ? list.map(nameOf) : ["public"];
+        if (world.asked.includes(nameOf(der(world.server)))) return made.open(name, port, secure, event);
         board.clock.timer(1, () => event("closed", "certificate: unknown issuer"));
         return { write: () => 0, read: () => 0, close: () => {} };
       };
     };
-    return { ...made, open: open(authorities), trusting: open, authorities, ...(renews && { renewTrust }) };
+    return { ...made, open: opener(authorities), trusting: opener, authorities };
   };
-  const stop = async (): Promise<void> => {
+  /** Starts an image with these CAs. The CAs that it asks with, and its state after a minute. */
+  const runs = async (...builtIn: readonly Issued[]): Promise<[string[], string | undefined]> => {
     await Promise.all([agent?.stop(), board.clock.advance(3000)]);
-  };
-  t.teardown(stop);
-  const start = async (renews = true) => {
-    await stop();
-    all.asked.length = 0;
-    agent = startBoard(machine(renews), silent);
+    agent = startBoard(machine(builtIn), silent, {
+      commission: (hardware, host, go) => commissionBy(board.modules, hardware, host, go),
+    });
     await board.clock.advance(MINUTE);
-    return [all.asked[0], agent?.state];
+    return [world.asked, agent?.state];
   };
-  const push = async (certificates: Uint8Array[], drop: string[] = []): Promise<void> => {
-    const { moteTrust } = platform.attributes(device(), "SHARED_SCOPE");
-    const made = announce(moteTrust, { product: "lamp", certificates, drop }, key, board.clock.wall());
-    platform.setShared(device(), piecesOf(made, certificates));
-    platform.setShared(device(), { moteTrust: made });
-    await board.clock.advance(MINUTE);
+  /** The owner enters settings with this CA, or without one, and a token. */
+  const enters = async (ca: Issued | undefined, token: string | undefined): Promise<void> => {
+    await Promise.all([agent?.stop(), board.clock.advance(3000)]);
+    const { wifi, baseUrl: url } = CONFIG;
+    storeSettings(createHost(machine([])), { ...wifi, url, ca: ca?.cert, token }, token === undefined);
   };
-  return { all, machine, start, push };
+  return { world, runs, enters, platform };
 }
 
-test("a CA that was built in is joined by another, and dropped when that one serves", async (t) => {
-  const { all, start, push } = trusted(t, [old]);
-  t.deepEqual(await start(), [["old"], "online"]);
-  await push([next]);
-  t.deepEqual(await start(), [["old", "next"], "online"]);
-  t.deepEqual(await start(false), [["old"], "online"], "an image without it reads nothing of that");
-  all.server = next;
-  await start();
-  await push([], ["old"]);
-  t.deepEqual(await start(), [["next"], "online"]);
-  all.server = old;
-  t.deepEqual(await start(), [["next"], "offline"]);
+test("a board keeps its token while updates replace the CA of its image", async (t) => {
+  const { world, runs, platform } = secured(t, CONFIG);
+  t.deepEqual(await runs(first), [["old"], "online"]);
+  const tokens = () => new Set(platform.seen.map(tokenOf).filter(Boolean)).size;
+  t.is(tokens(), 1);
+  t.deepEqual(await runs(first, second), [["old", "new"], "online"]);
+  world.server = second;
+  t.deepEqual(await runs(first, second), [["old", "new"], "online"]);
+  t.deepEqual(await runs(second), [["new"], "online"]);
+  t.is(tokens(), 1, "it did not provision again");
+  world.server = first;
+  t.deepEqual(await runs(second), [["new"], "offline"]);
 });
 
-test("the image's own CAs are one of no bytes beside others, and can be dropped", async (t) => {
-  const { all, start, push } = trusted(t, [], IMAGES_OWN);
-  await start();
-  await push([next]);
-  t.deepEqual(await start(), [["the image's own", "next"], "online"]);
-  all.server = next;
-  await push([], ["built-in"]);
-  t.deepEqual(await start(), [["next"], "online"]);
+const { provisioning: _, ...BARE } = CONFIG;
+
+test("the CA of an image counts beside one that the owner entered, and the token stays", async (t) => {
+  const { world, runs, enters, platform } = secured(t, BARE);
+  platform.create("lamp-7", "TOKEN-7");
+  await enters(first, "TOKEN-7");
+  t.deepEqual(await runs(), [["old"], "online"], "the SDK's public CAs do not count beside it");
+  t.deepEqual(await runs(second), [["old", "new"], "online"]);
+  world.server = second;
+  t.deepEqual(await runs(second), [["old", "new"], "online"]);
+  world.server = stranger;
+  t.deepEqual(await runs(second), [["old", "new"], "offline"]);
 });
 
-test("a CA that the owner entered comes alone", async (t) => {
-  const { all, machine } = trusted(t, []);
-  const connect = (ca: string): string[] | undefined => {
-    const made = machine();
-    trusting(made, createHost(made), ca).open("platform.test", 443, true, () => {});
-    return all.asked.at(-1);
-  };
-  t.deepEqual(connect(Buffer.from(old).toString("base64")), ["old"]);
-  t.deepEqual(connect("no certificate"), ["the image's own"]);
-  t.deepEqual(connect(second.cert), ["next"]);
+test("a provisioned token is not used after the owner's CA was replaced", async (t) => {
+  for (const [ca, isUsed] of [
+    [first, true],
+    [second, false],
+    [stranger, false],
+    [undefined, false],
+  ] as const) {
+    const { runs, enters, platform } = secured(t, CONFIG);
+    await enters(first, undefined);
+    await runs(first);
+    const token = platform.seen.map(tokenOf).find(Boolean);
+    t.truthy(token);
+    platform.seen.length = 0;
+    await enters(ca, undefined);
+    // The image trusts the platform's CA all the time.
+    await runs(first);
+    t.true(platform.seen.length > 0);
+    t.is(
+      platform.seen.some((one) => tokenOf(one) === token),
+      isUsed,
+      ca ? nameOf(der(ca)) : "none",
+    );
+  }
 });

@@ -10,7 +10,7 @@ const STORED =
 
 test("every key that the agent writes as text or constant is reserved", (t) => {
   const keys = new Set<string>();
-  for (const { text } of ["src", "extras/commissioning", "extras/trust", "tools/run"].flatMap((root) =>
+  for (const { text } of ["src", "extras/commissioning", "tools/run"].flatMap((root) =>
     files(root, /\.ts$/),
   )) {
     for (const [, named = ""] of text.matchAll(STORED)) {
@@ -25,19 +25,8 @@ test("every key that the agent writes as text or constant is reserved", (t) => {
   );
 });
 
-test("copies, journal entries and added CAs are reserved, other keys are the application's", (t) => {
-  for (const key of ["token-old", "rpc0", "rpc7-old", "trust-1", "trust-copy", "new-proposed"])
-    t.true(isAgentKey(key), key);
-  for (const key of [
-    "offset",
-    "desk.starts",
-    "health",
-    "reported",
-    "tokens",
-    "rpc",
-    "rpcs",
-    "trust-x",
-    "-old",
-  ])
+test("copies and journal entries are reserved, other keys are the application's", (t) => {
+  for (const key of ["token-old", "rpc0", "rpc7-old", "new-proposed"]) t.true(isAgentKey(key), key);
+  for (const key of ["offset", "desk.starts", "health", "reported", "tokens", "rpc", "rpcs", "-old"])
     t.false(isAgentKey(key), key);
 });

@@ -1,6 +1,6 @@
 // TLS in front of a platform, by an authority that nobody knows.
 import type { AddressInfo } from "node:net";
-import { Authorities } from "../../extras/trust/x509/authority.js";
+import { Authorities } from "../../x509/authority.js";
 import { tlsFront } from "../shared/tls-front.js";
 
 interface Teardown {

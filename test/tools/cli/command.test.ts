@@ -74,7 +74,6 @@ test("former names of commands remain as aliases", async (t) => {
   const named = all(await makeProgram()).filter((one) => one.aliases().length > 0);
   t.deepEqual(Object.fromEntries(named.map((one) => [pathOf(one), one.aliases()])), {
     "devices get": ["show"],
-    "trust list": ["show"],
   });
 });
 

@@ -7,10 +7,9 @@ import { asker } from "../../../tools/doctor/asker.js";
 import type { Finding } from "../../../tools/doctor/finding.js";
 import { clock, polls } from "../../../tools/doctor/platform.js";
 import { validity } from "../../../tools/doctor/tls.js";
-import { checkTrust } from "../../../tools/doctor/trust.js";
-import { Authorities } from "../../extras/trust/x509/authority.js";
 import { listen } from "../../fakes/listen.js";
 import { CERT, KEY } from "../../hosts/port/tls-fixture.js";
+import { Authorities } from "../../x509/authority.js";
 import { asTenant, killAll, mote, type Result } from "../cli/commands.js";
 import { operatorOf } from "../operator-of.js";
 import { platformFor } from "../platform-for.js";
@@ -121,25 +120,6 @@ test("warns of an expiring CA 60 days before, of a server certificate 21 days be
   t.like(validity([ending(90), ending(59)], now), {
     text: "the authority CN=ends in 59 ends Thu, 21 Jan 2027 00:00:00 GMT",
   });
-});
-
-test("passes on a device's warnings about its CAs, without control characters", async (t) => {
-  const platform = await platformFor(t);
-  const operator = await operatorOf(platform);
-  const { id } = await operator.devices.create({ name: "green" }, TOKEN);
-  const says = (values: object): Promise<Response> =>
-    fetch(`${platform.url}/api/v1/${TOKEN}/attributes`, { method: "POST", body: JSON.stringify(values) });
-  t.deepEqual(await checkTrust(operator, id.id), []);
-  await says({ moteTrustState: { sequence: 0, trusts: [] }, moteTrustWarning: "" });
-  t.like(await checkTrust(operator, id.id), { 0: { level: "good" } });
-  await says({ moteTrustState: { sequence: 0, trusts: [], refused: { reason: "any" } } });
-  t.like(await checkTrust(operator, id.id), { 0: { level: "warning" } });
-  await says({ moteTrustWarning: "the last one \u001b[2J ends" });
-  const { out } = await doctor(["--device", "green"], asTenant(platform.url));
-  t.regex(
-    out,
-    /^warning {2}trust: the device says that the last one \ufffd\[2J ends\n +Have it trust the next one/m,
-  );
 });
 
 test("a certificate that the trusted root issued itself needs no other beside it", async (t) => {

@@ -13,7 +13,6 @@ export function configFor(stateDir: string): WorkerConfig {
     connections: 3,
     timestamps: "device",
     durable: true,
-    isCommissionedCa: false,
     insecureTls: false,
     allowHttpFirmware: false,
     firmwareHosts: [],

@@ -1,5 +1,4 @@
 // Readers of a peer's data, each with more members than a board's stack has slots.
-import { readAnnouncement } from "../../../extras/trust/announcement.js";
 import type { Host } from "../../../src/port.js";
 import { parseAttributes, parseNotification, splitKeys } from "../../../src/wire/attributes.js";
 import { parseAssignment } from "../../../src/wire/firmware.js";
@@ -35,6 +34,4 @@ export const READERS: Readonly<Record<string, () => unknown>> = {
   "values to send": () => encodeValues({ numbers, pairs }, 200_000),
   "an answer to send": () => encodeAnswer({ numbers, pairs }, 200_000),
   "bytes that are cut": () => decodeStart(host.encode(list), 30_000),
-  "an announcement of authorities": () =>
-    readAnnouncement({ sequence: 1, ca: numbers, drop: names, signature: "00" }),
 };

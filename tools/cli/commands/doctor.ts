@@ -12,7 +12,6 @@ import { checkPlatform } from "../../doctor/platform.js";
 import { checkRpc } from "../../doctor/rpc.js";
 import { checkConnection } from "../../doctor/tls.js";
 import { checkTools } from "../../doctor/tools.js";
-import { checkTrust } from "../../doctor/trust.js";
 import { findFirmware } from "../../moddable/flash/firmware.js";
 import { SdkError } from "../../moddable/sdk.js";
 import type { Operator } from "../../operator/operator.js";
@@ -218,7 +217,6 @@ async function ofDevice(operator: Operator, flags: DoctorFlags, tell: Tell): Pro
       `unsupported credentials ${credentialsType}: the device API requires an access token`,
     );
   const url = flags.url ?? operator.url;
-  tell(await checkTrust(operator, id.id));
   if (!(await ofUrl(url, { ...flags, token: credentialsId }, tell))) return;
   tell([await checkRpc(operator, id.id, asker(url, credentialsId, readCa(flags.ca)))]);
 }

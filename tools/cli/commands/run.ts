@@ -37,8 +37,8 @@ interface RunFlags {
   firmwareHost: readonly string[];
   durable: boolean;
   commission?: true | "again";
-  /** PEM from commissioning. */
-  keptCa?: string | undefined;
+  /** PEM that the owner entered on the setup page. */
+  enteredCa?: string | undefined;
 }
 
 const HELP = `
@@ -96,7 +96,9 @@ export function runCommand(program: Command): void {
         .default("text"),
     )
     .addOption(new Option("--json", "same as --log json").implies({ log: "json" }))
-    .addOption(new Option("--ca <file>", "trust only these CA certificates (PEM)").env("MOTE_CA"))
+    .addOption(
+      new Option("--ca <file>", "CA certificates (PEM) to trust instead of the public ones").env("MOTE_CA"),
+    )
     .option("--exit-on-refusal", "exit with code 3 if the platform refuses the device")
     .option(
       "--allow-http-firmware",
@@ -202,7 +204,7 @@ function withValues(flags: RunFlags, { url, ca, token, key, secret }: Values): R
     token,
     provisionKey: key,
     provisionSecret: secret,
-    keptCa: flags.ca === undefined ? pemOf(ca) : undefined,
+    enteredCa: pemOf(ca),
   };
 }
 
@@ -228,8 +230,8 @@ function configure(flags: RunFlags): WorkerConfig {
     connections: Number(flags.connections) as 1 | 2 | 3,
     timestamps: flags.timestamps,
     durable: flags.durable,
-    ca: readCa(flags.ca) ?? flags.keptCa,
-    isCommissionedCa: flags.ca === undefined && flags.keptCa !== undefined,
+    ca: readCa(flags.ca),
+    enteredCa: flags.enteredCa,
     insecureTls: flags.insecureTls === true,
     allowHttpFirmware: flags.allowHttpFirmware === true,
     firmwareHosts: flags.firmwareHost,

@@ -1,7 +1,6 @@
 // `mote sign`: signs an image for devices with `firmware.publicKey`.
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from "node:crypto";
 import type { Command } from "commander";
-import { MARK } from "../../../extras/trust/announcement.js";
 import { outJson } from "../output/table.js";
 import { readInput, UsageError } from "../usage.js";
 
@@ -33,10 +32,8 @@ export function signCommand(program: Command): void {
     });
 }
 
-/** Signature (DER) and public point, hexadecimal. Throws UsageError for a CA announcement. */
+/** Signature (DER) and public point, hexadecimal digits. */
 export function signImage(key: KeyObject, image: Uint8Array): { signature: string; publicKey: string } {
-  if (Buffer.from(image.subarray(0, MARK.length)).equals(Buffer.from(MARK)))
-    throw new UsageError("not an image but a CA announcement (sign those with mote trust push)");
   const point = createPublicKey(key).export({ type: "spki", format: "der" }).subarray(-POINT);
   return { signature: sign("sha256", image, key).toString("hex"), publicKey: point.toString("hex") };
 }

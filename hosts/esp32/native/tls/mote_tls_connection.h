@@ -21,7 +21,7 @@ struct mote_tls_engine {
 	void (*forget)(void *context);
 };
 
-/** CA certificates to trust, DER or PEM. None, or an empty one, stands for the image's bundle. */
+/** CA certificates to trust, DER or PEM. None stands for the image's bundle. */
 struct mote_tls_authorities {
 	size_t count;
 	const uint8_t *const *bytes;

@@ -37,19 +37,13 @@ esp_err_t mote_tls_trust_copy(struct mote_tls_connection *connection, const stru
 	return ESP_OK;
 }
 
-/** An empty certificate stands for the bundle of the image. */
-static int parse(struct mote_tls_connection *connection, bool *bundled)
+static int parse(struct mote_tls_connection *connection)
 {
 	const uint8_t *at = connection->authorities, *end = at + connection->authorities_length;
 	while (at < end) {
 		size_t count;
 		memcpy(&count, at, sizeof count);
 		at += sizeof count;
-		if (count == 0) {
-			*bundled = true;
-			at++;
-			continue;
-		}
 		int error = at[0] == '-' ? mbedtls_x509_crt_parse(&connection->trusted, at, count + 1)
 						       : mbedtls_x509_crt_parse_der_nocopy(&connection->trusted, at, count);
 		if (error)
@@ -187,14 +181,13 @@ int mote_tls_trust_set_up(struct mote_tls_connection *connection)
 {
 	mbedtls_ssl_config *config = &connection->config;
 	mbedtls_ssl_conf_authmode(config, MBEDTLS_SSL_VERIFY_REQUIRED);
-	bool bundled = !connection->authorities;
 	if (connection->authorities) {
-		int error = parse(connection, &bundled);
+		int error = parse(connection);
 		if (error)
 			return error;
 	}
 #if CONFIG_MBEDTLS_CERTIFICATE_BUNDLE
-	if (bundled && ESP_OK == esp_crt_bundle_attach(config)) {
+	if (!connection->authorities && ESP_OK == esp_crt_bundle_attach(config)) {
 		connection->bundle = config->MBEDTLS_PRIVATE(f_vrfy);
 		connection->bundle_context = config->MBEDTLS_PRIVATE(p_vrfy);
 	}

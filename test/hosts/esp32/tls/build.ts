@@ -6,7 +6,6 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { sequence, TAG } from "../../../../extras/trust/der.js";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../../../..", import.meta.url));
@@ -113,15 +112,25 @@ export function bundleOf(pem: string): Buffer {
   return Buffer.concat([head, name, key]);
 }
 
-/** The subject (DER) of a certificate. */
+/** The subject (DER) of a certificate of version 3: the field after serial, algorithm, issuer and dates. */
 function subjectOf(der: Uint8Array): Uint8Array {
-  const fields = sequence(sequence(der).next(TAG.sequence).whole);
-  fields.optional(TAG.version);
-  fields.next(TAG.integer);
-  // Algorithm, issuer, dates.
-  for (let n = 0; n < 3; n++) fields.next(TAG.sequence);
-  return fields.next(TAG.sequence).whole;
+  const fields = contentsOf(contentsOf(der));
+  let at = 0;
+  for (let n = 0; n < 5; n++) at += sizeOf(fields.subarray(at));
+  return fields.subarray(at, at + sizeOf(fields.subarray(at)));
 }
+
+/** Bytes of the DER element at the beginning, and of its tag and length. */
+function lengthsOf(der: Uint8Array): { head: number; length: number } {
+  const [, first = 0, ...rest] = der.subarray(0, 5);
+  if (first < 0x80) return { head: 2, length: first };
+  const digits = rest.slice(0, first & 0x7f);
+  return { head: 2 + digits.length, length: digits.reduce((sum, digit) => sum * 256 + digit, 0) };
+}
+
+const sizeOf = (der: Uint8Array): number => lengthsOf(der).head + lengthsOf(der).length;
+
+const contentsOf = (der: Uint8Array): Uint8Array => der.subarray(lengthsOf(der).head, sizeOf(der));
 
 /** The program of harness.c, in `folder`. */
 export async function buildHarness(folder: string): Promise<string> {

@@ -291,7 +291,7 @@ __asm__(".pushsection .rodata\n"
 	"_binary_x509_crt_bundle_start: _binary_x509_crt_bundle_end: .byte 0\n"
 	".popsection");
 
-/** COMMAND COUNT NAME PORT ASK CA...; an empty CA stands for the bundle in the file BUNDLE */
+/** COMMAND COUNT NAME PORT ASK CA...; no CA: the bundle in the file BUNDLE */
 int main(int argc, char **argv)
 {
 	static const uint8_t *bytes[16];

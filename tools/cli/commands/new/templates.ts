@@ -43,7 +43,6 @@ const MODULES: Readonly<Record<string, string>> = {
   "mote/kept-log": "mote-kept-log",
   "mote/log": "mote-log",
   "mote/report-on-change": "mote-report-on-change",
-  "mote/trust": "mote-trust",
 };
 
 /** File contents by name. Without `board`: with the pins of all boards, by target. */

@@ -1,12 +1,9 @@
 // Hostile assignments, downloads and parts: whatever comes, the old image runs and the operator is notified.
 
-import { generateKeyPairSync, sign } from "node:crypto";
+import { generateKeyPairSync } from "node:crypto";
 import test from "ava";
-import { MARK } from "../../../../../extras/trust/announcement.js";
-import { Agent, type FirmwareOptions } from "../../../../../src/index.js";
+import type { FirmwareOptions } from "../../../../../src/index.js";
 import { signImage } from "../../../../../tools/cli/commands/sign.js";
-import { FakeClock } from "../../../../fakes/clock.js";
-import { fakeHost } from "../../../../fakes/host.js";
 import { Files, HOST, type Manners, URL_2 } from "./file-servers.js";
 import { Lamp, type LampOptions } from "./lamp.js";
 import {
@@ -363,43 +360,6 @@ for (const algorithm of [undefined, "MD5"] as const) {
     await stays(t, lamp);
   });
 }
-
-each("an announcement of CAs signed with the firmware key is refused as an image", async (t, shape) => {
-  for (const algorithm of [undefined, "MD5"] as const) {
-    const lamp = new Lamp({ ...shape, firmware: { publicKey } });
-    const text = Buffer.from(`${MARK}1795000000\ndrop old\n`.padEnd(SIZE, "\n"));
-    lamp.images.set("2.0.0", text);
-    // As `openssl dgst -sign` does: `mote sign` refuses it.
-    lamp.platform.setShared(lamp.device, { fw_signature: sign("sha256", text, maker).toString("hex") });
-    lamp.assign(lamp.package("2.0.0", text, algorithm && { algorithm }));
-    await ends(t, lamp, failed("the signature does not match firmware.publicKey"));
-    await stays(t, lamp);
-  }
-});
-
-test("bytes without the mark of a statement are not signed, whoever signed them", async (t) => {
-  const clock = new FakeClock();
-  const agent = new Agent(fakeHost({ clock }), {
-    baseUrl: "https://p.test",
-    token: "T",
-    firmware: { title: "lamp", version: "1.0.0", publicKey },
-  });
-  for (const [text, isSigned] of [
-    [`${MARK}1\n`, true],
-    [`lamp ${MARK}`, false],
-    [MARK.slice(1), false],
-    ["", false],
-  ] as const) {
-    const bytes = new Uint8Array(Buffer.from(text));
-    const signature = sign("sha256", bytes, maker).toString("hex");
-    let found: boolean | undefined;
-    void agent.firmware.isSigned(bytes, signature).then((answer) => {
-      found = answer;
-    });
-    await clock.runUntil(() => found !== undefined);
-    t.is(found, isSigned, JSON.stringify(text));
-  }
-});
 
 test("over http a signed image is taken, an unsigned one is not", async (t) => {
   const agent = { baseUrl: "http://platform.test" };

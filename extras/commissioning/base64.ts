@@ -1,4 +1,4 @@
-import { characters, spanOf } from "./characters.js";
+import { characters, spanOf } from "../../src/wire/text/characters.js";
 
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const SYMBOLS = characters("azAZ09++//");

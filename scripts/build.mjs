@@ -75,27 +75,28 @@ async function buildConsole() {
   const outdir = join(out, "tools/platform/console");
   const target = ["chrome120", "firefox121", "safari17"];
   const script = {
-    entryPoints: { console: join(page, "main.ts"), flash: join(page, "flash.ts") },
+    entryPoints: { console: join(page, "main.ts") },
     format: "esm",
     platform: "browser",
     target,
   };
   const style = { entryPoints: { console: join(page, "style.css") } };
   const how = { outdir, bundle: true, minify: true, legalComments: "inline" };
-  const inputs = ["node_modules/esp-web-tools/dist/web"];
+  const inputs = [];
   const built = [await filesOf({ ...how, ...script }, inputs), await filesOf({ ...how, ...style }, inputs)];
-  const pages = ["index.html", "flash.html"].map((name) => [
-    `tools/platform/console/${name}`,
-    readFileSync(join(page, name)),
-  ]);
-  // No page loads a script from elsewhere.
-  const webTools = join(root, "node_modules/esp-web-tools/dist/web");
-  const tools = list(webTools, webTools).map((name) => [
-    `tools/platform/console/esp-web-tools/${name}`,
-    readFileSync(join(webTools, name)),
-  ]);
+  const html = ["tools/platform/console/index.html", readFileSync(join(page, "index.html"))];
   const licenses = ["tools/platform/console/licenses.txt", Buffer.from(licensesOf(root, inputs))];
-  return [...built.flat(), ...pages, ...tools, licenses];
+  return [...built.flat(), html, licenses];
+}
+
+/** ESP Web Tools for the page of `mote flash --web`, which loads no script from elsewhere. */
+function webTools() {
+  const place = "node_modules/esp-web-tools/dist/web";
+  const files = list(join(root, place), join(root, place)).map((name) => [
+    `tools/esp-web-tools/${name}`,
+    readFileSync(join(root, place, name)),
+  ]);
+  return [...files, ["tools/esp-web-tools/licenses.txt", Buffer.from(licensesOf(root, [place]))]];
 }
 
 const dateOf = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY;
@@ -123,7 +124,7 @@ export async function buildTools() {
   if (isFresh("tools") && existsSync(join(out, "tools/cli/cli.js"))) return;
   const begun = new Date();
   const sources = FOLDERS.flatMap((folder) => list(join(root, folder), root));
-  const built = (await Promise.all([compileFiles(sources), buildApps(), buildConsole()])).flat();
+  const built = (await Promise.all([compileFiles(sources), buildApps(), buildConsole(), webTools()])).flat();
   for (const [path, bytes] of built) write(join(out, path), bytes);
   // A file whose source was deleted must not be published.
   const own = new Set(built.map(([path]) => path));

@@ -5,6 +5,9 @@ import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { findEmulator } from "../../tools/moddable/esp32/emulator.js";
+import type { Image } from "../../tools/moddable/esp32/esp32.js";
+import { partsOf } from "../../tools/moddable/esp32/flash-image.js";
+import { writeWebPage } from "../../tools/moddable/flash/web-page.js";
 import { PROJECT } from "../../tools/project.js";
 import { freePort } from "../fakes/listen.js";
 import { CHIP } from "./chip.js";
@@ -13,6 +16,11 @@ const FLASH_BYTES = 4 * 1024 * 1024;
 const CLI = join(PROJECT, "dist", "tools", "cli", "cli.js");
 
 export const eraseFlash = (file: string): void => writeFileSync(file, Buffer.alloc(FLASH_BYTES, 0xff));
+
+/** As `mote flash --web` writes it. */
+export function writePage(image: Image, firmware: { name: string; version: string }, folder: string): void {
+  writeWebPage([{ ...firmware, chip: image.chip, target: image.chip, parts: partsOf(image) }], folder);
+}
 
 interface Ran {
   readonly code: number | null;

@@ -41,13 +41,6 @@ export async function confirm(
   if (!YES.test(answer)) throw new ExitError(FAILED, "nothing changed");
 }
 
-/** Asks a yes/no question; any other input is "skip". Rejects with ExitError on Ctrl-C. */
-export async function askYesNo(question: string): Promise<"yes" | "no" | "skip"> {
-  const answer = await ask(`${question} [y/n, Enter: not tried] `, "interrupted", process);
-  if (YES.test(answer)) return "yes";
-  return /^no?$/i.test(answer) ? "no" : "skip";
-}
-
 const YES = /^y(?:es)?$/i;
 
 async function ask(question: string, interrupted: string, { stdin, stderr }: Terminal): Promise<string> {

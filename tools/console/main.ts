@@ -2,8 +2,7 @@
 import { devicePage } from "./device/device.js";
 import { updatePage } from "./device/update.js";
 import { devicesPage } from "./devices.js";
-import { button, clearToasts, h, heading, menu, messageOf, show as showChildren, showToast } from "./dom.js";
-import { faultsPage } from "./faults.js";
+import { button, clearToasts, h, heading, messageOf, show as showChildren, showToast } from "./dom.js";
 import { loginPage } from "./login.js";
 import { routeOf } from "./model/routes.js";
 import type { Page } from "./page.js";
@@ -24,7 +23,6 @@ function pageOf(hash: string): Page {
   if (route.page === "device") return devicePage(route.id);
   if (route.page === "update") return updatePage(route.id);
   if (route.page === "updates") return updatesPage(route.query);
-  if (route.page === "faults") return faultsPage;
   return route.page === "devices" ? devicesPage(route.query) : unknownPage;
 }
 
@@ -51,13 +49,7 @@ function links(): Node[] {
   const at = routeOf(location.hash).page;
   const link = (href: string, text: string, pages: readonly string[]): HTMLElement =>
     h("a", { href, aria: pages.includes(at) ? { current: "page" } : {} }, text);
-  const developer = menu(h("summary", {}, "Developer"), link("#/faults", "Faults", ["faults"]));
-  return [
-    link("#/", "Devices", ["devices", "device"]),
-    link("#/updates", "Updates", ["updates", "update"]),
-    link("/flash", "Flash a board", []),
-    developer,
-  ];
+  return [link("#/", "Devices", ["devices", "device"]), link("#/updates", "Updates", ["updates", "update"])];
 }
 
 function begin(): void {

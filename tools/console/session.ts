@@ -166,18 +166,3 @@ function readTokens(): Tokens | undefined {
     return undefined;
   }
 }
-
-/** Calls the local platform's fault API, which needs no login but answers only its own machine. */
-export async function own(method: string, path: string, body?: unknown): Promise<unknown> {
-  const init: RequestInit = { method };
-  if (body !== undefined) {
-    init.headers = { "content-type": "application/json" };
-    init.body = JSON.stringify(body);
-  }
-  const response = await fetch(path, init);
-  const text = await response.text();
-  if (response.ok) return text === "" ? undefined : JSON.parse(text);
-  if (response.status === 403)
-    throw new Error("Faults are available from localhost only: open the console on the platform's machine.");
-  throw new Error((JSON.parse(text) as { message?: string }).message ?? `status ${response.status}`);
-}

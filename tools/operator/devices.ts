@@ -94,11 +94,6 @@ export class Devices extends Calls {
     await this.rest.call("POST", `/api/customer/device/${part(deviceName)}/claim`, call);
   }
 
-  /** As the tenant: takes a claimed device back. */
-  async reclaim(deviceName: string): Promise<void> {
-    await this.rest.call("DELETE", `/api/customer/device/${part(deviceName)}/claim`);
-  }
-
   get #owner(): string {
     const { authority, customerId } = this.rest.claims;
     return authority === "CUSTOMER_USER" && customerId ? `/api/customer/${part(customerId)}` : TENANT;

@@ -28,8 +28,6 @@ export interface PlatformServerOptions extends DeviceRules {
   lagMs?: number | undefined;
   /** Table views of the report API. Default: one over all devices. */
   views?: readonly TableView[] | undefined;
-  /** Directory written by `mote esp32 --web`; the page /flash writes it to boards. */
-  flashPage?: string | undefined;
   /** Time until an idle connection is closed, in milliseconds. Default 60,000. */
   idleMs?: number | undefined;
   /** Draws the order of attributes, which is arbitrary on a server. Default 1. */

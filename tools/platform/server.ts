@@ -63,13 +63,7 @@ export async function startPlatform(options: PlatformServerOptions = {}): Promis
   const tokens = new Tokens(users, Buffer.from(identity.tokenKey, "base64"), clock, randomIds);
   const { views = [DEFAULT_VIEW] } = options;
   if (state) app.addHook("onSend", (_request, _reply, _payload, done) => state.whenKept(() => done()));
-  restRoutes(
-    app,
-    { core, users, tokens, log: api.log, faults: api.faults },
-    views,
-    onError,
-    options.flashPage,
-  );
+  restRoutes(app, { core, users, tokens, log: api.log, faults: api.faults }, views, onError);
   try {
     await listen(app, host, port);
   } catch (error) {

@@ -1,11 +1,10 @@
 // `mote factory`: a board that never saw its owner boots as a commissioned device, by ESP-IDF's nvs_partition_gen and esptool as they are installed.
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { writeWebInstall } from "../../../tools/moddable/esp32/web-install.js";
 import { Bench, imageOf, ONLINE_MS } from "../bench.js";
 import { type Case, check } from "../case.js";
 import { keptAt } from "../chip.js";
-import { eraseFlash, mote, moteAtBoard } from "../download.js";
+import { eraseFlash, mote, moteAtBoard, writePage } from "../download.js";
 import { PROFILE, TITLE, urlOf } from "../rig.js";
 
 const TOKEN = "made-at-the-factory";
@@ -19,7 +18,7 @@ export const FACTORY: Case = {
     rmSync(folder, { recursive: true, force: true });
     await using bench = await Bench.open("factory", { bare: true }, "soft");
     const { board, tenant } = bench;
-    writeWebInstall(await imageOf({ bare: true }), { name: TITLE, version: "1.0.0" }, page);
+    writePage(await imageOf({ bare: true }), { name: TITLE, version: "1.0.0" }, page);
     const url = urlOf({});
     const rows = [
       "name,label,url,token,key,secret,ssid",

@@ -1,11 +1,10 @@
 // `mote flash` against the emulated chip in its download mode, by the esptool that is installed: what is on flash then boots and sends.
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { writeWebInstall } from "../../../tools/moddable/esp32/web-install.js";
 import { Bench, imageOf, ONLINE_MS } from "../bench.js";
 import { type Case, check } from "../case.js";
 import { CHIP, keptAt } from "../chip.js";
-import { eraseFlash, moteAtBoard } from "../download.js";
+import { eraseFlash, moteAtBoard, writePage } from "../download.js";
 import { TITLE } from "../rig.js";
 
 const page = (): string => keptAt("page");
@@ -36,7 +35,7 @@ async function write(
   table: string,
 ): Promise<{ bytes: number; seconds: number }> {
   const { board } = bench;
-  writeWebInstall(await imageOf({ version }), { name: TITLE, version }, page());
+  writePage(await imageOf({ version }), { name: TITLE, version }, page());
   const { code, out, said, seconds } = await moteAtBoard(board.flash, ["flash", page(), "--json"]);
   check(code === 0, said);
   const { partitionTable, bytes } = JSON.parse(out);
@@ -69,7 +68,7 @@ async function refusals(flash: string): Promise<string[]> {
   };
   return [
     // The size of NVS.
-    await refused("partition-table.bin", 8, [0, 0x50, 0, 0], /--erase.*nvs: /s),
+    await refused("partition-table.bin", 8, [0, 0x50, 0, 0], /partition table.*--erase/s),
     // A C6.
     await refused("xs_esp32.bin", 12, [13, 0], /for an esp32c6/),
     // 16 MB.

@@ -1,8 +1,6 @@
 // The lines that a board keeps in memory that no reset clears, and where it panicked.
-import { join } from "node:path";
 import type { LogAnswer } from "../../../extras/log/index.js";
-import { decodeLine } from "../../../tools/cli/commands/decode.js";
-import { Symbolizer } from "../../../tools/moddable/esp32/symbolizer.js";
+import { findElf, placesInLine } from "../../../tools/moddable/esp32/addr2line.js";
 import { logAnswer } from "../../../tools/operator/device-log.js";
 import { Bench, imageOf, ONLINE_MS } from "../bench.js";
 import { type Case, check } from "../case.js";
@@ -16,7 +14,7 @@ export const LOG: Case = {
     "the lines of before a panic, an exception and a restart are read afterwards, with the functions that it panicked in",
   async run() {
     await using bench = await Bench.open("log", SETTINGS, "soft");
-    const elf = new Symbolizer(join((await imageOf(SETTINGS)).folder, "xs_esp32.elf"));
+    const elf = findElf((await imageOf(SETTINGS)).folder);
     await bench.online();
     const first = await read(bench);
     check(texts(first).includes("start: power on"), texts(first).join("\n"));
@@ -28,7 +26,7 @@ export const LOG: Case = {
     check(texts(last).includes("the run before ended with: panic"), texts(last).join("\n"));
     const [, build] = BACKTRACE.exec(texts(last).join("\n")) ?? [];
     check(build === elf.build, texts(last).join("\n"));
-    const places = decodeLine(elf, texts(last).find((text) => BACKTRACE.test(text)) ?? "").map((line) =>
+    const places = placesInLine(elf, texts(last).find((text) => BACKTRACE.test(text)) ?? "").map((line) =>
       line.replace(/^\S+ +| .*$/g, ""),
     );
     // What panicked, who asked for it, and what ran that.

@@ -155,23 +155,6 @@ test("uploads and assigns a dropped image and shows progress and failure", async
   t.deepEqual(errors, []);
 });
 
-test("a device is claimed with its secret and taken back", async (t) => {
-  const one = await device("claim-1");
-  await one.send("claim", { secretKey: "device-secret", durationMs: 60_000 });
-  const { page, errors } = await pageOf(one);
-  const claiming = part(page, "Claiming");
-  await claiming.getByText("No customer owns this device.").waitFor();
-  await entry(claiming, "Customer").fill("customer@thingsboard.org");
-  await entry(claiming, "Password").fill("customer");
-  await entry(claiming, "Claiming secret").fill("device-secret");
-  await page.keyboard.press("Enter");
-  await claiming.getByText("A customer owns this device.").waitFor();
-  await claiming.getByRole("button", { name: "Take back" }).click();
-  await answer(page, "Take back");
-  await claiming.getByText("No customer owns this device.").waitFor();
-  t.deepEqual(errors, []);
-});
-
 test("a device deleted elsewhere leaves the list, and its page says so", async (t) => {
   const deleted = await device("deleted-1");
   const { page } = await loggedIn();
@@ -182,10 +165,10 @@ test("a device deleted elsewhere leaves the list, and its page says so", async (
   t.is(await page.locator("#messages").textContent(), "");
   const other = await device("deleted-3");
   await page.goto(`${rig.platform().url}/#/device/${other.id}`);
-  await part(page, "Claiming").getByText("No customer owns this device.").waitFor();
+  await part(page, "Requests").getByText("No requests yet.").waitFor();
   await rig.operator().devices.delete(other.id);
   await page.getByRole("heading", { name: "Device not found", level: 1 }).waitFor();
-  t.is(await part(page, "Claiming").count(), 0);
+  t.is(await part(page, "Requests").count(), 0);
   t.is(await page.locator("#messages").textContent(), "");
 });
 
@@ -326,7 +309,7 @@ test("a deletion asks, can be undone for ten seconds, and is sent on leaving the
   await ask("delete-goes");
   await answer(page, "Delete");
   // Another page of the console is not another page of the browser.
-  await page.goto(`${rig.platform().url}/#/faults`);
+  await page.goto(`${rig.platform().url}/#/updates`);
   await page.goto(`${rig.platform().url}/#/?search=delete-`);
   await page.getByRole("row", { name: /delete-goes.*deleting/ }).waitFor();
   t.true(await there(goes.id));
@@ -412,45 +395,6 @@ test("guards fw_* during an update and hides packages of other profiles", async 
   t.deepEqual(errors, []);
 });
 
-test("explains faults, switches presets on and shows effects on devices", async (t) => {
-  const one = await device("faults-1");
-  const { page, errors } = await loggedIn();
-  await page.getByText("Developer", { exact: true }).click();
-  await page.getByRole("link", { name: "Faults", exact: true }).click();
-  await page.getByText("No faults active.").waitFor();
-  const alone = part(page, "Single fault");
-  await entry(alone, "Fault").selectOption("no-attributes");
-  await alone.getByText(/read as empty/).waitFor();
-  await entry(alone, "Fault").selectOption("status");
-  await entry(alone, "Status").fill("503");
-  await entry(alone, "Path").fill("telemetry");
-  await entry(alone, "Times").fill("1");
-  await alone.getByRole("button", { name: "Switch on" }).click();
-  await page
-    .getByText("Every request (telemetry): the answer is 503; the platform never saw it, once at most.")
-    .waitFor();
-  await one.send("telemetry", { a: 1 });
-  const did = part(page, "Effects on devices");
-  await did.getByRole("row", { name: /status faults-1 1 503 ×1 1 kind of request still failing/ }).waitFor();
-  await one.send("telemetry", { a: 1 });
-  await did.getByRole("row", { name: /status faults-1 1 503 ×1 .* recovered/ }).waitFor();
-  await page.getByRole("button", { name: "Switch on a captive portal" }).click();
-  await part(page, "Active faults")
-    .getByText(/a page that is not the platform's/)
-    .waitFor();
-  const answered = await fetch(`${rig.platform().url}/api/v1/any/attributes`);
-  t.regex(await answered.text(), /Free Wi-Fi/);
-  await page.goto(`${rig.platform().url}/#/device/${one.id}`);
-  await one.send("telemetry", { a: 1 });
-  await part(page, "Requests")
-    .getByRole("row", { name: /POST telemetry 503 .* status/ })
-    .waitFor();
-  await page.goto(`${rig.platform().url}/#/faults`);
-  await page.getByRole("button", { name: "Switch all off" }).click();
-  await page.getByText("No faults active.").waitFor();
-  t.deepEqual(errors, []);
-});
-
 test("an update is followed step by step, and the fleet's counts with it", async (t) => {
   const one = await device("picture-1");
   const operator = rig.operator();
@@ -510,7 +454,6 @@ test("each page has a title and a focused h1; an unknown address says so", async
   const { page, errors } = await loggedIn();
   const places = {
     "#/updates": "Updates",
-    "#/faults": "Faults",
     [`#/device/${one.id}`]: "focus-1",
     [`#/device/${one.id}/update`]: "focus-1",
     "#/device/00000000-0000-4000-8000-000000000000": "Device not found",
@@ -573,11 +516,6 @@ test("shows a device's markup as text on every page", async (t) => {
       ],
     }),
   );
-  await page.route("**/api/faults", (route) =>
-    route.fulfill({
-      json: { faults: [{ id: 1, fault: MARKUP, match: { path: MARKUP, device: MARKUP }, seen: 1, done: 1 }] },
-    }),
-  );
   await one.send("telemetry", {
     fw_state: "FAILED",
     fw_error: MARKUP,
@@ -593,7 +531,7 @@ test("shows a device's markup as text on every page", async (t) => {
     t.is(await page.locator("main script").count(), 0, hash);
     t.regex(await page.title(), /Mote console$/, hash);
   };
-  for (const hash of ["#/updates", "#/faults", `#/device/${one.id}/update`]) await shown(hash);
+  for (const hash of ["#/updates", `#/device/${one.id}/update`]) await shown(hash);
   await page.goto(`${rig.platform().url}/#/device/${one.id}`);
   for (const name of ["Telemetry", "Attributes", "Firmware", "Requests"])
     await part(page, name).getByText(MARKUP).first().waitFor();

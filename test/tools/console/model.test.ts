@@ -8,39 +8,15 @@ import { FAILURES } from "../../../src/agent/firmware/failures.js";
 import { runCommand } from "../../../tools/console/model/access.js";
 import { lastValueOf, listOf, queryOf } from "../../../tools/console/model/device-list.js";
 import { isDiagnostic } from "../../../tools/console/model/diagnostic.js";
-import { explain, FAULTS, PRESETS } from "../../../tools/console/model/faults.js";
 import { bytes, counted, readable, rounded, tick, unitOf } from "../../../tools/console/model/format.js";
 import { guardOf } from "../../../tools/console/model/guard.js";
 import { type Noted, rolloutsOf } from "../../../tools/console/model/rollouts.js";
 import { MOST_POINTS, rowsOf, Series } from "../../../tools/console/model/series.js";
 import { ago, duration } from "../../../tools/duration.js";
 import { type Stage, stageOf, stateName, stateWord } from "../../../tools/operator/update-state.js";
-import { FAULTS as NAMES, readPost } from "../../../tools/platform/faults/shapes.js";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
 import { builtFile } from "../../../tools/project.js";
 import { rawRequest } from "../raw-http.js";
-
-test("every fault of the platform is explained, and no other", (t) => {
-  t.deepEqual(Object.keys(FAULTS).sort(), [...NAMES].sort());
-  for (const [name, { sentence, members }] of Object.entries(FAULTS)) {
-    t.regex(sentence, /^[A-Z].{20,}\.$/, name);
-    const set = Object.fromEntries(
-      members.map(({ name: of, value, choices }) => [of, choices ? value : Number(value)]),
-    );
-    t.notThrows(() => readPost({ faults: [{ fault: name, ...set }] }), name);
-    for (const { name: of, choices = [] } of members)
-      for (const choice of choices)
-        t.notThrows(() => readPost({ faults: [{ fault: name, ...set, [of]: choice }] }), choice);
-    t.notRegex(explain({ fault: name, ...set }), /undefined/, name);
-  }
-});
-
-test("the platform takes every preset", (t) => {
-  for (const { name, sentence, faults } of PRESETS) {
-    t.regex(sentence, /^[A-Z].{40,}/, name);
-    t.is(readPost({ faults: [...faults] }).faults.length, faults.length, name);
-  }
-});
 
 const note = (stage: number, more: object = {}): string =>
   JSON.stringify({

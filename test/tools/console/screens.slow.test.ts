@@ -86,7 +86,6 @@ function pages(): Record<string, readonly [hash: string, text: string]> {
     "update-downloading": [`${of("update-downloading")}/update`, "The update is running"],
     "update-confirmed": [`${of("update-confirmed")}/update`, "is confirmed"],
     "update-rolled-back": [`${of("update-rolled-back")}/update`, "task watchdog"],
-    faults: ["#/faults", "airport Wi-Fi"],
   };
 }
 

@@ -1,8 +1,8 @@
 // A board that is none: a program that answers as esptool does, and builds with the heads of real images.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Image } from "../../../tools/moddable/esp32/esp32.js";
-import { writeWebInstall } from "../../../tools/moddable/esp32/web-install.js";
+import { findFirmware } from "../../../tools/moddable/flash/firmware.js";
+import { writeWebPage } from "../../../tools/moddable/flash/web-page.js";
 import { scratch, writeProgram } from "../scratch.js";
 
 const CHIP_IDS: Readonly<Record<string, number>> = { esp32: 0, esp32s3: 9, esp32c3: 5, esp32c6: 13 };
@@ -84,16 +84,11 @@ export function writeBuild(project: string, built: Built, target = `esp32/${buil
   return folder;
 }
 
-/** A build by itself, as writeWebInstall takes it. */
-export function imageOf(built: Built): Image {
-  const folder = writeBuild(scratch(), built);
-  return { directory: folder, folder, chip: built.chip };
-}
-
-/** As `mote esp32 --web` writes it, once for each build. */
-export function writeWeb(folder: string, builds: readonly Built[], version = "1.2.0") {
-  const written = builds.map((built) => writeWebInstall(imageOf(built), { name: "lamp", version }, folder));
-  return written.at(-1)!;
+/** As `mote flash --web` writes it. */
+export function writeWeb(folder: string, builds: readonly Built[]): void {
+  const project = scratch();
+  for (const built of builds) writeBuild(project, built);
+  writeWebPage(findFirmware(project), folder);
 }
 
 /** What the fake esptool plays. */
@@ -105,8 +100,6 @@ export interface EsptoolScript {
   readonly table?: string;
   /** A command of it, and what it says as it fails. */
   readonly fails?: readonly [command: string, text: string];
-  /** Takes its port along at the first of this command: it is `to` then, if it comes back at all. */
-  readonly goes?: { readonly at: string; readonly to?: string; readonly mac?: string };
 }
 
 /** Puts an `esptool` into `folder` that plays this, and notes its arguments in the file that is returned. */
@@ -126,8 +119,6 @@ function play(fs: typeof import("node:fs"), folder: string): void {
   fs.appendFileSync(`${folder}/calls.txt`, `${args.join(" ")}\n`);
   const { version = "5.6.0", chip = "ESP32-C3", flash = "4MB", fails } = played;
   const port = args[args.indexOf("--port") + 1];
-  const { goes } = played;
-  const hasGone = fs.existsSync(`${folder}/gone`);
   if (port && args.includes("--port") && !port.includes("://") && !fs.existsSync(port)) {
     console.log(`Could not open ${port}, the port is busy or doesn't exist.`);
     process.exit(2);
@@ -139,14 +130,7 @@ function play(fs: typeof import("node:fs"), folder: string): void {
   if (args.includes("version")) console.log(`esptool v${version}\n${version}`);
   else {
     console.log(`esptool v${version}\nConnected to ${chip} on ${port}:\nChip type: ${chip}`);
-    console.log(`MAC:                ${(hasGone && goes?.mac) || "c4:0a:24:fe:10:01"}\n`);
-  }
-  if (goes && port && !hasGone && args.includes(goes.at)) {
-    fs.writeFileSync(`${folder}/gone`, "");
-    fs.rmSync(port);
-    if (goes.to) fs.writeFileSync(goes.to, "");
-    console.log("A fatal error occurred: device disconnected");
-    process.exit(2);
+    console.log(`MAC:                c4:0a:24:fe:10:01\n`);
   }
   if (args.includes("flash-id")) console.log(`Detected flash size: ${flash}`);
   if (args.includes("write-flash")) console.log("Hash of data verified.");

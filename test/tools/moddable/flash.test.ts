@@ -1,22 +1,14 @@
 // What is flashed, and what is refused before anything is written.
 
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { PassThrough, type Readable } from "node:stream";
 import test from "ava";
 import { readStoredSettings } from "../../../extras/commissioning/stored-settings.js";
 import { AGENT } from "../../../hosts/esp32/store.js";
-import { familyOf } from "../../../tools/moddable/esp32/web-install.js";
-import { esptoolCommands, isManifest, keepsItsData } from "../../../tools/moddable/esp32/web-manifest.js";
 import { readDevices } from "../../../tools/moddable/factory/device-list.js";
 import { makeNvs, rowsFor, storesOf } from "../../../tools/moddable/factory/nvs-image.js";
 import { checkParts, choose, findFirmware } from "../../../tools/moddable/flash/firmware.js";
-import { choosePort, listPorts } from "../../../tools/moddable/flash/ports.js";
-import { ReturningPort } from "../../../tools/moddable/flash/returning-port.js";
-import { followSerial, Watch } from "../../../tools/moddable/flash/serial-log.js";
-import { onPath } from "../../../tools/moddable/program.js";
+import { familyOf } from "../../../tools/moddable/flash/web-page.js";
 import { SdkError } from "../../../tools/moddable/sdk.js";
 import { fakeHost } from "../../fakes/host.js";
 import { scratch } from "../scratch.js";
@@ -37,7 +29,8 @@ test("build and web folders have the same parts; an emulator build is refused", 
   writeBuild(project, { chip: "esp32c3", emulated: true });
   writeWeb(web, [{ chip: "esp32c3" }, { chip: "esp32" }]);
   const [ofBuild, ...none] = findFirmware(project);
-  const [ofWeb, classic] = findFirmware(web);
+  const inWeb = findFirmware(web);
+  const [ofWeb, classic] = ["esp32c3", "esp32"].map((chip) => inWeb.find((one) => one.chip === chip));
   t.deepEqual(none, []);
   t.like(ofBuild, {
     name: "lamp",
@@ -112,131 +105,6 @@ test("refuses a wrong chip, a missing part and a small flash by file content", (
   const program = findFirmware(project)[0]!;
   const parts = program.parts.map((part) => (part.offset === 0x8000 ? { ...part, offset: 0x800 } : part));
   t.throws(() => checkParts({ ...program, parts }, FLASH_BYTES), { message: /overlaps another part/ });
-});
-
-// Which port, and whether it is ours to use.
-
-const dev = scratch();
-for (const name of ["ttyUSB0", "ttyACM1", "ttyS0", "cu.usbserial-1", "cu.Bluetooth"])
-  writeFileSync(join(dev, name), "");
-mkdirSync(join(dev, "serial", "by-id"), { recursive: true });
-symlinkSync("../../ttyUSB0", join(dev, "serial", "by-id", "usb-Silicon_Labs_CP2102_0001-if00-port0"));
-
-test("finds the ports of boards, with the device name if the system has it", (t) => {
-  t.deepEqual(listPorts("linux", dev), [
-    { path: join(dev, "ttyACM1") },
-    { path: join(dev, "ttyUSB0"), title: "Silicon Labs CP2102 0001" },
-  ]);
-  t.deepEqual(listPorts("darwin", dev), [{ path: join(dev, "cu.usbserial-1") }]);
-  t.is(listPorts("win32", dev), undefined);
-});
-
-test("takes the only port; with several or none it says what to do", (t) => {
-  t.is(choosePort(undefined, [{ path: "/dev/a" }]), "/dev/a");
-  t.is(choosePort("/dev/b", []), "/dev/b");
-  t.throws(() => choosePort(undefined, [{ path: "/dev/a", title: "CP2102" }, { path: "/dev/b" }]), {
-    instanceOf: SdkError,
-    message: "found several ports, choose one with --port:\n  /dev/a  CP2102\n  /dev/b",
-  });
-  t.throws(() => choosePort(undefined, []), { message: /data lines.*BOOT/ });
-  t.throws(() => choosePort(undefined, undefined), { message: /--port/ });
-});
-
-// What a board prints, and what it means: of a port that is played, and of a terminal that is one.
-
-function watched() {
-  const lines: string[] = [];
-  const notes: string[] = [];
-  return {
-    lines,
-    notes,
-    line: (text: string) => lines.push(text),
-    note: (text: string) => notes.push(text),
-  };
-}
-
-// As the ROM of a C3 prints it.
-const DOWNLOAD = "rst:0x1 (POWERON),boot:0x2 (DOWNLOAD(USB/UART0/1))\r\nwaiting for download\r\n";
-const START = "rst:0x1 (POWERON),boot:0x8 (SPI_FAST_FLASH_BOOT)\r\nSPIWP:0xee\r\n";
-
-test("reports a board in download mode, once each time", (t) => {
-  const log = watched();
-  const watch = new Watch(log);
-  watch.take(DOWNLOAD);
-  watch.take(DOWNLOAD);
-  t.is(log.notes.length, 1);
-  t.regex(log.notes[0]!, /BOOT and press RESET/);
-  watch.take(START);
-  t.is(log.notes.length, 1);
-  watch.take(DOWNLOAD);
-  t.is(log.notes.length, 2);
-});
-
-/** Time that passes when a test says so. */
-function played(ports: (Readable | undefined)[]) {
-  const timers = new Set<{ ms: number; then: () => void }>();
-  const log = watched();
-  const stop = new AbortController();
-  const timer = (ms: number, then: () => void) => {
-    const one = { ms, then };
-    timers.add(one);
-    return () => void timers.delete(one);
-  };
-  const pass = async (ms: number): Promise<void> => {
-    for (const one of [...timers])
-      if (one.ms <= ms) {
-        timers.delete(one);
-        one.then();
-      }
-    await new Promise((go) => setImmediate(go));
-  };
-  const port = { path: "/dev/x" };
-  const system = { list: () => [{ ...port }], exists: (path: string) => path === port.path };
-  const cable = new ReturningPort(port.path, () => {}, { ...system, pause: async () => {} });
-  const over = followSerial({ ...log, cable, stop: stop.signal, open: () => ports.shift(), timer });
-  return { log, stop, pass, over, timers, port };
-}
-
-test("waits for a port that returns under another name, and goes on", async (t) => {
-  const [first, second] = [new PassThrough(), new PassThrough()];
-  const { log, stop, pass, over, timers, port } = played([first, undefined, undefined, second]);
-  first.write("one\r\nhal");
-  await pass(0);
-  first.end();
-  port.path = "/dev/y";
-  for (let n = 0; n < 6; n++) await pass(250);
-  second.write("two\r\n");
-  await pass(0);
-  t.deepEqual(log.lines, ["one", "hal", "two"]);
-  t.is(log.notes.length, 2);
-  t.regex(log.notes[0]!, /went away.*plug the board in again/);
-  t.regex(log.notes[1]!, /\/dev\/y/);
-  stop.abort();
-  await over;
-  t.is(timers.size, 0);
-});
-
-const HAS_TERMINALS =
-  process.platform === "linux" && ["script", "stty"].every((name) => onPath(name, process.env));
-(HAS_TERMINALS ? test : test.skip)("sets up, reads and releases a serial port", async (t) => {
-  // What is written to its other side is what a board would send.
-  const terminal = spawn("script", ["-qfc", "tty; sleep 60", "/dev/null"], {
-    stdio: ["pipe", "pipe", "ignore"],
-  });
-  t.teardown(() => terminal.kill());
-  const [name] = await once(terminal.stdout.setEncoding("utf8"), "data");
-  const stop = new AbortController();
-  const log = watched();
-  const line = (text: string): void => {
-    log.line(text);
-    stop.abort();
-  };
-  const cable = new ReturningPort(String(name).trim(), () => {});
-  const over = followSerial({ ...log, cable, line, stop: stop.signal });
-  terminal.stdin.write("caf\u00e9 \u001b[32mI (24) boot\r\n");
-  await over;
-  t.deepEqual(log.lines, ["caf\u00e9 \u001b[32mI (24) boot"]);
-  t.deepEqual(log.notes, []);
 });
 
 // A list of devices is taken whole, or refused with all that is wrong; what it holds is never shown.
@@ -316,77 +184,39 @@ test("reports a tool that fails, without the values it was given", async (t) => 
   t.notRegex(error?.message ?? "", /T-3141|correct/);
 });
 
-test("a web folder has each part at its offset, chips of one version, and esptool's commands", (t) => {
+test("a web folder has each part at its offset, and a page that loads nothing from elsewhere", (t) => {
   const web = folder();
-  t.deepEqual(writeWeb(web, [{ chip: "esp32c3" }]), { chips: ["ESP32-C3"], erased: [] });
-  const manifest = () => JSON.parse(readFileSync(join(web, "manifest.json"), "utf8"));
-  const [build] = manifest().builds;
-  t.regex(build?.partition_table ?? "", /^[0-9a-f]{16}$/);
+  writeWeb(web, [{ chip: "esp32c3" }, { chip: "esp32" }]);
+  const manifest = JSON.parse(readFileSync(join(web, "manifest.json"), "utf8"));
   // Parts of their own, so that what a device stored stays.
-  t.like(build, {
-    chipFamily: "ESP32-C3",
-    parts: [
-      { path: "esp32c3/bootloader.bin", offset: 0 },
-      { path: "esp32c3/partition-table.bin", offset: 0x8000 },
-      { path: "esp32c3/ota_data_initial.bin", offset: 0x10000 },
-      { path: "esp32c3/xs_esp32.bin", offset: 0x20000 },
-    ],
-  });
+  t.like(
+    manifest.builds.find(({ chipFamily }: { chipFamily: string }) => chipFamily === "ESP32-C3"),
+    {
+      parts: [
+        { path: "esp32c3/bootloader.bin", offset: 0 },
+        { path: "esp32c3/partition-table.bin", offset: 0x8000 },
+        { path: "esp32c3/ota_data_initial.bin", offset: 0x10000 },
+        { path: "esp32c3/xs_esp32.bin", offset: 0x20000 },
+      ],
+    },
+  );
   t.deepEqual(readFileSync(join(web, "esp32c3/xs_esp32.bin")), imageFor("esp32c3"));
-  for (let n = 0; n < 2; n++) t.deepEqual(writeWeb(web, [{ chip: "esp32" }]).chips, ["ESP32-C3", "ESP32"]);
-  const both: unknown = manifest();
-  t.is(
-    isManifest(both) && esptoolCommands(both)[1],
-    "esptool --chip esp32 write-flash 0x1000 esp32/bootloader.bin 0x8000 esp32/partition-table.bin 0x10000 esp32/ota_data_initial.bin 0x20000 esp32/xs_esp32.bin",
-  );
-  t.deepEqual(writeWeb(web, [{ chip: "esp32s3" }], "1.3.0").chips, ["ESP32-S3"]);
-  for (const none of [undefined, null, {}, { name: "a", version: "1", builds: [] }])
-    t.false(isManifest(none));
-});
-
-test("erases a board only if its version had another partition table", (t) => {
-  const web = folder();
-  const tables = { one: ROWS, two: ROWS.slice(0, 4), three: ROWS.slice(0, 3) };
-  const write = (chip: string, version: string, table: keyof typeof tables) => {
-    const { erased } = writeWeb(web, [{ chip, rows: tables[table] }], version);
-    const manifest = JSON.parse(readFileSync(join(web, "manifest.json"), "utf8"));
-    const keeps = (older: string, family = "ESP32-C3", firmware = "lamp"): boolean =>
-      keepsItsData(manifest, { firmware, version: older, chipFamily: family });
-    return { erased, keeps, asks: manifest.new_install_prompt_erase };
-  };
-  write("esp32c3", "1.0.0", "one");
-  write("esp32s3", "1.0.0", "one");
-  const same = write("esp32c3", "1.1.0", "one");
-  t.like(same, { erased: [], asks: true });
-  t.true(same.keeps("1.0.0"));
-  t.false(same.keeps("1.0.0", "ESP32-C3", "another"));
-  const moved = write("esp32c3", "1.2.0", "two");
-  t.like(moved, { erased: ["1.0.0", "1.1.0"], asks: false });
-  t.deepEqual(
-    ["1.0.0", "1.1.0", "1.2.0", "0.9.0"].map((version) => moved.keeps(version)),
-    [false, false, true, true],
-  );
-  const later = write("esp32c3", "1.3.0", "two");
-  t.deepEqual(
-    ["1.1.0", "1.2.0"].map((version) => later.keeps(version)),
-    [false, true],
-  );
-  // The other chip was left out since 1.0.0.
-  const other = write("esp32s3", "1.3.0", "two");
-  t.deepEqual(
-    ["1.0.0", "1.1.0"].map((version) => other.keeps(version, "ESP32-S3")),
-    [false, true],
-  );
-  t.false(write("esp32c3", "1.3.0", "three").keeps("1.3.0"));
-  t.true(write("esp32c3", "1.4.0", "one").keeps("1.1.0"));
-});
-
-test("leaves a foreign manifest alone", (t) => {
-  const web = folder();
-  for (const text of ['{"include":[]}', "{", "null"]) {
-    writeFileSync(join(web, "manifest.json"), text);
-    t.throws(() => writeWeb(web, [{ chip: "esp32c3" }]), { instanceOf: SdkError });
-    t.is(readFileSync(join(web, "manifest.json"), "utf8"), text);
-  }
+  const page = readFileSync(join(web, "index.html"), "utf8");
+  t.regex(page, /Flash lamp 1\.2\.0[\s\S]*<esp-web-install-button manifest="manifest.json">/);
+  t.notRegex(page, /(?:src|href)="https?:/);
+  t.true(existsSync(join(web, "esp-web-tools/install-button.js")));
   t.throws(() => familyOf("esp8266"), { instanceOf: SdkError });
+});
+
+test("a web folder takes a new version, but no program with another partition table", (t) => {
+  const web = folder();
+  writeWeb(web, [{ chip: "esp32c3" }]);
+  writeWeb(web, [{ chip: "esp32c3", application: imageFor("esp32c3", 4, 8192) }]);
+  const image = (): number => readFileSync(join(web, "esp32c3/xs_esp32.bin")).length;
+  t.is(image(), 8192);
+  t.throws(() => writeWeb(web, [{ chip: "esp32c3", rows: ROWS.slice(0, 4) }]), {
+    instanceOf: SdkError,
+    message: /another partition table\. Write to a new folder/,
+  });
+  t.is(image(), 8192);
 });

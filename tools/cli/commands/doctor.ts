@@ -1,25 +1,19 @@
 import { randomBytes } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { parseTarget, type Target } from "../../../src/http/target.js";
-import { VERSION } from "../../../src/version.js";
 import { asker } from "../../doctor/asker.js";
-import { type BoardSite, checkBoard, type DeviceView } from "../../doctor/board/checks.js";
-import { boardReport } from "../../doctor/board/report.js";
-import { SerialCable } from "../../doctor/board/serial-cable.js";
+import { checkBoard } from "../../doctor/board.js";
 import { type Finding, good, skipped } from "../../doctor/finding.js";
 import { checkPlatform } from "../../doctor/platform.js";
 import { checkRpc } from "../../doctor/rpc.js";
 import { checkConnection } from "../../doctor/tls.js";
 import { checkTools } from "../../doctor/tools.js";
-import { findFirmware } from "../../moddable/flash/firmware.js";
-import { SdkError } from "../../moddable/sdk.js";
 import type { Operator } from "../../operator/operator.js";
-import { askYesNo } from "../ask.js";
 import { findDevice } from "../operator/find.js";
 import { type OperatorFlags, operate } from "../operator/operator.js";
 import { colored } from "../output/colors.js";
-import { note, out, outJson, plain } from "../output/table.js";
+import { out, outJson, plain } from "../output/table.js";
 import { readCa, UsageError } from "../usage.js";
 
 interface DoctorFlags {
@@ -32,7 +26,6 @@ interface DoctorFlags {
   quick?: boolean;
   board?: boolean;
   port?: string;
-  report?: string;
 }
 
 const MARKS: { readonly [level in Finding["level"]]: string } = {
@@ -49,14 +42,13 @@ Checks the connection as a device uses it: DNS, TLS and certificates, device API
 minute; skip it with --quick), and an RPC. Then it checks the tools for building on this machine. The RPC check needs --device and a login. The check
 leaves a client attribute moteDoctor. Exit code 1: something is bad.
 
---board runs ten checks on a connected board instead and resets it four times. --device adds the platform's view. Mote asks you to pull the plug and to
-switch off the access point. --report writes the results without secrets, names and addresses, to attach to an issue.
+--board adds a board that is connected over USB: esptool, its port, chip and flash size. It resets the board.
 
 Examples:
   mote doctor --url https://platform.example.com
   mote doctor --device greenhouse-7
   mote doctor --url https://platform.example.com --ca ca.pem --write-ca board-ca.der --quick
-  mote doctor --board --device greenhouse-7 --report board.md`;
+  mote doctor --board --port /dev/ttyUSB0`;
 
 export function doctorCommand(program: Command): void {
   program
@@ -72,13 +64,8 @@ export function doctorCommand(program: Command): void {
     .option("--ca <file>", "trust only these CA certificates (PEM)")
     .option("--write-ca <file>", "write the CA certificate for a board (DER)")
     .option("--quick", "skip measuring the longest poll")
-    .addOption(
-      new Option("--board", "check a connected board").conflicts([
-        ...["url", "token", "ca", "writeCa", "quick"],
-      ]),
-    )
-    .addOption(new Option("--port <device>", "serial port of the board (default: the only one)"))
-    .addOption(new Option("--report <file>", "write the results of --board, without secrets (Markdown)"))
+    .option("--board", "also check the board that is connected over USB")
+    .option("--port <device>", "with --board: its serial port (default: esptool finds it)")
     .option("--json", "print JSON")
     .addHelpText("after", HELP)
     .action(doctor);
@@ -90,112 +77,15 @@ async function doctor(flags: DoctorFlags): Promise<void> {
     findings.push(...found);
     if (!flags.json) for (const one of found) out(lineOf(one));
   };
-  if (!flags.board && (flags.report ?? flags.port) !== undefined)
-    throw new UsageError("--report and --port require --board");
-  if (flags.board) return ofBoard(flags, findings, tell);
+  if (!flags.board && flags.port !== undefined) throw new UsageError("--port requires --board");
   if (flags.device !== undefined)
     await operate(loginOf(process.env), (operator) => ofDevice(operator, flags, tell));
   else if (flags.url !== undefined) await ofUrl(flags.url, flags, tell);
   else tell([skipped("platform", "no --url given: checking only this machine")]);
   tell(checkTools());
+  if (flags.board) tell(await checkBoard(flags.port));
   if (flags.json) outJson(findings);
   process.exitCode = findings.some(({ level }) => level === "bad") ? 1 : 0;
-}
-
-const NO_DEVICE = "no --device given: the platform was not asked";
-
-/** Adds the platform's view of `--device`. */
-async function ofBoard(flags: DoctorFlags, findings: Finding[], tell: Tell): Promise<void> {
-  const check = (device: DeviceView | string, secrets: string[], names: string[]): Promise<void> =>
-    boardChecks(flags, findings, tell, { device, secrets, names });
-  if (flags.device === undefined) return check(NO_DEVICE, [], []);
-  await operate(loginOf(process.env), async (operator) => {
-    const { id, name } = await findDevice(operator, flags.device ?? "");
-    const { credentialsId } = await operator.devices.credentials(id.id);
-    const user = process.env.MOTE_PLATFORM_USERNAME ?? "";
-    await check(viewOf(operator, id.id), [credentialsId], [name, new URL(operator.url).host, user]);
-  });
-}
-
-const viewOf = (operator: Operator, id: string): DeviceView => ({
-  latest: (keys) => operator.timeSeries.latest(id, keys),
-  attributes: (keys) => operator.attributes.get(id, "CLIENT_SCOPE", keys),
-  call: (method, timeoutMs) => operator.rpc.twoWay(id, method, {}, { timeoutMs }),
-});
-
-interface Known {
-  readonly device: DeviceView | string;
-  readonly secrets: readonly string[];
-  readonly names: readonly string[];
-}
-
-async function boardChecks(
-  { port, report, json }: DoctorFlags,
-  findings: Finding[],
-  tell: Tell,
-  { device, secrets, names }: Known,
-): Promise<void> {
-  const cable = await SerialCable.open(port, note).catch((error) => {
-    if (error instanceof SdkError) return error.message;
-    throw error;
-  });
-  const site: BoardSite = {
-    cable,
-    device,
-    built,
-    now: () => performance.now(),
-    pause: (ms) => new Promise((go) => setTimeout(go, ms)),
-    ...(!json && process.stdin.isTTY && { ask: askYesNo }),
-  };
-  try {
-    await checkBoard(site, (finding) => tell([finding]));
-  } finally {
-    if (typeof cable !== "string") await cable.close();
-  }
-  if (report !== undefined) {
-    const lines = typeof cable === "string" ? [] : cable.lines;
-    const own = ownSecrets();
-    const all = [
-      [...secrets, ...own.secrets],
-      [...names, ...own.names],
-    ] as const;
-    writeFileSync(report, boardReport({ about: about(), findings, lines }, ...all));
-    note(`Written to ${report}. Read it before you attach it to an issue.`);
-  }
-  if (json) outJson(findings);
-  process.exitCode = findings.some(({ level }) => level === "bad") ? 1 : 0;
-}
-
-const about = (): (readonly [string, string])[] => [
-  ["Mote", VERSION],
-  ["machine", `${process.platform} ${process.arch}, Node ${process.versions.node}`],
-  ...checkTools().map(({ what, level }) => [what, level] as const),
-];
-
-/** The build of `mote esp32 --build` in this folder. */
-function built(chip: string): string | undefined {
-  try {
-    const found = findFirmware(".").find((firmware) => firmware.chip === chip);
-    return found && `${found.name} ${found.version} for ${found.target}`;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Secrets of the project in this folder and of the environment. */
-function ownSecrets(): { secrets: string[]; names: string[] } {
-  const { MOTE_TOKEN, MOTE_PLATFORM_PASSWORD, MOTE_PLATFORM_TOKEN, USER, HOME } = process.env;
-  const given = [MOTE_TOKEN, MOTE_PLATFORM_PASSWORD, MOTE_PLATFORM_TOKEN];
-  let config: Record<string, Record<string, unknown>> = {};
-  try {
-    config = JSON.parse(readFileSync("secrets.json", "utf8")).config ?? {};
-  } catch {
-    // No project, or none of `mote new`.
-  }
-  const { wifi = {}, provisioning = {}, token } = config;
-  const secrets = [...given, wifi.password, provisioning.key, provisioning.secret, token];
-  const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
-  return { secrets: secrets.filter(isText), names: [HOME, USER, wifi.ssid].filter(isText) };
 }
 
 /** Devices and operators may use different base URLs. */

@@ -13,13 +13,10 @@ import {
   buildScripts,
   FLASH_SIZES,
   type FlashSize,
-  type Image,
 } from "../../moddable/esp32/esp32.js";
-import { partsOf } from "../../moddable/esp32/flash-image.js";
 import { reportImage } from "../../moddable/esp32/image-report.js";
 import { ENCRYPTIONS } from "../../moddable/esp32/sdkconfig.js";
-import { firmwareOf, writeWebInstall } from "../../moddable/esp32/web-install.js";
-import { onPath } from "../../moddable/program.js";
+import { buildsIn } from "../../moddable/flash/firmware.js";
 import { findSdk, sdkDoubt } from "../../moddable/sdk.js";
 import { type Weight, weighOurs } from "../../moddable/weigh.js";
 import { PROJECT } from "../../project.js";
@@ -34,7 +31,6 @@ interface Esp32Flags {
   check?: boolean;
   json?: boolean;
   build?: boolean;
-  web?: string;
   emulate?: boolean;
   chip?: string;
   flash?: string;
@@ -57,7 +53,6 @@ Examples:
   mote esp32 --check --target esp32/esp32c3              check without ESP-IDF
   mote esp32 --board xiao-esp32s3 ./greenhouse           build and flash
   mote esp32 --build --target esp32/esp32c3 ./greenhouse build only, with a size report
-  mote esp32 --web ./page --target esp32/esp32c3         build for a flashing web page (ESP Web Tools)
   mote esp32 --target esp32/esp32c3 --port /dev/ttyUSB0  build and flash over this port
   mote esp32 --emulate --url http://127.0.0.1:8080 --provision-key KEY --provision-secret SECRET
   mote esp32 --emulate --build ./greenhouse              build an update for an emulated board
@@ -88,11 +83,6 @@ export function esp32Command(program: Command): void {
     )
     .option("--json", "with --check: print JSON; exit code 1 if something is wrong")
     .option("--build", "build only, and report the image")
-    .addOption(
-      new Option("--web <dir>", "write the image for a flashing web page (ESP Web Tools)")
-        .implies({ build: true })
-        .conflicts(["check", "emulate"]),
-    )
     .option("--emulate", "run on an emulated chip; requires Espressif's QEMU")
     .addOption(
       new Option("--chip <name>", "chip to emulate (default: esp32c3)")
@@ -115,7 +105,7 @@ export function esp32Command(program: Command): void {
         `flash size: ${FLASH_SIZES.map((size) => `${size}MB`).join(", ")} (default: 4MB, or the board's)`,
       ).argParser(flashSize),
     )
-    .option("--port <device>", "serial port of the board (default: the only one)")
+    .option("--port <device>", "serial port of the board (default: esptool finds it)")
     .addOption(
       new Option(
         "--encrypt <mode>",
@@ -159,15 +149,12 @@ async function esp32(folder: string | undefined, flags: Esp32Flags): Promise<num
   process.stdout.write(`${build.target}\n${lines.join("\n")}\nto push: ${file}\n`);
   for (const line of wrong) process.stderr.write(`wrong: ${line}\n`);
   if (wrong.length > 0) return 1;
-  if (flags.web !== undefined) process.stdout.write(`${forThePage(build, image, flags.web)}\n`);
   if (flags.build) return 0;
-  const program = { ...firmwareOf(build.folder), ...image, target: build.target, parts: partsOf(image) };
-  const { cable } = await flash([program], {
-    ...(flags.port && { port: flags.port }),
+  const { board } = await flash(buildsIn(build.out), {
     baud: FLASH_BAUD,
-    log: false,
+    ...(flags.port && { port: flags.port }),
   });
-  process.stdout.write(`${afterFlashing(build, image.folder, cable.path)}\n`);
+  if (flags.debug) process.stdout.write(`${debuggerOf(image.folder, board.port)}\n`);
   return 0;
 }
 
@@ -217,22 +204,9 @@ async function emulateBoard(build: BuildOptions, flags: Esp32Flags): Promise<num
   return emulate(build, { flash: flags.flash, cuts: flags.cut ?? [], print, stop: stopSignals().stop });
 }
 
-function forThePage({ folder }: BuildOptions, image: Image, directory: string): string {
-  const { chips, erased } = writeWebInstall(image, firmwareOf(folder), directory);
-  if (erased.length > 0)
-    note(
-      `warning: boards with ${erased.join(", ")} have a different partition table: the page erases them first, with Wi-Fi, token and queued points`,
-    );
-  return `${directory} (${chips.join(", ")}): serve it with a page that has <esp-web-install-button manifest="manifest.json">. Anyone who can read the folder can read all built-in keys and passwords.`;
-}
-
-/** Prints commands instead of running them: the SDK would end other programs of that name. */
-function afterFlashing({ debug, out }: BuildOptions, folder: string, port: string): string {
-  if (debug)
-    return `Debugger (start xsbug first): serial2xsbug ${port} 460800 8N1 -elf ${join(folder, "xs_esp32.elf")}`;
-  const monitor = onPath("esp_idf_monitor", process.env) ? "esp_idf_monitor" : "python -m esp_idf_monitor";
-  return `Serial log: ${monitor} --port ${port} ${join(folder, "xs_esp32.elf")}\nBuilt in ${out}`;
-}
+/** Prints the command instead of running it: the SDK would end other programs of that name. */
+const debuggerOf = (folder: string, port: string): string =>
+  `Debugger (start xsbug first): serial2xsbug ${port} 460800 8N1 -elf ${join(folder, "xs_esp32.elf")}`;
 
 function weightLines(weights: readonly (Weight & { name: string })[]): string[] {
   const lines = weights.map(({ name, code, slots, rom }) =>

@@ -33,7 +33,7 @@ The CSV file needs a header with these columns, in any order. All except name ar
   ssid, password  Wi-Fi
 
 nvs_partition_gen of ESP-IDF makes the images. Only you can read them, but they contain secrets in plain text. Requires a program with mote/commission,
-built or written by mote esp32 --web.
+built or written by mote flash --web.
 
 Examples:
   mote factory ./page --csv devices.csv --out ./images
@@ -43,12 +43,12 @@ export function factoryCommand(program: Command): void {
   program
     .command("factory")
     .description("make NVS images for a list of devices, and flash one")
-    .argument("[folder]", "built project, or folder of mote esp32 --web (default: current)")
+    .argument("[folder]", "built project, or folder of mote flash --web (default: current)")
     .requiredOption("--csv <file>", "list of devices")
     .requiredOption("--out <dir>", "folder for the images; created if missing")
     .option("--device <name>", "erase the connected board and write program and NVS of this device")
     .option("--target <name>", "build to use, if there are several")
-    .option("--port <device>", "serial port of the board (default: the only one)")
+    .option("--port <device>", "serial port of the board (default: esptool finds it)")
     .addOption(baudOption())
     .addOption(new Option("--yes", "skip the confirmation prompt"))
     .option("--json", "print JSON")
@@ -74,7 +74,7 @@ async function factory(folder = ".", flags: FactoryFlags): Promise<void> {
   }
   const { json, target, port, yes, baud } = flags;
   const more = made.map(({ offset, file }) => ({ offset, file }));
-  await flash(programs, { baud, log: false, erase: true, ...defined({ json, target, port, yes }) }, more);
+  await flash(programs, { baud, erase: true, ...defined({ json, target, port, yes }) }, more);
 }
 
 /** Ctrl-C leaves only complete images. */

@@ -1,4 +1,4 @@
-// One device: telemetry, attributes, RPC, firmware, log, requests, claiming.
+// One device: telemetry, attributes, RPC, firmware, log, requests.
 
 import { ago } from "../../duration.js";
 import { OperatorError } from "../../operator/error.js";
@@ -9,7 +9,6 @@ import { button, h, heading, setHeading, show as showChildren } from "../dom.js"
 import { endAll, type Page, type Part, type Place, unlessGone } from "../page.js";
 import { attributesPart } from "./attributes.js";
 import { chartsPart } from "./charts.js";
-import { claimingPart } from "./claiming.js";
 import { firmwarePart } from "./firmware.js";
 import { logPart } from "./log.js";
 import { requestsPart } from "./requests.js";
@@ -21,7 +20,6 @@ const PARTS = {
   RPC: rpcPart,
   Log: logPart,
   Firmware: firmwarePart,
-  Claiming: claimingPart,
   Requests: requestsPart,
 } as const;
 type Name = keyof typeof PARTS;

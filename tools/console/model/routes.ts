@@ -4,7 +4,7 @@ export type Route =
   | { page: "devices"; query: URLSearchParams }
   | { page: "updates"; query: URLSearchParams }
   | { page: "device" | "update"; id: string }
-  | { page: "faults" | "unknown" };
+  | { page: "unknown" };
 
 const DEVICE = /^\/device\/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(\/update)?$/i;
 
@@ -14,7 +14,6 @@ export function routeOf(hash: string): Route {
   const query = new URLSearchParams(text);
   if (path === "" || path === "/") return { page: "devices", query };
   if (path === "/updates") return { page: "updates", query };
-  if (path === "/faults") return { page: "faults" };
   const [, id, update] = DEVICE.exec(path) ?? [];
   if (id === undefined) return { page: "unknown" };
   return { page: update === undefined ? "device" : "update", id: id.toLowerCase() };

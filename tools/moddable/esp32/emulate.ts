@@ -5,7 +5,6 @@ import { chipOf } from "./chips.js";
 import { EmulatedBoard, findEmulator } from "./emulator.js";
 import { type BuildOptions, buildImage } from "./esp32.js";
 import { writeFlash } from "./flash-image.js";
-import { decoder } from "./symbolizer.js";
 
 export interface Session {
   /** A file that is kept; undefined: a new flash. */
@@ -27,11 +26,7 @@ export async function emulate(build: BuildOptions, session: Session): Promise<nu
   if (session.flash === undefined) rmSync(flash, { force: true });
   mkdirSync(dirname(flash), { recursive: true });
   writeFlash(image, flash, build.megabytes);
-  const decode = decoder(image, build.sdk.env);
-  const line = (text: string): void => {
-    session.print(text);
-    for (const where of decode(text)) session.print(`  ${where}`);
-  };
+  const line = (text: string): void => session.print(text);
   const cuts = [...session.cuts];
   const over = new Promise<void>((done) => session.stop.addEventListener("abort", () => done()));
   for (;;) {

@@ -3,7 +3,6 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { onPath, tryRun } from "../program.js";
 import { SdkError } from "../sdk.js";
-import { PortAwayError } from "./returning-port.js";
 
 /** Its commands have the names that are used here since then. */
 const LEAST = 5;
@@ -19,6 +18,7 @@ export interface Esptool {
 
 /** As `esptool flash-id` says it. */
 export interface FoundBoard {
+  readonly port: string;
   /** As ESP-IDF names it: esp32c3. */
   readonly chip: string;
   readonly mac: string;
@@ -54,22 +54,23 @@ function candidates(env: NodeJS.ProcessEnv): Command[] {
   ];
 }
 
-/** Identifies the board; it stays in download mode. Throws SdkError with advice. */
-export async function identify({ command, env }: Esptool, port: string): Promise<FoundBoard> {
-  const { code, text } = await runQuietly(command, ["--port", port, "--after", "no-reset", "flash-id"], env);
+/** Identifies the board; it stays in download mode. Without a port, esptool finds one. Throws SdkError. */
+export async function identify({ command, env }: Esptool, port: string | undefined): Promise<FoundBoard> {
+  const words = [...(port === undefined ? [] : ["--port", port]), "--after", "no-reset", "flash-id"];
+  const { code, text } = await runQuietly(command, words, env);
   const board = readIdentity(text);
-  if (code !== 0 || board === undefined) throw whyNot(port, text);
+  if (code !== 0 || board === undefined) throw failed(text);
   return board;
 }
 
 /** From what `flash-id` printed; undefined where it names no chip. */
 export function readIdentity(text: string): FoundBoard | undefined {
-  const [, family] = /^Connected to (ESP32[\w-]*) on /m.exec(text) ?? [];
-  if (family === undefined) return undefined;
+  const [, family, port] = /^Connected to (ESP32[\w-]*) on (.+):$/m.exec(text) ?? [];
+  if (family === undefined || port === undefined) return undefined;
   const [, mac = "unknown"] = /^MAC: +([0-9a-f:]{17,23})/m.exec(text) ?? [];
   const [, size, unit] = /^Detected flash size: (\d+)([KM])B/m.exec(text) ?? [];
   const flashBytes = size === undefined ? undefined : Number(size) * (unit === "M" ? 1 << 20 : 1 << 10);
-  return { chip: family.toLowerCase().replaceAll("-", ""), mac, flashBytes };
+  return { port, chip: family.toLowerCase().replaceAll("-", ""), mac, flashBytes };
 }
 
 /** Reads so much from `offset` on into `file`. Throws SdkError if it fails. */
@@ -80,7 +81,7 @@ export async function readFlash(
 ): Promise<void> {
   const words = ["--port", port, "--after", "no-reset", "read-flash", `${offset}`, `${bytes}`, file];
   const { code, text } = await runQuietly(command, words, env);
-  if (code !== 0) throw whyNot(port, text);
+  if (code !== 0) throw failed(text);
 }
 
 /** Has the board leave its download mode, where its cable can do that. */
@@ -114,39 +115,13 @@ export function writeParts({ command, env }: Esptool, writing: Writing): Promise
   });
 }
 
-/** Advice for known messages of esptool; its last lines otherwise. */
-export function whyNot(port: string, text: string): SdkError {
-  const known = REASONS.find(([pattern]) => pattern.test(text));
+/** esptool's own last lines, which have the advice. */
+function failed(text: string): SdkError {
   const last = text.trim().split("\n").slice(-4).join("\n");
-  if (!known) return new SdkError(`esptool could not connect to the board at ${port}:\n${last}`);
-  const [pattern, reason] = known;
-  return new (pattern === AWAY ? PortAwayError : SdkError)(`${port}: ${reason}`);
+  return new SdkError(
+    `esptool could not use the board:\n${last}\nIf the board does not answer: hold BOOT, press RESET, release both, then try again`,
+  );
 }
-
-const AWAY = /device disconnected|Device not configured|Input\/output error|could not open port/;
-
-const REASONS: readonly (readonly [RegExp, string])[] = [
-  [
-    /[Pp]ermission denied/,
-    "permission denied. On Linux, run this and log in again: sudo usermod -aG dialout $USER",
-  ],
-  [
-    /port is busy|Resource busy|Could not exclusively lock|Access is denied/,
-    "another program, such as a serial monitor, uses the port, or the board is gone. Stop the program, or plug the board in again",
-  ],
-  [
-    /Secure Download Mode/i,
-    "the board is in secure download mode: its flash cannot be read, and only images that its manufacturer signed can be written",
-  ],
-  [
-    AWAY,
-    "the port went away during the request. On chips with native USB it disappears at a reset: try again. If it goes away again, hold BOOT, press RESET, release both, then try again",
-  ],
-  [
-    /Failed to connect|No serial data received|Wrong boot mode|Invalid head of packet/,
-    "the board does not answer in download mode. Hold BOOT, press RESET, release both, then try again. Check that the cable has data lines",
-  ],
-];
 
 /** What it prints is read: neither colour nor columns of a terminal. */
 const runQuietly = (command: Command, words: readonly string[], env: NodeJS.ProcessEnv) =>

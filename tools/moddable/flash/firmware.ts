@@ -1,15 +1,17 @@
-// Finds programs to flash: builds of `mote esp32 --build`, or a folder of `mote esp32 --web`.
+// Finds programs to flash: builds of `mote esp32 --build`, or a folder of `mote flash --web`.
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
 import { type Part, partsOf } from "../esp32/flash-image.js";
 import { SECURE_TABLE_OFFSET } from "../esp32/partitions.js";
-import { type Firmware, isManifest, type Manifest } from "../esp32/web-manifest.js";
 import { SdkError } from "../sdk.js";
 import { readImageHeader } from "./image-header.js";
 import { endOf, readTable, TABLE_OFFSET, TABLE_OFFSETS } from "./partition-table.js";
+import type { Manifest } from "./web-page.js";
 
 /** One program for one chip. */
-export interface Flashable extends Firmware {
+export interface Flashable {
+  readonly name: string;
+  readonly version: string;
   /** As ESP-IDF names it. */
   readonly chip: string;
   /** The target of a build; the folder's name of the chip otherwise. */
@@ -24,18 +26,18 @@ export function findFirmware(folder: string): Flashable[] {
   const manifest = webManifest(folder);
   if (manifest) return ofWeb(folder, manifest);
   const builds = join(folder, "build");
-  const found = existsSync(builds) ? readdirSync(builds).flatMap((name) => ofBuild(join(builds, name))) : [];
+  const found = existsSync(builds) ? readdirSync(builds).flatMap((name) => buildsIn(join(builds, name))) : [];
   if (found.length === 0)
     throw new SdkError(
-      `${folder} contains no build for a board and is not a folder of mote esp32 --web. Build the project: mote esp32 --build --target esp32/NAME ${folder}`,
+      `${folder} contains no build for a board and is not a folder of mote flash --web. Build the project: mote esp32 --build --target esp32/NAME ${folder}`,
     );
   return found;
 }
 
 function webManifest(folder: string): Manifest | undefined {
   try {
-    const manifest: unknown = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
-    return isManifest(manifest) ? manifest : undefined;
+    const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8")) as Manifest;
+    return Array.isArray(manifest.builds) && manifest.builds.length > 0 ? manifest : undefined;
   } catch {
     return undefined;
   }
@@ -57,7 +59,7 @@ function ofWeb(folder: string, { name, version, builds }: Manifest): Flashable[]
 }
 
 /** What `mote esp32 --build` left in `out`. */
-function ofBuild(out: string): Flashable[] {
+export function buildsIn(out: string): Flashable[] {
   const { target, debug, emulated } = readJson(join(out, "built-for.json")) as Record<string, unknown>;
   if (typeof target !== "string" || emulated === true) return [];
   const projects = join(out, "tmp", target, debug ? "debug" : "release");
@@ -68,7 +70,7 @@ function ofBuild(out: string): Flashable[] {
     if (built === undefined || !existsSync(join(folder, "xs_esp32.bin"))) return [];
     const chip = built.slice("xsProj-".length);
     const { config } = readJson(join(directory, "manifest_flat.json")) as {
-      config?: { firmware?: Firmware };
+      config?: { firmware?: object };
     };
     const { title = project, version = "0.0.0" } = (config?.firmware ?? {}) as {
       title?: string;

@@ -39,20 +39,6 @@ export function readTable(bytes: Uint8Array): Entry[] {
 /** Nothing was ever written there. */
 export const isErased = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === ERASED);
 
-/** What is another in `after`, one line for each partition; empty where the tables are the same. */
-export function changesBetween(before: readonly Entry[], after: readonly Entry[]): string[] {
-  const labels = new Set([...before, ...after].map(({ label }) => label));
-  return [...labels].flatMap((label) => {
-    const [old, now] = [before, after].map((entries) => entries.find((entry) => entry.label === label));
-    const [from, to] = [placeOf(old), placeOf(now)];
-    return from === to && kindOf(old) === kindOf(now) ? [] : [`${label}: ${from} -> ${to}`];
-  });
-}
-
 /** Where the last partition ends. */
 export const endOf = (entries: readonly Entry[]): number =>
   Math.max(0, ...entries.map(({ offset, size }) => offset + size));
-
-const placeOf = (entry: Entry | undefined): string =>
-  entry === undefined ? "none" : `0x${entry.offset.toString(16)}, 0x${entry.size.toString(16)} bytes`;
-const kindOf = (entry: Entry | undefined): string => `${entry?.type} ${entry?.subtype}`;

@@ -2,7 +2,6 @@ import type { FastifyInstance } from "fastify";
 import type { RestContext } from "./context.js";
 import { RestError } from "./error.js";
 import { objectBody, textField } from "./input.js";
-import { FLASH_PATHS } from "./resources/flash-page.js";
 import { REPORT_PATHS } from "./resources/reports.js";
 import { bearer } from "./tokens.js";
 import type { User } from "./users.js";
@@ -11,7 +10,7 @@ import { entityId } from "./views.js";
 /** Routes that need no login, or judge it themselves. */
 const OPEN = new Set([
   ...["/api/auth/login", "/api/auth/token", "/api/faults", ...REPORT_PATHS],
-  ...["/", "/console.js", "/console.css", "/entities/devices", ...FLASH_PATHS],
+  ...["/", "/console.js", "/console.css", "/entities/devices"],
 ]);
 
 /** Login, the user, a new token; and the check of every other route. */

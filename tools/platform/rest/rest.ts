@@ -7,12 +7,10 @@ import { errorBody, RestError, toRestError } from "./error.js";
 import { checkHost } from "./host-check.js";
 import { rememberMethods } from "./methods.js";
 import { consoleRoutes } from "./resources/console.js";
-import { customerRoutes } from "./resources/customers.js";
 import { deviceRoutes } from "./resources/devices.js";
 import { entityRoutes } from "./resources/entities.js";
 import { eventRoutes } from "./resources/events.js";
 import { faultRoutes } from "./resources/faults.js";
-import { flashRoutes } from "./resources/flash-page.js";
 import { otaRoutes } from "./resources/ota.js";
 import { profileRoutes } from "./resources/profiles.js";
 import { reportRoutes } from "./resources/reports.js";
@@ -37,7 +35,6 @@ export function restRoutes(
   context: RestContext,
   views: readonly TableView[],
   onError: (error: unknown) => void,
-  flashPage?: string,
 ): void {
   const now = (): number => context.core.clock.now();
   const methodsOf = rememberMethods(app);
@@ -80,7 +77,6 @@ export function restRoutes(
   app.addHook("onRequest", async (request) => checkHost(request));
   authRoutes(app, context);
   deviceRoutes(app, context);
-  customerRoutes(app, context);
   profileRoutes(app, context);
   entityRoutes(app, context);
   attributeRoutes(app, context);
@@ -91,5 +87,4 @@ export function restRoutes(
   faultRoutes(app, context);
   eventRoutes(app, context);
   consoleRoutes(app);
-  flashRoutes(app, flashPage);
 }

@@ -1,7 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "ava";
-import { elfHead, fakeToolchain } from "../../moddable/toolchain.js";
 import { operatorOf } from "../../operator-of.js";
 import { keepTicking } from "../../scripted-device.js";
 import { interrupt, killAll } from "../commands.js";
@@ -241,20 +240,6 @@ test("logs --device shows the device log and reports an unusable answer", async 
   await recording.run(["logs", "pump-1", "--level", "warn"]);
   await recording.run(["logs", "pump-1", "--device", "--level", "loud"]);
   recording.compare(t, "devices/kept-lines");
-});
-
-test("the addresses of a crash are named by the build's own file", async (t) => {
-  const { recording, home, env } = await startRig(t);
-  env.PATH = fakeToolchain(home);
-  writeFileSync(join(home, "xs_esp32.elf"), elfHead());
-  writeFileSync(join(home, "image.bin"), "image");
-  await recording.run(["decode", home, "0x42000004", "0x4200000C", "0x50000000"]);
-  await recording.run(["decode", join(home, "xs_esp32.elf"), "0x42000019"]);
-  await recording.run(["decode", home]);
-  await recording.run(["decode", home, "main"]);
-  await recording.run(["decode", join(home, "image.bin"), "0x42000004"]);
-  await recording.run(["decode", join(home, "nothere"), "0x42000004"]);
-  recording.compare(t, "boards/decode");
 });
 
 test("help shows a subcommand's help and rejects an unknown name", async (t) => {

@@ -1,5 +1,5 @@
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { DAMAGED, FAILED } from "../../../exit-codes.js";
 import { RATE_LIMITS, type RateLimit, TokenBucket } from "../../../platform/core/rate-limits.js";
@@ -25,7 +25,6 @@ interface PlatformFlags {
   lag?: number;
   rateLimit?: Partial<Record<RateLimit, string>>;
   behindProxy?: true;
-  flashPage?: string;
   views?: string;
   log: "text" | "json";
 }
@@ -86,7 +85,6 @@ export function platformCommand(program: Command): void {
       new Option("--rate-limit <name=limit>", "limit the messages of devices (see below)").argParser(limit),
     )
     .option("--behind-proxy", "end open requests after 50s with 504, like a proxy")
-    .option("--flash-page <dir>", "folder of mote esp32 --web, to flash boards from the page /flash")
     .option("--views <file>", "saved table views (JSON)")
     .option("--tls-cert <file>", "certificate (PEM); enables https")
     .option("--tls-key <file>", "key of the certificate (PEM)")
@@ -128,7 +126,6 @@ async function platform(flags: PlatformFlags): Promise<void> {
     adminPassword: password?.text,
     ...{ ruleChain: flags.ruleChain, behindProxy: flags.behindProxy, rateLimits: flags.rateLimit },
     ...{ asyncCapMs: flags.asyncCap, requestTimeoutMs: flags.requestTimeout, lagMs: flags.lag },
-    flashPage: flags.flashPage && resolve(flags.flashPage),
     log: noteWhileRead,
   }).catch((error: Error & { isDamaged?: boolean }) => {
     if (error.name !== "StateError") throw error;

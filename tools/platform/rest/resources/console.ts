@@ -8,15 +8,14 @@ const FILES = [
   ["/console.css", "console.css", "text/css; charset=utf-8"],
 ] as const;
 
-/** Only this origin's code runs, and no page frames it. `styles`: more style sources. */
-export const pageHeaders = (styles = "") => ({
-  "content-security-policy": `default-src 'none'; script-src 'self'; style-src 'self'${styles}; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+/** Only this origin's code runs, and no page frames it. */
+const HEADERS = {
+  "content-security-policy": `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
   "cross-origin-opener-policy": "same-origin",
   "cache-control": "no-cache",
-});
-const HEADERS = pageHeaders();
+};
 
 /** The console. scripts/build.mjs builds its files. */
 export function consoleRoutes(app: FastifyInstance): void {

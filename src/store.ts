@@ -1,12 +1,9 @@
-// Small stored values: a format number, JSON text and a checksum.
+// Small stored values: a format number, the CRC-32 of the text (4 bytes), and JSON text.
 //
 // A value of another format is logged, and kept beside the new one when this agent writes its own.
-// Members may be added within a format; older versions ignore them. A new format must wait for
+// Members may be added within a format; other versions ignore them. A new format must wait for
 // confirmation of the image: on trial, write the old format, so that the previous image can read it
 // after a rollback.
-//
-// The checksum follows the text as 16 characters of JSON white space, so that older versions can
-// read the value. A value without them was written by an older version.
 import type { Host } from "./port.js";
 import { crcOf } from "./wire/crypto/crc32.js";
 import { type Json, parseJson } from "./wire/text/json.js";
@@ -15,9 +12,8 @@ import { type Json, parseJson } from "./wire/text/json.js";
 export type StoreHost = Pick<Host, "store" | "encode" | "decode" | "log" | "loops">;
 
 const FORMAT = 1;
-/** JSON white space: space, tab, line feed, return. Each encodes two bits. */
-const WHITE_SPACE = [0x20, 0x09, 0x0a, 0x0d];
-const SUM_BYTES = 16;
+/** Bytes before the text. */
+const HEAD_BYTES = 5;
 /** Of a value, as the port allows. */
 const MAX_BYTES = 4000;
 /** Values without which a device is unreachable: stored twice, up to this size. */
@@ -62,7 +58,7 @@ export const readOwn = (host: StoreHost, key: string): Json | undefined => {
  */
 export const writeStored = (host: StoreHost, key: string, value: unknown, quiet = false): boolean => {
   const { store } = host;
-  const bytes = withChecksum(host, host.encode(String.fromCharCode(FORMAT) + JSON.stringify(value)));
+  const bytes = encodeValue(host, JSON.stringify(value));
   const before = store.get(key);
   const isOthers = before !== undefined && before[0] !== FORMAT;
   if (isOthers) store.set(copyKey(key), before);
@@ -81,34 +77,28 @@ export const forgetStored = (host: StoreHost, key: string): boolean => {
   return host.store.delete(key) && gone;
 };
 
+/** The text of a stored value, which may be damaged; undefined if it is not UTF-8. */
+export const storedText = (host: Pick<Host, "decode">, bytes: Uint8Array): string | undefined =>
+  host.decode(bytes.subarray(HEAD_BYTES));
+
 const parse = (host: StoreHost, bytes: Uint8Array): Json | undefined => {
-  const text = bytes[0] === FORMAT && isIntact(host, bytes) ? host.decode(bytes.subarray(1)) : undefined;
+  if (bytes[0] !== FORMAT || bytes.length < HEAD_BYTES) return undefined;
+  const head = headOf(host, bytes.subarray(HEAD_BYTES));
+  for (let i = 0; i < HEAD_BYTES; i++) if (bytes[i] !== head[i]) return undefined;
+  const text = storedText(host, bytes);
   const parsed = text === undefined ? undefined : parseJson(text);
   return parsed?.ok ? parsed.value : undefined;
 };
 
-/** `bytes` followed by their checksum. */
-const withChecksum = (host: StoreHost, bytes: Uint8Array): Uint8Array => {
-  const { length } = bytes;
-  const all = new Uint8Array(length + SUM_BYTES);
-  all.set(bytes);
-  const sum = crcOf(host, bytes);
-  for (let i = 0; i < SUM_BYTES; i++) all[length + i] = WHITE_SPACE[(sum >>> (2 * i)) & 3] as number;
-  return all;
+const encodeValue = (host: StoreHost, text: string): Uint8Array => {
+  const body = host.encode(text);
+  const bytes = new Uint8Array(HEAD_BYTES + body.length);
+  bytes.set(headOf(host, body));
+  bytes.set(body, HEAD_BYTES);
+  return bytes;
 };
 
-/** True if the checksum is right or missing. */
-const isIntact = (host: StoreHost, bytes: Uint8Array): boolean => {
-  let end = bytes.length;
-  let sum = 0;
-  while (end > 0 && bytes.length - end < SUM_BYTES) {
-    const bits = WHITE_SPACE.indexOf(bytes[end - 1] as number);
-    if (bits < 0) break;
-    end--;
-    sum = (sum << 2) | bits;
-  }
-  return (
-    end === bytes.length ||
-    (bytes.length - end === SUM_BYTES && sum >>> 0 === crcOf(host, bytes.subarray(0, end)))
-  );
+const headOf = (host: StoreHost, body: Uint8Array): Uint8Array => {
+  const crc = crcOf(host, body);
+  return Uint8Array.of(FORMAT, crc, crc >>> 8, crc >>> 16, crc >>> 24);
 };

@@ -47,7 +47,7 @@ export const finishInterrupted = (host: SettingsHost, complete: () => void): voi
 const markNetwork = (host: SettingsHost): void => {
   const network = markOf(host, members(readStored(host, WIFI)));
   const site = readStored(host, SITE);
-  const before = isObject(site) ? site : { bound: true };
+  const before = isObject(site) ? site : {};
   if (network !== undefined && before.network !== network) writeStored(host, SITE, { ...before, network });
 };
 
@@ -62,22 +62,6 @@ const markOf = (host: SettingsHost, { ssid, password }: Values): string | undefi
 const finishChange = (host: SettingsHost): void => {
   const change = readStored(host, CHANGE);
   if (isObject(change)) completeChange(host, change);
-  rebindTokens(host);
-};
-
-/**
- * Removes the CA from tokens that an image without bindings stored; the next agent binds them.
- * `bound` is written last, so that this is repeated after a power loss.
- */
-const rebindTokens = (host: SettingsHost): void => {
-  const site = readStored(host, SITE);
-  if (!isObject(site) || site.bound === true) return;
-  for (const key of TOKENS) {
-    const token = readStored(host, key);
-    if (isObject(token) && token.ca !== undefined && !writeStored(host, key, { ...token, ca: undefined }))
-      return;
-  }
-  writeStored(host, SITE, { ...site, bound: true });
 };
 
 /**
@@ -117,7 +101,7 @@ export const storeSettings = (host: SettingsHost, values: Values, isSame: boolea
   const second = before.ssid === ssid ? before.second : undefined;
   const change = {
     wifi: ssid === undefined ? undefined : { ssid, password, second },
-    site: { url, ca, key, secret, bound: true, network: markOf(host, values) },
+    site: { url, ca, key, secret, network: markOf(host, values) },
     token: isSame ? undefined : given,
   };
   if (!writeStored(host, CHANGE, change)) return false;

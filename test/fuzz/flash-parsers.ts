@@ -5,6 +5,7 @@ import { Agent } from "../../src/index.js";
 import { isObject, parseJson } from "../../src/wire/text/json.js";
 import { FakeFlash, FakeSlot } from "../fakes/flash.js";
 import { FakeStore, fakeHost } from "../fakes/host.js";
+import { storedBytes } from "../fakes/stored.js";
 import { rig, textAt, textOf, waitingStamps } from "../src/agent/queue/rig.js";
 import { must, ofText, type Parser, whole } from "./parser.js";
 
@@ -99,7 +100,6 @@ const STORED: readonly [string, string][] = [
   ["proposed", '{"url":"http://platform.test","token":"T1"}'],
   ["boots", "[[1,1700000000000,0],[2,1700000100000,500]]"],
   ["rpc0", '{"id":3,"hash":123456,"ticks":5000,"at":1700000000000,"answer":"{\\"on\\":true}"}'],
-  ["doubt", '{"id":3,"hash":123456,"answer":"{\\"on\\":true}"}'],
   ["poll", '{"to":"false/platform.test","ceilingMs":20000,"restMs":1000000}'],
   ["shared", '{"interval":30,"limits":{"low":1},"fw_title":"a"}'],
   [
@@ -114,14 +114,14 @@ const STORED: readonly [string, string][] = [
 const SLOT = new FakeSlot(4096, 4096);
 const NO_BLOCKS = new FakeFlash(0, 512);
 
-/** The first byte chooses the value; the agent starts with what the rest says of it. */
+/** The first byte chooses the value; the rest is its text. */
 const STORE: Parser = {
   name: "stored",
-  documents: STORED.map(([, text], index) => Buffer.concat([Buffer.of(index, 1), Buffer.from(text)])),
+  documents: STORED.map(([, text], index) => Buffer.concat([Buffer.of(index), Buffer.from(text)])),
   read: (pieces) => {
     const [index = 0, ...value] = whole(pieces);
     const store = new FakeStore(
-      new Map([[STORED[index % STORED.length]![0], Uint8Array.from(value.slice(0, 4000))]]),
+      new Map([[STORED[index % STORED.length]![0], storedBytes(Uint8Array.from(value.slice(0, 3990)))]]),
     );
     const host = fakeHost({ store, slot: SLOT, blocks: NO_BLOCKS });
     const agent = new Agent(host, {

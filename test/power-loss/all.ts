@@ -2,7 +2,6 @@
 import { attributesCases } from "./cases/attributes.js";
 import { filesCases } from "./cases/files.js";
 import { updates } from "./cases/firmware.js";
-import { imagesCases } from "./cases/images.js";
 import { outboxCases } from "./cases/outbox.js";
 import { pollsCases } from "./cases/polls.js";
 import { provisioningCases } from "./cases/provisioning.js";
@@ -14,7 +13,6 @@ import type { Case } from "./runner.js";
 
 export const all: Readonly<Record<string, readonly Case[]>> = {
   outbox: outboxCases,
-  images: imagesCases,
   telemetry: telemetryCases,
   provisioning: provisioningCases,
   rpc: rpcCases,

@@ -45,13 +45,13 @@ const JOBS: readonly Job[] = [
   { name: "the newest dropped", sectors: 4, drop: "newest", steps: often(12, [9, 3]) },
 ];
 
-/** The queues that are damaged. `make` is the outbox of the image that writes them. */
-export function queuesLeft(make: typeof Outbox = Outbox, makeTime: typeof Time = Time): Left[] {
+/** The queues that are damaged. */
+export function queuesLeft(): Left[] {
   return JOBS.map(({ name, sectors, sectorSize = 512, drop = "oldest", isStopped, steps }) => {
     const flash = new FakeFlash(sectors * sectorSize, sectorSize);
     const store = new FakeStore();
     const host = fakeHost({ blocks: flash, store, slot: new FakeSlot(0, 4096) });
-    const outbox = new make(host, new makeTime(host), { drop });
+    const outbox = new Outbox(host, new Time(host), { drop });
     let accepted = 0;
     let finished = 0;
     for (const [append, confirm, refuse = 0] of steps) {

@@ -5,7 +5,6 @@ import type { Dice } from "../simulation/dice.js";
 import { flipQueue, queuesLeft, survives } from "./bit-flips.js";
 import { flipStore } from "./bit-flips-store.js";
 import { flipUpdate } from "./bit-flips-update.js";
-import { OldOutbox, OldTime } from "./older-queue.js";
 
 /** Points counted and not lost, at most: what a damaged status entry confirmed, and the end of a sector. */
 const OVER = 8;
@@ -21,13 +20,6 @@ export function bitFlipTests(dice?: Dice): void {
       t.is(problems.length, 0, problems.slice(0, SHOWN).join("\n"));
       t.true(over <= OVER, `${over} points were counted and not lost`);
       t.log(`${runs} damaged, ${over} points too many at most`);
-    });
-  for (const left of queuesLeft(OldOutbox, OldTime))
-    test(`delivers or counts every point of an older image after ${how} changed: ${left.name}`, (t) => {
-      t.is(survives(left, left.flash, left.store), 0);
-      const { runs, problems } = flipQueue(left, dice);
-      t.is(problems.length, 0, problems.slice(0, SHOWN).join("\n"));
-      t.log(`${runs} damaged`);
     });
   for (const [title, flip] of [
     [

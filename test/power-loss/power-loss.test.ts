@@ -2,7 +2,6 @@ import test from "ava";
 import { read } from "../architecture/tree.js";
 import { all } from "./all.js";
 import { filesCases } from "./cases/files.js";
-import { imagesCases } from "./cases/images.js";
 import { pollsCases } from "./cases/polls.js";
 import { powerLossTests } from "./declare.js";
 import { safeguards } from "./safeguards.js";
@@ -22,7 +21,5 @@ test("each case has a name of its own", (t) => {
 });
 
 powerLossTests("what the Node host kept on disk is there", filesCases, 300);
-
-powerLossTests("an older image and this one deliver or count what the other one wrote", imagesCases, 100);
 
 powerLossTests("no poll asks for more than was found to pass", pollsCases, 60);

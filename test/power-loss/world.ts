@@ -6,6 +6,7 @@ import { FakePlatform, KEY, SECRET } from "../fakes/platform.js";
 import type { Power } from "../fakes/power.js";
 import { PoweredDevice, type PoweredHost } from "../fakes/powered-device.js";
 import type { SeenRequest } from "../fakes/server.js";
+import { storedJson } from "../fakes/stored.js";
 
 export const NAME = "greenhouse-7";
 const TOKEN = /^\/api\/v1\/([^/]+)\/(\w+)/;
@@ -72,7 +73,7 @@ export class World {
   /** A stored JSON value, or undefined. */
   stored(key: string): { [name: string]: unknown } | undefined {
     const bytes = this.body.store.values.get(key);
-    return bytes && JSON.parse(new TextDecoder().decode(bytes.subarray(1)));
+    return bytes && storedJson(bytes);
   }
 
   /** A token is in use only if it is in the store: else a power loss would lose the device. */

@@ -6,7 +6,7 @@ import type { Events } from "../../events.js";
 import { guarded } from "../../guarded.js";
 import type { Host, LastRun } from "../../port.js";
 import { readStored, writeStored } from "../../store.js";
-import { isObject, type Json } from "../../wire/text/json.js";
+import { isObject } from "../../wire/text/json.js";
 import type { AttributesApi } from "../attributes/api.js";
 import type { RpcApi } from "../rpc/api.js";
 
@@ -214,7 +214,7 @@ export class Recovery {
   }
 
   private _save(): void {
-    writeStored(this._host, KEY, toStored(this._record));
+    writeStored(this._host, KEY, this._record);
   }
 }
 
@@ -230,22 +230,17 @@ const newRecord = (image: string, reported: boolean): RecoveryRecord => {
   return { image, ages: [], leftMs: 0, cause: "", restartExpected: false, reported, cycles: 0 };
 };
 
-const toStored = (record: RecoveryRecord): Json => {
-  const { image, ages, leftMs, cause, restartExpected, reported, cycles } = record;
-  return { image, ages, leftMs, cause, asked: restartExpected, told: reported, cycles };
-};
-
 const readRecord = (host: Host): RecoveryRecord | undefined => {
   const record = readStored(host, KEY);
   if (!isObject(record) || typeof record.image !== "string") return undefined;
-  const { image, ages, leftMs, cause, asked, told, cycles } = record;
+  const { image, ages, leftMs, cause, restartExpected, reported, cycles } = record;
   return {
     image,
     ages: Array.isArray(ages) ? ages.filter((age) => typeof age === "number") : [],
     leftMs: typeof leftMs === "number" ? Math.min(leftMs, STAY_MS) : 0,
     cause: typeof cause === "string" ? cause.slice(0, CAUSE_LENGTH) : "",
-    restartExpected: asked === true,
-    reported: told === true,
+    restartExpected: restartExpected === true,
+    reported: reported === true,
     cycles: typeof cycles === "number" ? cycles : 0,
   };
 };

@@ -1,6 +1,6 @@
 // The access token in the store, and the proposed one during provisioning.
 import type { Host, Redactor } from "../../port.js";
-import { forgetStored, readStored, writeStored } from "../../store.js";
+import { forgetStored, readStored, storedText, writeStored } from "../../store.js";
 import { type Binding, Secret } from "../../wire/secret.js";
 import { isObject, parseJson } from "../../wire/text/json.js";
 
@@ -15,7 +15,7 @@ const SECRETS = ["token", "key", "secret", "password"] as const;
 export const pinStored = (host: Pick<Host, "store" | "decode">, redactor: Redactor): void => {
   for (const key of HOLDERS) {
     const bytes = host.store.get(key);
-    const text = bytes && host.decode(bytes.subarray(1));
+    const text = bytes && storedText(host, bytes);
     const parsed = text === undefined ? undefined : parseJson(text);
     if (parsed?.ok) pinAll(parsed.value, redactor);
   }
@@ -67,7 +67,7 @@ export class TokenStore {
       this._host.log("warn", `the stored ${key} belongs to ${what} and is not used`);
       return undefined;
     }
-    // An image without bindings stored this token, so bind it now. Such an image can still read it.
+    // An entered token has no CA yet: bind it at its first use.
     if (value.ca === undefined && ca !== undefined) writeStored(this._host, key, { ...value, ca });
     return typeof value.token === "string" ? new Secret(value.token, this._binding) : undefined;
   }

@@ -47,7 +47,6 @@ import {
   STATUS_BYTES,
   seal,
   sequenceOf,
-  tagOf,
   UNREADABLE,
 } from "./record.js";
 
@@ -768,7 +767,7 @@ export class FlashLog implements Records {
     if (this._readHeader(sector) || this._isHeaderBlank || !this._load(sequence)) return false;
     const at = findIntact(words, HEADER_BYTES, this._sectorSize, sequence);
     if (at < 0) return false;
-    return tagOf(words, at) === 0 || numberAt(words, at, state.next, at - HEADER_BYTES) !== undefined;
+    return numberAt(words, at, state.next, at - HEADER_BYTES) !== undefined;
   }
 
   /** Applies the records of the newest sector and finds the place for the next one. */
@@ -781,9 +780,8 @@ export class FlashLog implements Records {
     for (;;) {
       const length = intactLength(words, at, this._sectorSize, sequence);
       if (length > 0) {
-        const { finishedBelow } = state;
         applyRecords(state, words, at, at + length);
-        if (isDamaged) correctDrops(state, words, at, finishedBelow);
+        if (isDamaged) correctDrops(state, words, at);
         at += length;
         continue;
       }

@@ -9,12 +9,10 @@ import type { FlashLog } from "./flash-log.js";
 import { applyStatus, DONE, type LogState } from "./record.js";
 
 const KEY = "queue";
-/** Key used by the previous image version while flash fails; needed after a roll-back. */
-const OLD_KEY = "spare";
 
 /** The stored values. All point numbers are the queue's own. */
 interface Mark {
-  /** Random number that identifies the queue; 0: unknown. */
+  /** Random number that identifies the queue. */
   readonly generation: number;
   /** Number of the newest sector. */
   readonly sequence: number;
@@ -43,7 +41,6 @@ export class HighWaterMark {
   private _mark: Mark | undefined;
   private _writtenAt = Number.NEGATIVE_INFINITY;
   private _failed = false;
-  private _hasOld = false;
 
   constructor(host: Host) {
     this._host = host;
@@ -62,12 +59,9 @@ export class HighWaterMark {
   addTo(state: LogState, generation: number, isRead: boolean): boolean {
     const before = JSON.stringify(state);
     const known = readMark(readStored(this._host, KEY));
-    const old = readOld(readStored(this._host, OLD_KEY));
     this._mark = known;
-    this._hasOld = old !== undefined;
     this.generation = generation || known?.generation || this._random();
     if (known) this.lost += applyMark(known, state, generation, isRead);
-    if (old) this.lost += applyMark(old, state, 0, isRead);
     return JSON.stringify(state) !== before;
   }
 
@@ -92,30 +86,18 @@ export class HighWaterMark {
     const bound = isLast ? next : log.bound;
     const { generation } = this;
     const mark = { generation, sequence, next, bound, finishedBelow, inMemory, full, refused, unreadable };
-    if (this._mark && !this._failed && rowOf(this._mark, FIELDS).join() === rowOf(mark, FIELDS).join())
-      return true;
+    if (this._mark && !this._failed && rowOf(this._mark).join() === rowOf(mark).join()) return true;
     this._writtenAt = this._host.clock.now();
     // A failing store is written at most once a sector or once a second.
     this._mark = mark;
-    this._failed = !writeStored(this._host, KEY, rowOf(mark, FIELDS), this._failed);
-    return this._saveOld(mark) && !this._failed;
+    this._failed = !writeStored(this._host, KEY, rowOf(mark), this._failed);
+    return !this._failed;
   }
 
-  /** Deletes the marks; false if the store keeps one. */
+  /** Deletes the mark; false if the store keeps it. */
   forget(): boolean {
     this._mark = undefined;
-    const { store } = this._host;
-    const isDeleted = store.delete(KEY);
-    return store.delete(OLD_KEY) && isDeleted;
-  }
-
-  private _saveOld(mark: Mark): boolean {
-    if (mark.inMemory > 0) {
-      this._hasOld = true;
-      return writeStored(this._host, OLD_KEY, rowOf(mark, OLD_FIELDS), true);
-    }
-    if (this._hasOld) this._hasOld = !this._host.store.delete(OLD_KEY);
-    return true;
+    return this._host.store.delete(KEY);
   }
 
   private _random(): number {
@@ -128,13 +110,9 @@ export class HighWaterMark {
 /** Returns the points that it counts as unreadable. */
 const applyMark = (mark: Mark, state: LogState, generation: number, isRead: boolean): number => {
   const { bound, inMemory, finishedBelow, full, refused, unreadable } = mark;
-  // An older image that could not read the queue counted points separately.
-  const wasCountedAlone = mark.sequence < 0;
-  if (wasCountedAlone || (generation > 0 && mark.generation > 0 && generation !== mark.generation)) {
-    const lost = wasCountedAlone ? inMemory : bound - finishedBelow + inMemory;
-    state.full = full + (wasCountedAlone ? state.full : 0);
-    state.refused = refused + (wasCountedAlone ? state.refused : 0);
-    state.unreadable = unreadable + lost + (wasCountedAlone ? state.unreadable : 0);
+  if (generation > 0 && generation !== mark.generation) {
+    const lost = bound - finishedBelow + inMemory;
+    Object.assign(state, { full, refused, unreadable: unreadable + lost });
     return lost;
   }
   const isOlder = !isRead || state.sequence < mark.sequence || state.next < mark.next;
@@ -160,35 +138,16 @@ const FIELDS = [
   "refused",
   "unreadable",
 ] as const;
-const OLD_FIELDS = [
-  "sequence",
-  "next",
-  "full",
-  "refused",
-  "unreadable",
-  "inMemory",
-  "finishedBelow",
-] as const;
 
-const rowOf = (mark: Mark, fields: readonly (keyof Mark)[]): number[] => fields.map((field) => mark[field]);
+const rowOf = (mark: Mark): number[] => FIELDS.map((field) => mark[field]);
 
-/** Undefined if the value is not a row with these fields. */
-const fieldsOf = <F extends keyof Mark>(
-  value: unknown,
-  fields: readonly F[],
-): Record<F, number> | undefined => {
-  if (!Array.isArray(value) || value.length !== fields.length) return undefined;
+/** Undefined if the value is not a stored row. */
+const readMark = (value: unknown): Mark | undefined => {
+  if (!Array.isArray(value) || value.length !== FIELDS.length) return undefined;
   if (!value.every((one) => Number.isSafeInteger(one))) return undefined;
-  const mark = {} as Record<F, number>;
-  fields.forEach((field, i) => {
+  const mark = {} as Record<keyof Mark, number>;
+  FIELDS.forEach((field, i) => {
     mark[field] = value[i];
   });
   return mark;
-};
-
-const readMark = (value: unknown): Mark | undefined => fieldsOf(value, FIELDS);
-
-const readOld = (value: unknown): Mark | undefined => {
-  const old = fieldsOf(value, OLD_FIELDS);
-  return old && { ...old, generation: 0, bound: old.next };
 };

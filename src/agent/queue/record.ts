@@ -6,7 +6,7 @@
 //    0  u32  checksum of the following words, XOR the sequence number of the sector
 //    4  u16  length of the record without padding (padding bytes are 0)
 //    6  u8   kind of point (see time.ts) or of status entry
-//    7  u8   1 + number % 255, of this point or the next one; 0: written by an older image
+//    7  u8   1 + number % 255, of this point or the next one
 //    8  u48  time of a point (see time.ts)  |  number of a status entry
 //   14  u16  boot epoch of a point          |  total drops, low 16 bits
 //   16  the values, JSON text as UTF-8      |
@@ -26,7 +26,6 @@
 //   48  u32 drops reported to the platform
 //   52  u32 CRC32 of bytes 0 to 51
 //   56  a record with a copy of these 56 bytes; its number is the queue's random generation.
-//       Older images do not write it, and skip it as an unknown status entry.
 import { crc32 } from "../../wire/crypto/crc32.js";
 import { STAMPED, TICKS } from "../time/time.js";
 
@@ -153,20 +152,14 @@ export const findIntact = (words: Int32Array, at: number, limit: number, sequenc
 
 /**
  * Number of the next point at the record `at`, if point `due` should begin `gap` bytes before it.
- * Undefined if that is impossible or an older image wrote the record. Exact if fewer than 255
- * points are missing.
+ * Undefined if that is impossible. Exact if fewer than 255 points are missing.
  */
 export const numberAt = (words: Int32Array, at: number, due: number, gap: number): number | undefined => {
-  const tag = tagOf(words, at);
+  const tag = (words[(at >> 2) + 1] as number) >>> 24;
   const most = mostPoints(gap);
   const missing = (tag - 1 - (due % TAGS) + TAGS) % TAGS;
-  if (tag === 0 || missing > most) return undefined;
+  if (missing > most) return undefined;
   return due + missing + TAGS * Math.floor((most - missing) / TAGS);
-};
-
-/** Byte 7 of a record; 0 if an older image wrote it. */
-export const tagOf = (words: Int32Array, at: number): number => {
-  return (words[(at >> 2) + 1] as number) >>> 24;
 };
 
 /**
@@ -258,15 +251,12 @@ export const applyStatus = (state: LogState, kind: number, number: number): numb
 
 /**
  * Corrects the drop counts when status entries before this one were damaged, using its total.
- * Missing drops count as unreadable; drops counted twice are subtracted. An older image wrote no
- * total, so all points finished since `before` count as dropped.
+ * Missing drops count as unreadable; drops counted twice are subtracted.
  */
-export const correctDrops = (state: LogState, words: Int32Array, at: number, before: number): void => {
+export const correctDrops = (state: LogState, words: Int32Array, at: number): void => {
   const kind = kindOf(words, at);
   if (kind < DONE || kind >= HEADER_COPY) return;
-  const isOld = tagOf(words, at) === 0;
-  if (isOld && kind === DONE) state.unreadable += state.finishedBelow - before;
-  const missing = isOld ? 0 : ((epochOf(words, at) - dropsOf(state)) << 16) >> 16;
+  const missing = ((epochOf(words, at) - dropsOf(state)) << 16) >> 16;
   if (missing < 0 && kind === FULL) state.full += missing;
   else if (missing < 0 && kind === REFUSED) state.refused += missing;
   else if (missing > 0 || kind === UNREADABLE) state.unreadable += missing;
@@ -283,7 +273,7 @@ export const putOpening = ({ bytes, words }: Records, state: LogState, generatio
   seal(words, HEADER_BYTES, OPENING_BYTES, state.sequence, state.next);
 };
 
-/** The generation of the sector in `words`; 0 if an older image opened it. */
+/** The generation of the sector in `words`; 0 if the copy of its header is damaged. */
 export const generationOf = (words: Int32Array, sequence: number): number => {
   const isCopy =
     kindOf(words, HEADER_BYTES) === HEADER_COPY &&

@@ -21,8 +21,6 @@ import type { Time } from "../time/time.js";
 const MAX_UNACKNOWLEDGED = 8;
 /** Maximum of all entries, with acknowledged RPCs and RPCs without a handler run. */
 const MAX_ENTRIES = 24;
-/** Key used by earlier versions, which stored a single RPC. */
-const LEGACY_KEY = "doubt";
 /** Longer answers are not stored: after a restart the RPC is answered with `OUTCOME_UNKNOWN`. */
 const SHORT = 512;
 /**
@@ -185,16 +183,8 @@ export class RpcJournal {
     if (!isObject(stored)) return;
     const { id, hash, answer, ticks, at } = stored;
     if (typeof id !== "number" || typeof hash !== "number") return;
-    const since = typeof ticks === "number" ? ticks : this._time.ticks;
-    const entry = entryOf({
-      id,
-      hash,
-      ran: true,
-      ticks: since,
-      at: typeof at === "number" ? at : 0,
-      earlier: true,
-      after: 0,
-    });
+    if (typeof ticks !== "number" || typeof at !== "number") return;
+    const entry = entryOf({ id, hash, ran: true, ticks, at, earlier: true, after: 0 });
     entry.key = key;
     if (typeof answer === "string") entry.answer = answer;
     entry.answerStored = entry.answer !== undefined;
@@ -225,7 +215,7 @@ export class RpcJournal {
 
   private _store(entry: Entry): boolean {
     const used = this._entries.map(({ key }) => key).concat(this._stale);
-    const key = this._stale.find((one) => one !== LEGACY_KEY) ?? KEYS.find((one) => !used.includes(one));
+    const key = this._stale[0] ?? KEYS.find((one) => !used.includes(one));
     const { id, hash, ticks, at } = entry;
     if (key === undefined || !writeStored(this._host, key, { id, hash, ticks, at })) return false;
     entry.key = key;
@@ -249,7 +239,7 @@ export class RpcJournal {
 const lengthOf = ({ answer }: Entry): number => answer?.length ?? 0;
 
 /** Keys in the store. */
-const KEYS = ["rpc0", "rpc1", "rpc2", "rpc3", "rpc4", "rpc5", "rpc6", "rpc7", LEGACY_KEY] as const;
+const KEYS = ["rpc0", "rpc1", "rpc2", "rpc3", "rpc4", "rpc5", "rpc6", "rpc7"] as const;
 
 const entryOf = (known: Pick<Entry, "id" | "hash" | "ran" | "ticks" | "at" | "earlier" | "after">): Entry => {
   return {

@@ -158,8 +158,7 @@ export class Time {
   restore(lastStamp: number, epoch: number, tick: number, waiting: number): void {
     this._isDurable = true;
     const { epochs, end } = readEpochs(this._host);
-    // An older image may have stored an impossible time.
-    this.lastStamp = Math.max(clockTimestamp(lastStamp) ?? 0, end);
+    this.lastStamp = Math.max(lastStamp, end);
     this._epochs = epochs;
     const last = this._epochs.at(-1);
     const open = epoch !== 0 && !this._epochs.some((one) => one.epoch === epoch);

@@ -13,10 +13,10 @@ import {
 } from "../../../extras/commissioning/values.js";
 import type { FakeHost } from "../../fakes/host.js";
 import { KEY, SECRET } from "../../fakes/platform.js";
+import { storedJson } from "../../fakes/stored.js";
 import { defined, GOOD, rig, TOKEN, URL } from "./rig.js";
 
-const tokenOf = ({ store }: FakeHost): object =>
-  JSON.parse(Buffer.from(store.get("token")!.subarray(1)).toString());
+const tokenOf = ({ store }: FakeHost): object => storedJson(store.get("token")!);
 /** Over http another Wi-Fi would have all secrets entered again. */
 const SECURE = { ...GOOD, url: "https://platform.test" };
 const WRONG_PASSWORD = { field: "password", reason: "the password is wrong" } as const;

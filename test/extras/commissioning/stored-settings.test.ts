@@ -14,6 +14,7 @@ import { Agent } from "../../../src/agent/agent.js";
 import { TokenStore } from "../../../src/agent/provisioning/token-store.js";
 import { type FakeHost, fakeHost } from "../../fakes/host.js";
 import { secretOf } from "../../fakes/secret.js";
+import { storedBytes, storedJson } from "../../fakes/stored.js";
 import { defined, GOOD, TOKEN } from "./rig.js";
 
 const none = () => {};
@@ -22,10 +23,10 @@ const URL = "https://platform.test";
 const SECURE = { ...GOOD, url: URL };
 
 const put = ({ store }: FakeHost, key: string, value: unknown): unknown =>
-  store.set(key, Buffer.from(`\u0001${JSON.stringify(value)}`));
+  store.set(key, storedBytes(JSON.stringify(value)));
 const read = ({ store }: FakeHost, key: string): Record<string, unknown> | undefined => {
   const bytes = store.values.get(key);
-  return bytes && JSON.parse(Buffer.from(bytes.subarray(1)).toString());
+  return bytes && storedJson(bytes);
 };
 
 test("cut at each write, a change of everything is the old or the new after the next start, never between", (t) => {
@@ -60,9 +61,9 @@ test("settings that do not fit one value of the store are refused; damaged ones 
   host.store.set = (key, value) => value.length <= 4000 && set.call(host.store, key, value);
   t.false(storeSettings(host, { ...GOOD, ca: "A".repeat(4000) }, true));
   t.deepEqual(defined(readStoredSettings(host)), GOOD);
-  for (const damaged of ["\u0002{}", "\u0001[", '\u0001{"ssid":7,"password":null}', "\u0001[]", ""]) {
+  for (const damaged of ["[", '{"ssid":7,"password":null}', "[]", ""]) {
     const other = fakeHost();
-    for (const key of ["wifi", "site", "token", "commission"]) other.store.set(key, Buffer.from(damaged));
+    for (const key of ["wifi", "site", "token", "commission"]) other.store.set(key, storedBytes(damaged));
     t.notThrows(() => finishInterrupted(other, none));
     t.deepEqual(defined(readStoredSettings(other)), {}, damaged);
   }
@@ -130,44 +131,19 @@ test("a token is used only with its own address and CAs, however they are writte
     t.is(readStoredSettings(bare, url).token, token);
 });
 
-// With power losses: test/power-loss/cases/provisioning.ts.
-test("an earlier image's token is bound once, and that image can read it still", (t) => {
-  for (const [ca, more] of [
-    [ONE, {}],
-    // The CA was changed by that image after this one had run.
-    [OTHER_CA, { ca: nameOf(fakeHost(), ONE) }],
-  ] as const) {
-    const host = fakeHost();
-    const record = { url: URL, token: TOKEN, name: "lamp" };
-    put(host, "token", { ...record, ...more });
-    put(host, "site", { url: URL, ca, key: "K", secret: "S" });
-    host.store.fails = () => true;
-    finishInterrupted(host, none);
-    t.deepEqual(read(host, "token"), { ...record, ...more });
-    host.store.fails = undefined;
-    finishInterrupted(host, none);
-    t.is(tokens(host, ca).get("token")?.reveal(), TOKEN);
-    t.deepEqual(read(host, "token"), { ...record, ca: nameOf(host, ca) });
-    const { length } = host.store.changes;
-    finishInterrupted(host, none);
-    t.is(tokens(host, ca).get("token")?.reveal(), TOKEN);
-    t.is(host.store.changes.length, length, "once");
-  }
-});
-
 const WIFI = { ssid: "home", password: "correct horse" };
 const HTTP = { url: "http://platform.test", key: "K", secret: "S" };
 
 test("over http, a reset keeps secrets bound to the Wi-Fi of before, also if it was interrupted", async (t) => {
-  const byEarlierImage = (host: FakeHost): void => {
+  const cutBeforeTheMark = (host: FakeHost): void => {
     put(host, "wifi", WIFI);
-    put(host, "site", { ...HTTP, bound: true });
+    put(host, "site", HTTP);
   };
   const reset = (host: FakeHost) => new Agent(host, { baseUrl: "http://none", token: "none" }).reset();
   for (const [store, erase] of [
     [(host: FakeHost) => void storeSettings(host, { ...WIFI, ...HTTP }, false), reset],
-    [byEarlierImage, reset],
-    [byEarlierImage, async (host: FakeHost) => put(host, "reset", true)],
+    [cutBeforeTheMark, reset],
+    [cutBeforeTheMark, async (host: FakeHost) => put(host, "reset", true)],
   ] as const) {
     const host = fakeHost();
     store(host);

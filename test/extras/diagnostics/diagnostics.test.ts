@@ -8,6 +8,7 @@ import type { Host } from "../../../src/port.js";
 import { FakeClock } from "../../fakes/clock.js";
 import { type FakeHostOptions, fakeHost } from "../../fakes/host.js";
 import type { SeenRequest } from "../../fakes/server.js";
+import { storedBytes } from "../../fakes/stored.js";
 import { Lamp } from "../../src/agent/firmware/updates/lamp.js";
 import { type Rig, startRig } from "../../src/agent/rig.js";
 import { FakeAgent } from "./fake-agent.js";
@@ -276,7 +277,7 @@ test("codes and resets are read again, in at most 1.5 KB; a damaged value is ign
     `{"errors":${JSON.stringify(Array(200).fill(["q", 1, 1]))}}`,
     "\u00ff\u00fe",
   ]) {
-    host.store.values.set(KEY, new Uint8Array([1, ...Buffer.from(text, "latin1")]));
+    host.store.values.set(KEY, storedBytes(Buffer.from(text, "latin1")));
     const read = new HealthRecord(host);
     t.true(read.errors.length <= 16 && read.resets.length <= 16, text.slice(0, 40));
     t.notThrows(() => read.save());

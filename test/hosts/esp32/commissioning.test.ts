@@ -8,6 +8,7 @@ import { startBoard } from "../../../hosts/esp32/start.js";
 import { Agent } from "../../../src/index.js";
 import { storesOf } from "../../../tools/moddable/factory/nvs-image.js";
 import { KEY, SECRET } from "../../fakes/platform.js";
+import { storedBytes } from "../../fakes/stored.js";
 import { DEEP_SLEEP, type FakeBoard, NEW, PANIC, SOFTWARE, TASK_WATCHDOG } from "./board.js";
 import { BARE, HOME, NAME, PAGE, PRODUCT, READY, type Rig, rig, sampling, silent } from "./rig.js";
 
@@ -370,7 +371,7 @@ test("a reset that a power loss interrupted is completed before stored settings 
   const all = rig(t);
   const { board, boot } = all;
   await commission(all);
-  board.nvs.get("mote")!.set("reset", Buffer.from("\u0001true"));
+  board.nvs.get("mote")!.set("reset", storedBytes("true"));
   t.is(boot(), undefined);
   t.deepEqual(board.ap, { ssid: NAME, password: "" });
   t.deepEqual(keysOf(board), ["site", "site-old"]);

@@ -12,6 +12,7 @@ import type { Host } from "../../../src/port.js";
 import { FakeNet } from "../../fakes/net.js";
 import { FakePlatform, KEY, SECRET } from "../../fakes/platform.js";
 import type { Power } from "../../fakes/power.js";
+import { storedBytes } from "../../fakes/stored.js";
 import { type Case, multiply } from "../runner.js";
 import { NAME, requestsTo, WAYS, type Way, World } from "../world.js";
 
@@ -143,7 +144,7 @@ const moved = (): Case<Moved> => ({
 });
 
 /**
- * A token that an image without bindings kept, and its owner, who changes the CA and enters the token again. It goes out
+ * An entered token that no start has bound yet, and its owner, who changes the CA and enters the token again. It goes out
  * only under the authorities that its record names.
  */
 interface Bound extends World {
@@ -159,7 +160,7 @@ function beginBound(): Bound {
   const world = new World();
   world.platform.create(NAME, OWN);
   const put = (key: string, value: object): void =>
-    void world.body.store.values.set(key, new TextEncoder().encode(`\u0001${JSON.stringify(value)}`));
+    void world.body.store.values.set(key, storedBytes(JSON.stringify(value)));
   put("token", { url: SECURE, token: OWN, name: NAME });
   put("site", { ...LEFT, ca: FIRST });
   return Object.assign(world, { phase: "unbound" as const });

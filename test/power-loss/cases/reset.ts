@@ -4,6 +4,7 @@ import type { Agent } from "../../../src/index.js";
 import type { RpcResult } from "../../../tools/platform/core/rpc/rpc.js";
 import type { Power } from "../../fakes/power.js";
 import type { PoweredHost } from "../../fakes/powered-device.js";
+import { storedBytes } from "../../fakes/stored.js";
 import { type Case, multiply } from "../runner.js";
 import { WAYS, type Way, World } from "../world.js";
 
@@ -16,7 +17,7 @@ const ANSWER = /\/rpc\/\d+$/;
 const HOUR_MS = 3_600_000;
 const GONE = ["wifi", "token", "proposed", "pending", "shared", "rpc0"];
 const STAYS = ["site", "firmware", "polls"];
-const text = (value: string) => new TextEncoder().encode(`\u0001"${value}"`);
+const text = (value: string) => storedBytes(`"${value}"`);
 
 interface Resetting extends World {
   readonly shape: Shape;

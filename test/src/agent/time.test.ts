@@ -107,22 +107,6 @@ test("a host clock beyond the year 2099 counts as unknown", (t) => {
   t.deepEqual(waitingStamps(one), [T0]);
 });
 
-test("points that an older image stored with a year beyond 2286 get a time of this century, each its own", (t) => {
-  const blocks = new FakeFlash(8 * 4096, 4096);
-  const old = rig(blocks, {}, new FakeStore(), T0);
-  const wrong = Date.UTC(9999, 0, 1);
-  Object.assign(old.time, {
-    next: () => Object.assign(old.time, { kind: 1, time: wrong + old.outbox.waiting }),
-  });
-  add(old, 5);
-  const next = rig(new FakeFlash(blocks.size, 4096, blocks.bytes), {}, new FakeStore(), T0);
-  add(next, 1);
-  const stamps = waitingStamps(next);
-  t.true(isRising(stamps), stamps.join());
-  t.is(stamps[5], T0);
-  t.true(stamps.every((ts) => ts! > T0 - 2 * 86_400_000));
-});
-
 const MS = Date.UTC(2022, 10, 6, 8, 49, 37);
 
 /** A device without a clock. `ask`: a call of the application, whose answer has this Date. */

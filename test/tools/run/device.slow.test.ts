@@ -12,6 +12,7 @@ import { promisify } from "node:util";
 import test, { type ExecutionContext } from "ava";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
 import { listen } from "../../fakes/listen.js";
+import { storedBytes } from "../../fakes/stored.js";
 import { end, killAll, launch, mote, processOutput } from "../cli/commands.js";
 import { addPackage } from "../platform/rig.js";
 import { platformFor } from "../platform-for.js";
@@ -136,7 +137,7 @@ test.serial("mote.reset deletes the token and opens the setup page again", async
 test.serial("a reset that a kill cut short is completed, and its token is not read", async (t) => {
   const { child, state } = await commissioned(t, "cut");
   await end(child);
-  writeFileSync(join(state, "store", "reset.bin"), "\u0001true");
+  writeFileSync(join(state, "store", "reset.bin"), storedBytes("true"));
   const plain = await mote(["run", "--state", state]);
   t.is(plain.code, 2);
   t.regex(plain.err, /missing --token, or --provision-key and --provision-secret/);
@@ -159,7 +160,7 @@ const printsTokenOf = (stateDir: string): string => `
     if (!existsSync(file)) return;
     clearInterval(look);
     const kept = readFileSync(file);
-    const { token } = JSON.parse(new TextDecoder().decode(kept.subarray(1)));
+    const { token } = JSON.parse(new TextDecoder().decode(kept.subarray(5)));
     const bytes = Buffer.from(token);
     console.log("plain", token);
     console.log("percent", [...bytes].map((byte) => "%" + byte.toString(16)).join(""));

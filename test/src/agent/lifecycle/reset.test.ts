@@ -3,6 +3,7 @@ import type { ExecutionContext } from "ava";
 import { Agent, MoteError } from "../../../../src/index.js";
 import { FakeFlash } from "../../../fakes/flash.js";
 import { fakeHost } from "../../../fakes/host.js";
+import { storedBytes } from "../../../fakes/stored.js";
 import { details, type Rig, startOnline, startRig, test, watch } from "../rig.js";
 
 const MINUTE = 60_000;
@@ -14,8 +15,7 @@ const LEFT = ["site", "firmware", "recovery", "boots", "polls"];
 /** A device that is online and has something stored under each key. */
 async function startFurnished(t: ExecutionContext) {
   const started = await startOnline(t);
-  for (const key of [...GIVEN, ...LEFT])
-    started.rig.store.values.set(key, new TextEncoder().encode(`\u0001"${key}"`));
+  for (const key of [...GIVEN, ...LEFT]) started.rig.store.values.set(key, storedBytes(`"${key}"`));
   return started;
 }
 

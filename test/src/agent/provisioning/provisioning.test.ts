@@ -3,6 +3,7 @@ import { RefusalGate } from "../../../../src/agent/provisioning/refusal-gate.js"
 import { FakeClock } from "../../../fakes/clock.js";
 import { FakeStore, fakeHost } from "../../../fakes/host.js";
 import { KEY, SECRET } from "../../../fakes/platform.js";
+import { storedBytes, storedJson } from "../../../fakes/stored.js";
 import { details, NAME, type Rig, startOnline, startRig } from "../rig.js";
 
 const requests = (rig: Rig) => rig.platform.seen.filter(({ path }) => path === "/api/v1/provision");
@@ -126,7 +127,7 @@ function refused(): { store: FakeStore; ms: number; stored: Record<string, unkno
   if (gate.begin("me")) throw new Error("a gate without a past waits");
   let ms = 0;
   for (let i = 0; i < 9; i++) ms = gate.noteRefusal("unknown");
-  const stored = JSON.parse(Buffer.from(store.get("refused")!.subarray(1)).toString());
+  const stored = storedJson(store.get("refused")!);
   return { store, ms, stored };
 }
 
@@ -171,7 +172,7 @@ test("another token or platform is asked about at once, and what makes no sense 
 });
 
 function put(store: FakeStore, value: object): void {
-  store.values.set("refused", new Uint8Array([1, ...new TextEncoder().encode(JSON.stringify(value))]));
+  store.values.set("refused", storedBytes(JSON.stringify(value)));
 }
 
 // How soon a device that the platform refuses asks again: seconds at first, ten minutes at last, over restarts and wakes.

@@ -348,17 +348,6 @@ test("without a time of day sleep counts as far as the wakes measure it", (t) =>
   t.is(journal.find(1, HASH, 0), undefined);
 });
 
-test("the RPC that an older agent left is known, answered and forgotten like any other", (t) => {
-  const store = new FakeStore();
-  store.values.set("doubt", new TextEncoder().encode('\u0001{"id":3,"hash":1,"answer":"7"}'));
-  const { journal } = rig(store);
-  const entry = journal.find(3, HASH, 0);
-  t.is(entry?.answer, "7");
-  if (entry) journal.acknowledged(entry, 1);
-  journal.tidy();
-  t.false(store.values.has("doubt"));
-});
-
 test("tries a failed store again a minute later, and reuses none of its keys before", async (t) => {
   const { journal, open, store, clock } = rig();
   store.fails = (call) => call === "delete";

@@ -1,0 +1,16 @@
+// A stored value as bytes (see src/store.ts), whatever its text says.
+import { crc32 } from "../../src/wire/crypto/crc32.js";
+
+const HEAD_BYTES = 5;
+
+/** `text` behind its format number and a checksum that fits. */
+export function storedBytes(text: string | Uint8Array, format = 1): Uint8Array {
+  const body = typeof text === "string" ? new TextEncoder().encode(text) : text;
+  const crc = crc32(body);
+  return Uint8Array.of(format, crc, crc >>> 8, crc >>> 16, crc >>> 24, ...body);
+}
+
+/** The JSON value in `bytes`. */
+// biome-ignore lint/suspicious/noExplicitAny: as JSON.parse
+export const storedJson = (bytes: Uint8Array): any =>
+  JSON.parse(new TextDecoder().decode(bytes.subarray(HEAD_BYTES)));

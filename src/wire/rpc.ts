@@ -16,7 +16,6 @@ import { hashText32 } from "./crypto/hash32.js";
 import { DIGITS, isMadeOf } from "./text/characters.js";
 import { encodeJson, type LeftOut } from "./text/encode.js";
 import { isObject, type Json, type JsonProblem, parseJson } from "./text/json.js";
-import { findMembers, jsonOf } from "./text/members.js";
 import { fits, quote } from "./text/text.js";
 
 /** Structured error codes, with their default messages. */
@@ -35,6 +34,11 @@ export type RpcErrorCode = keyof typeof RPC_ERRORS;
 /** Maximum size of an answer or call on the platform, in bytes. */
 export const RPC_LIMIT = 65_536;
 const MAX_MESSAGE = 200;
+/** How the platform begins a request: `{"id":7,"method":"setLed",…`. */
+const ID = '{"id":';
+const METHOD = '"method":';
+/** `id` and `method` of a request that cannot be parsed are read from its first characters. */
+const MAX_START = 1024;
 
 /** Why `params` is missing. `too-large` includes too deep. */
 export type RpcProblem = "too-large" | "malformed";
@@ -55,7 +59,7 @@ export type RpcParsed = RpcRequest | { readonly ok: false };
 
 /**
  * Parses a request. `whole`: false if the text is only its beginning. For an incomplete or invalid
- * request, `id` and `method` are still found and `problem` is set, because an unanswered request
+ * request, `id` and `method` are still read and `problem` is set, because an unanswered request
  * blocks later ones. `ok` is false without a usable id. `bytes`: the bytes of the text.
  */
 export const parseRpcRequest = (text: string, whole: boolean, bytes?: Uint8Array): RpcParsed => {
@@ -75,16 +79,32 @@ export const parseRpcRequest = (text: string, whole: boolean, bytes?: Uint8Array
 const problemOf = (reason: JsonProblem): RpcProblem => (reason === "too-deep" ? "too-large" : "malformed");
 
 const fromBeginning = (text: string, problem: RpcProblem, bytes: Uint8Array | undefined): RpcParsed => {
-  const found = findMembers(text);
-  const id = toId(jsonOf(found.id));
+  const start = text.slice(0, MAX_START);
+  const comma = start.indexOf(",");
+  const id = start.startsWith(ID) ? toId(jsonOf(start.slice(ID.length, comma))) : undefined;
   if (id === undefined) return { ok: false };
-  const method = jsonOf(found.method);
-  const name = typeof method === "string" ? method : "";
-  return { ok: true, id, method: name, params: undefined, problem, hash: hashText32(text, bytes) };
+  const method = methodOf(start.slice(comma + 1));
+  return { ok: true, id, method, params: undefined, problem, hash: hashText32(text, bytes) };
+};
+
+/** The method's name, up to the first quote that ends a JSON string; empty if it is not found. */
+const methodOf = (text: string): string => {
+  if (!text.startsWith(METHOD)) return "";
+  const name = text.slice(METHOD.length);
+  for (let end = name.indexOf('"', 1); end > 0; end = name.indexOf('"', end + 1)) {
+    const method = jsonOf(name.slice(0, end + 1));
+    if (typeof method === "string") return method;
+  }
+  return "";
+};
+
+const jsonOf = (text: string): Json | undefined => {
+  const parsed = parseJson(text);
+  return parsed.ok ? parsed.value : undefined;
 };
 
 /** A signed 32-bit integer, as a number or decimal string. */
-const toId = (value: unknown): number | undefined => {
+const toId = (value: Json | undefined): number | undefined => {
   const id = typeof value === "string" && isDecimal(value) ? Number(value) : value;
   if (typeof id !== "number" || (id | 0) !== id) return undefined;
   return id | 0;

@@ -7,7 +7,6 @@ import { checkToken } from "../../src/wire/paths.js";
 import { parseProvision } from "../../src/wire/provision.js";
 import { parseCallAnswer, parseRpcRequest } from "../../src/wire/rpc.js";
 import { isObject, type Json, MAX_DEPTH, parseJson } from "../../src/wire/text/json.js";
-import { findMembers, jsonOf } from "../../src/wire/text/members.js";
 import { decodeStart } from "../../src/wire/text/text.js";
 import { allFixtures } from "../src/wire/support.js";
 import { must, ofText, type Parser, whole } from "./parser.js";
@@ -69,23 +68,9 @@ function readRequest(text: string): unknown {
   for (const request of [complete, cut]) {
     if (request.ok) must(request.id === (request.id | 0), "an id has 32 bits");
   }
+  const isOnce = text.split('"id"').length === 2 && !text.includes("\\");
+  if (complete.ok && cut.ok && isOnce) must(complete.id === cut.id, "the beginning has the same id");
   return [complete, cut];
-}
-
-/** Against the engine's own parser, where a name stands once and has a value to be found. */
-function readMembers(text: string): unknown {
-  const found = findMembers(text);
-  const theirs = text.length < 1000 ? parsed(text) : undefined;
-  for (const name of ["id", "method"] as const) {
-    const token = found[name];
-    must(token === undefined || text.includes(token), "a token stands in the text");
-    if (!theirs || !isObject(theirs.value) || text.includes("\\") || text.split(`"${name}"`).length !== 2)
-      continue;
-    const value = Object.hasOwn(theirs.value, name) ? theirs.value[name] : undefined;
-    if (isObject(value) || Array.isArray(value)) must(token === undefined, `the ${name} is none`);
-    else must(Object.is(jsonOf(token), value), `the ${name} is found`);
-  }
-  return [jsonOf(found.id), jsonOf(found.method)];
 }
 
 function readAssignment(text: string): unknown {
@@ -146,9 +131,8 @@ const START: Parser = {
 export const JSON_PARSERS: readonly Parser[] = [
   ofText("json", DOCUMENTS, readJson),
   ofText("attributes", DOCUMENTS, (text) => [parseAttributes(text), parseNotification(text)]),
-  ofText("rpc", DOCUMENTS, readRequest),
+  ofText("rpc", [...DOCUMENTS, ...REQUESTS], readRequest),
   ofText("call", DOCUMENTS, parseCallAnswer),
-  ofText("members", REQUESTS, readMembers),
   ofText("provision", DOCUMENTS, readProvision),
   ofText("firmware", FIRMWARE, readAssignment),
   START,

@@ -12,14 +12,6 @@ export class BatchSource {
   private readonly _time: Time;
   private readonly _outbox: Outbox;
   private readonly _writer: BatchWriter;
-  /** Number of keys that the platform already has, and the point that they belong to. */
-  private _keysDone = 0;
-  private _keysDoneOf: number | undefined;
-  /**
-   * Number of a point of which keys were dropped; undefined means none. Restored numbers may be
-   * negative.
-   */
-  private _keyDroppedOf: number | undefined;
   /** Latest possible time when the oldest waiting point was recorded. */
   private _oldestAt = Number.NEGATIVE_INFINITY;
   /** Time when the last batch was built. */
@@ -61,10 +53,8 @@ export class BatchSource {
 
   /** The next batch. Undefined if nothing waits or the first point's time stamp is unknown. */
   next(): Batch | undefined {
-    const { points, keys } = this.limit;
-    const fromKey = this._keysDoneOf === this._outbox.first ? this._keysDone : 0;
     this._builtAt = this._host.clock.now();
-    const batch = buildBatch(this._outbox, this._time, this._writer, { points, keys, fromKey });
+    const batch = buildBatch(this._outbox, this._time, this._writer, this.limit.points);
     const { waiting, isUnreadable } = this._outbox;
     if (batch || waiting === 0 || isUnreadable || this._timeLogged) return batch;
     this._timeLogged = true;
@@ -72,36 +62,8 @@ export class BatchSource {
     return undefined;
   }
 
-  /**
-   * The platform accepted this batch. `part`: keys of the first point remain. `key dropped`: no
-   * keys remain, but one was dropped.
-   */
-  done(batch: Batch): "whole" | "part" | "key dropped" {
-    this.limit.done(batch);
-    if (batch.toKey < batch.keys) {
-      this._passKeys(batch);
-      return "part";
-    }
-    if (this._keyDroppedOf === batch.number) return "key dropped";
-    this.leaving(batch);
-    return "whole";
-  }
-
-  /** Drops the single key of this batch from its point. True if it was the last key. */
-  keyDropped(batch: Batch): boolean {
-    this._keyDroppedOf = batch.number;
-    this._passKeys(batch);
-    return batch.toKey >= batch.keys;
-  }
-
-  private _passKeys(batch: Batch): void {
-    this._keysDone = batch.toKey;
-    this._keysDoneOf = batch.number;
-  }
-
   /** Called before the points of this batch leave the outbox. */
   leaving(batch: Batch): void {
-    this._keysDoneOf = this._keyDroppedOf = undefined;
     // The other points were recorded after this batch was built, or they exceed one batch.
     this._oldestAt = this._builtAt;
     const rest = this._outbox.waiting - batch.points;

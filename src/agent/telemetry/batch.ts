@@ -1,12 +1,12 @@
-import { BEFORE_BYTES, FRAME_BYTES, LISTED_BYTES, PointFrame } from "../../wire/telemetry.js";
+import { FRAME_BYTES, LISTED_BYTES, PointFrame } from "../../wire/telemetry.js";
 import { isTimestamp, type Timestamp } from "../../wire/timestamp.js";
 import { BATCH_FRONT, type Outbox } from "../queue/outbox.js";
 import { epochOf, POINT_HEAD, TWO_32 } from "../queue/record.js";
 import type { Time } from "../time/time.js";
 import { GIVEN, TICKS } from "../time/time.js";
-import { countMembers, KeySet, memberAt } from "./point-keys.js";
+import { KeySet } from "./point-keys.js";
 
-/** The body of one POST: the first waiting points, or some keys of the first point. */
+/** The body of one POST: the first waiting points. */
 export interface Batch {
   readonly points: number;
   /** The number of the first point in it. */
@@ -15,13 +15,8 @@ export interface Batch {
   readonly body: Uint8Array;
   /** Number of points whose time stamp is a guess. */
   readonly guessed: number;
-  /** For a single point: its number of keys and the range in this batch. 0 for several points. */
-  readonly keys: number;
-  readonly fromKey: number;
-  readonly toKey: number;
 }
 
-const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
@@ -33,17 +28,12 @@ const COMMA = 0x2c;
  */
 export class BatchWriter {
   points = 0;
-  keys = 0;
-  fromKey = 0;
-  toKey = 0;
   private readonly _bytes: Uint8Array;
   private readonly _frame: PointFrame;
   /** Start and limit of the body. Every point, including the first, has a comma before it. */
   private readonly _from: number;
   private readonly _most: number;
   private _to = 0;
-  /** End of the text of the first point. */
-  private _firstTo = 0;
   readonly separatesKeys: boolean;
   private readonly _keys: KeySet | undefined;
   /** The first point has too many keys to compare them with others. */
@@ -64,7 +54,6 @@ export class BatchWriter {
 
   begin(): void {
     this.points = 0;
-    this.keys = this.fromKey = this.toKey = 0;
     this._to = this._from;
     this._keys?.clear();
     this._isAlone = false;
@@ -84,46 +73,16 @@ export class BatchWriter {
     if (bytes === own) own.copyWithin(at, from, to);
     else own.set(bytes.subarray(from, to), at);
     at += length;
-    if (this.points++ === 0) this._firstTo = at;
+    this.points++;
     if (ts !== undefined) own[at++] = CLOSE_BRACE;
     this._to = at;
     return true;
   }
 
-  /** Restarts with the first point, limited to `most` of its keys from `fromKey` on. */
-  cut(
-    bytes: Uint8Array,
-    from: number,
-    to: number,
-    ts: Timestamp | undefined,
-    fromKey: number,
-    most: number,
-  ): void {
-    this.begin();
-    const own = this._bytes;
-    this.keys = countMembers(bytes, from, to);
-    this.fromKey = fromKey < this.keys ? fromKey : 0;
-    this.toKey = Math.min(this.keys, this.fromKey + most);
-    const begin = memberAt(bytes, from, to, this.fromKey);
-    const end = memberAt(bytes, from, to, this.toKey) - 1;
-    let at = ts === undefined ? this._from + 1 : this._frame.write(this._from, ts);
-    own[at++] = OPEN_BRACE;
-    own.set(bytes.subarray(begin, end), at);
-    at += end - begin;
-    own[at++] = CLOSE_BRACE;
-    if (ts !== undefined) own[at++] = CLOSE_BRACE;
-    this._to = at;
-    this.points = 1;
-  }
-
   /** The body: an object for one point, an array for more. `HEAD_ROOM` bytes before it are free. */
   body(): Uint8Array {
     const own = this._bytes;
-    if (this.points === 1) {
-      const first = this._from + (this._firstTo < this._to ? BEFORE_BYTES : 1);
-      if (this.keys === 0) this.toKey = this.keys = countMembers(own, first, this._firstTo);
-      return own.subarray(this._from + 1, this._to);
-    }
+    if (this.points === 1) return own.subarray(this._from + 1, this._to);
     own[this._from] = OPEN_BRACKET;
     own[this._to] = CLOSE_BRACKET;
     return own.subarray(this._from, this._to + 1);
@@ -139,18 +98,16 @@ export class BatchWriter {
 }
 
 /**
- * Builds the body of the next request: at most `part.points` points or, for one point, at most
- * `part.keys` keys from `part.fromKey` on. Undefined if nothing waits or the first point's time
- * stamp is unknown.
+ * Builds the body of the next request, of at most `most` points. Undefined if nothing waits or the
+ * first point's time stamp is unknown.
  */
 export const buildBatch = (
   outbox: Outbox,
   times: Time,
   writer: BatchWriter,
-  part: { readonly points: number; readonly keys: number; readonly fromKey: number },
+  most: number,
 ): Batch | undefined => {
   const { separatesKeys } = writer;
-  const { points: most } = part;
   let guessed = 0;
   writer.begin();
   outbox.rewind();
@@ -168,8 +125,7 @@ export const buildBatch = (
       ts = times.resolve(kind, epochOf(words, at), time);
       if (ts === undefined) break;
     }
-    if (most === 1) writer.cut(bytes, at + POINT_HEAD, end, ts, part.fromKey, part.keys);
-    else if (!writer.add(bytes, at + POINT_HEAD, end, ts)) {
+    if (!writer.add(bytes, at + POINT_HEAD, end, ts)) {
       storage.back();
       break;
     }
@@ -177,6 +133,5 @@ export const buildBatch = (
   }
   if (writer.points === 0) return undefined;
   const body = writer.body();
-  const { points, keys, fromKey, toKey } = writer;
-  return { points, number: outbox.first, body, guessed, keys, fromKey, toKey };
+  return { points: writer.points, number: outbox.first, body, guessed };
 };

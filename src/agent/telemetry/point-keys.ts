@@ -11,7 +11,7 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /** End of the member at `at`: the position of the next comma or of the object's closing brace. */
-export const memberEnd = (bytes: Uint8Array, at: number, to: number): number => {
+const memberEnd = (bytes: Uint8Array, at: number, to: number): number => {
   let depth = 0;
   let quoted = false;
   for (let i = at; i < to; i++) {
@@ -25,20 +25,6 @@ export const memberEnd = (bytes: Uint8Array, at: number, to: number): number => 
     else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth--;
   }
   return to;
-};
-
-/** Number of members of the object from `from` to `to`, at least one. */
-export const countMembers = (bytes: Uint8Array, from: number, to: number): number => {
-  let members = 0;
-  for (let at = from + 1; at < to; at = memberEnd(bytes, at, to) + 1) members++;
-  return members;
-};
-
-/** Position of member `index` of the object. */
-export const memberAt = (bytes: Uint8Array, from: number, to: number, index: number): number => {
-  let at = from + 1;
-  for (let i = 0; i < index; i++) at = memberEnd(bytes, at, to) + 1;
-  return at;
 };
 
 /** Hashes of the keys in a batch. Keys with equal hashes count as the same key. */

@@ -12,8 +12,11 @@ const PROBE_MS = 60_000;
 const LONGEST_MS = 600_000;
 /** Report an outage at most once in this time. */
 const QUIET_MS = 3_600_000;
-/** Log left-out values at most once in this time. */
-const LEFT_OUT_MS = 600_000;
+/**
+ * A single point that the platform was too busy for during this time may be larger than a rate
+ * limit: then it never passes, and a probe decides.
+ */
+const TOO_LARGE_MS = 600_000;
 
 /** State saved for the next wake of a sleeping device. */
 export interface RefusalMemory {
@@ -35,7 +38,12 @@ export class RefusalPolicy {
   private _probedAt = Number.NEGATIVE_INFINITY;
   private _logged = false;
   private _quietUntil = 0;
-  private _leftOutAt = Number.NEGATIVE_INFINITY;
+  /** The single point that the platform is too busy for, and the time when that began. */
+  private _busyPoint: number | undefined;
+  private _busySince = 0;
+  /** The last single point was not refused: the platform was too busy for it. */
+  private _isBusy = false;
+  private _acceptedAt = Number.NEGATIVE_INFINITY;
 
   constructor(host: Host, limit: BatchLimit) {
     this._host = host;
@@ -46,10 +54,11 @@ export class RefusalPolicy {
   /** A batch was refused with `status`. */
   noteRefusal(status: number): void {
     this.status = status;
+    this._isBusy = false;
   }
 
   /**
-   * A single point, or one key of it, was refused. True if a probe may be sent, which then counts
+   * A single point was refused. True if a probe may be sent, which then counts
    * as sent.
    */
   takeProbe(): boolean {
@@ -67,22 +76,26 @@ export class RefusalPolicy {
 
   /**
    * The probe was accepted. True if the refused content is at fault, false if the refusal is too
-   * old to tell.
+   * old to tell or the platform was busy: then the point is sent once more.
    */
   probeAccepted(): boolean {
     this.passed();
-    return this._host.clock.now() - this._refusedAt <= FRESH_MS;
+    this._acceptedAt = this._host.clock.now();
+    return !this._isBusy && this._acceptedAt - this._refusedAt <= FRESH_MS;
   }
 
   /**
-   * Logs that a value was left out as too large, but rarely: the key may be too large in every
-   * point.
+   * The platform was too busy for the single point `number`. If that lasts, a probe is sent. The
+   * point is dropped if the platform accepts the probe and is too busy for the point right after.
    */
-  logLeftOut(): void {
+  busyAlone(number: number): "keep" | "probe" | "drop" {
     const now = this._host.clock.now();
-    if (now - this._leftOutAt < LEFT_OUT_MS) return;
-    this._leftOutAt = now;
-    this._host.log("warn", "a value is too large for the platform and is left out of its point");
+    if (this._busyPoint !== number) this._busySince = now;
+    this._busyPoint = number;
+    this._isBusy = true;
+    if (now - this._busySince < TOO_LARGE_MS) return "keep";
+    if (now - this._acceptedAt <= FRESH_MS) return "drop";
+    return this.takeProbe() ? "probe" : "keep";
   }
 
   /** The platform accepts telemetry. */

@@ -212,9 +212,8 @@ export class Telemetry implements Job {
   private _delivered(batch: Batch): Step {
     this._channel.clear();
     this.refusals.passed();
-    const whole = this._source.done(batch);
-    if (whole === "part") return "send";
-    if (whole === "key dropped") return this._dropRejectedPoint(batch);
+    this._source.limit.done();
+    this._source.leaving(batch);
     this._outbox.confirm(batch.number + batch.points);
     this._report.delivered(batch.guessed);
     this._events.emit("delivered", { points: batch.points });
@@ -230,7 +229,11 @@ export class Telemetry implements Job {
   private _busy(batch: Batch, status: number, retryAfterMs: number | undefined): Step {
     const smaller = this._source.limit.shrink(batch, true);
     this._report.busy();
-    if (!smaller || retryAfterMs !== undefined || !BUCKET.includes(status)) this._channel.hold(retryAfterMs);
+    const isBucket = BUCKET.includes(status);
+    const verdict = isBucket && !smaller ? this.refusals.busyAlone(batch.number) : "keep";
+    if (verdict === "drop") return this._dropRejectedPoint(batch);
+    if (verdict === "probe") return "probe";
+    if (!smaller || retryAfterMs !== undefined || !isBucket) this._channel.hold(retryAfterMs);
     return "send";
   }
 
@@ -253,10 +256,7 @@ export class Telemetry implements Job {
     // After a lost probe, send the point again to repeat the refusal.
     if (outcome.kind !== "done" || !refusals.probeAccepted()) return "send";
     if (batch.number !== this._outbox.first) return "send";
-    if (refusals.status !== TOO_LARGE) return this._dropRejectedPoint(batch);
-    this._session.counters.emitError("TOO_LARGE", "");
-    refusals.logLeftOut();
-    return this._source.keyDropped(batch) ? this._dropRejectedPoint(batch) : "send";
+    return this._dropRejectedPoint(batch);
   }
 
   private _hold(): Step {

@@ -61,9 +61,12 @@ for (const [what, isWhole, rows] of [
     false,
     [
       ['{"id":7,"method":"set\\"Led","params":{"on":tr', { id: 7, method: 'set"Led', problem: "too-large" }],
-      ['{"x":{"id":1,"a":["}",{}]},"\\u0069d":7,"y":"\\"","method":"m",', { id: 7, method: "m" }],
+      ['{"id":"7","method":"m","params":"', { id: 7, method: "m" }],
+      ['{"id":7,"methods":"m","params":"', { id: 7, method: "" }],
+      // The platform writes the id first.
+      ['{"method":"m","id":7,"params":[', undefined],
       ['{"id":7,"method":"set', { id: 7, method: "", params: undefined, problem: "too-large" }],
-      ['{"id":7},"method":"m"', { id: 7, method: "" }],
+      ['{"id":7},"method":"m"', undefined],
       [`{"id":7,"method":"${"m".repeat(5000)}","a":`, { id: 7, method: "" }],
       // An id of another member is never taken for the request's.
       ['{"params":{"id":5,"method":"x"', undefined],

@@ -2,7 +2,7 @@ import test from "ava";
 import { FakeFlash } from "../../../fakes/flash.js";
 import { FakeStore } from "../../../fakes/host.js";
 import { at } from "../../../fakes/time.js";
-import { TelemetryRig, upTo } from "./rig.js";
+import { type Element, TelemetryRig, upTo } from "./rig.js";
 
 test("a point leaves after the batch age as one object with its time stamp", async (t) => {
   const rig = new TelemetryRig().start();
@@ -115,18 +115,43 @@ test("an empty 500 never drops: the batch is halved until it passes", async (t) 
   t.deepEqual(rig.drops, []);
 });
 
-test("a point with more keys than the platform's bucket holds is sent in parts with one time stamp", async (t) => {
-  const rig = new TelemetryRig().start();
-  rig.answer = (elements) => ({
-    status: elements.reduce((sum, one) => sum + Object.keys(one.values).length, 0) > 5 ? 500 : 200,
-  });
-  const values: Record<string, unknown> = {};
-  for (let i = 0; i < 11; i++) values[`k${i}`] = i % 2 ? [i, { a: "},{" }] : `v,"${i}`;
-  rig.telemetry.record(values);
-  await rig.empty();
-  t.deepEqual(Object.assign({}, ...rig.taken.map((one) => one.values)), values);
-  t.is(new Set(rig.taken.map((one) => one.ts)).size, 1);
-  t.deepEqual(rig.delivered, [1]);
+const keysOf = (elements: Element[]) =>
+  elements.reduce((sum, one) => sum + Object.keys(one.values).length, 0);
+
+test("a point with more keys than the rate limit allows is dropped, counted and blocks no other", async (t) => {
+  const rig = new TelemetryRig().record(0, 1).start();
+  rig.answer = (elements) => ({ status: keysOf(elements) > 5 ? 500 : 200 });
+  rig.telemetry.record(Object.fromEntries(Array.from({ length: 11 }, (_, i) => [`k${i}`, i])));
+  rig.record(1, 20);
+  await rig.empty(3_600_000);
+  t.deepEqual(rig.numbers, upTo(20));
+  t.deepEqual(rig.drops, [{ points: 1, reason: "refused" }]);
+  t.is(rig.outbox.dropped.refused, 1);
+});
+
+test("an empty 500 to all single points for hours drops none", async (t) => {
+  const rig = new TelemetryRig().record(0, 20).start();
+  let isDown = true;
+  rig.answer = () => ({ status: isDown ? 500 : 200 });
+  await rig.host.clock.advance(4 * 3_600_000);
+  isDown = false;
+  await rig.empty(3_600_000);
+  t.deepEqual(rig.numbers, upTo(20));
+  t.deepEqual(rig.drops, []);
+});
+
+test("a point that passes right after an accepted probe is not dropped", async (t) => {
+  const rig = new TelemetryRig().record(0, 3).start();
+  let probes = 0;
+  rig.answer = (elements) => {
+    const isProbe = elements.some((one) => "moteDroppedRefused" in one.values);
+    if (isProbe) probes++;
+    return { status: probes > 0 ? 200 : 500 };
+  };
+  await rig.empty(3_600_000);
+  t.is(probes, 1);
+  t.deepEqual(rig.numbers, upTo(3));
+  t.deepEqual(rig.drops, []);
 });
 
 for (const [status, body] of [

@@ -1,7 +1,7 @@
 // The Moddable SDK on this machine.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { delimiter, join, resolve } from "node:path";
+import { basename, delimiter, join, resolve } from "node:path";
 import { PROJECT } from "../project.js";
 
 /** The version that hosts/xs was written for. */
@@ -21,24 +21,30 @@ export class SdkError extends Error {
   override name = "SdkError";
 }
 
-/** The SDK in `$MODDABLE`. Throws SdkError if it is missing or not built for Linux. */
+/** The SDK in `$MODDABLE`, for builds. Throws SdkError if it is missing or not built for Linux. */
 export function findSdk(env: NodeJS.ProcessEnv = process.env): Sdk {
   const path = env.MODDABLE;
   if (!path) throw new SdkError(`the Moddable SDK is missing: $MODDABLE is not set.\n${INSTALL}`);
   const tools = join(path, "build", "bin", "lin", "release");
   const [mcconfig, mcsim] = [join(tools, "mcconfig"), join(tools, "mcsim")];
-  for (const [what, tool] of [
-    ["mcconfig", mcconfig],
-    ["mcsim", mcsim],
-  ] as const) {
-    if (!existsSync(tool))
-      throw new SdkError(`$MODDABLE is ${path}, but ${what} was not built there.\n${INSTALL}`);
-  }
+  refuseUnbuilt(path, mcconfig);
   const paths = [tools, binOf(PROJECT), env.PATH ?? ""];
   // A project is built with the manifests of the command that builds it, installed in its folder or
   // not.
   const { MOTE = PROJECT } = env;
   return { path, mcconfig, mcsim, env: { ...env, MODDABLE: path, MOTE, PATH: paths.join(delimiter) } };
+}
+
+/** The SDK, to run programs in its simulator. Throws SdkError as `findSdk` does. */
+export function findSimulator(env: NodeJS.ProcessEnv = process.env): Sdk {
+  const sdk = findSdk(env);
+  refuseUnbuilt(sdk.path, sdk.mcsim);
+  return sdk;
+}
+
+function refuseUnbuilt(path: string, tool: string): void {
+  if (existsSync(tool)) return;
+  throw new SdkError(`$MODDABLE is ${path}, but ${basename(tool)} was not built there.\n${INSTALL}`);
 }
 
 /** The version that stands at `path`, as git knows it; undefined where it does not. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ExecutionContext } from "ava";
 import type { AgentOptions, TelemetryOptions } from "../../../src/index.js";
-import { findSdk } from "../../../tools/moddable/sdk.js";
+import { findSimulator } from "../../../tools/moddable/sdk.js";
 import { SimulatedDevice, simulatedImage } from "../../../tools/moddable/simulator/device.js";
 import { Operator } from "../../../tools/operator/operator.js";
 import type { Clock } from "../../../tools/platform/core/common/clock.js";
@@ -55,7 +55,7 @@ export async function openBench(
   const most = new Map<string, number>();
   const device = new SimulatedDevice(
     {
-      ...{ sdk: findSdk(), program, display: await screen(), stateDir, ca, intervalMs },
+      ...{ sdk: findSimulator(), program, display: await screen(), stateDir, ca, intervalMs },
       agent: {
         baseUrl: url,
         provisioning: { ...platform.profile, deviceName: DEVICE },

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import test, { type ExecutionContext } from "ava";
 import { UNFENCED } from "../../../hosts/node/files.js";
 import { buildProgram } from "../../../tools/moddable/build.js";
-import { findSdk, type Sdk } from "../../../tools/moddable/sdk.js";
+import { findSimulator, type Sdk } from "../../../tools/moddable/sdk.js";
 import { type Display, openDisplay } from "../../../tools/moddable/simulator/display.js";
 import { SimulatorRun } from "../../../tools/moddable/simulator/simulator.js";
 import { PROJECT } from "../../../tools/project.js";
@@ -42,7 +42,7 @@ export async function screen(): Promise<string> {
 }
 
 /** The program of a folder with a manifest.json, of this project or of a test. */
-export async function programOf(folder: string, sdk: Sdk = findSdk()): Promise<string> {
+export async function programOf(folder: string, sdk: Sdk = findSimulator()): Promise<string> {
   return buildProgram(sdk, join(PROJECT, folder), OUT);
 }
 
@@ -74,7 +74,7 @@ export class Guest {
     writeFileSync(join(this.#stateDir, "guest.json"), JSON.stringify(setup));
     const connected = this.#line.connected();
     this.#run = await SimulatorRun.start({
-      sdk: findSdk(),
+      sdk: findSimulator(),
       program,
       directory: this.#stateDir,
       display: await screen(),

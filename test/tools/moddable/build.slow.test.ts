@@ -111,6 +111,20 @@ for (const template of TEMPLATES)
     }
   });
 
+withSdk("warns of an application with Piu, whose main is not in ROM", async (t, sdk) => {
+  const folder = join(place, "piu");
+  newProject(folder, "minimal");
+  const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
+  const include = [manifest.include, "$(MODDABLE)/examples/manifest_piu.json"].flat();
+  // The SDK can't preload a main that makes skins or styles.
+  const platforms = { esp32: { preload: [] } };
+  writeFileSync(join(folder, "manifest.json"), JSON.stringify({ ...manifest, include, platforms }));
+  const how = options(sdk, "esp32/moddable_two", { folder, out: join(folder, "build") });
+  const { wrong, warnings } = await checked(how);
+  t.deepEqual(wrong, []);
+  t.regex(warnings.join(), /^main is not preloaded, because it uses Piu: [\d,]+ bytes of it in RAM$/);
+});
+
 withSdk("a type error of an application fails the build, with its line", async (t, sdk) => {
   const folder = join(place, "mistaken");
   newProject(folder);

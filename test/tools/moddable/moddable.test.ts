@@ -1,12 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import test from "ava";
 import { refusePin } from "../../../hosts/esp32/commissioning/pins.js";
 import { BOARDS } from "../../../tools/boards.js";
 import { CHIPS, chipOf, targetsOf } from "../../../tools/moddable/esp32/chips.js";
-import { problemsOf } from "../../../tools/moddable/esp32/config-check.js";
+import { insecurities, problemsOf } from "../../../tools/moddable/esp32/config-check.js";
 import { FLASH_SIZES } from "../../../tools/moddable/esp32/esp32.js";
 import {
   checkPartitions,
@@ -14,10 +14,15 @@ import {
   readPartitions,
   secureTable,
 } from "../../../tools/moddable/esp32/partitions.js";
-import { checkOptions, protectionOptions, readOptions } from "../../../tools/moddable/esp32/sdkconfig.js";
+import {
+  checkOptions,
+  ignoredOptions,
+  protectionOptions,
+  readOptions,
+} from "../../../tools/moddable/esp32/sdkconfig.js";
 import { refusePrivateKeys } from "../../../tools/moddable/private-keys.js";
 import { readRom, romBytes } from "../../../tools/moddable/rom.js";
-import { findSdk, type Sdk, SdkError } from "../../../tools/moddable/sdk.js";
+import { findSdk, findSimulator, type Sdk, SdkError } from "../../../tools/moddable/sdk.js";
 import { read } from "../../architecture/tree.js";
 import { scratch } from "../scratch.js";
 
@@ -192,6 +197,47 @@ test("names an option of an update that the project lacks or changes", (t) => {
   ]);
   // The SDK writes nothing for an option that is off.
   t.deepEqual(checkOptions(OUR_SETTINGS.replace("SKIP_VALIDATE_ALWAYS=n", "SKIP_VALIDATE_ALWAYS=")), []);
+});
+
+test("names each setting that ESP-IDF's configuration step did not take", (t) => {
+  const ours = [
+    "CONFIG_CHOSEN=y",
+    "CONFIG_OTHER_OF_CHOICE=n",
+    "CONFIG_LEFT_OUT=n",
+    "CONFIG_SIZE=4096",
+    'CONFIG_KEY="/a b.pem"',
+    "CONFIG_GONE=y",
+  ].join("\n");
+  const taken =
+    'CONFIG_CHOSEN=y\n# CONFIG_OTHER_OF_CHOICE is not set\nCONFIG_SIZE=4096\nCONFIG_KEY="/a b.pem"\nCONFIG_GONE=y\n';
+  t.deepEqual(ignoredOptions(ours, taken), []);
+  const result =
+    'CONFIG_CHOSEN=y\nCONFIG_OTHER_OF_CHOICE=y\nCONFIG_SIZE=2048\nCONFIG_KEY="/a b.pem"\nCONFIG_NEW=y\n';
+  t.deepEqual(ignoredOptions(ours, result), [
+    "CONFIG_OTHER_OF_CHOICE is y, not n",
+    "CONFIG_SIZE is 2048, not 4096",
+    "CONFIG_GONE is n, not y",
+  ]);
+});
+
+test("warns of updates over http that nothing signs", (t) => {
+  const [line, ...more] = insecurities({ firmware: { allowHttp: true } });
+  t.regex(line ?? "", /^config\.firmware\.allowHttp without publicKey: .*mote sign/);
+  t.deepEqual(more, []);
+  for (const firmware of [{ allowHttp: true, publicKey: "04ab" }, { allowHttp: false }, {}, undefined])
+    t.deepEqual(insecurities({ firmware }), []);
+});
+
+test("a build needs mcconfig, and only the simulator mcsim", (t) => {
+  const tools = join(scratch(), "build", "bin", "lin", "release");
+  const env = { MODDABLE: resolve(tools, "../../../..") };
+  t.throws(() => findSdk(env), { instanceOf: SdkError, message: /but mcconfig was not built/ });
+  mkdirSync(tools, { recursive: true });
+  writeFileSync(join(tools, "mcconfig"), "");
+  t.is(findSdk(env).path, env.MODDABLE);
+  t.throws(() => findSimulator(env), { instanceOf: SdkError, message: /but mcsim was not built/ });
+  writeFileSync(join(tools, "mcsim"), "");
+  t.is(findSimulator(env).path, env.MODDABLE);
 });
 
 test("protection is off unless asked for, and each part has ESP-IDF's own options", (t) => {

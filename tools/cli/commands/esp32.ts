@@ -5,6 +5,7 @@ import { BOARD_NAMES, boardOf } from "../../boards.js";
 import { checkBuild } from "../../moddable/esp32/check.js";
 import { figureLines } from "../../moddable/esp32/check-figures.js";
 import { plainTarget } from "../../moddable/esp32/chips.js";
+import { warningsOf } from "../../moddable/esp32/config-check.js";
 import { emulate } from "../../moddable/esp32/emulate.js";
 import { EMULATED_CHIPS, fromInside } from "../../moddable/esp32/emulator.js";
 import {
@@ -147,6 +148,7 @@ async function esp32(folder: string | undefined, flags: Esp32Flags): Promise<num
   const { lines, wrong } = await reportImage(build.sdk, image);
   const file = relative(process.cwd(), join(image.folder, "xs_esp32.bin"));
   process.stdout.write(`${build.target}\n${lines.join("\n")}\nto push: ${file}\n`);
+  for (const line of warningsOf(image.directory)) note(`warning: ${line}`);
   for (const line of wrong) process.stderr.write(`wrong: ${line}\n`);
   if (wrong.length > 0) return 1;
   if (flags.build) return 0;
@@ -188,11 +190,12 @@ function keyFile(path: string): string {
 }
 
 async function check(build: BuildOptions, asJson: boolean): Promise<number> {
-  const { wrong, figures } = checkBuild(await buildScripts(build), build);
+  const { wrong, warnings, figures } = checkBuild(await buildScripts(build), build);
   const weights = [...weighOurs(build.sdk)].map(([name, weight]) => ({ name, ...weight }));
-  if (asJson) outJson({ wrong, ...figures, weights });
+  if (asJson) outJson({ wrong, warnings, ...figures, weights });
   else
     process.stdout.write(`${[build.target, ...figureLines(figures), ...weightLines(weights)].join("\n")}\n`);
+  if (!asJson) for (const line of warnings) note(`warning: ${line}`);
   for (const line of wrong) process.stderr.write(`wrong: ${line}\n`);
   return wrong.length === 0 ? 0 : 1;
 }

@@ -6,7 +6,7 @@ import { number } from "../figures.js";
 import { codeBytes, readRom, romBytes } from "../rom.js";
 import type { Figures, Share, Sized } from "./check-figures.js";
 import { chipOf } from "./chips.js";
-import { checkConfig } from "./config-check.js";
+import { checkConfig, usesPiu, warningsOf } from "./config-check.js";
 import type { Build, BuildOptions } from "./esp32.js";
 import { estimateImage } from "./image-estimate.js";
 import { checkPartitions, imageRoom, readPartitions } from "./partitions.js";
@@ -14,6 +14,8 @@ import { checkOptions } from "./sdkconfig.js";
 
 export interface Report {
   readonly wrong: readonly string[];
+  /** What the owner should know, although the build is good. */
+  readonly warnings: readonly string[];
   readonly figures: Figures;
 }
 
@@ -33,8 +35,9 @@ export function checkBuild(
   const options = readFileSync(join(directory, folder, "sdkconfig.mc"), "utf8");
   const left = rom.unpreloaded.filter(({ name }) => !OF_TYPINGS.test(name));
   const room = imageRoom(partitions);
-  const image = estimateImage(rom);
+  const image = estimateImage(rom, chip.name);
   const engine = rom.engine === 0 ? undefined : rom.engine;
+  const hasPiu = usesPiu(directory);
   const wrong = [
     ...checkConfig(directory, chip),
     ...checkPartitions(partitions, megabytes * MEGABYTE),
@@ -50,7 +53,15 @@ export function checkBuild(
       : []),
     ...(image > room ? [`the image takes about ${number(image)} bytes: a slot has ${number(room)}`] : []),
     ...checkOptions(options),
-    ...left.filter(({ name }) => OURS.test(name)).map(({ name }) => `${name} is not preloaded`),
+    ...left
+      .filter(({ name }) => OURS.test(name) && !(name === MAIN && hasPiu))
+      .map(({ name }) => `${name} is not preloaded`),
+  ];
+  const warnings = [
+    ...warningsOf(directory),
+    ...left
+      .filter(({ name }) => name === MAIN && hasPiu)
+      .map(({ bytes }) => `main is not preloaded, because it uses Piu: ${number(bytes)} bytes of it in RAM`),
   ];
   const pool = chip.heap - (engine ?? chip.engine);
   const plan = planMemory({ engine: engine ?? chip.engine, system: pool });
@@ -66,7 +77,7 @@ export function checkBuild(
     unpreloaded: left.map(({ name, bytes }) => ({ name, bytes, reason: reasonOf(name) })),
     modules: modules(join(directory, "modules")),
   };
-  return { wrong, figures };
+  return { wrong, warnings, figures };
 }
 
 const sharesOf = (shares: Shares): Share[] => shares.map(([what, bytes]) => ({ what, bytes }));
@@ -77,6 +88,7 @@ const REASONS: Readonly<Record<string, string>> = {
   "embedded:provider/builtin": "of pins and buses; nothing here imports it",
 };
 
+const MAIN = "main";
 const OURS = /^(?:main|mote(?:\/.*)?)$/;
 
 const reasonOf = (name: string): string =>

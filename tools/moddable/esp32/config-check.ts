@@ -5,18 +5,37 @@ import { isIncomplete } from "../../../extras/commissioning/built-in-configurati
 import { asIfGiven, checkCommission } from "../../../hosts/esp32/commissioning/check-configuration.js";
 import { readConfig } from "../../../hosts/esp32/config.js";
 import { checkOptions } from "../../../src/agent/options/options.js";
+import type { FirmwareOptions } from "../../../src/index.js";
 import type { Chip } from "./chips.js";
 
 /** All that is wrong with the configuration in a build's folder; no value is quoted. */
 export function checkConfig(directory: string, chip: Chip): string[] {
-  const { config, modules } = JSON.parse(readFileSync(join(directory, "manifest_flat.json"), "utf8")) as Flat;
+  const { config, modules } = flatManifest(directory);
   return problemsOf(config, chip.id, "mote/commission" in modules);
 }
+
+/** What is insecure in the configuration, although it is valid. */
+export const warningsOf = (directory: string): string[] => insecurities(flatManifest(directory).config);
+
+/** True for an application with Piu, whose main module the SDK can't preload. */
+export const usesPiu = (directory: string): boolean => "piu/MC" in flatManifest(directory).modules;
+
+const flatManifest = (directory: string): Flat =>
+  JSON.parse(readFileSync(join(directory, "manifest_flat.json"), "utf8"));
 
 /** What mcconfig writes of all manifests together. */
 interface Flat {
   readonly config: Readonly<Record<string, unknown>>;
   readonly modules: Readonly<Record<string, unknown>>;
+}
+
+export function insecurities({ firmware }: Readonly<Record<string, unknown>>): string[] {
+  const { allowHttp, publicKey } = (firmware ?? {}) as Partial<FirmwareOptions>;
+  return allowHttp === true && publicKey === undefined
+    ? [
+        "config.firmware.allowHttp without publicKey: anyone in the network path can replace this board's program. Sign updates (mote sign) and set publicKey, or use https.",
+      ]
+    : [];
 }
 
 /** `asks`: the owner enters missing settings. */

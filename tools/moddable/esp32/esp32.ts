@@ -10,7 +10,7 @@ import { checkConfig } from "./config-check.js";
 import { findIdf, idfForCheck } from "./idf.js";
 import { panicComponent } from "./panic-component.js";
 import { secureTable } from "./partitions.js";
-import { mergeOptions, type Protection, protectionOptions } from "./sdkconfig.js";
+import { ignoredOptions, mergeOptions, type Protection, protectionOptions } from "./sdkconfig.js";
 
 const OURS = join(PROJECT, "hosts", "esp32", "flash", "sdkconfig");
 const EMULATED = join(PROJECT, "hosts", "esp32", "emulator", "manifest.json");
@@ -59,7 +59,7 @@ export async function buildScripts(given: BuildOptions): Promise<Build> {
   // build.
   const options = { ...given, out: join(given.out, "check") };
   const { sdk, out } = options;
-  const project = prepare(options);
+  const { project } = prepare(options);
   const env = { ...environmentOf(sdk, options.folder), IDF_PATH: await idfForCheck(sdk, out) };
   const { directory, log: configuring } = await configure(options, project, env);
   let log = configuring;
@@ -91,7 +91,7 @@ export interface Image {
 export async function buildImage(options: BuildOptions): Promise<Image> {
   const { sdk, target, debug, out } = options;
   findIdf(sdk.env);
-  const project = prepare(options);
+  const { project, settings } = prepare(options);
   const env = environmentOf(sdk, options.folder);
   const { directory } = await configure(options, project, env);
   const chip = chipOf(sdk, target);
@@ -106,11 +106,16 @@ export async function buildImage(options: BuildOptions): Promise<Image> {
   // The SDK's makefile copies its own folder for the chip over `made` if that folder is newer. Its
   // partition table has no slots for updates.
   utimesSync(made, new Date(), new Date());
+  // The configuration step alone, because it takes seconds and the rest minutes.
+  const words = [...(debug ? ["-d"] : []), "-m", "-p", target, "-o", out, "-t"];
+  await run(sdk.mcconfig, [...words, join(folder, "config", "sdkconfig.h")], project, env);
+  const ignored = ignoredOptions(settings, read(join(made, "sdkconfig")) ?? "");
+  if (ignored.length > 0)
+    throw new SdkError(`ESP-IDF did not take these settings of the build: ${ignored.join("; ")}`);
   // The SDK's makefile goes on after a failed link: what was linked before must not pass for it.
   for (const name of LINKED) rmSync(join(folder, name), { force: true });
   // Its default target ends every serial2xsbug of this machine, and flashes.
-  const words = [...(debug ? ["-d"] : []), "-m", "-p", target, "-t", "build", "-o", out];
-  const log = await run(sdk.mcconfig, words, project, env);
+  const log = await run(sdk.mcconfig, [...words, "build"], project, env);
   for (const name of PARTS)
     if (!existsSync(join(folder, name)))
       throw new SdkError(`ESP-IDF did not build ${basename(name)}:\n${lastLines(log)}`);
@@ -140,9 +145,12 @@ async function configure(
   return { directory, log };
 }
 
-/** Wraps the project: its manifest, the given settings, and last the options of ESP-IDF. */
-function prepare(options: BuildOptions): string {
-  const { sdk, folder, target, config, out, megabytes, emulated } = options;
+/**
+ * Wraps the project: its manifest, the given settings, and last the options of ESP-IDF. Returns the
+ * folder, and our own options of ESP-IDF, which replace the target's.
+ */
+function prepare(options: BuildOptions): { project: string; settings: string } {
+  const { sdk, folder, target, debug, config, out, megabytes, emulated } = options;
   const manifest = join(resolve(folder), "manifest.json");
   if (!existsSync(manifest))
     throw new SdkError(`${folder} has no manifest.json. Create a project: mote new.`);
@@ -152,6 +160,7 @@ function prepare(options: BuildOptions): string {
   mkdirSync(own, { recursive: true });
   const theirs = targetOptions(sdk, target);
   const size = `CONFIG_ESPTOOLPY_FLASHSIZE_${megabytes}MB=y\n`;
+  let settings = "";
   for (const name of VARIANTS) {
     const [a, b] = [theirs && read(join(theirs, name)), read(join(OURS, name))];
     const more =
@@ -162,6 +171,7 @@ function prepare(options: BuildOptions): string {
           (CHIP_OPTIONS[chipOf(sdk, target).name] ?? "") +
           protectionOptions(options, chipOf(sdk, target).name)
         : "";
+    if (name === VARIANTS[0] || !debug) settings += (b ?? "") + more;
     if (a !== undefined || b !== undefined) update(join(own, name), mergeOptions(a ?? "", (b ?? "") + more));
     else rmSync(join(own, name), { force: true });
   }
@@ -174,7 +184,7 @@ function prepare(options: BuildOptions): string {
   });
   const include = [manifest, ...(emulated === true ? [EMULATED] : []), join(own, "manifest.json")];
   write(join(project, "manifest.json"), { include, config });
-  return project;
+  return { project, settings };
 }
 
 /**

@@ -74,6 +74,17 @@ export function checkOptions(text: string): string[] {
     .map(([name, wanted]) => `${name} is ${options.get(name) || "n"}, not ${wanted}`);
 }
 
+/**
+ * Those of `ours` that ESP-IDF's configuration step did not take, by name: an option that another
+ * one excludes, or that no longer exists. `result`: the sdkconfig that the step wrote.
+ */
+export function ignoredOptions(ours: string, result: string): string[] {
+  const options = readOptions(result);
+  return [...readOptions(ours)]
+    .filter(([name, wanted]) => (options.get(name) || "n") !== (wanted || "n"))
+    .map(([name, wanted]) => `${name} is ${options.get(name) || "n"}, not ${wanted || "n"}`);
+}
+
 /** The flash that the options speak of, in bytes, if they do. */
 export function flashBytes(text: string): number | undefined {
   for (const [name, value] of readOptions(text)) {

@@ -14,7 +14,7 @@ import { hiding, Lines } from "../../run/lines.js";
 import { runTour } from "../../tour/run-tour.js";
 import { limitedBy } from "../../tour/tour.js";
 import { buildProgram } from "../build.js";
-import { findSdk } from "../sdk.js";
+import { findSimulator } from "../sdk.js";
 import { SimulatedDevice, simulatedImage } from "./device.js";
 import { openDisplay } from "./display.js";
 import { runProject } from "./project.js";
@@ -88,7 +88,7 @@ export function simulatorCommand(program: Command): void {
 
 /** The application of a project decides what it records, and how often. */
 async function runFolder(folder: string, flags: Flags): Promise<number> {
-  const sdk = findSdk();
+  const sdk = findSimulator();
   if (flags.ca !== undefined)
     throw new UsageError("--ca applies to the sample only: set config.ca in the project's manifest");
   if ((flags.provisionKey === undefined) !== (flags.provisionSecret === undefined))
@@ -103,7 +103,7 @@ async function runFolder(folder: string, flags: Flags): Promise<number> {
 }
 
 async function run(flags: Flags): Promise<number> {
-  const sdk = findSdk();
+  const sdk = findSimulator();
   const ca = readCa(flags.ca);
   const own = flags.url === undefined ? await startPlatform({ port: 0, ruleChain: true }) : undefined;
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -129,7 +129,7 @@ async function run(flags: Flags): Promise<number> {
 }
 
 interface Session {
-  readonly sdk: ReturnType<typeof findSdk>;
+  readonly sdk: ReturnType<typeof findSimulator>;
   readonly program: string;
   readonly display: string;
   readonly stateDir: string;

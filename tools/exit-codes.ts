@@ -1,5 +1,5 @@
-// Exit codes of `mote` and of its worker process.
-export { IN_USE, RESTART } from "../hosts/node/exit.js";
+// Exit codes of `mote`. Those of its worker process mean nothing.
+export { IN_USE } from "../hosts/node/exit.js";
 
 /** Stopped as requested. */
 export const STOPPED = 0;
@@ -21,7 +21,5 @@ export const BUSY = 7;
 export const DAMAGED = 8;
 /** The queue file is unreadable, or the disk is full (sysexits: EX_IOERR). */
 export const QUEUE = 74;
-/** From the worker: the device was reset; start again with its current settings. */
-export const RESET = 76;
 /** Interrupted by a signal. */
 export const INTERRUPTED = 130;

@@ -5,6 +5,7 @@ import {
   codeOf,
   type Fence,
   makeDirectory,
+  makeOwnDirectory,
   openInPlace,
   syncDirectory,
   syncLeft,
@@ -39,8 +40,8 @@ export class FileBlocks implements Blocks {
   readonly #zeros = Buffer.alloc(SECTOR);
 
   /**
-   * Creates a file of `size` bytes if there is none. A file of another size is kept, and `warn` is
-   * called. On a read-only disk it can only be read. A slot's sector is synced once: after its last
+   * Creates a file of `size` bytes if there is none. A file of another size is kept, unless it is
+   * shorter than two sectors, and `warn` is called. On a read-only disk it can only be read. A slot's sector is synced once: after its last
    * byte, or before the next read or erase. Throws if the file cannot be used, with QueueFileError
    * for a queue.
    */
@@ -53,10 +54,14 @@ export class FileBlocks implements Blocks {
   ) {
     this.#fence = fence;
     this.#isSlot = use === "slot";
-    makeDirectory(dirname(path));
+    if (this.#isSlot) makeOwnDirectory(dirname(path));
+    else makeDirectory(dirname(path));
     this.#file = this.#isSlot ? openInPlace(path) : openQueue(path);
     const { size: found, blocks } = fstatSync(this.#file);
-    if (found === 0) {
+    // Too short for a queue or an update. Extended, it is read, and what is missing is counted.
+    const isCut = found < Math.min(2 * SECTOR, size);
+    if (isCut && found > 0) warn(`${path} was cut to ${found} bytes: extended to ${size}`);
+    if (isCut) {
       ftruncateSync(this.#file, size - (size % SECTOR));
       fsyncSync(this.#file);
       syncDirectory(dirname(path));
@@ -65,10 +70,10 @@ export class FileBlocks implements Blocks {
       syncLeft(dirname(path));
       if (found !== size) warn(`${path} has ${found} bytes, not ${size}: kept as it is`);
     }
-    const usable = found === 0 ? size : found;
+    const usable = isCut ? size : found;
     this.size = usable - (usable % SECTOR);
     // If the system does not report the blocks of a file, assume that an existing one is complete.
-    if (!this.#isSlot) this.#reserve(path, found === 0 || blocks * STAT_BLOCK < this.size);
+    if (!this.#isSlot) this.#reserve(path, isCut || blocks * STAT_BLOCK < this.size);
   }
 
   read(at: number, into: Uint8Array): boolean {

@@ -4,6 +4,7 @@ import {
   constants,
   fsyncSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -50,6 +51,22 @@ export function makeDirectory(path: string): void {
   }
   // A directory's content is lost with the directory's own name.
   syncLeft(above);
+}
+
+/**
+ * Creates a directory below a state directory. Throws if the name is a symbolic link: another user
+ * may have planted it to read the token or to choose the image.
+ */
+export function makeOwnDirectory(path: string): void {
+  if (isLink(path))
+    throw Object.assign(new Error(`${path} is a symbolic link: put the directory itself there`), {
+      code: "ELOOP",
+    });
+  makeDirectory(path);
+}
+
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
 }
 
 function isDirectory(path: string): boolean {
@@ -125,7 +142,7 @@ const TEMPORARY = /^\..+\.(host|run)\d+\.new$/;
 /** Removes temporary files of previous owners of the state directory. */
 export function removeTemporaryFiles(stateDir: string): void {
   for (const directory of [stateDir, join(stateDir, "store"), join(stateDir, "run")]) {
-    if (!isDirectory(directory)) continue;
+    if (!isDirectory(directory) || (directory !== stateDir && isLink(directory))) continue;
     for (const name of readdirSync(directory)) {
       if (TEMPORARY.test(name)) unlinkIfThere(join(directory, name));
     }

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Store } from "../../src/port.js";
-import { type Fence, makeDirectory, readIfThere, removeFile, replaceFile, syncLeft } from "./files.js";
+import { type Fence, makeOwnDirectory, readIfThere, removeFile, replaceFile, syncLeft } from "./files.js";
 
 const LONGEST_KEY = 15;
 const LARGEST_VALUE = 4000;
@@ -13,7 +13,7 @@ export class FileStore implements Store {
 
   /** Creates `directory` if it is missing; throws if that fails. */
   constructor(directory: string, fence: Fence) {
-    makeDirectory(directory);
+    makeOwnDirectory(directory);
     syncLeft(directory);
     this.#directory = directory;
     this.#fence = fence;

@@ -23,14 +23,17 @@ export interface Start {
 /** Called for each rejected image. `failed`: ended unconfirmed; `damaged`: bytes changed. */
 export type OnFallback = (slot: SlotName, why: "failed" | "damaged") => void;
 
+/** A trial that was stopped so often before its end is over: a stop proves nothing about it. */
+const MAX_STARTS = 5;
+
 /**
  * The image to start now. A pending one is marked as started before this returns. Found marked at
- * the next call, it is rejected and the device rolls back. Undefined if no slot contains an intact
- * image. Throws.
+ * the next call, or started five times, it is rejected and the device rolls back. Undefined if no
+ * slot contains an intact image. Throws.
  */
 export function prepareStart(stateDir: string, fence: Fence, onFallback: OnFallback): Start | undefined {
   let boot = readBoot(stateDir);
-  if (boot?.state === "pending" && boot.started) {
+  if (boot?.state === "pending" && (boot.started || boot.starts >= MAX_STARTS)) {
     const before = reverted(boot);
     if (before) {
       onFallback(boot.active, "failed");
@@ -48,20 +51,22 @@ export function prepareStart(stateDir: string, fence: Fence, onFallback: OnFallb
       active: otherSlot(boot.active),
       state: "confirmed",
       started: false,
+      starts: 0,
     };
     boot = other.images[other.active] && storeBoot(stateDir, other, fence);
   }
   return undefined;
 }
 
-/** The worker was stopped on request: a pending image gets another start. */
+/** The agent stopped on request: a pending image gets another start, but not without end. */
 export function forgetStart(stateDir: string, fence: Fence): void {
   const boot = readBoot(stateDir);
   if (boot?.state === "pending" && boot.started) storeBoot(stateDir, { ...boot, started: false }, fence);
 }
 
 function begin(stateDir: string, boot: Boot, path: string, sha256: string, fence: Fence): Start {
-  if (boot.state === "pending") storeBoot(stateDir, { ...boot, started: true }, fence);
+  if (boot.state === "pending")
+    storeBoot(stateDir, { ...boot, started: true, starts: boot.starts + 1 }, fence);
   return { path, slot: boot.active, state: boot.state, sha256 };
 }
 

@@ -34,6 +34,8 @@ export type Event = { event: string } & Record<string, unknown>;
 export type ToWorker =
   | {
       kind: "start";
+      /** Of this start: begins each message of the worker. The image never gets it. */
+      secret: string;
       config: WorkerConfig;
       path: string;
       slot: SlotName;
@@ -51,5 +53,23 @@ export type FromWorker =
   | { kind: "secret"; secret: string; isOwn: boolean }
   /** Every 5 s: the event loop turns. `lives`: so does the agent, by its own signs. */
   | { kind: "heartbeat"; lives: boolean }
-  /** Before it ends by a mistake: why. `unfit`: the image is none. */
-  | { kind: "failed"; reason: string; unfit: boolean };
+  /** The image was loaded and set up, and the agent started. */
+  | { kind: "ready" }
+  /** The agent confirmed the image on trial. */
+  | { kind: "confirmed" }
+  /** The agent's last message: why the process ends. */
+  | { kind: "end"; how: Ending; reason: string };
+
+/**
+ * How a worker ends. Only the agent's own message says so; an exit code means nothing, because any
+ * program can choose it.
+ * - `stopped`: as the supervisor asked.
+ * - `restart`: start again at once.
+ * - `reset`: start again with the settings of now.
+ * - `refused`: the platform refuses the device, with `--exit-on-refusal`.
+ * - `inUse`: another process uses the state directory.
+ * - `queue`: the queue file cannot be used; `reason` says why.
+ * - `unfit`: the file is not an image.
+ * - `crash`: everything else, and every end without a message.
+ */
+export type Ending = "stopped" | "restart" | "reset" | "refused" | "inUse" | "queue" | "unfit" | "crash";

@@ -9,7 +9,7 @@ import {
   createFile,
   type Fence,
   isDiskTrouble,
-  makeDirectory,
+  makeOwnDirectory,
   publish,
   readIfThere,
   temporaryPath,
@@ -50,7 +50,7 @@ export function flash(stateDir: string, bytes: Uint8Array, fence: Fence, isForce
   }
   if (image?.sha256 !== app) throw new Error("the image could not be written to its slot");
   const images = { ...boot?.images, [name]: image };
-  writeBoot(stateDir, { active: name, state: "confirmed", started: false, images, app }, fence);
+  writeBoot(stateDir, { active: name, state: "confirmed", started: false, starts: 0, images, app }, fence);
   return true;
 }
 
@@ -62,7 +62,7 @@ export function unpack(
   fence: Fence,
 ): string | undefined {
   const directory = join(stateDir, "run");
-  makeDirectory(directory);
+  makeOwnDirectory(directory);
   const path = join(directory, "image.mjs");
   const aside = temporaryPath(path, fence.tag);
   try {

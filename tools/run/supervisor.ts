@@ -8,7 +8,7 @@ import { Lease } from "../../hosts/node/lease.js";
 import { eventLine } from "../../hosts/shared/event-lines.js";
 import type { LastRun } from "../../src/port.js";
 import { pause } from "../cli/stop.js";
-import { FAILED, IN_USE, QUEUE, REFUSED, RESET, RESTART, STOPPED, USAGE } from "../exit-codes.js";
+import { FAILED, IN_USE, QUEUE, REFUSED, STOPPED, USAGE } from "../exit-codes.js";
 import { builtFile } from "../project.js";
 import { forgetStart, prepareStart, type Start } from "./boot-loader.js";
 import { PATIENCE, type Patience, runWorker, type WorkerEnd } from "./child.js";
@@ -46,12 +46,14 @@ const WELL_MS = 60_000;
 /** Crashes longer ago than this are forgotten. */
 const RECENT_MS = 600_000;
 
+/** The exit code of `mote run`; "reset": the device starts again with its settings of now. */
+export type Outcome = number | "reset";
+
 /**
- * Resolves with the exit code; RESET: to be started again with another token than before. Rejects
- * with
- * LockedError if the state directory is in use, and with an Error if it cannot be used.
+ * Rejects with LockedError if the state directory is in use, and with an Error if it cannot be
+ * used.
  */
-export async function supervise(options: SuperviseOptions): Promise<number> {
+export async function supervise(options: SuperviseOptions): Promise<Outcome> {
   if (options.lease) return new Supervisor(options, options.lease).run();
   const { config, stop } = options;
   makeDirectory(config.stateDir);
@@ -72,7 +74,7 @@ class Supervisor {
   #flashed = false;
   /** Why the worker before crashed. */
   #crash: string | false = false;
-  /** Times of recent consecutive crashes, in memory: works with a full disk, too. */
+  /** Times of recent crashes, in memory: works with a full disk, too. */
   #crashes: number[] = [];
   /** No worker came before. */
   #first: boolean;
@@ -87,7 +89,7 @@ class Supervisor {
     options.manager?.warnBy((line) => options.lines.tell({ event: "log", level: "warn", line }));
   }
 
-  async run(): Promise<number> {
+  async run(): Promise<Outcome> {
     const { app, lines, stop } = this.#options;
     if (setDamagedAside(this.#stateDir, this.#lease)) {
       const line =
@@ -115,10 +117,10 @@ class Supervisor {
       }
       const began = performance.now();
       const end = await this.#runOnce(start);
-      const code = this.#judge(end);
-      if (code !== undefined) {
-        if (code !== RESET) lines.tell({ event: "stopped", code });
-        return code;
+      const outcome = this.#judge(end);
+      if (outcome !== undefined) {
+        if (outcome !== "reset") lines.tell({ event: "stopped", code: outcome });
+        return outcome;
       }
       await this.#rest(end, start, performance.now() - began);
     }
@@ -157,7 +159,7 @@ class Supervisor {
     const { config, stop, kill, worker = WORKER, patience = PATIENCE, manager } = this.#options;
     const end = await runWorker({
       entry: worker,
-      start: { kind: "start", config, lastRun: this.#lastRun, ...start },
+      start: { config, lastRun: this.#lastRun, ...start },
       emit: (event) => this.#report(event),
       secret: (secret, isOwn) => this.#options.lines.redactor[isOwn ? "pin" : "conceal"](secret),
       beat: (lives) => manager?.beat(lives),
@@ -177,22 +179,28 @@ class Supervisor {
     return { reset, crash, interrupted, powered: interrupted, crashes: this.#crashes.length };
   }
 
-  /** The exit code, or undefined to go on. */
-  #judge(end: WorkerEnd): number | undefined {
+  /** Undefined to go on. */
+  #judge({ how, reason }: WorkerEnd): Outcome | undefined {
     const { stop, lines } = this.#options;
-    if (end.code === IN_USE || this.#lease.lost.aborted) return this.#displaced();
-    if (stop.aborted || end.code === REFUSED || end.code === RESET) {
+    if (how === "inUse" || this.#lease.lost.aborted) return this.#displaced();
+    if (stop.aborted) {
+      // An image that had to be killed has failed its trial.
+      if (how === "stopped") this.#forget();
+      return STOPPED;
+    }
+    if (how === "refused") return REFUSED;
+    if (how === "reset") {
       this.#forget();
-      return stop.aborted ? STOPPED : end.code!;
+      return "reset";
     }
     // Not caused by the image; a new worker cannot help. The caller may retry later.
-    if (end.code === QUEUE) {
-      lines.tell({ event: "log", level: "error", line: end.reason });
+    if (how === "queue") {
+      lines.tell({ event: "log", level: "error", line: reason });
       return QUEUE;
     }
     // A file that was never an image: trying it again and again helps nobody.
-    if (end.unfit && this.#flashed) {
-      lines.tell({ event: "log", level: "error", line: `--app is not a firmware image: ${end.reason}` });
+    if (how === "unfit" && this.#flashed) {
+      lines.tell({ event: "log", level: "error", line: `--app is not a firmware image: ${reason}` });
       return USAGE;
     }
     this.#flashed = false;
@@ -236,9 +244,9 @@ class Supervisor {
     const { lines } = this.#options;
     this.#first = false;
     if (ranMs >= WELL_MS) this.#delay = this.#delays.first;
-    this.#crash = end.code === RESTART ? false : lines.clean(end.reason);
-    if (end.code === RESTART) this.#crashes = [];
-    if (end.code === RESTART) return pause(Math.max(0, this.#delays.first - ranMs), this.#options.stop);
+    const isRestart = end.how === "restart";
+    this.#crash = isRestart ? false : lines.clean(end.reason);
+    if (isRestart) return pause(Math.max(0, this.#delays.first - ranMs), this.#options.stop);
     const pending = start.state === "pending";
     if (!pending) this.#noteCrash();
     this.#report({ event: "crash", reason: end.reason, retryMs: pending ? 0 : this.#delay });

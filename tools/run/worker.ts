@@ -15,12 +15,12 @@ import { assemble, startDevice } from "../../hosts/shared/assemble.js";
 import { TimedWakes } from "../../hosts/shared/wakes.js";
 import { type Agent, MoteError, type Wake } from "../../src/index.js";
 import { Recovery, SecretRedactor } from "../../src/internal.js";
-import { FAILED, IN_USE, QUEUE, REFUSED, RESET, RESTART, STOPPED } from "../exit-codes.js";
+import { SupervisorChannel } from "./channel.js";
 import { trustedCas } from "./commissioning.js";
 import { agentOptions, follow } from "./drive.js";
 import { EventChannel } from "./event-channel.js";
 import { ImageError, loadImage } from "./image.js";
-import type { Event, FromWorker, ToWorker } from "./messages.js";
+import type { Ending, Event, ToWorker } from "./messages.js";
 import { SignsOfLife } from "./signs-of-life.js";
 import { storedImageInfo, storeImageInfo } from "./stored-image-info.js";
 
@@ -37,29 +37,31 @@ const signs = new SignsOfLife();
 let agent: Agent | undefined;
 let begun: Recovery | undefined;
 let ending = false;
+/** The image was or is being evaluated. */
+let isLoading = false;
 
 /** Bytes that the engine's heap may still grow. */
 function freeMemory(): number {
   return getHeapStatistics().heap_size_limit - process.memoryUsage().heapUsed;
 }
 
-function sendMessage(message: FromWorker, sent: () => void = () => {}): void {
-  if (process.connected) process.send?.(message, undefined, undefined, sent);
-  else sent();
-}
+const channel = new SupervisorChannel(receive, () => void end("stopped", true));
 
 /** A supervisor that is stopped, or busy, does not read. */
-const events = new BoundedOutput<Event>(new EventChannel(sendMessage), (count) => ({
-  event: "log",
-  level: "warn",
-  line: leftOutLine(count),
-}));
+const events = new BoundedOutput<Event>(
+  new EventChannel((message, taken) => channel.send(message, taken)),
+  (count) => ({
+    event: "log",
+    level: "warn",
+    line: leftOutLine(count),
+  }),
+);
 const emit = (event: Event): void => events.write(event);
 
-/** Ends the process once what was sent before has left it. */
-function exit(code: number): void {
-  setTimeout(() => process.exit(code), LAST_WORDS_MS);
-  sendMessage({ kind: "heartbeat", lives: false }, () => process.exit(code));
+/** The agent's last message, without which the end counts as a crash. */
+function exit(how: Ending, reason = ""): void {
+  channel.send({ kind: "end", how, reason });
+  channel.exit(LAST_WORDS_MS);
 }
 
 function within(ms: number, work: Promise<unknown>): Promise<void> {
@@ -72,7 +74,7 @@ function within(ms: number, work: Promise<unknown>): Promise<void> {
   });
 }
 
-async function end(code: number, flush: boolean): Promise<void> {
+async function end(how: Ending, flush: boolean): Promise<void> {
   if (ending) return;
   ending = true;
   // Stopped or started again in good order: nobody pulled the plug.
@@ -81,16 +83,17 @@ async function end(code: number, flush: boolean): Promise<void> {
     if (flush && agent.state === "online") await within(FLUSH_MS, agent.flush({ timeoutMs: FLUSH_MS }));
     await within(STOP_MS, agent.stop());
   }
-  exit(code);
+  exit(how);
 }
 
 function fail(error: unknown): void {
   if (ending) return;
   ending = true;
   const unfit = error instanceof ImageError || (error instanceof MoteError && error.code === "BAD_OPTIONS");
-  const isQueue = error instanceof QueueFileError;
-  sendMessage({ kind: "failed", reason: isQueue ? error.message : describe(error), unfit });
-  exit(isQueue ? QUEUE : error instanceof LockedError ? IN_USE : FAILED);
+  // From then on, the error may be one that the image made.
+  if (error instanceof QueueFileError && !isLoading) exit("queue", error.message);
+  else if (error instanceof LockedError && !isLoading) exit("inUse");
+  else exit(unfit ? "unfit" : "crash", describe(error));
 }
 
 function describe(error: unknown): string {
@@ -102,12 +105,12 @@ function describe(error: unknown): string {
 /** Also reports each secret to the supervisor, which prints all output of this process. */
 class TellingRedactor extends SecretRedactor {
   override pin(secret: string): void {
-    sendMessage({ kind: "secret", secret, isOwn: true });
+    channel.send({ kind: "secret", secret, isOwn: true });
     super.pin(secret);
   }
 
   override conceal(secret: string): void {
-    sendMessage({ kind: "secret", secret, isOwn: false });
+    channel.send({ kind: "secret", secret, isOwn: false });
     super.conceal(secret);
   }
 }
@@ -141,13 +144,14 @@ async function start({ config, path, slot, state, sha256, lastRun }: StartMessag
     log: (level, line) => emit({ event: "log", level, line }),
     restart: (reason) => {
       kept.store("info", `restart: ${reason}`);
-      void end(reason === "reset" ? RESET : RESTART, false);
+      void end(reason === "reset" ? "reset" : "restart", false);
     },
     lost() {
       ending = true;
-      exit(IN_USE);
+      exit("inUse");
     },
   });
+  reportConfirmation(machine);
   const kept = new DeviceLog(machine, { build: sha256.slice(0, BUILD) });
   const logging = kept.over(machine);
   const authorities = config.insecureTls ? undefined : nameOf(machine, config.enteredCa);
@@ -155,6 +159,7 @@ async function start({ config, path, slot, state, sha256, lastRun }: StartMessag
   const host: NodeHost = { ...logging, open, ...(authorities !== undefined && { authorities }) };
   const recovery = new Recovery(host, sha256);
   begun = recovery;
+  isLoading = !recovery.active;
   const image = recovery.active ? undefined : await loadImage(path);
   if (image) storeImageInfo(host, sha256, image.firmware);
   const firmware = image ? image.firmware : storedImageInfo(host, sha256);
@@ -173,7 +178,9 @@ async function start({ config, path, slot, state, sha256, lastRun }: StartMessag
       made(made) {
         agent = made;
         follow(made, emit);
-        if (config.exitOnRefusal) made.on("refused", () => void end(REFUSED, false));
+        // A refusal during a trial may be the new image's fault: the trial decides.
+        const leaves = () => config.exitOnRefusal && host.slot.state() === "confirmed";
+        made.on("refused", () => leaves() && void end("refused", false));
         emit({ event: "started", title: firmware?.title, version: firmware?.version, slot, state });
         if (!recovery.active) return;
         emit({ event: "recovery", cause: recovery.cause });
@@ -191,6 +198,17 @@ async function start({ config, path, slot, state, sha256, lastRun }: StartMessag
   if (sleeper) signs.expectWakes(intervalMs);
   else watchNetwork(host.clock, () => device.agent.networkReturned());
   startDevice(device);
+  channel.send({ kind: "ready" });
+}
+
+/** Tells the supervisor once the agent confirmed the image. */
+function reportConfirmation({ slot }: NodeHost): void {
+  const confirm = slot.confirm.bind(slot);
+  slot.confirm = () => {
+    const isConfirmed = confirm();
+    if (isConfirmed) channel.send({ kind: "confirmed" });
+    return isConfirmed;
+  };
 }
 
 function woken({ kept: _, ...wake }: Wake): boolean {
@@ -200,7 +218,7 @@ function woken({ kept: _, ...wake }: Wake): boolean {
 }
 
 function receive(message: ToWorker): void {
-  if (message.kind === "stop") void end(STOPPED, true);
+  if (message.kind === "stop") void end("stopped", true);
   else start(message).catch(fail);
 }
 
@@ -208,6 +226,4 @@ function receive(message: ToWorker): void {
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
 process.on("uncaughtException", fail);
 process.on("unhandledRejection", fail);
-process.on("disconnect", () => void end(STOPPED, true));
-process.on("message", receive);
-setInterval(() => sendMessage({ kind: "heartbeat", lives: signs.lives }), HEARTBEAT_MS).unref();
+setInterval(() => channel.send({ kind: "heartbeat", lives: signs.lives }), HEARTBEAT_MS).unref();

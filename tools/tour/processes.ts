@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { eachLine } from "../run/child.js";
+import { eachLine } from "../run/each-line.js";
 
 const CLI = fileURLToPath(new URL("../cli/cli.js", import.meta.url));
 /** Longest line of a child, in characters. */

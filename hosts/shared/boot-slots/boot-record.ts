@@ -17,6 +17,8 @@ export interface Boot {
   state: "confirmed" | "pending";
   /** The pending image was started once, so the next start rolls back. Stored before the start. */
   started: boolean;
+  /** How often the pending image was started. */
+  starts: number;
   images: { a?: ImageRecord; b?: ImageRecord };
   /** SHA-256 of the file that `--app` installed last. */
   app?: string;
@@ -37,7 +39,14 @@ export const reverted = (boot: Boot): Boot | undefined => {
   const before = otherSlot(boot.active);
   const image = boot.images[before];
   if (!image) return undefined;
-  return { ...boot, active: before, state: "confirmed", started: false, images: { [before]: image } };
+  return {
+    ...boot,
+    active: before,
+    state: "confirmed",
+    started: false,
+    starts: 0,
+    images: { [before]: image },
+  };
 };
 
 export const bootText = (boot: Boot): string => {
@@ -55,13 +64,14 @@ export const parseBoot = (text: string): Boot | undefined => {
     return undefined;
   }
   if (value?.format !== FORMAT) return undefined;
-  const { active, state, started, images, app } = value;
+  const { active, state, started, starts, images, app } = value;
   if (active !== "a" && active !== "b") return undefined;
   if (state !== "confirmed" && state !== "pending") return undefined;
   return {
     active,
     state,
     started: started === true,
+    starts: Number.isSafeInteger(starts) ? (starts as number) : 0,
     images: { ...imageOf("a", images?.a), ...imageOf("b", images?.b) },
     ...(typeof app === "string" && { app }),
   };

@@ -66,13 +66,22 @@ export class TwoSlots implements Slot {
     const next = otherSlot(this._running);
     const boot = this._boot();
     const images = { ...boot.images, [next]: image };
-    this._activated = this._save({ ...boot, active: next, state: "pending", started: false, images });
+    this._activated = this._save({
+      ...boot,
+      active: next,
+      state: "pending",
+      started: false,
+      starts: 0,
+      images,
+    });
     return this._activated;
   }
 
   confirm(): boolean {
     if (this._state === "confirmed") return true;
-    if (!this._save({ ...this._boot(), active: this._running, state: "confirmed", started: false }))
+    if (
+      !this._save({ ...this._boot(), active: this._running, state: "confirmed", started: false, starts: 0 })
+    )
       return false;
     this._state = "confirmed";
     return true;
@@ -98,7 +107,7 @@ export class TwoSlots implements Slot {
   }
 
   private _boot(): Boot {
-    const none: Boot = { active: this._running, state: this._state, started: false, images: {} };
+    const none: Boot = { active: this._running, state: this._state, started: false, starts: 0, images: {} };
     try {
       return this._store.read() ?? none;
     } catch {

@@ -24,6 +24,7 @@ import { FileLogMemory } from "../../../hosts/node/log-memory.js";
 import { watchNetwork } from "../../../hosts/node/network.js";
 import { FileStore } from "../../../hosts/node/store.js";
 import { whyClosed } from "../../../hosts/node/why-closed.js";
+import { Agent } from "../../../src/index.js";
 import { prepareStart } from "../../../tools/run/boot-loader.js";
 import { flash } from "../../../tools/run/slot-images.js";
 import { FakeClock } from "../../fakes/clock.js";
@@ -79,20 +80,58 @@ test("blocks: writes only erased bytes; a file of another size keeps its whole s
   fresh.read(99, bytes);
   t.deepEqual(bytes, Uint8Array.of(255, 1, 2, 3, 9));
   fresh.close();
-  for (const [size, sectors] of [
-    [3 * 4096 + 100, 3],
-    [3, 0],
-  ] as const) {
-    truncateSync(path, size);
-    const kept = open();
-    t.is(kept.size, sectors * 4096);
-    t.is(kept.erase(2 * 4096), sectors > 2);
-    t.false(kept.erase(3 * 4096));
-    kept.close();
-    t.is(statSync(path).size, size);
-  }
-  t.is(warnings.length, 2);
+  truncateSync(path, 3 * 4096 + 100);
+  const kept = open();
+  t.is(kept.size, 3 * 4096);
+  t.true(kept.erase(2 * 4096));
+  t.false(kept.erase(3 * 4096));
+  kept.close();
+  t.is(statSync(path).size, 3 * 4096 + 100);
+  t.is(warnings.length, 1);
 });
+
+for (const length of [1, 100, 4095, 4096, 4097, 8191]) {
+  test(`a queue file that was cut to ${length} bytes loses no point uncounted`, async (t) => {
+    const stateDir = temporaryState(t);
+    const options = { baseUrl: "http://127.0.0.1:1", token: "token" };
+    const first = hostAt(t, { stateDir });
+    const before = new Agent(first, options);
+    for (let n = 0; n < 60; n++) before.telemetry.record({ n });
+    await before.stop();
+    first.close();
+    truncateSync(join(stateDir, "blocks.bin"), length);
+    const lines: string[] = [];
+    const second = hostAt(t, { stateDir, log: (_, line) => lines.push(line) });
+    const { telemetry } = new Agent(second, options);
+    t.is(telemetry.waiting + telemetry.dropped.unreadable, 60, lines.join("\n"));
+    telemetry.record({ n: 60 });
+    second.close();
+    const { telemetry: last } = new Agent(hostAt(t, { stateDir }), options);
+    t.is(last.waiting + last.dropped.unreadable, 61);
+  });
+}
+
+test("a slot file that was cut has room for an update again", (t) => {
+  const path = join(temporaryState(t), "slots", "b.bin");
+  const open = () => new FileBlocks(path, 5 * 4096, quiet, UNFENCED, "slot");
+  open().close();
+  truncateSync(path, 5000);
+  const slot = open();
+  t.is(slot.size, 5 * 4096);
+  slot.close();
+});
+
+for (const name of ["store", "slots"]) {
+  test(`refuses a symbolic link in place of the directory ${name}`, (t) => {
+    const stateDir = temporaryState(t);
+    const elsewhere = temporaryState(t);
+    symlinkSync(elsewhere, join(stateDir, name));
+    t.throws(() => hostAt(t, { stateDir }), {
+      message: /is a symbolic link: put the directory itself there/,
+    });
+    t.deepEqual(readdirSync(elsewhere), []);
+  });
+}
 
 test("slot: a trial protects the earlier image, and exact bytes run", (t) => {
   const stateDir = temporaryState(t);

@@ -238,7 +238,7 @@ for (const [what, act, nth] of [
 test("boot record: a process that was taken over cannot change which image starts", (t) => {
   const stateDir = temporaryState(t);
   const old = Lease.ofHost(stateDir);
-  const boot = { active: "a", state: "confirmed", started: false, images: {} } as const;
+  const boot = { active: "a", state: "confirmed", started: false, starts: 0, images: {} } as const;
   writeBoot(stateDir, boot, old);
   const next = takeOver(stateDir);
   t.throws(() => writeBoot(stateDir, { ...boot, active: "b" }, old), { name: "FencedError" });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { hiding, Lines } from "../../../tools/run/lines.js";
 import type { Event } from "../../../tools/run/messages.js";
-import { type SuperviseOptions, supervise } from "../../../tools/run/supervisor.js";
+import { type Outcome, type SuperviseOptions, supervise } from "../../../tools/run/supervisor.js";
 import { configFor, STUB } from "./images.js";
 
 interface Teardown {
@@ -63,8 +63,8 @@ export class EventLog {
 
 export interface Session {
   eventLog: EventLog;
-  stop: () => Promise<number>;
-  ended: Promise<number>;
+  stop: () => Promise<Outcome>;
+  ended: Promise<Outcome>;
 }
 
 /** A supervisor in this process, with the stub worker and short delays. */

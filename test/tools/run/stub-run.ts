@@ -25,7 +25,7 @@ try {
     ...stop,
   });
   lease.release();
-  process.exit(code);
+  process.exit(code as number);
 } catch (error) {
   process.stderr.write(`${(error as Error).message}\n`);
   process.exit(IN_USE);

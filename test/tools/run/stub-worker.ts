@@ -2,28 +2,33 @@
 
 import { createHost } from "../../../hosts/node/host.js";
 import type { Agent } from "../../../src/index.js";
-import { IN_USE } from "../../../tools/exit-codes.js";
+import { SupervisorChannel } from "../../../tools/run/channel.js";
 import { loadImage } from "../../../tools/run/image.js";
-import type { FromWorker, ToWorker } from "../../../tools/run/messages.js";
+import type { Ending, ToWorker } from "../../../tools/run/messages.js";
 
-const send = (message: FromWorker): void => void process.send?.(message);
-const exit = (code: number): void => void process.send?.({ kind: "heartbeat" }, () => process.exit(code));
+const channel = new SupervisorChannel(receive, () => end("stopped"));
 
-process.on("disconnect", () => process.exit(0));
-process.on("message", async (message: ToWorker) => {
-  if (message.kind === "stop") return exit(0);
+function end(how: Ending): void {
+  channel.send({ kind: "end", how, reason: "" });
+  channel.exit(500);
+}
+
+async function receive(message: ToWorker): Promise<void> {
+  if (message.kind === "stop") return end("stopped");
   const { config, path, slot, state, lastRun } = message;
   const host = createHost({
     stateDir: config.stateDir,
     log: () => {},
-    restart: () => exit(75),
-    lost: () => exit(IN_USE),
+    restart: () => end("restart"),
+    lost: () => end("inUse"),
   });
   const image = await loadImage(path);
   const { pid } = process;
-  send({
+  channel.send({
     kind: "event",
     event: { event: "started", ...image.firmware, slot, state, pid, ...lastRun },
   });
   image.default({} as Agent, { ...host, settings: { intervalMs: config.intervalMs } });
-});
+  channel.send({ kind: "ready" });
+  setInterval(() => channel.send({ kind: "heartbeat", lives: true }), 50).unref();
+}

@@ -6,13 +6,13 @@ import { makeDirectory } from "../../../hosts/node/files.js";
 import { Lease, LockedError } from "../../../hosts/node/lease.js";
 import { checkOptions } from "../../../src/agent/options/options.js";
 import { MoteError } from "../../../src/index.js";
-import { RESET, STOPPED } from "../../exit-codes.js";
+import { STOPPED } from "../../exit-codes.js";
 import { commission, joined, pemOf, storedValues } from "../../run/commissioning.js";
 import { agentOptions } from "../../run/drive.js";
 import { hiding, Lines } from "../../run/lines.js";
 import type { WorkerConfig } from "../../run/messages.js";
 import { ServiceManager } from "../../run/service-manager.js";
-import { supervise } from "../../run/supervisor.js";
+import { type Outcome, supervise } from "../../run/supervisor.js";
 import { connectionsOption } from "../connections.js";
 import { type Stop, stopSignals } from "../stop.js";
 import { durationOption, readCa, readInput, UsageError } from "../usage.js";
@@ -127,16 +127,16 @@ type Life = Stop & { manager: ServiceManager | undefined };
 async function run(given: RunFlags): Promise<void> {
   const life = { ...stopSignals(), manager: ServiceManager.of(process.env, process.pid) };
   life.stop.addEventListener("abort", () => life.manager?.stopping(), { once: true });
-  let code = await runOnce(given, life, false);
-  while (code === RESET) code = await runOnce(given, life, true);
-  process.exit(code);
+  let outcome = await runOnce(given, life, false);
+  while (outcome === "reset") outcome = await runOnce(given, life, true);
+  process.exit(outcome);
 }
 
 /** Longest time that a replaced container may take to stop. */
 const REPLACED_MS = 60_000;
 
 /** Runs until a stop or a reset. `afterReset`: with other stored values. */
-async function runOnce(given: RunFlags, life: Life, afterReset: boolean): Promise<number> {
+async function runOnce(given: RunFlags, life: Life, afterReset: boolean): Promise<Outcome> {
   const { state } = given;
   let lease: Lease | undefined;
   let flags = given;

@@ -25,7 +25,10 @@ export interface AgentEvents {
    * The platform answered a request with the device's token, for the first time or after an outage.
    */
   online: Record<string, never>;
-  /** The platform cannot be reached. Emitted once until the next `online`. */
+  /**
+   * The platform cannot be reached. Emitted once for each reason until the next `online`, at most 8
+   * times. Answers 502, 503 and 504 are an outage if nothing else came for 45 s.
+   */
   offline: { reason: string };
   /** The platform accepted these points. */
   delivered: { points: number };

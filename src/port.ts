@@ -186,6 +186,11 @@ export interface Host {
     event: (what: SocketEvent, reason?: string) => void,
   ): Socket;
   /**
+   * False until the machine has a network for the first time since its start. Requests that fail
+   * before are not reported. Missing: there is a network.
+   */
+  hasNetwork?(): boolean;
+  /**
    * Names the CAs that the owner entered; empty if there are none. Credentials are bound to it over
    * https. CAs of the image or the machine are no part of it: an update may change them. If missing,
    * credentials are not bound to CAs.

@@ -109,7 +109,8 @@ const run = (
   if (network && !deepSleep) wifi.start();
   const running = (): boolean => agent !== undefined && agent.state !== "stopped";
   const watchdog = new AgentWatchdog(host, SILENCE_MS, () => wifi.online && running());
-  const watched = { ...host, open: watchdog.watch(time.watch(host.open)) };
+  const open = watchdog.watch(time.watch(host.open));
+  const watched = { ...host, open, hasNetwork: () => !network || wifi.hasJoined };
   const device = assemble(
     {
       host: watched,
@@ -162,8 +163,15 @@ const observeAgent = (
       rejoinLater();
     });
   };
-  agent.on("offline", rejoinLater);
-  agent.on("online", () => cancel());
+  let isOffline = false;
+  agent.on("offline", () => {
+    if (!isOffline) rejoinLater();
+    isOffline = true;
+  });
+  agent.on("online", () => {
+    isOffline = false;
+    cancel();
+  });
   if (!baseUrl.startsWith("https:")) return;
   agent.on("online", () => time.platformAnswered(agent.platformTime));
   agent.on("delivered", () => time.platformAnswered(agent.platformTime));

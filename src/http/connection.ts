@@ -163,9 +163,9 @@ export class Connection {
   answered(answer: Answer, reusable: boolean): void {
     const bytes = this._channel?.bodyBytes;
     if (!reusable) this._channel = undefined;
-    const sink = this.#active?.request.sink;
+    const { sink, isReceipt } = this.#active?.request ?? {};
     const streamed = answer.status === 200 ? sink : answer.status === 206 ? sink?.head : undefined;
-    this._finish(classify(answer, streamed !== undefined), bytes);
+    this._finish(classify(answer, streamed ? "streamed" : isReceipt ? "receipt" : "value"), bytes);
   }
 
   /** The channel failed, with or without a request. At most once for each channel. */

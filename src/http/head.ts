@@ -1,6 +1,7 @@
 // The response head: parses the headers that the agent needs in place and skips all others.
 // Content-Type is ignored: the platform labels text as JSON and sends JSON without a label.
 import type { ByteLoops } from "../port.js";
+import { characters, spanOf } from "../wire/text/characters.js";
 import { decimal, find, isBlank, isText, skipBlanks, trimBlanks, word } from "./bytes.js";
 import { parseDate } from "./date.js";
 
@@ -12,6 +13,7 @@ const MAX_TAG = 80;
 const LOCATION = word("location");
 const ETAG = word("etag");
 const CONTENT_RANGE = word("content-range");
+const FILE_NAMES = [LOCATION, ETAG, CONTENT_RANGE];
 const UNIT = word("bytes ");
 const QUOTE = 0x22;
 
@@ -22,11 +24,12 @@ export type Framing = "none" | "length" | "chunked" | "close";
 
 /** Relevant headers by the length of their names, which are all different. */
 const DATE = 4;
+const REDIRECT = 8;
 const CONNECTION = 10;
 const RETRY_AFTER = 11;
 const CONTENT_LENGTH = 14;
 const TRANSFER_ENCODING = 17;
-const ALL = ["date", "connection", "retry-after", "content-length", "transfer-encoding"];
+const ALL = ["date", "location", "connection", "retry-after", "content-length", "transfer-encoding"];
 const NAMES = Array.from({ length: TRANSFER_ENCODING + 1 }, (_, length) => {
   const name = ALL.find((one) => one.length === length);
   return name === undefined ? undefined : word(name);
@@ -40,6 +43,8 @@ const COMMA = 0x2c;
 const DOT = 0x2e;
 /** Limit of Retry-After. */
 const MAX_WAIT_MS = 3_600_000;
+const ORIGIN = characters("azAZ09..::--[[]]");
+const MAX_ORIGIN = 100;
 
 export class Head {
   status = 0;
@@ -50,6 +55,14 @@ export class Head {
   date: number | undefined;
   /** Set to receive the headers that matter only for files. */
   file: FileHead | undefined;
+  /** Scheme and authority of an absolute Location. The path may contain a token. */
+  redirect: string | undefined;
+  /** Length of the name of the last header; 0 if it is not relevant, -1 before the first. */
+  private _field = -1;
+  /** True at the start of Content-Length and after a comma in it: a number must follow. */
+  private _wantsLength = false;
+  /** True after an empty Transfer-Encoding, which a folded line may continue. */
+  private _wantsCoding = false;
   private _retryMs: number | undefined;
   private _retryDate: number | undefined;
   /** HTTP/1.0 closes the connection by default. */
@@ -67,6 +80,9 @@ export class Head {
     this.length = -1;
     this.chunked = false;
     this.date = undefined;
+    this.redirect = undefined;
+    this._field = -1;
+    this._wantsLength = this._wantsCoding = false;
     this.file?.clear();
     this._retryMs = undefined;
     this._retryDate = undefined;
@@ -91,19 +107,40 @@ export class Head {
 
   /** Parses one header line. `cut`: it was longer than LINE. Returns the problem. */
   takeField(bytes: Uint8Array, from: number, to: number, cut: boolean): string | undefined {
-    if (isBlank(bytes[from])) return "folded header";
+    if (isBlank(bytes[from])) return this._continueField(bytes, skipBlanks(bytes, from, to), to, cut);
     const colon = find(bytes, from, to, COLON, this._loops);
     // A blank before the colon can disguise one header as another.
     if (colon === from || colon === to || isBlank(bytes[colon - 1])) return "bad header";
     const name = NAMES[colon - from];
     const known = name !== undefined && isText(bytes, from, colon, name);
+    this._field = known ? colon - from : 0;
     if (!known && !this.file) return undefined;
     const value = skipBlanks(bytes, colon + 1, to);
     const end = trimBlanks(bytes, value, to);
     if (!cut) this.file?.take(bytes, from, colon, value, end);
-    switch (known ? colon - from : 0) {
+    if (known && colon - from === CONTENT_LENGTH) this._wantsLength = true;
+    return this._takeValue(bytes, value, end, cut);
+  }
+
+  /** Parses a folded line: it continues the value of the header before it. */
+  private _continueField(bytes: Uint8Array, from: number, to: number, cut: boolean): string | undefined {
+    if (this._field < 0) return "folded header";
+    this.file?.fold();
+    // A date is on one line, or not read.
+    if (this._field === DATE && this.date !== undefined) return undefined;
+    if (this._field === RETRY_AFTER && this._retryMs !== undefined) return undefined;
+    const end = trimBlanks(bytes, from, to);
+    return end === from ? undefined : this._takeValue(bytes, from, end, cut);
+  }
+
+  /** Parses the value of the last header, or the part of it in one line. */
+  private _takeValue(bytes: Uint8Array, value: number, end: number, cut: boolean): string | undefined {
+    switch (this._field) {
       case CONTENT_LENGTH:
         return this._takeLength(bytes, value, end, cut);
+      case REDIRECT:
+        this.redirect ??= originOf(bytes, value, end);
+        return undefined;
       case TRANSFER_ENCODING:
         return this._takeCoding(bytes, value, end, cut);
       case CONNECTION:
@@ -124,6 +161,8 @@ export class Head {
   problem(): string | undefined {
     if (this.chunked && this.length >= 0) return "both length and chunks";
     if (this.chunked && this._old) return "chunks in HTTP/1.0";
+    if (this._wantsLength) return "bad Content-Length";
+    if (this._wantsCoding) return "unknown Transfer-Encoding";
     return undefined;
   }
 
@@ -150,14 +189,27 @@ export class Head {
   }
 
   private _takeLength(bytes: Uint8Array, from: number, to: number, cut: boolean): string | undefined {
-    const length = cut ? -1 : decimal(bytes, from, to);
-    if (length < 0) return "bad Content-Length";
-    if (this.length >= 0 && this.length !== length) return "two lengths";
-    this.length = length;
+    if (cut) return "bad Content-Length";
+    // A proxy may join equal lengths to a list.
+    for (let at = from; at < to; at = skipBlanks(bytes, at, to)) {
+      if (!this._wantsLength && bytes[at++] !== COMMA) return "bad Content-Length";
+      else if (!this._wantsLength) this._wantsLength = true;
+      else {
+        const begin = at;
+        while (at < to && bytes[at] !== COMMA && !isBlank(bytes[at])) at++;
+        const length = decimal(bytes, begin, at);
+        if (length < 0) return "bad Content-Length";
+        if (this.length >= 0 && this.length !== length) return "two lengths";
+        this.length = length;
+        this._wantsLength = false;
+      }
+    }
     return undefined;
   }
 
   private _takeCoding(bytes: Uint8Array, from: number, to: number, cut: boolean): string | undefined {
+    this._wantsCoding = from === to;
+    if (from === to) return undefined;
     if (cut || this.chunked || !isText(bytes, from, to, CHUNKED)) return "unknown Transfer-Encoding";
     this.chunked = true;
     return undefined;
@@ -200,6 +252,8 @@ export class FileHead {
   /** Content-Range: start of the body in the file, and file length; -1 if unknown. */
   from = -1;
   total = -1;
+  /** Name of the last header, if it matters. */
+  private _last: Uint8Array | undefined;
 
   clear(): void {
     this.length = undefined;
@@ -209,13 +263,21 @@ export class FileHead {
     this.total = -1;
   }
 
+  /** The last header goes on in the next line, so what was parsed of it is not its value. */
+  fold(): void {
+    if (this._last === LOCATION) this.location = undefined;
+    if (this._last === ETAG) this.etag = undefined;
+    if (this._last === CONTENT_RANGE) this.from = this.total = -1;
+  }
+
   /**
    * Parses one header line with its name at `from` to `colon` and its value at `value` to `end`.
    */
   take(bytes: Uint8Array, from: number, colon: number, value: number, end: number): void {
-    if (isText(bytes, from, colon, LOCATION)) this.location = asciiText(bytes, value, end);
-    else if (isText(bytes, from, colon, ETAG)) this.etag = tagOf(bytes, value, end);
-    else if (isText(bytes, from, colon, CONTENT_RANGE)) this._takeRange(bytes, value, end);
+    this._last = FILE_NAMES.find((name) => isText(bytes, from, colon, name));
+    if (this._last === LOCATION) this.location = asciiText(bytes, value, end);
+    else if (this._last === ETAG) this.etag = tagOf(bytes, value, end);
+    else if (this._last === CONTENT_RANGE) this._takeRange(bytes, value, end);
   }
 
   /** `bytes 0-1023/4096` */
@@ -228,6 +290,20 @@ export class FileHead {
     this.total = decimal(bytes, slash + 1, to);
   }
 }
+
+/** `https://host:8080` of an absolute http or https address; undefined if it is not plain. */
+const originOf = (bytes: Uint8Array, from: number, to: number): string | undefined => {
+  let text = "";
+  for (let at = from; at < to && text.length < MAX_ORIGIN; at++)
+    text += String.fromCharCode(bytes[at] as number);
+  const scheme = ["https://", "http://"].find((one) => text.toLowerCase().startsWith(one));
+  if (scheme === undefined) return undefined;
+  const rest = text.slice(scheme.length);
+  const authority = rest.slice(0, spanOf(rest, ORIGIN));
+  const after = rest.slice(authority.length, authority.length + 1);
+  const isPlain = authority !== "" && (after === "" || after === "/" || after === "?");
+  return isPlain ? scheme + authority : undefined;
+};
 
 const tagOf = (bytes: Uint8Array, from: number, to: number): string | undefined => {
   const strong = to - from >= 2 && to - from <= MAX_TAG && bytes[from] === QUOTE && bytes[to - 1] === QUOTE;

@@ -1,10 +1,11 @@
 import { clockTimestamp, type Timestamp } from "../wire/timestamp.js";
+import { receiptProblem } from "./receipt.js";
 import type { Answer } from "./response.js";
 
 /**
  * The outcome of a request. Each request has exactly one.
- * - `done`: accepted: 200 or 204. `body` is the answer; `whole` is false if it exceeded the limit,
- *   and `body` is its beginning.
+ * - `done`: accepted: 200 or 204, and any 2xx that only confirms (receipt.ts). `body` is the answer;
+ *   `whole` is false if it exceeded the limit, and `body` is its beginning.
  * - `refused`: rejected: 4xx except those below, and 500 with a text. Repeating it does not help.
  * - `busy`: try later: 408, 429, 500 without a body, 502, 503, 504 and other 5xx. `retryAfterMs`:
  *   if the platform sent it.
@@ -53,14 +54,23 @@ const BUSY = [408, 429, 502, 503, 504];
 const WORDS = ["true", "false", "null"];
 const NOT_JSON = "foreign answer";
 
-/** `streamed`: a 200, or part of a file, went to a sink, so there is no body to check. */
-export const classify = (answer: Answer, streamed: boolean): Outcome => {
+/**
+ * - `value`: the body is what was asked for.
+ * - `receipt`: the answer only confirms (receipt.ts).
+ * - `streamed`: a 200, or part of a file, went to a sink, so there is no body to check.
+ */
+export type AnswerUse = "value" | "receipt" | "streamed";
+
+export const classify = (answer: Answer, use: AnswerUse): Outcome => {
   const { status, body, whole, date } = answer;
-  if (status === 200 || status === 204 || (status === 206 && streamed)) {
-    // A captive portal answers every request with 200 and a page.
-    if (!streamed && body.length > 0 && !looksLikeJson(body)) return lost(NOT_JSON);
+  const isReceipt = use === "receipt" && status < 300;
+  if (isReceipt || status === 200 || status === 204 || (status === 206 && use === "streamed")) {
+    const problem = isReceipt ? receiptProblem(body) : use === "value" ? valueProblem(body) : undefined;
+    if (problem !== undefined) return lost(problem);
     return { kind: "done", status, body, whole, date: clockTimestamp<"server">(date) };
   }
+  if (status >= 300 && status < 400 && answer.redirect !== undefined)
+    return lost(`redirected to ${answer.redirect} (status ${status}): set the base URL to it`);
   if (status < 400) return lost(`foreign answer (status ${status})`);
   // Network authentication required: a captive portal.
   if (status === 511) return lost("foreign answer (status 511)");
@@ -73,6 +83,10 @@ export const classify = (answer: Answer, streamed: boolean): Outcome => {
 export const lost = (reason: string): Outcome => {
   return { kind: "lost", reason };
 };
+
+/** A captive portal answers every request with 200 and a page. */
+const valueProblem = (body: Uint8Array): string | undefined =>
+  body.length === 0 || looksLikeJson(body) ? undefined : NOT_JSON;
 
 /**
  * Checks only the first bytes for JSON: `{`, `[`, `"`, a number, true, false or null after white

@@ -57,6 +57,8 @@ export interface Request {
   readonly deadlineIncludesQueue?: boolean;
   /** Maximum number of stored bytes of the response body. */
   readonly limit: number;
+  /** The answer only confirms, so its body matters only if it says otherwise (receipt.ts). */
+  readonly isReceipt?: boolean;
   /** May be sent again if a reused connection fails before the first byte of the answer. */
   readonly repeatable: boolean;
   /**

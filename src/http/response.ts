@@ -1,9 +1,9 @@
 // Parses the answers of one connection from bytes in pieces of any size. No I/O.
 //
 // Lenient: a bare LF ends a line, a status line may end after its number, chunk extensions and
-// trailers are skipped. Strict: anything ambiguous about the end of a body is rejected: two
-// lengths, length with chunks, other codings, folded headers, a blank before a colon. 1xx answers
-// are skipped. Head and trailers of one answer are limited to 8 KiB.
+// trailers are skipped, a folded header continues the one before it. Strict: anything ambiguous
+// about the end of a body is rejected: two lengths, length with chunks, other codings, a blank
+// before a colon. 1xx answers are skipped. Head and trailers of one answer are limited to 8 KiB.
 
 import type { ByteLoops, Host } from "../port.js";
 import { find, hexDigit, isBlank } from "./bytes.js";
@@ -20,6 +20,8 @@ export interface Answer {
   readonly whole: boolean;
   readonly date: number | undefined;
   readonly retryAfterMs: number | undefined;
+  /** Scheme and authority of an absolute Location, for people. */
+  readonly redirect?: string | undefined;
   /** True if the connection can be reused. */
   readonly reusable: boolean;
 }
@@ -270,6 +272,7 @@ export class ResponseReader {
       whole,
       date: head.date,
       retryAfterMs: head.retryAfterMs,
+      ...(head.redirect !== undefined && { redirect: head.redirect }),
       reusable,
     };
   }

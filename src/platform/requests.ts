@@ -33,7 +33,7 @@ export const PROBE: Request = {
   repeatable: true,
 };
 
-/** A POST that may reach the platform twice without harm. */
+/** A POST that may reach the platform twice without harm, and whose answer only confirms it. */
 export const post = (path: string, body: Uint8Array, deadlineMs = EXCHANGE_MS): Request => {
-  return { method: "POST", path, body, deadlineMs, limit: LIMIT, repeatable: true };
+  return { method: "POST", path, body, deadlineMs, limit: LIMIT, isReceipt: true, repeatable: true };
 };

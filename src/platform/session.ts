@@ -38,6 +38,12 @@ export interface SessionWatcher {
 }
 
 const POLLS: readonly RouteName[] = ["rpcPoll", "secondRpcPoll", "attributePoll", "secondAttributePoll"];
+/** Statuses of a proxy whose server does not answer, and of a server whose database does not. */
+const GATEWAY = [502, 503, 504];
+/** Answers with these statuses alone are an outage after this time. */
+const GATEWAY_MS = 45_000;
+/** Maximum number of reasons reported for one outage. */
+const MOST_REASONS = 8;
 /** Delay after an answer to a request that was sent before the last loss. */
 const LATE_GATE_MS = 10_000;
 /** Below the connection's queue limit: a request rejected there would count as a loss. */
@@ -62,6 +68,16 @@ export class PlatformSession {
   private _gateSince = -1;
   private _backoffUntil = 0;
   private _losses = 0;
+  /** A request ended before the machine's first network. */
+  private _waitsForNetwork = false;
+  /** Time of the first 502, 503 or 504 since the platform accepted a request. */
+  private _gatewaySince: number | undefined;
+  /** Number of such answers since, and the status of the last one. */
+  private _gatewayAnswers = 0;
+  private _gatewayStatus = 0;
+  private _cancelGateway: (() => void) | undefined;
+  /** Reasons reported since the platform was last reached. */
+  private readonly _reasons: string[] = [];
   private readonly _waiting: (() => void)[] = [];
   #prefix: Secret | undefined;
   private _underWay = 0;
@@ -108,6 +124,9 @@ export class PlatformSession {
     this._notifyAll();
     this.online = undefined;
     this._losses = 0;
+    this._waitsForNetwork = false;
+    this._gatewayWorks();
+    this._reasons.length = 0;
     this._backoff.reset();
     this._backoffUntil = 0;
     // The next start sets the token.
@@ -176,9 +195,11 @@ export class PlatformSession {
         this._underWay--;
         this._quietSince = this.host.clock.now();
       }
-      if (this.running) this.counters.countOutcome(outcome, poll);
+      const isBeforeNetwork = outcome.kind === "lost" && this.host.hasNetwork?.() === false;
+      if (this.running && !isBeforeNetwork) this.counters.countOutcome(outcome, poll);
       // A listener of "error" may have stopped the session.
-      if (this.running) this._tryApply(outcome, since, prefix, patient);
+      if (this.running && isBeforeNetwork) this._waitForNetwork(since);
+      else if (this.running) this._tryApply(outcome, since, prefix, patient, poll);
       sender?.ended(outcome, since);
       done(ownPrefix === undefined && isUnauthorized(outcome) ? lost(TOKEN_REFUSED) : outcome);
     });
@@ -197,7 +218,8 @@ export class PlatformSession {
    * random delays are only for fleets that lost the platform. True if the last requests were lost.
    */
   networkReturned(): boolean {
-    if (!this.running || this._losses === 0) return false;
+    if (!this.running || (this._losses === 0 && !this._waitsForNetwork)) return false;
+    this._waitsForNetwork = false;
     this.connections.renew();
     this._backoff.reset();
     this._backoffUntil = 0;
@@ -239,15 +261,21 @@ export class PlatformSession {
   }
 
   /** Never throws, because the caller still has to report the outcome. */
-  private _tryApply(outcome: Outcome, since: number, prefix: Secret, patient: boolean): void {
+  private _tryApply(outcome: Outcome, since: number, prefix: Secret, patient: boolean, poll: boolean): void {
     try {
-      this._applyOutcome(outcome, since, prefix, patient);
+      this._applyOutcome(outcome, since, prefix, patient, poll);
     } catch {
       this.host.log("error", "session: an answer could not be processed");
     }
   }
 
-  private _applyOutcome(outcome: Outcome, since: number, prefix: Secret, patient: boolean): void {
+  private _applyOutcome(
+    outcome: Outcome,
+    since: number,
+    prefix: Secret,
+    patient: boolean,
+    poll: boolean,
+  ): void {
     if (outcome.kind === "lost" && outcome.reason !== NO_TURN) this._lost(outcome.reason, since, patient);
     if (outcome.kind === "lost") return;
     this._busy = outcome.kind === "busy";
@@ -255,7 +283,9 @@ export class PlatformSession {
     const isCurrent = prefix.equals(this.#prefix);
     // Before "online", because its listeners may need the platform's time.
     if (outcome.kind === "done" && outcome.date !== undefined) this.watcher.dated(outcome.date);
-    this._answered(since, isCurrent && !unknown);
+    const fromGateway = outcome.kind === "busy" && GATEWAY.includes(outcome.status);
+    this._answered(since, isCurrent && !unknown && !fromGateway);
+    if (fromGateway && !poll) this._gatewayAnswered(outcome.status);
     if (outcome.kind === "done" && isCurrent) this.watcher.tokenAccepted();
     // Only for the current token: an old request may end after a new token was set.
     if (unknown && isCurrent) {
@@ -279,18 +309,63 @@ export class PlatformSession {
       this._backoffUntil = late ? Math.min(this._backoffUntil, now + LATE_GATE_MS) : 0;
       this._notifyAll();
     }
-    if (served && this.online !== true) {
-      this.online = true;
-      this._events.emit("online", {});
-    }
+    if (!served) return;
+    this._gatewayWorks();
+    if (this.online === true) return;
+    this.online = true;
+    this._reasons.length = 0;
+    this._events.emit("online", {});
+  }
+
+  /**
+   * A proxy answered for the server, or the server for its database. Not an outage while it
+   * restarts, and a poll may end so.
+   */
+  private _gatewayAnswered(status: number): void {
+    const { clock } = this.host;
+    this._gatewayStatus = status;
+    this._gatewayAnswers++;
+    if (this._gatewaySince === undefined) {
+      this._gatewaySince = clock.now();
+      this._cancelGateway = clock.timer(GATEWAY_MS, () => this._gatewayFailed());
+    } else if (clock.now() - this._gatewaySince >= GATEWAY_MS) this._gatewayFailed();
+  }
+
+  private _gatewayFailed(): void {
+    if (this._gatewayAnswers > 1)
+      this._offline(`status ${this._gatewayStatus}: the server behind this address does not answer`);
+  }
+
+  private _gatewayWorks(): void {
+    this._cancelGateway?.();
+    this._cancelGateway = this._gatewaySince = undefined;
+    this._gatewayAnswers = 0;
+  }
+
+  /** The request ended before the machine's first network: no loss, but the next one waits. */
+  private _waitForNetwork(since: number): void {
+    this._waitsForNetwork = true;
+    if (since <= this._gateSince) return;
+    this._gateSince = this.host.clock.now();
+    this._backoffUntil = this._gateSince + this._backoff.next();
+  }
+
+  /** Reports each reason once until the platform answers. */
+  private _offline(reason: string): void {
+    this.online = false;
+    const cleaned = this.redactor.clean(reason);
+    if (this._reasons.includes(cleaned) || this._reasons.length >= MOST_REASONS) return;
+    this._reasons.push(cleaned);
+    this._events.emit("offline", { reason: cleaned });
   }
 
   /** `patient`: the request had the full time for an answer. */
   private _lost(reason: string, since: number, patient: boolean): void {
+    const isNew = since > this._gateSince;
     const alone = patient && this.answeredAt <= since;
     const silent = alone && reason === SILENCE;
     // Requests that were in progress together fail together and count as one loss.
-    if (since > this._gateSince) {
+    if (isNew) {
       const now = this.host.clock.now();
       this._gateSince = now;
       this._backoffUntil =
@@ -299,10 +374,7 @@ export class PlatformSession {
     }
     // A single loss may be a closed connection. A second one is an outage, and so is silence
     // without any other answer.
-    if (this.online !== false && (this._losses >= 2 || silent)) {
-      this.online = false;
-      this._events.emit("offline", { reason: this.redactor.clean(reason) });
-    }
+    if ((this._losses >= 2 || silent) && (isNew || this.online !== false)) this._offline(reason);
   }
 }
 

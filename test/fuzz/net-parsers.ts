@@ -81,7 +81,9 @@ const HTTP: Parser = {
   read: (pieces) => {
     const one = kept(pieces);
     const [other, bytes] = streamed(pieces, one);
-    const outcomes = one.answer ? [classify(one.answer, false), classify(one.answer, true)] : [];
+    const outcomes = one.answer
+      ? (["value", "receipt", "streamed"] as const).map((use) => classify(one.answer!, use))
+      : [];
     return [plain(one), plain(other), bytes, outcomes.map(({ kind }) => kind)];
   },
 };

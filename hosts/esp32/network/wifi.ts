@@ -65,6 +65,8 @@ export class Wifi {
   private _cancel: () => void = () => {};
   /** True if the board left the network on purpose, and no join failed since. */
   private _leftOnPurpose = false;
+  /** The network was joined at least once. */
+  hasJoined = false;
   private readonly _onOnline: (returned: boolean) => void;
 
   /**
@@ -152,6 +154,7 @@ export class Wifi {
 
   private _arrived(): void {
     this._delayMs = FIRST_MS;
+    this.hasJoined = true;
     this._host.log("info", this._isSecond ? "Wi-Fi: online, by the second network" : "Wi-Fi: online");
     const returned = !this._leftOnPurpose;
     this._leftOnPurpose = false;

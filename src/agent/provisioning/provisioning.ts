@@ -176,7 +176,8 @@ export class Provisioning implements Job {
     const sent = () => {
       wasSent = true;
     };
-    const request = { ...post(PROVISION_PATH, this._session.host.encode(body)), repeatable: false, sent };
+    const asked = post(PROVISION_PATH, this._session.host.encode(body));
+    const request = { ...asked, isReceipt: false, repeatable: false, sent };
     const outcome = await this._session.sendTo("provisioning", request, this._secret(API_PREFIX));
     return this._session.running ? this._applyOutcome(outcome, wasSent) : 0;
   }

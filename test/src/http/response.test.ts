@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import test, { type ExecutionContext } from "ava";
 import fc from "fast-check";
 import { decode } from "../../../hosts/node/text.js";
@@ -364,7 +365,10 @@ test("a head that is not wanted ends the answer", (t) => {
 test("an answer is done, refused, busy or lost by its status and its first byte", (t) => {
   const date = 1_700_000_000_000;
   const judged = (status: number, text: string, toSink = false, whole = true) =>
-    classify({ status, body: Buffer.from(text), whole, date, retryAfterMs: 7, reusable: true }, toSink);
+    classify(
+      { status, body: Buffer.from(text), whole, date, retryAfterMs: 7, reusable: true },
+      toSink ? "streamed" : "value",
+    );
   const done = { kind: "done", status: 200, body: Buffer.from("{}"), whole: true, date } as const;
   t.deepEqual(judged(200, "{}"), done);
   t.like(judged(200, "[1", false, false), { kind: "done", whole: false });
@@ -383,6 +387,77 @@ test("an answer is done, refused, busy or lost by its status and its first byte"
     for (const status of statuses) t.is(judged(status, text).kind, kind, `${status}`);
   t.deepEqual(judged(503, "text"), { kind: "busy", status: 503, retryAfterMs: 7 });
   t.is(judged(500, "", false, false).kind, "refused", "a text of which nothing is kept");
+});
+
+const receipt = (status: number, body: string | Uint8Array, whole = true) =>
+  classify(
+    {
+      ...{ status, body: Buffer.from(body), whole, date: undefined, retryAfterMs: undefined },
+      reusable: true,
+    },
+    "receipt",
+  );
+
+test("any 2xx with an empty body, or a text that reports no error, is a delivery", (t) => {
+  for (const status of [200, 201, 202, 203, 204, 206, 299])
+    for (const body of [
+      ...[
+        "",
+        "OK",
+        "Accepté",
+        '"saved"',
+        "[1]",
+        "null",
+        "{}",
+        '{"ok":true}',
+        "\ufeff{}",
+        " \r\n",
+        "+1",
+        "{half",
+      ],
+      ...['{"status":200}', '{"status":"SUCCESS"}', '[{"error":1}]', '{"a":{"error":1}}', "a < b"],
+    ])
+      t.is(receipt(status, body).kind, "done", `${status} ${body}`);
+  t.is(receipt(201, Buffer.from("Accept\xe9", "latin1")).kind, "done");
+  t.like(receipt(200, `{"a":"${"x".repeat(1000)}`, false), { kind: "done", whole: false });
+});
+
+test("a 2xx with a page, an error or no text delivers nothing, and the reason says why", (t) => {
+  for (const [body, reason] of [
+    ["<!DOCTYPE html>", "foreign answer: a web page"],
+    [" \r\n<script>", "foreign answer: a web page"],
+    ["\ufeff<html>", "foreign answer: a web page"],
+    ['{"status":401,"message":"no"}', "the answer reports an error"],
+    ['{"status":"503"}', "the answer reports an error"],
+    ['{"error":"full","id":1}', "the answer reports an error"],
+    ['{"a":1,"error":{}', "the answer reports an error"],
+    ['{"status": 500,"message":"', "the answer reports an error"],
+    [gzipSync("{}"), "foreign answer: compressed"],
+    [Uint8Array.of(1, 2, 3), "foreign answer: not text"],
+  ] as const)
+    for (const status of [200, 201, 202, 204])
+      t.deepEqual(receipt(status, body), { kind: "lost", reason }, `${status} ${body}`);
+  for (const status of [301, 304, 511]) t.is(receipt(status, "").kind, "lost");
+  t.is(receipt(400, "").kind, "refused");
+});
+
+test("a redirect names its target, without path and user", (t) => {
+  const redirected = (status: number, location: string) => {
+    const reader = new ResponseReader();
+    reader.begin(64);
+    const bytes = Buffer.from(`HTTP/1.1 ${status}\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`);
+    reader.feed(bytes, 0, bytes.length);
+    const outcome = classify(reader.answer!, "receipt");
+    return outcome.kind === "lost" ? outcome.reason : outcome.kind;
+  };
+  for (const status of [301, 302, 307, 308])
+    for (const path of ["", "/api/v1/TOKEN/telemetry", "?a", `/${"x".repeat(3000)}`])
+      t.is(
+        redirected(status, `https://Platform.example.com:8443${path}`),
+        `redirected to https://Platform.example.com:8443 (status ${status}): set the base URL to it`,
+      );
+  for (const location of ["/login", "https://user:pw@host/", "ftp://host/", "https://", "https://h\u00f6st/"])
+    t.is(redirected(301, location), "foreign answer (status 301)", location);
 });
 
 const parse = (text: string) => {

@@ -111,6 +111,95 @@ test("a platform that answers is there, unless it says not now, as a proxy befor
   }
 });
 
+/** Sends a request each second; returns the events `offline` and `online`. */
+async function watch({ host, events, send }: ReturnType<typeof rig>, seconds: number) {
+  const seen: string[] = [];
+  const ends = [
+    events.on("offline", ({ reason }) => void seen.push(`offline: ${reason}`)),
+    events.on("online", () => void seen.push("online")),
+  ];
+  const end = host.clock.now() + 1000 * seconds;
+  while (host.clock.now() < end) await send();
+  for (const off of ends) off();
+  return seen;
+}
+
+test("502, 503 and 504 for 45 s are an outage with the status as its reason", async (t) => {
+  for (const status of [502, 503, 504]) {
+    const one = rig([200]);
+    one.authorize();
+    t.deepEqual(await watch(one, 5), ["online"]);
+    one.statuses.splice(0, 1, status);
+    t.deepEqual(await watch(one, 40), [], "a restart");
+    t.deepEqual(await watch(one, 60), [
+      `offline: status ${status}: the server behind this address does not answer`,
+    ]);
+    t.is(one.session.online, false);
+    one.statuses.splice(0, 1, 200);
+    t.deepEqual(await watch(one, 5), ["online"]);
+  }
+  const limited = rig([200]);
+  limited.authorize();
+  await watch(limited, 5);
+  limited.statuses.splice(0, 1, 429);
+  t.deepEqual(await watch(limited, 90), []);
+});
+
+test("a poll that a proxy ends is no outage, nor are proxy errors between answers", async (t) => {
+  const one = rig([200]);
+  const { host, session, statuses, authorize } = one;
+  authorize();
+  await watch(one, 5);
+  statuses.splice(0, 1, 504);
+  for (let i = 0; i < 60; i++) {
+    session.dispatch("rpcPoll", request, undefined, () => {});
+    await host.clock.advance(1000);
+  }
+  t.is(session.online, true);
+  statuses.splice(0, 1, ...Array.from({ length: 200 }, (_, i) => (i % 20 === 0 ? 200 : 503)));
+  t.deepEqual(await watch(one, 150), []);
+});
+
+test("reports offline again when the reason changes, once for each reason", async (t) => {
+  const one = rig([502]);
+  one.authorize();
+  const seen = await watch(one, 60);
+  for (const reason of ["connection refused", "no route", "connection refused", "no route"]) {
+    one.host.net.onConnect = (peer) => {
+      peer.reset(reason);
+      return false;
+    };
+    one.session.connections.connection("telemetry").fresh();
+    seen.push(...(await watch(one, 20)));
+  }
+  const status = "status 502: the server behind this address does not answer";
+  t.deepEqual(seen, [`offline: ${status}`, "offline: connection refused", "offline: no route"]);
+});
+
+test("before the machine has a network nothing counts as lost; then all is sent at once", async (t) => {
+  const one = rig([200]);
+  let hasNetwork = false;
+  Object.assign(one.host, { hasNetwork: () => hasNetwork });
+  one.host.net.onConnect = (peer) => {
+    if (!hasNetwork) peer.reset("bad address, or no socket left");
+    return hasNetwork;
+  };
+  one.authorize();
+  const errors: string[] = [];
+  one.events.on("error", ({ code }) => errors.push(code));
+  t.deepEqual(await watch(one, 60), []);
+  t.deepEqual([errors, one.session.counters.retries, one.session.online], [[], 0, undefined]);
+  t.false(one.session.free(0));
+  hasNetwork = true;
+  t.true(one.session.networkReturned());
+  t.true(one.session.free(0));
+  one.host.net.onConnect = (peer) => {
+    peer.reset("connection refused");
+    return false;
+  };
+  t.deepEqual(await watch(one, 10), ["offline: connection refused"]);
+});
+
 test("an answer changes nothing if a listener of its error stopped the session", async (t) => {
   const { session, events, authorize, send } = rig([401]);
   authorize();

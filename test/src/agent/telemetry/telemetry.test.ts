@@ -247,7 +247,7 @@ function limited(rig: TelemetryRig, everyMs: () => number, status = 429): void {
 for (const status of [429, 500, 503])
   test(`limits (${status}) that are too low are reported once, and once when it has caught up`, async (t) => {
     const rig = new TelemetryRig({ batchPoints: 4 }).start();
-    let everyMs = 30_000;
+    let everyMs = 20_000;
     limited(rig, () => everyMs, status);
     let n = 0;
     const record = async (seconds: number) => {
@@ -267,7 +267,7 @@ for (const status of [429, 500, 503])
     await record(400);
     t.deepEqual(behind(rig), [true, false]);
     t.is(rig.host.lines.filter((line) => line.includes("delivery")).length, 2);
-    everyMs = 30_000;
+    everyMs = 20_000;
     await record(300);
     t.deepEqual(behind(rig), [true, false, true]);
   });
@@ -285,7 +285,7 @@ test("delivery that drops points has not caught up by losing them", async (t) =>
 
 test("once nothing waits any more delivery has caught up, however late the last of it came", async (t) => {
   const rig = new TelemetryRig({ batchPoints: 4 }).start();
-  rig.answer = () => ({ status: 503 });
+  rig.answer = () => ({ status: 429 });
   rig.record(0, 4);
   await rig.host.clock.advance(100_000);
   t.deepEqual(behind(rig), [true]);
@@ -296,7 +296,7 @@ test("once nothing waits any more delivery has caught up, however late the last 
 
 test("after a stop while delivery is behind, the next start reports that it has caught up", async (t) => {
   const rig = new TelemetryRig({ batchPoints: 4 }).start();
-  rig.answer = () => ({ status: 503 });
+  rig.answer = () => ({ status: 429 });
   rig.record(0, 4);
   await rig.host.clock.advance(100_000);
   rig.session.stop();

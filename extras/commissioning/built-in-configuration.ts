@@ -58,6 +58,7 @@ export const valuesOf = (config: Config, stored: Before): Before => {
     token: stored.token ?? token,
     key,
     secret,
+    label: stored.label,
     isForgottenNetwork: stored.isForgottenNetwork,
   };
 };

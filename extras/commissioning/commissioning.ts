@@ -54,7 +54,7 @@ export interface CommissioningOptions {
   readonly openMs?: number;
 }
 
-/** Data for page and console. Contains no secret, nor the length of one. */
+/** Data for page and Improv. Contains no secret, nor the length of one. */
 export interface View {
   readonly state: State;
   readonly wifi: boolean;
@@ -65,7 +65,7 @@ export interface View {
   readonly ssid: string;
   readonly url: string;
   /** Which secrets exist. */
-  readonly has: { readonly [F in "password" | "ca" | "token" | "key" | "secret"]: boolean };
+  readonly has: { readonly [F in "password" | "ca" | "token" | "key" | "secret" | "label"]: boolean };
 }
 
 /** Values of one visitor (a browser or a cable). They are never combined with another visitor's. */
@@ -125,6 +125,7 @@ export class Commissioning {
         token: has("token"),
         key: has("key"),
         secret: has("secret"),
+        label: has("label"),
       },
     };
   }

@@ -18,10 +18,9 @@ export const MOST_DATA = 255;
 const SILENCE_MS = 1000;
 const NEWLINE = 0x0a;
 
-/** Separates the bytes of a serial line into Improv frames and typed text. */
+/** Finds Improv frames among the bytes of a serial line. */
 export class FrameReader {
   private readonly _clock: Pick<Clock, "now">;
-  private readonly _text: (bytes: Uint8Array) => void;
   private readonly _frame: (kind: number, data: Uint8Array | undefined) => void;
   /** The frame that is being received; undefined until its header is complete. */
   private _bytes: Uint8Array | undefined;
@@ -29,13 +28,8 @@ export class FrameReader {
   private _last = 0;
 
   /** `frame`: called per frame; `data` is undefined if the checksum is wrong. */
-  constructor(
-    clock: Pick<Clock, "now">,
-    text: (bytes: Uint8Array) => void,
-    frame: (kind: number, data: Uint8Array | undefined) => void,
-  ) {
+  constructor(clock: Pick<Clock, "now">, frame: (kind: number, data: Uint8Array | undefined) => void) {
     this._clock = clock;
-    this._text = text;
     this._frame = frame;
   }
 
@@ -43,25 +37,12 @@ export class FrameReader {
     const now = this._clock.now();
     if (now - this._last > SILENCE_MS && this._bytes) this._begin();
     this._last = now;
-    // The beginning of a header may turn out to be text.
-    const text = new Uint8Array(bytes.length + HEADER.length);
-    let count = 0;
     for (const byte of bytes) {
       if (this._bytes) {
-        if (!this._take(this._bytes, byte)) continue;
-        if (count > 0) this._text(text.slice(0, count));
-        count = 0;
-        this._end(this._bytes);
-      } else if (byte === HEADER[this._length]) {
-        if (++this._length === HEADER.length) this._bytes = new Uint8Array(DATA + MOST_DATA + 1);
-      } else {
-        text.set(HEADER.subarray(0, this._length), count);
-        count += this._length;
-        this._length = byte === HEADER[0] ? 1 : 0;
-        if (this._length === 0) text[count++] = byte;
-      }
+        if (this._take(this._bytes, byte)) this._end(this._bytes);
+      } else if (byte !== HEADER[this._length]) this._length = byte === HEADER[0] ? 1 : 0;
+      else if (++this._length === HEADER.length) this._bytes = new Uint8Array(DATA + MOST_DATA + 1);
     }
-    if (count > 0) this._text(text.subarray(0, count));
   }
 
   private _begin(): void {

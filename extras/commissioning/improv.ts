@@ -1,5 +1,5 @@
 // Improv Serial, version 1 (improv-wifi.com/serial): web pages use it to configure the Wi-Fi of a
-// device. It shares the serial line with the text console.
+// device. Other bytes on the line are ignored.
 import type { Clock, Host } from "../../src/port.js";
 import type { Entry, State } from "./commissioning.js";
 import { COMMAND, ERROR, FrameReader, MOST_DATA, RESULT, STATE, writeFrame } from "./improv-frames.js";
@@ -68,12 +68,9 @@ export class Improv {
     this._state = this._currentState();
   }
 
-  /** Returns the function that takes the bytes of the line. `text` gets those outside frames. */
-  reader(
-    clock: Pick<Clock, "now">,
-    text: (bytes: Uint8Array) => void = () => {},
-  ): (bytes: Uint8Array) => void {
-    const frames = new FrameReader(clock, text, (kind, data) => this.frame(kind, data));
+  /** Returns the function that takes the bytes of the line. */
+  reader(clock: Pick<Clock, "now">): (bytes: Uint8Array) => void {
+    const frames = new FrameReader(clock, (kind, data) => this.frame(kind, data));
     return (bytes) => frames.feed(bytes);
   }
 

@@ -73,7 +73,11 @@ const capital = (text: string): string => upperCase(text.slice(0, 1)) + text.sli
 
 const form = (view: View, proof: string): string => {
   const { wifi, has, ssid, url } = view;
-  const secret = (name: "password" | "token" | "key" | "secret", label: string, note?: string): string =>
+  const secret = (
+    name: "password" | "token" | "key" | "secret" | "label",
+    label: string,
+    note?: string,
+  ): string =>
     input(view, {
       name,
       label,
@@ -85,7 +89,10 @@ const form = (view: View, proof: string): string => {
     : "";
   const authority = `<label for="ca">CA certificate<small>PEM, for https with a private CA. &ldquo;none&rdquo; for the built-in CAs.</small></label><textarea id="ca" name="ca" spellcheck="false" autocapitalize="off"${has.ca ? ` placeholder="${KEPT}"` : ""}${wrong(view, "ca")}></textarea>`;
   const proofs = `<h2>Credentials</h2>${secret("token", "Access token", "Or let the device register itself, with the two values below.")}${secret("key", "Provisioning key")}${secret("secret", "Provisioning secret")}`;
-  return `<form method="post" action="/" autocomplete="off"><input type="hidden" name="proof" value="${proof}">${network}<h2>Platform</h2>${input(view, { name: "url", label: "Address", value: url, note: "https://platform.example.com", more: 'type="text" inputmode="url"' })}<details${has.ca || wrong(view, "ca") ? " open" : ""}><summary>Private certificate</summary>${authority}</details>${proofs}<button>Check and save</button></form><p><small>The device saves the settings after it has connected with them.</small></p>`;
+  const own = wifi
+    ? `<h2>This device</h2>${secret("label", "Password of its own Wi-Fi", "8 to 63 characters, as on its label. In use from the next start.")}`
+    : "";
+  return `<form method="post" action="/" autocomplete="off"><input type="hidden" name="proof" value="${proof}">${network}<h2>Platform</h2>${input(view, { name: "url", label: "Address", value: url, note: "https://platform.example.com", more: 'type="text" inputmode="url"' })}<details${has.ca || wrong(view, "ca") ? " open" : ""}><summary>Private certificate</summary>${authority}</details>${proofs}${own}<button>Check and save</button></form><p><small>The device saves the settings after it has connected with them.</small></p>`;
 };
 
 const input = (view: View, { name, label, note, value = "", more = 'type="text"' }: Input): string => {

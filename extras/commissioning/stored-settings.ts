@@ -1,6 +1,7 @@
 // Stores the settings of commissioning: `wifi`, and `site` (base URL, certificates, provisioning
 // key and secret). The access token is stored under the agent's own key, so that a reset deletes
-// it.
+// it. The password on the device's label is stored among the host's own values, which no reset
+// deletes.
 //
 // All settings change together. They are first written as one value (`commission`), then copied to
 // their keys. After a power loss, the next start completes the copy.
@@ -15,6 +16,8 @@ import { addressOf, type Before, checkNetwork, type Values } from "./values.js";
 const TOKENS = ["token", "proposed"] as const;
 /** The agent's mark of an interrupted reset, which the agent completes when it is created. */
 const RESET = "reset";
+/** Host value: password of the device's own access point, as on its label. */
+export const LABEL = "label";
 const WIFI = "wifi";
 const SITE = "site";
 const TOKEN = "token";
@@ -28,7 +31,10 @@ const CHECKED_FOR = "new-for";
 const MARK_DIGITS = 6;
 const newKey = (key: string): string => `new-${key}`;
 
-export type SettingsHost = Pick<Host, "store" | "digest" | "encode" | "decode" | "log">;
+export interface SettingsHost extends Pick<Host, "store" | "digest" | "encode" | "decode" | "log"> {
+  /** The host's own values; undefined on a host without an access point of its own. */
+  readonly own?: Pick<Store, "get" | "set">;
+}
 
 /**
  * Completes a reset, by `complete`, and a change that a power loss interrupted. Call it at each
@@ -74,6 +80,7 @@ export const readStoredSettings = (host: SettingsHost, url?: string): Before => 
   const token = members(readStored(host, TOKEN));
   const address = addressOf(site?.url ?? url);
   const isForgotten = host.store.get(RESET) !== undefined;
+  const label = host.own?.get(LABEL);
   const isGiven = token?.name === undefined && token?.url === address && !isForgotten;
   return {
     ssid: wifi?.ssid,
@@ -83,6 +90,7 @@ export const readStoredSettings = (host: SettingsHost, url?: string): Before => 
     key: site?.key,
     secret: site?.secret,
     token: isGiven ? token?.token : undefined,
+    label: label && host.decode(label),
     ...(!wifi.ssid &&
       site.network && { isForgottenNetwork: (values) => markOf(host, values) === site.network }),
   };
@@ -93,7 +101,7 @@ export const readStoredSettings = (host: SettingsHost, url?: string): Before => 
  * or the one provisioned during the check. False, with nothing changed, if that failed.
  */
 export const storeSettings = (host: SettingsHost, values: Values, isSame: boolean): boolean => {
-  const { ssid, password, url, ca, key, secret, token } = values;
+  const { ssid, password, url, ca, key, secret, token, label } = values;
   const got = readStored(host, newKey(TOKEN));
   const given = token === undefined ? got : { url: addressOf(url), token };
   const before = storedWifi(host);
@@ -103,6 +111,7 @@ export const storeSettings = (host: SettingsHost, values: Values, isSame: boolea
     wifi: ssid === undefined ? undefined : { ssid, password, second },
     site: { url, ca, key, secret, network: markOf(host, values) },
     token: isSame ? undefined : given,
+    label,
   };
   if (!writeStored(host, CHANGE, change)) return false;
   finishChange(host);
@@ -140,7 +149,8 @@ const storedWifi = (host: SettingsHost): JsonObject => {
   return isObject(wifi) ? wifi : {};
 };
 
-const completeChange = (host: SettingsHost, { wifi, site, token }: JsonObject): void => {
+const completeChange = (host: SettingsHost, { wifi, site, token, label }: JsonObject): void => {
+  if (typeof label === "string" && host.own && !host.own.set(LABEL, host.encode(label))) return;
   if (isObject(wifi) && !writeStored(host, WIFI, wifi)) return;
   if (isObject(site) && !writeStored(host, SITE, site)) return;
   if (isObject(token)) {

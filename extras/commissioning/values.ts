@@ -20,6 +20,8 @@ export interface Values {
   /** Provisioning key and secret. */
   readonly key?: string | undefined;
   readonly secret?: string | undefined;
+  /** Password of the device's own access point, as on its label: 8 to 63 bytes. */
+  readonly label?: string | undefined;
 }
 
 /** The device's settings before anything is entered. */
@@ -37,13 +39,13 @@ export interface Finding {
   readonly reason: string;
 }
 
-export const FIELDS: readonly Field[] = ["ssid", "password", "url", "ca", "token", "key", "secret"];
+export const FIELDS: readonly Field[] = ["ssid", "password", "url", "ca", "token", "key", "secret", "label"];
 /** Never shown or echoed, nor their lengths. */
-export const SECRETS: readonly Field[] = ["password", "token", "key", "secret"];
+export const SECRETS: readonly Field[] = ["password", "token", "key", "secret", "label"];
 
 export const NO_CA = "none";
 
-const LONGEST = { ssid: 32, password: 64, text: 255 } as const;
+const LONGEST = { ssid: 32, password: 64, label: 63, text: 255 } as const;
 const SHORTEST_PASSWORD = 8;
 
 /** Why a Wi-Fi cannot be joined with these values, as far as known; undefined if it may work. */
@@ -61,6 +63,14 @@ export const checkNetwork = (ssid: unknown, password: unknown): Finding | undefi
   };
 };
 
+/** The problem of a password for the device's own access point. */
+export const checkLabel = (label: string): Finding | undefined => {
+  const bytes = utf8Length(label);
+  if (bytes >= SHORTEST_PASSWORD && bytes <= LONGEST.label && !hasControl(label)) return undefined;
+  const range = `${SHORTEST_PASSWORD} to ${LONGEST.label} bytes`;
+  return { field: "label", reason: `the password of the device's own Wi-Fi must have ${range}` };
+};
+
 /**
  * All that is wrong with `values`, or missing. `wifi`: there is a radio that needs a network.
  * `unbound`: the result of `whyUnbound`.
@@ -75,6 +85,8 @@ export const checkValues = (values: Values, wifi: boolean, unbound?: string): Fi
     found.push({ field: "ca", reason: readAuthorities(values.ca) as string });
   const identity = checkIdentity(values, unbound);
   if (identity) found.push(identity);
+  const label = values.label ? checkLabel(values.label) : undefined;
+  if (label) found.push(label);
   return found;
 };
 
@@ -140,7 +152,7 @@ export const mergeSettings = (before: Before, typed: Values): Values => {
   const secret = typed.secret || (isBound ? before.secret : undefined);
   const same = !typed.key && !typed.secret && isBound;
   const token = typed.token || (same ? before.token : undefined);
-  return { ssid, password, url, ca, token, key, secret };
+  return { ssid, password, url, ca, token, key, secret, label: typed.label || before.label };
 };
 
 /**

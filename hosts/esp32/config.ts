@@ -18,7 +18,7 @@ import type { Network } from "./network/wifi.js";
  *       // A resource, or a list of resources; for https.
  *       "ca": "ca.der",
  *       "sntp": "pool.ntp.org",
- *       // For a board that is often switched off after seconds: no recovery mode by power cycles.
+ *       // For a board that is often switched off after seconds: no setup page by power cycles.
  *       "powerCycles": false,
  *       // The agent's own options:
  *       "baseUrl": "https://platform.example.com",

@@ -13,11 +13,7 @@ export interface Domain {
 /** NVS namespaces of the agent and of the host. A factory writes both (tools/moddable/factory). */
 export const AGENT = "mote";
 export const OWN = "mote-host";
-/**
- * Host values that no reset deletes: the password of the device's own access point, as on its
- * label, and its provisioning name.
- */
-export const LABEL = "label";
+/** Host value that no reset deletes: the device's provisioning name. */
 export const NAME = "name";
 /** Host value: a person restarted the board. */
 export const BY_HAND = "by-hand";

@@ -7,7 +7,7 @@ import { findSdk, SdkError } from "../../tools/moddable/sdk.js";
 import { PROJECT } from "../../tools/project.js";
 import type { Case, Figures } from "./case.js";
 import { BAD_IMAGES } from "./cases/bad-images.js";
-import { CABLE, COMMISSIONING_POWER_LOSS, IMPROV } from "./cases/commissioning.js";
+import { COMMISSIONING_POWER_LOSS, IMPROV } from "./cases/commissioning.js";
 import { CRASH, RECOVERY } from "./cases/crashes.js";
 import { ENCRYPTED } from "./cases/encrypted.js";
 import { FACTORY } from "./cases/factory.js";
@@ -30,7 +30,6 @@ const CASES: readonly Case[] = [
   PORT_PROMISES,
   PORT_PROMISES_TLS,
   TLS,
-  CABLE,
   IMPROV,
   CABLE_FLASH,
   FACTORY,

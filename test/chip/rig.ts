@@ -300,11 +300,6 @@ export class Board {
     return this.#board !== undefined;
   }
 
-  /** A line by its cable. */
-  type(text: string): void {
-    this.#board?.type(`${text}\r\n`);
-  }
-
   /** Bytes by its cable. */
   send(bytes: Uint8Array): void {
     this.#board?.type(bytes);

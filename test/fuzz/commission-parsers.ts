@@ -1,12 +1,10 @@
-// What strangers can send while a device is commissioned: requests, forms, certificates, lines, questions for names.
+// What strangers can send while a device is commissioned: requests, forms, certificates, questions for names.
 
 import { readAuthorities } from "../../extras/commissioning/authorities.js";
-import { splitWords } from "../../extras/commissioning/console.js";
 import { answerDns } from "../../extras/commissioning/dns.js";
 import { readForm } from "../../extras/commissioning/form.js";
 import { Improv } from "../../extras/commissioning/improv.js";
 import { FrameReader, writeFrame } from "../../extras/commissioning/improv-frames.js";
-import { LineReader } from "../../extras/commissioning/lines.js";
 import { RequestReader } from "../../extras/commissioning/request.js";
 import { FIELDS } from "../../extras/commissioning/values.js";
 import { decode, encode } from "../../hosts/node/text.js";
@@ -38,24 +36,6 @@ const REQUEST: Parser = {
   },
 };
 
-const LINES: Parser = {
-  name: "console-lines",
-  documents: ['set wifi "My home" pass\\ word\r\nshow\n', "set tokem\u0008n T\u00e4\u0008x\r"].map((text) =>
-    Buffer.from(text),
-  ),
-  incremental: true,
-  read: (pieces) => {
-    const lines: (string | undefined)[] = [];
-    const reader = new LineReader({ decode }, (line) => lines.push(line));
-    for (const piece of pieces) reader.feed(piece);
-    must(
-      lines.every((line) => (line?.length ?? 0) <= 3200),
-      "a line is bounded",
-    );
-    return lines;
-  },
-};
-
 const IMPROV: Parser = {
   name: "improv",
   documents: [
@@ -70,18 +50,14 @@ const IMPROV: Parser = {
   incremental: true,
   read: (pieces) => {
     const said: unknown[] = [];
-    let typed = "";
     const options = { host: { encode, decode }, info: ["f", "1", "c", "n"], url: () => "http://p" } as const;
     const improv = new Improv({ ...options, write: (bytes) => said.push([...bytes]) });
-    const text = (bytes: Uint8Array): void => {
-      typed += Buffer.from(bytes).toString("latin1");
-    };
-    const reader = new FrameReader({ now: () => 0 }, text, (kind, data) => {
+    const reader = new FrameReader({ now: () => 0 }, (kind, data) => {
       must((data?.length ?? 0) <= 255, "a frame is bounded");
       improv.frame(kind, data);
     });
     for (const piece of pieces) reader.feed(piece);
-    return { said, typed };
+    return said;
   },
 };
 
@@ -120,10 +96,8 @@ const PEM = `-----BEGIN CERTIFICATE-----\n${DER.slice(0, 64)}\n${DER.slice(64)}\
 
 export const COMMISSION_PARSERS: readonly Parser[] = [
   REQUEST,
-  LINES,
   IMPROV,
   DNS,
   ofText("page-form", [FORM], form),
   ofText("page-authorities", [PEM, DER, PEM + PEM], authorities),
-  ofText("console-words", ['set wifi "My home" \'pass "word"\' a\\ b'], splitWords),
 ];

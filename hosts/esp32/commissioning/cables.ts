@@ -6,15 +6,14 @@ import type { SdkModules, Usb, WifiFunctions } from "./sdk-modules.js";
 import { SELDOM_MS, UsbLine } from "./usb.js";
 
 export interface Cable {
-  write(bytes: Uint8Array): void;
   /** Returns once the line accepted all bytes, so that no log line gets in between. */
-  writeWhole(bytes: Uint8Array): void;
+  write(bytes: Uint8Array): void;
 }
 
 export interface CableOptions {
   /** `config.commission.serial`: pins, if not the chip's default; false: no serial line. */
   readonly serial?: false | { readonly receive: number; readonly transmit: number } | undefined;
-  /** The application runs: answers may take half a second, and lines are short. */
+  /** The application runs: answers may take half a second. */
   readonly isRunning: boolean;
 }
 
@@ -55,19 +54,15 @@ export const openCables = (
 const openSerial = (
   modules: SdkModules,
   native: WifiFunctions,
-  { serial: given, isRunning }: CableOptions,
+  { serial: given }: CableOptions,
   attach: (cable: Cable) => (bytes: Uint8Array) => void,
 ): (() => void) | undefined => {
   const pins = given || serialPins(native.mote_chip());
   if (!pins) return undefined;
   const { receive, transmit } = pins;
-  const serial = modules.serial({ port: 0, baud: BAUD, receive, transmit }, (bytes) => read(bytes));
-  const read = attach({
-    write: (bytes) => serial.write(bytes),
-    writeWhole: (bytes) => sendWhole(native, bytes),
-  });
-  if (!isRunning) native.mote_serial_flow();
-  return () => serial.close();
+  const close = modules.serial({ port: 0, baud: BAUD, receive, transmit }, (bytes) => read(bytes));
+  const read = attach({ write: (bytes) => sendWhole(native, bytes) });
+  return close;
 };
 
 const sendWhole = (native: WifiFunctions, bytes: Uint8Array): void => {

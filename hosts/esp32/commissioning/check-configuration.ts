@@ -18,7 +18,7 @@ export interface Commission {
   readonly button?: number | undefined;
   /**
    * Password of the access point `mote-<hardware id>`, the same for all devices with this image.
-   * Default: none. `set label` sets a device's own.
+   * Default: none. The setup page sets a device's own.
    */
   readonly password?: string | undefined;
   /** Pins of the serial line. Default: the chip's first; false: none. */

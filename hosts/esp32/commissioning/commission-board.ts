@@ -48,37 +48,13 @@ const modules: SdkModules = {
           const bytes = serial.read();
           if (bytes) received(new Uint8Array(bytes));
         }),
-      onWritable: (count: number) => ignoringErrors(() => pump(serial, waiting, count)),
     });
-    const waiting: Waiting = { bytes: new Uint8Array(0), room: 0 };
-    return {
-      write: (bytes) => {
-        const all = new Uint8Array(waiting.bytes.length + bytes.length);
-        all.set(waiting.bytes);
-        all.set(bytes, waiting.bytes.length);
-        waiting.bytes = all;
-        pump(serial, waiting, waiting.room);
-      },
-      close: () => serial.close(),
-    };
+    return () => serial.close();
   },
   pin(pin) {
     const input = new Digital({ pin, mode: Digital.InputPullUp });
     return { read: () => input.read() };
   },
-};
-
-/** Sends in pieces, because the serial buffer is shorter than a help text. */
-interface Waiting {
-  bytes: Uint8Array;
-  room: number;
-}
-
-const pump = (serial: Serial, waiting: Waiting, room: number): void => {
-  const count = Math.min(room, waiting.bytes.length);
-  if (count > 0) serial.write(waiting.bytes.slice(0, count));
-  waiting.bytes = waiting.bytes.subarray(count);
-  waiting.room = room - count;
 };
 
 export const commission: Required<Pick<Extras, "commission">> = {

@@ -1,29 +1,19 @@
-// Commissioning on a board: access point, page, name server and serial line for
-// extras/commissioning.
+// Commissioning on a board: access point, page, name server and Improv for extras/commissioning.
 
 import { nameOf, readAuthorities } from "../../../extras/commissioning/authorities.js";
 import { fromBase64 } from "../../../extras/commissioning/base64.js";
 import { Commissioning } from "../../../extras/commissioning/commissioning.js";
-import { Console } from "../../../extras/commissioning/console.js";
 import { answerDns } from "../../../extras/commissioning/dns.js";
 import { Improv } from "../../../extras/commissioning/improv.js";
-import { LineReader } from "../../../extras/commissioning/lines.js";
 import { PageServer } from "../../../extras/commissioning/page-server.js";
 import { checkPlatform } from "../../../extras/commissioning/platform-check.js";
 import { makeProof, type PageContext } from "../../../extras/commissioning/respond.js";
 import { storeSettings } from "../../../extras/commissioning/stored-settings.js";
-import {
-  type Before,
-  checkNetwork,
-  type Finding,
-  SECRETS,
-  type Values,
-} from "../../../extras/commissioning/values.js";
+import { type Before, type Finding, SECRETS, type Values } from "../../../extras/commissioning/values.js";
 import { pinAll } from "../../../src/internal.js";
 import type { Host } from "../../../src/port.js";
 import type { BoardHardware } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
-import { LABEL } from "../store.js";
 import { aboutBoard } from "./about-board.js";
 import { type Cable, openCables } from "./cables.js";
 import type { SdkModules, WifiFunctions } from "./sdk-modules.js";
@@ -45,8 +35,6 @@ export interface CommissionOptions {
   readonly joined: () => void;
   /** See TimeOfDay. */
   readonly watch: (open: Host["open"]) => Host["open"];
-  /** Resets the device, except firmware and `site`, and restarts. */
-  readonly reset: () => void;
   /** Called once, when everything is closed. */
   readonly over: (done: boolean) => void;
 }
@@ -59,7 +47,7 @@ const HTTP = 80;
 const DNS = 53;
 const NO_BYTES = new Uint8Array(0);
 /**
- * Interval between attempts to open access point, page and console, and the number of failures
+ * Interval between attempts to open access point and page, and the number of failures
  * before a log message.
  */
 const RETRY_OPEN_MS = 250;
@@ -92,7 +80,7 @@ export const openCommissioning = (
   const context: PageContext = { commissioning, name, hosts: [OWN], isPortal: true, proof: makeProof(host) };
   const server = new PageServer(context, host);
   closing.unshift(() => server.close());
-  const password = label(host) ?? options.password ?? "";
+  const password = options.before.label ?? options.password ?? "";
   host.redactor.pin(password);
   pinAll(options.before, host.redactor);
   const isAccessOpen = options.isByHand || password !== "";
@@ -106,7 +94,7 @@ export const openCommissioning = (
   if (isAccessOpen) keepTrying(host, closing, access);
   const cables = { serial: options.serial, isRunning: false };
   const opened = openCables(modules, machine, host, cables, (cable) =>
-    consoleOn(machine, host, commissioning, joiner, options, cable),
+    improvOn(machine, host, commissioning, joiner, options, cable),
   );
   for (const close of opened.reverse()) closing.unshift(close);
   if (isAccessOpen) host.log("info", `commissioning: join the Wi-Fi ${name}, then http://${OWN}/`);
@@ -159,8 +147,8 @@ const answerNames = (modules: SdkModules): (() => void) => {
   });
 };
 
-/** The reader of a cable's bytes: a text console and Improv, side by side. */
-const consoleOn = (
+/** The reader of a cable's bytes. */
+const improvOn = (
   machine: BoardHardware,
   host: BoardHost,
   commissioning: Commissioning,
@@ -168,27 +156,17 @@ const consoleOn = (
   options: CommissionOptions,
   cable: Cable,
 ): ((bytes: Uint8Array) => void) => {
-  const entry = commissioning.entry(() => {
-    console.changed();
-    improv.changed();
-  });
-  const console = new Console({
-    entry,
-    write: (text) => cable.write(host.encode(text.replaceAll("\n", "\r\n"))),
-    reset: options.reset,
-    setLabel: (password) => password !== "" && !checkNetwork("label", password) && setLabel(host, password),
-  });
+  const entry = commissioning.entry(() => improv.changed());
   const improv = new Improv({
     ...aboutBoard(machine, host, options.deviceName, () => {
       const { url, has } = entry.view;
       return { url, token: has.token ? "given" : undefined };
     }),
-    write: (bytes) => cable.writeWhole(bytes),
+    write: (bytes) => cable.write(bytes),
     entry,
     scan: (found, done) => joiner.scan(found, done),
   });
-  const lines = new LineReader(host, (line) => console.line(line));
-  return improv.reader(host.clock, (text) => lines.feed(text));
+  return improv.reader(host.clock);
 };
 
 async function check(
@@ -221,16 +199,6 @@ export const trusting = (machine: BoardHardware, host: BoardHost, ca: string | u
   const open = given.length > 0 ? machine.trusting(given.concat(machine.authorities ?? [])) : host.open;
   const authorities = nameOf(host, ca);
   return { ...host, open, ...(authorities !== undefined && { authorities }) };
-};
-
-const label = (host: BoardHost): string | undefined => {
-  const bytes = host.own.get(LABEL);
-  return bytes && host.decode(bytes);
-};
-
-const setLabel = (host: BoardHost, password: string): boolean => {
-  host.redactor.pin(password);
-  return password.length < 64 && host.own.set(LABEL, host.encode(password));
 };
 
 const quietly = (host: BoardHost, step: () => void): void => {

@@ -70,9 +70,9 @@ export const commissionBy = (
   const button = buttonOf(board);
   const isWake = host.lastRun.sleptMs !== undefined;
   // Three short power-ons ask for commissioning on a board without a button.
-  const isAskedFor = Recovery.isAskedFor(host);
+  const isAskedFor = Recovery.takeSetupRequest(host);
   const begin = (): Agent | undefined =>
-    isIncomplete(config) || isAskedFor ? ask(board, undefined, isAskedFor) : run(board, button);
+    isIncomplete(config) || isAskedFor ? ask(board) : run(board, button);
   if (button?.read() !== 0) return begin();
   // A sleeping board is awake too briefly for a button that is checked while it runs.
   const [ms, held] = isWake
@@ -143,34 +143,22 @@ const answerCables = ({ modules, machine, host, config, stored }: Board): void =
   const { url, token } = valuesOf(config, stored);
   const about = aboutBoard(machine, host, deviceName, () => ({ url, token }));
   openCables(modules, machine, host, { serial, isRunning: true }, (cable) => {
-    const improv = new Improv({ ...about, write: (bytes) => cable.writeWhole(bytes) });
+    const improv = new Improv({ ...about, write: (bytes) => cable.write(bytes) });
     return improv.reader(host.clock);
   });
-};
-
-/**
- * Prepares recovery mode for the next start, unless the owner enters settings. Three short
- * power-ons may ask for either.
- */
-const noteCycles = ({ host, config }: Board): Recovery => {
-  const image = membersOf<{ version: string }>(config.firmware).version ?? "";
-  const recovery = new Recovery(host, image);
-  recovery.close();
-  return recovery;
 };
 
 /**
  * Opens commissioning. `wrong`: the mistake to show, if one is the reason. Restarts afterwards. If
  * a new board gets no settings in time, it records points without a network if possible.
  */
-const ask = (board: Board, wrong?: string, isAskedFor = false): undefined => {
+const ask = (board: Board, wrong?: string): undefined => {
   const { modules, machine, host, built, config, stored } = board;
   const isNew = isIncomplete(config);
   // An image on trial without settings has lost those of the previous image: roll back.
   if ((isNew || wrong !== undefined) && host.slot.state() === "pending")
     return misconfigured(host, wrong ?? "the Wi-Fi, the platform's address or the credentials are missing");
   if (wrong !== undefined) host.log("error", `the configuration is wrong: ${wrong}`);
-  const recovery = isAskedFor ? noteCycles(board) : undefined;
   const { password, serial } = membersOf<Commission>(config.commission);
   // From the built-in configuration: stored settings without a key contain no provisioning.
   const { deviceName } = membersOf<{ deviceName: string }>(built.provisioning);
@@ -184,12 +172,7 @@ const ask = (board: Board, wrong?: string, isAskedFor = false): undefined => {
     joined: () => time.learn(),
     watch: (open) => time.watch(open),
     isByHand: board.isByHand,
-    reset: () => {
-      noteHand(host);
-      soon(host, () => forget(host));
-    },
     over: (done) => {
-      if (done) recovery?.clear();
       if (done) host.restart("commissioned");
       else if (wrong !== undefined) misconfigured(host, wrong);
       else if (!isNew) host.restart("not commissioned in time");
@@ -204,11 +187,6 @@ const ask = (board: Board, wrong?: string, isAskedFor = false): undefined => {
 /** Runs `step` on an empty stack: creating an agent needs more than a callback has left. */
 const soon = (host: BoardHost, step: () => void): void => {
   host.clock.timer(0, step);
-};
-
-/** Resets like the agent, without a platform. */
-const forget = (host: BoardHost): void => {
-  reset(new Agent(host, NOWHERE), host, "reset");
 };
 
 /** Restarts even if the reset failed: the next start completes it. */

@@ -17,10 +17,8 @@ export interface SdkModules {
     port: number,
     received: (bytes: Uint8Array, answer: (bytes: Uint8Array) => void) => void,
   ): () => void;
-  serial(
-    pins: SerialPins,
-    received: (bytes: Uint8Array) => void,
-  ): { write(bytes: Uint8Array): void; close(): void };
+  /** Reads a serial line. Returns a stop function. */
+  serial(pins: SerialPins, received: (bytes: Uint8Array) => void): () => void;
   /** An input with pull-up: 0 while its button is pressed. */
   pin(pin: number): { read(): number };
 }
@@ -45,11 +43,6 @@ export interface WifiFunctions {
   mote_ap_close(): number;
   /** CONFIG_IDF_FIRMWARE_CHIP_ID, see pins.ts. */
   mote_chip(): number;
-  /**
-   * Makes the first serial line send XOFF before its buffer of 128 bytes is full. 0, or ESP-IDF's
-   * error.
-   */
-  mote_serial_flow(): number;
   /**
    * Sends bytes of a buffer of 64 over the first serial line and waits until they are accepted, so
    * that no log line gets in between.

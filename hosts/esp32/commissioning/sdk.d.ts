@@ -10,10 +10,7 @@ declare module "embedded:io/digital" {
 
 declare module "embedded:io/serial" {
   export default class Serial {
-    /**
-     * Throws if the port is in use, as in a debug build. `onWritable` reports how much `write`
-     * accepts.
-     */
+    /** Throws if the port is in use, as in a debug build. */
     constructor(options: {
       port: number;
       receive: number;
@@ -21,11 +18,8 @@ declare module "embedded:io/serial" {
       baud: number;
       format: "buffer";
       onReadable: (count: number) => void;
-      onWritable: (count: number) => void;
     });
     read(): ArrayBuffer | undefined;
-    /** Throws if there is no room for all bytes. */
-    write(bytes: Uint8Array): void;
     close(): void;
   }
 }

@@ -9,9 +9,6 @@ export const SELDOM_MS = 500;
 /** A reader accepts 64 bytes per millisecond. */
 const WHOLE_MS = 50;
 const MOST_TRIES = 10_000;
-/** Bytes beyond this limit that nobody reads are dropped. */
-const MOST = 4096;
-const NOTHING = new Uint8Array(0);
 
 /**
  * The chip's native USB as a line. It has no events, so it is polled. Undefined on chips without
@@ -23,7 +20,6 @@ export class UsbLine {
   private readonly _pollMs: number;
   private readonly _received: (bytes: Uint8Array) => void;
   private readonly _buffer = new Uint8Array(ROOM);
-  private _waiting: Uint8Array = NOTHING;
   private _cancel: () => void = () => {};
 
   static open(
@@ -48,18 +44,11 @@ export class UsbLine {
     this._pollMs = lookMs;
   }
 
-  write(bytes: Uint8Array): void {
-    const all = new Uint8Array(this._waiting.length + bytes.length);
-    all.set(this._waiting);
-    all.set(bytes, this._waiting.length);
-    this._waiting = all.length > MOST ? bytes.subarray(-MOST) : all;
-  }
-
   /**
    * Waits until all bytes are accepted, so that no log line gets in between. Gives up without a
    * reader.
    */
-  writeWhole(bytes: Uint8Array): void {
+  write(bytes: Uint8Array): void {
     const late = this._clock.now() + WHOLE_MS;
     let at = 0;
     for (let tries = 0; at < bytes.length && tries < MOST_TRIES && this._clock.now() < late; tries++) {
@@ -70,7 +59,6 @@ export class UsbLine {
   }
 
   close(): void {
-    this._send();
     this._cancel();
   }
 
@@ -80,17 +68,6 @@ export class UsbLine {
     this._cancel = this._clock.timer(this._pollMs, () => this._poll());
     for (; count > 0; count = this._usb.mote_usb_read(this._buffer.buffer))
       this._received(this._buffer.slice(0, count));
-    this._send();
     return true;
-  }
-
-  private _send(): void {
-    while (this._waiting.length > 0) {
-      const part = this._waiting.subarray(0, ROOM);
-      this._buffer.set(part);
-      const taken = this._usb.mote_usb_write(this._buffer.buffer, part.length);
-      this._waiting = this._waiting.subarray(taken);
-      if (taken < part.length) return;
-    }
   }
 }

@@ -100,15 +100,6 @@ static void __attribute__((constructor)) quiet_serial(void)
 }
 
 /**
- * Makes the first serial line send XOFF and XON, because at 115,200 baud its buffer of 128 bytes is
- * full after 11 ms.
- */
-esp_err_t mote_serial_flow(void)
-{
-	return uart_set_sw_flow_ctrl(UART_NUM_0, true, 16, 64);
-}
-
-/**
  * Sends `count` bytes, 64 at most, over the first serial line. Waits until all are accepted, so
  * that no log line of this task gets between them.
  */

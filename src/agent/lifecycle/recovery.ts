@@ -1,6 +1,6 @@
 // Keeps a device reachable when its application crashes repeatedly. After five crashes in ten
-// minutes, the agent starts without the application, so that a fix can arrive. Three consecutive
-// power-ons shorter than ten seconds do the same for a person at the device.
+// minutes, the agent starts without the application, so that a fix can arrive. It also counts
+// consecutive power-ons shorter than ten seconds: with three, a person asks for the setup page.
 
 import type { Events } from "../../events.js";
 import { guarded } from "../../guarded.js";
@@ -29,7 +29,6 @@ const CAUSE_LENGTH = 200;
 /** Number of consecutive power-ons shorter than QUICK_MS. */
 const CYCLES = 3;
 const QUICK_MS = 10_000;
-const CYCLED = "quick power cycles";
 
 interface RecoveryRecord {
   image: string;
@@ -74,12 +73,15 @@ export class Recovery {
   readonly active: boolean;
 
   /**
-   * True if three short power-ons came before this one, so a person asks for recovery. Call before
-   * the constructor.
+   * True, once, if three short power-ons came before this one: a person asks for the setup page.
+   * Call before the constructor.
    */
-  static isAskedFor(host: Host): boolean {
-    const isPowered = host.lastRun?.powered === true;
-    return isPowered && (readRecord(host)?.cycles ?? 0) >= CYCLES && host.slot.state() !== "pending";
+  static takeSetupRequest(host: Host): boolean {
+    const record = readRecord(host);
+    const isAskedFor = host.lastRun?.powered === true && (record?.cycles ?? 0) >= CYCLES;
+    if (!record || !isAskedFor || host.slot.state() === "pending") return false;
+    writeStored(host, KEY, { ...record, cycles: 0 });
+    return true;
   }
 
   /** `image`: identifies the running image, for example its version or digest. */
@@ -140,13 +142,6 @@ export class Recovery {
     this._save();
   }
 
-  /** Ends recovery mode: the next start is a normal one. */
-  clear(): void {
-    this.close();
-    Object.assign(this._record, { leftMs: 0, ages: [], cycles: 0 });
-    this._save();
-  }
-
   /** Cancels the timers. Stored data remains. */
   close(): void {
     this._cancel?.();
@@ -170,17 +165,14 @@ export class Recovery {
 
   private _countPowerCycle(powered: boolean, crashed: boolean): void {
     const record = this._record;
-    const isIn = record.leftMs > 0;
     // An unstable power supply must not keep the device in recovery mode.
     if (powered) record.leftMs = Math.max(0, record.leftMs - TICK_MS);
-    const isAskedFor = powered && record.cycles >= CYCLES;
-    if (isAskedFor || (!powered && !crashed)) record.cycles = 0;
-    else if (powered) record.cycles++;
-    if (isAskedFor && !isIn) this._enter(CYCLED);
+    if (powered) record.cycles = Math.min(CYCLES, record.cycles + 1);
+    else if (!crashed) record.cycles = 0;
   }
 
-  private _enter(cause = this._record.cause): void {
-    Object.assign(this._record, { cause, ages: [], leftMs: STAY_MS, reported: true, cycles: 0 });
+  private _enter(): void {
+    Object.assign(this._record, { ages: [], leftMs: STAY_MS, reported: true, cycles: 0 });
   }
 
   private _tick(): void {
@@ -196,8 +188,10 @@ export class Recovery {
     });
   }
 
+  /** Ends recovery mode: the next start is a normal one. */
   private _leave(): void {
-    this.clear();
+    Object.assign(this._record, { leftMs: 0, ages: [], cycles: 0 });
+    this._save();
     this._restart();
   }
 

@@ -1,48 +1,15 @@
 import { rmSync } from "node:fs";
 import { officialClient } from "../../extras/commissioning/official-client.js";
 import { expectedOf, visit } from "../../extras/commissioning/official-visit.js";
+import { wifiFrame } from "../../hosts/esp32/rig.js";
 import { Dice } from "../../simulation/dice.js";
 import { Bench, imageOf, ONLINE_MS } from "../bench.js";
 import { type Case, check } from "../case.js";
 import { CHIP } from "../chip.js";
-import { authority, DEVICE, PROFILE, TITLE, urlOf } from "../rig.js";
+import { DEVICE, TITLE, urlOf } from "../rig.js";
 
 /** A network that is joined, and a platform that answers. */
 const CHECK_MS = 90_000;
-
-export const CABLE: Case = {
-  name: "cable",
-  title:
-    "its owner commissions the board over its serial line: mistakes are named, then it provisions and sends",
-  async run() {
-    await using bench = await Bench.open("cable", { bare: true }, "soft");
-    const { board } = bench;
-    const say = (text: string, expected: RegExp, ms = 20_000): Promise<string> => {
-      const from = board.lines.length;
-      board.type(text);
-      return board.line(expected, ms, from);
-    };
-    board.on();
-    await board.line(/commissioning: join the Wi-Fi/, ONLINE_MS);
-    await say("help", /set wifi SSID/);
-    await say("set everything", /help lists/);
-    await say("set ca", /paste the certificate/);
-    const pem = authority().ca.trim().split("\n");
-    for (const [i, line] of pem.slice(0, -1).entries()) await say(line, new RegExp(`^${i + 1}$`));
-    await say(pem.at(-1)!, /network|Wi-Fi/);
-    await say("show", /certificate set/);
-    await say("set wifi emulator", /address must be a string/);
-    await say(`set provisioning ${PROFILE.key} wrong-secret`, /address must be a string/);
-    const refused = await say(`set url ${urlOf({})}`, /key|secret|provision/i, CHECK_MS);
-    await say(`set provisioning ${PROFILE.key} ${PROFILE.secret}`, /connected; settings saved/, CHECK_MS);
-    await bench.seen();
-    check(!board.lines.some((line) => line.includes(PROFILE.secret)), "a secret was shown");
-    await board.off();
-    board.on();
-    await bench.seen();
-    return { refused };
-  },
-};
 
 /** What a page may wait for: the radio of an emulated board is its Ethernet. */
 const GIVEN = ["emulator", ""] as const;
@@ -79,17 +46,8 @@ export const IMPROV: Case = {
 /** From the last value that it is given: it joins, provisions itself, stores, restarts. */
 const COMMISSIONED_MS = 8000;
 
-/** All that it needs, by cable; the last of it begins the check. */
-const give = async ({ board }: Bench): Promise<void> => {
-  const typed = async (text: string, expected: RegExp): Promise<void> => {
-    const from = board.lines.length;
-    board.type(text);
-    await board.line(expected, ONLINE_MS, from);
-  };
-  await typed("set wifi emulator", /address must be a string/);
-  await typed(`set provisioning ${PROFILE.key} ${PROFILE.secret}`, /address must be a string/);
-  board.type(`set url ${urlOf({})}`);
-};
+/** The Wi-Fi, by Improv: with it the board has all that it needs, and begins the check. */
+const give = ({ board }: Bench): void => board.send(wifiFrame(...GIVEN));
 
 export const COMMISSIONING_POWER_LOSS: Case = {
   name: "commissioning-power-loss",
@@ -97,7 +55,7 @@ export const COMMISSIONING_POWER_LOSS: Case = {
     "power losses while its owner commissions it: it is commissioned or asks again, and is online in the end",
   async run({ seed, quick, say }) {
     const dice = new Dice(seed);
-    const settings = { bare: true };
+    const settings = { bare: "but the Wi-Fi" } as const;
     const losses = quick ? 4 : 15;
     await using bench = await Bench.open("commissioning-power-loss", settings, "soft");
     const { board, tenant } = bench;
@@ -117,7 +75,7 @@ export const COMMISSIONING_POWER_LOSS: Case = {
         );
       };
       check(await start(), "a new board did not ask");
-      await give(bench);
+      give(bench);
       const ms = dice.below(COMMISSIONED_MS);
       await new Promise((go) => setTimeout(go, ms));
       await board.off();
@@ -125,7 +83,7 @@ export const COMMISSIONING_POWER_LOSS: Case = {
       say(`power loss ${n} of ${losses}, after ${ms} ms: it ${asks ? "asks again" : "is commissioned"}`);
       if (asks) {
         askedAgain++;
-        await give(bench);
+        give(bench);
       }
       await bench.seen();
     }

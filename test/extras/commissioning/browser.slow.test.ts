@@ -53,7 +53,7 @@ test("on a phone: a wrong password comes back with its reason, the right one is 
   const { page, errors } = await openPage({ width: 360, script: false });
   await page.goto(url);
   await page.getByLabel("Name").fill(GOOD.ssid);
-  await page.getByLabel("Password").fill("wrong horse");
+  await page.locator("#password").fill("wrong horse");
   await page.getByLabel("Address").fill(GOOD.url);
   await page.getByLabel("Provisioning key").fill(GOOD.key);
   await page.getByLabel("Provisioning secret").fill(GOOD.secret);
@@ -66,13 +66,13 @@ test("on a phone: a wrong password comes back with its reason, the right one is 
   await page.getByRole("alert").getByText("The Wi-Fi's password is wrong.").waitFor();
   await keep(page, "commission-wrong");
   t.is(await page.getByLabel("Name").inputValue(), GOOD.ssid);
-  t.is(await page.getByLabel("Password").inputValue(), "");
+  t.is(await page.locator("#password").inputValue(), "");
   t.is(await page.getByLabel("Provisioning secret").inputValue(), "");
   t.is(
     await page.getByLabel("Provisioning secret").getAttribute("placeholder"),
     "saved: leave empty to keep it",
   );
-  await page.getByLabel("Password").fill(GOOD.password);
+  await page.locator("#password").fill(GOOD.password);
   await page.getByRole("button", { name: "Check and save" }).click();
   await page.getByText("Joining the Wi-Fi").waitFor();
   await time.advance(5000);
@@ -110,9 +110,9 @@ test("every field has its label, and Tab goes through them in order", async (t) 
   const { page } = await openPage({ width: 360 });
   await page.goto(url);
   const names: string[] = [];
-  for (let n = 0; n < 8; n++) {
+  for (let n = 0; n < 9; n++) {
     await page.keyboard.press("Tab");
     names.push(await page.evaluate("document.activeElement.name || document.activeElement.tagName"));
   }
-  t.deepEqual(names, ["ssid", "password", "url", "SUMMARY", "token", "key", "secret", "BUTTON"]);
+  t.deepEqual(names, ["ssid", "password", "url", "SUMMARY", "token", "key", "secret", "label", "BUTTON"]);
 });

@@ -63,9 +63,9 @@ test("what one browser entered is neither shown to another nor completed by it; 
 });
 
 test("no stored secret is on the page, and none shows how long it is; a network's name is text", async (t) => {
-  const short = { ...GOOD, token: TOKEN, ca: "CERTIFICATE" };
+  const short = { ...GOOD, token: TOKEN, ca: "CERTIFICATE", label: "on-the-label" };
   const one = await rig({ before: short }).get();
-  for (const secret of [GOOD.password, KEY, SECRET, TOKEN, "CERTIFICATE"])
+  for (const secret of [GOOD.password, KEY, SECRET, TOKEN, "CERTIFICATE", short.label])
     t.false(one.text.includes(secret), secret);
   const long = {
     password: "p".repeat(60),
@@ -73,6 +73,7 @@ test("no stored secret is on the page, and none shows how long it is; a network'
     secret: "s",
     token: "t",
     ca: "C".repeat(999),
+    label: "l".repeat(63),
   };
   t.is((await rig({ before: { ...short, ...long } }).get()).text, one.text);
   const { text } = await rig({ before: { ...GOOD, ssid: `<script>"'&` } }).get();

@@ -1,6 +1,5 @@
-// Commissioning without a board: page and console over memory, a platform, and a Wi-Fi that the test owns.
+// Commissioning without a board: the page over memory, a platform, and a Wi-Fi that the test owns.
 import { Commissioning } from "../../../extras/commissioning/commissioning.js";
-import { Console } from "../../../extras/commissioning/console.js";
 import { PageServer } from "../../../extras/commissioning/page-server.js";
 import { checkPlatform } from "../../../extras/commissioning/platform-check.js";
 import type { PageContext } from "../../../extras/commissioning/respond.js";
@@ -32,7 +31,7 @@ export function rig(options: RigOptions = {}) {
   const { wifi = true, isPortal = true, join = () => undefined } = options;
   finishInterrupted(host, () => {});
   const before = { ...options.before, ...defined(readStoredSettings(host, options.before?.url)) };
-  const [closed, said, resets, joined]: [boolean[], string[], string[], Values[]] = [[], [], [], []];
+  const [closed, joined]: [boolean[], Values[]] = [[], []];
   const commissioning = new Commissioning({
     clock: host.clock,
     wifi,
@@ -49,24 +48,17 @@ export function rig(options: RigOptions = {}) {
     storeSettings: (values, isSame) => storeSettings(host, values, isSame),
     closed: (done) => closed.push(done),
   });
-  const entry = commissioning.entry(() => console.changed());
-  const console = new Console({
-    entry,
-    write: (text) => said.push(text),
-    reset: () => resets.push("reset"),
-    setLabel: (password) => password.length >= 8,
-  });
+  const entry = commissioning.entry();
   const hosts = ["192.168.4.1"];
   const context: PageContext = { commissioning, name: "mote-fake-0001", hosts, isPortal, proof: PROOF };
   const server = new PageServer(context, host);
   /** Sends bytes as they are, in these pieces, and gives all that came back. */
   const send = (...pieces: (string | Uint8Array)[]) => visit(host, server, pieces);
   commissioning.open();
-  said.length = 0;
   return {
-    ...{ host, platform, commissioning, entry, console, context, send },
-    /** What the console wrote, what commissioning closed with, and the networks that were joined. */
-    ...{ said, closed, resets, joined },
+    ...{ host, platform, commissioning, entry, context, send },
+    /** What commissioning closed with, and the networks that were joined. */
+    ...{ closed, joined },
     get: (path = "/", headers: Record<string, string> = {}) =>
       send(`GET ${path} HTTP/1.1\r\n${lines({ Host: "192.168.4.1", ...headers })}\r\n`),
     /** As the page's form does. */

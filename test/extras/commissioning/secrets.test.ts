@@ -46,10 +46,7 @@ test("no secret leaves by page, cable, name server or log, in clear, escaped, in
     commission: { button: 4 },
   });
   board.hears = ({ password }) => (password === RIGHT.password ? 0 : WRONG_PASSWORD);
-  const look = () => {
-    modules.visit("GET / HTTP/1.1\r\nHost: 192.168.4.1\r\n\r\n");
-    modules.type("show");
-  };
+  const look = () => modules.visit("GET / HTTP/1.1\r\nHost: 192.168.4.1\r\n\r\n");
   const improv = async (): Promise<void> => {
     for (const frame of improvFrames(WRONG.password)) modules.typed?.(frame);
     await board.clock.advance(60_000);
@@ -58,7 +55,6 @@ test("no secret leaves by page, cable, name server or log, in clear, escaped, in
   boot();
   await board.clock.advance(1100);
   look();
-  modules.type(`set label ${LABEL}`);
   modules.submit({ ssid: "home", ...WRONG });
   look();
   await board.clock.advance(10_000);
@@ -72,13 +68,6 @@ test("no secret leaves by page, cable, name server or log, in clear, escaped, in
     token: `${WRONG.token}/`,
   });
   look();
-  for (const line of [
-    `sett ${JSON.stringify(WRONG.token)}`,
-    `set token ${WRONG.token}`,
-    `set wifi home "${WRONG.secret}`,
-    WRONG.key,
-  ])
-    modules.type(line);
   const quoted = encodeURIComponent(WRONG.key);
   for (const request of [
     `GET /${quoted} HTTP/1.1\r\nHost: 192.168.4.1\r\n\r\n`,
@@ -88,7 +77,7 @@ test("no secret leaves by page, cable, name server or log, in clear, escaped, in
   ])
     modules.visit(request);
   modules.resolve(Buffer.from("000101000001000000000000016100000100 01".replaceAll(" ", ""), "hex"));
-  modules.submit({ ssid: "home", url: "http://platform.test", ...RIGHT });
+  modules.submit({ ssid: "home", url: "http://platform.test", label: LABEL, ...RIGHT });
   look();
   await board.clock.runUntil(() => board.restarts > 0);
   modules.pressed.clear();
@@ -99,16 +88,9 @@ test("no secret leaves by page, cable, name server or log, in clear, escaped, in
   // What the device got by itself is no less a secret.
   const token = device().credentials.credentialsId;
   await stop();
-  const out = Buffer.concat([
-    ...modules.sent,
-    ...modules.framed,
-    Buffer.from(modules.shown + board.lines.join("\n")),
-  ]);
+  const out = Buffer.concat([...modules.sent, ...modules.framed, Buffer.from(board.lines.join("\n"))]);
   t.true(
-    modules.sent.length > 10 &&
-      modules.framed.length > 10 &&
-      modules.shown.length > 500 &&
-      board.lines.length > 1,
+    modules.sent.length > 10 && modules.framed.length > 10 && board.lines.length > 1,
     board.lines.join(),
   );
   const secrets = [BUILT_IN, WRONG, RIGHT]

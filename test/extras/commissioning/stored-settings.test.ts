@@ -12,7 +12,7 @@ import {
 import { mergeSettings } from "../../../extras/commissioning/values.js";
 import { Agent } from "../../../src/agent/agent.js";
 import { TokenStore } from "../../../src/agent/provisioning/token-store.js";
-import { type FakeHost, fakeHost } from "../../fakes/host.js";
+import { type FakeHost, FakeStore, fakeHost } from "../../fakes/host.js";
 import { secretOf } from "../../fakes/secret.js";
 import { storedBytes, storedJson } from "../../fakes/stored.js";
 import { defined, GOOD, TOKEN } from "./rig.js";
@@ -30,20 +30,26 @@ const read = ({ store }: FakeHost, key: string): Record<string, unknown> | undef
 };
 
 test("cut at each write, a change of everything is the old or the new after the next start, never between", (t) => {
-  const next = { ssid: "garden", password: "another horse", url: "https://other.test", token: "T2" };
+  const before = { ...SECURE, token: TOKEN, label: "label-of-before" };
+  const next = {
+    ...{ ssid: "garden", password: "another horse", url: "https://other.test", token: "T2" },
+    label: "label-of-now",
+  };
   const seen: string[] = [];
-  for (let cut = 0; cut <= 8; cut++) {
-    const host = fakeHost();
-    t.true(storeSettings(host, { ...SECURE, token: TOKEN }, false));
+  for (let cut = 0; cut <= 9; cut++) {
+    const host = { ...fakeHost(), own: new FakeStore() };
+    t.true(storeSettings(host, before, false));
     put(host, "refused", "the delay of the old token");
     let done = 0;
     host.store.fails = () => done++ >= cut;
+    host.own.fails = host.store.fails;
     storeSettings(host, next, false);
     host.store.fails = undefined;
+    host.own.fails = undefined;
     finishInterrupted(host, none);
     const kept = defined(readStoredSettings(host));
     const isNew = kept.ssid === "garden";
-    t.deepEqual(kept, isNew ? next : { ...SECURE, token: TOKEN }, `cut ${cut}`);
+    t.deepEqual(kept, isNew ? next : before, `cut ${cut}`);
     t.deepEqual(read(host, "token"), isNew ? { url: next.url, token: "T2" } : { url: URL, token: TOKEN });
     t.is(read(host, "refused") === undefined, isNew, "a new token is tried at once");
     t.false([...host.store.values.keys()].some((key) => key === "commission" || key.startsWith("new-")));

@@ -282,7 +282,6 @@ export class FakeBoard {
       },
       mote_memory: (what) => (what === MEMORY.free ? 150_000 : what === MEMORY.leastFree ? 90_000 : 0),
       mote_chip: () => 0,
-      mote_serial_flow: () => 0,
       mote_serial_send: (from, count) => this.modules.sendWhole(new Uint8Array(from.slice(0, count))),
       mote_usb_read: (into) => {
         if (!this.usb) return -1;

@@ -1,7 +1,8 @@
-// A board out of the box: from its first power-on without a network to a point, by the page, over
-// serial and USB, and by its button.
+// A board out of the box: from its first power-on without a network to a point, by the page, by
+// Improv over serial and USB, and by its button.
 import { rootCertificates } from "node:tls";
 import test from "ava";
+import { writeFrame } from "../../../extras/commissioning/improv-frames.js";
 import { commissionBy } from "../../../hosts/esp32/commissioning/configuration.js";
 import { createHost } from "../../../hosts/esp32/host.js";
 import { startBoard } from "../../../hosts/esp32/start.js";
@@ -10,11 +11,11 @@ import { storesOf } from "../../../tools/moddable/factory/nvs-image.js";
 import { KEY, SECRET } from "../../fakes/platform.js";
 import { storedBytes } from "../../fakes/stored.js";
 import { DEEP_SLEEP, type FakeBoard, NEW, PANIC, SOFTWARE, TASK_WATCHDOG } from "./board.js";
-import { BARE, HOME, NAME, PAGE, PRODUCT, READY, type Rig, rig, sampling, silent } from "./rig.js";
+import { BARE, HOME, NAME, PAGE, PRODUCT, READY, type Rig, rig, sampling, silent, wifiFrame } from "./rig.js";
 
 const SECURE = { ...PRODUCT, baseUrl: "https://platform.test" };
 const BUTTON = { commission: { button: 4 } };
-const TYPED = 'set wifi home "correct horse"';
+const OVER_CABLE = wifiFrame(HOME.ssid, HOME.password);
 const keysOf = ({ nvs }: FakeBoard): string[] => [...(nvs.get("mote")?.keys() ?? [])];
 
 /** Its owner enters the Wi-Fi on the page, and it restarts. */
@@ -52,39 +53,38 @@ test("a new board is commissioned by its page, over a wrong password, to the fir
   t.is(board.ap, undefined);
 });
 
-test("over serial a firmware that knows nothing gets network, platform and token, line by line", async (t) => {
-  const { board, modules, platform, boot } = rig(t, BARE);
-  platform.create("greenhouse-7", "TOKEN-7");
-  boot();
-  t.like(modules.pins, { port: 0, receive: 3, transmit: 1 });
-  modules.type(TYPED);
-  modules.type("set url http://platform.test");
-  t.regex(modules.shown, /! an access token, or a provisioning key/);
-  modules.type("set token TOKEN-7");
-  await board.clock.runUntil(() => board.restarts > 0);
-  t.regex(modules.shown, /connected; settings saved\r\n/);
-  boot();
-  await board.clock.advance(10_000);
-  t.is(platform.points(platform.device("greenhouse-7"), "n").length, 1);
-});
+for (const [what, proof] of [
+  ["token", { token: "TOKEN-7" }],
+  ["provisioning key and secret", { key: KEY, secret: SECRET }],
+] as const)
+  test(`on the page a firmware that knows nothing gets network, URL and ${what}`, async (t) => {
+    const { board, modules, platform, boot } = rig(t, BARE);
+    if ("token" in proof) platform.create(NAME, proof.token);
+    boot();
+    modules.submit({ ...HOME, url: "http://platform.test" });
+    t.regex(modules.visit(PAGE), /303|Platform/);
+    t.is(board.joins.length, 0, "it waits for credentials");
+    modules.submit({ ...HOME, url: "http://platform.test", ...proof });
+    await board.clock.runUntil(() => board.restarts > 0);
+    boot();
+    await board.clock.advance(10_000);
+    t.is(platform.points(platform.device(NAME), "n").length, 1);
+  });
 
 test("the chip's own USB configures like serial, and unread output blocks nothing", async (t) => {
-  const { board, boot } = rig(t);
+  const { board, boot, values } = rig(t);
   board.usb = { in: [], out: "", read: false };
   boot();
-  const type = (line: string): void => void board.usb?.in.push(...Buffer.from(`${line}\r\n`));
-  for (let i = 0; i < 100; i++) type("help");
-  await board.clock.advance(1000);
+  for (let i = 0; i < 100; i++) board.usb.in.push(...writeFrame(3, [3, 0]));
+  await board.clock.advance(10_000);
   t.is(board.usb.out, "");
   board.usb.read = true;
-  type("show");
-  await board.clock.advance(200);
-  t.regex(board.usb.out, /token +not set/);
-  t.true(board.usb.out.length < 10_000);
-  board.usb.out = "";
-  type(TYPED);
+  board.usb.in.push(...OVER_CABLE);
   await board.clock.runUntil(() => board.restarts > 0);
-  t.regex(board.usb.out, /connected; settings saved/);
+  t.true(board.usb.out.includes("IMPROV"));
+  boot();
+  await board.clock.advance(10_000);
+  t.deepEqual(values("n"), [1]);
 });
 
 test("what the factory wrote is there at the first start: it provisions by its own name, or has its token", async (t) => {
@@ -145,7 +145,7 @@ test("three quick power cycles open the page on a board without a button", async
   t.truthy(device());
 });
 
-test("an unused page after three power cycles ends in recovery mode; three more open it again", async (t) => {
+test("an unused page after three power cycles ends in a normal start; three more open it again", async (t) => {
   const all = rig(t, { ...READY, ...BUTTON });
   const { board, boot } = all;
   await cyclePower(all);
@@ -155,8 +155,7 @@ test("an unused page after three power cycles ends in recovery mode; three more 
   let applications = 0;
   boot(() => applications++, SOFTWARE);
   await board.clock.advance(20_000);
-  t.is(applications, 0);
-  t.true(board.lines.includes("error: recovery mode: the application is not started (quick power cycles)"));
+  t.is(applications, 1);
   await cyclePower(all);
   t.truthy(board.ap);
 });
@@ -239,15 +238,15 @@ for (const [how, reset] of [
   ["after a panic", PANIC],
   ["by its watchdog", TASK_WATCHDOG],
 ] as const)
-  test(`a board that starts ${how} opens no Wi-Fi without a password, and takes a cable all the same`, async (t) => {
+  test(`a board that starts ${how} opens no Wi-Fi without a password, and takes Improv all the same`, async (t) => {
     const { board, modules, boot } = rig(t);
     boot(sampling, reset);
     await board.clock.advance(1000);
     t.deepEqual([board.ap, modules.listeners.size, modules.names.size], [undefined, 0, 0]);
     t.true(board.lines.some((line) => line.includes("switch the board off and on")));
-    modules.type(TYPED);
+    modules.typed?.(OVER_CABLE);
     await board.clock.runUntil(() => board.restarts > 0);
-    t.regex(modules.shown, /connected; settings saved/);
+    t.truthy(boot(sampling, SOFTWARE));
     const labelled = rig(t, { ...PRODUCT, commission: { password: "on the label" } });
     labelled.boot(sampling, reset);
     t.deepEqual(labelled.board.ap, { ssid: NAME, password: "on the label" });
@@ -278,13 +277,27 @@ test("an image on trial that knows no network gives way to the one before", (t) 
 });
 
 test("the access point has the product's password, or the device's own, which a reset does not forget", async (t) => {
-  const { board, modules, boot } = rig(t, { ...PRODUCT, commission: { password: "of the product" } });
+  const { board, modules, platform, boot, device } = rig(t, {
+    ...PRODUCT,
+    commission: { password: "of the product", button: 4 },
+  });
   boot();
   t.is(board.ap?.password, "of the product");
-  modules.type("set label 1234567");
-  modules.type("set label of-this-device");
-  modules.type("reset");
-  await board.clock.advance(100);
+  modules.submit({ ...HOME, label: "1234567" });
+  t.regex(modules.visit(PAGE), /own Wi-Fi must have 8 to 63 bytes/);
+  modules.submit({ ...HOME, label: "of-this-device" });
+  await board.clock.runUntil(() => board.restarts > 0);
+  modules.pressed.add(4);
+  boot(sampling, SOFTWARE);
+  await board.clock.advance(1100);
+  t.is(board.ap?.password, "of-this-device");
+  t.regex(modules.visit(PAGE), /id="label"[^>]* placeholder="saved/);
+  await board.clock.runUntil(() => board.restarts > 1);
+  modules.pressed.clear();
+  boot(sampling, SOFTWARE);
+  await board.clock.advance(10_000);
+  platform.rpc(device(), "mote.reset", { confirm: true });
+  await board.clock.runUntil(() => board.restarts > 2, 60_000);
   boot();
   t.is(board.ap?.password, "of-this-device");
 });
@@ -358,11 +371,11 @@ test("a reset feeds the watchdog before each sector that it erases", async (t) =
   const { board, modules, boot } = all;
   await commission(all);
   for (let at = 0; at < board.outbox.size; at += 4096) board.outbox.write(at, Uint8Array.of(0));
-  modules.pressed.add(4);
   boot();
   await board.clock.advance(1100);
+  modules.pressed.add(4);
+  await board.clock.advance(9000);
   board.longestUnfedMs = 0;
-  modules.type("reset");
   await board.clock.runUntil(() => board.restarts > 1);
   t.is(board.longestUnfedMs, 400);
 });
@@ -378,18 +391,22 @@ test("a reset that a power loss interrupted is completed before stored settings 
 });
 
 test("a reset by hand opens the Wi-Fi at the start that follows, once; a reset by RPC does not", async (t) => {
-  const { board, modules, platform, boot, device } = rig(t);
-  boot();
-  modules.type("reset");
-  await board.clock.runUntil(() => board.restarts > 0);
+  const all = rig(t, { ...PRODUCT, ...BUTTON, provisioning: undefined, token: "TOKEN-7" });
+  const { board, modules, platform, boot, device } = all;
+  platform.create(NAME, "TOKEN-7");
+  await commission(all);
+  boot(sampling, SOFTWARE);
+  modules.pressed.add(4);
+  await board.clock.runUntil(() => board.restarts > 1);
+  modules.pressed.clear();
   boot(sampling, SOFTWARE);
   t.truthy(board.ap);
   modules.submit(HOME);
-  await board.clock.runUntil(() => board.restarts > 1);
+  await board.clock.runUntil(() => board.restarts > 2);
   boot(sampling, SOFTWARE);
   await board.clock.advance(10_000);
   platform.rpc(device(), "mote.reset", { confirm: true });
-  await board.clock.runUntil(() => board.restarts > 2, 60_000);
+  await board.clock.runUntil(() => board.restarts > 3, 60_000);
   boot(sampling, SOFTWARE);
   await board.clock.advance(1000);
   t.is(board.ap, undefined);

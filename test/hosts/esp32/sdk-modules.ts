@@ -14,8 +14,6 @@ export class FakeSdkModules implements SdkModules {
   readonly names = new Map<number, (bytes: Uint8Array, answer: (bytes: Uint8Array) => void) => void>();
   pins: SerialPins | undefined;
   typed: ((bytes: Uint8Array) => void) | undefined;
-  /** All that the serial line sent. */
-  shown = "";
   /** What the serial line was handed in one piece. */
   readonly framed: Buffer[] = [];
   /** Called with all that the serial line sends, as the other end gets it. */
@@ -46,14 +44,8 @@ export class FakeSdkModules implements SdkModules {
     this.#check("serial");
     this.pins = pins;
     this.typed = received;
-    return {
-      write: (bytes: Uint8Array) => {
-        this.shown += Buffer.from(bytes).toString();
-        this.onSerial(bytes.slice());
-      },
-      close: () => {
-        this.typed = undefined;
-      },
+    return () => {
+      this.typed = undefined;
     };
   }
 
@@ -67,10 +59,6 @@ export class FakeSdkModules implements SdkModules {
   sendWhole(bytes: Uint8Array): void {
     this.framed.push(Buffer.from(bytes));
     this.onSerial(bytes);
-  }
-
-  type(line: string): void {
-    this.typed?.(Buffer.from(`${line}\r\n`));
   }
 
   /** One request of a phone that joined the access point; what came back. */

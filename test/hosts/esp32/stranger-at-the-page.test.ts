@@ -49,21 +49,21 @@ for (const [what, proof] of [
     ["another address", SECURE, { ...EVIL, url: "https://evil.test" }],
     ["his Wi-Fi, where the platform is reached over http", PRODUCT, EVIL],
   ] as const)
-    test(`${what} is not sent to a stranger who enters ${how}, on the page or by cable and Improv`, async (t) => {
-      const stored = { ...config, ...proof, wifi: HOME };
-      const page = await opened(t, stored);
-      page.modules.submit(entered);
-      const cable = await opened(t, stored);
-      if ("url" in entered) cable.modules.type(`set url ${entered.url}`);
-      if ("ca" in entered)
-        for (const line of ["set ca", ...OWN_CA.trim().split("\n")]) cable.modules.type(line);
-      cable.modules.typed?.(wifiFrame(EVIL.ssid, EVIL.password));
-      for (const { evil } of [page, cable]) {
-        const heard = await evil();
-        for (const secret of [TOKEN, KEY, SECRET]) t.false(heard.includes(secret));
-      }
-      t.regex(page.modules.visit(PAGE), /again/);
+    test(`${what} is not sent to a stranger who enters ${how}`, async (t) => {
+      const { modules, evil } = await opened(t, { ...config, ...proof, wifi: HOME });
+      modules.submit(entered);
+      const heard = await evil();
+      for (const secret of [TOKEN, KEY, SECRET]) t.false(heard.includes(secret));
+      t.regex(modules.visit(PAGE), /again/);
     });
+
+test("over http a stranger's Wi-Fi by Improv gets no secret of the owner", async (t) => {
+  const { modules, evil } = await opened(t, { ...PRODUCT, token: TOKEN, wifi: HOME });
+  modules.typed?.(wifiFrame(EVIL.ssid, EVIL.password));
+  const heard = await evil();
+  for (const secret of [TOKEN, KEY, SECRET]) t.false(heard.includes(secret));
+  t.regex(modules.visit(PAGE), /again/);
+});
 
 test("what a stranger entered is not completed by the owner's Wi-Fi, given by Improv", async (t) => {
   const { board, modules, evil } = await opened(t, { firmware: PRODUCT.firmware });

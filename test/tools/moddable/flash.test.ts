@@ -132,7 +132,7 @@ test("reports mistakes of a list by row and column, without values", (t) => {
   wrong(`name,${SECRET}\nlamp-1,x`, /unknown columns/);
   wrong("name,name\na,b", /twice/);
   wrong(`name,token\nlamp-1,${SECRET}`, /row 2: token: requires url/);
-  wrong(`name,label\nlamp-1,short`, /row 2: label: a password has 8 to 63/);
+  wrong(`name,label\nlamp-1,short`, /row 2: label: the password .* must have 8 to 63 bytes/);
   wrong(`name,label\nlamp-1,${SECRET}\u0000x`, /row 2: label/);
   for (const name of ["../x", "", ".hidden", "a b", "x".repeat(64), "=cmd()", "-rf", "ü"])
     wrong(`name,label\n${name},12345678`, /row 2: name/);

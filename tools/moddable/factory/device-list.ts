@@ -1,6 +1,6 @@
 // Reads devices.csv: one device per row. Errors quote no value: it may be a secret.
 import Papa from "papaparse";
-import { checkNetwork, checkValues, type Values } from "../../../extras/commissioning/values.js";
+import { checkLabel, checkValues, type Values } from "../../../extras/commissioning/values.js";
 import { SdkError } from "../sdk.js";
 
 export const COLUMNS = ["name", "label", "url", "token", "key", "secret", "ssid", "password"] as const;
@@ -19,7 +19,6 @@ export interface FactoryDevice {
 const NAME = /^[A-Za-z0-9][\w.-]{0,62}$/;
 const MOST = 10_000;
 /** As ESP-IDF's access point has it. */
-const LONGEST_LABEL = 63;
 const SHOWN = 20;
 
 /** All devices. Throws SdkError with all that is wrong, by row and column. */
@@ -72,8 +71,8 @@ function problemsOf({ name, label, values }: FactoryDevice): string[] {
   const { url, token, key, secret, ssid, password } = values;
   const found: string[] = [];
   if (!NAME.test(name)) found.push("name: 1 to 63 letters, digits, dots, dashes or underscores");
-  if (label !== undefined && (checkNetwork("label", label) || label.length > LONGEST_LABEL))
-    found.push(`label: a password has 8 to ${LONGEST_LABEL} bytes`);
+  const wrongLabel = label === undefined ? undefined : checkLabel(label);
+  if (wrongLabel) found.push(`label: ${wrongLabel.reason}`);
   if (token !== undefined && url === undefined)
     found.push("token: requires url, because a device sends a token only to its own platform");
   const isGiven = { url: url !== undefined, token: token !== undefined, key: (key ?? secret) !== undefined };

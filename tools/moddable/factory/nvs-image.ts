@@ -2,8 +2,8 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type SettingsHost, storeSettings } from "../../../extras/commissioning/stored-settings.js";
-import { AGENT, LABEL, NAME, OWN } from "../../../hosts/esp32/store.js";
+import { LABEL, type SettingsHost, storeSettings } from "../../../extras/commissioning/stored-settings.js";
+import { AGENT, NAME, OWN } from "../../../hosts/esp32/store.js";
 import { digest } from "../../../hosts/node/digest.js";
 import { onPath, tryRun } from "../program.js";
 import { SdkError } from "../sdk.js";

@@ -5,7 +5,9 @@ import { rollup } from "rollup";
 import { minify } from "terser";
 
 /** Variables get short names; functions, classes and properties keep theirs, and lines stay, by which a crash is read. Off is what takes XS more code. */
-const COMPRESS = { passes: 2, booleans: false, conditionals: false, reduce_funcs: false, sequences: false };
+const SAME = { passes: 2, booleans: false, conditionals: false, reduce_funcs: false, sequences: false };
+/** Checks for tests only (src/invariant.ts): the calls go, and with them the function. */
+const COMPRESS = { ...SAME, pure_funcs: ["invariant"] };
 const KEEP = { module: true, keep_classnames: true, keep_fnames: true, format: { beautify: true } };
 
 /** A field is assigned by the constructor: one that is defined beside it takes XS a function for each class, and steps for each object. */

@@ -1,4 +1,5 @@
 // Sends requests to one platform, one at a time, over a persistent connection.
+import { invariant } from "../invariant.js";
 import type { Host } from "../port.js";
 import { type Binding, isSameBinding } from "../wire/secret.js";
 import { Channel } from "./channel.js";
@@ -194,6 +195,12 @@ export class Connection {
   }
 
   private _attempt(pending: PendingRequest): void {
+    const { credential } = pending.request;
+    invariant(
+      "a secret is sent only to the platform that it is bound to",
+      () =>
+        !credential || isSameBinding(credential.binding, bindingOf(this._target, this._binding.authorities)),
+    );
     const bytes = writeRequest(this._host, this._target, pending.request);
     if (!bytes) {
       this._host.clock.timer(0, () => pending === this.#active && this._finish(lost("request not escaped")));

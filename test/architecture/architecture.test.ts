@@ -38,6 +38,14 @@ test("constants of a board's module stay constants: a variable costs it RAM", as
   for (const { path, text } of await boardModules()) t.notRegex(text, /^var /m, path);
 });
 
+test("a board's image contains no invariant, neither the checks nor their texts", async (t) => {
+  const checks = src.flatMap(({ text }) => [...text.matchAll(/\binvariant\(\s*"([^"]+)"/g)]);
+  t.true(checks.length > 8);
+  for (const { path, text } of await boardModules())
+    for (const what of ["moteInvariant", ...checks.map(([, said]) => said!)])
+      t.false(text.includes(what), `${path}: ${what}`);
+});
+
 test("only request encoders and the store reveal a secret", (t) => {
   const sources = [...src, ...hosts].filter(({ text }) => /\.reveal\b/.test(text));
   t.deepEqual(sources.map(({ path }) => path).sort(), [

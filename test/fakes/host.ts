@@ -6,6 +6,7 @@ import type { Digest, Host, LastRun, Redactor, Store } from "../../src/port.js";
 import { FakeClock } from "./clock.js";
 import { FakeFlash, FakeSlot } from "./flash.js";
 import { FakeNet, type NetOptions } from "./net.js";
+import "./invariants.js";
 
 const LEVELS = ["info", "warn", "error"];
 const DIGESTS = ["MD5", "SHA256", "SHA384", "SHA512"];

@@ -11,6 +11,7 @@
 //
 // Points are numbered consecutively. If numbers are missing, because records are damaged or a
 // sector is lost, those points are dropped as unreadable when their turn comes.
+import { invariant } from "../../invariant.js";
 import type { Blocks, ByteLoops } from "../../port.js";
 import type { HighWaterMark } from "./high-water-mark.js";
 import {
@@ -234,6 +235,14 @@ export class FlashLog implements Records {
    */
   append({ bytes, words }: Records, from: number, to: number, number: number): boolean {
     const { state } = this;
+    invariant(
+      "points go to flash in the order of their numbers",
+      () => number - state.next >= this._outboxOffset,
+    );
+    invariant(
+      "the sector after the newest one holds no waiting point",
+      () => this.waiting === 0 || state.sequence + 1 - this._sectorCount < this._head.sequence,
+    );
     this._outboxOffset = number - state.next;
     seal(words, from, to, state.sequence, state.next);
     if (!this._write(bytes.subarray(from, to))) return false;
@@ -388,6 +397,10 @@ export class FlashLog implements Records {
   private _open(sequence: number): boolean {
     const { state } = this;
     const at = this._at(sequence);
+    invariant(
+      "an erased sector holds no waiting point",
+      () => this.waiting === 0 || sequence - this._sectorCount < this._head.sequence,
+    );
     if (!this._blocks.erase(at)) return false;
     const before = state.sequence;
     state.sequence = sequence;

@@ -2,6 +2,7 @@
 //
 // They are stored in the sectors of the durable queue, if there is one, and in a ring in memory.
 // The ring holds all points that are not on flash, and the latest of those on flash to avoid reads.
+import { invariant } from "../../invariant.js";
 import { HEAD_ROOM } from "../../platform/index.js";
 import type { Host } from "../../port.js";
 import { BEFORE_BYTES, FRAME_BYTES } from "../../wire/telemetry.js";
@@ -138,6 +139,7 @@ export class Outbox {
    */
   append(text: Uint8Array, ts: Timestamp<"application"> | undefined): boolean {
     const { ring } = this;
+    const { next } = ring;
     const length = POINT_HEAD + text.length;
     const free = this._log ? -1 : ring.reserve(padded(length));
     const at = free < 0 ? this._reserve(padded(length)) : free;
@@ -152,6 +154,7 @@ export class Outbox {
       ring.put(at, time.kind, time.epoch, time.time, text, length);
       if (time.kind === STAMPED) this._log?.stamped(time.time);
     } else ring.put(at, GIVEN, 0, ts, text, length);
+    invariant("points are numbered consecutively", () => ring.next === next + 1);
     this._writer?.added(at, at + padded(length));
     this._reportDrops();
     return true;

@@ -26,6 +26,7 @@
 //   48  u32 drops reported to the platform
 //   52  u32 CRC32 of bytes 0 to 51
 //   56  a record with a copy of these 56 bytes; its number is the queue's random generation.
+import { invariant } from "../../invariant.js";
 import { crc32 } from "../../wire/crypto/crc32.js";
 import { STAMPED, TICKS } from "../time/time.js";
 
@@ -242,6 +243,7 @@ export const applyStatus = (state: LogState, kind: number, number: number): numb
   }
   const points = Math.max(0, Math.min(number, state.next) - state.finishedBelow);
   state.finishedBelow += points;
+  invariant("no point is finished before it exists", () => state.finishedBelow <= state.next);
   if (kind === FULL) state.full += points;
   else if (kind === REFUSED) state.refused += points;
   else if (kind === UNREADABLE) state.unreadable += points;

@@ -1,3 +1,4 @@
+import { invariant } from "../../invariant.js";
 import { lengthOf, POINT_HEAD, padded, type Records, TWO_32 } from "./record.js";
 
 /**
@@ -83,6 +84,10 @@ export class Ring implements Records {
     this.bytes.set(text, at + POINT_HEAD);
     this._tail = at + size;
     this.count++;
+    invariant(
+      "points take no more memory than their budget",
+      () => at + size <= this._capacity && this.used <= this._capacity,
+    );
   }
 
   /** Removes the first record. */

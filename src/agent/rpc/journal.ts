@@ -9,6 +9,7 @@
 //
 // An acknowledged RPC can only come again on a poll that was sent before the acknowledgement. The
 // platform starts at id 0 again when it restarts.
+import { invariant } from "../../invariant.js";
 import type { Host } from "../../port.js";
 import { forgetStored, readStored, writeStored } from "../../store.js";
 import { isObject } from "../../wire/text/json.js";
@@ -98,6 +99,9 @@ export class RpcJournal {
    */
   open(id: number, hash: number, effect: Effect, nextPoll: number): JournalEntry | "full" | "not stored" {
     const ran = effect !== "none";
+    invariant("no handler runs twice for an RPC that the platform may deliver again", () =>
+      this._entries.every((one) => one.id !== id || one.hash !== hash || one.acknowledgedAt !== undefined),
+    );
     if (ran && this._full()) return "full";
     const { ticks } = this._time;
     const at = this._time.now() ?? 0;

@@ -5,6 +5,7 @@
 // one ends.
 
 import type { Outcome } from "../../http/outcome.js";
+import { invariant } from "../../invariant.js";
 import type { Loop, PlatformSession } from "../../platform/index.js";
 import { RequestChannel } from "../../platform/index.js";
 import type { PollTiming, PollVerdict } from "../../platform/poll-timing.js";
@@ -100,6 +101,7 @@ export class RpcPolls {
     const askedMs = this._askedMs();
     const poll: OpenPoll = { number: this.next++, channel: free, askedMs, since: clock.now() };
     this._open.push(poll);
+    invariant("at most two polls are open", () => this._open.length <= 2);
     const request = {
       method: "GET",
       path: rpcPollPath(askedMs),

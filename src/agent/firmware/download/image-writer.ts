@@ -3,8 +3,10 @@
 // Sector 0 is erased first, and its first bytes are written last, after the checksum was verified.
 // So a slot with an incomplete or wrong image has no header and cannot start. Every other sector is
 // erased when its first byte arrives.
+import { invariant } from "../../../invariant.js";
 import { pause } from "../../../platform/wait.js";
 import type { Host, Slot } from "../../../port.js";
+import { sameChecksum } from "../../../wire/crypto/checksum.js";
 import type { Image } from "../admission.js";
 import { type Check, openCheck, type Problem } from "./verification.js";
 
@@ -106,6 +108,10 @@ export class ImageWriter {
 
   /** Writes the first bytes. False if that failed. */
   finish(): boolean {
+    invariant("the header of an image is written only after its checksum was verified", () => {
+      const { found, image } = this._check;
+      return found !== "" && (image.checksum === "" || sameChecksum(found, image.checksum));
+    });
     // A read makes earlier writes durable. So the image is durable before its header, and the
     // header before success is reported.
     const byte = new Uint8Array(1);
@@ -115,6 +121,7 @@ export class ImageWriter {
   }
 
   private _write(piece: Uint8Array): boolean {
+    invariant("the header of an image is written last", () => this.offset >= this._head.length);
     const inSector = this.offset % this._slot.sectorSize;
     if (inSector === 0 && !this._slot.erase(this.offset)) return false;
     return this._slot.write(this.offset, piece);

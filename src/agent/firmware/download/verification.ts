@@ -14,14 +14,14 @@ const SIGNED = "SHA256";
 
 export class Check {
   private readonly _host: Host;
-  private readonly _image: Image;
+  readonly image: Image;
   private readonly _digest: Digest;
   /** Digest for the signature; undefined if not needed, or if the checksum serves for it. */
   private readonly _signed: Digest | undefined;
 
   constructor(host: Host, image: Image, digest: Digest) {
     this._host = host;
-    this._image = image;
+    this.image = image;
     this._digest = digest;
     if (image.signed && image.algorithm !== SIGNED) this._signed = host.digest(SIGNED);
   }
@@ -36,7 +36,7 @@ export class Check {
 
   /** Judges all bytes. Call once. */
   async problem(): Promise<Problem> {
-    const { checksum, algorithm, signed } = this._image;
+    const { checksum, algorithm, signed } = this.image;
     const found = toHex(this._digest.close());
     this.found = found;
     // Empty only while nothing but the downloaded bytes is known about the image.

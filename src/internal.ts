@@ -7,4 +7,4 @@ export * from "./index.js";
 export { readStored, writeStored } from "./store.js";
 export { hash32 } from "./wire/crypto/hash32.js";
 export { isObject, parseJson } from "./wire/text/json.js";
-export { HIDDEN, LineCleaner, SecretRedactor } from "./wire/text/redactor.js";
+export { SecretRedactor } from "./wire/text/redactor.js";

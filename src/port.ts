@@ -102,23 +102,18 @@ export interface Digest {
 }
 
 /**
- * Removes secrets, in any encoding, from output of a run. Implemented in src/wire/text/redactor.ts.
+ * Removes secrets of 6 characters or more from output of a run: as they are, percent-encoded, and
+ * escaped as in JSON. Implemented in src/wire/text/redactor.ts.
  */
 export interface Redactor {
-  /** Number of secrets added so far. Text cleaned earlier may contain a later one. */
-  readonly known: number;
   /** Adds a secret of the device that is never forgotten. */
   pin(secret: string): void;
-  /** Adds another secret. Beyond a kilobyte in total, the oldest are forgotten. */
+  /** Adds another secret. Beyond 1,024 characters in total, the oldest are forgotten. */
   conceal(secret: string): void;
-  /**
-   * Replaces each word that contains a secret with ***, or the whole text if a secret spans words.
-   */
+  /** Replaces each secret with ***. Call it before the text is cut or split. */
   clean(text: string): string;
-  /** True if `text` contains a secret. `before`: preceding output, in which a secret may begin. */
-  holds(text: string, before?: string): boolean;
   /**
-   * Replaces each string and name in JSON text that contains a secret of 8 bytes or more with
+   * Replaces each string and name in JSON text that contains a secret of 8 characters or more with
    * "***". `hasKnownNames`: the names were checked before.
    */
   cleanJson(text: string, hasKnownNames?: boolean): string;

@@ -1,6 +1,5 @@
 // The answer of `mote.log`: as many lines as fit.
 import type { Redactor } from "../../src/port.js";
-import { HIDDEN } from "../../src/wire/text/redactor.js";
 import { LEVELS, type LogRequest } from "./request.js";
 import type { KeptLine, Ring } from "./ring.js";
 import type { LogAnswer, LogHost } from "./types.js";
@@ -45,23 +44,9 @@ export const gather = (
   while (answer.lines.length === 1 && tooLarge()) answer.lines = [halved(answer.lines[0]!)];
 };
 
-/**
- * The lines, without secrets. Lines before `cleanFrom` may be from an earlier run, when later
- * secrets were unknown, so they are cleaned here. If a secret spans two lines, both are hidden.
- */
-export const cleaned = (redactor: Redactor, lines: readonly Row[], cleanFrom: number): Row[] => {
-  const clean = lines.slice();
-  for (let i = 0; i < lines.length && lines[i]![0] < cleanFrom; i++) {
-    const text = redactor.clean(lines[i]![3]);
-    clean[i] = withText(lines[i]!, text);
-    if (i === 0 || !redactor.holds(text, lines[i - 1]![3])) continue;
-    clean[i] = withText(lines[i]!, redactor.clean(HIDDEN));
-    clean[i - 1] = withText(lines[i - 1]!, redactor.clean(HIDDEN));
-  }
-  return clean;
-};
-
-const withText = ([number, uptime, level]: Row, text: string): Row => [number, uptime, level, text];
+/** The lines, without secrets that became known after a line was stored. */
+export const cleaned = (redactor: Redactor, lines: readonly Row[]): Row[] =>
+  lines.map(([number, uptime, level, text]) => [number, uptime, level, redactor.clean(text)]);
 
 const newest = (host: Encoding, ring: Ring, { level, bytes }: LogRequest, answer: Draft): void => {
   let size = 0;

@@ -10,7 +10,7 @@
 import { updateWord } from "../../src/agent/firmware/state-words.js";
 import type { AgentEvents } from "../../src/events.js";
 import type { Host, Redactor } from "../../src/port.js";
-import { LineCleaner, SecretRedactor } from "../../src/wire/text/redactor.js";
+import { SecretRedactor } from "../../src/wire/text/redactor.js";
 import { cleaned, type Draft, gather, type Row } from "./answer.js";
 import { checkRequest, LEVELS, type LogRequest, levelOf } from "./request.js";
 import { Ring, ramOf } from "./ring.js";
@@ -36,10 +36,6 @@ export class DeviceLog {
   private readonly _build: string | null;
   private readonly _ring: Ring;
   private readonly _redactor: Redactor;
-  private readonly _cleaner: LineCleaner;
-  /** Lines before this number were stored when only this many secrets were known. */
-  private _cleanFrom = 0;
-  private _known = -1;
   private _crash: string | undefined;
   private _level = INFO;
   private _agent: LogAgent | undefined;
@@ -52,8 +48,7 @@ export class DeviceLog {
     // Not the whole host, which `over` replaces: a board frees it.
     this._host = { clock, encode, decode };
     this._show = host.log;
-    this._redactor = host.redactor ?? new SecretRedactor(host);
-    this._cleaner = new LineCleaner(this._redactor);
+    this._redactor = host.redactor ?? new SecretRedactor();
     this._ring = new Ring(host.logMemory ?? ramOf(SIZE), host.random);
     this._resume();
     this._build = about.build ?? null;
@@ -74,7 +69,7 @@ export class DeviceLog {
   readonly log: Host["log"] = (level, line) => {
     const isKept = levelOf(level) >= this._level;
     if (level === "debug" && !isKept) return;
-    const clean = this._cleaner.clean(line);
+    const clean = this._redactor.clean(line);
     if (level !== "debug") this._show(level, clean);
     if (isKept) this._append(level, clean);
   };
@@ -99,12 +94,10 @@ export class DeviceLog {
    * Stores a line if its level is enabled, without showing it. Stores at most 240 bytes of UTF-8.
    */
   store(level: Level, line: string): void {
-    if (levelOf(level) >= this._level) this._append(level, this._cleaner.clean(line));
+    if (levelOf(level) >= this._level) this._append(level, this._redactor.clean(line));
   }
 
   private _append(level: Level, clean: string): void {
-    if (this._known !== this._redactor.known) this._cleanFrom = this._ring.next;
-    this._known = this._redactor.known;
     this._ring.append(levelOf(level), this._tenths, fitting(this._host, escaped(clean.slice(0, BEGINNING))));
   }
 
@@ -143,8 +136,7 @@ export class DeviceLog {
       since: 0,
       more: false,
     };
-    const cleanFrom = this._known === this._redactor.known ? this._cleanFrom : this._ring.next;
-    const clean = (lines: readonly Row[]): Row[] => cleaned(this._redactor, lines, cleanFrom);
+    const clean = (lines: readonly Row[]): Row[] => cleaned(this._redactor, lines);
     gather(this._host, this._ring, { level, bytes: room, since }, made, clean);
     return made;
   }

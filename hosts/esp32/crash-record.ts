@@ -74,12 +74,12 @@ export class CrashRecord {
    * `globalThis.abort` of the engine: its message and the exception, if there is one. Must not
    * throw.
    */
-  crashed(status: unknown, exception: unknown): void {
+  crashed(status: unknown, exception: unknown, clean?: (text: string) => string): void {
     // Keep the first cause, because later ones follow from it.
     if (!this._reserve) return;
     this._reserve = undefined;
     try {
-      this._save(CRASHED, describe(status, exception));
+      this._save(CRASHED, describe(status, exception, clean));
     } catch {}
   }
 
@@ -101,13 +101,17 @@ export class CrashRecord {
  * The engine's message, the exception's, and its stack (function names only in a release build). At
  * most 200 characters.
  */
-export const describe = (status: unknown, exception: unknown): string => {
+export const describe = (
+  status: unknown,
+  exception: unknown,
+  clean: (text: string) => string = (text) => text,
+): string => {
   const said = typeof status === "string" ? status : "abort";
-  if (!(exception instanceof Error)) return said.slice(0, LONGEST);
+  if (!(exception instanceof Error)) return clean(said).slice(0, LONGEST);
   const where = String(exception.stack ?? "")
     .split("\n")
     .slice(1, 5)
     .map((line) => line.trim())
     .join(", ");
-  return `${said}: ${exception.name}: ${exception.message}; ${where}`.slice(0, LONGEST);
+  return clean(`${said}: ${exception.name}: ${exception.message}; ${where}`).slice(0, LONGEST);
 };

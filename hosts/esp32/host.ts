@@ -28,13 +28,13 @@ export interface BoardHost extends Host {
  */
 export const createHost = (machine: BoardHardware): BoardHost => {
   const { clock, open, digest, encode, decode, idf } = machine;
-  const redactor = new SecretRedactor({ encode });
+  const redactor = new SecretRedactor();
   const log: Host["log"] = (level, line) => machine.log(level, redactor.clean(line));
   const own = new NvsStore(storage(machine, OWN), machine);
   const crashRecord = new CrashRecord(own, machine);
   const lastRun = lastRunOf(machine, crashRecord);
   machine.onAbort((status, exception) => {
-    crashRecord.crashed(status, exception);
+    crashRecord.crashed(status, exception, (text) => redactor.clean(text));
     // Restart here, not in the engine: after this hook, SDK 8.2.3 reads the missing exception,
     // which throws again and calls the hook until its stack is full.
     idf.esp_restart();

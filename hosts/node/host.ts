@@ -69,7 +69,7 @@ export interface NodeHost extends Host {
  */
 export function createHost(options: NodeHostOptions): NodeHost {
   const { stateDir, log: show = standardErrorLog() } = options;
-  const redactor = options.redactor ?? new SecretRedactor({ encode });
+  const redactor = options.redactor ?? new SecretRedactor();
   const log: Host["log"] = (level, line) => show(level, redactor.clean(line));
   makeDirectory(stateDir);
   const lease = Lease.ofHost(stateDir, { tell: (line) => log("info", line) });

@@ -46,7 +46,7 @@ export interface SimulatorHost extends Host {
  * supervisor's root, and the computer's clock and network.
  */
 export const createHost = (files: Files, options: SimulatorOptions = {}): SimulatorHost => {
-  const redactor = new SecretRedactor({ encode });
+  const redactor = new SecretRedactor();
   const show = options.log ?? log;
   const store = new FileStore(files, "store");
   pinStored({ store, decode }, redactor);

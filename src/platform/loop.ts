@@ -92,7 +92,10 @@ export class Loop extends Signal {
   }
 
   private _failed(error: unknown): void {
-    const what = error instanceof Error ? `${error.name}: ${error.message.slice(0, 80)}` : "unknown";
+    const what =
+      error instanceof Error
+        ? `${error.name}: ${this._session.redactor.clean(error.message).slice(0, 80)}`
+        : "unknown";
     this._session.host.log("error", `the ${this._name} loop failed (${what}): restarting it in 10 s`);
     if (this._session.running) this._rest("failed", RESTART_MS);
     else this._ended();

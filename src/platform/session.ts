@@ -99,7 +99,7 @@ export class PlatformSession {
     this.binding = bindingOf(target, host.authorities);
     this.watcher = watcher;
     this._events = events;
-    this.redactor = host.redactor ?? new SecretRedactor(host);
+    this.redactor = host.redactor ?? new SecretRedactor();
     this.counters = new AgentCounters(host, events, this.redactor);
     this._backoff = new Backoff(host);
     this.connections = new ConnectionPool(host, target, connections, this.binding);

@@ -79,7 +79,7 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
   const lines: string[] = [];
   const restarts: string[] = [];
   const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
-  const redactor = new SecretRedactor({ encode });
+  const redactor = new SecretRedactor();
   const store = options.store ?? new FakeStore();
   pinStored({ store, decode }, redactor);
   return {

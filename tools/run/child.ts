@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import type { Writable } from "node:stream";
 import { CHANNEL_FD, LONGEST_MESSAGE } from "./channel.js";
-import { eachLine } from "./each-line.js";
+import { cutLine, eachLine } from "./each-line.js";
 import type { Ending, Event, FromWorker, ToWorker } from "./messages.js";
 
 /** How the supervisor deals with a worker. Milliseconds. */
@@ -42,6 +42,8 @@ export interface WorkerRun {
   emit: (event: Event) => void;
   /** The worker knows of a secret. */
   secret: (secret: string, isOwn: boolean) => void;
+  /** Removes secrets. */
+  clean: (text: string) => string;
   /** A heartbeat. `lives`: of the agent too. */
   beat?: ((lives: boolean) => void) | undefined;
   /** Called with the process id before the worker gets any message. */
@@ -96,7 +98,7 @@ function follow(
   };
   eachLine(channelOf(child), read, LONGEST_MESSAGE);
   const line = (level: string) => (text: string) =>
-    afterMessages(() => run.emit({ event: "log", level, line: text }));
+    afterMessages(() => run.emit({ event: "log", level, line: cutLine(text, run.clean) }));
   eachLine(child.stdout, line("info"));
   eachLine(child.stderr, line("error"));
   const end = (code: number | null, signal: string | null): void => {

@@ -1,9 +1,8 @@
 // The lines of `mote run`: one event each, for people or for programs.
 
 import { BoundedOutput, leftOutLine, type Sink } from "../../hosts/node/bounded-output.js";
-import { encode } from "../../hosts/node/text.js";
 import { eventLine } from "../../hosts/shared/event-lines.js";
-import { LineCleaner, SecretRedactor } from "../../src/internal.js";
+import { SecretRedactor } from "../../src/internal.js";
 import type { Redactor } from "../../src/port.js";
 import type { Event } from "./messages.js";
 
@@ -16,8 +15,6 @@ export class Lines {
   readonly #format: "text" | "json";
   /** What it is told of shows in no line from then on. */
   readonly redactor: Redactor;
-  /** Of what the program prints: a secret may be spread over lines. */
-  readonly #printed: LineCleaner;
 
   constructor(output: Sink<string>, format: "text" | "json", redactor: Redactor) {
     this.#output = new BoundedOutput(output, (count) =>
@@ -25,7 +22,6 @@ export class Lines {
     );
     this.#format = format;
     this.redactor = redactor;
-    this.#printed = new LineCleaner(redactor);
   }
 
   /** A text that shows no secret. */
@@ -34,10 +30,7 @@ export class Lines {
   }
 
   tell(event: Event): void {
-    const { line } = event;
-    const isPrinted = event.event === "log" && typeof line === "string";
-    const known = isPrinted ? { ...event, line: this.#printed.clean(line) } : event;
-    this.#output.write(this.#line({ ...(this.#clean(known) as Event), event: event.event }));
+    this.#output.write(this.#line({ ...(this.#clean(event) as Event), event: event.event }));
   }
 
   #line(event: Event): string {
@@ -61,7 +54,7 @@ export class Lines {
 
 /** Hides these secrets, and those that it is told of later. */
 export function hiding(secrets: readonly string[]): SecretRedactor {
-  const redactor = new SecretRedactor({ encode });
+  const redactor = new SecretRedactor();
   for (const secret of secrets) redactor.pin(secret);
   return redactor;
 }

@@ -162,6 +162,7 @@ class Supervisor {
       start: { config, lastRun: this.#lastRun, ...start },
       emit: (event) => this.#report(event),
       secret: (secret, isOwn) => this.#options.lines.redactor[isOwn ? "pin" : "conceal"](secret),
+      clean: (text) => this.#options.lines.clean(text),
       beat: (lives) => manager?.beat(lives),
       born: (pid) => this.#lease.worker(pid),
       stop,

@@ -10,7 +10,6 @@ import { BoundedOutput, leftOutLine } from "../../hosts/node/bounded-output.js";
 import { createHost, type NodeHost } from "../../hosts/node/host.js";
 import { LockedError } from "../../hosts/node/lease.js";
 import { watchNetwork } from "../../hosts/node/network.js";
-import { encode } from "../../hosts/node/text.js";
 import { assemble, startDevice } from "../../hosts/shared/assemble.js";
 import { TimedWakes } from "../../hosts/shared/wakes.js";
 import { type Agent, MoteError, type Wake } from "../../src/index.js";
@@ -39,6 +38,8 @@ let begun: Recovery | undefined;
 let ending = false;
 /** The image was or is being evaluated. */
 let isLoading = false;
+/** Removes the secrets that are known so far. */
+let clean = (text: string): string => text;
 
 /** Bytes that the engine's heap may still grow. */
 function freeMemory(): number {
@@ -99,7 +100,8 @@ function fail(error: unknown): void {
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return "a value that is not an Error was thrown";
   const place = error.stack?.split("\n").find((line) => line.trimStart().startsWith("at "));
-  return `${error.name}: ${error.message.slice(0, 200)}${place ? ` (${place.trim()})` : ""}`;
+  const message = clean(error.message).slice(0, 200);
+  return `${error.name}: ${message}${place ? ` (${place.trim()})` : ""}`;
 }
 
 /** Also reports each secret to the supervisor, which prints all output of this process. */
@@ -119,12 +121,7 @@ class TellingRedactor extends SecretRedactor {
  * Cleans the program's own output: the supervisor may read a line before the message that names
  * its secret.
  */
-function cleanOutput(redactor: SecretRedactor): void {
-  const clean = (text: string): string =>
-    text
-      .split("\n")
-      .map((line) => redactor.clean(line))
-      .join("\n");
+function cleanOutput(): void {
   for (const stream of [process.stdout, process.stderr]) {
     const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
     stream.write = (text: unknown, ...rest: unknown[]) =>
@@ -133,8 +130,9 @@ function cleanOutput(redactor: SecretRedactor): void {
 }
 
 async function start({ config, path, slot, state, sha256, lastRun }: StartMessage): Promise<void> {
-  const redactor = new TellingRedactor({ encode });
-  cleanOutput(redactor);
+  const redactor = new TellingRedactor();
+  clean = (text) => redactor.clean(text);
+  cleanOutput();
   const machine: NodeHost = createHost({
     redactor,
     stateDir: config.stateDir,

@@ -110,11 +110,8 @@ const failed = (code: RpcErrorCode, message: string): HandlerResult => ({
   error: code,
 });
 
-/**
- * Maximum length of a handler's error message for the operator, and the part checked for secrets.
- */
+/** Maximum length of a handler's error message for the operator. */
 const MAX_MESSAGE = 80;
-const CHECKED_FOR_SECRETS = 512;
 
 /** The thrown value belongs to the application: even reading it may throw. */
 const failureOf = (error: unknown, redactor: Redactor): { code: RpcErrorCode; message: string } => {
@@ -122,8 +119,7 @@ const failureOf = (error: unknown, redactor: Redactor): { code: RpcErrorCode; me
   try {
     if (error instanceof MoteError && error.code === "BAD_PARAMS") failure.code = "BAD_PARAMS";
     const message: unknown = error instanceof Error ? error.message : undefined;
-    if (typeof message === "string")
-      failure.message = redactor.clean(message.slice(0, CHECKED_FOR_SECRETS)).slice(0, MAX_MESSAGE);
+    if (typeof message === "string") failure.message = redactor.clean(message).slice(0, MAX_MESSAGE);
   } catch {}
   return failure;
 };

@@ -223,33 +223,17 @@ test("no secret of a device is in a kept line at any level, whoever logs it", as
       t.false(raw.join().includes(form), form);
 });
 
-test("a secret that is spread over lines can't be put together from those that are kept", async (t) => {
-  const { rig, kept } = await online(t);
-  const token = rig.device.credentials.credentialsId;
-  for (const cuts of [[10], [5], [15], [7, 14], [3, 6, 9, 12, 15]]) {
-    kept.log("info", `cut ${cuts}`);
-    const parts = [0, ...cuts].map((from, i) => token.slice(from, cuts[i] ?? token.length));
-    for (const part of parts) kept.log("info", part);
-    const shown = texts(await ask(rig)).slice(-parts.length);
-    t.true(shown.includes("***"), String(cuts));
-    t.true(shown.filter((line) => line !== "***").join("").length <= token.length / 2, `${shown}`);
-  }
-});
-
 test("a line that was kept before its secret was known is cleaned when it is read", async (t) => {
   const { rig, memory, running } = await online(t);
   running.kept.log("info", "the garden has hunter2-the-second as its password");
-  running.kept.log("info", "and the second half of it: hunter3-the");
-  running.kept.log("info", "-third is this");
   await stop(rig, running);
   const { kept } = start(rig, memory, { reset: "software" });
   await rig.clock.advance(5000);
   kept.log("info", "another hunter2-the-second, before it is named");
   kept.conceal("hunter2-the-second");
-  kept.conceal("hunter3-the-third");
   const shown = texts(await ask(rig));
-  t.false(/hunter|third/.test(shown.join()), shown.join("; "));
-  t.is(shown.filter((line) => line.includes("***")).length, 4);
+  t.false(shown.join().includes("hunter"), shown.join("; "));
+  t.is(shown.filter((line) => line.includes("***")).length, 2);
   t.true(shown.includes("start: software"));
 });
 

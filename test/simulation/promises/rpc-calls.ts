@@ -74,7 +74,7 @@ export class RpcCalls {
     agent.rpc.handle<{ nonce: number }>("fails", (params) => {
       ran(params);
       const { token = SECRET } = this.#run.options;
-      throw new Error(`no water, says ${Buffer.from(token).toString("base64")}`);
+      throw new Error(`no water, says ${JSON.stringify({ token })}`);
     });
     agent.rpc.handle<{ nonce: number }>("big", (params) => ({
       ...ran(params),

@@ -28,7 +28,6 @@ import { SecretRedactor } from "../../../src/wire/text/redactor.js";
 import { fits, utf8Length } from "../../../src/wire/text/text.js";
 import { applicationTimestamp, clockTimestamp } from "../../../src/wire/timestamp.js";
 import { encodeValues } from "../../../src/wire/values.js";
-import { fakeHost } from "../../fakes/host.js";
 import { secretOf } from "../../fakes/secret.js";
 import { at } from "../../fakes/time.js";
 import { ascii, fixture } from "./support.js";
@@ -574,7 +573,7 @@ test("what is written the quick way is what the careful way writes, and nothing 
   const all = fc.array(fc.oneof(series, fc.array(whole)), { maxLength: 4 }).map((lists) => lists.flat());
   fc.assert(
     fc.property(all, fc.integer({ min: 1, max: 90 }), (points, limit) => {
-      const encoder = new PointEncoder(new SecretRedactor(fakeHost()));
+      const encoder = new PointEncoder(new SecretRedactor());
       const shapes = new Shapes();
       for (const values of points) {
         const careful = encodePoint(values, limit);

@@ -1,8 +1,11 @@
 import { readFileSync } from "node:fs";
+import { Readable } from "node:stream";
+import { finished } from "node:stream/promises";
 import test from "ava";
 import { BoundedOutput, type Sink as OutputSink, WAITING } from "../../../hosts/node/bounded-output.js";
 import type { Agent, AgentEvent, AgentEvents } from "../../../src/index.js";
 import { agentOptions, follow } from "../../../tools/run/drive.js";
+import { cutLine, eachLine } from "../../../tools/run/each-line.js";
 import { EventChannel } from "../../../tools/run/event-channel.js";
 import { hiding, Lines } from "../../../tools/run/lines.js";
 import type { Event } from "../../../tools/run/messages.js";
@@ -60,13 +63,37 @@ test("text that came by the network moves no cursor and starts no line", (t) => 
   t.true(sink.text.length < 700, "a long text is cut");
 });
 
-test("a short secret is hidden where it stands alone, and words stay readable", (t) => {
+test("a claim key of two letters hides no other text", (t) => {
   const sink = new Sink();
-  const lines = new Lines(sink, "json", hiding(["t", "$1+"]));
-  lines.tell({ event: "started", title: "test t/x", line: "$1+ and 1", reason: "a test" });
-  const { event, title, line, reason } = JSON.parse(sink.text);
-  t.is(reason, "a test");
-  t.deepEqual([event, title, line], ["started", "test ***", "*** and 1"]);
+  const lines = new Lines(sink, "json", hiding(["on", "a"]));
+  lines.tell({ event: "started", title: "a lamp", line: "the light is on" });
+  t.like(JSON.parse(sink.text), { title: "a lamp", line: "the light is on" });
+});
+
+test("a secret is hidden before a long text is cut, wherever it stands", (t) => {
+  const secret = "s3cret-of-the-garden";
+  for (let before = 470; before < 505; before++) {
+    const sink = new Sink();
+    const line = `${"x".repeat(before)}${secret} and more ${"y".repeat(500)}`;
+    new Lines(sink, "json", hiding([secret])).tell({ event: "log", level: "info", line });
+    t.false(sink.text.includes("s3c"), `${before}`);
+  }
+});
+
+test("a printed line is cut only after its secret was hidden", async (t) => {
+  const secret = "s3cret-of-the-garden";
+  const redactor = hiding([secret]);
+  for (let before = 1980; before < 2001; before++) {
+    const line = `${"x".repeat(before)}${secret}${"y".repeat(9000)}`;
+    let shown = "";
+    const stream = Readable.from([line.slice(0, before + 5), `${line.slice(before + 5)}\n`]);
+    eachLine(stream, (text) => {
+      shown += cutLine(text, (whole) => redactor.clean(whole));
+    });
+    await finished(stream);
+    t.true(shown.length > 1900 && shown.length <= 2000);
+    t.false(shown.includes("s3c"), `${before}`);
+  }
 });
 
 // What programs read: the events of `mote run --log json`, by name and member.

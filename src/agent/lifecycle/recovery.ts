@@ -116,7 +116,7 @@ export class Recovery {
    * Connects recovery to the agent.
    *
    * Publishes the cause as client attribute `moteRecovery`, empty after recovery mode. In recovery
-   * mode, answers the RPC `restart`: with params `{"application":true}` the application starts
+   * mode, answers the RPC `mote.restart`: with params `{"application":true}` the application starts
    * again; otherwise the device restarts in recovery mode.
    */
   attach(agent: AttachedAgent): void {
@@ -127,7 +127,7 @@ export class Recovery {
     const publish = () => agent.attributes.publish({ moteRecovery: this.cause });
     if (this._record.reported) guarded(this._host, "could not publish the cause of recovery mode", publish);
     if (!this.active) return;
-    agent.rpc.handle("restart", (params) => {
+    agent.rpc.handle("mote.restart", (params) => {
       const leave = isObject(params) && params.application === true;
       this._host.clock.timer(RESTART_MS, () => (leave ? this._leave() : this._restart()));
       return true;

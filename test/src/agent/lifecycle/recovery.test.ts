@@ -196,7 +196,7 @@ test("what is stored is bounded, whatever the cause, and what makes no sense is 
   t.deepEqual(starts.host.restarts, ["recovery"]);
 });
 
-inModes("in recovery mode the cause is published, and the RPC restart restarts or leaves", async (t) => {
+inModes("in recovery mode the cause is published, and the RPC mote.restart restarts or leaves", async (t) => {
   const rig = startRig(t);
   let agent: Agent | undefined;
   /** The next start, after the one before was stopped. Whether it is in recovery mode. */
@@ -221,7 +221,7 @@ inModes("in recovery mode the cause is published, and the RPC restart restarts o
     [{}, true],
     [{ application: true }, false],
   ] as const) {
-    const results = await rig.call("restart", params, 10_000);
+    const results = await rig.call("mote.restart", params, 10_000);
     t.is(results[0]?.kind, "answer");
     t.deepEqual(rig.host.restarts, ["recovery"]);
     t.is(await start(false), stays);

@@ -8,3 +8,5 @@ export { readStored, writeStored } from "./store.js";
 export { hash32 } from "./wire/crypto/hash32.js";
 export { isObject, parseJson } from "./wire/text/json.js";
 export { SecretRedactor } from "./wire/text/redactor.js";
+export { quoteShortened } from "./wire/text/text.js";
+export { encodeValues } from "./wire/values.js";

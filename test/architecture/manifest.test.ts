@@ -31,9 +31,23 @@ const OPTIONAL = [
 
 test("the manifest of each optional module has that module alone", (t) => {
   for (const { name, folder } of OPTIONAL) {
-    const { modules, preload, ...others } = JSON.parse(read(`${folder}/manifest.json`));
+    const { modules, preload, platforms, ...others } = JSON.parse(read(`${folder}/manifest.json`));
     t.deepEqual(modules, { [`mote/${name}`]: `../../dist/xs/mote-${name}` });
     t.deepEqual([preload, others], [[`mote/${name}`], {}]);
+    // The log has a part of its own on a board and in the simulator.
+    t.deepEqual(Object.keys(platforms ?? {}), name === "log" ? ["lin", "esp32"] : []);
+  }
+});
+
+test("each extra has one manifest, with the same modules on a board and in the simulator", (t) => {
+  for (const folder of ["extras", "hosts"])
+    for (const path of readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }))
+      t.notRegex(path, /manifest-[^/]*\.json$/);
+  for (const extra of readdirSync(join(root, "extras"))) {
+    const { platforms } = JSON.parse(read(`extras/${extra}/manifest.json`));
+    if (!platforms) continue;
+    const names = (platform: string) => Object.keys(platforms[platform].modules);
+    t.deepEqual(names("esp32"), names("lin"), extra);
   }
 });
 

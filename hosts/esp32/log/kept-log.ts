@@ -1,5 +1,5 @@
 // `mote/kept-log`: stores lines and the place of the last panic for extras/log (native/log.c), in
-// projects that include extras/log/manifest-kept.json.
+// projects that include extras/log/manifest.json.
 import { DeviceLog, type LogHost, type LogMemory } from "../../../extras/log/index.js";
 import type { LastRun } from "../../../src/port.js";
 import type { BoardHardware } from "../board-hardware.js";

@@ -61,7 +61,6 @@ Exit codes:
 const NAMES_ONLY = {
   styleTitle: (title: string): string => styleText("bold", title),
   styleSubcommandTerm: (term: string): string => styleText("cyan", term),
-  // Old names of commands still work but are not shown.
   subcommandTerm: (command: Command): string => command.name(),
   commandUsage: (command: Command): string => `mote ${`${pathOf(command)} ${command.usage()}`.trim()}`,
 };

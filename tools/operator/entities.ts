@@ -14,11 +14,11 @@ export interface EntityKey {
  */
 export interface KeyFilter {
   key: EntityKey;
-  valueType: "STRING" | "NUMERIC" | "BOOLEAN" | "DATE_TIME";
+  valueType: "STRING" | "BOOLEAN";
   predicate: {
-    type: "STRING" | "NUMERIC" | "BOOLEAN";
-    operation: string;
-    value: { defaultValue: string | number | boolean };
+    type: "STRING" | "BOOLEAN";
+    operation: "EQUAL" | "CONTAINS";
+    value: { defaultValue: string | boolean };
     ignoreCase?: boolean;
   };
 }

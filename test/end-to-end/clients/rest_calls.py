@@ -5,8 +5,8 @@ import time
 import urllib.request
 
 from tb_rest_client.models.models_ce import (
-    CustomerId, Device, DeviceCredentials, DeviceProfile, DeviceProfileId, DeviceProfileData, EntityId,
-    OtaPackageId, SaveDeviceWithCredentialsRequest, SaveOtaPackageInfoRequest,
+    Device, DeviceProfile, DeviceProfileId, DeviceProfileData, EntityId,
+    OtaPackageId, SaveOtaPackageInfoRequest,
 )
 from tb_rest_client.rest_client_ce import RestClientCE
 
@@ -26,11 +26,8 @@ def main():
     call("login", lambda: c.login(username="tenant@thingsboard.org", password="tenant"))
     call("refresh", c.refresh)
     call("get_user", c.get_user, lambda user: user.authority == "TENANT_ADMIN")
-    default = call("get_default_device_profile_info", c.get_default_device_profile_info)
-    profile_id = DeviceProfileId(default.id.id, "DEVICE_PROFILE")
-    call("get_device_profiles", lambda: c.get_device_profiles(page_size=10, page=0), lambda p: p.total_elements > 0)
-    call("get_device_profile_infos", lambda: c.get_device_profile_infos(page_size=10, page=0), lambda p: p.total_elements > 0)
-    call("get_device_profile_names", lambda: c.get_device_profile_names(active_only=False), lambda names: len(names) > 0)
+    profiles = call("get_device_profiles", lambda: c.get_device_profiles(page_size=10, page=0), lambda p: p.total_elements > 0)
+    profile_id = next(one.id for one in profiles.data if one.default)
     call("get_device_profile_by_id", lambda: c.get_device_profile_by_id(profile_id), lambda p: p.name == "default")
 
     device = call("save_device", lambda: c.save_device(body=Device(name="client", device_profile_id=profile_id), access_token=TOKEN))
@@ -39,15 +36,8 @@ def main():
     call("get_tenant_device", lambda: c.get_tenant_device("client"), lambda d: d.id.id == device.id.id)
     call("get_tenant_devices", lambda: c.get_tenant_devices(page_size=10, page=0), lambda p: p.total_elements >= 1)
     call("get_tenant_device_infos", lambda: c.get_tenant_device_infos(page_size=10, page=0), lambda p: p.total_elements >= 1)
-    call("get_device_types", c.get_device_types, lambda types: types[0].type == "default")
-    call("get_devices_by_ids", lambda: c.get_devices_by_ids([device.id.id]), lambda d: len(d) == 1)
-    call("count_by_device_profile_and_empty_ota_package", lambda: c.count_by_device_profile_and_empty_ota_package("FIRMWARE", profile_id), lambda n: n >= 1)
     credentials = call("get_device_credentials_by_device_id", lambda: c.get_device_credentials_by_device_id(device.id), lambda x: x.credentials_id == TOKEN)
     call("update_device_credentials", lambda: c.update_device_credentials(body=credentials), lambda x: x.credentials_id == TOKEN)
-    second = call("save_device_with_credentials", lambda: c.save_device_with_credentials(body=SaveDeviceWithCredentialsRequest(
-        device=Device(name="second", device_profile_id=profile_id),
-        credentials=DeviceCredentials(credentials_type="ACCESS_TOKEN", credentials_id="second-token"))))
-    call("delete_device", lambda: c.delete_device(second.id))
 
     entity = EntityId(device.id.id, "DEVICE")
     call("save_device_attributes (server)", lambda: c.save_device_attributes(device.id, "SERVER_SCOPE", {"s": 1}))
@@ -106,8 +96,6 @@ def main():
         file.flush()
         call("save_ota_package_data", lambda: c.save_ota_package_data(package_id, checksum_algorithm="SHA256", file=file.name), lambda p: p.has_data)
     call("get_ota_package_info_by_id", lambda: c.get_ota_package_info_by_id(package_id), lambda p: p.data_size == 19)
-    call("get_ota_package_by_id", lambda: c.get_ota_package_by_id(package_id), lambda p: p.has_data)
-    call("download_ota_package", lambda: c.download_ota_package(package_id))
     call("get_ota_packages_v1", lambda: c.get_ota_packages_v1(profile_id, "FIRMWARE", page_size=10, page=0), lambda p: p.total_elements >= 1)
     call("get_ota_packages", lambda: c.get_ota_packages(page_size=10, page=0), lambda p: p.total_elements >= 1)
     current = c.get_device_by_id(device.id)
@@ -118,15 +106,8 @@ def main():
     call("save_device (unassigned)", lambda: c.save_device(body=current), lambda d: d.firmware_id is None)
     call("delete_ota_package", lambda: c.delete_ota_package(package_id))
 
-    customer = call("get_customers", lambda: c.get_customers(page_size=10, page=0), lambda p: p.total_elements >= 1).data[0]
-    customer_id = CustomerId(customer.id.id, "CUSTOMER")
-    call("get_customer_by_id", lambda: c.get_customer_by_id(customer_id), lambda x: x.title == customer.title)
-    call("assign_device_to_customer", lambda: c.assign_device_to_customer(customer_id, device.id), lambda d: d.customer_id.id == customer.id.id)
-    call("get_customer_devices", lambda: c.get_customer_devices(customer_id, page_size=10, page=0), lambda p: p.total_elements >= 1)
-    call("unassign_device_from_customer", lambda: c.unassign_device_from_customer(device.id), lambda d: d.customer_id.id != customer.id.id)
     call("claim_device", lambda: c.claim_device(TOKEN, {"secretKey": "mine"}))
     call("delete_device (last)", lambda: c.delete_device(device.id))
-    call("logout", c.logout)
 
 
 main()

@@ -128,7 +128,7 @@ test("reports a refused login, a server that is not a platform, and a login for 
   const other = await as(["login", "--url", `http://127.0.0.1:${port}`, "--username", USER], PASSWORD);
   t.is(other.code, 1);
   t.regex(other.err, /is not a ThingsBoard platform/);
-  const elsewhere = await as(["devices", "--url", "http://127.0.0.1:9"]);
+  const elsewhere = await as(["devices"], { MOTE_PLATFORM_URL: "http://127.0.0.1:9" });
   t.is(elsewhere.code, 2);
   t.regex(elsewhere.err, /not logged in at http:\/\/127\.0\.0\.1:9/);
 });

@@ -2,14 +2,7 @@ import { type Command, Option } from "commander";
 import type { Scope } from "../../operator/shapes.js";
 import { confirm } from "../ask.js";
 import { findDevice } from "../operator/find.js";
-import {
-  jsonOrText,
-  type OperatorFlags,
-  operate,
-  operatorOptions,
-  wideOption,
-  yesOption,
-} from "../operator/operator.js";
+import { jsonOrText, type OperatorFlags, operate, operatorOptions, yesOption } from "../operator/operator.js";
 import { note, out, outJson, plain, table } from "../output/table.js";
 import { UsageError } from "../usage.js";
 
@@ -22,7 +15,6 @@ interface ScopeFlags extends OperatorFlags {
 
 interface GetFlags extends OperatorFlags {
   scope?: ScopeName;
-  wide?: boolean;
 }
 
 interface DeleteFlags extends ScopeFlags {
@@ -45,7 +37,7 @@ export function attributesCommand(program: Command): void {
     .command("attributes")
     .description("get, set and delete attributes of a device")
     .addHelpText("after", HELP);
-  wideOption(operatorOptions(attributes.command("get").description("show all attributes, or the named ones")))
+  operatorOptions(attributes.command("get").description("show all attributes, or the named ones"))
     .argument("<device>", "name or id")
     .argument("[key...]", "attribute names (default: all)")
     .addOption(new Option("--scope <scope>", "show only this scope").choices(Object.keys(SCOPES)))
@@ -86,7 +78,7 @@ async function get(named: string, keys: string[], flags: GetFlags): Promise<void
       Object.entries(held).map(([key, value]) => [scope, key, value]),
     );
     if (rows.length === 0) return note("No matching attributes.");
-    out(table(["SCOPE", "KEY", "VALUE"], rows, { wide: flags.wide }));
+    out(table(["SCOPE", "KEY", "VALUE"], rows));
   });
 }
 

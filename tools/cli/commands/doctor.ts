@@ -11,7 +11,7 @@ import { checkConnection } from "../../doctor/tls.js";
 import { checkTools } from "../../doctor/tools.js";
 import type { Operator } from "../../operator/operator.js";
 import { findDevice } from "../operator/find.js";
-import { type OperatorFlags, operate } from "../operator/operator.js";
+import { operate } from "../operator/operator.js";
 import { colored } from "../output/colors.js";
 import { out, outJson, plain } from "../output/table.js";
 import { readCa, UsageError } from "../usage.js";
@@ -78,22 +78,13 @@ async function doctor(flags: DoctorFlags): Promise<void> {
     if (!flags.json) for (const one of found) out(lineOf(one));
   };
   if (!flags.board && flags.port !== undefined) throw new UsageError("--port requires --board");
-  if (flags.device !== undefined)
-    await operate(loginOf(process.env), (operator) => ofDevice(operator, flags, tell));
+  if (flags.device !== undefined) await operate({}, (operator) => ofDevice(operator, flags, tell));
   else if (flags.url !== undefined) await ofUrl(flags.url, flags, tell);
   else tell([skipped("platform", "no --url given: checking only this machine")]);
   tell(checkTools());
   if (flags.board) tell(await checkBoard(flags.port));
   if (flags.json) outJson(findings);
   process.exitCode = findings.some(({ level }) => level === "bad") ? 1 : 0;
-}
-
-/** Devices and operators may use different base URLs. */
-function loginOf({
-  MOTE_PLATFORM_URL: url,
-  MOTE_PLATFORM_USERNAME: username,
-}: NodeJS.ProcessEnv): OperatorFlags {
-  return { ...(url && { url }), ...(username && { username }) };
 }
 
 type Tell = (found: readonly Finding[]) => void;

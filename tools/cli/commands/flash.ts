@@ -6,7 +6,6 @@ import { findEsptool } from "../../moddable/flash/esptool.js";
 import { type Flashable, findFirmware } from "../../moddable/flash/firmware.js";
 import { type Flashed, flashBoard } from "../../moddable/flash/flash-board.js";
 import { writeWebPage } from "../../moddable/flash/web-page.js";
-import { onPath } from "../../moddable/program.js";
 import { confirm } from "../ask.js";
 import { note, out, outJson, plain } from "../output/table.js";
 
@@ -126,7 +125,5 @@ const reportOf = ({ board, firmware, bytes, table }: Flashed, erased: boolean) =
 });
 
 /** The command that shows the serial log. ESP-IDF installs the monitor. */
-export function monitorOf(port: string, folder: string | undefined): string {
-  const monitor = onPath("esp_idf_monitor", process.env) ? "esp_idf_monitor" : "python -m esp_idf_monitor";
-  return `Serial log: ${monitor} --port ${port}${folder === undefined ? "" : ` ${join(folder, "xs_esp32.elf")}`}`;
-}
+const monitorOf = (port: string, folder: string | undefined): string =>
+  `Serial log: python -m esp_idf_monitor --port ${port}${folder === undefined ? "" : ` ${join(folder, "xs_esp32.elf")}`}`;

@@ -7,7 +7,7 @@ import type { Operator } from "../../operator/operator.js";
 import type { LoggedRequest } from "../../operator/shapes.js";
 import { ExitError } from "../exit-error.js";
 import { LEVELS, showDeviceLines } from "../operator/device-lines.js";
-import { ifAnswered, operateUntilStopped, operatorOptions, wideOption } from "../operator/operator.js";
+import { ifAnswered, operateUntilStopped, operatorOptions } from "../operator/operator.js";
 import { untilUnread } from "../output/reader.js";
 import { cell, clip, columnsOf, note, out, outWhileRead, tameJson } from "../output/table.js";
 import { pause, stopSignals } from "../stop.js";
@@ -21,7 +21,6 @@ interface LogsFlags {
   level?: string;
   follow?: boolean;
   limit: number;
-  wide?: boolean;
   json?: boolean;
 }
 
@@ -50,7 +49,7 @@ export function logsCommand(program: Command): void {
   const logs = program
     .command("logs")
     .description("show requests to the local platform, or the log of a device");
-  operatorOptions(wideOption(logs))
+  operatorOptions(logs)
     .argument("[device]", "device name; with --device also its id (default: all)")
     .option("--device", "show the device log")
     .addOption(new Option("--level <level>", "with --device: minimum level").choices(LEVELS))
@@ -106,12 +105,12 @@ function since(before: readonly LoggedRequest[], now: readonly LoggedRequest[]):
   return now.slice(now.findLastIndex((one) => JSON.stringify(one) === text) + 1);
 }
 
-function lineOf(one: LoggedRequest, { json, wide }: LogsFlags): string {
+function lineOf(one: LoggedRequest, { json }: LogsFlags): string {
   if (json) return `${tameJson(one)}\n`;
   const { ts, device, method, path, status, durationMs, faults, body } = one;
   const time = new Date(ts).toTimeString().slice(0, 8);
   const end = [faults ? `[${faults.join(", ")}]` : "", body].filter((part) => part !== "").join(" ");
   const what = `${method} ${path.replace(DEVICE_API, "")}`;
   const line = `${time}  ${device ?? "?"}  ${what}  ${status}  ${Math.round(durationMs)} ms  ${end}`;
-  return `${clip(cell(line.trimEnd()), wide ? Number.POSITIVE_INFINITY : columnsOf())}\n`;
+  return `${clip(cell(line.trimEnd()), columnsOf())}\n`;
 }

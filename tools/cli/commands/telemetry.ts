@@ -8,7 +8,6 @@ import {
   operate,
   operateUntilStopped,
   operatorOptions,
-  wideOption,
 } from "../operator/operator.js";
 import { type Row, readRows } from "../operator/rows.js";
 import { csv } from "../output/csv.js";
@@ -33,7 +32,6 @@ interface TelemetryFlags extends OperatorFlags {
   from?: number;
   to?: number;
   limit: number;
-  wide?: boolean;
   csv?: boolean;
   follow?: boolean;
 }
@@ -56,7 +54,7 @@ Examples:
 export function telemetryCommand(program: Command): void {
   const telemetry = program.command("telemetry").description("show telemetry of a device");
   telemetry.addHelpText("after", HELP);
-  wideOption(operatorOptions(telemetry.command("get", { isDefault: true })))
+  operatorOptions(telemetry.command("get", { isDefault: true }))
     .description("show the latest values, or a time range")
     .argument("<device>", "name or id")
     .argument("[key...]", "telemetry keys (default: all)")
@@ -74,7 +72,7 @@ async function get(named: string, asked: string[], flags: TelemetryFlags): Promi
   const { from, to } = flags;
   if (from !== undefined && to !== undefined && from > to)
     throw new UsageError("--from must not be later than --to");
-  const how: How = { format: flags.json ? "json" : flags.csv ? "csv" : "table", wide: flags.wide };
+  const how: How = { format: flags.json ? "json" : flags.csv ? "csv" : "table" };
   if (flags.follow) {
     if (from !== undefined || to !== undefined || flags.csv)
       throw new UsageError("--follow cannot be combined with --from, --to or --csv");
@@ -108,7 +106,6 @@ async function askable({ timeSeries }: Operator, id: string): Promise<string[]> 
 
 interface How {
   format: "table" | "csv" | "json";
-  wide: boolean | undefined;
 }
 
 async function latest(operator: Operator, id: string, asked: string[], how: How): Promise<void> {
@@ -128,17 +125,16 @@ async function latest(operator: Operator, id: string, asked: string[], how: How)
     table(
       ["KEY", "VALUE", "TIME"],
       rows.map(([key, value, ts]) => [key, value, moment(ts)]),
-      how,
     ),
   );
 }
 
-function show(keys: readonly string[], rows: readonly Row[], { format, wide }: How): void {
+function show(keys: readonly string[], rows: readonly Row[], { format }: How): void {
   const lines = rows.map(({ ts, values }) => [ts, ...keys.map((key) => values[key])] as const);
   const shown = (): unknown[][] => lines.map(([ts, ...cells]) => [moment(ts), ...cells]);
   if (format === "json") outJson(rows);
   else if (format === "csv") out(forStream(csv(["ts", ...keys], lines)));
-  else out(table(["TIME", ...keys], shown(), { wide }));
+  else out(table(["TIME", ...keys], shown()));
 }
 
 function follow(named: string, asked: string[], flags: TelemetryFlags): Promise<void> {

@@ -18,7 +18,6 @@ interface DeviceLinesFlags extends OperatorFlags {
   follow?: boolean;
   intervalMs: number;
   limit: number;
-  wide?: boolean;
 }
 
 type Line = LogAnswer["lines"][number];
@@ -126,12 +125,12 @@ function noteState(name: string, { last }: Asking, count: number): void {
   if (count === 0) note("The log is empty.");
 }
 
-function show(lines: readonly Line[], { json, wide }: DeviceLinesFlags): void {
+function show(lines: readonly Line[], { json }: DeviceLinesFlags): void {
   for (const [number, uptime, level, text] of lines) {
     if (json) outWhileRead(`${tameJson({ number, uptime, level, text })}\n`);
     else {
       const line = `${uptime.toFixed(1).padStart(9)} s  ${cell(level).padEnd(5)}  ${cell(text)}`;
-      outWhileRead(`${clip(line, wide ? Number.POSITIVE_INFINITY : columnsOf())}\n`);
+      outWhileRead(`${clip(line, columnsOf())}\n`);
     }
   }
 }

@@ -11,31 +11,15 @@ import { loginPath, readLogin, writeLogin } from "./login-file.js";
 import { chosenPlatform } from "./settings.js";
 
 export interface OperatorFlags {
-  url?: string;
   platform?: string;
-  username?: string;
   json?: boolean;
 }
 
 /** Adds the options of every operator command. */
 export function operatorOptions(command: Command): Command {
   return command
-    .addOption(
-      new Option("--url <url>", "platform URL (default: the saved login's)").env("MOTE_PLATFORM_URL"),
-    )
     .addOption(new Option("--platform <name>", "use the saved login NAME").env("MOTE_PLATFORM"))
-    .addOption(
-      new Option(
-        "--username <name>",
-        "user to log in as; the password is read from MOTE_PLATFORM_PASSWORD",
-      ).env("MOTE_PLATFORM_USERNAME"),
-    )
     .option("--json", "print JSON");
-}
-
-/** Adds the option of commands that print tables. */
-export function wideOption(command: Command): Command {
-  return command.option("--wide", "do not truncate columns");
 }
 
 /** Adds the option of destructive commands. */
@@ -83,22 +67,27 @@ export const LIMITS: Readonly<Record<string, string>> = {
   SYS_ADMIN: "this is the system administrator's login: devices need a tenant administrator",
 };
 
-async function operatorOf({ url, username, platform }: OperatorFlags): Promise<Operator> {
-  const { MOTE_PLATFORM_PASSWORD: password } = process.env;
+/** The login of the environment comes before a saved one. */
+async function operatorOf({ platform }: OperatorFlags): Promise<Operator> {
+  const {
+    MOTE_PLATFORM_URL: url,
+    MOTE_PLATFORM_USERNAME: username,
+    MOTE_PLATFORM_PASSWORD: password,
+  } = process.env;
   const name = chosenPlatform(platform);
   const path = loginPath(name);
   const kept = readLogin(path);
-  if (!kept && name !== undefined && url === undefined)
+  if (!kept && name !== undefined && !url)
     throw new UsageError(
       `no saved login "${name}" (log in: mote login --platform ${name} --url URL --username NAME)`,
     );
-  const base = url ?? kept?.url;
+  const base = url || kept?.url;
   if (base === undefined)
     throw new UsageError("not logged in (log in: mote login --url URL --username NAME)");
-  if (username !== undefined && password !== undefined) return logIn(base, username, password);
-  if (!kept || !samePlace(kept.url, base) || (username !== undefined && username !== kept.username))
+  if (username && password !== undefined) return logIn(base, username, password);
+  if (!kept || !samePlace(kept.url, base) || (username && username !== kept.username))
     throw new UsageError(
-      `not logged in at ${base} (log in: mote login --url ${base}, or set --username and MOTE_PLATFORM_PASSWORD)`,
+      `not logged in at ${base} (log in: mote login --url ${base}, or set MOTE_PLATFORM_USERNAME and MOTE_PLATFORM_PASSWORD)`,
     );
   const keep = (session: { token: string; refreshToken: string }): void =>
     writeLogin({ url: kept.url, username: kept.username, ...session }, path);

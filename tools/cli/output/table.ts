@@ -61,20 +61,19 @@ const NO_BORDER = Object.fromEntries(
 );
 
 interface TableOptions {
-  wide?: boolean | undefined;
   columns?: number;
   paint?: (text: string, column: number) => string;
 }
 
-/** Formats rows. Truncates cells to the terminal, widest columns first, unless `wide`. */
+/** Formats rows. Truncates cells to the terminal, widest columns first. */
 export function table(
   head: readonly string[],
   rows: readonly (readonly unknown[])[],
-  { wide = false, columns = columnsOf(), paint = (text) => text }: TableOptions = {},
+  { columns = columnsOf(), paint = (text) => text }: TableOptions = {},
 ): string {
   const lines = [head.map(plain), ...rows.map((row) => row.map(cell))];
   const needed = head.map((_, column) => Math.max(...lines.map((line) => stringWidth(line[column] ?? ""))));
-  const widths = wide ? needed : fitted(needed, columns - GAP * (head.length - 1));
+  const widths = fitted(needed, columns - GAP * (head.length - 1));
   const drawn = new Table({
     chars: { ...NO_BORDER, middle: "" },
     style: { "padding-left": 0, "padding-right": GAP, head: [], border: [], compact: true },

@@ -34,9 +34,6 @@ export function authRoutes(app: FastifyInstance, { tokens, users }: RestContext)
     return { ...tokens.issue(user), scope: null };
   });
 
-  // Tokens carry their own end: there is nothing to forget.
-  app.post("/api/auth/logout", async (_request, reply) => reply.send());
-
   app.get("/api/auth/user", async ({ user }) => userView(user as User));
 }
 

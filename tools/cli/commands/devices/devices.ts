@@ -4,7 +4,7 @@ import { ago } from "../../../duration.js";
 import { deviceQuery, type ListedDevice, listedDevice, SORT_KEYS } from "../../../operator/device-list.js";
 import type { Operator } from "../../../operator/operator.js";
 import { stateWord } from "../../../operator/update-state.js";
-import { type OperatorFlags, operate, operatorOptions, wideOption } from "../../operator/operator.js";
+import { type OperatorFlags, operate, operatorOptions } from "../../operator/operator.js";
 import { isSameText } from "../../operator/updates.js";
 import { colored } from "../../output/colors.js";
 import { note, out, outJson, plain, table } from "../../output/table.js";
@@ -16,7 +16,6 @@ interface DevicesFlags extends OperatorFlags {
   profile?: string;
   version?: string;
   limit: number;
-  wide?: boolean;
 }
 
 const PAGE_SIZE = 100;
@@ -37,7 +36,7 @@ export function devicesCommand(program: Command): void {
     .command("devices")
     .description("list, add, inspect and delete devices")
     .addHelpText("after", HELP);
-  wideOption(operatorOptions(devices.command("list", { isDefault: true })))
+  operatorOptions(devices.command("list", { isDefault: true }))
     .description("list devices with their state")
     .argument("[text]", "part of the name")
     .option("--profile <name>", "only devices of this profile")
@@ -59,7 +58,7 @@ function list(text: string | undefined, flags: DevicesFlags): Promise<void> {
   return operate(flags, async (operator) => {
     const { found, total } = await matching(operator, text, flags);
     if (flags.json) outJson(found.map(shown));
-    else if (found.length > 0) out(table(HEAD, found.map(rowOf), { wide: flags.wide, paint }));
+    else if (found.length > 0) out(table(HEAD, found.map(rowOf), { paint }));
     else if (text !== undefined) note(`No device matches "${plain(text)}" (list all: mote devices).`);
     else note("No devices (add one: mote devices add NAME).");
     if (total > found.length) note(`${total - found.length} more (show all: --limit ${total}).`);

@@ -30,7 +30,7 @@ const NIL = "-";
 const HIDDEN = "a package that this login cannot read";
 
 export function getCommand(devices: Command): void {
-  operatorOptions(devices.command("get").alias("show"))
+  operatorOptions(devices.command("get"))
     .description("show a device: identity, state and firmware")
     .argument("<device>", "name or id")
     .action((named: string, flags: OperatorFlags) =>
@@ -38,7 +38,7 @@ export function getCommand(devices: Command): void {
         const device = await findDevice(operator, named);
         const shown = await look(operator, device);
         if (flags.json) outJson(shown);
-        else out(table(["DEVICE", shown.name], rowsOf(shown, device), { wide: true }));
+        else out(table(["DEVICE", shown.name], rowsOf(shown, device), { columns: Number.POSITIVE_INFINITY }));
       }),
     );
 }

@@ -4,13 +4,11 @@ import type { Command } from "commander";
 import type { Operator } from "../../../operator/operator.js";
 import { allPages } from "../../../operator/pages.js";
 import type { OtaPackage } from "../../../operator/shapes.js";
-import { type OperatorFlags, operate, operatorOptions, wideOption } from "../../operator/operator.js";
+import { type OperatorFlags, operate, operatorOptions } from "../../operator/operator.js";
 import { size } from "../../output/size.js";
 import { moment, note, out, outJson, plain, table } from "../../output/table.js";
 
-interface ListFlags extends OperatorFlags {
-  wide?: boolean;
-}
+interface ListFlags extends OperatorFlags {}
 
 /** `bytes` is null before the upload, and for a package at an external URL. */
 interface ShownPackage {
@@ -25,14 +23,14 @@ interface ShownPackage {
 }
 
 export function listCommand(firmware: Command): void {
-  wideOption(operatorOptions(firmware.command("list").description("list firmware packages")))
+  operatorOptions(firmware.command("list").description("list firmware packages"))
     .argument("[text]", "part of the title")
     .action((text: string | undefined, flags: ListFlags) =>
       operate(flags, async (operator) => {
         const shown = (await allPackages(operator, text)).map(show);
         if (flags.json) outJson(shown);
         else if (shown.length > 0)
-          out(table(["TITLE", "VERSION", "TYPE", "SIZE", "CREATED"], shown.map(rowOf), { wide: flags.wide }));
+          out(table(["TITLE", "VERSION", "TYPE", "SIZE", "CREATED"], shown.map(rowOf)));
         else if (text !== undefined) note(`No package matches "${plain(text)}".`);
         else note("No packages (upload one: mote firmware push FILE).");
       }),

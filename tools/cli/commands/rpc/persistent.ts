@@ -9,18 +9,8 @@ import type { PersistentRpc } from "../../../operator/shapes.js";
 import { confirm } from "../../ask.js";
 import { ExitError } from "../../exit-error.js";
 import { findDevice, isId } from "../../operator/find.js";
-import {
-  type OperatorFlags,
-  operate,
-  operatorOptions,
-  wideOption,
-  yesOption,
-} from "../../operator/operator.js";
+import { type OperatorFlags, operate, operatorOptions, yesOption } from "../../operator/operator.js";
 import { moment, note, out, outJson, plain, table } from "../../output/table.js";
-
-interface StatusFlags extends OperatorFlags {
-  wide?: boolean;
-}
 
 /** Times in milliseconds since 1970; `response` is null until there is one. */
 interface ShownRpc {
@@ -40,26 +30,17 @@ Examples:
   mote rpc get 3f2504e0-4f89-41d3-9a0c-0305e82c3301`;
 
 export function listCommand(rpcs: Command): void {
-  wideOption(operatorOptions(rpcs.command("list").description("list persistent RPCs of a device")))
+  operatorOptions(rpcs.command("list").description("list persistent RPCs of a device"))
     .argument("<device>", "name or id")
     .addHelpText("after", HELP)
-    .action((named: string, flags: StatusFlags) =>
+    .action((named: string, flags: OperatorFlags) =>
       operate(flags, (operator) => list(operator, named, flags)),
     );
   operatorOptions(rpcs.command("get").description("show a persistent RPC and its answer"))
     .argument("<id>", "id of the RPC")
     .addHelpText("after", HELP)
-    .action((id: string, flags: StatusFlags) =>
+    .action((id: string, flags: OperatorFlags) =>
       operate(flags, async (operator) => get(await findRpc(operator, id), flags)),
-    );
-  // The old name of both.
-  wideOption(operatorOptions(rpcs.command("status", { hidden: true })))
-    .argument("<device or id>")
-    .action((named: string, flags: StatusFlags) =>
-      operate(flags, async (operator) => {
-        const one = isId(named) ? await unlessMissing(operator.rpc.get(named)) : undefined;
-        return one ? get(one, flags) : list(operator, named, flags);
-      }),
     );
 }
 
@@ -69,13 +50,13 @@ async function findRpc(operator: Operator, id: string): Promise<PersistentRpc> {
   return one;
 }
 
-function get(one: PersistentRpc, flags: StatusFlags): void {
+function get(one: PersistentRpc, flags: OperatorFlags): void {
   const shown = show(one);
   if (flags.json) outJson(shown);
-  else out(table(["RPC", shown.rpcId], rowsOf(shown), { wide: true }));
+  else out(table(["RPC", shown.rpcId], rowsOf(shown), { columns: Number.POSITIVE_INFINITY }));
 }
 
-async function list(operator: Operator, named: string, flags: StatusFlags): Promise<void> {
+async function list(operator: Operator, named: string, flags: OperatorFlags): Promise<void> {
   const { id, name } = await findDevice(operator, named);
   const shown = (await allPages((page) => operator.rpc.list(id.id, { page }))).map(show);
   if (flags.json) return outJson(shown);
@@ -86,7 +67,7 @@ async function list(operator: Operator, named: string, flags: StatusFlags): Prom
     status,
     moment(createdTime),
   ]);
-  out(table(["ID", "METHOD", "STATUS", "CREATED"], rows, { wide: flags.wide }));
+  out(table(["ID", "METHOD", "STATUS", "CREATED"], rows));
 }
 
 function show(rpc: PersistentRpc): ShownRpc {

@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { CREDENTIALS, type Device, type DeviceFields } from "../../core/devices.js";
 import { asCustomer, deviceOf, forbidden, isVisible, type RestContext, TENANT } from "../context.js";
 import { found, RestError } from "../error.js";
-import { type Fields, idField, isFields, objectBody, pageOf, parameter, textField, uuid } from "../input.js";
-import { credentialsView, deviceInfoView, deviceView, entityId } from "../views.js";
+import { type Fields, idField, objectBody, pageOf, parameter, textField, uuid } from "../input.js";
+import { credentialsView, deviceInfoView, deviceView } from "../views.js";
 
 /** Devices, their credentials, and claiming. */
 export function deviceRoutes(app: FastifyInstance, context: RestContext): void {
@@ -20,44 +20,9 @@ export function deviceRoutes(app: FastifyInstance, context: RestContext): void {
     return view(device);
   });
 
-  app.get("/api/device/types", TENANT, async () => {
-    const types = new Set(core.devices.list().map(({ profileId }) => core.profiles.get(profileId)?.name));
-    const tenantId = entityId("TENANT", context.users.tenantId);
-    return [...types].map((type) => ({ tenantId, entityType: "DEVICE", type }));
-  });
-
   app.get("/api/device/info/:deviceId", async (request) =>
     deviceInfoView(context, deviceOf(context, request)),
   );
-
-  app.get("/api/devices", async (request) => {
-    const ids = (parameter(request, "deviceIds") ?? "").split(",").filter((id) => id !== "");
-    const named = ids
-      .map((id) => core.devices.get(uuid(id, "deviceId")))
-      .filter((device) => device !== undefined);
-    return named.filter((device) => isVisible(request, device)).map(view);
-  });
-
-  app.get("/api/devices/count/:type/:profileId", TENANT, async (request) => {
-    const { type, profileId } = request.params as { type: string; profileId: string };
-    const holds = (device: Device): boolean =>
-      (type === "SOFTWARE" ? device.softwareId : device.firmwareId) !== undefined;
-    return core.devices.list().filter((device) => device.profileId === profileId && !holds(device)).length;
-  });
-
-  app.post("/api/device-with-credentials", TENANT, async (request) => {
-    const { device: fields, credentials } = objectBody(request);
-    if (!isFields(fields) || !isFields(credentials)) throw new RestError(400, "Validation error");
-    const device = core.createDevice(fieldsOf(context, fields), textField(credentials, "credentialsId"));
-    if (textField(credentials, "credentialsType") !== "ACCESS_TOKEN")
-      try {
-        setCredentials(context, device, credentials);
-      } catch (error) {
-        core.deleteDevice(device);
-        throw error;
-      }
-    return view(device);
-  });
 
   app.get("/api/device/:deviceId", async (request) => view(deviceOf(context, request)));
 

@@ -15,7 +15,7 @@ export function entityRoutes(app: FastifyInstance, context: RestContext): void {
     key.type === "ENTITY_FIELD" ? field(device, key.key, typeOf) : latest(device, key, core.clock.now());
 
   app.post("/api/entitiesQuery/find", async (request) => {
-    const query = readQuery(objectBody(request), read, typeOf);
+    const query = readQuery(objectBody(request), read);
     const { page, pageSize, search, sort, entityFields, latestValues } = query;
     const keys = [...entityFields, ...latestValues];
     const hasText = (device: Device): boolean =>

@@ -30,21 +30,7 @@ export function otaRoutes(app: FastifyInstance, context: RestContext): void {
     });
   });
 
-  app.get("/api/otaPackage/:id", TENANT, async (request) => {
-    const target = packageOf(request);
-    return { ...view(target), data: target.bytes ? Buffer.from(target.bytes).toString("base64") : null };
-  });
   app.get("/api/otaPackage/info/:id", TENANT, async (request) => view(packageOf(request)));
-
-  app.get("/api/otaPackage/:id/download", TENANT, async (request, reply) => {
-    const { bytes, fileName = "file", contentType = "application/octet-stream" } = packageOf(request);
-    const name = fileName.replace(/[^\x20-\x7e]/g, "_");
-    return reply
-      .type(contentType)
-      .header("Content-Disposition", `attachment;filename=${name}`)
-      .header("x-filename", name)
-      .send(Buffer.from(found(bytes)));
-  });
 
   app.delete("/api/otaPackage/:id", TENANT, async (request, reply) => {
     core.deletePackage(packageOf(request));

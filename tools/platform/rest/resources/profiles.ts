@@ -2,39 +2,18 @@ import type { FastifyInstance } from "fastify";
 import { type Profile, type ProfileFields, STRATEGIES } from "../../core/profiles.js";
 import { type RestContext, TENANT } from "../context.js";
 import { found, RestError } from "../error.js";
-import { type Fields, idField, objectBody, pageOf, switchParameter, textField, uuid } from "../input.js";
-import { entityId, profileView } from "../views.js";
+import { type Fields, idField, objectBody, pageOf, textField, uuid } from "../input.js";
+import { profileView } from "../views.js";
 
 export function profileRoutes(app: FastifyInstance, context: RestContext): void {
   const { core } = context;
   const view = (profile: Profile): object => profileView(context, profile);
-  const infoView = ({ id, name }: Profile): object => ({
-    id: entityId("DEVICE_PROFILE", id),
-    name,
-    ...{ image: null, defaultDashboardId: null, type: "DEFAULT", transportType: "DEFAULT" },
-    tenantId: entityId("TENANT", context.users.tenantId),
-  });
   const profileOf = (params: unknown): Profile =>
     found(core.profiles.get(uuid((params as { id: string }).id, "deviceProfileId")));
 
   app.get("/api/deviceProfiles", TENANT, async (request) =>
     pageOf(request, core.profiles.list(), (profile) => profile.name, view),
   );
-
-  app.get("/api/deviceProfileInfo/default", TENANT, async () => infoView(core.profiles.default));
-
-  app.get("/api/deviceProfile/names", TENANT, async (request) => {
-    const isUsed = (id: string): boolean => core.devices.list().some(({ profileId }) => profileId === id);
-    const activeOnly = switchParameter(request, "activeOnly") === true;
-    const named = core.profiles.list().filter(({ id }) => !activeOnly || isUsed(id));
-    return named.map(({ id, name }) => ({ id: entityId("DEVICE_PROFILE", id), name }));
-  });
-
-  app.get("/api/deviceProfileInfos", TENANT, async (request) =>
-    pageOf(request, core.profiles.list(), ({ name }) => name, infoView),
-  );
-
-  app.get("/api/deviceProfileInfo/:id", TENANT, async (request) => infoView(profileOf(request.params)));
 
   app.get("/api/deviceProfile/:id", TENANT, async (request) => view(profileOf(request.params)));
 

@@ -621,7 +621,7 @@ test("a phone shows one section at a time and one line per value", async (t) => 
   await page.getByRole("row", { name: /^note/ }).waitFor();
   const lines = await heights("Latest values");
   const tabs = page.getByRole("navigation", { name: "Sections" });
-  for (const name of ["Attributes", "RPC", "Firmware", "Log", "Claiming", "Requests", "Telemetry"]) {
+  for (const name of ["Attributes", "RPC", "Firmware", "Log", "Requests", "Telemetry"]) {
     await tabs.getByRole("button", { name }).click();
     await part(page, name).waitFor();
     t.is(await page.locator(".parts section:visible").count(), 1, name);
@@ -643,13 +643,13 @@ test("a phone shows one section at a time and one line per value", async (t) => 
 
 test("the keyboard reaches everything", async (t) => {
   const { page, errors } = await pageOf(await device("keyboard-1"));
-  await part(page, "Claiming").getByRole("button", { name: "Claim" }).waitFor();
+  await part(page, "RPC").getByRole("button", { name: "Call" }).waitFor();
   const reached = new Set<string>();
   for (let n = 0; n < 60; n++) {
     await page.keyboard.press("Tab");
     reached.add(await page.evaluate<string>('document.activeElement?.textContent ?? ""'));
   }
-  for (const name of ["Devices", "Log out", "Call", "Set", "Upload and assign", "Claim", "Save as CSV"])
+  for (const name of ["Devices", "Log out", "Call", "Set", "Upload and assign", "Save as CSV"])
     t.true(reached.has(name), name);
   t.deepEqual(errors, []);
 });

@@ -25,6 +25,31 @@ export type ErrorCode =
   | "STORE_FAILED"
   | "BAD_PARAMS";
 
+/** True for a `MoteError`, also one of another copy of this class: an image may bundle its own. */
+export const isMoteError = (error: unknown): error is MoteError =>
+  typeof error === "object" &&
+  error !== null &&
+  (error as MoteError).name === "MoteError" &&
+  typeof (error as MoteError).code === "string";
+
+/**
+ * Thrown by an RPC handler to answer with an error code of the application's own.
+ *
+ * `code`: 1 to 40 capital letters, digits and underscores, such as `LAMP_BROKEN`; with another one,
+ * the answer is `HANDLER_FAILED`. `message`: for the operator, cut to 80 characters.
+ */
+export class RpcError extends Error {
+  override get name(): string {
+    return "RpcError";
+  }
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
 /** The only error class that the agent throws or rejects with. Messages contain no secrets. */
 export class MoteError extends Error {
   // A getter, not a field: XS does not let a constructor assign the frozen name of errors.

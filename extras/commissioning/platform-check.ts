@@ -2,7 +2,7 @@
 // settings.
 
 import { none } from "../../hosts/none.js";
-import { Agent, type AgentOptions, MoteError } from "../../src/index.js";
+import { Agent, type AgentOptions, isMoteError } from "../../src/index.js";
 import type { Host } from "../../src/port.js";
 import { CheckStore, discardOtherCheckedToken } from "./stored-settings.js";
 import type { Finding, Values } from "./values.js";
@@ -49,7 +49,7 @@ export async function checkPlatform(
   try {
     agent = new Agent(checked, optionsOf(values, deviceName));
   } catch (error) {
-    return { field: "url", reason: error instanceof MoteError ? error.message : "the settings are invalid" };
+    return { field: "url", reason: isMoteError(error) ? error.message : "the settings are invalid" };
   }
   const finding = await askPlatform(agent, values);
   await agent.stop();
@@ -93,8 +93,8 @@ const offlineFinding = (reason: string): Finding => {
 };
 
 const readFinding = (error: unknown, isGiven: boolean): Finding => {
-  const isRefused = error instanceof MoteError && error.code === "REFUSED";
-  const reason = error instanceof MoteError ? error.message : "unknown";
+  const isRefused = isMoteError(error) && error.code === "REFUSED";
+  const reason = isMoteError(error) ? error.message : "unknown";
   if (!isRefused) return { field: "url", reason: `the platform can't be reached (${reason})` };
   return reason.includes("401")
     ? { field: isGiven ? "token" : "key", reason: "the platform does not know the access token (401)" }

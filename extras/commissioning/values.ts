@@ -2,7 +2,7 @@
 
 import { parseTarget } from "../../src/http/target.js";
 import { checkToken } from "../../src/wire/paths.js";
-import { hasControl } from "../../src/wire/text/characters.js";
+import { HEX, hasControl, isMadeOf } from "../../src/wire/text/characters.js";
 import { utf8Length } from "../../src/wire/text/text.js";
 import { readAuthorities } from "./authorities.js";
 
@@ -10,7 +10,7 @@ import { readAuthorities } from "./authorities.js";
 export interface Values {
   /** Name of the Wi-Fi, 1 to 32 bytes. */
   readonly ssid?: string | undefined;
-  /** Password of the Wi-Fi, 8 to 64 bytes; empty for an open network. */
+  /** Password of the Wi-Fi, 8 to 63 bytes or 64 hexadecimal digits; empty for an open network. */
   readonly password?: string | undefined;
   /** Base URL of the platform. */
   readonly url?: string | undefined;
@@ -45,18 +45,22 @@ export const SECRETS: readonly Field[] = ["password", "token", "key", "secret", 
 
 export const NO_CA = "none";
 
-const LONGEST = { ssid: 32, password: 64, label: 63, text: 255 } as const;
+const LONGEST = { ssid: 32, password: 63, label: 63, text: 255 } as const;
 const SHORTEST_PASSWORD = 8;
+/** Length of a key in place of a password, in hexadecimal digits. */
+const KEY_DIGITS = 64;
 
 /** Why a Wi-Fi cannot be joined with these values, as far as known; undefined if it may work. */
 export const checkNetwork = (ssid: unknown, password: unknown): Finding | undefined => {
   if (typeof ssid !== "string" || ssid === "" || utf8Length(ssid) > LONGEST.ssid || hasControl(ssid))
     return { field: "ssid", reason: `the Wi-Fi's name must have 1 to ${LONGEST.ssid} bytes` };
   if (password === undefined || password === "") return undefined;
-  const bytes = typeof password === "string" ? utf8Length(password) : 0;
-  if (bytes >= SHORTEST_PASSWORD && bytes <= LONGEST.password && !hasControl(password as string))
-    return undefined;
-  const range = `${SHORTEST_PASSWORD} to ${LONGEST.password} bytes`;
+  const text = typeof password === "string" ? password : "";
+  const bytes = utf8Length(text);
+  if (bytes >= SHORTEST_PASSWORD && bytes <= LONGEST.password && !hasControl(text)) return undefined;
+  // Anything else of this length can never join.
+  if (text.length === KEY_DIGITS && isMadeOf(text, HEX)) return undefined;
+  const range = `${SHORTEST_PASSWORD} to ${LONGEST.password} bytes or ${KEY_DIGITS} hexadecimal digits`;
   return {
     field: "password",
     reason: `the Wi-Fi's password must have ${range}, or none for an open network`,

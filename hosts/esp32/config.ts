@@ -1,5 +1,6 @@
 import type { AgentOptions, CycleOptions } from "../../src/index.js";
-import { lowerCase } from "../../src/wire/text/characters.js";
+import { HEX, isMadeOf, lowerCase } from "../../src/wire/text/characters.js";
+import { utf8Length } from "../../src/wire/text/text.js";
 import { type Limits, planMemory, SMALLEST } from "./memory-plan.js";
 import type { Network } from "./network/wifi.js";
 
@@ -123,7 +124,7 @@ const readOptions = (config: Partial<AgentOptions>, limits: Limits): AgentOption
   };
 };
 
-/** A name of 1 to 32 bytes, and no password or one of 8 to 64 characters. */
+/** A name of 1 to 32 bytes, and no password, one of 8 to 63 bytes, or 64 hexadecimal digits. */
 const readNetwork = (value: unknown, wrong: string[], name = "config.wifi"): Network => {
   const {
     ssid,
@@ -132,8 +133,14 @@ const readNetwork = (value: unknown, wrong: string[], name = "config.wifi"): Net
   } = (typeof value === "object" && value !== null ? value : {}) as Partial<Network>;
   if (typeof ssid !== "string" || ssid === "" || ssid.length > 32)
     wrong.push(`${name}.ssid must be a string of 1 to 32 characters`);
-  if (typeof password !== "string" || (password !== "" && (password.length < 8 || password.length > 64)))
-    wrong.push(`${name}.password must have 8 to 64 characters or be omitted`);
+  if (typeof password !== "string" || (password !== "" && !isPassword(password)))
+    wrong.push(`${name}.password must have 8 to 63 bytes or 64 hexadecimal digits, or be omitted`);
   const other = second && readNetwork(second, wrong, `${name}.second`);
   return { ssid: ssid ?? "", password, ...(other && { second: other }) };
+};
+
+/** Another text of 64 characters could never join. */
+const isPassword = (text: string): boolean => {
+  const bytes = utf8Length(text);
+  return (bytes >= 8 && bytes <= 63) || (bytes === 64 && isMadeOf(text, HEX));
 };

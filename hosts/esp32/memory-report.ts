@@ -25,12 +25,8 @@ export const publishHealth = (agent: Agent, host: BoardHost, sleeps = false): vo
 };
 
 const publish = (agent: Agent, host: BoardHost, values: Record<string, unknown>): void => {
-  try {
-    agent.attributes.publish(values);
-  } catch {
-    // Not a reason to abort the start.
+  if (!agent.attributes.publish(values))
     host.log("warn", "the client attributes leave no room for those of the board: publish fewer");
-  }
 };
 
 const memory = (host: BoardHost) => ({

@@ -15,6 +15,7 @@ import type { AgentOptions } from "./options/options.js";
 import { sendClaim } from "./provisioning/claim.js";
 import { RpcApi } from "./rpc/api.js";
 import { TelemetryApi } from "./telemetry/api.js";
+import type { Flushed } from "./telemetry/flush-queue.js";
 
 /**
  * A device of the platform. Usable before `start()` and while offline.
@@ -129,7 +130,7 @@ export class Agent {
   }
 
   /** Same as `telemetry.flush`. */
-  flush(options: WaitOptions = {}): Promise<boolean> {
+  flush(options: WaitOptions = {}): Promise<Flushed> {
     return this.telemetry.flush(options);
   }
 

@@ -119,7 +119,7 @@ export class Core implements SessionWatcher {
   }
 
   /** The session stops after `sending`, if that is defined. */
-  private async _end(sending: Promise<boolean> | undefined): Promise<number> {
+  private async _end(sending: Promise<unknown> | undefined): Promise<number> {
     if (sending) {
       await sending;
       this.session.stop();

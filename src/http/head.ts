@@ -8,12 +8,15 @@ import { parseDate } from "./date.js";
 /** Maximum length of a parsed line. Relevant headers are never longer. */
 export const LINE = 160;
 /** The same for file downloads, because a Location may be long. */
-export const FILE_LINE = 2200;
+export const FILE_LINE = 3200;
 const MAX_TAG = 80;
 const LOCATION = word("location");
 const ETAG = word("etag");
 const CONTENT_RANGE = word("content-range");
-const FILE_NAMES = [LOCATION, ETAG, CONTENT_RANGE];
+const CONTENT_ENCODING = word("content-encoding");
+const FILE_NAMES = [LOCATION, ETAG, CONTENT_RANGE, CONTENT_ENCODING];
+const IDENTITY = word("identity");
+const HEX = "0123456789ABCDEF";
 const UNIT = word("bytes ");
 const QUOTE = 0x22;
 
@@ -243,9 +246,11 @@ export class Head {
 /** Head of a file download from an external server. All values are untrusted. */
 export class FileHead {
   status = 0;
+  /** The body has a Content-Encoding, so it is not the file. */
+  isCoded = false;
   /** Length of the whole body in bytes; undefined if unknown. */
   length: number | undefined;
-  /** Value of Location: printable ASCII, may be relative. */
+  /** Value of Location, may be relative; blanks and bytes beyond ASCII are percent-encoded. */
   location: string | undefined;
   /** A strong ETag with its quotes, at most 80 characters; otherwise undefined. */
   etag: string | undefined;
@@ -257,6 +262,7 @@ export class FileHead {
 
   clear(): void {
     this.length = undefined;
+    this.isCoded = false;
     this.location = undefined;
     this.etag = undefined;
     this.from = -1;
@@ -275,9 +281,10 @@ export class FileHead {
    */
   take(bytes: Uint8Array, from: number, colon: number, value: number, end: number): void {
     this._last = FILE_NAMES.find((name) => isText(bytes, from, colon, name));
-    if (this._last === LOCATION) this.location = asciiText(bytes, value, end);
+    if (this._last === LOCATION) this.location = escapedText(bytes, value, end);
     else if (this._last === ETAG) this.etag = tagOf(bytes, value, end);
     else if (this._last === CONTENT_RANGE) this._takeRange(bytes, value, end);
+    else if (this._last === CONTENT_ENCODING) this.isCoded ||= !isText(bytes, value, end, IDENTITY);
   }
 
   /** `bytes 0-1023/4096` */
@@ -308,6 +315,18 @@ const originOf = (bytes: Uint8Array, from: number, to: number): string | undefin
 const tagOf = (bytes: Uint8Array, from: number, to: number): string | undefined => {
   const strong = to - from >= 2 && to - from <= MAX_TAG && bytes[from] === QUOTE && bytes[to - 1] === QUOTE;
   return strong ? asciiText(bytes, from, to) : undefined;
+};
+
+/** Undefined if the range contains a control character. */
+const escapedText = (bytes: Uint8Array, from: number, to: number): string | undefined => {
+  let text = "";
+  for (let at = from; at < to; at++) {
+    const byte = bytes[at] as number;
+    if (byte < 0x20 || byte === 0x7f) return undefined;
+    const isPlain = byte > 0x20 && byte < 0x7f;
+    text += isPlain ? String.fromCharCode(byte) : `%${HEX.charAt(byte >> 4)}${HEX.charAt(byte & 15)}`;
+  }
+  return text;
 };
 
 /** Undefined if the range contains a blank or anything but printable ASCII. */

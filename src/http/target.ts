@@ -1,3 +1,4 @@
+import { escapeText } from "../wire/paths.js";
 import type { Binding } from "../wire/secret.js";
 import {
   characters,
@@ -67,19 +68,38 @@ export const parseTarget = (url: string): ParsedTarget => {
   };
 };
 
+export type ParsedUrl =
+  | { readonly ok: true; readonly target: Target; readonly path: string }
+  | { readonly ok: false; readonly reason: string };
+
 /**
- * Parses the URL of a file. `path` begins with "/" and includes the query. Undefined unless it is
- * an absolute http or https URL without user name.
+ * Parses the URL of a file: an absolute http or https URL without user name. `path` begins with "/"
+ * and includes the query; blanks and characters beyond ASCII are percent-encoded. `reason`
+ * completes "the URL ...".
  */
-export const parseUrl = (url: string): { target: Target; path: string } | undefined => {
+export const readUrl = (url: string): ParsedUrl => {
   const parts = partsOf(url);
-  if (!parts) return undefined;
+  if (!parts) return { ok: false, reason: "must begin with http:// or https://, in one line" };
   const { scheme, rest } = parts;
   const end = authorityEnd(rest);
   const target = parseTarget(`${scheme}://${rest.slice(0, end)}`);
+  if (!target.ok) return target;
   const tail = rest.slice(end).split("#")[0] as string;
-  const path = tail.startsWith("/") ? tail : `/${tail}`;
-  return target.ok && isMadeOf(path, VISIBLE) ? { target: target.target, path } : undefined;
+  const path = escapeRest(tail.startsWith("/") ? tail : `/${tail}`);
+  return { ok: true, target: target.target, path };
+};
+
+/** Like `readUrl`; undefined if the URL is invalid. */
+export const parseUrl = (url: string): { target: Target; path: string } | undefined => {
+  const read = readUrl(url);
+  return read.ok ? read : undefined;
+};
+
+const escapeRest = (path: string): string => {
+  if (isMadeOf(path, VISIBLE)) return path;
+  let escaped = "";
+  for (const char of path) escaped += isMadeOf(char, VISIBLE) ? char : escapeText(char);
+  return escaped;
 };
 
 /** Resolves a Location header against `from`, an absolute URL. */

@@ -90,6 +90,8 @@ export class PlatformSession {
   /** Time of the last answer. */
   answeredAt = -1;
   private _busy = false;
+  /** Why the platform refuses this device; undefined if it does not. */
+  refusal: string | undefined;
   readonly watcher: SessionWatcher;
 
   /** `connections`: their number. */

@@ -98,7 +98,7 @@ async function repeatUntil(
   while (session.running && !signal?.aborted) {
     const left = await within(session, channel.ready(), end, signal);
     if (!session.running || signal?.aborted) break;
-    if (left <= 0) throw session.counters.emitError("TIMEOUT", "the platform cannot be reached");
+    if (left <= 0) throw unreachable(session);
     if (session.crowded) {
       await pause(session.host.clock, Math.min(left, TURN_MS));
       continue;
@@ -124,6 +124,12 @@ async function repeatUntil(
     ? session.counters.emitError("ABORTED", "the caller aborted the call")
     : session.counters.emitError("STOPPED", "the agent was stopped");
 }
+
+/** Without a token, the call waited for the next attempt to get one. */
+const unreachable = (session: PlatformSession): MoteError =>
+  session.refusal === undefined
+    ? session.counters.emitError("TIMEOUT", "the platform cannot be reached")
+    : session.counters.emitError("REFUSED", `the platform refuses this device: ${session.refusal}`);
 
 /** Waits for `ready`, an abort or `end`; returns the remaining ms. */
 const within = (

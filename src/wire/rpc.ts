@@ -129,8 +129,8 @@ export const encodeAnswer = (value: unknown, limit = RPC_LIMIT): RpcAnswer => {
   return { ok: false, code: "ANSWER_TOO_LARGE", reason: `the answer exceeds ${limit} bytes` };
 };
 
-/** Encodes a structured error. The message is truncated to 200 characters. */
-export const encodeError = (code: RpcErrorCode, message: string = RPC_ERRORS[code]): string => {
+/** Encodes a structured error; `message`: default for a code of `RPC_ERRORS`. The message is truncated to 200 characters. */
+export const encodeError = (code: string, message: string = RPC_ERRORS[code as RpcErrorCode]): string => {
   const short = message.length > MAX_MESSAGE ? message.slice(0, MAX_MESSAGE) : message;
   return `{"error":{"code":"${code}","message":${quote(short)}}}`;
 };

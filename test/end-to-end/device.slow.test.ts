@@ -133,14 +133,14 @@ for (const server of SERVERS) {
     first.start();
     const id = await rig.deviceId();
     first.telemetry.record({ start: 1 });
-    t.true(await first.flush({ timeoutMs: FLUSH_MS }));
+    t.like(await first.flush({ timeoutMs: FLUSH_MS }), { dropped: 0, waiting: 0 });
     await first.stop();
     const second = rig.agent();
     const adopted: boolean[] = [];
     second.on("provisioned", (detail) => adopted.push(detail.adopted));
     second.telemetry.record({ start: 2 });
     second.start();
-    t.true(await second.flush({ timeoutMs: FLUSH_MS }));
+    t.like(await second.flush({ timeoutMs: FLUSH_MS }), { dropped: 0, waiting: 0 });
     t.deepEqual(adopted, [true]);
     await until(async () => (await latest(rig, id, "start")) === 2, "the second start is there");
     t.is((await rig.operator.devices.list({ textSearch: rig.name })).totalElements, 1);
@@ -169,11 +169,11 @@ test(`${first.name}: points without time stamps get the platform's time`, async 
   const before = Date.now();
   agent.start();
   agent.telemetry.record({ alone: 1 });
-  t.true(await agent.flush({ timeoutMs: FLUSH_MS }));
+  t.like(await agent.flush({ timeoutMs: FLUSH_MS }), { dropped: 0, waiting: 0 });
   const id = await rig.deviceId();
   agent.telemetry.record({ first: 1 });
   agent.telemetry.record({ second: 2 });
-  t.true(await agent.flush({ timeoutMs: FLUSH_MS }));
+  t.like(await agent.flush({ timeoutMs: FLUSH_MS }), { dropped: 0, waiting: 0 });
   const found = await until(async () => {
     const values = await rig.operator.timeSeries.latest(id, ["alone", "first", "second"]);
     return Object.keys(values).length === 3 && values;

@@ -12,7 +12,7 @@ import { LockedError } from "../../hosts/node/lease.js";
 import { watchNetwork } from "../../hosts/node/network.js";
 import { assemble, startDevice } from "../../hosts/shared/assemble.js";
 import { TimedWakes } from "../../hosts/shared/wakes.js";
-import { type Agent, MoteError, type Wake } from "../../src/index.js";
+import { type Agent, isMoteError, MoteError, type Wake } from "../../src/index.js";
 import { Recovery, SecretRedactor } from "../../src/internal.js";
 import { SupervisorChannel } from "./channel.js";
 import { trustedCas } from "./commissioning.js";
@@ -90,7 +90,7 @@ async function end(how: Ending, flush: boolean): Promise<void> {
 function fail(error: unknown): void {
   if (ending) return;
   ending = true;
-  const unfit = error instanceof ImageError || (error instanceof MoteError && error.code === "BAD_OPTIONS");
+  const unfit = error instanceof ImageError || (isMoteError(error) && error.code === "BAD_OPTIONS");
   // From then on, the error may be one that the image made.
   if (error instanceof QueueFileError && !isLoading) exit("queue", error.message);
   else if (error instanceof LockedError && !isLoading) exit("inUse");

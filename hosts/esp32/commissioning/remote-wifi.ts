@@ -155,10 +155,7 @@ export class RemoteWifi {
     else wifi.use(this._network);
     const moteWifi = isKept ? "kept" : `not kept: ${this._reason}`;
     host.log(isKept ? "info" : "error", `Wi-Fi: another one is ${moteWifi}`);
-    try {
-      agent.attributes.publish({ moteWifi });
-    } catch {
+    if (!agent.attributes.publish({ moteWifi }))
       host.log("warn", "the client attributes leave no room for moteWifi: publish fewer, or shorter ones");
-    }
   }
 }

@@ -3,8 +3,8 @@ import type { JsonObject } from "../../wire/text/json.js";
 import type { Attributes } from "./attributes.js";
 
 /**
- * Called with the new value of a shared attribute, or undefined when it was deleted. An operator
- * may set any JSON value.
+ * Called with the new value of a shared attribute, or undefined when it does not exist or was
+ * deleted. An operator may set any JSON value.
  */
 export type Subscriber<T = unknown> = (value: T | undefined) => void;
 
@@ -42,8 +42,9 @@ export class AttributesApi {
   /**
    * Subscribes to a shared attribute; returns a function that ends the subscription.
    *
-   * `call` gets the last known value at once (even from before a restart), then each change, and
-   * undefined when the attribute is deleted. A change that no poll reported is found by reading:
+   * `call` gets the last known value at once (even from before a restart), then each change. It gets
+   * undefined once the platform has said that the attribute does not exist, and when it is deleted.
+   * A change that no poll reported is found by reading:
    * within one poll or 5 min, or within 30 s with fewer than three connections. Throws `BAD_VALUE`
    * for an empty key, a key with a comma, or a `call` that is not a function.
    */

@@ -50,7 +50,7 @@ export class Attributes {
     const subscriber = { key, call };
     this._subscribers.push(subscriber);
     this.loop.setKeys(this._keys());
-    if (this._values.has(key)) this._call(subscriber);
+    if (this._values.isKnown(key)) this._call(subscriber);
     return () => {
       const at = this._subscribers.indexOf(subscriber);
       if (at >= 0) this._subscribers.splice(at, 1);

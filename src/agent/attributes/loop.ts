@@ -180,6 +180,7 @@ export class AttributeLoop implements Job {
       trusted.values,
     );
     this._changed(changed, missing.gone);
+    if (missing.absent.length > 0) this._onChange(missing.absent);
     if (missing.pending) this.readSoon(SECOND_READ_MS);
     const firmware = this._firmware;
     if (firmware?.keys.every((key) => trusted.keys.includes(key))) firmware.offer(trusted.values);

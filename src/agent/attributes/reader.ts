@@ -10,7 +10,7 @@ import { VERSION } from "../../version.js";
 import { attributesQuery, parseAttributes, splitKeys } from "../../wire/attributes.js";
 import { attributesPath } from "../../wire/paths.js";
 import type { Json, JsonObject } from "../../wire/text/json.js";
-import { decodeStart } from "../../wire/text/text.js";
+import { decodeStart, quoteShortened } from "../../wire/text/text.js";
 import type { ClientAttributes } from "./client-attributes.js";
 
 /** The freshness marker, which applications cannot publish. */
@@ -157,7 +157,8 @@ export class AttributeReader {
     if (this._logged.includes(key)) return;
     this._logged.push(key);
     const { host } = this._session;
-    host.log("error", `a shared attribute is larger than ${this._limit} bytes and is ignored`);
+    const name = this._session.redactor.clean(quoteShortened(key));
+    host.log("error", `the shared attribute ${name} is larger than ${this._limit} bytes and is ignored`);
   }
 
   /** ms until a skipped key may be requested again; undefined if none is skipped. */

@@ -30,6 +30,8 @@ interface KnownValue {
 export class SharedValues {
   private readonly _host: Host;
   private readonly _values = new Map<string, KnownValue>();
+  /** Wanted keys that do not exist on the platform, which the subscribers were told. */
+  private _absent: string[] = [];
   private _snapshotLogged = false;
   private _stored = true;
 
@@ -41,8 +43,9 @@ export class SharedValues {
       this._values.set(key, { text: JSON.stringify(kept[key]), missingSince: undefined });
   }
 
-  has(key: string): boolean {
-    return this._values.has(key);
+  /** True if the value, or that there is none, is known. */
+  isKnown(key: string): boolean {
+    return this._values.has(key) || this._absent.includes(key);
   }
 
   /** A fresh copy, so that a subscriber cannot change the stored value. */
@@ -59,32 +62,45 @@ export class SharedValues {
       const text = JSON.stringify(values[key]);
       if (this._values.get(key)?.text !== text) changed.push(key);
       this._values.set(key, { text, missingSince: undefined });
+      this._absent = this._absent.filter((absent) => absent !== key);
     });
     return changed;
   }
 
   /** Removes `keys`. Returns those that were known. */
   remove(keys: readonly string[]): string[] {
-    return keys.filter((key) => this._values.delete(key));
+    const removed = keys.filter((key) => this._values.delete(key));
+    this._absent = this._absent.concat(removed);
+    return removed;
   }
 
   /**
    * Handles keys missing in a trusted answer for `keys`. Returns and removes those missing for the
    * second time, at least `SECOND_READ_MS` apart. `pending`: others need that second read.
+   * `absent`: keys that were never known, when they are missing for the first time.
    */
-  missing(keys: readonly string[], values: JsonObject): { gone: string[]; pending: boolean } {
+  missing(
+    keys: readonly string[],
+    values: JsonObject,
+  ): { gone: string[]; absent: string[]; pending: boolean } {
     const now = this._host.clock.now();
     const gone: string[] = [];
+    const absent: string[] = [];
     let pending = false;
     keys.forEach((key) => {
       const known = this._values.get(key);
-      if (!known || Object.hasOwn(values, key)) return;
+      if (Object.hasOwn(values, key)) return;
+      if (!known) {
+        if (!this._absent.includes(key)) absent.push(key);
+        return;
+      }
       known.missingSince ??= now;
       if (now - known.missingSince >= SECOND_READ_MS) gone.push(key);
       else pending = true;
     });
     this.remove(gone);
-    return { gone, pending };
+    this._absent = this._absent.concat(absent);
+    return { gone, absent, pending };
   }
 
   /** Writes the snapshot. Call once after each change. */
@@ -108,6 +124,7 @@ export class SharedValues {
 
   forget(): boolean {
     this._values.clear();
+    this._absent = [];
     return forgetStored(this._host, SNAPSHOT);
   }
 }

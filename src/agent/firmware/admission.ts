@@ -52,7 +52,7 @@ export const admit = (
   const key = options.publicKey === undefined ? undefined : toPublicKey(options.publicKey);
   if (options.publicKey !== undefined && !(key && signature)) return rejected("unsigned");
   const problem = originProblem(url, session.target, options);
-  if (problem) return rejected(problem);
+  if (problem) return rejected(problem.failure, problem.detail);
   if (options.minimumVersion !== undefined) {
     const newer = compareVersions(version, options.minimumVersion);
     if (newer === undefined || newer < 0) return rejected("downgrade");

@@ -7,7 +7,8 @@ const MAX_PARTS = 8;
  * Compares versions: below zero if `a` is older than `b`, above zero if newer, 0 if equal.
  * Undefined if either is not a version.
  * Parts between dots are numbers, missing parts are 0. A suffix after a hyphen makes a version
- * older and is compared as text. A suffix after a plus is ignored.
+ * older; its parts are compared as SemVer does: numbers by value and before texts, and a shorter
+ * suffix first. A suffix after a plus is ignored.
  */
 export const compareVersions = (a: unknown, b: unknown): number | undefined => {
   if (typeof a !== "string" || typeof b !== "string") return undefined;
@@ -21,8 +22,25 @@ export const compareVersions = (a: unknown, b: unknown): number | undefined => {
   if (left.before === right.before) return 0;
   if (left.before === undefined) return 1;
   if (right.before === undefined) return -1;
-  return left.before < right.before ? -1 : 1;
+  return compareSuffixes(left.before.split("."), right.before.split("."));
 };
+
+const compareSuffixes = (left: string[], right: string[]): number => {
+  for (let i = 0; i < left.length && i < right.length; i++) {
+    const difference = comparePart(left[i] as string, right[i] as string);
+    if (difference !== 0) return difference;
+  }
+  return left.length - right.length;
+};
+
+const comparePart = (left: string, right: string): number => {
+  const [isLeft, isRight] = [isNumber(left), isNumber(right)];
+  if (isLeft && isRight) return Number(left) - Number(right);
+  if (isLeft !== isRight) return isLeft ? -1 : 1;
+  return left === right ? 0 : left < right ? -1 : 1;
+};
+
+const isNumber = (part: string): boolean => isMadeOf(part, DIGITS);
 
 /** `before`: the suffix after the hyphen. */
 const read = (version: string): { parts: string[]; before: string | undefined } | undefined => {

@@ -15,7 +15,12 @@ export const FAILURES = {
     condemns: "now",
     keeps: false,
   },
-  unverified: { text: "the package has no checksum", condemns: "now", keeps: false },
+  urlForm: { text: "fw_url cannot be used", condemns: "now", keeps: false },
+  unverified: {
+    text: "the package has no checksum: give it one, or set firmware.allowUnverified",
+    condemns: "now",
+    keeps: false,
+  },
   title: { text: "the title is not firmware.title of this device", condemns: "now", keeps: false },
   slotSize: { text: "the image is larger than the slot", condemns: "now", keeps: false },
   insecure: {
@@ -40,6 +45,11 @@ export const FAILURES = {
   fileUnanswered: { text: "the server of fw_url does not deliver the file", condemns: "later", keeps: true },
   fileLength: {
     text: "the server of fw_url does not state the length of the file",
+    condemns: "later",
+    keeps: false,
+  },
+  fileCoded: {
+    text: "the server of fw_url sends the file compressed: switch that off for this file",
     condemns: "later",
     keeps: false,
   },

@@ -1,5 +1,5 @@
 // Allowed origins of an image.
-import { isLoopback, parseUrl, type Target } from "../../http/target.js";
+import { isLoopback, readUrl, type Target } from "../../http/target.js";
 import type { Failure } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
 
@@ -19,13 +19,16 @@ export const fileTargetProblem = (
   return canBeTampered(target, options) ? "insecure" : undefined;
 };
 
-/** The same for an image at `url` or, without one, on the platform. */
+/** The same for an image at `url` or, without one, on the platform; `detail` for people. */
 export const originProblem = (
   url: string | undefined,
   platform: Target,
   options: FirmwareOptions,
-): Failure | undefined => {
-  if (url === undefined) return canBeTampered(platform, options) ? "insecure" : undefined;
-  const file = parseUrl(url);
-  return file ? fileTargetProblem(file.target, options) : "urlHost";
+): { readonly failure: Failure; readonly detail: string } | undefined => {
+  if (url === undefined)
+    return canBeTampered(platform, options) ? { failure: "insecure", detail: "" } : undefined;
+  const file = readUrl(url);
+  if (!file.ok) return { failure: "urlForm", detail: `it ${file.reason}` };
+  const failure = fileTargetProblem(file.target, options);
+  return failure && { failure, detail: failure === "urlHost" ? file.target.authority : "" };
 };

@@ -72,7 +72,7 @@ export class Reporter {
   }
 
   /** Tries to deliver the reports before a restart. */
-  flush(timeoutMs: number): Promise<boolean> {
+  flush(timeoutMs: number): Promise<unknown> {
     return this._telemetry.flush(timeoutMs);
   }
 

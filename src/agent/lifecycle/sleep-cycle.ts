@@ -4,7 +4,7 @@
 // State for the next wake is passed as a string, for memory that survives sleep; nothing is written
 // to flash. A wake without that string is the first after power-on.
 
-import { MoteError } from "../../errors.js";
+import { isMoteError, MoteError } from "../../errors.js";
 import { limited } from "../../guarded.js";
 import { random01 } from "../../platform/backoff.js";
 import { Signal } from "../../platform/signal.js";
@@ -127,7 +127,7 @@ export class SleepCycle {
     } catch (error) {
       host.log(
         "error",
-        `could not record the sample: ${error instanceof MoteError ? error.message : "unknown error"}`,
+        `could not record the sample: ${isMoteError(error) ? error.message : "unknown error"}`,
       );
     }
     return isAlarm;

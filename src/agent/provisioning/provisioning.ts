@@ -46,7 +46,8 @@ export class Provisioning implements Job {
   #token: Secret | undefined;
   #proposed: Secret | undefined;
   private _isNewToken = false;
-  private _loggedReason: string | undefined;
+  /** Refusals reported since the last token was accepted. */
+  private _reported: string[] = [];
   private readonly _gate: RefusalGate;
   private readonly _reset: Reset;
   private readonly _attributes: AttributeLoop;
@@ -95,6 +96,8 @@ export class Provisioning implements Job {
 
   begin(): void {
     this.isRefused = false;
+    this._session.refusal = undefined;
+    this._reported = [];
     this._step = "begin";
   }
 
@@ -213,12 +216,8 @@ export class Provisioning implements Job {
   }
 
   private _provisioningRefused(reason: string, what: Refusal = "failed"): number {
-    this.isRefused = true;
-    if (this._loggedReason !== reason) {
-      this._loggedReason = reason;
+    if (this._reportRefusal("provisioning", reason))
       this._session.host.log("error", `provisioning refused: ${reason}; ${SLOWER}`);
-      this._events.emit("refused", { what: "provisioning", reason });
-    }
     return this._gate.noteRefusal(what);
   }
 
@@ -238,8 +237,9 @@ export class Provisioning implements Job {
   /** `isAccepted`: false for a stored token that this run has not tried yet. */
   private _ready(adopted: boolean, isAccepted = true): void {
     this._step = "ready";
-    this._loggedReason = undefined;
+    this._reported = [];
     this.isRefused = false;
+    this._session.refusal = undefined;
     this._backoff.reset();
     this._session.authorize(this.#token && devicePrefix(this.#token));
     this._events.emit("provisioned", {
@@ -274,8 +274,17 @@ export class Provisioning implements Job {
     const wait = this._gate.noteRefusal("unknown");
     const reason = "the platform does not know the access token (401)";
     if (this._gate.markReported()) this._session.host.log("error", `${reason}; ${SLOWER}, recording goes on`);
-    this.isRefused = true;
-    this._events.emit("refused", { what: "token", reason });
+    this._reportRefusal("token", reason);
     return wait;
+  }
+
+  /** Emits each reason once until a token is accepted. True if it was emitted. */
+  private _reportRefusal(what: "provisioning" | "token", reason: string): boolean {
+    this.isRefused = true;
+    this._session.refusal = reason;
+    if (this._reported.includes(reason)) return false;
+    this._reported.push(reason);
+    this._events.emit("refused", { what, reason });
+    return true;
   }
 }

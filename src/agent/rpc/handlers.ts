@@ -4,7 +4,8 @@ import { MoteError } from "../../errors.js";
 import { type AppOutcome, callApp } from "../../guarded.js";
 import type { PlatformSession } from "../../platform/index.js";
 import type { Redactor } from "../../port.js";
-import { encodeAnswer, encodeError, type RpcErrorCode } from "../../wire/rpc.js";
+import { encodeAnswer, encodeError } from "../../wire/rpc.js";
+import { characters, isMadeOf } from "../../wire/text/characters.js";
 import type { Json } from "../../wire/text/json.js";
 
 /**
@@ -12,7 +13,8 @@ import type { Json } from "../../wire/text/json.js";
  *
  * The returned or resolved value is the answer; undefined answers null. Members that JSON cannot
  * hold (NaN, a function) are left out and counted, as in `telemetry.record`. An exception answers
- * `HANDLER_FAILED` with its message, or `BAD_PARAMS` for a `MoteError` with that code.
+ * `HANDLER_FAILED` with its message, `BAD_PARAMS` for a `MoteError` with that code, or the code of
+ * an `RpcError`.
  */
 export type RpcHandler<P = unknown> = (params: P) => unknown;
 
@@ -41,7 +43,8 @@ export interface Handler {
 
 export interface HandlerResult {
   readonly text: string;
-  readonly error: RpcErrorCode | undefined;
+  /** Code of an error answer. */
+  readonly error: string | undefined;
 }
 
 const TIMEOUT_MS = 10_000;
@@ -105,7 +108,19 @@ export class Handlers {
   }
 }
 
-const failed = (code: RpcErrorCode, message: string): HandlerResult => ({
+/** By name and code: an image may bundle its own copies of the classes. */
+const codeOf = (error: unknown, redactor: Redactor): string => {
+  const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown };
+  if (typeof code !== "string") return "HANDLER_FAILED";
+  if (name === "MoteError" && code === "BAD_PARAMS") return code;
+  const isOwn = name === "RpcError" && isMadeOf(code, CODE, MAX_CODE) && redactor.clean(code) === code;
+  return isOwn ? code : "HANDLER_FAILED";
+};
+
+const CODE = characters("AZ09__");
+const MAX_CODE = 40;
+
+const failed = (code: string, message: string): HandlerResult => ({
   text: encodeError(code, message),
   error: code,
 });
@@ -114,10 +129,10 @@ const failed = (code: RpcErrorCode, message: string): HandlerResult => ({
 const MAX_MESSAGE = 80;
 
 /** The thrown value belongs to the application: even reading it may throw. */
-const failureOf = (error: unknown, redactor: Redactor): { code: RpcErrorCode; message: string } => {
+const failureOf = (error: unknown, redactor: Redactor): { code: string; message: string } => {
   const failure: ReturnType<typeof failureOf> = { code: "HANDLER_FAILED", message: "the handler failed" };
   try {
-    if (error instanceof MoteError && error.code === "BAD_PARAMS") failure.code = "BAD_PARAMS";
+    failure.code = codeOf(error, redactor);
     const message: unknown = error instanceof Error ? error.message : undefined;
     if (typeof message === "string") failure.message = redactor.clean(message).slice(0, MAX_MESSAGE);
   } catch {}

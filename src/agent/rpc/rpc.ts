@@ -165,11 +165,7 @@ export class Rpc implements Job {
   }
 
   /** Posts the answer once. It is posted again only if a poll delivers the RPC again. */
-  private async _answer(
-    entry: JournalEntry,
-    request: RpcRequest,
-    failed: RpcErrorCode | undefined,
-  ): Promise<void> {
+  private async _answer(entry: JournalEntry, request: RpcRequest, failed: string | undefined): Promise<void> {
     const { id, method } = request;
     const unknown = entry.answer === undefined;
     const text = entry.answer ?? encodeError("OUTCOME_UNKNOWN");

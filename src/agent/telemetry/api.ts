@@ -1,5 +1,6 @@
 import { checkSignal, checkTimeout, DEFAULT_TIMEOUT_MS, type WaitOptions } from "../../platform/wait.js";
 import type { Drops } from "../queue/outbox.js";
+import type { Flushed } from "./flush-queue.js";
 import type { Telemetry } from "./telemetry.js";
 
 /** Telemetry, usable at any time: before `start()` and while offline too. */
@@ -54,11 +55,11 @@ export class TelemetryApi {
   /**
    * Sends the waiting points now, without waiting for full batches.
    *
-   * Resolves with true once all of them are delivered. Resolves with false after `timeoutMs`
-   * (default 30,000), on abort, on `stop()`, and at once if the agent is stopped. Rejects with
-   * `BAD_VALUE` for an invalid `timeoutMs`.
+   * Resolves with the number of them that were delivered, dropped, and still wait: once none waits,
+   * after `timeoutMs` (default 30,000), on abort, on `stop()`, and at once if the agent is stopped.
+   * Rejects with `BAD_VALUE` for an invalid `timeoutMs`.
    */
-  async flush({ timeoutMs = DEFAULT_TIMEOUT_MS, signal }: WaitOptions = {}): Promise<boolean> {
+  async flush({ timeoutMs = DEFAULT_TIMEOUT_MS, signal }: WaitOptions = {}): Promise<Flushed> {
     checkTimeout(timeoutMs);
     checkSignal(signal);
     return this._telemetry.flush(timeoutMs, signal);

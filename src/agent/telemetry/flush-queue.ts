@@ -2,10 +2,22 @@ import type { AbortSignalLike } from "../../platform/wait.js";
 import type { Clock } from "../../port.js";
 import type { Outbox } from "../queue/outbox.js";
 
+/** What happened to the points that were recorded before a flush. */
+export interface Flushed {
+  /** The platform accepted them. */
+  readonly delivered: number;
+  /** They left the queue otherwise: the event `drop` says why. */
+  readonly dropped: number;
+  /** They are still waiting. */
+  readonly waiting: number;
+}
+
 interface Flush {
+  readonly from: number;
   /** Number of the first point that does not have to be delivered. */
   readonly number: number;
-  readonly end: (all: boolean) => void;
+  delivered: number;
+  readonly end: () => void;
 }
 
 /** Pending `flush()` calls, which end when the points recorded before them left the outbox. */
@@ -24,24 +36,32 @@ export class FlushQueue {
   }
 
   /**
-   * True once all earlier points left the outbox. False after `timeoutMs`, on abort, at `end()`, or
+   * Resolves once all earlier points left the outbox, after `timeoutMs`, on abort, at `end()`, or
    * if not `running`.
    */
-  add(timeoutMs: number, running: boolean, signal?: AbortSignalLike): Promise<boolean> {
-    if (this._outbox.waiting === 0 || !running || signal?.aborted)
-      return Promise.resolve(this._outbox.waiting === 0);
+  add(timeoutMs: number, running: boolean, signal?: AbortSignalLike): Promise<Flushed> {
+    const { waiting, first, next } = this._outbox;
+    if (waiting === 0 || !running || signal?.aborted)
+      return Promise.resolve({ delivered: 0, dropped: 0, waiting });
     return new Promise((resolve) => {
       const flush: Flush = {
-        number: this._outbox.next,
-        end: (all) => {
+        from: first,
+        number: next,
+        delivered: 0,
+        end: () => {
           cancel();
           signal?.removeEventListener("abort", giveUp);
-          resolve(all);
+          const left = Math.min(this._outbox.first, next) - first;
+          resolve({
+            delivered: flush.delivered,
+            dropped: left - flush.delivered,
+            waiting: next - first - left,
+          });
         },
       };
       const giveUp = () => {
         this._queue = this._queue.filter((one) => one !== flush);
-        flush.end(false);
+        flush.end();
       };
       const cancel = this._clock.timer(timeoutMs, giveUp);
       signal?.addEventListener("abort", giveUp);
@@ -49,17 +69,23 @@ export class FlushQueue {
     });
   }
 
+  /** The platform accepted `points` from `number` on. */
+  delivered(number: number, points: number): void {
+    for (const flush of this._queue)
+      flush.delivered += Math.max(0, Math.min(number + points, flush.number) - Math.max(number, flush.from));
+  }
+
   /** Ends the calls whose points have left the outbox. */
   check(): void {
     const { first } = this._outbox;
-    for (const flush of this._queue) if (flush.number <= first) flush.end(true);
+    for (const flush of this._queue) if (flush.number <= first) flush.end();
     this._queue = this._queue.filter((flush) => flush.number > first);
   }
 
   /** Ends all calls, because nothing is sent any more. */
   end(): void {
     this.check();
-    for (const flush of this._queue) flush.end(false);
+    for (const flush of this._queue) flush.end();
     this._queue = [];
   }
 }

@@ -20,7 +20,7 @@ import type { Time } from "../time/time.js";
 import type { Batch } from "./batch.js";
 import { BatchSource } from "./batch-source.js";
 import { DeliveryReport } from "./delivery-report.js";
-import { FlushQueue } from "./flush-queue.js";
+import { type Flushed, FlushQueue } from "./flush-queue.js";
 import { RefusalPolicy } from "./refusal-policy.js";
 
 export type { RefusalMemory } from "./refusal-policy.js";
@@ -117,7 +117,7 @@ export class Telemetry implements Job {
     return { full, refused, unreadable };
   }
 
-  flush(timeoutMs: number, signal?: AbortSignalLike): Promise<boolean> {
+  flush(timeoutMs: number, signal?: AbortSignalLike): Promise<Flushed> {
     const flushed = this._flushes.add(timeoutMs, this._session.running, signal);
     this._loop.notify();
     return flushed;
@@ -127,7 +127,7 @@ export class Telemetry implements Job {
    * Sends points that only memory holds because flash fails, as far as 2 s allow. Undefined if
    * there are none or the platform is not reachable.
    */
-  sendAtRisk(): Promise<boolean> | undefined {
+  sendAtRisk(): Promise<unknown> | undefined {
     const canSend = this._outbox.atRisk > 0 && this._session.online === true;
     return canSend ? this.flush(AT_RISK_MS) : undefined;
   }
@@ -214,6 +214,7 @@ export class Telemetry implements Job {
     this.refusals.passed();
     this._source.limit.done();
     this._source.leaving(batch);
+    this._flushes.delivered(batch.number, batch.points);
     this._outbox.confirm(batch.number + batch.points);
     this._report.delivered(batch.guessed);
     this._events.emit("delivered", { points: batch.points });

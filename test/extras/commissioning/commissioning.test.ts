@@ -151,12 +151,21 @@ test("all invalid values are reported at once, by field, and no finding quotes a
   t.deepEqual(checkValues(rest, false), [], "without a radio");
 });
 
-test("a network's name has 1 to 32 bytes, its password 8 to 64 or none, neither a control character", (t) => {
+test("a network's name has 1 to 32 bytes, its password 8 to 63, 64 hexadecimal digits or none", (t) => {
   const field = (ssid: unknown, password?: unknown) => checkNetwork(ssid, password)?.field;
   t.is(field("h"), undefined);
   t.is(field("ä".repeat(16), "8 bytes!"), undefined);
   for (const ssid of ["ä".repeat(17), "", undefined, 7, "a\u0000b"]) t.is(field(ssid), "ssid");
-  for (const password of ["1234567", "x".repeat(65), "line\nbreak", 12_345_678])
+  for (const password of ["", "8 bytes!", "g".repeat(63), "0aF9".repeat(16)])
+    t.is(field("home", password), undefined);
+  for (const password of [
+    "1234567",
+    "g".repeat(64),
+    "ä".repeat(32),
+    "0".repeat(65),
+    "line\nbreak",
+    12_345_678,
+  ])
     t.is(field("home", password), "password");
 });
 

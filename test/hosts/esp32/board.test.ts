@@ -51,7 +51,7 @@ test("a good configuration becomes options; members of other modules are passed 
 });
 
 const SSID = ".ssid must be a string of 1 to 32 characters";
-const PASSWORD = ".password must have 8 to 64 characters or be omitted";
+const PASSWORD = ".password must have 8 to 63 bytes or 64 hexadecimal digits, or be omitted";
 
 test("every mistake in a configuration is reported by name, without its value", (t) => {
   for (const [changed, ...mistakes] of [

@@ -254,7 +254,7 @@ for (const [how, reset] of [
 
 test("a board that can't start with its configuration opens the page and says why, without a restart", async (t) => {
   for (const [config, reason] of [
-    [{ ...READY, wifi: { ssid: "home", password: "123" } }, "config.wifi.password must have 8 to 64"],
+    [{ ...READY, wifi: { ssid: "home", password: "123" } }, "config.wifi.password must have 8 to 63"],
     [{ ...READY, firmware: { title: "" } }, "firmware.title"],
   ] as const) {
     const { board, modules, boot } = rig(t, config);

@@ -74,7 +74,9 @@ async function watch(world: Watching, power: Power): Promise<void> {
   const view: unknown[] = [];
   agent.attributes.subscribe("interval", (value) => {
     if (first) view.push(value);
-    else if (power.on) notified(world, value, true);
+    // Each start is told again that the attribute does not exist.
+    else if (power.on && (value !== undefined || CHANGES[world.seen] !== undefined))
+      notified(world, value, true);
   });
   first = false;
   // Without a call there is no value.

@@ -72,8 +72,8 @@ async function resume(world: Recording, power: Power): Promise<void> {
   world.safe = world.recorded;
   body.knowsTime = true;
   let flushed = false;
-  void agent.flush({ timeoutMs: PATIENCE_MS }).then((all) => {
-    flushed = all;
+  void agent.flush({ timeoutMs: PATIENCE_MS }).then(({ waiting }) => {
+    flushed = waiting === 0;
   });
   await world.until(power, "delivered", () => flushed && missing(world).length === 0, PATIENCE_MS);
 }

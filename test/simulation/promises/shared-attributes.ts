@@ -33,7 +33,8 @@ export class Shared {
   #notified(key: string, text: string | undefined, first: boolean): void {
     const run = this.#run;
     run.note(`saw ${key} = ${text?.slice(0, 40)}`);
-    if (!first && this.#seen.get(key) === text) run.fail(`${key} was notified twice: ${text?.slice(0, 40)}`);
+    if (!first && this.#seen.has(key) && this.#seen.get(key) === text)
+      run.fail(`${key} was notified twice: ${text?.slice(0, 40)}`);
     this.#seen.set(key, text);
     // The first value, given at once, is what the device knew last.
     if (first) return;

@@ -1,7 +1,7 @@
 import { details, type Rig, startOnline, startRig } from "./rig.js";
 import "../../../hosts/node/dispose.js";
 import test, { type ExecutionContext } from "ava";
-import type { Agent } from "../../../src/index.js";
+import { type Agent, isMoteError, RpcError } from "../../../src/index.js";
 import { Recovery } from "../../../src/internal.js";
 import type { FakeHost } from "../../fakes/host.js";
 import { KEY, SECRET } from "../../fakes/platform.js";
@@ -187,7 +187,7 @@ test("an agent without firmware options rolls back an image on trial, not a conf
   }
 });
 
-test("an aborted call ends with ABORTED and an aborted flush with false; the agent goes on", async (t) => {
+test("an aborted call ends with ABORTED and an aborted flush with what waits; the agent goes on", async (t) => {
   const { rig, agent } = await startOnline(t);
   rig.platform.fault = () => "hang";
   agent.telemetry.record({ a: 1 });
@@ -202,7 +202,7 @@ test("an aborted call ends with ABORTED and an aborted flush with false; the age
   await rig.clock.advance(1000);
   controller.abort();
   await Promise.all(calls);
-  t.false(await flushed);
+  t.deepEqual(await flushed, { delivered: 0, dropped: 0, waiting: 1 });
   rig.platform.fault = undefined;
   const { length } = rig.platform.seen;
   await rig.clock.advance(60_000);
@@ -312,6 +312,27 @@ async function call(rig: Rig, method: string): Promise<string> {
   const results = await rig.call(method, {}, 3000);
   return JSON.stringify(results);
 }
+
+test("a handler answers with an error code of its own, also by another copy of the classes", async (t) => {
+  const { rig, agent } = await startOnline(t);
+  const foreign = (name: string, code: unknown) => Object.assign(new Error("why"), { name, code });
+  for (const [error, code] of [
+    [new RpcError("LAMP_BROKEN", "why"), "LAMP_BROKEN"],
+    [foreign("RpcError", "E_42"), "E_42"],
+    [foreign("MoteError", "BAD_PARAMS"), "BAD_PARAMS"],
+    [foreign("MoteError", "TIMEOUT"), "HANDLER_FAILED"],
+    [foreign("RpcError", "not a code"), "HANDLER_FAILED"],
+    [foreign("RpcError", SECRET.toUpperCase()), "HANDLER_FAILED"],
+    [foreign("Error", "LAMP_BROKEN"), "HANDLER_FAILED"],
+  ] as const) {
+    agent.rpc.handle("read", () => {
+      throw error;
+    });
+    t.regex(await call(rig, "read"), new RegExp(`${code}.*why`));
+  }
+  t.true(isMoteError(foreign("MoteError", "TIMEOUT")));
+  t.false(isMoteError(new RpcError("A", "b")) || isMoteError(new Error("c")) || isMoteError(null));
+});
 
 test("an answer without its bad members goes to the caller, and they are counted", async (t) => {
   const { rig, agent } = await startOnline(t);

@@ -117,10 +117,12 @@ export async function startOnline(
   return { rig, agent, device: rig.device };
 }
 
-/** All that a subscriber of `key` is called with, from now on. */
+/** All that a subscriber of `key` is called with from now on, from its first value on. */
 export function watch(agent: Agent, key = "interval"): unknown[] {
   const seen: unknown[] = [];
-  agent.attributes.subscribe(key, (value) => seen.push(value));
+  agent.attributes.subscribe(key, (value) => {
+    if (value !== undefined || seen.length > 0) seen.push(value);
+  });
   return seen;
 }
 

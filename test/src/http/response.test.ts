@@ -348,7 +348,7 @@ test("the head of a file says where a part belongs and where a redirect leads, h
 test("what a head states wrongly is as good as not stated", (t) => {
   for (const line of [
     ...['ETag: W/"weak"', "ETag: bare", 'ETag: "a b"', `ETag: "${"x".repeat(80)}"`],
-    ...["Location: /a b", "Location: /\u00e9", `Location: /${"x".repeat(3000)}`],
+    ...["Location: /a\tb", `Location: /${"x".repeat(4000)}`],
     ...["Content-Range: bytes */1000", "Content-Range: items 0-1/2", "Content-Range: bytes 0-1"],
     "Content-Range: bytes -1-2/3x",
   ]) {

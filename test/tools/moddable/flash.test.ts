@@ -120,6 +120,28 @@ test("takes columns in any order, and leaves empty values to the owner", (t) => 
   t.like(device?.values, { token: "TOKEN", ssid: "home", password: "long, password", key: undefined });
 });
 
+test("blanks around a cell are not part of it, and none may surround a Wi-Fi's name or password", (t) => {
+  const { values, name } = readDevices("name , token, url\nlamp-1 , TOKEN , https://p.example.com\n")[0]!;
+  t.like({ name, ...values }, { name: "lamp-1", token: "TOKEN", url: "https://p.example.com" });
+  for (const [column, row] of [
+    ["ssid", "lamp-1, net, 12345678, 12345678"],
+    ["ssid", 'lamp-1,"net ",12345678,12345678'],
+    ["password", "lamp-1,net, 12345678,12345678"],
+    ["label", "lamp-1,net,12345678, 12345678"],
+  ] as const)
+    t.throws(() => readDevices(`name, ssid, password, label\n${row}\n`), {
+      message: new RegExp(`row 2: ${column}: remove the blank`),
+    });
+  for (const [password, isGood] of [
+    ["g".repeat(64), false],
+    ["0aF9".repeat(16), true],
+  ] as const) {
+    const read = () => readDevices(`name,ssid,password\nlamp-1,net,${password}\n`);
+    if (isGood) t.is(read()[0]?.values.password, password);
+    else t.throws(read, { message: /row 2: password: .*64 hexadecimal digits/ });
+  }
+});
+
 const SECRET = "hidden-3141";
 
 test("reports mistakes of a list by row and column, without values", (t) => {

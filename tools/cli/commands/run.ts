@@ -5,7 +5,7 @@ import type { Values } from "../../../extras/commissioning/values.js";
 import { makeDirectory } from "../../../hosts/node/files.js";
 import { Lease, LockedError } from "../../../hosts/node/lease.js";
 import { checkOptions } from "../../../src/agent/options/options.js";
-import { MoteError } from "../../../src/index.js";
+import { isMoteError } from "../../../src/index.js";
 import { STOPPED } from "../../exit-codes.js";
 import { commission, joined, pemOf, storedValues } from "../../run/commissioning.js";
 import { agentOptions } from "../../run/drive.js";
@@ -248,7 +248,7 @@ function agentFinds(config: WorkerConfig): string[] {
     checkOptions(agentOptions(config, { title: "any", version: "any" }));
     return [];
   } catch (error) {
-    if (error instanceof MoteError) return [inOptions(error.message)];
+    if (isMoteError(error)) return [inOptions(error.message)];
     throw error;
   }
 }

@@ -17,6 +17,8 @@ export interface FactoryDevice {
 
 /** For files and for a platform alike. */
 const NAME = /^[A-Za-z0-9][\w.-]{0,62}$/;
+/** Columns in which a blank at the beginning or end may be meant. */
+const EXACT = new Set(["label", "ssid", "password"]);
 const MOST = 10_000;
 /** As ESP-IDF's access point has it. */
 const SHOWN = 20;
@@ -27,7 +29,8 @@ export function readDevices(text: string): FactoryDevice[] {
     skipEmptyLines: "greedy",
     delimiter: ",",
   });
-  const [head = [], ...rows] = data;
+  const [first = [], ...rows] = data;
+  const head = first.map((name) => name.trim());
   const wrong = [
     ...errors.map(({ row, message }) => `row ${(row ?? 0) + 1}: ${message}`),
     ...checkHead(head),
@@ -53,7 +56,7 @@ export function readDevices(text: string): FactoryDevice[] {
 }
 
 function checkHead(head: readonly string[]): string[] {
-  const unknown = head.filter((name) => !COLUMNS.includes(name.trim() as Column));
+  const unknown = head.filter((name) => !COLUMNS.includes(name as Column));
   return [
     ...(unknown.length > 0 ? [`unknown columns in the first row (expected: ${COLUMNS.join(", ")})`] : []),
     ...(new Set(head).size < head.length ? ["a column occurs twice in the first row"] : []),
@@ -62,14 +65,22 @@ function checkHead(head: readonly string[]): string[] {
 }
 
 function deviceOf(head: readonly Column[], row: readonly string[]): FactoryDevice {
-  const cells = Object.fromEntries(head.map((name, index) => [name.trim(), row[index] || undefined]));
+  const cells = Object.fromEntries(head.map((name, index) => [name, cellOf(name, row[index])]));
   const { name = "", label, ...values } = cells as Partial<Record<Column, string>>;
   return { name, label, values };
+}
+
+/** Blanks around a cell are not part of it, but they could be part of a Wi-Fi's name or password. */
+function cellOf(column: string, cell = ""): string | undefined {
+  const trimmed = cell.trim();
+  return (trimmed && EXACT.has(column) ? cell : trimmed) || undefined;
 }
 
 function problemsOf({ name, label, values }: FactoryDevice): string[] {
   const { url, token, key, secret, ssid, password } = values;
   const found: string[] = [];
+  for (const [field, value] of Object.entries({ label, ssid, password }))
+    if (value !== value?.trim()) found.push(`${field}: remove the blank at its beginning or end`);
   if (!NAME.test(name)) found.push("name: 1 to 63 letters, digits, dots, dashes or underscores");
   const wrongLabel = label === undefined ? undefined : checkLabel(label);
   if (wrongLabel) found.push(`label: ${wrongLabel.reason}`);

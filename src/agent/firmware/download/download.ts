@@ -109,11 +109,12 @@ export class Download {
       const { size, answered, outcome } = await source.measure();
       source.hangUp();
       if (!this._session.running || !this._wanted()) return;
-      if (size > 0) {
+      if (size > 0 && !source.isCoded) {
         if (!this._journal.save({ size })) this._fail("slot");
         return;
       }
-      const failed = answered ? { failure: "fileLength" as const, detail: "" } : source.failed(outcome);
+      const failed =
+        source.failed(outcome) ?? (answered ? { failure: "fileLength" as const, detail: "" } : undefined);
       if (failed || tries >= MAX_TRIES) {
         this._fail(failed?.failure ?? "fileUnanswered", failed ? failed.detail : statusOf(outcome));
         return;

@@ -32,6 +32,8 @@ export class FromUrl implements Source {
   private _authority = "";
   /** The file was replaced or the server has no range support: start again. */
   restarted = false;
+  /** The server sent the file in a Content-Encoding, so its length says nothing. */
+  isCoded = false;
   /** Why a redirect was not followed. */
   private _redirectProblem: string | undefined;
   readonly unanswered = "fileUnanswered";
@@ -80,6 +82,7 @@ export class FromUrl implements Source {
     let answered = false;
     const head = (file: FileHead): boolean => {
       answered = true;
+      this.isCoded = file.isCoded && file.status < 300;
       size = Math.max(0, file.status === 206 ? file.total : (file.length ?? 0));
       return false;
     };
@@ -89,6 +92,7 @@ export class FromUrl implements Source {
   }
 
   failed(outcome: Outcome): Failed | undefined {
+    if (this.isCoded) return { failure: "fileCoded", detail: "" };
     if (this._redirectProblem !== undefined) return { failure: "redirect", detail: this._redirectProblem };
     if (outcome.kind === "done") return { failure: "short", detail: "" };
     return outcome.kind === "refused"
@@ -113,7 +117,8 @@ export class FromUrl implements Source {
     const total = all ? file.length : file.total;
     const first = offset === 0 && resumable === 0;
     if (first) this._etag = file.etag;
-    if (first && total !== undefined && total !== size) sink.failure = "length";
+    if (file.isCoded) sink.failure = "fileCoded";
+    else if (first && total !== undefined && total !== size) sink.failure = "length";
     else if (
       file.etag !== this._etag ||
       (all ? offset > 0 || end < size : file.from !== offset || total !== size)
@@ -166,7 +171,9 @@ export class FromUrl implements Source {
     if (!file) return "no address";
     if (hops === REDIRECTS) return `more than ${REDIRECTS}`;
     if (from.secure && !file.target.secure && this._options.allowHttp !== true) return "from https to http";
-    if (fileTargetProblem(file.target, this._options)) return "to a host that is not allowed";
+    const problem = fileTargetProblem(file.target, this._options);
+    if (problem === "urlHost") return `to ${file.target.authority}, which firmware.urlHosts does not list`;
+    if (problem) return `to ${file.target.authority} over http`;
     this._at = to;
     return undefined;
   }

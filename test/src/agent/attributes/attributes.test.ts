@@ -11,6 +11,13 @@ const started = async (t: ExecutionContext, connections: 1 | 2 | 3, keys: string
   for (const key of keys) agent.attributes.subscribe(key, (value) => seen.push(value));
   agent.start();
   await rig.clock.advance(5000);
+  // The platform said once that there are none. With one connection, that takes a poll longer.
+  const first = seen.splice(0);
+  if (connections > 1)
+    t.deepEqual(
+      first,
+      keys.map(() => undefined),
+    );
   return { rig, agent, seen, device: rig.device };
 };
 /** Reads of the values of shared attributes. */
@@ -76,12 +83,39 @@ test("a subscriber is called at once with what is known, also from before a rest
   t.deepEqual(watch(restarted), [{ s: 5 }]);
 });
 
+test("tells each subscriber once that an attribute does not exist, and again when it is deleted", async (t) => {
+  const { rig, agent, seen, device } = await started(t, 3);
+  const late: unknown[] = [];
+  agent.attributes.subscribe("interval", (value) => late.push(value));
+  t.deepEqual(late, [undefined]);
+  await rig.clock.advance(10 * 60_000);
+  rig.platform.setShared(device, { interval: 5 });
+  await rig.clock.advance(60_000);
+  rig.platform.deleteShared(device, ["interval"]);
+  await rig.clock.advance(10 * 60_000);
+  t.deepEqual(
+    [seen, late],
+    [
+      [5, undefined],
+      [undefined, 5, undefined],
+    ],
+  );
+  await agent.stop();
+  rig.platform.fault = () => ({ status: 200, body: "{}" });
+  const restarted = rig.agent();
+  const without: unknown[] = [];
+  restarted.attributes.subscribe("interval", (value) => without.push(value));
+  restarted.start();
+  await rig.clock.advance(60_000);
+  t.deepEqual(without, [], "an answer without the marker says nothing");
+});
+
 test("reports a key whose value is too large, and still reads the others", async (t) => {
   const { rig, seen, device } = await started(t, 2, ["a", "large", "b", "c"]);
   rig.platform.setShared(device, { a: 1, large: "x".repeat(20_000), b: 2, c: 3 });
   await rig.clock.advance(90_000);
   t.deepEqual(seen.sort(), [1, 2, 3]);
-  t.is(rig.host.lines.filter((line) => line.includes("larger than")).length, 1);
+  t.is(rig.host.lines.filter((line) => line.includes('attribute "large" is larger than')).length, 1);
 });
 
 test("an answer that is too large and not the platform's leaves no key out for longer than a minute", async (t) => {

@@ -20,7 +20,7 @@ test("removes an attribute that two reads lack, at least 2 s apart, and not afte
   t.is(values.value("interval"), 5);
   await host.clock.advance(1);
   t.deepEqual(missing(), { gone: ["interval"], pending: false });
-  t.false(values.has("interval"));
+  t.false(values.isKnown("interval"));
   t.is(values.value("limit"), 1);
 });
 

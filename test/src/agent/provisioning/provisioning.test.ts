@@ -104,6 +104,9 @@ test("401 to a token in use is reported and retried ever more slowly; all is del
   agent.telemetry.record({ lost: 1 });
   await rig.clock.advance(30 * 60_000);
   t.true(rig.platform.seen.length - before <= 20);
+  t.is(details(rig, "refused").length, 1);
+  const read = rig.clock.untilSettled(agent.attributes.read({ timeoutMs: 5000 }), 6000);
+  await t.throwsAsync(read, { code: "REFUSED", message: /refuses this device: .*access token/ });
   rig.platform.core.devices.setCredentials(device, { type, value, credentialsId });
   await rig.clock.advance(11 * 60_000);
   t.is(agent.state, "online");

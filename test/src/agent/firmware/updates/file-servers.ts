@@ -10,6 +10,8 @@ export const URL_2 = `https://${HOST}/lamp/2.0.0.bin?key=s3cret`;
 export interface Manners {
   ranges?: boolean;
   etag?: string;
+  /** The value of Content-Encoding. */
+  coding?: string;
   /** No Content-Length: the end of the connection is the end of the file. */
   hidesLength?: boolean;
   /** The connection breaks when so many bytes were sent in all. */
@@ -81,13 +83,14 @@ export class Files {
   }
 
   #hand(request: SeenRequest): void {
-    const { etag, ranges = true, hidesLength } = this.manners;
+    const { etag, coding, ranges = true, hidesLength } = this.manners;
     const [, from, to] = (ranges && RANGE.exec(request.headers.range ?? "")) || [];
     const bytes = from === undefined ? this.image : this.image.subarray(Number(from), Number(to) + 1);
     const lines = [`HTTP/1.1 ${from === undefined ? "200 OK" : "206 Partial Content"}`];
     if (!hidesLength) lines.push(`Content-Length: ${bytes.length}`);
     if (from !== undefined) lines.push(`Content-Range: bytes ${from}-${to}/${this.image.length}`);
     if (etag !== undefined) lines.push(`ETag: ${etag}`);
+    if (coding !== undefined) lines.push(`Content-Encoding: ${coding}`);
     request.peer.send(`${lines.join("\r\n")}\r\n\r\n`);
     this.#send(request, bytes, hidesLength === true);
   }

@@ -191,6 +191,7 @@ interface Case {
   readonly sent?: number;
 }
 
+const COMPRESSED = "the server of fw_url sends the file compressed: switch that off for this file";
 const CASES: Readonly<Record<string, Case>> = {
   "a server with ranges and an ETag": { manners: { etag: ETAG }, requests: 1, sent: SIZE },
   "a server with ranges alone": { requests: 1, sent: SIZE },
@@ -216,7 +217,23 @@ const CASES: Readonly<Record<string, Case>> = {
     manners: { ranges: false, hidesLength: true },
     error: "the server of fw_url does not state the length of the file",
   },
-  "no checksum": { says: [], error: "the package has no checksum", requests: 0 },
+  "a file in gzip": { manners: { coding: "gzip", ranges: false }, error: COMPRESSED, requests: 1 },
+  "a file in gzip, with ranges": {
+    manners: { coding: "x-gzip", etag: ETAG },
+    error: COMPRESSED,
+    requests: 1,
+  },
+  "no fw_size, and a file in gzip": {
+    says: BARE,
+    manners: { coding: "br", ranges: false },
+    error: COMPRESSED,
+  },
+  "a file in no coding": { manners: { coding: "identity" } },
+  "no checksum": {
+    says: [],
+    error: "the package has no checksum: give it one, or set firmware.allowUnverified",
+    requests: 0,
+  },
   "no checksum, with allowUnverified": { says: [], firmware: { allowUnverified: true } },
   "a wrong checksum, with allowUnverified": {
     firmware: { allowUnverified: true },
@@ -231,7 +248,24 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   "a host that is not listed": {
     firmware: { urlHosts: [`${HOST}:8443`] },
-    error: "fw_url is on a host that firmware.urlHosts does not list",
+    error: `fw_url is on a host that firmware.urlHosts does not list (${HOST})`,
+    requests: 0,
+  },
+  "a blank and an umlaut in the path": { url: `https://${HOST}/My Geräte/2.0.0.bin` },
+  "a user name in the address": {
+    url: `https://me:pw@${HOST}/2.0.0.bin`,
+    error: "fw_url cannot be used (it must not contain a user name, password or @)",
+    requests: 0,
+  },
+  "a host name with an umlaut": {
+    url: "https://geräte.test/2.0.0.bin",
+    error:
+      "fw_url cannot be used (it must have an ASCII host name, an IPv4 address or an IPv6 address in brackets)",
+    requests: 0,
+  },
+  "another scheme": {
+    url: `ftp://${HOST}/2.0.0.bin`,
+    error: "fw_url cannot be used (it must begin with http:// or https://, in one line)",
     requests: 0,
   },
   "an absolute redirect": { manners: to(`https://${HOST}/b`) },
@@ -241,7 +275,7 @@ const CASES: Readonly<Record<string, Case>> = {
   "six redirects": { manners: chain(6), error: redirect("more than 5") },
   "a redirect to a host that is not listed": {
     manners: to("https://other.test/b", 307),
-    error: redirect("to a host that is not allowed"),
+    error: redirect("to other.test, which firmware.urlHosts does not list"),
     requests: 1,
   },
   "a redirect to http": { manners: to(`http://${HOST}/b`, 301), error: redirect("from https to http") },

@@ -400,7 +400,10 @@ test("an assignment counts only when it was read twice, 2 s apart", async (t) =>
 });
 
 test("versions are ordered by their parts as numbers, and what is no version is neither older nor newer", (t) => {
-  const rising = "0 0.9 0.9.1 v1.0.0-alpha 1.0.0-rc.1 1 1.0.0.1 1.2 1.10.0-x 1.10 2 10.0".split(" ");
+  const rising =
+    "0 0.9 0.9.1 v1.0.0-2 1.0.0-11 1.0.0-alpha 1.0.0-alpha.1 1.0.0-alpha.beta 1.0.0-rc.9 1.0.0-rc.10 1.0.0-rc.x 1 1.0.0.1 1.2 1.10.0-x 1.10 2 10.0".split(
+      " ",
+    );
   for (const [i, one] of rising.entries())
     for (const [k, other] of rising.entries())
       t.is(Math.sign(compareVersions(one, other) ?? Number.NaN), Math.sign(i - k), `${one} and ${other}`);

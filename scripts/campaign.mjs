@@ -1,12 +1,9 @@
 // node scripts/campaign.mjs NAME [OPTION...]: runs a campaign that is too long for the tests (docs/testing.md). Without a name it lists them.
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildAll } from "./build.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const STRYKER = "test/mutants";
 
 /** A program, or test files that AVA runs with `args` given to the tests. */
 const CAMPAIGNS = {
@@ -20,8 +17,8 @@ const CAMPAIGNS = {
     does: "cuts the power at every write, alone and in pairs",
   },
   removals: {
-    program: "test/power-loss/removals.ts",
-    does: "removes one safeguard at a time: a power loss must show it",
+    program: "test/removals/command.ts",
+    does: "removes one safeguard at a time: a test or a power loss must show it",
   },
   fuzz: { program: "test/fuzz/fuzz.ts", does: "gives damaged documents to every parser" },
   long: { program: "test/xs/long.ts", does: "runs a device on the XS engine for days" },
@@ -47,7 +44,6 @@ const CAMPAIGNS = {
     args: ["--record"],
     does: "records the output of every command again",
   },
-  mutants: { does: "FOLDER of src: judges mutants of its files (Stryker)" },
 };
 
 const [name, ...words] = process.argv.slice(2);
@@ -64,16 +60,9 @@ function run(program, args, more = {}) {
   return status ?? 1;
 }
 
-function mutants() {
-  const installed = join(root, STRYKER, "node_modules/.bin/stryker");
-  if (!existsSync(installed)) run("npm", ["ci", "--prefix", STRYKER, "--no-audit", "--no-fund"]);
-  const [folder, ...options] = words;
-  return run(installed, ["run", `${STRYKER}/stryker.config.mjs`, ...options], { MUTATE: folder });
-}
-
 await buildAll();
 if (campaign.program) process.exitCode = run(process.execPath, [campaign.program, ...words]);
-else if (campaign.files) {
+else {
   const ava = ["node_modules/ava/entrypoints/cli.mjs", "--timeout", "10m"];
   if (campaign.serial) ava.push("--concurrency", "1");
   process.exitCode = run(process.execPath, [
@@ -83,4 +72,4 @@ else if (campaign.files) {
     ...(campaign.args ?? []),
     ...words,
   ]);
-} else process.exitCode = mutants();
+}

@@ -225,7 +225,6 @@ const OTHERS: Record<string, string> = {
   "npm run setup:xs": ".ci/run",
   "npx ava ": "npm run test:all runs the same files, or others by the same command",
   "node scripts/campaign.mjs long": "takes an hour; test/xs/xs.slow.test.ts runs a part",
-  "node scripts/campaign.mjs mutants": "takes an hour",
   "node scripts/campaign.mjs chip": "needs the emulated chip",
   "node scripts/campaign.mjs bench-chip": "takes more than an hour and the emulated chip",
   "node scripts/campaign.mjs removals": "takes an hour; npm run test:all runs the power losses themselves",

@@ -137,8 +137,8 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
     {
       what: "client attributes are stored before `publish` returns",
       file: `${AGENT}/attributes/client-attributes.ts`,
-      from: "    this._items = items;\n    this._save();\n",
-      to: "    this._items = items;\n",
+      from: "    if (changed || (taken && !this._stored)) this._save();\n",
+      to: "",
     },
     {
       what: "client attributes stay to be sent until the platform took them",
@@ -246,8 +246,8 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
     {
       what: "the end of a boot epoch is stored with its start",
       file: `${AGENT}/time/time.ts`,
-      from: "this.lastStamp = Math.max(clockTimestamp(lastStamp) ?? 0, end)",
-      to: "this.lastStamp = clockTimestamp(lastStamp) ?? 0",
+      from: "    this.lastStamp = Math.max(lastStamp, end);\n",
+      to: "    this.lastStamp = lastStamp;\n",
     },
   ],
 };

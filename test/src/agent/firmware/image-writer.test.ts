@@ -48,3 +48,15 @@ test("writes no header if the read before it fails", async (t) => {
   t.false(writer.finish());
   t.true(slot.bytes.subarray(0, 32).every((byte) => byte === 0xff));
 });
+
+test("erases a sector before it writes to it, and the old header before it takes a byte", (t) => {
+  const slot = new FakeSlot(16 * SECTOR, SECTOR);
+  slot.bytes.fill(0x55);
+  const host = fakeHost({ slot });
+  const listener = { onTake: () => {}, onStep: () => {} };
+  const writer = new ImageWriter(host, openCheck(host, IMAGE)!, BYTES.length, 0, listener);
+  t.true(writer.open());
+  t.true(slot.bytes.subarray(0, SECTOR).every((byte) => byte === 0xff));
+  t.true(writer.take(BYTES));
+  t.deepEqual(slot.bytes.slice(32, BYTES.length), BYTES.slice(32));
+});

@@ -1,0 +1,444 @@
+// One deliberate break of each design, and the quick test that must fail. Edits are found by their text, so that a change of the code shows that a
+// break is out of date.
+
+/** Text that is once in a file, and what stands in its place without the safeguard. */
+export interface Edit {
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface Safeguard extends Edit {
+  readonly what: string;
+  readonly file: string;
+  /** Another edit of the file. */
+  readonly and?: Edit;
+  readonly test: string;
+  /** Of the test, with `*` for any text. */
+  readonly title: string;
+}
+
+export const editsOf = ({ from, to, and }: Pick<Safeguard, "from" | "to" | "and">): Edit[] => [
+  { from, to },
+  ...(and ? [and] : []),
+];
+
+const FIRMWARE = "src/agent/firmware";
+const WRITER = `${FIRMWARE}/download/image-writer.ts`;
+const DOWNLOAD = `${FIRMWARE}/download/download.ts`;
+const TRIAL = `${FIRMWARE}/trial.ts`;
+const ADMISSION = `${FIRMWARE}/admission.ts`;
+const UPDATES = "test/src/agent/firmware/updates/updates.test.ts";
+const HOSTILE = "test/src/agent/firmware/updates/hostile.test.ts";
+const WRITES = "test/src/agent/firmware/image-writer.test.ts";
+const REPORTED = "test/src/agent/firmware/updates/reported.test.ts";
+
+export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
+  assignment: [
+    {
+      what: "two reads of an assignment must agree",
+      file: `${FIRMWARE}/assigned-update.ts`,
+      from: "    if (text !== this._candidate && !agreed) {",
+      to: "    if (false as boolean) {",
+      test: UPDATES,
+      title: "an assignment counts only when it was read twice*",
+    },
+    {
+      what: "each image has its own key, so that a download of another one is not continued",
+      file: `${FIRMWARE}/assigned-update.ts`,
+      from: "    this.key = this._keyOf(confirmed, text);\n",
+      to: '    this.key = confirmed.kind === "absent" ? "" : "key";\n',
+      test: REPORTED,
+      title: "a version replaced midway*(2 connections)",
+    },
+    {
+      what: "an image of another title is refused",
+      file: ADMISSION,
+      from: '  if (title !== options.title) return rejected("title");\n',
+      to: "",
+      test: HOSTILE,
+      title: "a title that is a path*",
+    },
+    {
+      what: "an image larger than the slot is refused",
+      file: ADMISSION,
+      from: "  if (size > session.host.slot.size)\n",
+      to: "  if (size > 4e9)\n",
+      test: HOSTILE,
+      title: "an image larger than the slot*",
+    },
+    {
+      what: "an image without a checksum is refused",
+      file: ADMISSION,
+      from: "  if (unverified && options.allowUnverified !== true) return",
+      to: '  if (unverified && options.title === "") return',
+      test: HOSTILE,
+      title: "fw_url, no checksum: FAILED (2 connections)",
+    },
+    {
+      what: "an image without a signature is refused where a key is configured",
+      file: ADMISSION,
+      from: '  if (options.publicKey !== undefined && !(key && signature)) return rejected("unsigned");\n',
+      to: "",
+      test: HOSTILE,
+      title: "an image without a signature is refused before a byte is fetched (2 connections)",
+    },
+    {
+      what: "an image comes over http only if it is allowed or signed",
+      file: `${FIRMWARE}/origins.ts`,
+      from: "    !target.secure && !isLoopback(target)",
+      to: "    target.port < 0 && !isLoopback(target)",
+      test: HOSTILE,
+      title: "fw_url, over http: FAILED (2 connections)",
+    },
+    {
+      what: "a file comes only from a host that is named",
+      file: `${FIRMWARE}/origins.ts`,
+      from: '  if (!options.urlHosts?.includes(target.authority)) return "urlHost";\n',
+      to: "",
+      test: HOSTILE,
+      title: "fw_url, a host that is not listed: FAILED (2 connections)",
+    },
+    {
+      what: "a version below the minimum is refused",
+      file: ADMISSION,
+      from: '    if (newer === undefined || newer < 0) return rejected("downgrade");\n',
+      to: '    if (newer === 7) return rejected("downgrade");\n',
+      test: UPDATES,
+      title: "a clock that is set back by a year*",
+    },
+  ],
+  download: [
+    {
+      what: "a download resumes where a restart left it",
+      file: WRITER,
+      from: "resumable > sectorSize && resumable < size && resumable % sectorSize === 0 ? resumable : 0;",
+      to: "resumable < 0 ? resumable : 0;",
+      test: UPDATES,
+      title: "after stop() and start() in the middle of a download every part comes whole",
+    },
+    {
+      what: "bytes of another version of a file are not mixed",
+      file: DOWNLOAD,
+      from: "    if (source.restarted) return this._restart();\n",
+      to: "",
+      test: HOSTILE,
+      title: "a file that was replaced midway*(2 connections)",
+    },
+    {
+      what: "a request without progress is given up",
+      file: DOWNLOAD,
+      from: "        if (writer.offset - seen < BYTES_PER_MINUTE) source.hangUp();\n        else arm();",
+      to: "        arm();",
+      test: HOSTILE,
+      title: "a download of less than 1 KiB a minute*(2 connections)",
+    },
+    {
+      what: "a download that brings nothing fails",
+      file: DOWNLOAD,
+      from: "    if (this._session.online) transfer.answersWithoutProgress++;\n",
+      to: "",
+      test: HOSTILE,
+      title: "a platform that hands out one byte an answer*(2 connections)",
+    },
+    {
+      what: "a sector is erased before it is written",
+      file: WRITER,
+      from: "    if (inSector === 0 && !this._slot.erase(this.offset)) return false;\n",
+      to: "    if (inSector < 0) return false;\n",
+      test: WRITES,
+      title: "erases a sector before*",
+    },
+  ],
+  verification: [
+    {
+      what: "the checksum of the downloaded bytes is compared",
+      file: `${FIRMWARE}/download/verification.ts`,
+      from: '    if (checksum !== "" && !sameChecksum(found, checksum)) return "checksum";\n',
+      to: '    if (sameChecksum(found, "")) return "checksum";\n',
+      test: REPORTED,
+      title: "a wrong checksum: FAILED*(2 connections)",
+    },
+    {
+      what: "the signature is verified",
+      file: `${FIRMWARE}/download/verification.ts`,
+      from: '    return digest && (await isSignedBy(signed.key, digest, signed.signature, rest)) ? undefined : "signature";',
+      to: '    return digest || (await isSignedBy(signed.key, found, signed.signature, rest)) ? undefined : "signature";',
+      test: HOSTILE,
+      title: "an image that somebody else signed gets no header (SHA256) (2 connections)",
+    },
+    {
+      what: "the slot is read back before it is activated",
+      file: DOWNLOAD,
+      from: "    const good = await slotHolds(this._host, image);\n",
+      to: "    const good = image.size > 0 || (await slotHolds(this._host, image));\n",
+      test: HOSTILE,
+      title: "a slot that does not keep what was written*(2 connections)",
+    },
+    {
+      what: "a slot that reads back wrong loses its header",
+      file: DOWNLOAD,
+      from: '    this._host.slot.erase(0);\n    this._fail("readBack");',
+      to: '    this._fail("readBack");',
+      test: HOSTILE,
+      title: "a slot that does not keep what was written*(2 connections)",
+    },
+    {
+      what: "an image that was verified before a restart is verified again",
+      file: `${FIRMWARE}/update-journal.ts`,
+      from: '  verified: { reported: "VERIFIED", restarted: "downloaded", activated: false },',
+      to: '  verified: { reported: "VERIFIED", restarted: "verified", activated: false },',
+      test: UPDATES,
+      title: "a verified image is read back again*",
+    },
+  ],
+  "header order": [
+    {
+      what: "the header of the old image is erased before anything is written",
+      file: WRITER,
+      from: "    return this._slot.erase(0);\n",
+      to: "    return true;\n",
+      test: WRITES,
+      title: "erases a sector before*",
+    },
+    {
+      what: "the header is written after the checksum was verified",
+      file: WRITER,
+      from: "      if (inHead) this._head.set(piece, this.offset);\n      else if",
+      to: "      if (inHead) this._head.set(piece, this.offset);\n      if",
+      test: WRITES,
+      title: "reads the last byte, writes the header*",
+    },
+    {
+      what: "the image is durable before its header",
+      file: WRITER,
+      from: "      this._slot.read(this.size - 1, byte) && this._slot.write(0, this._head)",
+      to: "      this._slot.write(0, this._head)",
+      test: WRITES,
+      title: "writes no header if the read before it fails",
+    },
+    {
+      what: "the header is durable before the download counts as complete",
+      file: WRITER,
+      from: " && this._slot.write(0, this._head) && this._slot.read(0, byte)",
+      to: " && this._slot.write(0, this._head)",
+      test: WRITES,
+      title: "reads the last byte, writes the header*",
+    },
+  ],
+  trial: [
+    {
+      what: "what a start decides is stored before the slots are switched",
+      file: `${FIRMWARE}/firmware.ts`,
+      from: '    if (!this._journal.save({ state: "updating" })) {',
+      to: '    if (key === undefined && !this._journal.save({ state: "updating" })) {',
+      test: HOSTILE,
+      title: "a store that is full*(2 connections)",
+    },
+    {
+      what: "an image is confirmed only after it reached the platform",
+      file: TRIAL,
+      from: "(await this._untilReached()) ?? (await this._testItself())",
+      to: "(await this._testItself())",
+      test: REPORTED,
+      title: "an image that the platform never accepts*(2 connections)",
+    },
+    {
+      what: "an image is confirmed only after its self-test",
+      file: TRIAL,
+      from: "(await this._untilReached()) ?? (await this._testItself())",
+      to: "(await this._untilReached())",
+      test: REPORTED,
+      title: "a self test that answers false*(2 connections)",
+    },
+    {
+      what: "an image that calls itself by another version gives way",
+      file: TRIAL,
+      from: '      if (!this._journal.runsRecordedImage) return this._rollBack("misnamed");\n',
+      to: "",
+      test: REPORTED,
+      title: "an image that calls itself by another version gives way",
+    },
+    {
+      what: "a trial without the platform ends",
+      file: TRIAL,
+      from: '      if (offlineMs >= this._limitMs) return "offline";\n',
+      to: "",
+      test: REPORTED,
+      title: "a platform that only the old image can reach*(2 connections)",
+    },
+    {
+      what: "a trial that the platform does not accept ends",
+      file: TRIAL,
+      from: '      if (onlineMs >= Math.min(ONLINE_LIMIT_MS, this._limitMs)) return "notReached";\n',
+      to: "",
+      test: REPORTED,
+      title: "an image that the platform never accepts*(2 connections)",
+    },
+  ],
+  confirmation: [
+    {
+      what: "an image whose confirmation fails is rolled back",
+      file: TRIAL,
+      from: '    if (!(await this._untilDone(() => slot.confirm()))) return this._rollBack("notKept");',
+      to: "    await this._untilDone(() => slot.confirm());",
+      test: REPORTED,
+      title: "confirm that fails 10 times*(2 connections)",
+    },
+    {
+      what: "a confirmation that fails is tried again",
+      file: TRIAL,
+      from: "const SLOT_TRIES = 10;",
+      to: "const SLOT_TRIES = 1;",
+      test: REPORTED,
+      title: "confirm that fails 3 times*(2 connections)",
+    },
+  ],
+  rollback: [
+    {
+      what: "a trial that failed selects the previous image",
+      file: TRIAL,
+      from: "() => host.slot.revert()",
+      to: '() => host.slot.state() !== ""',
+      test: REPORTED,
+      title: "revert that fails 3 times*(2 connections)",
+    },
+    {
+      what: "the reason of a rollback is stored before it",
+      file: TRIAL,
+      from: '    this._journal.save({ ...this._journal.noteFailure(failure, ""), at: 0 });\n',
+      to: '    this._journal.noteFailure(failure, "");\n',
+      test: REPORTED,
+      title: "a self test that answers false*(2 connections)",
+    },
+    {
+      what: "an image that failed four times is not fetched again",
+      file: `${FIRMWARE}/update-journal.ts`,
+      from: 'condemned: condemns === "now" || failures > MAX_FAILURES,',
+      to: 'condemned: condemns === "now",',
+      test: REPORTED,
+      title: "an image that crashes at once*(2 connections)",
+    },
+    {
+      what: "an agent without firmware options rolls back an image on trial",
+      file: `${FIRMWARE}/api.ts`,
+      from: '  if (host.slot.revert()) host.restart("firmware");\n',
+      to: "",
+      test: "test/src/agent/agent.test.ts",
+      title: "an agent without firmware options rolls back*",
+    },
+  ],
+  telemetry: [
+    {
+      what: "a refused point is dropped only if a probe right after it is accepted",
+      file: "src/agent/telemetry/refusal-policy.ts",
+      from: "    if (this.outage && now - this._probedAt < PROBE_MS) return false;\n",
+      to: "    return false;\n",
+      test: "test/src/agent/telemetry/refusal-policy.test.ts",
+      title: "a probe that is accepted more than 10 s*",
+    },
+    {
+      what: "a probe that is too old condemns nothing",
+      file: "src/agent/telemetry/refusal-policy.ts",
+      from: "this._acceptedAt - this._refusedAt <= FRESH_MS",
+      to: "this._acceptedAt >= 0",
+      test: "test/src/agent/telemetry/refusal-policy.test.ts",
+      title: "a probe that is accepted more than 10 s*",
+    },
+  ],
+  "shared attributes": [
+    {
+      what: "an answer without the marker deletes nothing",
+      file: "src/agent/attributes/reader.ts",
+      from: "    if (!hasMarker) {\n      this._channel.hold();\n      return false;\n    }\n",
+      to: "",
+      test: "test/src/agent/attributes/attributes.test.ts",
+      title: "an empty answer without the marker deletes nothing*",
+    },
+    {
+      what: "a key is deleted only if two reads lack it",
+      file: "src/agent/attributes/shared-values.ts",
+      from: "      if (now - known.missingSince >= SECOND_READ_MS) gone.push(key);",
+      to: "      if (now >= known.missingSince) gone.push(key);",
+      test: "test/src/agent/attributes/shared-values.test.ts",
+      title: "removes an attribute that two reads lack*",
+    },
+  ],
+  RPC: [
+    {
+      what: "a handler runs only if the RPC is stored",
+      file: "src/agent/rpc/journal.ts",
+      from: '    if (effect === "stored" && !this._store(entry)) return "not stored";\n',
+      to: '    if (effect === "stored") this._store(entry);\n',
+      test: "test/src/agent/rpc/journal.test.ts",
+      title: "where the RPC can't be stored, its handler does not run",
+    },
+    {
+      what: "an acknowledged RPC is known on polls that were sent before",
+      file: "src/agent/rpc/journal.ts",
+      from: "(acknowledgedAt === undefined || poll < acknowledgedAt),",
+      to: "acknowledgedAt === undefined,",
+      test: "test/src/agent/rpc/journal.test.ts",
+      title: "an acknowledged RPC is known on polls*",
+    },
+  ],
+  pacing: [
+    {
+      what: "only some outcomes return the token of a request",
+      file: "src/http/governor.ts",
+      from: '    if (free === "taken" && outcome.kind === "done") this.giveBack(purpose);',
+      to: "    this.giveBack(purpose);",
+      test: "test/src/http/governor.test.ts",
+      title: "only an accepted request returns its token*",
+    },
+  ],
+  session: [
+    {
+      what: "a token is stored before it is proposed",
+      file: "src/agent/provisioning/token-store.ts",
+      from: 'return this._write("proposed", proposed) ? proposed : undefined;',
+      to: "return proposed;",
+      test: "test/src/agent/provisioning/provisioning.test.ts",
+      title: "a new device provisions itself with a token it proposed and stored first",
+    },
+  ],
+  recovery: [
+    {
+      what: "the fifth crash starts recovery mode",
+      file: "src/agent/lifecycle/recovery.ts",
+      from: "const CRASHES = 5;",
+      to: "const CRASHES = 50;",
+      test: "test/src/agent/lifecycle/recovery.test.ts",
+      title: "four crashes are none too many*",
+    },
+  ],
+  reset: [
+    {
+      what: "a reset is stored before anything is forgotten",
+      file: "src/agent/lifecycle/reset.ts",
+      from: "if (!writeStored(this._core.host, MARK, true))",
+      to: "if (this._logged)",
+      test: "test/src/agent/lifecycle/reset.test.ts",
+      title: "a store that does not take it leaves all as it was*",
+    },
+  ],
+  "sleep cycle": [
+    {
+      what: "points in memory go to flash before the sleep",
+      file: "src/agent/lifecycle/sleep-cycle.ts",
+      from: "const unkept = outbox.close();",
+      to: "const unkept = 0;",
+      test: "test/src/agent/lifecycle/sleep-cycle.test.ts",
+      title: "the first wake connects*",
+    },
+  ],
+  "stored time": [
+    {
+      what: "no stamp is used twice over a restart",
+      file: "src/agent/time/time.ts",
+      from: "    this.lastStamp = Math.max(lastStamp, end);\n",
+      to: "    this.lastStamp = 0;\n",
+      test: "test/src/agent/time.test.ts",
+      title: "a boot epoch that seems to begin within the last burst*",
+    },
+  ],
+};

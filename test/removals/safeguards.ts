@@ -125,14 +125,6 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
       title: "a file that was replaced midway*(2 connections)",
     },
     {
-      what: "a request without progress is given up",
-      file: DOWNLOAD,
-      from: "        if (writer.offset - seen < BYTES_PER_MINUTE) source.hangUp();\n        else arm();",
-      to: "        arm();",
-      test: HOSTILE,
-      title: "a download of less than 1 KiB a minute*(2 connections)",
-    },
-    {
       what: "a download that brings nothing fails",
       file: DOWNLOAD,
       from: "    if (this._session.online) transfer.answersWithoutProgress++;\n",
@@ -226,14 +218,6 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
     },
   ],
   trial: [
-    {
-      what: "what a start decides is stored before the slots are switched",
-      file: `${FIRMWARE}/firmware.ts`,
-      from: '    if (!this._journal.save({ state: "updating" })) {',
-      to: '    if (key === undefined && !this._journal.save({ state: "updating" })) {',
-      test: HOSTILE,
-      title: "a store that is full*(2 connections)",
-    },
     {
       what: "an image is confirmed only after it reached the platform",
       file: TRIAL,
@@ -429,16 +413,6 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
       to: "const unkept = 0;",
       test: "test/src/agent/lifecycle/sleep-cycle.test.ts",
       title: "the first wake connects*",
-    },
-  ],
-  "stored time": [
-    {
-      what: "no stamp is used twice over a restart",
-      file: "src/agent/time/time.ts",
-      from: "    this.lastStamp = Math.max(lastStamp, end);\n",
-      to: "    this.lastStamp = 0;\n",
-      test: "test/src/agent/time.test.ts",
-      title: "a boot epoch that seems to begin within the last burst*",
     },
   ],
 };

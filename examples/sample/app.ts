@@ -19,7 +19,12 @@ declare const VERSION: string;
 /** Readings to one report of the device's own health. */
 const HEALTH_EVERY = 10;
 
-export const firmware = { title: "sample", version: typeof VERSION === "undefined" ? "1.0.0" : VERSION };
+export const firmware = {
+  title: "sample",
+  version: typeof VERSION === "undefined" ? "1.0.0" : VERSION,
+  // Short, for the tour. Leave it out in a product: the default is a minute.
+  trialMs: 2000,
+};
 
 /** Sets the application up; the agent is started afterwards. Returns what records a sample, for a machine that sleeps in between. */
 export default function setUp(agent: Agent, host: AppHost): () => void {

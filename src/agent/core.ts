@@ -162,11 +162,8 @@ export class Core implements SessionWatcher {
     this.time.learn(ms);
   }
 
-  tokenAccepted(): void {
-    this.firmware?.platformReached();
-  }
-
   tokenProven(): void {
+    this.firmware?.proven("attributes");
     this.provisioning.tokenProven();
   }
 

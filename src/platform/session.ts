@@ -23,8 +23,6 @@ export interface SessionWatcher {
    * The `Date` of an answer. Over http it can be forged, like all other data on that connection.
    */
   dated(ms: Timestamp<"server">): void;
-  /** The platform accepted a request with the current token: 200 or 204. */
-  tokenAccepted(): void;
   /**
    * The platform returned data that the agent had published. This proves the token; a 200 alone
    * does not, because the platform may not have sent it.
@@ -288,7 +286,6 @@ export class PlatformSession {
     const fromGateway = outcome.kind === "busy" && GATEWAY.includes(outcome.status);
     this._answered(since, isCurrent && !unknown && !fromGateway);
     if (fromGateway && !poll) this._gatewayAnswered(outcome.status);
-    if (outcome.kind === "done" && isCurrent) this.watcher.tokenAccepted();
     // Only for the current token: an old request may end after a new token was set.
     if (unknown && isCurrent) {
       this.authorize(undefined);

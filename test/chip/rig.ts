@@ -85,7 +85,7 @@ const configOf = (settings: Settings) => ({
 const configFor = ({ version = "1.0.0", timestamps = "device", numbered, fault, more }: Settings) => ({
   wifi: { ssid: RADIO?.ssid ?? "emulator" },
   provisioning: { ...PROFILE, deviceName: DEVICE },
-  firmware: { title: TITLE, version, allowHttp: true },
+  firmware: { title: TITLE, version, allowHttp: true, trialMs: 5000 },
   telemetry: { timestamps },
   intervalMs: 1000,
   // Power losses in quick succession are no owner who asks for recovery.

@@ -22,7 +22,7 @@ export function image(rig: Rig, version: string, body: string): string {
 }
 
 export function imageText({ name }: Rig, version: string, body: string): string {
-  return `export const firmware = { title: "${name}", version: "${version}" };\nexport default function (agent, host) {\n${body}\n}\n`;
+  return `export const firmware = { title: "${name}", version: "${version}", trialMs: 1000 };\nexport default function (agent, host) {\n${body}\n}\n`;
 }
 
 export function run(t: Teardown, rig: Rig, app: string, more: string[] = [], url = rig.url): Run {

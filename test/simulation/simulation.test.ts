@@ -61,7 +61,8 @@ class Torch extends Lamp {
   #beganAt = 0;
 
   constructor(options: LampOptions = {}) {
-    super({ connections: 1, agent: { cycle }, ...options });
+    const firmware = { trialMs: 10_000, ...options.firmware };
+    super({ connections: 1, agent: { cycle }, ...options, firmware });
   }
 
   protected override begin(): void {

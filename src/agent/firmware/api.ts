@@ -6,8 +6,8 @@ import type { Firmware } from "./firmware.js";
  *
  * An image starts only after its length and checksum were verified twice: during the download, and
  * again in the slot. A download resumes after a lost connection without repeating a byte; after a
- * restart it repeats at most 16 KiB. A new image is confirmed only after it reached the platform
- * and passed `selfTest`. Otherwise the device rolls back: after 10 min in which the platform
+ * restart it repeats at most 16 KiB. A new image is confirmed only after it reached the platform,
+ * passed `selfTest` and ran for `trialMs`. Otherwise the device rolls back: after 10 min in which the platform
  * answered, or 1 h in which it did not.
  *
  * Reported as telemetry: `current_fw_title`, `current_fw_version`, `fw_state` (DOWNLOADING,

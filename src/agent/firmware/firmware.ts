@@ -13,7 +13,7 @@ import type { Failure } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
 import { Reporter } from "./reporter.js";
 import { restart } from "./restart.js";
-import { Trial } from "./trial.js";
+import { type Proof, Trial } from "./trial.js";
 import { STATES, UpdateJournal } from "./update-journal.js";
 
 export type { FirmwareOptions, FirmwareUpdate } from "./options.js";
@@ -87,6 +87,7 @@ export class Firmware implements Job {
     );
     this._trial = new Trial(session, this._loop, options, this._journal, this._reporter);
     attributes.follow(this);
+    events.on("delivered", () => this.proven("telemetry"));
   }
 
   get title(): string {
@@ -155,9 +156,9 @@ export class Firmware implements Job {
     if (this.keys.some((key) => keys.includes(key))) this._assignment.doubt();
   }
 
-  /** The platform accepted a request with the access token. */
-  platformReached(): void {
-    if (this._trial.reach()) this._loop.notify();
+  /** The platform gave back the agent's own attribute, or accepted a point. */
+  proven(by: Proof): void {
+    if (this._trial.proven(by)) this._loop.notify();
   }
 
   begin(): void {

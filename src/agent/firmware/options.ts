@@ -33,10 +33,15 @@ export interface FirmwareOptions {
   /**
    * Called once by a new image, after it reached the platform.
    *
-   * True confirms the image. False, an exception or no answer within 5 min rolls back. Default:
-   * reaching the platform is enough.
+   * True confirms the image once it ran for `trialMs`. False, an exception or no answer within 5 min
+   * rolls back. Default: no test.
    */
   selfTest?: (() => boolean | Promise<boolean>) | undefined;
+  /**
+   * Minimum time that a new image must run before it is confirmed, in ms. An image that ends earlier
+   * is rolled back. 1,000 to 3,600,000, default 60,000.
+   */
+  trialMs?: number | undefined;
   /**
    * Called with the progress of a download in percent, every 5 percent or, if slower, every 5 s.
    */
@@ -87,11 +92,12 @@ export interface FirmwareOptions {
 }
 
 /** Validation rules of the options. */
-export const FIRMWARE: Rules = {
+export const FIRMWARE = {
   title: isText,
   version: isText,
   allow: isCall,
   selfTest: isCall,
+  trialMs: [60_000, 1000, 3_600_000],
   onProgress: isCall,
   publicKey: (key) =>
     key === undefined || (typeof key === "string" && toPublicKey(key))
@@ -110,7 +116,7 @@ export const FIRMWARE: Rules = {
   spreadMs: [0, 0, 604_800_000],
   chunkBytes: (bytes) =>
     bytes === undefined || isChunk(bytes) ? undefined : "must be a power of two from 1,024 to 65,536",
-};
+} as const satisfies Rules;
 
 /** True for a host in the form that Target uses. */
 const isAuthority = (value: unknown): boolean => {

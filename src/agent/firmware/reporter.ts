@@ -44,6 +44,11 @@ export class Reporter {
     this._events.emit("firmware", record.error === "" ? detail : { ...detail, error: record.error });
   }
 
+  /** Reports from the new image that it is on trial. Not its version: it may be rolled back. */
+  onTrial(): void {
+    this._record({ fw_state: STATES.updating.reported, fw_error: "" });
+  }
+
   failed(failure: Failure): void {
     this._events.emit("error", { code: `fw ${failure}` });
   }

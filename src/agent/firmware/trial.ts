@@ -1,10 +1,12 @@
-// Trial of a new image: it is confirmed after it reached the platform and passed `selfTest`.
+// Trial of a new image: it is confirmed after it reached the platform, passed `selfTest` and ran for
+// `trialMs`. It reached the platform once that gave back the agent's own attribute and accepted a
+// point: any host may answer 200.
 
 import type { PlatformSession } from "../../platform/index.js";
 import type { Signal } from "../../platform/signal.js";
 import { askApplication } from "./ask-application.js";
 import type { Failure } from "./failures.js";
-import type { FirmwareOptions } from "./options.js";
+import { FIRMWARE, type FirmwareOptions } from "./options.js";
 import type { Reporter } from "./reporter.js";
 import { restart } from "./restart.js";
 import type { UpdateJournal } from "./update-journal.js";
@@ -19,14 +21,18 @@ const STORE_RETRY_MS = 60_000;
 /** For `slot.confirm` and `slot.revert`. */
 const SLOT_TRIES = 10;
 
+/** What only the platform can do. */
+export type Proof = "attributes" | "telemetry";
+
 export class Trial {
   private readonly _session: PlatformSession;
   private readonly _signal: Signal;
   private readonly _options: FirmwareOptions;
   private readonly _journal: UpdateJournal;
   private readonly _reporter: Reporter;
-  /** The platform accepted a request with the access token in this run. */
-  private _reached = false;
+  /** In this run. */
+  private readonly _proven: Record<Proof, boolean> = { attributes: false, telemetry: false };
+  private _began = 0;
   /** Caps the limits for online and offline; a wake is short. */
   private _limitMs = OFFLINE_LIMIT_MS;
 
@@ -45,14 +51,19 @@ export class Trial {
   }
 
   begin(): void {
-    this._reached = false;
+    Object.assign(this._proven, { attributes: false, telemetry: false });
+    this._began = this._session.host.clock.now();
   }
 
-  /** The platform accepted a request with the access token. True the first time. */
-  reach(): boolean {
-    const first = !this._reached;
-    this._reached = true;
-    return first;
+  /** True once, when it completes the proofs. */
+  proven(by: Proof): boolean {
+    const before = this._reached;
+    this._proven[by] = true;
+    return this._reached && !before;
+  }
+
+  private get _reached(): boolean {
+    return this._proven.attributes && this._proven.telemetry;
   }
 
   /** Shortens both limits, because a wake has a deadline. */
@@ -68,9 +79,14 @@ export class Trial {
       if (!this._journal.runsRecordedImage) return this._rollBack("misnamed");
       this._journal.save({ state: "confirming" });
     }
+    // A point for the platform to accept, if the application records none.
+    if (state === "idle") this._reporter.running();
+    else this._reporter.onTrial();
     const verdict = (await this._untilReached()) ?? (await this._testItself());
     if (!this._session.running) return;
     if (verdict) return this._rollBack(verdict);
+    await this._untilTried();
+    if (!this._session.running) return;
     const { slot } = this._session.host;
     if (!(await this._untilDone(() => slot.confirm()))) return this._rollBack("notKept");
   }
@@ -105,6 +121,13 @@ export class Trial {
       if (offlineMs >= this._limitMs) return "offline";
     }
     return undefined;
+  }
+
+  /** An image that crashes some seconds after its start must not be confirmed before. */
+  private async _untilTried(): Promise<void> {
+    const { clock } = this._session.host;
+    const until = this._began + (this._options.trialMs ?? FIRMWARE.trialMs[0]);
+    while (this._session.running && clock.now() < until) await this._signal.wait(until - clock.now());
   }
 
   private async _testItself(): Promise<Failure | undefined> {

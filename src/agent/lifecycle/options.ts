@@ -7,7 +7,8 @@ export interface CycleOptions {
   /** One wake in this many connects. Default 60; 1 to 10,000. */
   connectEvery?: number | undefined;
   /**
-   * Time limit of a wake with a download or a trial, in ms. Default 600,000; 10,000 to 3,600,000.
+   * Time limit of a wake with a download or a trial, in ms. At least twice `firmware.trialMs`.
+   * Default 600,000; 10,000 to 3,600,000.
    */
   updateMs?: number | undefined;
 }

@@ -85,11 +85,17 @@ const RULES: Rules = {
 /** Adds defaults to the options. Throws `BAD_OPTIONS` with every mistake by name. */
 export const checkOptions = (options: AgentOptions): CheckedOptions => {
   if (!isObject(options)) throw new MoteError("BAD_OPTIONS", "the options must be an object");
-  const { baseUrl, token, provisioning, connections, attributes, rpc, cycle } = options as AgentOptions;
+  const { baseUrl, token, provisioning, connections, attributes, rpc, cycle, firmware } =
+    options as AgentOptions;
   const wrong: string[] = [];
   if (token === undefined && provisioning === undefined)
     wrong.push("either token or provisioning is required");
   checkRules("", options, RULES, wrong);
+  const settings = withDefaults<CycleSettings>(cycle, CYCLE);
+  const { trialMs = FIRMWARE.trialMs[0] } = firmware ?? {};
+  // The wake of a trial has half of its time to reach the platform.
+  if (cycle && firmware && settings.updateMs < 2 * trialMs)
+    wrong.push("cycle.updateMs must be at least twice firmware.trialMs");
   const parsed = parseTarget(baseUrl);
   if (wrong.length > 0 || !parsed.ok) throw new MoteError("BAD_OPTIONS", wrong.join("; "));
   return {
@@ -97,6 +103,6 @@ export const checkOptions = (options: AgentOptions): CheckedOptions => {
     connections: connections ?? MOST_CONNECTIONS,
     attributes: withDefaults(attributes, ATTRIBUTES),
     rpc: withDefaults(rpc, RPC),
-    cycle: withDefaults(cycle, CYCLE),
+    cycle: settings,
   };
 };

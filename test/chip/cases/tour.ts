@@ -13,7 +13,7 @@ const TOUR_MS = 900_000;
 async function tour(secure: boolean, say: (line: string) => void): Promise<string> {
   const more = {
     connections: 3,
-    firmware: { title: "sample", version: "1.0.0", allowHttp: true },
+    firmware: { title: "sample", version: "1.0.0", allowHttp: true, trialMs: 5000 },
   };
   await using bench = await Bench.open(secure ? "tour-tls" : "tour", {
     timestamps: "platform",

@@ -131,3 +131,12 @@ for (const [name, good, bad] of [
     }
   });
 }
+
+test("refuses a wake that ends before the trial of an image", (t) => {
+  const firmware = { title: "lamp", version: "1" };
+  const cycle = { updateMs: 100_000 };
+  const problem = "cycle.updateMs must be at least twice firmware.trialMs";
+  t.deepEqual(mistakes({ ...GOOD, cycle, firmware }), [problem]);
+  t.deepEqual(mistakes({ ...GOOD, cycle, firmware: { ...firmware, trialMs: 50_000 } }), []);
+  t.deepEqual(mistakes({ ...GOOD, cycle }), []);
+});

@@ -32,7 +32,6 @@ function rig(statuses: (number | undefined)[] = [200], watcher: Partial<SessionW
   const silent = {
     callNeedsSession: nothing,
     dated: nothing,
-    tokenAccepted: nothing,
     tokenProven: nothing,
     unauthorized: nothing,
   };

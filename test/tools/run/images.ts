@@ -20,9 +20,9 @@ export function configFor(stateDir: string): WorkerConfig {
   };
 }
 
-/** An image whose default function has this body. */
+/** An image whose default function has this body. Its trial is short. */
 export function image(version: string, body = ""): Buffer {
-  return Buffer.from(`export const firmware = { title: "test", version: "${version}" };
+  return Buffer.from(`export const firmware = { title: "test", version: "${version}", trialMs: 1000 };
 export default function (agent, host) {
 ${body}
 }

@@ -174,6 +174,48 @@ each("an image that crashes at once: FAILED, and condemned after its fourth star
   t.is(lamp.fetches.length, fetches, "the slot held the image all the time");
 });
 
+for (const body of ["", "{}", '{"client":{},"shared":{}}'])
+  each(`a host that answers everything with 200 ${body} confirms no image`, async (t, shape) => {
+    const lamp = await onTrial(shape, (lamp) => {
+      lamp.platform.fault = () => (lamp.version === "2.0.0" ? { status: 200, body } : undefined);
+    });
+    await ends(t, lamp, failed("the platform did not accept the new image in time"));
+    t.deepEqual(lamp.booted, ["1.0.0", "2.0.0", "1.0.0"]);
+  });
+
+each("attributes alone confirm no image: the platform must accept a point", async (t, shape) => {
+  const lamp = await onTrial(shape, (lamp) => {
+    lamp.platform.fault = ({ path }) =>
+      lamp.version === "2.0.0" && path.endsWith("/telemetry") ? { status: 403 } : undefined;
+  });
+  await lamp.untilState("FAILED", "UPDATED");
+  t.is(lamp.shown.state, "FAILED");
+  t.deepEqual(lamp.booted, ["1.0.0", "2.0.0", "1.0.0"]);
+});
+
+for (const seconds of [0.1, 5, 20, 59])
+  each(`an image that crashes after ${seconds} s is not confirmed`, async (t, shape) => {
+    const lamp = await onTrial(shape, (lamp) => {
+      lamp.onStart = (version) => {
+        if (version === "2.0.0") lamp.machine.clock.timer(seconds * 1000, () => lamp.crash());
+      };
+    });
+    await lamp.untilState("FAILED", "UPDATED");
+    t.is(lamp.shown.state, "FAILED");
+    t.deepEqual(lamp.booted, ["1.0.0", "2.0.0", "1.0.0"]);
+  });
+
+test("a trial lasts as long as trialMs, counted from the start of the image", async (t) => {
+  for (const trialMs of [undefined, 5000, 600_000]) {
+    const lamp = await onTrial({ connections: 3, firmware: { trialMs } });
+    const since = lamp.machine.clock.now();
+    await lamp.until(() => lamp.machine.state === "confirmed");
+    const took = lamp.machine.clock.now() - since;
+    const least = trialMs ?? MINUTE;
+    t.true(took >= least && took < least + 5000, `${took} ms`);
+  }
+});
+
 each("an image that confirms late: UPDATED then, and not before", async (t, shape) => {
   let pass: (good: boolean) => void = () => {};
   const selfTest = () =>

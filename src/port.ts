@@ -87,6 +87,12 @@ export interface Slot extends Blocks {
   /** Confirms the running image. False if that could not be stored. */
   confirm(): boolean;
   /**
+   * Identifies the bytes of the running image as long as they are in their slot. Undefined if
+   * unknown, for example of an image that was flashed on a board: the device then reports no
+   * checksum.
+   */
+  image?(): string | undefined;
+  /**
    * Selects the previous image for the next start (only while pending); the agent then restarts.
    * False if there is none.
    */

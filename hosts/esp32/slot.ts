@@ -5,6 +5,8 @@ import { type Partition, PartitionBlocks } from "./partition.js";
 export interface Ota {
   /** State of the running image, see IMAGE. */
   mote_image_state(): number;
+  /** Number of the slot of the running image. */
+  mote_running_slot(): number;
   /** Makes ESP-IDF verify the image in the other slot and start it next, on trial. 1 if it will. */
   mote_activate(): number;
   /** 1 if there is an image to roll back to. */
@@ -84,6 +86,12 @@ export class OtaSlot implements Slot {
   state(): "confirmed" | "pending" {
     this._confirmed ||= this._ota.mote_image_state() !== IMAGE.pending;
     return this._confirmed ? "confirmed" : "pending";
+  }
+
+  /** An image flashed over USB or serial has no state, and its slot may hold any bytes. */
+  image(): string | undefined {
+    const isUpdate = [IMAGE.pending, IMAGE.valid].includes(this._ota.mote_image_state() as 1 | 2);
+    return isUpdate ? `${this._ota.mote_running_slot()}` : undefined;
   }
 
   activate(length: number): boolean {

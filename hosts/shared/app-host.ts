@@ -5,7 +5,7 @@ import type { AppHost } from "./application.js";
 /** Values of the agent, of commissioning, and of `mote run`. */
 const AGENT_KEYS =
   "token proposed refused poll pending shared boots queue firmware recovery reset " +
-  "wifi site commission new-token new-proposed new-for image";
+  "wifi site commission checksums new-token new-proposed new-for image";
 /** Followed by a number: the RPC journal and the added CAs. */
 const NUMBERED = ["rpc", "trust-"];
 /** Ends the key of a copy: see src/store.ts. */

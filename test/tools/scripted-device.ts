@@ -21,7 +21,11 @@ export type Fate =
   /** Runs the image, and the one before a minute later, without a report of the update. */
   | "goes back"
   /** Fails, and runs the image after a second try. */
-  | "second try";
+  | "second try"
+  /** Takes any image of the version that it runs for its own, and reports it as updated. */
+  | "trusts versions"
+  /** As above. It was flashed by cable and knows no checksum. */
+  | "flashed";
 
 interface Options {
   profileId?: string;
@@ -53,6 +57,8 @@ export class ScriptedDevice {
   #since = 0;
   #backAt = Number.POSITIVE_INFINITY;
   #wanted = "";
+  /** Of the running image. */
+  #checksum = "";
 
   constructor(platform: Platform, name: string, options: Options = {}) {
     const { profileId = platform.core.profiles.default.id, fate } = options;
@@ -108,16 +114,19 @@ export class ScriptedDevice {
     if (isSilent || (this.fate === "sleeps" && now % (20 * MINUTE) !== 0)) return;
     this.device.lastActivityTime = now;
     const wanted = this.#shared("fw_version");
-    if (wanted !== this.#wanted) {
-      [this.#wanted, this.#since] = [wanted, now];
-      if (wanted !== "" && wanted !== this.version) this.#begin(wanted);
+    const image = `${wanted} ${this.#shared("fw_checksum")}`;
+    const isOther = wanted !== "" && image !== `${this.version} ${this.#checksum}`;
+    const trusts = (this.fate === "trusts versions" || this.fate === "flashed") && wanted === this.version;
+    if (image !== this.#wanted) {
+      [this.#wanted, this.#since] = [image, now];
+      if (trusts) this.#report({ fw_state: "UPDATED", fw_error: "", ...this.#current });
+      else if (isOther) this.#begin(wanted);
     }
     if (now >= this.#backAt) {
       this.#backAt = Number.POSITIVE_INFINITY;
       this.#report({ current_fw_version: "1.0.0" });
     }
-    if (wanted !== "" && wanted !== this.version && now - this.#since >= this.#updateMs)
-      this.#update(wanted, now);
+    if (isOther && !trusts && now - this.#since >= this.#updateMs) this.#update(wanted, now);
   }
 
   #begin(version: string): void {
@@ -133,11 +142,17 @@ export class ScriptedDevice {
       return;
     }
     this.version = wanted;
-    const current = { current_fw_title: this.#shared("fw_title"), current_fw_version: wanted };
-    this.#report({ fw_state: "UPDATED", fw_error: "", ...current });
+    this.#checksum = this.#shared("fw_checksum");
+    this.#report({ fw_state: "UPDATED", fw_error: "", ...this.#current });
     if (this.fate === "recovers")
       this.#platform.core.receiveAttributes(this.device, [["moteRecovery", "it divided by zero"]]);
     if (this.fate === "goes back") this.#backAt = now + MINUTE;
+  }
+
+  get #current(): Record<string, string> {
+    const checksum = this.fate === "flashed" ? "" : this.#checksum;
+    const title = this.#shared("fw_title");
+    return { current_fw_title: title, current_fw_version: this.version, current_fw_checksum: checksum };
   }
 
   #shared(key: string): string {

@@ -30,10 +30,11 @@ const QUERY: Omit<DeviceQuery, "page"> = {
   sort: { key: { type: "ENTITY_FIELD", key: "name" }, direction: "ASC" },
   entityFields: [{ type: "ENTITY_FIELD", key: "name" }],
   latestValues: [
-    ...(["fw_state", "fw_error", "fw_progress", "current_fw_version"] as const).map(
+    ...(["fw_state", "fw_error", "fw_progress", "current_fw_version", "current_fw_checksum"] as const).map(
       (key) => ({ type: "TIME_SERIES", key }) as const,
     ),
     { type: "SHARED_ATTRIBUTE", key: "fw_version" },
+    { type: "SHARED_ATTRIBUTE", key: "fw_checksum" },
     { type: "SERVER_ATTRIBUTE", key: ROLLOUT_KEY },
   ],
 };
@@ -147,13 +148,16 @@ export function updatesPage(query: URLSearchParams): Page {
 }
 
 function updatingOf({ entityId, latest }: EntityData): Updating {
-  const { fw_state, fw_error, fw_progress, current_fw_version } = latest.TIME_SERIES ?? {};
+  const { fw_state, fw_error, fw_progress, current_fw_version, current_fw_checksum } =
+    latest.TIME_SERIES ?? {};
   const wanted = latest.SHARED_ATTRIBUTE?.fw_version?.value ?? "";
   // The query answers an absent value as empty.
   const known = (value: { value: string } | undefined): string | undefined => value?.value || undefined;
   const stage = stageOf({
     ...{ state: known(fw_state), error: known(fw_error), running: known(current_fw_version) },
     wanted: wanted || undefined,
+    runningChecksum: known(current_fw_checksum),
+    wantedChecksum: known(latest.SHARED_ATTRIBUTE?.fw_checksum),
   });
   return {
     ...{ id: entityId.id, stage, wanted },

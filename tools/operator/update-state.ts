@@ -25,6 +25,10 @@ export interface Newest {
   running: string | undefined;
   /** The shared attribute `fw_version`. */
   wanted: string | undefined;
+  /** `current_fw_checksum`; undefined or empty if the device knows none. */
+  runningChecksum?: string | undefined;
+  /** The shared attribute `fw_checksum`. */
+  wantedChecksum?: string | undefined;
 }
 
 /** Failures of an image that was on trial already. */
@@ -70,10 +74,14 @@ const BY_STATE: Readonly<Record<string, Stage | undefined>> = {
   FAILED: "failed",
 };
 
-export function stageOf({ state, error = "", running, wanted }: Newest): Stage {
+export function stageOf(newest: Newest): Stage {
+  const { state, error = "", running, wanted, runningChecksum, wantedChecksum } = newest;
   if (wanted === undefined && state !== "QUEUED" && state !== "INITIATED") return "none";
   if (state === "FAILED") return isOneOf(ON_TRIAL, error) ? "rolledBack" : "failed";
   const stage = BY_STATE[state ?? ""];
+  // Another image may have the same version.
+  const isOther = runningChecksum?.toLowerCase() !== wantedChecksum?.toLowerCase();
+  if (wantedChecksum && isOther && (stage === "confirmed" || stage === undefined)) return "assigned";
   if (stage !== undefined) return stage;
   // A device reports no update to a version that it runs already.
   return running !== undefined && running === wanted ? "confirmed" : "assigned";

@@ -14,6 +14,13 @@ int32_t mote_image_state(void)
 	return (int32_t)state;
 }
 
+/** Number of the slot of the running image. */
+int32_t mote_running_slot(void)
+{
+	const esp_partition_t *running = esp_ota_get_running_partition();
+	return running ? (int32_t)running->subtype : -1;
+}
+
 /** Makes ESP-IDF verify the image in the other slot and start it next, on trial. 1 if it will. */
 int32_t mote_activate(void)
 {

@@ -93,6 +93,10 @@ export class TwoSlots implements Slot {
     return boot !== undefined && this._save(boot);
   }
 
+  image(): string | undefined {
+    return this._boot().images[this._running]?.sha256;
+  }
+
   close(): void {
     this._blocks.close();
   }

@@ -10,9 +10,12 @@ import type { Firmware } from "./firmware.js";
  * passed `selfTest` and ran for `trialMs`. Otherwise the device rolls back: after 10 min in which the platform
  * answered, or 1 h in which it did not.
  *
- * Reported as telemetry: `current_fw_title`, `current_fw_version`, `fw_state` (DOWNLOADING,
- * DOWNLOADED, VERIFIED, UPDATING, UPDATED, FAILED), `fw_error` (empty without an error),
- * `fw_progress` (percent).
+ * An assigned image of the running title and version is another one if its checksum differs. An
+ * image that was flashed knows no checksum and downloads no other image of its version.
+ *
+ * Reported as telemetry: `current_fw_title`, `current_fw_version`, `current_fw_checksum`,
+ * `fw_state` (DOWNLOADING, DOWNLOADED, VERIFIED, UPDATING, UPDATED, FAILED), `fw_error` (empty
+ * without an error), `fw_progress` (percent).
  *
  * A failed update is retried after 1 min, 10 min and 1 h. After that, and at once if a retry cannot
  * help (wrong checksum, wrong title), it waits for a new assignment or `retry()`. If the new image

@@ -1,7 +1,7 @@
 import type { Events } from "../../events.js";
 import type { Job, Loop, PlatformSession, Wait } from "../../platform/index.js";
 import type { Host } from "../../port.js";
-import { ALL_KEYS, FIRMWARE_KEYS } from "../../wire/firmware.js";
+import { ALL_KEYS, type Assigned, FIRMWARE_KEYS } from "../../wire/firmware.js";
 import type { JsonObject } from "../../wire/text/json.js";
 import type { AttributeLoop } from "../attributes/loop.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
@@ -13,6 +13,7 @@ import type { Failure } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
 import { Reporter } from "./reporter.js";
 import { restart } from "./restart.js";
+import { RunningImage } from "./running-image.js";
 import { type Proof, Trial } from "./trial.js";
 import { STATES, UpdateJournal } from "./update-journal.js";
 
@@ -51,6 +52,7 @@ export class Firmware implements Job {
   private readonly _loop: Loop;
   private readonly _options: FirmwareOptions;
   private readonly _assignment: AssignedUpdate;
+  private readonly _image: RunningImage;
   private readonly _journal: UpdateJournal;
   private readonly _reporter: Reporter;
   private readonly _download: Download;
@@ -75,8 +77,9 @@ export class Firmware implements Job {
     this._options = options;
     this._loop = session.loop("firmware", this);
     this._assignment = new AssignedUpdate(host, this.keys, attributes);
-    this._reporter = new Reporter(host, events, telemetry, options);
-    this._journal = new UpdateJournal(host, options, this._reporter);
+    this._image = new RunningImage(host);
+    this._reporter = new Reporter(host, events, telemetry, options, this._image);
+    this._journal = new UpdateJournal(host, options, this._reporter, this._image);
     this._download = new Download(
       session,
       this._loop,
@@ -215,7 +218,7 @@ export class Firmware implements Job {
     const { key } = this._assignment;
     const { title, version } =
       assigned.kind === "assigned" ? assigned.assignment : { title: "", version: "" };
-    if (title === this._options.title && version === this._options.version)
+    if (title === this._options.title && version === this._options.version && !this._isOther(assigned))
       return this._runsAlready(key, title, version, repeated);
     if (this._journal.record?.key !== key) {
       this._journal.begin(key, title, version);
@@ -225,6 +228,16 @@ export class Firmware implements Job {
       if (wait !== 0) return wait;
     }
     return this._start();
+  }
+
+  /**
+   * The assigned image has other bytes than the running one of the same version. False if this
+   * image was flashed and knows no checksum.
+   */
+  private _isOther(assigned: Assigned): boolean {
+    if (assigned.kind !== "assigned") return false;
+    const { algorithm, checksum } = assigned.assignment;
+    return checksum !== undefined && this._image.is(`${algorithm} ${checksum}`) === false;
   }
 
   /** Reports UPDATED for a version that already runs, because the operator waits for it. */
@@ -315,7 +328,8 @@ export class Firmware implements Job {
     }
     // No waiting from here on: stored state, activation and restart belong together.
     if (!this._session.running || this._assignment.key !== key || this._assignment.doubtful) return 0;
-    if (!this._journal.save({ state: "updating" })) {
+    const verified = `${image.algorithm} ${image.checksum}`;
+    if (!this._journal.save({ state: "updating", verified })) {
       this._journal.save({ state: "verified" });
       return STORE_RETRY_MS;
     }

@@ -5,6 +5,7 @@ import type { Host } from "../../port.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import type { Failure } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
+import type { RunningImage } from "./running-image.js";
 import { STATES, type UpdateRecord } from "./update-journal.js";
 
 const PROGRESS_PERCENT = 5;
@@ -15,15 +16,23 @@ export class Reporter {
   private readonly _events: Events;
   private readonly _telemetry: Telemetry;
   private readonly _options: FirmwareOptions;
+  private readonly _image: RunningImage;
   private _running = false;
   private _percent = 0;
   private _reportedAt = 0;
 
-  constructor(host: Host, events: Events, telemetry: Telemetry, options: FirmwareOptions) {
+  constructor(
+    host: Host,
+    events: Events,
+    telemetry: Telemetry,
+    options: FirmwareOptions,
+    image: RunningImage,
+  ) {
     this._host = host;
     this._events = events;
     this._telemetry = telemetry;
     this._options = options;
+    this._image = image;
   }
 
   /** Reports the running firmware, once. */
@@ -87,7 +96,10 @@ export class Reporter {
   }
 
   private _current(): Record<string, unknown> {
-    return { current_fw_title: this._options.title, current_fw_version: this._options.version };
+    const { title, version } = this._options;
+    // Empty if unknown, so that an earlier value does not stay on the platform.
+    const { checksum } = this._image;
+    return { current_fw_title: title, current_fw_version: version, current_fw_checksum: checksum };
   }
 
   private _record(values: Record<string, unknown>, at = 0): void {

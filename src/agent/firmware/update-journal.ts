@@ -5,6 +5,7 @@ import { isObject } from "../../wire/text/json.js";
 import { FAILURES, type Failure, MAX_FAILURES, RETRY_MS } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
 import type { Reporter } from "./reporter.js";
+import type { RunningImage } from "./running-image.js";
 
 // The record of an update. Every change is stored, then reported, then acted on.
 
@@ -12,6 +13,7 @@ export class UpdateJournal {
   private readonly _host: Host;
   private readonly _options: FirmwareOptions;
   private readonly _reporter: Reporter;
+  private readonly _image: RunningImage;
   /** Undefined while no update is assigned or in progress. */
   record: UpdateRecord | undefined;
   /** Time of the next retry; undefined: none. */
@@ -20,10 +22,11 @@ export class UpdateJournal {
   private _reported = "";
   private _retryMs = -1;
 
-  constructor(host: Host, options: FirmwareOptions, reporter: Reporter) {
+  constructor(host: Host, options: FirmwareOptions, reporter: Reporter, image: RunningImage) {
     this._host = host;
     this._options = options;
     this._reporter = reporter;
+    this._image = image;
   }
 
   get state(): State {
@@ -32,7 +35,12 @@ export class UpdateJournal {
 
   /** True if the record's image is the running one. */
   get runsRecordedImage(): boolean {
-    return this.record?.title === this._options.title && this.record.version === this._options.version;
+    const { record } = this;
+    const { title, version } = this._options;
+    if (record?.title !== title || record.version !== version) return false;
+    // Of two images of the same version, only the bytes tell which one runs.
+    if (record.from !== version || this._host.slot.state() === "pending") return true;
+    return record.verified !== "" && this._image.is(record.verified) === true;
   }
 
   /** ms until a failed update is retried; 0: now; -1: no retry. */
@@ -84,8 +92,14 @@ export class UpdateJournal {
       condemned: false,
       error: "",
       ...UNKNOWN_FILE,
+      verified: "",
       at: 0,
     };
+  }
+
+  /** The record's image runs on trial and is about to be confirmed. */
+  learnImage(): void {
+    if (this.record?.verified && this.runsRecordedImage) this._image.learn(this.record.verified);
   }
 
   /**
@@ -260,6 +274,8 @@ export interface UpdateRecord {
   size: number;
   checksum: string;
   etag: string;
+  /** Algorithm and checksum of the image, once it was verified and activated. */
+  verified: string;
   /**
    * Time stamp of the state, so that a repeated report replaces the first; 0: unknown. For `idle`:
    * the start time.
@@ -295,6 +311,7 @@ const readRecord = (host: Host): UpdateRecord | undefined => {
     size: count(kept.size),
     checksum: textOf(kept.checksum),
     etag: textOf(kept.etag),
+    verified: textOf(kept.verified),
     at: count(at),
   };
 };

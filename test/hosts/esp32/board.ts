@@ -237,6 +237,7 @@ export class FakeBoard {
     const power = this.#power;
     return {
       mote_image_state: () => this.states[this.running] ?? -1,
+      mote_running_slot: () => 16 + this.running,
       mote_tls: (what) =>
         what === TLS.validFrom ? this.validity.from : what === TLS.validTo ? this.validity.to : 0,
       mote_activate: () => this.#activate(),

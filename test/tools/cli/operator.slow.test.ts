@@ -7,7 +7,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import test from "ava";
 import { isSignedBy, toPublicKey, toSignature } from "../../../src/wire/crypto/p256.js";
-import { isSameText, judge } from "../../../tools/cli/operator/updates.js";
+import { isSameText, judge, NO_CHECKSUM } from "../../../tools/cli/operator/updates.js";
 import type { Operator } from "../../../tools/operator/operator.js";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
 import { listen } from "../../fakes/listen.js";
@@ -161,7 +161,7 @@ test("shows keys with commas among the latest values, and no control characters"
 
 test("ignores firmware states that the device reported before the assignment", (t) => {
   const device = { id: "d", name: "d" };
-  const wanted = { title: "pump", version: "2.0" };
+  const wanted = { title: "pump", version: "2.0", checksum: "C2" };
   const at = (ts: number, value: unknown) => ({ ts, value });
   const old = { fw_state: at(1, "FAILED"), current_fw_title: at(1, "pump"), current_fw_version: at(1, 1) };
   t.like(judge(device, old, old, wanted), { state: "waiting", end: undefined });
@@ -169,7 +169,10 @@ test("ignores firmware states that the device reported before the assignment", (
     state: "FAILED",
     end: "failed",
   });
-  const runs = { ...old, fw_state: at(2, "UPDATED"), current_fw_version: at(2, 2) };
+  const named = { ...old, fw_state: at(2, "UPDATED"), current_fw_version: at(2, 2) };
+  const runs = { ...named, current_fw_checksum: at(2, "c2") };
+  t.is(judge(device, old, { ...named, current_fw_checksum: at(2, "c1") }, wanted).end, undefined);
+  t.like(judge(device, old, named, wanted), { end: "failed", error: NO_CHECKSUM });
   t.like(judge(device, old, runs, wanted), { state: "UPDATED", end: "updated" });
   t.like(judge(device, runs, runs, wanted), { state: "UPDATED", end: "updated" });
   t.is(judge(device, old, { ...old, fw_state: at(2, "UPDATED") }, wanted).end, undefined);

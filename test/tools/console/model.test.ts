@@ -112,18 +112,28 @@ test("fw_* attributes are guarded while an update runs, and only then", (t) => {
 });
 
 test("the fleet's counts and an update's words follow its state, error and running version", (t) => {
+  let checksums: { runningChecksum?: string | undefined; wantedChecksum?: string } = {};
   const stage = (state?: string, more: { error?: string; running?: string; wanted?: string } = {}) =>
     stageOf({
       state,
       error: more.error,
       running: more.running,
       wanted: "wanted" in more ? more.wanted : "2",
+      ...checksums,
     });
   const unassigned = { wanted: undefined as unknown as string };
   t.is(stage("FAILED", unassigned), "none");
   t.is(stage("QUEUED", unassigned), "assigned");
   t.is(stage("INITIATED", { running: "1" }), "assigned");
   t.is(stage("INITIATED", { running: "2" }), "confirmed");
+  for (const runningChecksum of ["c1", undefined]) {
+    checksums = { runningChecksum, wantedChecksum: "c2" };
+    t.is(stage("UPDATED", { running: "2" }), "assigned");
+    t.is(stage("INITIATED", { running: "2" }), "assigned");
+  }
+  checksums = { runningChecksum: "C2", wantedChecksum: "c2" };
+  t.is(stage("UPDATED", { running: "2" }), "confirmed");
+  checksums = {};
   t.is(stage("FAILED", { error: "something of another agent" }), "failed");
   for (const [state, expected, name] of [
     [undefined, "assigned"],

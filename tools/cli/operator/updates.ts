@@ -2,7 +2,8 @@
 import type { Operator } from "../../operator/operator.js";
 import type { Reading } from "../../operator/shapes.js";
 
-const KEYS = ["fw_state", "fw_progress", "fw_error", "current_fw_title", "current_fw_version"] as const;
+const CURRENT = ["current_fw_title", "current_fw_version", "current_fw_checksum"] as const;
+const KEYS = ["fw_state", "fw_progress", "fw_error", ...CURRENT] as const;
 
 export interface Target {
   readonly id: string;
@@ -24,6 +25,14 @@ export interface Version {
   readonly version: string;
 }
 
+export interface Image extends Version {
+  /** Checksum of the package; undefined if it has none. */
+  readonly checksum: string | undefined;
+}
+
+/** Why a device that runs the version proves nothing about the image. */
+export const NO_CHECKSUM = "it runs this version, but knows no checksum of it, as after flashing by cable";
+
 /** Of a device that has not reported yet. */
 export function waiting(device: Target): Update {
   return { device, state: "waiting", progress: undefined, error: undefined, end: undefined };
@@ -35,10 +44,10 @@ type Readings = Readonly<Record<string, Reading>>;
 export class UpdateWatch {
   readonly device: Target;
   readonly #operator: Operator;
-  readonly #wanted: Version;
+  readonly #wanted: Image;
   #before: Readings = {};
 
-  constructor(operator: Operator, device: Target, wanted: Version) {
+  constructor(operator: Operator, device: Target, wanted: Image) {
     this.#operator = operator;
     this.device = device;
     this.#wanted = wanted;
@@ -59,7 +68,7 @@ export class UpdateWatch {
 }
 
 /** What the readings before and after an assignment mean. */
-export function judge(device: Target, before: Readings, after: Readings, wanted: Version): Update {
+export function judge(device: Target, before: Readings, after: Readings, wanted: Image): Update {
   const fresh = (key: string): unknown => {
     const now = after[key];
     const old = before[key];
@@ -69,19 +78,25 @@ export function judge(device: Target, before: Readings, after: Readings, wanted:
   const state = fresh("fw_state");
   const progress = fresh("fw_progress");
   const error = fresh("fw_error");
-  const runs =
+  const isNamed =
     isSameText(after.current_fw_title?.value, wanted.title) &&
     isSameText(after.current_fw_version?.value, wanted.version);
-  const updated =
-    runs && (state === "UPDATED" || before.current_fw_version?.value !== after.current_fw_version?.value);
+  const checksum = String(after.current_fw_checksum?.value ?? "");
+  const runs = isNamed && isSameChecksum(checksum, wanted.checksum);
+  const updated = runs && state === "UPDATED";
+  const unproven = isNamed && state === "UPDATED" && checksum === "";
   const already = runs && state === undefined && after.fw_state?.value === "UPDATED";
   return {
     device,
     state: already ? "UPDATED" : typeof state === "string" ? state : "waiting",
     progress: state === "DOWNLOADING" && typeof progress === "number" ? progress : undefined,
-    error: typeof error === "string" && error !== "" ? error : undefined,
-    end: updated || already ? "updated" : state === "FAILED" ? "failed" : undefined,
+    error: unproven ? NO_CHECKSUM : typeof error === "string" && error !== "" ? error : undefined,
+    end: updated || already ? "updated" : state === "FAILED" || unproven ? "failed" : undefined,
   };
+}
+
+export function isSameChecksum(reported: string, wanted: string | undefined): boolean {
+  return reported !== "" && reported.toLowerCase() === wanted?.toLowerCase();
 }
 
 const NUMBER = /^-?(?:\d+|\d*\.\d+)$/;

@@ -6,12 +6,13 @@ import type { Operator } from "../../operator/operator.js";
 import { ROLLOUT_KEY, type RolloutRecord, readRollout } from "../../operator/rollout-record.js";
 import { stateWord } from "../../operator/update-state.js";
 import { eachOf } from "../operator/operator.js";
-import { isSameText, type Version } from "../operator/updates.js";
+import { type Image, isSameChecksum, isSameText, NO_CHECKSUM } from "../operator/updates.js";
 
 const PAGE = 500;
 /** Devices that the query left out are read one by one, at most so many per look. */
 const SINGLE_READS = 200;
-const SERIES = ["fw_state", "fw_error", "current_fw_title", "current_fw_version"] as const;
+const CURRENT = ["current_fw_title", "current_fw_version", "current_fw_checksum"] as const;
+const SERIES = ["fw_state", "fw_error", ...CURRENT] as const;
 /** Server attributes, or time series where the server is configured so. */
 const ACTIVITY = ["active", "lastActivityTime", "inactivityAlarmTime"] as const;
 const RECOVERY = "moteRecovery";
@@ -23,6 +24,8 @@ export interface DeviceState {
   readonly error: string;
   readonly title: string;
   readonly version: string;
+  /** Of the running image; empty if the device knows none. */
+  readonly checksum: string;
   /** Why the device is in recovery mode; empty if it is not. */
   readonly recovery: string;
   readonly active: boolean;
@@ -116,6 +119,7 @@ function stateOf({ entityId, latest }: EntityData): DeviceState {
     error: series.fw_error?.value ?? "",
     title: series.current_fw_title?.value ?? "",
     version: series.current_fw_version?.value ?? "",
+    checksum: series.current_fw_checksum?.value ?? "",
     recovery: latest.CLIENT_ATTRIBUTE?.[RECOVERY]?.value ?? "",
     active: activityOf(latest, "active") === "true",
     heardAt: Number(activityOf(latest, "lastActivityTime")) || 0,
@@ -133,13 +137,18 @@ export type Standing =
   /** `since`: by the platform's clock. */
   | { readonly kind: "soaking"; readonly since: number }
   | { readonly kind: "passed" }
+  /** It runs that version, and nothing tells whether it is this image. */
+  | { readonly kind: "unproven"; readonly why: string }
   | { readonly kind: "failed"; readonly why: string; readonly state?: string };
 
-/** Judges a device that has the image assigned; `record` is what this rollout noted about it. */
+/**
+ * Judges a device that has the image assigned; `record` is what this rollout noted about it. A name
+ * and a version are no evidence: another image may have had them.
+ */
 export function standingOf(
   seen: DeviceState | undefined,
   record: Pick<RolloutRecord, "seen" | "updatedAt" | "passed"> | undefined,
-  wanted: Version,
+  wanted: Image,
   soakMs: number,
 ): Standing {
   if (!seen) return { kind: "unknown" };
@@ -151,17 +160,22 @@ export function standingOf(
       why: `${stateWord(state.value, error)}: ${error || "it gave no reason"}`,
       state: state.value,
     };
-  const runs = isSameText(seen.title, wanted.title) && isSameText(seen.version, wanted.version);
-  if (runs && recovery !== "") return { kind: "failed", why: `in recovery mode: ${recovery}` };
+  const isNamed = isSameText(seen.title, wanted.title) && isSameText(seen.version, wanted.version);
+  const runs = isNamed && isSameChecksum(seen.checksum, wanted.checksum);
+  if (isNamed && recovery !== "") return { kind: "failed", why: `in recovery mode: ${recovery}` };
   if (!runs && (record?.passed || record?.updatedAt)) {
     // It reported its version before: an empty one is a gap in the answer.
     if (seen.title === "" && seen.version === "") return { kind: "unknown" };
-    return { kind: "failed", why: `it went back to ${seen.title} ${seen.version}` };
+    const other = isNamed
+      ? `another image of ${seen.title} ${seen.version}`
+      : `${seen.title} ${seen.version}`;
+    return { kind: "failed", why: `it went back to ${other}` };
   }
   if (record?.passed) return { kind: "passed" };
   if (!active) return { kind: "offline", since: heardAt };
-  if (!runs || state.value !== "UPDATED")
-    return { kind: "open", state: isFresh && state.value ? state.value : "waiting" };
+  const isUpdated = isNamed && isFresh && state.value === "UPDATED";
+  if (isUpdated && (seen.checksum === "" || !wanted.checksum)) return { kind: "unproven", why: NO_CHECKSUM };
+  if (!runs || !isUpdated) return { kind: "open", state: isFresh && state.value ? state.value : "waiting" };
   // A device that was away since then starts its soak again.
   const { updatedAt = 0 } = record ?? {};
   const since = updatedAt === 0 || silentAt > updatedAt ? heardAt : updatedAt;

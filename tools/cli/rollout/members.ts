@@ -4,7 +4,7 @@ import type { Operator } from "../../operator/operator.js";
 import { ROLLOUT_KEY, type RolloutRecord } from "../../operator/rollout-record.js";
 import type { Device, DeviceProfile } from "../../operator/shapes.js";
 import { eachOf } from "../operator/operator.js";
-import type { Version } from "../operator/updates.js";
+import type { Image } from "../operator/updates.js";
 import { type DeviceState, lookAt } from "./device-state.js";
 import type { DeviceEnd } from "./evidence.js";
 import { inOrder } from "./stages.js";
@@ -13,7 +13,7 @@ import { inOrder } from "./stages.js";
 const LAG_MS = 60_000;
 
 /** The image of the rollout. */
-export interface Target extends Version {
+export interface Target extends Image {
   readonly packageId: string;
 }
 

@@ -115,10 +115,11 @@ export class Rollout {
     return standingOf(seen, record ?? this.#unrecorded.get(id), target, soakMs);
   }
 
-  /** Failed devices too: the rollout goes on if --stop-at tolerates them. */
+  /** Failed and unproven devices too: the rollout goes on if --stop-at tolerates them. */
   #isOver(member: Member): boolean {
     const { kind } = this.#standing(member);
-    return this.#has(member) && (kind === "passed" || kind === "failed" || this.#left.has(member.id));
+    const isJudged = kind === "passed" || kind === "failed" || kind === "unproven";
+    return this.#has(member) && (isJudged || this.#left.has(member.id));
   }
 
   /** Members with the image assigned, by how they stand. */
@@ -140,8 +141,9 @@ export class Rollout {
     const { target, profile } = this.#options;
     const leftOut = new Map(this.#excluded);
     for (const member of this.#members.all) {
-      const isFailed = this.#has(member) && this.#standing(member).kind === "failed";
-      if (isFailed || this.#left.has(member.id)) leftOut.set(member.id, this.#described(member));
+      const { kind } = this.#standing(member);
+      const isNamed = this.#has(member) && (kind === "failed" || kind === "unproven");
+      if (isNamed || this.#left.has(member.id)) leftOut.set(member.id, this.#described(member));
     }
     return ProvenRollout.prove({
       packageId: target.packageId,
@@ -225,6 +227,10 @@ export class Rollout {
       const { updatedAt, passed } = member.record ?? this.#unrecorded.get(member.id) ?? {};
       if (standing.kind === "soaking" && standing.since !== updatedAt)
         await this.#progress(member, { updatedAt: standing.since });
+      if (standing.kind === "unproven")
+        this.#once(`${member.id} unproven`, () =>
+          this.#options.report.note(`${member.name} is left out: ${standing.why}.`),
+        );
       if (standing.kind === "offline" && updatedAt) await this.#progress(member, { updatedAt: 0 });
       if (standing.kind === "passed" && !passed) await this.#progress(member, { passed: true });
       if (standing.kind === "offline")
@@ -285,6 +291,7 @@ export class Rollout {
       case "open":
         return stateWord(standing.state);
       case "failed":
+      case "unproven":
         return standing.why;
       case "offline":
         return "offline";
@@ -295,7 +302,7 @@ export class Rollout {
 
   #counts(): Counts {
     const standings = { unassigned: 0, unknown: 0, open: 0, offline: 0 };
-    const counted = { ...standings, soaking: 0, passed: 0, failed: 0, left: 0 };
+    const counted = { ...standings, soaking: 0, passed: 0, unproven: 0, failed: 0, left: 0 };
     const members = this.#inStage();
     for (const member of members) {
       if (!this.#has(member)) counted.unassigned++;

@@ -225,6 +225,7 @@ export class Machine {
         return blocks.erase(at);
       },
       state: () => this.state,
+      image: () => sha256(this.slots[this.active].bytes.subarray(0, this.lengths[this.active])),
       activate: (length) => {
         this.#loose = undefined;
         return power.change("activate", () => this.#activate(other, length));

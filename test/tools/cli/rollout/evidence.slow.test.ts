@@ -1,5 +1,5 @@
 // An empty or partial answer of the platform never completes a rollout: only evidence for every planned device does.
-import test from "ava";
+import test, { type ExecutionContext } from "ava";
 import { parseStages } from "../../../../tools/cli/rollout/stages.js";
 import { OperatorError } from "../../../../tools/operator/error.js";
 import type { Operator } from "../../../../tools/operator/operator.js";
@@ -178,4 +178,46 @@ test("--undo refuses to work on an incomplete device list", async (t) => {
   await t.throwsAsync(rig.undo(), { message: /listed 0 of 20 devices/ });
   devices.infos = infos;
   t.like(await rig.undo(), { devices: 10, failed: [] });
+});
+
+/** Rolls 2.0.0 out, takes it from the profile and deletes it: the way to a rebuilt image of the same version. */
+async function rolledOutAndDeleted(t: ExecutionContext): Promise<Rig> {
+  const rig = await startRig(t, 3);
+  t.like(await rig.run(), { end: "done", passed: 3 });
+  await rig.operator.ota.assignToProfile(rig.profile.id.id, undefined);
+  await rig.clock.advance(MINUTE);
+  await rig.operator.ota.delete(rig.target.packageId);
+  return rig;
+}
+
+test("a rebuilt image of the same version passes on devices that run its bytes", async (t) => {
+  const rig = await rolledOutAndDeleted(t);
+  const target = await rig.release("2.0.0", "rebuilt");
+  t.like(await rig.run({ target }), { end: "done", isProfiles: true, passed: 3 });
+  t.is(began(rig, "2.0.0"), 3);
+  t.true(rig.fleet.every((one) => one.began.length === 2));
+});
+
+test("devices that report another image of the same version as updated prove nothing", async (t) => {
+  const rig = await rolledOutAndDeleted(t);
+  for (const one of rig.fleet) one.fate = "trusts versions";
+  const target = await rig.release("2.0.0", "rebuilt");
+  t.like(await rig.run({ target }), { end: "timeout", stage: 1, passed: 0 });
+  t.is(await rig.profilePackage(), undefined);
+});
+
+test("a flashed device that knows no checksum is listed, and proves nothing", async (t) => {
+  const rig = await rolledOutAndDeleted(t);
+  for (const one of rig.fleet) one.fate = "flashed";
+  const target = await rig.release("2.0.0", "rebuilt");
+  const outcome = await rig.run({ target });
+  t.like(outcome, { end: "unproven", passed: 0 });
+  t.is(await rig.profilePackage(), undefined);
+  t.is(rig.said.filter((line) => line.includes("knows no checksum")).length, 3);
+
+  // With another device as evidence, the rollout completes without them.
+  const good = rig.add("pump-good");
+  await rig.clock.advance(MINUTE);
+  t.like(await rig.run({ target }), { end: "done", isProfiles: true, passed: 1 });
+  t.is(good.version, "2.0.0");
 });

@@ -36,7 +36,7 @@ export interface Rig {
   add(name: string, fate?: Fate): ScriptedDevice;
   named(name: string): ScriptedDevice;
   /** A package on the platform. */
-  release(version: string): Promise<Target>;
+  release(version: string, content?: string): Promise<Target>;
   /** Of `target`. `during`: called at each wait. */
   rollout(options?: Partial<RolloutOptions>, during?: () => unknown): Promise<Rollout>;
   run(options?: Partial<RolloutOptions>, during?: () => unknown): Promise<Outcome>;
@@ -57,11 +57,11 @@ export async function startRig(t: ExecutionContext, devices = 0): Promise<Rig> {
   const packages = new Map<string, string>();
   const said: string[] = [];
   keepTicking(platform.core.clock, fleet, TICK_MS);
-  const release = async (version: string): Promise<Target> => {
+  const release = async (version: string, content = `image ${version}`): Promise<Target> => {
     const { id } = await operator.ota.create({ title: "pump", version, deviceProfileId: profile.id.id });
-    await operator.ota.upload(id.id, Buffer.from(`image ${version}`));
+    const { checksum } = await operator.ota.upload(id.id, Buffer.from(content));
     packages.set(id.id, version);
-    return { packageId: id.id, title: "pump", version };
+    return { packageId: id.id, title: "pump", version, checksum };
   };
   const target = await release("2.0.0");
   let waits = 0;
@@ -123,6 +123,6 @@ export const began = ({ fleet }: Rig, version: string): number =>
 
 /** The name of the device that is the first stage of 1. */
 export async function firstOf(rig: Rig): Promise<string> {
-  const target = { packageId: "none", title: "pump", version: "0" };
+  const target = { packageId: "none", title: "pump", version: "0", checksum: undefined };
   return (await rig.rollout({ target })).members.all[0]?.name ?? "";
 }

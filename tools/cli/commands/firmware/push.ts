@@ -101,7 +101,8 @@ async function push(path: string | undefined, flags: PushFlags): Promise<void> {
     const target = await steps.run(upload, () =>
       uploaded(operator, assignees.profileId, { path, bytes, flags }),
     );
-    const watches = assignees.devices.map((one) => new UpdateWatch(operator, one, flags));
+    const wanted = { title: flags.title, version: flags.version, checksum: target.checksum };
+    const watches = assignees.devices.map((one) => new UpdateWatch(operator, one, wanted));
     if (flags.wait) await eachOf(watches, (watch) => watch.begin());
     await steps.run(assignment, () => assignees.assign(target.id.id));
     note(`Assigned to ${assignees.named}.`);
@@ -139,8 +140,8 @@ async function byStages(
   const found = await findProfile(operator, flags.profile ?? "");
   const upload = `upload of ${flags.title} ${flags.version}`;
   steps.plan(upload);
-  const { id } = await steps.run(upload, () => uploaded(operator, found.id.id, image));
-  const target = { packageId: id.id, title: flags.title, version: flags.version };
+  const { id, checksum } = await steps.run(upload, () => uploaded(operator, found.id.id, image));
+  const target = { packageId: id.id, title: flags.title, version: flags.version, checksum };
   const { stages = [], stopAt = 1, soak = SOAK_MS, ...more } = flags;
   await rollOut(operator, steps, { target, profile: found, flags: { stages, stopAt, soak, ...more } });
 }
@@ -155,7 +156,7 @@ async function takeBackImage(operator: Operator, steps: Steps, flags: PushFlags)
       UNANSWERED,
       `no package "${plain(title)} ${plain(version)}" (list all: mote firmware list)`,
     );
-  const target = { packageId: there.id.id, title, version };
+  const target = { packageId: there.id.id, title, version, checksum: there.checksum };
   await takeBack(operator, steps, { target, profile: found, flags });
 }
 

@@ -91,7 +91,7 @@ function reportOf(stages: number, names: readonly string[], steps: Steps): Repor
 const WORDS: Readonly<Record<keyof Counts["standings"], string>> = {
   ...{ unassigned: "not assigned yet", unknown: "not returned by the platform", open: "updating" },
   ...{ offline: "offline", soaking: "confirmed, watched" },
-  ...{ passed: "good", failed: "failed", left: "left behind" },
+  ...{ unproven: "without a checksum", passed: "good", failed: "failed", left: "left behind" },
 };
 
 function standingsOf({ standings }: Counts): string {

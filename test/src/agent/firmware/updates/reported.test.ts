@@ -330,3 +330,51 @@ for (const [operation, how, times] of [
       `${at}`,
     );
   });
+
+// Two images of one version: only their bytes tell which one runs.
+
+each("a rebuilt image of the same version is downloaded, and UPDATED by its checksum", async (t, shape) => {
+  const lamp = new Lamp(shape);
+  const first = lamp.package("2.0.0", lamp.image("2.0.0", SIZE));
+  lamp.assign(first);
+  await lamp.untilState("UPDATED");
+  t.is(lamp.latest("current_fw_checksum"), first.checksum);
+  lamp.assign(undefined);
+  await lamp.pass(10 * MINUTE);
+  lamp.platform.core.packages.delete(first);
+  const rebuilt = lamp.package("2.0.0", lamp.image("2.0.0", SIZE + 5000));
+  lamp.assign(rebuilt);
+  await lamp.until(() => lamp.latest("current_fw_checksum") === rebuilt.checksum);
+  t.deepEqual(lamp.shown, UPDATED);
+  t.deepEqual(lamp.booted, ["1.0.0", "2.0.0", "2.0.0"]);
+  await stays(t, lamp);
+});
+
+each("a rebuilt image that fails its trial: FAILED by the image before", async (t, shape) => {
+  const lamp = new Lamp(shape);
+  const first = lamp.package("2.0.0", lamp.image("2.0.0", SIZE));
+  lamp.assign(first);
+  await lamp.untilState("UPDATED");
+  lamp.assign(undefined);
+  await lamp.pass(10 * MINUTE);
+  lamp.platform.core.packages.delete(first);
+  const before = lamp.images.get("2.0.0")!;
+  const rebuilt = lamp.package("2.0.0", lamp.image("2.0.0", SIZE + 5000));
+  lamp.assign(rebuilt);
+  lamp.onStart = () => {
+    if (lamp.machine.state !== "pending") return;
+    lamp.images.set("2.0.0", before);
+    lamp.crash();
+  };
+  await lamp.untilState("FAILED");
+  t.is(lamp.latest("current_fw_checksum"), first.checksum);
+  t.is(lamp.latest("fw_error"), "the new image did not start (it divided by zero)");
+});
+
+each("a flashed image knows no checksum, and downloads no image of its version", async (t, shape) => {
+  const lamp = new Lamp(shape);
+  lamp.assign(lamp.package("1.0.0", new Uint8Array(SIZE)));
+  await lamp.untilState("UPDATED");
+  t.is(lamp.latest("current_fw_checksum"), "");
+  t.is(lamp.fetches.length, 0);
+});

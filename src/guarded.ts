@@ -60,14 +60,15 @@ export const callApp = <T>(
  */
 export const limited = <T>(
   host: Pick<Host, "clock" | "log">,
-  what: string,
+  what: string | (() => string),
   ms: number,
   call: () => T | Promise<T>,
 ): Promise<T | undefined> => {
   return new Promise((resolve) => {
     callApp(host.clock, ms, call, (outcome) => {
       if (outcome.kind === "value") return resolve(outcome.value);
-      host.log("error", `${what} ${outcome.kind === "late" ? "took too long" : "failed"}`);
+      const name = typeof what === "string" ? what : what();
+      host.log("error", `${name} ${outcome.kind === "late" ? "took too long" : "failed"}`);
       resolve(undefined);
     });
   });

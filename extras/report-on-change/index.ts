@@ -1,4 +1,5 @@
 // The public API of `mote/report-on-change`. Devices that do not import it do not pay for it.
+export { type AlarmLimits, Alarms, type AlarmsHost } from "./alarms.js";
 export {
   ReportOnChange,
   type ReportOnChangeAgent,

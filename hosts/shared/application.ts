@@ -29,7 +29,7 @@ export interface AppHost extends Pick<Host, Shared> {
    * The agent's values, such as the access token, cannot be reached: for their keys `get` returns
    * undefined, `set` and `delete` return false, and a warning is logged. A reset of the device
    * keeps the application's values. `mote/diagnostics` uses the key "health",
-   * `mote/report-on-change` the key "reported".
+   * `mote/report-on-change` the keys "reported" and "alarms".
    */
   readonly store: Store;
   readonly settings: {

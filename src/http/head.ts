@@ -1,7 +1,7 @@
 // The response head: parses the headers that the agent needs in place and skips all others.
 // Content-Type is ignored: the platform labels text as JSON and sends JSON without a label.
 import type { ByteLoops } from "../port.js";
-import { characters, spanOf } from "../wire/text/characters.js";
+import { characters, lowerCase, spanOf } from "../wire/text/characters.js";
 import { decimal, find, isBlank, isText, skipBlanks, trimBlanks, word } from "./bytes.js";
 import { parseDate } from "./date.js";
 
@@ -303,7 +303,7 @@ const originOf = (bytes: Uint8Array, from: number, to: number): string | undefin
   let text = "";
   for (let at = from; at < to && text.length < MAX_ORIGIN; at++)
     text += String.fromCharCode(bytes[at] as number);
-  const scheme = ["https://", "http://"].find((one) => text.toLowerCase().startsWith(one));
+  const scheme = ["https://", "http://"].find((one) => lowerCase(text).startsWith(one));
   if (scheme === undefined) return undefined;
   const rest = text.slice(scheme.length);
   const authority = rest.slice(0, spanOf(rest, ORIGIN));

@@ -88,6 +88,8 @@ export class PlatformSession {
   /** Time of the last answer. */
   answeredAt = -1;
   private _busy = false;
+  /** Names of the application's functions that have not answered yet. */
+  readonly applicationCalls: string[] = [];
   /** Why the platform refuses this device; undefined if it does not. */
   refusal: string | undefined;
   readonly watcher: SessionWatcher;

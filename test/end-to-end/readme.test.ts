@@ -1,27 +1,26 @@
-// The README's example, as it stands there: compiled with all checks on, then run against the local platform.
-import { execFileSync } from "node:child_process";
+// The README's example, as it stands there: compiled with all checks on, then run as a program of its own, without any
+// server and against the local platform.
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { setTimeout } from "node:timers/promises";
 import test from "ava";
 import { build } from "esbuild";
-import { createHost } from "../../hosts/node/host.js";
 import { startRig, until } from "./rig.js";
 import { localPlatform } from "./server.js";
 
-const EXAMPLE = /```ts\n(const agent = new Agent[\s\S]*?)```/;
+const EXAMPLE = /```ts\n(import \{ Agent \}[\s\S]*?)```/;
 const REPORTS = /```ts\n(const reports = new ReportOnChange[\s\S]*?)```/;
 const WAKE = /```ts\n(const wake = await agent[\s\S]*?)```/;
 mkdirSync("dist", { recursive: true });
 const FOLDER = mkdtempSync(resolve("dist", "readme-"));
 
-const around = (example: string): string => `import { Agent, type Host } from "../../src/index.js";
-export interface Surroundings { host: Host; key: string; secret: string; secretKey: string; sampler: { every(seconds: number): void } }
-export async function run({ host, key, secret, secretKey, sampler }: Surroundings) {
-${example}
-return { agent, shared, answer };
-}
-`;
+/** The example with the paths of this project in place of the package's names. */
+const inProject = (example: string): string =>
+  example
+    .replace('"mote-agent"', '"../../src/index.js"')
+    .replace('"mote-agent/node"', '"../../hosts/node/host.js"');
 
 const aroundReports = (example: string): string => `import type { Agent, Host } from "../../src/index.js";
 import { ReportOnChange } from "../../extras/report-on-change/index.js";
@@ -45,43 +44,60 @@ test("the README's example compiles under the project's own strict settings and 
   t.true(wake.includes("wake.sleepMs"));
   const rig = await startRig(t, localPlatform());
   t.teardown(() => rmSync(FOLDER, { recursive: true, force: true }));
-  writeFileSync(join(FOLDER, "example.ts"), around(example));
+  writeFileSync(join(FOLDER, "example.ts"), inProject(example));
   writeFileSync(join(FOLDER, "reports.ts"), aroundReports(reports));
   writeFileSync(join(FOLDER, "wake.ts"), aroundWake(wake));
   const settings = { extends: "../../tsconfig.json", include: ["*.ts"], exclude: [] };
   writeFileSync(join(FOLDER, "tsconfig.json"), JSON.stringify(settings));
   t.notThrows(() => execFileSync("npx", ["tsc", "-p", FOLDER], { stdio: "pipe" }));
 
-  writeFileSync(
-    join(FOLDER, "here.ts"),
-    around(example).replace("https://platform.example.com", rig.url).replace("greenhouse-7", rig.name),
-  );
-  const outfile = join(FOLDER, "here.mjs");
-  await build({
-    entryPoints: [join(FOLDER, "here.ts")],
-    outfile,
-    bundle: true,
-    format: "esm",
-    platform: "node",
-  });
-  const { run } = await import(pathToFileURL(outfile).href);
   const { key, secret } = rig.provisioning;
-  const seconds: number[] = [];
-  const host = createHost({ stateDir: rig.stateDir, log: () => {} });
-  const sampler = { every: (value: number) => seconds.push(value) };
-  const { agent, shared, answer } = await run({ host, key, secret, secretKey: "s3cret", sampler });
-  t.teardown(() => agent.stop());
-  t.deepEqual({ ...shared }, {});
-  t.regex(JSON.stringify(answer), /\d{13}/);
+  const program = async (url: string): Promise<ChildProcess> => {
+    const here = [
+      ["https://platform.example.com", url],
+      ["greenhouse-7", rig.name],
+      ["KEY", key],
+      ["SECRET", secret],
+      ["./state", rig.stateDir],
+    ].reduce((text, [given = "", own = ""]) => text.replace(given, own), inProject(example));
+    writeFileSync(join(FOLDER, "here.ts"), `${here}process.stderr.write("recorded");\n`);
+    const outfile = join(FOLDER, "here.mjs");
+    const entryPoints = [join(FOLDER, "here.ts")];
+    await build({ entryPoints, outfile, bundle: true, format: "esm", platform: "node" });
+    const child = spawn(process.execPath, [outfile], { stdio: ["ignore", "ignore", "pipe"] });
+    t.teardown(() => child.kill("SIGKILL"));
+    return child;
+  };
+
+  // Without any server: nothing listens at port 9 of this machine.
+  const offline = await program("http://127.0.0.1:9");
+  let lines = "";
+  offline.stderr?.on("data", (data) => {
+    lines += data;
+  });
+  await until(() => Promise.resolve(lines.includes("recorded")), "the program runs");
+  await setTimeout(2000);
+  t.is(offline.exitCode, null, lines);
+  offline.kill("SIGTERM");
+  await once(offline, "exit");
+
+  const online = await program(rig.url);
   const id = await rig.deviceId();
-  await rig.operator.attributes.set(id, "SHARED_SCOPE", { interval: 5 });
   t.deepEqual(await rig.operator.rpc.twoWay(id, "setLed", { on: true }), { on: true });
-  await until(async () => seconds.length > 0, "the shared attribute arrives");
-  t.deepEqual(seconds, [5]);
-  const found = await until(async () => {
-    const values = await rig.operator.timeSeries.latest(id, ["temperature", "humidity"]);
-    return values.humidity && values;
-  }, "the point is there");
-  t.is(found.temperature?.value, 21.5);
-  t.like(await rig.operator.attributes.get(id, "CLIENT_SCOPE"), { serial: "A-113" });
+  t.deepEqual(await rig.operator.rpc.twoWay(id, "setLed", null), { on: false });
+  const serial = async () => (await rig.operator.attributes.get(id, "CLIENT_SCOPE")).serial === "A-113";
+  await until(serial, "the client attribute is there");
+  const points = async (count: number) => {
+    const range = { keys: ["temperature", "humidity"], startTs: 0, endTs: Date.now() + 60_000 };
+    const { temperature = [], humidity = [] } = await rig.operator.timeSeries.range(id, range);
+    return (
+      temperature.length >= count &&
+      humidity.length >= count &&
+      temperature.every(({ value }) => value === 21.5)
+    );
+  };
+  await until(() => points(2), "the point of the start without a server, and that of this one");
+  await rig.operator.attributes.set(id, "SHARED_SCOPE", { interval: 0.5 });
+  await until(() => points(5), "points at the interval of the shared attribute");
+  t.is(online.exitCode, null);
 });

@@ -3,11 +3,13 @@ import { Switch } from "hardware";
 import type { Agent, Sample } from "mote";
 import { type AppHost, start } from "mote/board";
 import { commission } from "mote/commission";
-import { ReportOnChange } from "mote/report-on-change";
+import { Alarms, ReportOnChange } from "mote/report-on-change";
 
 /** Half a degree from the last report, and each hour anyway. */
 const TEMPERATURE = { onChange: 0.5, heartbeatMs: 3_600_000 };
 const HUMIDITY = { onChange: 3, heartbeatMs: 3_600_000 };
+/** An alarm ends a degree below its limit, and the next one comes an hour later at the earliest. */
+const ALARM = { hysteresis: 1, gapMs: 3_600_000 };
 
 /** Called at each wake. The function that it returns takes the reading. */
 export default function main(): void {
@@ -24,7 +26,7 @@ class Application {
   private readonly _host: AppHost;
   private readonly _climate = new Climate();
   private readonly _reports: ReportOnChange;
-  private _alarmAbove: number | undefined;
+  private _alarms: Alarms | undefined;
   private _switch: Switch | undefined;
 
   constructor(agent: Agent, host: AppHost) {
@@ -36,7 +38,8 @@ class Application {
     });
     // Known from an earlier wake, without a connection.
     agent.attributes.subscribe("alarmAbove", (degrees) => {
-      this._alarmAbove = typeof degrees === "number" ? degrees : undefined;
+      const isLimit = typeof degrees === "number";
+      this._alarms = isLimit ? new Alarms(host, { temperature: { ...ALARM, above: degrees } }) : undefined;
     });
     // A sleeping device answers at its next connection. The caller must wait until then.
     agent.rpc.handle<{ on?: unknown } | null>("setSwitch", (params) => this._set(params));
@@ -50,8 +53,7 @@ class Application {
       return undefined;
     }
     this._host.log("info", `${reading.temperature} °C, ${reading.humidity} %`);
-    if (this._alarmAbove !== undefined && reading.temperature > this._alarmAbove)
-      return { values: { ...reading }, alarm: true };
+    if (this._alarms?.check({ ...reading })) return { values: { ...reading }, alarm: true };
     this._reports.record({ ...reading });
     return undefined;
   }

@@ -8,25 +8,24 @@ import type { Signal } from "../../platform/signal.js";
  */
 export async function askApplication<T>(
   session: PlatformSession,
+  name: "firmware.allow" | "firmware.selfTest",
   signal: Signal,
   question: () => T | Promise<T>,
   limitMs: number,
 ): Promise<T | undefined> {
-  const { host } = session;
+  const { host, applicationCalls } = session;
   let outcome: AppOutcome<T> | undefined;
   // Asked in a turn of its own, so that the answer comes after the wait below began: a notification
   // that nothing waits for would end the caller's next wait at once.
   const ask = () => Promise.resolve().then(question);
+  applicationCalls.push(name);
   const cancel = callApp(host.clock, limitMs, ask, (answered) => {
     outcome = answered;
     signal.notify();
   });
   while (!outcome && session.running) await signal.wait();
   cancel();
-  if (outcome?.kind === "threw")
-    host.log(
-      "error",
-      "a firmware callback of the application threw: see firmware.allow and firmware.selfTest",
-    );
+  applicationCalls.splice(applicationCalls.indexOf(name), 1);
+  if (outcome?.kind === "threw") host.log("error", `${name} threw`);
   return outcome?.kind === "value" ? outcome.value : undefined;
 }

@@ -43,6 +43,9 @@ export interface UpdateMemory {
   retryMs: number;
 }
 
+/** Start of the keys of software packages, which the platform assigns like firmware. */
+const SOFTWARE = "sw_";
+
 /** Runs updates, one step per state. Each step stores the next state before acting on it. */
 export class Firmware implements Job {
   /** The shared attributes that `offer` needs. */
@@ -58,6 +61,7 @@ export class Firmware implements Job {
   private readonly _download: Download;
   private readonly _trial: Trial;
   /** Time for asking again after the application answered `"later"`. */
+  private _softwareLogged = false;
   private _laterAt = 0;
   /** False until a trial of this image is over. */
   private _trialOver = false;
@@ -156,6 +160,13 @@ export class Firmware implements Job {
 
   /** The platform reported that these shared attributes changed or were deleted. A read follows. */
   changed(keys: readonly string[]): void {
+    if (!this._softwareLogged && keys.some((key) => key.startsWith(SOFTWARE))) {
+      this._softwareLogged = true;
+      this._host.log(
+        "warn",
+        "a software package (sw_...) was assigned: only firmware packages are supported",
+      );
+    }
     if (this.keys.some((key) => keys.includes(key))) this._assignment.doubt();
   }
 
@@ -271,7 +282,13 @@ export class Firmware implements Job {
     const { allow } = this._options;
     const update = { title: record.title, version: record.version, size: image.size };
     const question = () => (allow ? allow.call(this._options, update) : true);
-    const answer = await askApplication(this._session, this._loop, question, ALLOW_LIMIT_MS);
+    const answer = await askApplication(
+      this._session,
+      "firmware.allow",
+      this._loop,
+      question,
+      ALLOW_LIMIT_MS,
+    );
     if (!this._session.running || this._assignment.key !== record.key) return 0;
     if (answer === false) return this._fail("notAllowed");
     if (answer !== true) {

@@ -137,6 +137,7 @@ export class Trial {
     const question = () => test.call(this._options);
     const good = await askApplication(
       this._session,
+      "firmware.selfTest",
       this._signal,
       question,
       Math.min(SELF_TEST_MS, this._limitMs),

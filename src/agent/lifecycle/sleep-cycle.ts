@@ -212,7 +212,9 @@ export class SleepCycle {
 
   private async _stop(): Promise<void> {
     const stopped = this._parts.stop();
-    await limited(this._parts.host, "what the application does", MARGIN_MS / 2, () => stopped);
+    const { host, session } = this._parts;
+    const late = () => session.applicationCalls.join(", ") || "the end of the wake";
+    await limited(host, late, MARGIN_MS / 2, () => stopped);
     this._parts.session.connections.endWake();
   }
 

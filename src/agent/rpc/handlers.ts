@@ -7,6 +7,7 @@ import type { Redactor } from "../../port.js";
 import { encodeAnswer, encodeError } from "../../wire/rpc.js";
 import { characters, isMadeOf } from "../../wire/text/characters.js";
 import type { Json } from "../../wire/text/json.js";
+import { quoteShortened } from "../../wire/text/text.js";
 
 /**
  * Handles a server-side RPC; receives its params (any JSON value; null if absent).
@@ -50,12 +51,14 @@ export interface HandlerResult {
 const TIMEOUT_MS = 10_000;
 const TIMEOUT_LIMIT_MS = 600_000;
 
+type HandlerSession = Pick<PlatformSession, "host" | "redactor" | "counters" | "applicationCalls">;
+
 export class Handlers {
-  private readonly _session: Pick<PlatformSession, "host" | "redactor" | "counters">;
+  private readonly _session: HandlerSession;
   private readonly _answerBytes: number;
   private readonly _handlers: Handler[] = [];
 
-  constructor(session: Pick<PlatformSession, "host" | "redactor" | "counters">, answerBytes: number) {
+  constructor(session: HandlerSession, answerBytes: number) {
     this._session = session;
     this._answerBytes = answerBytes;
   }
@@ -84,8 +87,14 @@ export class Handlers {
   /** Runs the handler and returns its result or failure as the text of an answer. Never rejects. */
   run(handler: Handler, params: Json | undefined): Promise<HandlerResult> {
     const call = () => handler.call(params === undefined ? null : params);
+    const { host, redactor, applicationCalls } = this._session;
+    const name = redactor.clean(`the handler of ${quoteShortened(handler.method)}`);
+    applicationCalls.push(name);
     return new Promise((resolve) => {
-      callApp(this._session.host.clock, handler.timeoutMs, call, (outcome) => resolve(this._answer(outcome)));
+      callApp(host.clock, handler.timeoutMs, call, (outcome) => {
+        applicationCalls.splice(applicationCalls.indexOf(name), 1);
+        resolve(this._answer(outcome));
+      });
     });
   }
 

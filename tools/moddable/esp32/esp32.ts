@@ -108,7 +108,8 @@ export async function buildImage(options: BuildOptions): Promise<Image> {
   utimesSync(made, new Date(), new Date());
   // The configuration step alone, because it takes seconds and the rest minutes.
   const words = [...(debug ? ["-d"] : []), "-m", "-p", target, "-o", out, "-t"];
-  await run(sdk.mcconfig, [...words, join(folder, "config", "sdkconfig.h")], project, env);
+  for (const step of ["dependencies", join(folder, "config", "sdkconfig.h")])
+    await run(sdk.mcconfig, [...words, step], project, env);
   const ignored = ignoredOptions(settings, read(join(made, "sdkconfig")) ?? "");
   if (ignored.length > 0)
     throw new SdkError(`ESP-IDF did not take these settings of the build: ${ignored.join("; ")}`);

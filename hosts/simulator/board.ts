@@ -4,7 +4,7 @@
 import files, { type Files } from "embedded:storage/files";
 import config from "mc/config";
 import type { Agent } from "mote";
-import { createHost, type SimulatorHost } from "mote-simulator";
+import { createHost, type Image, type SimulatorHost, startImage } from "mote-simulator";
 import type { Config } from "../../extras/commissioning/built-in-configuration.js";
 import { readConfig } from "../esp32/config.js";
 import { assemble, startDevice } from "../shared/assemble.js";
@@ -12,10 +12,12 @@ import { eventLine, followAgent } from "../shared/event-lines.js";
 import { joinExtras, type Program } from "../shared/extras.js";
 import { TimedWakes } from "../shared/wakes.js";
 import { builtInAuthorities } from "../xs/authorities.js";
+import { log } from "../xs/log.js";
 import type { SimulatorLogKeeper } from "./kept-log.js";
 
-/** Prefix of stored files, so that nothing else in the home directory is touched. */
+/** Holds a folder for each firmware title, so that two projects are two devices. */
 const FOLDER = "mote-simulator";
+const PLAIN = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 /** Like the one in hosts/esp32/start.ts. */
 export type SimulatorCommissioner = (
@@ -36,7 +38,10 @@ export interface SimulatorExtras {
  */
 export const start = (program: Program<SimulatorExtras>): Agent | undefined => {
   const { commission, keepLog } = joinExtras(program);
-  const machine = createHost(below(files, FOLDER), {
+  const { title = "", version = "" } = (config as { firmware?: Partial<Image> }).firmware ?? {};
+  const own = below(below(files, FOLDER), folderName(title));
+  const image = version === "" ? undefined : startImage(own, { title, version }, log);
+  const machine = createHost(own, {
     authorities: builtInAuthorities(config.ca),
     // Nobody reports here how the last run ended.
     lastRun: { reset: "start", crash: false },
@@ -46,7 +51,7 @@ export const start = (program: Program<SimulatorExtras>): Agent | undefined => {
   // The engine reports that it ends, but not why.
   Object.assign(globalThis, { abort: (_: unknown, error: unknown) => made.log("error", lastWords(error)) });
   const go: StartSimulatedAgent = (host, configured) => {
-    const settings = readConfig(configured);
+    const settings = readConfig(asImage(configured, image));
     if (Array.isArray(settings)) return misconfigured(host, settings.join("; "));
     const { options, intervalMs, timeoutMs } = settings;
     const { title = "the program", version } = options.firmware ?? {};
@@ -80,6 +85,17 @@ export const start = (program: Program<SimulatorExtras>): Agent | undefined => {
     return device.agent;
   };
   return commission ? commission(made, config, go) : go(made, config);
+};
+
+/** The configuration of the image that runs, which may be another than the program's own. */
+const asImage = (config: Config, image: Image | undefined): Config =>
+  image ? { ...config, firmware: { ...(config.firmware as object), ...image } } : config;
+
+/** A title may have any character: those of a file name stay, others become "_". */
+const folderName = (title: string): string => {
+  let name = "";
+  for (const char of title) name += PLAIN.includes(char) ? char : "_";
+  return name === "" ? "untitled" : name;
 };
 
 const lastWords = (error: unknown): string => {

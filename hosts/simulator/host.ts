@@ -12,6 +12,7 @@ import { log } from "../xs/log.js";
 import { decode, encode } from "../xs/text.js";
 import { FileBlocks } from "./blocks.js";
 import { bootStore } from "./boot.js";
+import { SLOT } from "./boot-loader.js";
 import { readWhole, replace } from "./files.js";
 import { FileLogMemory } from "./log-memory.js";
 import { FileStore } from "./store.js";
@@ -20,7 +21,8 @@ import { opener } from "./tls-socket.js";
 const KIB = 1024;
 /** The size of a board's partition. */
 const BLOCKS = 640 * KIB;
-const SLOT = 8 * KIB * KIB;
+/** How long a supervisor has to start the program again. */
+const SUPERVISED_MS = 3000;
 
 export interface SimulatorOptions {
   /** CA certificates, DER. */
@@ -87,7 +89,12 @@ export const createHost = (files: Files, options: SimulatorOptions = {}): Simula
     conceal: (secret) => redactor.conceal(secret),
     logMemory,
     lastRun: options.lastRun,
-    restart: () => trace("@restart\n"),
+    restart() {
+      trace("@restart\n");
+      clock.timer(SUPERVISED_MS, () => {
+        if (!native.mote_restart()) show("warn", "this simulator cannot restart by itself: start it again");
+      });
+    },
     trusting: (given) => opener(given.concat(authorities)),
     close() {
       logMemory.close();

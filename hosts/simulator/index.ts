@@ -1,2 +1,3 @@
+export { type Image, startImage } from "./boot-loader.js";
 export { createHost, type SimulatorHost, type SimulatorOptions } from "./host.js";
 export { readSettings } from "./read-settings.js";

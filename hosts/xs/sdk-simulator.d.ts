@@ -32,6 +32,7 @@ declare module "mc/ffi" {
   export default class FFI {
     mote_ignore_sigpipe(): void;
     mote_random(): number;
+    mote_restart(): number;
   }
 }
 

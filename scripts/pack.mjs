@@ -2,7 +2,16 @@
 // The command brings the agent along as it stands here: npm links no root package into its workspaces, and what a registry has under that name
 // could be another version.
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -21,7 +30,13 @@ const out = resolve(first ?? join(root, "build", "packages"));
 /** What no user of the command needs. The types of the board's modules are for those whose project it builds. */
 const LEFT_OUT = /\.map$|(?<!\/xs\/mote[\w-]*)\.d\.ts$|\.tsbuildinfo$/;
 const SHARED = ["src", "report", "extras", "hosts", "examples", "LICENSE", "CHANGELOG.md"];
+const { repository: REPOSITORY } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const BUILT = ["src", "report", "extras", "hosts", "tools", "xs"];
+/** The pages that a command, a template or an extra refers to, and their pictures. */
+const isPage = (path) =>
+  statSync(path).isDirectory()
+    ? !/node_modules|\.vitepress|diagrams|recordings|api$/.test(path)
+    : /\.(?:md|png|svg)$/.test(path) && !/reference.(?:cli|options)\.md$/.test(path);
 /** All that a project may include. */
 const MANIFESTS = readdirSync(root).filter((name) => /^manifest(?:-[\w-]+)?\.json$/.test(name));
 
@@ -91,7 +106,8 @@ async function stageCommand(folder) {
   const { dependencies: _, ...described } = JSON.parse(
     describe(readFileSync(join(root, "tools", "package.json"), "utf8")),
   );
-  writeFileSync(join(folder, "package.json"), `${JSON.stringify(described, null, 2)}\n`);
+  const description = { ...described, repository: { ...REPOSITORY, directory: "tools" } };
+  writeFileSync(join(folder, "package.json"), `${JSON.stringify(description, null, 2)}\n`);
   for (const name of ["bin", "systemd", "README.md"])
     cpSync(join(root, "tools", name), join(folder, name), { recursive: true });
   for (const name of [...SHARED, ...MANIFESTS])
@@ -101,6 +117,7 @@ async function stageCommand(folder) {
       recursive: true,
       filter: (path) => !LEFT_OUT.test(path),
     });
+  cpSync(join(root, "docs"), join(folder, "docs"), { recursive: true, filter: isPage });
   await bundlePackages(folder);
   writeBill(folder);
 }

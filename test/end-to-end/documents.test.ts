@@ -4,6 +4,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import test from "ava";
 import { FAILURES } from "../../src/agent/firmware/failures.js";
+import { IDF_TAG } from "../../tools/moddable/esp32/idf.js";
+import { SDK_VERSION } from "../../tools/moddable/sdk.js";
 
 const GENERATED = /^docs\/(?:reference\/(?:cli|options)\.md|reference\/api\/)/;
 
@@ -59,4 +61,18 @@ test("each fw_error that the guide explains is one that a device reports", (t) =
     explained.filter((text) => !reported.includes(text ?? "")),
     [],
   );
+});
+
+test("workflows pin every action to a commit, and build with the versions that the tools require", (t) => {
+  const workflows = readdirSync(".github/workflows").map((name) =>
+    readFileSync(join(".github/workflows", name), "utf8"),
+  );
+  const uses = workflows.flatMap((text) =>
+    [...text.matchAll(/uses: (.*)/g)].map(([, action]) => action ?? ""),
+  );
+  t.true(uses.length >= 4);
+  for (const action of uses) t.regex(action, /^[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+  const boards = readFileSync(".github/workflows/boards.yml", "utf8");
+  t.true(boards.includes(`SDK_VERSION: ${SDK_VERSION}\n`));
+  t.true(boards.includes(`container: espressif/idf:${IDF_TAG}\n`));
 });

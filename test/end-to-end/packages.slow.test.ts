@@ -2,7 +2,7 @@
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { basename, delimiter, dirname, join, resolve } from "node:path";
+import { basename, delimiter, dirname, join, posix, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import test from "ava";
@@ -70,6 +70,25 @@ test("packages have the README's pictures, and neither tests nor source maps", (
   );
   t.true(pictures.length > 0);
   for (const path of pictures) t.true(packed["mote-agent"]?.includes(`package/${path}`), path);
+});
+
+test("pages in a package link to files of the package only", (t) => {
+  for (const [name, files] of Object.entries(packed)) {
+    // The README of a template belongs to the project that is made from it.
+    const pages = files.filter((file) => file.endsWith(".md") && !file.includes("/templates/"));
+    t.true(pages.length > 20, name);
+    const missing: string[] = [];
+    for (const page of pages) {
+      const args = ["-xzOf", join(project, fileOf(name)), page];
+      const text = execFileSync("tar", args, { encoding: "utf8" }).replace(/```[\s\S]*?```/g, "");
+      for (const [, link = ""] of text.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)) {
+        const path = posix.normalize(posix.join(posix.dirname(page), link)).replace(/\/$/, "");
+        const isThere = files.some((file) => file === path || file.startsWith(`${path}/`));
+        if (!/^https?:/.test(link) && !isThere) missing.push(`${page}: ${link}`);
+      }
+    }
+    t.deepEqual(missing, [], name);
+  }
 });
 
 test("installs without a warning, and asks no registry for our names", (t) => {

@@ -78,9 +78,7 @@ function argumentsOf(line: string): string[] {
       "--view LINK --from -7d --filter Building=North --date Day",
       `--view ${DEFAULT_VIEW.id} --from -7d --filter Device=${NAME}`,
     )
-    .replace("--devices 1000", "--devices 5")
-    .replace("--soak 10m", "--soak 1s")
-    .replace("--for 2m --outage 30s", "--for 4s --outage 1s --outage-after 2s");
+    .replace("--soak 10m", "--soak 1s");
   const words = here.slice(MOTE.length).match(/'[^']*'|\S+/g) ?? [];
   return words
     .map((word) => word.replace(/^'|'$/g, ""))
@@ -165,21 +163,16 @@ function pushes(line: string): Promise<Result> {
 /** By the beginning of what follows `npx mote-cli `. */
 const RUN: Record<string, (line: string) => Promise<Result>> = {
   run: (line) => lasts(line, /online/),
-  platform: (line) => lasts(line, /Ctrl-C stops it/),
+  platform: (line) => lasts(line.includes("--") ? line : `${line} --port 0`, /Ctrl-C stops it/),
   login: ends,
   // test/tools/cli/recorded/operator.slow.test.ts renews a token.
   devices: (line) => (line.includes("--renew") ? isKnown(line) : ends(line)),
   attributes: ends,
   rpc: ends,
-  telemetry: ends,
+  telemetry: (line) => (line.includes("--follow") ? lasts(line, /21\.5/) : ends(line)),
   firmware: pushes,
-  // test/tools/cli/trust.slow.test.ts
-  trust: isKnown,
-  whoami: ends,
-  profiles: ends,
   // test/tools/cli/recorded/operator.slow.test.ts decodes a backtrace.
   logs: (line) => (line.includes(" | ") ? isKnown(line.split(" | ")[0] ?? "") : ends(line)),
-  watch: (line) => lasts(line, /temperature = 21\.5/),
   new: ends,
   // $MODDABLE is not set here: test/end-to-end/packages.slow.test.ts runs it where it is.
   simulator: async (line) => {
@@ -187,7 +180,6 @@ const RUN: Record<string, (line: string) => Promise<Result>> = {
     return { code: code === 1 && err.includes("the Moddable SDK is missing") ? 0 : 1, out: "", err };
   },
   doctor: (line) => ends(`${line} --quick`),
-  fleet: ends,
   // test/tools/cli/recorded/boards
   flash: isKnown,
   factory: isKnown,

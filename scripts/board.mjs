@@ -1,4 +1,4 @@
-// What a board gets: one module for the manifest to preload, dist/xs/mote.js, and one for each part that not every device needs. docs/understand/xs.md has the figures.
+// What a board gets: one module for the manifest to preload, dist/xs/mote.js, and one for each part that not every device needs. `npm run esp32 -- --check` prints their sizes.
 import { dirname, join, relative } from "node:path";
 import { transform } from "esbuild";
 import { rollup } from "rollup";

@@ -24,8 +24,8 @@ export const ONLINE_MS = 120_000;
 export const UPDATE_MS = 600_000;
 
 /**
- * Ends a soft reset with the emulator, so that the next start begins with the power: not every emulator's soft reset is to be trusted
- * (docs/understand/measurements.md). `--soft-reset` trusts it.
+ * Ends a soft reset with the emulator, so that the next start begins with the power: not every emulator's soft reset is to be trusted.
+ * `--soft-reset` trusts it.
  */
 const BY_POWER = given("soft-reset") ? [] : ["-no-reboot"];
 

@@ -175,7 +175,7 @@ new Command("chip")
   .addOption(new Option("--case <name...>", "only these").choices(CASES.map(({ name }) => name)))
   .option("--seed <number>", "of the moments of the power losses")
   .option("--again", "also what passed at this commit before")
-  .option("--soft-reset", "trust the emulator's reset of the chip (docs/understand/measurements.md)")
+  .option("--soft-reset", "trust the emulator's reset of the chip")
   .option(
     "--radio",
     "with the Wi-Fi stack in the images; needs an emulator that has Wi-Fi, which Espressif's has not",

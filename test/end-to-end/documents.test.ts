@@ -30,6 +30,26 @@ test("every relative link of the documents leads to a file", (t) => {
   }
 });
 
+/** Of a heading, as GitHub and VitePress write them. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\w\- ]/g, "")
+    .replaceAll(" ", "-");
+
+test("every link to a heading of a document finds it", (t) => {
+  const withoutCode = (file: string) => readFileSync(file, "utf8").replace(/```[\s\S]*?```/g, "");
+  for (const file of documents()) {
+    for (const [, path = "", anchor = ""] of withoutCode(file).matchAll(/\]\(([^)\s:#]*)#([^)\s]+)\)/g)) {
+      const page = path === "" ? file : normalize(join(dirname(file), path));
+      if (GENERATED.test(page)) continue;
+      const headings = [...withoutCode(page).matchAll(/^#+ (.*)$/gm)].map(([, text = ""]) => anchorOf(text));
+      // VitePress puts a low line before a digit.
+      t.true(headings.includes(anchor.replace(/^_(?=\d)/, "")), `${file}: ${path}#${anchor}`);
+    }
+  }
+});
+
 test("every file or folder of the project that a document names is there", (t) => {
   for (const file of documents()) {
     const named = readFileSync(file, "utf8").matchAll(

@@ -205,6 +205,8 @@ const OTHERS: Record<string, string> = {
   "npm run esp32 -- ": "test/tools/moddable builds; node scripts/campaign.mjs chip runs what was built",
   "espsecure ": "ESP-IDF's own",
   "npm ci": ".ci/run",
+  "python3 -m http.server": "Python's own; test/tools/moddable builds the page",
+  "echo ": "the shell's; test/hosts/simulator updates with such a file",
   "npm run docs": "test/end-to-end/site.slow.test.ts",
   $EDITOR: "the reader",
   "sudo ": "the reader; test/tools/run/device.slow.test.ts has the unit checked and its notifications read",

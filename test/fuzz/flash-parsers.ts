@@ -6,7 +6,7 @@ import { isObject, parseJson } from "../../src/wire/text/json.js";
 import { FakeFlash, FakeSlot } from "../fakes/flash.js";
 import { FakeStore, fakeHost } from "../fakes/host.js";
 import { storedBytes } from "../fakes/stored.js";
-import { rig, textAt, textOf, waitingStamps } from "../src/agent/queue/rig.js";
+import { rig, textOf, waitingStamps, waitingTexts } from "../src/agent/queue/rig.js";
 import { must, ofText, type Parser, whole } from "./parser.js";
 
 const SECTOR = 512;
@@ -87,10 +87,9 @@ function drained(one: ReturnType<typeof rig>): string[] {
     must(batches < BATCHES, "what waits comes to an end");
     must(outbox.waiting > 0, "no less than nothing waits");
     waitingStamps(one);
-    outbox.rewind();
-    let points = 0;
-    for (let place = outbox.step(); place; place = outbox.step(), points++) found.push(textAt(place));
-    outbox.confirm(outbox.first + points);
+    const texts = waitingTexts(outbox);
+    found.push(...texts);
+    outbox.confirm(outbox.first + texts.length);
   }
   return found;
 }
@@ -98,7 +97,7 @@ function drained(one: ReturnType<typeof rig>): string[] {
 const STORED: readonly [string, string][] = [
   ["token", '{"url":"http://platform.test","token":"T1","name":"greenhouse-7"}'],
   ["proposed", '{"url":"http://platform.test","token":"T1"}'],
-  ["boots", "[[1,1700000000000,0],[2,1700000100000,500]]"],
+  ["queue", "[7,3,40,52,0,30,1,2,3,4,1700000000000,0]"],
   ["rpc0", '{"id":3,"hash":123456,"ticks":5000,"at":1700000000000,"answer":"{\\"on\\":true}"}'],
   ["poll", '{"to":"false/platform.test","ceilingMs":20000,"restMs":1000000}'],
   ["shared", '{"interval":30,"limits":{"low":1},"fw_title":"a"}'],

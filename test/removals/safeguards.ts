@@ -415,4 +415,14 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
       title: "the first wake connects*",
     },
   ],
+  "stored time": [
+    {
+      what: "no stamp is used twice over a restart",
+      file: "src/agent/queue/record.ts",
+      from: "  state.floor = lastStampOf(state);\n",
+      to: "  state.floor = 0;\n",
+      test: "test/src/agent/time.test.ts",
+      title: "a boot epoch that seems to begin within the last burst*",
+    },
+  ],
 };

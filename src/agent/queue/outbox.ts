@@ -1,7 +1,9 @@
-// Points that wait for the platform, first in, first out.
+// Points that wait for the platform, first in, first out, each with one number.
 //
-// They are stored in the sectors of the durable queue, if there is one, and in a ring in memory.
-// The ring holds all points that are not on flash, and the latest of those on flash to avoid reads.
+// Points below `state.stored` are on flash, in the sectors of the durable queue. The others are in
+// memory: without a durable queue, while flash fails, and with `durable: false` for up to a second.
+// The latest points on flash stay in memory too, which saves reading them.
+
 import { invariant } from "../../invariant.js";
 import { HEAD_ROOM } from "../../platform/index.js";
 import type { Host } from "../../port.js";
@@ -9,121 +11,174 @@ import { BEFORE_BYTES, FRAME_BYTES } from "../../wire/telemetry.js";
 import type { Timestamp } from "../../wire/timestamp.js";
 import { type TelemetryOptions, type TelemetrySettings, telemetrySettings } from "../telemetry/options.js";
 import type { Time } from "../time/time.js";
-import { GIVEN, STAMPED } from "../time/time.js";
-import { FlashLog } from "./flash-log.js";
-import { FlashWriter, STAGE_BYTES } from "./flash-writer.js";
-import { HighWaterMark } from "./high-water-mark.js";
-import { DONE, dropsOf, POINT_HEAD, padded, REFUSED } from "./record.js";
-import { Ring } from "./ring.js";
+import { PointBuffer } from "./point-buffer.js";
+import {
+  applyStatus,
+  DONE,
+  dropsOf,
+  emptyState,
+  FULL,
+  GIVEN,
+  lengthOf,
+  POINT,
+  POINT_HEAD,
+  padded,
+  type QueueState,
+  REFUSED,
+  type Records,
+  TIME_BYTES,
+  UNREADABLE,
+} from "./record.js";
+import { SectorLog } from "./sector-log.js";
+import { type EpochStore, Stamps } from "./stamps.js";
+import { Witness } from "./witness.js";
 
 export type DropReason = "full" | "refused" | "unreadable";
 
 /** Points dropped, by reason. */
 export type Drops = { [reason in DropReason]: number };
 
+const REASONS: readonly DropReason[] = ["full", "refused", "unreadable"];
+
+const dropsIn = ({ full, refused, unreadable }: Drops): Drops => ({ full, refused, unreadable });
+
 /** Bytes reserved before a batch's first point: the request head and the start of the body. */
 export const BATCH_FRONT = BEFORE_BYTES + HEAD_ROOM;
-
-/** Buffer size for a batch with a body of at most `limit` bytes. */
-export const roomOf = (limit: number): number => BATCH_FRONT + limit;
+/** Bytes behind it: a record is read before its text is moved to its place. */
+const BATCH_BACK = 12;
 
 /** Unreadable points are dropped after this time. */
 const READ_PATIENCE_MS = 60_000;
 /** The same in a wake, which is short. */
 const WAKE_PATIENCE_MS = 3000;
-/** Interval of the log message while the queue cannot be read. */
-const LOG_MS = 600_000;
+/** Of a start: a disturbance usually ends at once. */
+const SCAN_TRIES = 3;
+/** After a failed write: retry at once, then after these delays, then every minute. */
+const RETRY_DELAYS_S = [1, 2, 5, 10, 20, 30, 60];
+/** While flash fails and memory is full, retry at most this often. */
+const URGENT_MS = 1000;
+/** Log failures at most once in this time. */
+const QUIET_MS = 600_000;
+/** While flash fails, save the witness this often, with room for RESERVE more points. */
+const WITNESS_MS = 1000;
+const RESERVE = 16;
+/** Never block the caller longer than this, however slow the flash is. */
+const SYNC_MS = 2000;
+/** With `durable: false`, points stay in memory at most this long or up to this many bytes. */
+const STAGE_MS = 1000;
+const STAGE_BYTES = 4096;
 
-/** Holds the current point: a record from `at` to `end` in `bytes`. */
-export type PointStorage = Ring | FlashLog;
-
-/**
- * Points are numbered consecutively, starting where the durable queue stood at the start. Batches
- * are marked as delivered by number, so points dropped meanwhile do not affect others.
- */
-export class Outbox {
-  /**
-   * Points in memory and, after them in the same buffer, the batch being sent. One buffer allows
-   * native moves between the two.
-   */
-  readonly ring: Ring;
+export class Outbox implements EpochStore {
+  readonly settings: TelemetrySettings;
+  /** Points in memory, then the request being built. One buffer allows native moves between them. */
+  readonly bytes: Uint8Array;
+  readonly words: Int32Array;
+  /** Where the request begins in `bytes`. */
+  readonly front: number;
   /** Maximum length of a point's values as text, in bytes. */
   readonly maxText: number;
-  readonly settings: TelemetrySettings;
+  readonly stamps: Stamps;
   /** The first points cannot be read now, so nothing is sent. */
   isUnreadable = false;
-  private _patienceMs = READ_PATIENCE_MS;
+  /** Records are read to here in `bytes`, or behind it; the text before each point lies in front. */
+  private readonly _area: number;
   private readonly _host: Host;
-  private readonly _time: Time;
-  private readonly _log: FlashLog | undefined;
-  private readonly _writer: FlashWriter | undefined;
-  private readonly _inMemory: Drops = { full: 0, refused: 0, unreadable: 0 };
-  private _reported = 0;
+  private readonly _state: QueueState = emptyState();
+  private readonly _buffer: PointBuffer;
+  private readonly _witness: Witness;
+  private readonly _log: SectorLog | undefined;
+  /** A sector could not be read at the start. Nothing is written before all were tried again. */
+  private _isUnread = false;
+  /** Drops that flash and witness knew at the start. */
+  private _atStart: Drops = { full: 0, refused: 0, unreadable: 0 };
+  /** `step` continues in memory. */
+  private _isInMemory = true;
   private _onDrop: ((points: number, reason: DropReason) => void) | undefined;
   /** Drops already passed to `_onDrop`. */
-  private _reportedDrops: Drops = { full: 0, refused: 0, unreadable: 0 };
-  /** Points that `step` has yet to read from flash. */
-  private _unread = 0;
+  private readonly _known: Drops = { full: 0, refused: 0, unreadable: 0 };
+  /** Drops that neither flash nor the witness contains. */
+  private _unsavedDrops = 0;
+  private _patienceMs = READ_PATIENCE_MS;
   /** Time since when the host cannot read; undefined while it can. */
   private _unreadableSince: number | undefined;
-  private _loggedAt = Number.NEGATIVE_INFINITY;
+  private _unreadableLoggedAt = Number.NEGATIVE_INFINITY;
+  private _stageTimer: (() => void) | undefined;
+  private _retryTimer: (() => void) | undefined;
+  private _witnessTimer: (() => void) | undefined;
+  /** Index of the next delay, the time when it ends, and the time of the last attempt. */
+  private _tries = 0;
+  private _dueAt = 0;
+  private _triedAt = 0;
+  private _isFailureLogged = false;
+  private _failureLoggedAt = Number.NEGATIVE_INFINITY;
 
   constructor(host: Host, time: Time, options: TelemetryOptions) {
     this._host = host;
-    this._time = time;
     this.settings = telemetrySettings(options);
-    const { bufferBytes, batchBytes, drop } = this.settings;
-    const ring = new Ring(new Uint8Array(bufferBytes + roomOf(batchBytes)), bufferBytes);
-    this.ring = ring;
-    let most = bufferBytes;
-    if (host.blocks.size > 0) {
-      const mark = new HighWaterMark(host);
-      const log = FlashLog.open(host.blocks, drop === "oldest", mark, host.loops);
-      if (log) {
-        most = Math.min(most, log.most);
-        this._log = log;
-        this._resume(log);
-        this._writer = new FlashWriter(host, ring, log, mark, this.settings);
-      } else
-        host.log("error", "the storage is too small for a durable queue: points are kept in memory only");
-    }
+    const { bufferBytes, batchBytes } = this.settings;
+    this.front = bufferBytes & ~3;
+    this.bytes = new Uint8Array(padded(this.front + BATCH_FRONT + batchBytes + BATCH_BACK));
+    this.words = new Int32Array(this.bytes.buffer);
+    this._buffer = new PointBuffer(this, this.front);
+    this._witness = new Witness(host);
+    this._area = this.front + padded(BEFORE_BYTES);
+    const area: Records = {
+      bytes: this.bytes.subarray(this._area),
+      words: this.words.subarray(this._area >> 2),
+    };
+    if (host.blocks.size > 0) this._log = SectorLog.over(host.blocks, host.loops, this._state, area);
+    if (host.blocks.size > 0 && !this._log)
+      host.log("error", "the storage is too small for a durable queue: points are kept in memory only");
+    const most = this._log ? Math.min(this.front, this._log.most) : this.front;
     this.maxText = Math.min((most & ~3) - POINT_HEAD, batchBytes - FRAME_BYTES);
+    this.stamps = new Stamps(host, time, this._state, this);
+    this._open();
+    this.checkHealth();
   }
 
   /** Points that are neither delivered nor dropped. */
   get waiting(): number {
-    const { count, onFlash } = this.ring;
-    return this._log ? count - onFlash + this._log.waiting : count;
+    return this.next - this._state.finished;
   }
 
   /** Fill level, 0 to 1 (approximate). */
   get fill(): number {
-    return this._log?.failed === false ? this._log.fill : this.ring.used / this.ring.bytes.length;
+    return this._log && !this.isFailing ? this._log.fill : this._buffer.fill;
   }
 
   /** The number of the first waiting point. */
   get first(): number {
-    return this._log?.waiting ? this._log.first : this.ring.first;
+    return this._state.finished;
   }
 
   /** The number of the next point. */
   get next(): number {
-    return this.ring.next;
+    return this._buffer.next;
   }
 
   /** Points dropped since the durable queue was created or, without one, since the start. */
   get dropped(): Drops {
-    return this._log?.state ?? this._inMemory;
+    return this._state;
   }
 
   /** All dropped points. */
   get drops(): number {
-    return dropsOf(this.dropped);
+    return dropsOf(this._state);
   }
 
   /** Dropped points that were reported to the platform. */
   get reported(): number {
-    return this._log?.state.reported ?? this._reported;
+    return this._state.reported;
+  }
+
+  /** Flash cannot be written now, or was not read yet. */
+  get isFailing(): boolean {
+    return this._isUnread || this._log?.failed === true;
+  }
+
+  /** Points that would be lost if the run ended now, because flash fails. */
+  get atRisk(): number {
+    return this._log && this.isFailing ? this.next - this._pendingFrom : 0;
   }
 
   /** Sets the drop callback, and calls it at once for points found missing at the start. */
@@ -134,28 +189,24 @@ export class Outbox {
 
   /**
    * Adds a point: the text of its values (`maxText` bytes at most), with the application's time
-   * stamp or a generated one. False if there is no room and `drop` is "newest"; the point then
-   * counts as dropped.
+   * stamp or a generated one. False if there is no room; the point then counts as dropped.
    */
   append(text: Uint8Array, ts: Timestamp<"application"> | undefined): boolean {
-    const { ring } = this;
-    const { next } = ring;
-    const length = POINT_HEAD + text.length;
-    const free = this._log ? -1 : ring.reserve(padded(length));
-    const at = free < 0 ? this._reserve(padded(length)) : free;
-    if (at < 0) {
+    const { _buffer: buffer, _state: state } = this;
+    const size = padded(POINT_HEAD + text.length);
+    // This may store the time, so it comes before room is made.
+    const tick = ts === undefined ? this.stamps.next() : 0;
+    if (!this._makeRoom(size)) {
       this._count(1, "full");
       this._reportDrops();
       return false;
     }
-    if (ts === undefined) {
-      const time = this._time;
-      time.next();
-      ring.put(at, time.kind, time.epoch, time.time, text, length);
-      if (time.kind === STAMPED) this._log?.stamped(time.time);
-    } else ring.put(at, GIVEN, 0, ts, text, length);
-    invariant("points are numbered consecutively", () => ring.next === next + 1);
-    this._writer?.added(at, at + padded(length));
+    const { next } = buffer;
+    if (ts === undefined) buffer.push(POINT, state.epoch, tick, text);
+    else buffer.push(GIVEN, 0, ts, text);
+    invariant("points are numbered consecutively", () => buffer.next === next + 1);
+    invariant("points take no more memory than their budget", () => buffer.fill <= 1);
+    this._store();
     this._reportDrops();
     return true;
   }
@@ -165,22 +216,33 @@ export class Outbox {
    * progress.
    */
   rewind(): void {
-    const { ring, _log: log } = this;
-    this.isUnreadable = log !== undefined && !this._canRead(log);
+    const { _log: log, _buffer: buffer, _state: state } = this;
+    this.isUnreadable = log !== undefined && !this._settle(log);
     this._reportDrops();
-    this._unread = log ? log.waiting - ring.onFlash : 0;
-    ring.rewind();
+    this._isInMemory = state.finished >= buffer.first;
+    if (this._isInMemory) buffer.seek(state.finished);
+    else log?.rewind();
   }
 
   /**
-   * Goes to the next point and returns its place. Undefined after the last and before an unreadable
-   * one.
+   * Goes to the next point and returns its offset in `bytes`: where it lies in memory, or
+   * `target`, where it was read to. -1 after the last and before an unreadable one.
    */
-  step(): PointStorage | undefined {
-    if (this._unread === 0) return this.ring.step() ? this.ring : undefined;
-    if (this.isUnreadable || !this._log?.step()) return undefined;
-    this._unread--;
-    return this._log;
+  step(target: number, isFirst: boolean): number {
+    const { _log: log, _buffer: buffer, _area: area } = this;
+    if (this.isUnreadable) return -1;
+    if (!this._isInMemory && log && log.at < buffer.first) {
+      if (log.step(target - area, this.bytes.length - area, isFirst) !== "point") return -1;
+      return target;
+    }
+    if (!this._isInMemory) buffer.seek(buffer.first);
+    this._isInMemory = true;
+    return buffer.step();
+  }
+
+  /** Goes back to before the point at `at`. */
+  back(at: number): void {
+    if (!this._isInMemory) this._log?.back(lengthOf(this.words, at));
   }
 
   /** Removes the points below `number`, which the platform accepted. */
@@ -196,15 +258,15 @@ export class Outbox {
 
   /** Notes that `drops` dropped points in total were reported to the platform. */
   dropsReported(drops: number): void {
-    this._reported = drops;
-    this._log?.reported(drops);
-    this._writer?.checkHealth();
+    this._state.reported = drops;
+    if (this._log && !this.isFailing) this._log.reported(drops);
+    this.checkHealth();
   }
 
   /** The agent starts. `isWake`: for one wake. */
   begin(isWake: boolean): void {
     this._patienceMs = isWake ? WAKE_PATIENCE_MS : READ_PATIENCE_MS;
-    const waiting = this._log?.waiting ?? 0;
+    const waiting = this._state.stored - this._state.finished;
     // In a sleeping device points wait at almost each wake.
     if (waiting > 0 && !isWake) this._host.log("info", `${waiting} points are waiting in the durable queue`);
     this.sync();
@@ -212,13 +274,9 @@ export class Outbox {
 
   /** Writes points that are only in memory to the durable queue, if there is one. */
   sync(): void {
-    this._writer?.sync();
+    if (this._isReady()) this._flush();
+    this.checkHealth();
     this._reportDrops();
-  }
-
-  /** Points that would be lost if the run ended now, because flash fails. */
-  get atRisk(): number {
-    return this._writer?.atRisk ?? 0;
   }
 
   /**
@@ -226,31 +284,84 @@ export class Outbox {
    * the points that will be lost uncounted because neither flash nor store works.
    */
   close(isLast = false): number {
-    return this._writer?.close(isLast) ?? 0;
+    const { _log: log } = this;
+    if (!log) return 0;
+    if (this._isReady(0)) this._flush();
+    this.checkHealth();
+    for (const cancel of [this._retryTimer, this._witnessTimer]) cancel?.();
+    this._retryTimer = this._witnessTimer = undefined;
+    if (log.unrecorded === 0) this._unsavedDrops = 0;
+    const isSaved = !this.isFailing && !log.dirty && this._unsavedDrops === 0;
+    const bound = isLast || this.isFailing ? this.next : log.bound;
+    if ((!isLast && isSaved) || this._saveWitness(bound)) return 0;
+    return this.atRisk + this._unsavedDrops;
   }
 
   /** Forgets all points and drop counts, without counting. False if any points remain on flash. */
   forget(): boolean {
-    Object.assign(this.dropped, { full: 0, refused: 0, unreadable: 0 });
-    Object.assign(this._reportedDrops, { full: 0, refused: 0, unreadable: 0 });
-    this._reported = 0;
-    this.ring.clear();
-    return this._writer?.forget() !== false;
+    const { _state: state, _buffer: buffer, _log: log } = this;
+    const nothing = { full: 0, refused: 0, unreadable: 0 };
+    // The witness goes first: an erased queue with a witness would count its points as lost.
+    const isForgotten = !log || this._witness.forget();
+    const isErased = isForgotten && (!log || log.forget());
+    applyStatus(state, DONE, this.next);
+    buffer.remove(buffer.count);
+    Object.assign(state, nothing, { reported: 0 });
+    Object.assign(this._known, nothing);
+    this._unsavedDrops = 0;
+    this._isUnread = false;
+    return isErased;
   }
 
-  /** Continues from the state of the durable queue. */
-  private _resume(log: FlashLog): void {
-    const { _host: host } = this;
-    const { state, waiting, lost } = log;
-    this.ring.startAt(state.next);
-    this._time.restore(state.lastStamp, state.epoch, state.tick, waiting);
-    if (log.wasForeign)
+  // Implements EpochStore.
+
+  saveTime(): boolean {
+    const { _log: log } = this;
+    if (!log) return true;
+    const isSaved = !this.isFailing && log.makeRoom(TIME_BYTES, this._dropsOldest) && log.enterTime();
+    if (!isSaved) log.dirty = true;
+    this.checkHealth();
+    return isSaved || this.isTimeSaved;
+  }
+
+  get isTimeSaved(): boolean {
+    const { _log: log } = this;
+    return !log || (!this.isFailing && !log.dirty) || this._witness.hasTime(this._state);
+  }
+
+  findTime(epoch: number): { readonly start: number; readonly exactFrom: number } | undefined {
+    return this.isFailing && this._isUnread ? undefined : this._log?.findTime(epoch);
+  }
+
+  // The start.
+
+  /** Reads the queue from flash, and counts the points that it lacks. */
+  private _open(): void {
+    const { _log: log, _state: state, _host: host } = this;
+    let isRead = false;
+    for (let tries = 0; log && !isRead && tries < SCAN_TRIES; tries++) isRead = log.scan(false);
+    this._isUnread = log !== undefined && !isRead;
+    if (!isRead) Object.assign(state, emptyState());
+    let lost = this._addWitness(isRead);
+    if (isRead && log) lost += log.spoiled;
+    Object.assign(this._known, dropsIn(state));
+    this._known.unreadable -= lost;
+    const before = dropsOf(this._known);
+    if (log) log.begin();
+    // The storage is gone, and all that waited in it.
+    else applyStatus(state, UNREADABLE, state.stored);
+    this._atStart = dropsIn(state);
+    this._buffer.first = state.stored;
+    this.stamps.resume();
+    if (log?.isForeign)
       host.log("error", "the storage of the durable queue contains other data: starting empty");
-    const { full, refused, unreadable } = state;
-    this._reportedDrops = { full: full - lost.full, refused, unreadable: unreadable - lost.unreadable };
-    const missing = lost.full + lost.unreadable;
-    // If flash fails, each start finds the same again, and the writer logs the failure.
-    if (missing > 0 && !log.failed)
+    if (log && isRead) {
+      this._settle(log);
+      if (log.dirty && !log.failed) log.openNext();
+    }
+    const missing = dropsOf(state) - before;
+    // If flash fails, each start finds the same again, and its failure is logged.
+    if (missing > 0 && !this.isFailing)
       host.log(
         "error",
         `the durable queue is damaged, outdated or missing: at most ${missing} points are lost`,
@@ -258,78 +369,288 @@ export class Outbox {
   }
 
   /**
-   * False if the first points cannot be read now. They are dropped in the end, because a sector may
-   * be damaged permanently.
+   * Reads the queue again, because a sector could not be read at the start. Points in memory keep
+   * their order behind those found. False if it cannot be read now; `isTolerant` leaves out sectors
+   * that cannot be read.
    */
-  private _canRead(log: FlashLog): boolean {
-    const now = this._host.clock.now();
-    const isPatient = now - (this._unreadableSince ?? now) < this._patienceMs;
-    if (log.rewind(log.state.next - this.ring.onFlash, isPatient)) {
-      this._unreadableSince = undefined;
-      return true;
+  private _readAgain(log: SectorLog, isTolerant: boolean): boolean {
+    const { _state: state, _buffer: buffer } = this;
+    const before = { ...state };
+    // A request may be on its way from the other buffer.
+    const bytes = new Uint8Array(this.bytes.length - this._area);
+    if (!log.scan(isTolerant, { bytes, words: new Int32Array(bytes.buffer) })) {
+      Object.assign(state, before);
+      return false;
     }
-    this._unreadableSince ??= now;
-    if (now - this._loggedAt >= LOG_MS) {
-      this._loggedAt = now;
-      this._host.log("error", "cannot read the durable queue: its points are kept and reading is retried");
-    }
-    return false;
+    this._isUnread = false;
+    this._addWitness(true);
+    for (const reason of REASONS) state[reason] += before[reason] - this._atStart[reason];
+    state.reported = Math.max(state.reported, before.reported);
+    // Points on flash that were given up, or that were sent before, stay finished.
+    applyStatus(state, DONE, before.finished);
+    // Points in memory come after all that flash holds.
+    buffer.first = state.stored;
+    if (before.start !== 0 && state.epoch <= before.epoch)
+      Object.assign(state, { epoch: before.epoch, start: before.start, floor: before.floor });
+    state.tick = Math.max(state.tick, before.tick);
+    // Writing waits until its retry is due.
+    log.dirty = log.failed = true;
+    log.begin();
+    return true;
   }
 
-  /** Offset in the ring for a record of `length` bytes, or -1. */
-  private _reserve(length: number): number {
-    const { ring, _log: log } = this;
-    const { durable, drop } = this.settings;
-    if (log?.failed === false && (durable || ring.pending >= STAGE_BYTES))
-      if (!log.makeRoom(length) && !log.failed) return -1;
-    let at = ring.reserve(length);
-    if (at < 0) {
-      this._writer?.flushUrgently();
-      at = ring.reserve(length);
-    }
-    for (; at < 0 && drop === "oldest"; at = ring.reserve(length)) {
-      ring.shift();
-      this._count(1, "full");
-    }
-    return at;
+  /** Adds what only the witness knows. Returns the points that are lost at once. */
+  private _addWitness(isRead: boolean): number {
+    const { _log: log, _state: state, _witness: witness } = this;
+    const found = JSON.stringify(state);
+    const lost = witness.addTo(state, isRead && log && state.sequence > 0 ? log.id : 0);
+    if (log) log.id = witness.identify();
+    if (log && JSON.stringify(state) !== found) log.dirty = true;
+    return lost;
   }
+
+  // Room and writing.
+
+  private get _dropsOldest(): boolean {
+    return this.settings.drop === "oldest";
+  }
+
+  /** Number of the first point that is not on flash. */
+  private get _pendingFrom(): number {
+    return Math.max(this._state.stored, this._buffer.first);
+  }
+
+  /** Makes room for a record of `size` bytes in memory and, if it goes there at once, on flash. */
+  private _makeRoom(size: number): boolean {
+    const { _log: log, _buffer: buffer, _state: state } = this;
+    if (log && !this.isFailing && (this.settings.durable || buffer.pending >= STAGE_BYTES))
+      if (!log.makeRoom(size, this._dropsOldest) && !log.failed) return false;
+    if (buffer.makeRoom(size)) return true;
+    if (log) {
+      if (this._isReady(URGENT_MS)) this._flush();
+      this.checkHealth();
+      if (buffer.makeRoom(size)) return true;
+    }
+    // The oldest points are on flash: dropping those makes no room.
+    if (!this._dropsOldest || state.finished < buffer.first) return false;
+    let points = 0;
+    buffer.seek(buffer.first);
+    for (let free = 0; free < size; points++) free += padded(lengthOf(this.words, buffer.step()));
+    this._dropFirst(points);
+    return buffer.makeRoom(size);
+  }
+
+  /** Drops the first points, which are only in memory. */
+  private _dropFirst(points: number): void {
+    const { _buffer: buffer, _state: state, _log: log } = this;
+    const dropped = applyStatus(state, FULL, buffer.first + points);
+    buffer.remove(points);
+    this._countUnsaved(dropped);
+    if (log) log.dirty = true;
+  }
+
+  /** A point was added: writes it to flash, at once or soon. */
+  private _store(): void {
+    if (!this._log) return;
+    if (this.isFailing || this.settings.durable || this._buffer.pending >= STAGE_BYTES) this.sync();
+    else
+      this._stageTimer ??= this._host.clock.timer(STAGE_MS, () => {
+        this._stageTimer = undefined;
+        this.sync();
+      });
+  }
+
+  /** Writes the points of memory that are not on flash, below `number`. */
+  private _flush(number = this.next): void {
+    const { _log: log, _buffer: buffer, _state: state, _host: host } = this;
+    if (!log || this._isUnread) return;
+    let end = 0;
+    while (this._pendingFrom < number) {
+      const now = host.clock.now();
+      end ||= now + SYNC_MS;
+      if (now >= end) return;
+      const from = buffer.pendingAt;
+      let to = from + padded(lengthOf(this.words, from));
+      if (!log.makeRoom(to - from, this._dropsOldest)) return;
+      let points = 1;
+      for (const most = number - state.stored; points < most; points++) {
+        const after = to + padded(lengthOf(this.words, to));
+        if (after - from > log.room) break;
+        to = after;
+      }
+      // The witness goes first: points unknown to it would be lost uncounted with their sector.
+      if (!this._witness.covers(state, points)) this._saveWitness(log.bound);
+      if (!log.append(this, from, to)) return;
+      this._tries = 0;
+      this._dueAt = 0;
+      buffer.pendingAt = to;
+    }
+  }
+
+  /**
+   * True if flash works, or if a retry was due (by the delays, or `afterMs` after the last) and
+   * worked.
+   */
+  private _isReady(afterMs?: number): boolean {
+    const { _log: log } = this;
+    if (!log || !this.isFailing) return log !== undefined;
+    const now = this._host.clock.now();
+    if (now < (afterMs === undefined ? this._dueAt : this._triedAt + afterMs)) return false;
+    const wait = RETRY_DELAYS_S[Math.min(this._tries++, RETRY_DELAYS_S.length - 1)] as number;
+    this._triedAt = now;
+    this._dueAt = now + wait * 1000;
+    if (this._isUnread && !this._readAgain(log, false)) return false;
+    return log.retry();
+  }
+
+  /** Reviews timers, witness and log messages after flash may have failed or recovered. */
+  checkHealth(): void {
+    const { _log: log, _witness: witness } = this;
+    if (!log) return;
+    const { clock } = this._host;
+    const { isFailing } = this;
+    this._logHealth(isFailing);
+    if (!isFailing) {
+      this._retryTimer?.();
+      this._retryTimer = undefined;
+    } else
+      this._retryTimer ??= clock.timer(
+        Math.max((RETRY_DELAYS_S[0] as number) * 1000, this._dueAt - clock.now()),
+        () => {
+          this._retryTimer = undefined;
+          this.sync();
+        },
+      );
+    if (!isFailing && !log.dirty) {
+      if (witness.isFailing || !witness.covers(this._state, 0)) this._saveWitness(log.bound);
+    } else if (witness.age >= WITNESS_MS || this.next > witness.bound)
+      this._saveWitness(isFailing ? this.next + RESERVE : log.bound);
+    else
+      this._witnessTimer ??= clock.timer(WITNESS_MS, () => {
+        this._witnessTimer = undefined;
+        this.checkHealth();
+      });
+  }
+
+  /** Saves the witness; false if the store failed. */
+  private _saveWitness(bound: number): boolean {
+    if (!this._witness.save(this._state, bound, this.isFailing)) return false;
+    this._unsavedDrops = 0;
+    return true;
+  }
+
+  // Delivery and drops.
 
   private _finish(kind: typeof DONE | typeof REFUSED, number: number): void {
-    const { ring, _log: log, _writer: writer } = this;
-    log?.finish(kind, number);
-    // If power fails before the next header, the refusal of a point that was never on flash is
-    // forgotten. So write each refused point and its status entry, one by one to keep room.
-    if (kind === REFUSED && log)
-      for (let next = ring.first + ring.onFlash + 1; next <= number; next++) {
-        writer?.sync(false, next);
-        log.finish(kind, next);
-      }
-    const inMemory = ring.forget(number);
-    if (kind === REFUSED && inMemory > 0) this._count(inMemory, "refused");
-    if (log?.failed || log?.dirty) writer?.checkHealth();
+    const { _log: log, _buffer: buffer, _state: state } = this;
+    const points = Math.min(number, this.next) - state.finished;
+    if (points <= 0) return;
+    const end = state.finished + points;
+    if (log && !this.isFailing) log.finish(kind, end);
+    else {
+      applyStatus(state, kind, end);
+      if (kind === REFUSED) this._countUnsaved(points);
+      if (log) log.dirty = true;
+    }
+    if (end > buffer.first) buffer.remove(end - buffer.first);
+    invariant("no point is finished before it exists", () => state.finished <= this.next);
+    if (log && (log.failed || log.dirty)) this.checkHealth();
   }
 
-  private _count(points: number, reason: "full" | "refused"): void {
-    if (this._log) this._log.count(points, reason);
-    else this._inMemory[reason] += points;
+  /** Drops were counted in memory only. */
+  private _countUnsaved(points: number): void {
+    this._unsavedDrops += points;
+    if (this._log) this._log.unrecorded += points;
+  }
+
+  /** Counts points that never got a number. */
+  private _count(points: number, reason: "full"): void {
+    this._state[reason] += points;
+    this._countUnsaved(points);
+    if (this._log && this.isFailing) this._log.dirty = true;
+  }
+
+  /**
+   * Finds the first waiting point, and drops those before it that are unreadable. False if the host
+   * cannot read now; then they are dropped in the end, because a sector may be damaged permanently.
+   */
+  private _settle(log: SectorLog): boolean {
+    const { _buffer: buffer, _state: state } = this;
+    const now = this._host.clock.now();
+    const isPatient = now - (this._unreadableSince ?? now) < this._patienceMs;
+    while (state.finished < buffer.first) {
+      if (this._isUnread && !this._readAgain(log, !isPatient)) {
+        if (isPatient) return this._cannotRead(now);
+        this._drop(log, UNREADABLE, buffer.first);
+        break;
+      }
+      log.rewind();
+      if (log.at > state.finished) {
+        // A sector was erased for room, and power failed before the next header said so.
+        this._drop(log, this._dropsOldest ? FULL : UNREADABLE, Math.min(log.at, buffer.first));
+        continue;
+      }
+      const found = log.step(0, this.bytes.length - this._area, true);
+      if (found === "point") {
+        if (log.at - 1 <= state.finished) break;
+        this._drop(log, UNREADABLE, Math.min(log.at - 1, buffer.first));
+      } else if (found === "unread" && isPatient) return this._cannotRead(now);
+      else {
+        // Behind the end, or in a sector whose records are damaged.
+        const to = found === "end" ? buffer.first : Math.min(log.behindGap, buffer.first);
+        if (found !== "end") log.skip();
+        this._drop(log, UNREADABLE, to);
+      }
+    }
+    this._unreadableSince = undefined;
+    return true;
+  }
+
+  private _drop(log: SectorLog, kind: typeof FULL | typeof UNREADABLE, number: number): void {
+    if (number <= this._state.finished) return;
+    if (this.isFailing) {
+      this._countUnsaved(applyStatus(this._state, kind, number));
+      log.dirty = true;
+    } else log.finish(kind, number);
+  }
+
+  private _cannotRead(now: number): false {
+    this._unreadableSince ??= now;
+    if (now - this._unreadableLoggedAt < QUIET_MS) return false;
+    this._unreadableLoggedAt = now;
+    this._host.log("error", "cannot read the durable queue: its points are kept and reading is retried");
+    return false;
   }
 
   /** Reports each dropped point once. */
   private _reportDrops(): void {
-    const { dropped, _reportedDrops: known, _log: log } = this;
-    if (dropsOf(dropped) === dropsOf(known)) return;
+    const { _state: state, _known: known, _buffer: buffer } = this;
+    if (dropsOf(state) === dropsOf(known)) return;
     // Copies of dropped points in memory are removed as well.
-    if (log) this.ring.forget(log.first);
-    if (log?.failed || log?.dirty) this._writer?.checkHealth();
-    this._reportOf("full");
-    this._reportOf("refused");
-    this._reportOf("unreadable");
+    if (state.finished > buffer.first) buffer.remove(state.finished - buffer.first);
+    if (this._log && (this._log.failed || this._log.dirty)) this.checkHealth();
+    for (const reason of REASONS) this._reportOf(reason);
   }
 
   private _reportOf(reason: DropReason): void {
-    const points = this.dropped[reason] - this._reportedDrops[reason];
+    const points = this._state[reason] - this._known[reason];
     if (points === 0 || !this._onDrop) return;
-    this._reportedDrops[reason] += points;
+    this._known[reason] += points;
     this._onDrop(points, reason);
+  }
+
+  private _logHealth(isFailing: boolean): void {
+    const now = this._host.clock.now();
+    if (isFailing && !this._isFailureLogged && now - this._failureLoggedAt >= QUIET_MS) {
+      this._isFailureLogged = true;
+      this._failureLoggedAt = now;
+      this._host.log(
+        "error",
+        "cannot write the durable queue: points stay in memory until flash works again",
+      );
+    } else if (!isFailing && this._isFailureLogged) {
+      this._isFailureLogged = false;
+      this._host.log("error", "the durable queue can be written again");
+    }
   }
 }

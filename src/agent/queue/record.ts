@@ -1,35 +1,25 @@
-// Layout of records in sectors and in memory: four-byte words, little-endian like all supported
-// machines.
+// Layout of the durable queue: four-byte words, little-endian like all supported machines.
 //
-// A record is a point or a status entry about points:
+// Everything in a sector is a record:
 //
 //    0  u32  checksum of the following words, XOR the sequence number of the sector
 //    4  u16  length of the record without padding (padding bytes are 0)
-//    6  u8   kind of point (see time.ts) or of status entry
-//    7  u8   1 + number % 255, of this point or the next one
-//    8  u48  time of a point (see time.ts)  |  number of a status entry
-//   14  u16  boot epoch of a point          |  total drops, low 16 bits
-//   16  the values, JSON text as UTF-8      |
+//    6  u8   kind
+//    7  u8   1 + number % 255, of this point or the next one; of a header: the format
+//    8  u48  value: milliseconds of a point, number of a status entry, start of an epoch
+//   14  u16  epoch of a point | total drops of a status entry, low 16 bits
+//   16  payload: JSON text of a point as UTF-8, or words
 //
-// Checksum, byte 7 and drops are filled in when a record goes to a sector. The sequence number
-// in the checksum invalidates a record that survived an interrupted erase. Byte 7 tells how many
-// points are missing where records are damaged.
+// The sequence number in the checksum invalidates a record that survived an interrupted erase. Byte
+// 7 tells how many points are missing where records are damaged.
 //
-// A sector begins with a header, the state of the queue when the sector was opened:
-//
-//    0  magic: "MoQ" 0x0a     4  u8 format, u8 its complement
-//    6  u16 boot epoch, 30 u48 tick      of the last point with ticks; boot epoch 0: none yet
-//    8  u32 sequence number: 1 for the first sector, then one more for each sector opened
-//   12  u48 number of the first point in this sector     18  u48 points below this are finished
-//   24  u48 last time stamp that the agent generated
-//   36  u32 points dropped since the queue began: full   40  u32 refused   44  u32 unreadable
-//   48  u32 drops reported to the platform
-//   52  u32 CRC32 of bytes 0 to 51
-//   56  a record with a copy of these 56 bytes; its number is the queue's random generation.
-import { invariant } from "../../invariant.js";
-import { crc32 } from "../../wire/crypto/crc32.js";
-import { STAMPED, TICKS } from "../time/time.js";
+// A sector begins with its header, twice: the whole state of the queue when it was opened. Then
+// come points and what changed the state: status entries ("all points below this number are
+// delivered") and times ("epoch 7 began at this time").
 
+/** Kinds of points: with milliseconds of an epoch, or with the application's time stamp. */
+export const POINT = 1;
+export const GIVEN = 2;
 /** Kinds of status entries. The first four state the fate of all points below a number. */
 export const DONE = 16;
 export const REFUSED = 17;
@@ -37,27 +27,22 @@ export const FULL = 18;
 export const UNREADABLE = 19;
 /** Number of drops that were reported to the platform. */
 export const REPORTED = 20;
-/** A copy of the header. */
-const HEADER_COPY = 21;
+/** When an epoch began: an estimate, which a later entry corrects. */
+export const TIME = 21;
+const HEADER = 22;
+const FORMAT = 3;
 
+/** Bytes before the payload. */
 export const POINT_HEAD = 16;
 export const STATUS_BYTES = 16;
+export const TIME_BYTES = 32;
 /** Limit of a record, so that its length fits into the length field. */
 export const MAX_RECORD = 65_000;
 /** Size of the smallest point: its head and `{"":0}`. */
 const MIN_POINT = 24;
 const TAGS = 255;
 const CLOSE_BRACE = 0x7d;
-
-export const HEADER_BYTES = 56;
-const COPY_AT = HEADER_BYTES + POINT_HEAD;
-/** Header and its copy. */
-export const OPENING_BYTES = COPY_AT + HEADER_BYTES;
-const FORMAT = 2;
-const CRC_AT = 52;
-
 export const TWO_32 = 4_294_967_296;
-const TWO_24 = 16_777_216;
 
 /** A buffer that contains records. */
 export interface Records {
@@ -67,29 +52,49 @@ export interface Records {
 }
 
 /** The state of the queue. A header contains all of it, and each record changes it. */
-export interface LogState {
+export interface QueueState {
+  /** Number of the newest sector, from 1. */
   sequence: number;
-  /** The number of the next point. */
-  next: number;
+  /** The number that the next point on flash will have. */
+  stored: number;
   /** Points below this number are delivered or dropped. */
-  finishedBelow: number;
-  lastStamp: number;
+  finished: number;
+  /** Epoch of the latest point, 1 to 65,535; 0: none yet. */
   epoch: number;
+  /** Milliseconds that the next point of this epoch may have. */
   tick: number;
+  /** When the epoch began, ms since 1970; 0: not known yet. */
+  start: number;
+  /** Milliseconds below this belong to runs that never knew the time. */
+  exactFrom: number;
+  /** All time stamps of the epoch are above this one, ms since 1970. */
+  floor: number;
   full: number;
   refused: number;
   unreadable: number;
   reported: number;
 }
 
-export const emptyState = (): LogState => {
+/** Order of the state in a header. The first is needed for the checksum. */
+const WORDS = ["sequence", "full", "refused", "unreadable", "reported", "epoch"] as const;
+const DOUBLE_WORDS = ["stored", "finished", "tick", "start", "exactFrom", "floor"] as const;
+const HEADER_LENGTH = POINT_HEAD + 4 * WORDS.length + 8 * DOUBLE_WORDS.length;
+export const HEADER_BYTES = HEADER_LENGTH;
+/** Bytes of a header that end with the sequence number. */
+export const FRONT_BYTES = POINT_HEAD + 4;
+/** Header and its copy. */
+export const OPENING_BYTES = 2 * HEADER_BYTES;
+
+export const emptyState = (): QueueState => {
   return {
     sequence: 0,
-    next: 0,
-    finishedBelow: 0,
-    lastStamp: 0,
+    stored: 0,
+    finished: 0,
     epoch: 0,
     tick: 0,
+    start: 0,
+    exactFrom: 0,
+    floor: 0,
     full: 0,
     refused: 0,
     unreadable: 0,
@@ -97,40 +102,122 @@ export const emptyState = (): LogState => {
   };
 };
 
-export const dropsOf = (state: Pick<LogState, "full" | "refused" | "unreadable">): number => {
+export const dropsOf = (state: Pick<QueueState, "full" | "refused" | "unreadable">): number => {
   return state.full + state.refused + state.unreadable;
 };
 
 /** Maximum number of points in `bytes` of a sector. */
-export const mostPoints = (bytes: number): number => {
-  return Math.floor(bytes / MIN_POINT);
-};
+export const mostPoints = (bytes: number): number => Math.floor(bytes / MIN_POINT);
 
 /** The length of a record with its padding, a multiple of 4. */
-export const padded = (length: number): number => {
-  return (length + 3) & ~3;
+export const padded = (length: number): number => (length + 3) & ~3;
+
+export const lengthOf = (words: Int32Array, at: number): number => (words[(at >> 2) + 1] as number) & 0xffff;
+
+export const kindOf = (words: Int32Array, at: number): number =>
+  ((words[(at >> 2) + 1] as number) >> 16) & 0xff;
+
+export const isPoint = (words: Int32Array, at: number): boolean => kindOf(words, at) < DONE;
+
+export const readValue = (words: Int32Array, at: number): number => get48(words, (at >> 2) + 2);
+
+/** The epoch of a point. */
+export const epochOf = (words: Int32Array, at: number): number => (words[(at >> 2) + 3] as number) >>> 16;
+
+/** Of a TIME entry: milliseconds below this belong to runs that never knew the time. */
+export const exactFromOf = (words: Int32Array, at: number): number => get48(words, (at >> 2) + 4);
+
+const get48 = (words: Int32Array, word: number): number =>
+  ((words[word + 1] as number) & 0xffff) * TWO_32 + ((words[word] as number) >>> 0);
+
+const put48 = (words: Int32Array, word: number, value: number): void => {
+  words[word] = value;
+  words[word + 1] = value / TWO_32;
 };
 
-/** Writes a complete status entry to the first words. */
-export const putStatus = (words: Int32Array, state: LogState, kind: number, number: number): void => {
-  words[1] = STATUS_BYTES | (kind << 16);
-  words[2] = number;
-  words[3] = (number / TWO_32) | (dropsOf(state) << 16);
-  seal(words, 0, STATUS_BYTES, state.sequence, state.next);
+/** Writes the head of a record, `length` bytes, without its checksum. */
+export const putHead = (
+  words: Int32Array,
+  at: number,
+  kind: number,
+  length: number,
+  value: number,
+  high: number,
+): void => {
+  const word = at >> 2;
+  words[word + 1] = length | (kind << 16);
+  words[word + 2] = value;
+  words[word + 3] = (value / TWO_32) | (high << 16);
 };
 
-/**
- * Fills in tags and checksums of the records `from` to `to`. The first point has the number `next`.
- */
-export const seal = (words: Int32Array, from: number, to: number, sequence: number, next: number): void => {
+/** Writes a complete status entry to the first words. `drops`: all that the queue's records count. */
+export const putStatus = (
+  words: Int32Array,
+  state: QueueState,
+  kind: number,
+  number: number,
+  drops: number,
+): void => {
+  putHead(words, 0, kind, STATUS_BYTES, number, drops);
+  seal(words, 0, STATUS_BYTES, state);
+};
+
+/** Writes the time of the state's epoch to the first words. */
+export const putTime = (words: Int32Array, state: QueueState): void => {
+  putHead(words, 0, TIME, TIME_BYTES, state.start, state.epoch);
+  put48(words, 4, state.exactFrom);
+  put48(words, 6, state.floor);
+  seal(words, 0, TIME_BYTES, state);
+};
+
+/** Writes the start of a sector, `OPENING_BYTES` bytes, to the first words. `id`: of the queue. */
+export const putOpening = (words: Int32Array, state: QueueState, id: number): void => {
+  putHead(words, 0, HEADER, HEADER_LENGTH, id, 0);
+  words[1] = (words[1] as number) | (FORMAT << 24);
+  let word = POINT_HEAD >> 2;
+  for (const name of WORDS) words[word++] = state[name];
+  for (const name of DOUBLE_WORDS) {
+    put48(words, word, state[name]);
+    word += 2;
+  }
+  words[0] = checksum(words, 0, word) ^ state.sequence;
+  words.copyWithin(word, 0, word);
+};
+
+/** True if the words at `at` begin a header of this format, intact or not. */
+export const isHeader = (words: Int32Array, at = 0): boolean =>
+  words[(at >> 2) + 1] === (HEADER_LENGTH | (HEADER << 16) | (FORMAT << 24));
+
+export const sequenceOf = (header: Int32Array): number => (header[POINT_HEAD >> 2] as number) >>> 0;
+
+/** True if the first words are an intact header. */
+export const isIntactHeader = (header: Int32Array): boolean =>
+  isHeader(header) && header[0] === (checksum(header, 0, HEADER_LENGTH >> 2) ^ sequenceOf(header));
+
+/** Number of the first point in a header's sector. */
+export const firstOf = (header: Int32Array): number => get48(header, (POINT_HEAD >> 2) + WORDS.length);
+
+/** Replaces `state` by the header's, and returns the queue's id. */
+export const readHeader = (header: Int32Array, state: QueueState): number => {
+  let word = POINT_HEAD >> 2;
+  for (const name of WORDS) state[name] = (header[word++] as number) >>> 0;
+  for (const name of DOUBLE_WORDS) {
+    state[name] = get48(header, word);
+    word += 2;
+  }
+  return readValue(header, 0);
+};
+
+/** Fills in tags and checksums of the records `from` to `to`, whose first point is the next one. */
+export const seal = (words: Int32Array, from: number, to: number, state: QueueState): void => {
   const end = to >> 2;
-  let tag = 1 + (next % TAGS);
+  let tag = 1 + (state.stored % TAGS);
   for (let at = from >> 2; at < end; ) {
     const head = (words[at + 1] as number) & 0xffffff;
     words[at + 1] = head | (tag << 24);
     if (head >> 16 < DONE) tag = tag === TAGS ? 1 : tag + 1;
     const after = at + (((head & 0xffff) + 3) >> 2);
-    words[at] = checksum(words, at, after) ^ sequence;
+    words[at] = checksum(words, at, after) ^ state.sequence;
     at = after;
   }
 };
@@ -144,37 +231,20 @@ export const intactLength = (words: Int32Array, at: number, limit: number, seque
   return words[word] === (checksum(words, word, (at + length + 3) >> 2) ^ sequence) ? padded(length) : 0;
 };
 
-/** Offset of the next intact record from `at` on; -1 if there is none before `limit`. */
-export const findIntact = (words: Int32Array, at: number, limit: number, sequence: number): number => {
-  for (let here = at; here + STATUS_BYTES <= limit; here += 4)
-    if (intactLength(words, here, limit, sequence) > 0) return here;
-  return -1;
-};
+/** At least so many points are missing before the intact record at `at`, if point `due` was due. */
+export const missingBefore = (words: Int32Array, at: number, due: number): number =>
+  (((words[(at >> 2) + 1] as number) >>> 24) - 1 - (due % TAGS) + TAGS) % TAGS;
 
 /**
- * Number of the next point at the record `at`, if point `due` should begin `gap` bytes before it.
- * Undefined if that is impossible. Exact if fewer than 255 points are missing.
+ * True if the damaged bytes from `head` to `end` of a sector, followed by erased bytes, may be a
+ * complete point. A write cut short by power loss ends before the last byte. A point damaged later
+ * still has its correct length or closing brace. `last`: the word before `end`.
  */
-export const numberAt = (words: Int32Array, at: number, due: number, gap: number): number | undefined => {
-  const tag = (words[(at >> 2) + 1] as number) >>> 24;
-  const most = mostPoints(gap);
-  const missing = (tag - 1 - (due % TAGS) + TAGS) % TAGS;
-  if (missing > most) return undefined;
-  return due + missing + TAGS * Math.floor((most - missing) / TAGS);
-};
-
-/**
- * True if the damaged bytes at `at`, followed by erased bytes, may be a complete point. A write cut
- * short by power loss ends before the last byte. A point damaged later still has its correct length
- * or closing brace.
- */
-export const mayBePoint = (bytes: Uint8Array, words: Int32Array, at: number): boolean => {
-  let end = bytes.length;
-  while (end > at && words[(end >> 2) - 1] === -1) end -= 4;
-  if (end - at < MIN_POINT || words[(at >> 2) + 1] === -1 || kindOf(words, at) === HEADER_COPY) return false;
-  let last = end - 1;
-  while (bytes[last] === 0 && last > end - 4) last--;
-  return bytes[last] === CLOSE_BRACE || at + padded(lengthOf(words, at)) === end;
+export const mayBePoint = (head: Int32Array, last: number, at: number, end: number): boolean => {
+  if (end - at < MIN_POINT || head[1] === -1) return false;
+  let byte = last;
+  while (byte >>> 24 === 0 && byte !== 0) byte <<= 8;
+  return byte >>> 24 === CLOSE_BRACE || at + padded(lengthOf(head, 0)) === end;
 };
 
 /**
@@ -194,188 +264,61 @@ const checksum = (words: Int32Array, first: number, end: number): number => {
   return state;
 };
 
-export const lengthOf = (words: Int32Array, at: number): number => {
-  return (words[(at >> 2) + 1] as number) & 0xffff;
-};
-
-export const kindOf = (words: Int32Array, at: number): number => {
-  return ((words[(at >> 2) + 1] as number) >> 16) & 0xff;
-};
-
-export const isPoint = (words: Int32Array, at: number): boolean => {
-  return kindOf(words, at) < DONE;
-};
-
-export const epochOf = (words: Int32Array, at: number): number => {
-  return (words[(at >> 2) + 3] as number) >>> 16;
-};
-
-/** The time of a point or the number of a status entry. */
-export const timeOf = (words: Int32Array, at: number): number => {
-  const word = (at >> 2) + 2;
-  return ((words[word + 1] as number) & 0xffff) * TWO_32 + ((words[word] as number) >>> 0);
-};
-
 /** Applies the changes of the intact records `from` to `to`. */
-export const applyRecords = (state: LogState, words: Int32Array, from: number, to: number): void => {
-  for (let at = from; at < to; ) {
-    const head = words[(at >> 2) + 1] as number;
-    const kind = (head >> 16) & 0xff;
-    const time = timeOf(words, at);
-    if (kind < DONE) state.next++;
-    else applyStatus(state, kind, time);
-    if (kind === STAMPED) state.lastStamp = time;
-    else if (kind === TICKS) {
-      state.epoch = epochOf(words, at);
-      state.tick = time;
-    }
-    at += ((head & 0xffff) + 3) & ~3;
+export const applyRecords = (state: QueueState, words: Int32Array, from: number, to: number): void => {
+  for (let at = from; at < to; at += padded(lengthOf(words, at))) {
+    const kind = kindOf(words, at);
+    const value = readValue(words, at);
+    if (kind < DONE) state.stored++;
+    if (kind === POINT) {
+      enterEpoch(state, epochOf(words, at));
+      state.tick = Math.max(state.tick, value + 1);
+    } else if (kind === TIME) {
+      enterEpoch(state, epochOf(words, at));
+      state.start = value;
+      state.exactFrom = exactFromOf(words, at);
+      state.floor = get48(words, (at >> 2) + 6);
+    } else if (kind >= DONE) applyStatus(state, kind, value);
   }
 };
 
-/**
- * Applies a status entry, limited to the existing points. Returns the number of points it finishes.
- */
-export const applyStatus = (state: LogState, kind: number, number: number): number => {
+/** The time stamps of a new epoch are above all earlier ones. */
+export const enterEpoch = (state: QueueState, epoch: number): void => {
+  if (epoch === state.epoch) return;
+  state.floor = lastStampOf(state);
+  Object.assign(state, { epoch, tick: 0, start: 0, exactFrom: 0 });
+};
+
+/** The last time stamp that a point has or may get by this state. */
+export const lastStampOf = ({ floor, start, tick }: QueueState): number =>
+  start === 0 ? floor : Math.max(floor, start + tick - 1);
+
+/** Applies a status entry. Returns the number of points that it finishes. */
+export const applyStatus = (state: QueueState, kind: number, number: number): number => {
   if (kind === REPORTED) {
     state.reported = number;
     return 0;
   }
-  const points = Math.max(0, Math.min(number, state.next) - state.finishedBelow);
-  state.finishedBelow += points;
-  invariant("no point is finished before it exists", () => state.finishedBelow <= state.next);
+  if (kind > UNREADABLE) return 0;
+  const points = Math.max(0, number - state.finished);
+  state.finished += points;
+  // These were delivered from memory, and never written.
+  if (state.stored < state.finished) state.stored = state.finished;
   if (kind === FULL) state.full += points;
   else if (kind === REFUSED) state.refused += points;
   else if (kind === UNREADABLE) state.unreadable += points;
-  else if (kind !== DONE) state.finishedBelow -= points;
   return points;
 };
 
 /**
- * Corrects the drop counts when status entries before this one were damaged, using its total.
- * Missing drops count as unreadable; drops counted twice are subtracted.
+ * Corrects the drop counts when entries before this one were damaged, using its total. Missing
+ * drops count as unreadable; drops counted twice are subtracted.
  */
-export const correctDrops = (state: LogState, words: Int32Array, at: number): void => {
+export const correctDrops = (state: QueueState, words: Int32Array, at: number): void => {
   const kind = kindOf(words, at);
-  if (kind < DONE || kind >= HEADER_COPY) return;
+  if (kind < DONE || kind > REPORTED) return;
   const missing = ((epochOf(words, at) - dropsOf(state)) << 16) >> 16;
   if (missing < 0 && kind === FULL) state.full += missing;
   else if (missing < 0 && kind === REFUSED) state.refused += missing;
   else if (missing > 0 || kind === UNREADABLE) state.unreadable += missing;
-};
-
-/** Writes the start of a sector, `OPENING_BYTES` bytes, to the beginning of `words`. */
-export const putOpening = ({ bytes, words }: Records, state: LogState, generation: number): void => {
-  putHeader(bytes, state);
-  bytes.copyWithin(COPY_AT, 0, HEADER_BYTES);
-  const word = HEADER_BYTES >> 2;
-  words[word + 1] = (POINT_HEAD + HEADER_BYTES) | (HEADER_COPY << 16);
-  words[word + 2] = generation;
-  words[word + 3] = 0;
-  seal(words, HEADER_BYTES, OPENING_BYTES, state.sequence, state.next);
-};
-
-/** The generation of the sector in `words`; 0 if the copy of its header is damaged. */
-export const generationOf = (words: Int32Array, sequence: number): number => {
-  const isCopy =
-    kindOf(words, HEADER_BYTES) === HEADER_COPY &&
-    intactLength(words, HEADER_BYTES, OPENING_BYTES, sequence) > 0;
-  return isCopy ? timeOf(words, HEADER_BYTES) : 0;
-};
-
-/** Offset of the header copy. */
-export { COPY_AT };
-
-export const putHeader = (into: Uint8Array, state: LogState): void => {
-  into[0] = 0x4d;
-  into[1] = 0x6f;
-  into[2] = 0x51;
-  into[3] = 0x0a;
-  into[4] = FORMAT;
-  into[5] = ~FORMAT;
-  putU16(into, 6, state.epoch);
-  putU32(into, 8, state.sequence);
-  putU48(into, 12, state.next);
-  putU48(into, 18, state.finishedBelow);
-  putU48(into, 24, state.lastStamp);
-  putU48(into, 30, state.tick);
-  putU32(into, 36, state.full);
-  putU32(into, 40, state.refused);
-  putU32(into, 44, state.unreadable);
-  putU32(into, 48, state.reported);
-  putU32(into, CRC_AT, crc32(into, 0, CRC_AT));
-};
-
-/** True if a sector begins with a header of this format, intact or not. */
-export const isHeader = (bytes: Uint8Array): boolean => {
-  return (
-    bytes[0] === 0x4d && bytes[1] === 0x6f && bytes[2] === 0x51 && bytes[3] === 0x0a && bytes[4] === FORMAT
-  );
-};
-
-/** True if the header of this format is intact. */
-export const isIntactHeader = (bytes: Uint8Array): boolean => {
-  return isHeader(bytes) && getU32(bytes, CRC_AT) === crc32(bytes, 0, CRC_AT);
-};
-
-/**
- * True if nothing was written from byte `from` (word-aligned) on. Compares words, not bytes, for
- * speed.
- */
-export const isBlank = (words: Int32Array, from = 0): boolean => {
-  const { length } = words;
-  for (let at = from >> 2; at < length; at++) if (words[at] !== -1) return false;
-  return true;
-};
-
-export const sequenceOf = (header: Uint8Array): number => {
-  return getU32(header, 8);
-};
-
-export const firstOf = (header: Uint8Array): number => {
-  return getU48(header, 12);
-};
-
-export const readHeader = (bytes: Uint8Array, state: LogState): void => {
-  state.epoch = getU16(bytes, 6);
-  state.sequence = sequenceOf(bytes);
-  state.next = firstOf(bytes);
-  state.finishedBelow = Math.min(getU48(bytes, 18), state.next);
-  state.lastStamp = getU48(bytes, 24);
-  state.tick = getU48(bytes, 30);
-  state.full = getU32(bytes, 36);
-  state.refused = getU32(bytes, 40);
-  state.unreadable = getU32(bytes, 44);
-  state.reported = getU32(bytes, 48);
-};
-
-const putU16 = (bytes: Uint8Array, at: number, value: number): void => {
-  bytes[at] = value;
-  bytes[at + 1] = value >>> 8;
-};
-
-const getU16 = (bytes: Uint8Array, at: number): number => {
-  return (bytes[at] as number) | ((bytes[at + 1] as number) << 8);
-};
-
-const putU32 = (bytes: Uint8Array, at: number, value: number): void => {
-  putU16(bytes, at, value);
-  putU16(bytes, at + 2, value >>> 16);
-};
-
-const getU32 = (bytes: Uint8Array, at: number): number => {
-  return (getU16(bytes, at) | (getU16(bytes, at + 2) << 16)) >>> 0;
-};
-
-const putU48 = (bytes: Uint8Array, at: number, value: number): void => {
-  const high = Math.floor(value / TWO_24);
-  const low = value - high * TWO_24;
-  putU16(bytes, at, low);
-  bytes[at + 2] = low >>> 16;
-  putU16(bytes, at + 3, high);
-  bytes[at + 5] = high >>> 16;
-};
-
-const getU48 = (bytes: Uint8Array, at: number): number => {
-  return getU16(bytes, at) + getU32(bytes, at + 2) * 65_536;
 };

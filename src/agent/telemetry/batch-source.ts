@@ -1,7 +1,6 @@
 import type { Host } from "../../port.js";
 import { FRAME_BYTES } from "../../wire/telemetry.js";
 import type { Outbox } from "../queue/outbox.js";
-import type { Time } from "../time/time.js";
 import { type Batch, BatchWriter, buildBatch } from "./batch.js";
 import { BatchLimit } from "./batch-limit.js";
 
@@ -9,7 +8,6 @@ import { BatchLimit } from "./batch-limit.js";
 export class BatchSource {
   readonly limit: BatchLimit;
   private readonly _host: Host;
-  private readonly _time: Time;
   private readonly _outbox: Outbox;
   private readonly _writer: BatchWriter;
   /** Latest possible time when the oldest waiting point was recorded. */
@@ -20,13 +18,11 @@ export class BatchSource {
   /** Approximate size of the waiting points, in bytes. */
   private _bytes = 0;
 
-  constructor(host: Host, time: Time, outbox: Outbox) {
+  constructor(host: Host, outbox: Outbox) {
     this._host = host;
-    this._time = time;
     this._outbox = outbox;
     this.limit = new BatchLimit(outbox.settings.batchPoints);
-    const { bufferBytes, batchBytes, timestamps } = outbox.settings;
-    this._writer = new BatchWriter(outbox.ring.bytes, bufferBytes, batchBytes, timestamps === "platform");
+    this._writer = new BatchWriter(outbox);
   }
 
   /** True if the waiting points fill one request. */
@@ -54,7 +50,7 @@ export class BatchSource {
   /** The next batch. Undefined if nothing waits or the first point's time stamp is unknown. */
   next(): Batch | undefined {
     this._builtAt = this._host.clock.now();
-    const batch = buildBatch(this._outbox, this._time, this._writer, this.limit.points);
+    const batch = buildBatch(this._outbox, this._writer, this.limit.points);
     const { waiting, isUnreadable } = this._outbox;
     if (batch || waiting === 0 || isUnreadable || this._timeLogged) return batch;
     this._timeLogged = true;

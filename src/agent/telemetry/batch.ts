@@ -1,9 +1,7 @@
-import { FRAME_BYTES, LISTED_BYTES, PointFrame } from "../../wire/telemetry.js";
-import { isTimestamp, type Timestamp } from "../../wire/timestamp.js";
+import { BEFORE_BYTES, FRAME_BYTES, LISTED_BYTES, PointFrame } from "../../wire/telemetry.js";
+import type { Timestamp } from "../../wire/timestamp.js";
 import { BATCH_FRONT, type Outbox } from "../queue/outbox.js";
-import { epochOf, POINT_HEAD, TWO_32 } from "../queue/record.js";
-import type { Time } from "../time/time.js";
-import { GIVEN, TICKS } from "../time/time.js";
+import { epochOf, GIVEN, kindOf, lengthOf, POINT_HEAD, padded, readValue } from "../queue/record.js";
 import { KeySet } from "./point-keys.js";
 
 /** The body of one POST: the first waiting points. */
@@ -23,33 +21,33 @@ const CLOSE_BRACKET = 0x5d;
 const COMMA = 0x2c;
 
 /**
- * Writes the body of a batch point by point. Text from the same buffer is moved natively, the
- * fastest way on XS.
+ * Writes the body of a batch point by point, in the outbox's buffer. Moves within one buffer are
+ * native, the fastest way on XS.
  */
 export class BatchWriter {
   points = 0;
+  readonly separatesKeys: boolean;
   private readonly _bytes: Uint8Array;
   private readonly _frame: PointFrame;
   /** Start and limit of the body. Every point, including the first, has a comma before it. */
   private readonly _from: number;
   private readonly _most: number;
   private _to = 0;
-  readonly separatesKeys: boolean;
   private readonly _keys: KeySet | undefined;
   /** The first point has too many keys to compare them with others. */
   private _isAlone = false;
 
   /**
-   * Uses `roomOf(limit)` bytes from `at` on. `separatesKeys`: points that share a key go
-   * into separate batches, because the platform gives all points of a batch one time stamp.
+   * `separatesKeys`: points that share a key go into separate batches, because the platform gives
+   * all points of a batch one time stamp.
    */
-  constructor(bytes: Uint8Array, at: number, limit: number, separatesKeys: boolean) {
+  constructor({ bytes, front, settings }: Outbox) {
     this._bytes = bytes;
-    this._frame = new PointFrame(bytes, at);
-    this._from = at + BATCH_FRONT;
-    this._most = at + BATCH_FRONT + limit;
-    this.separatesKeys = separatesKeys;
-    this._keys = separatesKeys ? new KeySet() : undefined;
+    this._frame = new PointFrame(bytes, front);
+    this._from = front + BATCH_FRONT;
+    this._most = this._from + settings.batchBytes;
+    this.separatesKeys = settings.timestamps === "platform";
+    this._keys = this.separatesKeys ? new KeySet() : undefined;
   }
 
   begin(): void {
@@ -59,8 +57,13 @@ export class BatchWriter {
     this._isAlone = false;
   }
 
+  /** Where a record may be read to, so that its text lies at or behind its place in the body. */
+  get target(): number {
+    return padded(this._to + BEFORE_BYTES - POINT_HEAD);
+  }
+
   /** Adds the point with the text from `from` to `to`. False if it does not fit the batch. */
-  add(bytes: Uint8Array, from: number, to: number, ts: Timestamp | undefined): boolean {
+  add(from: number, to: number, ts: Timestamp | undefined): boolean {
     const own = this._bytes;
     const length = to - from;
     let at = this._to;
@@ -68,10 +71,9 @@ export class BatchWriter {
       if (ts !== undefined || at + length + LISTED_BYTES > this._most) return false;
     }
     if (ts !== undefined) at = this._frame.write(at, ts);
-    else if (!this._canJoin(bytes, from, to)) return false;
+    else if (!this._canJoin(from, to)) return false;
     else own[at++] = COMMA;
-    if (bytes === own) own.copyWithin(at, from, to);
-    else own.set(bytes.subarray(from, to), at);
+    own.copyWithin(at, from, to);
     at += length;
     this.points++;
     if (ts !== undefined) own[at++] = CLOSE_BRACE;
@@ -89,49 +91,49 @@ export class BatchWriter {
   }
 
   /** True if a point without a time stamp can join this batch. */
-  private _canJoin(bytes: Uint8Array, from: number, to: number): boolean {
+  private _canJoin(from: number, to: number): boolean {
     if (!this._keys) return true;
     if (this._isAlone) return false;
-    this._isAlone = !this._keys.add(bytes, from, to);
+    this._isAlone = !this._keys.add(this._bytes, from, to);
     return !this._isAlone || this.points === 0;
   }
 }
 
 /**
- * Builds the body of the next request, of at most `most` points. Undefined if nothing waits or the
+ * Builds the body of the next request: at most `most` points. Undefined if nothing waits or the
  * first point's time stamp is unknown.
  */
-export const buildBatch = (
-  outbox: Outbox,
-  times: Time,
-  writer: BatchWriter,
-  most: number,
-): Batch | undefined => {
+export const buildBatch = (outbox: Outbox, writer: BatchWriter, most: number): Batch | undefined => {
   const { separatesKeys } = writer;
+  const { words, stamps } = outbox;
   let guessed = 0;
   writer.begin();
   outbox.rewind();
   while (writer.points < most) {
-    const storage = outbox.step();
-    if (!storage) break;
-    const { bytes, words, at, end } = storage;
-    // Like kindOf and timeOf, but inlined, because this runs for each point.
-    const word = at >> 2;
-    const kind = ((words[word + 1] as number) >> 16) & 0xff;
-    const time = ((words[word + 3] as number) & 0xffff) * TWO_32 + ((words[word + 2] as number) >>> 0);
-    const isStamped = kind !== TICKS && isTimestamp(time);
-    let ts = isStamped && (!separatesKeys || kind === GIVEN) ? time : undefined;
-    if (!isStamped && !separatesKeys) {
-      ts = times.resolve(kind, epochOf(words, at), time);
-      if (ts === undefined) break;
+    const isFirst = writer.points === 0;
+    const at = outbox.step(writer.target, isFirst);
+    if (at < 0) break;
+    const end = at + lengthOf(words, at);
+    const value = readValue(words, at);
+    const isGiven = kindOf(words, at) === GIVEN;
+    let ts = isGiven ? (value as Timestamp) : undefined;
+    if (!isGiven && !separatesKeys) {
+      const epoch = epochOf(words, at);
+      if (isFirst && !stamps.knows(epoch)) {
+        // This uses the buffer.
+        stamps.lookUp(epoch);
+        outbox.rewind();
+        continue;
+      }
+      if (isFirst) stamps.update(epoch, value);
+      ts = stamps.knows(epoch) ? stamps.of(epoch, value) : undefined;
+      if (ts !== undefined && stamps.isGuess(epoch, value)) guessed++;
     }
-    if (!writer.add(bytes, at + POINT_HEAD, end, ts)) {
-      storage.back();
+    if ((ts === undefined && !separatesKeys) || !writer.add(at + POINT_HEAD, end, ts)) {
+      outbox.back(at);
       break;
     }
-    if (!isStamped && !separatesKeys && times.guessed(kind, epochOf(words, at), time)) guessed++;
   }
   if (writer.points === 0) return undefined;
-  const body = writer.body();
-  return { points: writer.points, number: outbox.first, body, guessed };
+  return { points: writer.points, number: outbox.first, body: writer.body(), guessed };
 };

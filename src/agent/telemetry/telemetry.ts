@@ -67,7 +67,7 @@ export class Telemetry implements Job {
     this._events = events;
     this._loop = session.loop("telemetry", this);
     this._outbox = outbox;
-    this._source = new BatchSource(session.host, time, outbox);
+    this._source = new BatchSource(session.host, outbox);
     this._report = new DeliveryReport(session, events, time, outbox);
     this._flushes = new FlushQueue(session.host.clock, outbox);
     this.refusals = new RefusalPolicy(session.host, this._source.limit);

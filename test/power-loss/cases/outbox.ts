@@ -73,6 +73,8 @@ interface World {
   unreadable: number;
   /** Starts since the last that was looked at. Each may have counted a write that was cut as a point. */
   starts: number;
+  /** A point is missing between others, as only a write of several that was cut leaves it. */
+  isHoled: boolean;
 }
 
 const STEPS = { durable: 24, staged: 12 };
@@ -97,7 +99,15 @@ function begin(shape: Shape): World {
     const random = randomBytes(5);
     for (let i = 0; i < body.blocks.bytes.length; i++) body.blocks.bytes[i] = random();
   }
-  const counts = { step: 0, appended: 0, appending: false, safe: 0, unreadable: 0, starts: 0 };
+  const counts = {
+    step: 0,
+    appended: 0,
+    appending: false,
+    safe: 0,
+    unreadable: 0,
+    starts: 0,
+    isHoled: false,
+  };
   // What is on flash in time always finds room for status entries, unless the newest go.
   const kept = () => new Kept(shape.durable && shape.drop === "oldest");
   return { body, shape, ...counts, finished: kept(), refused: kept(), reported: kept() };
@@ -108,6 +118,7 @@ async function resume(world: World, power: Power): Promise<void> {
   const host = world.body.start(power);
   world.starts++;
   const outbox = new Outbox(host, new Time(host), { drop, durable });
+  if (world.isHoled || endsWithHole(world, outbox)) return;
   look(world, outbox, host);
   for (; world.step < STEPS[called(world.shape)]; world.step++) await step(world, outbox, power);
 }
@@ -161,6 +172,23 @@ function finish(world: World, outbox: Outbox, power: Power, most: number): void 
     if (refuses) world.refused.becomes(world.refused.last + points, power, () => outbox.dropRefused(below));
     else outbox.confirm(below);
   });
+}
+
+/** If points are missing between others, those were not safe yet: the rest is in order, and they are counted. The job ends then. */
+function endsWithHole(world: World, outbox: Outbox): boolean {
+  const { shape, finished, safe } = world;
+  const found = waitingNumbers(outbox);
+  if (shape.durable || found.length === outbox.waiting) return false;
+  world.isHoled = true;
+  for (let points = found; points.length > 0; points = waitingNumbers(outbox)) {
+    if (points !== found) found.push(...points);
+    outbox.confirm(outbox.first + points.length);
+  }
+  if (found.some((n, i) => n <= (found[i - 1] ?? -1))) throw new Error(`out of order: ${found.join()}`);
+  const below = found.filter((n) => n < safe).length;
+  if (finished.last + below + outbox.drops < safe)
+    throw new Error(`${below} points and ${outbox.drops} drops, ${safe} safe`);
+  return true;
 }
 
 /** What survived is what is known, and then known to be. */

@@ -1,7 +1,15 @@
 // An outbox on fake blocks whose points are numbered.
 
-import { Outbox, type PointStorage } from "../../../../src/agent/queue/outbox.js";
-import { epochOf, kindOf, POINT_HEAD, timeOf } from "../../../../src/agent/queue/record.js";
+import { BATCH_FRONT, Outbox } from "../../../../src/agent/queue/outbox.js";
+import {
+  epochOf,
+  GIVEN,
+  kindOf,
+  lengthOf,
+  POINT_HEAD,
+  padded,
+  readValue,
+} from "../../../../src/agent/queue/record.js";
 import type { TelemetryOptions } from "../../../../src/agent/telemetry/options.js";
 import { Time } from "../../../../src/agent/time/time.js";
 import { type FakeFlash, FakeSlot } from "../../../fakes/flash.js";
@@ -33,30 +41,46 @@ export function textOf(n: number): Uint8Array {
   return new TextEncoder().encode(`{"n":${n},"s":"${"x".repeat((n * 7) % 41)}"}`);
 }
 
+/** The offsets of the points waiting, in order; each is valid until the next. */
+function* places(outbox: Outbox): Generator<number> {
+  outbox.rewind();
+  for (;;) {
+    const at = outbox.step(outbox.front + padded(BATCH_FRONT), true);
+    if (at < 0) return;
+    yield at;
+  }
+}
+
+/** The texts of the points waiting, in order. */
+export function waitingTexts(outbox: Outbox, most = Number.POSITIVE_INFINITY): string[] {
+  const texts: string[] = [];
+  for (const at of places(outbox)) {
+    if (texts.length === most) {
+      outbox.back(at);
+      break;
+    }
+    const { bytes, words } = outbox;
+    texts.push(Buffer.from(bytes.subarray(at + POINT_HEAD, at + lengthOf(words, at))).toString());
+  }
+  return texts;
+}
+
 /** The numbers in the points waiting, in order. */
 export function waitingNumbers(outbox: Outbox, most = Number.POSITIVE_INFINITY): number[] {
-  const numbers: number[] = [];
-  outbox.rewind();
-  while (numbers.length < most) {
-    const place = outbox.step();
-    if (!place) break;
-    numbers.push(JSON.parse(textAt(place)).n);
-  }
-  return numbers;
+  return waitingTexts(outbox, most).map((text) => JSON.parse(text).n);
 }
 
-/** The time stamps of the points waiting, in order. */
-export function waitingStamps({ outbox, time }: Rig): (number | undefined)[] {
-  const stamps: (number | undefined)[] = [];
-  outbox.rewind();
-  for (let place = outbox.step(); place; place = outbox.step()) {
-    const { words, at } = place;
-    stamps.push(time.resolve(kindOf(words, at), epochOf(words, at), timeOf(words, at)));
-  }
-  return stamps;
-}
-
-/** The text of a point's values. */
-export function textAt({ bytes, at, end }: PointStorage): string {
-  return Buffer.from(bytes.subarray(at + POINT_HEAD, end)).toString();
+/** The time stamps of the points waiting, in order, and which are guesses. */
+export function waitingStamps({ outbox }: Rig, isGuess?: boolean[]): (number | undefined)[] {
+  const { stamps, words } = outbox;
+  const points: [kind: number, epoch: number, value: number][] = [];
+  for (const at of places(outbox)) points.push([kindOf(words, at), epochOf(words, at), readValue(words, at)]);
+  return points.map(([kind, epoch, value], i) => {
+    if (kind === GIVEN) return value;
+    if (i === 0) stamps.update(epoch, value);
+    if (!stamps.knows(epoch)) stamps.lookUp(epoch);
+    const ts = stamps.of(epoch, value);
+    isGuess?.push(stamps.isGuess(epoch, value));
+    return ts;
+  });
 }

@@ -1,0 +1,760 @@
+// The durable queue's sectors on flash.
+//
+// A sector is erased, gets a header with the full state of the queue, and then records until it is
+// full. Then the next sector is opened, round and round. Every byte is written once between two
+// erases.
+//
+// The sector after the newest one never holds a waiting point: the oldest points are dropped, or
+// the new point is rejected, to keep it free. So there is always room for status entries, and an
+// erase never destroys a waiting point.
+//
+// Points are numbered consecutively, and a header has the number of its sector's first point. If
+// numbers are missing, because records are damaged or a sector is lost, those points are dropped as
+// unreadable when their turn comes.
+import { invariant } from "../../invariant.js";
+import type { Blocks, ByteLoops } from "../../port.js";
+import {
+  applyRecords,
+  applyStatus,
+  correctDrops,
+  DONE,
+  dropsOf,
+  emptyState,
+  epochOf,
+  exactFromOf,
+  FRONT_BYTES,
+  FULL,
+  firstOf,
+  HEADER_BYTES,
+  intactLength,
+  isHeader,
+  isIntactHeader,
+  isPoint,
+  kindOf,
+  lengthOf,
+  MAX_RECORD,
+  mayBePoint,
+  missingBefore,
+  mostPoints,
+  OPENING_BYTES,
+  padded,
+  putOpening,
+  putStatus,
+  putTime,
+  type QueueState,
+  REPORTED,
+  type Records,
+  readHeader,
+  readValue,
+  STATUS_BYTES,
+  seal,
+  sequenceOf,
+  TIME,
+  TIME_BYTES,
+  UNREADABLE,
+} from "./record.js";
+
+const MIN_SECTOR = 512;
+/** A single failed read may be a bus disturbance, so try again before giving up points. */
+const READ_TRIES = 3;
+/** Read at once: the head of a record and, of most records, the rest. */
+const FIRST_READ = 256;
+
+/** A position in the sectors. The next point from there is number `number` or a later one. */
+interface Position {
+  sequence: number;
+  at: number;
+  number: number;
+}
+
+/** `room`: the buffer has no room for the next point. `unread`: the host cannot read now. */
+type Found = "point" | "gap" | "unread" | "room" | "end";
+
+/** Results of reading: `UNREAD`: the host cannot read now. `NONE`: nothing intact is there. */
+const UNREAD = -1;
+const NONE = 0;
+const NO_ROOM = -2;
+
+const move = (position: Position, sequence: number, at: number, number: number): void => {
+  position.sequence = sequence;
+  position.at = at;
+  position.number = number;
+};
+
+export class SectorLog {
+  readonly state: QueueState;
+  /** Random number of this queue; 0: not known. */
+  id = 0;
+  /** A write or an erase failed and no sector was opened since. */
+  failed = false;
+  /** `state` is ahead of the records and headers on flash. The next header will contain it. */
+  dirty = false;
+  /** The blocks contain data that is not a queue. */
+  isForeign = false;
+  /** Drops in `state` that no record or header contains. */
+  unrecorded = 0;
+  /** Points found damaged at the end of the newest sector; `state` counts them as unreadable. */
+  spoiled = 0;
+  private readonly _blocks: Blocks;
+  private readonly _loops: ByteLoops | undefined;
+  private readonly _size: number;
+  private readonly _count: number;
+  /** Where records are read to. */
+  private _into: Records;
+  private readonly _entry = new Int32Array(OPENING_BYTES >> 2);
+  private readonly _entryBytes = new Uint8Array(this._entry.buffer);
+  private readonly _headerBytes = this._entryBytes.subarray(0, HEADER_BYTES);
+  /** As much of a header as its sequence number needs. */
+  private readonly _frontBytes = this._entryBytes.subarray(0, FRONT_BYTES);
+  /** The sector with number `sequence` is at index `(sequence + _shift) % _count`. */
+  private _shift = 0;
+  /** Offset of the next record in the newest sector; the sector size if it takes no more. */
+  private _tail: number;
+  /** Number of the first point in the newest sector. */
+  private _first = 0;
+  /** The next point's number, as the records on flash say. */
+  private _next = 0;
+  /** Sectors after the newest that the last attempt to open one skipped. */
+  private _skipped = 0;
+  /** While this sector is the newest, the sector after it is known to hold no waiting point. */
+  private _freeAfter = -1;
+  /** At or before the first waiting point. */
+  private readonly _head: Position = { sequence: 0, at: 0, number: 0 };
+  private readonly _cursor: Position = { sequence: 0, at: 0, number: 0 };
+  /** Where reading can continue after a gap. */
+  private readonly _resume: Position = { sequence: 0, at: 0, number: 0 };
+  /** The sector being read, the one that follows it, and the first point's number there. */
+  private _followed = -1;
+  private _follower = 0;
+  private _followerFirst = 0;
+
+  /** Undefined if the blocks are too small. Reads to the front of `into`, which holds any record. */
+  static over(
+    blocks: Blocks,
+    loops: ByteLoops | undefined,
+    state: QueueState,
+    into: Records,
+  ): SectorLog | undefined {
+    const fits = blocks.sectorSize >= MIN_SECTOR && blocks.sectorSize % 4 === 0;
+    if (!fits || blocks.size < 2 * blocks.sectorSize) return undefined;
+    return new SectorLog(blocks, loops, state, into);
+  }
+
+  private constructor(blocks: Blocks, loops: ByteLoops | undefined, state: QueueState, into: Records) {
+    this.state = state;
+    this._blocks = blocks;
+    this._loops = loops;
+    this._size = blocks.sectorSize;
+    this._count = Math.floor(blocks.size / blocks.sectorSize);
+    this._tail = this._size;
+    this._into = into;
+  }
+
+  /** Share of the sectors that hold waiting points, 0 to 1. */
+  get fill(): number {
+    const { state } = this;
+    if (state.finished >= state.stored) return 0;
+    this._advanceHead();
+    return (state.sequence - this._head.sequence + 1) / this._count;
+  }
+
+  /** Length of the longest record, in bytes. */
+  get most(): number {
+    return Math.min(this._size - OPENING_BYTES, MAX_RECORD);
+  }
+
+  /** Bytes left in the newest sector. */
+  get room(): number {
+    return this._size - this._tail;
+  }
+
+  /** No point has this number or a later one until the next sector is opened. */
+  get bound(): number {
+    return this.state.stored + mostPoints(this.room);
+  }
+
+  // The start.
+
+  /**
+   * Reads the state from the newest sector. False if a sector cannot be read, unless `isTolerant`
+   * and others can be. `state.sequence` is 0 if there is no queue. `scratch`: the buffer is in use.
+   */
+  scan(isTolerant: boolean, scratch = this._into): boolean {
+    const { _into: into } = this;
+    this._into = scratch;
+    const isRead = this._scan(isTolerant);
+    this._into = into;
+    return isRead;
+  }
+
+  private _scan(isTolerant: boolean): boolean {
+    const index = this._findNewest(isTolerant);
+    if (index === UNREAD) return false;
+    const { state } = this;
+    const { sequence } = state;
+    this._anchor(sequence, index);
+    Object.assign(state, emptyState());
+    this.id = this.spoiled = this.unrecorded = 0;
+    this.dirty = false;
+    this._tail = this._size;
+    if (sequence > 0) {
+      if (this._readHeader(index * this._size) !== sequence) return false;
+      this.id = readHeader(this._entry, state);
+      this._first = state.stored;
+      if (!this._replay()) return false;
+    }
+    this._next = state.stored;
+    return true;
+  }
+
+  /** Continues with the state, to which missing points were added. */
+  begin(): void {
+    const { state } = this;
+    this._followed = -1;
+    this._freeAfter = -1;
+    this._next = state.stored;
+    if (state.sequence === 0) this._first = state.stored;
+    if (state.sequence === 0 || state.finished >= state.stored) {
+      move(this._head, state.sequence, this._tail, state.finished);
+      return;
+    }
+    // Go back to the sector of the first waiting point. Skipped sectors have no header.
+    let oldest = state.sequence;
+    let first = this._first;
+    const last = Math.max(0, state.sequence - this._count);
+    for (let at = oldest - 1; at > last && first > state.finished; at--) {
+      const found = this._firstIn(at);
+      if (found < 0) continue;
+      oldest = at;
+      first = found;
+    }
+    move(this._head, oldest, OPENING_BYTES, first);
+  }
+
+  /** Index of the newest sector, whose number becomes the state's; UNREAD. */
+  private _findNewest(isTolerant: boolean): number {
+    const { state, _entry: header } = this;
+    let newest = 0;
+    let index = this._count - 1;
+    let unread = 0;
+    // A single one is the very first header, interrupted while it was written.
+    let foreign = 0;
+    // From last to first: most headers are older than one already seen and need no checksum.
+    for (let i = this._count - 1; i >= 0; i--) {
+      const sequence = this._readHeader(i * this._size, newest);
+      if (sequence === UNREAD) unread++;
+      else if (sequence > newest) {
+        newest = sequence;
+        index = i;
+      } else if (sequence === NONE && header[0] !== -1) foreign++;
+    }
+    // The newest sector's sequence number may be damaged, so check the sector after it.
+    const after = this._readHeader(((index + 1) % this._count) * this._size);
+    if (after > newest) {
+      newest = after;
+      index = (index + 1) % this._count;
+    }
+    if (unread > 0 && (!isTolerant || newest === 0)) return UNREAD;
+    this.isForeign = newest === 0 && foreign > 1;
+    state.sequence = newest;
+    return index;
+  }
+
+  /**
+   * Reads the header of the sector at `at`, or its copy, to `_entry`. Returns its sequence number,
+   * NONE or UNREAD; any number up to `known` if the header is that of a sector up to that one.
+   */
+  private _readHeader(at: number, known = 0): number {
+    const { _entry: header } = this;
+    if (!this._read(at, this._frontBytes)) return UNREAD;
+    if (known > 0 && isHeader(header) && sequenceOf(header) <= known) return known;
+    if (header[0] === -1 && header[1] === -1) return NONE;
+    if (!this._read(at, this._headerBytes)) return UNREAD;
+    if (!isIntactHeader(header)) {
+      if (!this._read(at + HEADER_BYTES, this._headerBytes)) return UNREAD;
+      if (!isIntactHeader(header)) {
+        header[0] = 0;
+        return NONE;
+      }
+    }
+    return sequenceOf(header);
+  }
+
+  /**
+   * Applies the records of the newest sector and finds the place for the next one. False if the
+   * host cannot read.
+   */
+  private _replay(): boolean {
+    const { state } = this;
+    const { words } = this._into;
+    const { sequence } = state;
+    let at = OPENING_BYTES;
+    let isDamaged = false;
+    for (;;) {
+      const length = this._readRecord(sequence, at, 0);
+      if (length === UNREAD) return false;
+      if (length > 0) {
+        applyRecords(state, words, 0, length);
+        if (isDamaged) correctDrops(state, words, 0);
+        at += length;
+        continue;
+      }
+      const end = this._lastWritten(sequence, at);
+      if (end === UNREAD) return false;
+      if (end === at) {
+        this._tail = isDamaged ? this._size : at;
+        return true;
+      }
+      const intact = this._findIntact(sequence, at + 4);
+      if (intact === UNREAD) return false;
+      if (intact === NONE) return this._spoiled(sequence, at, end);
+      state.stored += missingBefore(words, 0, state.stored);
+      isDamaged = true;
+      at = intact;
+    }
+  }
+
+  /** The last record was interrupted while it was written, or damaged later. Its bytes are spent. */
+  private _spoiled(sequence: number, at: number, end: number): boolean {
+    const from = this._offset(sequence);
+    const { words, bytes } = this._into;
+    if (!this._read(from + end - 4, bytes.subarray(0, 4))) return false;
+    const last = words[0] as number;
+    if (!this._read(from + at, bytes.subarray(0, Math.min(STATUS_BYTES, this._size - at)))) return false;
+    if (mayBePoint(words, last, at, end)) {
+      this.state.unreadable++;
+      this.spoiled++;
+    }
+    this.dirty = true;
+    this._tail = this._size;
+    return true;
+  }
+
+  // Writing.
+
+  /**
+   * Makes room for a record of `length` bytes. False if the queue is full and keeps its oldest
+   * points, or if no write works.
+   */
+  makeRoom(length: number, dropsOldest: boolean): boolean {
+    // The points before the next one were delivered from memory.
+    if (!this.failed && this._next !== this.state.stored) this._enter(DONE, this.state.finished);
+    if (this._freeAfter === this.state.sequence && length <= this.room) return true;
+    while (!this.failed) {
+      const next = this.state.sequence + 1;
+      const isFree = this._isFree(next);
+      if (isFree === undefined) return this._fail();
+      if (isFree) {
+        this._freeAfter = this.state.sequence;
+        if (length <= this.room) return true;
+        this.openNext();
+      } else if (dropsOldest) this.finish(FULL, this._endOf(this._head.sequence));
+      else return false;
+    }
+    return false;
+  }
+
+  /**
+   * Appends the records `from` to `to`, after `makeRoom` and `room` found room for them. False if
+   * they are not on flash.
+   */
+  append({ bytes, words }: Records, from: number, to: number): boolean {
+    const { state } = this;
+    invariant("points go to flash in the order of their numbers", () => this._next === state.stored);
+    invariant(
+      "the sector after the newest one holds no waiting point",
+      () => this._isFree(state.sequence + 1) !== false,
+    );
+    seal(words, from, to, state);
+    if (!this._write(bytes.subarray(from, to))) return false;
+    applyRecords(state, words, from, to);
+    this._next = state.stored;
+    return true;
+  }
+
+  /** Finishes all points below `number`; `kind` is DONE, REFUSED, FULL or UNREADABLE. */
+  finish(kind: number, number: number): void {
+    const { state } = this;
+    const before = state.finished;
+    const wasStored = before < state.stored;
+    if (applyStatus(state, kind, number) === 0) return;
+    const { sequence, at, number: reached } = this._cursor;
+    if (reached === state.finished) move(this._head, sequence, at, reached);
+    if (kind === DONE && !wasStored) return;
+    // The entry counts from the number that the records on flash have.
+    if (kind !== DONE && this._next < before && !this._enter(DONE, before)) return;
+    this._enter(kind, state.finished);
+  }
+
+  /** Notes that `drops` dropped points in total were reported to the platform. */
+  reported(drops: number): void {
+    this.state.reported = drops;
+    this._enter(REPORTED, drops);
+  }
+
+  /** Stores the time of the state's epoch. False if it is not on flash. */
+  enterTime(): boolean {
+    putTime(this._entry, this.state);
+    return this._put(TIME_BYTES);
+  }
+
+  /**
+   * After a failure: opens the next sector, whose header holds the full state. False if that
+   * failed.
+   */
+  retry(): boolean {
+    this.failed = false;
+    this.openNext();
+    return !this.failed;
+  }
+
+  /**
+   * Opens the next sector if it is free; its header holds the full state. If that fails, tries one
+   * sector after it, another one each time. So a single bad sector is skipped, and none is skipped
+   * for good when all fail for a while.
+   */
+  openNext(): boolean {
+    const next = this.state.sequence + 1;
+    const isFree = this._isFree(next);
+    if (isFree === undefined) return this._fail();
+    if (!isFree) return false;
+    if (this._open(next)) return true;
+    this._skipped++;
+    if (!this._isFree(next + this._skipped)) this._skipped = 1;
+    return (this._isFree(next + this._skipped) === true && this._open(next + this._skipped)) || this._fail();
+  }
+
+  /**
+   * Forgets all points and erases every used sector; false if one could not be erased. The newest
+   * goes last, because its header says that no point in the others is waiting.
+   */
+  forget(): boolean {
+    const { state } = this;
+    this.finish(DONE, state.stored);
+    const newest = this._offset(state.sequence);
+    let isErased = true;
+    for (let i = 1; i <= this._count; i++) {
+      const at = (newest + i * this._size) % (this._count * this._size);
+      // An interrupted erase may leave only bytes after the header, so check the whole sector.
+      if (this._lastWrittenFrom(at, 0) === 0) continue;
+      if (!this._blocks.erase(at)) isErased = false;
+    }
+    state.sequence = 0;
+    state.reported = 0;
+    this._anchor(0, this._count - 1);
+    this._tail = this._size;
+    this._first = this._next = state.stored;
+    this._freeAfter = -1;
+    this._followed = -1;
+    this._skipped = 0;
+    this.failed = !isErased;
+    this.dirty = false;
+    move(this._head, 0, this._size, state.stored);
+    return isErased;
+  }
+
+  private _open(sequence: number): boolean {
+    const { state } = this;
+    const at = this._offset(sequence);
+    invariant("an erased sector holds no waiting point", () => this._isFree(sequence) !== false);
+    if (!this._blocks.erase(at)) return false;
+    const before = state.sequence;
+    state.sequence = sequence;
+    putOpening(this._entry, state, this.id);
+    if (!this._blocks.write(at, this._entryBytes)) {
+      state.sequence = before;
+      return false;
+    }
+    this.failed = false;
+    this.dirty = false;
+    this.unrecorded = 0;
+    this._skipped = 0;
+    this._tail = OPENING_BYTES;
+    this._first = this._next = state.stored;
+    this._followed = -1;
+    return true;
+  }
+
+  /** Writes a status entry, or opens a sector whose header contains it. */
+  private _enter(kind: number, number: number): boolean {
+    putStatus(this._entry, this.state, kind, number, dropsOf(this.state) - this.unrecorded);
+    return this._put(STATUS_BYTES);
+  }
+
+  private _put(length: number): boolean {
+    if (length <= this.room && this._write(this._entryBytes.slice(0, length))) {
+      this._next = this.state.stored;
+      return true;
+    }
+    this.dirty = true;
+    return !this.failed && this.openNext();
+  }
+
+  /** Appends nothing after a record that may be half-written. */
+  private _fail(): false {
+    this._tail = this._size;
+    this.failed = true;
+    return false;
+  }
+
+  private _write(bytes: Uint8Array): boolean {
+    if (!this._blocks.write(this._offset(this.state.sequence) + this._tail, bytes)) return this._fail();
+    this._tail += bytes.length;
+    return true;
+  }
+
+  // Reading.
+
+  /** Makes `step` return the first waiting point. */
+  rewind(): void {
+    this._advanceHead();
+    const { sequence, at, number } = this._head;
+    move(this._cursor, sequence, at, number);
+  }
+
+  /**
+   * Reads the next waiting point to `target` (word-aligned) of the buffer, before `limit`. After
+   * `gap`, `skip` goes behind it. Unless it `isFirst` in the buffer, a gap counts as no room.
+   */
+  step(target: number, limit: number, isFirst: boolean): Found {
+    const { state, _cursor: cursor } = this;
+    const { words } = this._into;
+    while (cursor.number < state.stored) {
+      const end = this._endOf(cursor.sequence);
+      if (end >= 0 && cursor.number >= end) {
+        move(cursor, this._follower, OPENING_BYTES, end);
+        continue;
+      }
+      const length = this._readRecord(cursor.sequence, cursor.at, target, limit);
+      if (length === UNREAD) return this._unread();
+      if (length <= NONE) {
+        if (!isFirst) return "room";
+        if (end === UNREAD) return this._unread();
+        const gap = this._findGap(end, target, limit);
+        if (gap) return gap;
+        continue;
+      }
+      cursor.at += length;
+      if (!isPoint(words, target)) {
+        // Points that were delivered from memory have no record.
+        const kind = kindOf(words, target);
+        if (kind >= DONE && kind <= UNREADABLE)
+          cursor.number = Math.max(cursor.number, readValue(words, target));
+      } else if (cursor.number++ >= state.finished) return "point";
+      else move(this._head, cursor.sequence, cursor.at, cursor.number);
+    }
+    return "end";
+  }
+
+  /** Goes back to before the point of `length` bytes that `step` returned. */
+  back(length: number): void {
+    this._cursor.at -= padded(length);
+    this._cursor.number--;
+  }
+
+  /** Number of the point that `step` returns next, or a lower one. */
+  get at(): number {
+    return this._cursor.number;
+  }
+
+  /** Number of the first point behind a gap. */
+  get behindGap(): number {
+    return this._resume.number;
+  }
+
+  /** Goes behind the gap that `step` found. */
+  skip(): void {
+    const { sequence, at, number } = this._resume;
+    move(this._cursor, sequence, at, number);
+    move(this._head, sequence, at, number);
+  }
+
+  /**
+   * When a past `epoch` with waiting points began, and until when its milliseconds are guesses.
+   * Overwrites the buffer. Undefined if no entry says so.
+   */
+  findTime(epoch: number): { readonly start: number; readonly exactFrom: number } | undefined {
+    const opened = emptyState();
+    // The last sector that was opened in this epoch or before it contains its last time.
+    let { sequence } = this._head;
+    let found = { start: 0, exactFrom: 0 };
+    for (let next = sequence; next <= this.state.sequence; next++) {
+      if (next <= 0 || this._readHeader(this._offset(next)) !== next) continue;
+      readHeader(this._entry, opened);
+      if (isAfter(opened.epoch, epoch)) break;
+      sequence = next;
+      if (opened.epoch === epoch) found = { start: opened.start, exactFrom: opened.exactFrom };
+    }
+    const { words } = this._into;
+    let length = 0;
+    if (sequence <= 0) return undefined;
+    for (let at = OPENING_BYTES; ; at += length) {
+      length = this._readRecord(sequence, at, 0);
+      if (length <= NONE) return found.start > 0 ? found : undefined;
+      if (kindOf(words, 0) === TIME && epochOf(words, 0) === epoch)
+        found = { start: readValue(words, 0), exactFrom: exactFromOf(words, 0) };
+    }
+  }
+
+  /** The host cannot read the sector at the cursor, or its follower's header. */
+  private _unread(): Found {
+    const { state, _cursor: cursor, _resume: resume } = this;
+    for (let next = cursor.sequence + 1; next < state.sequence; next++) {
+      const first = this._firstIn(next);
+      if (first < cursor.number) continue;
+      move(resume, next, OPENING_BYTES, first);
+      return "unread";
+    }
+    if (cursor.sequence < state.sequence) move(resume, state.sequence, OPENING_BYTES, this._first);
+    else move(resume, state.sequence, this._tail, state.stored);
+    return "unread";
+  }
+
+  /** Nothing intact is at the cursor. Undefined if only status entries are damaged. */
+  private _findGap(end: number, target: number, limit: number): Found | undefined {
+    const { state, _cursor: cursor, _resume: resume } = this;
+    const intact = this._findIntact(cursor.sequence, cursor.at + 4, target, limit);
+    if (intact === UNREAD) return this._unread();
+    if (intact === NONE) {
+      const isNewest = cursor.sequence === state.sequence;
+      move(resume, isNewest ? cursor.sequence : this._follower, isNewest ? this._tail : OPENING_BYTES, end);
+      return "gap";
+    }
+    const missing = missingBefore(this._into.words, target, cursor.number);
+    move(resume, cursor.sequence, intact, Math.min(cursor.number + missing, end));
+    if (missing > 0) return "gap";
+    cursor.at = intact;
+    return undefined;
+  }
+
+  /** Number of the first point after sector `sequence`; UNREAD. */
+  private _endOf(sequence: number): number {
+    if (sequence === this.state.sequence) return this.state.stored;
+    if (this._followed !== sequence) {
+      const follower = this._nextHeaded(sequence);
+      if (follower === UNREAD) return UNREAD;
+      this._follower = follower;
+      this._followerFirst = this._firstIn(follower);
+      if (this._followerFirst < 0) return UNREAD;
+      this._followed = sequence;
+    }
+    return this._followerFirst;
+  }
+
+  /** Moves the head over sectors whose points are all finished. */
+  private _advanceHead(): void {
+    const { state, _head: head } = this;
+    if (state.finished >= state.stored) {
+      move(head, state.sequence, this._tail, state.stored);
+      return;
+    }
+    while (head.sequence < state.sequence) {
+      const end = this._endOf(head.sequence);
+      if (end === UNREAD || end > state.finished) return;
+      move(head, this._follower, OPENING_BYTES, end);
+    }
+  }
+
+  /**
+   * The next sector after `sequence` that has a header; UNREAD. Skipped sectors have no header of
+   * this round.
+   */
+  private _nextHeaded(sequence: number): number {
+    for (let next = sequence + 1; next < this.state.sequence; next++) {
+      const first = this._firstIn(next);
+      if (first === UNREAD) return UNREAD;
+      if (first >= 0) return next;
+    }
+    return this.state.sequence;
+  }
+
+  /**
+   * True if no waiting point is in the sector that will become number `next`; undefined if the host
+   * cannot read.
+   */
+  private _isFree(next: number): boolean | undefined {
+    const { state } = this;
+    const before = next - this._count;
+    this._advanceHead();
+    if (state.finished >= state.stored || before < this._head.sequence) return true;
+    return this._endOf(this._head.sequence) === UNREAD ? undefined : false;
+  }
+
+  /** Number of the first point in sector `sequence`; UNREAD; -2 if its header is missing. */
+  private _firstIn(sequence: number): number {
+    if (sequence === this.state.sequence) return this._first;
+    if (sequence <= 0) return NO_ROOM;
+    const found = this._readHeader(this._offset(sequence));
+    if (found === UNREAD) return UNREAD;
+    return found === sequence ? firstOf(this._entry) : NO_ROOM;
+  }
+
+  /** Byte offset of a sector. */
+  private _offset(sequence: number): number {
+    return ((sequence + this._shift) % this._count) * this._size;
+  }
+
+  /** Anchors the numbering: sector `sequence` is at `index`, the next one after it, and so on. */
+  private _anchor(sequence: number, index: number): void {
+    this._shift = (index - (sequence % this._count) + this._count) % this._count;
+  }
+
+  /** Fills `into` from `at`. False if the host failed three times. */
+  private _read(at: number, into: Uint8Array): boolean {
+    for (let tries = 0; tries < READ_TRIES; tries++) if (this._blocks.read(at, into)) return true;
+    return false;
+  }
+
+  /**
+   * Reads the record at `at` to `target` of the buffer, before `limit`. Returns its padded length,
+   * NONE if it is not intact, NO_ROOM or UNREAD.
+   */
+  private _readRecord(sequence: number, at: number, target: number, limit = this._into.bytes.length): number {
+    const left = (sequence === this.state.sequence ? this._tail : this._size) - at;
+    if (left < STATUS_BYTES) return NONE;
+    const free = (limit - target) & ~3;
+    if (free < STATUS_BYTES) return NO_ROOM;
+    const { bytes, words } = this._into;
+    const from = this._offset(sequence) + at;
+    const got = Math.min(left, free, FIRST_READ);
+    if (!this._read(from, bytes.subarray(target, target + got))) return UNREAD;
+    const length = padded(lengthOf(words, target));
+    if (length > left) return NONE;
+    if (length > free) return NO_ROOM;
+    if (length > got && !this._read(from + got, bytes.subarray(target + got, target + length))) return UNREAD;
+    return intactLength(words, target, target + Math.max(got, length), sequence);
+  }
+
+  /** Offset of the next intact record from `at` on, which is then in the buffer; NONE or UNREAD. */
+  private _findIntact(sequence: number, at: number, target = 0, limit = this._into.bytes.length): number {
+    for (let here = at; here + STATUS_BYTES <= this._size; here += 4) {
+      const length = this._readRecord(sequence, here, target, limit);
+      if (length === UNREAD) return UNREAD;
+      if (length > 0) return here;
+    }
+    return NONE;
+  }
+
+  /** End of the last word from `at` on that was written; `at` if there is none; UNREAD. */
+  private _lastWritten(sequence: number, at: number): number {
+    return this._lastWrittenFrom(this._offset(sequence), at);
+  }
+
+  private _lastWrittenFrom(sector: number, at: number): number {
+    const { bytes, words } = this._into;
+    let last = at;
+    for (let here = at; here < this._size; ) {
+      const length = Math.min(this._size - here, bytes.length & ~3);
+      const piece = bytes.subarray(0, length);
+      if (!this._read(sector + here, piece)) return UNREAD;
+      if (!this._loops?.isErased(piece, 0))
+        for (let word = 0; word < length >> 2; word++) if (words[word] !== -1) last = here + 4 * word + 4;
+      here += length;
+    }
+    return last;
+  }
+}
+
+/** True if epoch `one` began after `other`; numbers start again after 65,535. */
+const isAfter = (one: number, other: number): boolean =>
+  ((one - other) & 0xffff) - 1 < 0x7fff && one !== other;

@@ -1,0 +1,181 @@
+// Time stamps of points.
+//
+// A point stores its epoch and milliseconds, and is never changed. An epoch is a run of the agent,
+// and the runs after it until one knows the time. When it began is an estimate. The estimate and
+// each correction are stored before a point is sent by them, and hold for all points that wait.
+//
+// The platform stores one value per key and time stamp, so no time stamp is used twice: the
+// milliseconds of an epoch rise, and an epoch begins after the last time stamp of the one before.
+import type { Host } from "../../port.js";
+import { isTimestamp, type Timestamp } from "../../wire/timestamp.js";
+import type { Time } from "../time/time.js";
+import { enterEpoch, lastStampOf, type QueueState } from "./record.js";
+
+/** A time set back by less than this is waited for: time stamps then continue from the last. */
+const SET_BACK_MS = 5000;
+/**
+ * The same for a clock that ran during sleep and may be fast: 5 % of 40 h; of a longer sleep a
+ * tenth.
+ */
+const SLEPT_BACK_MS = 7_200_000;
+const LAST_EPOCH = 65_535;
+/** Points of an epoch whose start was lost are placed within this time before the others. */
+const LOST_EPOCH_MS = 86_400_000;
+
+/** The queue stores when an epoch began, and finds the start of a past one. */
+export interface EpochStore {
+  /** Stores the time of the state's epoch. False if it is only in memory yet. */
+  saveTime(): boolean;
+  /** True if a later header or the witness contains it. */
+  readonly isTimeSaved: boolean;
+  findTime(epoch: number): { readonly start: number; readonly exactFrom: number } | undefined;
+}
+
+/** The start of an epoch that is not the current one. */
+interface PastEpoch {
+  readonly epoch: number;
+  /** Undefined: it was lost. */
+  readonly start: number | undefined;
+  readonly exactFrom: number;
+}
+
+export class Stamps {
+  private readonly _host: Host;
+  private readonly _time: Time;
+  private readonly _state: QueueState;
+  private readonly _store: EpochStore;
+  private _hasBegun = false;
+  /** Milliseconds of the first point that this epoch may have. */
+  private _first = 0;
+  /** The last time stamp given to a point of this epoch; earlier runs count with all of theirs. */
+  private _sent = 0;
+  private _past: PastEpoch | undefined;
+  private _isSaved = true;
+
+  constructor(host: Host, time: Time, state: QueueState, store: EpochStore) {
+    this._host = host;
+    this._time = time;
+    this._state = state;
+    this._store = store;
+  }
+
+  /** Continues after the points of a durable queue. */
+  resume(): void {
+    const { epoch, start, tick } = this._state;
+    if (epoch > 0 && start === 0) this._time.continueFrom(tick);
+    this._sent = lastStampOf(this._state);
+  }
+
+  /** The milliseconds of the next point, of the state's epoch from then on. */
+  next(): number {
+    if (!this._hasBegun) this._begin();
+    const { _state: state, _time: time } = this;
+    const tick = Math.max(time.ticks, state.tick);
+    state.tick = tick + 1;
+    const { start } = time;
+    if (start === undefined || start === state.start) return tick;
+    if (state.start === 0) this._place(start);
+    else if (Math.abs(start - state.start) > SET_BACK_MS) this._correct(start, tick);
+    return tick;
+  }
+
+  /**
+   * A request is built whose first point has `tick` of `epoch`: the latest estimate holds from it on.
+   */
+  update(epoch: number, tick: number): void {
+    // The ticks of an epoch that ended are not those of this run.
+    const { _state: state, _time: time } = this;
+    const isOver = !this._hasBegun && state.start !== 0 && time.sleptSinceSyncMs === undefined;
+    if (epoch !== state.epoch || isOver) return;
+    const { start } = time;
+    if (start === undefined || start === state.start) return;
+    if (state.start === 0) this._place(start);
+    else this._correct(start, tick);
+  }
+
+  /** True if `of` knows the time of this epoch, or that it is lost. */
+  knows(epoch: number): boolean {
+    return epoch === this._state.epoch || epoch === this._past?.epoch;
+  }
+
+  /** Looks up a past epoch for `of`. Overwrites the queue's buffer. */
+  lookUp(epoch: number): void {
+    const found = this._store.findTime(epoch);
+    this._past = { epoch, start: found?.start, exactFrom: found?.exactFrom ?? 0 };
+  }
+
+  /** The time stamp of a point; undefined while it is not known. */
+  of(epoch: number, tick: number): Timestamp | undefined {
+    const { _state: state, _past: past } = this;
+    const isCurrent = epoch === state.epoch;
+    if (isCurrent && !this._isSaved) this._isSaved = this._store.isTimeSaved;
+    if (isCurrent && (state.start === 0 || !this._isSaved)) return undefined;
+    const start = isCurrent ? state.start : past?.start;
+    const ts = start === undefined ? this._guess(tick) : start + tick;
+    if (ts === undefined || !isTimestamp(ts)) return undefined;
+    if (isCurrent) this._sent = Math.max(this._sent, ts);
+    return ts;
+  }
+
+  /** True if the time stamp is a guess, because the run of this point never knew the time. */
+  isGuess(epoch: number, tick: number): boolean {
+    const { _state: state, _past: past } = this;
+    if (epoch === state.epoch) return tick < state.exactFrom;
+    return past?.start === undefined || tick < past.exactFrom;
+  }
+
+  private _begin(): void {
+    const { _state: state, _time: time } = this;
+    this._hasBegun = true;
+    const isOver = state.start !== 0 && time.sleptSinceSyncMs === undefined;
+    if (state.epoch !== 0 && !isOver) return;
+    enterEpoch(state, (state.epoch % LAST_EPOCH) + 1);
+    state.tick = this._first = Math.max(0, time.ticks);
+    this._sent = 0;
+  }
+
+  /** The epoch began at `start`, as far as is known, and after all earlier time stamps. */
+  private _place(start: number): void {
+    const { _state: state } = this;
+    const back = state.floor - (start + this._first);
+    if (back > this._setBackMs) {
+      this._logSetBack(back);
+      state.floor = 0;
+    }
+    state.start = back >= 0 && state.floor > 0 ? start + back + 1 : start;
+    state.exactFrom = this._time.exactFrom;
+    this._isSaved = this._store.saveTime();
+  }
+
+  private _correct(start: number, tick: number): void {
+    const { _state: state } = this;
+    const back = state.start - start;
+    let to = start;
+    if (back > this._setBackMs) {
+      this._logSetBack(back);
+      state.floor = this._sent = 0;
+    } else {
+      state.floor = Math.max(state.floor, this._sent);
+      // Time stamps do not go back behind those that were sent.
+      if (back > 0) to = Math.max(start, Math.min(state.start, state.floor + 1 - tick));
+    }
+    if (to === state.start) return;
+    state.start = to;
+    this._isSaved = this._store.saveTime();
+  }
+
+  private get _setBackMs(): number {
+    const { sleptSinceSyncMs } = this._time;
+    return sleptSinceSyncMs === undefined ? SET_BACK_MS : Math.max(SLEPT_BACK_MS, sleptSinceSyncMs / 10);
+  }
+
+  private _logSetBack(ms: number): void {
+    this._host.log("warn", `the clock was set back by ${Math.round(ms / 1000)} s: time stamps start again`);
+  }
+
+  /** Before the points whose time is known. */
+  private _guess(tick: number): number | undefined {
+    const first = this._state.start || this._time.now();
+    return first === undefined ? undefined : Math.floor(first) - LOST_EPOCH_MS + (tick % LOST_EPOCH_MS);
+  }
+}

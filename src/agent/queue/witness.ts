@@ -1,0 +1,158 @@
+// The queue's witness: how far the durable queue got, as a value in the key-value store.
+//
+// It reveals a queue that was erased, replaced by an older copy or another device's queue, or that
+// cannot be read, so that the lost points are counted. It is written when a sector is opened, at an
+// orderly end, and at most once a second while flash fails, but never for each point.
+import type { Host } from "../../port.js";
+import { readStored, writeStored } from "../../store.js";
+import { applyStatus, DONE, lastStampOf, type QueueState } from "./record.js";
+
+const KEY = "queue";
+
+/** Order of the values in the stored row. */
+const FIELDS = [
+  "id",
+  "sequence",
+  "stored",
+  "bound",
+  "isFailing",
+  "finished",
+  "full",
+  "refused",
+  "unreadable",
+  "epoch",
+  "start",
+  "floor",
+] as const;
+
+/**
+ * `id`: random number that identifies the queue. Points from `stored` up to `bound`, not included,
+ * may have been accepted since: to the newest sector, or only to memory if flash `isFailing` (1).
+ */
+type Mark = Readonly<Record<(typeof FIELDS)[number], number>>;
+
+export class Witness {
+  /** Id of the current queue. */
+  id = 0;
+  private readonly _host: Host;
+  private readonly _known: Mark | undefined;
+  private _mark: Mark | undefined;
+  private _writtenAt = Number.NEGATIVE_INFINITY;
+  private _failed = false;
+
+  /** Reads the stored value, before the queue is opened. */
+  constructor(host: Host) {
+    this._host = host;
+    this._known = parseMark(readStored(host, KEY));
+    this._mark = this._known;
+  }
+
+  /** ms since the value was written. */
+  get age(): number {
+    return this._host.clock.now() - this._writtenAt;
+  }
+
+  /** The value says that points may be only in memory, because flash failed. */
+  get isFailing(): boolean {
+    return this._mark?.isFailing === 1;
+  }
+
+  /** Points from this number on are not covered. */
+  get bound(): number {
+    return this._mark?.bound ?? 0;
+  }
+
+  /** The time of this epoch is stored here. */
+  hasTime({ epoch, start }: QueueState): boolean {
+    return !this._failed && this._mark?.epoch === epoch && this._mark.start === start;
+  }
+
+  /**
+   * Adds to the state read from flash the points and drops that flash is missing. `id`: of the
+   * queue found, 0 if none was. Returns the points that are lost at once, because the queue belongs
+   * to another device. Repeated starts add the same until flash contains it.
+   */
+  addTo(state: QueueState, id: number): number {
+    const known = this._known;
+    this.id = id || known?.id || 0;
+    return known ? applyMark(known, state, id) : 0;
+  }
+
+  /** True if the value stays valid when `points` more are stored. */
+  covers({ sequence, stored }: QueueState, points: number): boolean {
+    const mark = this._mark;
+    if (!mark) return sequence === 0 && points === 0;
+    return mark.sequence === sequence && stored + points <= mark.bound;
+  }
+
+  /** Saves how far the queue got. False if the store failed. */
+  save(state: QueueState, bound: number, isFailing: boolean): boolean {
+    const { id } = this;
+    // Time stamps of points that only memory holds must not be used again.
+    const floor = isFailing ? lastStampOf(state) + FLOOR_MS : state.floor;
+    const mark: Mark = { ...state, id, bound, isFailing: isFailing ? 1 : 0, floor };
+    if (this._mark && !this._failed && rowOf(this._mark).join() === rowOf(mark).join()) return true;
+    this._writtenAt = this._host.clock.now();
+    // A failing store is written at most once a sector or once a second.
+    this._mark = mark;
+    this._failed = !writeStored(this._host, KEY, rowOf(mark), this._failed);
+    return !this._failed;
+  }
+
+  /** Deletes the value; false if the store keeps it. */
+  forget(): boolean {
+    this._mark = undefined;
+    return this._host.store.delete(KEY);
+  }
+
+  /** The id of the current queue, made up if there is none. */
+  identify(): number {
+    if (this.id > 0) return this.id;
+    const bytes = new Uint8Array(4);
+    this._host.random(bytes);
+    this.id = 1 + new Uint32Array(bytes.buffer)[0]!;
+    return this.id;
+  }
+}
+
+/** Points until the next value is written are stamped at most so long after this one's. */
+const FLOOR_MS = 2000;
+
+const applyMark = (mark: Mark, state: QueueState, id: number): number => {
+  const { bound, finished, full, refused, unreadable } = mark;
+  if (id > 0 && mark.id > 0 && id !== mark.id) {
+    const lost = bound - finished;
+    state.full += full;
+    state.refused += refused;
+    state.unreadable += unreadable + lost;
+    return lost;
+  }
+  const isOlder = id === 0 || state.sequence < mark.sequence || state.stored < mark.stored;
+  if (state.sequence === 0) state.sequence = mark.sequence;
+  if (isOlder || mark.isFailing === 1) state.stored = Math.max(state.stored, bound);
+  applyStatus(state, DONE, finished);
+  state.full = Math.max(state.full, full);
+  state.refused = Math.max(state.refused, refused);
+  state.unreadable = Math.max(state.unreadable, unreadable);
+  if (isOlder || mark.isFailing === 1) addTime(mark, state);
+  return 0;
+};
+
+/** Flash may not know of the last epoch, of its time, or of points that only memory held. */
+const addTime = ({ epoch, start, floor }: Mark, state: QueueState): void => {
+  if (epoch !== state.epoch && epoch > 0) Object.assign(state, { epoch, tick: 0, start: 0, exactFrom: 0 });
+  if (epoch === state.epoch && start > 0) state.start = start;
+  state.floor = Math.max(state.floor, floor);
+};
+
+const rowOf = (mark: Mark): number[] => FIELDS.map((field) => mark[field]);
+
+const parseMark = (value: unknown): Mark | undefined => {
+  if (!Array.isArray(value) || value.length !== FIELDS.length) return undefined;
+  if (!value.every((one) => Number.isSafeInteger(one))) return undefined;
+  const mark = {} as Record<(typeof FIELDS)[number], number>;
+  FIELDS.forEach((field, i) => {
+    mark[field] = value[i];
+  });
+  return mark;
+};

@@ -1,5 +1,5 @@
 import { randomFillSync } from "node:crypto";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { LogMemory } from "../../extras/log/index.js";
 import { pinStored, SecretRedactor } from "../../src/internal.js";
 import type { Host, LastRun, Redactor } from "../../src/port.js";
@@ -63,18 +63,19 @@ export interface NodeHost extends Host {
 }
 
 /**
- * Opens the host of a state directory. Blocks up to 5 s if the last process ran in another
- * container and does not answer. Throws LockedError if another open host uses the directory,
+ * Opens the host of a state directory. Blocks 5 s if the process before is paused. Throws LockedError if another open host uses the directory,
  * QueueFileError if the queue file cannot be used, and an Error if another file cannot be used.
  */
 export function createHost(options: NodeHostOptions): NodeHost {
-  const { stateDir, log: show = standardErrorLog() } = options;
+  // Now: the program may change its working directory later.
+  const stateDir = resolve(options.stateDir);
+  const { log: show = standardErrorLog() } = options;
   const redactor = options.redactor ?? new SecretRedactor();
   const log: Host["log"] = (level, line) => show(level, redactor.clean(line));
   makeDirectory(stateDir);
   const lease = Lease.ofHost(stateDir, { tell: (line) => log("info", line) });
   try {
-    return openHost(options, lease, redactor, log);
+    return openHost({ ...options, stateDir }, lease, redactor, log);
   } catch (error) {
     lease.release();
     throw error;

@@ -46,8 +46,6 @@ export interface WorkerRun {
   clean: (text: string) => string;
   /** A heartbeat. `lives`: of the agent too. */
   beat?: ((lives: boolean) => void) | undefined;
-  /** Called with the process id before the worker gets any message. */
-  born: (pid: number) => void;
   /** Asks it to stop. */
   stop: AbortSignal;
   /** Kills it. */
@@ -55,7 +53,7 @@ export interface WorkerRun {
   patience: Patience;
 }
 
-/** Resolves once the process is gone. Never rejects, but for what `born` throws. */
+/** Resolves once the process is gone. Never rejects. */
 export async function runWorker(run: WorkerRun): Promise<WorkerEnd> {
   const secret = randomBytes(16).toString("hex");
   const child = spawn(process.execPath, [...process.execArgv, run.entry], {
@@ -63,15 +61,7 @@ export async function runWorker(run: WorkerRun): Promise<WorkerEnd> {
     env: environment(),
   });
   const ended = new Promise<WorkerEnd>((resolve) => follow(child, run, secret, resolve));
-  if (child.pid === undefined) return ended;
-  try {
-    run.born(child.pid);
-  } catch (error) {
-    child.kill("SIGKILL");
-    await ended;
-    throw error;
-  }
-  send(child, { kind: "start", secret, ...run.start });
+  if (child.pid !== undefined) send(child, { kind: "start", secret, ...run.start });
   return ended;
 }
 

@@ -164,12 +164,10 @@ class Supervisor {
       secret: (secret, isOwn) => this.#options.lines.redactor[isOwn ? "pin" : "conceal"](secret),
       clean: (text) => this.#options.lines.clean(text),
       beat: (lives) => manager?.beat(lives),
-      born: (pid) => this.#lease.worker(pid),
       stop,
       kill: AbortSignal.any([kill, this.#lease.lost]),
       patience,
     });
-    this.#lease.worker(undefined);
     return end;
   }
 

@@ -122,9 +122,7 @@ test("of two containers that start together, one runs and the other ends with a 
     );
     const [refused, runs] = (both[0]?.count("refused") ? both : both.reverse()) as [Container, Container];
     t.is(await refused.ended, IN_USE);
-    t.deepEqual(refused.lines, [
-      { refused: `${stateDir} is in use by process 1 of another container or machine` },
-    ]);
+    t.deepEqual(refused.lines, [{ refused: `${stateDir} is in use by process 1 of another container` }]);
     const before = runs.count("stored");
     await runs.until(() => runs.count("stored") > before + 20);
     t.is(runs.count("failed"), 0);
@@ -145,7 +143,7 @@ test("in a rolling restart the new container waits for the old one, and starts w
   await next.until(() => next.count("line") === 1);
   t.is(
     next.lines[0]?.line,
-    `${stateDir} is in use by process 1 of another container or machine: waiting up to 60 s for it to stop`,
+    `${stateDir} is in use by process 1 of another container: waiting up to 60 s for it to stop`,
   );
   old.signal("SIGTERM");
   t.is(await old.ended, 0);

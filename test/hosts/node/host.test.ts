@@ -5,7 +5,6 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -13,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { type NetworkInterfaceInfo, tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { createServer } from "node:tls";
 import test, { type ExecutionContext } from "ava";
 import { FileBlocks } from "../../../hosts/node/blocks.js";
@@ -209,6 +208,24 @@ test("a state directory has one open host; one that cannot open its files holds 
   t.notThrows(() => hostAt(t, { stateDir }));
 });
 
+test("a relative state directory stays the same when the program changes its directory", (t) => {
+  const stateDir = temporaryState(t);
+  const before = process.cwd();
+  process.chdir(dirname(stateDir));
+  try {
+    const { store, blocks, slot, logMemory } = hostAt(t, { stateDir: basename(stateDir) });
+    process.chdir("/");
+    t.true(store.set("a", Uint8Array.of(1)));
+    t.true(blocks.write(0, Uint8Array.of(1)));
+    t.true(slot.write(0, Uint8Array.of(1)));
+    t.true(logMemory.write(0, Uint8Array.of(1)));
+    for (const file of ["store/a.bin", "blocks.bin", "slots", "log.bin"])
+      t.true(existsSync(join(stateDir, file)), file);
+  } finally {
+    process.chdir(before);
+  }
+});
+
 test("a host that another process took over reports it once, and writes nothing more", async (t) => {
   const lines: string[] = [];
   let lost = 0;
@@ -216,8 +233,7 @@ test("a host that another process took over reports it once, and writes nothing 
     log: (level, line) => void lines.push(`${level} ${line}`),
     lost: () => void lost++,
   });
-  const [name = ""] = readdirSync(stateDir).filter((file) => file.startsWith("host.lease"));
-  renameSync(join(stateDir, name), join(stateDir, "host.lease.2.another"));
+  writeFileSync(join(stateDir, "host.lock.2"), "");
   t.false(store.set("a", Uint8Array.of(1)));
   t.false(blocks.write(0, Uint8Array.of(1)));
   for (let n = 0; n < 1200 && lost === 0; n++) await new Promise((resolve) => setTimeout(resolve, 50));

@@ -1,9 +1,10 @@
-// Two processes on one state directory, and a disk that is full. Another container is this process
-// under another identity.
-import { spawn } from "node:child_process";
+// Two processes on one state directory, and a disk that is full. A paused process is this one: it
+// does not answer while it asks.
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import fs, {
   closeSync,
+  existsSync,
   ftruncateSync,
   mkdirSync,
   openSync,
@@ -15,17 +16,20 @@ import fs, {
   writeSync,
 } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
+import { Server } from "node:net";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import ava from "ava";
 import { FileBlocks } from "../../../hosts/node/blocks.js";
 import { readBoot, writeBoot } from "../../../hosts/node/boot-record.js";
 import { type Fence, makeDirectory, QUEUE_FILE, replaceFile, UNFENCED } from "../../../hosts/node/files.js";
-import { type Holder, holderText, identify, thisProcess } from "../../../hosts/node/holder.js";
 import { createHost } from "../../../hosts/node/host.js";
 import { Lease, LockedError } from "../../../hosts/node/lease.js";
+import { ask } from "../../../hosts/node/lock-socket.js";
 import { FileStore } from "../../../hosts/node/store.js";
 import { Outbox } from "../../../src/agent/queue/outbox.js";
 import { Time } from "../../../src/agent/time/time.js";
+import { IN_USE } from "../../../tools/exit-codes.js";
 import { forgetStart, prepareStart } from "../../../tools/run/boot-loader.js";
 import { flash } from "../../../tools/run/slot-images.js";
 import { FakeClock } from "../../fakes/clock.js";
@@ -34,21 +38,14 @@ import { image } from "../../tools/run/images.js";
 import { temporaryState } from "../../tools/run/session.js";
 
 const SECTOR = 4096;
-const DEAD = { ...thisProcess(), pid: 2 ** 22 + 1 };
 const quiet = (): void => {};
 // One after the other: a host that asks blocks this process.
 const test = ava.serial;
 const linux = process.platform === "linux" ? test : ava.serial.skip;
 
-/** A process of another container on this machine. */
-const elsewhere = (pid = 1): Holder => ({ ...thisProcess(), pid, space: "4000000001", machine: "" });
-
-/** Blocks this process, so that a holder in it cannot answer. */
-const takeOver = (stateDir: string): Lease => Lease.ofHost(stateDir, { me: elsewhere(), silenceMs: 200 });
-
-/** The lease file of `kind`, as if `holder` had taken it. */
-function hold(stateDir: string, kind: string, holder: Holder, end = ""): void {
-  writeFileSync(join(stateDir, `${kind}.lease.7.${holderText(holder)}${end}`), "");
+/** Takes the directory from this process, as another one that gets no answer. */
+function takeOver(stateDir: string, said: string[] = []): Lease {
+  return Lease.ofHost(stateDir, { own: new Set(), silenceMs: 100, tell: (line) => said.push(line) });
 }
 
 /** Looks for up to a minute. The lease's own timer keeps no process alive. */
@@ -57,99 +54,147 @@ async function isLost({ lost }: Lease): Promise<boolean> {
   return lost.aborted;
 }
 
-async function took<T>(work: () => T | Promise<T>): Promise<[T, ms: number]> {
-  const begin = performance.now();
-  const value = await work();
-  return [value, performance.now() - begin];
+/** Another process, once it printed something. */
+async function other(t: Parameters<typeof temporaryState>[0], ...args: string[]): Promise<ChildProcess> {
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  t.teardown(() => child.kill("SIGKILL"));
+  if (child.stdout) await once(child.stdout, "data");
+  child.stdout?.resume();
+  return child;
 }
 
-test("a lease is one empty file, which is free again after its release", (t) => {
-  const stateDir = temporaryState(t);
-  const lease = Lease.ofHost(stateDir);
-  t.regex(readdirSync(stateDir).join(), /^host\.lease\.1\.\d+\.[^,]*$/);
-  t.true(lease.held && lease.holds());
-  lease.release();
-  t.deepEqual(readdirSync(stateDir), ["host.lease.1"]);
-  const second = Lease.ofHost(stateDir);
-  t.is(readdirSync(stateDir).length, 1);
-  second.release();
-});
+const WRITER = fileURLToPath(new URL("./container-writer.js", import.meta.url));
 
-linux("a holder that runs refuses a second one, in this process and in another", async (t) => {
+test("a lease is one file, whose name says when it was released", (t) => {
   const stateDir = temporaryState(t);
   const lease = Lease.ofHost(stateDir);
+  t.deepEqual(readdirSync(stateDir), ["host.lock.1"]);
+  t.true(lease.held && lease.holds());
   t.throws(() => Lease.ofHost(stateDir), {
     instanceOf: LockedError,
     message: /another host of this process/,
   });
   lease.release();
-  const other = spawn("sleep", ["60"]);
-  t.teardown(() => other.kill());
-  await once(other, "spawn");
-  const otherState = temporaryState(t);
-  hold(otherState, "run", { ...thisProcess(), ...identify(other.pid ?? 0) });
-  await t.throwsAsync(Lease.ofRun(otherState), {
-    instanceOf: LockedError,
-    message: `${otherState} is in use by process ${other.pid}`,
-  });
+  t.deepEqual(readdirSync(stateDir), ["host.lock.1.free"]);
+  t.false(lease.holds());
+  const second = Lease.ofHost(stateDir);
+  t.deepEqual(readdirSync(stateDir), ["host.lock.2"]);
+  second.release();
 });
 
-linux("a process of this machine that ended is replaced at once, also if its id is used again", async (t) => {
-  const me = thisProcess();
-  const ended: Holder[] = [
-    DEAD,
-    { ...me, pid: process.pid, started: "1" },
-    { ...me, pid: process.ppid, started: "1" },
-    // The machine was started again since; a container has no machine.
-    { ...me, pid: process.ppid, boot: "another", machine: me.machine || "none" },
-  ];
-  for (const holder of me.machine ? ended : ended.slice(0, 3)) {
-    const stateDir = temporaryState(t);
-    hold(stateDir, "host", holder);
-    hold(stateDir, "run", holder);
-    const [lease, ms] = await took(() => Lease.ofRun(stateDir));
-    t.true(ms < 1000, `${ms} ms`);
-    lease.release();
-  }
-});
-
-test("a holder whose name or process id means nothing here is asked, and replaced when it does not answer", async (t) => {
-  for (const holder of [elsewhere(), { ...thisProcess(), boot: "another", machine: "" }]) {
-    const stateDir = temporaryState(t);
-    hold(stateDir, "host", holder);
-    const said: string[] = [];
-    const tell = (line: string) => said.push(line);
-    const [lease, ms] = await took(() => Lease.ofRun(stateDir, { silenceMs: 1200, tell }));
-    t.true(ms >= 1100, `${ms} ms`);
-    t.deepEqual(said, [`${stateDir} was in use by process ${holder.pid}: waiting 1.2 s for its answer`]);
-    lease.release();
-  }
+test("a process that runs refuses others, a paused one is replaced, a dead one at once", async (t) => {
   const stateDir = temporaryState(t);
-  writeFileSync(join(stateDir, "host.lease.3.odd"), "");
-  takeOver(stateDir).release();
-  t.deepEqual(readdirSync(stateDir), ["host.lease.4"]);
+  const first = await other(t, WRITER, stateDir);
+  const inUse = {
+    instanceOf: LockedError,
+    message: `${stateDir} is in use by process ${first.pid}`,
+  };
+  t.throws(() => Lease.ofHost(stateDir, { silenceMs: 60_000 }), inUse);
+  await t.throwsAsync(Lease.ofRun(stateDir, { silenceMs: 60_000 }), inUse);
+  const said: string[] = [];
+  const tell = (line: string) => said.push(line);
+  first.kill("SIGSTOP");
+  const next = Lease.ofHost(stateDir, { silenceMs: 200, tell });
+  t.deepEqual(said, [`${stateDir}: replaced a process that does not answer`]);
+  first.kill("SIGCONT");
+  t.deepEqual(await once(first, "exit"), [IN_USE, null]);
+  next.release();
+  const dead = await other(t, WRITER, stateDir);
+  dead.kill("SIGKILL");
+  await once(dead, "exit");
+  (await Lease.ofRun(stateDir, { silenceMs: 60_000, tell })).release();
+  t.is(said.length, 1);
 });
 
-test("a holder in another container answers, and the new process says so, or waits until it is stopped", async (t) => {
+test("waits for a process that runs, until it stops or the caller is stopped", async (t) => {
   const stateDir = temporaryState(t);
   const old = await Lease.ofRun(stateDir);
-  const options = { me: elsewhere(), silenceMs: 60_000 };
-  const error = await t.throwsAsync(Lease.ofRun(stateDir, options), { instanceOf: LockedError });
-  t.is(error.message, `${stateDir} is in use by process ${process.pid} of another container or machine`);
   const said: string[] = [];
-  const waiting = Lease.ofRun(stateDir, { ...options, waitMs: 60_000, tell: (line) => said.push(line) });
-  while (said.length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
-  t.deepEqual(said, [`${error.message}: waiting up to 60 s for it to stop`]);
+  const options = { waitMs: 60_000, tell: (line: string) => said.push(line) };
+  const waiting = Lease.ofRun(stateDir, options);
+  t.deepEqual(said, [
+    `${stateDir} is in use by another host of this process: waiting up to 60 s for it to stop`,
+  ]);
   old.release();
   const lease = await waiting;
   t.true(lease.holds());
-  lease.release();
-  const other = temporaryState(t);
-  hold(other, "run", elsewhere());
   const stop = new AbortController();
-  const stopped = Lease.ofRun(other, { stop: stop.signal, silenceMs: 60_000 });
+  const stopped = Lease.ofRun(stateDir, { ...options, stop: stop.signal });
   stop.abort();
   await t.throwsAsync(stopped, { instanceOf: LockedError });
+  lease.release();
+});
+
+test("only an answer proves that a process runs, and only a refusal that it is dead", async (t) => {
+  const path = join(temporaryState(t), "socket");
+  t.is(ask(path, 60_000), "dead");
+  // As a process without free file descriptors does.
+  const code =
+    "require('net').createServer((s) => s.destroy()).listen(process.argv[1], () => console.log(1))";
+  const closes = await other(t, "-e", code, path);
+  t.is(ask(path, 200), "silent");
+  closes.kill("SIGKILL");
+  await once(closes, "exit");
+  t.is(ask(path, 60_000), "dead");
+});
+
+(process.getuid?.() === 0 ? ava.serial.skip : test)("another user's socket is not replaced", async (t) => {
+  const stateDir = temporaryState(t);
+  const lease = Lease.ofHost(stateDir);
+  fs.chmodSync(join(stateDir, "host.lock.1"), 0);
+  t.throws(() => takeOver(stateDir), { instanceOf: LockedError, message: /another user/ });
+  lease.release();
+});
+
+test("loses a race for a name to a faster process, and takes the next", (t) => {
+  const stateDir = temporaryState(t);
+  const racing = (rival: string): Lease => {
+    const { linkSync } = fs;
+    let isFirst = true;
+    return whilePatched(() => Lease.ofHost(stateDir), {
+      linkSync(from: string, to: string) {
+        if (isFirst) writeFileSync(join(stateDir, rival), "");
+        isFirst = false;
+        linkSync(from, to);
+      },
+    });
+  };
+  const same = racing("host.lock.1");
+  t.deepEqual(readdirSync(stateDir), ["host.lock.2"]);
+  same.release();
+  // Others took the directory twice since the look, so that the name is free again.
+  const late = racing("host.lock.9");
+  t.true(readdirSync(stateDir).includes("host.lock.10"));
+  late.release();
+});
+
+linux("a directory with a long path can be locked", (t) => {
+  const stateDir = join(temporaryState(t), "long".repeat(50));
+  mkdirSync(stateDir);
+  const lease = Lease.ofHost(stateDir);
+  const said: string[] = [];
+  takeOver(stateDir, said).release();
+  t.is(said.length, 1, "the socket was found");
+  lease.release();
+  t.deepEqual(readdirSync(stateDir), ["host.lock.2.free"]);
+});
+
+linux("a network disk, or one without sockets, is refused by name", (t) => {
+  const stateDir = temporaryState(t);
+  whilePatched(
+    () => t.throws(() => Lease.ofHost(stateDir), { message: /is on NFS, .*: use a local file system/ }),
+    { statfsSync: () => ({ type: 0x6969 }) },
+  );
+  const { listen } = Server.prototype;
+  Server.prototype.listen = function deaf() {
+    return this;
+  };
+  try {
+    t.throws(() => Lease.ofHost(stateDir), { message: /use a file system with Unix sockets/ });
+  } finally {
+    Server.prototype.listen = listen;
+  }
+  t.deepEqual(readdirSync(stateDir), []);
 });
 
 test("a holder that was taken over, or whose file was removed, learns it and holds nothing", async (t) => {
@@ -160,15 +205,16 @@ test("a holder that was taken over, or whose file was removed, learns it and hol
   t.true(await isLost(old));
   old.release();
   t.true(next.holds());
-  rmSync(join(stateDir, readdirSync(stateDir).find((name) => name.startsWith("host.lease")) ?? ""));
+  rmSync(join(stateDir, "host.lock.2"));
   t.false(next.holds());
+  t.true(await isLost(next));
   const gone = join(temporaryState(t), "gone");
   mkdirSync(gone);
-  const other = Lease.ofHost(gone);
+  const last = Lease.ofHost(gone);
   rmSync(gone, { recursive: true });
   await new Promise((resolve) => setTimeout(resolve, 1200));
-  t.false(other.lost.aborted, "without its directory nothing is said");
-  for (const lease of [next, other]) lease.release();
+  t.false(last.lost.aborted, "without its directory nothing is said");
+  for (const lease of [next, last]) lease.release();
 });
 
 /** True when asked for the n-th time, and only then another process takes the directory over. */
@@ -249,42 +295,25 @@ test("boot record: a process that was taken over cannot change which image start
 
 test("a takeover that is itself interrupted before the queue was copied is completed by the next", (t) => {
   const stateDir = temporaryState(t);
-  hold(stateDir, "host", DEAD, ".unclean");
   const path = join(stateDir, QUEUE_FILE);
-  const paused = new FileBlocks(path, SECTOR, quiet, { tag: "paused", holds: () => true });
-  const lease = Lease.ofHost(stateDir);
+  const old = Lease.ofHost(stateDir);
+  const paused = new FileBlocks(path, SECTOR, quiet, UNFENCED);
+  // Of a process that was killed.
+  writeFileSync(join(stateDir, "host.lock.2"), "");
+  const lease = takeOver(stateDir);
   t.true(paused.write(0, Uint8Array.of(1)));
   const blocks = new FileBlocks(path, SECTOR, quiet, lease);
   const found = new Uint8Array(1);
   t.true(blocks.read(0, found));
   t.is(found[0], 255);
-  t.false(readdirSync(stateDir).some((name) => name.endsWith("unclean")));
+  t.deepEqual(
+    readdirSync(stateDir).filter((name) => name.startsWith("host.lock")),
+    ["host.lock.3"],
+  );
   paused.close();
   blocks.close();
   lease.release();
-});
-
-test("of two processes that find no lease at the same time, one gets it", (t) => {
-  const stateDir = temporaryState(t);
-  hold(stateDir, "host", DEAD);
-  // As the slower of the two sees it, which made the first lease before it saw the other's.
-  writeFileSync(join(stateDir, "host.lease.0"), "");
-  const lease = Lease.ofHost(stateDir);
-  t.regex(readdirSync(stateDir).join(), /^host\.lease\.8[^,]*$/);
-  lease.release();
-});
-
-linux("the lock file of an older version counts if its process runs, and is removed otherwise", async (t) => {
-  const { boot, started } = thisProcess();
-  for (const lock of ["host.json", "lock.json"]) {
-    const stateDir = temporaryState(t);
-    const take = async () => (lock === "host.json" ? Lease.ofHost(stateDir) : await Lease.ofRun(stateDir));
-    writeFileSync(join(stateDir, lock), JSON.stringify({ pid: process.pid, since: `${boot}/${started}` }));
-    await t.throwsAsync(take, { instanceOf: LockedError, message: /in use by process \d+$/ });
-    writeFileSync(join(stateDir, lock), JSON.stringify({ pid: process.pid, since: `${boot}/1` }));
-    (await take()).release();
-    t.false(readdirSync(stateDir).includes(lock));
-  }
+  old.release();
 });
 
 // A disk that takes no more bytes: file names can still be made, renamed and removed.
@@ -390,17 +419,14 @@ test("on a full disk files are replaced whole or not at all, and the directory i
   t.deepEqual(readdirSync(directory), ["a"]);
   const lease = await whileFull(() => Lease.ofRun(directory));
   t.true(lease.held);
-  whileFull(() => {
-    t.notThrows(() => lease.worker(process.pid));
-    lease.release();
-  });
-  t.deepEqual(readdirSync(directory).sort(), ["a", "host.lease.1", "run.lease.1"]);
+  whileFull(() => lease.release());
+  t.deepEqual(readdirSync(directory).sort(), ["a", "host.lock.1.free", "run.lock.1.free"]);
   // Without a file name it holds nothing, and goes on.
-  const other = await whilePatched(() => Lease.ofRun(temporaryState(t)), {
-    renameSync: () => fail("ENOSPC"),
+  const without = await whilePatched(() => Lease.ofRun(temporaryState(t)), {
+    linkSync: () => fail("ENOSPC"),
   });
-  t.deepEqual([other.held, other.holds()], [false, true]);
-  other.release();
+  t.deepEqual([without.held, without.holds()], [false, true]);
+  without.release();
 });
 
 test("on a full disk the image of the last start is started again, and no other in its place", (t) => {
@@ -413,5 +439,5 @@ test("on a full disk the image of the last start is started again, and no other 
   whileFull(() => t.throws(() => prepareStart(directory, UNFENCED, quiet), { code: "ENOSPC" }));
   t.is(readBoot(directory)?.state, "confirmed");
   t.notThrows(() => forgetStart(directory, UNFENCED));
-  if (fs.existsSync("/proc/self")) t.throws(() => makeDirectory("/proc/no-such/place"));
+  if (existsSync("/proc/self")) t.throws(() => makeDirectory("/proc/no-such/place"));
 });

@@ -58,5 +58,5 @@ test.serial("stopped while it waits, it ends in good order and keeps nothing", a
   await eventLog.first("commissioning");
   t.is(await end(child), 0);
   t.false(readdirSync(join(state, "store")).some((name) => /site|token/.test(name)));
-  t.true(readdirSync(state).includes("run.lease.1"), "it is still held");
+  t.true(readdirSync(state).includes("run.lock.1.free"), "it is still held");
 });

@@ -1,4 +1,4 @@
-// A supervisor in a process of its own, for tests that kill it: stub-run.js STATE [APP].
+// A supervisor in a process of its own, for tests that kill it: stub-run.js STATE [APP [WAIT_MS]].
 import { readFileSync } from "node:fs";
 import { makeDirectory } from "../../../hosts/node/files.js";
 import { Lease } from "../../../hosts/node/lease.js";
@@ -8,13 +8,13 @@ import { hiding, Lines } from "../../../tools/run/lines.js";
 import { supervise } from "../../../tools/run/supervisor.js";
 import { configFor, STUB } from "./images.js";
 
-const [stateDir, app] = process.argv.slice(2);
+const [stateDir, app, waitMs = 60_000] = process.argv.slice(2);
 const lines = new Lines(process.stdout, "json", hiding([]));
 const stop = stopSignals();
 const tell = (line: string): void => lines.tell({ event: "log", level: "warn", line });
 try {
   makeDirectory(stateDir ?? "");
-  const lease = await Lease.ofRun(stateDir ?? "", { waitMs: 60_000, tell, stop: stop.stop });
+  const lease = await Lease.ofRun(stateDir ?? "", { waitMs: Number(waitMs), tell, stop: stop.stop });
   const code = await supervise({
     config: configFor(stateDir ?? ""),
     lease,

@@ -45,9 +45,8 @@ const stopsAnswering = (url: string): Promise<boolean> =>
     ),
   );
 
-/** A lease with the name of its holder: `run.lease.1.<holder>`. */
-const isHeld = (state: string): boolean =>
-  readdirSync(state).some((name) => /^run\.lease\.\d+\../.test(name));
+/** A lease that was not released, which is `run.lock.1.free`. */
+const isHeld = (state: string): boolean => readdirSync(state).some((name) => /^run\.lock\.\d+$/.test(name));
 
 test("the tour sees every capability, then ends with 0 and leaves nothing behind", async (t) => {
   const start = run("tour", "--for", "50s");

@@ -132,7 +132,7 @@ async function run(given: RunFlags): Promise<void> {
   process.exit(outcome);
 }
 
-/** Longest time that a replaced container may take to stop. */
+/** Longest time that a replaced process may take to stop. */
 const REPLACED_MS = 60_000;
 
 /** Runs until a stop or a reset. `afterReset`: with other stored values. */
@@ -161,7 +161,7 @@ async function runOnce(given: RunFlags, life: Life, afterReset: boolean): Promis
   }
 }
 
-/** Takes the state directory. Waits for a process in another container to stop. */
+/** Takes the state directory. Waits for another process to stop. */
 function take(stateDir: string, { log }: RunFlags, { stop }: Life): Promise<Lease> {
   const lines = new Lines(process.stdout, log, hiding([]));
   const tell = (line: string): void => lines.tell({ event: "log", level: "warn", line });

@@ -84,6 +84,84 @@ test("a boot epoch that seems to begin within the last burst begins behind it", 
   t.false(next.host.lines.some((line) => line.includes("set back")));
 });
 
+/** A host without a clock that learns `dates` from the platform, one after the other, and records a point each second. */
+async function learns(dates: readonly number[], points: number) {
+  const blocks = new FakeFlash(8 * 4096, 4096);
+  const store = new FakeStore();
+  const one = rig(blocks, {}, store, null);
+  for (const date of dates) {
+    one.time.learn(at(date));
+    for (let n = 0; n < points; n++) {
+      one.outbox.append(textOf(n), undefined);
+      await one.host.clock.advance(1000);
+    }
+  }
+  return { blocks, store, one };
+}
+
+for (const [name, wrong] of [
+  ["in 2001", Date.UTC(2001, 8, 10)],
+  ["in 2099", Date.UTC(2099, 0, 1)],
+  ["two hours ahead", T0 + 7_200_000],
+] as const)
+  test(`a first Date ${name} does not decide the run: points that wait take the next one`, async (t) => {
+    const { one, blocks, store } = await learns([wrong, T0 + 10_000], 10);
+    const expected = upTo(20).map((n) => T0 + 1000 * n);
+    const stamps = waitingStamps(one);
+    t.true(
+      stamps.every((ts, i) => Math.abs(ts! - expected[i]!) <= 1000),
+      stamps.join(),
+    );
+    // The correction is stored before a point is sent by it.
+    const next = rig(new FakeFlash(blocks.size, 4096, blocks.bytes), {}, store, null);
+    t.deepEqual(waitingStamps(next), stamps);
+  });
+
+test("a correction by less than 5 s moves no time stamp behind one that was sent", async (t) => {
+  const { one } = await learns([T0 + 4000], 10);
+  const sent = waitingStamps(one);
+  one.outbox.confirm(one.outbox.next);
+  one.time.learn(at(T0 + 10_000));
+  const later: (number | undefined)[] = [];
+  for (let n = 0; n < 10; n++) {
+    add(one, 1);
+    later.push(...waitingStamps(one));
+    one.outbox.confirm(one.outbox.next);
+    await one.host.clock.advance(1000);
+  }
+  t.true(isRising([...sent, ...later]), [...sent, ...later].join());
+  t.true(Math.abs(later.at(-1)! - (T0 + 19_000)) <= 1000, `${later.at(-1)}`);
+});
+
+test("a point is not sent by a time that neither flash nor store holds", (t) => {
+  const blocks = new FakeFlash(8 * 4096, 4096);
+  const store = new FakeStore();
+  const one = rig(blocks, {}, store, null);
+  add(one, 2);
+  blocks.fails = (call) => call !== "read";
+  store.fails = (call) => call === "set";
+  one.time.learn(at(T0));
+  t.deepEqual(waitingStamps(one), [undefined, undefined]);
+  store.fails = undefined;
+  one.outbox.close();
+  t.true(isRising(waitingStamps(one)), waitingStamps(one).join());
+});
+
+test("time stamps rise over restarts, whatever the store holds", async (t) => {
+  let flash = new FakeFlash(8 * 4096, 4096);
+  const stamps: (number | undefined)[] = [];
+  for (let start = 0; start < 5; start++) {
+    const one = rig(flash, {}, new FakeStore(), null);
+    one.time.learn(at(T0 + start * 1000));
+    add(one, 3);
+    await one.host.clock.advance(1000);
+    stamps.push(...waitingStamps(one));
+    one.outbox.confirm(one.outbox.next);
+    flash = new FakeFlash(flash.size, 4096, flash.bytes);
+  }
+  t.true(isRising(stamps), stamps.join());
+});
+
 test("a host clock beyond the year 2099 counts as unknown", (t) => {
   const one = rig(new FakeFlash(0, 512), {}, undefined, Date.UTC(2287, 0, 1));
   add(one, 1);

@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { createServer as createTlsServer } from "node:tls";
 import test, { type ExecutionContext } from "ava";
 import { argument } from "../../../arguments.js";
@@ -173,6 +173,51 @@ native("a chain's dates are told of one that is taken, or refused for its dates 
         t.is(line, said, where);
         t.is(told, dates === "own" ? datesOf(by === undefined ? chain : [...chain, root]) : dates, where);
       }
+});
+
+native("accepts a chain that goes on to an unknown or expired signer of a trusted root", async (t) => {
+  const ca = "critical,CA:TRUE";
+  const root = made.issue("root", undefined, { constraints: ca, days: [-100, 60_000] });
+  const between = made.issue("between", root, { constraints: ca, days: [-10, 20_000] });
+  const leaf = made.issue("server", between, { names: "DNS:localhost" });
+  const older = made.issue("older", undefined, { constraints: ca });
+  const stranger = made.issue("root", undefined, { constraints: ca });
+  const crossed = (days: readonly [number, number], keyOf = root): Issued =>
+    made.issue("root", older, { constraints: ca, days, keyOf });
+  const own = [leaf, between];
+  const bundle = join(folder, "crossed");
+  writeFileSync(bundle, bundleOf(root.cert));
+  process.env.BUNDLE = bundle;
+  t.teardown(() => void delete process.env.BUNDLE);
+  const expired = made.issue("server", between, { names: "DNS:localhost", days: [-30, -1] });
+  const elsewhere = made.issue("server", between, { names: "DNS:elsewhere" });
+  const forged = made.issue("server", undefined, { names: "DNS:localhost" });
+  const expectations: readonly (readonly [
+    chain: readonly Issued[],
+    said: string,
+    dates?: readonly Issued[],
+  ])[] = [
+    [[...own, crossed([-10, 30])], TAKEN, own],
+    [[...own, crossed([-30, -1])], TAKEN, own],
+    [[...own, crossed([1, 30])], TAKEN, own],
+    [[...own, root], TAKEN, own],
+    [[expired, between, crossed([-30, -10])], "0 certificate: expired", [expired, between]],
+    [[elsewhere, between, crossed([-10, 30])], "0 certificate: for another name"],
+    [[forged, between, crossed([-10, 30])], UNKNOWN],
+    // A root of the same name, which did not sign the chain.
+    [[...own, stranger], TAKEN, own],
+    [[made.issue("server", stranger, { names: "DNS:localhost" }), crossed([-10, 30], stranger)], UNKNOWN],
+  ];
+  // The bundle, and the root itself as an own CA.
+  for (const by of [[], [root.certPath]])
+    for (const [chain, said, dates] of expectations) {
+      const [line, told] = await against(answering({ chain }), "dates", 1, by);
+      const where = `${chain.map((one) => titleOf(one)).join()} by ${by.map((path) => basename(path)).join()}`;
+      t.is(line, said, where);
+      const up = by.includes(root.certPath) ? [root] : [];
+      if (dates) t.is(told, datesOf([...dates, ...up]), where);
+      else t.is(told, "0 0", where);
+    }
 });
 
 native("what is not TLS, and what ends amid it, is said in words", async (t) => {

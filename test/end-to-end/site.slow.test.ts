@@ -51,7 +51,7 @@ const pages = (): string[] =>
 
 test("every link of the built site leads to a page, and its anchor is there", (t) => {
   const html = new Map(pages().map((name) => [name, readFileSync(join(DIST, name), "utf8")]));
-  t.true(html.size > 70, `${html.size} pages`);
+  t.true(html.size > 30, `${html.size} pages`);
   for (const [name, text] of html) {
     for (const [, link = ""] of text.matchAll(/<a [^>]*href="([^"]+)"/g)) {
       if (/^(?:https?:|mailto:)/.test(link)) continue;
@@ -95,7 +95,7 @@ for (const [width, dark] of [
       await page.getByRole("heading", { level: 1 }).waitFor();
       if (name.endsWith("architecture")) {
         const diagrams = page.locator("img.diagram:visible");
-        t.is(await diagrams.count(), 4);
+        t.is(await diagrams.count(), 2);
         for (const diagram of await diagrams.all()) {
           const before = await diagram.boundingBox();
           await diagram.scrollIntoViewIfNeeded();

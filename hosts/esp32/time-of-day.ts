@@ -32,10 +32,8 @@ export type ChainValidity = () => Validity | undefined;
 const ESTIMATE = "time";
 const FLOOR = "time-floor";
 const FORMAT = 1;
-/** Bytes of a time in a record. The estimate has 4, because earlier images read it. */
-const ESTIMATE_BYTES = 4;
-const FLOOR_BYTES = 5;
-const LATEST_ESTIMATE = 0xffff_ffff;
+/** Bytes of a time in a record. */
+const TIME_BYTES = 5;
 const DAY_S = 86_400;
 /** Times later than 20 years after the build are rejected. */
 const LIFE_S = 20 * 365.25 * DAY_S;
@@ -102,9 +100,9 @@ export class TimeOfDay {
     this._built = built;
     this._floor = built;
     // A floor belongs to the image that learned it: a new image starts from its own build date.
-    const [by, floor = built] = readTimes(store, FLOOR, 2, FLOOR_BYTES);
+    const [by, floor = built] = readTimes(store, FLOOR, 2);
     if (by === built) this._floor = this._accepted(floor) ?? built;
-    [this._saved] = readTimes(store, ESTIMATE, 1, ESTIMATE_BYTES);
+    [this._saved] = readTimes(store, ESTIMATE, 1);
     const estimate = this._accepted(this._saved);
     this._estimate = estimate === undefined ? undefined : this._offset(estimate);
     const least = estimate ?? this._floor;
@@ -133,7 +131,7 @@ export class TimeOfDay {
     const seconds = wall === undefined ? undefined : this._accepted(Math.floor(wall / 1000));
     if (seconds === undefined || Math.abs(seconds - (this._saved ?? 0)) < DAY_S) return;
     this._saved = seconds;
-    writeTimes(this._store, ESTIMATE, [Math.min(seconds, LATEST_ESTIMATE)], ESTIMATE_BYTES);
+    writeTimes(this._store, ESTIMATE, [seconds]);
   }
 
   /**
@@ -228,7 +226,7 @@ export class TimeOfDay {
   private _raiseFloor(seconds: number): void {
     this._floor = seconds;
     if (this._clock.system() < seconds) this._clock.assume(seconds);
-    writeTimes(this._store, FLOOR, [this._built, seconds], FLOOR_BYTES);
+    writeTimes(this._store, FLOOR, [this._built, seconds]);
   }
 
   private _adopt(seconds: number): void {
@@ -266,25 +264,25 @@ export class TimeOfDay {
 }
 
 /** Reads the `count` times of a record; none if the record is missing or has another format. */
-const readTimes = (store: Store, key: string, count: number, bytes: number): number[] => {
+const readTimes = (store: Store, key: string, count: number): number[] => {
   const record = store.get(key);
-  if (record?.length !== 1 + count * bytes || record[0] !== FORMAT) return [];
+  if (record?.length !== 1 + count * TIME_BYTES || record[0] !== FORMAT) return [];
   const times: number[] = [];
-  for (let at = 1; at < record.length; at += bytes) {
+  for (let at = 1; at < record.length; at += TIME_BYTES) {
     let seconds = 0;
-    for (let i = 0; i < bytes; i++) seconds = seconds * 256 + (record[at + i] as number);
+    for (let i = 0; i < TIME_BYTES; i++) seconds = seconds * 256 + (record[at + i] as number);
     times.push(seconds);
   }
   return times;
 };
 
-const writeTimes = (store: Store, key: string, times: readonly number[], bytes: number): void => {
-  const record = new Uint8Array(1 + times.length * bytes);
+const writeTimes = (store: Store, key: string, times: readonly number[]): void => {
+  const record = new Uint8Array(1 + times.length * TIME_BYTES);
   record[0] = FORMAT;
   let end = 1;
   for (const seconds of times) {
-    end += bytes;
-    for (let i = 1, rest = seconds; i <= bytes; i++, rest = Math.floor(rest / 256))
+    end += TIME_BYTES;
+    for (let i = 1, rest = seconds; i <= TIME_BYTES; i++, rest = Math.floor(rest / 256))
       record[end - i] = rest % 256;
   }
   store.set(key, record);

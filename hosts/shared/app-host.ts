@@ -6,20 +6,20 @@ import type { AppHost } from "./application.js";
 const AGENT_KEYS =
   "token proposed refused poll pending shared boots queue firmware recovery reset " +
   "wifi site commission checksums new-token new-proposed new-for image";
-/** Followed by a number: the RPC journal and the added CAs. */
-const NUMBERED = ["rpc", "trust-"];
+/** Followed by a number: the RPC journal. */
+const NUMBERED = "rpc";
 /** Ends the key of a copy: see src/store.ts. */
 const COPY = "-old";
 
 /** True if only the agent may read and write the value of `key`. */
 export const isAgentKey = (key: string): boolean => {
   const name = key.endsWith(COPY) ? key.slice(0, -COPY.length) : key;
-  return AGENT_KEYS.split(" ").includes(name) || NUMBERED.some((start) => isNumbered(name, start));
+  return AGENT_KEYS.split(" ").includes(name) || isNumbered(name);
 };
 
-const isNumbered = (name: string, start: string): boolean => {
-  const digits = name.slice(start.length);
-  return name.startsWith(start) && digits !== "" && Number(digits) >= 0;
+const isNumbered = (name: string): boolean => {
+  const digits = name.slice(NUMBERED.length);
+  return name.startsWith(NUMBERED) && digits !== "" && Number(digits) >= 0;
 };
 
 /** Of everything that `host` has, the application gets the members that `AppHost` names. */

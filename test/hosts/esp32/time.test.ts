@@ -157,11 +157,11 @@ test("records do not wrap after 2106, and one of another format is left alone", 
   };
   const late = Date.UTC(2110, 0, 1) / 1000;
   start(late);
-  t.deepEqual([...(store.get("time") ?? [])], [1, 255, 255, 255, 255]);
+  t.deepEqual([...(store.get("time") ?? [])], [1, 1, 7, 84, 253, 0]);
   t.is(start(late).floor, built);
   t.is(clock.system(), late);
   for (const key of ["time", "time-floor"])
-    for (const note of [[2, 0, 0, 0, 0], [1, 0], [], [2, ...Array(10).fill(200)]]) {
+    for (const note of [[2, 0, 0, 0, 0, 0], [1, 0], [], [2, ...Array(10).fill(200)]]) {
       const other = new FakeStore();
       other.set(key, Uint8Array.from(note));
       t.is(timeRig(other).time.floor, BUILT);
@@ -222,11 +222,11 @@ const life = fc
     return { one, steps, last };
   });
 
-/** The estimate, as earlier images wrote it as well. */
+/** The stored estimate. */
 function record(seconds: number): Uint8Array {
-  const bytes = new Uint8Array(5);
+  const bytes = new Uint8Array(6);
   bytes[0] = 1;
-  new DataView(bytes.buffer).setUint32(1, seconds);
+  new DataView(bytes.buffer).setUint32(2, seconds);
   return bytes;
 }
 

@@ -19,9 +19,8 @@ const MODULES = {
   ],
   "mote-agent/diagnostics": [
     "extras/diagnostics/index.ts",
-    "Device health, as an RPC and as client attributes.",
+    "The device log that survives a restart, and the health of a device.",
   ],
-  "mote-agent/log": ["extras/log/index.ts", "The device log that survives a restart."],
   "mote-agent/report": ["report/index.ts", "Client of the analytics report API."],
 };
 

@@ -19,9 +19,7 @@ const TYPESCRIPT = { compilerOptions: { useDefineForClassFields: false } };
  */
 export const MODULES = [
   ["mote", "src/internal.ts", "src/index.js"],
-  ["mote-diagnostics", "extras/diagnostics/index.ts"],
   ["mote-report-on-change", "extras/report-on-change/index.ts"],
-  ["mote-log", "extras/log/index.ts"],
   ["mote-app", "examples/sample/app.ts", "examples/sample/app.js"],
   ["mote-esp32", "hosts/esp32/board.ts", "hosts/esp32/types.js"],
   [
@@ -29,7 +27,11 @@ export const MODULES = [
     "hosts/esp32/commissioning/commission-board.ts",
     "hosts/esp32/commissioning/commission-types.js",
   ],
-  ["mote-kept-log", "hosts/esp32/log/kept-log.ts", "hosts/esp32/log/kept-log-types.js"],
+  [
+    "mote-diagnostics",
+    "hosts/esp32/diagnostics/diagnostics-board.ts",
+    "hosts/esp32/diagnostics/diagnostics-types.js",
+  ],
   ["mote-emulated-network", "hosts/esp32/emulator/ethernet.ts"],
   ["mote-simulator", "hosts/simulator/index.ts"],
   ["mote-simulator-board", "hosts/simulator/board.ts", "hosts/esp32/types.js"],
@@ -38,17 +40,17 @@ export const MODULES = [
     "hosts/simulator/commission.ts",
     "hosts/esp32/commissioning/commission-types.js",
   ],
-  ["mote-simulator-kept-log", "hosts/simulator/kept-log.ts", "hosts/esp32/log/kept-log-types.js"],
+  [
+    "mote-simulator-diagnostics",
+    "hosts/simulator/diagnostics.ts",
+    "hosts/esp32/diagnostics/diagnostics-types.js",
+  ],
   ["mote-simulator-main", "hosts/simulator/main.ts"],
   ["mote-simulator-window", "hosts/simulator/window.ts"],
 ];
 
 /** Extras that are a module of their own, which others import by its name, so that a board has it once. */
-const EXTRAS = {
-  diagnostics: "mote/diagnostics",
-  "report-on-change": "mote/report-on-change",
-  log: "mote/log",
-};
+const EXTRAS = { "report-on-change": "mote/report-on-change" };
 const CORE = [join("src", "index.ts"), join("src", "internal.ts")];
 const extraOf = (path) => /^extras[/\\]([\w-]+)/.exec(path)?.[1];
 

@@ -209,11 +209,8 @@ export interface Host {
   random(into: Uint8Array): void;
   /** Unique id of the machine, the same on every start: letters, digits and hyphens, at most 32. */
   readonly hardwareId: string;
-  /**
-   * Logs a line, cleaned by the `redactor`. Lines of level `debug` need not be shown; extras/log
-   * stores them on request.
-   */
-  log(level: "debug" | "info" | "warn" | "error", line: string): void;
+  /** Logs a line, cleaned by the `redactor`. */
+  log(level: "info" | "warn" | "error", line: string): void;
   /**
    * Redactor of this run, with all stored secrets pinned. If missing, the agent creates its own.
    */

@@ -3,9 +3,8 @@
 // Telemetry: temperature, humidity; from 2.0.0 on pressure too; upSeconds, points, version with every tenth of them. Client attributes: serial, starts, app, intervalMs, led.
 // Shared attributes: interval (seconds between two readings).
 // RPC: setLed {on}, getStatus, echo, burst {points}, report, callPlatform {method, params}, readAttributes {clientKeys, sharedKeys},
-// claim {secretKey, durationMs}; mote.health.
+// claim {secretKey, durationMs}.
 
-import { Diagnostics } from "../../extras/diagnostics/index.js";
 import type { AppHost } from "../../hosts/shared/application.js";
 import type { Agent } from "../../src/index.js";
 import { handleMethods, type SampleApplication } from "./methods.js";
@@ -28,7 +27,6 @@ export const firmware = {
 
 /** Sets the application up; the agent is started afterwards. Returns what records a sample, for a machine that sleeps in between. */
 export default function setUp(agent: Agent, host: AppHost): () => void {
-  new Diagnostics(agent, host, host.health);
   const application = new Application(agent, host);
   handleMethods(agent, host, application);
   return () => application.sample();

@@ -2,8 +2,9 @@
 //
 //    as src/store.ts stores it, with the latest code last:
 //    {"at":MS,"resets":[[REASON,TIMES],...],"errors":[[CODE,TIMES,SECONDS],...]}
-import { readStored, type StoreHost, writeStored } from "../../src/store.js";
-import { isObject, type JsonObject } from "../../src/wire/text/json.js";
+import { isObject, readStored, writeStored } from "../../src/internal.js";
+import type { StoreHost } from "../../src/store.js";
+import type { JsonObject } from "../../src/wire/text/json.js";
 
 const KEY = "health";
 const MOST_CODES = 16;

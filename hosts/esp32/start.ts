@@ -9,8 +9,8 @@ import { AgentWatchdog } from "./agent-watchdog.js";
 import { type BoardHardware, MEMORY, TLS } from "./board-hardware.js";
 import { readConfig, type Settings } from "./config.js";
 import { DeepSleep } from "./deep-sleep.js";
+import type { BoardDiagnostics, DiagnosedHost } from "./diagnostics/diagnostics-board.js";
 import { type BoardHost, createHost } from "./host.js";
-import type { BoardLogging, LogKeeper } from "./log/kept-log.js";
 import { planMemory, SMALLEST } from "./memory-plan.js";
 import { memoryOf, publishHealth } from "./memory-report.js";
 import { misconfigured } from "./misconfigured.js";
@@ -33,13 +33,11 @@ export type OnWifi = (agent: Agent, wifi: Wifi | undefined, network: Network) =>
 /** The members of the extras that a project passes to `start`. */
 export interface Extras {
   readonly commission?: Commissioner;
-  readonly keepLog?: LogKeeper;
+  readonly diagnostics?: BoardDiagnostics;
 }
 
 /** More than the longest time between two requests of a working agent. */
 const SILENCE_MS = 1_800_000;
-/** Bytes of a slot in the partition table for 4 MB. */
-const SLOT_BYTES = 0x1c0000;
 /** Rejoin the network after the platform was unreachable for this long. */
 const REJOIN_MS = 900_000;
 
@@ -50,22 +48,18 @@ const REJOIN_MS = 900_000;
 export const startBoard = (
   machine: BoardHardware,
   application: Application,
-  { commission, keepLog }: Extras = {},
+  { commission, diagnostics: diagnose }: Extras = {},
   firmware?: FirmwareFunctions,
 ): Agent | undefined => {
-  const { host, kept }: BoardLogging = keepLog ? keepLog(machine, createHost) : { host: createHost(machine) };
+  const { host, diagnostics }: DiagnosedHost = diagnose
+    ? diagnose(machine, createHost)
+    : { host: createHost(machine) };
   if (machine.idf.mote_image_state() === IMAGE.new)
     host.log(
       "error",
       "the boot loader does not fall back from a broken image: flash it with this project's sdkconfig",
     );
-  const { size } = host.slot;
-  if (size > 0 && size < SLOT_BYTES)
-    host.log(
-      "warn",
-      `the flash layout is from an earlier release: an image may take ${size} bytes; for more, see docs/reference/boards.md`,
-    );
-  // Not to `host.log`, because the kept log records the crash itself.
+  // Not to `host.log`, because the device log records the crash itself.
   const { crash } = host.lastRun;
   if (crash !== false) machine.log("error", host.redactor.clean(`the run before ended with: ${crash}`));
   // Plan before the radio is on and takes memory.
@@ -74,19 +68,19 @@ export const startBoard = (
     system: host.freeMemory(),
   });
   const go: StartAgent = (through, config, joins) =>
-    run({ machine, host: through, kept, firmware }, readConfig(config, limits), application, joins);
+    run({ machine, host: through, diagnostics, firmware }, readConfig(config, limits), application, joins);
   if (commission) return commission(machine, host, go);
   const agent = go(host, machine.config);
   return typeof agent === "string" ? misconfigured(host, agent) : agent;
 };
 
-interface Started extends BoardLogging {
+interface Started extends DiagnosedHost {
   readonly machine: BoardHardware;
   readonly firmware: FirmwareFunctions | undefined;
 }
 
 const run = (
-  { machine, host, kept, firmware }: Started,
+  { machine, host, diagnostics, firmware }: Started,
   settings: Settings | string[],
   application: Application,
   joins?: OnWifi,
@@ -116,7 +110,7 @@ const run = (
       host: watched,
       options,
       firmware,
-      extras: [kept],
+      extras: [diagnostics],
       settings: { intervalMs: settings.intervalMs, version: options.firmware?.version },
       health: forDiagnostics(machine, host),
       sleeper: deepSleep,
@@ -124,7 +118,7 @@ const run = (
         agent = made;
         if (network) joins?.(made, deepSleep ? undefined : wifi, network);
         observeAgent(made, host, wifi, time, options.baseUrl, deepSleep !== undefined);
-        // Only to the serial output, because a kept log records both itself.
+        // Only to the serial output, because the device log records both itself.
         made.on("online", () => machine.log("info", "online"));
         made.on("offline", ({ reason }) => machine.log("warn", `offline: ${reason}`));
       },

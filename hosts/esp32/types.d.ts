@@ -14,7 +14,7 @@ export type Application = (agent: Agent, host: AppHost) => unknown;
 
 declare const extra: unique symbol;
 
-/** `commission` (`mote/commission`) or `keepLog` (`mote/kept-log`). */
+/** `commission` (`mote/commission`) or `diagnostics` (`mote/diagnostics`). */
 export interface Extra {
   readonly [extra]: true;
 }

@@ -1,6 +1,6 @@
 import { randomFillSync } from "node:crypto";
 import { join, resolve } from "node:path";
-import type { LogMemory } from "../../extras/log/index.js";
+import type { LogMemory } from "../../extras/diagnostics/index.js";
 import { pinStored, SecretRedactor } from "../../src/internal.js";
 import type { Host, LastRun, Redactor } from "../../src/port.js";
 import type { Boot } from "../shared/boot-slots/boot-record.js";
@@ -134,7 +134,5 @@ function openHost(options: NodeHostOptions, lease: Lease, redactor: Redactor, lo
 
 function standardErrorLog(): Host["log"] {
   const output = new BoundedOutput<string>(process.stderr, (count) => `warn: ${leftOutLine(count)}\n`);
-  return (level, line) => {
-    if (level !== "debug") output.write(`${level}: ${line}\n`);
-  };
+  return (level, line) => output.write(`${level}: ${line}\n`);
 }

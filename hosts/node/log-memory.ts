@@ -1,5 +1,5 @@
 import { closeSync, readSync } from "node:fs";
-import type { LogMemory } from "../../extras/log/index.js";
+import type { LogMemory } from "../../extras/diagnostics/index.js";
 import { type Fence, openInPlace, writeAll } from "./files.js";
 
 const SIZE = 4096;

@@ -19,7 +19,7 @@ type Shared =
  * The machine, as far as an application may use it.
  *
  * Sockets, the firmware slot, the durable queue and secrets are reserved for the agent.
- * `Diagnostics` and `ReportOnChange` need no more than this.
+ * `ReportOnChange` needs no more than this.
  */
 export interface AppHost extends Pick<Host, Shared> {
   /**
@@ -40,7 +40,7 @@ export interface AppHost extends Pick<Host, Shared> {
     /** The machine sleeps between samples, which are requested one by one: see `Agent.runOnce`. */
     readonly sleeps?: boolean | undefined;
   };
-  /** Values that the machine reports about itself, for `mote/diagnostics`. */
+  /** Values that the machine reports about itself. */
   readonly health?: DiagnosticsOptions | undefined;
 }
 

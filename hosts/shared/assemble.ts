@@ -5,9 +5,9 @@ import { appHostOf } from "./app-host.js";
 import type { AppHost } from "./application.js";
 import type { FirmwareFunctions } from "./extras.js";
 
-/** An optional part, such as the device log. Attached before the application is set up. */
+/** An optional part, such as diagnostics. Attached before the application is set up. */
 export interface AgentExtra {
-  attach(agent: Agent): void;
+  attach(agent: Agent, health: AppHost["health"]): void;
 }
 
 /** Runs a device that sleeps between samples: deep sleep on a board, a timer elsewhere. */
@@ -58,7 +58,7 @@ export const assemble = <Sample>(
     return agent;
   }
   recovery.attach(agent);
-  for (const extra of extras) extra?.attach(agent);
+  for (const extra of extras) extra?.attach(agent, health);
   made?.(agent);
   const own = { ...settings, ...(sleeper && { sleeps: true }) };
   const sample = recovery.active ? undefined : application(agent, appHostOf(host, own, health));

@@ -13,7 +13,7 @@ import { joinExtras, type Program } from "../shared/extras.js";
 import { TimedWakes } from "../shared/wakes.js";
 import { builtInAuthorities } from "../xs/authorities.js";
 import { log } from "../xs/log.js";
-import type { SimulatorLogKeeper } from "./kept-log.js";
+import type { SimulatorDiagnostics } from "./diagnostics.js";
 
 /** Holds a folder for each firmware title, so that two projects are two devices. */
 const FOLDER = "mote-simulator";
@@ -29,7 +29,7 @@ export type StartSimulatedAgent = (host: SimulatorHost, config: Config) => Agent
 
 export interface SimulatorExtras {
   readonly commission?: SimulatorCommissioner;
-  readonly keepLog?: SimulatorLogKeeper;
+  readonly diagnostics?: SimulatorDiagnostics;
 }
 
 /**
@@ -37,7 +37,7 @@ export interface SimulatorExtras {
  * restarts it.
  */
 export const start = (program: Program<SimulatorExtras>): Agent | undefined => {
-  const { commission, keepLog } = joinExtras(program);
+  const { commission, diagnostics: diagnose } = joinExtras(program);
   const { title = "", version = "" } = (config as { firmware?: Partial<Image> }).firmware ?? {};
   const own = below(below(files, FOLDER), folderName(title));
   const image = version === "" ? undefined : startImage(own, { title, version }, log);
@@ -46,8 +46,8 @@ export const start = (program: Program<SimulatorExtras>): Agent | undefined => {
     // Nobody reports here how the last run ended.
     lastRun: { reset: "start", crash: false },
   });
-  const kept = keepLog?.(machine);
-  const made = kept ? kept.over(machine) : machine;
+  const diagnostics = diagnose?.(machine);
+  const made = diagnostics?.host ?? machine;
   // The engine reports that it ends, but not why.
   Object.assign(globalThis, { abort: (_: unknown, error: unknown) => made.log("error", lastWords(error)) });
   const go: StartSimulatedAgent = (host, configured) => {
@@ -68,13 +68,13 @@ export const start = (program: Program<SimulatorExtras>): Agent | undefined => {
         host,
         options,
         firmware: program.firmware,
-        extras: [kept],
+        extras: [diagnostics],
         settings: { intervalMs, version },
         health: {},
         sleeper,
         made(agent) {
           host.log("info", `${what} starts on ${host.hardwareId}, with ${options.baseUrl}`);
-          // A board prints no events. The kept log has the important ones.
+          // A board prints no events. The device log has the important ones.
           followAgent(agent, (event) => machine.log("info", eventLine(event)));
         },
       },

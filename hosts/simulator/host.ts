@@ -2,7 +2,7 @@ import type { Files } from "embedded:storage/files";
 import { Digest as NativeDigest } from "crypt";
 import FFI from "mc/ffi";
 import RNG from "rng";
-import type { LogMemory } from "../../extras/log/index.js";
+import type { LogMemory } from "../../extras/diagnostics/index.js";
 import { pinStored, SecretRedactor } from "../../src/internal.js";
 import type { Digest, Host, LastRun } from "../../src/port.js";
 import { TwoSlots } from "../shared/boot-slots/boot-slots.js";

@@ -1,5 +1,5 @@
 import type { File, Files } from "embedded:storage/files";
-import type { LogMemory } from "../../extras/log/index.js";
+import type { LogMemory } from "../../extras/diagnostics/index.js";
 import { mayBeThere } from "./files.js";
 
 const SIZE = 4096;

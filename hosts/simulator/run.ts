@@ -1,9 +1,9 @@
 // Runs the agent with the sample application, as configured by the supervisor.
 import files from "embedded:storage/files";
 import { type Agent, MoteError } from "mote";
-import { DeviceLog } from "mote/log";
 import setUp from "mote-app";
 import { createHost, readSettings } from "mote-simulator";
+import { addDiagnostics } from "../../extras/diagnostics/index.js";
 import { Recovery } from "../../src/internal.js";
 import type { AppHost } from "../shared/application.js";
 import { assemble, startDevice } from "../shared/assemble.js";
@@ -23,8 +23,8 @@ const start = (show: Show | undefined): void => {
   const { agent: options, intervalMs, authorities, lastRun, image, control } = readSettings(files);
   const trusted = authorities.map((text) => Uint8Array.fromBase64(text));
   const machine = createHost(files, { authorities: trusted, lastRun });
-  const kept = new DeviceLog(machine);
-  const host = kept.over(machine);
+  const diagnostics = addDiagnostics(machine);
+  const { host } = diagnostics;
   const recovery = new Recovery(host, image);
   const { title = "", version = "" } = options.firmware ?? {};
   const device = assemble(
@@ -32,7 +32,7 @@ const start = (show: Show | undefined): void => {
       host,
       options,
       recovery,
-      extras: [kept],
+      extras: [diagnostics],
       settings: { intervalMs, version: options.firmware?.version },
       health: {},
       made(agent) {

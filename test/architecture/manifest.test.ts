@@ -4,8 +4,6 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import test from "ava";
 import { build } from "esbuild";
-import * as diagnostics from "../../extras/diagnostics/index.js";
-import * as log from "../../extras/log/index.js";
 import * as reportOnChange from "../../extras/report-on-change/index.js";
 import * as mote from "../../src/internal.js";
 import { buildBoards } from "../built.js";
@@ -24,18 +22,14 @@ test("every module of the root manifest is there and is preloaded, and nothing e
 
 /** Modules that a project adds to the core's, which they import. */
 const OPTIONAL = [
-  { name: "diagnostics", folder: "extras/diagnostics", imports: ["mote"], names: diagnostics },
   { name: "report-on-change", folder: "extras/report-on-change", imports: ["mote"], names: reportOnChange },
-  { name: "log", folder: "extras/log", imports: ["mote"], names: log },
 ];
 
 test("the manifest of each optional module has that module alone", (t) => {
   for (const { name, folder } of OPTIONAL) {
-    const { modules, preload, platforms, ...others } = JSON.parse(read(`${folder}/manifest.json`));
+    const { modules, preload, ...others } = JSON.parse(read(`${folder}/manifest.json`));
     t.deepEqual(modules, { [`mote/${name}`]: `../../dist/xs/mote-${name}` });
     t.deepEqual([preload, others], [[`mote/${name}`], {}]);
-    // The log has a part of its own on a board and in the simulator.
-    t.deepEqual(Object.keys(platforms ?? {}), name === "log" ? ["lin", "esp32"] : []);
   }
 });
 
@@ -49,6 +43,20 @@ test("each extra has one manifest, with the same modules on a board and in the s
     const names = (platform: string) => Object.keys(platforms[platform].modules);
     t.deepEqual(names("esp32"), names("lin"), extra);
   }
+});
+
+test("a machine's manifest has no extra and no application: the project chooses them", (t) => {
+  for (const host of ["esp32", "simulator"]) {
+    const text = read(`hosts/${host}/manifest.json`);
+    t.notRegex(text, /extras\//, host);
+    t.notRegex(text, /mote-app/, host);
+  }
+});
+
+test("the sample's image has no diagnostics", (t) => {
+  t.notRegex(read("examples/sample/manifest.json"), /diagnostics/);
+  t.notRegex(read("dist/xs/mote-app.js"), /diagnostics/i);
+  t.notRegex(read("dist/xs/mote-esp32.js"), /mote\.health|mote\.log/);
 });
 
 test("the root has one manifest, and both packages list it", (t) => {

@@ -215,8 +215,7 @@ function sourcesOf({ program = "app" }: Settings): string {
     "mote-app",
     "mote-esp32",
     "mote-commission",
-    "mote-diagnostics",
-    ...(program === "log-app" ? ["mote-log", "mote-kept-log"] : []),
+    ...(program === "log-app" ? ["mote-diagnostics"] : []),
   ];
   const files = [
     // The SDK's own program has nothing of ours.

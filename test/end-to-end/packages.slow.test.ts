@@ -10,7 +10,7 @@ import { TEMPLATES } from "../../tools/cli/commands/new/templates.js";
 import { scratch } from "../tools/scratch.js";
 
 const run = promisify(execFile);
-const ENTRIES = ["", "/node", "/report", "/diagnostics", "/report-on-change", "/log"];
+const ENTRIES = ["", "/node", "/report", "/diagnostics", "/report-on-change"];
 const PATIENCE_MS = 300_000;
 
 let project: string;
@@ -169,8 +169,7 @@ test("every entry point is imported as ESM and as CommonJS, with strict types", 
   const typed = `import { Agent, type AgentOptions, type Host } from "mote-agent";
 import { createHost } from "mote-agent/node";
 import { Reports } from "mote-agent/report";
-import { Diagnostics } from "mote-agent/diagnostics";
-import { DeviceLog } from "mote-agent/log";
+import { DeviceLog, Diagnostics } from "mote-agent/diagnostics";
 import { ReportOnChange } from "mote-agent/report-on-change";
 const host: Host = createHost({ stateDir: "state" });
 const options: AgentOptions = { baseUrl: "http://127.0.0.1:1", token: "t" };

@@ -37,7 +37,7 @@ const COMMANDS = [
 ].sort((one, other) => Number(IS_LOGIN.test(other)) - Number(IS_LOGIN.test(one)));
 
 /** A device's log without lines. */
-const KEPT = { log: "0", build: null, uptime: 1, level: "info", lost: 0, lines: [], since: 0, more: false };
+const KEPT = { build: null, uptime: 1, lines: [] };
 
 let platform: Platform;
 let device: ScriptedDevice;

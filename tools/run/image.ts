@@ -12,16 +12,11 @@ import { pathToFileURL } from "node:url";
 import type { AppHost } from "../../hosts/shared/application.js";
 import type { Agent, FirmwareOptions } from "../../src/index.js";
 
-/** Settings come from `--interval`, and `sleeps` from `--cycle`. */
-export interface ImageHost extends AppHost {
-  /** Publishes the agent's health, for an image without `mote/diagnostics`. */
-  readonly publishHealth?: (() => void) | undefined;
-}
-
 export interface Image {
   /** Title and version on the platform, and optional `allow`, `selfTest`, `onProgress`. */
   readonly firmware: Pick<FirmwareOptions, "title" | "version"> & Partial<FirmwareOptions>;
-  readonly default: (agent: Agent, host: ImageHost) => unknown;
+  /** Settings of the host come from `--interval`, and `sleeps` from `--cycle`. */
+  readonly default: (agent: Agent, host: AppHost) => unknown;
 }
 
 /** Not an image: the message says what is missing. */

@@ -3,8 +3,7 @@
 // gone.
 import { getHeapStatistics } from "node:v8";
 import { nameOf } from "../../extras/commissioning/authorities.js";
-import { Diagnostics } from "../../extras/diagnostics/index.js";
-import { DeviceLog } from "../../extras/log/index.js";
+import { addDiagnostics } from "../../extras/diagnostics/index.js";
 import { QueueFileError } from "../../hosts/node/blocks.js";
 import { BoundedOutput, leftOutLine } from "../../hosts/node/bounded-output.js";
 import { createHost, type NodeHost } from "../../hosts/node/host.js";
@@ -141,7 +140,7 @@ async function start({ config, path, slot, state, sha256, lastRun }: StartMessag
     lastRun,
     log: (level, line) => emit({ event: "log", level, line }),
     restart: (reason) => {
-      kept.store("info", `restart: ${reason}`);
+      diagnostics.log.store("info", `restart: ${reason}`);
       void end(reason === "reset" ? "reset" : "restart", false);
     },
     lost() {
@@ -150,18 +149,16 @@ async function start({ config, path, slot, state, sha256, lastRun }: StartMessag
     },
   });
   reportConfirmation(machine);
-  const kept = new DeviceLog(machine, { build: sha256.slice(0, BUILD) });
-  const logging = kept.over(machine);
+  const diagnostics = addDiagnostics(machine, { build: sha256.slice(0, BUILD) });
   const authorities = config.insecureTls ? undefined : nameOf(machine, config.enteredCa);
   const open = signs.watch(machine.open);
-  const host: NodeHost = { ...logging, open, ...(authorities !== undefined && { authorities }) };
+  const host: NodeHost = { ...diagnostics.host, open, ...(authorities !== undefined && { authorities }) };
   const recovery = new Recovery(host, sha256);
   begun = recovery;
   isLoading = !recovery.active;
   const image = recovery.active ? undefined : await loadImage(path);
   if (image) storeImageInfo(host, sha256, image.firmware);
   const firmware = image ? image.firmware : storedImageInfo(host, sha256);
-  const health = { freeMemory };
   const { intervalMs, cycle } = config;
   const sleeper = cycle !== undefined && !recovery.active ? new TimedWakes(host, woken) : undefined;
   const device = assemble(
@@ -169,9 +166,9 @@ async function start({ config, path, slot, state, sha256, lastRun }: StartMessag
       host,
       options: agentOptions(config, firmware),
       recovery,
-      extras: [kept],
+      extras: [diagnostics],
       settings: { intervalMs },
-      health,
+      health: { freeMemory },
       sleeper,
       made(made) {
         agent = made;
@@ -180,15 +177,10 @@ async function start({ config, path, slot, state, sha256, lastRun }: StartMessag
         const leaves = () => config.exitOnRefusal && host.slot.state() === "confirmed";
         made.on("refused", () => leaves() && void end("refused", false));
         emit({ event: "started", title: firmware?.title, version: firmware?.version, slot, state });
-        if (!recovery.active) return;
-        emit({ event: "recovery", cause: recovery.cause });
-        new Diagnostics(made, host, health);
+        if (recovery.active) emit({ event: "recovery", cause: recovery.cause });
       },
     },
-    (made, appHost) => {
-      const publishHealth = () => void new Diagnostics(made, host, health);
-      return image?.default(made, { ...appHost, publishHealth });
-    },
+    (made, appHost) => image?.default(made, appHost),
   );
   if (typeof device === "string") throw new MoteError("BAD_OPTIONS", device);
   if (ending) return;

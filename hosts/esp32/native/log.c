@@ -1,4 +1,4 @@
-// The kept log, the addresses of the last panic, and the build of this image. The memory of the log
+// The device log, the addresses of the last panic, and the build of this image. The memory of the log
 // and the panic survives all restarts except a power-on.
 #include <stdint.h>
 #include <string.h>
@@ -22,7 +22,7 @@
 #define DEEP 1024
 #define NOTED 0x70616e69
 
-// extras/log/ring.ts defines the contents.
+// extras/diagnostics/ring.ts defines the contents.
 static RTC_NOINIT_ATTR uint8_t lines[BYTES];
 
 struct mote_log_panic {

@@ -1,7 +1,7 @@
 // What the emulated chip runs in the test of the kept lines: the sample application, a line on request, and two ways to crash.
 import { start } from "mote/board";
 import { commission } from "mote/commission";
-import { keepLog } from "mote/kept-log";
+import { diagnostics } from "mote/diagnostics";
 import nativeFunctions from "mote/native-functions";
 import app from "mote-app";
 import Timer from "timer";
@@ -26,5 +26,5 @@ function application(agent, host) {
 }
 
 export default function main() {
-  start({ application, extras: [commission, keepLog] });
+  start({ application, extras: [commission, diagnostics] });
 }

@@ -9,7 +9,7 @@ export default function main() {
   const native = nativeFunctions();
   // An application's host has neither sockets nor slot: the one that the board made is tested.
   let host;
-  const keepLog = (machine, createHost) => {
+  const diagnostics = (machine, createHost) => {
     host = createHost(machine);
     return { host };
   };
@@ -35,5 +35,5 @@ export default function main() {
       });
     host.clock.timer(1000, () => void agent.stop().then(begin));
   };
-  const agent = start({ application, extras: [{ keepLog }] });
+  const agent = start({ application, extras: [{ diagnostics }] });
 }

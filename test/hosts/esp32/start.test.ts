@@ -4,7 +4,6 @@ import test, { type ExecutionContext } from "ava";
 import { startBoard } from "../../../hosts/esp32/start.js";
 import type { AppHost, Application } from "../../../hosts/shared/application.js";
 import type { Agent } from "../../../src/index.js";
-import { FakeFlash } from "../../fakes/flash.js";
 import { SECRET } from "../../fakes/platform.js";
 import { answer } from "../../fakes/server.js";
 import { pattern } from "../port/check.js";
@@ -39,15 +38,6 @@ test("from power-on to a point: joined, provisioned, the token in NVS, no secret
   t.true(lineWith(board, "info: online"));
   t.false(lineWith(board, SECRET) || lineWith(board, HOME.password));
   t.false(lineWith(board, "laid out"));
-});
-
-test("a board with the slots of an earlier release goes on, and says how large an image may be", async (t) => {
-  const { board, boot } = onBoard(t);
-  board.slots = [new FakeFlash(0x180000, 4096), new FakeFlash(0x180000, 4096)];
-  const agent = boot();
-  t.true(lineWith(board, "layout is from an earlier release: an image may take 1572864 bytes"));
-  await board.clock.advance(10_000);
-  t.is(agent?.state, "online");
 });
 
 test("an application reaches neither the agent's stored values nor its part of the machine", async (t) => {

@@ -239,7 +239,7 @@ test("quotes the command that runs a device for a shell", (t) => {
 test("folds attributes of Mote and the platform, but none that the operator sets", (t) => {
   for (const key of ["moteErrors", "moteQueueDepth"]) t.true(isDiagnostic("client", key), key);
   for (const key of ["active", "lastActivityTime", "moteRollout"]) t.true(isDiagnostic("server", key), key);
-  t.false(isDiagnostic("shared", "moteLogLevel"));
+  t.false(isDiagnostic("shared", "moteErrors"));
   t.false(isDiagnostic("client", "active"));
   for (const key of ["serial", "motel", "mote"]) t.false(isDiagnostic("client", key), key);
 });

@@ -1,12 +1,11 @@
 // `mote logs`: requests that devices sent to the local platform, or the device log.
 import type { Command } from "commander";
-import { Option } from "commander";
 import { FAILED } from "../../exit-codes.js";
 import { OperatorError } from "../../operator/error.js";
 import type { Operator } from "../../operator/operator.js";
 import type { LoggedRequest } from "../../operator/shapes.js";
 import { ExitError } from "../exit-error.js";
-import { LEVELS, showDeviceLines } from "../operator/device-lines.js";
+import { showDeviceLines } from "../operator/device-lines.js";
 import { ifAnswered, operateUntilStopped, operatorOptions } from "../operator/operator.js";
 import { untilUnread } from "../output/reader.js";
 import { cell, clip, columnsOf, note, out, outWhileRead, tameJson } from "../output/table.js";
@@ -18,7 +17,6 @@ interface LogsFlags {
   platform?: string;
   username?: string;
   device?: boolean;
-  level?: string;
   follow?: boolean;
   limit: number;
   json?: boolean;
@@ -32,18 +30,15 @@ Without --device: requests that devices sent to the local platform, one per line
 of the body. Tokens are removed. Status 0: no answer. The local platform keeps the last 1,000 requests; the tenant can read them.
 
 With --device: the device log, read by the RPC mote.log from any platform: uptime, level and text. The log survives restarts and crashes. Exit code 4: the
-device did not answer; 5: its image has no log. Set the shared attribute moteLogLevel (debug, info, warn, error) to change the level for an hour. Decode a
-backtrace with mote decode.
+device did not answer; 5: its image has no log. Decode a backtrace with mote decode.
 
 Examples:
   mote logs greenhouse-7
   mote logs --follow
-  mote logs greenhouse-7 --device --level warn
-  mote logs greenhouse-7 --device --follow   # a read every five seconds`;
+  mote logs greenhouse-7 --device`;
 
-/** Time between two reads. Each read of a device costs it energy. */
+/** Time between two reads. */
 const INTERVAL_MS = 1_000;
-const DEVICE_INTERVAL_MS = 5_000;
 
 export function logsCommand(program: Command): void {
   const logs = program
@@ -52,8 +47,7 @@ export function logsCommand(program: Command): void {
   operatorOptions(logs)
     .argument("[device]", "device name; with --device also its id (default: all)")
     .option("--device", "show the device log")
-    .addOption(new Option("--level <level>", "with --device: minimum level").choices(LEVELS))
-    .option("-f, --follow", "keep printing new lines")
+    .option("-f, --follow", "keep printing new requests")
     .option("--limit <number>", "number of last lines to show", count, 20)
     .addHelpText("after", HELP)
     .action(logsOf);
@@ -62,9 +56,9 @@ export function logsCommand(program: Command): void {
 async function logsOf(device: string | undefined, flags: LogsFlags): Promise<void> {
   if (flags.device) {
     if (device === undefined) throw new UsageError("missing device name (expected: mote logs NAME --device)");
-    return showDeviceLines(device, { ...flags, intervalMs: DEVICE_INTERVAL_MS });
+    if (flags.follow) throw new UsageError("--follow does not work with --device");
+    return showDeviceLines(device, flags);
   }
-  if (flags.level !== undefined) throw new UsageError("--level requires --device");
   await operateUntilStopped(flags, (operator) => showRequests(operator, device, flags));
 }
 

@@ -7,8 +7,6 @@ import { button, h, section, show } from "../dom.js";
 import type { Part, Place } from "../page.js";
 import { Table } from "../table.js";
 
-/** Bytes of an answer at most. */
-const BYTES = 16_384;
 const COLUMNS = [
   { text: "Uptime", size: "small" },
   { text: "Level", size: "tiny" },
@@ -22,18 +20,13 @@ export function logPart({ session, device }: Place): Part {
     read.disabled = true;
     show(state, "Asking the device…");
     try {
-      const value = await session.operator.rpc.twoWay(device.id.id, "mote.log", { bytes: BYTES, since: 0 });
+      const value = await session.operator.rpc.twoWay(device.id.id, "mote.log", {});
       const answer = logAnswer(value);
-      show(
-        state,
-        answer
-          ? `Log level ${answer.level}; up ${duration(answer.uptime * 1_000)}.`
-          : "This firmware keeps no log.",
-      );
+      show(state, answer ? `Up ${duration(answer.uptime * 1_000)}.` : "This firmware keeps no log.");
       const lines = [...(answer?.lines ?? [])].reverse();
       table.show(
-        lines.map(([number, uptime, level, text]) => ({
-          id: String(number),
+        lines.map(([uptime, level, text], at) => ({
+          id: String(at),
           cells: [duration(uptime * 1_000), level, text],
         })),
       );

@@ -40,8 +40,6 @@ const MODULES: Readonly<Record<string, string>> = {
   "mote/board": "mote-esp32",
   "mote/commission": "mote-commission",
   "mote/diagnostics": "mote-diagnostics",
-  "mote/kept-log": "mote-kept-log",
-  "mote/log": "mote-log",
   "mote/report-on-change": "mote-report-on-change",
 };
 

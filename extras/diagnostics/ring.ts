@@ -1,21 +1,19 @@
 // The last lines in the machine's memory. A restart or crash may interrupt a write at any byte.
 //
-//    two heads of 32 bytes, written in turn; then the lines, as a ring
-//    head:  u16 magic, u8 format, u8 level, u32 turn, u32 id, u32 first, u32 next, u16 start,
-//           u16 used, u8 minutes, u8 seen, 2 bytes, u32 checksum of the head
+//    two heads of 16 bytes, written in turn; then the lines, as a ring
+//    head:  u16 magic, u16 format, u32 turn, u16 start, u16 used, u32 checksum of the head
 //    line:  u16 length of the line, u16 checksum of the rest, u8 level,
 //           u32 tenths of a second since the start of its run, UTF-8
 //
 // A line leaves the head before its bytes are overwritten, and enters it after its own are written.
 // So each intact head refers only to intact lines. Without one, as after power-on, the ring is
 // empty.
-import type { Host } from "../../src/port.js";
-import { hash32 } from "../../src/wire/crypto/hash32.js";
+import { hash32 } from "../../src/internal.js";
 import type { LogMemory } from "./types.js";
 
 const MAGIC = 0x4c4d;
-const FORMAT = 1;
-const HEAD = 32;
+const FORMAT = 2;
+const HEAD = 16;
 const HEADS = 2 * HEAD;
 const LINE = 9;
 /** Maximum size of a line's text in bytes. */
@@ -24,8 +22,6 @@ const LEAST_SIZE = HEADS + 2 * (LINE + LONGEST);
 
 /** A stored line. */
 export interface KeptLine {
-  /** Counts from 1. */
-  readonly number: number;
   /** 0 is the lowest. */
   readonly level: number;
   /** Time since the start of its run, in tenths of a second. */
@@ -35,41 +31,26 @@ export interface KeptLine {
 
 export class Ring {
   private readonly _memory: LogMemory;
-  private readonly _random: Host["random"];
   private readonly _room: number;
   private _turn = 0;
-  /** `first` of the last written head. */
-  private _vouched = 1;
   private _start = 0;
   private _used = 0;
-  /** Id of this ring, which changes after a power-on. */
-  id = 0;
-  /** Numbers of the oldest stored line and of the next one. */
-  first = 1;
-  next = 1;
-  // Values of the ring's owner, stored with each head. `request` and `markSeen` change them.
-  /** The requested level, from 1; 0: none. */
-  level = 0;
-  /** Remaining minutes of that level. */
-  minutes = 0;
-  /** The last request. */
-  seen = 0;
+  /** Lines have left since the last written head, which still refers to them. */
+  private _isStale = false;
 
   /** Continues where the last run ended. Stores nothing if the memory is too small or fails. */
-  constructor(memory: LogMemory, random: Host["random"]) {
+  constructor(memory: LogMemory) {
     this._memory = memory;
-    this._random = random;
     this._room = memory.size < LEAST_SIZE ? 0 : Math.min(memory.size, 0xffff) - HEADS;
-    const heads = [this._head(0), this._head(HEAD)].filter((head) => head !== undefined);
-    const [one, other] = heads;
-    const head = one && other && isLater(other, one) ? other : one;
-    if (!head) {
-      this._begin();
-      return;
-    }
-    this._take(head);
+    const one = this._head(0);
+    const other = this._head(HEAD);
+    const head = one && other && isLater(other, one) ? other : (one ?? other);
+    if (!head) return;
+    this._turn = head.getUint32(4, true);
+    this._start = head.getUint16(8, true);
+    this._used = head.getUint16(10, true);
     // Repair it now, because otherwise lines of this run would be lost with the damaged ones.
-    this.read(this.first, () => true);
+    this.read(() => {});
   }
 
   /** Stores `text`, at most LONGEST bytes. False if that failed. */
@@ -78,15 +59,14 @@ export class Ring {
     if (text.length > LONGEST || length > this._room) return false;
     while (this._room - this._used < length) {
       const oldest = this._length(this._start);
-      // The owner's values survive.
-      if (oldest === undefined) this._begin();
+      if (oldest === undefined) this._empty();
       else {
         this._start = (this._start + oldest) % this._room;
         this._used -= oldest;
-        this.first++;
+        this._isStale = true;
       }
     }
-    if (this.first !== this._vouched && !this._writeHead()) return false;
+    if (this._isStale && !this._writeHead()) return false;
     const bytes = new Uint8Array(length);
     const view = new DataView(bytes.buffer);
     view.setUint16(0, length, true);
@@ -96,44 +76,30 @@ export class Ring {
     view.setUint16(2, hash32(bytes, 4) & 0xffff, true);
     if (!this._write((this._start + this._used) % this._room, bytes)) return false;
     this._used += length;
-    this.next++;
     return this._writeHead();
   }
 
-  /**
-   * Passes the lines from number `from` on to `see`, oldest first, until it returns false. Damaged
-   * lines empty the ring.
-   */
-  read(from: number, see: (line: KeptLine) => boolean): void {
+  /** Passes all lines to `see`, oldest first. Damaged lines empty the ring. */
+  read(see: (line: KeptLine) => void): void {
     let at = this._start;
-    for (let number = this.first; number < this.next; number++) {
-      const bytes = new Uint8Array(this._length(at) ?? 0);
-      if (bytes.length === 0) {
-        this._begin();
+    for (let left = this._used; left > 0; ) {
+      const length = this._length(at) ?? 0;
+      const bytes = new Uint8Array(length);
+      const view = new DataView(bytes.buffer);
+      if (length > 0 && !this._read(at, bytes)) return;
+      if (length === 0 || length > left || view.getUint16(2, true) !== (hash32(bytes, 4) & 0xffff)) {
+        this._empty();
         return;
       }
-      if (number >= from) {
-        if (!this._read(at, bytes)) return;
-        const view = new DataView(bytes.buffer);
-        if (view.getUint16(2, true) !== (hash32(bytes, 4) & 0xffff)) {
-          this._begin();
-          return;
-        }
-        const line = {
-          number,
-          level: view.getUint8(4),
-          tenths: view.getUint32(5, true),
-          text: bytes.subarray(LINE),
-        };
-        if (!see(line)) return;
-      }
-      at = (at + bytes.length) % this._room;
+      see({ level: view.getUint8(4), tenths: view.getUint32(5, true), text: bytes.subarray(LINE) });
+      at = (at + length) % this._room;
+      left -= length;
     }
   }
 
-  /** Empties the ring, with a new id, and overwrites all lines. False if that failed. */
+  /** Empties the ring and overwrites all lines. False if that failed. */
   forget(): boolean {
-    this._begin();
+    this._empty();
     if (this._room === 0) return true;
     // Write both heads, because the other one still refers to the lines.
     let done = this._writeHead() && this._writeHead();
@@ -143,72 +109,37 @@ export class Ring {
     return done;
   }
 
-  /** Stores the level that was requested, and for how many minutes. */
-  request(level: number, minutes: number): void {
-    this.level = level;
-    this.minutes = minutes;
-    this._writeHead();
-  }
-
-  /** Notes the last request; the next head stores it. */
-  markSeen(request: number): void {
-    this.seen = request;
-  }
-
-  /** Writes a head with the current values. */
   private _writeHead(): boolean {
     const bytes = new Uint8Array(HEAD);
     const view = new DataView(bytes.buffer);
     const turn = (this._turn + 1) >>> 0;
     view.setUint16(0, MAGIC, true);
-    view.setUint8(2, FORMAT);
-    view.setUint8(3, this.level);
+    view.setUint16(2, FORMAT, true);
     view.setUint32(4, turn, true);
-    view.setUint32(8, this.id, true);
-    view.setUint32(12, this.first, true);
-    view.setUint32(16, this.next, true);
-    view.setUint16(20, this._start, true);
-    view.setUint16(22, this._used, true);
-    view.setUint8(24, this.minutes);
-    view.setUint8(25, this.seen);
-    view.setUint32(28, hash32(bytes, 0, 28), true);
+    view.setUint16(8, this._start, true);
+    view.setUint16(10, this._used, true);
+    view.setUint32(12, hash32(bytes, 0, 12), true);
     // The next write replaces an interrupted one; the other head is intact.
-    if (this._room === 0 || !this._memory.write((turn % 2) * HEAD, bytes)) return false;
+    if (!this._memory.write((turn % 2) * HEAD, bytes)) return false;
     this._turn = turn;
-    this._vouched = this.first;
+    this._isStale = false;
     return true;
   }
 
-  private _begin(): void {
-    const bytes = new Uint8Array(4);
-    this._random(bytes);
-    this.id = new DataView(bytes.buffer).getUint32(0, true);
-    this.first = this.next;
+  private _empty(): void {
     this._start = 0;
     this._used = 0;
+    this._isStale = true;
   }
 
   private _head(at: number): DataView | undefined {
     const bytes = new Uint8Array(HEAD);
     if (this._room === 0 || !this._memory.read(at, bytes)) return undefined;
     const view = new DataView(bytes.buffer);
-    const isHead = view.getUint16(0, true) === MAGIC && view.getUint8(2) === FORMAT;
-    const isWhole = isHead && view.getUint32(28, true) === hash32(bytes, 0, 28);
-    const fits = view.getUint16(20, true) < this._room && view.getUint16(22, true) <= this._room;
+    const isHead = view.getUint16(0, true) === MAGIC && view.getUint16(2, true) === FORMAT;
+    const isWhole = isHead && view.getUint32(12, true) === hash32(bytes, 0, 12);
+    const fits = view.getUint16(8, true) < this._room && view.getUint16(10, true) <= this._room;
     return isWhole && fits ? view : undefined;
-  }
-
-  private _take(view: DataView): void {
-    this.level = view.getUint8(3);
-    this._turn = view.getUint32(4, true);
-    this.id = view.getUint32(8, true);
-    this.first = view.getUint32(12, true);
-    this._vouched = this.first;
-    this.next = view.getUint32(16, true);
-    this._start = view.getUint16(20, true);
-    this._used = view.getUint16(22, true);
-    this.minutes = view.getUint8(24);
-    this.seen = view.getUint8(25);
   }
 
   /** Length of the line at `at`; undefined if invalid. */

@@ -1,5 +1,5 @@
 // Memory for the last lines that a test cuts, tears and damages.
-import type { LogMemory } from "../../../extras/log/types.js";
+import type { LogMemory } from "../../../extras/diagnostics/types.js";
 
 export class Cut extends Error {}
 

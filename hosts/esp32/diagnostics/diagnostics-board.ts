@@ -1,24 +1,25 @@
-// `mote/kept-log`: stores lines and the place of the last panic for extras/log (native/log.c), in
-// projects that include extras/log/manifest.json.
-import { DeviceLog, type LogHost, type LogMemory } from "../../../extras/log/index.js";
+// `mote/diagnostics` on a board: stores lines and the place of the last panic (native/log.c), in
+// projects that include extras/diagnostics/manifest.json.
+import { addDiagnostics, type LogHost, type LogMemory } from "../../../extras/diagnostics/index.js";
 import type { LastRun } from "../../../src/port.js";
+import type { AgentExtra } from "../../shared/assemble.js";
 import type { BoardHardware } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
 
-/** A host, and the log that stores its lines, if any. */
-export interface BoardLogging {
+/** A host, and the diagnostics that store its lines, if any. */
+export interface DiagnosedHost {
   readonly host: BoardHost;
-  readonly kept?: Pick<DeviceLog, "attach"> | undefined;
+  readonly diagnostics?: AgentExtra | undefined;
 }
 
 /**
  * Creates a host that stores its log lines. A project passes it to `start`. `createHost`: from
  * host.js.
  */
-export type LogKeeper = (
+export type BoardDiagnostics = (
   machine: BoardHardware,
   createHost: (machine: BoardHardware) => BoardHost,
-) => BoardLogging;
+) => DiagnosedHost;
 
 /** Functions by mc/ffi. */
 export interface LogFunctions {
@@ -35,7 +36,7 @@ export interface LogFunctions {
 /**
  * Stores lines from the creation of the host on. Without native/log.c, a restart loses them.
  */
-const keep: LogKeeper = (machine, createHost) => {
+const diagnose: BoardDiagnostics = (machine, createHost) => {
   const idf = machine.idf as BoardHardware["idf"] & Partial<LogFunctions>;
   const native = has(idf) ? idf : undefined;
   const early: Parameters<BoardHardware["log"]>[] = [];
@@ -46,21 +47,22 @@ const keep: LogKeeper = (machine, createHost) => {
   };
   const made = createHost({ ...machine, log });
   const place = native && placeOf(native);
-  const host: BoardHost & LogHost = {
+  const quiet: BoardHost & LogHost = {
     ...made,
     log: machine.log,
     lastRun: { ...made.lastRun, place },
     ...(native && { logMemory: new RtcMemory(native) }),
   };
-  const kept = new DeviceLog(host, { build: native && buildOf(native) });
+  const diagnostics = addDiagnostics(quiet, { build: native && buildOf(native) });
+  const { host, log: kept } = diagnostics;
   for (const [level, line] of early) kept.store(level, line);
   early.length = 0;
   storeLine = (level, line) => kept.store(level, line);
-  return { host: kept.over(host), kept };
+  return { host, diagnostics };
 };
 
 /** Passed to `start` of `mote/board`. */
-export const keepLog: { readonly keepLog: LogKeeper } = { keepLog: keep };
+export const diagnostics: { readonly diagnostics: BoardDiagnostics } = { diagnostics: diagnose };
 
 const has = (idf: Partial<LogFunctions>): idf is LogFunctions => idf.mote_log_read !== undefined;
 

@@ -1,6 +1,6 @@
-// The log that a board keeps: over a restart and a panic, and without its Wi-Fi's passwords.
+// The diagnostics of a board. Its log is kept over a restart and a panic, and without its Wi-Fi's passwords.
 import test, { type ExecutionContext } from "ava";
-import { keepLog, type LogFunctions } from "../../../hosts/esp32/log/kept-log.js";
+import { diagnostics, type LogFunctions } from "../../../hosts/esp32/diagnostics/diagnostics-board.js";
 import { PANIC, POWER_ON, SOFTWARE } from "./board.js";
 import { HOME, READY, rig } from "./rig.js";
 
@@ -35,19 +35,19 @@ class Memory implements LogFunctions {
 function logging(t: ExecutionContext, native = true) {
   const memory = new Memory();
   const { board, platform, boot, device } = rig(t, { ...READY, wifi: { ...HOME, second: SECOND } }, () => ({
-    keepLog: (machine, createHost) => {
+    diagnostics: (machine, createHost) => {
       if (native) Object.assign(machine.idf, memory);
-      return keepLog.keepLog(machine, createHost);
+      return diagnostics.diagnostics(machine, createHost);
     },
   }));
   const start = async (reset: number, says: string): Promise<string[]> => {
     boot((_, host) => host.log("warn", says), reset);
     await board.clock.advance(20_000);
-    const results = platform.rpc(device(), "mote.log", { since: 0, bytes: 8192 });
+    const results = platform.rpc(device(), "mote.log", {});
     await board.clock.advance(5000);
     const [result] = results;
     if (result?.kind !== "answer") throw new Error(JSON.stringify(results));
-    return (JSON.parse(result.text).lines as string[][]).map(([, , , text]) => text!);
+    return (JSON.parse(result.text).lines as string[][]).map(([, , text]) => text!);
   };
   return { memory, start };
 }

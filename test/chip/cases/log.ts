@@ -6,7 +6,8 @@ import { Bench, imageOf, ONLINE_MS } from "../bench.js";
 import { type Case, check } from "../case.js";
 import { PROFILE } from "../rig.js";
 
-const SETTINGS = { program: "log-app" } as const;
+// Room for the lines of three runs in one answer.
+const SETTINGS = { program: "log-app", more: { rpc: { answerBytes: 2048 } } } as const;
 
 export const LOG: Case = {
   name: "log",

@@ -9,7 +9,8 @@
  * - `ABORTED`: the caller's `signal` aborted the call.
  * - `REFUSED`: the platform refused (`status` in the message).
  * - `STOPPED`: the agent was stopped meanwhile or is not started.
- * - `BUSY`: `runOnce` while the agent is started, or `start` during `runOnce`.
+ * - `BUSY`: `runOnce` while the agent is started, `start` during `runOnce`, or another agent on the
+ *   same host.
  * - `STORE_FAILED`: the host could not store or delete a value.
  * - `BAD_PARAMS`: thrown by an RPC handler to answer `BAD_PARAMS` with its message.
  */

@@ -84,11 +84,13 @@ export class Agent {
 
   /**
    * Connects to the platform, after a pending stop has ended. Does nothing if started already.
-   * Throws `BUSY` during a `runOnce` and `STOPPED` after `close()`.
+   * Throws `BUSY` during a `runOnce` or if another agent uses the host, and `STOPPED` after
+   * `close()`.
    */
   start(): void {
     if (this._closed) throw new MoteError("STOPPED", "the agent is closed");
     if (this._core.cycling) throw new MoteError("BUSY", "runOnce is still in progress");
+    this._core.claimHost();
     this._core.start();
   }
 
@@ -101,11 +103,12 @@ export class Agent {
    * The platform loses one-way RPCs sent while the device sleeps.
    *
    * Always ends by the time-out. A failed attempt is retried at growing intervals of at most 6 h.
-   * Rejects with `BUSY` if the agent is started or in a wake, and with `BAD_VALUE` for an invalid
-   * time-out.
+   * Rejects with `BUSY` if the agent is started or in a wake, or if another agent uses the host, and
+   * with `BAD_VALUE` for an invalid time-out.
    */
   async runOnce(options: WakeOptions = {}): Promise<Wake> {
     if (this._core.cycling || this._core.wanted) throw new MoteError("BUSY", "the agent is started");
+    this._core.claimHost();
     return this._core.cycle.run(options);
   }
 
@@ -117,7 +120,9 @@ export class Agent {
    * these worked, usually 0.
    */
   async stop(): Promise<{ lostPoints: number }> {
-    return { lostPoints: await this._core.stop() };
+    const lostPoints = await this._core.stop();
+    this._core.releaseHost();
+    return { lostPoints };
   }
 
   /**

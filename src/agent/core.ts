@@ -1,5 +1,6 @@
 // Builds the agent: one object per job, whose loops start and end together.
 
+import { MoteError } from "../errors.js";
 import { type AgentState, Events } from "../events.js";
 import { PlatformSession, rememberedTiming, type SessionWatcher } from "../platform/index.js";
 import type { Host } from "../port.js";
@@ -16,6 +17,11 @@ import { Handlers } from "./rpc/handlers.js";
 import { Rpc } from "./rpc/rpc.js";
 import { Telemetry } from "./telemetry/telemetry.js";
 import { Time } from "./time/time.js";
+
+/** A host, with the agent that started on it last. */
+interface UsedHost extends Host {
+  startedBy?: Core;
+}
 
 export class Core implements SessionWatcher {
   readonly host: Host;
@@ -39,6 +45,10 @@ export class Core implements SessionWatcher {
   /** True after `start()` until `stop()`. */
   wanted = false;
   private _ending: Promise<number> | undefined;
+  /** True from the first `start()` or wake until the application stopped the agent. */
+  private _usesHost = false;
+  /** The last agent that used the host and had stopped before this one read the queue. */
+  private readonly _before: Core | undefined;
 
   /**
    * The session and `Reset` keep `this`. Their constructors use only the host and the handlers,
@@ -48,6 +58,8 @@ export class Core implements SessionWatcher {
     const checked = checkOptions(options);
     const { target } = checked;
     this.host = host;
+    const { startedBy } = host as UsedHost;
+    this._before = startedBy?._usesHost ? undefined : startedBy;
     this._settings = checked.cycle;
     this.answerBytes = checked.rpc.answerBytes;
     this.events = new Events(host);
@@ -97,6 +109,23 @@ export class Core implements SessionWatcher {
   get cycle(): SleepCycle {
     this._cycle ??= new SleepCycle(this, this._settings);
     return this._cycle;
+  }
+
+  /**
+   * Two agents on one host would overwrite each other's points. Throws `BUSY` if another agent uses
+   * the host, or has used it since this one read the queue.
+   */
+  claimHost(): void {
+    const host: UsedHost = this.host;
+    const last = host.startedBy;
+    if (last !== this && (last !== this._before || last?._usesHost))
+      throw new MoteError("BUSY", "another agent uses this host: stop it, then create the next");
+    host.startedBy = this;
+    this._usesHost = true;
+  }
+
+  releaseHost(): void {
+    this._usesHost = this.wanted;
   }
 
   start(): void {

@@ -1,7 +1,7 @@
 import { details, type Rig, startOnline, startRig } from "./rig.js";
 import "../../../hosts/node/dispose.js";
 import test, { type ExecutionContext } from "ava";
-import { type Agent, isMoteError, RpcError } from "../../../src/index.js";
+import { Agent, isMoteError, RpcError } from "../../../src/index.js";
 import { Recovery } from "../../../src/internal.js";
 import type { FakeHost } from "../../fakes/host.js";
 import { KEY, SECRET } from "../../fakes/platform.js";
@@ -50,6 +50,25 @@ test("stop ends every exchange at once and leaves nothing running; start goes on
   agent.start();
   await rig.clock.advance(5000);
   t.is(rig.values("n").length, 1);
+});
+
+test("refuses a second agent on one host until the first has stopped", async (t) => {
+  const { rig, agent } = await startOnline(t);
+  const { host } = rig;
+  const onHost = () => new Agent(host, { baseUrl: "http://platform.test", token: "T1" });
+  const early = onHost();
+  t.throws(() => early.start(), { code: "BUSY", message: /another agent uses this host/ });
+  await t.throwsAsync(early.runOnce(), { code: "BUSY" });
+  await rig.clock.untilSettled(agent.stop());
+  t.throws(() => early.start(), { code: "BUSY" }, "it read the queue before the first agent changed it");
+  const next = onHost();
+  await rig.clock.untilSettled(next.runOnce());
+  t.throws(() => agent.start(), { code: "BUSY" }, "a device that sleeps is in use between its wakes");
+  t.throws(() => onHost().start(), { code: "BUSY" });
+  await rig.clock.untilSettled(next.stop());
+  const last = onHost();
+  last.start();
+  await rig.clock.untilSettled(last.stop());
 });
 
 test("a claim is sent with what was given, and a wrong one is refused before it is sent", async (t) => {

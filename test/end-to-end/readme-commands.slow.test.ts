@@ -116,12 +116,16 @@ async function updates(line: string, whom = device): Promise<Result> {
   });
   let version: unknown;
   while (!over) {
-    const { shared = {} } = (await whom.get("attributes?sharedKeys=fw_version")) as {
+    const { shared = {} } = (await whom.get("attributes?sharedKeys=fw_version,fw_checksum")) as {
       shared?: Record<string, unknown>;
     };
     if (shared.fw_version !== undefined && shared.fw_version !== version) {
       version = shared.fw_version;
-      const current = { current_fw_title: "greenhouse", current_fw_version: version };
+      const current = {
+        current_fw_title: "greenhouse",
+        current_fw_version: version,
+        current_fw_checksum: shared.fw_checksum,
+      };
       await whom.send("telemetry", { fw_state: "UPDATED", ...current });
     }
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -18,7 +18,7 @@ const TYPESCRIPT = { compilerOptions: { useDefineForClassFields: false } };
  * if they are not the entry's.
  */
 export const MODULES = [
-  ["mote", "src/internal.ts", "src/index.js"],
+  ["mote", "src/board-module.ts", "src/index.js"],
   ["mote-report-on-change", "extras/report-on-change/index.ts"],
   ["mote-app", "examples/sample/app.ts", "examples/sample/app.js"],
   ["mote-esp32", "hosts/esp32/board.ts", "hosts/esp32/types.js"],
@@ -51,7 +51,7 @@ export const MODULES = [
 
 /** Extras that are a module of their own, which others import by its name, so that a board has it once. */
 const EXTRAS = { "report-on-change": "mote/report-on-change" };
-const CORE = [join("src", "index.ts"), join("src", "internal.ts")];
+const CORE = [join("src", "index.ts"), join("src", "board-module.ts")];
 const extraOf = (path) => /^extras[/\\]([\w-]+)/.exec(path)?.[1];
 
 /** The module in which `path` is on a board, if that is not the one which begins with `entry`. */

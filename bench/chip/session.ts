@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
 import { CHIP } from "../../test/chip/chip.js";
 import { authority, Board, DEVICE, PORT, PROFILE, SECURE_PORT, TITLE } from "../../test/chip/rig.js";
-import { tlsFront } from "../../test/hosts/shared/tls-front.js";
+import { tlsFront } from "../../test/hosts/device/tls-front.js";
 import { NETWORK } from "../../tools/moddable/esp32/emulator.js";
 import { Operator } from "../../tools/operator/operator.js";
 import type { Device } from "../../tools/platform/core/devices.js";

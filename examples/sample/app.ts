@@ -5,7 +5,7 @@
 // RPC: setLed {on}, getStatus, echo, burst {points}, report, callPlatform {method, params}, readAttributes {clientKeys, sharedKeys},
 // claim {secretKey, durationMs}.
 
-import type { AppHost } from "../../hosts/shared/application.js";
+import type { AppHost } from "../../hosts/device/application.js";
 import type { Agent } from "../../src/index.js";
 import { handleMethods, type SampleApplication } from "./methods.js";
 import { intervalOf, LIMITS, Sampler } from "./sampler.js";

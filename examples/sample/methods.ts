@@ -1,4 +1,4 @@
-import type { AppHost } from "../../hosts/shared/application.js";
+import type { AppHost } from "../../hosts/device/application.js";
 import type { Agent } from "../../src/index.js";
 
 /** What the methods may ask of the application. */

@@ -1,4 +1,4 @@
-import type { AppHost } from "../../hosts/shared/application.js";
+import type { AppHost } from "../../hosts/device/application.js";
 
 /** Shortest and longest interval, in milliseconds. */
 export const LIMITS = { least: 50, most: 3_600_000 } as const;

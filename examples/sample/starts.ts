@@ -1,4 +1,4 @@
-import type { AppHost } from "../../hosts/shared/application.js";
+import type { AppHost } from "../../hosts/device/application.js";
 
 /** The sample was called so when it wrote this for the first time. */
 const KEY = "desk.starts";

@@ -1,4 +1,4 @@
-import type { AppHost } from "../../hosts/shared/application.js";
+import type { AppHost } from "../../hosts/device/application.js";
 
 export interface Weather {
   /** °C */

@@ -1,6 +1,7 @@
 // The device log: the last lines, stored over restarts and crashes, and read by the RPC `mote.log`.
+
+import { SecretRedactor, updateWord } from "../../src/board-module.js";
 import type { AgentEvents } from "../../src/events.js";
-import { SecretRedactor, updateWord } from "../../src/internal.js";
 import type { Host, Redactor } from "../../src/port.js";
 import { escaped, fitting } from "./line-text.js";
 import { type KeptLine, Ring, ramOf } from "./ring.js";

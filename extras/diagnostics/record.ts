@@ -2,7 +2,7 @@
 //
 //    as src/store.ts stores it, with the latest code last:
 //    {"at":MS,"resets":[[REASON,TIMES],...],"errors":[[CODE,TIMES,SECONDS],...]}
-import { isObject, readStored, writeStored } from "../../src/internal.js";
+import { isObject, readStored, writeStored } from "../../src/board-module.js";
 import type { StoreHost } from "../../src/store.js";
 import type { JsonObject } from "../../src/wire/text/json.js";
 

@@ -8,7 +8,7 @@
 // A line leaves the head before its bytes are overwritten, and enters it after its own are written.
 // So each intact head refers only to intact lines. Without one, as after power-on, the ring is
 // empty.
-import { hash32 } from "../../src/internal.js";
+import { hash32 } from "../../src/board-module.js";
 import type { LogMemory } from "./types.js";
 
 const MAGIC = 0x4c4d;

@@ -1,6 +1,6 @@
 import type { WakeOptions } from "mote";
-import type { Recovery } from "../../src/internal.js";
-import type { Device, Sleeper } from "../shared/assemble.js";
+import type { Recovery } from "../../src/board-module.js";
+import type { Device, Sleeper } from "../device/assemble.js";
 import type { BoardHardware } from "./board-hardware.js";
 import type { BoardHost } from "./host.js";
 import type { Wifi } from "./network/wifi.js";

@@ -1,4 +1,4 @@
-import { pinAll, pinStored, SecretRedactor } from "../../src/internal.js";
+import { pinAll, pinStored, SecretRedactor } from "../../src/board-module.js";
 import type { ByteLoops, Host, LastRun, Redactor } from "../../src/port.js";
 import { type BoardHardware, type Idf, MEMORY } from "./board-hardware.js";
 import { CrashRecord, RESET } from "./crash-record.js";

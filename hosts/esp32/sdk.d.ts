@@ -1,4 +1,4 @@
-// Additions to hosts/xs/sdk.d.ts, as far as used here.
+// Additions to hosts/moddable/sdk.d.ts, as far as used here.
 
 /** native/functions.js */
 declare module "mote/native-functions" {
@@ -8,7 +8,7 @@ declare module "mote/native-functions" {
 
 /** native/digest/digest.js */
 declare module "mote/native-digest" {
-  import type { NativeDigest } from "../xs/digest.js";
+  import type { NativeDigest } from "../moddable/digest.js";
 
   const Digest: new (name: "MD5" | "SHA256" | "SHA384" | "SHA512") => NativeDigest;
   export default Digest;

@@ -1,10 +1,10 @@
 // Starts a board: network, time, agent, application and watchdog.
 
+import { pinAll } from "../../src/board-module.js";
 import type { Agent } from "../../src/index.js";
-import { pinAll } from "../../src/internal.js";
-import type { AppHost, Application } from "../shared/application.js";
-import { assemble, startDevice } from "../shared/assemble.js";
-import type { FirmwareFunctions } from "../shared/extras.js";
+import type { AppHost, Application } from "../device/application.js";
+import { assemble, startDevice } from "../device/assemble.js";
+import type { FirmwareFunctions } from "../device/extras.js";
 import { AgentWatchdog } from "./agent-watchdog.js";
 import { type BoardHardware, MEMORY, TLS } from "./board-hardware.js";
 import { readConfig, type Settings } from "./config.js";

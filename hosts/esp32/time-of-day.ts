@@ -1,7 +1,7 @@
 import type { Clock, Host, Store } from "../../src/port.js";
 import { SecondHandshake } from "./second-handshake.js";
 
-/** The part of hosts/xs/clock.ts that is used here. Times are in seconds since 1970. */
+/** The part of hosts/moddable/clock.ts that is used here. Times are in seconds since 1970. */
 export interface BoardClock extends Clock {
   /** The time of the system's clock, which verifies certificates. It may be wrong. */
   system(): number;

@@ -1,7 +1,7 @@
 // `mote/board` for an application's TypeScript, self-contained so that editors check only the
 // application.
 import type { Agent, FirmwareOptions } from "mote";
-import type { AppHost } from "../shared/application.js";
+import type { AppHost } from "../device/application.js";
 
 export type { AppHost };
 

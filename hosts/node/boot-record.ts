@@ -1,7 +1,7 @@
 // The boot record of a state directory: one small file, replaced as a whole.
 import { renameSync } from "node:fs";
 import { join } from "node:path";
-import { type Boot, bootText, parseBoot, type SlotName } from "../shared/boot-slots/boot-record.js";
+import { type Boot, bootText, parseBoot, type SlotName } from "../device/boot-slots/boot-record.js";
 import { type Fence, readIfThere, replaceFile, syncDirectory } from "./files.js";
 
 /** The slots of a state directory. */

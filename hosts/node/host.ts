@@ -1,10 +1,10 @@
 import { randomFillSync } from "node:crypto";
 import { join, resolve } from "node:path";
 import type { LogMemory } from "../../extras/diagnostics/index.js";
-import { pinStored, SecretRedactor } from "../../src/internal.js";
+import { pinStored, SecretRedactor } from "../../src/board-module.js";
 import type { Host, LastRun, Redactor } from "../../src/port.js";
-import type { Boot } from "../shared/boot-slots/boot-record.js";
-import { TwoSlots } from "../shared/boot-slots/boot-slots.js";
+import type { Boot } from "../device/boot-slots/boot-record.js";
+import { TwoSlots } from "../device/boot-slots/boot-slots.js";
 import { FileBlocks } from "./blocks.js";
 import { readBoot, slotPath, writeBoot } from "./boot-record.js";
 import { BoundedOutput, leftOutLine } from "./bounded-output.js";

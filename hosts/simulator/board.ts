@@ -6,13 +6,13 @@ import config from "mc/config";
 import type { Agent } from "mote";
 import { createHost, type Image, type SimulatorHost, startImage } from "mote-simulator";
 import type { Config } from "../../extras/commissioning/built-in-configuration.js";
+import { assemble, startDevice } from "../device/assemble.js";
+import { eventLine, followAgent } from "../device/event-lines.js";
+import { joinExtras, type Program } from "../device/extras.js";
+import { TimedWakes } from "../device/wakes.js";
 import { readConfig } from "../esp32/config.js";
-import { assemble, startDevice } from "../shared/assemble.js";
-import { eventLine, followAgent } from "../shared/event-lines.js";
-import { joinExtras, type Program } from "../shared/extras.js";
-import { TimedWakes } from "../shared/wakes.js";
-import { builtInAuthorities } from "../xs/authorities.js";
-import { log } from "../xs/log.js";
+import { builtInAuthorities } from "../moddable/authorities.js";
+import { log } from "../moddable/log.js";
 import type { SimulatorDiagnostics } from "./diagnostics.js";
 
 /** Holds a folder for each firmware title, so that two projects are two devices. */

@@ -5,10 +5,10 @@ import type { Files } from "embedded:storage/files";
 import { Digest as NativeDigest } from "crypt";
 import type { Digest, Host } from "../../src/port.js";
 import { toHex } from "../../src/wire/crypto/hex.js";
-import { type Boot, otherSlot, reverted, type SlotName, without } from "../shared/boot-slots/boot-record.js";
-import { imageRecord } from "../shared/boot-slots/boot-slots.js";
-import { digester } from "../xs/digest.js";
-import { decode, encode } from "../xs/text.js";
+import { type Boot, otherSlot, reverted, type SlotName, without } from "../device/boot-slots/boot-record.js";
+import { imageRecord } from "../device/boot-slots/boot-slots.js";
+import { digester } from "../moddable/digest.js";
+import { decode, encode } from "../moddable/text.js";
 import { FileBlocks, SECTOR } from "./blocks.js";
 import { bootStore } from "./boot.js";
 

@@ -1,9 +1,9 @@
 // The boot record of the simulated device: boot.json beside its other files. The supervisor
 // (tools/moddable/simulator/device.ts) is the boot loader.
 import type { Files } from "embedded:storage/files";
-import { bootText, parseBoot } from "../shared/boot-slots/boot-record.js";
-import type { BootStore } from "../shared/boot-slots/boot-slots.js";
-import { decode, encode } from "../xs/text.js";
+import { bootText, parseBoot } from "../device/boot-slots/boot-record.js";
+import type { BootStore } from "../device/boot-slots/boot-slots.js";
+import { decode, encode } from "../moddable/text.js";
 import { readWhole, replace } from "./files.js";
 
 const PATH = "boot.json";

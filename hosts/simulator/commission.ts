@@ -20,8 +20,8 @@ import {
   storeSettings,
 } from "../../extras/commissioning/stored-settings.js";
 import type { Values } from "../../extras/commissioning/values.js";
-import { listen } from "../xs/listen.js";
-import { TcpSocket } from "../xs/tcp.js";
+import { listen } from "../moddable/listen.js";
+import { TcpSocket } from "../moddable/tcp.js";
 import type { SimulatorCommissioner, StartSimulatedAgent } from "./board.js";
 import type { SimulatorHost } from "./host.js";
 

@@ -4,10 +4,10 @@ import { type Agent, MoteError } from "mote";
 import setUp from "mote-app";
 import { createHost, readSettings } from "mote-simulator";
 import { addDiagnostics } from "../../extras/diagnostics/index.js";
-import { Recovery } from "../../src/internal.js";
-import type { AppHost } from "../shared/application.js";
-import { assemble, startDevice } from "../shared/assemble.js";
-import { followAgent } from "../shared/event-lines.js";
+import { Recovery } from "../../src/board-module.js";
+import type { AppHost } from "../device/application.js";
+import { assemble, startDevice } from "../device/assemble.js";
+import { followAgent } from "../device/event-lines.js";
 
 const FLUSH_MS = 2000;
 

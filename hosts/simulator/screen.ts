@@ -5,7 +5,7 @@ import Poco from "commodetto/Poco";
 import parseBMF from "commodetto/parseBMF";
 import type { Agent, AgentEvents } from "mote";
 import Timer from "timer";
-import { updateWord } from "../../src/internal.js";
+import { updateWord } from "../../src/board-module.js";
 
 const FONT = "OpenSans-Semibold-18.bf4";
 /** Refresh interval of the state, which has no event, and limit for everything else. */

@@ -1,7 +1,7 @@
 import Session, { type Pipe } from "ssl/session";
 import Timer from "timer";
 import type { Host, Socket, SocketEvent } from "../../src/port.js";
-import { type Notify, TcpSocket } from "../xs/tcp.js";
+import { type Notify, TcpSocket } from "../moddable/tcp.js";
 
 /** TLS 1.2, the newest version of the SDK. */
 const VERSION = 0x303;

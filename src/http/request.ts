@@ -1,8 +1,8 @@
 import type { Host } from "../port.js";
 import type { Secret } from "../wire/secret.js";
 import { characters, isMadeOf, spanOf } from "../wire/text/characters.js";
+import type { FileHead } from "./file-head.js";
 import type { Purpose } from "./governor.js";
-import type { FileHead } from "./head.js";
 import type { Target } from "./target.js";
 
 const HEADER_NAME = characters("azAZ--");

@@ -7,7 +7,8 @@
 
 import type { ByteLoops, Host } from "../port.js";
 import { find, hexDigit, isBlank } from "./bytes.js";
-import { FILE_LINE, FileHead, Head, LINE } from "./head.js";
+import { FILE_LINE, FileHead } from "./file-head.js";
+import { Head, LINE } from "./head.js";
 import { HeadCache } from "./head-cache.js";
 import type { Sink } from "./request.js";
 

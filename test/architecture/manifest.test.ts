@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import test from "ava";
 import { build } from "esbuild";
 import * as reportOnChange from "../../extras/report-on-change/index.js";
-import * as mote from "../../src/internal.js";
+import * as mote from "../../src/board-module.js";
 import { buildBoards } from "../built.js";
 import { imports } from "./rules.js";
 import { files, read, root } from "./tree.js";
@@ -76,7 +76,7 @@ test("the root manifest is of no platform, and everything it has was meant", (t)
 test("the board's modules are all of src that has code, and import nothing but the core", async (t) => {
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: ["src/internal.ts", ...OPTIONAL.map(({ folder }) => `${folder}/index.ts`)],
+    entryPoints: ["src/board-module.ts", ...OPTIONAL.map(({ folder }) => `${folder}/index.ts`)],
     outdir: "dist",
     bundle: true,
     write: false,

@@ -25,7 +25,7 @@ import { type Platform, startPlatform } from "../../tools/platform/server.js";
 import { PROJECT } from "../../tools/project.js";
 import { argument } from "../arguments.js";
 import { buildBoards } from "../built.js";
-import { tlsFront } from "../hosts/shared/tls-front.js";
+import { tlsFront } from "../hosts/device/tls-front.js";
 import { bundleForXs } from "../hosts/simulator/bundle.js";
 import { Authorities } from "../x509/authority.js";
 import { CHIP, keptAt, RADIO } from "./chip.js";

@@ -1,7 +1,7 @@
 // A whole host in memory. Time, network and chance are the test's.
 import { createHash } from "node:crypto";
 import { decode } from "../../hosts/node/text.js";
-import { pinStored, SecretRedactor } from "../../src/internal.js";
+import { pinStored, SecretRedactor } from "../../src/board-module.js";
 import type { Digest, Host, LastRun, Redactor, Store } from "../../src/port.js";
 import { FakeClock } from "./clock.js";
 import { FakeFlash, FakeSlot } from "./flash.js";

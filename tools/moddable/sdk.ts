@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { basename, delimiter, join, resolve } from "node:path";
 import { PROJECT } from "../project.js";
 
-/** The version that hosts/xs was written for. */
+/** The version that hosts/moddable was written for. */
 export const SDK_VERSION = "8.2.3";
 
 export interface Sdk {

@@ -1,14 +1,14 @@
 // The boot loader: decides which image starts, and which never starts again.
 
-import { readBoot, writeBoot } from "../../hosts/node/boot-record.js";
-import type { Fence } from "../../hosts/node/files.js";
 import {
   type Boot,
   otherSlot,
   reverted,
   type SlotName,
   without,
-} from "../../hosts/shared/boot-slots/boot-record.js";
+} from "../../hosts/device/boot-slots/boot-record.js";
+import { readBoot, writeBoot } from "../../hosts/node/boot-record.js";
+import type { Fence } from "../../hosts/node/files.js";
 import { unpack } from "./slot-images.js";
 
 export interface Start {

@@ -9,7 +9,7 @@
 // The default export is called once, before `agent.start()`. What it throws ends the start like a
 // crash.
 import { pathToFileURL } from "node:url";
-import type { AppHost } from "../../hosts/shared/application.js";
+import type { AppHost } from "../../hosts/device/application.js";
 import type { Agent, FirmwareOptions } from "../../src/index.js";
 
 export interface Image {

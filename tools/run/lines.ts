@@ -1,8 +1,8 @@
 // The lines of `mote run`: one event each, for people or for programs.
 
+import { eventLine } from "../../hosts/device/event-lines.js";
 import { BoundedOutput, leftOutLine, type Sink } from "../../hosts/node/bounded-output.js";
-import { eventLine } from "../../hosts/shared/event-lines.js";
-import { SecretRedactor } from "../../src/internal.js";
+import { SecretRedactor } from "../../src/board-module.js";
 import type { Redactor } from "../../src/port.js";
 import type { Event } from "./messages.js";
 

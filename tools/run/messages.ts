@@ -1,6 +1,6 @@
 // Messages between the supervisor and its worker.
 
-import type { SlotName } from "../../hosts/shared/boot-slots/boot-record.js";
+import type { SlotName } from "../../hosts/device/boot-slots/boot-record.js";
 import type { LastRun } from "../../src/port.js";
 
 /** All that a worker needs to know. It goes by the channel between the two, as it holds secrets. */

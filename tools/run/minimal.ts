@@ -1,5 +1,5 @@
 // The default image of `mote run`: uptime and memory. Must stay one module without imports.
-import type { AppHost } from "../../hosts/shared/application.js";
+import type { AppHost } from "../../hosts/device/application.js";
 import type { Agent } from "../../src/index.js";
 
 export const firmware = { title: "mote-minimal", version: "1.0.0" };

@@ -2,6 +2,13 @@
 import { createHash } from "node:crypto";
 import { closeSync, fsyncSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import {
+  type ImageRecord,
+  otherSlot,
+  type SlotName,
+  without,
+} from "../../hosts/device/boot-slots/boot-record.js";
+import { imageRecord } from "../../hosts/device/boot-slots/boot-slots.js";
 import { FileBlocks, SECTOR } from "../../hosts/node/blocks.js";
 import { readBoot, slotPath, writeBoot } from "../../hosts/node/boot-record.js";
 import { sha256 } from "../../hosts/node/digest.js";
@@ -16,13 +23,6 @@ import {
   UNFENCED,
   writeAll,
 } from "../../hosts/node/files.js";
-import {
-  type ImageRecord,
-  otherSlot,
-  type SlotName,
-  without,
-} from "../../hosts/shared/boot-slots/boot-record.js";
-import { imageRecord } from "../../hosts/shared/boot-slots/boot-slots.js";
 
 /** Size of a slot, the maximum image size in bytes. */
 export const SLOT_BYTES = 128 * 1024 * 1024;

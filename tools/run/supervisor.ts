@@ -2,10 +2,10 @@
 
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { eventLine } from "../../hosts/device/event-lines.js";
 import { setDamagedAside } from "../../hosts/node/boot-record.js";
 import { codeOf, isDiskTrouble, makeDirectory } from "../../hosts/node/files.js";
 import { Lease } from "../../hosts/node/lease.js";
-import { eventLine } from "../../hosts/shared/event-lines.js";
 import type { LastRun } from "../../src/port.js";
 import { pause } from "../cli/stop.js";
 import { FAILED, IN_USE, QUEUE, REFUSED, STOPPED, USAGE } from "../exit-codes.js";

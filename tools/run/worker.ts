@@ -4,15 +4,15 @@
 import { getHeapStatistics } from "node:v8";
 import { nameOf } from "../../extras/commissioning/authorities.js";
 import { addDiagnostics } from "../../extras/diagnostics/index.js";
+import { assemble, startDevice } from "../../hosts/device/assemble.js";
+import { TimedWakes } from "../../hosts/device/wakes.js";
 import { QueueFileError } from "../../hosts/node/blocks.js";
 import { BoundedOutput, leftOutLine } from "../../hosts/node/bounded-output.js";
 import { createHost, type NodeHost } from "../../hosts/node/host.js";
 import { LockedError } from "../../hosts/node/lease.js";
 import { watchNetwork } from "../../hosts/node/network.js";
-import { assemble, startDevice } from "../../hosts/shared/assemble.js";
-import { TimedWakes } from "../../hosts/shared/wakes.js";
+import { Recovery, SecretRedactor } from "../../src/board-module.js";
 import { type Agent, isMoteError, MoteError, type Wake } from "../../src/index.js";
-import { Recovery, SecretRedactor } from "../../src/internal.js";
 import { SupervisorChannel } from "./channel.js";
 import { trustedCas } from "./commissioning.js";
 import { agentOptions, follow } from "./drive.js";

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { eventLine } from "../../hosts/shared/event-lines.js";
+import { eventLine } from "../../hosts/device/event-lines.js";
 import { calledAs } from "../cli/invocation.js";
 import { cell, clip, plain } from "../cli/output/table.js";
 import { Operator } from "../operator/operator.js";

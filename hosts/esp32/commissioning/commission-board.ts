@@ -5,7 +5,7 @@
 import Digital from "embedded:io/digital";
 import Serial from "embedded:io/serial";
 import UDP from "embedded:io/socket/udp";
-import { listen } from "../../xs/listen.js";
+import { listen } from "../../moddable/listen.js";
 import type { Extras } from "../start.js";
 import { commissionBy } from "./configuration.js";
 import type { SdkModules } from "./sdk-modules.js";

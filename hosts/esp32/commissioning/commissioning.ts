@@ -10,7 +10,7 @@ import { checkPlatform } from "../../../extras/commissioning/platform-check.js";
 import { makeProof, type PageContext } from "../../../extras/commissioning/respond.js";
 import { storeSettings } from "../../../extras/commissioning/stored-settings.js";
 import { type Before, type Finding, SECRETS, type Values } from "../../../extras/commissioning/values.js";
-import { pinAll } from "../../../src/internal.js";
+import { pinAll } from "../../../src/board-module.js";
 import type { Host } from "../../../src/port.js";
 import type { BoardHardware } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";

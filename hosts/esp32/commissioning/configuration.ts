@@ -19,8 +19,8 @@ import {
   storeWifi,
 } from "../../../extras/commissioning/stored-settings.js";
 import type { Before } from "../../../extras/commissioning/values.js";
+import { Recovery } from "../../../src/board-module.js";
 import { Agent } from "../../../src/index.js";
-import { Recovery } from "../../../src/internal.js";
 import type { BoardHardware } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
 import { misconfigured } from "../misconfigured.js";

@@ -9,8 +9,8 @@
 // of their own.
 
 import { checkNetwork } from "../../../extras/commissioning/values.js";
+import { pinAll } from "../../../src/board-module.js";
 import { type Agent, type Json, MoteError } from "../../../src/index.js";
-import { pinAll } from "../../../src/internal.js";
 import { isObject } from "../../../src/wire/text/json.js";
 import type { BoardHost } from "../host.js";
 import type { AccessPoint, Network, Wifi } from "../network/wifi.js";

@@ -2,7 +2,7 @@
 // projects that include extras/diagnostics/manifest.json.
 import { addDiagnostics, type LogHost, type LogMemory } from "../../../extras/diagnostics/index.js";
 import type { LastRun } from "../../../src/port.js";
-import type { AgentExtra } from "../../shared/assemble.js";
+import type { AgentExtra } from "../../device/assemble.js";
 import type { BoardHardware } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
 

@@ -8,7 +8,7 @@
 import { MoteError } from "../../errors.js";
 import { forgetStored, writeStored } from "../../store.js";
 import { isObject } from "../../wire/text/json.js";
-import type { AgentParts, Part } from "./agent-parts.js";
+import type { AgentCore, Part } from "./agent-core.js";
 
 const MARK = "reset";
 /** Keys of commissioning: its settings, and unconfirmed values from an interrupted run. */
@@ -18,7 +18,7 @@ const METHOD = "mote.reset";
 const ANSWER = '{"reset":true}';
 
 export class Reset {
-  private readonly _core: AgentParts;
+  private readonly _core: AgentCore;
   /** Parts still to be deleted; undefined until the first `finish`. */
   private _remaining: readonly Part[] | undefined;
   /** The mark is in the store. */
@@ -27,7 +27,7 @@ export class Reset {
   /** The answer to `mote.reset` is unacknowledged; polls from this number on were sent after it. */
   private _restartAfterPoll: number | undefined;
 
-  constructor(core: AgentParts) {
+  constructor(core: AgentCore) {
     const { host } = core;
     this._core = core;
     core.handlers.add(METHOD, (params) => this._confirm(params), {});

@@ -9,7 +9,7 @@ import { limited } from "../../guarded.js";
 import { random01 } from "../../platform/backoff.js";
 import { Signal } from "../../platform/signal.js";
 import { checkTimeout, DEFAULT_TIMEOUT_MS } from "../../platform/wait.js";
-import type { AgentParts } from "./agent-parts.js";
+import type { AgentCore } from "./agent-core.js";
 import { type Memory, readMemory, writeMemory } from "./memory.js";
 import type { CycleSettings } from "./options.js";
 import type { Wake, WakeOptions } from "./wake.js";
@@ -28,7 +28,7 @@ const JITTER = 0.05;
 const LONGEST_BACKOFF_MS = 6 * 3_600_000;
 
 export class SleepCycle {
-  private readonly _parts: AgentParts;
+  private readonly _parts: AgentCore;
   private readonly _settings: CycleSettings;
   private readonly _signal: Signal;
   private _memory: Memory | undefined;
@@ -43,7 +43,7 @@ export class SleepCycle {
   /** True during a wake. */
   running = false;
 
-  constructor(parts: AgentParts, settings: CycleSettings) {
+  constructor(parts: AgentCore, settings: CycleSettings) {
     this._parts = parts;
     this._settings = settings;
     this._signal = new Signal(parts.host.clock);

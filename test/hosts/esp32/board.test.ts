@@ -231,7 +231,7 @@ test("writes an image of any length, cut anywhere; to encrypted flash in its blo
   }
 });
 
-// Sockets and digests are those of hosts/xs.
+// Sockets and digests are those of hosts/moddable.
 for (const { title, run } of [...storagePromises, ...slotPromises, ...valuePromises]) {
   test(title, async (t) => {
     const board = new FakeBoard();

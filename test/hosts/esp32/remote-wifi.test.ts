@@ -1,7 +1,7 @@
 // The RPC `mote.wifi`: a board tries another Wi-Fi, and has one that works however that ends.
 import test, { type ExecutionContext } from "ava";
+import type { Application } from "../../../hosts/device/application.js";
 import type { Network } from "../../../hosts/esp32/network/wifi.js";
-import type { Application } from "../../../hosts/shared/application.js";
 import { BUILT, NO_NETWORK, SOFTWARE, WRONG_PASSWORD } from "./board.js";
 import { HOME, PRODUCT, rig, sampling } from "./rig.js";
 

@@ -1,9 +1,9 @@
 // A board's own program, from power-on: the Wi-Fi "home" in reach, and a platform in it.
 import type { ExecutionContext } from "ava";
 import { writeFrame } from "../../../extras/commissioning/improv-frames.js";
+import type { Application } from "../../../hosts/device/application.js";
 import { commissionBy } from "../../../hosts/esp32/commissioning/configuration.js";
 import { type Extras, startBoard } from "../../../hosts/esp32/start.js";
-import type { Application } from "../../../hosts/shared/application.js";
 import type { Agent } from "../../../src/index.js";
 import { FakePlatform, KEY, SECRET } from "../../fakes/platform.js";
 import { BUILT, FakeBoard, NO_NETWORK, POWER_ON, WRONG_PASSWORD } from "./board.js";

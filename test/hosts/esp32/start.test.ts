@@ -1,8 +1,8 @@
 // A whole board: from the first power-on to a point, through restarts, crashes, an update and sleep.
 import { createHash } from "node:crypto";
 import test, { type ExecutionContext } from "ava";
+import type { AppHost, Application } from "../../../hosts/device/application.js";
 import { startBoard } from "../../../hosts/esp32/start.js";
-import type { AppHost, Application } from "../../../hosts/shared/application.js";
 import type { Agent } from "../../../src/index.js";
 import { SECRET } from "../../fakes/platform.js";
 import { answer } from "../../fakes/server.js";

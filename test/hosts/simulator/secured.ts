@@ -1,7 +1,7 @@
 // TLS in front of a platform, by an authority that nobody knows.
 import type { AddressInfo } from "node:net";
 import { Authorities } from "../../x509/authority.js";
-import { tlsFront } from "../shared/tls-front.js";
+import { tlsFront } from "../device/tls-front.js";
 
 interface Teardown {
   teardown(work: () => unknown): void;

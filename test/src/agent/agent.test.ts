@@ -1,8 +1,8 @@
 import { details, type Rig, startOnline, startRig } from "./rig.js";
 import "../../../hosts/node/dispose.js";
 import test, { type ExecutionContext } from "ava";
+import { Recovery } from "../../../src/board-module.js";
 import { Agent, isMoteError, RpcError } from "../../../src/index.js";
-import { Recovery } from "../../../src/internal.js";
 import type { FakeHost } from "../../fakes/host.js";
 import { KEY, SECRET } from "../../fakes/platform.js";
 import type { SeenRequest } from "../../fakes/server.js";

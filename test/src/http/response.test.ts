@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from "ava";
 import fc from "fast-check";
 import { decode } from "../../../hosts/node/text.js";
 import { parseDate, parseUsualDate } from "../../../src/http/date.js";
-import type { FileHead } from "../../../src/http/head.js";
+import type { FileHead } from "../../../src/http/file-head.js";
 import { classify } from "../../../src/http/outcome.js";
 import { ResponseReader } from "../../../src/http/response.js";
 import type { Peer } from "../../fakes/net.js";

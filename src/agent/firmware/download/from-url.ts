@@ -4,7 +4,7 @@
 
 import type { Connection } from "../../../http/connection.js";
 import { exchange } from "../../../http/connection.js";
-import type { FileHead } from "../../../http/head.js";
+import type { FileHead } from "../../../http/file-head.js";
 import type { Outcome } from "../../../http/outcome.js";
 import { lost } from "../../../http/outcome.js";
 import type { Sink } from "../../../http/request.js";

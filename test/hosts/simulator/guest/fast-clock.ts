@@ -1,5 +1,5 @@
-// The simulator's clock, faster than the machine's: takes the place of hosts/xs/clock.ts in a program of the tests.
-import { XsClock as MachineClock } from "../../../../hosts/xs/clock.js";
+// The simulator's clock, faster than the machine's: takes the place of hosts/moddable/clock.ts in a program of the tests.
+import { XsClock as MachineClock } from "../../../../hosts/moddable/clock.js";
 
 /** Put in by who builds it: how much faster, and since when (ms since 1970). */
 declare const SPEED: number;

@@ -1,7 +1,7 @@
 // Five crashes in ten minutes, on in-memory hosts that share a store.
 import test from "ava";
+import { Recovery } from "../../../../src/board-module.js";
 import type { Agent, LastRun } from "../../../../src/index.js";
-import { Recovery } from "../../../../src/internal.js";
 import { FakeClock } from "../../../fakes/clock.js";
 import { FakeSlot } from "../../../fakes/flash.js";
 import { type FakeHost, FakeStore, fakeHost } from "../../../fakes/host.js";

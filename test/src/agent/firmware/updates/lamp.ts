@@ -1,7 +1,8 @@
 // A lamp on the local platform: the whole agent, on in-memory sockets, on a machine with two firmware slots and a boot loader. All that is
 // asserted of an update is what its operator sees.
+
+import { Recovery } from "../../../../../src/board-module.js";
 import { Agent, type AgentOptions, type FirmwareOptions } from "../../../../../src/index.js";
-import { Recovery } from "../../../../../src/internal.js";
 import type { Host } from "../../../../../src/port.js";
 import type { Device } from "../../../../../tools/platform/core/devices.js";
 import type { OtaPackage } from "../../../../../tools/platform/core/ota/packages.js";

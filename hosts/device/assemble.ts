@@ -1,6 +1,7 @@
 // Builds a device on every machine: recovery, agent, extras, application, in this order.
+
+import { Recovery } from "../../src/board-module.js";
 import { Agent, type AgentOptions, type Host } from "../../src/index.js";
-import { Recovery } from "../../src/internal.js";
 import { appHostOf } from "./app-host.js";
 import type { AppHost } from "./application.js";
 import type { FirmwareFunctions } from "./extras.js";

@@ -17,7 +17,7 @@ export interface Part {
 /**
  * The parts of the agent that a wake and a reset need. The core has them; no job imports the core.
  */
-export interface AgentParts {
+export interface AgentCore {
   readonly host: Host;
   readonly session: PlatformSession;
   readonly events: Events;

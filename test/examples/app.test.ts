@@ -101,7 +101,10 @@ function methods() {
   const handlers = new Map<string, Handler>();
   const calls: unknown[] = [];
   const agent = {
-    flush: async () => calls.push("flush") > 0,
+    flush: async () => {
+      calls.push("flush");
+      return { delivered: 1, dropped: 0, waiting: 0 };
+    },
     rpc: {
       handle: (method: string, handler: Handler) => handlers.set(method, handler),
       call: async (...call: unknown[]) => calls.push(call) && { time: 1 },

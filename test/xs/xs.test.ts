@@ -6,6 +6,7 @@ import { ReportOnChange, type ReportOnChangeAgent } from "../../extras/report-on
 import { none } from "../../hosts/none.js";
 import * as mote from "../../src/index.js";
 import { SecretRedactor } from "../../src/wire/text/redactor.js";
+import { encodeValues } from "../../src/wire/values.js";
 import { FakeClock } from "../fakes/clock.js";
 import { FakeFlash } from "../fakes/flash.js";
 import { fakeHost } from "../fakes/host.js";
@@ -265,12 +266,14 @@ const VALUES = 10_000;
 /** An agent that only counts: what is recorded goes nowhere. The same text runs on both engines. */
 const AGENT = `({
   telemetry: {
-    check: (values) => host.encode(JSON.stringify(values)),
+    check: (values) => host.encode(encodeValues(values).text),
     record: (values) => { seen.sum = seen.sum * 31 % 65521 + JSON.stringify(values).length; seen.points++; return true; },
   },
   on: () => () => {},
 })`;
 const REPORTS_ENTRY = `import { ReportOnChange } from "./extras/report-on-change/index.ts";
+  import { encodeValues } from "./src/wire/values.ts";
+  globalThis.encodeValues = encodeValues;
   globalThis.ReportOnChange = ReportOnChange;
   globalThis.seen = { sum: 0, points: 0 };
   globalThis.fromParent = (what, n) => reports.record(JSON.parse(what));`;
@@ -329,7 +332,7 @@ function referenceOnNode(seen: object) {
   const clock = new FakeClock(Date.UTC(2026, 0, 1));
   clock.settled = () => Promise.resolve();
   const host = fakeHost({ clock });
-  const agent = new Function("host", "seen", `return ${AGENT}`)(host, seen);
+  const agent = new Function("host", "seen", "encodeValues", `return ${AGENT}`)(host, seen, encodeValues);
   const reports = new ReportOnChange(agent as ReportOnChangeAgent, host, { keys: KEYS });
   return { clock, record: (values: Record<string, unknown>) => reports.record(values) };
 }

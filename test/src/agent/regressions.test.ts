@@ -161,7 +161,8 @@ test("a subscriber and a listener whose promise rejects are logged, and harm not
   await rig.clock.advance(1000);
   rig.platform.setShared(rig.device, { interval: 1 });
   await rig.clock.advance(MINUTE);
-  t.is(rig.host.lines.filter((line) => line.includes("threw")).length, 2);
+  // The subscriber is told that there is no value, and then of the value.
+  t.is(rig.host.lines.filter((line) => line.includes("threw")).length, 3);
 });
 
 test("after a refused token the application sees the present values, not an earlier change", async (t) => {

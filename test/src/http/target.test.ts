@@ -72,12 +72,14 @@ test("a file's URL gives where to connect, its query, and no fragment", (t) => {
     ["http://files.test:8080?x", "files.test:8080", "/?x"],
     ["https://files.test/a#part", "files.test", "/a"],
     ["https://[::1]:8443/a?y=1#z", "[::1]:8443", "/a?y=1"],
+    ["https://files.test/a b", "files.test", "/a%20b"],
+    ["https://files.test/ü", "files.test", "/%C3%BC"],
   ] as const) {
     const file = parseUrl(url);
     t.deepEqual([file?.target.authority, file?.target.prefix, file?.path], [authority, "", path], url);
   }
   const wrong = ["", "/a", "https:///a", "https://files.test:0/", "files.test/a", "ftp://files.test/a"];
-  const hidden = ["a b", "\r\nX: y", "ü"].map((path) => `https://files.test/${path}`);
+  const hidden = ["https://files.test/\r\nX: y"];
   const users = ["a:b@files.test/", "files.test@evil.test/a", "files.test\\@evil.test/"];
   for (const url of [...wrong, ...hidden, ...users.map((rest) => `https://${rest}`)])
     t.is(parseUrl(url), undefined, url);

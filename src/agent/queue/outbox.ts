@@ -302,7 +302,7 @@ export class Outbox implements EpochStore {
     const { _state: state, _buffer: buffer, _log: log } = this;
     const nothing = { full: 0, refused: 0, unreadable: 0 };
     // The witness goes first: an erased queue with a witness would count its points as lost.
-    const isForgotten = !log || this._witness.forget();
+    const isForgotten = this._witness.forget();
     const isErased = isForgotten && (!log || log.forget());
     applyStatus(state, DONE, this.next);
     buffer.remove(buffer.count);
@@ -330,7 +330,7 @@ export class Outbox implements EpochStore {
   }
 
   findTime(epoch: number): { readonly start: number; readonly exactFrom: number } | undefined {
-    return this.isFailing && this._isUnread ? undefined : this._log?.findTime(epoch);
+    return this._isUnread ? undefined : this._log?.findTime(epoch);
   }
 
   // The start.

@@ -150,6 +150,10 @@ export async function buildBoards(names) {
       inputs.map((path) => slashes(relative(root, path))),
     );
   }
+  // A module that is gone must neither be linked nor published.
+  const made = new Set(MODULES.map(([name]) => name));
+  for (const path of list(join(out, "xs"), join(out, "xs")))
+    if (!made.has(path.split(".")[0])) rmSync(join(out, "xs", path), { force: true });
 }
 
 export async function buildAll() {

@@ -329,6 +329,10 @@ export class Outbox implements EpochStore {
     return !log || (!this.isFailing && !log.dirty) || this._witness.hasTime(this._state);
   }
 
+  get keepsTime(): boolean {
+    return this._log !== undefined;
+  }
+
   findTime(epoch: number): { readonly start: number; readonly exactFrom: number } | undefined {
     return this._isUnread ? undefined : this._log?.findTime(epoch);
   }

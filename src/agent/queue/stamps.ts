@@ -28,6 +28,8 @@ export interface EpochStore {
   saveTime(): boolean;
   /** True if a later header or the witness contains it. */
   readonly isTimeSaved: boolean;
+  /** `findTime` finds past epochs. */
+  readonly keepsTime: boolean;
   findTime(epoch: number): { readonly start: number; readonly exactFrom: number } | undefined;
 }
 
@@ -49,6 +51,8 @@ export class Stamps {
   private _first = 0;
   /** The last time stamp given to a point of this epoch; earlier runs count with all of theirs. */
   private _sent = 0;
+  /** Points of this epoch up to these milliseconds may have been sent, by earlier runs too. */
+  private _sentTick = -1;
   private _past: PastEpoch | undefined;
   private _isSaved = true;
 
@@ -64,6 +68,7 @@ export class Stamps {
     const { epoch, start, tick } = this._state;
     if (epoch > 0 && start === 0) this._time.continueFrom(tick);
     this._sent = lastStampOf(this._state);
+    if (start !== 0) this._sentTick = tick - 1;
   }
 
   /** The milliseconds of the next point, of the state's epoch from then on. */
@@ -71,10 +76,15 @@ export class Stamps {
     if (!this._hasBegun) this._begin();
     const { _state: state, _time: time } = this;
     const tick = Math.max(time.ticks, state.tick);
-    state.tick = tick + 1;
     const { start } = time;
-    if (start === undefined || start === state.start) return tick;
-    if (state.start === 0) this._place(start);
+    const isCorrected = start !== undefined && start !== state.start;
+    const isPlaced = state.start !== 0;
+    // Points that may have been sent keep their time stamps, so the correction begins an epoch.
+    const begins = isCorrected && isPlaced && this._store.keepsTime && this._sentTick >= 0;
+    if (begins) this._enter(tick);
+    state.tick = tick + 1;
+    if (!isCorrected) return tick;
+    if (begins || !isPlaced) this._place(start);
     else if (Math.abs(start - state.start) > SET_BACK_MS) this._correct(start, tick);
     return tick;
   }
@@ -90,7 +100,7 @@ export class Stamps {
     const { start } = time;
     if (start === undefined || start === state.start) return;
     if (state.start === 0) this._place(start);
-    else this._correct(start, tick);
+    else if (!this._store.keepsTime || tick > this._sentTick) this._correct(start, tick);
   }
 
   /** True if `of` knows the time of this epoch, or that it is lost. */
@@ -113,7 +123,10 @@ export class Stamps {
     const start = isCurrent ? state.start : past?.start;
     const ts = start === undefined ? this._guess(tick) : start + tick;
     if (ts === undefined || !isTimestamp(ts)) return undefined;
-    if (isCurrent) this._sent = Math.max(this._sent, ts);
+    if (isCurrent) {
+      this._sent = Math.max(this._sent, ts);
+      this._sentTick = Math.max(this._sentTick, tick);
+    }
     return ts;
   }
 
@@ -129,9 +142,16 @@ export class Stamps {
     this._hasBegun = true;
     const isOver = state.start !== 0 && time.sleptSinceSyncMs === undefined;
     if (state.epoch !== 0 && !isOver) return;
+    this._enter(Math.max(0, time.ticks));
+  }
+
+  private _enter(tick: number): void {
+    const { _state: state } = this;
     enterEpoch(state, (state.epoch % LAST_EPOCH) + 1);
-    state.tick = this._first = Math.max(0, time.ticks);
+    this._first = tick;
+    state.tick = Math.max(state.tick, tick);
     this._sent = 0;
+    this._sentTick = -1;
   }
 
   /** The epoch began at `start`, as far as is known, and after all earlier time stamps. */

@@ -26,8 +26,7 @@ def main():
     call("login", lambda: c.login("tenant@thingsboard.org", "tenant"))
     sent = []
     sent_as(c, sent)
-    default = call("get_default_device_profile_info", c.get_default_device_profile_info)
-    device = call("save_device", lambda: c.save_device(body=Device(name="by-text", type="default", device_profile_id=default.id), access_token=TOKEN))
+    device = call("save_device", lambda: c.save_device(body=Device(name="by-text", type="default"), access_token=TOKEN))
     entity = EntityId(entity_type="DEVICE", id=device.id.id)
     for scope in ("SERVER_SCOPE", "SHARED_SCOPE"):
         call(f"save_device_attributes ({scope})", lambda: c.save_device_attributes(device.id, scope, '{"a":true}'))
@@ -45,7 +44,7 @@ def main():
     call("sent as text/plain", lambda: as_text, lambda urls: len(urls) >= 3)
 
     package = call("save_ota_package_info", lambda: c.save_ota_package_info(
-        {"title": "text", "version": "1", "type": "FIRMWARE", "usesUrl": False, "deviceProfileId": {"entityType": "DEVICE_PROFILE", "id": default.id.id}}))
+        {"title": "text", "version": "1", "type": "FIRMWARE", "usesUrl": False, "deviceProfileId": {"entityType": "DEVICE_PROFILE", "id": device.device_profile_id.id}}))
     with tempfile.NamedTemporaryFile(suffix=".bin") as file:
         file.write(b"image of the client")
         file.flush()

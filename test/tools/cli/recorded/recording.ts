@@ -18,6 +18,7 @@ const MASKS: readonly [RegExp, string][] = [
   [/\b\d\d:\d\d:\d\d(?= {2})/g, "12:00:00"],
   [/\b1[78]\d{11}\b/g, "1700000000000"],
   [/\b\d+ s ago\b/g, "1 s ago"],
+  [/\b\d+ s ?…/g, "9 s …"],
   [/\bprocess \d+/g, "process 1"],
   [/\b\d+ ms\b/g, "1 ms"],
   [/"durationMs": ?\d+/g, '"durationMs":1'],

@@ -11,8 +11,11 @@ import { isTimestamp, type Timestamp } from "../../wire/timestamp.js";
 import type { Time } from "../time/time.js";
 import { enterEpoch, lastStampOf, type QueueState } from "./record.js";
 
-/** A time set back by less than this is waited for: time stamps then continue from the last. */
-const SET_BACK_MS = 5000;
+/**
+ * A time set back by less than this is waited for: time stamps then continue from the last. A clock
+ * that ran through sleeps before a power loss may have been so fast.
+ */
+const SET_BACK_MS = 30_000;
 /**
  * The same for a clock that ran during sleep and may be fast: 5 % of 40 h; of a longer sleep a
  * tenth.

@@ -12,7 +12,9 @@ export function drawRollouts(place: HTMLElement, all: readonly ShownRollout[]): 
   show(place, ...all.slice(0, MOST).map(card));
 }
 
-function card({ name, stages }: ShownRollout): HTMLElement {
+const PARTS = { "hand-over": "being handed over to the profile", stages: "under way" } as const;
+
+function card({ name, part, stages }: ShownRollout): HTMLElement {
   const steps = stages.map(({ title, state, note }) =>
     h(
       "li",
@@ -25,7 +27,7 @@ function card({ name, stages }: ShownRollout): HTMLElement {
   return h(
     "section",
     { className: "card", aria: { label: `Rollout of ${name}` } },
-    h("h2", {}, `Rollout of ${name}`),
+    h("h2", {}, `Rollout of ${name}: ${part ? PARTS[part] : "finished"}`),
     h("ol", { className: "steps" }, ...steps),
   );
 }

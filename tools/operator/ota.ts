@@ -1,4 +1,5 @@
 import { fileForm } from "./multipart.js";
+import { allPages } from "./pages.js";
 import { Calls } from "./rest.js";
 import type { Algorithm, Device, DeviceProfile, EntityId, OtaPackage, Page, PageQuery } from "./shapes.js";
 
@@ -65,6 +66,12 @@ export class Ota extends Calls {
   async list({ pageSize = 100, page = 0, textSearch }: PageQuery = {}): Promise<Page<OtaPackage>> {
     const query = { pageSize, page, textSearch };
     return (await this.rest.call("GET", "/api/otaPackages", { query })) as Page<OtaPackage>;
+  }
+
+  /** The firmware of that title and version, in whatever profile. */
+  async find(title: string, version: string): Promise<OtaPackage | undefined> {
+    const all = await allPages((page) => this.list({ page, textSearch: title }));
+    return all.find((one) => one.title === title && one.version === version && one.type === "FIRMWARE");
   }
 
   /** Those with a file that devices of the profile may get. */

@@ -24,6 +24,8 @@ export interface RolloutRecord {
   readonly profile?: string;
   /** When the profile was about to get the image: `profile` is what `--undo` gives back to it. */
   readonly handedOver?: number;
+  /** The hand-over is finished: the device follows its profile, and later assignments are not ours. */
+  readonly ended?: boolean;
   /** The time stamp of what `fw_state` was before. */
   readonly seen?: number;
   /** Last activity when first seen updated, by the platform's clock. 0: start again. */
@@ -48,6 +50,10 @@ export function readRollout(value: unknown): RolloutRecord | undefined {
     Array.isArray(plan) && plan.length > 0 && plan.length <= 100 && plan.every(Number.isSafeInteger);
   return texts && numbers && isPlan ? (found as RolloutRecord) : undefined;
 }
+
+/** Which part of a rollout is not over; undefined: it is over. */
+export const openPart = ({ ended, handedOver }: RolloutRecord): "hand-over" | "stages" | undefined =>
+  ended ? undefined : handedOver === undefined ? "stages" : "hand-over";
 
 function parsed(text: string): unknown {
   try {

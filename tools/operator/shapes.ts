@@ -55,6 +55,7 @@ export interface OtaPackage {
   title: string;
   version: string;
   type: "FIRMWARE" | "SOFTWARE";
+  deviceProfileId?: EntityId | null;
   hasData?: boolean;
   checksumAlgorithm?: Algorithm;
   checksum?: string;

@@ -29,10 +29,10 @@ export async function findDevice({ devices }: Operator, named: string): Promise<
 
 /** The device profile of that name. */
 export async function findProfile({ profiles }: Operator, name: string): Promise<DeviceProfile> {
-  const { data } = await profiles.list({ textSearch: name });
-  const found = data.find((one) => one.name === name);
+  const all = await allPages((page) => profiles.list({ page }));
+  const found = all.find((one) => one.name === name);
   if (found) return found;
-  const names = (await allPages((page) => profiles.list({ page }))).map((one) => one.name);
+  const names = all.map((one) => one.name);
   throw new ExitError(UNANSWERED, `no device profile "${plain(name)}" (there are: ${some(names)})`);
 }
 

@@ -178,16 +178,22 @@ export function refuseLossy(json: string): void {
 /** Requests that a command has open at a time. */
 const AT_A_TIME = 8;
 
-/** Maps `items`, a few at a time. Results keep the order. */
+/** Maps `items`, a few at a time. Results keep the order. After a failure none begins, and none is open. */
 export async function eachOf<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   let next = 0;
   const worker = async (): Promise<void> => {
     while (next < items.length) {
       const at = next++;
-      results[at] = await work(items[at] as T);
+      try {
+        results[at] = await work(items[at] as T);
+      } catch (error) {
+        next = items.length;
+        throw error;
+      }
     }
   };
-  await Promise.all(Array.from({ length: AT_A_TIME }, worker));
+  const ends = await Promise.allSettled(Array.from({ length: AT_A_TIME }, worker));
+  for (const end of ends) if (end.status === "rejected") throw end.reason;
   return results;
 }

@@ -17,6 +17,12 @@ export function plainLines(text: string): string {
   return text.split(/\r?\n/).map(plain).join("\n");
 }
 
+/** A word of a command that can be pasted: quoted for a shell where it has to be. */
+export function quoted(text: string): string {
+  const shown = plain(text);
+  return /^[\w./:@%+,=][-\w./:@%+,=]*$/.test(shown) ? shown : `'${shown.replaceAll("'", "'\\''")}'`;
+}
+
 /** Names listed in a message; more are counted. */
 const NAMED = 5;
 

@@ -11,7 +11,8 @@ import { type Member, TAKEN_BACK } from "./members.js";
  * profile's present
  * package, which `--undo` gives back. Returns the devices that `--undo` takes back at the same
  * time: then the profile
- * keeps its package. Rejects if the platform fails; the next call goes on.
+ * keeps its package. Rejects if the platform fails; the next call goes on with the devices whose
+ * records are not ended.
  */
 export async function handOver(
   operator: Operator,
@@ -21,7 +22,7 @@ export async function handOver(
 ): Promise<DeviceEnd[]> {
   if (!ProvenRollout.isProof(proof)) throw new TypeError("a hand-over needs a proven rollout");
   const { packageId, profileId } = proof;
-  const given = members.filter(({ own, record }) => record && own === packageId);
+  const given = members.filter(({ record }) => record && !record.ended);
   const before = (await operator.profiles.get(profileId)).firmwareId?.id;
   if (before !== packageId) {
     const undone = await takenBack(operator, given, (member) => noteProfile(operator, member, before, now));
@@ -34,7 +35,7 @@ export async function handOver(
     if (before !== packageId) await operator.ota.assignToProfile(profileId, before);
     return undone;
   }
-  await eachOf(given, (member) => followProfile(operator, member, packageId));
+  await eachOf(given, (member) => unlessDeleted(followProfile(operator, member, packageId)));
   return [];
 }
 
@@ -67,11 +68,18 @@ async function noteProfile(
   member.record = record;
 }
 
-/** A device that was given another package meanwhile keeps it. */
-async function followProfile({ devices }: Operator, { id }: Member, packageId: string): Promise<void> {
-  const device = await devices.find(id);
-  if (device?.firmwareId?.id === packageId)
-    await unlessDeleted(devices.save({ ...device, firmwareId: null }));
+/** A device that was given another package meanwhile keeps it. The record ends last. */
+async function followProfile(
+  { devices, attributes }: Operator,
+  member: Member,
+  packageId: string,
+): Promise<void> {
+  const device = await devices.find(member.id);
+  if (!device) return;
+  if (device.firmwareId?.id === packageId) await devices.save({ ...device, firmwareId: null });
+  const record = { ...(member.record as RolloutRecord), ended: true };
+  await attributes.set(member.id, "SERVER_SCOPE", { [ROLLOUT_KEY]: record });
+  member.record = record;
 }
 
 const unlessDeleted = (work: Promise<unknown>): Promise<unknown> =>

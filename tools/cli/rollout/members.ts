@@ -1,7 +1,7 @@
 // The devices of a rollout: who takes part, and what the rollout writes for each of them.
 import { OperatorError } from "../../operator/error.js";
 import type { Operator } from "../../operator/operator.js";
-import { ROLLOUT_KEY, type RolloutRecord } from "../../operator/rollout-record.js";
+import { openPart, ROLLOUT_KEY, type RolloutRecord } from "../../operator/rollout-record.js";
 import type { Device, DeviceProfile } from "../../operator/shapes.js";
 import { eachOf } from "../operator/operator.js";
 import type { Image } from "../operator/updates.js";
@@ -35,8 +35,8 @@ export interface Members {
   readonly pinned: readonly Member[];
   /** Members of an earlier reading that take part no more, by id. */
   readonly excluded: ReadonlyMap<string, DeviceEnd>;
-  /** Another rollout of this profile that is not over, and how many devices it has. */
-  readonly other: { readonly record: RolloutRecord; readonly devices: number } | undefined;
+  /** Another rollout of this profile that is not over, and the names of its devices. */
+  readonly other: { readonly record: RolloutRecord; readonly devices: readonly string[] } | undefined;
   /** The profile's package now. */
   readonly profile: string | undefined;
 }
@@ -78,15 +78,18 @@ export async function readMembers(
     );
   const found: Member[] = [];
   const pinned: Member[] = [];
-  const others: RolloutRecord[] = [];
+  const others: { name: string; record: RolloutRecord }[] = [];
   for (const device of listed) {
     const seen = states.get(device.id.id);
     if (!seen) continue;
     const own = device.firmwareId?.id;
     const { record } = seen;
-    const isOther = own !== undefined && record?.package === own && own !== target.packageId;
-    if (isOther) others.push(record);
-    const ours = isOurRollout(record, target) ? record : undefined;
+    const isOther =
+      own !== undefined && record?.package === own && own !== target.packageId && openPart(record);
+    if (isOther) others.push({ name: device.name, record });
+    // A finished rollout says nothing once the profile has other firmware.
+    const isPast = record?.ended && !record.undoing && profile.firmwareId?.id !== target.packageId;
+    const ours = isOurRollout(record, target) && !isPast ? record : undefined;
     // This rollout noted that package and was interrupted before it assigned its own.
     const isBegun = ours !== undefined && ours.own === own;
     const isPinned = own !== undefined && own !== target.packageId && !isOther && !isBegun;
@@ -100,7 +103,7 @@ export async function readMembers(
   const [first] = others;
   return {
     ...{ all: inOrder(found), pinned, excluded, profile: profile.firmwareId?.id },
-    other: first && { record: first, devices: others.length },
+    other: first && { record: first.record, devices: others.map((one) => one.name) },
   };
 }
 
@@ -156,7 +159,13 @@ export async function assign(
       };
       await attributes.set(member.id, "SERVER_SCOPE", { [ROLLOUT_KEY]: record });
       member.record = record;
-      await devices.save({ ...device, firmwareId: { entityType: "OTA_PACKAGE", id: packageId } });
+      try {
+        await devices.save({ ...device, firmwareId: { entityType: "OTA_PACKAGE", id: packageId } });
+      } catch (error) {
+        // A refusal leaves no record. A failure that may have assigned the image keeps it.
+        if (!mayRetry(error)) await restoreRecord(attributes, member);
+        throw error;
+      }
     }
     member.own = target.packageId;
     return "assigned";
@@ -164,6 +173,11 @@ export async function assign(
     if (mayRetry(error)) return "again";
     throw error;
   }
+}
+
+async function restoreRecord(attributes: Operator["attributes"], { id, seen }: Member): Promise<void> {
+  if (seen?.record) await attributes.set(id, "SERVER_SCOPE", { [ROLLOUT_KEY]: seen.record });
+  else await attributes.delete(id, "SERVER_SCOPE", [ROLLOUT_KEY]);
 }
 
 /** After a 404 too: the next look finds out whether the device is deleted. */

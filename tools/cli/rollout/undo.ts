@@ -58,8 +58,11 @@ export async function undo(
     attributes.set(id, "SERVER_SCOPE", { [ROLLOUT_KEY]: { ...record, undoing: true } }),
   );
   const now = (await profiles.get(profile.id.id)).firmwareId?.id;
+  // After the end of a rollout, a device with the image of its own was pinned to it.
   const isOurs = (member: Member): boolean =>
-    isAssigned(member, target, now) || member.own === member.record?.own;
+    member.record?.ended && member.own === target.packageId
+      ? false
+      : isAssigned(member, target, now) || member.own === member.record?.own;
   const changed = marked.filter((member) => !isOurs(member));
   const restored = await each(marked.filter(isOurs), async ({ id, own, record }) => {
     if (own !== record?.own) await ota.assign(id, record?.own);

@@ -1,5 +1,5 @@
 // Staged rollouts, from the record that each device carries.
-import { type RolloutRecord, readRollout } from "../../operator/rollout-record.js";
+import { openPart, type RolloutRecord, readRollout } from "../../operator/rollout-record.js";
 import type { Stage } from "../../operator/update-state.js";
 import { counted } from "./format.js";
 
@@ -17,6 +17,8 @@ export interface RolloutStage {
 
 export interface ShownRollout {
   name: string;
+  /** What is not over. */
+  part: "hand-over" | "stages" | undefined;
   stages: RolloutStage[];
 }
 
@@ -43,6 +45,7 @@ export function rolloutsOf(all: readonly Noted[]): ShownRollout[] {
     .sort((one, other) => other.last.at - one.last.at)
     .map(({ last, devices }) => ({
       name: `${last.title} ${last.version}`,
+      part: devices.map(({ record }) => openPart(record)).find((part) => part !== undefined),
       stages: last.plan.map((most, i) =>
         shown(
           i,

@@ -8,6 +8,7 @@ import { Rollout } from "../../../../tools/cli/rollout/rollout.js";
 import { parseStages } from "../../../../tools/cli/rollout/stages.js";
 import { toUndo, type Undone, undo } from "../../../../tools/cli/rollout/undo.js";
 import type { Operator } from "../../../../tools/operator/operator.js";
+import { ROLLOUT_KEY, type RolloutRecord, readRollout } from "../../../../tools/operator/rollout-record.js";
 import type { DeviceProfile } from "../../../../tools/operator/shapes.js";
 import type { Platform } from "../../../../tools/platform/server.js";
 import { FakeClock } from "../../../fakes/clock.js";
@@ -41,6 +42,7 @@ export interface Rig {
   rollout(options?: Partial<RolloutOptions>, during?: () => unknown): Promise<Rollout>;
   run(options?: Partial<RolloutOptions>, during?: () => unknown): Promise<Outcome>;
   undo(target?: Target): Promise<Undone>;
+  record(name: string): Promise<RolloutRecord | undefined>;
   /** The id of the profile's package. */
   profilePackage(): Promise<string | undefined>;
   /** The package that each has assigned, by name: "profile" where it is its profile's. */
@@ -102,6 +104,10 @@ export async function startRig(t: ExecutionContext, devices = 0): Promise<Rig> {
     },
     run: async (options, during) => (await rig.rollout(options, during)).run(),
     undo: async (undone = target) => undo(operator, profile, undone, await toUndo(operator, profile, undone)),
+    record: async (name) => {
+      const found = await operator.attributes.get(rig.named(name).id, "SERVER_SCOPE", [ROLLOUT_KEY]);
+      return readRollout(found[ROLLOUT_KEY]);
+    },
     profilePackage: async () => (await operator.profiles.get(profile.id.id)).firmwareId?.id,
     assigned: async () => {
       const { data } = await operator.devices.list({ pageSize: 1000 });

@@ -1,11 +1,7 @@
 // --undo against a hand-over at the same time, against interruptions, and against packages and devices that are gone.
 import test from "ava";
 import { parseStages } from "../../../../tools/cli/rollout/stages.js";
-import { ROLLOUT_KEY, readRollout } from "../../../../tools/operator/rollout-record.js";
-import { firstOf, type Rig, startRig } from "./rig.js";
-
-const recordOf = (rig: Rig, name: string): unknown =>
-  readRollout(rig.named(name).device.attributes.get("SERVER_SCOPE", ROLLOUT_KEY)?.value);
+import { firstOf, startRig } from "./rig.js";
 
 /** Calls `step` once, before the next call of `method`. */
 function before<T extends object, K extends keyof T>(
@@ -66,7 +62,7 @@ test("a rollout stops at once when --undo marks its devices", async (t) => {
   });
   t.like(outcome, { end: "overtaken", devices: [{ why: "being taken back" }] });
   t.like(await rig.undo(), { devices: 1, failed: [] });
-  t.is(recordOf(rig, await firstOf(rig)), undefined);
+  t.is(await rig.record(await firstOf(rig)), undefined);
 });
 
 test("a rollout that replaces another and is interrupted at a mark keeps the device", async (t) => {

@@ -11,8 +11,8 @@ import { parseStages, type Stage } from "../../rollout/stages.js";
 import type { Steps } from "../../steps.js";
 import { count, durationOption, UsageError } from "../../usage.js";
 import { follow, updateOf } from "./follow.js";
-import { rollOut, takeBack } from "./stages.js";
-import { load, uploaded } from "./upload.js";
+import { refuseOther, rollOut, takeBack } from "./stages.js";
+import { knownPackage, load, uploaded } from "./upload.js";
 
 interface PushFlags extends OperatorFlags {
   title: string;
@@ -98,9 +98,9 @@ async function push(path: string | undefined, flags: PushFlags): Promise<void> {
       `assignment to ${assignees.named}`,
     ];
     steps.plan(upload, assignment, ...(flags.wait ? assignees.devices.map(updateOf) : []));
-    const target = await steps.run(upload, () =>
-      uploaded(operator, assignees.profileId, { path, bytes, flags }),
-    );
+    const image = { path, bytes, flags };
+    const known = await knownPackage(operator, assignees.profileId, image);
+    const target = await steps.run(upload, () => uploaded(operator, assignees.profileId, image, known));
     const wanted = { title: flags.title, version: flags.version, checksum: target.checksum };
     const watches = assignees.devices.map((one) => new UpdateWatch(operator, one, wanted));
     if (flags.wait) await eachOf(watches, (watch) => watch.begin());
@@ -140,7 +140,10 @@ async function byStages(
   const found = await findProfile(operator, flags.profile ?? "");
   const upload = `upload of ${flags.title} ${flags.version}`;
   steps.plan(upload);
-  const { id, checksum } = await steps.run(upload, () => uploaded(operator, found.id.id, image));
+  const known = await knownPackage(operator, found.id.id, image);
+  // A refusal comes before the upload, and leaves nothing.
+  if (!flags.replace) await refuseOther(operator, found, known?.id.id ?? "");
+  const { id, checksum } = await steps.run(upload, () => uploaded(operator, found.id.id, image, known));
   const target = { packageId: id.id, title: flags.title, version: flags.version, checksum };
   const { stages = [], stopAt = 1, soak = SOAK_MS, ...more } = flags;
   await rollOut(operator, steps, { target, profile: found, flags: { stages, stopAt, soak, ...more } });
@@ -149,8 +152,7 @@ async function byStages(
 async function takeBackImage(operator: Operator, steps: Steps, flags: PushFlags): Promise<void> {
   const found = await findProfile(operator, flags.profile ?? "");
   const { title, version } = flags;
-  const { data } = await operator.ota.list({ textSearch: title });
-  const there = data.find((one) => one.title === title && one.version === version && one.type === "FIRMWARE");
+  const there = await operator.ota.find(title, version);
   if (!there)
     throw new ExitError(
       UNANSWERED,

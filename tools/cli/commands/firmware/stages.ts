@@ -3,12 +3,13 @@ import { setTimeout as wait } from "node:timers/promises";
 import { ago } from "../../../duration.js";
 import { FAILED, UNANSWERED } from "../../../exit-codes.js";
 import type { Operator } from "../../../operator/operator.js";
+import { openPart } from "../../../operator/rollout-record.js";
 import type { DeviceProfile } from "../../../operator/shapes.js";
 import { confirm } from "../../ask.js";
 import { ExitError } from "../../exit-error.js";
 import { bar, Progress } from "../../output/progress.js";
 import { note, outJson, plain, some } from "../../output/table.js";
-import type { Target } from "../../rollout/members.js";
+import { readMembers, type Target } from "../../rollout/members.js";
 import type { Counts, Outcome, Report } from "../../rollout/outcome.js";
 import { Rollout } from "../../rollout/rollout.js";
 import type { Stage } from "../../rollout/stages.js";
@@ -21,7 +22,6 @@ interface StageFlags {
   soak: number;
   timeout: number;
   leaveOffline?: boolean;
-  replace?: boolean;
   json?: boolean;
 }
 
@@ -42,15 +42,30 @@ export async function rollOut(
     clock: { now: Date.now, wait },
     report: reportOf(flags.stages.length, names, steps),
   });
-  const { other, pinned } = rollout.members;
-  if (other && !flags.replace)
-    throw new ExitError(
-      FAILED,
-      `${plain(other.record.title)} ${plain(other.record.version)} is rolled out to ${counted(other.devices)} of the profile: take it back with --undo, or go over it with --replace`,
-    );
+  const { pinned } = rollout.members;
   if (pinned.length > 0)
     note(`Left out, as they have a firmware of their own assigned: ${some(pinned.map(({ name }) => name))}.`);
   conclude(await rollout.run(), target, flags);
+}
+
+/** Throws ExitError if another rollout of the profile is not over. */
+export async function refuseOther(
+  operator: Operator,
+  profile: DeviceProfile,
+  packageId: string,
+): Promise<void> {
+  const { other } = await readMembers(operator, profile, {
+    ...{ packageId, title: "", version: "", checksum: undefined },
+  });
+  if (!other) return;
+  const { record, devices } = other;
+  const image = `${plain(record.title)} ${plain(record.version)}`;
+  throw new ExitError(
+    FAILED,
+    openPart(record) === "hand-over"
+      ? `${image} is being handed over to the profile, with ${counted(devices.length)} left (${some(devices)}): run its command again to finish it`
+      : `${image} is rolled out to ${counted(devices.length)} of the profile (${some(devices)}): finish it, take it back with --undo, or take over with --replace`,
+  );
 }
 
 function reportOf(stages: number, names: readonly string[], steps: Steps): Report {

@@ -1,11 +1,11 @@
 // Uploads an image as an OTA package.
-import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import type { Operator } from "../../../operator/operator.js";
-import type { Algorithm, OtaPackage } from "../../../operator/shapes.js";
+import type { Algorithm, DeviceProfile, OtaPackage } from "../../../operator/shapes.js";
+import { checksum } from "../../../platform/core/ota/checksum.js";
 import { ExitError } from "../../exit-error.js";
 import { bar, Progress } from "../../output/progress.js";
-import { note, plain } from "../../output/table.js";
+import { note, plain, quoted } from "../../output/table.js";
 import { readInput, UsageError } from "../../usage.js";
 
 export interface Image {
@@ -14,40 +14,50 @@ export interface Image {
   flags: { title: string; version: string; algorithm: Algorithm };
 }
 
-/** Uploads the image, unless it is there. Throws ExitError if the version has other content. */
+/** The package of that title and version. Throws ExitError unless it is this image's. */
+export async function knownPackage(
+  { ota, profiles }: Operator,
+  profileId: string,
+  { path, bytes, flags: { title, version, algorithm } }: Image,
+): Promise<OtaPackage | undefined> {
+  const there = await ota.find(title, version);
+  if (!there) return undefined;
+  const name = `${plain(title)} ${plain(version)}`;
+  const owner = there.deviceProfileId?.id;
+  if (owner !== undefined && owner !== profileId) {
+    const [its, other] = (await Promise.all([owner, profileId].map((id) => profiles.get(id)))).map(
+      (profile: DeviceProfile) => quoted(profile.name),
+    );
+    throw new ExitError(1, `${name} is a package of the profile ${its}, not of ${other}: use a new version`);
+  }
+  if (!there.hasData) return there;
+  const known = there.checksumAlgorithm ?? algorithm;
+  const sum = checksum(known, bytes);
+  if (there.checksum?.toLowerCase() === sum && there.dataSize === bytes.length) return there;
+  const its = there.checksum ? `${known} ${there.checksum}, ${there.dataSize} bytes` : "no checksum";
+  throw new ExitError(
+    1,
+    `the platform has other bytes as ${name}: ${its}; ${path}: ${known} ${sum}, ${bytes.length} bytes (use a new version)`,
+  );
+}
+
+/** Uploads the image, unless the known package holds it. */
 export async function uploaded(
   { ota }: Operator,
   profileId: string,
-  { path, bytes, flags }: Image,
+  { path, bytes, flags: { title, version, algorithm } }: Image,
+  known: OtaPackage | undefined,
 ): Promise<OtaPackage> {
-  const { title, version, algorithm } = flags;
-  const checksum = digest(algorithm, bytes);
-  const { data } = await ota.list({ textSearch: title });
-  const there = data.find((one) => one.title === title && one.version === version && one.type === "FIRMWARE");
-  if (there?.hasData) {
-    const known = there.checksumAlgorithm ?? algorithm;
-    if (there.checksum?.toLowerCase() === digest(known, bytes) && there.dataSize === bytes.length) {
-      note(`${plain(title)} ${plain(version)} is already on the platform.`);
-      return there;
-    }
-    throw new ExitError(
-      1,
-      `the platform has a different image as ${plain(title)} ${plain(version)}: use a new version`,
-    );
+  if (known?.hasData) {
+    note(`${plain(title)} ${plain(version)} is already on the platform.`);
+    return known;
   }
-  const entry = there ?? (await ota.create({ title, version, deviceProfileId: profileId }));
+  const entry = known ?? (await ota.create({ title, version, deviceProfileId: profileId }));
   const progress = new Progress();
   const onSent = (sent: number): void =>
     progress.show([`${bar(sent / bytes.length)}  upload`], [`upload of ${bytes.length} bytes`]);
-  const upload = { fileName: basename(path), algorithm, onSent, ...(checksum !== undefined && { checksum }) };
+  const upload = { fileName: basename(path), algorithm, onSent, checksum: checksum(algorithm, bytes) };
   return ota.upload(entry.id.id, bytes, upload);
-}
-
-/** Lower-case hex; undefined for algorithms that the platform computes. */
-function digest(algorithm: Algorithm, bytes: Uint8Array): string | undefined {
-  if (algorithm.startsWith("SHA") || algorithm === "MD5")
-    return createHash(algorithm.toLowerCase()).update(bytes).digest("hex");
-  return undefined;
 }
 
 export function load(path: string): Uint8Array {

@@ -15,7 +15,7 @@ export type Range = readonly [least: number, most: number];
  * mA, from the ESP32-C3 Series Datasheet v2.4, tables 5-7 to 5-9. `connected` is from ESP-IDF's
  * guide, for DTIM 10 to 1.
  */
-export const CURRENTS = {
+const CURRENTS = {
   asleep: [0.005, 0.005],
   running: [23, 28],
   /** What a running processor takes more than an idle one. */

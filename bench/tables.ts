@@ -10,8 +10,8 @@ import { digits, type Results, readResults } from "./results.js";
 
 export const PAGES = ["docs/understand/measurements.md", "docs/guides/energy.md"] as const;
 
-const PROGRAMS = ["mote", "c", "js", "mqtt"] as const;
-const HEAD = ["Mote", "C", "JavaScript", "client-sdk, MQTT"];
+const PROGRAMS = ["mote", "c", "js"] as const;
+const HEAD = ["Mote", "C", "JavaScript"];
 
 const short = (value: number): string => digits(value, 3);
 
@@ -42,11 +42,9 @@ const wire = ({ packets, bytes }: Cost): string | undefined =>
 const INSTRUCTIONS = {
   boot: "start to the first acknowledged point",
   "tls-boot": "the same over TLS",
-  "point-1": "a point, 1 per second",
   "point-10": "a point, 10 per second",
   "durable-batch": "a durable point, 50 per request",
   rpc: "a two-way RPC",
-  attribute: "a shared attribute change",
   update: "a KiB of firmware",
   wake: "the first wake after power-on",
   "wake-steady": "a wake with an upload",
@@ -55,12 +53,8 @@ const INSTRUCTIONS = {
 };
 const WIRE = {
   "point-10": "a point, 10 per second",
-  batch: "a point, 50 per request",
-  rpc: "a two-way RPC",
-  attribute: "a shared attribute change",
   wake: "the first wake after power-on",
   "wake-steady": "a wake with an upload",
-  idle: "an idle hour",
 };
 
 const traffic = ({ exact }: Results): string =>

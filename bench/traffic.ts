@@ -19,7 +19,7 @@ const PACKET_HEAD = 40;
 const LONG_POLL_MS = 600_000;
 
 export const STEADY_WAKE = "a wake with an upload, attributes and a look for RPCs";
-export const FIRST_WAKE = "the first wake of a new device";
+const FIRST_WAKE = "the first wake of a new device";
 
 export interface Spent {
   readonly packets: number;
@@ -76,36 +76,12 @@ const minus = (one: Spent, other: Spent): Spent => ({
   requests: one.requests - other.requests,
 });
 
-async function idleHour(asyncCapMs?: number, options = {}): Promise<Spent> {
-  const station = new Station(asyncCapMs, options);
+async function idleHour(): Promise<Spent> {
+  const station = new Station();
   await station.start();
   const before = station.look();
   await station.counted.clock.advance(HOUR_MS);
   return minus(station.look(), before);
-}
-
-async function twoWayRpc(): Promise<Spent> {
-  const station = new Station(LONG_POLL_MS);
-  await station.start();
-  const { core, clock } = station.counted;
-  const device = core.devices.byToken(TOKEN)!;
-  return station.each(async () => {
-    const expiresAt = (clock.wall() ?? 0) + 10_000;
-    device.rpc.send({ method: "echo", params: '{"on":true}', oneWay: false, expiresAt, result: () => {} });
-    await clock.advance(2000);
-  });
-}
-
-async function attributeChange(): Promise<Spent> {
-  const station = new Station(LONG_POLL_MS);
-  await station.start();
-  const { core, clock } = station.counted;
-  const device = core.devices.byToken(TOKEN)!;
-  let value = 0n;
-  return station.each(async () => {
-    core.saveAttributes(device, "SHARED_SCOPE", [["interval", ++value]]);
-    await clock.advance(2000);
-  });
 }
 
 async function fiftyPoints(): Promise<Spent> {
@@ -157,13 +133,7 @@ export async function measureTraffic(): Promise<Record<string, Spent>> {
   return {
     [STEADY_WAKE]: steady,
     [FIRST_WAKE]: first,
-    "a two-way RPC": await twoWayRpc(),
-    "a change of a shared attribute": await attributeChange(),
     "50 points": await fiftyPoints(),
     "an idle hour, polls cut at 30 s": await idleHour(),
-    "an idle hour, polls of 5 min": await idleHour(LONG_POLL_MS),
-    "an idle hour, 2 connections, polls cut at 30 s": await idleHour(undefined, {
-      connections: 2,
-    }),
   };
 }

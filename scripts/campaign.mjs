@@ -21,14 +21,10 @@ const CAMPAIGNS = {
     does: "removes one safeguard at a time: a test or a power loss must show it",
   },
   fuzz: { program: "test/fuzz/fuzz.ts", does: "gives damaged documents to every parser" },
-  long: { program: "test/xs/long.ts", does: "runs a device on the XS engine for days" },
   chip: { program: "test/chip/command.ts", does: "checks a board's promises on an emulated chip" },
   bench: { program: "bench/command.ts", does: "measures exact figures: traffic, XS steps and slots" },
   "bench-chip": { program: "bench/chip/command.ts", does: "counts instructions on the emulated chip" },
   fleet: { program: "test/tools/fleet/command.ts", does: "runs many agents against a platform" },
-  "fleet-load": { program: "bench/fleet-load.ts", does: "measures what a server sees of 1,000 agents" },
-  "first-minutes": { program: "test/end-to-end/first-minutes.ts", does: "times the steps of a new user" },
-  clients: { files: ["test/end-to-end/clients/*.test.ts"], does: "runs the platform's official clients" },
   platform: {
     files: ["test/end-to-end/device.slow.test.ts"],
     does: "runs the agent against the server of MOTE_PLATFORM_URL",
@@ -38,11 +34,6 @@ const CAMPAIGNS = {
     args: ["--simulator"],
     serial: true,
     does: "runs the agent in the Moddable simulator ($MODDABLE)",
-  },
-  record: {
-    files: ["test/tools/cli/recorded/**/*.test.ts"],
-    args: ["--record"],
-    does: "records the output of every command again",
   },
 };
 

@@ -6,7 +6,7 @@ const HEAD = 24;
 const PLACE = 16;
 
 /** Instructions and runs of the blocks that begin at an address. */
-export interface Block {
+interface Block {
   readonly instructions: number;
   readonly runs: number;
 }
@@ -18,7 +18,7 @@ export interface Counts {
 }
 
 /** Throws if it is no file of the plugin. */
-export function readCounts(bytes: Buffer): Counts {
+function readCounts(bytes: Buffer): Counts {
   if (bytes.subarray(0, 8).toString("latin1") !== MAGIC) throw new Error("no file of the counting plugin");
   const places = bytes.readUInt32LE(16);
   const blocks = new Map<number, Block>();

@@ -146,7 +146,6 @@ class Measurement implements Measured {
   async #take(key: string, work: Work): Promise<void> {
     if (work.do === "points") await this.#points(key, work);
     else if (work.do === "rpc") await this.#calls(key, (n) => this.#session.ask("echo", { n }));
-    else if (work.do === "attribute") await this.#calls(key, async (n) => this.#session.set(n));
     else if (work.do === "wake") this.costs[key] = await this.#wake(key, work.again);
     else this.costs[key] = await this.#other(key, work.do);
   }

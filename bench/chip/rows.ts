@@ -29,15 +29,11 @@ export const allInstructions = ({ instructions = 0, more }: Cost): number =>
   instructions + (more?.[STILL] ?? 0);
 
 /** By row. */
-export type ProgramCosts = Readonly<Record<string, Cost>>;
-/**
- * By program. `mqtt` is thingsboard-client-sdk: it was measured once, and its program is not in
- * this repository.
- */
-export type Costs = Partial<Record<ProgramName | "mqtt", ProgramCosts>>;
+type ProgramCosts = Readonly<Record<string, Cost>>;
+export type Costs = Partial<Record<ProgramName, ProgramCosts>>;
 
 export type Work =
-  | { readonly do: "boot" | "idle" | "rpc" | "attribute" | "memory" | "update" | "image" | "slot" }
+  | { readonly do: "boot" | "idle" | "rpc" | "memory" | "update" | "image" | "slot" }
   /** `again`: after a sleep; "quiet": in a wake that does not connect. Default: after power-on. */
   | { readonly do: "wake"; readonly again?: "steady" | "quiet" }
   | {
@@ -61,7 +57,6 @@ export interface ChipRow {
 const MEMORY: Variant = { durable: false, batchAgeMs: 1000 };
 /** Time enough for 50 points at 10/s. */
 const BATCH_AGE_MS = 6000;
-const BATCH: Variant = { durable: false, batchAgeMs: BATCH_AGE_MS };
 const DURABLE_BATCH: Variant = { durable: true, batchAgeMs: BATCH_AGE_MS };
 const SECURE: Variant = { ...MEMORY, secure: true };
 const ASLEEP: Variant = { sleepMs: 60_000 };
@@ -77,29 +72,11 @@ const points = (everyMs: number, batch: number, durable: boolean): Work => ({
 export const ROWS: readonly ChipRow[] = [
   { key: "boot", name: "boot to the first acknowledged point", work: { do: "boot" }, variant: MEMORY },
   { key: "idle", name: "an idle hour", work: { do: "idle" }, variant: MEMORY },
-  {
-    key: "point-1",
-    name: "a point at 1/s, in memory",
-    work: points(1000, 1, false),
-    variant: MEMORY,
-  },
   { key: "point-10", name: "a point at 10/s, in memory", work: points(100, 1, false), variant: MEMORY },
   { key: "rpc", name: "a two-way RPC", work: { do: "rpc" }, variant: MEMORY },
-  {
-    key: "attribute",
-    name: "a change of a shared attribute",
-    work: { do: "attribute" },
-    variant: MEMORY,
-  },
   { key: "memory", name: "memory", work: { do: "memory" }, variant: MEMORY },
   { key: "image", name: "image", work: { do: "image" }, variant: MEMORY },
   { key: "update", name: "a KiB of firmware", work: { do: "update" }, variant: MEMORY },
-  {
-    key: "batch",
-    name: "a point at 10/s, in memory, 50 a POST",
-    work: points(100, 50, false),
-    variant: BATCH,
-  },
   {
     key: "durable-batch",
     name: "a point at 10/s, durable, 50 a POST",
@@ -159,7 +136,7 @@ export const withDerived = (costs: Costs): Costs =>
         ...kept,
         // Programs that keep nothing over a sleep wake as after power-on each time.
         ...(program !== "mote" && kept.wake && { "wake-steady": kept.wake, ...kept }),
-        ...(program !== "mqtt" && dayOf(program as ProgramName, kept)),
+        ...dayOf(program as ProgramName, kept),
       },
     ]),
   );

@@ -289,11 +289,6 @@ export class Session {
     return this.#operator.rpc.twoWay(this.#device.id, method, params, { timeoutMs });
   }
 
-  /** Changes the shared attribute that all programs subscribe to. */
-  set(value: number): void {
-    this.#platform.core.saveAttributes(this.#device, "SHARED_SCOPE", [["setting", value]]);
-  }
-
   /** Assigns an image to the device. */
   async assign(version: string, file: string): Promise<void> {
     const entry = { title: TITLE, version, deviceProfileId: this.#device.profileId };

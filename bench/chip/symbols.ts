@@ -30,7 +30,7 @@ export const readSymbols = (elf: string): Symbols =>
     }),
   );
 
-export function symbolsOf(list: string): Symbols {
+function symbolsOf(list: string): Symbols {
   const ranges = new Map<string, readonly [number, number]>();
   const functions: { name: string; from: number; to: number }[] = [];
   for (const [, name = "", at = "", type, size = "", section] of list.matchAll(SYMBOL)) {

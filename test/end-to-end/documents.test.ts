@@ -1,5 +1,4 @@
 // The documents as files: every relative link of theirs leads to a file, or to a page that `npm run docs` generates.
-import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import test from "ava";
@@ -57,16 +56,6 @@ test("every file or folder of the project that a document names is there", (t) =
     );
     for (const [, path = ""] of named) t.true(existsSync(path), `${file}: ${path}`);
   }
-});
-
-test("each diagram of the pages is drawn as it stands there, and nothing else is", (t) => {
-  const names = documents().flatMap((file) =>
-    [...readFileSync(file, "utf8").matchAll(/```mermaid\n([\s\S]*?)```/g)].flatMap(([, source = ""]) => {
-      const name = createHash("sha256").update(source.trim()).digest("hex").slice(0, 12);
-      return [`${name}-dark.svg`, `${name}-light.svg`];
-    }),
-  );
-  t.deepEqual(readdirSync("docs/public/diagrams").sort(), names.sort(), "run node docs/diagrams.mjs");
 });
 
 test("each fw_error that the guide explains is one that a device reports", (t) => {

@@ -169,13 +169,13 @@ const RUN: Record<string, (line: string) => Promise<Result>> = {
   run: (line) => lasts(line, /online/),
   platform: (line) => lasts(line.includes("--") ? line : `${line} --port 0`, /Ctrl-C stops it/),
   login: ends,
-  // test/tools/cli/recorded/operator.slow.test.ts renews a token.
+  // test/tools/cli/commands.slow.test.ts renews a token.
   devices: (line) => (line.includes("--renew") ? isKnown(line) : ends(line)),
   attributes: ends,
   rpc: ends,
   telemetry: (line) => (line.includes("--follow") ? lasts(line, /21\.5/) : ends(line)),
   firmware: pushes,
-  // test/tools/cli/recorded/operator.slow.test.ts decodes a backtrace.
+  // test/tools/cli/commands.slow.test.ts decodes a backtrace.
   logs: (line) => (line.includes(" | ") ? isKnown(line.split(" | ")[0] ?? "") : ends(line)),
   new: ends,
   // $MODDABLE is not set here: test/end-to-end/packages.slow.test.ts runs it where it is.
@@ -184,7 +184,7 @@ const RUN: Record<string, (line: string) => Promise<Result>> = {
     return { code: code === 1 && err.includes("the Moddable SDK is missing") ? 0 : 1, out: "", err };
   },
   doctor: (line) => ends(`${line} --quick`),
-  // test/tools/cli/recorded/boards
+  // test/tools/cli/factory.slow.test.ts, test/tools/moddable/flash-board.test.ts
   flash: isKnown,
   factory: isKnown,
   report: ends,
@@ -211,7 +211,7 @@ const OTHERS: Record<string, string> = {
   "npm ci": ".ci/run",
   "python3 -m http.server": "Python's own; test/tools/moddable builds the page",
   "echo ": "the shell's; test/hosts/simulator updates with such a file",
-  "npm run docs": "test/end-to-end/site.slow.test.ts",
+  "npm run docs": ".ci/run",
   $EDITOR: "the reader",
   "sudo ": "the reader; test/tools/run/device.slow.test.ts has the unit checked and its notifications read",
   "systemctl ": "the reader",
@@ -222,7 +222,6 @@ const OTHERS: Record<string, string> = {
   "npm run bench": "bench/exact.slow.test.ts measures the same",
   "npm run setup:xs": ".ci/run",
   "npx ava ": "npm run test:all runs the same files, or others by the same command",
-  "node scripts/campaign.mjs long": "takes an hour; test/xs/xs.slow.test.ts runs a part",
   "node scripts/campaign.mjs chip": "needs the emulated chip",
   "node scripts/campaign.mjs bench-chip": "takes more than an hour and the emulated chip",
   "node scripts/campaign.mjs removals": "takes an hour; npm run test:all runs the power losses themselves",

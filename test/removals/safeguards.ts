@@ -529,8 +529,8 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
     {
       what: "only a message with the secret of the start counts",
       file: "tools/run/child.ts",
-      from: "  if (!line.startsWith(`${secret} `)) return undefined;\n",
-      to: "",
+      from: "  if (!line.startsWith(",
+      to: '  if (line === "" && !line.startsWith(',
       and: { from: "line.slice(secret.length + 1)", to: 'line.slice(Math.max(0, line.indexOf("{")))' },
       test: "test/tools/run/child.test.ts",
       title: "only a message with the secret*",

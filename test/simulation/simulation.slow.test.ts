@@ -5,7 +5,6 @@ import { promisify } from "node:util";
 import test from "ava";
 import { simulate } from "./simulated-run.js";
 import { simulateSleepCycle, summary } from "./sleep-cycle/runs.js";
-import { TcpRun } from "./tcp/tcp-run.js";
 
 const run = promisify(execFile);
 const COMMAND = fileURLToPath(new URL("./command.js", import.meta.url));
@@ -75,15 +74,5 @@ for (let seed = 1; seed <= SHORT; seed++) {
       [],
       `node scripts/campaign.mjs sleep-cycles --seed ${seed} --days 3`,
     );
-  });
-}
-
-// The promises over real sockets, on the Node host. What a run comes to is asserted, never how long the machine takes.
-
-const RUNS = 50;
-
-for (let seed = 1; seed <= RUNS; seed++) {
-  test(`over real TCP the promises hold through faults and restarts (seed ${seed})`, async (t) => {
-    t.deepEqual(await new TcpRun(seed).execute(), []);
   });
 }

@@ -101,7 +101,7 @@ for (const connections of [1, 2, 3] as const) {
   });
 }
 
-// Days in which all loops work and much goes wrong: two with each number of connections. More: node scripts/campaign.mjs long --days 30
+// Days in which all loops work and much goes wrong: two with each number of connections.
 
 const DAYS = 2;
 

@@ -7,7 +7,7 @@ import { scratch } from "../scratch.js";
 import { ScriptedDevice } from "../scripted-device.js";
 import { until } from "../until.js";
 import { CLI, end, killAll, launch, mote } from "./commands.js";
-import { startRig } from "./recorded/rig.js";
+import { startRig } from "./operator-rig.js";
 
 test.after.always(killAll);
 

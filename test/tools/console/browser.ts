@@ -7,7 +7,7 @@ import { type Browser, chromium, type Page } from "playwright-core";
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const ARTIFACTS = fileURLToPath(new URL("../../../dist/artifacts", import.meta.url));
 
-export const executablePath = [process.env.MOTE_CHROMIUM ?? "", ...PLACES].find((path) => existsSync(path));
+const executablePath = [process.env.MOTE_CHROMIUM ?? "", ...PLACES].find((path) => existsSync(path));
 
 /** Declares a test in the browser. Without one it is skipped and its title says so, unless MOTE_REQUIRE_CHROMIUM is set. */
 export function inBrowser(test: TestFn): (title: string, run: Implementation<[]>) => void {

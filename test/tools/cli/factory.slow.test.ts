@@ -12,11 +12,10 @@ import {
 } from "node:fs";
 import { delimiter, join } from "node:path";
 import test from "ava";
-import { storedBytes } from "../../../../fakes/stored.js";
-import { fakeEsptool, fakeNvsTool, NVS_TOOL, ROWS, tableOf, writeWeb } from "../../../moddable/board.js";
-import { scratch } from "../../../scratch.js";
-import { interrupt, killAll } from "../../commands.js";
-import { Recording } from "../recording.js";
+import { storedBytes } from "../../fakes/stored.js";
+import { fakeEsptool, fakeNvsTool, NVS_TOOL, ROWS, tableOf, writeWeb } from "../moddable/board.js";
+import { scratch } from "../scratch.js";
+import { interrupt, killAll, mote } from "./commands.js";
 
 test.after.always(killAll);
 
@@ -53,16 +52,15 @@ test("writes a private image per device and flashes one together with the progra
   ] as const)
     writeFileSync(join(home, file), text);
   chmodSync(list, 0o644);
-  const recording = new Recording(env);
-  recording.mask(home, "/home/owner");
-  const run = async (...words: string[]) => {
-    const result = await recording.run(["factory", page, ...words]);
+  const run = async (code: number, ...words: string[]) => {
+    const result = await mote(["factory", page, ...words], env);
+    t.is(result.code, code, result.err);
     for (const secret of SECRETS) t.false((result.out + result.err).includes(secret), secret);
     return result;
   };
   const given = ["--csv", list, "--out", images];
 
-  await run(...given);
+  t.regex((await run(0, ...given)).err, /Warning: other users can read .*devices\.csv/);
   t.deepEqual(readdirSync(images).sort(), ["lamp-1.nvs.bin", "lamp-2.nvs.bin", "lamp-3.nvs.bin"]);
   t.is(statSync(images).mode & 0o777, 0o700);
   for (const name of readdirSync(images)) {
@@ -74,27 +72,31 @@ test("writes a private image per device and flashes one together with the progra
   t.true(readFileSync(join(images, "lamp-1.nvs.bin")).includes(`token,data,base64,${token}`));
   chmodSync(list, 0o600);
   chmodSync(join(images, "lamp-1.nvs.bin"), 0o644);
-  await run(...given, "--json");
+  t.is(JSON.parse((await run(0, ...given, "--json")).out)[1].identity, "provisioning");
   t.is(statSync(join(images, "lamp-1.nvs.bin")).mode & 0o777, 0o600);
 
   const calls = fakeEsptool(bin, {});
   const flash = [...given, "--device", "lamp-2", "--port", port];
-  await run(...flash);
+  await run(0, ...flash);
   t.regex(readFileSync(calls, "utf8"), /write-flash --erase-all 0x0 .* 0x9000 \S+lamp-2\.nvs\.bin\n$/);
   const again = fakeEsptool(bin, { table: join(home, "table") });
-  await run(...flash);
+  t.regex((await run(2, ...flash)).err, /Erase everything/);
   t.notRegex(readFileSync(again, "utf8"), /write-flash/);
-  await run(...flash, "--yes", "--json");
+  await run(0, ...flash, "--yes", "--json");
 
-  await run(...given, "--device", "lamp-9");
-  for (const name of ["broken.csv", "latin.csv", "none.csv"])
-    await run("--csv", join(home, name), "--out", images);
+  await run(2, ...given, "--device", "lamp-9");
+  for (const [name, code] of [
+    ["broken", 1],
+    ["latin", 2],
+    ["none", 2],
+  ] as const)
+    await run(code, "--csv", join(home, `${name}.csv`), "--out", images);
   const tracked = join(home, "repository");
   execFileSync("git", ["init", "-q", tracked]);
-  await run("--csv", list, "--out", join(tracked, "images"));
+  const inside = ["--csv", list, "--out", join(tracked, "images")];
+  t.regex((await run(1, ...inside)).err, /is in a git repository that does not ignore it/);
   writeFileSync(join(tracked, ".gitignore"), "images/\n");
-  await run("--csv", list, "--out", join(tracked, "images"));
-  recording.compare(t, "boards/factory");
+  await run(0, ...inside);
   // Nothing of it is left on the way.
   t.deepEqual(readdirSync(temporary), []);
 });

@@ -1,8 +1,7 @@
 // What one program costs: sessions on the emulated chip, one for each variant of its image.
-import { readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { statSync } from "node:fs";
 import { crc32 } from "../../src/wire/crypto/crc32.js";
-import { imageRoom, readPartitions } from "../../tools/moddable/esp32/partitions.js";
+import { sizeOf } from "../../tools/moddable/esp32/esp32.js";
 import { type Idle, withoutIdle } from "./counts.js";
 import { type Profile, profile } from "./profile.js";
 import { type Built, build, type ProgramName, sampleImage, type Variant } from "./programs.js";
@@ -294,7 +293,6 @@ function notDue(kept: string): string {
 /** The sample as a board has it: its image, and the share of its slot that stays free. */
 async function slotCost(): Promise<Cost> {
   const image = await sampleImage();
-  const bytes = statSync(join(image.folder, "xs_esp32.bin")).size;
-  const room = imageRoom(readPartitions(readFileSync(join(image.folder, "..", "partitions.csv"), "utf8")));
+  const { bytes, room } = sizeOf(image);
   return { more: { bytes, "% free": (100 * (room - bytes)) / room } };
 }

@@ -1,4 +1,4 @@
-// Reads the output of the SDK's linker: mc.xs.c, and a .xsb for each module.
+// Reads the output of the SDK's linker: mc.xs.c.
 
 /** Bytes of a slot on a 32-bit board. */
 const SLOT = 16;
@@ -59,16 +59,4 @@ export function readRom(source: string): Rom {
 export function romBytes({ slots, keys, code, texts, unpreloaded }: Rom): number {
   const rest = unpreloaded.reduce((sum, { bytes }) => sum + bytes, 0);
   return slots * SLOT + keys * POINTER + code + texts + rest;
-}
-
-/** Bytes of code in a .xsb: atoms of a length, a type, and content. Undefined if it is none. */
-export function codeBytes(xsb: Buffer): number | undefined {
-  if (xsb.toString("latin1", 4, 8) !== "XS_B") return undefined;
-  for (let at = 8; at + 8 <= xsb.length; ) {
-    const length = xsb.readUInt32BE(at);
-    if (xsb.toString("latin1", at + 4, at + 8) === "CODE") return length - 8;
-    if (length < 8) return undefined;
-    at += length;
-  }
-  return undefined;
 }

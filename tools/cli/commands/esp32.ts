@@ -14,16 +14,16 @@ import {
   buildScripts,
   FLASH_SIZES,
   type FlashSize,
+  sizeOf,
 } from "../../moddable/esp32/esp32.js";
-import { reportImage } from "../../moddable/esp32/image-report.js";
 import { ENCRYPTIONS } from "../../moddable/esp32/sdkconfig.js";
+import { number, share } from "../../moddable/figures.js";
 import { buildsIn } from "../../moddable/flash/firmware.js";
 import { findSdk, sdkDoubt } from "../../moddable/sdk.js";
-import { type Weight, weighOurs } from "../../moddable/weigh.js";
 import { PROJECT } from "../../project.js";
 import { note, outJson, outWhileRead } from "../output/table.js";
 import { stopSignals } from "../stop.js";
-import { duration, UsageError } from "../usage.js";
+import { UsageError } from "../usage.js";
 import { FLASH_BAUD, flash } from "./flash.js";
 
 interface Esp32Flags {
@@ -35,7 +35,6 @@ interface Esp32Flags {
   emulate?: boolean;
   chip?: string;
   flash?: string;
-  cut?: number[];
   flashSize?: FlashSize;
   port?: string;
   debug?: boolean;
@@ -53,11 +52,11 @@ const HELP = `
 Examples:
   mote esp32 --check --target esp32/esp32c3              check without ESP-IDF
   mote esp32 --board xiao-esp32s3 ./greenhouse           build and flash
-  mote esp32 --build --target esp32/esp32c3 ./greenhouse build only, with a size report
+  mote esp32 --build --target esp32/esp32c3 ./greenhouse build only
   mote esp32 --target esp32/esp32c3 --port /dev/ttyUSB0  build and flash over this port
   mote esp32 --emulate --url http://127.0.0.1:8080 --provision-key KEY --provision-secret SECRET
   mote esp32 --emulate --build ./greenhouse              build an update for an emulated board
-  mote esp32 --emulate --flash board.bin --cut 20s       keep the flash between runs; cut power after 20 s`;
+  mote esp32 --emulate --flash board.bin                 keep the flash between runs`;
 
 /** `mote esp32`: builds a project for a board, and flashes it or runs it on an emulated chip. */
 export function esp32Command(program: Command): void {
@@ -83,7 +82,7 @@ export function esp32Command(program: Command): void {
       ]),
     )
     .option("--json", "with --check: print JSON; exit code 1 if something is wrong")
-    .option("--build", "build only, and report the image")
+    .option("--build", "build only, and print the size of the image")
     .option("--emulate", "run on an emulated chip; requires Espressif's QEMU")
     .addOption(
       new Option("--chip <name>", "chip to emulate (default: esp32c3)")
@@ -94,11 +93,6 @@ export function esp32Command(program: Command): void {
       new Option("--flash <file>", "file for the emulated flash (default: each run starts erased)").implies({
         emulate: true,
       }),
-    )
-    .addOption(
-      new Option("--cut <duration>", "cut the emulated power after this time and restore it (repeatable)")
-        .argParser((text: string, before: number[] = []) => [...before, duration(text)])
-        .implies({ emulate: true }),
     )
     .addOption(
       new Option(
@@ -145,12 +139,17 @@ async function esp32(folder: string | undefined, flags: Esp32Flags): Promise<num
   if (flags.check) return check(build, flags.json === true);
   if (flags.emulate && !flags.build) return emulateBoard(build, flags);
   const image = await buildImage(build);
-  const { lines, wrong } = await reportImage(build.sdk, image);
   const file = relative(process.cwd(), join(image.folder, "xs_esp32.bin"));
-  process.stdout.write(`${build.target}\n${lines.join("\n")}\nto push: ${file}\n`);
+  const { bytes, room } = sizeOf(image);
+  const free = share(room - bytes, room);
+  process.stdout.write(
+    `${build.target}\nimage: ${number(bytes)} bytes of a slot's ${number(room)}: ${free} free\nto push: ${file}\n`,
+  );
   for (const line of warningsOf(image.directory)) note(`warning: ${line}`);
-  for (const line of wrong) process.stderr.write(`wrong: ${line}\n`);
-  if (wrong.length > 0) return 1;
+  if (bytes > room) {
+    process.stderr.write("wrong: the image does not fit its slot\n");
+    return 1;
+  }
   if (flags.build) return 0;
   const { board } = await flash(buildsIn(build.out), {
     baud: FLASH_BAUD,
@@ -191,10 +190,8 @@ function keyFile(path: string): string {
 
 async function check(build: BuildOptions, asJson: boolean): Promise<number> {
   const { wrong, warnings, figures } = checkBuild(await buildScripts(build), build);
-  const weights = [...weighOurs(build.sdk)].map(([name, weight]) => ({ name, ...weight }));
-  if (asJson) outJson({ wrong, warnings, ...figures, weights });
-  else
-    process.stdout.write(`${[build.target, ...figureLines(figures), ...weightLines(weights)].join("\n")}\n`);
+  if (asJson) outJson({ wrong, warnings, ...figures });
+  else process.stdout.write(`${[build.target, ...figureLines(figures)].join("\n")}\n`);
   if (!asJson) for (const line of warnings) note(`warning: ${line}`);
   for (const line of wrong) process.stderr.write(`wrong: ${line}\n`);
   return wrong.length === 0 ? 0 : 1;
@@ -204,19 +201,12 @@ async function emulateBoard(build: BuildOptions, flags: Esp32Flags): Promise<num
   if (flags.debug)
     throw new UsageError("--debug cannot be combined with --emulate, which runs a release build");
   const print = (line: string): void => outWhileRead(`${line}\n`);
-  return emulate(build, { flash: flags.flash, cuts: flags.cut ?? [], print, stop: stopSignals().stop });
+  return emulate(build, { flash: flags.flash, print, stop: stopSignals().stop });
 }
 
 /** Prints the command instead of running it: the SDK would end other programs of that name. */
 const debuggerOf = (folder: string, port: string): string =>
   `Debugger (start xsbug first): serial2xsbug ${port} 460800 8N1 -elf ${join(folder, "xs_esp32.elf")}`;
-
-function weightLines(weights: readonly (Weight & { name: string })[]): string[] {
-  const lines = weights.map(({ name, code, slots, rom }) =>
-    [name.padEnd(16), ...[code, slots, rom].map((count) => count.toLocaleString("en").padStart(9))].join(" "),
-  );
-  return ["Mote alone, in ROM: bytes of code, slots of 16 bytes, bytes in all:", ...lines];
-}
 
 function configOf(
   { url, ssid, password, provisionKey, provisionSecret, token }: Esp32Flags,

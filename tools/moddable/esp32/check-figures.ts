@@ -1,11 +1,6 @@
 // What `mote esp32 --check` says: as figures (--json), and as lines for people.
 import { number, share } from "../figures.js";
 
-export interface Sized {
-  readonly name: string;
-  readonly bytes: number;
-}
-
 export interface Share {
   readonly what: string;
   readonly bytes: number;
@@ -47,23 +42,10 @@ export interface Figures {
     readonly attributeBytes: number;
     readonly connections: number;
   };
-  readonly unpreloaded: readonly (Sized & { readonly reason: string })[];
-  /** Code of all modules. */
-  readonly modules: readonly Sized[];
+  readonly unpreloaded: readonly { readonly name: string; readonly bytes: number; readonly reason: string }[];
 }
 
-/** Of a module that is worth a line. */
-const WORTH = 1000;
-
-export function figureLines({
-  rom,
-  aliases,
-  image,
-  memory,
-  unpreloaded,
-  modules,
-  ...figures
-}: Figures): string[] {
+export function figureLines({ rom, aliases, image, memory, unpreloaded, ...figures }: Figures): string[] {
   const { engine, largest, heap, origin } = memory;
   return [
     `ROM of the engine's data  ${number(rom.bytes)} bytes`,
@@ -77,10 +59,6 @@ export function figureLines({
     ...memoryLines(figures),
     `not preloaded             ${unpreloaded.length === 0 ? "nothing" : "(bytes of code; in RAM from its first import on)"}`,
     ...unpreloaded.map(({ name, bytes, reason }) => `  ${name} (${number(bytes)}): ${reason}`),
-    "bytes of code per module, with what it does once, those above 1,000:",
-    ...modules
-      .filter(({ bytes }) => bytes > WORTH)
-      .map(({ name, bytes }) => `  ${name.padEnd(24)}${number(bytes)}`),
   ];
 }
 

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { planMemory, type Shares } from "../../../hosts/esp32/memory-plan.js";
 import { number } from "../figures.js";
-import { codeBytes, readRom, romBytes } from "../rom.js";
-import type { Figures, Share, Sized } from "./check-figures.js";
+import { readRom, romBytes } from "../rom.js";
+import type { Figures, Share } from "./check-figures.js";
 import { chipOf } from "./chips.js";
 import { checkConfig, usesPiu, warningsOf } from "./config-check.js";
 import type { Build, BuildOptions } from "./esp32.js";
@@ -75,7 +75,6 @@ export function checkBuild(
     planned: { pool, engine: sharesOf(plan.engine), system: sharesOf(plan.system) },
     limits: plan.limits,
     unpreloaded: left.map(({ name, bytes }) => ({ name, bytes, reason: reasonOf(name) })),
-    modules: modules(join(directory, "modules")),
   };
   return { wrong, warnings, figures };
 }
@@ -93,14 +92,3 @@ const OURS = /^(?:main|mote(?:\/.*)?)$/;
 
 const reasonOf = (name: string): string =>
   REASONS[name] ?? (OURS.test(name) ? "add it to preload in the manifest" : "no manifest preloads it");
-
-/** The largest first. */
-function modules(directory: string): Sized[] {
-  return readdirSync(directory, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".xsb"))
-    .map((name) => ({
-      name: name.replace(/\.xsb$/, ""),
-      bytes: codeBytes(readFileSync(join(directory, name))) ?? 0,
-    }))
-    .sort((a, b) => b.bytes - a.bytes);
-}

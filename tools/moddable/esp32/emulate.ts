@@ -1,4 +1,4 @@
-// A session with an emulated board: build, flash, and power cuts on request.
+// A session with an emulated board: build, flash and start.
 import { mkdirSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { chipOf } from "./chips.js";
@@ -9,8 +9,6 @@ import { writeFlash } from "./flash-image.js";
 export interface Session {
   /** A file that is kept; undefined: a new flash. */
   readonly flash: string | undefined;
-  /** The power is cut so many ms after each start, and comes back. */
-  readonly cuts: readonly number[];
   print(line: string): void;
   /** Ends the session. */
   readonly stop: AbortSignal;
@@ -27,23 +25,13 @@ export async function emulate(build: BuildOptions, session: Session): Promise<nu
   mkdirSync(dirname(flash), { recursive: true });
   writeFlash(image, flash, build.megabytes);
   const line = (text: string): void => session.print(text);
-  const cuts = [...session.cuts];
   const over = new Promise<void>((done) => session.stop.addEventListener("abort", () => done()));
-  for (;;) {
-    session.print("-- power on");
-    const board = new EmulatedBoard({ chip, flash, line, env: build.sdk.env });
-    const ms = cuts.shift();
-    const late = ms === undefined ? undefined : setTimeout(() => void board.cut(), ms);
-    const said = await Promise.race([board.off, over]);
-    clearTimeout(late);
-    if (session.stop.aborted) {
-      await board.cut();
-      return 0;
-    }
-    if (ms === undefined) {
-      session.print(`-- the emulator ended${said ? `: ${said}` : ""}`);
-      return 1;
-    }
-    session.print(`-- power cut after ${ms} ms`);
+  const board = new EmulatedBoard({ chip, flash, line, env: build.sdk.env });
+  const said = await Promise.race([board.off, over]);
+  if (!session.stop.aborted) {
+    session.print(`-- the emulator ended${said ? `: ${said}` : ""}`);
+    return 1;
   }
+  await board.cut();
+  return 0;
 }

@@ -1,5 +1,14 @@
 // Builds a project for an ESP32 with mcconfig, with the target's options of ESP-IDF and then ours.
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { PROJECT } from "../../project.js";
 import { refusePrivateKeys } from "../private-keys.js";
@@ -9,7 +18,7 @@ import { chipOf, targetFolder } from "./chips.js";
 import { checkConfig } from "./config-check.js";
 import { findIdf, idfForCheck } from "./idf.js";
 import { panicComponent } from "./panic-component.js";
-import { secureTable } from "./partitions.js";
+import { imageRoom, readPartitions, secureTable } from "./partitions.js";
 import { ignoredOptions, mergeOptions, type Protection, protectionOptions } from "./sdkconfig.js";
 
 const OURS = join(PROJECT, "hosts", "esp32", "flash", "sdkconfig");
@@ -85,6 +94,12 @@ export interface Image {
   readonly folder: string;
   /** As ESP-IDF names it. */
   readonly chip: string;
+}
+
+/** Bytes of an image, and what its slot has. */
+export function sizeOf({ folder }: Image): { bytes: number; room: number } {
+  const partitions = readPartitions(readFileSync(join(folder, "..", "partitions.csv"), "utf8"));
+  return { bytes: statSync(join(folder, "xs_esp32.bin")).size, room: imageRoom(partitions) };
 }
 
 /** Compiles and links the image; flashes nothing. Throws SdkError with the tool's output. */

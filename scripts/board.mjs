@@ -45,6 +45,7 @@ export const MODULES = [
     "hosts/simulator/diagnostics.ts",
     "hosts/esp32/diagnostics/diagnostics-types.js",
   ],
+  ["mote-simulated", "hosts/simulator/simulated.ts", "hosts/device/simulated-types.js"],
   ["mote-simulator-main", "hosts/simulator/main.ts"],
   ["mote-simulator-window", "hosts/simulator/window.ts"],
 ];

@@ -31,6 +31,8 @@ const out = resolve(first ?? join(root, "build", "packages"));
 const LEFT_OUT = /\.map$|(?<!\/xs\/mote[\w-]*)\.d\.ts$|\.tsbuildinfo$/;
 const SHARED = ["src", "report", "extras", "hosts", "examples", "LICENSE", "CHANGELOG.md"];
 const { repository: REPOSITORY } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+/** Packages with a program for each machine: npm installs them. */
+const NATIVE = ["libsql", "esbuild"];
 const BUILT = ["src", "report", "extras", "hosts", "tools", "xs"];
 /** The pages that a command, a template or an extra refers to, and their pictures. */
 const isPage = (path) =>
@@ -82,7 +84,7 @@ async function bundlePackages(folder) {
     absWorkingDir: root,
     ...{ entryPoints, outbase: dist, outdir: dist, allowOverwrite: true, splitting: true },
     ...{ bundle: true, format: "esm", platform: "node", target: "node20", chunkNames: "packages/[hash]" },
-    ...{ external: ["libsql"], nodePaths: [join(root, "node_modules")], metafile: true, logLevel: "error" },
+    ...{ external: NATIVE, nodePaths: [join(root, "node_modules")], metafile: true, logLevel: "error" },
     plugins: [{ name: "own", setup: (plugin) => plugin.onResolve({ filter: /^\./ }, own) }],
     // What was written for CommonJS asks for Node's modules by require.
     banner: {
@@ -103,10 +105,11 @@ function writeBill(folder) {
 
 /** The tree of mote-cli: the same places as in this one, so that each file finds the others. */
 async function stageCommand(folder) {
-  const { dependencies: _, ...described } = JSON.parse(
+  const { dependencies: bundled, ...described } = JSON.parse(
     describe(readFileSync(join(root, "tools", "package.json"), "utf8")),
   );
-  const description = { ...described, repository: { ...REPOSITORY, directory: "tools" } };
+  const dependencies = Object.fromEntries(Object.entries(bundled).filter(([name]) => NATIVE.includes(name)));
+  const description = { ...described, dependencies, repository: { ...REPOSITORY, directory: "tools" } };
   writeFileSync(join(folder, "package.json"), `${JSON.stringify(description, null, 2)}\n`);
   for (const name of ["bin", "systemd", "README.md"])
     cpSync(join(root, "tools", name), join(folder, name), { recursive: true });

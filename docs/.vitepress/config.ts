@@ -40,6 +40,7 @@ export default defineConfig({
         items: [
           page("Try it in five minutes", "/start/five-minutes"),
           page("ESP32 from zero", "/start/esp32"),
+          page("Your own Node program", "/start/node-program"),
           page("A Moddable project", "/start/moddable-project"),
           page("A Linux service", "/start/linux-service"),
         ],

@@ -67,6 +67,11 @@ export interface NodeHost extends Host {
  * QueueFileError if the queue file cannot be used, and an Error if another file cannot be used.
  */
 export function createHost(options: NodeHostOptions): NodeHost {
+  // A caller in JavaScript may omit it, and the state must not end up in some folder.
+  if (typeof options?.stateDir !== "string" || options.stateDir === "")
+    throw new TypeError(
+      'createHost({ stateDir }): missing stateDir, a folder for the device\'s state, such as "./state"',
+    );
   // Now: the program may change its working directory later.
   const stateDir = resolve(options.stateDir);
   const { log: show = standardErrorLog() } = options;

@@ -26,7 +26,10 @@ export class ImageError extends Error {
 
 /** Evaluates the module. Throws ImageError if it is not an image, or its own error. */
 export async function loadImage(path: string): Promise<Image> {
-  const module: Partial<Image> = await import(pathToFileURL(path).href);
+  const module: Partial<Image> = await import(pathToFileURL(path).href).catch((error: unknown) => {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new ImageError(`${error.message} (TypeScript has a name that ends in .ts)`, { cause: error });
+  });
   const { firmware, default: setUp } = module;
   if (typeof firmware !== "object" || firmware === null) throw new ImageError('it exports no "firmware"');
   for (const name of ["title", "version"] as const) {

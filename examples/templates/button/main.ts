@@ -22,6 +22,7 @@ const application: Application = (agent, host) => {
     cancel();
     cancel = host.clock.timer(DEBOUNCE_MS, settle);
   });
+  agent.telemetry.record({ pressed: false, presses });
 };
 
 export default function main(): void {

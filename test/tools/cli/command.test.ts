@@ -259,6 +259,13 @@ for (const template of TEMPLATES)
     if (template === "minimal") t.true(text(template, "main.ts").trimEnd().split("\n").length <= 14);
   });
 
+test("node: one file beside those of npm, without a board's settings", (t) => {
+  const names = newProject(join(place, "node"), "node");
+  const expected = [".gitignore", "README.md", "main.ts", "package.json", "tsconfig.json"];
+  t.deepEqual(names.toSorted(), expected.toSorted());
+  for (const name of names) t.notRegex(text("node", name), /\{\{/, name);
+});
+
 test("a new project depends on the clone or the installed package", (t) => {
   newProject(join(place, "lamp"), "minimal");
   const { devDependencies, name } = JSON.parse(text("lamp", "package.json"));
@@ -331,6 +338,7 @@ test("as JSON it says where it is, of what it was made, its files, and what come
   const { code, out, err } = await mote(["new", folder, "--template", "minimal", "--json"]);
   t.is(code, 0, err);
   const next = [
+    `npx mote-cli run ${folder}`,
     `cd ${folder} && npm install`,
     "npm run simulator",
     "npm run esp32 -- --target esp32/nodemcu",

@@ -1,5 +1,5 @@
-import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { existsSync, writeFileSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import type { Values } from "../../../extras/commissioning/values.js";
 import { makeDirectory } from "../../../hosts/node/files.js";
@@ -7,13 +7,19 @@ import { Lease, LockedError } from "../../../hosts/node/lease.js";
 import { checkOptions } from "../../../src/agent/options/options.js";
 import { isMoteError } from "../../../src/index.js";
 import { STOPPED } from "../../exit-codes.js";
+import { freePlace } from "../../platform/own-platform.js";
 import { commission, joined, pemOf, storedValues } from "../../run/commissioning.js";
 import { agentOptions } from "../../run/drive.js";
 import { hiding, Lines } from "../../run/lines.js";
 import type { WorkerConfig } from "../../run/messages.js";
+import { type Bundle, bundle, isTypeScript, type Source, sourceAt } from "../../run/project/bundle.js";
+import { develop } from "../../run/project/develop.js";
+import { readKeys } from "../../run/project/keys.js";
 import { ServiceManager } from "../../run/service-manager.js";
 import { type Outcome, supervise } from "../../run/supervisor.js";
 import { connectionsOption } from "../connections.js";
+import { calledAs } from "../invocation.js";
+import { logInLocally } from "../operator/local-login.js";
 import { type Stop, stopSignals } from "../stop.js";
 import { durationOption, readCa, readInput, UsageError } from "../usage.js";
 
@@ -22,9 +28,10 @@ interface RunFlags {
   token?: string | undefined;
   provisionKey?: string | undefined;
   provisionSecret?: string | undefined;
-  deviceName?: string;
+  deviceName?: string | undefined;
   state?: string;
   app?: string;
+  bundle?: string;
   interval: number;
   cycle?: number;
   connections: "1" | "2" | "3";
@@ -42,7 +49,11 @@ interface RunFlags {
 }
 
 const HELP = `
-Requires --token, or --provision-key and --provision-secret. Prefer environment variables for secrets: other users can see arguments.
+With PROGRAM, a project of mote new or a TypeScript file, Mote bundles the program, runs it, and starts it again when a file changes. Without a platform in
+the options or in the project's manifest, it starts a local one, and logs the command line in. State is below build/ of the project. The values of simulated
+sensors and buttons are in simulated.json; keys change them. --bundle FILE only writes the firmware image, which is what firmware push takes.
+
+Without PROGRAM, it requires --token, or --provision-key and --provision-secret. Prefer environment variables for secrets: other users can see arguments.
 
 The state directory stores the access token, queued telemetry, two firmware slots and settings. --app installs an image if the file differs from the last
 installed file; a newer update from the platform stays.
@@ -52,13 +63,15 @@ overrides saved settings.
 
 Ctrl-C stops cleanly, a second Ctrl-C at once.
 
-Example:
+Examples:
+  mote run ./greenhouse
   mote run --url http://127.0.0.1:8080 --provision-key KEY --provision-secret SECRET --state ./greenhouse-7`;
 
 export function runCommand(program: Command): void {
   program
     .command("run")
     .description("run a device, with firmware updates and a supervisor")
+    .argument("[program]", "project folder or TypeScript file to run")
     .addOption(new Option("--url <url>", "platform URL (http or https)").env("MOTE_URL"))
     .addOption(new Option("--token <token>", "access token of the device").env("MOTE_TOKEN"))
     .addOption(
@@ -80,6 +93,7 @@ export function runCommand(program: Command): void {
     .addOption(
       new Option("--app <file>", "firmware image (default: reports uptime and memory)").env("MOTE_APP"),
     )
+    .option("--bundle <file>", "write the firmware image of PROGRAM to FILE, and exit")
     .addOption(durationOption("--interval <duration>", "time between two samples", "1s").env("MOTE_INTERVAL"))
     .option("--cycle <n>", "sleep between samples and connect on every n-th wake", Number)
     .addOption(connectionsOption("3").env("MOTE_CONNECTIONS"))
@@ -119,7 +133,9 @@ export function runCommand(program: Command): void {
       ).choices(["again"]),
     )
     .addHelpText("after", HELP)
-    .action(run);
+    .action((program: string | undefined, flags: RunFlags, command: Command) =>
+      program === undefined ? run(flags) : runProgram(program, flags, command),
+    );
 }
 
 type Life = Stop & { manager: ServiceManager | undefined };
@@ -127,16 +143,120 @@ type Life = Stop & { manager: ServiceManager | undefined };
 async function run(given: RunFlags): Promise<void> {
   const life = { ...stopSignals(), manager: ServiceManager.of(process.env, process.pid) };
   life.stop.addEventListener("abort", () => life.manager?.stopping(), { once: true });
-  let outcome = await runOnce(given, life, false);
-  while (outcome === "reset") outcome = await runOnce(given, life, true);
+  const app = given.app === undefined ? undefined : await imageAt(given.app);
+  let outcome = await runOnce(given, app, life, false);
+  while (outcome === "reset") outcome = await runOnce(given, app, life, true);
   process.exit(outcome);
+}
+
+/** The image of `--app`; TypeScript is bundled. */
+async function imageAt(path: string): Promise<Uint8Array> {
+  return isTypeScript(path) ? (await bundle(sourceAt(path))).bytes : readInput(path, "--app");
+}
+
+/** Runs a program of the user's own until a stop. */
+async function runProgram(path: string, given: RunFlags, command: Command): Promise<void> {
+  if (given.app !== undefined) throw new UsageError("PROGRAM and --app exclude each other");
+  const source = sourceAt(path);
+  const first = await bundle(source);
+  if (given.bundle !== undefined) {
+    writeFileSync(given.bundle, first.bytes);
+    process.stdout.write(`${given.bundle}: ${first.bytes.length} bytes\n`);
+    return;
+  }
+  const life = { ...stopSignals(), manager: ServiceManager.of(process.env, process.pid) };
+  life.stop.addEventListener("abort", () => life.manager?.stopping(), { once: true });
+  const isGiven = (name: string): boolean => command.getOptionValueSource(name) !== "default";
+  const flags = withManifest(given, source, first, isGiven);
+  const lines = new Lines(process.stdout, flags.log, hiding([]));
+  const tell = (level: "info" | "error", line: string): void => lines.tell({ event: "log", level, line });
+  const folder = join(source.folder, "build", "mote");
+  const own = flags.url === undefined ? await ownPlatform(folder, tell) : undefined;
+  const name = source.name === "main" ? basename(source.folder) : source.name;
+  const whole: RunFlags = {
+    ...flags,
+    ...(own && { ...own.flags, deviceName: flags.deviceName ?? name }),
+    state: flags.state ?? own?.device ?? join(folder, "device"),
+  };
+  const values = join(source.folder, "simulated.json");
+  process.env.MOTE_SIMULATED = values;
+  readKeys(
+    process.stdin,
+    values,
+    (line) => tell("info", line),
+    () => process.kill(process.pid, "SIGINT"),
+  );
+  const outcome = await develop({
+    ...{ source, first, tell, stop: life.stop },
+    run: (image, stop, again) => runOnce(whole, image, { ...life, stop }, again),
+  });
+  await own?.close();
+  process.exit(outcome === "reset" ? STOPPED : outcome);
+}
+
+/** The manifest's configuration, where the command line says nothing else. */
+function withManifest(
+  flags: RunFlags,
+  { isBoards }: Source,
+  { config }: Bundle,
+  isGiven: (name: string) => boolean,
+): RunFlags {
+  if (!isBoards) return flags;
+  const {
+    baseUrl,
+    token,
+    provisioning,
+    intervalMs = 60_000,
+    cycle,
+    firmware,
+  } = config as {
+    baseUrl?: string;
+    token?: string;
+    provisioning?: { key?: string; secret?: string; deviceName?: string };
+    intervalMs?: number;
+    cycle?: { everyMs: number; connectEvery?: number };
+    firmware?: { allowHttp?: boolean };
+  };
+  const sleeps = cycle && flags.cycle === undefined;
+  return {
+    ...flags,
+    url: flags.url ?? (baseUrl || undefined),
+    token: flags.token ?? (token || undefined),
+    provisionKey: flags.provisionKey ?? (provisioning?.key || undefined),
+    provisionSecret: flags.provisionSecret ?? (provisioning?.secret || undefined),
+    deviceName: flags.deviceName ?? provisioning?.deviceName,
+    ...(!isGiven("interval") && { interval: sleeps ? cycle.everyMs : intervalMs }),
+    ...(sleeps && { cycle: cycle.connectEvery ?? 1 }),
+    allowHttpFirmware: flags.allowHttpFirmware || firmware?.allowHttp === true,
+  };
+}
+
+/** A platform for this program alone. Its address is on this machine, so its password may be known. */
+async function ownPlatform(folder: string, tell: (level: "info", line: string) => void) {
+  const { startPlatform } = await import("../../platform/server.js");
+  const place = await freePlace(folder);
+  const platform = await startPlatform({
+    port: place.port,
+    ruleChain: true,
+    state: { directory: place.platform },
+  });
+  const { url, profile } = platform;
+  tell("info", `platform and console: ${url} (tenant@thingsboard.org, password tenant)`);
+  tell("info", await logInLocally(url, calledAs()));
+  const flags = { url, token: undefined, provisionKey: profile.key, provisionSecret: profile.secret };
+  return { flags, device: place.device, close: () => platform.close() };
 }
 
 /** Longest time that a replaced process may take to stop. */
 const REPLACED_MS = 60_000;
 
 /** Runs until a stop or a reset. `afterReset`: with other stored values. */
-async function runOnce(given: RunFlags, life: Life, afterReset: boolean): Promise<Outcome> {
+async function runOnce(
+  given: RunFlags,
+  app: Uint8Array | undefined,
+  life: Life,
+  afterReset: boolean,
+): Promise<Outcome> {
   const { state } = given;
   let lease: Lease | undefined;
   let flags = given;
@@ -147,7 +267,6 @@ async function runOnce(given: RunFlags, life: Life, afterReset: boolean): Promis
     }
     if (life.stop.aborted) return STOPPED;
     const config = configure(flags);
-    const app = flags.app === undefined ? undefined : readInput(flags.app, "--app");
     const { token, provisioning } = config;
     const secrets = [token, provisioning?.key, provisioning?.secret].filter((secret) => secret !== undefined);
     const lines = new Lines(process.stdout, flags.log, hiding(secrets));
@@ -214,6 +333,7 @@ function configure(flags: RunFlags): WorkerConfig {
   const wrong: string[] = [];
   if (!url) wrong.push("missing --url (or MOTE_URL, or --commission)");
   if (!state) wrong.push("missing --state (or MOTE_STATE)");
+  if (flags.bundle !== undefined) wrong.push("--bundle needs a program: mote run PROGRAM --bundle FILE");
   if (!token && !(provisionKey && provisionSecret)) {
     wrong.push(
       "missing --token, or --provision-key and --provision-secret (or MOTE_TOKEN, MOTE_PROVISION_KEY and MOTE_PROVISION_SECRET, or --commission)",

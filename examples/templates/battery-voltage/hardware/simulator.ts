@@ -1,7 +1,6 @@
-/** A cell that is discharged within an hour, and full again in the next. */
+import { slider } from "mote/simulated";
+
+/** A cell of 4.1 V. */
 export class Battery {
-  read(): number {
-    const hour = (Date.now() / 3_600_000) % 1;
-    return Math.round((4.2 - 0.9 * hour) * 100) / 100;
-  }
+  readonly read = slider("batteryVolts", { least: 2.5, most: 4.3, value: 4.1 });
 }

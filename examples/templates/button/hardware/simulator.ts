@@ -1,20 +1,14 @@
-import Timer from "timer";
+import { button } from "mote/simulated";
 
-const PRESS_EVERY_MS = 5000;
-const HOLD_MS = 400;
-
-/** A button that is pressed every five seconds. */
+/** A button of the panel, or of the keyboard. */
 export class ButtonPin {
-  isPressed = false;
+  private readonly _button: { readonly isPressed: boolean };
 
   constructor(onChange: () => void) {
-    const change = (isPressed: boolean): void => {
-      this.isPressed = isPressed;
-      onChange();
-    };
-    Timer.repeat(() => {
-      change(true);
-      Timer.set(() => change(false), HOLD_MS);
-    }, PRESS_EVERY_MS);
+    this._button = button("button", onChange);
+  }
+
+  get isPressed(): boolean {
+    return this._button.isPressed;
   }
 }

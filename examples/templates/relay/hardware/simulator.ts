@@ -1,6 +1,6 @@
-/** Prints what a relay would do. */
+import { lamp } from "mote/simulated";
+
+/** A lamp shows what a relay would do. */
 export class Relay {
-  write(on: boolean): void {
-    trace(`the relay is ${on ? "on" : "off"}\n`);
-  }
+  readonly write = lamp("relay");
 }

@@ -1,12 +1,16 @@
 /// <reference path="./sht3x.d.ts" />
-// The same as esp32.ts, for the simulator: a sensor that answers on a bus as a real one does, and a switch that prints.
+// The same as esp32.ts, for the simulator: a sensor that answers on a bus as a real one does, and a lamp for the switch.
 import type { Bus, BusConstructor } from "embedded:sensor/Humidity-Temperature/SHT3x";
+import { lamp, slider } from "mote/simulated";
 
 /** Commands of the sensor that are followed by a read (its data sheet, chapter 4). */
 const MEASURE = 0x2c06;
 const STATUS = 0xf32d;
 
-/** A room: a little warmer and drier, and back, within ten minutes. */
+const temperature = slider("temperature", { least: -20, most: 60, value: 21 });
+const humidity = slider("humidity", { least: 0, most: 100, value: 45 });
+
+/** A room as the sliders say: a little warmer and drier, and back, within ten minutes. */
 class SimulatedSensor implements Bus {
   private _command = 0;
 
@@ -17,8 +21,8 @@ class SimulatedSensor implements Bus {
   read(into: Uint8Array): void {
     if (this._command === MEASURE) {
       const turn = Math.sin((Date.now() / 600_000) * 2 * Math.PI);
-      put(into, 0, ((21 + 2 * turn + 45) * 65_535) / 175);
-      put(into, 3, ((45 - 5 * turn) * 65_535) / 100);
+      put(into, 0, ((temperature() + turn / 2 + 45) * 65_535) / 175);
+      put(into, 3, (Math.min(100, Math.max(0, humidity() - turn)) * 65_535) / 100);
     } else if (this._command === STATUS) put(into, 0, 0);
   }
 
@@ -45,7 +49,5 @@ function checksum(...bytes: number[]): number {
 export const bus = { io: SimulatedSensor as BusConstructor, data: 0, clock: 0 };
 
 export class Switch {
-  write(on: boolean): void {
-    trace(`the switch is ${on ? "on" : "off"}\n`);
-  }
+  readonly write = lamp("switch");
 }

@@ -5,13 +5,14 @@ import { codeOf } from "../../../../hosts/node/files.js";
 import { BOARD_NAMES, type Board, boardOf } from "../../../boards.js";
 import { IDF_TAG } from "../../../moddable/esp32/idf.js";
 import { SDK_VERSION } from "../../../moddable/sdk.js";
+import { calledAs } from "../../invocation.js";
 import { outJson, plain } from "../../output/table.js";
 import { UsageError } from "../../usage.js";
 import { originOf } from "./origin.js";
-import { filesOf, SECRETS, TEMPLATES, type Template, targetOf } from "./templates.js";
+import { filesOf, NODE, SECRETS, TEMPLATES, type Template, targetOf } from "./templates.js";
 
 interface NewFlags {
-  template: Template;
+  template: Template | typeof NODE;
   board?: string;
   json?: boolean;
 }
@@ -22,6 +23,8 @@ Templates:
            interval set by the platform; also runs without a sensor
   minimal  the smallest device: one point every ten seconds
   battery  like sensor, but sleeps between readings and sends only changes
+
+  node     for Node: a sensor, an RPC, an alarm and a stored value in one file
 
 Recipes, each for one part (wiring: docs/guides/recipes.md):
   ds18b20          temperature on one wire
@@ -36,35 +39,43 @@ boards, and mote esp32 --board selects one.`;
 export function newCommand(program: Command): void {
   program
     .command("new")
-    .description("create a project for a board")
+    .description("create a project for a board or for Node")
     .argument("<folder>", "new folder; its name becomes the firmware title")
-    .addOption(new Option("--template <name>", "project template").choices(TEMPLATES).default("sensor"))
+    .addOption(
+      new Option("--template <name>", "project template").choices([...TEMPLATES, NODE]).default("sensor"),
+    )
     .addOption(new Option("--board <name>", "board: sets pins, target and flash size").choices(BOARD_NAMES))
     .option("--json", "print folder, files and next steps as JSON")
     .addHelpText("after", HELP)
     .action((folder: string, { template, board: name, json }: NewFlags) => {
       const board = name === undefined ? undefined : boardOf(name);
       const files = newProject(folder, template, board);
-      const next = nextSteps(folder, board);
+      const next = nextSteps(folder, template, board);
+      const needs = template === NODE ? "" : NEEDS;
       if (json) return outJson({ folder: resolve(folder), template, files, next });
       for (const name of files) process.stdout.write(`${plain(join(folder, name))}\n`);
-      process.stdout.write(`\nNext:\n${next.map((step) => `  ${plain(step)}\n`).join("")}${NEEDS}`);
+      process.stdout.write(`\nNext:\n${next.map((step) => `  ${plain(step)}\n`).join("")}${needs}`);
     });
 }
 
 const NEEDS = `
-The simulator needs the Moddable SDK ${SDK_VERSION} ($MODDABLE).
+Only the first step needs nothing else. The simulator needs the Moddable SDK ${SDK_VERSION} ($MODDABLE).
 A board needs ESP-IDF ${IDF_TAG} as well ($IDF_PATH). docs/start/esp32.md installs both.
 `;
 
-const nextSteps = (folder: string, board?: Board): string[] => [
-  `cd ${folder} && npm install`,
-  "npm run simulator",
-  `npm run esp32 -- ${targetOf(board)}`,
+const nextSteps = (folder: string, template: NewFlags["template"], board?: Board): string[] => [
+  `${calledAs()} run ${folder}`,
+  ...(template === NODE
+    ? []
+    : [`cd ${folder} && npm install`, "npm run simulator", `npm run esp32 -- ${targetOf(board)}`]),
 ];
 
 /** Writes the files and returns their names. Throws UsageError for an unusable folder. */
-export function newProject(folder: string, template: Template = "sensor", board?: Board): string[] {
+export function newProject(
+  folder: string,
+  template: NewFlags["template"] = "sensor",
+  board?: Board,
+): string[] {
   const path = resolve(folder);
   checkPlace(folder, path);
   const files = filesOf(path, template, originOf(path), board);

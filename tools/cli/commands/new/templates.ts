@@ -17,11 +17,14 @@ export const TEMPLATES = [
   "battery-voltage",
 ] as const;
 export type Template = (typeof TEMPLATES)[number];
+/** The template of a program on Node, which needs no board. */
+export const NODE = "node";
 
 export const SECRETS = "secrets.json";
 /** Of the SDK, that an editor sees: the last that the registry has. */
 const TYPINGS = "5.6.0";
 const TYPESCRIPT = "7.0.2";
+const NODE_TYPES = "20.19.43";
 
 const WITH_CLIMATE = { climate: "climate.ts", hardware: "hardware/esp32.ts" };
 /** Modules of each template's own, beside main. */
@@ -41,18 +44,20 @@ const MODULES: Readonly<Record<string, string>> = {
   "mote/commission": "mote-commission",
   "mote/diagnostics": "mote-diagnostics",
   "mote/report-on-change": "mote-report-on-change",
+  "mote/simulated": "mote-simulated",
 };
 
 /** File contents by name. Without `board`: with the pins of all boards, by target. */
 export function filesOf(
   path: string,
-  template: Template,
+  template: Template | typeof NODE,
   origin: Origin,
   board?: Board,
 ): Record<string, string> {
   const title = basename(path);
   const place = join(PROJECT, "examples", "templates");
   const own = textsBelow(join(place, template));
+  if (template === NODE) return nodeFiles(own, title, origin);
   const shared = OWN[template] === WITH_CLIMATE ? textsBelow(join(place, "shared")) : {};
   const named = (text: string): string =>
     text.replaceAll("{{NAME}}", title).replaceAll(` ${DEFAULT_TARGET}`, board ? ` ${targetOf(board)}` : "$&");
@@ -68,7 +73,21 @@ export function filesOf(
     }),
     "package.json": json(description(title, origin)),
     "tsconfig.json": json(typescript(origin, OWN[template])),
-    ".gitignore": `${SECRETS}\nbuild/\nnode_modules/\n*.key\n*.pem\n`,
+    ".gitignore": `${SECRETS}\nbuild/\nnode_modules/\nsimulated.json\n*.key\n*.pem\n`,
+  };
+}
+
+function nodeFiles(own: Record<string, string>, title: string, origin: Origin): Record<string, string> {
+  const { scripts, devDependencies, ...rest } = description(title, origin);
+  const { start, types } = scripts;
+  const { "@moddable/typings": _, ...dependencies } = devDependencies;
+  const types20 = { "@types/node": NODE_TYPES, ...dependencies };
+  const named = Object.entries(own).map(([name, text]) => [name, text.replaceAll("{{NAME}}", title)]);
+  return {
+    ...Object.fromEntries(named),
+    "package.json": json({ ...rest, scripts: { start, types }, devDependencies: types20 }),
+    "tsconfig.json": json(typescript(origin, {}, ["node"])),
+    ".gitignore": "build/\nnode_modules/\nsimulated.json\n",
   };
 }
 
@@ -113,12 +132,13 @@ const packageName = (title: string): string =>
     .replace(/[^a-z0-9-]+/g, "-")
     .replace(/^-+|-+$/g, "") || "device";
 
-const description = (title: string, { spec }: Origin): object => ({
+const description = (title: string, { spec }: Origin) => ({
   name: packageName(title),
   version: "1.0.0",
   private: true,
   type: "module",
   scripts: {
+    start: "mote-cli run .",
     simulator: "mote-cli simulator .",
     esp32: "mote-cli esp32 .",
     types: "tsc --noEmit",
@@ -130,7 +150,11 @@ const description = (title: string, { spec }: Origin): object => ({
   },
 });
 
-function typescript({ place }: Origin, files: Readonly<Record<string, string>>): object {
+function typescript(
+  { place }: Origin,
+  files: Readonly<Record<string, string>>,
+  types: readonly string[] = [],
+): object {
   const modules = Object.entries(MODULES).map(([name, file]) => [name, [`${place}/dist/xs/${file}.d.ts`]]);
   const own = Object.fromEntries(Object.entries(files).map(([name, file]) => [name, [`./${file}`]]));
   return {
@@ -138,7 +162,7 @@ function typescript({ place }: Origin, files: Readonly<Record<string, string>>):
       target: "es2022",
       lib: ["es2022"],
       module: "preserve",
-      types: [],
+      types,
       strict: true,
       skipLibCheck: true,
       noEmit: true,

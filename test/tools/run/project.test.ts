@@ -1,0 +1,164 @@
+// `mote run PROGRAM`: every template as an image for Node, and what a user does to a program.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test from "ava";
+import { createHost } from "../../../hosts/node/host.js";
+import { newProject } from "../../../tools/cli/commands/new/new.js";
+import { NODE, TEMPLATES } from "../../../tools/cli/commands/new/templates.js";
+import { startPlatform } from "../../../tools/platform/server.js";
+import { loadImage } from "../../../tools/run/image.js";
+import { hiding, Lines } from "../../../tools/run/lines.js";
+import { bundle, sourceAt } from "../../../tools/run/project/bundle.js";
+import { develop } from "../../../tools/run/project/develop.js";
+import { readKeys } from "../../../tools/run/project/keys.js";
+import { supervise } from "../../../tools/run/supervisor.js";
+import { buildTools } from "../../built.js";
+import { until } from "../until.js";
+import { configFor } from "./images.js";
+import { EventLog } from "./session.js";
+
+const place = mkdtempSync(join(tmpdir(), "mote-project-"));
+test.before(() => buildTools());
+test.after.always(() => rmSync(place, { recursive: true, force: true }));
+
+const project = (name: string, main: string): string => {
+  const folder = join(place, name);
+  newProject(folder, "minimal");
+  writeFileSync(join(folder, "main.ts"), main);
+  return folder;
+};
+
+test.serial("every template delivers its values on Node, without the SDK", async (t) => {
+  t.timeout(180_000);
+  const platform = await startPlatform({ port: 0 });
+  t.teardown(() => platform.close());
+  const run = async (template: (typeof TEMPLATES)[number] | typeof NODE): Promise<void> => {
+    const folder = join(place, `t-${template}`);
+    newProject(folder, template);
+    const { bytes } = await bundle(sourceAt(folder));
+    const stop = new AbortController();
+    const log = new EventLog();
+    const output = { write: (line: string) => log.add(JSON.parse(line)), on: () => {}, writableLength: 0 };
+    const provisioning = { ...platform.profile, deviceName: template };
+    const config = {
+      ...configFor(join(place, `s-${template}`)),
+      ...{ token: undefined, url: platform.url, provisioning, intervalMs: 1000 },
+      ...(template.startsWith("battery") && { cycle: 1 }),
+    };
+    const ended = supervise({
+      ...{ config, app: bytes, lines: new Lines(output, "json", hiding([])) },
+      ...{ stop: stop.signal, kill: new AbortController().signal },
+    });
+    await log.first("telemetry.delivered", 90_000);
+    t.like(log.named("started")[0], { title: `t-${template}`, version: "1.0.0" });
+    stop.abort();
+    t.is(await ended, 0);
+  };
+  await Promise.all([...TEMPLATES, NODE as typeof NODE].map(run));
+});
+
+test("an image has the manifest's firmware options and the program's own", async (t) => {
+  const folder = project(
+    "options",
+    `import { start } from "mote/board";
+import config from "mc/config";
+export default function main(): void {
+  start({ application: () => config.intervalMs, firmware: { selfTest: () => false } });
+}`,
+  );
+  const { bytes, config } = await bundle(sourceAt(folder));
+  const file = join(place, "options.mjs");
+  writeFileSync(file, bytes);
+  const image = await loadImage(file);
+  t.like(image.firmware, { title: "options", version: "1.0.0" });
+  t.true(await image.firmware.selfTest?.(), "no answer before main ran");
+  t.is(image.default({} as never, {} as never), 10_000);
+  t.false(await image.firmware.selfTest?.());
+  t.is(config.intervalMs, 10_000);
+});
+
+test("a module that Node lacks, and a mistake, are named with their file", async (t) => {
+  const piu = project("piu", `import "piu/MC";\nexport default function main(): void {}`);
+  await t.throwsAsync(bundle(sourceAt(piu)), {
+    name: "UsageError",
+    message: /Node has no module "piu\/MC"[\s\S]*main\.ts/,
+  });
+  const wrong = project("wrong", "export default function main( {");
+  await t.throwsAsync(bundle(sourceAt(wrong)), { name: "UsageError", message: /main\.ts:1/ });
+  t.throws(() => sourceAt(join(place, "absent")), { message: /does not exist \(create a project: mote new/ });
+  t.throws(() => sourceAt(place), { message: /has no main\.ts/ });
+});
+
+test("TypeScript in a file of another name is called so, instead of being tried for ever", async (t) => {
+  const file = join(place, "typed.mjs");
+  writeFileSync(file, "const a: number = 1;");
+  await t.throwsAsync(loadImage(file), {
+    name: "ImageError",
+    message: /TypeScript has a name that ends in \.ts/,
+  });
+});
+
+test("starts again after a change that can be built, and reports one that cannot", async (t) => {
+  const file = join(place, "changing.ts");
+  const write = (version: string): void =>
+    writeFileSync(
+      file,
+      `export const firmware = { title: "a", version: "${version}" };\nexport default () => {};`,
+    );
+  write("1");
+  const source = sourceAt(file);
+  const stop = new AbortController();
+  const runs: string[] = [];
+  const told: string[] = [];
+  const ended = develop({
+    ...{ source, first: await bundle(source), stop: stop.signal },
+    tell: (_, line) => told.push(line),
+    run(image, until, again) {
+      runs.push(`${/version: "(\d)"/.exec(Buffer.from(image).toString())?.[1]} ${again}`);
+      return new Promise((resolve) => until.addEventListener("abort", () => resolve(0)));
+    },
+  });
+  writeFileSync(file, "export const firmware = {");
+  await until(() => told.some((line) => line.includes("cannot be built")));
+  write("2");
+  await until(() => runs.length === 2);
+  stop.abort();
+  t.is(await ended, 0);
+  t.deepEqual(runs, ["1 false", "2 true"]);
+});
+
+test("keys choose and change simulated values, and press a button", async (t) => {
+  const file = join(place, "simulated.json");
+  writeFileSync(file, JSON.stringify({ temperature: 21, button: false, volts: 4.1 }));
+  let type = (_: Buffer): void => {};
+  let stops = 0;
+  const terminal = {
+    isTTY: true,
+    setRawMode() {},
+    on(_: "data", read: typeof type) {
+      type = read;
+    },
+  };
+  readKeys(
+    terminal,
+    file,
+    () => {},
+    () => stops++,
+  );
+  const values = () => JSON.parse(readFileSync(file, "utf8"));
+  type(Buffer.from("++-"));
+  t.is(values().temperature, 22);
+  type(Buffer.from("3-"));
+  t.is(values().volts, 4);
+  type(Buffer.from("2"));
+  t.true(values().button);
+  await until(() => values().button === false);
+  type(Buffer.from("\u0003"));
+  t.is(stops, 1);
+});
+
+test("createHost without a state directory says what is missing", (t) => {
+  for (const options of [undefined, {}, { stateDir: "" }])
+    t.throws(() => createHost(options as never), { instanceOf: TypeError, message: /missing stateDir/ });
+});

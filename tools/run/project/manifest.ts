@@ -1,0 +1,80 @@
+// What Node needs of a board project's manifest: its configuration and its own modules, as the
+// simulator has them. Manifests of Mote and the SDK name modules that Node replaces.
+import { existsSync, readFileSync } from "node:fs";
+import { basename, dirname, extname, join } from "node:path";
+import { UsageError } from "../../cli/usage.js";
+
+interface Manifest {
+  include?: string | string[];
+  modules?: Record<string, string | string[]>;
+  config?: Record<string, unknown>;
+  platforms?: Record<string, Manifest>;
+}
+
+export interface Project {
+  readonly config: Readonly<Record<string, unknown>>;
+  /** Files by the names that they are imported by. */
+  readonly modules: Readonly<Record<string, string>>;
+  /** The manifests. */
+  readonly files: readonly string[];
+}
+
+/** The simulator's: what is simulated there is simulated here. */
+const PLATFORM = "lin";
+
+/** Throws UsageError for a manifest that cannot be read. */
+export function readProject(folder: string): Project {
+  const project = { config: {}, modules: {}, files: [] };
+  collect(join(folder, "manifest.json"), project);
+  return project;
+}
+
+interface Collected {
+  config: Record<string, unknown>;
+  modules: Record<string, string>;
+  files: string[];
+}
+
+/** Includes come first, because the manifest overrides them. */
+function collect(file: string, to: Collected): void {
+  if (to.files.includes(file)) return;
+  to.files.push(file);
+  const manifest = parse(file);
+  const { platforms = {} } = manifest;
+  for (const part of [manifest, platforms[PLATFORM] ?? platforms["..."] ?? {}]) {
+    for (const one of [part.include ?? []].flat())
+      if (!one.includes("$(")) collect(join(dirname(file), one), to);
+    for (const [name, paths] of Object.entries(part.modules ?? {}))
+      for (const path of [paths].flat())
+        if (!path.includes("$(")) addModule(join(dirname(file), path), name, to);
+    merge(to.config, part.config ?? {});
+  }
+}
+
+function parse(file: string): Manifest {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    throw new UsageError(`${file}: ${error instanceof Error ? error.message : "cannot be read"}`);
+  }
+}
+
+/** `*` at the end of a name stands for the file's own. */
+function addModule(path: string, name: string, to: Collected): void {
+  const file = [path, `${path}.ts`, `${path}.js`, `${path}.mjs`].find(
+    (one) => extname(one) && existsSync(one),
+  );
+  if (file === undefined) throw new UsageError(`the manifest names a module that does not exist: ${path}`);
+  to.modules[name.replace("*", basename(file, extname(file)))] = file;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function merge(into: Record<string, unknown>, from: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(from)) {
+    const before = into[name];
+    if (isObject(before) && isObject(value)) merge(before, value);
+    else into[name] = isObject(value) ? structuredClone(value) : value;
+  }
+}

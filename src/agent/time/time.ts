@@ -98,11 +98,15 @@ export class Time {
   /** Restores the state after a sleep of `sleptMs` by the machine's own clock. */
   wake(memory: TimeMemory, sleptMs: number): void {
     memory.sinceSyncMs += sleptMs;
-    const passed = sleptMs * memory.rate;
-    if (memory.exactFrom < 0) memory.exactFrom = this.ticks;
-    else this.sleptSinceSyncMs = memory.sinceSyncMs;
+    if (memory.exactFrom < 0) {
+      this.exactFrom = memory.exactFrom = this.ticks;
+      return;
+    }
     this.exactFrom = memory.exactFrom;
-    this._offset += Math.max(0, Math.floor(memory.ticks + passed) - this.ticks);
+    this.sleptSinceSyncMs = memory.sinceSyncMs;
+    const passed = Math.floor(sleptMs * memory.rate);
+    // Ticks and time advance alike: otherwise each wake would correct the start of its epoch.
+    this._offset = memory.ticks + passed - this._ms();
     const known = clockTimestamp(memory.endedAt && memory.endedAt + passed);
     if (known === undefined) return;
     this._learned = known - this._ms();

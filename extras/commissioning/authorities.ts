@@ -67,10 +67,3 @@ export const nameOf = (
   for (const byte of sum?.close().subarray(0, 16) ?? []) name += byte.toString(16).padStart(2, "0");
   return name === "" ? undefined : name;
 };
-
-/** PEM, as Node accepts it. */
-export const toPem = (base64: string): string => {
-  let lines = "";
-  for (let at = 0; at < base64.length; at += 64) lines += `${base64.slice(at, at + 64)}\n`;
-  return `-----BEGIN ${CERTIFICATE}-----\n${lines}-----END ${CERTIFICATE}-----\n`;
-};

@@ -9,7 +9,7 @@ import { type Edit, editsOf, type Safeguard, safeguards } from "./safeguards.js"
 
 const PARTS = [
   ...["src", "report", "extras", "hosts", "tools", "examples", "test", "scripts"],
-  ...["package.json", "tsconfig.json", "ava.config.mjs"],
+  ...["package.json", "manifest.json", "tsconfig.json", "ava.config.mjs"],
 ];
 /** Pairs of power losses for each case; a process killed and then a power loss take two. */
 const PAIRS: Readonly<Record<string, string>> = { files: "500" };

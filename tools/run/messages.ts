@@ -19,8 +19,6 @@ export interface WorkerConfig {
   durable: boolean;
   /** Certificates (PEM) of `--ca`, trusted in place of Node's. */
   ca?: string | undefined;
-  /** Certificates (PEM) that the owner entered on the setup page, trusted beside `ca`. */
-  enteredCa?: string | undefined;
   insecureTls: boolean;
   allowHttpFirmware: boolean;
   /** Hosts that updates by URL may come from. */

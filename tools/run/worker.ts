@@ -2,7 +2,6 @@
 // message, ends when it is asked to, when the agent wants a restart, and when its supervisor is
 // gone.
 import { getHeapStatistics } from "node:v8";
-import { nameOf } from "../../extras/commissioning/authorities.js";
 import { addDiagnostics } from "../../extras/diagnostics/index.js";
 import { assemble, startDevice } from "../../hosts/device/assemble.js";
 import { TimedWakes } from "../../hosts/device/wakes.js";
@@ -14,7 +13,6 @@ import { watchNetwork } from "../../hosts/node/network.js";
 import { Recovery, SecretRedactor } from "../../src/board-module.js";
 import { type Agent, isMoteError, MoteError, type Wake } from "../../src/index.js";
 import { SupervisorChannel } from "./channel.js";
-import { trustedCas } from "./commissioning.js";
 import { agentOptions, follow } from "./drive.js";
 import { EventChannel } from "./event-channel.js";
 import { ImageError, loadImage } from "./image.js";
@@ -135,7 +133,7 @@ async function start({ config, path, slot, state, sha256, lastRun }: StartMessag
   const machine: NodeHost = createHost({
     redactor,
     stateDir: config.stateDir,
-    ca: trustedCas(config.enteredCa, config.ca),
+    ca: config.ca,
     insecureTls: config.insecureTls,
     lastRun,
     log: (level, line) => emit({ event: "log", level, line }),
@@ -150,9 +148,8 @@ async function start({ config, path, slot, state, sha256, lastRun }: StartMessag
   });
   reportConfirmation(machine);
   const diagnostics = addDiagnostics(machine, { build: sha256.slice(0, BUILD) });
-  const authorities = config.insecureTls ? undefined : nameOf(machine, config.enteredCa);
   const open = signs.watch(machine.open);
-  const host: NodeHost = { ...diagnostics.host, open, ...(authorities !== undefined && { authorities }) };
+  const host: NodeHost = { ...diagnostics.host, open };
   const recovery = new Recovery(host, sha256);
   begun = recovery;
   isLoading = !recovery.active;

@@ -7,12 +7,12 @@ import { PageServer } from "../../../extras/commissioning/page-server.js";
 import type { Finding, Values } from "../../../extras/commissioning/values.js";
 import { clock } from "../../../hosts/node/clock.js";
 import { decode, encode } from "../../../hosts/node/text.js";
-import { Visitor } from "../../../tools/run/commissioning.js";
 import { FakeClock } from "../../fakes/clock.js";
 import { seededRandom } from "../../fakes/host.js";
 import { listen } from "../../fakes/listen.js";
 import { closeBrowser, inBrowser, keep, openPage } from "../../tools/console/browser.js";
 import { GOOD, PROOF } from "./rig.js";
+import { Visitor } from "./visitor.js";
 
 const test = inBrowser(anyTest);
 anyTest.after.always(closeBrowser);

@@ -1,7 +1,7 @@
 // What an owner enters is checked, kept only if it works, and never sent to another platform.
 import { rootCertificates } from "node:tls";
 import test from "ava";
-import { readAuthorities, toPem } from "../../../extras/commissioning/authorities.js";
+import { readAuthorities } from "../../../extras/commissioning/authorities.js";
 import { fromBase64 } from "../../../extras/commissioning/base64.js";
 import { isIncomplete, withStoredSettings } from "../../../extras/commissioning/built-in-configuration.js";
 import { readStoredSettings } from "../../../extras/commissioning/stored-settings.js";
@@ -170,11 +170,9 @@ test("a network's name has 1 to 32 bytes, its password 8 to 63, 64 hexadecimal d
 });
 
 test("takes every CA of Node as PEM and base64, and no private key or other text", (t) => {
-  const bare = (pem: string): string => pem.replace(/\s/g, "");
   for (const pem of rootCertificates) {
     const [base64 = ""] = readAuthorities(pem) as string[];
     t.deepEqual(Buffer.from(fromBase64(base64)!), Buffer.from(base64, "base64"));
-    t.is(bare(toPem(base64)), bare(pem));
     t.deepEqual(readAuthorities(base64), [base64]);
   }
   const [root = ""] = rootCertificates;

@@ -3,21 +3,19 @@
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import test, { type ExecutionContext } from "ava";
+import test from "ava";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
 import { listen } from "../../fakes/listen.js";
-import { storedBytes } from "../../fakes/stored.js";
-import { end, killAll, launch, mote, processOutput } from "../cli/commands.js";
+import { end, killAll, launch, processOutput } from "../cli/commands.js";
 import { addPackage } from "../platform/rig.js";
 import { platformFor } from "../platform-for.js";
 import { scratch } from "../scratch.js";
-import { fillIn } from "../setup-page.js";
 import { until } from "../until.js";
 import { configFor, image } from "./images.js";
 import { type Session, session, temporaryState } from "./session.js";
@@ -111,43 +109,19 @@ const place = scratch();
 const RESET_TOKEN = "token-of-the-owner";
 test.after.always(killAll);
 
-/** A platform with one device, and a state directory in which it was commissioned with its access token. */
-async function commissioned(t: ExecutionContext, name: string) {
+test.serial("mote.reset forgets what is stored and starts again with the settings of now", async (t) => {
   const platform = await platformFor(t);
   const { core } = platform;
   const device = core.createDevice({ name: "lamp", profileId: core.profiles.default.id }, RESET_TOKEN);
-  const child = launch(["run", "--state", join(place, name), "--log", "json", "--commission"]);
+  const args = ["run", "--url", platform.url, "--state", join(place, "reset"), "--log", "json"];
+  const child = launch(args, { MOTE_TOKEN: RESET_TOKEN });
   const eventLog = processOutput(child);
-  const { url } = await eventLog.first("commissioning");
-  await fillIn(String(url), { url: platform.url, token: RESET_TOKEN });
   await eventLog.first("online");
-  return { device, child, eventLog, state: join(place, name) };
-}
-
-test.serial("mote.reset deletes the token and opens the setup page again", async (t) => {
-  const { device, child, eventLog, state } = await commissioned(t, "asked");
   const expiresAt = Date.now() + 30_000;
   device.rpc.send({ method: "mote.reset", params: '{"confirm":true}', oneWay: false, expiresAt });
-  await eventLog.until(() => eventLog.named("commissioning").length === 2);
-  t.false(readdirSync(join(state, "store")).includes("token.bin"));
-  t.is(eventLog.named("started").length, 1);
+  await eventLog.until(() => eventLog.named("online").length === 2);
+  t.is(eventLog.named("started").length, 2);
   t.is(await end(child), 0);
-});
-
-test.serial("a reset that a kill cut short is completed, and its token is not read", async (t) => {
-  const { child, state } = await commissioned(t, "cut");
-  await end(child);
-  writeFileSync(join(state, "store", "reset.bin"), storedBytes("true"));
-  const plain = await mote(["run", "--state", state]);
-  t.is(plain.code, 2);
-  t.regex(plain.err, /missing --token, or --provision-key and --provision-secret/);
-  const again = launch(["run", "--state", state, "--log", "json", "--commission"]);
-  await processOutput(again).first("commissioning");
-  t.deepEqual(
-    readdirSync(join(state, "store")).filter((name) => /reset|token/.test(name)),
-    [],
-  );
-  again.kill("SIGTERM");
 });
 
 // A program that prints the token which its device got by provisioning, in real worker processes against a local platform.

@@ -1,14 +1,12 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { type Command, Option } from "commander";
-import type { Values } from "../../../extras/commissioning/values.js";
 import { makeDirectory } from "../../../hosts/node/files.js";
 import { Lease, LockedError } from "../../../hosts/node/lease.js";
 import { checkOptions } from "../../../src/agent/options/options.js";
 import { isMoteError } from "../../../src/index.js";
 import { STOPPED } from "../../exit-codes.js";
 import { freePlace } from "../../platform/own-platform.js";
-import { commission, joined, pemOf, storedValues } from "../../run/commissioning.js";
 import { agentOptions } from "../../run/drive.js";
 import { hiding, Lines } from "../../run/lines.js";
 import type { WorkerConfig } from "../../run/messages.js";
@@ -43,9 +41,6 @@ interface RunFlags {
   allowHttpFirmware?: boolean;
   firmwareHost: readonly string[];
   durable: boolean;
-  commission?: true | "again";
-  /** PEM that the owner entered on the setup page. */
-  enteredCa?: string | undefined;
 }
 
 const HELP = `
@@ -57,9 +52,6 @@ Without PROGRAM, it requires --token, or --provision-key and --provision-secret.
 
 The state directory stores the access token, queued telemetry, two firmware slots and settings. --app installs an image if the file differs from the last
 installed file; a newer update from the platform stays.
-
---commission opens a setup page on this machine for missing settings. It checks them by connecting and saves them in the state directory. The command line
-overrides saved settings.
 
 Ctrl-C stops cleanly, a second Ctrl-C at once.
 
@@ -126,12 +118,6 @@ export function runCommand(program: Command): void {
     )
     .option("--insecure-tls", "accept any certificate (insecure: others can read the token)")
     .option("--no-durable", "queue telemetry in memory only")
-    .addOption(
-      new Option(
-        "--commission [again]",
-        "open a setup page for missing settings; again: ignore saved ones",
-      ).choices(["again"]),
-    )
     .addHelpText("after", HELP)
     .action((program: string | undefined, flags: RunFlags, command: Command) =>
       program === undefined ? run(flags) : runProgram(program, flags, command),
@@ -252,25 +238,19 @@ const REPLACED_MS = 60_000;
 
 /** Runs until a stop or a reset. `afterReset`: with other stored values. */
 async function runOnce(
-  given: RunFlags,
+  flags: RunFlags,
   app: Uint8Array | undefined,
   life: Life,
   afterReset: boolean,
 ): Promise<Outcome> {
-  const { state } = given;
   let lease: Lease | undefined;
-  let flags = given;
   try {
-    if (state && (given.commission || existsSync(join(state, "store")))) {
-      lease = await take(resolve(state), given, life);
-      flags = await commissioned(given, resolve(state), lease, life.stop);
-    }
     if (life.stop.aborted) return STOPPED;
     const config = configure(flags);
     const { token, provisioning } = config;
     const secrets = [token, provisioning?.key, provisioning?.secret].filter((secret) => secret !== undefined);
     const lines = new Lines(process.stdout, flags.log, hiding(secrets));
-    lease ??= await take(config.stateDir, flags, life);
+    lease = await take(config.stateDir, flags, life);
     return await supervise({ config, app, lines, lease, afterReset, ...life });
   } catch (error) {
     if (life.stop.aborted && error instanceof LockedError) return STOPPED;
@@ -295,48 +275,16 @@ function inState(error: unknown): Error {
   return new Error(`cannot use the state directory: ${message}`, { cause: error });
 }
 
-/** Completes the flags with saved settings, or asks the owner on the setup page. */
-async function commissioned(
-  flags: RunFlags,
-  stateDir: string,
-  lease: Lease,
-  stop: AbortSignal,
-): Promise<RunFlags> {
-  const { commission: when, deviceName, url, token, provisionKey, provisionSecret } = flags;
-  const given: Values = { url, token, key: provisionKey, secret: provisionSecret };
-  const before = joined(given, storedValues(stateDir, lease, url));
-  const isKnown = before.url && (before.token || before.key);
-  if (!when || (isKnown && when !== "again")) return withValues(flags, before);
-  const ca = flags.ca === undefined ? undefined : readInput(flags.ca, "--ca").toString();
-  const lines = new Lines(process.stdout, flags.log, hiding([]));
-  const open = (page: string): void => lines.tell({ event: "commissioning", url: page });
-  const done = await commission({ stateDir, lease, given, deviceName, ca, stop, open });
-  if (done) lines.tell({ event: "commissioned" });
-  // The owner's answer overrides the command line.
-  return withValues(flags, done ? joined(storedValues(stateDir, lease, url), given) : before);
-}
-
-function withValues(flags: RunFlags, { url, ca, token, key, secret }: Values): RunFlags {
-  return {
-    ...flags,
-    url,
-    token,
-    provisionKey: key,
-    provisionSecret: secret,
-    enteredCa: pemOf(ca),
-  };
-}
-
 /** Throws UsageError listing all problems. */
 function configure(flags: RunFlags): WorkerConfig {
   const { url, token, provisionKey, provisionSecret, deviceName, state } = flags;
   const wrong: string[] = [];
-  if (!url) wrong.push("missing --url (or MOTE_URL, or --commission)");
+  if (!url) wrong.push("missing --url (or MOTE_URL)");
   if (!state) wrong.push("missing --state (or MOTE_STATE)");
   if (flags.bundle !== undefined) wrong.push("--bundle needs a program: mote run PROGRAM --bundle FILE");
   if (!token && !(provisionKey && provisionSecret)) {
     wrong.push(
-      "missing --token, or --provision-key and --provision-secret (or MOTE_TOKEN, MOTE_PROVISION_KEY and MOTE_PROVISION_SECRET, or --commission)",
+      "missing --token, or --provision-key and --provision-secret (or MOTE_TOKEN, MOTE_PROVISION_KEY and MOTE_PROVISION_SECRET)",
     );
   }
   const provisioning = provisionKey &&
@@ -351,7 +299,6 @@ function configure(flags: RunFlags): WorkerConfig {
     timestamps: flags.timestamps,
     durable: flags.durable,
     ca: readCa(flags.ca),
-    enteredCa: flags.enteredCa,
     insecureTls: flags.insecureTls === true,
     allowHttpFirmware: flags.allowHttpFirmware === true,
     firmwareHosts: flags.firmwareHost,

@@ -71,7 +71,7 @@ export async function makeProgram(called?: string): Promise<Command> {
     .description("Device agent for the ThingsBoard device HTTP API, with a local platform to try it against.")
     .version(VERSION, "-V, --version", "show the version")
     .helpOption("-h, --help", "show help for a command")
-    .commandsGroup("Maintain:")
+    .commandsGroup("Help:")
     .helpCommand("help [command...]", "show help for a command")
     .addHelpText("after", EXIT_CODES)
     // Fits terminals of 40 columns.

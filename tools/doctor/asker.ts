@@ -28,7 +28,14 @@ export function asker(baseUrl: string, token: string, ca: string | undefined): A
           const { statusCode: status = 0, headers } = response;
           const date = headers.date === undefined ? undefined : Date.parse(headers.date);
           const tookMs = performance.now() - began;
-          resolve({ status, text, date: Number.isNaN(date) ? undefined : date, tookMs } satisfies Answer);
+          const { location } = headers;
+          resolve({
+            status,
+            text,
+            location,
+            date: Number.isNaN(date) ? undefined : date,
+            tookMs,
+          } satisfies Answer);
         });
         response.once("error", () => resolve(undefined));
       });

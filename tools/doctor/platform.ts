@@ -11,6 +11,8 @@ const KEY = "moteDoctor";
 export interface Answer {
   readonly status: number;
   readonly text: string;
+  /** Location header of a redirect. */
+  readonly location?: string | undefined;
   /** Date header in milliseconds since 1970. */
   readonly date: number | undefined;
   readonly tookMs: number;
@@ -61,6 +63,14 @@ export function isPlatform(answer: Answer | undefined): Finding {
       "Check that a server listens there. For TLS, the URL must start with https://.",
     );
   if (answer.status === 401) return good("platform", "speaks the device API");
+  if (isBusy(answer)) return warning("platform", busyText(answer), BUSY_ADVICE);
+  const { location } = answer;
+  if (location !== undefined)
+    return bad(
+      "platform",
+      `status ${answer.status}: redirects to ${location}`,
+      "Devices follow no redirect: use the address behind it as the URL.",
+    );
   const advice =
     answer.status === 404
       ? "Check the path of the URL: Mote appends /api/v1 to it."
@@ -86,8 +96,16 @@ export function clock({ date, tookMs }: Answer, now = Date.now()): Finding {
   );
 }
 
+/** Above a rate limit, the platform answers 429, 503, or an empty 500. */
+const isBusy = ({ status, text }: Answer): boolean =>
+  status === 429 || status === 503 || (status === 500 && text === "");
+const busyText = ({ status }: Answer): string =>
+  `not checked: the platform is busy or limits requests (${status})`;
+const BUSY_ADVICE = "Run the check again later. Compare the rate limits of the tenant profile.";
+
 export function known(answer: Answer | undefined): Finding {
   if (answer?.status === 200) return good("access token", "valid");
+  if (answer && isBusy(answer)) return warning("access token", busyText(answer), BUSY_ADVICE);
   if (answer?.status === 401)
     return bad(
       "access token",
@@ -106,6 +124,7 @@ async function roundTrip(ask: Ask): Promise<Finding> {
   const value = `${Math.random()}`;
   const began = performance.now();
   const written = await ask("POST", "attributes", { [KEY]: `t${value}` });
+  if (written && isBusy(written)) return warning("attributes", busyText(written), BUSY_ADVICE);
   if (written?.status !== 200)
     return bad(
       "attributes",
@@ -136,6 +155,8 @@ async function roundTrip(ask: Ask): Promise<Finding> {
 export function polls(answer: Answer | undefined): Finding {
   const s = Math.round((answer?.tookMs ?? 0) / 1000);
   switch (answer?.status) {
+    case 429:
+      return warning("polls", busyText(answer), BUSY_ADVICE);
     case 408:
       return good("polls", `${POLL_MS / 1000} s polls work`);
     case 200:

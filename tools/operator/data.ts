@@ -1,3 +1,4 @@
+import { isAnything, isAttribute, isName, isReading, listOf, recordOf } from "./checks.js";
 import { Calls } from "./rest.js";
 import type { Reading, Scope } from "./shapes.js";
 
@@ -9,10 +10,9 @@ export class Attributes extends Calls {
   /** Values by key; all keys of the scope if none are named. Absent keys are absent. */
   async get(deviceId: string, scope: Scope, keys?: readonly string[]): Promise<Record<string, unknown>> {
     const path = `${of(deviceId)}/values/attributes/${scope}`;
-    const list = (await this.rest.call("GET", path, { query: { keys: keys?.join(",") } })) as
-      | { key: string; value: unknown }[]
-      | undefined;
-    return Object.fromEntries((list ?? []).map(({ key, value }) => [key, value]));
+    const query = { keys: keys?.join(",") };
+    const list = await this.rest.call("GET", path, listOf(isAttribute), { query });
+    return Object.fromEntries(list.map(({ key, value }) => [key, value]));
   }
 
   async set(
@@ -20,11 +20,13 @@ export class Attributes extends Calls {
     scope: "SHARED_SCOPE" | "SERVER_SCOPE",
     values: Record<string, unknown>,
   ): Promise<void> {
-    await this.rest.call("POST", `${of(deviceId)}/attributes/${scope}`, { body: values });
+    await this.rest.call("POST", `${of(deviceId)}/attributes/${scope}`, isAnything, { body: values });
   }
 
   async delete(deviceId: string, scope: Scope, keys: readonly string[]): Promise<void> {
-    await this.rest.call("DELETE", `${of(deviceId)}/${scope}`, { query: { keys: keys.join(",") } });
+    await this.rest.call("DELETE", `${of(deviceId)}/${scope}`, isAnything, {
+      query: { keys: keys.join(",") },
+    });
   }
 }
 
@@ -44,7 +46,7 @@ export interface Range {
 /** Time series of a device. Values come with their own types, not as text. */
 export class TimeSeries extends Calls {
   async keys(deviceId: string): Promise<string[]> {
-    return ((await this.rest.call("GET", `${of(deviceId)}/keys/timeseries`)) ?? []) as string[];
+    return this.rest.call("GET", `${of(deviceId)}/keys/timeseries`, listOf(isName));
   }
 
   /**
@@ -70,7 +72,7 @@ export class TimeSeries extends Calls {
   /** All points of the keys. */
   async delete(deviceId: string, keys: readonly string[]): Promise<void> {
     const query = { keys: keys.join(","), deleteAllDataForKeys: true };
-    await this.rest.call("DELETE", `${of(deviceId)}/timeseries/delete`, { query });
+    await this.rest.call("DELETE", `${of(deviceId)}/timeseries/delete`, isAnything, { query });
   }
 
   async #read(
@@ -81,8 +83,8 @@ export class TimeSeries extends Calls {
     const found: Record<string, Reading[]>[] = [];
     for (const some of keys === undefined ? [undefined] : inUrls(keys)) {
       const query = { keys: some, ...rest, useStrictDataTypes: true };
-      const answer = await this.rest.call("GET", `${of(deviceId)}/values/timeseries`, { query });
-      found.push((answer ?? {}) as Record<string, Reading[]>);
+      const path = `${of(deviceId)}/values/timeseries`;
+      found.push(await this.rest.call("GET", path, recordOf(listOf(isReading)), { query }));
     }
     return Object.fromEntries(found.flatMap((one) => Object.entries(one)));
   }

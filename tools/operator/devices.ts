@@ -1,4 +1,6 @@
+import { isAnything, isCredentials, isEntity, pageOf } from "./checks.js";
 import { OperatorError, unlessMissing } from "./error.js";
+import { allPages } from "./pages.js";
 import { Calls } from "./rest.js";
 import type { Credentials, Device, DeviceInfo, DeviceProfile, Page, PageQuery } from "./shapes.js";
 
@@ -14,12 +16,12 @@ export class Devices extends Calls {
   /** Undefined if there is none of that name. */
   async byName(deviceName: string): Promise<Device | undefined> {
     if (this.#owner !== TENANT) return this.#ofCustomerByName(deviceName);
-    const call = this.rest.call("GET", "/api/tenant/devices", { query: { deviceName } });
-    return unlessMissing(call as Promise<Device>);
+    const query = { deviceName };
+    return unlessMissing(this.rest.call("GET", "/api/tenant/devices", isEntity, { query }));
   }
 
   async get(id: string): Promise<Device> {
-    return (await this.rest.call("GET", `/api/device/${part(id)}`)) as Device;
+    return this.rest.call("GET", `/api/device/${part(id)}`, isEntity);
   }
 
   /** Undefined only if the platform itself answers that there is no such device. */
@@ -29,18 +31,18 @@ export class Devices extends Calls {
 
   async list({ pageSize = 100, page = 0, textSearch }: PageQuery = {}): Promise<Page<Device>> {
     const query = { pageSize, page, textSearch };
-    return (await this.rest.call("GET", `${this.#owner}/devices`, { query })) as Page<Device>;
+    return this.rest.call("GET", `${this.#owner}/devices`, pageOf(isEntity), { query });
   }
 
   /** The device with its activity and the name of its profile. */
   async info(id: string): Promise<DeviceInfo> {
-    return (await this.rest.call("GET", `/api/device/info/${part(id)}`)) as DeviceInfo;
+    return this.rest.call("GET", `/api/device/info/${part(id)}`, isEntity);
   }
 
   /** Devices with their activity and the name of their profile. */
   async infos({ pageSize = 100, page = 0, ...filter }: InfoQuery = {}): Promise<Page<DeviceInfo>> {
     const query = { pageSize, page, ...filter };
-    return (await this.rest.call("GET", `${this.#owner}/deviceInfos`, { query })) as Page<DeviceInfo>;
+    return this.rest.call("GET", `${this.#owner}/deviceInfos`, pageOf(isEntity), { query });
   }
 
   /**
@@ -65,33 +67,33 @@ export class Devices extends Calls {
   async create(device: Partial<Device> & { name: string }, accessToken?: string): Promise<Device> {
     const secrets = accessToken === undefined ? [] : [accessToken];
     const call = { query: { accessToken }, body: device, secrets };
-    return (await this.rest.call("POST", "/api/device", call)) as Device;
+    return this.rest.call("POST", "/api/device", isEntity, call);
   }
 
   /** Saves the whole entity: what was read, with the changes. */
   async save(device: Device): Promise<Device> {
-    return (await this.rest.call("POST", "/api/device", { body: device })) as Device;
+    return this.rest.call("POST", "/api/device", isEntity, { body: device });
   }
 
   async delete(id: string): Promise<void> {
-    await this.rest.call("DELETE", `/api/device/${part(id)}`);
+    await this.rest.call("DELETE", `/api/device/${part(id)}`, isAnything);
   }
 
   /** Holds the access token: not for a log. */
   async credentials(id: string): Promise<Credentials> {
-    return (await this.rest.call("GET", `/api/device/${part(id)}/credentials`)) as Credentials;
+    return this.rest.call("GET", `/api/device/${part(id)}/credentials`, isCredentials);
   }
 
   /** What `credentials` read, with the changes. Polls of the device get nothing more. */
   async setCredentials(credentials: Credentials): Promise<Credentials> {
     const call = { body: credentials, secrets: [credentials.credentialsId] };
-    return (await this.rest.call("POST", "/api/device/credentials", call)) as Credentials;
+    return this.rest.call("POST", "/api/device/credentials", isCredentials, call);
   }
 
   /** Claims the device as a customer. Throws OperatorError 400 for a refusal. */
   async claim(deviceName: string, secretKey: string): Promise<void> {
     const call = { body: { secretKey }, secrets: [secretKey] };
-    await this.rest.call("POST", `/api/customer/device/${part(deviceName)}/claim`, call);
+    await this.rest.call("POST", `/api/customer/device/${part(deviceName)}/claim`, isAnything, call);
   }
 
   get #owner(): string {
@@ -101,11 +103,8 @@ export class Devices extends Calls {
 
   /** Customers have no endpoint for a name. */
   async #ofCustomerByName(name: string): Promise<Device | undefined> {
-    for (let page = 0; ; page++) {
-      const { data, hasNext } = await this.list({ textSearch: name, page });
-      const found = data.find((one) => one.name === name);
-      if (found || !hasNext) return found;
-    }
+    const all = await allPages((page) => this.list({ textSearch: name, page }));
+    return all.find((one) => one.name === name);
   }
 }
 
@@ -113,20 +112,20 @@ export class Devices extends Calls {
 export class DeviceProfiles extends Calls {
   async list({ pageSize = 100, page = 0, textSearch }: PageQuery = {}): Promise<Page<DeviceProfile>> {
     const query = { pageSize, page, textSearch };
-    return (await this.rest.call("GET", "/api/deviceProfiles", { query })) as Page<DeviceProfile>;
+    return this.rest.call("GET", "/api/deviceProfiles", pageOf(isEntity), { query });
   }
 
   async get(id: string): Promise<DeviceProfile> {
-    return (await this.rest.call("GET", `/api/deviceProfile/${part(id)}`)) as DeviceProfile;
+    return this.rest.call("GET", `/api/deviceProfile/${part(id)}`, isEntity);
   }
 
   /** Creates it if it has no `id`. */
   async save(profile: Partial<DeviceProfile> & { name: string }): Promise<DeviceProfile> {
-    return (await this.rest.call("POST", "/api/deviceProfile", { body: profile })) as DeviceProfile;
+    return this.rest.call("POST", "/api/deviceProfile", isEntity, { body: profile });
   }
 
   /** Throws OperatorError 400 while it has devices. */
   async delete(id: string): Promise<void> {
-    await this.rest.call("DELETE", `/api/deviceProfile/${part(id)}`);
+    await this.rest.call("DELETE", `/api/deviceProfile/${part(id)}`, isAnything);
   }
 }

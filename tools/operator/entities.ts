@@ -1,3 +1,4 @@
+import { isRow, pageOf } from "./checks.js";
 import { Calls } from "./rest.js";
 import type { EntityId, Page } from "./shapes.js";
 
@@ -54,6 +55,6 @@ export class Entities extends Calls {
       pageLink: { pageSize, page, textSearch: null, dynamic: false, sortOrder: sort ?? null },
       ...{ entityFields, latestValues, keyFilters },
     };
-    return (await this.rest.call("POST", "/api/entitiesQuery/find", { body })) as Page<EntityData>;
+    return this.rest.call("POST", "/api/entitiesQuery/find", pageOf(isRow), { body });
   }
 }

@@ -1,6 +1,9 @@
 /** The longest message taken over from a platform's error body, in characters. */
 const LONGEST = 200;
 
+/** Of a secret that is hidden, in characters. */
+const SHORTEST = 4;
+
 /** The platform's own code for an entity that does not exist. */
 const NOT_FOUND = 32;
 
@@ -52,7 +55,8 @@ export async function unlessMissing<T>(
 /** A peer's text as one bounded line. Secrets become `***` before the cut, so no part remains. */
 export function tame(text: string, secrets: readonly string[]): string {
   let line = text;
-  for (const secret of secrets) if (secret !== "") line = line.replaceAll(secret, "***");
+  // A shorter one occurs in any text.
+  for (const secret of secrets) if (secret.length >= SHORTEST) line = line.replaceAll(secret, "***");
   return Array.from(line.replace(/\p{Cc}/gu, " "))
     .slice(0, LONGEST)
     .join("")

@@ -1,3 +1,4 @@
+import { isRequest, isUser, listOf } from "./checks.js";
 import { Attributes, TimeSeries } from "./data.js";
 import { DeviceProfiles, Devices } from "./devices.js";
 import { Entities } from "./entities.js";
@@ -59,11 +60,11 @@ export class Operator {
 
   /** The last 1,000 requests of devices. Throws OperatorError 404 on a real server. */
   async requests(): Promise<LoggedRequest[]> {
-    return ((await this.#rest.call("GET", "/api/requests")) ?? []) as LoggedRequest[];
+    return this.#rest.call("GET", "/api/requests", listOf(isRequest));
   }
 
   /** Who is logged in. */
   async user(): Promise<User> {
-    return (await this.#rest.call("GET", "/api/auth/user")) as User;
+    return this.#rest.call("GET", "/api/auth/user", isUser);
   }
 }

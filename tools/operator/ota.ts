@@ -1,7 +1,8 @@
+import { isAnything, isEntity, isPackage, pageOf } from "./checks.js";
 import { fileForm } from "./multipart.js";
 import { allPages } from "./pages.js";
 import { Calls } from "./rest.js";
-import type { Algorithm, Device, DeviceProfile, EntityId, OtaPackage, Page, PageQuery } from "./shapes.js";
+import type { Algorithm, EntityId, OtaPackage, Page, PageQuery } from "./shapes.js";
 
 const part = encodeURIComponent;
 
@@ -47,7 +48,7 @@ export class Ota extends Calls {
     const profile: EntityId = { entityType: "DEVICE_PROFILE", id: deviceProfileId };
     const usesUrl = externalFile !== undefined;
     const body = { title, version, type, tag, deviceProfileId: profile, usesUrl, ...externalFile };
-    return (await this.rest.call("POST", "/api/otaPackage", { body })) as OtaPackage;
+    return this.rest.call("POST", "/api/otaPackage", isPackage, { body });
   }
 
   async upload(id: string, bytes: Uint8Array, options: Upload = {}): Promise<OtaPackage> {
@@ -55,17 +56,17 @@ export class Ota extends Calls {
     const query = { checksumAlgorithm: algorithm, checksum };
     const form = () => fileForm("file", fileName, bytes, onSent);
     const call = { query, form, timeoutMs: options.timeoutMs ?? 600_000 };
-    return (await this.rest.call("POST", `/api/otaPackage/${part(id)}`, call)) as OtaPackage;
+    return this.rest.call("POST", `/api/otaPackage/${part(id)}`, isPackage, call);
   }
 
   /** The entry without its file, which `GET /api/otaPackage/{id}` would include. */
   async get(id: string): Promise<OtaPackage> {
-    return (await this.rest.call("GET", `/api/otaPackage/info/${part(id)}`)) as OtaPackage;
+    return this.rest.call("GET", `/api/otaPackage/info/${part(id)}`, isPackage);
   }
 
   async list({ pageSize = 100, page = 0, textSearch }: PageQuery = {}): Promise<Page<OtaPackage>> {
     const query = { pageSize, page, textSearch };
-    return (await this.rest.call("GET", "/api/otaPackages", { query })) as Page<OtaPackage>;
+    return this.rest.call("GET", "/api/otaPackages", pageOf(isPackage), { query });
   }
 
   /** The firmware of that title and version, in whatever profile. */
@@ -82,25 +83,27 @@ export class Ota extends Calls {
   ): Promise<Page<OtaPackage>> {
     const query = { pageSize, page, textSearch };
     const path = `/api/otaPackages/${part(profileId)}/${type}`;
-    return (await this.rest.call("GET", path, { query })) as Page<OtaPackage>;
+    return this.rest.call("GET", path, pageOf(isPackage), { query });
   }
 
   async delete(id: string): Promise<void> {
-    await this.rest.call("DELETE", `/api/otaPackage/${part(id)}`);
+    await this.rest.call("DELETE", `/api/otaPackage/${part(id)}`, isAnything);
   }
 
   /** Assigns firmware to a device; undefined: that of its profile. */
   async assign(deviceId: string, packageId: string | undefined): Promise<void> {
     const path = `/api/device/${part(deviceId)}`;
-    const device = (await this.rest.call("GET", path)) as Device;
-    await this.rest.call("POST", "/api/device", { body: { ...device, firmwareId: ota(packageId) } });
+    const device = await this.rest.call("GET", path, isEntity);
+    const body = { ...device, firmwareId: ota(packageId) };
+    await this.rest.call("POST", "/api/device", isEntity, { body });
   }
 
   /** Firmware for all devices of a profile that have none of their own. */
   async assignToProfile(profileId: string, packageId: string | undefined): Promise<void> {
     const path = `/api/deviceProfile/${part(profileId)}`;
-    const profile = (await this.rest.call("GET", path)) as DeviceProfile;
-    await this.rest.call("POST", "/api/deviceProfile", { body: { ...profile, firmwareId: ota(packageId) } });
+    const profile = await this.rest.call("GET", path, isEntity);
+    const body = { ...profile, firmwareId: ota(packageId) };
+    await this.rest.call("POST", "/api/deviceProfile", isEntity, { body });
   }
 }
 

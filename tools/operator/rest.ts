@@ -1,3 +1,4 @@
+import type { Check } from "./checks.js";
 import { OperatorError, tame } from "./error.js";
 import type { FileForm } from "./multipart.js";
 import { parseUnrounded } from "./typed-json.js";
@@ -10,8 +11,14 @@ export interface RestOptions {
   url: string;
   /** For one call, in milliseconds. Default 15,000. */
   timeoutMs?: number;
-  /** Of an earlier login. */
-  session?: Session | undefined;
+  /** Of an earlier login, or an API key. */
+  session?: Session | Jwt | ApiKey | undefined;
+  /** How long a call waits in all while the platform answers 429, in milliseconds. Default 60,000. */
+  busyMs?: number;
+  /** In place of the global one, which trusts the system's CAs. */
+  fetch?: typeof fetch;
+  /** Waits so many milliseconds; replaced by tests. */
+  wait?: (ms: number) => Promise<unknown>;
   /** Notified of each new session: after a login, and when the platform gave a new token. */
   onSession?: (session: Session) => void;
 }
@@ -34,6 +41,17 @@ export interface Call {
 export interface Session {
   token: string;
   refreshToken: string;
+}
+
+/** A token that cannot be refreshed. */
+export interface Jwt {
+  token: string;
+  refreshToken?: undefined;
+}
+
+/** A key of a user, and the claims that it does not hold. */
+export interface ApiKey extends Claims {
+  apiKey: string;
 }
 
 /** Who a session is for. */
@@ -59,23 +77,34 @@ function claimsOf(token: string): Claims {
   }
 }
 
-/** JSON over the platform's REST, with the session's token; refreshes it once at a 401. */
+/** Longest single wait at a 429, in milliseconds. */
+const LONGEST_WAIT = 10_000;
+
+/** JSON over the platform's REST. Refreshes the token once at a 401, and waits at a 429. */
 export class Rest {
   /** The URL without a slash at the end. */
   readonly base: string;
   readonly #timeoutMs: number;
-  #session: Session | undefined;
+  readonly #busyMs: number;
+  #session: Session | Jwt | undefined;
+  #apiKey: ApiKey | undefined;
   #refreshing: Promise<void> | undefined;
   readonly #onSession: (session: Session) => void;
+  readonly #fetch: typeof fetch;
+  readonly #wait: (ms: number) => Promise<unknown>;
 
-  constructor({ url, timeoutMs = 15_000, session, onSession = () => {} }: RestOptions) {
+  constructor({ url, timeoutMs = 15_000, session, onSession = () => {}, ...options }: RestOptions) {
     const { origin, pathname, protocol } = new URL(url);
     if (protocol !== "http:" && protocol !== "https:")
       throw new TypeError("the platform's URL is neither http nor https");
     this.base = origin + pathname.replace(/\/+$/, "");
     this.#timeoutMs = timeoutMs;
-    this.#session = session;
+    this.#busyMs = options.busyMs ?? 60_000;
+    if (session && "apiKey" in session) this.#apiKey = session;
+    else this.#session = session;
     this.#onSession = onSession;
+    this.#fetch = options.fetch ?? ((...call) => fetch(...call));
+    this.#wait = options.wait ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms)));
   }
 
   /** POST /api/auth/login. Throws OperatorError 401 for a wrong name or password. */
@@ -91,7 +120,7 @@ export class Rest {
   }
 
   get claims(): Claims {
-    return claimsOf(this.#session?.token ?? "");
+    return this.#apiKey ?? claimsOf(this.#session?.token ?? "");
   }
 
   /** POST /api/auth/token. Concurrent calls share one refresh. */
@@ -104,18 +133,26 @@ export class Rest {
 
   async #refresh(): Promise<void> {
     const refreshToken = this.#session?.refreshToken;
-    if (refreshToken === undefined) throw new OperatorError(401, "not logged in");
+    if (refreshToken === undefined) throw new OperatorError(401, "the session is over");
     const call = { body: { refreshToken }, open: true };
     this.#begin(await this.#send("POST", "/api/auth/token", call));
   }
 
   #begin(answer: unknown): void {
-    this.#session = sessionOf(answer);
-    this.#onSession(this.#session);
+    const session = sessionOf(answer);
+    this.#session = session;
+    this.#onSession(session);
   }
 
-  /** The answer's JSON, with lossy numbers as text. Throws OperatorError. */
-  async call(method: string, path: string, call: Call = {}): Promise<unknown> {
+  /** The answer, with lossy numbers as text. Throws OperatorError, also if it is not what it should be. */
+  async call<T>(method: string, path: string, isExpected: Check<T>, call: Call = {}): Promise<T> {
+    const answer = await this.#call(method, path, call);
+    if (isExpected(answer)) return answer;
+    const text = tame(JSON.stringify(answer) ?? "nothing", this.#secrets(call));
+    throw new OperatorError(200, `${method} ${path}: unexpected answer: ${text}`.slice(0, 300));
+  }
+
+  async #call(method: string, path: string, call: Call): Promise<unknown> {
     const token = this.#session?.token;
     try {
       return await this.#send(method, path, call);
@@ -127,9 +164,33 @@ export class Rest {
     return this.#send(method, path, call);
   }
 
+  /** The platform did nothing for a call that it answered with 429, so any call may be repeated. */
   async #send(method: string, path: string, call: Call): Promise<unknown> {
+    let left = this.#busyMs;
+    for (let delay = 500; ; delay = Math.min(2 * delay, LONGEST_WAIT)) {
+      try {
+        return await this.#sendOnce(method, path, call);
+      } catch (error) {
+        if (!(error instanceof OperatorError) || error.status !== 429 || left <= 0) throw error;
+      }
+      // Calls that were refused together return at different times.
+      const ms = Math.min(left, delay * (0.5 + Math.random()));
+      left -= ms;
+      await this.#wait(ms);
+    }
+  }
+
+  #secrets({ secrets = [] }: Call): string[] {
+    const { token = "", refreshToken = "" } = this.#session ?? {};
+    return [...secrets, token, refreshToken, this.#apiKey?.apiKey ?? ""];
+  }
+
+  async #sendOnce(method: string, path: string, call: Call): Promise<unknown> {
     const headers: Record<string, string> = { accept: "application/json" };
-    if (!call.open && this.#session) headers["x-authorization"] = `Bearer ${this.#session.token}`;
+    const authorization = this.#apiKey
+      ? `ApiKey ${this.#apiKey.apiKey}`
+      : this.#session && `Bearer ${this.#session.token}`;
+    if (!call.open && authorization) headers["x-authorization"] = authorization;
     const form = call.form?.();
     if (form) headers["content-type"] = form.type;
     else if (call.body !== undefined) headers["content-type"] = "application/json";
@@ -145,11 +206,13 @@ export class Rest {
     if (form) init.body = form.body;
     else if (call.body !== undefined) init.body = JSON.stringify(call.body);
     const name = `${method} ${path}`;
-    const secrets = [...(call.secrets ?? []), this.#session?.token ?? "", this.#session?.refreshToken ?? ""];
-    const { status, text } = await exchange(`${this.base}${path}${query(call.query)}`, init, name);
+    const url = `${this.base}${path}${query(call.query)}`;
+    const { status, text } = await exchange(this.#fetch, url, init, name);
     if (status >= 200 && status < 300) return parse(text, status, name);
     const { message, errorCode } = errorBody(text);
-    throw new OperatorError(status, tame(`${name}: ${status} ${message}`, secrets), { errorCode });
+    throw new OperatorError(status, tame(`${name}: ${status} ${message}`, this.#secrets(call)), {
+      errorCode,
+    });
   }
 }
 
@@ -163,12 +226,13 @@ export class Calls {
 }
 
 async function exchange(
+  send: typeof fetch,
   url: string,
   init: RequestInit,
   name: string,
 ): Promise<{ status: number; text: string }> {
   try {
-    const response = await fetch(url, init);
+    const response = await send(url, init);
     return { status: response.status, text: await read(response, name) };
   } catch (error) {
     if (error instanceof OperatorError) throw error;
@@ -220,7 +284,9 @@ function cause(error: unknown): string {
 }
 
 function sessionOf(answer: unknown): Session {
-  const { token, refreshToken } = (answer ?? {}) as Record<string, unknown>;
+  const { token, refreshToken, scope } = (answer ?? {}) as Record<string, unknown>;
+  if (scope === "PRE_VERIFICATION_TOKEN")
+    throw new OperatorError(200, "login: this user has two-factor authentication: use an API key instead");
   if (typeof token !== "string" || typeof refreshToken !== "string")
     throw new OperatorError(200, "login: the answer holds no token");
   return { token, refreshToken };

@@ -1,3 +1,4 @@
+import { isAnything, isRpc, isRpcId, pageOf } from "./checks.js";
 import { Calls } from "./rest.js";
 import type { Page, PageQuery, PersistentRpc } from "./shapes.js";
 
@@ -42,11 +43,11 @@ export class Rpc extends Calls {
     const { expirationTime, twoWay = true } = options;
     const body = { method, params: params ?? null, persistent: true, expirationTime };
     const path = `/api/rpc/${twoWay ? "twoway" : "oneway"}/${part(deviceId)}`;
-    return ((await this.rest.call("POST", path, { body })) as { rpcId: string }).rpcId;
+    return (await this.rest.call("POST", path, isRpcId, { body })).rpcId;
   }
 
   async get(rpcId: string): Promise<PersistentRpc> {
-    return (await this.rest.call("GET", `/api/rpc/persistent/${part(rpcId)}`)) as PersistentRpc;
+    return this.rest.call("GET", `/api/rpc/persistent/${part(rpcId)}`, isRpc);
   }
 
   /** The device's persistent RPCs, those of one status if it is named. */
@@ -55,14 +56,13 @@ export class Rpc extends Calls {
     { pageSize = 100, page = 0, rpcStatus }: PageQuery & { rpcStatus?: PersistentRpc["status"] } = {},
   ): Promise<Page<PersistentRpc>> {
     const path = `/api/rpc/persistent/device/${part(deviceId)}`;
-    return (await this.rest.call("GET", path, {
-      query: { pageSize, page, rpcStatus },
-    })) as Page<PersistentRpc>;
+    const query = { pageSize, page, rpcStatus };
+    return this.rest.call("GET", path, pageOf(isRpc), { query });
   }
 
   /** Takes it back, if it was not delivered yet, and forgets it. */
   async delete(rpcId: string): Promise<void> {
-    await this.rest.call("DELETE", `/api/rpc/persistent/${part(rpcId)}`);
+    await this.rest.call("DELETE", `/api/rpc/persistent/${part(rpcId)}`, isAnything);
   }
 
   async #send(
@@ -76,6 +76,6 @@ export class Rpc extends Calls {
     const body = { method, params: params ?? null, timeout: timeoutMs };
     // The platform's own time-out is the answer to wait for.
     const call = { body, timeoutMs: Math.max(timeoutMs, 5_000) + 5_000 };
-    return this.rest.call("POST", `/api/rpc/${way}/${part(deviceId)}`, call);
+    return this.rest.call("POST", `/api/rpc/${way}/${part(deviceId)}`, isAnything, call);
   }
 }

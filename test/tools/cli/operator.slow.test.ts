@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { createHash, generateKeyPairSync } from "node:crypto";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import { join } from "node:path";
 import test from "ava";
 import { isSignedBy, toPublicKey, toSignature } from "../../../src/wire/crypto/p256.js";
@@ -11,6 +12,7 @@ import { isSameText, judge, NO_CHECKSUM } from "../../../tools/cli/operator/upda
 import type { Operator } from "../../../tools/operator/operator.js";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
 import { listen } from "../../fakes/listen.js";
+import { CERT, KEY } from "../../hosts/port/tls-fixture.js";
 import { operatorOf } from "../operator-of.js";
 import { scratch } from "../scratch.js";
 import { killAll, mote, type Result } from "./commands.js";
@@ -67,7 +69,8 @@ test("stores a login readable by the user only, without the password", (t) => {
   t.is(statSync(login).mode & 0o777, 0o600);
   t.is(statSync(join(home, "config")).mode & 0o777, 0o700);
   const kept = JSON.parse(readFileSync(login, "utf8"));
-  t.deepEqual(Object.keys(kept), ["format", "url", "username", "token", "refreshToken"]);
+  t.deepEqual(Object.keys(kept), ["format", "url", "username", "session"]);
+  t.deepEqual(Object.keys(kept.session), ["token", "refreshToken"]);
 });
 
 test("login says who is logged in, --list shows the saved logins, --use switches", async (t) => {
@@ -136,14 +139,108 @@ test("reports a refused login, a server that is not a platform, and a login for 
 test("renews an expired session and stores it; asks for a login if the platform refuses", async (t) => {
   const own = join(home, "old.json");
   const kept = JSON.parse(readFileSync(login, "utf8"));
-  writeFileSync(own, JSON.stringify({ ...kept, token: "a.b.c" }), { mode: 0o600 });
+  const { refreshToken } = kept.session;
+  const keep = (session: object): void =>
+    writeFileSync(own, JSON.stringify({ ...kept, session }), { mode: 0o600 });
+  keep({ token: "a.b.c", refreshToken });
   t.is((await mote(["devices", "--json"], { MOTE_LOGIN: own })).code, 0);
-  t.not(JSON.parse(readFileSync(own, "utf8")).token, "a.b.c");
-  writeFileSync(own, JSON.stringify({ ...kept, token: "a.b.c", refreshToken: "d.e.f" }), { mode: 0o600 });
+  t.not(JSON.parse(readFileSync(own, "utf8")).session.token, "a.b.c");
+  keep({ token: "a.b.c", refreshToken: "d.e.f" });
   const ended = await mote(["devices"], { MOTE_LOGIN: own });
   t.is(ended.code, 3);
   t.regex(ended.err, /log in again: mote login/);
   t.false(ended.err.includes("d.e.f"));
+});
+
+test("takes an API key and a private CA, both kept with the login", async (t) => {
+  const answers: Record<string, object> = {
+    "/api/auth/user": { id: { id: "u-1" }, email: "key@example.com", authority: "TENANT_ADMIN" },
+    "/api/entitiesQuery/find": { data: [], hasNext: false, totalElements: 0, totalPages: 0 },
+  };
+  const own = createSecureServer({ key: KEY, cert: CERT }, ({ url = "", headers }, response) => {
+    const isKnown = headers["x-authorization"] === "ApiKey the-secret-key";
+    response.statusCode = isKnown ? 200 : 401;
+    response.end(JSON.stringify(isKnown ? answers[url] : { message: "no" }));
+  });
+  const url = `https://localhost:${await listen(own, t)}`;
+  const env = { MOTE_LOGIN: join(home, "key", "login.json") };
+  const ca = join(home, "ca.pem");
+  writeFileSync(ca, CERT);
+  const untrusted = await mote(["login", "--url", url, "--api-key-stdin"], env, "the-secret-key\n");
+  t.is(untrusted.code, 1);
+  const args = ["login", "--url", url, "--ca", ca, "--api-key-stdin"];
+  t.is((await mote(args, env, "another-key\n")).code, 3);
+  const { code, err } = await mote(args, env, "the-secret-key\n");
+  t.is(code, 0, err);
+  t.regex(err, /as key@example\.com, tenant administrator/);
+  t.is((await mote(["devices"], env)).code, 0);
+  const direct = { MOTE_LOGIN: "none.json", MOTE_PLATFORM_URL: url, MOTE_PLATFORM_API_KEY: "the-secret-key" };
+  t.is((await mote(["devices", "--ca", ca], direct)).code, 0);
+  t.regex(
+    (await mote(["devices"], direct)).err,
+    /trust a private CA with --ca FILE|not a ThingsBoard|no connection/,
+  );
+});
+
+test("takes the token of MOTE_PLATFORM_JWT", async (t) => {
+  const env = { MOTE_LOGIN: "none.json", MOTE_PLATFORM_URL: platform.url };
+  const { token } = JSON.parse(readFileSync(login, "utf8")).session;
+  t.is((await mote(["devices"], { ...env, MOTE_PLATFORM_JWT: token })).code, 0);
+  t.is((await mote(["devices"], { ...env, MOTE_PLATFORM_JWT: "a.b.c" })).code, 3);
+});
+
+test("unknown devices and keys end with 4 and a suggestion", async (t) => {
+  await made("orchard-7");
+  await device("orchard-7-token", "POST", "telemetry", { level: 1 });
+  await device("orchard-7-token", "POST", "attributes", { serial: "A" });
+  for (const [args, hint] of [
+    [["devices", "get", "orchrad-7"], /no device "orchrad-7" \(similar: .*orchard-7/],
+    [["telemetry", "orchard-7", "levle"], /no value of levle \(there are: level\)/],
+    [["telemetry", "orchard-7", "levle", "--from", "-1h"], /no value of levle \(there are: level\)/],
+    [["attributes", "orchard-7", "seriol"], /no value of seriol \(there are: .*serial/],
+    [["logs", "orchrad-7"], /similar: .*orchard-7/],
+  ] as const) {
+    const { code, err } = await as([...args]);
+    t.is(code, 4, err);
+    t.regex(err, hint);
+  }
+  t.regex((await as(["telemetry", "orchard-7", "--from", "-1h"])).out, /:\d\d\.\d{3} +1\n/);
+  t.regex((await as(["attributes", "orchard-7"])).out, /client +serial +A/);
+});
+
+test("attributes set refuses keys that devices cannot use", async (t) => {
+  await made("keys-2");
+  for (const key of ["a,b", "<b>", " "]) {
+    const { code, err } = await as(["attributes", "set", "keys-2", `${key}=1`]);
+    t.is(code, 2, err);
+    t.regex(err, /invalid key: /);
+  }
+});
+
+test("names other bytes, another profile, and what still uses a package", async (t) => {
+  const pumps = await operator.profiles.save({ name: "water pumps" });
+  await operator.profiles.save({ name: "valves" });
+  const file = join(home, "image.bin");
+  const other = join(home, "other.bin");
+  writeFileSync(other, "other bytes");
+  const { id } = await operator.devices.create({ name: "wp-1", deviceProfileId: pumps.id });
+  const push = (path: string, profile: string): Promise<Result> =>
+    as(["firmware", "push", path, "--title", "wp", "--version", "1", "--profile", profile, "--no-wait"]);
+  t.is((await push(file, "water pumps")).code, 0);
+  t.is((await push(file, "water pumps")).code, 0);
+  const sum = createHash("sha256").update("other bytes").digest("hex");
+  t.regex(
+    (await push(other, "water pumps")).err,
+    new RegExp(`SHA256 [0-9a-f]{64}, 200000 bytes; .*${sum}, 11 bytes`),
+  );
+  t.regex((await push(file, "valves")).err, /is a package of the profile 'water pumps', not of valves/);
+  const shown = JSON.parse((await as(["devices", "get", "wp-1", "--json"])).out);
+  t.like(shown.firmware, { wanted: null, profile: { title: "wp", version: "1" } });
+  const { id: used } = (await operator.ota.find("wp", "1"))!;
+  await operator.ota.assign(id.id, used.id);
+  const refused = await as(["firmware", "delete", "wp", "1", "--yes"]);
+  t.is(refused.code, 1);
+  t.regex(refused.err, /still assigned to --profile 'water pumps', --device wp-1/);
 });
 
 test("shows keys with commas among the latest values, and no control characters", async (t) => {

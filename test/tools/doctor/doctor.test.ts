@@ -5,7 +5,7 @@ import { join } from "node:path";
 import test from "ava";
 import { asker } from "../../../tools/doctor/asker.js";
 import type { Finding } from "../../../tools/doctor/finding.js";
-import { clock, polls } from "../../../tools/doctor/platform.js";
+import { clock, isPlatform, known, polls } from "../../../tools/doctor/platform.js";
 import { validity } from "../../../tools/doctor/tls.js";
 import { listen } from "../../fakes/listen.js";
 import { CERT, KEY } from "../../hosts/port/tls-fixture.js";
@@ -47,6 +47,22 @@ async function levels(args: string[], env: Record<string, string> = {}): Promise
   if (out === "") throw new Error(err);
   return Object.fromEntries((JSON.parse(out) as Finding[]).map(({ what, level }) => [what, level]));
 }
+
+test("names a redirect's target, and takes no rate limit for a bad token", (t) => {
+  const answer = (status: number, text = "", location?: string) => ({
+    status,
+    text,
+    location,
+    date: 0,
+    tookMs: 1,
+  });
+  t.like(isPlatform(answer(301, "", "https://iot.example.com/api")), {
+    level: "bad",
+    text: "status 301: redirects to https://iot.example.com/api",
+  });
+  for (const status of [429, 500, 503]) t.is(known(answer(status)).level, "warning");
+  t.is(known(answer(500, "{}")).level, "bad");
+});
 
 test("checks the whole device API over http and shows no token", async (t) => {
   const platform = await platformFor(t);

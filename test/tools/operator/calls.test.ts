@@ -2,6 +2,7 @@ import test from "ava";
 import nock from "nock";
 import { OperatorError } from "../../../tools/operator/error.js";
 import { Operator } from "../../../tools/operator/operator.js";
+import { allPages } from "../../../tools/operator/pages.js";
 import { lossyNumber, parseUnrounded } from "../../../tools/operator/typed-json.js";
 
 const url = "http://platform.test:8080";
@@ -21,6 +22,9 @@ async function loggedIn(): Promise<Operator> {
 const device =
   '{"id":{"entityType":"DEVICE","id":"d-1"},"createdTime":1760000000000,"name":"desk 1","type":"default","label":"kept",' +
   '"deviceProfileId":{"entityType":"DEVICE_PROFILE","id":"p-1"},"firmwareId":null}';
+
+const user =
+  '{"id":{"entityType":"USER","id":"u-1"},"email":"tenant@thingsboard.org","authority":"TENANT_ADMIN"}';
 
 nock.disableNetConnect();
 test.afterEach.always(() => nock.cleanAll());
@@ -50,7 +54,7 @@ test.serial("an expired token is refreshed once, and two calls share the refresh
     .get("/api/auth/user")
     .twice()
     .matchHeader("x-authorization", "Bearer second.jwt.token")
-    .reply(200, '{"email":"tenant@thingsboard.org"}', json);
+    .reply(200, user, json);
   const users = await Promise.all([operator.user(), operator.user()]);
   t.deepEqual(
     users.map((user) => user.email),
@@ -111,7 +115,7 @@ for (const [title, answers, call, status, message] of [
   ],
   [
     "says that a login brought no token",
-    () => nock(url).post("/api/auth/login").reply(200, '{"scope":"PRE_VERIFICATION_TOKEN"}', json),
+    () => nock(url).post("/api/auth/login").reply(200, '{"scope":null}', json),
     (operator: Operator) => operator.login("a", "b"),
     200,
     "login: the answer holds no token",
@@ -122,6 +126,69 @@ for (const [title, answers, call, status, message] of [
     answers();
     const error = await t.throwsAsync<OperatorError>(async () => void (await call(operator)), refusal);
     t.deepEqual([error.status, error.message], [status, message]);
+  });
+
+test.serial("a second factor is named, with what to use instead", async (t) => {
+  const half = '{"token":"half.jwt.token","refreshToken":null,"scope":"PRE_VERIFICATION_TOKEN"}';
+  nock(url).post("/api/auth/login").reply(200, half, json);
+  const error = await t.throwsAsync(() => new Operator({ url }).login("a", "b"), refusal);
+  t.regex(error.message, /two-factor authentication: use an API key/);
+});
+
+test.serial("an API key goes with every call, and into no error", async (t) => {
+  const apiKey = "tb_secret-key";
+  const session = { apiKey, authority: "CUSTOMER_USER", customerId: "c-1" };
+  const operator = new Operator({ url, session });
+  const platform = nock(url).matchHeader("x-authorization", `ApiKey ${apiKey}`);
+  platform.get("/api/customer/c-1/devices").query(true).reply(200, page([]), json);
+  t.deepEqual((await operator.devices.list()).data, []);
+  platform.get("/api/device/d-1").reply(401, `{"message":"no ${apiKey}"}`, json);
+  const error = await t.throwsAsync(() => operator.devices.get("d-1"), refusal);
+  t.is(error.message, "GET /api/device/d-1: 401 no ***");
+});
+
+const page = (data: unknown[], hasNext = false): string =>
+  JSON.stringify({ data, hasNext, totalElements: data.length, totalPages: 1 });
+
+test.serial("any call waits at 429, for a minute in all", async (t) => {
+  const waits: number[] = [];
+  const wait = async (ms: number): Promise<void> => void waits.push(ms);
+  const session = { token: "first.jwt.token" };
+  const operator = new Operator({ url, session, wait });
+  const limit = '{"message":"Too many requests for current tenant!","errorCode":33,"status":429}';
+  nock(url).post("/api/device").times(3).reply(429, limit, json).post("/api/device").reply(200, device, json);
+  t.is((await operator.devices.create({ name: "desk 1" })).name, "desk 1");
+  t.is(waits.length, 3);
+  waits.length = 0;
+  nock(url).get("/api/device/d-1").times(99).reply(429, limit, json);
+  const error = await t.throwsAsync(() => operator.devices.get("d-1"), refusal);
+  t.is(error.status, 429);
+  t.is(Math.round(waits.reduce((sum, ms) => sum + ms, 0)), 60_000);
+});
+
+// What no platform of this kind answers, and who would believe it: an error each, never a TypeError
+// and never a list without end.
+for (const [title, answer] of [
+  ["an empty page with another to come", page([], true)],
+  ["no page", "{}"],
+  ["null", "null"],
+  ["a list of null", page([null])],
+  ["an entity without an id", page([{ name: "desk 1" }])],
+  ["text", '"ok"'],
+  ["nothing", ""],
+] as const)
+  test.serial(`refuses ${title}`, async (t) => {
+    const operator = await loggedIn();
+    nock(url).get("/api/tenant/devices").query(true).times(3).reply(200, answer, json);
+    nock(url).post("/api/entitiesQuery/find").reply(200, answer, json);
+    nock(url).get("/api/device/d-1").reply(200, answer, json);
+    const query = { page: 0, pageSize: 1, entityFields: [] };
+    for (const call of [
+      () => allPages((number) => operator.devices.list({ page: number })),
+      () => operator.devices.get("d-1"),
+      () => operator.entities.devices(query),
+    ])
+      t.regex((await t.throwsAsync(call, refusal)).message, /: unexpected answer: /);
   });
 
 test.serial("a redirect is an error and is not followed", async (t) => {

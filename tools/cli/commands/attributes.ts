@@ -1,8 +1,15 @@
 import { type Command, Option } from "commander";
-import type { Scope } from "../../operator/shapes.js";
+import { checkKey } from "../../../src/wire/keys.js";
 import { confirm } from "../ask.js";
-import { findDevice } from "../operator/find.js";
-import { jsonOrText, type OperatorFlags, operate, operatorOptions, yesOption } from "../operator/operator.js";
+import { findDevice, refuseMissing } from "../operator/find.js";
+import {
+  eachOf,
+  jsonOrText,
+  type OperatorFlags,
+  operate,
+  operatorOptions,
+  yesOption,
+} from "../operator/operator.js";
 import { note, out, outJson, plain, table } from "../output/table.js";
 import { UsageError } from "../usage.js";
 
@@ -27,7 +34,7 @@ interface SetFlags extends ScopeFlags {
 
 const HELP = `
 Examples:
-  mote attributes get greenhouse-7
+  mote attributes greenhouse-7
   mote attributes get greenhouse-7 interval --scope shared
   mote attributes set greenhouse-7 interval=30 mode=night 'limits={"low":5,"high":30}'
   mote attributes delete greenhouse-7 mode`;
@@ -37,7 +44,8 @@ export function attributesCommand(program: Command): void {
     .command("attributes")
     .description("get, set and delete attributes of a device")
     .addHelpText("after", HELP);
-  operatorOptions(attributes.command("get").description("show all attributes, or the named ones"))
+  operatorOptions(attributes.command("get", { isDefault: true }))
+    .description("show all attributes, or the named ones")
     .argument("<device>", "name or id")
     .argument("[key...]", "attribute names (default: all)")
     .addOption(new Option("--scope <scope>", "show only this scope").choices(Object.keys(SCOPES)))
@@ -63,22 +71,21 @@ function scopeOption(more: ScopeName[] = []): Option {
 
 /** `{"client":{"serial":"A-113"},"shared":{"interval":30},"server":{}}` */
 async function get(named: string, keys: string[], flags: GetFlags): Promise<void> {
-  checkKeys(keys);
   const scopes = flags.scope ? [flags.scope] : (Object.keys(SCOPES) as ScopeName[]);
   await operate(flags, async (operator) => {
     const { id } = await findDevice(operator, named);
-    const values = await Promise.all(
-      scopes.map((scope) =>
-        operator.attributes.get(id.id, SCOPES[scope] as Scope, keys.length > 0 ? keys : undefined),
-      ),
+    const values = await eachOf(scopes, (scope) => operator.attributes.get(id.id, SCOPES[scope]));
+    const all = values.flatMap((held, at) =>
+      Object.entries(held).map(([key, value]) => [scopes[at] ?? "", key, value] as const),
     );
-    const found = scopes.map((scope, index) => [scope, values[index] ?? {}] as const);
-    if (flags.json) return outJson(Object.fromEntries(found));
-    const rows = found.flatMap(([scope, held]) =>
-      Object.entries(held).map(([key, value]) => [scope, key, value]),
-    );
-    if (rows.length === 0) return note("No matching attributes.");
-    out(table(["SCOPE", "KEY", "VALUE"], rows));
+    const found = keys.length === 0 ? all : all.filter(([, key]) => keys.includes(key));
+    const ofScope = (scope: string): object =>
+      Object.fromEntries(found.filter(([one]) => one === scope).map(([, key, value]) => [key, value]));
+    if (flags.json) outJson(Object.fromEntries(scopes.map((scope) => [scope, ofScope(scope)])));
+    else if (found.length > 0) out(table(["SCOPE", "KEY", "VALUE"], found));
+    else if (keys.length === 0) note("No attributes.");
+    const keysOf = (rows: typeof all): string[] => rows.map(([, key]) => key);
+    refuseMissing(keys, keysOf(found), keysOf(all));
   });
 }
 
@@ -95,6 +102,7 @@ async function set(named: string, pairs: string[], flags: SetFlags): Promise<voi
       );
     values[pair.slice(0, at)] = value;
   }
+  checkKeys(Object.keys(values));
   await operate(flags, async (operator, steps) => {
     const { id } = await findDevice(operator, named);
     const scope = SCOPES[flags.scope] as "SHARED_SCOPE" | "SERVER_SCOPE";
@@ -106,7 +114,9 @@ async function set(named: string, pairs: string[], flags: SetFlags): Promise<voi
 }
 
 async function remove(named: string, keys: string[], flags: DeleteFlags): Promise<void> {
-  checkKeys(keys);
+  const wrong = keys.find((key) => key === "" || key.includes(","));
+  // The platform splits lists of keys at commas.
+  if (wrong !== undefined) throw new UsageError(`invalid key "${wrong}": must be non-empty, without commas`);
   await operate(flags, async (operator, steps) => {
     const { id, name } = await findDevice(operator, named);
     const all = keys.map(plain).join(", ");
@@ -117,8 +127,10 @@ async function remove(named: string, keys: string[], flags: DeleteFlags): Promis
   });
 }
 
-/** The platform splits lists of keys at commas. */
+/** Throws UsageError for a key that devices cannot use, or that no list of keys can hold. */
 function checkKeys(keys: readonly string[]): void {
-  const wrong = keys.find((key) => key === "" || key.includes(","));
-  if (wrong !== undefined) throw new UsageError(`invalid key "${wrong}": must be non-empty, without commas`);
+  for (const key of keys) {
+    const problem = checkKey(key);
+    if (problem !== undefined) throw new UsageError(`invalid key: ${problem}`);
+  }
 }

@@ -10,6 +10,7 @@ import { checkRpc } from "../../doctor/rpc.js";
 import { checkConnection } from "../../doctor/tls.js";
 import { checkTools } from "../../doctor/tools.js";
 import type { Operator } from "../../operator/operator.js";
+import { trustedCa } from "../operator/authenticate.js";
 import { findDevice } from "../operator/find.js";
 import { operate } from "../operator/operator.js";
 import { colored } from "../output/colors.js";
@@ -78,8 +79,9 @@ async function doctor(flags: DoctorFlags): Promise<void> {
     if (!flags.json) for (const one of found) out(lineOf(one));
   };
   if (!flags.board && flags.port !== undefined) throw new UsageError("--port requires --board");
-  if (flags.device !== undefined) await operate({}, (operator) => ofDevice(operator, flags, tell));
-  else if (flags.url !== undefined) await ofUrl(flags.url, flags, tell);
+  const trust = flags.ca === undefined ? {} : { ca: flags.ca };
+  if (flags.device !== undefined) await operate(trust, (operator) => ofDevice(operator, flags, tell));
+  else if (flags.url !== undefined) await ofUrl(flags.url, readCa(flags.ca), flags, tell);
   else tell([skipped("platform", "no --url given: checking only this machine")]);
   tell(checkTools());
   if (flags.board) tell(await checkBoard(flags.port));
@@ -98,15 +100,15 @@ async function ofDevice(operator: Operator, flags: DoctorFlags, tell: Tell): Pro
       `unsupported credentials ${credentialsType}: the device API requires an access token`,
     );
   const url = flags.url ?? operator.url;
-  if (!(await ofUrl(url, { ...flags, token: credentialsId }, tell))) return;
-  tell([await checkRpc(operator, id.id, asker(url, credentialsId, readCa(flags.ca)))]);
+  const ca = trustedCa(flags.ca === undefined ? {} : { ca: flags.ca });
+  if (!(await ofUrl(url, ca, { ...flags, token: credentialsId }, tell))) return;
+  tell([await checkRpc(operator, id.id, asker(url, credentialsId, ca))]);
 }
 
 /** True if a device can use the platform. */
-async function ofUrl(url: string, flags: DoctorFlags, tell: Tell): Promise<boolean> {
+async function ofUrl(url: string, ca: string | undefined, flags: DoctorFlags, tell: Tell): Promise<boolean> {
   const target = parseTarget(url);
   if (!target.ok) throw new UsageError(`--url ${target.reason}`);
-  const ca = readCa(flags.ca);
   if (!(await way(target.target, ca, flags, tell))) return false;
   const askUnknown = asker(url, `doctor-${randomBytes(9).toString("hex")}`, ca);
   const ask = asker(url, flags.token ?? "", ca);

@@ -6,6 +6,7 @@ import type { Operator } from "../../operator/operator.js";
 import type { LoggedRequest } from "../../operator/shapes.js";
 import { ExitError } from "../exit-error.js";
 import { showDeviceLines } from "../operator/device-lines.js";
+import { findDevice } from "../operator/find.js";
 import { ifAnswered, operateUntilStopped, operatorOptions } from "../operator/operator.js";
 import { untilUnread } from "../output/reader.js";
 import { cell, clip, columnsOf, note, out, outWhileRead, tameJson } from "../output/table.js";
@@ -68,6 +69,8 @@ async function showRequests(operator: Operator, device: string | undefined, flag
   const all = await read(operator);
   const found = all.filter(fits);
   for (const one of found.slice(-flags.limit)) out(lineOf(one, flags));
+  // A typing error in the name would wait for ever.
+  if (found.length === 0 && device !== undefined) await findDevice(operator, device);
   if (found.length === 0)
     note(device === undefined ? "No requests yet." : `No requests from ${cell(device)} yet.`);
   let before = all;

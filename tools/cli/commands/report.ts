@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { caOption } from "../operator/operator.js";
 import type { ReportFlags } from "../report/report.js";
 import { FORMATS } from "../report/row-writer.js";
 import { viewId } from "../report/view-id.js";
@@ -17,8 +18,6 @@ Times are dates (2026-01-31, 2026-01-31T12:00), milliseconds since 1970, -7d, -1
 day given to --to is included. Dates stay milliseconds, unless --date names the column: then they become ISO 8601 in UTC.
 
 The file appears when it is complete. CSV output prefixes formulas with '. A table has at most 1000 rows.
-
-To trust a private CA, set NODE_EXTRA_CA_CERTS to its PEM file.
 
 Exit codes:
   1  no connection or answer, an incomplete report, or status 5xx
@@ -76,6 +75,7 @@ export function reportCommand(program: Command): void {
         .choices(["header", "bearer", "query"])
         .default("header"),
     )
+    .addOption(caOption("trust only these CA certificates (PEM); default: those of the login"))
     .addOption(durationOption("--deadline <duration>", "maximum total time", "10m"))
     .addHelpText("after", HELP)
     .action(async (flags: ReportFlags, command: Command) => {

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { Operator } from "../../operator/operator.js";
 import type { Reading } from "../../operator/shapes.js";
-import { findDevice } from "../operator/find.js";
+import { findDevice, refuseMissing } from "../operator/find.js";
 import {
   ifAnswered,
   type OperatorFlags,
@@ -15,6 +15,7 @@ import { untilUnread } from "../output/reader.js";
 import {
   cell,
   forStream,
+  instant,
   moment,
   note,
   out,
@@ -60,7 +61,7 @@ export function telemetryCommand(program: Command): void {
     .argument("[key...]", "telemetry keys (default: all)")
     .option("--from <time>", "start of the range", (text) => parseTime(text))
     .option("--to <time>", "end of the range (default: now)", (text) => parseLast(text))
-    .option("--limit <number>", "maximum number of rows", count, 10_000)
+    .option("--limit <number>", "with --from or --to: maximum number of rows, from the start", count, 10_000)
     .option("--csv", "print CSV")
     .option("-f, --follow", "keep printing new values")
     .action(get);
@@ -81,7 +82,9 @@ async function get(named: string, asked: string[], flags: TelemetryFlags): Promi
   await operate(flags, async (operator) => {
     const { id } = await findDevice(operator, named);
     if (from === undefined && to === undefined) return latest(operator, id.id, asked, how);
-    const keys = asked.length > 0 ? asked : await askable(operator, id.id);
+    const all = (await operator.timeSeries.keys(id.id)).sort();
+    refuseMissing(asked, all, all);
+    const keys = asked.length > 0 ? asked : askable(all);
     const wanted = { keys, from: from ?? 0, to: to ?? Date.now(), limit: flags.limit };
     const { rows, more } = keys.length > 0 ? await readRows(operator.timeSeries, id.id, wanted) : NOTHING;
     if (rows.length > 0 || how.format !== "table") show(keys, rows, how);
@@ -97,8 +100,7 @@ function canAsk(key: string): boolean {
   return key !== "" && !key.includes(",");
 }
 
-async function askable({ timeSeries }: Operator, id: string): Promise<string[]> {
-  const keys = (await timeSeries.keys(id)).sort();
+function askable(keys: readonly string[]): string[] {
   const left = keys.filter((key) => !canAsk(key));
   if (left.length > 0) note(`Skipped keys with commas: ${left.map(plain).join("  ")}`);
   return keys.filter(canAsk);
@@ -110,7 +112,17 @@ interface How {
 
 async function latest(operator: Operator, id: string, asked: string[], how: How): Promise<void> {
   const found = await operator.timeSeries.latest(id, asked.length > 0 ? asked : undefined);
-  if (how.format === "json") return outJson(found);
+  const names = Object.keys(found);
+  if (names.length > 0 || asked.length === 0 || how.format !== "table") printLatest(found, asked, how);
+  if (!asked.every((key) => names.includes(key)))
+    refuseMissing(asked, names, await operator.timeSeries.keys(id));
+}
+
+function printLatest(found: Record<string, Reading>, asked: readonly string[], how: How): void {
+  if (how.format === "json") {
+    outJson(found);
+    return;
+  }
   const order = asked.length > 0 ? Object.keys(found) : Object.keys(found).sort();
   const rows = order.map((key) => {
     const { ts, value } = found[key] as Reading;
@@ -120,7 +132,10 @@ async function latest(operator: Operator, id: string, asked: string[], how: How)
     out(forStream(csv(["key", "value", "ts"], rows)));
     return;
   }
-  if (rows.length === 0) return note("No telemetry.");
+  if (rows.length === 0) {
+    note("No telemetry.");
+    return;
+  }
   out(
     table(
       ["KEY", "VALUE", "TIME"],
@@ -131,7 +146,7 @@ async function latest(operator: Operator, id: string, asked: string[], how: How)
 
 function show(keys: readonly string[], rows: readonly Row[], { format }: How): void {
   const lines = rows.map(({ ts, values }) => [ts, ...keys.map((key) => values[key])] as const);
-  const shown = (): unknown[][] => lines.map(([ts, ...cells]) => [moment(ts), ...cells]);
+  const shown = (): unknown[][] => lines.map(([ts, ...cells]) => [instant(ts), ...cells]);
   if (format === "json") outJson(rows);
   else if (format === "csv") out(forStream(csv(["ts", ...keys], lines)));
   else out(table(["TIME", ...keys], shown()));
@@ -166,6 +181,6 @@ function newLines(latest: Record<string, Reading>, seen: Map<string, string>, js
   });
   const ordered = fresh.sort(([, one], [, other]) => one.ts - other.ts);
   return ordered.map(([key, { ts, value }]) =>
-    json ? `${tameJson({ ts, key, value })}\n` : `${moment(ts)}  ${cell(key)} = ${cell(value)}\n`,
+    json ? `${tameJson({ ts, key, value })}\n` : `${instant(ts)}  ${cell(key)} = ${cell(value)}\n`,
   );
 }

@@ -19,12 +19,37 @@ export async function findDevice({ devices }: Operator, named: string): Promise<
   if (byName) return byName;
   const byId = isId(named) ? await unlessMissing(devices.get(named)) : undefined;
   if (byId) return byId;
-  const { data } = await devices.list({ textSearch: named, pageSize: 3 });
-  const near = data.map(({ name }) => plain(name)).join(", ");
+  const third = Math.ceil(named.length / 3);
+  const texts = [named.slice(0, third), named.slice(-third)].filter((text) => text.trim() !== "");
+  const found = await Promise.all(texts.map((textSearch) => devices.list({ textSearch })));
+  const names = new Set(found.flatMap(({ data }) => data.map(({ name }) => name)));
+  const near = [...names].sort((one, other) => likeness(other, named) - likeness(one, named)).slice(0, 3);
   throw new ExitError(
     UNANSWERED,
-    `no device "${plain(named)}" (${near ? `similar: ${near}` : "list all: mote devices"})`,
+    `no device "${plain(named)}" (${near.length > 0 ? `similar: ${some(near)}` : "list all: mote devices"})`,
   );
+}
+
+/** Characters that two names share at their beginnings and ends. */
+function likeness(one: string, other: string): number {
+  const shared = (from: (text: string, at: number) => string | undefined): number => {
+    let at = 0;
+    while (at < other.length && from(one, at) === from(other, at)) at++;
+    return at;
+  };
+  return shared((text, at) => text.at(at)) + shared((text, at) => text.at(-1 - at));
+}
+
+/** Throws ExitError 4 for a key that was asked for and is not there. */
+export function refuseMissing(
+  asked: readonly string[],
+  found: readonly string[],
+  all: readonly string[],
+): void {
+  const missing = asked.filter((key) => !found.includes(key));
+  if (missing.length === 0) return;
+  const there = all.length > 0 ? `there are: ${some([...all].sort())}` : "there are none";
+  throw new ExitError(UNANSWERED, `no value of ${some(missing)} (${there})`);
 }
 
 /** The device profile of that name. */

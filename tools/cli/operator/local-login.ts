@@ -1,6 +1,8 @@
 // Logs the command line in to a local platform, under a name of its own.
+import type { Session } from "../../operator/rest.js";
+import { logIn } from "./authenticate.js";
 import { loginPath, readLogin, writeLogin } from "./login-file.js";
-import { logIn } from "./operator.js";
+
 import { savedLogins, usedPlatform, usePlatform } from "./settings.js";
 
 export const TENANT = { username: "tenant@thingsboard.org", password: "tenant" } as const;
@@ -19,7 +21,8 @@ export async function logInLocally(url: string, mote: string): Promise<string> {
   if (before && !LOOPBACK.test(`${before.url}/`)) return byHand;
   const { username } = TENANT;
   try {
-    await logIn(url, username, TENANT.password, (session) => writeLogin({ url, username, ...session }, path));
+    const onSession = (session: Session): void => writeLogin({ url, username, session }, path);
+    await logIn(url, username, TENANT.password, { onSession });
   } catch {
     return byHand;
   }

@@ -4,11 +4,14 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync }
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { codeOf } from "../../../hosts/node/files.js";
-import type { Session } from "../../operator/rest.js";
+import type { ApiKey, Session } from "../../operator/rest.js";
 
-export interface Login extends Session {
+export interface Login {
   url: string;
   username: string;
+  /** The only CA certificates to trust there (PEM). */
+  ca?: string | undefined;
+  session: Session | ApiKey;
 }
 
 const FORMAT = 1;
@@ -28,11 +31,12 @@ export function readLogin(path = loginPath()): Login | undefined {
   } catch {
     return undefined;
   }
-  const { format, url, username, token, refreshToken } = found ?? {};
-  if (format !== FORMAT) return undefined;
-  const texts = [url, username, token, refreshToken];
-  return texts.every((text) => typeof text === "string")
-    ? ({ url, username, token, refreshToken } as Login)
+  const { format, url, username, ca, session } = found ?? {};
+  const { token, refreshToken, apiKey } = (session ?? {}) as Partial<Session & ApiKey>;
+  const secrets = apiKey === undefined ? [token, refreshToken] : [apiKey];
+  const isText = (text: unknown): boolean => typeof text === "string";
+  return format === FORMAT && [url, username, ca ?? "", ...secrets].every(isText)
+    ? ({ url, username, ca, session } as Login)
     : undefined;
 }
 

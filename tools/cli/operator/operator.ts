@@ -1,17 +1,17 @@
 // Shared by all operator commands: options, login and error reporting.
 import { type Command, Option } from "commander";
-import { REFUSED, UNANSWERED } from "../../exit-codes.js";
+import { BUSY, FAILED, REFUSED, UNANSWERED } from "../../exit-codes.js";
 import { OperatorError } from "../../operator/error.js";
-import { Operator } from "../../operator/operator.js";
+import type { Operator } from "../../operator/operator.js";
 import { lossyNumber } from "../../operator/typed-json.js";
 import { ExitError } from "../exit-error.js";
 import { interruptible, Steps } from "../steps.js";
 import { UsageError } from "../usage.js";
-import { loginPath, readLogin, writeLogin } from "./login-file.js";
-import { chosenPlatform } from "./settings.js";
+import { operatorOf } from "./authenticate.js";
 
 export interface OperatorFlags {
   platform?: string;
+  ca?: string;
   json?: boolean;
 }
 
@@ -19,8 +19,12 @@ export interface OperatorFlags {
 export function operatorOptions(command: Command): Command {
   return command
     .addOption(new Option("--platform <name>", "use the saved login NAME").env("MOTE_PLATFORM"))
+    .addOption(caOption("trust only these CA certificates (PEM); default: those of the login"))
     .option("--json", "print JSON");
 }
+
+export const caOption = (description: string): Option =>
+  new Option("--ca <file>", description).env("MOTE_PLATFORM_CA");
 
 /** Adds the option of destructive commands. */
 export function yesOption(command: Command): Command {
@@ -49,14 +53,21 @@ export async function operateUntilStopped<T>(
     return await work(operator);
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
-    if (error.status === 0) throw new ExitError(1, `${operator.url}: ${error.message}`, { cause: error });
-    const refused = error.status === 401 || error.status === 403;
-    throw new ExitError(refused ? REFUSED : 1, error.message + hintFor(error, operator), { cause: error });
+    const where = error.status === 0 ? `${operator.url}: ` : "";
+    throw new ExitError(CODES[error.status] ?? FAILED, where + error.message + hintFor(error, operator), {
+      cause: error,
+    });
   }
 }
 
-function hintFor({ status }: OperatorError, { authority = "" }: Operator): string {
+const CODES: Readonly<Record<number, number>> = { 401: REFUSED, 403: REFUSED, 429: BUSY };
+const UNTRUSTED = /CERT|SELF_SIGNED|UNABLE_TO/;
+
+function hintFor({ status, message }: OperatorError, { authority = "" }: Operator): string {
   if (status === 401) return " (log in again: mote login)";
+  if (status === 413)
+    return " (a proxy refuses requests of this size; for nginx raise client_max_body_size there)";
+  if (status === 0 && UNTRUSTED.test(message)) return " (trust a private CA with --ca FILE)";
   return status === 403 && Object.hasOwn(LIMITS, authority) ? ` (${LIMITS[authority]})` : "";
 }
 
@@ -66,72 +77,6 @@ export const LIMITS: Readonly<Record<string, string>> = {
     "this is a customer login: it can use the customer's devices; profiles, firmware and new devices need a tenant administrator",
   SYS_ADMIN: "this is the system administrator's login: devices need a tenant administrator",
 };
-
-/** The login of the environment comes before a saved one. */
-async function operatorOf({ platform }: OperatorFlags): Promise<Operator> {
-  const {
-    MOTE_PLATFORM_URL: url,
-    MOTE_PLATFORM_USERNAME: username,
-    MOTE_PLATFORM_PASSWORD: password,
-  } = process.env;
-  const name = chosenPlatform(platform);
-  const path = loginPath(name);
-  const kept = readLogin(path);
-  if (!kept && name !== undefined && !url)
-    throw new UsageError(
-      `no saved login "${name}" (log in: mote login --platform ${name} --url URL --username NAME)`,
-    );
-  const base = url || kept?.url;
-  if (base === undefined)
-    throw new UsageError("not logged in (log in: mote login --url URL --username NAME)");
-  if (username && password !== undefined) return logIn(base, username, password);
-  if (!kept || !samePlace(kept.url, base) || (username && username !== kept.username))
-    throw new UsageError(
-      `not logged in at ${base} (log in: mote login --url ${base}, or set MOTE_PLATFORM_USERNAME and MOTE_PLATFORM_PASSWORD)`,
-    );
-  const keep = (session: { token: string; refreshToken: string }): void =>
-    writeLogin({ url: kept.url, username: kept.username, ...session }, path);
-  return new Operator({ url: kept.url, session: kept, onSession: keep });
-}
-
-/** True for two base URLs of one platform. */
-export function samePlace(one: string, other: string): boolean {
-  return one.replace(/\/+$/, "") === other.replace(/\/+$/, "");
-}
-
-type OnSession = (session: { token: string; refreshToken: string }) => void;
-
-/** Throws UsageError if `url` is not an http(s) URL. */
-export function notLoggedIn(url: string, onSession: OnSession = () => {}): Operator {
-  try {
-    return new Operator({ url, onSession });
-  } catch {
-    throw new UsageError(`invalid URL "${url}": expected http:// or https://`);
-  }
-}
-
-/** Throws UsageError for an invalid URL, ExitError if the platform refuses or does not answer. */
-export async function logIn(
-  url: string,
-  username: string,
-  password: string,
-  onSession?: OnSession,
-): Promise<Operator> {
-  const operator = notLoggedIn(url, onSession);
-  try {
-    await operator.login(username, password);
-  } catch (error) {
-    if (!(error instanceof OperatorError)) throw error;
-    if (error.status === 401 || error.status === 403)
-      throw new ExitError(REFUSED, `${url} refused the login of ${username} (check user name and password)`, {
-        cause: error,
-      });
-    if (error.status === 0 || error.status === 429 || error.status >= 500)
-      throw new ExitError(1, `${url}: ${error.message}`, { cause: error });
-    throw new ExitError(1, `${url} is not a ThingsBoard platform: ${error.message}`, { cause: error });
-  }
-  return operator;
-}
 
 /** A timeout of the platform means that the device did not answer. */
 export async function inTime<T>(call: Promise<T>, what: string): Promise<T> {

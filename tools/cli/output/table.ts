@@ -120,6 +120,13 @@ export function moment(ms: unknown): string {
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
+/** `2026-01-31 12:00:00.250` in local time; "-" for none. */
+export function instant(ms: unknown): string {
+  const second = moment(ms);
+  if (second === "-") return second;
+  return `${second}.${String(new Date(ms as number).getMilliseconds()).padStart(3, "0")}`;
+}
+
 export function out(text: string): void {
   process.stdout.write(text);
 }

@@ -11,11 +11,13 @@ import { isLoopback, parseTarget } from "../../../src/http/target.js";
 import { BUSY, EMPTY, FAILED, INTERRUPTED, REFUSED, USAGE } from "../../exit-codes.js";
 import { askSecret } from "../ask.js";
 import { ExitError } from "../exit-error.js";
-import { readLogin } from "../operator/login-file.js";
-import { samePlace } from "../operator/operator.js";
+import { samePlace } from "../operator/authenticate.js";
+import { loginPath, readLogin } from "../operator/login-file.js";
+import { chosenPlatform } from "../operator/settings.js";
+import { trusting } from "../operator/trusting.js";
 import { note } from "../output/table.js";
 import { stopSignals } from "../stop.js";
-import { UsageError } from "../usage.js";
+import { readCa, UsageError } from "../usage.js";
 import { isStandard, openOutput } from "./output.js";
 import { type FormatName, RowWriter } from "./row-writer.js";
 
@@ -35,6 +37,7 @@ export interface ReportFlags {
   api: string;
   jwtIn: "header" | "bearer" | "query";
   deadline: number;
+  ca?: string;
 }
 
 /** Largest row, in bytes. */
@@ -42,8 +45,8 @@ const ROW_BYTES = 4_194_304;
 
 /** Throws ExitError or UsageError. */
 export async function writeReport(flags: ReportFlags): Promise<void> {
-  const { url, session: login } = await logins(flags);
-  const { session, reports } = clients(flags, url, login);
+  const { url, session: login, ca } = await logins(flags);
+  const { session, reports } = clients(flags, url, login, ca);
   warnOfClearText(login.url, url);
   const { stop } = stopSignals();
   const close = (): void => {
@@ -82,40 +85,49 @@ function question({ view, from, to, filter, deadline }: ReportFlags): Parameters
 }
 
 /** Who asks, and where: what the flags say, or the login that was kept. */
-async function logins(flags: ReportFlags): Promise<{ url: string; session: SessionOptions }> {
-  const kept = readLogin();
+async function logins(flags: ReportFlags): Promise<{ url: string; session: SessionOptions; ca?: string }> {
+  const kept = readLogin(loginPath(chosenPlatform(undefined)));
   const url = flags.url ?? kept?.url;
   if (url === undefined)
     throw new UsageError("missing --url (or set MOTE_PLATFORM_URL, or log in: mote login)");
   const at = flags.authUrl ?? url;
   const { jwt, username } = flags;
-  if (jwt !== undefined) return { url, session: { url: at, jwt } };
+  const ca = readCa(flags.ca) ?? (kept && samePlace(kept.url, at) ? kept.ca : undefined);
+  const trust = ca === undefined ? {} : { ca };
+  if (jwt !== undefined) return { url, session: { url: at, jwt }, ...trust };
   // A session is shown to no other platform than its own.
-  const session = kept && samePlace(kept.url, at) ? kept : undefined;
+  const login = kept && samePlace(kept.url, at) ? kept : undefined;
   const given = flags.password ?? process.env.MOTE_PLATFORM_PASSWORD;
-  if (username !== undefined && (given !== undefined || session?.username !== username)) {
+  if (username !== undefined && (given !== undefined || login?.username !== username)) {
     const password = given ?? (await askSecret(`Password of ${username}: `));
     if (!password)
       throw new UsageError("missing password: set MOTE_PLATFORM_PASSWORD, or run it on a terminal");
-    return { url, session: { url: at, username, password } };
+    return { url, session: { url: at, username, password }, ...trust };
   }
-  if (!session)
+  if (!login)
     throw new UsageError(
       kept
         ? `the saved login is for ${kept.url}: --auth-url ${kept.url} if its users may see this report, or --username, or --jwt`
         : "missing login: give --username or --jwt, or run mote login",
     );
-  return { url, session: { url: at, jwt: session.token, refreshToken: session.refreshToken } };
+  if ("apiKey" in login.session)
+    throw new UsageError(
+      "the saved login is an API key, which the report API does not take: --username or --jwt",
+    );
+  const { token, refreshToken } = login.session;
+  return { url, session: { url: at, jwt: token, refreshToken }, ...trust };
 }
 
 function clients(
   { api, jwtIn }: ReportFlags,
   url: string,
   login: SessionOptions,
+  ca: string | undefined,
 ): { session: Session; reports: Reports } {
   try {
-    const session = new Session(login);
-    return { session, reports: new Reports({ url, session, api, jwtIn, rowBytes: ROW_BYTES }) };
+    const io = ca === undefined ? {} : { fetch: trusting(ca) };
+    const session = new Session(login, io);
+    return { session, reports: new Reports({ url, session, api, jwtIn, rowBytes: ROW_BYTES }, io) };
   } catch (error) {
     throw error instanceof ReportError ? new UsageError(error.message) : error;
   }

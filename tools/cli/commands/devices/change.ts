@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { confirm } from "../../ask.js";
 import { devicesBeginning, findDevice, findProfile } from "../../operator/find.js";
 import { eachOf, type OperatorFlags, operate, operatorOptions, yesOption } from "../../operator/operator.js";
-import { note, out, outJson, plain, some } from "../../output/table.js";
+import { note, out, outJson, plain, quoted, some } from "../../output/table.js";
 import { UsageError } from "../../usage.js";
 import { checkHasToken } from "./credentials.js";
 import { renew } from "./renew.js";
@@ -37,7 +37,7 @@ async function add(name: string, flags: AddFlags): Promise<void> {
     };
     const { id } = await steps.run(`device ${name}`, () => operator.devices.create(wanted));
     if (flags.json) return outJson({ id: id.id, name });
-    note(`Added ${plain(name)} (${id.id}). Show its access token: mote devices token ${plain(name)}`);
+    note(`Added ${plain(name)} (${id.id}). Show its access token: mote devices token ${quoted(name)}`);
   });
 }
 

@@ -3,13 +3,16 @@ import type { Command } from "commander";
 import { ago } from "../../../duration.js";
 import { unlessMissing } from "../../../operator/error.js";
 import type { Operator } from "../../../operator/operator.js";
-import type { Device } from "../../../operator/shapes.js";
+import type { Device, EntityId } from "../../../operator/shapes.js";
 import { stateWord } from "../../../operator/update-state.js";
 import { findDevice } from "../../operator/find.js";
 import { type OperatorFlags, operate, operatorOptions } from "../../operator/operator.js";
 import { moment, out, outJson, table } from "../../output/table.js";
 
-/** Times in milliseconds since 1970. `wanted`: assigned to the device; `running`: reported. */
+/**
+ * Times in milliseconds since 1970. `wanted`: assigned to the device; `profile`: assigned to its
+ * profile; `running`: reported.
+ */
 interface ShownDevice {
   id: string;
   name: string;
@@ -18,7 +21,13 @@ interface ShownDevice {
   createdTime: number | null;
   active: boolean | null;
   lastActivityTime: number | null;
-  firmware: { wanted: Version | null; running: Version | null; state: string | null; error: string | null };
+  firmware: {
+    wanted: Version | null;
+    profile: Version | null;
+    running: Version | null;
+    state: string | null;
+    error: string | null;
+  };
 }
 
 interface Version {
@@ -53,10 +62,14 @@ async function look(operator: Operator, device: Device): Promise<ShownDevice> {
     return value === undefined || value === "" ? null : String(value);
   };
   const [title, version] = [text("current_fw_title"), text("current_fw_version")];
-  // Customer users cannot read packages.
-  const wanted = device.firmwareId
-    ? await unlessMissing(operator.ota.get(device.firmwareId.id), ({ status }) => status === 403)
-    : undefined;
+  // Customer users can read neither packages nor profiles.
+  const ifAllowed = <T>(call: Promise<T>): Promise<T | undefined> =>
+    unlessMissing(call, ({ status }) => status === 403);
+  const packageOf = async (entity: { firmwareId?: EntityId | null } | undefined): Promise<Version | null> => {
+    const found = entity?.firmwareId ? await ifAllowed(operator.ota.get(entity.firmwareId.id)) : undefined;
+    return found ? { title: found.title, version: found.version } : null;
+  };
+  const profile = await ifAllowed(operator.profiles.get(device.deviceProfileId?.id ?? ""));
   return {
     id,
     name: device.name,
@@ -66,7 +79,8 @@ async function look(operator: Operator, device: Device): Promise<ShownDevice> {
     active: typeof active === "boolean" ? active : null,
     lastActivityTime: typeof lastActivityTime === "number" ? lastActivityTime : null,
     firmware: {
-      wanted: wanted ? { title: wanted.title, version: wanted.version } : null,
+      wanted: await packageOf(device),
+      profile: await packageOf(profile),
       running: title !== null && version !== null ? { title, version } : null,
       state: text("fw_state"),
       error: text("fw_error"),
@@ -88,6 +102,7 @@ function rowsOf(shown: ShownDevice, device: Device): [string, string][] {
       "firmware assigned",
       firmware.wanted ? named(firmware.wanted) : device.firmwareId ? HIDDEN : "none of its own",
     ],
+    ["firmware of the profile", named(firmware.profile)],
     ["firmware running", named(firmware.running)],
     ["last update", updateOf(firmware)],
   ];

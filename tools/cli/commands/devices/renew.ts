@@ -3,7 +3,7 @@ import { FAILED } from "../../../exit-codes.js";
 import type { Operator } from "../../../operator/operator.js";
 import type { Device } from "../../../operator/shapes.js";
 import { ExitError } from "../../exit-error.js";
-import { note, outJson, plain } from "../../output/table.js";
+import { note, outJson, plain, quoted } from "../../output/table.js";
 import { checkHasToken } from "./credentials.js";
 
 /** Server attribute of a provisioned device. Delete it to let the device provision again. */
@@ -37,6 +37,6 @@ function checkStrategy(strategy: unknown, profile: string, device: string): void
     );
   throw new ExitError(
     FAILED,
-    `profile "${profile}" does not allow provisioning: enter the token on the device (show it: mote devices token ${device})`,
+    `profile "${profile}" does not allow provisioning: enter the token on the device (show it: mote devices token ${quoted(device)})`,
   );
 }

@@ -1,13 +1,15 @@
 // `mote firmware unassign, delete`.
 import { type Command, Option } from "commander";
-import { UNANSWERED } from "../../../exit-codes.js";
+import { FAILED, UNANSWERED } from "../../../exit-codes.js";
+import { OperatorError } from "../../../operator/error.js";
 import type { Operator } from "../../../operator/operator.js";
-import type { OtaPackage } from "../../../operator/shapes.js";
+import { allPages } from "../../../operator/pages.js";
+import type { EntityId, OtaPackage } from "../../../operator/shapes.js";
 import { confirm } from "../../ask.js";
 import { ExitError } from "../../exit-error.js";
 import { checkTarget, findDevice, findProfile } from "../../operator/find.js";
 import { type OperatorFlags, operate, operatorOptions, yesOption } from "../../operator/operator.js";
-import { note, outJson, plain } from "../../output/table.js";
+import { note, outJson, plain, quoted, some } from "../../output/table.js";
 import { allPackages } from "./list.js";
 
 interface UnassignFlags extends OperatorFlags {
@@ -82,10 +84,35 @@ async function remove(title: string, version: string | undefined, flags: DeleteF
     const found = await findPackage(operator, title, version);
     const named = `${plain(found.title)} ${plain(found.version)}`;
     await confirm(`Delete the package ${named}?`, flags.yes);
-    await steps.run(`deletion of ${named}`, () => operator.ota.delete(found.id.id));
+    await steps.run(`deletion of ${named}`, () =>
+      withUsers(operator, found, operator.ota.delete(found.id.id)),
+    );
     if (flags.json) outJson({ deleted: { id: found.id.id, title: found.title, version: found.version } });
     else note(`Deleted ${named}.`);
   });
+}
+
+/** Says what still has the package, if the platform refuses to delete it. */
+async function withUsers(operator: Operator, { id }: OtaPackage, deletion: Promise<void>): Promise<void> {
+  try {
+    await deletion;
+  } catch (error) {
+    if (!(error instanceof OperatorError) || error.status !== 400) throw error;
+    const { devices, profiles } = operator;
+    const uses = ({ firmwareId }: { firmwareId?: EntityId | null }): boolean => firmwareId?.id === id.id;
+    const inUse = (await allPages((page) => profiles.list({ page }))).filter(uses);
+    const on = (await allPages((page) => devices.list({ page, pageSize: 1000 }))).filter(uses);
+    const users = [
+      ...inUse.map(({ name }) => `--profile ${quoted(name)}`),
+      ...on.map(({ name }) => `--device ${quoted(name)}`),
+    ];
+    if (users.length === 0) throw error;
+    throw new ExitError(
+      FAILED,
+      `still assigned to ${some(users)} (first run mote firmware unassign for each)`,
+      { cause: error },
+    );
+  }
 }
 
 async function findPackage(

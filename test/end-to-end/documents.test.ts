@@ -2,10 +2,14 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import test from "ava";
+import type { Command } from "commander";
 import { FAILURES } from "../../src/agent/firmware/failures.js";
+import { makeProgram } from "../../tools/cli/program.js";
 import { IDF_TAG } from "../../tools/moddable/esp32/idf.js";
 import { SDK_VERSION } from "../../tools/moddable/sdk.js";
+import { DEFAULT_VIEW } from "../../tools/platform/core/reports/table-views.js";
 
+const MOTE = "npx mote-cli ";
 const GENERATED = /^docs\/(?:reference\/(?:cli|options)\.md|reference\/api\/)/;
 
 const documents = (): string[] => {
@@ -55,6 +59,53 @@ test("every file or folder of the project that a document names is there", (t) =
       /`((?:src|test|hosts|extras|tools|bench|scripts|examples)\/[\w./-]+)`/g,
     );
     for (const [, path = ""] of named) t.true(existsSync(path), `${file}: ${path}`);
+  }
+});
+
+/** The lines of the pages' shell blocks, each once, comments left out and continued lines joined. */
+const commands = (): string[] => [
+  ...new Set(
+    documents()
+      .flatMap((file) => [...readFileSync(file, "utf8").matchAll(/```sh\n([\s\S]*?)```/g)])
+      .flatMap(([, block = ""]) => block.replaceAll("\\\n", "").trim().split("\n"))
+      .map((line) => line.replace(/\s+#.*$/, "").trim()),
+  ),
+];
+
+/** Commands that read their words and do nothing. */
+function readOnly(command: Command): Command {
+  command.exitOverride().configureOutput({ writeErr: () => {} });
+  if (command.commands.length === 0) command.action(() => {});
+  for (const one of command.commands) readOnly(one);
+  return command;
+}
+
+test("mote takes every command of the documents, with its options", async (t) => {
+  const lines = commands().filter((line) => line.startsWith(MOTE));
+  t.true(lines.length > 40, `${lines.length} commands`);
+  for (const line of lines) {
+    const [command = ""] = line
+      .replace("LINK", DEFAULT_VIEW.id)
+      .slice(MOTE.length)
+      .split(/ [|>] /);
+    const words = command.match(/'[^']*'|\S+/g) ?? [];
+    const program = readOnly(await makeProgram());
+    const parse = program.parseAsync(
+      words.map((word) => word.replace(/^'|'$/g, "")),
+      { from: "user" },
+    );
+    await t.notThrowsAsync(parse, line);
+  }
+});
+
+test("every script and campaign that the documents start is there", (t) => {
+  const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: object };
+  const campaigns = readFileSync("scripts/campaign.mjs", "utf8");
+  for (const line of commands()) {
+    const [, script] = /^npm run (?:-s )?(\S+)/.exec(line) ?? [];
+    if (script !== undefined) t.true(Object.hasOwn(scripts, script), line);
+    const [, campaign] = /^node scripts\/campaign\.mjs (\S+)/.exec(line) ?? [];
+    if (campaign !== undefined) t.regex(campaigns, new RegExp(`^  "?${campaign}"?: \\{`, "m"), line);
   }
 });
 

@@ -166,18 +166,25 @@ export class Connection {
     if (!reusable) this._channel = undefined;
     const { sink, isReceipt } = this.#active?.request ?? {};
     const streamed = answer.status === 200 ? sink : answer.status === 206 ? sink?.head : undefined;
-    this._finish(classify(answer, streamed ? "streamed" : isReceipt ? "receipt" : "value"), bytes);
+    const outcome = classify(answer, streamed ? "streamed" : isReceipt ? "receipt" : "value");
+    this._finish(outcome.kind === "lost" ? lost(outcome.reason, true) : outcome, bytes);
   }
 
   /** The channel failed, with or without a request. At most once for each channel. */
   broken(reason: string): void {
     const active = this.#active;
     const again = active && this._channel && mayRepeat(active.request, this._channel);
+    const sent = this._wasSent;
     const bytes = this._channel?.bodyBytes;
     this._channel = undefined;
     // Happens at most once, because the retry uses a new connection.
     if (again) this._attempt(active);
-    else if (active) this._finish(lost(reason), bytes);
+    else if (active) this._finish(lost(reason, sent), bytes);
+  }
+
+  /** At least the beginning of the active request was sent. */
+  private get _wasSent(): boolean {
+    return (this._channel?.handed ?? 0) > 0;
   }
 
   private _next(): void {
@@ -223,10 +230,10 @@ export class Connection {
       this._report(pending, lost(NO_TURN));
       return;
     }
-    const reason = this._channel?.waitingFor ?? "not sent in time";
+    const outcome = lost(this._channel?.waitingFor ?? "not sent in time", this._wasSent);
     const bytes = this._channel?.bodyBytes;
     this._drop();
-    this._finish(lost(reason), bytes);
+    this._finish(outcome, bytes);
   }
 
   /** `bytes`: received bytes of the response body. */

@@ -10,7 +10,8 @@ import type { Answer } from "./response.js";
  * - `busy`: try later: 408, 429, 500 without a body, 502, 503, 504 and other 5xx. `retryAfterMs`:
  *   if the platform sent it.
  * - `lost`: no answer of the platform: no connection, time-out, or a foreign answer (not HTTP, only
- *   1xx, 3xx, 511). It may have been processed. `reason`: for people.
+ *   1xx, 3xx, 511). It may have been processed. `reason`: for people. `sent`: at least the beginning
+ *   of the request was sent.
  */
 export type Outcome =
   | {
@@ -23,7 +24,7 @@ export type Outcome =
     }
   | { readonly kind: "refused"; readonly status: number; readonly body: Uint8Array }
   | { readonly kind: "busy"; readonly status: number; readonly retryAfterMs: number | undefined }
-  | { readonly kind: "lost"; readonly reason: string };
+  | { readonly kind: "lost"; readonly reason: string; readonly sent?: true };
 
 /**
  * The request was never sent because others occupied its connection. Says nothing about the
@@ -42,6 +43,12 @@ export const UNCONNECTED = "no connection in time";
  * it is known again or another one is set.
  */
 export const TOKEN_REFUSED = "the platform does not know the token";
+
+/**
+ * Status of a refusal without an answer: the body was lost again and again while the platform
+ * answered other requests (lost-bodies.ts).
+ */
+export const UNANSWERED = 0;
 
 /** True if the request was sent completely and nothing came back before the deadline. */
 export const isSilence = (outcome: Outcome): boolean => {
@@ -80,8 +87,8 @@ export const classify = (answer: Answer, use: AnswerUse): Outcome => {
   return { kind: "refused", status, body };
 };
 
-export const lost = (reason: string): Outcome => {
-  return { kind: "lost", reason };
+export const lost = (reason: string, sent = false): Outcome => {
+  return sent ? { kind: "lost", reason, sent } : { kind: "lost", reason };
 };
 
 /** A captive portal answers every request with 200 and a page. */

@@ -1,8 +1,10 @@
 // The session with the platform, used by all jobs.
+
 export { type Job, Loop, type Wait } from "./loop.js";
+export { LostBodies, MANY_LOSSES, SOME_LOSSES } from "./lost-bodies.js";
 export { PollMemory, rememberedTiming } from "./poll-timing.js";
 export { RequestChannel } from "./request-channel.js";
-export { CONTENT, EXCHANGE_MS, HEAD_ROOM, PROBE, post } from "./requests.js";
+export { CONTENT, EXCHANGE_MS, HEAD_ROOM, PROBE, post, statusText, TOO_LARGE } from "./requests.js";
 export type { SessionWatcher } from "./session.js";
 export { type DeviceRequest, PlatformSession } from "./session.js";
 export { requestUntil } from "./wait.js";

@@ -1,5 +1,6 @@
 // Requests that several loops send, and what they have in common.
 
+import { UNANSWERED } from "../http/outcome.js";
 import type { Request } from "../http/request.js";
 import { attributesPath } from "../wire/paths.js";
 
@@ -19,7 +20,14 @@ export const HEAD_ROOM = 320;
  * Statuses by which the platform refuses content (500 only with a text). Others point to a wrong
  * address or a proxy.
  */
-export const CONTENT: readonly number[] = [400, 403, 413, 422, 500];
+export const CONTENT: readonly number[] = [UNANSWERED, 400, 403, 413, 422, 500];
+
+/** Statuses of a body that may be too large. */
+export const TOO_LARGE: readonly number[] = [UNANSWERED, 413];
+
+/** The status of a refusal, for people. */
+export const statusText = (status: number): string =>
+  status === UNANSWERED ? "connections without an answer" : `status ${status}`;
 
 /**
  * Tests whether the platform knows the token. GET attributes is the one harmless request that needs

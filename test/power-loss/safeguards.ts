@@ -65,8 +65,8 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
     {
       what: "client attributes stay to be sent until the platform took them",
       file: `${AGENT}/attributes/loop.ts`,
-      from: "    const outcome = await this._uplink.send(post(attributesPath()",
-      to: "    this._client.accepted(batch);\n    const outcome = await this._uplink.send(post(attributesPath()",
+      from: "    const request = post(attributesPath(), ",
+      to: "    this._client.accepted(batch);\n    const request = post(attributesPath(), ",
     },
   ],
   polls: [

@@ -6,7 +6,16 @@
 
 import type { Events } from "../../events.js";
 import type { Job, Loop, PlatformSession, Wait } from "../../platform/index.js";
-import { CONTENT, EXCHANGE_MS, PROBE, post, RequestChannel } from "../../platform/index.js";
+import {
+  CONTENT,
+  EXCHANGE_MS,
+  LostBodies,
+  MANY_LOSSES,
+  post,
+  RequestChannel,
+  SOME_LOSSES,
+  statusText,
+} from "../../platform/index.js";
 import type { PollTiming } from "../../platform/poll-timing.js";
 import { attributesPath } from "../../wire/paths.js";
 import type { Firmware } from "../firmware/firmware.js";
@@ -32,6 +41,7 @@ export class AttributeLoop implements Job {
   private readonly _values: SharedValues;
   private readonly _reader: AttributeReader;
   private readonly _uplink: RequestChannel;
+  private readonly _lostBodies: LostBodies;
   private readonly _polls: AttributePolls;
   private readonly _loop: Loop;
   private _keys: string[] = [];
@@ -59,6 +69,7 @@ export class AttributeLoop implements Job {
     this._values = values;
     this._onChange = onChange;
     this._uplink = new RequestChannel(session, "attributes", LONGEST_HOLD_MS);
+    this._lostBodies = new LostBodies(session, this._uplink);
     this._polls = new AttributePolls(session, timing, limits.answerBytes, this);
     this._reader = new AttributeReader(session, this._uplink, limits.answerBytes, client);
     this._loop = session.loop("attributes", this);
@@ -194,7 +205,11 @@ export class AttributeLoop implements Job {
   }
 
   private async _post(batch: AttributeBatch): Promise<void> {
-    const outcome = await this._uplink.send(post(attributesPath(), this._session.host.encode(batch.text)));
+    const request = post(attributesPath(), this._session.host.encode(batch.text));
+    const only = batch.items.length === 1 ? batch.items[0] : undefined;
+    const outcome = only
+      ? await this._lostBodies.send(request, only.member, MANY_LOSSES)
+      : await this._lostBodies.send(request, "batch", SOME_LOSSES);
     if (!this._session.running) return;
     if (outcome.kind === "done") {
       this._sendsAlone = false;
@@ -204,17 +219,20 @@ export class AttributeLoop implements Job {
     else if (outcome.kind === "refused") await this._batchRefused(batch, outcome.status);
   }
 
-  /** Drops an attribute only if the platform refuses it alone while accepting the token. */
+  /** Drops an attribute only if the platform refuses it alone and accepts another one right after. */
   private async _batchRefused(batch: AttributeBatch, status: number): Promise<void> {
     if (!CONTENT.includes(status)) return this._uplink.hold();
-    const probe = await this._uplink.send(PROBE);
+    const probe = await this._uplink.send(this._reader.marker());
     if (!this._session.running) return;
     if (probe.kind !== "done") return this._uplink.hold();
     if (batch.items.length > 1) {
       this._sendsAlone = true;
       return;
     }
-    this._session.host.log("error", `the platform refuses a client attribute (${status}): it is dropped`);
+    this._session.host.log(
+      "error",
+      `the platform refuses a client attribute (${statusText(status)}): it is dropped`,
+    );
     this._client.drop(batch);
   }
 }

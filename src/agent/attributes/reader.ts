@@ -118,12 +118,17 @@ export class AttributeReader {
   private async _postMarker(isOld: boolean): Promise<void> {
     const now = this._session.host.clock.now();
     if (this._markerPostedAt !== undefined && now - this._markerPostedAt < MARKER_LAG_MS) return;
-    const body = this._session.host.encode(JSON.stringify({ [MARKER_KEY]: MARKER_VALUE }));
-    const outcome = await this._channel.send(post(attributesPath(), body));
+    const outcome = await this._channel.send(this.marker());
     if (outcome.kind !== "done") return;
     this._markerPostedAt = now;
     // Without a marker, the platform lacks the other client attributes too.
     if (!isOld) this._client.markAllDirty();
+  }
+
+  /** The request that publishes the marker, which any platform accepts. */
+  marker(): DeviceRequest {
+    const body = this._session.host.encode(JSON.stringify({ [MARKER_KEY]: MARKER_VALUE }));
+    return post(attributesPath(), body);
   }
 
   private _get(query: string): DeviceRequest {

@@ -54,7 +54,7 @@ const powerOn = (): Memory => ({
   loggedKeySet: 0,
   time: { endedAt: 0, ticks: 0, exactFrom: -1, syncedAt: 0, sinceSyncMs: 0, rate: 1 },
   update: { busy: 0, assignmentHash: -1, state: "", retryMs: -1 },
-  refusals: { alone: 0, probed: 0 },
+  refusals: { limit: 0, losses: 0, probed: 0 },
 });
 
 /** Replaces each member of `into` by the stored one. False if one is missing or implausible. */

@@ -33,6 +33,8 @@ const ROOM = " ".repeat(HEAD_ROOM);
 const NOT_STORED = "the device can't store that the RPC was begun";
 /** An answer of up to this size that is refused with 413 is refused for another reason. */
 const SMALL = 256;
+/** Attempts to post an answer, each after a poll that was answered, until it is replaced. */
+const MOST_LOSSES = 3;
 
 /** A job that acts when a poll ended, before the next one is sent. */
 export interface PollFollower {
@@ -226,10 +228,11 @@ export class Rpc implements Job {
   /** True if the platform accepted the answer. */
   private _posted(entry: JournalEntry, outcome: Outcome, isLong: boolean): boolean {
     if (outcome.kind === "done") return true;
-    // Something on the way accepts less than the platform. Without any answer, this RPC would block
-    // those behind it.
-    const tooLarge = outcome.kind === "refused" && outcome.status === TOO_LARGE && isLong;
-    if (tooLarge) this._journal.answered(entry, encodeError("ANSWER_TOO_LARGE"));
+    // Something on the way accepts less than the platform, or resets the connection. Without any
+    // answer, this RPC would block those behind it.
+    const isRefused = outcome.kind === "refused" && outcome.status === TOO_LARGE && isLong;
+    const isLost = outcome.kind === "lost" && outcome.sent && entry.failures >= MOST_LOSSES - 1;
+    if (isRefused || isLost) this._journal.answered(entry, encodeError("ANSWER_TOO_LARGE"));
     return false;
   }
 

@@ -30,10 +30,16 @@ export class BatchLimit {
     return batch.points > 1;
   }
 
-  /** Sends the first point alone, because it was refused before a sleep. */
-  alone(): void {
-    this._fast = true;
-    this.points = 1;
+  /** The limit, for the next wake; 0: none was found. */
+  get found(): number {
+    return this.points < this._maxPoints ? this.points : 0;
+  }
+
+  /** Restores `found`. */
+  restore(found: number): void {
+    if (found < 1 || found >= this._maxPoints) return;
+    this._fast = found === 1;
+    this.points = found;
   }
 
   /** The platform accepted a batch. */

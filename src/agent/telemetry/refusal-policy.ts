@@ -1,6 +1,7 @@
 // Decides whether a point that was refused alone is bad, or the platform or a proxy rejects
 // everything. A probe, a small point sent right after the refusal, tells them apart.
 import { Backoff } from "../../platform/backoff.js";
+import { type LostBodies, statusText } from "../../platform/index.js";
 import type { Host } from "../../port.js";
 import type { BatchLimit } from "./batch-limit.js";
 
@@ -20,8 +21,10 @@ const TOO_LARGE_MS = 600_000;
 
 /** State saved for the next wake of a sleeping device. */
 export interface RefusalMemory {
-  /** 1 if points are sent one by one because one was refused, otherwise 0. */
-  alone: number;
+  /** Limit of the points in one request; 0: none was found. */
+  limit: number;
+  /** Times that the first point was lost alone. */
+  losses: number;
   /** ms since the last probe of an outage; 0: no outage. */
   probed: number;
 }
@@ -33,6 +36,7 @@ export class RefusalPolicy {
   status = 0;
   private readonly _host: Host;
   private readonly _limit: BatchLimit;
+  private readonly _lostBodies: Pick<LostBodies, "losses">;
   private readonly _backoff: Backoff;
   private _refusedAt = 0;
   private _probedAt = Number.NEGATIVE_INFINITY;
@@ -45,9 +49,10 @@ export class RefusalPolicy {
   private _isBusy = false;
   private _acceptedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(host: Host, limit: BatchLimit) {
+  constructor(host: Host, limit: BatchLimit, lostBodies: Pick<LostBodies, "losses">) {
     this._host = host;
     this._limit = limit;
+    this._lostBodies = lostBodies;
     this._backoff = new Backoff(host, LONGEST_MS);
   }
 
@@ -112,7 +117,7 @@ export class RefusalPolicy {
       this._quietUntil = now + QUIET_MS;
       this._host.log(
         "error",
-        `the platform refuses telemetry with ${this.status}: check the base URL; points are kept`,
+        `the platform refuses telemetry with ${statusText(this.status)}: check the base URL; points are kept`,
       );
     }
     this._logged = true;
@@ -121,7 +126,8 @@ export class RefusalPolicy {
 
   /** Restores the state after a sleep of `sleptMs`. */
   wake(memory: RefusalMemory, sleptMs: number): void {
-    if (memory.alone === 1) this._limit.alone();
+    this._limit.restore(memory.limit);
+    this._lostBodies.losses = memory.losses;
     if (memory.probed === 0) return;
     this.outage = true;
     this._logged = true;
@@ -130,7 +136,8 @@ export class RefusalPolicy {
 
   /** Saves the state before a sleep. */
   sleep(memory: RefusalMemory): void {
-    memory.alone = this._limit.points === 1 ? 1 : 0;
+    memory.limit = this._limit.found;
+    memory.losses = memory.limit === 1 ? this._lostBodies.losses : 0;
     memory.probed = this.outage ? Math.max(1, Math.ceil(this._host.clock.now() - this._probedAt)) : 0;
   }
 }

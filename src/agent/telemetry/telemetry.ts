@@ -7,9 +7,18 @@
 // platform is the problem, and all points are kept (refusal-policy.ts).
 
 import type { Events } from "../../events.js";
-import type { Outcome } from "../../http/outcome.js";
+import { type Outcome, UNANSWERED } from "../../http/outcome.js";
 import type { DeviceRequest, Job, Loop, PlatformSession, Wait } from "../../platform/index.js";
-import { CONTENT, EXCHANGE_MS, HEAD_ROOM, post, RequestChannel } from "../../platform/index.js";
+import {
+  CONTENT,
+  HEAD_ROOM,
+  LostBodies,
+  MANY_LOSSES,
+  post,
+  RequestChannel,
+  SOME_LOSSES,
+  TOO_LARGE,
+} from "../../platform/index.js";
 import type { AbortSignalLike } from "../../platform/wait.js";
 import { TELEMETRY_PATH } from "../../wire/paths.js";
 import { PointEncoder } from "../../wire/telemetry.js";
@@ -27,10 +36,11 @@ export type { RefusalMemory } from "./refusal-policy.js";
 
 /** The host does not notify when the time becomes known, so check at this interval. */
 const TIME_CHECK_MS = 1000;
-const TOO_LARGE = 413;
 const POLL_FLUSH_MS = 5000;
 /** Time to send points that flash cannot store, before a stop. */
 const AT_RISK_MS = 2000;
+/** A batch without an answer for so long may be too large for the link or the platform. */
+const SLOW_MS = 15_000;
 /** Statuses of an exhausted rate limit: a smaller batch may pass at once. */
 const BUCKET = [429, 500];
 
@@ -47,6 +57,7 @@ export class Telemetry implements Job {
   readonly refusals: RefusalPolicy;
   private readonly _session: PlatformSession;
   private readonly _channel: RequestChannel;
+  private readonly _lostBodies: LostBodies;
   private readonly _events: Events;
   private readonly _loop: Loop;
   private readonly _outbox: Outbox;
@@ -64,13 +75,14 @@ export class Telemetry implements Job {
     this._session = session;
     this._points = new PointEncoder(session.redactor);
     this._channel = new RequestChannel(session, "telemetry");
+    this._lostBodies = new LostBodies(session, this._channel);
     this._events = events;
     this._loop = session.loop("telemetry", this);
     this._outbox = outbox;
     this._source = new BatchSource(session.host, outbox);
     this._report = new DeliveryReport(session, events, time, outbox);
     this._flushes = new FlushQueue(session.host.clock, outbox);
-    this.refusals = new RefusalPolicy(session.host, this._source.limit);
+    this.refusals = new RefusalPolicy(session.host, this._source.limit, this._lostBodies);
   }
 
   /** Documented in `TelemetryApi`, like the following members. */
@@ -164,7 +176,7 @@ export class Telemetry implements Job {
   private async _exchange(step: Step): Promise<Wait> {
     await this._channel.ready();
     const request = this._session.running ? this._request(step) : undefined;
-    this._step = request ? this._nextStep(step, await this._channel.send(request)) : "wait";
+    this._step = request ? this._nextStep(step, await this._send(step, request)) : "wait";
     return 0;
   }
 
@@ -183,6 +195,14 @@ export class Telemetry implements Job {
     const body = this._body(step);
     this._sentAt = this._session.host.clock.now();
     return body && { ...post(TELEMETRY_PATH, body), ...(step === "send" && { headRoom: HEAD_ROOM }) };
+  }
+
+  private _send(step: Step, request: DeviceRequest): Promise<Outcome> {
+    const batch = this._batch;
+    if (step !== "send" || !batch) return this._channel.send(request);
+    return batch.points > 1
+      ? this._lostBodies.send(request, "batch", SOME_LOSSES)
+      : this._lostBodies.send(request, String(batch.number), MANY_LOSSES);
   }
 
   private _body(step: Step): Uint8Array | undefined {
@@ -204,8 +224,8 @@ export class Telemetry implements Job {
     if (outcome.kind === "done") return this._delivered(batch);
     if (outcome.kind === "refused") return this._batchRefused(batch, outcome.status);
     if (outcome.kind === "busy") return this._busy(batch, outcome.status, outcome.retryAfterMs);
-    // A batch that is too large for the platform can also cause a time-out.
-    if (this._session.host.clock.now() - this._sentAt >= EXCHANGE_MS) this._source.limit.shrink(batch, true);
+    // A batch that is too large can also cause a time-out, or the end of a wake.
+    if (this._session.host.clock.now() - this._sentAt >= SLOW_MS) this._source.limit.shrink(batch, true);
     return "send";
   }
 
@@ -242,7 +262,7 @@ export class Telemetry implements Job {
     const { refusals } = this;
     refusals.noteRefusal(status);
     if (!CONTENT.includes(status)) return this._hold();
-    if (this._source.limit.shrink(batch, status === TOO_LARGE)) return "send";
+    if (this._source.limit.shrink(batch, TOO_LARGE.includes(status))) return "send";
     return refusals.takeProbe() ? "probe" : this._hold();
   }
 
@@ -250,7 +270,7 @@ export class Telemetry implements Job {
   private _probeEnded(batch: Batch, outcome: Outcome): Step {
     const { refusals } = this;
     if (outcome.kind === "busy") this._channel.hold(outcome.retryAfterMs);
-    else if (outcome.kind === "refused") {
+    else if (outcome.kind === "refused" || (outcome.kind === "lost" && refusals.status === UNANSWERED)) {
       refusals.probeRefused();
       return this._hold();
     }

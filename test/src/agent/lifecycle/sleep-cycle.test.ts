@@ -289,7 +289,7 @@ const KEPT = sealed(
       ...{ syncedAt: 1_699_999_000_000, sinceSyncMs: 700_123.5, rate: 1.0123 },
     },
     update: { busy: 0, assignmentHash: 305_419_896, state: "failed", retryMs: 90_000 },
-    refusals: { alone: 1, probed: 33 },
+    refusals: { limit: 1, losses: 4, probed: 33 },
   }),
 );
 
@@ -312,7 +312,7 @@ test("a wake continues from the memory of the wake before", async (t) => {
       ...{ syncedAt: 1_767_225_900_000, sinceSyncMs: 0, rate: 1.0123 },
     },
     update: { busy: 0, assignmentHash: 305_419_896, state: "failed", retryMs: 40_000 },
-    refusals: { alone: 1, probed: 50_033 },
+    refusals: { limit: 1, losses: 4, probed: 50_033 },
   });
   t.like(await left({ connect: true, sleptMs: 61_000 }), {
     wakes: 9,
@@ -325,7 +325,7 @@ test("a wake continues from the memory of the wake before", async (t) => {
   const [, connected] = await device.wakes(2);
   t.like(readMemory({ encode }, connected!.kept), {
     update: { busy: 0, assignmentHash: 2_745_614_147, state: "idle", retryMs: -1 },
-    refusals: { alone: 0, probed: 0 },
+    refusals: { limit: 0, losses: 0, probed: 0 },
   });
 });
 

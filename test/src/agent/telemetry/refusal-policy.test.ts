@@ -72,7 +72,7 @@ test("413 to everything is an outage", async (t) => {
 
 test("an outage is reported once, and the next not within an hour of it", async (t) => {
   const host = fakeHost();
-  const refusals = new RefusalPolicy(host, new BatchLimit(50));
+  const refusals = new RefusalPolicy(host, new BatchLimit(50), { losses: 0 });
   const outage = (): number => {
     refusals.nextDelayMs();
     refusals.nextDelayMs();

@@ -1,0 +1,81 @@
+// A firewall or a proxy may reset the connection, or never answer, on a body that it dislikes. Sent
+// again, the same body is lost again, and everything behind it waits. So after each loss of a body,
+// a small request tests whether the platform answers at all. If it does, time after time, the body
+// counts as refused, and the caller continues as after a 413.
+
+import { type Outcome, UNANSWERED } from "../http/outcome.js";
+import type { RequestChannel } from "./request-channel.js";
+import { PROBE } from "./requests.js";
+import type { DeviceRequest, PlatformSession } from "./session.js";
+
+/** Losses after which a body is refused that the caller then sends in parts or replaces. */
+export const SOME_LOSSES = 3;
+/**
+ * Losses after which a body is refused that the caller then drops. On a link that loses half of all
+ * requests, one body in a million is lost so often with an answered test after each loss.
+ */
+export const MANY_LOSSES = 10;
+
+/** Delay after a loss, and after each from the third on. */
+const SHORT_MS = 1000;
+const LONG_MS = 5000;
+/** Approximate size of the test. */
+const PROBE_BYTES = 150;
+
+/** Sends bodies that are repeated until they are accepted. */
+export class LostBodies {
+  private readonly _session: PlatformSession;
+  private readonly _channel: RequestChannel;
+  private _body: string | undefined;
+  /** Losses of the last body, each with an answered test after it. A caller may restore them. */
+  losses = 0;
+
+  constructor(session: PlatformSession, channel: RequestChannel) {
+    this._session = session;
+    this._channel = channel;
+  }
+
+  /**
+   * Sends `request` like the channel. From the loss number `most` of the same `body` on, the outcome
+   * is `refused` with UNANSWERED.
+   */
+  send(request: DeviceRequest, body: string, most: number): Promise<Outcome> {
+    if (body !== (this._body ?? body)) this.losses = 0;
+    this._body = body;
+    const sentAt = this._now;
+    return this._channel.send(request).then((outcome) => {
+      if (outcome.kind !== "lost") this.losses = 0;
+      if (outcome.kind !== "lost" || !outcome.sent || !this._session.running) return outcome;
+      return this._channel.ready().then(() => this._test(request, outcome, this._now - sentAt, most));
+    });
+  }
+
+  /** Sends the test after a loss that took `tookMs`. */
+  private _test(request: DeviceRequest, outcome: Outcome, tookMs: number, most: number): Promise<Outcome> {
+    let sentAt = this._now;
+    const sent = () => {
+      sentAt = this._now;
+    };
+    return this._channel.send({ ...PROBE, sent }).then((answer) => {
+      if (answer.kind === "busy") this._channel.hold(answer.retryAfterMs);
+      const isSlow = tookMs >= request.deadlineMs && this._estimateMs(request, sentAt) > request.deadlineMs;
+      if (answer.kind !== "done" || isSlow) {
+        this.losses = 0;
+        return outcome;
+      }
+      this.losses++;
+      if (this.losses >= most) return { kind: "refused", status: UNANSWERED, body: new Uint8Array(0) };
+      this._channel.pause(this.losses < SOME_LOSSES ? SHORT_MS : LONG_MS);
+      return outcome;
+    });
+  }
+
+  /** Time that the request takes if the link is as slow as for the test, sent at `sentAt`. */
+  private _estimateMs({ body }: DeviceRequest, sentAt: number): number {
+    return (this._now - sentAt) * (1 + (body?.length ?? 0) / PROBE_BYTES);
+  }
+
+  private get _now(): number {
+    return this._session.host.clock.now();
+  }
+}

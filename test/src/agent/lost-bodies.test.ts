@@ -1,0 +1,270 @@
+// Something on the way resets the connection on a body that it dislikes, or never answers: nothing behind that body may wait for ever, and
+// nothing is given up that a bad link lost.
+
+import { lost, type Outcome } from "../../../src/http/outcome.js";
+import type { Agent } from "../../../src/index.js";
+import { LostBodies } from "../../../src/platform/lost-bodies.js";
+import type { RequestChannel } from "../../../src/platform/request-channel.js";
+import { post } from "../../../src/platform/requests.js";
+import type { PlatformSession } from "../../../src/platform/session.js";
+import { FakeClock } from "../../fakes/clock.js";
+import { randomBytes } from "../../fakes/host.js";
+import type { Fault } from "../../fakes/platform.js";
+import type { SeenRequest } from "../../fakes/server.js";
+import { details, type Rig, startOnline, test } from "./rig.js";
+import { Sleeper } from "./sleeper.js";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+const isTelemetry = ({ method, path }: SeenRequest) => method === "POST" && path.endsWith("/telemetry");
+const isTest = ({ path }: SeenRequest) => path.includes("?sharedKeys=fw_version");
+const hasPoints = (request: SeenRequest) => isTelemetry(request) && request.body.includes('"n":');
+
+/** What becomes of a body that something on the way dislikes. */
+const LOSSES: Readonly<Record<string, Fault>> = {
+  "a reset": "drop",
+  "no answer": "hang",
+  "a page": { status: 200, body: "<html>blocked</html>" },
+};
+
+/** 0 (inclusive) to 1 (exclusive). */
+function randomFrom(seed: number): () => number {
+  const random = randomBytes(seed);
+  return () => (random() * 256 + random()) / 65_536;
+}
+
+/** Bodies above `limit` bytes get `fault`. */
+function limitBodies(rig: Rig, limit: number, fault: Fault = "drop"): void {
+  rig.platform.fault = ({ method, body }) =>
+    method === "POST" && Buffer.byteLength(body, "latin1") > limit ? fault : undefined;
+}
+
+const sizeOf = (n: number, text: string) => JSON.stringify([{ ts: 1e12, values: { n, text } }]).length;
+const arrived = (rig: Rig) => rig.values("n");
+
+/** The numbers of the recorded points that fit the limit alone, and of those that do not. */
+function recordRandom(agent: Agent, random: () => number, count: number, limit: number) {
+  const good: number[] = [];
+  const bad: number[] = [];
+  for (let n = 0; n < count; n++) {
+    const isBad = random() < 0.03;
+    let text = "x".repeat(isBad ? limit * (1 + random()) : random() * 150);
+    // Not so near to the limit that the brackets decide.
+    while (!isBad && sizeOf(n, text) > limit - 60) text = text.slice(9);
+    agent.telemetry.record({ n, text });
+    (isBad ? bad : good).push(n);
+  }
+  return { good, bad };
+}
+
+for (const [loss, fault] of Object.entries(LOSSES))
+  for (let seed = 1; seed <= 5; seed++)
+    test(`telemetry: only points above the limit are dropped after ${loss} (seed ${seed})`, async (t) => {
+      const random = randomFrom(seed);
+      const connections = (1 + (seed % 3)) as 1 | 2 | 3;
+      const { rig, agent } = await startOnline(t, { connections });
+      const limit = Math.round(400 + 1600 * random());
+      limitBodies(rig, limit, fault);
+      const { good, bad } = recordRandom(agent, random, 100, limit);
+      await rig.clock.runUntil(() => agent.telemetry.waiting === 0, 3 * HOUR);
+      t.deepEqual(arrived(rig), good, `limit ${limit}`);
+      t.deepEqual(agent.telemetry.dropped, { full: 0, refused: bad.length, unreadable: 0 });
+    });
+
+test("telemetry behind one text that is reset arrives within two minutes", async (t) => {
+  const { rig, agent } = await startOnline(t);
+  limitBodies(rig, 2048);
+  agent.telemetry.record({ n: 0, text: "x".repeat(3000) });
+  await rig.clock.advance(1000);
+  agent.telemetry.record({ n: 1 });
+  await rig.clock.advance(2 * MINUTE);
+  t.deepEqual(arrived(rig), [1]);
+  t.is(agent.telemetry.dropped.refused, 1);
+});
+
+for (const [loss, fault] of Object.entries(LOSSES))
+  test(`client attributes: the one that gets ${loss} is dropped, the others arrive`, async (t) => {
+    const { rig, agent } = await startOnline(t);
+    limitBodies(rig, 700, fault);
+    agent.attributes.publish({ a: 1, note: "x".repeat(800), b: 2, c: "y".repeat(400), d: "z".repeat(400) });
+    await rig.clock.advance(30 * MINUTE);
+    const { a, b, c, d, note } = rig.platform.attributes(rig.device);
+    t.deepEqual([a, b, String(c).length, String(d).length, note], [1, 2, 400, 400, undefined]);
+    t.is(rig.host.lines.filter((line) => line.includes("refuses a client attribute")).length, 1);
+  });
+
+for (const [loss, fault] of Object.entries(LOSSES))
+  test(`RPC: an answer that gets ${loss} becomes ANSWER_TOO_LARGE, and the next RPC comes`, async (t) => {
+    const { rig, agent } = await startOnline(t);
+    let runs = 0;
+    agent.rpc.handle("list", () => {
+      runs++;
+      return "x".repeat(3000);
+    });
+    agent.rpc.handle("ping", () => "pong");
+    limitBodies(rig, 2048, fault);
+    const list = await rig.call("list", {}, 1000, { timeoutMs: 5 * MINUTE });
+    const ping = await rig.call("ping", {}, 3 * MINUTE, { timeoutMs: 5 * MINUTE });
+    t.regex(JSON.stringify(list), /^\[\{"kind":"answer".*ANSWER_TOO_LARGE/);
+    t.deepEqual(ping, [{ kind: "answer", text: '"pong"' }]);
+    t.is(runs, 1);
+  });
+
+test("a sleeping device finds the text that is reset over its wakes", async (t) => {
+  const sleeper = new Sleeper(t, { cycle: { everyMs: MINUTE, connectEvery: 1 } });
+  const { rig } = sleeper;
+  await sleeper.wake();
+  limitBodies(rig, 2048);
+  sleeper.setUp = (agent) => {
+    sleeper.setUp = () => {};
+    agent.telemetry.record({ n: -1, text: "x".repeat(3000) });
+  };
+  for (let i = 0; i < 6; i++) await sleeper.wake({ connect: true, timeoutMs: 15_000 });
+  await sleeper.wakes(6);
+  t.deepEqual(sleeper.points.slice(0, 7), [0, 1, 2, 3, 4, 5, 6]);
+  t.is(rig.platform.latest(rig.device, "moteDroppedRefused"), 1);
+});
+
+test("a sleeping device halves a batch that nobody answers within a wake", async (t) => {
+  const sleeper = new Sleeper(t, { cycle: { everyMs: MINUTE, connectEvery: 1 } });
+  const { rig } = sleeper;
+  await sleeper.wake();
+  limitBodies(rig, 600, "hang");
+  sleeper.setUp = (agent) => {
+    sleeper.setUp = () => {};
+    for (let n = 100; n < 120; n++) agent.telemetry.record({ n, text: "x".repeat(100) });
+  };
+  await sleeper.wake({ connect: true });
+  for (let i = 0; i < 100 && sleeper.last!.waiting > 0; i++) await sleeper.wake();
+  t.is(sleeper.points.length, 20 + sleeper.points.filter((n) => Number(n) < 100).length);
+  t.is(sleeper.last!.waiting, 0);
+});
+
+// Nothing is given up by less.
+
+for (const [loss, fault] of Object.entries(LOSSES))
+  test(`no point or attribute is dropped while every POST gets ${loss}`, async (t) => {
+    const { rig, agent } = await startOnline(t);
+    rig.platform.fault = ({ method }) => (method === "POST" ? fault : undefined);
+    agent.attributes.publish({ serial: "A-113", place: "shed" });
+    for (let n = 0; n < 20; n++) agent.telemetry.record({ n });
+    await rig.clock.advance(3 * HOUR);
+    const seen = rig.platform.seen.filter(hasPoints).length;
+    t.true(seen < 100, `${seen} attempts`);
+    rig.platform.fault = undefined;
+    await rig.clock.advance(15 * MINUTE);
+    t.deepEqual(arrived(rig).length, 20);
+    t.is(agent.telemetry.dropped.refused, 0);
+    t.like(rig.platform.attributes(rig.device), { serial: "A-113", place: "shed" });
+  });
+
+for (let seed = 1; seed <= 10; seed++)
+  test(`no point or attribute is dropped on a link that loses every other request (seed ${seed})`, async (t) => {
+    const random = randomFrom(seed);
+    const { rig, agent } = await startOnline(t);
+    const share = 0.3 + 0.4 * random();
+    rig.platform.fault = ({ method, path }) => {
+      const isPoll = method === "GET" && path.includes("timeout=");
+      if (isPoll || random() > share) return undefined;
+      return random() < 0.7 ? "drop" : "hang";
+    };
+    for (let n = 0; n < 100; n++) {
+      agent.telemetry.record({ n, text: "x".repeat(random() * 500) });
+      if (n % 10 === 0) agent.attributes.publish({ count: n });
+      await rig.clock.advance(20_000 * random());
+    }
+    await rig.clock.advance(HOUR);
+    rig.platform.fault = undefined;
+    await rig.clock.advance(15 * MINUTE);
+    t.is(new Set(arrived(rig)).size, 100);
+    t.is(agent.telemetry.dropped.refused, 0);
+    t.is(rig.platform.attributes(rig.device).count, 90);
+  });
+
+test("no point is dropped because it takes too long on a slow link", async (t) => {
+  const { rig, agent } = await startOnline(t);
+  // 3 KB take 55 s up, the test takes 3 s.
+  let bytesPerMs = 0.06;
+  const serve = rig.net.onConnect!;
+  rig.net.onConnect = (peer) => {
+    serve(peer);
+    const { onData } = peer;
+    let freeAt = 0;
+    peer.onData = (bytes) => {
+      freeAt = Math.max(freeAt, rig.clock.now()) + bytes.length / bytesPerMs;
+      rig.clock.timer(freeAt - rig.clock.now(), () => !peer.closed && onData?.(bytes));
+    };
+  };
+  for (const peer of rig.net.peers) peer.reset();
+  agent.telemetry.record({ n: 0, text: "x".repeat(3000) });
+  agent.telemetry.record({ n: 1 });
+  await rig.clock.advance(2 * HOUR);
+  t.is(agent.telemetry.dropped.refused, 0);
+  bytesPerMs = 10;
+  await rig.clock.advance(15 * MINUTE);
+  t.deepEqual(arrived(rig), [0, 1]);
+});
+
+test("an outage that resets connections drops nothing and is reported once", async (t) => {
+  const { rig, agent } = await startOnline(t);
+  rig.net.onConnect = (peer) => {
+    peer.onData = () => peer.reset();
+  };
+  for (const peer of rig.net.peers) peer.reset();
+  for (let n = 0; n < 20; n++) agent.telemetry.record({ n, text: "x".repeat(300) });
+  await rig.clock.advance(12 * HOUR);
+  t.is(agent.telemetry.waiting, 20);
+  t.is(agent.telemetry.dropped.refused, 0);
+  t.true(details(rig, "offline").length <= 2);
+});
+
+test("after an outage that refuses connections, points and answers come at once and whole", async (t) => {
+  const { rig, agent } = await startOnline(t);
+  agent.rpc.handle("list", () => "x".repeat(3000));
+  rig.net.onConnect = ((serve) => (peer) => {
+    if (rig.clock.now() < 60_000) return peer.reset("connection refused") ?? false;
+    return serve?.(peer);
+  })(rig.net.onConnect);
+  // The polls stay open.
+  for (const peer of rig.net.peers) if (!peer.received.includes("timeout=")) peer.reset();
+  agent.telemetry.record({ n: 0, text: "x".repeat(1000) });
+  const list = await rig.call("list", {}, 5 * MINUTE, { timeoutMs: 5 * MINUTE });
+  t.deepEqual(list, [{ kind: "answer", text: `"${"x".repeat(3000)}"` }]);
+  t.deepEqual(arrived(rig), [0]);
+  t.false(rig.platform.seen.some(isTest));
+});
+
+test("only losses with an answered test after each count", async (t) => {
+  const clock = new FakeClock();
+  const done: Outcome = { kind: "done", status: 200, body: new Uint8Array(0), whole: true, date: undefined };
+  const busy: Outcome = { kind: "busy", status: 503, retryAfterMs: undefined };
+  const sent = lost("connection reset", true);
+  const script: Outcome[] = [];
+  const channel = {
+    send: async () => script.shift()!,
+    ready: async () => {},
+    hold: () => {},
+    pause: () => {},
+  } as unknown as RequestChannel;
+  const session = { running: true, host: { clock } } as unknown as PlatformSession;
+  const bodies = new LostBodies(session, channel);
+  const send = async (name: string, ...outcomes: Outcome[]) => {
+    script.push(...outcomes);
+    const { kind } = await bodies.send(post("telemetry", new Uint8Array(9)), name, 3);
+    t.is(script.length, 0);
+    return kind;
+  };
+  for (const end of [[sent, lost("connection reset")], [sent, busy], [done], [busy]]) {
+    t.is(await send("a", sent, done), "lost");
+    t.is(await send("a", sent, done), "lost");
+    await send("a", ...end);
+  }
+  t.is(await send("a", sent, done), "lost");
+  t.is(await send("a", sent, done), "lost");
+  t.is(await send("a", lost("connection refused")), "lost");
+  t.is(await send("b", sent, done), "lost");
+  t.is(await send("b", sent, done), "lost");
+  t.is(await send("b", sent, done), "refused");
+  t.is(await send("b", sent, done), "refused");
+});

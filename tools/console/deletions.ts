@@ -1,27 +1,27 @@
-// Deletions: a question, then ten seconds with an Undo button, then the request.
+// Deletions: a question, then the request.
 import { OperatorError } from "../operator/error.js";
-import { ask, button, h, messageOf, showToast } from "./dom.js";
-import { type Deletion, Pending, type State, UNDO_MS } from "./model/pending.js";
+import { ask, messageOf, showToast } from "./dom.js";
+
+/** One call of the platform's REST. */
+export interface Deletion {
+  /** Path and query of its DELETE. */
+  readonly path: string;
+  /** For messages: `device pump-7`. */
+  readonly name: string;
+}
 
 export class Deletions {
-  readonly #pending: Pending;
-  readonly #lines = new Map<string, () => void>();
+  readonly #send: (path: string) => Promise<void>;
+  readonly #running = new Set<string>();
   readonly #listeners = new Set<() => void>();
 
-  constructor(send: (path: string, leaving: boolean) => Promise<void>) {
-    this.#pending = new Pending({
-      send: ({ path }, leaving) => send(path, leaving),
-      onState: (deletion, state, error) => this.#show(deletion, state, error),
-      timer: (ms, callback) => {
-        const id = setTimeout(callback, ms);
-        return () => clearTimeout(id);
-      },
-    });
+  constructor(send: (path: string) => Promise<void>) {
+    this.#send = send;
   }
 
-  /** Whether a deletion of this path is pending. */
+  /** Whether a deletion of this path is under way. */
   has(path: string): boolean {
-    return this.#pending.has(path);
+    return this.#running.has(path);
   }
 
   /** Calls the listener at each change of a deletion, until the result is called. */
@@ -30,54 +30,24 @@ export class Deletions {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Asks first. True if the deletion is now pending. */
-  async ask(deletion: Deletion, text: string): Promise<boolean> {
-    if (!(await ask(`Delete ${deletion.name}?`, text, "Delete"))) return false;
-    this.#pending.add(deletion);
-    return true;
-  }
-
-  /** Sends all pending deletions, as the page is left or the session ends. */
-  flush(leaving: boolean): Promise<void> {
-    return this.#pending.flush(leaving);
-  }
-
-  #show(deletion: Deletion, state: State, error: unknown): void {
-    this.#lines.get(deletion.path)?.();
-    this.#lines.delete(deletion.path);
-    if (state === "waiting") this.#lines.set(deletion.path, this.#countDown(deletion));
-    if (state === "undone") showToast(`Kept ${deletion.name}.`);
-    if (state === "sent") showToast(`Deleted ${deletion.name}.`);
-    if (state === "failed") {
+  /** Asks, deletes, and says what became of it. */
+  async ask({ path, name }: Deletion, text: string): Promise<void> {
+    if (!(await ask(`Delete ${name}?`, text, "Delete")) || this.has(path)) return;
+    this.#running.add(path);
+    this.#changed();
+    try {
+      await this.#send(path);
+      showToast(`Deleted ${name}.`);
+    } catch (error) {
       const isGone = error instanceof OperatorError && error.status === 404;
-      showToast(
-        isGone
-          ? `${deletion.name} was already deleted.`
-          : `Could not delete ${deletion.name}: ${messageOf(error)}`,
-        true,
-      );
+      const failed = `Could not delete ${name}: ${messageOf(error)}`;
+      showToast(isGone ? `${name} was already deleted.` : failed, true);
     }
-    for (const listener of [...this.#listeners]) listener();
+    this.#running.delete(path);
+    this.#changed();
   }
 
-  #countDown({ path, name }: Deletion): () => void {
-    const until = Date.now() + UNDO_MS;
-    // A screen reader announces the message once, not every second.
-    const left = h("span", { aria: { hidden: "true" } });
-    const draw = (): void => {
-      left.textContent = ` ${Math.max(0, Math.ceil((until - Date.now()) / 1000))} s `;
-    };
-    const undo = button("Undo", () => this.#pending.undo(path));
-    undo.ariaLabel = `Undo: keep ${name}`;
-    const remove = showToast(`Deleting ${name} in`, false, left, undo);
-    const timer = setInterval(draw, 250);
-    draw();
-    undo.focus();
-    return () => {
-      clearInterval(timer);
-      const isFocused = document.activeElement === undo;
-      remove();
-      if (isFocused) document.querySelector("h1")?.focus();
-    };
+  #changed(): void {
+    for (const listener of [...this.#listeners]) listener();
   }
 }

@@ -169,4 +169,4 @@ function rowOf({ deletions }: Session, device: ListedDevice, values: LastValues)
 
 export const devicePath = (id: string): string => `/api/device/${encodeURIComponent(id)}`;
 export const DELETE_DEVICE =
-  "This deletes its attributes, telemetry and token. A running device loses access. You can undo this for ten seconds.";
+  "This deletes its attributes, telemetry and token. A running device loses access. You cannot undo this.";

@@ -101,12 +101,11 @@ export function setHeading(element: HTMLHeadingElement, text: string): void {
  * Announces a text, also to screen readers. It disappears after 4 s, an error after 12 s. A toast
  * with more elements stays until the result or `clearToasts` removes it.
  */
-export function showToast(text: string, isError = false, ...more: readonly Child[]): () => void {
+export function showToast(text: string, isError = false): void {
   const messages = document.getElementById("messages");
-  const line = h("p", { className: isError ? "bad" : "" }, text, ...more);
+  const line = h("p", { className: isError ? "bad" : "" }, text);
   messages?.append(line);
-  if (more.length === 0) setTimeout(() => line.remove(), isError ? 12_000 : 4_000);
-  return () => line.remove();
+  setTimeout(() => line.remove(), isError ? 12_000 : 4_000);
 }
 
 /** Removes all toasts, for example when another user logs in. */

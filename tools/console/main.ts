@@ -72,8 +72,6 @@ addEventListener("hashchange", () => {
   // The link that skips to the content is not a page.
   if (location.hash !== "#main") show(true);
 });
-// Closing or reloading the page sends pending deletions.
-addEventListener("pagehide", () => void session.deletions.flush(true));
 addEventListener("copy", copyWhole);
 addEventListener("keydown", (event) => {
   const target = event.target as HTMLElement | null;

@@ -37,7 +37,7 @@ export class Session {
 
   constructor() {
     this.#tokens = readTokens();
-    this.deletions = new Deletions((path, leaving) => this.#delete(path, leaving));
+    this.deletions = new Deletions((path) => this.#delete(path));
     this.operator = new Operator({
       url: location.origin,
       session: this.#tokens,
@@ -52,26 +52,22 @@ export class Session {
     return this.#tokens !== undefined;
   }
 
-  /** Sends pending deletions first, with the session that asked for them. */
   logout(): void {
-    void this.deletions.flush(true);
     this.#ended?.abort();
     this.#tokens = undefined;
     this.operator.logout();
     sessionStorage.removeItem(KEPT);
   }
 
-  /** `leaving`: the browser sends the request even after the page is gone. */
-  async #delete(path: string, leaving: boolean): Promise<void> {
+  async #delete(path: string): Promise<void> {
     const token = this.#tokens?.token;
     const send = (bearer: string | undefined): Promise<Response> =>
       fetch(path, {
         method: "DELETE",
-        keepalive: leaving,
         headers: { "x-authorization": `Bearer ${bearer ?? ""}` },
       });
     let response = await send(token);
-    if (response.status === 401 && !leaving) {
+    if (response.status === 401) {
       await this.operator.refresh();
       response = await send(this.#tokens?.token);
     }

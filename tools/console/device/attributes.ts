@@ -100,7 +100,7 @@ function actions(place: Place, list: List, key: string, editor: Editor): Cell {
   if (session.deletions.has(path)) return h("span", { className: "actions" }, "Deleting…");
   const remove = async (): Promise<void> => {
     const guard = guardOf(name, key, await updateState(place));
-    const usual = `The platform tells the device that the ${name} attribute is gone. You can undo this for ten seconds.`;
+    const usual = `The platform tells the device that the ${name} attribute is gone. You cannot undo this.`;
     await session.deletions.ask({ path, name: `attribute ${key}` }, guard ?? usual);
   };
   // The row may be older than the value.

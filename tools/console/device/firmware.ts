@@ -103,10 +103,10 @@ function packageRow(place: Place, { one, assigned, reported }: Offered): Row {
     if (running && !(await ask(title, text, isAssigned ? "Unassign" : "Assign"))) return;
     await session.operator.ota.assign(device.id.id, isAssigned ? undefined : one.id.id);
   };
-  const remove = (): Promise<boolean> =>
+  const remove = (): Promise<void> =>
     session.deletions.ask(
       { path, name: `package ${name}` },
-      "This deletes the file. Devices that are downloading it stop. You can undo this for ten seconds.",
+      "This deletes the file. Devices that are downloading it stop. You cannot undo this.",
     );
   const actions = (): Node => {
     if (isDeleting) return h("span", { className: "quiet" }, "Deleting…");

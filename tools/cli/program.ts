@@ -3,6 +3,7 @@ import { styleText } from "node:util";
 import { Command } from "commander";
 import { VERSION } from "../../src/version.js";
 import { commandOf, pathOf } from "./command-tree.js";
+import { asCalled } from "./invocation.js";
 import { colored } from "./output/colors.js";
 import { reflow } from "./output/reflow.js";
 import { out } from "./output/table.js";
@@ -77,8 +78,9 @@ export async function makeProgram(called?: string): Promise<Command> {
     // Fits terminals of 40 columns.
     .configureHelp({ minWidthToWrap: 12, ...NAMES_ONLY })
     .configureOutput({
-      writeOut: (text) => out(reflow(text, helpWidth())),
-      outputError: (text, write) => write(text.replace(/^error:/, colored("red", "error:", process.stderr))),
+      writeOut: (text) => out(reflow(asCalled(text), helpWidth())),
+      outputError: (text, write) =>
+        write(asCalled(text).replace(/^error:/, colored("red", "error:", process.stderr))),
     })
     // `firmware push` has its own --version.
     .enablePositionalOptions()

@@ -5,13 +5,10 @@ export const TENANT = { username: "tenant@thingsboard.org", password: "tenant" }
 export const CUSTOMER = { username: "customer@thingsboard.org", password: "customer" } as const;
 
 /** Commands to try in another terminal. `mote`: how it is called there; `image`: firmware 2.0.0. */
-export function hints(mote: string, url: string, device: string, image: string): string[] {
-  const { username, password } = TENANT;
+export function hints(mote: string, device: string, image: string): string[] {
   const file = relative(process.cwd(), image);
   return [
-    "Try in another terminal. First, log in as the tenant:",
-    `  MOTE_PLATFORM_PASSWORD=${password} ${mote} login --url ${url} --username ${username}`,
-    "Call an RPC:",
+    "Try in another terminal. Call an RPC:",
     `  ${mote} rpc ${device} setLed '{"on":true}'`,
     "Set a shared attribute, the interval in seconds:",
     `  ${mote} attributes set ${device} interval=0.5`,

@@ -36,12 +36,14 @@ export class EventLines {
 }
 
 /** The first lines of `mote start`. */
-export function greeting(url: string): string[] {
+export function greeting({ url, env, folder }: Setup): string[] {
   return [
     `platform ${url}`,
     `logins   ${TENANT.username} / ${TENANT.password}, ${CUSTOMER.username} / ${CUSTOMER.password}`,
     `console  ${url}/ in a browser; log in as ${TENANT.username}, password ${TENANT.password}`,
-    `view     ${DEFAULT_VIEW.id} (${DEFAULT_VIEW.name}: mote report --view)`,
+    `view     ${DEFAULT_VIEW.id} (${DEFAULT_VIEW.name}: ${calledAs()} report --view)`,
+    `devices  provisioning key ${env.MOTE_PROVISION_KEY}, secret ${env.MOTE_PROVISION_SECRET}`,
+    ...(folder === undefined ? [] : [`state    ${folder}; delete it to begin again`]),
     "Press Ctrl-C to stop.",
   ];
 }
@@ -52,7 +54,7 @@ export async function printHints(setup: Setup, lines: EventLines, signal: AbortS
     try {
       const isReady = await prepare(setup);
       if (isReady && !signal.aborted)
-        return lines.print(["", ...hints(calledAs(), setup.url, setup.deviceName, images.next), ""]);
+        return lines.print(["", ...hints(calledAs(), setup.deviceName, images.next), ""]);
     } catch (error) {
       if (signal.aborted) return;
       return lines.print([

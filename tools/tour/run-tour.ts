@@ -58,6 +58,7 @@ export async function prepare(setup: Setup): Promise<boolean> {
   if (!device) return false;
   if (!device.deviceProfileId) throw new OperatorError(200, "the device has no profile");
   const entry = { title: "sample", version: "2.0.0", deviceProfileId: device.deviceProfileId.id };
+  if (await operator.ota.find(entry.title, entry.version)) return true;
   const { id } = await operator.ota.create(entry);
   await operator.ota.upload(id.id, await readFile(images.next), { fileName: "sample-2.0.0.mjs" });
   return true;

@@ -1,24 +1,26 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { UNFENCED } from "../../hosts/node/files.js";
-import { FileStore } from "../../hosts/node/store.js";
+import { readIfThere } from "../../hosts/node/files.js";
+import { writePrivately } from "../cli/operator/login-file.js";
+import { freePlace, type Place } from "../platform/own-platform.js";
 import { builtFile } from "../project.js";
 import { AgentRun } from "./agent-run.js";
 import { Child, type ChildEvent } from "./processes.js";
 
-const PORT = 8080;
 /** As in the documents, so that their commands are for it. */
 const DEVICE = "greenhouse-7";
 const START_MS = 10_000;
 
+/** A type, because it is an environment. */
+type Profile = { MOTE_PROVISION_KEY: string; MOTE_PROVISION_SECRET: string };
+
 export interface SetupOptions {
-  /** Default 8080 if it is free, otherwise any. */
+  /** Default: the first free one from 8080 on. */
   port?: number | undefined;
-  /** Keeps the agent's state there; otherwise a temporary directory is made and removed. */
-  stateDir?: string | undefined;
+  /** Keeps the state of platform and agent there, for each port. Default: nothing is kept. */
+  folder?: string | undefined;
   /** Between two points, in milliseconds. Default 1,000. */
   intervalMs?: number | undefined;
 }
@@ -30,6 +32,10 @@ export interface Setup {
   readonly intervalMs: number;
   readonly platform: Child;
   readonly agent: AgentRun;
+  /** Of the platform's profile, as environment variables. */
+  readonly env: Profile;
+  /** State directory; undefined: temporary. */
+  readonly folder: string | undefined;
   /** Stops both and removes what is temporary. */
   close(): Promise<void>;
 }
@@ -41,36 +47,48 @@ export const images = {
 
 /** Starts the platform and prepares the agent. Throws if the platform does not start. */
 export async function openSetup(options: SetupOptions, onEvent: (event: ChildEvent) => void): Promise<Setup> {
-  const env = {
-    MOTE_PROVISION_KEY: randomBytes(10).toString("hex"),
-    MOTE_PROVISION_SECRET: randomBytes(10).toString("hex"),
-  };
-  const { platform, url } = await openPlatform(options, env);
+  const { folder, port, intervalMs = 1_000 } = options;
+  const temporary = folder === undefined ? mkdtempSync(join(tmpdir(), "mote-")) : undefined;
+  const place = await freePlace(folder ?? temporary!, port);
+  const env = profileIn(join(place.device, ".."));
+  const { platform, url } = await openPlatform(place, env, folder !== undefined);
   const deviceName = DEVICE;
-  const stateDir = options.stateDir ?? mkdtempSync(join(tmpdir(), "mote-"));
-  if (options.stateDir !== undefined) forgetToken(options.stateDir);
-  const intervalMs = options.intervalMs ?? 1_000;
+  const stateDir = place.device;
   const agent = new AgentRun({ url, deviceName, stateDir, image: images.first, intervalMs, env, onEvent });
   const close = async (): Promise<void> => {
     await agent.stop();
     await platform.stop();
-    if (options.stateDir === undefined) rmSync(stateDir, { recursive: true, force: true });
+    if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true });
   };
-  return { url, deviceName, intervalMs, platform, agent, close };
+  return { url, deviceName, intervalMs, platform, agent, env, folder, close };
 }
 
-/** Whether a state directory holds nothing yet. */
-export function isFresh(stateDir: string): boolean {
-  return !existsSync(stateDir) || readdirSync(stateDir).length === 0;
+/** Provisioning key and secret: the stored ones, or new ones. */
+function profileIn(folder: string): Profile {
+  const path = join(folder, "provisioning.json");
+  const stored = readIfThere(path);
+  if (stored) return JSON.parse(stored.toString()) as Profile;
+  const made = {
+    MOTE_PROVISION_KEY: randomBytes(10).toString("hex"),
+    MOTE_PROVISION_SECRET: randomBytes(10).toString("hex"),
+  };
+  writePrivately(path, made);
+  return made;
 }
 
 async function openPlatform(
-  options: SetupOptions,
-  env: Record<string, string>,
+  { port, platform: directory }: Place,
+  env: Profile,
+  isKept: boolean,
 ): Promise<{ platform: Child; url: string }> {
-  const port = options.port ?? ((await isFree(PORT)) ? PORT : 0);
   // The tour shows a client-side RPC, which a stock server answers with nothing.
-  const args = ["platform", "--no-state", "--port", String(port), "--rule-chain"];
+  const args = [
+    "platform",
+    ...(isKept ? ["--state", directory] : ["--no-state"]),
+    "--port",
+    String(port),
+    "--rule-chain",
+  ];
   return new Promise((resolve, reject) => {
     const platform = new Child([...args, "--log", "json"], env, (event) => {
       if (event.event !== "listening" || typeof event.url !== "string") return;
@@ -84,19 +102,5 @@ async function openPlatform(
     };
     const timer = setTimeout(() => void fail(`nothing heard for ${START_MS / 1000} s`), START_MS);
     void platform.ended.then(({ code }) => fail(`it ended with ${code}`));
-  });
-}
-
-/** A new platform does not know the token of the previous one. */
-function forgetToken(stateDir: string): void {
-  const store = new FileStore(join(stateDir, "store"), UNFENCED);
-  for (const key of ["token-old", "token", "proposed"]) store.delete(key);
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = createServer();
-    probe.once("error", () => resolve(false));
-    probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
   });
 }

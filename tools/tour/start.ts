@@ -1,9 +1,11 @@
+import { calledAs } from "../cli/invocation.js";
+import { logInLocally } from "../cli/operator/local-login.js";
 import { untilUnread } from "../cli/output/reader.js";
 import { stopSignals } from "../cli/stop.js";
-import { FAILED, STOPPED, USAGE } from "../exit-codes.js";
+import { FAILED, STOPPED } from "../exit-codes.js";
 import { EventLines, greeting, printHints, printSummaries } from "./live.js";
 import { runTour } from "./run-tour.js";
-import { isFresh, openSetup, type Setup, type SetupOptions } from "./setup.js";
+import { openSetup, type Setup, type SetupOptions } from "./setup.js";
 import { limitedBy } from "./tour.js";
 
 export interface StartOptions extends SetupOptions {
@@ -13,10 +15,6 @@ export interface StartOptions extends SetupOptions {
 
 /** Runs `mote start`. Resolves to the exit code. */
 export async function start(options: StartOptions): Promise<number> {
-  if (options.forMs !== undefined && options.stateDir !== undefined && !isFresh(options.stateDir)) {
-    process.stderr.write("error: --for needs an empty state directory (choose a new --state)\n");
-    return USAGE;
-  }
   // Stopping takes at most 8 s per child.
   const stop = AbortSignal.any([stopSignals().stop, untilUnread()]);
   try {
@@ -31,7 +29,8 @@ async function watch(options: StartOptions, stop: AbortSignal): Promise<number> 
   const lines = new EventLines((text) => process.stdout.write(text));
   const setup = await openSetup(options, (event) => lines.show(event));
   try {
-    lines.print(greeting(setup.url));
+    lines.print(greeting(setup));
+    lines.print([await logInLocally(setup.url, calledAs())]);
     const agent = setup.agent.start();
     void printHints(setup, lines, stop);
     void printSummaries(setup, lines, stop);
@@ -55,7 +54,7 @@ async function tour(options: StartOptions, forMs: number, stop: AbortSignal): Pr
   try {
     setup = await openSetup(options, () => undefined);
     const print = (line: string): void => void process.stdout.write(`${line}\n`);
-    for (const line of greeting(setup.url).slice(0, 2)) print(line);
+    for (const line of greeting(setup).slice(0, 2)) print(line);
     return (await runTour(setup, limit.signal, print)) ? STOPPED : FAILED;
   } finally {
     limit.end();

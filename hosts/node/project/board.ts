@@ -32,6 +32,6 @@ export const firmwareOf = (config: FirmwareOptions): FirmwareOptions => ({
   selfTest: () => functions.selfTest?.() ?? true,
 });
 
-/** `mote run` has both itself: the first with `--commission`. */
+/** `mote run` has diagnostics itself, and takes the settings from its options. */
 export const commission = {};
 export const diagnostics = {};

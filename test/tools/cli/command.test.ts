@@ -11,6 +11,7 @@ import { pathOf } from "../../../tools/cli/command-tree.js";
 import { newProject } from "../../../tools/cli/commands/new/new.js";
 import { originOf } from "../../../tools/cli/commands/new/origin.js";
 import { TEMPLATES, type Template } from "../../../tools/cli/commands/new/templates.js";
+import { asCalled, calledAs } from "../../../tools/cli/invocation.js";
 import { bar, Progress } from "../../../tools/cli/output/progress.js";
 import { reflow } from "../../../tools/cli/output/reflow.js";
 import { clip, columnsOf, table } from "../../../tools/cli/output/table.js";
@@ -51,6 +52,17 @@ test("describes every command and option within 80 columns", async (t) => {
       [],
     );
   }
+});
+
+test("a hint names the command as it was called, for every command", async (t) => {
+  const names = (await makeProgram()).commands.map((command) => command.name());
+  for (const name of names)
+    t.is(asCalled(`see: mote ${name} x`, "npx mote-cli"), `see: npx mote-cli ${name} x`);
+  t.is(asCalled("mote-cli run, a/mote run, mote is", "x"), "mote-cli run, a/mote run, mote is");
+  t.is(calledAs("/usr/bin/mote", {}), "mote");
+  t.is(calledAs("/p/node_modules/.bin/mote-cli", {}), "npx mote-cli");
+  t.is(calledAs(join(process.cwd(), "dist/tools/cli/cli.js"), {}), "node dist/tools/cli/cli.js");
+  t.is(calledAs(join(process.cwd(), "dist/tools/cli/cli.js"), { npm_command: "run-script" }), "npx mote-cli");
 });
 
 test("every option with a duration takes it in one way, and its default has a unit", async (t) => {

@@ -1,11 +1,11 @@
 // Logs the command line in to a local platform, under a name of its own.
 import type { Session } from "../../operator/rest.js";
+import { TENANT } from "../../tour/hints.js";
 import { logIn } from "./authenticate.js";
 import { loginPath, readLogin, writeLogin } from "./login-file.js";
 
 import { savedLogins, usedPlatform, usePlatform } from "./settings.js";
 
-export const TENANT = { username: "tenant@thingsboard.org", password: "tenant" } as const;
 const NAME = "local";
 const LOOPBACK = /^https?:\/\/(?:127\.0\.0\.1|localhost|\[::1\])[:/]/;
 

@@ -2,6 +2,7 @@
 import Table from "cli-table3";
 import stringWidth from "string-width";
 import { BoundedOutput, leftOutLine } from "../../../hosts/node/bounded-output.js";
+import { asCalled } from "../invocation.js";
 import { colored } from "./colors.js";
 
 const CONTROL = /[\p{Cc}\p{Bidi_Control}]/gu;
@@ -163,5 +164,5 @@ export function outJson(value: unknown): void {
 
 /** Prints a message for people to standard error. */
 export function note(text: string): void {
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${asCalled(text)}\n`);
 }

@@ -2,8 +2,6 @@
 
 import { connect } from "node:net";
 import test from "ava";
-import { parseJson } from "../../../tools/platform/core/json/json-reader.js";
-import { typed } from "../../../tools/platform/core/values.js";
 import { fits } from "../../../tools/platform/faults/glob.js";
 import { PROXIES, proxyBytes } from "../../../tools/platform/faults/proxies.js";
 import { FAULTS, type FaultRule, readPost } from "../../../tools/platform/faults/shapes.js";
@@ -60,48 +58,6 @@ test("not-stored: answers telemetry and attributes 200 and drops them; a bad bod
   t.is(rig.call("GET", "attributes").status, 200);
   t.is(rig.call("POST", "telemetry", '{"a":1}').status, 200);
   t.deepEqual(stored(rig), ["a"]);
-});
-
-test("torn-firmware: mixes firmware values from before and after the last change", (t) => {
-  const rig = rigWith({ fault: "torn-firmware" });
-  const set = (version: string) => {
-    const values = { interval: 5, fw_title: "g", fw_version: version, fw_size: 9, fw_checksum: version };
-    const entries = Object.entries(values).map(
-      ([key, value]) => [key, typed(parseJson(JSON.stringify(value)))!] as const,
-    );
-    rig.core.saveAttributes(rig.device, "SHARED_SCOPE", entries);
-  };
-  const read = () => JSON.parse(rig.call("GET", "attributes").text).shared as Record<string, unknown>;
-  set("v1");
-  for (let round = 0; round < 20; round++) {
-    const shared = read();
-    t.is(shared.interval, 5);
-    t.true(Object.keys(shared).length < 5);
-  }
-  set("v2");
-  const seen = new Set(Array.from({ length: 40 }, () => `${read().fw_version} ${read().fw_checksum}`));
-  const mixed = Array.from({ length: 40 }, read);
-  t.true(mixed.every(({ fw_version: v, fw_checksum: c }) => v === "v1" || c === "v1"));
-  t.true(mixed.some(({ fw_version: v, fw_checksum: c }) => v !== c));
-  t.true(seen.size > 1);
-});
-
-test("eviction: the package is an empty 500; no-attributes: the attributes are read as empty", (t) => {
-  const rig = rigWith({ fault: "eviction" }, { fault: "no-attributes" });
-  rig.call("POST", "attributes", '{"a":1}');
-  t.deepEqual(answerOf(rig.call("GET", "firmware?title=a&version=b")), [500, ""]);
-  t.deepEqual(answerOf(rig.call("GET", "attributes")), [200, "{}"]);
-});
-
-test("clock-skew: shifts Date, answers and server time stamps", (t) => {
-  const rig = createRig({ ruleChain: true });
-  rig.api.faults.add(readPost({ faults: [{ fault: "clock-skew", ms: 3_600_000 }] }));
-  const ahead = rig.clock.now() + 3_600_000;
-  const { headers } = rig.call("POST", "telemetry", '{"a":1}');
-  t.is(headers.Date, new Date(ahead).toUTCString());
-  t.is(rig.device.series.latest("a")?.ts, ahead);
-  t.is(rig.call("POST", "rpc", '{"method":"getCurrentTime","params":{}}').text, String(ahead));
-  t.is(JSON.parse(rig.call("GET", "none").text).timestamp, ahead);
 });
 
 test("a star of a path pattern stands for any characters, in order", (t) => {
@@ -182,7 +138,6 @@ test("with any fault switched on by chance each request ends, and nothing is lef
   const values: Partial<Record<string, object>> = {
     delay: { ms: 50 },
     status: { status: 503 },
-    "clock-skew": { ms: -5_000 },
     proxy: { by: "nginx-499" },
   };
   const rig = rigWith(...FAULTS.map((fault) => ({ fault, probability: 0.2, ...values[fault] })));
@@ -196,13 +151,6 @@ test("with any fault switched on by chance each request ends, and nothing is lef
   rig.clock.advance(600_000);
   t.deepEqual([rig.clock.waiting, rig.faults], [0, []]);
   t.is(rig.api.log.list().length, 1_000);
-});
-
-test("provisioning-failure: FAILURE once, and the name is free afterwards", (t) => {
-  const rig = rigWith({ fault: "provisioning-failure", count: 1 });
-  const body = '{"deviceName":"n","provisionDeviceKey":"key","provisionDeviceSecret":"secret"}';
-  const ask = (): unknown => JSON.parse(rig.call("POST", "/api/v1/provision", body).text).status;
-  t.deepEqual([ask(), ask(), ask()], ["FAILURE", "SUCCESS", "FAILURE"]);
 });
 
 test("each proxy answers with its own status line and a true length; nginx's 499 says nothing", (t) => {

@@ -32,7 +32,6 @@ export interface ServerRules {
 /** Faults that change how the platform handles a request. */
 export interface HandlingFaults {
   /** Offset of the platform's clock, in milliseconds. */
-  readonly skewMs?: number;
   /** The platform answers 200 but stores nothing. */
   readonly isUnstored?: boolean;
 }
@@ -84,7 +83,7 @@ export class Exchange {
 
   /** The platform's time in milliseconds since 1970, as devices see it. */
   now(): number {
-    return this.core.clock.now() + (this.#faults.skewMs ?? 0);
+    return this.core.clock.now();
   }
 
   /** Only for routes with a token. */

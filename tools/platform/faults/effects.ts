@@ -3,12 +3,10 @@ import { answerBytes } from "../device/answer-bytes.js";
 import { type DeviceResponse, response, TEXT_TYPE, type Wire } from "../device/messages.js";
 import { proxyBytes } from "./proxies.js";
 import type { FaultName, FaultRule } from "./shapes.js";
-import type { TornSets } from "./torn.js";
 
 /** What one fault does to one request. */
 export interface Effect {
   delayMs?: number;
-  skewMs?: number;
   /** The platform acts and answers as ever, but keeps nothing of it. */
   isUnstored?: true;
   /** In place of the platform: an answer, or nothing ever. */
@@ -28,30 +26,19 @@ interface Cause {
   readonly rule: FaultRule;
   readonly occasion: Occasion;
   readonly random: Random;
-  readonly torn: TornSets;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
 
 /** Of these only one can happen to a request. */
 export const ENDS: ReadonlySet<FaultName> = new Set<FaultName>([
-  ...(["proxy"] as const),
-  ...(["drop", "reset", "truncated", "garbage", "status", "eviction", "provisioning-failure"] as const),
+  ...(["drop", "reset", "truncated", "garbage", "status", "proxy"] as const),
 ]);
 
-const readsAttributes = ({ method, path }: Occasion): boolean => method === "GET" && path === "attributes";
-const readsPackage = ({ method, path }: Occasion): boolean =>
-  method === "GET" && (path === "firmware" || path === "software");
 /** Which requests a fault can happen to at all; any, if it isn't named. */
 export const FITTING: Partial<Record<FaultName, (occasion: Occasion) => boolean>> = {
   "not-stored": ({ method, path }) => method === "POST" && (path === "telemetry" || path === "attributes"),
-  "no-attributes": readsAttributes,
-  "torn-firmware": readsAttributes,
-  eviction: readsPackage,
-  "provisioning-failure": ({ method, path }) => method === "POST" && path === "provision",
 };
-
-const PROVISIONING_FAILURE = JSON.stringify({ errorMsg: "Failed to provision device!", status: "FAILURE" });
 
 export const EFFECTS: Record<FaultName, (cause: Cause) => Effect> = {
   delay: ({ rule: { ms = 0 } }) => ({ delayMs: ms }),
@@ -72,28 +59,13 @@ export const EFFECTS: Record<FaultName, (cause: Cause) => Effect> = {
     return at === "request" ? { instead: answer } : { change: () => answer };
   },
   "not-stored": () => ({ isUnstored: true }),
-  "no-attributes": () => ({ change: (answer) => withJson(answer, () => "{}") }),
-  "torn-firmware": ({ occasion: { device = "" }, random, torn }) => ({
-    change: (answer) => withJson(answer, (json) => torn.tear(device, json, random)),
-  }),
-  "provisioning-failure": () => ({
-    instead: response(200, PROVISIONING_FAILURE, TEXT_TYPE),
-  }),
   proxy: ({ rule: { by = "haproxy-503", at = "request" }, now }) => {
     const wire: Wire = { bytes: proxyBytes(by, now), end: "close" };
     const answer = { ...response(Number(by.slice(-3))), wire };
     return at === "request" ? { instead: answer } : { change: () => answer };
   },
-  eviction: () => ({ instead: response(500) }),
-  "clock-skew": ({ rule: { ms = 0 } }) => ({ skewMs: ms }),
 };
 
 function onWire(wire: (answer: DeviceResponse) => Wire): Effect {
   return { change: (answer) => ({ ...answer, wire: wire(answer) }) };
-}
-
-function withJson(answer: DeviceResponse, change: (json: string) => string): DeviceResponse {
-  if (answer.status !== 200 || answer.wire) return answer;
-  const body = Buffer.from(change(Buffer.from(answer.body).toString("utf8")));
-  return { ...answer, body };
 }

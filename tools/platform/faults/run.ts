@@ -18,7 +18,7 @@ export function runPlan(
   const { delayMs, effects } = plan;
   let cancel = (): void => {};
   const answered: Respond = (answer) => {
-    const changed = change(plan, clock, answer);
+    const changed = change(plan, answer);
     if (changed === "silence") lost();
     else if (delayMs === 0) respond(changed);
     else cancel = clock.timer(delayMs, () => respond(changed));
@@ -33,12 +33,8 @@ export function runPlan(
   };
 }
 
-function change({ skewMs, effects }: Plan, clock: Clock, answer: DeviceResponse): DeviceResponse | "silence" {
-  let changed: DeviceResponse = answer;
-  if (skewMs !== 0) {
-    const date = new Date(clock.now() + skewMs).toUTCString();
-    changed = { ...answer, headers: { ...answer.headers, Date: date } };
-  }
+function change({ effects }: Plan, answer: DeviceResponse): DeviceResponse | "silence" {
+  let changed = answer;
   for (const effect of effects) {
     const next = effect.change?.(changed) ?? changed;
     if (next === "silence") return next;

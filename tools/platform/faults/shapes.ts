@@ -22,22 +22,16 @@ import { PROXIES, type ProxyName } from "./proxies.js";
  * - `status` `{status, body, at}`: answers this status, with `body` as text (default none).
  *   `at: "request"` (default): the platform never saw the request; `at: "answer"`: it handled it.
  * - `not-stored`: answers POST telemetry and attributes 200 and loses the values.
- * - `no-attributes`: answers GET attributes 200 `{}`, as when the platform's database fails.
- * - `torn-firmware`: GET attributes shows some `fw_*` and `sw_*` values as before the change.
- * - `eviction`: GET firmware and software is an empty 500, as when the file leaves the cache.
- * - `clock-skew` `{ms}`: the platform clock is ahead (below 0: behind) in all it sends and stores.
- * - `provisioning-failure`: answers POST provision FAILURE, as under load; the name stays free.
  * - `proxy` `{by, at}`: a proxy answers in its own bytes and closes. `by` is one of haproxy-503,
  *   haproxy-504, haproxy-400, nginx-499, nginx-502, nginx-504, nginx-413, nginx-414, nginx-400.
  *   `at` as with `status`, default `request`.
  *
- * Of drop, reset, truncated, garbage, status, eviction, provisioning-failure and proxy, only the
- * first that matches a request applies.
+ * Of drop, reset, truncated, garbage, status and proxy, only the first that matches a request
+ * applies.
  */
 export const FAULTS = [
   ...(["delay", "drop", "reset", "truncated", "garbage", "status"] as const),
-  ...(["not-stored", "no-attributes", "torn-firmware", "eviction", "clock-skew"] as const),
-  ...(["provisioning-failure", "proxy"] as const),
+  ...(["not-stored", "proxy"] as const),
 ] as const;
 export type FaultName = (typeof FAULTS)[number];
 
@@ -88,7 +82,6 @@ const text =
 const at: Check = (value) => value === "request" || value === "answer";
 const chance: Check = (value) => typeof value === "number" && value >= 0 && value <= 1;
 
-const DAY_MS = 86_400_000;
 const LARGEST = 16_777_216;
 const COMMON: Record<string, Check> = { skip: whole(0, 1e9), count: whole(1, 1e9), probability: chance };
 const MATCH: Record<string, Check> = { method: text(20), path: text(200), device: text(255) };
@@ -101,17 +94,11 @@ const MEMBERS: Record<FaultName, Record<string, Check>> = {
   garbage: { bytes: whole(1, 65_536) },
   status: { status: whole(200, 599), body: text(65_536), at },
   "not-stored": {},
-  "no-attributes": {},
-  "torn-firmware": {},
-  eviction: {},
-  "clock-skew": { ms: whole(-36_500 * DAY_MS, 36_500 * DAY_MS) },
-  "provisioning-failure": {},
   proxy: { by: (value) => PROXIES.some((name) => name === value), at },
 };
 const NEEDED: Partial<Record<FaultName, keyof FaultRule>> = {
   delay: "ms",
   status: "status",
-  "clock-skew": "ms",
   proxy: "by",
 };
 const MOST = 100;

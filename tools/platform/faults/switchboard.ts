@@ -4,7 +4,6 @@ import { Refused } from "../core/common/refused.js";
 import { EFFECTS, type Effect, ENDS, FITTING, type Occasion } from "./effects.js";
 import { fits } from "./glob.js";
 import type { FaultName, FaultPost, FaultRule, Match } from "./shapes.js";
-import { TornSets } from "./torn.js";
 
 /** A rule that is switched on, and what it did so far. */
 export interface ActiveFault extends FaultRule {
@@ -19,7 +18,6 @@ export interface ActiveFault extends FaultRule {
 interface Entry {
   readonly active: ActiveFault;
   readonly random: Random;
-  readonly torn: TornSets;
 }
 
 /** The faults of one request, in order. */
@@ -28,7 +26,6 @@ export interface Plan {
   /** The fault that ends the request comes last. */
   readonly effects: readonly Effect[];
   readonly delayMs: number;
-  readonly skewMs: number;
   readonly isUnstored: boolean;
 }
 
@@ -54,7 +51,7 @@ export class Switchboard {
       const id = this.#nextId++;
       const random = generator(seed + Math.imul(id, STEP));
       const active = { id, ...rule, seed, seen: 0, done: 0 };
-      this.#entries.push({ active, random, torn: new TornSets() });
+      this.#entries.push({ active, random });
     }
   }
 
@@ -73,20 +70,19 @@ export class Switchboard {
     const effects: Effect[] = [];
     let end: Effect | undefined;
     for (const entry of this.#entries) {
-      const { active: rule, random, torn } = entry;
+      const { active: rule, random } = entry;
       const ends = ENDS.has(rule.fault);
       if ((ends && end) || !happens(entry, occasion)) continue;
-      const effect = EFFECTS[rule.fault]({ rule, occasion, random, torn, now: this.#clock.now() });
+      const effect = EFFECTS[rule.fault]({ rule, occasion, random, now: this.#clock.now() });
       names.push(rule.fault);
       if (ends) end = effect;
       else effects.push(effect);
     }
     if (end) effects.push(end);
     if (names.length === 0) return undefined;
-    const sum = (of: (effect: Effect) => number): number => effects.reduce((all, one) => all + of(one), 0);
     return {
       ...{ names, effects, isUnstored: effects.some((effect) => effect.isUnstored) },
-      ...{ delayMs: sum(({ delayMs = 0 }) => delayMs), skewMs: sum(({ skewMs = 0 }) => skewMs) },
+      delayMs: effects.reduce((all, { delayMs = 0 }) => all + delayMs, 0),
     };
   }
 }

@@ -56,7 +56,7 @@ export class Connection {
   constructor(
     host: Host,
     target: Target,
-    buffer = new Uint8Array(READ_BYTES),
+    buffer: Uint8Array = new Uint8Array(READ_BYTES),
     governor = new Governor(host.clock),
     binding = bindingOf(target, host.authorities),
   ) {

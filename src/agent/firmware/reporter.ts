@@ -68,12 +68,13 @@ export class Reporter {
     this._reportedAt = this._host.clock.now();
   }
 
-  /** May be called at any rate; reports progress every 5 percent or, if slower, every 5 s. */
+  /** May be called at any rate; reports progress every 5 percent or, if slower, every 5 s; and 100. */
   progress(version: string, bytes: number, size: number): void {
     const percent = Math.floor((100 * bytes) / size);
     const now = this._host.clock.now();
     if (percent === this._percent) return;
-    if (percent - this._percent < PROGRESS_PERCENT && now - this._reportedAt < PROGRESS_MS) return;
+    const isDue = percent - this._percent >= PROGRESS_PERCENT || now - this._reportedAt >= PROGRESS_MS;
+    if (percent < 100 && !isDue) return;
     this._percent = percent;
     this._reportedAt = now;
     this._record({ fw_progress: percent });

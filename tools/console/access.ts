@@ -32,6 +32,23 @@ export function addDevice(session: Session): void {
   name.focus();
 }
 
+/** Key and secret with which new devices of the profile get a token of their own. */
+async function provisioning({ operator }: Session, device: Device): Promise<Node[]> {
+  const profile = await operator.profiles.get(device.deviceProfileId?.id ?? "");
+  const { provisionConfiguration } = (profile.profileData ?? {}) as Record<string, unknown>;
+  const { provisionDeviceSecret: secret } = (provisionConfiguration ?? {}) as Record<string, unknown>;
+  const key = profile.provisionDeviceKey;
+  if (typeof key !== "string" || typeof secret !== "string") return [];
+  return [
+    h("h3", {}, `Provisioning key of the profile ${profile.name}`),
+    h("pre", {}, key),
+    copyButton("provisioning key", () => key),
+    h("h3", {}, "Provisioning secret"),
+    h("pre", {}, secret),
+    copyButton("provisioning secret", () => secret),
+  ];
+}
+
 /** A dialog with the device's access token and the command that runs a device with it. */
 export function showAccess(session: Session, device: Device, what = ""): void {
   const access = h("div", { className: "commands" });
@@ -49,6 +66,7 @@ export function showAccess(session: Session, device: Device, what = ""): void {
         h("pre", {}, command),
         copyButton("command", () => command),
         h("p", { className: "quiet" }, "Anyone who has the token can send data as this device."),
+        ...(await provisioning(session, device)),
       );
     }),
   );

@@ -91,7 +91,13 @@ export function devicesPage(query: URLSearchParams): Page {
     state.onchange = () => change({ state: state.value as DeviceList["state"] });
     const add = button("Add device", () => addDevice(session));
     place.append(
-      h("div", { className: "head" }, heading("Devices"), count, h("span", { className: "buttons" }, add)),
+      h(
+        "div",
+        { className: "head" },
+        heading("Devices"),
+        count,
+        h("span", { className: "buttons" }, session.isTenant ? add : ""),
+      ),
       h(
         "section",
         { className: "card", aria: { label: "Devices" } },
@@ -139,7 +145,7 @@ function sortButton(
   return button(text, press, "sort");
 }
 
-function rowOf({ deletions }: Session, device: ListedDevice, values: LastValues): Row {
+function rowOf({ deletions, isTenant }: Session, device: ListedDevice, values: LastValues): Row {
   const { id, name, profile, firmware, isActive, lastSeen } = device;
   const path = devicePath(id);
   const installed = firmwareText(firmware);
@@ -162,7 +168,7 @@ function rowOf({ deletions }: Session, device: ListedDevice, values: LastValues)
       h("span", { className: "cut", title: lastText }, lastText),
       h("span", { className: isActive && !isDeleting ? "dot on" : "dot" }, state),
       lastSeen === undefined ? "never" : ago(lastSeen),
-      isDeleting ? h("span", { className: "quiet" }, "Deleting…") : remove,
+      isDeleting ? h("span", { className: "quiet" }, "Deleting…") : isTenant ? remove : "",
     ],
   };
 }

@@ -1,3 +1,4 @@
+import { OperatorError } from "../operator/error.js";
 import { field, form, h, messageOf } from "./dom.js";
 import type { Page } from "./page.js";
 
@@ -11,7 +12,8 @@ export function loginPage(onLogin: () => void): Page {
       try {
         await session.operator.login(username.value, password.value);
       } catch (error) {
-        problem.textContent = messageOf(error);
+        const isWrong = error instanceof OperatorError && error.status === 401;
+        problem.textContent = isWrong ? "Wrong user name or password." : messageOf(error);
         password.select();
         return;
       }

@@ -10,6 +10,13 @@ import { Session } from "./session.js";
 import { copyWhole } from "./table.js";
 import { updatesPage } from "./updates.js";
 
+const NO_TENANT = "This login is not a tenant administrator's: much of the console refuses it.";
+const LIMITS: Readonly<Record<string, string | undefined>> = {
+  CUSTOMER_USER:
+    "A customer's login: it shows the customer's devices, without live values. Reload the page for new ones. Profiles, firmware, new devices and deletions need a tenant administrator.",
+  SYS_ADMIN: "The system administrator's login: it has no devices. Log in as a tenant administrator.",
+};
+
 const session = new Session();
 const place = document.getElementById("main") as HTMLElement;
 const nav = document.querySelector("nav") as HTMLElement;
@@ -39,6 +46,10 @@ function show(moved: boolean): void {
   nav.replaceChildren(...(session.isOpen ? links() : []));
   out.hidden = !session.isOpen;
   leave = pageOf(location.hash)(place, session);
+  if (session.isOpen && !session.isTenant)
+    place.prepend(
+      h("p", { className: "notice" }, `${LIMITS[session.operator.authority ?? ""] ?? NO_TENANT}`),
+    );
   if (moved && session.isOpen) {
     place.querySelector("h1")?.focus();
     scrollTo(0, 0);
@@ -66,7 +77,8 @@ function end(): void {
 
 session.on("line", ({ up }) => {
   const line = document.getElementById("line");
-  if (line) showChildren(line, session.isOpen ? (up ? "live" : "disconnected") : "");
+  const state = up ? "live" : session.isTenant ? "disconnected" : "not live";
+  if (line) showChildren(line, session.isOpen ? state : "");
 });
 addEventListener("hashchange", () => {
   // The link that skips to the content is not a page.
@@ -91,7 +103,7 @@ addEventListener("unhandledrejection", (event) => {
     if (!session.isOpen) return;
     end();
     showToast("The session has ended. Log in again.", true);
-  } else showToast(messageOf(reason), true);
+  } else if (reason?.status !== 403 || session.isTenant) showToast(messageOf(reason), true);
 });
 
 if (session.isOpen) {

@@ -52,6 +52,11 @@ export class Session {
     return this.#tokens !== undefined;
   }
 
+  /** Whether the login may add, delete and update devices. */
+  get isTenant(): boolean {
+    return this.operator.authority === "TENANT_ADMIN";
+  }
+
   logout(): void {
     this.#ended?.abort();
     this.#tokens = undefined;
@@ -129,6 +134,8 @@ export class Session {
     const headers = { "x-authorization": `Bearer ${this.#tokens?.token ?? ""}`, accept: "text/event-stream" };
     const response = await fetch("/api/console/events", { headers, signal, cache: "no-store" });
     if (response.status === 401) await this.operator.refresh();
+    // A customer's login has no live events.
+    if (response.status === 403) this.#ended?.abort();
     if (!response.ok || !response.body) return;
     onOpen();
     this.#notify("line", { up: true });

@@ -210,7 +210,12 @@ test.serial("an unwritable standard output is an error; its name may be given", 
 
 test.serial("the session of mote login is used where it belongs, and nowhere else", async (t) => {
   const { url, at, asked } = await serve(t, whole);
-  const login = { format: 1, url, username: "me", token: "kept-token", refreshToken: "kept-refresh" };
+  const login = {
+    format: 1,
+    url,
+    username: "me",
+    session: { token: "kept-token", refreshToken: "kept-refresh" },
+  };
   const env = { MOTE_LOGIN: join(at, "login.json") };
   writeFileSync(env.MOTE_LOGIN, JSON.stringify(login));
   t.is((await mote(["report", "--view", VIEW], env)).code, 0);

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import anyTest from "ava";
 import { startPlatform } from "../../../tools/platform/server.js";
+import { operatorOf } from "../operator-of.js";
 import { VirtualClock } from "../platform/rig.js";
 import { platformFor } from "../platform-for.js";
 import { ScriptedDevice } from "../scripted-device.js";
@@ -25,14 +26,14 @@ test("login reports a wrong password; the right one shows devices with live stat
   await page
     .getByRole("form", { name: "Log in" })
     .getByRole("alert")
-    .getByText("Invalid username or password")
+    .getByText("Wrong user name or password.")
     .waitFor();
   await page.getByLabel("Password").fill(TENANT[1]);
   await page.keyboard.press("Enter");
   const row = page.getByRole("row", { name: /list-1/ });
   // What was said of the first try goes with it.
   await page.getByRole("heading", { name: "Devices", level: 1 }).waitFor();
-  t.is(await page.getByText("Invalid username or password").count(), 0);
+  t.is(await page.getByText("Wrong user name or password.").count(), 0);
   await row.getByText("never").waitFor();
   await row.getByText("inactive").waitFor();
   await one.send("telemetry", { a: 1 });
@@ -557,6 +558,68 @@ test("adds a device, and shows its token and a command only after a click", asyn
   t.deepEqual(errors, ["Failed to load resource: the server responded with a status of 400 (Bad Request)"]);
 });
 
+test("a customer's login shows its devices, and says what it may not do", async (t) => {
+  const one = await device("customers-1");
+  one.device.customerId = (await (await operatorOf(rig.platform(), "customer")).user()).customerId?.id;
+  await one.send("telemetry", { a: 1 });
+  const { page, errors } = await openPage();
+  await page.goto(rig.platform().url);
+  await page.getByLabel("User").fill("customer@thingsboard.org");
+  await page.getByLabel("Password").fill("customer");
+  await page.keyboard.press("Enter");
+  await page.getByText(/^A customer's login: it shows the customer's devices/).waitFor();
+  await page.getByText("not live", { exact: true }).waitFor();
+  t.is(await page.getByRole("button", { name: /Add device|Delete/ }).count(), 0);
+  await page.getByRole("link", { name: "customers-1" }).click();
+  await part(page, "RPC").waitFor();
+  t.is(await page.getByRole("button", { name: /Delete|Connect|Edit/ }).count(), 0);
+  t.is(await part(page, "Firmware").count(), 0);
+  t.is(await page.locator("#messages p").count(), 0);
+  t.deepEqual(
+    new Set(errors),
+    new Set(["Failed to load resource: the server responded with a status of 403 (Forbidden)"]),
+  );
+});
+
+test("a device's label is edited, an RPC's error is red, and other bytes are named", async (t) => {
+  const one = await device("label-1");
+  const { operator, platform } = rig;
+  const profileId = platform().core.profiles.default.id;
+  const { id } = await operator().ota.create({
+    title: "bytes",
+    version: "1.0.0",
+    deviceProfileId: profileId,
+  });
+  await operator().ota.upload(id.id, Buffer.from("image"));
+  await operator().ota.assign(one.id, id.id);
+  const reports = {
+    current_fw_title: "bytes",
+    current_fw_version: "1.0.0",
+    current_fw_checksum: "abcdef0123456789",
+  };
+  await one.send("telemetry", reports);
+  void one.answer(() => ({ error: { code: "METHOD_NOT_FOUND" } }));
+  const { page, errors } = await pageOf(one);
+  await part(page, "Firmware")
+    .getByText(/These are other bytes .*checksum abcdef012345…/)
+    .first()
+    .waitFor();
+  t.is(await part(page, "Attributes").getByRole("button", { name: "Edit fw_checksum" }).count(), 0);
+  await page.getByRole("button", { name: "Edit label" }).click();
+  await page.getByRole("dialog").getByLabel("Label", { exact: true }).last().fill("by the door");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.locator(".head").getByText("by the door").waitFor();
+  t.is((await operator().devices.get(one.id)).label, "by the door");
+  const rpc = part(page, "RPC");
+  await entry(rpc, "Method").fill("setLed");
+  await rpc.getByRole("button", { name: "Call" }).click();
+  await rpc
+    .locator("td .bad")
+    .getByText(/METHOD_NOT_FOUND/)
+    .waitFor();
+  t.deepEqual(errors, []);
+});
+
 test("reads the device's own log, and says when the device keeps none", async (t) => {
   const one = await device("log-1");
   const lines = [
@@ -569,7 +632,7 @@ test("reads the device's own log, and says when the device keeps none", async (t
   const { page, errors } = await pageOf(one);
   const place = part(page, "Log");
   await place.getByRole("button", { name: "Read the log" }).click();
-  await place.getByRole("row", { name: "500 ms info started" }).waitFor();
+  await place.getByRole("row", { name: /^\d\d:\d\d:\d\d info started$/ }).waitFor();
   await place.getByText("Up 9 s.").waitFor();
   t.is(await page.locator("img").count(), 0);
   answer = { error: { code: "METHOD_NOT_FOUND" } };

@@ -7,9 +7,11 @@ import test from "ava";
 import { FAILURES } from "../../../src/agent/firmware/failures.js";
 import { runCommand } from "../../../tools/console/model/access.js";
 import { lastValueOf, listOf, queryOf } from "../../../tools/console/model/device-list.js";
-import { isDiagnostic } from "../../../tools/console/model/diagnostic.js";
+import { isDiagnostic, isPlatforms } from "../../../tools/console/model/diagnostic.js";
 import { bytes, counted, readable, rounded, tick, unitOf } from "../../../tools/console/model/format.js";
 import { guardOf } from "../../../tools/console/model/guard.js";
+import { otherBytes } from "../../../tools/console/model/image.js";
+import { rowsOf as logRows } from "../../../tools/console/model/log-rows.js";
 import { type Noted, rolloutsOf } from "../../../tools/console/model/rollouts.js";
 import { MOST_POINTS, rowsOf, Series } from "../../../tools/console/model/series.js";
 import { ago, duration } from "../../../tools/duration.js";
@@ -242,4 +244,51 @@ test("folds attributes of Mote and the platform, but none that the operator sets
   t.false(isDiagnostic("shared", "moteErrors"));
   t.false(isDiagnostic("client", "active"));
   for (const key of ["serial", "motel", "mote"]) t.false(isDiagnostic("client", key), key);
+});
+
+test("log lines have the time of day; those of an earlier run only their uptime", (t) => {
+  const now = new Date(2026, 0, 31, 12, 0, 0).getTime();
+  const lines: [number, string, string][] = [
+    [100, "warn", "of the run before"],
+    [1, "info", "started"],
+    [58, "info", "online"],
+  ];
+  t.deepEqual(
+    logRows({ build: null, uptime: 60, lines }, now).map(({ cells }) => cells[0]),
+    ["11:59:58", "11:59:01", "earlier, 100 s up"],
+  );
+});
+
+test("same title and version with other bytes is told by the checksum", (t) => {
+  const one = {
+    id: { entityType: "OTA_PACKAGE", id: "p" },
+    title: "pump",
+    version: "2.0.0",
+    type: "FIRMWARE",
+  } as const;
+  const assigned = { ...one, checksum: "AABBCCDDEEFF0011" };
+  const runs = (checksum: string, version = "2.0.0") => ({ title: "pump", version, checksum });
+  t.is(otherBytes(runs("aabbccddeeff0011"), assigned), "");
+  t.regex(
+    otherBytes(runs("1234567890abcdef"), assigned),
+    /other bytes .*checksum 1234567890ab…, not AABBCCDDEEFF…/,
+  );
+  t.regex(otherBytes(runs(""), assigned), /knows no checksum/);
+  t.is(otherBytes(runs("1234567890abcdef", "1.0.0"), assigned), "");
+  t.is(otherBytes(runs("1234567890abcdef"), undefined), "");
+});
+
+test("attributes that the platform sets are not edited; a signature is", (t) => {
+  for (const [scope, key] of [
+    ["shared", "fw_checksum"],
+    ["shared", "sw_url"],
+    ["server", "active"],
+  ] as const)
+    t.true(isPlatforms(scope, key), key);
+  for (const [scope, key] of [
+    ["shared", "fw_signature"],
+    ["shared", "interval"],
+    ["server", "units"],
+  ] as const)
+    t.false(isPlatforms(scope, key), key);
 });

@@ -24,6 +24,7 @@ import { refusePrivateKeys } from "../../../tools/moddable/private-keys.js";
 import { readRom, romBytes } from "../../../tools/moddable/rom.js";
 import { findSdk, findSimulator, type Sdk, SdkError } from "../../../tools/moddable/sdk.js";
 import { read } from "../../architecture/tree.js";
+import { unless } from "../../unless.js";
 import { scratch } from "../scratch.js";
 
 const smallest = JSON.parse(read("manifest.json")).creation.static;
@@ -49,7 +50,7 @@ const sdk = ((): Sdk | undefined => {
     return undefined;
   }
 })();
-const withSdk = sdk ? test : test.skip;
+const withSdk = unless(test, sdk ? undefined : "no Moddable SDK: $MODDABLE");
 
 withSdk("every target of the SDK has the block of its chip", (t) => {
   for (const chip of CHIPS) {

@@ -167,6 +167,22 @@ test("an upload is checked, and a package that a device has can't be deleted", a
   t.is((await call("DELETE", path)).status, 400);
 });
 
+test("after ten wrong passwords in a row, a user waits a minute; others do not", async (t) => {
+  const { call, clock } = t.context;
+  const logIn = async (name: string, password: string): Promise<number> => {
+    const body = { username: `${name}@thingsboard.org`, password };
+    return (await call("POST", "/api/auth/login", body, "")).status;
+  };
+  for (let n = 0; n < 10; n++) t.is(await logIn("tenant", "wrong"), 401);
+  t.is(await logIn("tenant", "tenant"), 400);
+  t.is(await logIn("customer", "customer"), 200);
+  for (let n = 0; n < 300; n++) await logIn(`nobody-${n}`, "x");
+  t.is(await logIn("nobody", "x"), 400);
+  clock.advance(60_000);
+  t.is(await logIn("tenant", "tenant"), 200);
+  for (let n = 0; n < 10; n++) t.is(await logIn("tenant", "wrong"), 401);
+});
+
 test("the request log is for the tenant's login alone", async (t) => {
   const { call, platform, customer } = t.context;
   await fetch(`${platform.url}/api/v1/${TOKEN}/telemetry`, { method: "POST", body: '{"a":1}' });

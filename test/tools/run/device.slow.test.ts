@@ -12,6 +12,7 @@ import { promisify } from "node:util";
 import test from "ava";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
 import { listen } from "../../fakes/listen.js";
+import { unless } from "../../unless.js";
 import { end, killAll, launch, processOutput } from "../cli/commands.js";
 import { addPackage } from "../platform/rig.js";
 import { platformFor } from "../platform-for.js";
@@ -299,7 +300,7 @@ const missing = ["systemd-notify", "systemd-analyze", "python3"].find((name) => 
     return true;
   }
 });
-const withTools = missing === undefined ? test : test.skip;
+const withTools = unless(test, missing && `no ${missing} here`);
 /** Prints what comes, a line each. */
 const LISTENER = `
 import socket, sys

@@ -3,7 +3,7 @@
 import type { Scope } from "../../operator/shapes.js";
 import { lossyNumber } from "../../operator/typed-json.js";
 import { ask, attempt, button, field, form, h, option, section, showToast } from "../dom.js";
-import { isDiagnostic } from "../model/diagnostic.js";
+import { isDiagnostic, isPlatforms } from "../model/diagnostic.js";
 import { readable, shown } from "../model/format.js";
 import { guardOf } from "../model/guard.js";
 import { endAll, type Part, type Place, unlessGone } from "../page.js";
@@ -94,7 +94,7 @@ export function attributesPart(place: Place): Part {
 function actions(place: Place, list: List, key: string, editor: Editor): Cell {
   const { session, device } = place;
   const { name } = list;
-  if (name === "client") return "";
+  if (name === "client" || isPlatforms(name, key) || !session.isTenant) return "";
   const query = new URLSearchParams({ keys: key });
   const path = `/api/plugins/telemetry/DEVICE/${encodeURIComponent(device.id.id)}/${SCOPES[name]}?${query}`;
   if (session.deletions.has(path)) return h("span", { className: "actions" }, "Deleting…");
@@ -130,6 +130,7 @@ function attributeEditor(place: Place): Editor {
   value.oninput = () => value.setCustomValidity(problemOf(value.value));
   const set = async (): Promise<void> => {
     const [name, of, json] = [scope.value as Name, key.value, value.value];
+    if (isPlatforms(name, of)) throw new Error(`The platform itself sets ${of}.`);
     const guard = guardOf(name, of, await updateState(place));
     if (guard && !(await ask(`Set ${of} during an update?`, guard, "Set anyway"))) return;
     const where = SCOPES[name] as Exclude<Scope, "CLIENT_SCOPE">;

@@ -5,7 +5,17 @@ import { OperatorError } from "../../operator/error.js";
 import type { Device } from "../../operator/shapes.js";
 import { showAccess } from "../access.js";
 import { DELETE_DEVICE, devicePath } from "../devices.js";
-import { button, h, heading, setHeading, show as showChildren } from "../dom.js";
+import {
+  attempt,
+  button,
+  dialog,
+  field,
+  form,
+  h,
+  heading,
+  setHeading,
+  show as showChildren,
+} from "../dom.js";
 import { endAll, type Page, type Part, type Place, unlessGone } from "../page.js";
 import { attributesPart } from "./attributes.js";
 import { chartsPart } from "./charts.js";
@@ -23,6 +33,7 @@ const PARTS = {
   Requests: requestsPart,
 } as const;
 type Name = keyof typeof PARTS;
+const TENANT_ONLY: readonly Name[] = ["Firmware", "Requests"];
 const NO_DEVICE = "The device was deleted, or the platform was restarted without its state. ";
 /** The section that a phone shows, also of the next device. */
 let chosen: Name = "Telemetry";
@@ -31,11 +42,15 @@ export function devicePage(id: string): Page {
   return withDevice(id, (title, where) => {
     const state = stateOf(where);
     const remove = deleteButton(where);
+    const { isTenant } = where.session;
     const connect = button("Connect", () => showAccess(where.session, where.device), "second");
-    const parts = Object.entries(PARTS).map(([name, part]) => ({ name: name as Name, ...part(where) }));
+    const label = labelOf(where);
+    const parts = Object.entries(PARTS)
+      .filter(([name]) => isTenant || !TENANT_ONLY.includes(name as Name))
+      .map(([name, part]) => ({ name: name as Name, ...part(where) }));
     // The narrow sections fill two or three columns between the two wide ones.
     const [telemetry, ...rest] = parts.map(({ element }) => element);
-    const requests = rest.pop();
+    const requests = isTenant ? rest.pop() : undefined;
     const all = h(
       "div",
       { className: "parts" },
@@ -48,8 +63,9 @@ export function devicePage(id: string): Page {
       "div",
       { className: "head" },
       title,
+      label.shown,
       state.element,
-      h("span", { className: "buttons" }, connect, remove.element),
+      h("span", { className: "buttons" }, ...(isTenant ? [label.edit, connect, remove.element] : [])),
     );
     const ends = [state.end, remove.end, ...parts.map(({ end }) => end)];
     return {
@@ -120,6 +136,38 @@ function sectionTabs(parts: readonly { name: Name; element: HTMLElement }[]): HT
   };
   choose(chosen);
   return h("nav", { className: "tabs", aria: { label: "Sections" } }, ...buttons);
+}
+
+/** The device's label, and a button that changes it. */
+function labelOf({ session, device }: Place): { shown: HTMLElement; edit: HTMLElement } {
+  const textOf = ({ label }: Device): string => (typeof label === "string" ? label : "");
+  const shown = h("span", { className: "quiet" }, textOf(device));
+  const edit = button(
+    "Edit label",
+    () => {
+      const input = h("input", { value: shown.textContent ?? "", maxLength: 255, autocomplete: "off" });
+      const save = (): Promise<boolean> =>
+        attempt(async () => {
+          const { devices } = session.operator;
+          const saved = await devices.save({ ...(await devices.get(device.id.id)), label: input.value });
+          shown.textContent = textOf(saved);
+          place.close();
+        });
+      const place = dialog(
+        `Label of ${device.name}`,
+        form(
+          { label: "Label" },
+          save,
+          field("Label", input, "grow"),
+          h("button", { type: "submit" }, "Save"),
+          button("Cancel", () => place.close(), "second"),
+        ),
+      );
+      input.focus();
+    },
+    "second",
+  );
+  return { shown, edit };
 }
 
 /** Whether the device is active, and when the platform last heard from it. */

@@ -1,16 +1,21 @@
 // Firmware: uploads and assigns an image, and shows the update as the device reports it.
+import { allPages } from "../../operator/pages.js";
 import type { Algorithm, OtaPackage } from "../../operator/shapes.js";
 import { stateName } from "../../operator/update-state.js";
 import { ask, attempt, button, field, form, h, option, section, show, showToast } from "../dom.js";
 import { bytes, shown } from "../model/format.js";
 import { isUpdating } from "../model/guard.js";
+import { otherBytes } from "../model/image.js";
 import { updateHref } from "../model/routes.js";
 import { endAll, type Part, type Place, unlessGone } from "../page.js";
 import { type Row, Table } from "../table.js";
 import { checksumOf } from "./checksum.js";
 
 const ALGORITHMS: Algorithm[] = ["SHA256", "SHA384", "SHA512", "CRC32", "MURMUR3_32", "MURMUR3_128", "MD5"];
-const KEYS = ["fw_state", "fw_progress", "fw_error", "current_fw_title", "current_fw_version"];
+const KEYS = [
+  ...["fw_state", "fw_progress", "fw_error"],
+  ...["current_fw_title", "current_fw_version", "current_fw_checksum"],
+];
 const COLUMNS = [{ text: "Package" }, { text: "Size", size: "small" }, { text: "", size: "large" }] as const;
 type Reported = Record<string, unknown>;
 
@@ -34,11 +39,15 @@ export function firmwarePart(place: Place): Part {
   let assigned: string | undefined;
 
   const draw = (): void => {
-    const { fw_state, fw_progress, fw_error, current_fw_title, current_fw_version } = reported;
+    const { fw_state, fw_progress, fw_error, current_fw_title, current_fw_version, current_fw_checksum } =
+      reported;
     running.textContent =
       current_fw_version === undefined
         ? "The device has not reported its firmware."
-        : `Runs ${shown(current_fw_title)} ${shown(current_fw_version)}.`;
+        : `Runs ${shown(current_fw_title)} ${shown(current_fw_version)}.${otherBytes(
+            { title: current_fw_title, version: current_fw_version, checksum: current_fw_checksum },
+            fitting.find((one) => one.id.id === assigned),
+          )}`;
     running.title = running.textContent;
     const failed = fw_state === "FAILED";
     state.className = failed ? "bad" : "";
@@ -51,8 +60,8 @@ export function firmwarePart(place: Place): Part {
   const list = async (): Promise<void> => {
     const { firmwareId, deviceProfileId } = await session.operator.devices.get(id);
     assigned = firmwareId?.id;
-    const { data } = await session.operator.ota.fitting(deviceProfileId?.id ?? "");
-    fitting = data;
+    const profileId = deviceProfileId?.id ?? "";
+    fitting = await allPages((page) => session.operator.ota.fitting(profileId, "FIRMWARE", { page }));
     draw();
   };
   const look = async (): Promise<void> => {
@@ -217,8 +226,7 @@ async function pushed(
   const { file, title, version, algorithm } = wanted;
   const image = await file.arrayBuffer();
   const checksum = await checksumOf(algorithm, image);
-  const { data } = await ota.list({ textSearch: title });
-  const there = data.find((one) => one.title === title && one.version === version && one.type === "FIRMWARE");
+  const there = await ota.find(title, version);
   if (there?.hasData) throw new Error(`${title} ${version} is already on the platform: assign it below.`);
   const entry =
     there ?? (await ota.create({ title, version, deviceProfileId: device.deviceProfileId?.id ?? "" }));

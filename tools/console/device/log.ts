@@ -4,11 +4,12 @@ import { duration } from "../../duration.js";
 import { logAnswer } from "../../operator/device-log.js";
 import { OperatorError } from "../../operator/error.js";
 import { button, h, section, show } from "../dom.js";
+import { rowsOf } from "../model/log-rows.js";
 import type { Part, Place } from "../page.js";
 import { Table } from "../table.js";
 
 const COLUMNS = [
-  { text: "Uptime", size: "small" },
+  { text: "Time", size: "middle" },
   { text: "Level", size: "tiny" },
   { text: "Text" },
 ] as const;
@@ -23,13 +24,7 @@ export function logPart({ session, device }: Place): Part {
       const value = await session.operator.rpc.twoWay(device.id.id, "mote.log", {});
       const answer = logAnswer(value);
       show(state, answer ? `Up ${duration(answer.uptime * 1_000)}.` : "This firmware keeps no log.");
-      const lines = [...(answer?.lines ?? [])].reverse();
-      table.show(
-        lines.map(([uptime, level, text], at) => ({
-          id: String(at),
-          cells: [duration(uptime * 1_000), level, text],
-        })),
-      );
+      table.show(answer ? rowsOf(answer, Date.now()) : []);
     } catch (error) {
       const isSilent = error instanceof OperatorError && [408, 409, 504].includes(error.status);
       show(state, isSilent ? "The device did not answer: it is offline or asleep." : String(error));

@@ -118,6 +118,9 @@ export class Plot {
       ticks: { show: false },
       font: "12px system-ui, sans-serif",
     };
+    // Lines of one unit share an axis: the first on the left, others on the right.
+    const scaleOf = ({ key }: Line): string => this.#unitOf(key) || "y";
+    const scales = [...new Set(this.#lines.map(scaleOf))];
     const widest = (labels: readonly string[] | null): number =>
       SPACE + DIGIT * Math.max(2, ...(labels ?? []).map(({ length }) => length));
     return {
@@ -129,7 +132,8 @@ export class Plot {
       scales: { x: { time: false } },
       series: [
         {},
-        ...this.#lines.map((_, i) => ({
+        ...this.#lines.map((line, i) => ({
+          scale: scaleOf(line),
           stroke: colour(this.#lines.length > 1 ? `--line-${i % COLOURS}` : "--accent"),
           width: 2,
           // Keys with other times leave gaps in a shared chart.
@@ -145,7 +149,13 @@ export class Plot {
           space: 80,
           size: 28,
         },
-        { ...axis, size: (_plot, labels) => widest(labels) },
+        ...scales.map((scale, i) => ({
+          ...axis,
+          ...(i > 0 && { side: 1 as const, grid: { show: false } }),
+          scale,
+          size: (_plot: uPlot, labels: readonly string[] | null): number => widest(labels),
+          ...(scales.length > 1 && scale !== "y" && { label: scale, labelSize: 16 }),
+        })),
       ],
     };
   }

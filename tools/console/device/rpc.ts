@@ -28,6 +28,8 @@ interface Call {
   /** The device's answer; undefined until it comes. */
   value: unknown;
   ms: number | undefined;
+  /** The device answered with an error, or not at all. */
+  failed: boolean;
   rpcId?: string;
 }
 
@@ -59,7 +61,7 @@ export function rpcPart({ session, device }: Place): Part {
         cells: [
           clock(call.at, Date.now()),
           `${call.method}(${call.params})`,
-          call.answer,
+          h("span", { className: call.failed ? "bad" : "" }, call.answer),
           call.ms === undefined ? "" : duration(call.ms),
         ],
       })),
@@ -75,6 +77,7 @@ export function rpcPart({ session, device }: Place): Part {
       answer: "…",
       value: undefined,
       ms: undefined,
+      failed: false,
     };
     calls.unshift(call);
     calls.length = Math.min(calls.length, KEPT);
@@ -83,6 +86,7 @@ export function rpcPart({ session, device }: Place): Part {
       await run(call);
     } catch (error) {
       call.answer = failure(error);
+      call.failed = true;
     }
     call.ms = Date.now() - call.at;
     draw();
@@ -95,6 +99,7 @@ export function rpcPart({ session, device }: Place): Part {
     if (call.way === "two-way") {
       call.value = await rpc.twoWay(id, call.method, value, { timeoutMs });
       call.answer = shown(call.value);
+      call.failed = isError(call.value);
     } else if (call.way === "one-way") {
       await rpc.oneWay(id, call.method, value, { timeoutMs });
       call.answer = "sent";
@@ -106,6 +111,7 @@ export function rpcPart({ session, device }: Place): Part {
   const look = async (call: Call): Promise<void> => {
     const { status, response } = await session.operator.rpc.get(call.rpcId ?? "");
     call.value = response ?? undefined;
+    call.failed = ["TIMEOUT", "EXPIRED", "FAILED"].includes(status) || isError(call.value);
     call.answer = call.value === undefined ? status : `${status} ${shown(response)}`;
     call.ms = Date.now() - call.at;
     draw();
@@ -128,6 +134,10 @@ export function rpcPart({ session, device }: Place): Part {
   });
   return { element: section("RPC", "card", asked, answer, history.element), end };
 }
+
+/** `{"error":{"code":"METHOD_NOT_FOUND"}}` */
+const isError = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && Object.keys(value).join() === "error";
 
 const pretty = (value: unknown): string =>
   typeof value === "string" ? value : JSON.stringify(value, undefined, 2);

@@ -1,23 +1,23 @@
 // One device's update: each step with its time, the download with its rate, and the end.
 import { ago } from "../../duration.js";
+import type { OtaPackage } from "../../operator/shapes.js";
 import { stateName } from "../../operator/update-state.js";
 import { h, section, show } from "../dom.js";
 import { bytes, clock, counted, shown } from "../model/format.js";
+import { otherBytes, type Running } from "../model/image.js";
 import { deviceHref } from "../model/routes.js";
 import { type History, type Picture, pictureOf, type Reading, type Step } from "../model/update.js";
 import { endAll, type Page, type Part, type Place, unlessGone } from "../page.js";
 import { Table } from "../table.js";
 import { withDevice } from "./device.js";
 
-const KEYS = ["fw_state", "fw_progress", "fw_error", "current_fw_title", "current_fw_version"];
+const KEYS = [
+  ...["fw_state", "fw_progress", "fw_error"],
+  ...["current_fw_title", "current_fw_version", "current_fw_checksum"],
+];
 const MONTH_MS = 30 * 86_400_000;
 const MOST = 500;
 const COLUMNS = [{ text: "Time", size: "middle" }, { text: "Report" }] as const;
-
-interface Assigned {
-  name: string;
-  size: number | undefined;
-}
 
 export function updatePage(id: string): Page {
   return withDevice(id, (title, where) => {
@@ -42,24 +42,24 @@ function pictureSection({ session, device }: Place): Part {
   const table = new Table(COLUMNS, { empty: "No reports.", label: "Reports", className: "compact" });
   const readings = new Map<string, Reading[]>(KEYS.map((key) => [key, []]));
   const of = (key: string): Reading[] => readings.get(key) ?? [];
-  let assigned: Assigned | undefined;
+  let assigned: OtaPackage | undefined;
 
   const draw = (): void => {
     const now = Date.now();
     const history: History = {
       ...{ states: of("fw_state"), progress: of("fw_progress"), errors: of("fw_error") },
     };
-    const picture = pictureOf(history, { size: assigned?.size, now });
-    const running = of("current_fw_version").at(-1)?.value;
-    show(what, whatText(assigned, running));
+    const picture = pictureOf(history, { size: assigned?.dataSize ?? undefined, now });
+    const newest = (key: string): unknown => of(key).at(-1)?.value;
+    const [title, version] = [newest("current_fw_title"), newest("current_fw_version")];
+    show(what, whatText(assigned, { title, version, checksum: newest("current_fw_checksum") }));
     show(summary, picture.summary);
     show(steps, ...picture.steps.map((step) => stepItem(step, picture, now)));
     table.show(reportRows(history, now));
   };
   const list = async (): Promise<void> => {
     const { firmwareId } = await session.operator.devices.get(id);
-    const one = firmwareId ? await session.operator.ota.get(firmwareId.id) : undefined;
-    assigned = one && { name: `${one.title} ${one.version}`, size: one.dataSize ?? undefined };
+    assigned = firmwareId ? await session.operator.ota.get(firmwareId.id) : undefined;
     draw();
   };
   const look = async (): Promise<void> => {
@@ -105,11 +105,14 @@ function add(readings: Reading[], reading: Reading): void {
   if (readings.length > MOST) readings.shift();
 }
 
-function whatText(assigned: Assigned | undefined, running: unknown): string {
+function whatText(assigned: OtaPackage | undefined, running: Running): string {
   const runs =
-    running === undefined ? "The device has not reported its firmware" : `The device runs ${shown(running)}`;
+    running.version === undefined
+      ? "The device has not reported its firmware"
+      : `The device runs ${shown(running.version)}`;
   if (!assigned) return `${runs}. No package is assigned.`;
-  return `${runs}. Assigned: ${assigned.name}, ${bytes(assigned.size)}.`;
+  const { title, version, dataSize } = assigned;
+  return `${runs}. Assigned: ${title} ${version}, ${bytes(dataSize ?? undefined)}.${otherBytes(running, assigned)}`;
 }
 
 const SAID: Record<Step["state"], string> = { done: "done", now: "now", failed: "failed", ahead: "not yet" };
@@ -132,11 +135,17 @@ function stepItem({ title, state, at, note }: Step, { progress }: Picture, now: 
 }
 
 /** Newest first. */
-function reportRows({ states, progress, errors }: History, now: number): { id: string; cells: string[] }[] {
+function reportRows(
+  { states, progress: all, errors }: History,
+  now: number,
+): { id: string; cells: string[] }[] {
   const rows = states.map(({ ts, value }) => {
     const error = value === "FAILED" ? errors.find((one) => one.ts === ts)?.value : undefined;
     return { ts, text: error ? `${stateName(value, error)}: ${shown(error)}` : stateName(value) };
   });
+  // Reports of earlier updates have their own states only.
+  const begun = states.findLast(({ value }) => value === "DOWNLOADING")?.ts ?? 0;
+  const progress = all.filter(({ ts }) => ts >= begun);
   const last = progress.at(-1);
   if (last)
     rows.push({

@@ -14,7 +14,7 @@ const OPEN = new Set([
 ]);
 
 /** Login, the user, a new token; and the check of every other route. */
-export function authRoutes(app: FastifyInstance, { tokens, users }: RestContext): void {
+export function authRoutes(app: FastifyInstance, { tokens, users, core }: RestContext): void {
   app.decorateRequest("user", null);
   app.addHook("onRequest", async (request) => {
     const isPage = request.is404 && !request.url.startsWith("/api/");
@@ -24,7 +24,8 @@ export function authRoutes(app: FastifyInstance, { tokens, users }: RestContext)
 
   app.post("/api/auth/login", async (request) => {
     const body = objectBody(request);
-    const user = users.byLogin(textField(body, "username") ?? "", textField(body, "password") ?? "");
+    const [name, password] = [textField(body, "username") ?? "", textField(body, "password") ?? ""];
+    const user = users.byLogin(name, password, core.clock.now());
     if (!user) throw new RestError(401, "Invalid username or password");
     return { ...tokens.issue(user), scope: null };
   });

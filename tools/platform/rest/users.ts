@@ -1,4 +1,5 @@
 import { NIL_ID } from "../core/common/ids.js";
+import { Refused } from "../core/common/refused.js";
 import type { Identity } from "./identity.js";
 
 /** Of the one customer there is. */
@@ -17,6 +18,9 @@ export interface User {
   readonly customerId: string;
 }
 
+/** Wrong logins in a row, and how long the next one waits. */
+const [TRIES, LOCKED_MS] = [10, 60_000];
+
 /** The passwords of a fresh server with the demo data. */
 export const WELL_KNOWN = ["sysadmin", "tenant", "customer"] as const;
 
@@ -30,6 +34,7 @@ export class Users {
   readonly customerId: string;
   readonly createdTime: number;
   readonly #users: User[];
+  readonly #wrong = new Map<string, { count: number; at: number }>();
 
   constructor({ createdTime, tenantId, customerId, userIds }: Identity, password?: string) {
     this.createdTime = createdTime;
@@ -60,7 +65,21 @@ export class Users {
     return this.#users.find((user) => user.id === id);
   }
 
-  byLogin(email: string, password: string): User | undefined {
-    return this.#users.find((user) => user.email === email && user.password === password);
+  /**
+   * Undefined for a wrong name or password. After ten of them in a row, a user, or all unknown names
+   * together, cannot log in for a minute: throws Refused. `now` in milliseconds.
+   */
+  byLogin(email: string, password: string, now: number): User | undefined {
+    const user = this.#users.find((one) => one.email === email);
+    const key = user?.id ?? "";
+    const { count, at } = this.#wrong.get(key) ?? { count: 0, at: 0 };
+    const isRecent = now - at < LOCKED_MS;
+    if (count >= TRIES && isRecent) throw new Refused("Too many wrong logins: wait a minute");
+    if (user?.password === password) {
+      this.#wrong.delete(key);
+      return user;
+    }
+    this.#wrong.set(key, { count: count < TRIES || isRecent ? count + 1 : 1, at: now });
+    return undefined;
   }
 }

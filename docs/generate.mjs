@@ -26,7 +26,12 @@ const MODULES = {
 
 /** Text of a table cell. Vue would read `<` and `{{` as its own. */
 const cell = (text) =>
-  text.replaceAll("|", "\\|").replaceAll("<", "&lt;").replaceAll("{{", "&#123;&#123;").replaceAll("\n", " ");
+  text
+    .replaceAll("|", "\\|")
+    .replaceAll("<", "&lt;")
+    .replaceAll("{{", "&#123;&#123;")
+    .replace(/\s*\n- /g, "<br>• ")
+    .replaceAll("\n", " ");
 
 function table(head, rows) {
   return [head, head.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");

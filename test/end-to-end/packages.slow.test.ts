@@ -91,6 +91,11 @@ test("pages in a package link to files of the package only", (t) => {
   }
 });
 
+test("the declarations of the agent are read by TypeScript 5.6, which has no Uint8Array<…>", (t) => {
+  const args = ["-xzOf", join(project, fileOf("mote-agent")), "--wildcards", "*.d.ts"];
+  t.notRegex(execFileSync("tar", args, { encoding: "utf8" }), /Uint8Array<|ArrayBuffer>/);
+});
+
 test("installs without a warning, and asks no registry for our names", (t) => {
   if (installed === undefined) return void t.log("skipped: no registry to take the dependencies from");
   t.notRegex(installed, /EBADENGINE|install-scripts|deprecated/);

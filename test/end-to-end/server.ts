@@ -1,8 +1,10 @@
 // Where the end-to-end tests run: on the server that MOTE_PLATFORM_URL names, or on a local platform of their own.
+
 import test from "ava";
 import { OperatorError } from "../../tools/operator/error.js";
 import { Operator } from "../../tools/operator/operator.js";
 import { type Platform, startPlatform } from "../../tools/platform/server.js";
+import { unless } from "../unless.js";
 
 /** A platform and its logins. */
 export interface Server {
@@ -48,9 +50,12 @@ export const PATIENCE_MS = isGiven ? 120_000 : 60_000;
 export const SKEW_MS = isGiven ? 600_000 : 0;
 
 /** A stock server has no rule chain that answers: these are skipped there. */
-export const withRuleChain = isGiven ? test.skip : test;
+export const withRuleChain = unless(test, isGiven ? "a stock server has no such rule chain" : undefined);
 /** Needs a customer's login: those of a fresh server, or MOTE_PLATFORM_CUSTOMER_USERNAME and _PASSWORD. */
-export const withCustomer = (await hasCustomer()) ? test : test.skip;
+export const withCustomer = unless(
+  test,
+  (await hasCustomer()) ? undefined : "no customer's login: MOTE_PLATFORM_CUSTOMER_USERNAME",
+);
 
 async function hasCustomer(): Promise<boolean> {
   for (const { url, customer } of SERVERS) {

@@ -303,15 +303,16 @@ test("a verified image is read back again if power is lost before it starts", as
   t.deepEqual(lamp.booted, ["1.0.0", "1.0.0"]);
 });
 
-test("progress is reported every 5 percent at most, or every 5 s", async (t) => {
+test("progress is reported every 5 percent at most, or every 5 s, and at its end", async (t) => {
   const percents: number[] = [];
   const onProgress = (percent: number) => void percents.push(percent);
-  const lamp = lampWith({ connections: 3, firmware: { onProgress } }, {}, 50_000);
+  const lamp = lampWith({ connections: 3, firmware: { onProgress } }, {}, 31_000);
   await lamp.untilState("UPDATED");
-  t.true(percents.length > 10 && percents.length <= 20, `${percents}`);
+  t.true(percents.length > 5 && percents.length <= 21, `${percents}`);
+  t.is(percents.pop(), 100);
   t.true(percents.every((percent, i) => percent - (percents[i - 1] ?? 0) >= 5));
   const reported = lamp.platform.points(lamp.device, "fw_progress").map(({ value }) => value);
-  t.deepEqual(reported, percents);
+  t.deepEqual(reported, [...percents, 100]);
 });
 
 test("after stop() and start() in the middle of a download every part comes whole", async (t) => {

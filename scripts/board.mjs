@@ -46,6 +46,7 @@ export const MODULES = [
     "hosts/esp32/diagnostics/diagnostics-types.js",
   ],
   ["mote-simulated", "hosts/simulator/simulated.ts", "hosts/device/simulated-types.js"],
+  ["mote-simulator-screen", "hosts/simulator/screen.ts"],
   ["mote-simulator-main", "hosts/simulator/main.ts"],
   ["mote-simulator-window", "hosts/simulator/window.ts"],
 ];

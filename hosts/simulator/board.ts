@@ -14,6 +14,7 @@ import { readConfig } from "../esp32/config.js";
 import { builtInAuthorities } from "../moddable/authorities.js";
 import { log } from "../moddable/log.js";
 import type { SimulatorDiagnostics } from "./diagnostics.js";
+import { NetworkSwitch } from "./network-switch.js";
 
 /** Holds a folder for each firmware title, so that two projects are two devices. */
 const FOLDER = "mote-simulator";
@@ -41,15 +42,17 @@ export const start = (program: Program<SimulatorExtras>): Agent | undefined => {
   const { title = "", version = "" } = (config as { firmware?: Partial<Image> }).firmware ?? {};
   const own = below(below(files, FOLDER), folderName(title));
   const image = version === "" ? undefined : startImage(own, { title, version }, log);
-  const machine = createHost(own, {
+  const made = createHost(own, {
     authorities: builtInAuthorities(config.ca),
     // Nobody reports here how the last run ended.
     lastRun: { reset: "start", crash: false },
   });
+  const network = new NetworkSwitch(made.clock);
+  const machine = { ...made, open: network.watch(made.open) };
   const diagnostics = diagnose?.(machine);
-  const made = diagnostics?.host ?? machine;
+  const whole = diagnostics?.host ?? machine;
   // The engine reports that it ends, but not why.
-  Object.assign(globalThis, { abort: (_: unknown, error: unknown) => made.log("error", lastWords(error)) });
+  Object.assign(globalThis, { abort: (_: unknown, error: unknown) => whole.log("error", lastWords(error)) });
   const go: StartSimulatedAgent = (host, configured) => {
     const settings = readConfig(asImage(configured, image));
     if (Array.isArray(settings)) return misconfigured(host, settings.join("; "));
@@ -74,6 +77,14 @@ export const start = (program: Program<SimulatorExtras>): Agent | undefined => {
         sleeper,
         made(agent) {
           host.log("info", `${what} starts on ${host.hardwareId}, with ${options.baseUrl}`);
+          if (config.panel)
+            void import("mote/screen").then(({ show }) =>
+              show(
+                agent,
+                { title, version: version ?? "" },
+                { network, cut: () => machine.restart("power") },
+              ),
+            );
           // A board prints no events. The device log has the important ones.
           followAgent(agent, (event) => machine.log("info", eventLine(event)));
         },
@@ -84,7 +95,7 @@ export const start = (program: Program<SimulatorExtras>): Agent | undefined => {
     startDevice(device);
     return device.agent;
   };
-  return commission ? commission(made, config, go) : go(made, config);
+  return commission ? commission(whole, config, go) : go(whole, config);
 };
 
 /** The configuration of the image that runs, which may be another than the program's own. */

@@ -6,6 +6,7 @@ import parseBMF from "commodetto/parseBMF";
 import type { Agent, AgentEvents } from "mote";
 import Timer from "timer";
 import { updateWord } from "../../src/board-module.js";
+import { type Machine, Panel } from "./panel.js";
 
 const FONT = "OpenSans-Semibold-18.bf4";
 /** Refresh interval of the state, which has no event, and limit for everything else. */
@@ -14,6 +15,8 @@ const LINE = 24;
 const LEFT = 10;
 const BAR = 12;
 const MOST_VALUES = 5;
+/** Lines of the state, the counts, the note and the update. */
+const OTHER_LINES = 5;
 /** The agent's own keys, shown by the progress bar. */
 const OF_FIRMWARE = "fw_";
 
@@ -36,10 +39,14 @@ class Display {
   private _note = "";
   private _update: AgentEvents["firmware"] | undefined;
   private _drawn = "";
+  private readonly _panel: Panel | undefined;
 
-  constructor(agent: Agent, image: string) {
+  constructor(agent: Agent, image: string, machine?: Machine) {
     this._agent = agent;
     this._image = image;
+    this._panel =
+      machine &&
+      new Panel(this._render, (text, colour, left, top) => this._textAt(text, colour, left, top), machine);
     agent.on("delivered", ({ points }) => {
       this._delivered += points;
     });
@@ -72,6 +79,7 @@ class Display {
       this._delivered,
       this._note,
       this._update,
+      this._panel?.shown,
     ]);
     if (seen === this._drawn) return;
     this._drawn = seen;
@@ -84,36 +92,44 @@ class Display {
     render.fillRectangle(render.makeColor(red, green, blue), 0, 0, render.width, 2 * LINE);
     this._text(this._image, white, LINE / 8);
     this._text(state, white, LINE);
-    const lines = this._values.map(([key, value]) => `${key}  ${value}`);
+    const bottom = this._panel?.top ?? render.height;
+    const room = Math.max(0, Math.floor(bottom / LINE) - OTHER_LINES);
+    const lines = this._values.slice(0, room).map(([key, value]) => `${key}  ${value}`);
     for (let i = 0; i < lines.length; i++) this._text(lines[i]!, black, LINE * (2.5 + i));
-    this._text(`${this._recorded} recorded`, dim, render.height - 5 * LINE);
-    this._text(`${this._delivered} delivered`, dim, render.height - 4 * LINE);
-    this._text(this._note, dim, render.height - 3 * LINE);
-    this._drawUpdate(black, dim);
+    this._text(`${this._recorded} recorded, ${this._delivered} delivered`, dim, bottom - 3 * LINE);
+    if (this._update) this._drawUpdate(this._update, black, dim, bottom);
+    else this._text(this._note, dim, bottom - 2 * LINE);
+    this._panel?.draw();
     render.end();
   }
 
-  private _drawUpdate(black: number, dim: number): void {
-    const update = this._update;
-    if (!update) return;
+  private _drawUpdate(update: AgentEvents["firmware"], black: number, dim: number, bottom: number): void {
     const render = this._render;
     const { state, version, error, progress } = update;
-    this._text(error || `${version} ${updateWord(state)}`, black, render.height - 2 * LINE);
+    this._text(error || `${version} ${updateWord(state)}`, black, bottom - 2 * LINE);
     const done = state === "FAILED" ? 0 : state === "DOWNLOADING" ? (progress ?? 0) / 100 : 1;
     const width = render.width - 2 * LEFT;
-    const top = render.height - LINE + (LINE - BAR) / 2;
+    const top = bottom - LINE + (LINE - BAR) / 2;
     render.fillRectangle(dim, LEFT, top, width, BAR);
     render.fillRectangle(render.makeColor(0, 128, 64), LEFT, top, Math.round(width * done), BAR);
   }
 
   private _text(text: string, colour: number, top: number): void {
-    this._render.drawText(text, this._font, colour, LEFT, top, this._render.width - 2 * LEFT);
+    this._textAt(text, colour, LEFT, top);
+  }
+
+  private _textAt(text: string, colour: number, left: number, top: number): void {
+    this._render.drawText(text, this._font, colour, left, top, this._render.width - LEFT - left);
   }
 }
 
 /** Shows the agent until the program ends. */
-export const show = (agent: Agent, { title, version }: { title: string; version: string }): void => {
-  const display = new Display(agent, `${title} ${version}`);
+export const show = (
+  agent: Agent,
+  { title, version }: { title: string; version: string },
+  machine?: Machine,
+): void => {
+  const display = new Display(agent, `${title} ${version}`, machine);
   const { telemetry } = agent;
   const record = telemetry.record.bind(telemetry);
   // Not an assignment: methods are in ROM, where their names cannot be overwritten.

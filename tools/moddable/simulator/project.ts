@@ -2,9 +2,11 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { codeOf } from "../../../hosts/node/files.js";
+import { calledAs } from "../../cli/invocation.js";
 import { pause } from "../../cli/stop.js";
 import { FAILED, STOPPED } from "../../exit-codes.js";
 import { type Platform, startPlatform } from "../../platform/server.js";
+import { PROJECT } from "../../project.js";
 import { hiding, Lines } from "../../run/lines.js";
 import { limitedBy } from "../../tour/tour.js";
 import { buildProgram } from "../build.js";
@@ -43,7 +45,9 @@ export async function runProject(
   try {
     if (own) {
       say(`platform and console: ${own.url}. Press Ctrl-C to stop.`);
-      say(`operator: mote-cli login --url ${own.url} --username tenant@thingsboard.org (password: tenant)`);
+      say(
+        `operator: ${calledAs()} login --url ${own.url} --username tenant@thingsboard.org (password: tenant)`,
+      );
     }
     const doubt = sdkDoubt(sdk);
     if (doubt !== undefined) process.stderr.write(`${doubt}\n`);
@@ -112,12 +116,18 @@ const secretsOf = (
     (secret) => secret !== undefined,
   );
 
+const SCREEN = join(PROJECT, "hosts", "simulator", "screen", "manifest.json");
+const OWN_SCREEN = /piu|commodetto/;
+
 /** A project around the project: its manifest, and the settings given here. */
 async function buildProject(sdk: Sdk, path: string, config: object): Promise<string> {
   const out = join(path, "build", "simulator");
   const project = join(out, "project", basename(path));
   mkdirSync(project, { recursive: true });
-  const manifest = { include: [join(path, "manifest.json")], config };
+  const own = join(path, "manifest.json");
+  // A program that draws its own screen keeps it.
+  const screen = OWN_SCREEN.test(readFileSync(own, "utf8")) ? [] : [SCREEN];
+  const manifest = { include: [own, ...screen], config };
   writeFileSync(join(project, "manifest.json"), JSON.stringify(manifest, null, 2));
   return buildProgram(sdk, project, out);
 }

@@ -30,9 +30,9 @@ export class BatchLimit {
     return batch.points > 1;
   }
 
-  /** The limit, for the next wake; 0: none was found. */
+  /** The limit, for the next wake; 0: none, or it grows back fast. */
   get found(): number {
-    return this.points < this._maxPoints ? this.points : 0;
+    return this.points < this._maxPoints && (this.points === 1 || !this._fast) ? this.points : 0;
   }
 
   /** Restores `found`. */

@@ -16,17 +16,22 @@ export const SOME_LOSSES = 3;
  */
 export const MANY_LOSSES = 10;
 
+/** Log losses at most once in this time. */
+const QUIET_MS = 3_600_000;
 /** Delay after a loss, and after each from the third on. */
 const SHORT_MS = 1000;
 const LONG_MS = 5000;
 /** Approximate size of the test. */
 const PROBE_BYTES = 150;
 
+type Lost = Outcome & { kind: "lost" };
+
 /** Sends bodies that are repeated until they are accepted. */
 export class LostBodies {
   private readonly _session: PlatformSession;
   private readonly _channel: RequestChannel;
   private _body: string | undefined;
+  private _quietUntil = 0;
   /** Losses of the last body, each with an answered test after it. A caller may restore them. */
   losses = 0;
 
@@ -51,7 +56,7 @@ export class LostBodies {
   }
 
   /** Sends the test after a loss that took `tookMs`. */
-  private _test(request: DeviceRequest, outcome: Outcome, tookMs: number, most: number): Promise<Outcome> {
+  private _test(request: DeviceRequest, outcome: Lost, tookMs: number, most: number): Promise<Outcome> {
     let sentAt = this._now;
     const sent = () => {
       sentAt = this._now;
@@ -64,6 +69,7 @@ export class LostBodies {
         return outcome;
       }
       this.losses++;
+      if (this.losses >= SOME_LOSSES) this._log(request, outcome.reason);
       if (this.losses >= most) return { kind: "refused", status: UNANSWERED, body: new Uint8Array(0) };
       this._channel.pause(this.losses < SOME_LOSSES ? SHORT_MS : LONG_MS);
       return outcome;
@@ -73,6 +79,15 @@ export class LostBodies {
   /** Time that the request takes if the link is as slow as for the test, sent at `sentAt`. */
   private _estimateMs({ body }: DeviceRequest, sentAt: number): number {
     return (this._now - sentAt) * (1 + (body?.length ?? 0) / PROBE_BYTES);
+  }
+
+  /** The session is online, so its event `offline` does not tell the reason. */
+  private _log({ body }: DeviceRequest, reason: string): void {
+    if (this._now < this._quietUntil) return;
+    this._quietUntil = this._now + QUIET_MS;
+    const { host, redactor } = this._session;
+    const what = `${body?.length} bytes were lost again and again (${reason})`;
+    host.log("warn", redactor.clean(`${what}, but the platform answers smaller requests`));
   }
 
   private get _now(): number {

@@ -247,7 +247,9 @@ test("only losses with an answered test after each count", async (t) => {
     hold: () => {},
     pause: () => {},
   } as unknown as RequestChannel;
-  const session = { running: true, host: { clock } } as unknown as PlatformSession;
+  const lines: string[] = [];
+  const host = { clock, log: (_: string, line: string) => lines.push(line) };
+  const session = { running: true, host, redactor: { clean: String } } as unknown as PlatformSession;
   const bodies = new LostBodies(session, channel);
   const send = async (name: string, ...outcomes: Outcome[]) => {
     script.push(...outcomes);
@@ -267,4 +269,7 @@ test("only losses with an answered test after each count", async (t) => {
   t.is(await send("b", sent, done), "lost");
   t.is(await send("b", sent, done), "refused");
   t.is(await send("b", sent, done), "refused");
+  t.deepEqual(lines, [
+    "9 bytes were lost again and again (connection reset), but the platform answers smaller requests",
+  ]);
 });

@@ -127,6 +127,9 @@ export class World {
     return this.#bytes.copy().digest("hex");
   }
 
+  /** Answers to RPCs that met a fault. */
+  faultyAnswers = 0;
+
   count(fault: string): void {
     this.applied.set(fault, (this.applied.get(fault) ?? 0) + 1);
   }
@@ -241,6 +244,7 @@ export class World {
     const cause = met === "poisoned" ? poisoned : CAUSES[met];
     if (!cause) return this.#sprung(request);
     this.count(met);
+    if (ANSWER.test(request.path)) this.faultyAnswers++;
     if (met === "JSON of depth 10,000") this.onMadeUp?.();
     if (ENDLESS.includes(met)) this.#expectEnd(request.peer, deadlineOf(request), `${met} ${request.path}`);
     const twice = (answer: Uint8Array) => this.#twice(request, answer);

@@ -21,6 +21,8 @@ export interface Memory {
   radioMs: number;
   /** Points delivered since power-on. */
   points: number;
+  /** ms since a failure of the storage was logged; 0: not, or long ago. */
+  loggedMs: number;
   /** Keys of values left out that were logged, as a set of bits. */
   loggedKeySet: number;
   readonly time: TimeMemory;
@@ -51,6 +53,7 @@ const powerOn = (): Memory => ({
   sleepMs: 0,
   radioMs: 0,
   points: 0,
+  loggedMs: 0,
   loggedKeySet: 0,
   time: { endedAt: 0, ticks: 0, exactFrom: -1, syncedAt: 0, sinceSyncMs: 0, rate: 1 },
   update: { busy: 0, assignmentHash: -1, state: "", retryMs: -1 },

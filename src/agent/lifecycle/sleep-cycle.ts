@@ -17,6 +17,8 @@ import type { Wake, WakeOptions } from "./wake.js";
 /** Time for requests in progress to notice the deadline. */
 const MARGIN_MS = 200;
 const IDLE_CHECK_MS = 50;
+/** Log a failure of the storage at most once in this time. */
+const COMPLAIN_MS = 86_400_000;
 const MIN_SLEEP_MS = 100;
 const MAX_SLEEP_MS = 1e11;
 /**
@@ -106,6 +108,9 @@ export class SleepCycle {
     if (!before) telemetry.refusals.wake(memory.refusals, slept);
     if (!before) this._parts.session.counters.wake(memory.loggedKeySet);
     time.wake(memory.time, slept);
+    if (memory.loggedMs > 0) memory.loggedMs += Math.round(slept);
+    if (memory.loggedMs >= COMPLAIN_MS) memory.loggedMs = 0;
+    if (memory.loggedMs > 0) this._parts.outbox.silence();
     memory.wakes++;
     return memory;
   }
@@ -226,6 +231,8 @@ export class SleepCycle {
     this._endedAt = now;
     time.sleep(memory.time, now - began);
     telemetry.refusals.sleep(memory.refusals);
+    if (outbox.hasComplained) memory.loggedMs = 1;
+    outbox.hasComplained = false;
     memory.loggedKeySet = this._parts.session.counters.loggedKeySet;
     const { everyMs } = this._settings;
     const spread = memory.wakesLeft <= 1 ? 1 - JITTER + 2 * JITTER * random01(host) : 1;

@@ -76,6 +76,6 @@ export interface Wake {
   readonly wakes: number;
   /** The agent requested a restart: do not sleep. */
   readonly restarting: boolean;
-  /** State for the next wake: ASCII, at most 400 characters, no secret. */
+  /** State for the next wake: ASCII, at most 500 characters, no secret. */
   readonly kept: string;
 }

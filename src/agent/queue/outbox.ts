@@ -109,6 +109,8 @@ export class Outbox implements EpochStore {
   private _tries = 0;
   private _dueAt = 0;
   private _triedAt = 0;
+  /** A failure was logged. */
+  hasComplained = false;
   private _isFailureLogged = false;
   private _failureLoggedAt = Number.NEGATIVE_INFINITY;
 
@@ -133,7 +135,14 @@ export class Outbox implements EpochStore {
     this.maxText = Math.min((most & ~3) - POINT_HEAD, batchBytes - FRAME_BYTES);
     this.stamps = new Stamps(host, time, this._state, this);
     this._open();
-    this.checkHealth();
+    // A wake may have to silence what this logs.
+    if (!this.isFailing) this.checkHealth();
+  }
+
+  /** Does not log failures in this wake, because an earlier one did. */
+  silence(): void {
+    this._failureLoggedAt = this._unreadableLoggedAt = this._host.clock.now();
+    this._witness.isSilent = true;
   }
 
   /** Points that are neither delivered nor dropped. */
@@ -622,6 +631,7 @@ export class Outbox implements EpochStore {
     this._unreadableSince ??= now;
     if (now - this._unreadableLoggedAt < QUIET_MS) return false;
     this._unreadableLoggedAt = now;
+    this.hasComplained = true;
     this._host.log("error", "cannot read the durable queue: its points are kept and reading is retried");
     return false;
   }
@@ -646,7 +656,7 @@ export class Outbox implements EpochStore {
   private _logHealth(isFailing: boolean): void {
     const now = this._host.clock.now();
     if (isFailing && !this._isFailureLogged && now - this._failureLoggedAt >= QUIET_MS) {
-      this._isFailureLogged = true;
+      this._isFailureLogged = this.hasComplained = true;
       this._failureLoggedAt = now;
       this._host.log(
         "error",

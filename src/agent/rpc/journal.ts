@@ -58,6 +58,8 @@ interface Entry {
   acknowledgedAt: number | undefined;
   /** Number of failed attempts to post the answer. */
   failures: number;
+  /** Number of the last attempts in a row that were lost. */
+  losses: number;
 }
 
 /**
@@ -136,6 +138,12 @@ export class RpcJournal {
   /** Counts a failed attempt to post the answer. Returns the number of attempts that failed. */
   countFailure(entry: Entry): number {
     return ++entry.failures;
+  }
+
+  /** Notes whether an attempt was lost. Returns the number of those in a row. */
+  countLoss(entry: Entry, isLost: boolean): number {
+    entry.losses = isLost ? entry.losses + 1 : 0;
+    return entry.losses;
   }
 
   /** Notes that the platform acknowledged the answer. `nextPoll`: number of the next poll. */
@@ -253,5 +261,6 @@ const entryOf = (known: Pick<Entry, "id" | "hash" | "ran" | "ticks" | "at" | "ea
     answerStored: false,
     acknowledgedAt: undefined,
     failures: 0,
+    losses: 0,
   };
 };

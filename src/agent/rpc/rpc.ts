@@ -231,8 +231,9 @@ export class Rpc implements Job {
     // Something on the way accepts less than the platform, or resets the connection. Without any
     // answer, this RPC would block those behind it.
     const isRefused = outcome.kind === "refused" && outcome.status === TOO_LARGE && isLong;
-    const isLost = outcome.kind === "lost" && outcome.sent && entry.failures >= MOST_LOSSES - 1;
-    if (isRefused || isLost) this._journal.answered(entry, encodeError("ANSWER_TOO_LARGE"));
+    const isLost = outcome.kind === "lost" && outcome.sent === true;
+    if (this._journal.countLoss(entry, isLost) >= MOST_LOSSES || isRefused)
+      this._journal.answered(entry, encodeError("ANSWER_TOO_LARGE"));
     return false;
   }
 

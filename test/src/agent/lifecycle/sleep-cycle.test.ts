@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { readMemory, writeMemory } from "../../../../src/agent/lifecycle/memory.js";
 import { measureRate } from "../../../../src/agent/time/time.js";
 import { crc32 } from "../../../../src/wire/crypto/crc32.js";
+import type { FakeFlash } from "../../../fakes/flash.js";
 import { NAME, startRig, test } from "../rig.js";
 import { Sleeper } from "../sleeper.js";
 
@@ -283,7 +284,7 @@ function sealed(text: string): string {
 const KEPT = sealed(
   JSON.stringify({
     ...{ format: 1, wakes: 7, wakesLeft: 3, backoffWakes: 4.5, urgent: 1 },
-    ...{ sleepMs: 59_950, radioMs: 8123, points: 21, loggedKeySet: 5 },
+    ...{ sleepMs: 59_950, radioMs: 8123, points: 21, loggedMs: 77, loggedKeySet: 5 },
     time: {
       ...{ endedAt: 1_700_000_000_123, ticks: 456_789, exactFrom: 12 },
       ...{ syncedAt: 1_699_999_000_000, sinceSyncMs: 700_123.5, rate: 1.0123 },
@@ -306,7 +307,7 @@ test("a wake continues from the memory of the wake before", async (t) => {
     readMemory({ encode }, (await device.wake(how)).kept);
   t.deepEqual(await left({ sleptMs: 50_000 }), {
     ...{ wakes: 8, wakesLeft: 2, backoffWakes: 4.5, urgent: 1, sleepMs: 59_271 },
-    ...{ radioMs: 8123, points: 21, loggedKeySet: 5 },
+    ...{ radioMs: 8123, points: 21, loggedMs: 50_077, loggedKeySet: 5 },
     time: {
       ...{ endedAt: 1_767_225_900_000, ticks: 507_404, exactFrom: 12 },
       ...{ syncedAt: 1_767_225_900_000, sinceSyncMs: 0, rate: 1.0123 },
@@ -396,4 +397,24 @@ test("a sleep that makes no sense is taken for the one that was asked for", asyn
     t.is(wake.kept, (await other.wake({ connect: true })).kept, `${sleptMs}`);
   }
   t.true(device.points.length === 7);
+});
+
+test("a sleeping device logs broken storage once a day", async (t) => {
+  const device = new Sleeper(t, { cycle: { everyMs: 10 * MINUTE, connectEvery: 1000 } });
+  await device.wake();
+  const { rig } = device;
+  rig.store.fails = () => true;
+  (rig.host.blocks as FakeFlash).fails = () => true;
+  const logged = async (wakes: number): Promise<string[]> => {
+    const lines: string[] = [];
+    for (let i = 0; i < wakes; i++) {
+      await device.wake();
+      lines.push(...rig.host.lines.filter((line) => !line.includes("points dropped")));
+    }
+    return lines;
+  };
+  const first = await logged(3);
+  t.true(first.length > 0 && first.length <= 3, first.join("\n"));
+  t.deepEqual(await logged(100), []);
+  t.deepEqual(await logged(50), first);
 });

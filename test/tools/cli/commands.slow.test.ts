@@ -270,7 +270,8 @@ test("Ctrl-C says what was done and what was not, and ends with 130", async (t) 
   const pump = rig.device("pump-1");
   const interrupted = async (args: string[], isDue: Parameters<typeof interrupt>[2]): Promise<void> => {
     const result = await interrupt(args, env, isDue);
-    runs.push(args.slice(0, 2).join(" "), result.err.trimEnd().split("\n").at(-1));
+    const [last = ""] = result.err.trimEnd().split("\n").slice(-1);
+    runs.push(`${args.slice(0, 2).join(" ")}: exit ${result.code}`, last.replace(/[0-9a-f-]{36}/g, "ID"));
   };
   const fetched = pump.answer([undefined]).then(() => true);
   await interrupted(["rpc", "pump-1", "slow"], () => fetched);

@@ -8,7 +8,7 @@ import type { Network } from "./network/wifi.js";
  * `config` of a project's manifest.
  *
  *     "config": {
- *       // Without password: an open network; false: no Wi-Fi.
+ *       // Without password: an open network; false: the application owns the network.
  *       "wifi": { "ssid": "...", "password": "...",
  *         // Joined if the first network is unavailable.
  *         "second": { "ssid": "...", "password": "..." } },
@@ -30,7 +30,7 @@ import type { Network } from "./network/wifi.js";
  *     }
  */
 export interface Settings {
-  /** Undefined: points are recorded but not sent. */
+  /** Undefined: the application owns the network; a board that sleeps then sends nothing. */
   readonly network: Network | undefined;
   readonly options: AgentOptions;
   readonly intervalMs: number;

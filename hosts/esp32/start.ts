@@ -101,8 +101,10 @@ const run = (
     timeoutMs === undefined ? undefined : new DeepSleep(machine, host, network ? wifi : undefined, timeoutMs);
   // Before creating the agent: its keys and tokens need random numbers, which need the radio.
   if (network && !deepSleep) wifi.start();
+  // The application owns the network: nothing tells when there is one.
+  if (!network && !deepSleep) time.learn();
   const running = (): boolean => agent !== undefined && agent.state !== "stopped";
-  const watchdog = new AgentWatchdog(host, SILENCE_MS, () => wifi.online && running());
+  const watchdog = new AgentWatchdog(host, SILENCE_MS, () => (!network || wifi.online) && running());
   const open = watchdog.watch(time.watch(host.open));
   const watched = { ...host, open, hasNetwork: () => !network || wifi.hasJoined };
   const device = assemble(

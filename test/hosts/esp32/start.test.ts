@@ -96,6 +96,17 @@ test("the application runs without an access point; its points arrive later, ove
   t.deepEqual(values("n"), [1, 2]);
 });
 
+test("an application that owns the network: the time server is asked, and no outage restarts it", async (t) => {
+  const { board, boot, values } = onBoard(t, { ...READY, wifi: false });
+  boot((agent) => agent.telemetry.record({ n: 1 }));
+  await board.clock.advance(60_000);
+  t.deepEqual([values("n"), board.joins.length, board.wall.known], [[1], 0, true]);
+  t.is<number | undefined, number | undefined>(board.wall.seconds, board.time, "from the time server");
+  cutNetwork(board);
+  await board.clock.advance(7_200_000);
+  t.is(board.restarts, 0);
+});
+
 test("regression: Wi-Fi that returns after 92 s reaches the platform at once, not after a back-off", async (t) => {
   const { board, boot, values } = onBoard(t);
   const agent = boot((made) => void board.clock.timer(20_000, () => made.telemetry.record({ n: 1 })));

@@ -31,7 +31,7 @@ const out = resolve(first ?? join(root, "build", "packages"));
 const LEFT_OUT = /\.map$|(?<!\/xs\/mote[\w-]*)\.d\.ts$|\.tsbuildinfo$/;
 const SHARED = ["src", "report", "extras", "hosts", "examples", "LICENSE", "CHANGELOG.md"];
 const { repository: REPOSITORY } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-/** Packages with a program for each machine: npm installs them. */
+/** Packages with a program for each machine: npm installs them; esbuild, which has an install script, only in a project. */
 const NATIVE = ["libsql", "esbuild"];
 const BUILT = ["src", "report", "extras", "hosts", "tools", "xs"];
 /** The pages that a command, a template or an extra refers to, and their pictures. */
@@ -108,8 +108,11 @@ async function stageCommand(folder) {
   const { dependencies: bundled, ...described } = JSON.parse(
     describe(readFileSync(join(root, "tools", "package.json"), "utf8")),
   );
-  const dependencies = Object.fromEntries(Object.entries(bundled).filter(([name]) => NATIVE.includes(name)));
-  const description = { ...described, dependencies, repository: { ...REPOSITORY, directory: "tools" } };
+  const peers = {
+    peerDependencies: { esbuild: bundled.esbuild },
+    peerDependenciesMeta: { esbuild: { optional: true } },
+  };
+  const description = { ...described, ...peers, repository: { ...REPOSITORY, directory: "tools" } };
   writeFileSync(join(folder, "package.json"), `${JSON.stringify(description, null, 2)}\n`);
   for (const name of ["bin", "systemd", "README.md"])
     cpSync(join(root, "tools", name), join(folder, name), { recursive: true });

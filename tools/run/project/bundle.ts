@@ -44,7 +44,11 @@ export function sourceAt(path: string): Source {
 /** Rejects with UsageError, which lists what esbuild found wrong. */
 export async function bundle(source: Source): Promise<Bundle> {
   const project = source.isBoards ? readProject(source.folder) : undefined;
-  const { build, formatMessages } = await import("esbuild");
+  const { build, formatMessages } = await import("esbuild").catch(() => {
+    throw new UsageError(
+      "esbuild is missing: npm install esbuild (a project of mote new has it after npm install)",
+    );
+  });
   const absolute = project ? entryOf(source, project) : undefined;
   try {
     const { outputFiles, metafile } = await build({

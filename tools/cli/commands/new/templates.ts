@@ -24,6 +24,7 @@ export const SECRETS = "secrets.json";
 /** Of the SDK, that an editor sees: the last that the registry has. */
 const TYPINGS = "5.6.0";
 const TYPESCRIPT = "7.0.2";
+const ESBUILD = "0.28.2";
 const NODE_TYPES = "20.19.43";
 
 const WITH_CLIMATE = { climate: "climate.ts", hardware: "hardware/esp32.ts" };
@@ -143,8 +144,10 @@ const description = (title: string, { spec }: Origin) => ({
     esp32: "mote-cli esp32 .",
     types: "tsc --noEmit",
   },
+  allowScripts: { esbuild: true },
   devDependencies: {
     "@moddable/typings": TYPINGS,
+    esbuild: ESBUILD,
     "mote-cli": spec,
     typescript: TYPESCRIPT,
   },

@@ -34,7 +34,7 @@ const NOT_STORED = "the device can't store that the RPC was begun";
 /** An answer of up to this size that is refused with 413 is refused for another reason. */
 const SMALL = 256;
 /** Attempts to post an answer, each after a poll that was answered, until it is replaced. */
-const MOST_LOSSES = 3;
+const MOST_LOSSES = 4;
 
 /** A job that acts when a poll ended, before the next one is sent. */
 export interface PollFollower {

@@ -195,7 +195,7 @@ export class RpcCalls {
     const codes: string[] = [];
     if (world.powerCycles > 1 || this.handedOut.wasSame(call)) codes.push("OUTCOME_UNKNOWN");
     if (applied.has("store fails")) codes.push("HANDLER_FAILED");
-    if (applied.has("status 413") || world.faultyAnswers >= 3) codes.push("ANSWER_TOO_LARGE");
+    if (applied.has("status 413") || world.faultyAnswers >= 4) codes.push("ANSWER_TOO_LARGE");
     // The platform takes the answer to what it never asked for its own RPC of that id.
     if (applied.has("JSON of depth 10,000")) codes.push("PARAMS_TOO_LARGE", "BAD_PARAMS");
     if (applied.has("length too short")) codes.push("BAD_PARAMS");

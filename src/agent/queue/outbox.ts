@@ -30,7 +30,7 @@ import {
   UNREADABLE,
 } from "./record.js";
 import { SectorLog } from "./sector-log.js";
-import { type EpochStore, Stamps } from "./stamps.js";
+import { type EpochStore, type EpochTime, Stamps } from "./stamps.js";
 import { Witness } from "./witness.js";
 
 export type DropReason = "full" | "refused" | "unreadable";
@@ -147,7 +147,8 @@ export class Outbox implements EpochStore {
 
   /** Points that are neither delivered nor dropped. */
   get waiting(): number {
-    return this.next - this._state.finished;
+    const { first, count } = this._buffer;
+    return first + count - this._state.finished;
   }
 
   /** Fill level, 0 to 1 (approximate). */
@@ -210,12 +211,10 @@ export class Outbox implements EpochStore {
       this._reportDrops();
       return false;
     }
-    const { next } = buffer;
     if (ts === undefined) buffer.push(POINT, state.epoch, tick, text);
     else buffer.push(GIVEN, 0, ts, text);
-    invariant("points are numbered consecutively", () => buffer.next === next + 1);
     invariant("points take no more memory than their budget", () => buffer.fill <= 1);
-    this._store();
+    if (this._log) this._store();
     this._reportDrops();
     return true;
   }
@@ -234,13 +233,14 @@ export class Outbox implements EpochStore {
   }
 
   /**
-   * Goes to the next point and returns its offset in `bytes`: where it lies in memory, or
-   * `target`, where it was read to. -1 after the last and before an unreadable one.
+   * Goes to the next point and returns its offset in `bytes`: where it lies in memory, or the
+   * `target` that it was read to. -1 after the last and before an unreadable one.
    */
-  step(target: number, isFirst: boolean): number {
+  step(place: { readonly target: number }, isFirst: boolean): number {
     const { _log: log, _buffer: buffer, _area: area } = this;
     if (this.isUnreadable) return -1;
     if (!this._isInMemory && log && log.at < buffer.first) {
+      const { target } = place;
       if (log.step(target - area, this.bytes.length - area, isFirst) !== "point") return -1;
       return target;
     }
@@ -342,7 +342,7 @@ export class Outbox implements EpochStore {
     return this._log !== undefined;
   }
 
-  findTime(epoch: number): { readonly start: number; readonly exactFrom: number } | undefined {
+  findTime(epoch: number): EpochTime | undefined {
     return this._isUnread ? undefined : this._log?.findTime(epoch);
   }
 
@@ -464,7 +464,6 @@ export class Outbox implements EpochStore {
 
   /** A point was added: writes it to flash, at once or soon. */
   private _store(): void {
-    if (!this._log) return;
     if (this.isFailing || this.settings.durable || this._buffer.pending >= STAGE_BYTES) this.sync();
     else
       this._stageTimer ??= this._host.clock.timer(STAGE_MS, () => {

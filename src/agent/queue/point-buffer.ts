@@ -1,4 +1,4 @@
-import { lengthOf, POINT_HEAD, padded, putHead, type Records } from "./record.js";
+import { POINT_HEAD, padded, putHead, type Records } from "./record.js";
 
 /**
  * The latest points in RAM, first in, first out: all that are not on flash, and some that are, which
@@ -15,9 +15,8 @@ export class PointBuffer implements Records {
   used = 0;
   /** Offset of the first point that is not on flash. */
   pendingAt = 0;
-  /** Where `step` continues, and the number of the point there. */
+  /** Where `step` continues. */
   private _at = 0;
-  private _number = 0;
   private readonly _capacity: number;
 
   /** Points use the first `capacity` bytes of `bytes`. */
@@ -86,19 +85,18 @@ export class PointBuffer implements Records {
     let at = 0;
     for (let i = this.first; i < number; i++) at = this._after(at);
     this._at = at;
-    this._number = number;
   }
 
   /** Offset of the next point; -1 after the last. */
   step(): number {
-    if (this._number >= this.next) return -1;
     const at = this._at;
+    if (at >= this.used) return -1;
     this._at = this._after(at);
-    this._number++;
     return at;
   }
 
   private _after(at: number): number {
-    return at + padded(lengthOf(this.words, at));
+    // As `padded(lengthOf(...))`, in one call: each batch does this twice per point.
+    return at + ((((this.words[(at >> 2) + 1] as number) & 0xffff) + 3) & ~3);
   }
 }

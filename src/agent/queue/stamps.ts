@@ -7,7 +7,7 @@
 // The platform stores one value per key and time stamp, so no time stamp is used twice: the
 // milliseconds of an epoch rise, and an epoch begins after the last time stamp of the one before.
 import type { Host } from "../../port.js";
-import { isTimestamp, type Timestamp } from "../../wire/timestamp.js";
+import { isTimestamp } from "../../wire/timestamp.js";
 import type { Time } from "../time/time.js";
 import { enterEpoch, lastStampOf, type QueueState } from "./record.js";
 
@@ -33,15 +33,20 @@ export interface EpochStore {
   readonly isTimeSaved: boolean;
   /** `findTime` finds past epochs. */
   readonly keepsTime: boolean;
-  findTime(epoch: number): { readonly start: number; readonly exactFrom: number } | undefined;
+  findTime(epoch: number): EpochTime | undefined;
 }
 
-/** The start of an epoch that is not the current one. */
+/** A point's time stamp is `start` plus its milliseconds; below `exactFrom` it is a guess. */
+export interface EpochTime {
+  readonly start: number;
+  readonly exactFrom: number;
+}
+
+/** An epoch that is not the current one. */
 interface PastEpoch {
   readonly epoch: number;
   /** Undefined: it was lost. */
-  readonly start: number | undefined;
-  readonly exactFrom: number;
+  readonly time: EpochTime | undefined;
 }
 
 export class Stamps {
@@ -78,17 +83,11 @@ export class Stamps {
   next(): number {
     if (!this._hasBegun) this._begin();
     const { _state: state, _time: time } = this;
-    const tick = Math.max(time.ticks, state.tick);
-    const { start } = time;
-    const isCorrected = start !== undefined && start !== state.start;
-    const isPlaced = state.start !== 0;
-    // Points that may have been sent keep their time stamps, so the correction begins an epoch.
-    const begins = isCorrected && isPlaced && this._store.keepsTime && this._sentTick >= 0;
-    if (begins) this._enter(tick);
-    state.tick = tick + 1;
-    if (!isCorrected) return tick;
-    if (begins || !isPlaced) this._place(start);
-    else if (Math.abs(start - state.start) > SET_BACK_MS) this._correct(start, tick);
+    const { ticks } = time;
+    const tick = Math.max(ticks, state.tick);
+    const start = time.startOf(ticks);
+    if (start === undefined || start === state.start) state.tick = tick + 1;
+    else this._learn(start, tick);
     return tick;
   }
 
@@ -100,44 +99,39 @@ export class Stamps {
     const { _state: state, _time: time } = this;
     const isOver = !this._hasBegun && state.start !== 0 && time.sleptSinceSyncMs === undefined;
     if (epoch !== state.epoch || isOver) return;
-    const { start } = time;
+    const start = time.startOf(time.ticks);
     if (start === undefined || start === state.start) return;
     if (state.start === 0) this._place(start);
     else if (!this._store.keepsTime || tick > this._sentTick) this._correct(start, tick);
   }
 
-  /** True if `of` knows the time of this epoch, or that it is lost. */
+  /** True if `timeOf` knows the time of this epoch, or that it is lost. */
   knows(epoch: number): boolean {
     return epoch === this._state.epoch || epoch === this._past?.epoch;
   }
 
-  /** Looks up a past epoch for `of`. Overwrites the queue's buffer. */
+  /** Looks up a past epoch for `timeOf`. Overwrites the queue's buffer. */
   lookUp(epoch: number): void {
-    const found = this._store.findTime(epoch);
-    this._past = { epoch, start: found?.start, exactFrom: found?.exactFrom ?? 0 };
+    this._past = { epoch, time: this._store.findTime(epoch) };
   }
 
-  /** The time stamp of a point; undefined while it is not known. */
-  of(epoch: number, tick: number): Timestamp | undefined {
+  /** The time of the points of `epoch` from `tick` on; undefined while it is not known. */
+  timeOf(epoch: number, tick: number): EpochTime | undefined {
     const { _state: state, _past: past } = this;
     const isCurrent = epoch === state.epoch;
     if (isCurrent && !this._isSaved) this._isSaved = this._store.isTimeSaved;
-    if (isCurrent && (state.start === 0 || !this._isSaved)) return undefined;
-    const start = isCurrent ? state.start : past?.start;
-    const ts = start === undefined ? this._guess(tick) : start + tick;
-    if (ts === undefined || !isTimestamp(ts)) return undefined;
-    if (isCurrent) {
-      this._sent = Math.max(this._sent, ts);
-      this._sentTick = Math.max(this._sentTick, tick);
-    }
-    return ts;
+    if (isCurrent ? state.start === 0 || !this._isSaved : epoch !== past?.epoch) return undefined;
+    const time = isCurrent ? { start: state.start, exactFrom: state.exactFrom } : past?.time;
+    const found = time ?? this._guess(tick);
+    return found && isTimestamp(found.start + tick) ? found : undefined;
   }
 
-  /** True if the time stamp is a guess, because the run of this point never knew the time. */
-  isGuess(epoch: number, tick: number): boolean {
-    const { _state: state, _past: past } = this;
-    if (epoch === state.epoch) return tick < state.exactFrom;
-    return past?.start === undefined || tick < past.exactFrom;
+  /** Points of `epoch` up to `tick` may be sent by the time that `timeOf` returned. */
+  use(epoch: number, tick: number): void {
+    const { _state: state } = this;
+    if (epoch !== state.epoch) return;
+    this._sent = Math.max(this._sent, state.start + tick);
+    this._sentTick = Math.max(this._sentTick, tick);
   }
 
   private _begin(): void {
@@ -146,6 +140,18 @@ export class Stamps {
     const isOver = state.start !== 0 && time.sleptSinceSyncMs === undefined;
     if (state.epoch !== 0 && !isOver) return;
     this._enter(Math.max(0, time.ticks));
+  }
+
+  /** The point of `tick` is the first by another estimate. */
+  private _learn(start: number, tick: number): void {
+    const { _state: state } = this;
+    const { start: before } = state;
+    // Points that may have been sent keep their time stamps, so the correction begins an epoch.
+    const begins = before !== 0 && this._store.keepsTime && this._sentTick >= 0;
+    if (begins) this._enter(tick);
+    state.tick = tick + 1;
+    if (begins || before === 0) this._place(start);
+    else if (Math.abs(start - before) > SET_BACK_MS) this._correct(start, tick);
   }
 
   private _enter(tick: number): void {
@@ -196,9 +202,11 @@ export class Stamps {
     this._host.log("warn", `the clock was set back by ${Math.round(ms / 1000)} s: time stamps start again`);
   }
 
-  /** Before the points whose time is known. */
-  private _guess(tick: number): number | undefined {
+  /** A day before the points whose time is known. */
+  private _guess(tick: number): EpochTime | undefined {
     const first = this._state.start || this._time.now();
-    return first === undefined ? undefined : Math.floor(first) - LOST_EPOCH_MS + (tick % LOST_EPOCH_MS);
+    if (first === undefined) return undefined;
+    const days = LOST_EPOCH_MS + tick - (tick % LOST_EPOCH_MS);
+    return { start: Math.floor(first) - days, exactFrom: Number.POSITIVE_INFINITY };
   }
 }

@@ -2,6 +2,7 @@ import { BEFORE_BYTES, FRAME_BYTES, LISTED_BYTES, PointFrame } from "../../wire/
 import type { Timestamp } from "../../wire/timestamp.js";
 import { BATCH_FRONT, type Outbox } from "../queue/outbox.js";
 import { epochOf, GIVEN, kindOf, lengthOf, POINT_HEAD, padded, readValue } from "../queue/record.js";
+import type { EpochTime } from "../queue/stamps.js";
 import { KeySet } from "./point-keys.js";
 
 /** The body of one POST: the first waiting points. */
@@ -107,33 +108,43 @@ export const buildBatch = (outbox: Outbox, writer: BatchWriter, most: number): B
   const { separatesKeys } = writer;
   const { words, stamps } = outbox;
   let guessed = 0;
+  let epoch = -1;
+  let lastTick = -1;
+  let time: EpochTime | undefined;
   writer.begin();
   outbox.rewind();
   while (writer.points < most) {
     const isFirst = writer.points === 0;
-    const at = outbox.step(writer.target, isFirst);
+    const at = outbox.step(writer, isFirst);
     if (at < 0) break;
-    const end = at + lengthOf(words, at);
     const value = readValue(words, at);
     const isGiven = kindOf(words, at) === GIVEN;
-    let ts = isGiven ? (value as Timestamp) : undefined;
-    if (!isGiven && !separatesKeys) {
-      const epoch = epochOf(words, at);
-      if (isFirst && !stamps.knows(epoch)) {
+    const hasTick = !isGiven && !separatesKeys;
+    const found = hasTick ? epochOf(words, at) : epoch;
+    if (found !== epoch) {
+      if (isFirst && !stamps.knows(found)) {
         // This uses the buffer.
-        stamps.lookUp(epoch);
+        stamps.lookUp(found);
         outbox.rewind();
         continue;
       }
-      if (isFirst) stamps.update(epoch, value);
-      ts = stamps.knows(epoch) ? stamps.of(epoch, value) : undefined;
-      if (ts !== undefined && stamps.isGuess(epoch, value)) guessed++;
+      if (isFirst) stamps.update(found, value);
+      if (lastTick >= 0) stamps.use(epoch, lastTick);
+      time = stamps.timeOf(found, value);
+      epoch = found;
     }
-    if ((ts === undefined && !separatesKeys) || !writer.add(at + POINT_HEAD, end, ts)) {
+    let ts = isGiven ? value : undefined;
+    if (hasTick) ts = time && time.start + value;
+    const end = at + lengthOf(words, at);
+    if ((hasTick && !time) || !writer.add(at + POINT_HEAD, end, ts as Timestamp | undefined)) {
       outbox.back(at);
       break;
     }
+    if (!hasTick) continue;
+    lastTick = value;
+    if (time && value < time.exactFrom) guessed++;
   }
+  if (lastTick >= 0) stamps.use(epoch, lastTick);
   if (writer.points === 0) return undefined;
   return { points: writer.points, number: outbox.first, body: writer.body(), guessed };
 };

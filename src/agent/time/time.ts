@@ -61,11 +61,21 @@ export class Time {
     return clockTimestamp(this._host.clock.wall()) ?? this._reckoned();
   }
 
-  /** When ticks were 0, ms since 1970; undefined while the time is unknown. */
-  get start(): number | undefined {
-    const wall = clockTimestamp<"device">(this._host.clock.wall());
-    if (wall !== undefined) this._correct(wall, CLOCK_MS);
-    return this._reckoned() === undefined ? undefined : (this._learned as number) - this._offset;
+  /**
+   * When ticks were 0, ms since 1970; undefined while the time is unknown. `ticks`: of now.
+   */
+  startOf(ticks: number): number | undefined {
+    const { _offset: offset } = this;
+    const ms = ticks - offset;
+    const wall = this._host.clock.wall();
+    const { _learned: learned } = this;
+    // Each point asks, so the usual case comes first: nothing was corrected.
+    const isRight = learned !== undefined && wall !== undefined && Math.abs(wall - ms - learned) < CLOCK_MS;
+    if (isRight && !this._isEstimated) return learned - offset;
+    const valid = clockTimestamp<"device">(wall);
+    if (valid !== undefined) this._correct(valid - ms, CLOCK_MS);
+    const now = this._learned;
+    return now === undefined || clockTimestamp(ms + now) === undefined ? undefined : now - offset;
   }
 
   /** Milliseconds since 1970 by the platform's last answer; undefined before the first. */
@@ -92,7 +102,7 @@ export class Time {
   /** Learns the time from an answer of the platform. The host's own time takes precedence. */
   learn(ms: Timestamp<"server">): void {
     this._platformOffset = ms - this._host.clock.now();
-    if (clockTimestamp(this._host.clock.wall()) === undefined) this._correct(ms, DATE_MS);
+    if (clockTimestamp(this._host.clock.wall()) === undefined) this._correct(ms - this._ms(), DATE_MS);
   }
 
   /** Restores the state after a sleep of `sleptMs` by the machine's own clock. */
@@ -122,9 +132,8 @@ export class Time {
     memory.ticks = this.ticks;
   }
 
-  /** It is `ms` now; differences below `tolerance` are ignored. */
-  private _correct(ms: number, tolerance: number): void {
-    const learned = ms - this._ms();
+  /** The time is the host's clock plus `learned`; differences below `tolerance` are ignored. */
+  private _correct(learned: number, tolerance: number): void {
     this._isEstimated = false;
     if (this._learned !== undefined && Math.abs(learned - this._learned) < tolerance) return;
     this._learned = learned;

@@ -245,7 +245,7 @@ for (const restarts of [true, false])
       const time = new Time({ ...fakeHost(), clock });
       time.wake(memory, wake === 0 ? 0 : 59_997);
       if (wake === 0) time.learn(at(T0));
-      starts.push(time.start);
+      starts.push(time.startOf(time.ticks));
       ms += 83;
       time.sleep(memory, 83);
       ms = restarts ? 0 : ms + 59_997;

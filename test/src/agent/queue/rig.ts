@@ -45,7 +45,7 @@ export function textOf(n: number): Uint8Array {
 function* places(outbox: Outbox): Generator<number> {
   outbox.rewind();
   for (;;) {
-    const at = outbox.step(outbox.front + padded(BATCH_FRONT), true);
+    const at = outbox.step({ target: outbox.front + padded(BATCH_FRONT) }, true);
     if (at < 0) return;
     yield at;
   }
@@ -79,8 +79,9 @@ export function waitingStamps({ outbox }: Rig, isGuess?: boolean[]): (number | u
     if (kind === GIVEN) return value;
     if (i === 0) stamps.update(epoch, value);
     if (!stamps.knows(epoch)) stamps.lookUp(epoch);
-    const ts = stamps.of(epoch, value);
-    isGuess?.push(stamps.isGuess(epoch, value));
-    return ts;
+    const time = stamps.timeOf(epoch, value);
+    if (time) stamps.use(epoch, value);
+    isGuess?.push(time !== undefined && value < time.exactFrom);
+    return time && time.start + value;
   });
 }

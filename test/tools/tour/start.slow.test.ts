@@ -1,4 +1,5 @@
-// `mote start` as a person runs it: real processes, real time.
+// `mote start` as a person runs it: real processes, real time. One after the other: six at once on two cores pass the
+// time limits of a tour.
 import { type ChildProcess, execFile } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync } from "node:fs";
@@ -56,7 +57,7 @@ const stopsAnswering = (url: string): Promise<boolean> =>
 /** A lease that was not released, which is `run.lock.1.free`. */
 const isHeld = (state: string): boolean => readdirSync(state).some((name) => /^run\.lock\.\d+$/.test(name));
 
-test("the tour sees every capability, then ends with 0 and leaves nothing behind", async (t) => {
+test.serial("the tour sees every capability, then ends with 0 and leaves nothing behind", async (t) => {
   const start = run("tour", "--for", "50s");
   const code = await start.ended;
   t.is(code, 0, start.output);
@@ -65,7 +66,7 @@ test("the tour sees every capability, then ends with 0 and leaves nothing behind
   t.deepEqual(readdirSync(start.temporary), []);
 });
 
-test("a tour without enough time ends with 1 and shows what was not reached", async (t) => {
+test.serial("a tour without enough time ends with 1 and shows what was not reached", async (t) => {
   const start = run("short", "--for", "300ms");
   t.is(await start.ended, 1);
   t.is(start.output.match(/^✗ /gm)?.length, STEPS.length);
@@ -73,7 +74,7 @@ test("a tour without enough time ends with 1 and shows what was not reached", as
   t.deepEqual(readdirSync(start.temporary), []);
 });
 
-test("the shell lines of the hints work", async (t) => {
+test.serial("the shell lines of the hints work", async (t) => {
   const start = run("hints");
   await up(start);
   const lines = start.output.split("\n").filter((line) => /^ {2}(?:\w+=\w+ )?npx mote-cli /.test(line));
@@ -98,7 +99,7 @@ test("the shell lines of the hints work", async (t) => {
   t.is(await start.ended, 0);
 });
 
-test("platform and agent stop cleanly when their parent is killed", async (t) => {
+test.serial("platform and agent stop cleanly when their parent is killed", async (t) => {
   const state = join(directory, "killed-state");
   const start = run("killed", "--state", state, "--port", `${await freePort()}`);
   const url = await up(start);
@@ -111,7 +112,7 @@ test("platform and agent stop cleanly when their parent is killed", async (t) =>
   await t.notThrowsAsync(until(() => !isHeld(device)));
 });
 
-test("a second start finds the device, its values and its provisioning key again", async (t) => {
+test.serial("a second start finds the device, its values and its provisioning key again", async (t) => {
   const args = ["--state", join(directory, "kept-state"), "--port", `${await freePort()}`];
   const keys: (string | undefined)[] = [];
   for (const starts of [1, 2]) {
@@ -131,7 +132,7 @@ test("a second start finds the device, its values and its provisioning key again
   t.is(keys[0], keys[1]);
 });
 
-test("a login of the user's own stays in use, also under the same name", async (t) => {
+test.serial("a login of the user's own stays in use, also under the same name", async (t) => {
   const start = run("login", "--port", "0", "--for", "1ms");
   await start.ended;
   process.env.MOTE_LOGIN = start.login;

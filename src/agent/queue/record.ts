@@ -119,8 +119,7 @@ export const kindOf = (words: Int32Array, at: number): number =>
 
 export const isPoint = (words: Int32Array, at: number): boolean => kindOf(words, at) < DONE;
 
-export const readValue = (words: Int32Array, at: number): number =>
-  ((words[(at >> 2) + 3] as number) & 0xffff) * TWO_32 + ((words[(at >> 2) + 2] as number) >>> 0);
+export const readValue = (words: Int32Array, at: number): number => get48(words, (at >> 2) + 2);
 
 /** The epoch of a point. */
 export const epochOf = (words: Int32Array, at: number): number => (words[(at >> 2) + 3] as number) >>> 16;

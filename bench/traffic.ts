@@ -8,7 +8,7 @@ import { BASE_URL, Counted, TOKEN } from "./counted.js";
 
 const LATENCY_MS = 20;
 const HOUR_MS = 3_600_000;
-const SETTLED_MS = 6.07 * HOUR_MS;
+const SETTLED_MS = 6 * HOUR_MS + 302_000;
 const MINUTE_MS = 60_000;
 const PIECES = 5;
 /** SYN, SYN-ACK, ACK; FIN and ACK of each side. */
@@ -43,7 +43,7 @@ class Station {
     });
   }
 
-  /** Online for `ms`. After six hours polls have their full length, and none is due for 2 min. */
+  /** Online for `ms`. After six hours polls have their full length, and none is due for 50 s. */
   async start(ms = SETTLED_MS): Promise<void> {
     this.agent.attributes.subscribe("interval", () => {});
     this.agent.rpc.handle("echo", (params) => params);
@@ -55,7 +55,7 @@ class Station {
     return spentBy(this.counted);
   }
 
-  /** Spent by each of some pieces of work, between two polls of 5 min. */
+  /** Spent by each of some pieces of work, between two polls. */
   async each(work: () => Promise<void>): Promise<Spent> {
     await work();
     const before = this.look();

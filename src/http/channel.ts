@@ -35,7 +35,7 @@ export class Channel {
   private _outAt = 0;
   private _busy = false;
   private _idleSince = 0;
-  /** Cancels the time limit of the opening. */
+  /** Cancels the time limit of the opening, or of a silence. */
   private _cancel: (() => void) | undefined;
   /** True after the first answer: from then on, the peer may close the connection while idle. */
   keptAlive = false;
@@ -54,8 +54,11 @@ export class Channel {
     }
   }
 
-  /** Sends `bytes` once the socket is open, and reads the answer. One request at a time. */
-  run(request: Request, bytes: Uint8Array): void {
+  /**
+   * Sends `bytes` once the socket is open, and reads the answer. One request at a time. Breaks after
+   * `silenceMs` without a byte of the answer.
+   */
+  run(request: Request, bytes: Uint8Array, silenceMs?: number): void {
     // Cache response heads only for batches and RPCs in a row, because the cache takes slots.
     const alike = request.alike || request.headRoom;
     this._reader.begin(request.limit, request.sink, alike ? this._host : undefined);
@@ -64,6 +67,10 @@ export class Channel {
     this._busy = true;
     if (this._phase === "opening") return;
     this._phase = "writing";
+    if (silenceMs !== undefined)
+      this._cancel = this._host.clock.timer(silenceMs, () => {
+        if (!this.answering) this._break(this.waitingFor);
+      });
     try {
       this._write();
     } catch (error) {
@@ -203,6 +210,7 @@ export class Channel {
     // After extra bytes, or an answer to half a request, the connection is out of step.
     const reusable = answer.reusable && clean && !this._out && this.clean;
     this._busy = false;
+    this._stopTimer();
     this.keptAlive = true;
     this._idleSince = this._host.clock.now();
     this._phase = "idle";

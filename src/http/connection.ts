@@ -8,17 +8,13 @@ import { classify, lost, NO_TURN, type Outcome } from "./outcome.js";
 import type { Request } from "./request.js";
 import { writeRequest } from "./request.js";
 import type { Answer } from "./response.js";
+import { mayRepeat, mayReuse, silenceLimit } from "./reuse.js";
 import { bindingOf, type Target } from "./target.js";
 
 /** Maximum number of bytes of one socket read. */
 export const READ_BYTES = 2048;
 /** Maximum number of queued requests. */
 const MAX_QUEUED = 32;
-/**
- * A non-repeatable request avoids a connection idle for longer than this: the peer may be closing
- * it.
- */
-const FRESH_MS = 5000;
 
 /** A request that has not ended: delayed, queued or active. */
 interface PendingRequest {
@@ -47,7 +43,10 @@ export class Connection {
   #active: PendingRequest | undefined;
   private _channel: Channel | undefined;
   private _closed = false;
-  private _renew = false;
+  /** Time when the active request was sent again. */
+  private _repeatedAt: number | undefined;
+  /** Time from there to the answer, of the last such request. */
+  private _slowMs = 0;
 
   /**
    * `buffer`: for reads; may be shared, because nothing in it outlives a read. `governor`: shared
@@ -107,22 +106,15 @@ export class Connection {
     });
   }
 
-  /** Sends the next request on a new connection. */
-  fresh(): void {
-    if (this.#active) this._renew = true;
-    else this._drop();
-  }
-
   /**
    * Abandons the current socket. The active request is sent again on a new connection if it is
    * repeatable, with a new deadline unless `deadlineIncludesQueue`. Otherwise it is lost.
    */
   renew(): void {
     const active = this.#active;
-    const channel = this._channel;
-    const unread = !channel || channel.handed === 0 || (active?.request.repeatable && !channel.answering);
+    const again = active && mayRepeat(active.request, this._channel);
     this._drop();
-    if (active && unread) {
+    if (active && again) {
       if (!active.request.deadlineIncludesQueue) this._limit(active);
       this._attempt(active);
     } else if (active) this._finish(lost("the network was gone"));
@@ -163,6 +155,7 @@ export class Connection {
    */
   answered(answer: Answer, reusable: boolean): void {
     const bytes = this._channel?.bodyBytes;
+    if (this._repeatedAt !== undefined) this._slowMs = this._host.clock.now() - this._repeatedAt;
     if (!reusable) this._channel = undefined;
     const { sink, isReceipt } = this.#active?.request ?? {};
     const streamed = answer.status === 200 ? sink : answer.status === 206 ? sink?.head : undefined;
@@ -173,11 +166,12 @@ export class Connection {
   /** The channel failed, with or without a request. At most once for each channel. */
   broken(reason: string): void {
     const active = this.#active;
-    const again = active && this._channel && mayRepeat(active.request, this._channel);
+    // Happens at most once, because the retry uses a new connection.
+    const again = active && this._channel?.keptAlive && mayRepeat(active.request, this._channel);
     const sent = this._wasSent;
     const bytes = this._channel?.bodyBytes;
     this._channel = undefined;
-    // Happens at most once, because the retry uses a new connection.
+    if (again) this._repeatedAt = this._host.clock.now();
     if (again) this._attempt(active);
     else if (active) this._finish(lost(reason, sent), bytes);
   }
@@ -213,12 +207,13 @@ export class Connection {
       this._host.clock.timer(0, () => pending === this.#active && this._finish(lost("request not escaped")));
       return;
     }
-    const { repeatable, allowStaleConnection } = pending.request;
-    const stale = !repeatable && !allowStaleConnection && (this._channel?.idleMs ?? 0) > FRESH_MS;
-    if (stale || this._channel?.clean === false) this._drop();
+    const { request } = pending;
+    const idleMs = this._channel?.idleMs ?? 0;
+    if (!mayReuse(request, idleMs) || this._channel?.clean === false) this._drop();
     pending.sentReported = false;
+    const silenceMs = this._channel && silenceLimit(request, idleMs, this._slowMs);
     this._channel ??= new Channel(this._host, this._target, this._buffer, this);
-    this._channel.run(pending.request, bytes);
+    this._channel.run(request, bytes, silenceMs);
   }
 
   private _late(pending: PendingRequest): void {
@@ -240,7 +235,7 @@ export class Connection {
   private _finish(outcome: Outcome, bytes = 0): void {
     const active = this.#active;
     this.#active = undefined;
-    if (this._renew) this._drop();
+    this._repeatedAt = undefined;
     if (active) {
       this._governor.ended(active.request.purpose ?? OTHER, outcome, bytes);
       this._report(active, outcome);
@@ -264,19 +259,10 @@ export class Connection {
   }
 
   private _drop(): void {
-    this._renew = false;
     this._channel?.close();
     this._channel = undefined;
   }
 }
-
-/**
- * The peer closed an idle connection as the request was sent: repeat it if it was not read or is
- * repeatable.
- */
-const mayRepeat = (request: Request, channel: Channel): boolean => {
-  return channel.keptAlive && !channel.answering && (request.repeatable || channel.handed === 0);
-};
 
 /** Sends one request and resolves with its outcome. Never rejects. */
 export const exchange = (connection: Connection, request: Request): Promise<Outcome> => {

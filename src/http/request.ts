@@ -59,13 +59,10 @@ export interface Request {
   readonly limit: number;
   /** The answer only confirms, so its body matters only if it says otherwise (receipt.ts). */
   readonly isReceipt?: boolean;
-  /** May be sent again if a reused connection fails before the first byte of the answer. */
+  /** May be sent again if a reused connection fails before the first byte of the answer (reuse.ts). */
   readonly repeatable: boolean;
-  /**
-   * Allows a long-idle connection although the request is not repeatable, because the sender learns
-   * of a failure in another way.
-   */
-  readonly allowStaleConnection?: boolean;
+  /** The platform holds its answer back until there is news. */
+  readonly isPoll?: boolean;
   /** Called each time the last byte was handed to the socket; not if the answer came earlier. */
   readonly sent?: () => void;
   /** Receives the body of a 200 instead of the outcome. */

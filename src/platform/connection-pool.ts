@@ -17,11 +17,13 @@ interface RouteSettings {
 const ROUTES = {
   telemetry: { purpose: "telemetry", on: [0, 0, 0] },
   attributes: { purpose: "attributes", on: [0, 0, 0] },
-  rpcAnswer: { purpose: "rpcAnswer", on: [0, 0, 0] },
   provisioning: { purpose: "provisioning", on: [0, 0, 0] },
   application: { purpose: "application", on: [0, 0, 0] },
   rpcPoll: { purpose: "rpcPoll", on: [0, 1, 1] },
   secondRpcPoll: { purpose: "rpcPoll", on: [0, 2, 2] },
+  // An answer uses the connection that brought its RPC.
+  rpcAnswer: { purpose: "rpcAnswer", on: [0, 1, 1] },
+  secondRpcAnswer: { purpose: "rpcAnswer", on: [0, 2, 2] },
   attributePoll: { purpose: "attributePoll", on: [0, 0, 3] },
   secondAttributePoll: { purpose: "attributePoll", on: [0, 0, 6] },
   firmware: { purpose: "firmware", on: [0, 0, 4] },

@@ -137,6 +137,7 @@ export class AttributePolls {
       deadlineMs,
       limit: this._limit,
       repeatable: true,
+      isPoll: true,
       alike: this._lastDelivered,
       sent: () => {
         // A poll that the connection sends again no longer overlaps the one before it.

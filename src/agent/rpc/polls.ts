@@ -21,12 +21,18 @@ export const SHARED_POLL_MS = 25_000;
 export const SHORT_POLL_MS = 1000;
 export const QUIET_MS = 50;
 export const QUIET_PATIENCE_MS = 5000;
+/**
+ * A poll is open on one node of the platform's cluster. When the device moves to another, the poll
+ * stays open without news until it ends.
+ */
+export const LONGEST_RPC_POLL_MS = 60_000;
 
 export interface EndedPoll {
   /** Polls that were sent later have higher numbers. */
   readonly number: number;
   readonly outcome: Outcome;
   readonly verdict: PollVerdict;
+  readonly channel: RequestChannel;
 }
 
 interface OpenPoll {
@@ -49,6 +55,7 @@ export class RpcPolls {
   /** The last poll brought an RPC. Consecutive RPCs have similar response heads. */
   private _lastDelivered = false;
   private _lastWasLost = false;
+  private _lastChannel: RequestChannel | undefined;
   /** Interrupts the wait for the next poll. */
   private _interrupt: (() => void) | undefined;
   /** Number of the next poll. */
@@ -95,11 +102,37 @@ export class RpcPolls {
   }
 
   open(): void {
+    const unused = this._channels.filter((channel) => !this._isInUse(channel));
+    // Without another poll, one connection is open: the last one's.
+    const channel = unused.find((one) => one === this._lastChannel) ?? unused[0];
+    if (channel) this._send(channel, this._askedMs());
+  }
+
+  /**
+   * Asks once more on the connection of `ended`, for what the platform holds now. Resolves at the
+   * end of that poll, which is processed like any other.
+   */
+  ask({ channel }: EndedPoll): Promise<void> {
+    return new Promise((resolve) => this._send(channel, SHORT_POLL_MS, resolve));
+  }
+
+  /** The route that an answer to the RPC of `ended` takes. */
+  answerRoute({ channel }: EndedPoll): "rpcAnswer" | "secondRpcAnswer" {
+    return channel === this._channels[0] ? "rpcAnswer" : "secondRpcAnswer";
+  }
+
+  /** Call when `ended` was processed. One idle connection is enough; an open poll has its own. */
+  processed({ channel }: EndedPoll): void {
+    if (this._open.length > 0 && !this._isInUse(channel)) channel.hangUp();
+  }
+
+  private _isInUse(channel: RequestChannel): boolean {
+    return this._open.some((poll) => poll.channel === channel);
+  }
+
+  private _send(channel: RequestChannel, askedMs: number, ended?: () => void): void {
     const clock = this._session.host.clock;
-    const free = this._channels.find((channel) => !this._open.some((poll) => poll.channel === channel));
-    if (!free) return;
-    const askedMs = this._askedMs();
-    const poll: OpenPoll = { number: this.next++, channel: free, askedMs, since: clock.now() };
+    const poll: OpenPoll = { number: this.next++, channel, askedMs, since: clock.now() };
     this._open.push(poll);
     invariant("at most two polls are open", () => this._open.length <= 2);
     const request = {
@@ -107,15 +140,19 @@ export class RpcPolls {
       path: rpcPollPath(askedMs),
       deadlineMs: this._timing.deadlineMs - this._timing.askedMs + askedMs,
       limit: this._limit,
-      // A poll on a dead connection cannot take an RPC with it that would otherwise be delivered.
+      // A dead connection has no poll on the platform that could take an RPC away.
       repeatable: true,
+      isPoll: true,
       alike: this._lastDelivered,
       sent: () => {
         poll.since = clock.now();
         poll.number = this.next++;
       },
     } as const;
-    free.dispatch(request, (outcome) => this._end(poll, outcome));
+    channel.dispatch(request, (outcome) => {
+      this._end(poll, outcome);
+      ended?.();
+    });
   }
 
   /** Delays the next polls because the platform was busy. */
@@ -176,7 +213,7 @@ export class RpcPolls {
     const one = this._sharesUplink;
     if (one && (this._session.connections.shortPolls || !this._quiet)) return SHORT_POLL_MS;
     const askedMs = this._lastWasLost ? this._timing.afterLoss(this._session.host) : this._timing.askedMs;
-    return one ? Math.min(SHARED_POLL_MS, askedMs) : askedMs;
+    return Math.min(one ? SHARED_POLL_MS : LONGEST_RPC_POLL_MS, askedMs);
   }
 
   private _end(poll: OpenPoll, outcome: Outcome): void {
@@ -185,8 +222,7 @@ export class RpcPolls {
     this._open.splice(at, 1);
     // A poll that `stop()` ended says nothing about the possible duration of polls.
     if (!this._session.running) return;
-    // One idle connection is enough; the other poll has its own.
-    if (this._open.length > 0) poll.channel.hangUp();
+    this._lastChannel = poll.channel;
     this._lastEnd = this._session.host.clock.now();
     const tookMs = this._lastEnd - poll.since;
     const verdict =
@@ -195,7 +231,7 @@ export class RpcPolls {
         : this._timing.pollEnded(outcome, tookMs, poll.channel.heard(poll.since), poll.askedMs);
     this._lastDelivered = verdict === "delivered";
     this._lastWasLost = verdict === "lost";
-    this._ended.push({ number: poll.number, outcome, verdict });
+    this._ended.push({ number: poll.number, outcome, verdict, channel: poll.channel });
     this._loop.notify();
     this._interrupt?.();
   }

@@ -3,7 +3,7 @@
 import type { Events } from "../../events.js";
 import type { Outcome } from "../../http/outcome.js";
 import type { Job, PlatformSession, Wait } from "../../platform/index.js";
-import { EXCHANGE_MS, HEAD_ROOM, PollMemory, post, RequestChannel } from "../../platform/index.js";
+import { EXCHANGE_MS, HEAD_ROOM, PollMemory, post } from "../../platform/index.js";
 import type { PollTiming } from "../../platform/poll-timing.js";
 import { rpcAnswerPath } from "../../wire/paths.js";
 import {
@@ -22,6 +22,11 @@ import type { RpcLimits } from "./options.js";
 import { type EndedPoll, RpcPolls } from "./polls.js";
 
 const ANSWER_DEADLINE_MS = 10_000;
+/**
+ * After a handler ran for longer than this, the platform may have moved the device to another node,
+ * where ids begin at 0 again. So a poll asks whether the id belongs to another call by now.
+ */
+const LONG_MS = 5000;
 const TOO_LARGE = 413;
 /**
  * Number of failed answers after which polls slow down. Until then, the next poll follows soon,
@@ -49,7 +54,6 @@ export class Rpc implements Job {
   private readonly _journal: RpcJournal;
   private readonly _memory: PollMemory;
   private readonly _polls: RpcPolls;
-  private readonly _uplink: RequestChannel;
   /** The RPC acknowledged last, and how many times in a row it came again. */
   private _last: JournalEntry | undefined;
   private _repeats = 0;
@@ -76,7 +80,6 @@ export class Rpc implements Job {
     this._journal = new RpcJournal(session.host, time, limits.rememberMs, limits.answerBytes);
     const loop = session.loop("rpc", this);
     this._polls = new RpcPolls(session, timing, loop, limits.requestBytes);
-    this._uplink = new RequestChannel(session, "rpcAnswer");
     this._memory = new PollMemory(session.host, session.target, timing);
   }
 
@@ -123,7 +126,8 @@ export class Rpc implements Job {
       this._polls.hold();
       return 0;
     }
-    await (request && this._processRpc(request, number));
+    await (request && this._processRpc(request, poll));
+    this._polls.processed(poll);
     this._journal.pollEnded(this._polls.oldest);
     if (!delivered) this._journal.tidy();
     if (delivered || verdict === "ended") this._reset.pollHeard(number);
@@ -131,18 +135,18 @@ export class Rpc implements Job {
     return 0;
   }
 
-  /** Processes the RPC that poll number `poll` brought. */
-  private _processRpc(request: RpcRequest, poll: number): Promise<void> | undefined {
-    const entry = this._journal.find(request.id, request.hash, poll);
+  /** Processes the RPC that `poll` brought. */
+  private _processRpc(request: RpcRequest, poll: EndedPoll): Promise<void> | undefined {
+    const entry = this._journal.find(request.id, request.hash, poll.number);
     // A request that the platform would not write like this may come from elsewhere.
-    if (!entry && !request.problem) this._journal.supersedeBefore(poll);
-    if (!entry) return this._handle(request);
+    if (!entry && !request.problem) this._journal.supersedeBefore(poll.number);
+    if (!entry) return this._handle(request, poll);
     // Otherwise it is a copy from a poll sent before the acknowledgement; the platform has the
     // answer.
-    return entry.acknowledgedAt === undefined ? this._answer(entry, request, undefined) : undefined;
+    return entry.acknowledgedAt === undefined ? this._answer(entry, request, undefined, poll) : undefined;
   }
 
-  private async _handle(request: RpcRequest): Promise<void> {
+  private async _handle(request: RpcRequest, poll: EndedPoll): Promise<void> {
     const { id, hash, method } = request;
     if (!this._isRepeat(request)) this._polls.clearHold();
     this._events.emit("rpc", { stage: "received", id, method });
@@ -152,27 +156,35 @@ export class Rpc implements Job {
     const entry = this._journal.open(id, hash, effect, this._polls.next);
     // Unsaved, it could run again after a restart.
     if (entry === "not stored")
-      return this._answerWithoutHandler(request, failure("HANDLER_FAILED", NOT_STORED));
-    if (entry === "full") return this._answerWithoutHandler(request, failure("BUSY"));
+      return this._answerWithoutHandler(request, failure("HANDLER_FAILED", NOT_STORED), poll);
+    if (entry === "full") return this._answerWithoutHandler(request, failure("BUSY"), poll);
+    const { clock } = this._session.host;
+    const since = clock.now();
     const result = error ?? (await this._handlers.run(handler as Handler, request.params));
     this._journal.answered(entry, result.text);
-    return this._answer(entry, request, result.error);
+    if (clock.now() - since > LONG_MS) await this._polls.ask(poll);
+    return this._answer(entry, request, result.error, poll);
   }
 
-  private _answerWithoutHandler(request: RpcRequest, result: HandlerResult): Promise<void> {
+  private _answerWithoutHandler(request: RpcRequest, result: HandlerResult, poll: EndedPoll): Promise<void> {
     const { id, hash } = request;
     const entry = this._journal.open(id, hash, "none", this._polls.next) as JournalEntry;
     this._journal.answered(entry, result.text);
-    return this._answer(entry, request, result.error);
+    return this._answer(entry, request, result.error, poll);
   }
 
   /** Posts the answer once. It is posted again only if a poll delivers the RPC again. */
-  private async _answer(entry: JournalEntry, request: RpcRequest, failed: string | undefined): Promise<void> {
+  private async _answer(
+    entry: JournalEntry,
+    request: RpcRequest,
+    failed: string | undefined,
+    poll: EndedPoll,
+  ): Promise<void> {
     const { id, method } = request;
     const unknown = entry.answer === undefined;
     const text = entry.answer ?? encodeError("OUTCOME_UNKNOWN");
     const error = unknown ? "OUTCOME_UNKNOWN" : failed;
-    const acknowledged = !this._idWasReused(entry) && (await this._post(entry, text));
+    const acknowledged = !this._idWasReused(entry) && (await this._post(entry, text, poll));
     if (acknowledged) this._acknowledged(entry);
     else this._journal.unacknowledged(entry);
     if (!this._session.running) return;
@@ -208,21 +220,21 @@ export class Rpc implements Job {
   }
 
   /**
-   * Posts an answer once, with a limit of 10 s that grows after each failure, because a long answer
-   * may take that long on a slow line. It is not repeated: after a platform restart the id may
-   * belong to another call, and the first answer counts.
+   * Posts an answer once, on the connection that brought the RPC: another may be idle for long, and
+   * dead. The limit of 10 s grows after each failure, because a long answer may take that long on a
+   * slow line. It is not repeated: after a platform restart the id may belong to another call, and
+   * the first answer counts.
    */
-  private _post(entry: JournalEntry, text: string): Promise<boolean> {
+  private _post(entry: JournalEntry, text: string, poll: EndedPoll): Promise<boolean> {
     const body = this._encodeWithHeadRoom(text);
     const patience = Math.min(ANSWER_DEADLINE_MS * (1 + entry.failures), EXCHANGE_MS);
     const answer = post(rpcAnswerPath(entry.id), body, patience);
-    const sent = this._uplink.send({
-      ...answer,
-      headRoom: HEAD_ROOM,
-      repeatable: false,
-      allowStaleConnection: true,
+    const request = { ...answer, headRoom: HEAD_ROOM, repeatable: false };
+    return new Promise((resolve) => {
+      this._session.dispatch(this._polls.answerRoute(poll), request, undefined, (outcome) =>
+        resolve(this._posted(entry, outcome, body.length > SMALL)),
+      );
     });
-    return sent.then((outcome) => this._posted(entry, outcome, body.length > SMALL));
   }
 
   /** True if the platform accepted the answer. */
@@ -238,14 +250,15 @@ export class Rpc implements Job {
   }
 
   /**
-   * True if a later poll brought another call with the same id while the handler ran: the platform
-   * restarted and would take the answer for that call.
+   * True if a later poll brought another call with this id, or a new one with a lower id, while the
+   * handler ran: ids began again, and the platform would take the answer for another call.
    */
   private _idWasReused({ id, hash, after }: JournalEntry): boolean {
     return this._polls.ended.some(({ number, outcome }) => {
       if (number < after || outcome.kind !== "done") return false;
       const came = this._parse(outcome.body, false);
-      return came.ok && came.id === id && came.hash !== hash;
+      if (!came.ok || came.id > id) return false;
+      return came.id < id ? !this._journal.find(came.id, came.hash, number) : came.hash !== hash;
     });
   }
 

@@ -2,6 +2,7 @@ import test from "ava";
 import { Connection } from "../../../src/http/connection.js";
 import { BUDGETS, type Purpose } from "../../../src/http/governor.js";
 import type { Outcome } from "../../../src/http/outcome.js";
+import type { Request } from "../../../src/http/request.js";
 import type { Host, Socket, SocketEvent } from "../../../src/port.js";
 import { Secret } from "../../../src/wire/secret.js";
 import { type FakeHost, fakeHost } from "../../fakes/host.js";
@@ -270,20 +271,6 @@ test("bytes that arrived unread before a request are not its answer", async (t) 
   t.is(host.net.peers.length, 2);
 });
 
-test("fresh closes an idle connection, or one in use once its answer is there", async (t) => {
-  const { host, connection } = answering();
-  await sendOn(host, connection, GET);
-  connection.fresh();
-  await sendOn(host, connection, GET);
-  t.is(host.net.peers.length, 2);
-  const outcome = sendOn(host, connection, GET);
-  connection.fresh();
-  t.is((await outcome).kind, "done");
-  t.is(host.net.peers.length, 2);
-  await sendOn(host, connection, GET);
-  t.is(host.net.peers.length, 3);
-});
-
 test("close ends what is open and what waits, and lets no late event through", async (t) => {
   const { host, connection } = rig();
   const seen = serve(host.net, () => {});
@@ -459,4 +446,52 @@ test("a request that waits for its budget ends at its deadline, or with the conn
   t.deepEqual(outcomes.slice(1), Array(2).fill({ kind: "lost", reason: "stopped" }));
   await host.clock.advance(10);
   t.is(host.clock.waiting, 0);
+});
+
+const MINUTE = 60_000;
+const SENT_ONCE: Request = { ...POST, repeatable: false };
+
+/** A rig whose peers answer after `slowMs`, until `forget` makes all connections go silent. */
+function forgetful(slowMs = 0): ReturnType<typeof rig> & { forget(): void } {
+  const made = rig();
+  const forgotten = new Set<Peer>();
+  serve(made.host.net, ({ peer, reply }) =>
+    made.host.clock.timer(slowMs, () => forgotten.has(peer) || reply(200)),
+  );
+  return { ...made, forget: () => made.host.net.peers.forEach((peer) => void forgotten.add(peer)) };
+}
+
+test("a request each minute keeps one connection", async (t) => {
+  const { host, connection } = forgetful();
+  for (let n = 0; n < 60; n++) {
+    t.is((await sendOn(host, connection, POST)).kind, "done");
+    await host.clock.advance(MINUTE);
+  }
+  t.is(host.net.peers.length, 1);
+});
+
+test("a forgotten connection costs a repeatable request 5 s, and others nothing", async (t) => {
+  for (const [request, mostMs] of [
+    [POST, 5200],
+    [SENT_ONCE, 100],
+    [{ ...GET, isPoll: true }, 100],
+  ] as const) {
+    const { host, connection, forget } = forgetful();
+    await sendOn(host, connection, GET);
+    await host.clock.advance(MINUTE);
+    forget();
+    const since = host.clock.now();
+    t.is((await sendOn(host, connection, request)).kind, "done");
+    t.true(host.clock.now() - since <= mostMs);
+    t.is(host.net.peers.length, 2);
+  }
+});
+
+test("a platform that answers after 6 s gets only one request twice", async (t) => {
+  const { host, connection } = forgetful(6000);
+  for (let n = 0; n < 10; n++) {
+    t.is((await sendOn(host, connection, { ...POST, deadlineMs: 35_000 })).kind, "done");
+    await host.clock.advance(MINUTE);
+  }
+  t.is(host.net.peers.length, 2);
 });

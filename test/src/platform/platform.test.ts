@@ -168,7 +168,7 @@ test("reports offline again when the reason changes, once for each reason", asyn
       peer.reset(reason);
       return false;
     };
-    one.session.connections.connection("telemetry").fresh();
+    one.session.connections.renew();
     seen.push(...(await watch(one, 20)));
   }
   const status = "status 502: the server behind this address does not answer";

@@ -209,6 +209,52 @@ test("an answer is not sent a second time by the connection when a kept one turn
   t.deepEqual([runs(), rig.platform.seen.filter(isAnswer).length], [1, 1]);
 });
 
+for (const connections of [1, 2, 3] as const)
+  for (const keeps of [false, true])
+    test(`${connections} connection(s), kept ${keeps}: a late answer goes to no call of another node`, async (t) => {
+      const { rig, agent, runs } = await counting(t, { connections });
+      agent.rpc.handle(
+        "slow",
+        () => new Promise((resolve) => rig.clock.timer(50_000, () => resolve("late"))),
+        {
+          timeoutMs: MINUTE,
+        },
+      );
+      await rig.call("slow", {}, 20_000, { timeoutMs: HOUR });
+      restart(rig, keeps);
+      await rig.clock.advance(20_000);
+      const moved = await rig.call("open", {}, 2 * MINUTE, { timeoutMs: HOUR });
+      t.deepEqual([runs(), text(moved)], [1, ["1"]]);
+    });
+
+test("an answer uses the connection that brought its RPC", async (t) => {
+  const { rig } = await counting(t, { connections: 3 });
+  await rig.clock.advance(10 * MINUTE);
+  let polled: unknown;
+  rig.platform.onAnswer = (request, status) => {
+    if (isPoll(request) && status === 200) polled = request.peer;
+  };
+  const results = await rig.call("open", {}, 1000);
+  const answered = rig.platform.seen.filter(isAnswer).at(-1);
+  t.deepEqual(text(results), ["1"]);
+  t.true(polled !== undefined && answered?.peer === polled);
+});
+
+test("no RPC poll is open for longer than a minute, however long the platform allows", async (t) => {
+  const { rig, agent } = await counting(t, { connections: 3 });
+  agent.attributes.subscribe("interval", () => {});
+  const asked = { rpc: [0], updates: [0] };
+  rig.platform.fault = (request) => {
+    const [, kind, ms] = /(rpc|updates)\?timeout=(\d+)/.exec(request.path) ?? [];
+    if (!kind) return undefined;
+    asked[kind as "rpc"].push(Number(ms));
+    rig.clock.timer(Number(ms), () => request.reply(408));
+    return "hang";
+  };
+  await rig.clock.advance(5 * HOUR);
+  t.deepEqual([Math.max(...asked.rpc), Math.max(...asked.updates)], [MINUTE, 5 * MINUTE]);
+});
+
 // The journal by itself: for how long an RPC is known, and what is kept of it.
 
 const HASH = 1;

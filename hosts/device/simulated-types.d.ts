@@ -1,5 +1,5 @@
 // `mote/simulated` for a project's TypeScript. Only the simulator and Node have it: import it in
-// modules of the platform `lin`, such as hardware/simulator.ts.
+// modules of the platform `...`, such as hardware/simulator.ts.
 import type { Button, Range } from "./simulated.js";
 
 /** A simulated sensor. Returns the function that reads its value. */

@@ -1,4 +1,5 @@
-// Native functions that the SDK's simulator lacks.
+// Native functions that the SDK's simulator lacks. Written for Linux and macOS, never run on macOS:
+// there, the simulator cannot restart by itself.
 #include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
@@ -13,7 +14,7 @@ void mote_ignore_sigpipe(void) { signal(SIGPIPE, SIG_IGN); }
 // The SDK's random numbers come from an unseeded rand(), so they are the same in each run.
 uint32_t mote_random(void) {
   uint32_t number = 0;
-  while (getrandom(&number, sizeof number, 0) != sizeof number)
+  while (getentropy(&number, sizeof number) != 0)
     ;
   return number;
 }

@@ -41,7 +41,7 @@ test("each extra has one manifest, with the same modules on a board and in the s
     const { platforms } = JSON.parse(read(`extras/${extra}/manifest.json`));
     if (!platforms) continue;
     const names = (platform: string) => Object.keys(platforms[platform].modules);
-    t.deepEqual(names("esp32"), names("lin"), extra);
+    t.deepEqual(names("esp32"), names("..."), extra);
   }
 });
 

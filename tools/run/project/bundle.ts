@@ -124,7 +124,7 @@ function modules({ folder }: Source, project: Project | undefined): Plugin {
         if (found !== undefined) return { path: found };
         if (!project) return undefined;
         if (path === "mc/config") return { path, namespace: "config" };
-        const text = `Node has no module "${path}"; run it in the simulator (mote simulator), or give the manifest a module for the platform "lin" that stands for it`;
+        const text = `Node has no module "${path}"; run it in the simulator (mote simulator), or give the manifest a module for the platform "..." that stands for it`;
         return OF_SDK.test(path) ? { errors: [{ text }] } : undefined;
       });
       build.onLoad({ filter: /./, namespace: "config" }, () => ({

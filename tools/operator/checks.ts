@@ -56,7 +56,10 @@ export const isPackage = object<OtaPackage>({ id: isId, title: isText, version: 
 /** A number that would be rounded comes as text. */
 const isTime = (value: unknown): boolean => Number.isFinite(value) || isText(value);
 export const isReading = object<Reading>({ ts: isTime });
-export const isAttribute = object<{ key: string; value: unknown }>({ key: isText });
+export const isAttribute = object<{ key: string; value: unknown; lastUpdateTs: number | string }>({
+  key: isText,
+  lastUpdateTs: isTime,
+});
 export const isRpc = object<PersistentRpc>({ id: isId, status: isText });
 export const isRpcId = object<{ rpcId: string }>({ rpcId: isText });
 export const isRequest = object<LoggedRequest>({ ts: Number.isFinite, method: isText, path: isText });

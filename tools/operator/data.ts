@@ -9,10 +9,18 @@ const of = (deviceId: string): string => `/api/plugins/telemetry/DEVICE/${part(d
 export class Attributes extends Calls {
   /** Values by key; all keys of the scope if none are named. Absent keys are absent. */
   async get(deviceId: string, scope: Scope, keys?: readonly string[]): Promise<Record<string, unknown>> {
+    const latest = await this.latest(deviceId, scope, keys);
+    return Object.fromEntries(Object.entries(latest).map(([key, { value }]) => [key, value]));
+  }
+
+  /** As `get`, with the times of the last change by the platform's clock. */
+  async latest(deviceId: string, scope: Scope, keys?: readonly string[]): Promise<Record<string, Reading>> {
     const path = `${of(deviceId)}/values/attributes/${scope}`;
     const query = { keys: keys?.join(",") };
     const list = await this.rest.call("GET", path, listOf(isAttribute), { query });
-    return Object.fromEntries(list.map(({ key, value }) => [key, value]));
+    return Object.fromEntries(
+      list.map(({ key, value, lastUpdateTs }) => [key, { ts: Number(lastUpdateTs), value }]),
+    );
   }
 
   async set(

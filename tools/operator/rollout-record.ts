@@ -26,8 +26,6 @@ export interface RolloutRecord {
   readonly handedOver?: number;
   /** The hand-over is finished: the device follows its profile, and later assignments are not ours. */
   readonly ended?: boolean;
-  /** The time stamp of what `fw_state` was before. */
-  readonly seen?: number;
   /** Last activity when first seen updated, by the platform's clock. 0: start again. */
   readonly updatedAt?: number;
   /** It was online for the soak. */

@@ -2,34 +2,60 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "ava";
-import { PATIENCE, runWorker } from "../../../tools/run/child.js";
+import { PATIENCE, type Patience, runWorker, type WorkerEnd } from "../../../tools/run/child.js";
 import { scratch } from "../scratch.js";
 import { configFor } from "./images.js";
 
-test("only a message with the secret of this start says how a worker ended", async (t) => {
+/** Runs a worker that knows the `secret` of its start, until it ends. */
+function runs(body: string, state: "confirmed" | "pending", patience: Partial<Patience>): Promise<WorkerEnd> {
   const entry = join(scratch(), "worker.mjs");
-  const says = (message: string) =>
+  writeFileSync(
+    entry,
     `import { readSync, writeSync } from "node:fs";
 const bytes = Buffer.alloc(65536);
 const { secret } = JSON.parse(bytes.toString("utf8", 0, readSync(3, bytes)));
-writeSync(3, ${message} + JSON.stringify({ kind: "end", how: "stopped", reason: "asked" }) + "\\n");
-process.exit(0);`;
-  const config = configFor("state");
+const say = (prefix, message) => writeSync(3, prefix + JSON.stringify(message) + "\\n");
+${body}`,
+  );
+  const lastRun = { reset: "restart", crash: false } as const;
   const start = {
-    config,
+    config: configFor("state"),
     path: "image.mjs",
     slot: "a",
-    state: "confirmed",
+    state,
     sha256: "",
-    lastRun: { reset: "restart", crash: false },
+    lastRun,
   } as const;
-  const run = { entry, start, emit: () => {}, secret: () => {}, patience: PATIENCE };
-  const signals = { stop: new AbortController().signal, kill: new AbortController().signal };
-  const ends = async (message: string) => {
-    writeFileSync(entry, says(message));
-    return runWorker({ ...run, ...signals, clean: (text) => text });
-  };
+  return runWorker({
+    ...{ entry, start, emit: () => {}, secret: () => {}, clean: (text: string) => text },
+    ...{ stop: new AbortController().signal, kill: new AbortController().signal },
+    patience: { ...PATIENCE, ...patience },
+  });
+}
+
+test("only a message with the secret of this start says how a worker ended", async (t) => {
+  const ends = (prefix: string) =>
+    runs(
+      `say(${prefix}, { kind: "end", how: "stopped", reason: "asked" }); process.exit(0);`,
+      "confirmed",
+      {},
+    );
   t.deepEqual(await ends('secret + " "'), { how: "stopped", reason: "asked" });
   for (const forged of ['""', '"0".repeat(32) + " "'])
     t.deepEqual(await ends(forged), { how: "crash", reason: "exit code 0" }, forged);
+});
+
+const BEATS = `setInterval(() => say(secret + " ", { kind: "heartbeat", lives: true }), 50);`;
+
+test("signs of life do not end the deadline of a start", async (t) => {
+  const end = await runs(BEATS, "confirmed", { startMs: 1000 });
+  t.deepEqual(end, { how: "crash", reason: "it did not start in 1 s" });
+});
+
+test("signs of life and a start do not end the deadline of a trial", async (t) => {
+  const ready = `say(secret + " ", { kind: "ready" });`;
+  const end = await runs(`${BEATS} ${ready}`, "pending", { trialMs: 1000 });
+  t.deepEqual(end, { how: "crash", reason: "its trial did not end in 1 s" });
+  const confirmed = `${ready} say(secret + " ", { kind: "confirmed" }); setTimeout(() => process.exit(7), 2000);`;
+  t.is((await runs(confirmed, "pending", { trialMs: 1000 })).reason, "exit code 7");
 });

@@ -4,6 +4,7 @@ import type { EntityData } from "../../operator/entities.js";
 import { OperatorError } from "../../operator/error.js";
 import type { Operator } from "../../operator/operator.js";
 import { ROLLOUT_KEY, type RolloutRecord, readRollout } from "../../operator/rollout-record.js";
+import type { Reading } from "../../operator/shapes.js";
 import { stateWord } from "../../operator/update-state.js";
 import { eachOf } from "../operator/operator.js";
 import { type Image, isSameChecksum, isSameText, NO_CHECKSUM } from "../operator/updates.js";
@@ -15,6 +16,8 @@ const CURRENT = ["current_fw_title", "current_fw_version", "current_fw_checksum"
 const SERIES = ["fw_state", "fw_error", ...CURRENT] as const;
 /** Server attributes, or time series where the server is configured so. */
 const ACTIVITY = ["active", "lastActivityTime", "inactivityAlarmTime"] as const;
+/** The platform writes these shared attributes when it notifies a device of its assignment. */
+const ASSIGNED = ["fw_version", "fw_checksum"] as const;
 const RECOVERY = "moteRecovery";
 
 /** A device's state as the platform returned it. */
@@ -26,6 +29,8 @@ export interface DeviceState {
   readonly version: string;
   /** Of the running image; empty if the device knows none. */
   readonly checksum: string;
+  /** The image that the platform told the device to run, and when, by the platform's clock. */
+  readonly assigned: { readonly at: number; readonly version: string; readonly checksum: string };
   /** Why the device is in recovery mode; empty if it is not. */
   readonly recovery: string;
   readonly active: boolean;
@@ -69,6 +74,7 @@ async function query({ entities }: Operator, ids: readonly string[]): Promise<re
     latestValues: [
       ...[...SERIES, ...ACTIVITY].map((key) => ({ type: "TIME_SERIES", key }) as const),
       ...[...ACTIVITY, ROLLOUT_KEY].map((key) => ({ type: "SERVER_ATTRIBUTE", key }) as const),
+      ...ASSIGNED.map((key) => ({ type: "SHARED_ATTRIBUTE", key }) as const),
       { type: "CLIENT_ATTRIBUTE", key: RECOVERY },
     ],
   });
@@ -81,14 +87,14 @@ async function readSingly(operator: Operator, id: string): Promise<DeviceState |
   try {
     if (!(await devices.find(id))) return "deleted";
     const series = await timeSeries.latest(id, [...SERIES, ...ACTIVITY]);
-    const server = await attributes.get(id, "SERVER_SCOPE", [...ACTIVITY, ROLLOUT_KEY]);
-    const client = await attributes.get(id, "CLIENT_SCOPE", [RECOVERY]);
+    const server = await attributes.latest(id, "SERVER_SCOPE", [...ACTIVITY, ROLLOUT_KEY]);
+    const shared = await attributes.latest(id, "SHARED_SCOPE", ASSIGNED);
+    const client = await attributes.latest(id, "CLIENT_SCOPE", [RECOVERY]);
     return stateOf({
       entityId: { entityType: "DEVICE", id },
       latest: {
-        TIME_SERIES: latestOf(Object.entries(series).map(([key, { ts, value }]) => [key, ts, value])),
-        SERVER_ATTRIBUTE: latestOf(Object.entries(server).map(([key, value]) => [key, 0, value])),
-        CLIENT_ATTRIBUTE: latestOf(Object.entries(client).map(([key, value]) => [key, 0, value])),
+        ...{ TIME_SERIES: latestOf(series), SERVER_ATTRIBUTE: latestOf(server) },
+        ...{ SHARED_ATTRIBUTE: latestOf(shared), CLIENT_ATTRIBUTE: latestOf(client) },
       },
     });
   } catch (error) {
@@ -100,11 +106,11 @@ async function readSingly(operator: Operator, id: string): Promise<DeviceState |
 }
 
 /** Single reads in the form of a query's row, whose values are all text. */
-function latestOf(
-  values: readonly (readonly [string, number, unknown])[],
-): Record<string, { ts: number; value: string }> {
+function latestOf(readings: Record<string, Reading>): Record<string, { ts: number; value: string }> {
   const text = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
-  return Object.fromEntries(values.map(([key, ts, value]) => [key, { ts, value: text(value) }]));
+  return Object.fromEntries(
+    Object.entries(readings).map(([key, { ts, value }]) => [key, { ts, value: text(value) }]),
+  );
 }
 
 function activityOf(latest: EntityData["latest"], key: (typeof ACTIVITY)[number]): string {
@@ -113,6 +119,7 @@ function activityOf(latest: EntityData["latest"], key: (typeof ACTIVITY)[number]
 
 function stateOf({ entityId, latest }: EntityData): DeviceState {
   const series = latest.TIME_SERIES ?? {};
+  const shared = latest.SHARED_ATTRIBUTE ?? {};
   return {
     id: entityId.id,
     state: series.fw_state ?? { ts: 0, value: "" },
@@ -120,6 +127,11 @@ function stateOf({ entityId, latest }: EntityData): DeviceState {
     title: series.current_fw_title?.value ?? "",
     version: series.current_fw_version?.value ?? "",
     checksum: series.current_fw_checksum?.value ?? "",
+    assigned: {
+      at: shared.fw_version?.ts ?? 0,
+      version: shared.fw_version?.value ?? "",
+      checksum: shared.fw_checksum?.value ?? "",
+    },
     recovery: latest.CLIENT_ATTRIBUTE?.[RECOVERY]?.value ?? "",
     active: activityOf(latest, "active") === "true",
     heardAt: Number(activityOf(latest, "lastActivityTime")) || 0,
@@ -127,6 +139,8 @@ function stateOf({ entityId, latest }: EntityData): DeviceState {
     record: readRollout(latest.SERVER_ATTRIBUTE?.[ROLLOUT_KEY]?.value),
   };
 }
+
+const TOO_OLD = "updated before it was assigned, by its own clock";
 
 export type Standing =
   /** The platform did not return the device's state. */
@@ -143,17 +157,21 @@ export type Standing =
 
 /**
  * Judges a device that has the image assigned; `record` is what this rollout noted about it. A name
- * and a version are no evidence: another image may have had them.
+ * and a version are no evidence: another image may have had them. A state is one only if it is
+ * newer than the assignment: a queue may deliver older ones late.
  */
 export function standingOf(
   seen: DeviceState | undefined,
-  record: Pick<RolloutRecord, "seen" | "updatedAt" | "passed"> | undefined,
+  record: Pick<RolloutRecord, "updatedAt" | "passed"> | undefined,
   wanted: Image,
   soakMs: number,
 ): Standing {
   if (!seen) return { kind: "unknown" };
-  const { state, error, active, heardAt, silentAt, recovery } = seen;
-  const isFresh = state.ts !== record?.seen;
+  const { state, error, active, heardAt, silentAt, recovery, assigned } = seen;
+  const isTold =
+    isSameText(assigned.version, wanted.version) &&
+    (wanted.checksum === undefined || isSameChecksum(assigned.checksum, wanted.checksum));
+  const isFresh = isTold && state.ts > assigned.at;
   if (state.value === "FAILED" && isFresh)
     return {
       kind: "failed",
@@ -175,6 +193,7 @@ export function standingOf(
   if (!active) return { kind: "offline", since: heardAt };
   const isUpdated = isNamed && isFresh && state.value === "UPDATED";
   if (isUpdated && (seen.checksum === "" || !wanted.checksum)) return { kind: "unproven", why: NO_CHECKSUM };
+  if (isTold && runs && !isFresh && state.value === "UPDATED") return { kind: "open", state: TOO_OLD };
   if (!runs || !isUpdated) return { kind: "open", state: isFresh && state.value ? state.value : "waiting" };
   // A device that was away since then starts its soak again.
   const { updatedAt = 0 } = record ?? {};

@@ -137,7 +137,7 @@ export type Assigned = "assigned" | "again" | keyof typeof EXCLUDED;
 
 /** Records the previous package, then assigns: an interrupted call can be repeated. */
 export async function assign(
-  { devices, timeSeries, attributes }: Operator,
+  { devices, attributes }: Operator,
   member: Member,
   target: Target,
   note: Pick<RolloutRecord, "stage" | "plan" | "at" | "profile"> & { readonly profileId: string },
@@ -150,12 +150,10 @@ export async function assign(
     const own = device.firmwareId?.id;
     if (own !== target.packageId) {
       if (own !== member.own) return "pinned";
-      const { fw_state } = await timeSeries.latest(member.id, ["fw_state"]);
       const { packageId, title, version } = target;
       const record: RolloutRecord = {
         ...{ package: packageId, title, version, ...noted },
         ...(own !== undefined && { own }),
-        ...(fw_state && { seen: fw_state.ts }),
       };
       await attributes.set(member.id, "SERVER_SCOPE", { [ROLLOUT_KEY]: record });
       member.record = record;

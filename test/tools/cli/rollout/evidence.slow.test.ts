@@ -3,6 +3,7 @@ import test, { type ExecutionContext } from "ava";
 import { parseStages } from "../../../../tools/cli/rollout/stages.js";
 import { OperatorError } from "../../../../tools/operator/error.js";
 import type { Operator } from "../../../../tools/operator/operator.js";
+import type { ScriptedDevice } from "../../scripted-device.js";
 import { began, firstOf, MINUTE, type Rig, startRig } from "./rig.js";
 
 type Find = Operator["entities"]["devices"];
@@ -221,3 +222,38 @@ test("a flashed device that knows no checksum is listed, and proves nothing", as
   t.like(await rig.run({ target }), { end: "done", isProfiles: true, passed: 1 });
   t.is(good.version, "2.0.0");
 });
+
+test("a report of UPDATED from before the assignment proves nothing, however late it arrives", async (t) => {
+  const rig = await startRig(t, 3);
+  const assignedAt = (): number => Math.max(...rig.fleet.map(({ device }) => updatedAt(device)));
+  const updatedAt = ({ attributes }: ScriptedDevice["device"]): number =>
+    attributes.get("SHARED_SCOPE", "fw_version")?.ts ?? 0;
+  const { device } = rig.named(await firstOf(rig));
+  for (const one of rig.fleet) one.fate = "off";
+  const late = (ts: number): void => {
+    const image = { current_fw_title: "pump", current_fw_version: "2.0.0" };
+    const values = { ...image, current_fw_checksum: rig.target.checksum ?? "", fw_state: "UPDATED" };
+    device.lastActivityTime = rig.platform.core.clock.now();
+    rig.platform.core.receiveTelemetry(device, ts, Object.entries(values));
+  };
+  // In the platform's series, only a report without a newer one before it becomes the latest.
+  const outcome = await rig.run({ stages: parseStages("1") }, () => {
+    device.series.delete("fw_state");
+    if (assignedAt() > 0) late(assignedAt() - 1);
+  });
+  t.like(outcome, { end: "timeout", passed: 0 });
+  t.deepEqual(outcome.end === "timeout" && outcome.devices.map(({ why }) => why), [
+    "updated before it was assigned, by its own clock",
+  ]);
+  const after = await rig.run({ stages: parseStages("1") }, () => late(assignedAt() + MINUTE));
+  t.like(after, { end: "done", passed: 1 });
+});
+
+for (const hours of [-5, 5])
+  test(`the operator's clock, ${hours} h wrong, decides nothing`, async (t) => {
+    const rig = await startRig(t, 5);
+    const { now } = rig.platform.core.clock;
+    const wait = async (ms: number): Promise<void> => void (await rig.clock.advance(Math.max(ms, 20_000)));
+    const clock = { now: () => now() + hours * 60 * MINUTE, wait };
+    t.like(await rig.run({ clock }), { end: "done", isProfiles: true, passed: 5 });
+  });

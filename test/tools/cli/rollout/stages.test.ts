@@ -1,6 +1,7 @@
 // Which device is in which stage, where a rollout stops, and what proves an image.
 import test from "ava";
 import { InvalidArgumentError } from "commander";
+import { type DeviceState, standingOf } from "../../../../tools/cli/rollout/device-state.js";
 import { type Evidence, ProvenRollout } from "../../../../tools/cli/rollout/evidence.js";
 import { handOver } from "../../../../tools/cli/rollout/hand-over.js";
 import { inOrder, parseStages, plan } from "../../../../tools/cli/rollout/stages.js";
@@ -127,6 +128,31 @@ test("a device that is back at the image before without a word ends it", async (
   t.deepEqual(outcome.end === "failed" && outcome.devices, [
     { device: name, why: "it went back to pump 1.0.0" },
   ]);
+});
+
+test("a state counts only if the device was told of this image before, by the platform's clock", (t) => {
+  const wanted = { title: "pump", version: "2.0.0", checksum: "c2" };
+  const kindOf = (ts: number, value: string, assigned: Partial<DeviceState["assigned"]> = {}): string =>
+    standingOf(
+      {
+        ...{ id: "d", error: "", title: "pump", version: "2.0.0", checksum: "c2", recovery: "" },
+        ...{ active: true, heardAt: 10_000, silentAt: 0, record: undefined, state: { ts, value } },
+        assigned: { at: 5_000, version: "2.0.0", checksum: "c2", ...assigned },
+      },
+      undefined,
+      wanted,
+      60_000,
+    ).kind;
+  t.deepEqual(
+    [4_999, 5_000, 5_001].map((ts) => kindOf(ts, "UPDATED")),
+    ["open", "open", "soaking"],
+  );
+  t.deepEqual(
+    [4_999, 5_001].map((ts) => kindOf(ts, "FAILED")),
+    ["open", "failed"],
+  );
+  t.is(kindOf(6_000, "UPDATED", { version: "1.0.0" }), "open");
+  t.is(kindOf(6_000, "UPDATED", { checksum: "c1" }), "open");
 });
 
 // Only evidence for every planned device makes a proof, and only a proof hands an image to a profile.

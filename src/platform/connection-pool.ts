@@ -37,6 +37,9 @@ export const purposeOf = (route: RouteName): Purpose => ROUTES[route].purpose;
 
 const EXTERNAL = 7;
 
+/** Part of a wake that one body may take: it can be lost twice, with a test after each loss. */
+const BODY_SHARE = 0.4;
+
 /** The connections to the platform, created on first use. */
 export class ConnectionPool {
   private readonly _host: Host;
@@ -83,12 +86,17 @@ export class ConnectionPool {
     return this._shortPolls;
   }
 
-  beginWake(): void {
+  /** Limit of the time for a body and its answer: within a wake, the test after it must fit too. */
+  longestBodyMs = Number.POSITIVE_INFINITY;
+
+  beginWake(wakeMs: number): void {
     this._shortPolls = true;
+    this.longestBodyMs = BODY_SHARE * wakeMs;
   }
 
   endWake(): void {
     this._shortPolls = false;
+    this.longestBodyMs = Number.POSITIVE_INFINITY;
   }
 
   connection(route: RouteName): Connection {

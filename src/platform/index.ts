@@ -1,7 +1,7 @@
 // The session with the platform, used by all jobs.
 
 export { type Job, Loop, type Wait } from "./loop.js";
-export { LostBodies, MANY_LOSSES, SOME_LOSSES } from "./lost-bodies.js";
+export { LostBodies } from "./lost-bodies.js";
 export { PollMemory, rememberedTiming } from "./poll-timing.js";
 export { RequestChannel } from "./request-channel.js";
 export { CONTENT, EXCHANGE_MS, HEAD_ROOM, PROBE, post, statusText, TOO_LARGE } from "./requests.js";

@@ -8,17 +8,17 @@ import type { RequestChannel } from "./request-channel.js";
 import { PROBE } from "./requests.js";
 import type { DeviceRequest, PlatformSession } from "./session.js";
 
-/** Losses after which a body is refused that the caller then sends in parts or replaces. */
-export const SOME_LOSSES = 3;
+/** Losses after which a body is refused that the caller then sends in parts. */
+const SOME_LOSSES = 3;
 /**
  * Losses after which a body is refused that the caller then drops. On a link that loses half of all
  * requests, one body in a million is lost so often with an answered test after each loss.
  */
-export const MANY_LOSSES = 10;
+const MANY_LOSSES = 10;
 
 /** Log losses at most once in this time. */
 const QUIET_MS = 3_600_000;
-/** Delay after a loss, and after each from the third on. */
+/** Delay after a quick loss, and after each from the third on. */
 const SHORT_MS = 1000;
 const LONG_MS = 5000;
 /** Approximate size of the test. */
@@ -41,17 +41,21 @@ export class LostBodies {
   }
 
   /**
-   * Sends `request` like the channel. From the loss number `most` of the same `body` on, the outcome
-   * is `refused` with UNANSWERED.
+   * Sends `request` like the channel. After some losses of the same body, the outcome is `refused`
+   * with UNANSWERED. `body` identifies one that the caller would then drop; "": it can be divided.
    */
-  send(request: DeviceRequest, body: string, most: number): Promise<Outcome> {
+  send(request: DeviceRequest, body: string): Promise<Outcome> {
     if (body !== (this._body ?? body)) this.losses = 0;
     this._body = body;
+    const most = body === "" ? SOME_LOSSES : MANY_LOSSES;
     const sentAt = this._now;
-    return this._channel.send(request).then((outcome) => {
+    const deadlineMs = Math.min(request.deadlineMs, this._session.connections.longestBodyMs);
+    return this._channel.send({ ...request, deadlineMs }).then((outcome) => {
       if (outcome.kind !== "lost") this.losses = 0;
       if (outcome.kind !== "lost" || !outcome.sent || !this._session.running) return outcome;
-      return this._channel.ready().then(() => this._test(request, outcome, this._now - sentAt, most));
+      return this._channel
+        .ready()
+        .then(() => this._test({ ...request, deadlineMs }, outcome, this._now - sentAt, most));
     });
   }
 
@@ -71,7 +75,8 @@ export class LostBodies {
       this.losses++;
       if (this.losses >= SOME_LOSSES) this._log(request, outcome.reason);
       if (this.losses >= most) return { kind: "refused", status: UNANSWERED, body: new Uint8Array(0) };
-      this._channel.pause(this.losses < SOME_LOSSES ? SHORT_MS : LONG_MS);
+      const pauseMs = this.losses < SOME_LOSSES ? SHORT_MS : LONG_MS;
+      if (tookMs < pauseMs) this._channel.pause(pauseMs);
       return outcome;
     });
   }

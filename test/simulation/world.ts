@@ -127,8 +127,18 @@ export class World {
     return this.#bytes.copy().digest("hex");
   }
 
-  /** Answers to RPCs that met a fault. */
-  faultyAnswers = 0;
+  /** What may have cost a device the acknowledgement of an answer to an RPC: of RPC `id`, or of any. */
+  readonly #harm: { at: number; id: number | undefined; what: string }[] = [];
+
+  /** What may have happened to the answer to RPC `id` between two times. */
+  harmTo(id: number, from: number, to: number): string[] {
+    const harm = this.#harm.filter((one) => one.at >= from && one.at <= to && (one.id ?? id) === id);
+    return harm.map(({ what }) => what);
+  }
+
+  #harms(what: string, id?: number): void {
+    this.#harm.push({ at: this.clock.now(), id, what });
+  }
 
   count(fault: string): void {
     this.applied.set(fault, (this.applied.get(fault) ?? 0) + 1);
@@ -153,6 +163,7 @@ export class World {
 
   /** All connections break, or hang without a word. */
   breakConnections(silent: boolean): void {
+    this.#harms("break");
     for (const peer of this.net.peers) {
       if (peer.closed) continue;
       if (silent) deaden({ peer });
@@ -211,6 +222,7 @@ export class World {
   /** The platform forgets its polls and waiting RPCs, and begins with id 0 again. */
   restartPlatform(how: Restart = this.dice.pick(RESTARTS)): void {
     this.restarts++;
+    this.#harms("restart");
     const { device } = this;
     if (how !== "proxied") this.breakConnections(how === "silent");
     this.count(`platform restarts, ${how}`);
@@ -244,7 +256,9 @@ export class World {
     const cause = met === "poisoned" ? poisoned : CAUSES[met];
     if (!cause) return this.#sprung(request);
     this.count(met);
-    if (ANSWER.test(request.path)) this.faultyAnswers++;
+    // A fault of another request may break a connection that both use.
+    if (ANSWER.test(request.path)) this.#harms(`answer: ${met}`, Number(request.path.split("/").at(-1)));
+    else this.#harms(met);
     if (met === "JSON of depth 10,000") this.onMadeUp?.();
     if (ENDLESS.includes(met)) this.#expectEnd(request.peer, deadlineOf(request), `${met} ${request.path}`);
     const twice = (answer: Uint8Array) => this.#twice(request, answer);

@@ -6,16 +6,7 @@
 
 import type { Events } from "../../events.js";
 import type { Job, Loop, PlatformSession, Wait } from "../../platform/index.js";
-import {
-  CONTENT,
-  EXCHANGE_MS,
-  LostBodies,
-  MANY_LOSSES,
-  post,
-  RequestChannel,
-  SOME_LOSSES,
-  statusText,
-} from "../../platform/index.js";
+import { CONTENT, EXCHANGE_MS, LostBodies, post, RequestChannel, statusText } from "../../platform/index.js";
 import type { PollTiming } from "../../platform/poll-timing.js";
 import { attributesPath } from "../../wire/paths.js";
 import type { Firmware } from "../firmware/firmware.js";
@@ -32,6 +23,8 @@ import { READ_ANYWAY_MS, READ_EVERY_MS, SECOND_READ_MS, type SharedValues } from
 const LONGEST_HOLD_MS = 55_000;
 /** Reading after each of many RPCs would double the traffic. */
 const AFTER_RPC_MS = 10_000;
+/** Added to the losses of a body that is a single attribute. */
+const ALONE = 10;
 const AT_ONCE = (): Wait => 0;
 
 export class AttributeLoop implements Job {
@@ -116,6 +109,17 @@ export class AttributeLoop implements Job {
   provisioned(): void {
     this._client.markAllDirty();
     this._reader.forgetMarker();
+  }
+
+  /** Restores `losses` after a sleep. */
+  wake(losses: number): void {
+    this._sendsAlone = losses >= ALONE;
+    this._lostBodies.losses = this._sendsAlone ? losses - ALONE : losses;
+  }
+
+  /** How often the first body was lost; `ALONE` more if it is a single attribute. */
+  get losses(): number {
+    return this._lostBodies.losses + (this._sendsAlone ? ALONE : 0);
   }
 
   begin(): void {
@@ -206,10 +210,8 @@ export class AttributeLoop implements Job {
 
   private async _post(batch: AttributeBatch): Promise<void> {
     const request = post(attributesPath(), this._session.host.encode(batch.text));
-    const only = batch.items.length === 1 ? batch.items[0] : undefined;
-    const outcome = only
-      ? await this._lostBodies.send(request, only.member, MANY_LOSSES)
-      : await this._lostBodies.send(request, "batch", SOME_LOSSES);
+    const [first, second] = batch.items;
+    const outcome = await this._lostBodies.send(request, (!second && first?.member) || "");
     if (!this._session.running) return;
     if (outcome.kind === "done") {
       this._sendsAlone = false;

@@ -25,6 +25,8 @@ export interface Memory {
   loggedMs: number;
   /** Keys of values left out that were logged, as a set of bits. */
   loggedKeySet: number;
+  /** See `AttributeLoop.losses`. */
+  attributeLosses: number;
   readonly time: TimeMemory;
   readonly update: UpdateMemory;
   readonly refusals: RefusalMemory;
@@ -55,6 +57,7 @@ const powerOn = (): Memory => ({
   points: 0,
   loggedMs: 0,
   loggedKeySet: 0,
+  attributeLosses: 0,
   time: { endedAt: 0, ticks: 0, exactFrom: -1, syncedAt: 0, sinceSyncMs: 0, rate: 1 },
   update: { busy: 0, assignmentHash: -1, state: "", retryMs: -1 },
   refusals: { limit: 0, losses: 0, probed: 0 },

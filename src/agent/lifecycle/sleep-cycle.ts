@@ -106,6 +106,7 @@ export class SleepCycle {
     const { time, telemetry, firmware } = this._parts;
     firmware?.slept(memory.update, slept);
     if (!before) telemetry.refusals.wake(memory.refusals, slept);
+    if (!before) this._parts.attributes.loop.wake(memory.attributeLosses);
     if (!before) this._parts.session.counters.wake(memory.loggedKeySet);
     time.wake(memory.time, slept);
     if (memory.loggedMs > 0) memory.loggedMs += Math.round(slept);
@@ -166,7 +167,7 @@ export class SleepCycle {
     // image.
     const isConnecting = (joined === true && !this._halted) || this._onTrial;
     if (isConnecting) {
-      session.connections.beginWake();
+      session.connections.beginWake(end - clock.now());
       firmware?.wake(memory.update, updateMs / 2);
       this._parts.start();
       void telemetry.flush(updateMs);
@@ -231,6 +232,7 @@ export class SleepCycle {
     this._endedAt = now;
     time.sleep(memory.time, now - began);
     telemetry.refusals.sleep(memory.refusals);
+    memory.attributeLosses = this._parts.attributes.loop.losses;
     if (outbox.hasComplained) memory.loggedMs = 1;
     outbox.hasComplained = false;
     memory.loggedKeySet = this._parts.session.counters.loggedKeySet;

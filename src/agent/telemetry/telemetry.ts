@@ -9,16 +9,7 @@
 import type { Events } from "../../events.js";
 import { type Outcome, UNANSWERED } from "../../http/outcome.js";
 import type { DeviceRequest, Job, Loop, PlatformSession, Wait } from "../../platform/index.js";
-import {
-  CONTENT,
-  HEAD_ROOM,
-  LostBodies,
-  MANY_LOSSES,
-  post,
-  RequestChannel,
-  SOME_LOSSES,
-  TOO_LARGE,
-} from "../../platform/index.js";
+import { CONTENT, HEAD_ROOM, LostBodies, post, RequestChannel, TOO_LARGE } from "../../platform/index.js";
 import type { AbortSignalLike } from "../../platform/wait.js";
 import { TELEMETRY_PATH } from "../../wire/paths.js";
 import { PointEncoder } from "../../wire/telemetry.js";
@@ -200,9 +191,7 @@ export class Telemetry implements Job {
   private _send(step: Step, request: DeviceRequest): Promise<Outcome> {
     const batch = this._batch;
     if (step !== "send" || !batch) return this._channel.send(request);
-    return batch.points > 1
-      ? this._lostBodies.send(request, "batch", SOME_LOSSES)
-      : this._lostBodies.send(request, String(batch.number), MANY_LOSSES);
+    return this._lostBodies.send(request, batch.points > 1 ? "" : String(batch.number));
   }
 
   private _body(step: Step): Uint8Array | undefined {
@@ -225,7 +214,8 @@ export class Telemetry implements Job {
     if (outcome.kind === "refused") return this._batchRefused(batch, outcome.status);
     if (outcome.kind === "busy") return this._busy(batch, outcome.status, outcome.retryAfterMs);
     // A batch that is too large can also cause a time-out, or the end of a wake.
-    if (this._session.host.clock.now() - this._sentAt >= SLOW_MS) this._source.limit.shrink(batch, true);
+    const slowMs = Math.min(SLOW_MS, this._session.connections.longestBodyMs);
+    if (this._session.host.clock.now() - this._sentAt >= slowMs) this._source.limit.shrink(batch, true);
     return "send";
   }
 

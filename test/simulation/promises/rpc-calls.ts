@@ -22,6 +22,8 @@ const METHODS: Readonly<Record<string, readonly string[]>> = {
 };
 const RESULTLESS = ["fails", "missing", "broken", "heavy"];
 const NAMES = [...Object.keys(METHODS), "echo", "echo", "slow", "toggle", "toggle", "toggle"];
+/** An answer is replaced after so many losses. */
+const LOSSES = 4;
 /** A call of the application ends by its deadline, to the tick. */
 const TICK_MS = 1;
 
@@ -32,6 +34,7 @@ interface Sent {
   /** The caller waits until the end of the run. */
   readonly patient: boolean;
   readonly results: RpcResult[];
+  answeredAt: number;
   forgotten: boolean;
   readonly call: Call;
 }
@@ -99,14 +102,17 @@ export class RpcCalls {
     this.#run.note(`rpc ${nonce} ${method}${oneWay ? " one-way" : ""} ${timeoutMs}`);
     const results: RpcResult[] = [];
     // Known before it is handed out, which may be at once.
-    const sent = { nonce, method, oneWay, patient, results, forgotten: false, call };
+    const sent = { nonce, method, oneWay, patient, results, answeredAt: 0, forgotten: false, call };
     this.sent.push(sent);
     const id = device.rpc.send({
       method: method === "broken" || method === "heavy" ? "echo" : method,
       params,
       oneWay,
       expiresAt: (world.clock.wall() ?? 0) + timeoutMs,
-      result: (learnt) => results.push(learnt),
+      result: (learnt) => {
+        results.push(learnt);
+        sent.answeredAt = world.clock.now();
+      },
     });
     if (id !== call.id) throw new Error(`RPC ${id} was to be ${call.id}`);
     return sent;
@@ -166,7 +172,7 @@ export class RpcCalls {
     }
   }
 
-  #fits({ nonce, method, call }: Sent, text: string): boolean {
+  #fits({ nonce, method, call, answeredAt }: Sent, text: string): boolean {
     const { handedOut } = this;
     const answer = JSON.parse(text) as { nonce?: number; run?: number; error?: { code?: string } };
     const code = answer.error?.code;
@@ -179,7 +185,7 @@ export class RpcCalls {
     }
     // An error answer does not say to whom it was given.
     const codes = call.restarts > 0 ? Object.values(METHODS).flat() : METHODS[method];
-    return codes?.includes(code) || this.#excuses(call).includes(code);
+    return codes?.includes(code) || this.#excuses(call, answeredAt).includes(code);
   }
 
   #excused(call: Call, run: number | undefined): boolean {
@@ -189,13 +195,14 @@ export class RpcCalls {
   }
 
   /** Codes that any RPC may get after what happened in this run. */
-  #excuses(call: Call): string[] {
+  #excuses(call: Call, answeredAt: number): string[] {
     const { world } = this.#run;
     const { applied } = world;
     const codes: string[] = [];
     if (world.powerCycles > 1 || this.handedOut.wasSame(call)) codes.push("OUTCOME_UNKNOWN");
     if (applied.has("store fails")) codes.push("HANDLER_FAILED");
-    if (applied.has("status 413") || world.faultyAnswers >= 4) codes.push("ANSWER_TOO_LARGE");
+    const harm = world.harmTo(call.id, call.handedOutAt ?? answeredAt, answeredAt);
+    if (harm.includes("answer: status 413") || harm.length >= LOSSES) codes.push("ANSWER_TOO_LARGE");
     // The platform takes the answer to what it never asked for its own RPC of that id.
     if (applied.has("JSON of depth 10,000")) codes.push("PARAMS_TOO_LARGE", "BAD_PARAMS");
     if (applied.has("length too short")) codes.push("BAD_PARAMS");

@@ -111,6 +111,36 @@ for (const [loss, fault] of Object.entries(LOSSES))
     t.is(runs, 1);
   });
 
+for (const [loss, fault] of Object.entries(LOSSES))
+  test(`a client-side RPC or a claim that gets ${loss} ends by its time limit, and holds nothing up`, async (t) => {
+    const { rig, agent } = await startOnline(t);
+    agent.rpc.handle("ping", () => "pong");
+    limitBodies(rig, 700, fault);
+    const since = rig.clock.now();
+    const ends: string[] = [];
+    const noteEnd = (what: string, call: Promise<unknown>) =>
+      call.catch(({ code }) => ends.push(`${what} ${code} ${rig.clock.now() - since <= MINUTE}`));
+    const calls = [
+      noteEnd("call", agent.rpc.call("list", { text: "x".repeat(800) }, { timeoutMs: MINUTE })),
+      noteEnd("claim", agent.claim({ secretKey: "x".repeat(800), timeoutMs: MINUTE })),
+    ];
+    agent.telemetry.record({ n: 1 });
+    agent.attributes.publish({ a: 1 });
+    const ping = await rig.call("ping", {}, MINUTE + 1, { timeoutMs: MINUTE });
+    await Promise.all(calls);
+    t.deepEqual(
+      ends.map((end) => end.split(" ").at(-1)),
+      ["true", "true"],
+      `${ends}`,
+    );
+    t.deepEqual(ping, [{ kind: "answer", text: '"pong"' }]);
+    t.deepEqual(arrived(rig), [1]);
+    t.is(rig.platform.attributes(rig.device).a, 1);
+    const sent = rig.platform.seen.filter(({ path, method }) => method === "POST" && path.endsWith("/rpc"));
+    t.is(sent.length, 1, "the platform may have run it");
+    t.truthy(await rig.clock.untilSettled(agent.rpc.call("getCurrentTime", {}), MINUTE));
+  });
+
 test("a sleeping device finds the text that is reset over its wakes", async (t) => {
   const sleeper = new Sleeper(t, { cycle: { everyMs: MINUTE, connectEvery: 1 } });
   const { rig } = sleeper;
@@ -125,6 +155,42 @@ test("a sleeping device finds the text that is reset over its wakes", async (t) 
   t.deepEqual(sleeper.points.slice(0, 7), [0, 1, 2, 3, 4, 5, 6]);
   t.is(rig.platform.latest(rig.device, "moteDroppedRefused"), 1);
 });
+
+for (const [loss, fault] of Object.entries(LOSSES))
+  test(`a sleeping device drops the text that gets ${loss} over its wakes, and no other`, async (t) => {
+    const sleeper = new Sleeper(t, { cycle: { everyMs: MINUTE, connectEvery: 1 } });
+    const { rig } = sleeper;
+    await sleeper.wake();
+    limitBodies(rig, 2048, fault);
+    sleeper.setUp = (agent) => {
+      sleeper.setUp = () => {};
+      agent.telemetry.record({ n: -1, text: "x".repeat(3000) });
+    };
+    for (let i = 0; i < 60 && rig.platform.latest(rig.device, "moteDroppedRefused") === undefined; i++)
+      await sleeper.wake({ connect: true });
+    t.is(rig.platform.latest(rig.device, "moteDroppedRefused"), 1);
+    await sleeper.wake({ connect: true });
+    t.is(sleeper.last!.waiting, 0);
+    t.deepEqual(sleeper.points, [...sleeper.points.keys()], "all others");
+    t.true(sleeper.kept!.length < 500);
+  });
+
+for (const [loss, fault] of Object.entries(LOSSES))
+  test(`a sleeping device drops the attribute that gets ${loss} over its wakes, and no other`, async (t) => {
+    const sleeper = new Sleeper(t, { cycle: { everyMs: MINUTE, connectEvery: 1 } });
+    const { rig } = sleeper;
+    await sleeper.wake();
+    limitBodies(rig, 700, fault);
+    sleeper.setUp = (agent) => {
+      sleeper.setUp = () => {};
+      agent.attributes.publish({ a: 1, note: "x".repeat(800), b: 2 });
+    };
+    for (let i = 0; i < 40 && rig.platform.attributes(rig.device).b === undefined; i++)
+      await sleeper.wake({ connect: true });
+    const { a, b, note } = rig.platform.attributes(rig.device);
+    t.deepEqual([a, b, note], [1, 2, undefined]);
+    t.is(rig.host.lines.filter((line) => line.includes("refuses a client attribute")).length, 1);
+  });
 
 test("a sleeping device halves a batch that nobody answers within a wake", async (t) => {
   const sleeper = new Sleeper(t, { cycle: { everyMs: MINUTE, connectEvery: 1 } });
@@ -249,26 +315,37 @@ test("only losses with an answered test after each count", async (t) => {
   } as unknown as RequestChannel;
   const lines: string[] = [];
   const host = { clock, log: (_: string, line: string) => lines.push(line) };
-  const session = { running: true, host, redactor: { clean: String } } as unknown as PlatformSession;
+  const connections = { longestBodyMs: 60_000 };
+  const session = {
+    running: true,
+    host,
+    connections,
+    redactor: { clean: String },
+  } as unknown as PlatformSession;
   const bodies = new LostBodies(session, channel);
   const send = async (name: string, ...outcomes: Outcome[]) => {
     script.push(...outcomes);
-    const { kind } = await bodies.send(post("telemetry", new Uint8Array(9)), name, 3);
+    const { kind } = await bodies.send(post("telemetry", new Uint8Array(9)), name);
     t.is(script.length, 0);
     return kind;
   };
   for (const end of [[sent, lost("connection reset")], [sent, busy], [done], [busy]]) {
-    t.is(await send("a", sent, done), "lost");
-    t.is(await send("a", sent, done), "lost");
-    await send("a", ...end);
+    t.is(await send("", sent, done), "lost");
+    t.is(await send("", sent, done), "lost");
+    await send("", ...end);
   }
-  t.is(await send("a", sent, done), "lost");
-  t.is(await send("a", sent, done), "lost");
-  t.is(await send("a", lost("connection refused")), "lost");
-  t.is(await send("b", sent, done), "lost");
-  t.is(await send("b", sent, done), "lost");
-  t.is(await send("b", sent, done), "refused");
-  t.is(await send("b", sent, done), "refused");
+  t.is(await send("", sent, done), "lost");
+  t.is(await send("", sent, done), "lost");
+  t.is(await send("", lost("connection refused")), "lost");
+  for (const [body, losses] of [
+    ["a", 9],
+    ["", 2],
+    ["b", 9],
+  ] as const) {
+    for (let n = 0; n < losses; n++) t.is(await send(body, sent, done), "lost");
+    t.is(await send(body, sent, done), "refused");
+    t.is(await send(body, sent, done), "refused");
+  }
   t.deepEqual(lines, [
     "9 bytes were lost again and again (connection reset), but the platform answers smaller requests",
   ]);

@@ -284,7 +284,7 @@ function sealed(text: string): string {
 const KEPT = sealed(
   JSON.stringify({
     ...{ format: 1, wakes: 7, wakesLeft: 3, backoffWakes: 4.5, urgent: 1 },
-    ...{ sleepMs: 59_950, radioMs: 8123, points: 21, loggedMs: 77, loggedKeySet: 5 },
+    ...{ sleepMs: 59_950, radioMs: 8123, points: 21, loggedMs: 77, loggedKeySet: 5, attributeLosses: 14 },
     time: {
       ...{ endedAt: 1_700_000_000_123, ticks: 456_789, exactFrom: 12 },
       ...{ syncedAt: 1_699_999_000_000, sinceSyncMs: 700_123.5, rate: 1.0123 },
@@ -307,7 +307,7 @@ test("a wake continues from the memory of the wake before", async (t) => {
     readMemory({ encode }, (await device.wake(how)).kept);
   t.deepEqual(await left({ sleptMs: 50_000 }), {
     ...{ wakes: 8, wakesLeft: 2, backoffWakes: 4.5, urgent: 1, sleepMs: 59_271 },
-    ...{ radioMs: 8123, points: 21, loggedMs: 50_077, loggedKeySet: 5 },
+    ...{ radioMs: 8123, points: 21, loggedMs: 50_077, loggedKeySet: 5, attributeLosses: 14 },
     time: {
       ...{ endedAt: 1_767_225_900_000, ticks: 507_404, exactFrom: 12 },
       ...{ syncedAt: 1_767_225_900_000, sinceSyncMs: 0, rate: 1.0123 },

@@ -4,7 +4,7 @@ export { updateWord } from "./agent/firmware/state-words.js";
 export { Recovery } from "./agent/lifecycle/recovery.js";
 export { pinAll, pinStored } from "./agent/provisioning/token-store.js";
 export * from "./index.js";
-export { readStored, writeStored } from "./store.js";
+export { type LoggedStore, readStored, storageLogOf, writeStored } from "./store.js";
 export { hash32 } from "./wire/crypto/hash32.js";
 export { isObject, parseJson } from "./wire/text/json.js";
 export { SecretRedactor } from "./wire/text/redactor.js";

@@ -4,12 +4,31 @@
 // Members may be added within a format; other versions ignore them. A new format must wait for
 // confirmation of the image: on trial, write the old format, so that the previous image can read it
 // after a rollback.
-import type { Host } from "./port.js";
+import type { Host, Store } from "./port.js";
 import { crcOf } from "./wire/crypto/crc32.js";
 import { type Json, parseJson } from "./wire/text/json.js";
 
 /** The part of a host that stored values need. */
 export type StoreHost = Pick<Host, "store" | "encode" | "decode" | "log" | "loops">;
+
+/** What was logged about a storage that fails. */
+export interface StorageLog {
+  /** Log nothing: a sleeping device did so in an earlier wake. */
+  isSilent: boolean;
+  hasLogged: boolean;
+  /** Keys of values that could not be stored: each is logged once, until it can be stored again. */
+  failing: string[];
+}
+
+/** A store, with its log: hosts are copied, their store is one. */
+export interface LoggedStore extends Store {
+  storageLog?: StorageLog | undefined;
+}
+
+export const storageLogOf = ({ store }: { readonly store: LoggedStore }): StorageLog => {
+  store.storageLog ??= { isSilent: false, hasLogged: false, failing: [] };
+  return store.storageLog;
+};
 
 const FORMAT = 1;
 /** Bytes before the text. */
@@ -52,22 +71,31 @@ export const readOwn = (host: StoreHost, key: string): Json | undefined => {
   return found === undefined && host.store.get(key) ? readStored(host, copyKey(key)) : found;
 };
 
-/**
- * Replaces the value of `key`. False if storing failed, or if the value is too large. `quiet`: do
- * not log the failure.
- */
-export const writeStored = (host: StoreHost, key: string, value: unknown, quiet = false): boolean => {
+/** Replaces the value of `key`. False if storing failed, or if the value is too large. */
+export const writeStored = (host: StoreHost, key: string, value: unknown): boolean => {
   const { store } = host;
   const bytes = encodeValue(host, JSON.stringify(value));
   const before = store.get(key);
   const isOthers = before !== undefined && before[0] !== FORMAT;
   if (isOthers) store.set(copyKey(key), before);
   const kept = bytes.length <= MAX_BYTES && store.set(key, bytes);
-  if (!kept && !quiet) host.log("error", `could not store the value "${key}"`);
+  noteStored(host, key, kept);
   if (!kept || isOthers || !VITAL.includes(key)) return kept;
   if (bytes.length <= VITAL_BYTES) store.set(copyKey(key), bytes);
   else if (store.get(copyKey(key))) store.delete(copyKey(key));
   return true;
+};
+
+const noteStored = (host: StoreHost, key: string, isKept: boolean): void => {
+  const log = storageLogOf(host);
+  if (isKept) {
+    if (log.failing.length > 0) log.failing = log.failing.filter((failing) => failing !== key);
+    return;
+  }
+  if (log.isSilent || log.failing.includes(key)) return;
+  log.failing.push(key);
+  log.hasLogged = true;
+  host.log("error", `could not store the value "${key}"`);
 };
 
 /** Deletes the value and its copy; false if the store keeps one. */

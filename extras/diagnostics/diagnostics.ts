@@ -64,7 +64,7 @@ export class Diagnostics {
     // A wake from sleep is not counted as a start.
     if (lastRun && lastRun.sleptMs === undefined) {
       this._record.started(lastRun.reset);
-      this._saveRecord();
+      this._record.save();
     }
     this._tick();
   }
@@ -148,12 +148,7 @@ export class Diagnostics {
   private _store(): void {
     this._unstored = "";
     this._storedAt = this._host.clock.now();
-    this._saveRecord();
-  }
-
-  private _saveRecord(): void {
-    if (!this._record.save())
-      this._host.log("warn", "diagnostics: could not store the counters; a restart will lose them");
+    this._record.save();
   }
 
   /** True if an hour has passed, as far as known. */

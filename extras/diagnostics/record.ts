@@ -63,11 +63,10 @@ export class HealthRecord {
     return now - this._publishedAt;
   }
 
-  /** False if the store failed. */
-  save(): boolean {
+  save(): void {
     const { resets, errors } = this;
     const rows = errors.map(({ code, times, at }) => [code, times, at]);
-    return writeStored(this._host, KEY, { at: this._publishedAt, resets, errors: rows }, true);
+    writeStored(this._host, KEY, { at: this._publishedAt, resets, errors: rows });
   }
 
   private _read({ at, resets, errors }: JsonObject): void {

@@ -96,7 +96,7 @@ export class Alarms {
     this._states.forEach(({ isRaised, since, raisedAt }, key) => {
       rows.push([key, isRaised ? 1 : 0, since, raisedAt]);
     });
-    writeStored(this._host, KEY, rows, true);
+    writeStored(this._host, KEY, rows);
   }
 
   private _restore(): void {

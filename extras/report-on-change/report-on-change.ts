@@ -54,7 +54,6 @@ export class ReportOnChange {
   private readonly _tracks = new Map<string, Track>();
   private readonly _unsubscribe: () => void;
   private readonly _keeps: boolean;
-  private _stored = true;
   private _closed = false;
   private _armedFor = Number.POSITIVE_INFINITY;
   private _cancel: (() => void) | undefined;
@@ -188,11 +187,7 @@ export class ReportOnChange {
   }
 
   private _save(): void {
-    if (!this._keeps) return;
-    const kept = save(this._host, this._tracks.values());
-    if (!kept && this._stored)
-      this._host.log("error", "report on change: could not store the last reports; a sleep loses them");
-    this._stored = kept;
+    if (this._keeps) save(this._host, this._tracks.values());
   }
 
   /**

@@ -15,8 +15,8 @@ const KEY = "reported";
 const NUMBERS_FROM = 4;
 const ROW = 9;
 
-/** False, with nothing stored, if it does not fit or could not be written. */
-export const save = (host: SavedHost, tracks: Iterable<Track>): boolean => {
+/** Stores nothing if it does not fit or cannot be written. */
+export const save = (host: SavedHost, tracks: Iterable<Track>): void => {
   const now = host.clock.now();
   const rows = [...tracks].map((track) => {
     const { key, reported, last, count, min, max, mean } = track;
@@ -24,11 +24,10 @@ export const save = (host: SavedHost, tracks: Iterable<Track>): boolean => {
     return [key, reported ?? null, last ?? null, since, count, track.endAt - now, min, max, mean];
   });
   // Without rules, a wake writes nothing.
-  if (rows.length === 0) return host.store.get(KEY) === undefined || host.store.delete(KEY);
-  if (writeStored(host, KEY, [host.clock.wall() ?? null, rows], true)) return true;
+  if (rows.length === 0 && host.store.get(KEY) === undefined) return;
+  if (rows.length > 0 && writeStored(host, KEY, [host.clock.wall() ?? null, rows])) return;
   // An old state would be worse than none.
   host.store.delete(KEY);
-  return false;
 };
 
 /** Restores the tracks. */

@@ -1,5 +1,6 @@
 // Builds the application's host: the machine without the parts that belong to the agent.
-import type { Host, Store } from "../../src/port.js";
+import { type LoggedStore, storageLogOf } from "../../src/board-module.js";
+import type { Host } from "../../src/port.js";
 import type { AppHost } from "./application.js";
 
 /** Values of the agent, of commissioning, and of `mote run`. */
@@ -42,7 +43,7 @@ export const appHostOf = (host: Host, settings: AppHost["settings"], health: App
   };
 };
 
-const appStore = ({ store, log }: Host): Store => {
+const appStore = ({ store, log }: Host): LoggedStore => {
   let isLogged = false;
   const isAllowed = (key: string): boolean => {
     const isAgents = isAgentKey(key);
@@ -53,6 +54,7 @@ const appStore = ({ store, log }: Host): Store => {
     return !isAgents;
   };
   return {
+    storageLog: storageLogOf({ store }),
     get: (key) => (isAllowed(key) ? store.get(key) : undefined),
     set: (key, value) => isAllowed(key) && store.set(key, value),
     delete: (key) => isAllowed(key) && store.delete(key),

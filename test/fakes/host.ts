@@ -2,7 +2,8 @@
 import { createHash } from "node:crypto";
 import { decode } from "../../hosts/node/text.js";
 import { pinStored, SecretRedactor } from "../../src/board-module.js";
-import type { Digest, Host, LastRun, Redactor, Store } from "../../src/port.js";
+import type { Digest, Host, LastRun, Redactor } from "../../src/port.js";
+import type { LoggedStore, StorageLog } from "../../src/store.js";
 import { FakeClock } from "./clock.js";
 import { FakeFlash, FakeSlot } from "./flash.js";
 import { FakeNet, type NetOptions } from "./net.js";
@@ -11,7 +12,8 @@ import "./invariants.js";
 const LEVELS = ["info", "warn", "error"];
 const DIGESTS = ["MD5", "SHA256", "SHA384", "SHA512"];
 
-export class FakeStore implements Store {
+export class FakeStore implements LoggedStore {
+  storageLog?: StorageLog | undefined;
   readonly values: Map<string, Uint8Array>;
   /** Every `set` and `delete` that was done, in order: the keys. */
   readonly changes: string[] = [];
@@ -81,6 +83,8 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
   const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
   const redactor = new SecretRedactor();
   const store = options.store ?? new FakeStore();
+  // A restart does not know what was logged before it.
+  store.storageLog = undefined;
   pinStored({ store, decode }, redactor);
   return {
     clock,

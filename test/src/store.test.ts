@@ -28,8 +28,14 @@ test("what was written is read, behind format and checksum, and not if any one b
   t.is(readStored(host, "other"), undefined);
   host.store.fails = () => true;
   t.false(writeStored(host, "key", 1));
-  t.false(writeStored(host, "key", 1, true));
-  t.deepEqual(host.lines, ['error: could not store the value "key"'], "said once");
+  t.false(writeStored(host, "key", 1));
+  const line = 'error: could not store the value "key"';
+  t.deepEqual(host.lines, [line], "said once");
+  host.store.fails = undefined;
+  t.true(writeStored(host, "key", 1));
+  host.store.fails = () => true;
+  t.false(writeStored(host, "key", 2));
+  t.deepEqual(host.lines, [line, line], "and again after it worked");
 });
 
 test("what is of another format, or no JSON, is taken for none and left alone, and that is said", (t) => {

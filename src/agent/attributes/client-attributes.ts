@@ -126,7 +126,7 @@ export class ClientAttributes {
   }
 
   private _save(): void {
-    this._stored = writeStored(this._session.host, STORED, this._items.map(stored), !this._stored);
+    this._stored = writeStored(this._session.host, STORED, this._items.map(stored));
   }
 }
 

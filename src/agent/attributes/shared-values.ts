@@ -33,7 +33,6 @@ export class SharedValues {
   /** Wanted keys that do not exist on the platform, which the subscribers were told. */
   private _absent: string[] = [];
   private _snapshotLogged = false;
-  private _stored = true;
 
   constructor(host: Host) {
     this._host = host;
@@ -110,7 +109,7 @@ export class SharedValues {
       values[key] = JSON.parse(text) as Json;
     });
     if (this._host.encode(JSON.stringify(values)).length <= SNAPSHOT_LIMIT) {
-      this._stored = writeStored(this._host, SNAPSHOT, values, !this._stored);
+      writeStored(this._host, SNAPSHOT, values);
       return;
     }
     this._host.store.delete(SNAPSHOT);

@@ -9,6 +9,7 @@ import { limited } from "../../guarded.js";
 import { random01 } from "../../platform/backoff.js";
 import { Signal } from "../../platform/signal.js";
 import { checkTimeout, DEFAULT_TIMEOUT_MS } from "../../platform/wait.js";
+import { storageLogOf } from "../../store.js";
 import type { AgentCore } from "./agent-core.js";
 import { type Memory, readMemory, writeMemory } from "./memory.js";
 import type { CycleSettings } from "./options.js";
@@ -111,7 +112,7 @@ export class SleepCycle {
     time.wake(memory.time, slept);
     if (memory.loggedMs > 0) memory.loggedMs += Math.round(slept);
     if (memory.loggedMs >= COMPLAIN_MS) memory.loggedMs = 0;
-    if (memory.loggedMs > 0) this._parts.outbox.silence();
+    storageLogOf(this._parts.host).isSilent = memory.loggedMs > 0;
     memory.wakes++;
     return memory;
   }
@@ -233,8 +234,9 @@ export class SleepCycle {
     time.sleep(memory.time, now - began);
     telemetry.refusals.sleep(memory.refusals);
     memory.attributeLosses = this._parts.attributes.loop.losses;
-    if (outbox.hasComplained) memory.loggedMs = 1;
-    outbox.hasComplained = false;
+    const log = storageLogOf(host);
+    if (log.hasLogged) memory.loggedMs = 1;
+    log.hasLogged = log.isSilent = false;
     memory.loggedKeySet = this._parts.session.counters.loggedKeySet;
     const { everyMs } = this._settings;
     const spread = memory.wakesLeft <= 1 ? 1 - JITTER + 2 * JITTER * random01(host) : 1;

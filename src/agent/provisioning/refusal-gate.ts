@@ -43,7 +43,6 @@ export class RefusalGate {
   private _dueAt = 0;
   private _readyAt = Number.NEGATIVE_INFINITY;
   private _reported = false;
-  private _failed = false;
   /** Hash of the refused token or credentials. Others may be tried at once. */
   private _subject = 0;
 
@@ -93,7 +92,7 @@ export class RefusalGate {
     const ms = Math.max(MIN_WAIT_MS, Math.round(most * 1000 * random01(this._host)));
     this._dueAt = now + ms;
     const value = { url: this._base, of: this._subject, count: this.count, at: clock.wall(), ms };
-    this._failed = !writeStored(this._host, STORED, value, this._failed);
+    writeStored(this._host, STORED, value);
     return ms;
   }
 

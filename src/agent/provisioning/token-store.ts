@@ -46,8 +46,6 @@ export class TokenStore {
   private readonly _host: Host;
   private readonly _redactor: Redactor;
   private readonly _binding: Binding;
-  /** Log a failing store only once. */
-  private _failed = false;
 
   constructor(host: Host, redactor: Redactor, binding: Binding) {
     this._host = host;
@@ -94,9 +92,7 @@ export class TokenStore {
     const token = secret.reveal();
     this._redactor.pin(token);
     const value = { ...storedBinding(secret.binding), token, name };
-    const written = writeStored(this._host, key, value, this._failed);
-    this._failed = !written;
-    return written;
+    return writeStored(this._host, key, value);
   }
 
   /** Device name that the token in use was obtained with. */

@@ -7,6 +7,7 @@
 import { invariant } from "../../invariant.js";
 import { HEAD_ROOM } from "../../platform/index.js";
 import type { Host } from "../../port.js";
+import { storageLogOf } from "../../store.js";
 import { BEFORE_BYTES, FRAME_BYTES } from "../../wire/telemetry.js";
 import type { Timestamp } from "../../wire/timestamp.js";
 import { type TelemetryOptions, type TelemetrySettings, telemetrySettings } from "../telemetry/options.js";
@@ -109,8 +110,6 @@ export class Outbox implements EpochStore {
   private _tries = 0;
   private _dueAt = 0;
   private _triedAt = 0;
-  /** A failure was logged. */
-  hasComplained = false;
   private _isFailureLogged = false;
   private _failureLoggedAt = Number.NEGATIVE_INFINITY;
 
@@ -135,14 +134,11 @@ export class Outbox implements EpochStore {
     this.maxText = Math.min((most & ~3) - POINT_HEAD, batchBytes - FRAME_BYTES);
     this.stamps = new Stamps(host, time, this._state, this);
     this._open();
-    // A wake may have to silence what this logs.
+    // Failures are logged later, as a wake may have to be silent.
+    const log = storageLogOf(host);
+    log.isSilent = true;
     if (!this.isFailing) this.checkHealth();
-  }
-
-  /** Does not log failures in this wake, because an earlier one did. */
-  silence(): void {
-    this._failureLoggedAt = this._unreadableLoggedAt = this._host.clock.now();
-    this._witness.isSilent = true;
+    log.isSilent = false;
   }
 
   /** Points that are neither delivered nor dropped. */
@@ -628,9 +624,10 @@ export class Outbox implements EpochStore {
 
   private _cannotRead(now: number): false {
     this._unreadableSince ??= now;
-    if (now - this._unreadableLoggedAt < QUIET_MS) return false;
+    const log = storageLogOf(this._host);
+    if (log.isSilent || now - this._unreadableLoggedAt < QUIET_MS) return false;
     this._unreadableLoggedAt = now;
-    this.hasComplained = true;
+    log.hasLogged = true;
     this._host.log("error", "cannot read the durable queue: its points are kept and reading is retried");
     return false;
   }
@@ -654,8 +651,10 @@ export class Outbox implements EpochStore {
 
   private _logHealth(isFailing: boolean): void {
     const now = this._host.clock.now();
-    if (isFailing && !this._isFailureLogged && now - this._failureLoggedAt >= QUIET_MS) {
-      this._isFailureLogged = this.hasComplained = true;
+    const log = storageLogOf(this._host);
+    const isQuiet = log.isSilent || now - this._failureLoggedAt < QUIET_MS;
+    if (isFailing && !this._isFailureLogged && !isQuiet) {
+      this._isFailureLogged = log.hasLogged = true;
       this._failureLoggedAt = now;
       this._host.log(
         "error",

@@ -57,9 +57,6 @@ export class Witness {
     return this._mark?.isFailing === 1;
   }
 
-  /** Does not log that the store fails. */
-  isSilent = false;
-
   /** Points from this number on are not covered. */
   get bound(): number {
     return this._mark?.bound ?? 0;
@@ -98,7 +95,7 @@ export class Witness {
     this._writtenAt = this._host.clock.now();
     // A failing store is written at most once a sector or once a second.
     this._mark = mark;
-    this._failed = !writeStored(this._host, KEY, rowOf(mark), this._failed || this.isSilent);
+    this._failed = !writeStored(this._host, KEY, rowOf(mark));
     return !this._failed;
   }
 

@@ -1,6 +1,7 @@
 // Wakes of a device that sleeps in between.
 import ava from "ava";
 import fc from "fast-check";
+import { ReportOnChange } from "../../../../extras/report-on-change/index.js";
 import { readMemory, writeMemory } from "../../../../src/agent/lifecycle/memory.js";
 import { measureRate } from "../../../../src/agent/time/time.js";
 import { crc32 } from "../../../../src/wire/crypto/crc32.js";
@@ -397,6 +398,31 @@ test("a sleep that makes no sense is taken for the one that was asked for", asyn
     t.is(wake.kept, (await other.wake({ connect: true })).kept, `${sleptMs}`);
   }
   t.true(device.points.length === 7);
+});
+
+test("a sleeping device logs once a day which values a failing store does not take", async (t) => {
+  const device = new Sleeper(t, { cycle: { everyMs: 10 * MINUTE, connectEvery: 1 } });
+  let reports: ReportOnChange | undefined;
+  device.setUp = (agent) => {
+    agent.attributes.subscribe("mode", () => {});
+    reports = new ReportOnChange(agent, device.rig.host, { keys: { n: { onChange: 1 } }, keep: true });
+  };
+  await device.wake();
+  const { rig } = device;
+  rig.store.fails = () => true;
+  const logged = async (wakes: number): Promise<string[]> => {
+    const lines: string[] = [];
+    for (let i = 0; i < wakes; i++) {
+      rig.platform.setShared(rig.device, { mode: `${rig.clock.now()}` });
+      await device.wake({ sample: () => reports?.record({ n: rig.clock.now() }) as undefined });
+      lines.push(...rig.host.lines);
+    }
+    return lines;
+  };
+  const first = await logged(3);
+  t.true(first.length > 1 && first.length <= 5, first.join("\n"));
+  t.deepEqual(await logged(100), []);
+  t.deepEqual((await logged(50)).sort(), first.sort());
 });
 
 test("a sleeping device logs broken storage once a day", async (t) => {

@@ -4,7 +4,7 @@ import { ago } from "../duration.js";
 import type { DeviceQuery, EntityData } from "../operator/entities.js";
 import { allPages } from "../operator/pages.js";
 import { ROLLOUT_KEY } from "../operator/rollout-record.js";
-import { STAGES, type Stage, stageOf } from "../operator/update-state.js";
+import { NO_CHECKSUM, STAGES, type Stage, stageOf } from "../operator/update-state.js";
 import { h, heading, show } from "./dom.js";
 import { counted } from "./model/format.js";
 import { rolloutsOf } from "./model/rollouts.js";
@@ -41,7 +41,7 @@ const QUERY: Omit<DeviceQuery, "page"> = {
 
 /** States that need attention come first. */
 const URGENT: readonly Stage[] = [
-  ...(["rolledBack", "failed", "trial", "verified"] as const),
+  ...(["rolledBack", "failed", "unverified", "trial", "verified"] as const),
   ...(["downloading", "assigned", "confirmed", "none"] as const),
 ];
 
@@ -164,10 +164,15 @@ function updatingOf({ entityId, latest }: EntityData): Updating {
     name: latest.ENTITY_FIELD?.name?.value ?? "",
     running: current_fw_version?.value ?? "",
     progress: fw_progress?.value ?? "",
-    error: stage === "failed" || stage === "rolledBack" ? (fw_error?.value ?? "") : "",
+    error: reasonOf(stage, fw_error?.value),
     since: fw_state?.ts ?? 0,
     note: latest.SERVER_ATTRIBUTE?.[ROLLOUT_KEY]?.value ?? "",
   };
+}
+
+function reasonOf(stage: Stage, error = ""): string {
+  if (stage === "unverified") return NO_CHECKSUM;
+  return stage === "failed" || stage === "rolledBack" ? error : "";
 }
 
 function countsOf(all: readonly Updating[]): Record<Stage, number> {

@@ -1,6 +1,6 @@
 import { isAnything, isCredentials, isEntity, pageOf } from "./checks.js";
 import { OperatorError, unlessMissing } from "./error.js";
-import { allPages } from "./pages.js";
+import { allPages, eachPage } from "./pages.js";
 import { Calls } from "./rest.js";
 import type { Credentials, Device, DeviceInfo, DeviceProfile, Page, PageQuery } from "./shapes.js";
 
@@ -52,15 +52,15 @@ export class Devices extends Calls {
    */
   async ofProfile({ id, name }: DeviceProfile): Promise<DeviceInfo[]> {
     const found = new Map<string, DeviceInfo>();
-    for (let page = 0; ; page++) {
-      const { data, hasNext, totalElements } = await this.infos({ page, deviceProfileId: id.id });
-      for (const one of data) found.set(one.id.id, one);
-      if (hasNext) continue;
-      if (found.size >= totalElements)
-        return [...found.values()].filter(({ deviceProfileId }) => deviceProfileId?.id === id.id);
-      const message = `the platform listed ${found.size} of ${totalElements} devices of the profile ${name}`;
-      throw new OperatorError(0, `${message}: try again`);
+    let total = 0;
+    for await (const page of eachPage((number) => this.infos({ page: number, deviceProfileId: id.id }))) {
+      for (const one of page.data) found.set(one.id.id, one);
+      total = page.totalElements;
     }
+    if (found.size >= total)
+      return [...found.values()].filter(({ deviceProfileId }) => deviceProfileId?.id === id.id);
+    const message = `the platform listed ${found.size} of ${total} devices of the profile ${name}`;
+    throw new OperatorError(0, `${message}: try again`);
   }
 
   /** With an access token of one's own, or one the platform makes up. */

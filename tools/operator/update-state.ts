@@ -10,10 +10,14 @@ export const STAGES = {
   verified: "Verified",
   trial: "On trial",
   confirmed: "Confirmed",
+  unverified: "Updated, not verified",
   rolledBack: "Rolled back",
   failed: "Failed",
 } as const;
 export type Stage = keyof typeof STAGES;
+
+/** Why an update is not verified. */
+export const NO_CHECKSUM = "The device reports no checksum of its image.";
 
 /** The newest values; undefined if there is none. */
 export interface Newest {
@@ -79,9 +83,10 @@ export function stageOf(newest: Newest): Stage {
   if (wanted === undefined && state !== "QUEUED" && state !== "INITIATED") return "none";
   if (state === "FAILED") return isOneOf(ON_TRIAL, error) ? "rolledBack" : "failed";
   const stage = BY_STATE[state ?? ""];
-  // Another image may have the same version.
+  // Another image may have the same version, and a device that was flashed knows no checksum.
   const isOther = runningChecksum?.toLowerCase() !== wantedChecksum?.toLowerCase();
-  if (wantedChecksum && isOther && (stage === "confirmed" || stage === undefined)) return "assigned";
+  if (wantedChecksum && isOther && (stage === "confirmed" || stage === undefined))
+    return stage && !runningChecksum && running === wanted ? "unverified" : "assigned";
   if (stage !== undefined) return stage;
   // A device reports no update to a version that it runs already.
   return running !== undefined && running === wanted ? "confirmed" : "assigned";

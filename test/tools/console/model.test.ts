@@ -130,7 +130,8 @@ test("the fleet's counts and an update's words follow its state, error and runni
   t.is(stage("INITIATED", { running: "2" }), "confirmed");
   for (const runningChecksum of ["c1", undefined]) {
     checksums = { runningChecksum, wantedChecksum: "c2" };
-    t.is(stage("UPDATED", { running: "2" }), "assigned");
+    t.is(stage("UPDATED", { running: "2" }), runningChecksum ? "assigned" : "unverified");
+    t.is(stage("UPDATED", { running: "1" }), "assigned");
     t.is(stage("INITIATED", { running: "2" }), "assigned");
   }
   checksums = { runningChecksum: "C2", wantedChecksum: "c2" };

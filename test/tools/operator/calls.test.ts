@@ -191,6 +191,17 @@ for (const [title, answer] of [
       t.regex((await t.throwsAsync(call, refusal)).message, /: unexpected answer: /);
   });
 
+for (const [title, pageOf] of [
+  ["that repeats a page", () => ({ data: [1], hasNext: true, totalElements: 1e9, totalPages: 1e9 })],
+  ["that exceeds its count", (n: number) => ({ data: [n], hasNext: true, totalElements: 3, totalPages: 3 })],
+] as const)
+  test(`a list ${title} ends with an error`, async (t) => {
+    let read = 0;
+    const pages = allPages(async (number) => pageOf(read++ + number));
+    t.regex((await t.throwsAsync(pages, refusal)).message, /the list of the platform does not end/);
+    t.true(read <= 3);
+  });
+
 test.serial("a redirect is an error and is not followed", async (t) => {
   const operator = await loggedIn();
   const elsewhere = nock("http://elsewhere.test").get("/api/auth/user").reply(200, "{}");

@@ -49,10 +49,12 @@ function pictureSection({ session, device }: Place): Part {
     const history: History = {
       ...{ states: of("fw_state"), progress: of("fw_progress"), errors: of("fw_error") },
     };
-    const picture = pictureOf(history, { size: assigned?.dataSize ?? undefined, now });
     const newest = (key: string): unknown => of(key).at(-1)?.value;
     const [title, version] = [newest("current_fw_title"), newest("current_fw_version")];
-    show(what, whatText(assigned, { title, version, checksum: newest("current_fw_checksum") }));
+    const checksum = newest("current_fw_checksum");
+    const isUnverified = Boolean(assigned?.checksum) && !checksum;
+    const picture = pictureOf(history, { size: assigned?.dataSize ?? undefined, now, isUnverified });
+    show(what, whatText(assigned, { title, version, checksum }));
     show(summary, picture.summary);
     show(steps, ...picture.steps.map((step) => stepItem(step, picture, now)));
     table.show(reportRows(history, now));

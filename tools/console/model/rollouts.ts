@@ -63,11 +63,13 @@ function shown(index: number, size: number, devices: Found["devices"]): RolloutS
   const failed = count(isFailed);
   const passed = count((device) => device.record.passed === true && !isFailed(device));
   const watched = count((device) => device.stage === "confirmed" && device.record.passed !== true);
-  const updating = devices.length - failed - passed - watched;
+  const unverified = count((device) => device.stage === "unverified");
+  const updating = devices.length - failed - passed - watched - unverified;
   const parts = {
     failed,
     updating,
     "confirmed, observed": watched,
+    "not verified": unverified,
     good: passed,
     "not assigned": Math.max(0, size - devices.length),
   };

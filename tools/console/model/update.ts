@@ -1,7 +1,7 @@
 // The steps of an update, from the reports of device and platform.
 import { FAILURES } from "../../../src/agent/firmware/failures.js";
 import { duration } from "../../duration.js";
-import { failureOf, isOneOf, ON_TRIAL, STAGES, VERIFYING } from "../../operator/update-state.js";
+import { failureOf, isOneOf, NO_CHECKSUM, ON_TRIAL, STAGES, VERIFYING } from "../../operator/update-state.js";
 import { bytes, rate } from "./format.js";
 import { isUpdating } from "./guard.js";
 
@@ -74,10 +74,10 @@ function attemptOf(states: readonly Reading[]): Attempt {
   return { states: since.slice(ended + 1), failures, assignedAt: assigned?.ts };
 }
 
-/** `size`: bytes of the image, if known. */
+/** `size`: bytes of the image, if known. `isUnverified`: the device reports no checksum. */
 export function pictureOf(
   { states, progress, errors }: History,
-  { size, now }: { size: number | undefined; now: number },
+  { size, now, isUnverified = false }: { size: number | undefined; now: number; isUnverified?: boolean },
 ): Picture {
   const attempt = attemptOf(states);
   const at = (state: string): number | undefined => attempt.states.find((one) => one.state === state)?.ts;
@@ -114,6 +114,7 @@ export function pictureOf(
     verify.note = at("VERIFIED") === undefined ? "reading the image back from flash" : "";
   if (verify.state === "now" && at("VERIFIED") !== undefined) verify.state = "done";
   if (trial.state === "now") trial.note = "the new image must reach the platform and pass its self-test";
+  if (isUnverified) end.title = STAGES.unverified;
   if (failed) {
     end.title = place === 3 ? "Rolled back" : "Not installed";
     end.state = "failed";
@@ -123,7 +124,7 @@ export function pictureOf(
   const isDownloading = place === 1 && !failed;
   return {
     steps,
-    summary: summaryOf(attempt, { last: last?.state, isOnTrial: place === 3, error }),
+    summary: summaryOf(attempt, { last: last?.state, isOnTrial: place === 3, error, isUnverified }),
     progress: isDownloading ? percentOf(came.at(-1)) : undefined,
   };
 }
@@ -179,7 +180,12 @@ function speedOf(came: readonly Reading[], begun: number, size: number, now: num
 
 function summaryOf(
   { failures }: Attempt,
-  { last, isOnTrial, error }: { last: string | undefined; isOnTrial: boolean; error: string },
+  {
+    last,
+    isOnTrial,
+    error,
+    isUnverified,
+  }: { last: string | undefined; isOnTrial: boolean; error: string; isUnverified: boolean },
 ): string {
   if (last === undefined) return "No update was reported.";
   const again = failures === 0 ? "" : ` It failed ${failures === 1 ? "once" : `${failures} times`} before.`;
@@ -189,6 +195,7 @@ function summaryOf(
       : "The new image was not installed. The previous image is still running.";
     return `${what} ${outlook(error)}${again}`.trim();
   }
+  if (last === "UPDATED" && isUnverified) return `The device reports the update as done. ${NO_CHECKSUM}`;
   if (last === "UPDATED") return `The new image is confirmed.${again}`;
   if (last === "UPDATING") return `The new image is on trial.${again}`;
   return isUpdating(last) && last !== "QUEUED" && last !== "INITIATED"

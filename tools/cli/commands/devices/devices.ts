@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { ago } from "../../../duration.js";
 import { deviceQuery, type ListedDevice, listedDevice, SORT_KEYS } from "../../../operator/device-list.js";
 import type { Operator } from "../../../operator/operator.js";
+import { eachPage } from "../../../operator/pages.js";
 import { stateWord } from "../../../operator/update-state.js";
 import { type OperatorFlags, operate, operatorOptions } from "../../operator/operator.js";
 import { isSameText } from "../../operator/updates.js";
@@ -73,15 +74,17 @@ async function matching(
 ): Promise<{ found: ListedDevice[]; total: number }> {
   const sort = { key: SORT_KEYS.name, direction: "ASC" } as const;
   const found: ListedDevice[] = [];
-  for (let page = 0; ; page++) {
-    const query = deviceQuery({ search, profile }, { page, pageSize: PAGE_SIZE, sort });
-    const { data, hasNext, totalElements } = await entities.devices(query);
-    const fits = ({ firmware }: ListedDevice): boolean =>
-      version === undefined || isSameText(firmware.version, version);
+  const fits = ({ firmware }: ListedDevice): boolean =>
+    version === undefined || isSameText(firmware.version, version);
+  const read = (page: number) =>
+    entities.devices(deviceQuery({ search, profile }, { page, pageSize: PAGE_SIZE, sort }));
+  let total = 0;
+  for await (const { data, totalElements } of eachPage(read)) {
     found.push(...data.map(listedDevice).filter(fits));
-    if (hasNext && (version !== undefined || found.length < limit)) continue;
-    return { found: found.slice(0, limit), total: version === undefined ? totalElements : found.length };
+    total = version === undefined ? totalElements : found.length;
+    if (version === undefined && found.length >= limit) break;
   }
+  return { found: found.slice(0, limit), total };
 }
 
 /** Times in milliseconds since 1970; `firmware` as the device reported it. */

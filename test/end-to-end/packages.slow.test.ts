@@ -207,7 +207,7 @@ test("the command works by both its names: help, a platform that keeps its state
     t.regex(stdout, /^\d+\.\d+\.\d+\n$/);
   }
   const cli = join(project, "node_modules", ".bin", "mote-cli");
-  const platform = spawn(cli, ["platform", "--port", "0", "--log", "json", "--state", "platform"], {
+  const platform = spawn(cli, ["platform", "--port", "0", "--json", "--state", "platform"], {
     cwd: project,
   });
   t.teardown(() => platform.kill("SIGKILL"));

@@ -4,7 +4,6 @@ import { Exchange, type HandlingFaults, type ServerRules } from "./device/exchan
 import { type DeviceRequest, type DeviceResponse, response, splitUrl } from "./device/messages.js";
 import { kept, RequestLog } from "./device/request-log.js";
 import { findRoute, type Methods, type Target } from "./device/routes.js";
-import { gatewayTimeout } from "./faults/proxies.js";
 import { type Respond, runPlan } from "./faults/run.js";
 import { Switchboard } from "./faults/switchboard.js";
 
@@ -12,14 +11,8 @@ import { Switchboard } from "./faults/switchboard.js";
 export interface DeviceRules {
   /** Answers client-side RPCs. Default false: a stock server's rule chain answers none. */
   readonly ruleChain?: boolean | undefined;
-  /** Time until an open request ends with 503. Default 30,000 ms; 300,000 ms behind a proxy. */
-  readonly asyncCapMs?: number | undefined;
-  /** Time until a request without a timeout of its own ends with 408. Default 60,000 ms. */
-  readonly requestTimeoutMs?: number | undefined;
   /** Limits of each device and of the tenant: `{"device-points":"100:1"}`. Default: none. */
   readonly rateLimits?: RateLimitSpecs | undefined;
-  /** Acts like the proxy of a server, which answers 504 after 50 s. Default false. */
-  readonly behindProxy?: boolean | undefined;
 }
 
 export interface DeviceApiOptions extends DeviceRules {
@@ -29,11 +22,6 @@ export interface DeviceApiOptions extends DeviceRules {
 }
 
 const BASE = "/api/v1/";
-/** Time until a server ends an open request with 503: in one process, and in several. */
-const CAP_MS = 30_000;
-const PROXIED_CAP_MS = 300_000;
-/** Time that a server's proxy waits for an answer. */
-const PROXY_CUT_MS = 50_000;
 const RPC_PATH = /^\/api\/v1\/[^/]*\/rpc(?:$|\/)/;
 /** Of the device API, and of the whole server behind it. */
 const LARGEST = { rpc: 65_536, other: 52_428_800, any: 16_777_216 };
@@ -43,14 +31,11 @@ export class DeviceApi {
   readonly log = new RequestLog();
   readonly faults: Switchboard;
   readonly #rules: ServerRules;
-  readonly #isProxied: boolean;
 
-  constructor({ core, ruleChain, behindProxy = false, rateLimits, onError, ...limits }: DeviceApiOptions) {
-    const { requestTimeoutMs = 60_000, asyncCapMs = behindProxy ? PROXIED_CAP_MS : CAP_MS } = limits;
+  constructor({ core, ruleChain, rateLimits, onError }: DeviceApiOptions) {
     this.faults = new Switchboard(core.clock);
-    this.#isProxied = behindProxy;
     this.#rules = {
-      ...{ core, asyncCapMs, requestTimeoutMs, hasRuleChain: ruleChain === true },
+      ...{ core, hasRuleChain: ruleChain === true },
       limits: new RateLimits(rateLimits ?? {}, core.clock),
       onError: onError ?? (() => {}),
     };
@@ -101,34 +86,15 @@ export class DeviceApi {
   #serve(
     request: DeviceRequest,
     target: Target | undefined,
-    answered: Respond,
+    respond: Respond,
     faults: HandlingFaults | undefined,
   ): () => void {
-    let stopProxy = (): void => {};
-    const respond = (answer: DeviceResponse): void => {
-      stopProxy();
-      answered(answer);
-    };
     const exchange = new Exchange(this.#rules, request, respond, faults);
-    stopProxy = this.#startProxy(exchange, respond);
     const refused = this.refuse(request);
     if (refused) respond(refused);
     else if (target) this.#run(exchange, target);
     else exchange.answerError(404, `No static resource ${splitUrl(request.url)[0].slice(1)}.`);
-    return () => {
-      stopProxy();
-      exchange.abandon();
-    };
-  }
-
-  /** The proxy ends the request and answers itself. The result cancels that. */
-  #startProxy(exchange: Exchange, respond: Respond): () => void {
-    if (!this.#isProxied) return () => {};
-    return this.#rules.core.clock.timer(PROXY_CUT_MS, () => {
-      if (!exchange.isOpen) return;
-      exchange.abandon();
-      respond(gatewayTimeout());
-    });
+    return () => exchange.abandon();
   }
 
   /** Checks in the server's order: method, parameters, body, token. */

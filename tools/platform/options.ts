@@ -24,8 +24,6 @@ export interface PlatformServerOptions extends DeviceRules {
   adminPassword?: string | undefined;
   /** Key and secret of the provisioning profile. Default: the stored ones, or random ones. */
   profile?: { key: string; secret: string } | undefined;
-  /** Delay between the 200 and storing a device's data, in milliseconds. Default 0. */
-  lagMs?: number | undefined;
   /** Table views of the report API. Default: one over all devices. */
   views?: readonly TableView[] | undefined;
   /** Time until an idle connection is closed, in milliseconds. Default 60,000. */

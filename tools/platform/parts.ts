@@ -21,10 +21,10 @@ export async function openState({ state }: Options, close: () => void): Promise<
   return State.open({ ...state, onLost });
 }
 
-export function createCore({ lagMs, seed }: Options, clock: Clock, state: State | undefined): PlatformCore {
+export function createCore({ seed }: Options, clock: Clock, state: State | undefined): PlatformCore {
   try {
     const core = new PlatformCore({
-      ...{ clock, lagMs },
+      clock,
       order: shuffledBy(seed ?? 1),
       ...(state && { journal: state, profiles: keptProfiles(state) }),
     });

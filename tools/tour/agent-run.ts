@@ -26,7 +26,7 @@ export class AgentRun {
   start(timestamps: "device" | "platform" = "device"): Child {
     const { url, deviceName, stateDir, image, intervalMs, env, onEvent } = this.#options;
     const args = ["run", "--url", url, "--device-name", deviceName, "--state", stateDir, "--app", image];
-    args.push("--interval", `${intervalMs}ms`, "--timestamps", timestamps, "--log", "json");
+    args.push("--interval", `${intervalMs}ms`, "--timestamps", timestamps, "--json");
     this.#child = new Child(args, env, onEvent);
     return this.#child;
   }

@@ -79,7 +79,7 @@ export class Child {
   }
 }
 
-/** One line of `--log json`: what it is, and its members. */
+/** One line of `--json`: what it is, and its members. */
 export type ChildEvent = { event: string } & Record<string, unknown>;
 
 function parseEvent(line: string): ChildEvent | undefined {

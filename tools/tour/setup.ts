@@ -90,7 +90,7 @@ async function openPlatform(
     "--rule-chain",
   ];
   return new Promise((resolve, reject) => {
-    const platform = new Child([...args, "--log", "json"], env, (event) => {
+    const platform = new Child([...args, "--json"], env, (event) => {
       if (event.event !== "listening" || typeof event.url !== "string") return;
       clearTimeout(timer);
       resolve({ platform, url: event.url });

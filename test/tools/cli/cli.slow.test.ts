@@ -72,7 +72,7 @@ test.serial("the version is a number, and the help names every exit code that th
 
 test.serial("run takes settings from the environment and shows no secret", async (t) => {
   const state = temporaryState(t);
-  const child = launch(["run", "--log", "json"], {
+  const child = launch(["run", "--json"], {
     ...SECRETS,
     MOTE_URL: "http://127.0.0.1:1",
     MOTE_STATE: state,

@@ -114,7 +114,7 @@ test.serial("mote.reset forgets what is stored and starts again with the setting
   const platform = await platformFor(t);
   const { core } = platform;
   const device = core.createDevice({ name: "lamp", profileId: core.profiles.default.id }, RESET_TOKEN);
-  const args = ["run", "--url", platform.url, "--state", join(place, "reset"), "--log", "json"];
+  const args = ["run", "--url", platform.url, "--state", join(place, "reset"), "--json"];
   const child = launch(args, { MOTE_TOKEN: RESET_TOKEN });
   const eventLog = processOutput(child);
   await eventLog.first("online");
@@ -182,7 +182,7 @@ test("mote run --cycle reports each wake and connects in every n-th", async (t) 
     await platform.close();
   });
   const child = launch(
-    ["run", "--url", platform.url, "--state", state, "--interval", "1s", "--cycle", "2", "--log", "json"],
+    ["run", "--url", platform.url, "--state", state, "--interval", "1s", "--cycle", "2", "--json"],
     { MOTE_PROVISION_KEY: "KEY", MOTE_PROVISION_SECRET: "SECRET" },
   );
   const eventLog = processOutput(child);
@@ -327,7 +327,7 @@ withTools("systemd hears that it is ready, that it lives, how it does, and that 
   const lines = createInterface(listener.stdout);
   await once(lines, "line");
   lines.on("line", (line) => heard.push(line.replace(/ ?BARRIER=1/, "")));
-  const child = launch(["run", "--url", platform.url, "--state", join(place, "state"), "--log", "json"], {
+  const child = launch(["run", "--url", platform.url, "--state", join(place, "state"), "--json"], {
     ...{ MOTE_PROVISION_KEY: "service-key", MOTE_PROVISION_SECRET: "service-secret" },
     // Four times in it: each second.
     ...{ NOTIFY_SOCKET: socket, WATCHDOG_USEC: "4000000" },

@@ -96,7 +96,7 @@ test("a printed line is cut only after its secret was hidden", async (t) => {
   }
 });
 
-// What programs read: the events of `mote run --log json`, by name and member.
+// What programs read: the events of `mote run --json`, by name and member.
 
 type EventCase = { [E in AgentEvent]: [E, AgentEvents[E], Event] }[AgentEvent];
 
@@ -127,7 +127,7 @@ const EVENTS: readonly EventCase[] = [
   ["restart", { reason: "firmware" }, { event: "restart", reason: "firmware" }],
 ];
 
-test("the events of `mote run --log json` keep their names and members", (t) => {
+test("the events of `mote run --json` keep their names and members", (t) => {
   for (const [name, detail, line] of EVENTS) {
     const emitted: Event[] = [];
     const on = (event: string, listener: (detail: unknown) => void) => event === name && listener(detail);

@@ -70,11 +70,6 @@ export function reportCommand(program: Command): void {
         .default(APIS.analytics, "analytics")
         .argParser(apiPath),
     )
-    .addOption(
-      new Option("--jwt-in <place>", "where to send the token")
-        .choices(["header", "bearer", "query"])
-        .default("header"),
-    )
     .addOption(caOption("trust only these CA certificates (PEM); default: those of the login"))
     .addOption(durationOption("--deadline <duration>", "maximum total time", "10m"))
     .addHelpText("after", HELP)

@@ -35,7 +35,6 @@ export interface ReportFlags {
   password?: string;
   jwt?: string;
   api: string;
-  jwtIn: "header" | "bearer" | "query";
   deadline: number;
   ca?: string;
 }
@@ -119,7 +118,7 @@ async function logins(flags: ReportFlags): Promise<{ url: string; session: Sessi
 }
 
 function clients(
-  { api, jwtIn }: ReportFlags,
+  { api }: ReportFlags,
   url: string,
   login: SessionOptions,
   ca: string | undefined,
@@ -127,7 +126,7 @@ function clients(
   try {
     const io = ca === undefined ? {} : { fetch: trusting(ca) };
     const session = new Session(login, io);
-    return { session, reports: new Reports({ url, session, api, jwtIn, rowBytes: ROW_BYTES }, io) };
+    return { session, reports: new Reports({ url, session, api, rowBytes: ROW_BYTES }, io) };
   } catch (error) {
     throw error instanceof ReportError ? new UsageError(error.message) : error;
   }

@@ -18,8 +18,6 @@ import { isStorableKey, type Value } from "./values.js";
 export interface PlatformOptions {
   clock: Clock;
   ids?: Ids;
-  /** Delay between the 200 and storing a device's data, in milliseconds. Default 0. */
-  lagMs?: number | undefined;
   /** Memory for values, points and packages, in bytes. Default 512 MiB. */
   budgetBytes?: number;
   /** Order of listed attributes. Default: as they came. */
@@ -48,14 +46,12 @@ export class PlatformCore {
   readonly rpcRecords: RpcRecords;
   readonly feed = new Feed<Happening>();
   readonly #ota: OtaQueue;
-  readonly #lagMs: number;
 
   constructor(options: PlatformOptions) {
-    const { clock, ids = randomIds, lagMs = 0, order = asTheyCame, journal = NO_JOURNAL } = options;
+    const { clock, ids = randomIds, order = asTheyCame, journal = NO_JOURNAL } = options;
     this.order = order;
     const budget = new Budget(options.budgetBytes ?? 512 * 1024 * 1024);
     this.clock = clock;
-    this.#lagMs = lagMs;
     this.profiles = new Profiles(clock, ids, journal, options.profiles);
     this.devices = new Devices(clock, ids, budget, order, journal);
     this.packages = new Packages(clock, ids, budget, journal);
@@ -68,13 +64,13 @@ export class PlatformCore {
   /** Points of one element as a device sent them. One bad key, and all of them are lost. */
   receiveTelemetry(device: Device, ts: number, values: Values): void {
     for (const [key] of values) if (!device.series.has(key) && !isStorableKey(key)) return;
-    if (ts < LAST_MONTH_MS) this.#later(() => this.saveSeries(device, ts, values));
+    if (ts < LAST_MONTH_MS) this.saveSeries(device, ts, values);
   }
 
   /** Client attributes as a device sent them. One bad key, and all of them are lost. */
   receiveAttributes(device: Device, values: Values): void {
     if (!values.every(([key]) => isStorableKey(key))) return;
-    this.#later(() => this.#set(device, "CLIENT_SCOPE", values));
+    this.#set(device, "CLIENT_SCOPE", values);
   }
 
   /** Shared ones are sent to open polls, changed or not. */
@@ -231,11 +227,6 @@ export class PlatformCore {
     if (!this.#exists(device)) return;
     for (const [key, value] of values) device.series.save(key, ts, value);
     if (this.feed.isHeard) this.feed.tell({ kind: "telemetry", deviceId: device.id, ts, values });
-  }
-
-  #later(store: () => void): void {
-    if (this.#lagMs === 0) store();
-    else this.clock.timer(this.#lagMs, store);
   }
 
   #exists(device: Device): boolean {

@@ -17,14 +17,15 @@ import {
   TEXT_TYPE,
 } from "./messages.js";
 
+/** Time until an open request ends with 503. */
+const CAP_MS = 30_000;
+/** Time until a request without a timeout of its own ends with 408. */
+const REQUEST_TIMEOUT_MS = 60_000;
+
 /** Settings that all requests of a platform share. */
 export interface ServerRules {
   readonly core: PlatformCore;
   readonly limits: RateLimits;
-  /** Time until an open request ends with 503, in milliseconds. */
-  readonly asyncCapMs: number;
-  /** Time until a request without a timeout of its own ends with 408, in milliseconds. */
-  readonly requestTimeoutMs: number;
   readonly hasRuleChain: boolean;
   readonly onError: (error: unknown) => void;
 }
@@ -195,7 +196,7 @@ export class Exchange {
       oldest.evict();
     }
     device.open.add(this);
-    const after = Math.min(timeoutMs === 0 ? this.rules.requestTimeoutMs : timeoutMs, LONGEST_MS);
+    const after = Math.min(timeoutMs === 0 ? REQUEST_TIMEOUT_MS : timeoutMs, LONGEST_MS);
     if (after < 0) this.evict();
     else this.#timers.push(this.core.clock.timer(after, () => this.evict()));
     this.hang();
@@ -205,7 +206,7 @@ export class Exchange {
   hang(): void {
     if (!this.isOpen) return;
     const cut = (): void => this.#send(errorAnswer(503, null, this.now()));
-    this.#timers.push(this.core.clock.timer(this.rules.asyncCapMs, cut));
+    this.#timers.push(this.core.clock.timer(CAP_MS, cut));
   }
 
   /** The device hung up: no answer can reach it, but the session stays until its time is over. */

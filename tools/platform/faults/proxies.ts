@@ -1,7 +1,5 @@
 // What proxies in front of the platform say in its place, in their own bytes.
 
-import type { DeviceResponse } from "../device/messages.js";
-
 /** Proxy and status. nginx-499 closes the connection without an answer. */
 export const PROXIES = [
   ...(["haproxy-503", "haproxy-504", "haproxy-400"] as const),
@@ -32,12 +30,6 @@ export function proxyBytes(name: ProxyName, now: number): Uint8Array {
   const status = Number(code);
   if (status === 499) return new Uint8Array(0);
   return Buffer.from(proxy === "haproxy" ? haproxy(status) : nginx(status, new Date(now).toUTCString()));
-}
-
-/** The answer of a server's own proxy after 50 s; then it closes the connection. */
-export function gatewayTimeout(): DeviceResponse {
-  const headers = { "Cache-Control": "no-cache", "Content-Type": "text/html", Connection: "close" };
-  return { status: 504, reason: "Gateway Time-out", headers, body: Buffer.from(haproxyPage(504)) };
 }
 
 function haproxyPage(status: number): string {

@@ -6,7 +6,7 @@ import { RATE_LIMITS, type RateLimit, TokenBucket } from "../../../platform/core
 import { ExitError } from "../../exit-error.js";
 import { noteWhileRead } from "../../output/table.js";
 import { stopSignals } from "../../stop.js";
-import { durationOption, port, UsageError } from "../../usage.js";
+import { port, UsageError } from "../../usage.js";
 import { certificate, savedViews } from "./files.js";
 import { greeting, listening, nextSteps, viewLine } from "./greeting.js";
 import { isLoopback, passwordFor, reachable } from "./network.js";
@@ -20,13 +20,9 @@ interface PlatformFlags {
   ruleChain?: true;
   tlsCert?: string;
   tlsKey?: string;
-  asyncCap?: number;
-  requestTimeout?: number;
-  lag?: number;
   rateLimit?: Partial<Record<RateLimit, string>>;
-  behindProxy?: true;
   views?: string;
-  log: "text" | "json";
+  json?: true;
 }
 
 const HELP = `
@@ -50,7 +46,7 @@ POST /api/faults from this machine injects faults such as delays, resets and los
 Examples:
   mote platform
   mote platform --port 8081 --state ./platform
-  mote platform --async-cap 5s --lag 50ms --rate-limit device-messages=20:1`;
+  mote platform --rate-limit device-messages=20:1`;
 
 /** Like a server, the platform lets open polls finish. */
 const STOPS = "Ctrl-C stops it after open polls; press Ctrl-C again to stop at once.";
@@ -72,28 +68,12 @@ export function platformCommand(program: Command): void {
     )
     .option("--rule-chain", "answer client-side RPCs getCurrentTime and getTime")
     .addOption(
-      durationOption("--async-cap <duration>", "end open requests with 503 after this time (default: 30s)"),
-    )
-    .addOption(
-      durationOption(
-        "--request-timeout <duration>",
-        "end polls without a timeout with 408 after this time (default: 60s)",
-      ),
-    )
-    .addOption(durationOption("--lag <duration>", "delay between the 200 and storing the data"))
-    .addOption(
       new Option("--rate-limit <name=limit>", "limit the messages of devices (see below)").argParser(limit),
     )
-    .option("--behind-proxy", "end open requests after 50s with 504, like a proxy")
     .option("--views <file>", "saved table views (JSON)")
     .option("--tls-cert <file>", "certificate (PEM); enables https")
     .option("--tls-key <file>", "key of the certificate (PEM)")
-    .addOption(
-      new Option("--log <format>", "log as text, or as one JSON object per line")
-        .choices(["text", "json"])
-        .default("text"),
-    )
-    .addOption(new Option("--json", "same as --log json").implies({ log: "json" }))
+    .option("--json", "print the addresses as one line of JSON")
     .addHelpText("after", HELP)
     .action(platform);
 }
@@ -110,10 +90,8 @@ async function platform(flags: PlatformFlags): Promise<void> {
   const { tlsCert, tlsKey } = certificate(flags);
   const views = flags.views === undefined ? undefined : await savedViews(flags.views);
   const password = passwordFor(flags);
-  if (password?.isMadeUp && flags.log === "json")
-    throw new UsageError(
-      "--log json prints no generated password: set --admin-password or MOTE_ADMIN_PASSWORD",
-    );
+  if (password?.isMadeUp && flags.json)
+    throw new UsageError("--json prints no generated password: set --admin-password or MOTE_ADMIN_PASSWORD");
   let lose = (_: Error): void => {};
   const lost = new Promise<never>((_, reject) => {
     lose = reject;
@@ -124,8 +102,7 @@ async function platform(flags: PlatformFlags): Promise<void> {
     ...{ port: flags.port, host: flags.host, tlsCert, tlsKey, views, profile: given },
     state: state === undefined ? undefined : { directory: state, onLost: lose },
     adminPassword: password?.text,
-    ...{ ruleChain: flags.ruleChain, behindProxy: flags.behindProxy, rateLimits: flags.rateLimit },
-    ...{ asyncCapMs: flags.asyncCap, requestTimeoutMs: flags.requestTimeout, lagMs: flags.lag },
+    ...{ ruleChain: flags.ruleChain, rateLimits: flags.rateLimit },
     log: noteWhileRead,
   }).catch((error: Error & { isDamaged?: boolean }) => {
     if (error.name !== "StateError") throw error;
@@ -136,15 +113,14 @@ async function platform(flags: PlatformFlags): Promise<void> {
   const tell = given === undefined;
   const urls = isLoopback(flags.host) ? [] : reachable(running.url, flags.host);
   const saved = running.views.map(({ id, name }) => ({ id, name }));
-  const lines =
-    flags.log === "json"
-      ? [listening(running, tell, saved, { urls, state })]
-      : [
-          ...greeting(running, { ...flags, state }, tell, { urls, password }),
-          ...saved.map(viewLine),
-          ...nextSteps(running, flags.tlsCert, tell, urls),
-          STOPS,
-        ];
+  const lines = flags.json
+    ? [listening(running, tell, saved, { urls, state })]
+    : [
+        ...greeting(running, { ...flags, state }, tell, { urls, password }),
+        ...saved.map(viewLine),
+        ...nextSteps(running, flags.tlsCert, tell, urls),
+        STOPS,
+      ];
   process.stdout.write(`${lines.join("\n")}\n`);
   const stopped = new Promise<void>((resolve) => {
     if (stop.aborted) resolve();

@@ -7,7 +7,7 @@ import { FAILURES } from "../../src/agent/firmware/failures.js";
 import { makeProgram } from "../../tools/cli/program.js";
 import { IDF_TAG } from "../../tools/moddable/esp32/idf.js";
 import { SDK_VERSION } from "../../tools/moddable/sdk.js";
-import { DEFAULT_VIEW } from "../../tools/platform/core/reports/table-views.js";
+import { VIEW_ID } from "../../tools/platform/core/reports/reports.js";
 
 const MOTE = "npx mote-cli ";
 const GENERATED = /^docs\/(?:reference\/(?:cli|options)\.md|reference\/api\/)/;
@@ -85,7 +85,7 @@ test("mote takes every command of the documents, with its options", async (t) =>
   t.true(lines.length > 40, `${lines.length} commands`);
   for (const line of lines) {
     const [command = ""] = line
-      .replace("LINK", DEFAULT_VIEW.id)
+      .replace("LINK", VIEW_ID)
       .slice(MOTE.length)
       .split(/ [|>] /);
     const words = command.match(/'[^']*'|\S+/g) ?? [];

@@ -1,5 +1,4 @@
 import type { Clock } from "./core/common/clock.js";
-import type { TableView } from "./core/reports/table-views.js";
 import type { DeviceRules } from "./device-api.js";
 import type { StateError } from "./state/database.js";
 
@@ -24,8 +23,6 @@ export interface PlatformServerOptions extends DeviceRules {
   adminPassword?: string | undefined;
   /** Key and secret of the provisioning profile. Default: the stored ones, or random ones. */
   profile?: { key: string; secret: string } | undefined;
-  /** Table views of the report API. Default: one over all devices. */
-  views?: readonly TableView[] | undefined;
   /** Time until an idle connection is closed, in milliseconds. Default 60,000. */
   idleMs?: number | undefined;
   /** Draws the order of attributes, which is arbitrary on a server. Default 1. */

@@ -2,7 +2,6 @@ import type { AddressInfo } from "node:net";
 import Fastify, { type FastifyInstance } from "fastify";
 import { randomIds } from "./core/common/ids.js";
 import type { PlatformCore } from "./core/platform.js";
-import { DEFAULT_VIEW, type TableView } from "./core/reports/table-views.js";
 import { DeviceApi } from "./device-api.js";
 import { HttpServer } from "./http-server.js";
 import { NodeClock } from "./node-clock.js";
@@ -22,7 +21,6 @@ export interface Platform {
   /** For tests. */
   readonly core: PlatformCore;
   readonly api: DeviceApi;
-  readonly views: readonly TableView[];
   /** Ends open polls at once; resolves when the port is free. */
   close(): Promise<void>;
   /** Takes no new connections and resolves when all open requests have ended. */
@@ -61,9 +59,8 @@ export async function startPlatform(options: PlatformServerOptions = {}): Promis
   const identity = openIdentity(state, randomIds, clock.now());
   const users = new Users(identity, options.adminPassword);
   const tokens = new Tokens(users, Buffer.from(identity.tokenKey, "base64"), clock, randomIds);
-  const { views = [DEFAULT_VIEW] } = options;
   if (state) app.addHook("onSend", (_request, _reply, _payload, done) => state.whenKept(() => done()));
-  restRoutes(app, { core, users, tokens, log: api.log, faults: api.faults }, views, onError);
+  restRoutes(app, { core, users, tokens, log: api.log, faults: api.faults }, onError);
   try {
     await listen(app, host, port);
   } catch (error) {
@@ -89,7 +86,7 @@ export async function startPlatform(options: PlatformServerOptions = {}): Promis
     closing ??= end(app.close());
     return closing;
   };
-  return { url: urlOf(options, address), address, profile, core, api, views, close, drain };
+  return { url: urlOf(options, address), address, profile, core, api, close, drain };
 }
 
 async function listen(app: FastifyInstance, host: string, port: number): Promise<void> {

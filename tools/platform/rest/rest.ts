@@ -1,5 +1,4 @@
 import type { FastifyError, FastifyInstance } from "fastify";
-import type { TableView } from "../core/reports/table-views.js";
 import { errorJson, VARY } from "../device/messages.js";
 import { authRoutes } from "./auth.js";
 import type { RestContext } from "./context.js";
@@ -33,7 +32,6 @@ const HEADERS = {
 export function restRoutes(
   app: FastifyInstance,
   context: RestContext,
-  views: readonly TableView[],
   onError: (error: unknown) => void,
 ): void {
   const now = (): number => context.core.clock.now();
@@ -83,7 +81,7 @@ export function restRoutes(
   timeseriesRoutes(app, context);
   rpcRoutes(app, context);
   otaRoutes(app, context);
-  reportRoutes(app, context, views);
+  reportRoutes(app, context);
   faultRoutes(app, context);
   eventRoutes(app, context);
   consoleRoutes(app);

@@ -1,5 +1,4 @@
 import { createSecureContext } from "node:tls";
-import type { TableView } from "../../../platform/core/reports/table-views.js";
 import { certificates, readInput, UsageError } from "../../usage.js";
 
 interface Pems {
@@ -19,20 +18,4 @@ export function certificate({ tlsCert, tlsKey }: Pems): Pems {
     throw new UsageError("--tls-key is not the key of --tls-cert (expected PEM without a passphrase)");
   }
   return pems;
-}
-
-export async function savedViews(path: string): Promise<TableView[]> {
-  const { readViews } = await import("../../../platform/core/reports/table-views.js");
-  let json: unknown;
-  const text = readInput(path, "--views").toString();
-  try {
-    json = JSON.parse(text);
-  } catch {
-    throw new UsageError(`--views ${path} is not JSON`);
-  }
-  try {
-    return readViews(json);
-  } catch (error) {
-    throw new UsageError(`--views ${path}: ${error instanceof Error ? error.message : "unknown"}`);
-  }
 }

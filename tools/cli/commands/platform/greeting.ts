@@ -1,14 +1,9 @@
 // What `mote platform` says when it is there.
 import { styleText } from "node:util";
 import { renderUnicodeCompact } from "uqr";
+import { VIEW_ID } from "../../../platform/core/reports/reports.js";
 import { calledAs } from "../../invocation.js";
-import { plain } from "../../output/table.js";
 import { isLoopback, type Password, WARNING } from "./network.js";
-
-interface Saved {
-  id: string;
-  name: string;
-}
 
 interface Running {
   url: string;
@@ -26,16 +21,11 @@ interface Network {
 export function listening(
   { url, profile }: Running,
   tell: boolean,
-  views: readonly Saved[],
   { urls, state }: { urls: readonly string[]; state: string | undefined },
 ): string {
   const keys = { ...(tell && { provisionKey: profile.key }), provisionSecret: null };
   const event = { ts: Date.now(), event: "listening", url, state: state ?? "memory" };
-  return JSON.stringify({ ...event, ...(urls.length > 0 && { urls }), ...keys, views });
-}
-
-export function viewLine({ id, name }: Saved): string {
-  return `  table view           ${id} ${plain(name)}`;
+  return JSON.stringify({ ...event, ...(urls.length > 0 && { urls }), ...keys });
 }
 
 /** The greeting for people. Shows generated secrets, but not given ones. */
@@ -54,6 +44,7 @@ export function greeting(
     `  customer             customer@thingsboard.org / ${shown ?? "customer"}`,
     `  provisioning key     ${tell ? profile.key : "as given"}`,
     `  provisioning secret  ${tell ? profile.secret : "as given"}`,
+    `  table view           ${VIEW_ID}`,
     `  state                ${state ?? "in memory only (--no-state)"}`,
     ...(password && !isLoopback(host) ? [WARNING] : []),
   ];

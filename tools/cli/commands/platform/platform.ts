@@ -7,8 +7,8 @@ import { ExitError } from "../../exit-error.js";
 import { noteWhileRead } from "../../output/table.js";
 import { stopSignals } from "../../stop.js";
 import { port, UsageError } from "../../usage.js";
-import { certificate, savedViews } from "./files.js";
-import { greeting, listening, nextSteps, viewLine } from "./greeting.js";
+import { certificate } from "./files.js";
+import { greeting, listening, nextSteps } from "./greeting.js";
 import { isLoopback, passwordFor, reachable } from "./network.js";
 
 interface PlatformFlags {
@@ -21,7 +21,6 @@ interface PlatformFlags {
   tlsCert?: string;
   tlsKey?: string;
   rateLimit?: Partial<Record<RateLimit, string>>;
-  views?: string;
   json?: true;
 }
 
@@ -39,7 +38,7 @@ Like a new server, it does not answer client-side RPCs; --rule-chain answers get
 --rate-limit NAME=LIMIT is repeatable. device-points=100:1,3000:60 allows each device 100 data points per second and 3,000 per minute.
 Names: ${RATE_LIMITS.join(", ")}.
 
-POST /apiAnalytics/publicApi/buildReport builds reports of saved table views. --views FILE replaces the default view over all devices.
+POST /apiAnalytics/publicApi/buildReport builds a report of one table view: temperatures by minute.
 
 POST /api/faults from this machine injects faults such as delays, resets and lost answers. GET /api/requests lists requests of devices.
 
@@ -70,7 +69,6 @@ export function platformCommand(program: Command): void {
     .addOption(
       new Option("--rate-limit <name=limit>", "limit the messages of devices (see below)").argParser(limit),
     )
-    .option("--views <file>", "saved table views (JSON)")
     .option("--tls-cert <file>", "certificate (PEM); enables https")
     .option("--tls-key <file>", "key of the certificate (PEM)")
     .option("--json", "print the addresses as one line of JSON")
@@ -88,7 +86,6 @@ async function platform(flags: PlatformFlags): Promise<void> {
   // Load the server only for this command.
   const { startPlatform } = await import("../../../platform/server.js");
   const { tlsCert, tlsKey } = certificate(flags);
-  const views = flags.views === undefined ? undefined : await savedViews(flags.views);
   const password = passwordFor(flags);
   if (password?.isMadeUp && flags.json)
     throw new UsageError("--json prints no generated password: set --admin-password or MOTE_ADMIN_PASSWORD");
@@ -99,7 +96,7 @@ async function platform(flags: PlatformFlags): Promise<void> {
   lost.catch(() => {});
   const state = stateFolder(flags);
   const running = await startPlatform({
-    ...{ port: flags.port, host: flags.host, tlsCert, tlsKey, views, profile: given },
+    ...{ port: flags.port, host: flags.host, tlsCert, tlsKey, profile: given },
     state: state === undefined ? undefined : { directory: state, onLost: lose },
     adminPassword: password?.text,
     ...{ ruleChain: flags.ruleChain, rateLimits: flags.rateLimit },
@@ -112,12 +109,11 @@ async function platform(flags: PlatformFlags): Promise<void> {
   // The address comes first.
   const tell = given === undefined;
   const urls = isLoopback(flags.host) ? [] : reachable(running.url, flags.host);
-  const saved = running.views.map(({ id, name }) => ({ id, name }));
   const lines = flags.json
-    ? [listening(running, tell, saved, { urls, state })]
+    ? [listening(running, tell, { urls, state })]
     : [
         ...greeting(running, { ...flags, state }, tell, { urls, password }),
-        ...saved.map(viewLine),
+
         ...nextSteps(running, flags.tlsCert, tell, urls),
         STOPS,
       ];

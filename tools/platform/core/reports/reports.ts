@@ -1,7 +1,14 @@
-// What a table view shows of the telemetry there is.
+// The one table view of the local platform: temperatures of the sample's devices, minute by minute.
 import type { Device } from "../devices.js";
-import type { Value } from "../values.js";
-import { type Column, type Measure, type TableView, UNITS } from "./table-views.js";
+
+export const VIEW_ID = "6d6f7465-0000-4000-8000-000000000001";
+/** The view's filter, by names of devices. */
+export const FILTER = "Device";
+export const LABELS = ["Device", "Minute", "Average", "Lowest", "Highest", "Points"] as const;
+/** Range of the view itself. */
+export const LAST_MS = 3_600_000;
+const KEY = "temperature";
+const MINUTE_MS = 60_000;
 
 /** Milliseconds since 1970, both included. */
 export interface Span {
@@ -12,93 +19,34 @@ export interface Span {
 /** By label. Dates are text of ms since 1970; a measure without numbers is absent. */
 export type ReportRow = Record<string, string | number>;
 
-interface Total {
-  count: number;
-  numbers: number;
-  sum: number;
-  min: number;
-  max: number;
+interface Minute {
+  points: number;
+  readonly numbers: number[];
 }
 
-type Measured = Extract<Column, { key: string }>;
-
-const SHOW: Readonly<Record<Measure, (total: Total) => number>> = {
-  avg: ({ sum, numbers }) => sum / numbers,
-  min: ({ min }) => min,
-  max: ({ max }) => max,
-  sum: ({ sum }) => sum,
-  count: ({ count }) => count,
-};
-
-/** Rows by device and date. With a device column, computes one device at a time. */
-export function* reportRows(view: TableView, devices: readonly Device[], span: Span): Generator<ReportRow> {
-  const sorted = [...devices].sort((one, other) => (one.name < other.name ? -1 : 1));
-  if (!view.columns.some(({ column }) => column === "device")) {
-    yield* rowsOf(view.columns, sorted, span);
-    return;
-  }
-  for (const device of sorted) yield* rowsOf(view.columns, [device], span);
-}
-
-function* rowsOf(columns: readonly Column[], devices: readonly Device[], span: Span): Generator<ReportRow> {
-  const measured = columns.filter((column): column is Measured => "key" in column);
-  const date = columns.find((column) => column.column === "date");
-  const unit = date?.column === "date" ? UNITS[date.unit] : undefined;
-  const groups = collect(measured, devices, span, unit);
-  for (const bucket of [...groups.keys()].sort((one, other) => one - other)) {
-    const totals = groups.get(bucket) as Total[];
-    const row: ReportRow = {};
-    for (const column of columns) {
-      if (column.column === "device") row[column.label] = devices[0]?.name ?? "";
-      else if (column.column === "date") row[column.label] = String(bucket);
-      else show(row, column, totals[measured.indexOf(column)] as Total);
-    }
-    yield row;
-  }
-}
-
-/** One total for each measure, by the beginning of the time unit; all under 0 without a date. */
-function collect(
-  measured: readonly Measured[],
-  devices: readonly Device[],
-  { startTs, endTs }: Span,
-  unit: number | undefined,
-): Map<number, Total[]> {
-  const groups = new Map<number, Total[]>();
-  const range = { startTs, endTs: endTs + 1, limit: Number.MAX_SAFE_INTEGER, ascending: true };
-  for (const device of devices) {
-    measured.forEach(({ key }, index) => {
-      for (const { ts, value } of device.series.range(key, range)) {
-        const bucket = unit === undefined ? 0 : Math.floor(ts / unit) * unit;
-        let totals = groups.get(bucket);
-        if (!totals) {
-          totals = measured.map(() => ({
-            count: 0,
-            numbers: 0,
-            sum: 0,
-            min: Number.POSITIVE_INFINITY,
-            max: Number.NEGATIVE_INFINITY,
-          }));
-          groups.set(bucket, totals);
-        }
-        add(totals[index] as Total, value);
+/** Rows by device and minute, one device at a time. */
+export function* reportRows(devices: readonly Device[], span: Span): Generator<ReportRow> {
+  for (const device of [...devices].sort((one, other) => (one.name < other.name ? -1 : 1)))
+    for (const [minute, { points, numbers }] of minutesOf(device, span)) {
+      const row: ReportRow = { Device: device.name, Minute: String(minute) };
+      if (numbers.length > 0) {
+        row.Average = numbers.reduce((sum, one) => sum + one, 0) / numbers.length;
+        row.Lowest = numbers.reduce((one, other) => Math.min(one, other));
+        row.Highest = numbers.reduce((one, other) => Math.max(one, other));
       }
-    });
+      yield { ...row, Points: points };
+    }
+}
+
+function minutesOf(device: Device, { startTs, endTs }: Span): Map<number, Minute> {
+  const minutes = new Map<number, Minute>();
+  const range = { startTs, endTs: endTs + 1, limit: Number.MAX_SAFE_INTEGER, ascending: true };
+  for (const { ts, value } of device.series.range(KEY, range)) {
+    const start = Math.floor(ts / MINUTE_MS) * MINUTE_MS;
+    const minute = minutes.get(start) ?? { points: 0, numbers: [] };
+    minutes.set(start, minute);
+    minute.points++;
+    if (typeof value === "number" || typeof value === "bigint") minute.numbers.push(Number(value));
   }
-  return groups;
-}
-
-function add(total: Total, value: Value): void {
-  total.count++;
-  if (typeof value !== "number" && typeof value !== "bigint") return;
-  const number = Number(value);
-  total.numbers++;
-  total.sum += number;
-  total.min = Math.min(total.min, number);
-  total.max = Math.max(total.max, number);
-}
-
-function show(row: ReportRow, { label, column }: Measured, total: Total): void {
-  const value = SHOW[column](total);
-  if (Number.isFinite(value) && (total.numbers > 0 || column === "count")) row[label] = value;
+  return minutes;
 }

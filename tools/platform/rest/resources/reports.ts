@@ -4,10 +4,16 @@
 // wrong with it is a 403, not a 401.
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { Refused } from "../../core/common/refused.js";
 import type { Device } from "../../core/devices.js";
-import { type ReportRow, reportRows, type Span } from "../../core/reports/reports.js";
-import { isTime, type TableView, texts } from "../../core/reports/table-views.js";
+import {
+  FILTER,
+  LABELS,
+  LAST_MS,
+  type ReportRow,
+  reportRows,
+  type Span,
+  VIEW_ID,
+} from "../../core/reports/reports.js";
 import { isVisible, type RestContext } from "../context.js";
 import { RestError } from "../error.js";
 import { type Fields, isFields, objectBody, parameter, textField, uuid } from "../input.js";
@@ -18,7 +24,7 @@ export const REPORT_PATHS = ["/apiAnalytics/publicApi/buildReport", "/apiTrendz/
 /** Characters of the answer that leave together. */
 const PIECE = 16_384;
 
-export function reportRoutes(app: FastifyInstance, context: RestContext, views: readonly TableView[]): void {
+export function reportRoutes(app: FastifyInstance, context: RestContext): void {
   const { clock } = context.core;
   const onRequest = async (request: FastifyRequest): Promise<void> => {
     request.user = userOf(context.tokens, request);
@@ -26,12 +32,9 @@ export function reportRoutes(app: FastifyInstance, context: RestContext, views: 
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const body = objectBody(request);
     const viewId = uuid(textField(body, "viewConfigId") ?? "", "viewConfigId");
-    const view = views.find(({ id }) => id === viewId);
-    if (!view) throw new RestError(404, "View config not found");
-    const span = spanOf(body, view, clock.now());
-    const devices = devicesOf(body, view, context, request.user);
-    const rows = reportRows(view, devices, span);
-    return reply.type("application/json").send(Readable.from(pieces(view, rows), { objectMode: false }));
+    if (viewId !== VIEW_ID) throw new RestError(404, "View config not found");
+    const rows = reportRows(devicesOf(body, context, request.user), spanOf(body, clock.now()));
+    return reply.type("application/json").send(Readable.from(pieces(rows), { objectMode: false }));
   };
   for (const path of REPORT_PATHS) app.post(path, { onRequest }, handler);
 }
@@ -48,52 +51,36 @@ function userOf(tokens: Tokens, request: FastifyRequest): User {
 }
 
 /** Either end of the view's own range is replaced by the one that is asked for. */
-function spanOf(body: Fields, { range }: TableView, now: number): Span {
-  const own = "lastMs" in range ? { startTs: now - range.lastMs, endTs: now } : range;
-  const startTs = timeField(body, "rangeStartTs") ?? own.startTs;
-  const endTs = timeField(body, "rangeEndTs") ?? own.endTs;
+function spanOf(body: Fields, now: number): Span {
+  const startTs = timeField(body, "rangeStartTs") ?? now - LAST_MS;
+  const endTs = timeField(body, "rangeEndTs") ?? now;
   if (startTs > endTs) throw new RestError(400, "rangeStartTs is after rangeEndTs");
   return { startTs, endTs };
 }
 
 function timeField(body: Fields, name: string): number | undefined {
   const value = body[name] ?? undefined;
-  if (value === undefined || isTime(value)) return value;
+  if (value === undefined || (typeof value === "number" && Number.isSafeInteger(value) && value >= 0))
+    return value;
   throw new RestError(400, `'${name}' is not a time in milliseconds`);
 }
 
-/** The user's devices that pass the view's filters, with the requested values. */
-function devicesOf(body: Fields, view: TableView, { core }: RestContext, user: User | null): Device[] {
-  const asked = askedFilters(body, view);
-  const filters = Object.entries(view.filters).map(([name, { by, values }]) => ({
-    by,
-    values: asked.get(name) ?? values,
-  }));
-  const passes = (device: Device): boolean => {
-    const known = {
-      device: device.name,
-      label: device.label ?? "",
-      profile: core.profiles.get(device.profileId)?.name ?? "",
-    };
-    return filters.every(({ by, values }) => values.length === 0 || values.includes(known[by]));
-  };
+/** The user's devices that pass the filter; no values: all. */
+function devicesOf({ filters = {} }: Fields, { core }: RestContext, user: User | null): Device[] {
+  const asked = filters ?? {};
+  if (!isFields(asked)) throw new RestError(400, "'filters' is not an object");
+  for (const [name, values] of Object.entries(asked)) {
+    if (name !== FILTER) throw new RestError(400, `The view has no filter "${name.slice(0, 80)}"`);
+    if (!Array.isArray(values)) throw new RestError(400, `The filter "${name}" must be a list of strings`);
+  }
+  const names = (asked[FILTER] ?? []) as readonly unknown[];
+  const passes = ({ name }: Device): boolean => names.length === 0 || names.includes(name);
   return core.devices.list().filter((device) => isVisible({ user }, device) && passes(device));
 }
 
-function askedFilters({ filters }: Fields, view: TableView): Map<string, string[]> {
-  if (filters === undefined || filters === null) return new Map();
-  if (!isFields(filters)) throw new RestError(400, "'filters' is not an object");
-  const entries = Object.entries(filters).map(([name, values]) => {
-    if (!Object.hasOwn(view.filters, name))
-      throw new Refused(`The view has no filter "${name.slice(0, 80)}"`);
-    return [name, texts(values, `The filter "${name}"`)] as const;
-  });
-  return new Map(entries);
-}
-
 /** The answer's text, row by row and in pieces of some size. */
-function* pieces({ columns }: TableView, rows: Iterable<ReportRow>): Generator<string> {
-  let text = `{"columnLabels":${JSON.stringify(columns.map(({ label }) => label))},"dataTable":[`;
+function* pieces(rows: Iterable<ReportRow>): Generator<string> {
+  let text = `{"columnLabels":${JSON.stringify(LABELS)},"dataTable":[`;
   let comma = "";
   for (const row of rows) {
     text += comma + JSON.stringify(row);

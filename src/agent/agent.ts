@@ -4,7 +4,6 @@ import { MoteError } from "../errors.js";
 import type { AgentEvent, AgentEvents, AgentState } from "../events.js";
 import type { Target } from "../http/target.js";
 import type { Counters } from "../platform/counters.js";
-import { RequestChannel } from "../platform/index.js";
 import type { WaitOptions } from "../platform/wait.js";
 import type { Host } from "../port.js";
 import { AttributesApi } from "./attributes/api.js";
@@ -157,7 +156,7 @@ export class Agent {
    * Rejects with `TIMEOUT`, `REFUSED`, `BAD_VALUE` or `STOPPED`.
    */
   async claim(claim: { secretKey?: string; durationMs?: number } & WaitOptions = {}): Promise<void> {
-    await sendClaim(this._core.session, new RequestChannel(this._core.session, "application"), claim);
+    await sendClaim(this._core.session, claim);
   }
 
   /**

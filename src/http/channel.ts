@@ -92,11 +92,6 @@ export class Channel {
     return this._outAt;
   }
 
-  /** Bytes of the response body received. */
-  get bodyBytes(): number {
-    return this._reader.bodyBytes;
-  }
-
   /** True once the first byte of the answer arrived. */
   get answering(): boolean {
     return this._reader.started;

@@ -3,7 +3,6 @@ import { invariant } from "../invariant.js";
 import type { Host } from "../port.js";
 import { type Binding, isSameBinding } from "../wire/secret.js";
 import { Channel } from "./channel.js";
-import { Governor, type Purpose } from "./governor.js";
 import { classify, lost, NO_TURN, type Outcome } from "./outcome.js";
 import type { Request } from "./request.js";
 import { writeRequest } from "./request.js";
@@ -16,30 +15,23 @@ export const READ_BYTES = 2048;
 /** Maximum number of queued requests. */
 const MAX_QUEUED = 32;
 
-/** A request that has not ended: delayed, queued or active. */
+/** A request that has not ended: queued or active. */
 interface PendingRequest {
   readonly request: Request;
   readonly done: (outcome: Outcome) => void;
   /** Cancels the deadline. */
   cancel: (() => void) | undefined;
-  /** Cancels the wait for the rate limit. */
-  release: (() => void) | undefined;
   sentReported: boolean;
 }
 
 const UNBOUND = "the credential is bound to another address or CA";
-/** Requests without a purpose belong to the application. */
-const OTHER: Purpose = "application";
 
 export class Connection {
   private readonly _host: Host;
   private readonly _target: Target;
   private readonly _buffer: Uint8Array;
-  private readonly _governor: Governor;
   private readonly _binding: Binding;
   #queue: PendingRequest[] = [];
-  /** Requests delayed by the governor. Others may overtake them. */
-  #held: PendingRequest[] = [];
   #active: PendingRequest | undefined;
   private _channel: Channel | undefined;
   private _closed = false;
@@ -48,62 +40,35 @@ export class Connection {
   /** Time from there to the answer, of the last such request. */
   private _slowMs = 0;
 
-  /**
-   * `buffer`: for reads; may be shared, because nothing in it outlives a read. `governor`: shared
-   * by all connections.
-   */
+  /** `buffer`: for reads; may be shared, because nothing in it outlives a read. */
   constructor(
     host: Host,
     target: Target,
     buffer: Uint8Array = new Uint8Array(READ_BYTES),
-    governor = new Governor(host.clock),
     binding = bindingOf(target, host.authorities),
   ) {
     this._host = host;
     this._target = target;
     this._buffer = buffer;
-    this._governor = governor;
     this._binding = binding;
   }
 
   /**
-   * Queues `request` and sends it when its rate limit allows. `done` is called exactly once, never
+   * Queues `request`. `done` is called exactly once, never
    * during this call. The outcome is `lost` if the connection is closed, 32 requests are queued,
    * the credential is bound to another connection, or the path is not escaped.
    */
   send(request: Request, done: (outcome: Outcome) => void): void {
-    const pending: PendingRequest = {
-      request,
-      done,
-      cancel: undefined,
-      release: undefined,
-      sentReported: false,
-    };
+    const pending: PendingRequest = { request, done, cancel: undefined, sentReported: false };
     if (this._closed) this._refuse(pending, "stopped");
     else if (request.credential && !isSameBinding(request.credential.binding, this._binding))
       this._refuse(pending, UNBOUND);
-    else if (this.#queue.length + this.#held.length >= MAX_QUEUED)
-      this._refuse(pending, "too many requests wait");
+    else if (this.#queue.length >= MAX_QUEUED) this._refuse(pending, "too many requests wait");
     else {
       if (request.deadlineIncludesQueue) this._limit(pending);
-      const waitMs = this._governor.take(request.purpose ?? OTHER);
-      if (waitMs > 0) this._hold(pending, waitMs);
-      else this._queue(pending);
+      this.#queue.push(pending);
+      this._next();
     }
-  }
-
-  private _queue(pending: PendingRequest): void {
-    this.#queue.push(pending);
-    this._next();
-  }
-
-  /** Delays `pending` until its rate limit allows it; a deadline or a close may come first. */
-  private _hold(pending: PendingRequest, ms: number): void {
-    this.#held.push(pending);
-    pending.release = this._host.clock.timer(ms, () => {
-      this.#held = this.#held.filter((other) => other !== pending);
-      this._queue(pending);
-    });
   }
 
   /**
@@ -129,7 +94,7 @@ export class Connection {
     if (this._closed) return;
     this._closed = true;
     this._drop();
-    const all = this.#queue.splice(0).concat(this.#held.splice(0));
+    const all = this.#queue.splice(0);
     if (this.#active) all.unshift(this.#active);
     this.#active = undefined;
     all.forEach((pending) => void this._report(pending, lost("stopped")));
@@ -154,13 +119,12 @@ export class Connection {
    * closed.
    */
   answered(answer: Answer, reusable: boolean): void {
-    const bytes = this._channel?.bodyBytes;
     if (this._repeatedAt !== undefined) this._slowMs = this._host.clock.now() - this._repeatedAt;
     if (!reusable) this._channel = undefined;
     const { sink, isReceipt } = this.#active?.request ?? {};
     const streamed = answer.status === 200 ? sink : answer.status === 206 ? sink?.head : undefined;
     const outcome = classify(answer, streamed ? "streamed" : isReceipt ? "receipt" : "value");
-    this._finish(outcome.kind === "lost" ? lost(outcome.reason, true) : outcome, bytes);
+    this._finish(outcome.kind === "lost" ? lost(outcome.reason, true) : outcome);
   }
 
   /** The channel failed, with or without a request. At most once for each channel. */
@@ -169,11 +133,10 @@ export class Connection {
     // Happens at most once, because the retry uses a new connection.
     const again = active && this._channel?.keptAlive && mayRepeat(active.request, this._channel);
     const sent = this._wasSent;
-    const bytes = this._channel?.bodyBytes;
     this._channel = undefined;
     if (again) this._repeatedAt = this._host.clock.now();
     if (again) this._attempt(active);
-    else if (active) this._finish(lost(reason, sent), bytes);
+    else if (active) this._finish(lost(reason, sent));
   }
 
   /** At least the beginning of the active request was sent. */
@@ -218,34 +181,25 @@ export class Connection {
 
   private _late(pending: PendingRequest): void {
     if (pending !== this.#active) {
-      const isOther = (other: PendingRequest): boolean => other !== pending;
-      this.#queue = this.#queue.filter(isOther);
-      this.#held = this.#held.filter(isOther);
-      this._governor.giveBack(pending.request.purpose ?? OTHER);
+      this.#queue = this.#queue.filter((other) => other !== pending);
       this._report(pending, lost(NO_TURN));
       return;
     }
     const outcome = lost(this._channel?.waitingFor ?? "not sent in time", this._wasSent);
-    const bytes = this._channel?.bodyBytes;
     this._drop();
-    this._finish(outcome, bytes);
+    this._finish(outcome);
   }
 
-  /** `bytes`: received bytes of the response body. */
-  private _finish(outcome: Outcome, bytes = 0): void {
+  private _finish(outcome: Outcome): void {
     const active = this.#active;
     this.#active = undefined;
     this._repeatedAt = undefined;
-    if (active) {
-      this._governor.ended(active.request.purpose ?? OTHER, outcome, bytes);
-      this._report(active, outcome);
-    }
+    if (active) this._report(active, outcome);
     this._next();
   }
 
   private _report(pending: PendingRequest, outcome: Outcome): void {
     pending.cancel?.();
-    pending.release?.();
     try {
       pending.done(outcome);
     } catch {

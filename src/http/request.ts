@@ -2,7 +2,6 @@ import type { Host } from "../port.js";
 import type { Secret } from "../wire/secret.js";
 import { characters, isMadeOf, spanOf } from "../wire/text/characters.js";
 import type { FileHead } from "./file-head.js";
-import type { Purpose } from "./governor.js";
 import type { Target } from "./target.js";
 
 const HEADER_NAME = characters("azAZ--");
@@ -26,8 +25,6 @@ export interface Sink {
 /** One request of the device API. */
 export interface Request {
   readonly method: "GET" | "POST";
-  /** Purpose that selects the rate limit. Default: the application's. */
-  readonly purpose?: Purpose;
   /** Begins with "/" (or follows `credential`), escaped already, below the path of the base URL. */
   readonly path: string;
   /** Comes before `path`. A connection that it is not bound to refuses the request. */

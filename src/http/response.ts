@@ -72,8 +72,6 @@ export class ResponseReader {
   private _lineLength = 0;
   private _headLength = 0;
   private _left = 0;
-  /** Received bytes of the body. */
-  bodyBytes = 0;
   private _limit = 0;
   private _sink: Sink | undefined;
   private _answer: Answer | undefined;
@@ -91,7 +89,7 @@ export class ResponseReader {
   begin(limit: number, sink?: Sink, host?: Pick<Host, "decode">): void {
     if (host) this._headCache ??= new HeadCache(host);
     this._state = "status";
-    this._lineLength = this._headLength = this.bodyBytes = 0;
+    this._lineLength = this._headLength = 0;
     this._limit = limit;
     this._sink = sink;
     this._answer = undefined;
@@ -242,7 +240,6 @@ export class ResponseReader {
   private _takeBody(bytes: Uint8Array, from: number, to: number, next: State): number {
     const end = Math.min(to, from + this._left);
     const whole = this._body.take(bytes, from, end);
-    this.bodyBytes += end - from;
     this._left -= end - from;
     if (!whole && this._body.streams) return this._fail(GIVEN_UP, end);
     if (!whole || (next === "whole" && this._left > 0 && this._body.full)) this._finish(false);

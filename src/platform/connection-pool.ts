@@ -1,39 +1,40 @@
 import { Connection, READ_BYTES } from "../http/connection.js";
-import { Governor, type Purpose } from "../http/governor.js";
 import type { Target } from "../http/target.js";
 import type { Host } from "../port.js";
 import type { Binding } from "../wire/secret.js";
+import type { PaceName } from "./pace.js";
 
 interface RouteSettings {
-  readonly purpose: Purpose;
+  /** Undefined: as fast as RPCs come. */
+  readonly pace?: PaceName;
   /** Index of the connection with the option `connections` 1, 2 and 3. */
   readonly on: readonly [number, number, number];
 }
 
 /**
- * Rate limit and connection of each kind of request. The second polls, calls and firmware
+ * Pace and connection of each kind of request. The second polls, calls and firmware
  * streams close their connection when done.
  */
 const ROUTES = {
-  telemetry: { purpose: "telemetry", on: [0, 0, 0] },
-  attributes: { purpose: "attributes", on: [0, 0, 0] },
-  provisioning: { purpose: "provisioning", on: [0, 0, 0] },
-  application: { purpose: "application", on: [0, 0, 0] },
-  rpcPoll: { purpose: "rpcPoll", on: [0, 1, 1] },
-  secondRpcPoll: { purpose: "rpcPoll", on: [0, 2, 2] },
+  telemetry: { pace: "telemetry", on: [0, 0, 0] },
+  attributes: { pace: "attributes", on: [0, 0, 0] },
+  provisioning: { pace: "provisioning", on: [0, 0, 0] },
+  application: { pace: "application", on: [0, 0, 0] },
+  rpcPoll: { pace: "rpcPoll", on: [0, 1, 1] },
+  secondRpcPoll: { pace: "rpcPoll", on: [0, 2, 2] },
   // An answer uses the connection that brought its RPC.
-  rpcAnswer: { purpose: "rpcAnswer", on: [0, 1, 1] },
-  secondRpcAnswer: { purpose: "rpcAnswer", on: [0, 2, 2] },
-  attributePoll: { purpose: "attributePoll", on: [0, 0, 3] },
-  secondAttributePoll: { purpose: "attributePoll", on: [0, 0, 6] },
-  firmware: { purpose: "firmware", on: [0, 0, 4] },
-  call: { purpose: "application", on: [0, 3, 5] },
+  rpcAnswer: { on: [0, 1, 1] },
+  secondRpcAnswer: { on: [0, 2, 2] },
+  attributePoll: { pace: "attributePoll", on: [0, 0, 3] },
+  secondAttributePoll: { pace: "attributePoll", on: [0, 0, 6] },
+  firmware: { pace: "firmware", on: [0, 0, 4] },
+  call: { pace: "application", on: [0, 3, 5] },
 } as const satisfies Record<string, RouteSettings>;
 
 /** A kind of request. */
 export type RouteName = keyof typeof ROUTES;
 
-export const purposeOf = (route: RouteName): Purpose => ROUTES[route].purpose;
+export const paceOf = (route: RouteName): PaceName | undefined => (ROUTES[route] as RouteSettings).pace;
 
 const EXTERNAL = 7;
 
@@ -46,7 +47,6 @@ export class ConnectionPool {
   private readonly _target: Target;
   private readonly _binding: Binding;
   private readonly _buffer = new Uint8Array(READ_BYTES);
-  private readonly _governor: Governor;
   private readonly _count: 1 | 2 | 3;
   private _shortPolls = false;
   private readonly _connections: (Connection | undefined)[] = [];
@@ -56,7 +56,6 @@ export class ConnectionPool {
     this._host = host;
     this._target = target;
     this._binding = binding;
-    this._governor = new Governor(host.clock);
     this._count = count;
   }
 
@@ -144,6 +143,6 @@ export class ConnectionPool {
   }
 
   private _connect(target: Target, binding?: Binding): Connection {
-    return new Connection(this._host, target, this._buffer, this._governor, binding);
+    return new Connection(this._host, target, this._buffer, binding);
   }
 }

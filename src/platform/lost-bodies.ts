@@ -4,7 +4,9 @@
 // counts as refused, and the caller continues as after a 413.
 
 import { type Outcome, UNANSWERED } from "../http/outcome.js";
-import type { RequestChannel } from "./request-channel.js";
+import type { RouteName } from "./connection-pool.js";
+import { LOST_BODY_MS, type PaceName } from "./pace.js";
+import type { Pacer } from "./pacer.js";
 import { PROBE } from "./requests.js";
 import type { DeviceRequest, PlatformSession } from "./session.js";
 
@@ -18,9 +20,6 @@ const MANY_LOSSES = 10;
 
 /** Log losses at most once in this time. */
 const QUIET_MS = 3_600_000;
-/** Delay after a quick loss, and after each from the third on. */
-const SHORT_MS = 1000;
-const LONG_MS = 5000;
 /** Approximate size of the test. */
 const PROBE_BYTES = 150;
 
@@ -29,19 +28,21 @@ type Lost = Outcome & { kind: "lost" };
 /** Sends bodies that are repeated until they are accepted. */
 export class LostBodies {
   private readonly _session: PlatformSession;
-  private readonly _channel: RequestChannel;
+  private readonly _route: RouteName & PaceName;
+  private readonly _pacer: Pacer;
   private _body: string | undefined;
   private _quietUntil = 0;
   /** Losses of the last body, each with an answered test after it. A caller may restore them. */
   losses = 0;
 
-  constructor(session: PlatformSession, channel: RequestChannel) {
+  constructor(session: PlatformSession, route: RouteName & PaceName) {
     this._session = session;
-    this._channel = channel;
+    this._route = route;
+    this._pacer = session.pacer(route);
   }
 
   /**
-   * Sends `request` like the channel. After some losses of the same body, the outcome is `refused`
+   * Sends `request` on the route. After some losses of the same body, the outcome is `refused`
    * with UNANSWERED. `body` identifies one that the caller would then drop; "": it can be divided.
    */
   send(request: DeviceRequest, body: string): Promise<Outcome> {
@@ -50,10 +51,10 @@ export class LostBodies {
     const most = body === "" ? SOME_LOSSES : MANY_LOSSES;
     const sentAt = this._now;
     const deadlineMs = Math.min(request.deadlineMs, this._session.connections.longestBodyMs);
-    return this._channel.send({ ...request, deadlineMs }).then((outcome) => {
+    return this._session.send(this._route, { ...request, deadlineMs }).then((outcome) => {
       if (outcome.kind !== "lost") this.losses = 0;
       if (outcome.kind !== "lost" || !outcome.sent || !this._session.running) return outcome;
-      return this._channel
+      return this._pacer
         .ready()
         .then(() => this._test({ ...request, deadlineMs }, outcome, this._now - sentAt, most));
     });
@@ -65,8 +66,8 @@ export class LostBodies {
     const sent = () => {
       sentAt = this._now;
     };
-    return this._channel.send({ ...PROBE, sent }).then((answer) => {
-      if (answer.kind === "busy") this._channel.hold(answer.retryAfterMs);
+    return this._session.send(this._route, { ...PROBE, sent }).then((answer) => {
+      if (answer.kind === "busy") this._pacer.after(answer);
       const isSlow = tookMs >= request.deadlineMs && this._estimateMs(request, sentAt) > request.deadlineMs;
       if (answer.kind !== "done" || isSlow) {
         this.losses = 0;
@@ -75,8 +76,8 @@ export class LostBodies {
       this.losses++;
       if (this.losses >= SOME_LOSSES) this._log(request, outcome.reason);
       if (this.losses >= most) return { kind: "refused", status: UNANSWERED, body: new Uint8Array(0) };
-      const pauseMs = this.losses < SOME_LOSSES ? SHORT_MS : LONG_MS;
-      if (tookMs < pauseMs) this._channel.pause(pauseMs);
+      const pauseMs = LOST_BODY_MS[Math.min(this.losses, LOST_BODY_MS.length) - 1] as number;
+      if (tookMs < pauseMs) this._pacer.pause(pauseMs);
       return outcome;
     });
   }

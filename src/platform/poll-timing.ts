@@ -4,7 +4,7 @@ import type { Target } from "../http/target.js";
 import type { Host } from "../port.js";
 import { readStored, writeStored } from "../store.js";
 import { isObject } from "../wire/text/json.js";
-import { random01 } from "./backoff.js";
+import { random01 } from "./pace.js";
 
 /**
  * Result of a poll. `delivered`: it brought data. `ended`: it was held and brought nothing; poll

@@ -8,11 +8,11 @@ import type { Host, Redactor } from "../port.js";
 import type { Binding, Secret } from "../wire/secret.js";
 import { SecretRedactor } from "../wire/text/redactor.js";
 import type { Timestamp } from "../wire/timestamp.js";
-import { Backoff } from "./backoff.js";
-import { ConnectionPool, purposeOf, type RouteName } from "./connection-pool.js";
+import { ConnectionPool, paceOf, type RouteName } from "./connection-pool.js";
 import { AgentCounters } from "./counters.js";
 import { type Job, Loop } from "./loop.js";
-import type { RequestChannel } from "./request-channel.js";
+import { PACES, type PaceName, WAITS_S, waitMs } from "./pace.js";
+import { Pacer } from "./pacer.js";
 import { EXCHANGE_MS } from "./requests.js";
 
 /** Notified of events of the session. The agent, which this folder does not know, implements it. */
@@ -61,7 +61,9 @@ export class PlatformSession {
   /** Use only for `external` and `hangUp`; other requests go through this session. */
   readonly connections: ConnectionPool;
   readonly loops: Loop[] = [];
-  private readonly _backoff: Backoff;
+  private readonly _pacers: { [P in PaceName]?: Pacer } = {};
+  /** Losses since the last wait for the platform ended. */
+  private _vainAttempts = 0;
   /** Time of the last loss. Requests in progress then belong to the same loss. */
   private _gateSince = -1;
   private _backoffUntil = 0;
@@ -103,7 +105,6 @@ export class PlatformSession {
     this._events = events;
     this.redactor = host.redactor ?? new SecretRedactor();
     this.counters = new AgentCounters(host, events, this.redactor);
-    this._backoff = new Backoff(host);
     this.connections = new ConnectionPool(host, target, connections, this.binding);
   }
 
@@ -129,7 +130,7 @@ export class PlatformSession {
     this._waitsForNetwork = false;
     this._gatewayWorks();
     this._reasons.length = 0;
-    this._backoff.reset();
+    this._vainAttempts = 0;
     this._backoffUntil = 0;
     // The next start sets the token.
     this.#prefix = undefined;
@@ -160,14 +161,23 @@ export class PlatformSession {
     });
   }
 
-  /** Sends a request to `prefix` + path, for provisioning, which has no token yet. */
-  sendTo(route: RouteName, request: DeviceRequest, prefix: Secret): Promise<Outcome> {
+  /** The pacer of all routes with the same pace. */
+  pacer(name: PaceName): Pacer {
+    this._pacers[name] ??= new Pacer(this, PACES[name]);
+    return this._pacers[name];
+  }
+
+  /**
+   * Sends a request; never rejects. `prefix`: comes before the path instead of the token, for
+   * provisioning.
+   */
+  send(route: RouteName, request: DeviceRequest, prefix?: Secret): Promise<Outcome> {
     return new Promise((resolve) => this.dispatch(route, request, prefix, resolve));
   }
 
   /**
    * Sends a request and calls `done` with its outcome; a pending promise would cost a board half a
-   * KB. `sender` is notified first.
+   * KB. The pacer of `route` is told first.
    *
    * Jobs never see a 401 to the token: the session withdraws the token, and the request is `lost`
    * with TOKEN_REFUSED, so that the job sends it again when `ready()` finds a token. With its own
@@ -178,7 +188,6 @@ export class PlatformSession {
     request: DeviceRequest,
     ownPrefix: Secret | undefined,
     done: (outcome: Outcome) => void,
-    sender?: RequestChannel,
   ): void {
     const prefix = ownPrefix ?? this.#prefix;
     if (!this.running || prefix === undefined) {
@@ -191,7 +200,10 @@ export class PlatformSession {
     // calls of the application may have short time-outs, and polls learn from silence.
     const patient = !poll && request.deadlineMs >= EXCHANGE_MS;
     if (!poll) this._underWay++;
-    const sent = { ...request, credential: prefix, purpose: purposeOf(route) };
+    const sent = { ...request, credential: prefix };
+    const pace = paceOf(route);
+    const pacer = pace && this.pacer(pace);
+    pacer?.spend();
     this.connections.connection(route).send(sent, (outcome) => {
       if (!poll) {
         this._underWay--;
@@ -202,7 +214,7 @@ export class PlatformSession {
       // A listener of "error" may have stopped the session.
       if (this.running && isBeforeNetwork) this._waitForNetwork(since);
       else if (this.running) this._tryApply(outcome, since, prefix, patient, poll);
-      sender?.ended(outcome, since);
+      pacer?.ended(outcome, since);
       done(ownPrefix === undefined && isUnauthorized(outcome) ? lost(TOKEN_REFUSED) : outcome);
     });
   }
@@ -223,7 +235,7 @@ export class PlatformSession {
     if (!this.running || (this._losses === 0 && !this._waitsForNetwork)) return false;
     this._waitsForNetwork = false;
     this.connections.renew();
-    this._backoff.reset();
+    this._vainAttempts = 0;
     this._backoffUntil = 0;
     this._notifyAll();
     return true;
@@ -239,9 +251,21 @@ export class PlatformSession {
     return this._underWay >= MAX_UNDER_WAY;
   }
 
-  /** ms until the next attempt of a caller without a channel; at least 1. */
-  delay(): number {
-    return Math.max(1, Math.ceil(this._backoffUntil - this.host.clock.now()));
+  /** ms that the whole device waits for the platform. */
+  get delayMs(): number {
+    return Math.max(0, Math.ceil(this._backoffUntil - this.host.clock.now()));
+  }
+
+  /**
+   * True if any request was answered in the second half of a poll sent at `since`. Always true with
+   * one connection.
+   */
+  heard(since: number): boolean {
+    return this.connections.sharesUplink || this.answeredAt > (since + this.host.clock.now()) / 2;
+  }
+
+  private _waitMs(tookMs: number): number {
+    return waitMs(this.host, WAITS_S.unreachable, this._vainAttempts++, tookMs);
   }
 
   /** ms to wait; 0: none; undefined: wait for a token. */
@@ -305,7 +329,7 @@ export class PlatformSession {
     this._losses = 0;
     // A request from before the loss may use a connection that still works although new ones fail.
     const late = since <= this._gateSince;
-    if (!late) this._backoff.reset();
+    if (!late) this._vainAttempts = 0;
     if (this._backoffUntil !== 0) {
       this._backoffUntil = late ? Math.min(this._backoffUntil, now + LATE_GATE_MS) : 0;
       this._notifyAll();
@@ -348,7 +372,7 @@ export class PlatformSession {
     this._waitsForNetwork = true;
     if (since <= this._gateSince) return;
     this._gateSince = this.host.clock.now();
-    this._backoffUntil = this._gateSince + this._backoff.next();
+    this._backoffUntil = this._gateSince + this._waitMs(0);
   }
 
   /** Reports each reason once until the platform answers. */
@@ -369,8 +393,7 @@ export class PlatformSession {
     if (isNew) {
       const now = this.host.clock.now();
       this._gateSince = now;
-      this._backoffUntil =
-        now + this._backoff.next(silent || (alone && reason === UNCONNECTED) ? EXCHANGE_MS : 0);
+      this._backoffUntil = now + this._waitMs(silent || (alone && reason === UNCONNECTED) ? EXCHANGE_MS : 0);
       this._losses++;
     }
     // A single loss may be a closed connection. A second one is an outage, and so is silence

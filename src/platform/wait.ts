@@ -3,7 +3,7 @@
 import { MoteError } from "../errors.js";
 import { type Outcome, TOKEN_REFUSED } from "../http/outcome.js";
 import type { Clock } from "../port.js";
-import type { RequestChannel } from "./request-channel.js";
+import type { RouteName } from "./connection-pool.js";
 import type { DeviceRequest, PlatformSession } from "./session.js";
 
 /**
@@ -69,14 +69,14 @@ const TURN_MS = 200;
  */
 export const requestUntil = async (
   session: PlatformSession,
-  channel: RequestChannel,
+  route: RouteName,
   request: DeviceRequest,
   options: WaitOptions,
 ): Promise<Outcome & { kind: "done" }> => {
   const { signal } = options;
   checkSignal(signal);
   if (signal?.aborted) throw new MoteError("ABORTED", "the caller aborted the call");
-  const answer = repeatUntil(session, channel, request, options);
+  const answer = repeatUntil(session, route, request, options);
   if (!signal) return answer;
   return new Promise((resolve, reject) => {
     const abort = () => reject(new MoteError("ABORTED", "the caller aborted the call"));
@@ -88,15 +88,16 @@ export const requestUntil = async (
 
 async function repeatUntil(
   session: PlatformSession,
-  channel: RequestChannel,
+  route: RouteName,
   request: DeviceRequest,
   { timeoutMs = DEFAULT_TIMEOUT_MS, signal }: WaitOptions,
 ): Promise<Outcome & { kind: "done" }> {
   checkTimeout(timeoutMs);
   session.watcher.callNeedsSession();
   const end = session.host.clock.now() + timeoutMs;
+  const pacer = session.pacer("application");
   while (session.running && !signal?.aborted) {
-    const left = await within(session, channel.ready(), end, signal);
+    const left = await within(session, pacer.ready(), end, signal);
     if (!session.running || signal?.aborted) break;
     if (left <= 0) throw unreachable(session);
     if (session.crowded) {
@@ -108,14 +109,11 @@ async function repeatUntil(
       deadlineMs: Math.min(request.deadlineMs, left),
       deadlineIncludesQueue: true,
     };
-    const outcome = await channel.send(limited);
-    if (outcome.kind === "done") {
-      channel.clear();
-      return outcome;
-    }
+    const outcome = await session.send(route, limited);
+    if (outcome.kind !== "refused") pacer.after(outcome);
+    if (outcome.kind === "done") return outcome;
     if (outcome.kind === "refused")
       throw session.counters.emitError("REFUSED", `the platform answered ${outcome.status}`);
-    if (outcome.kind === "busy") channel.hold(outcome.retryAfterMs);
     const processed = outcome.kind !== "lost" || outcome.reason !== TOKEN_REFUSED;
     if (!request.repeatable && processed && session.running)
       throw session.counters.emitError("TIMEOUT", "no answer from the platform");

@@ -511,12 +511,12 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
   ],
   pacing: [
     {
-      what: "only some outcomes return the token of a request",
-      file: "src/http/governor.ts",
-      from: '    if (free === "taken" && outcome.kind === "done") this.giveBack(purpose);',
-      to: "    this.giveBack(purpose);",
-      test: "test/src/http/governor.test.ts",
-      title: "only an accepted request returns its token*",
+      what: "only an accepted request is free",
+      file: "src/platform/pacer.ts",
+      from: '    if (outcome.kind === "done" && this._pace.acceptedAreFree) this.refund();',
+      to: "    this.refund();",
+      test: "test/src/platform/pace.test.ts",
+      title: "only an accepted request is free*",
     },
   ],
   session: [

@@ -1,7 +1,7 @@
 import type { Events } from "../../events.js";
 import { guarded } from "../../guarded.js";
 import type { PlatformSession } from "../../platform/index.js";
-import { RequestChannel, requestUntil } from "../../platform/index.js";
+import { requestUntil } from "../../platform/index.js";
 import type { PollTiming } from "../../platform/poll-timing.js";
 import { DEFAULT_TIMEOUT_MS } from "../../platform/wait.js";
 import { attributesQuery, checkAsked, parseAttributes } from "../../wire/attributes.js";
@@ -19,7 +19,6 @@ const ALL = { ok: true, query: "" } as const;
 /** Client and shared attributes; the calls are documented in `AttributesApi`. */
 export class Attributes {
   private readonly _session: PlatformSession;
-  private readonly _channel: RequestChannel;
   private readonly _limit: number;
   private readonly _client: ClientAttributes;
   private readonly _values: SharedValues;
@@ -28,7 +27,6 @@ export class Attributes {
 
   constructor(session: PlatformSession, events: Events, timing: PollTiming, limits: AttributeLimits) {
     this._session = session;
-    this._channel = new RequestChannel(session, "application");
     this._limit = limits.answerBytes;
     this._client = new ClientAttributes(session);
     this._values = new SharedValues(session.host);
@@ -71,7 +69,7 @@ export class Attributes {
       limit: this._limit,
       repeatable: true,
     } as const;
-    const outcome = await requestUntil(this._session, this._channel, request, options);
+    const outcome = await requestUntil(this._session, "application", request, options);
     if (!outcome.whole)
       throw this._session.counters.emitError("TOO_LARGE", `the answer is longer than ${this._limit} bytes`);
     const answer = parseAttributes(this._session.host.decode(outcome.body) ?? "");

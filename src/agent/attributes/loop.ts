@@ -5,8 +5,8 @@
 // left a gap the values are read while the next poll is open.
 
 import type { Events } from "../../events.js";
-import type { Job, Loop, PlatformSession, Wait } from "../../platform/index.js";
-import { CONTENT, EXCHANGE_MS, LostBodies, post, RequestChannel, statusText } from "../../platform/index.js";
+import type { Job, Loop, Pacer, PlatformSession, Wait } from "../../platform/index.js";
+import { CONTENT, EXCHANGE_MS, LostBodies, post, statusText } from "../../platform/index.js";
 import type { PollTiming } from "../../platform/poll-timing.js";
 import { attributesPath } from "../../wire/paths.js";
 import type { Firmware } from "../firmware/firmware.js";
@@ -16,11 +16,6 @@ import { AttributePolls, READ_AFTER_POLL_MS } from "./polls.js";
 import { AttributeReader } from "./reader.js";
 import { READ_ANYWAY_MS, READ_EVERY_MS, SECOND_READ_MS, type SharedValues } from "./shared-values.js";
 
-/**
- * Limit of the back-off. Reads are due every 30 s, so changes are seen within a minute after an
- * outage.
- */
-const LONGEST_HOLD_MS = 55_000;
 /** Reading after each of many RPCs would double the traffic. */
 const AFTER_RPC_MS = 10_000;
 /** Added to the losses of a body that is a single attribute. */
@@ -33,7 +28,7 @@ export class AttributeLoop implements Job {
   private readonly _client: ClientAttributes;
   private readonly _values: SharedValues;
   private readonly _reader: AttributeReader;
-  private readonly _uplink: RequestChannel;
+  private readonly _pacer: Pacer;
   private readonly _lostBodies: LostBodies;
   private readonly _polls: AttributePolls;
   private readonly _loop: Loop;
@@ -61,10 +56,10 @@ export class AttributeLoop implements Job {
     this._client = client;
     this._values = values;
     this._onChange = onChange;
-    this._uplink = new RequestChannel(session, "attributes", LONGEST_HOLD_MS);
-    this._lostBodies = new LostBodies(session, this._uplink);
+    this._pacer = session.pacer("attributes");
+    this._lostBodies = new LostBodies(session, "attributes");
     this._polls = new AttributePolls(session, timing, limits.answerBytes, this);
-    this._reader = new AttributeReader(session, this._uplink, limits.answerBytes, client);
+    this._reader = new AttributeReader(session, limits.answerBytes, client);
     this._loop = session.loop("attributes", this);
   }
 
@@ -129,7 +124,7 @@ export class AttributeLoop implements Job {
   }
 
   async turn(): Promise<Wait> {
-    await this._uplink.ready();
+    await this._pacer.ready();
     if (!this._session.running) return 0;
     while (this._polls.hasEnded) this._processPoll();
     if (this._wantsAny) this._polls.open();
@@ -215,18 +210,18 @@ export class AttributeLoop implements Job {
     if (!this._session.running) return;
     if (outcome.kind === "done") {
       this._sendsAlone = false;
-      this._uplink.clear();
+      this._pacer.clear();
       this._client.accepted(batch);
-    } else if (outcome.kind === "busy") this._uplink.hold(outcome.retryAfterMs);
+    } else if (outcome.kind === "busy") this._pacer.after(outcome);
     else if (outcome.kind === "refused") await this._batchRefused(batch, outcome.status);
   }
 
   /** Drops an attribute only if the platform refuses it alone and accepts another one right after. */
   private async _batchRefused(batch: AttributeBatch, status: number): Promise<void> {
-    if (!CONTENT.includes(status)) return this._uplink.hold();
-    const probe = await this._uplink.send(this._reader.marker());
+    if (!CONTENT.includes(status)) return this._pacer.slow();
+    const probe = await this._session.send("attributes", this._reader.marker());
     if (!this._session.running) return;
-    if (probe.kind !== "done") return this._uplink.hold();
+    if (probe.kind !== "done") return this._pacer.slow();
     if (batch.items.length > 1) {
       this._sendsAlone = true;
       return;

@@ -6,8 +6,8 @@
 // may have left a gap: a change, a loss, or a poll that the platform registered too late.
 
 import type { Outcome } from "../../http/outcome.js";
-import type { PlatformSession } from "../../platform/index.js";
-import { RequestChannel } from "../../platform/index.js";
+import type { Pacer, PlatformSession } from "../../platform/index.js";
+import { POLL_PAUSE_MS } from "../../platform/pace.js";
 import type { PollTiming } from "../../platform/poll-timing.js";
 import { type Notification, parseNotification } from "../../wire/attributes.js";
 import { updatesPath } from "../../wire/paths.js";
@@ -16,12 +16,13 @@ import { READ_EVERY_MS } from "./shared-values.js";
 
 /** Delay between sending a poll and reading the values, so that the poll is registered first. */
 export const READ_AFTER_POLL_MS = 500;
-/** Minimum time between the starts of two polls, even if they are answered at once. */
-const PACE_MS = 500;
 /** The next poll opens this long before the last one ends. */
 export const ATTRIBUTE_OVERLAP_MS = 3000;
 /** A notification may be on its way to a poll for this long when the poll ends. */
 const IN_FLIGHT_MS = 1000;
+
+const ROUTES = ["attributePoll", "secondAttributePoll"] as const;
+type PollRoute = (typeof ROUTES)[number];
 
 type Change = Exclude<Notification, { kind: "malformed" }>;
 
@@ -32,7 +33,7 @@ export interface PolledChange {
 }
 
 interface OpenPoll {
-  readonly channel: RequestChannel;
+  readonly route: PollRoute;
   readonly askedMs: number;
   /** Time when the poll was sent; undefined while it waits for its turn. */
   sentAt: number | undefined;
@@ -52,7 +53,7 @@ interface EndedPoll {
 export class AttributePolls {
   private readonly _session: PlatformSession;
   private readonly _timing: PollTiming;
-  private readonly _channels: readonly [RequestChannel, RequestChannel];
+  private readonly _pacer: Pacer;
   private readonly _limit: number;
   private readonly _loop: AttributeLoop;
   /** At most two polls: one that reports changes, and its successor. */
@@ -70,10 +71,7 @@ export class AttributePolls {
   constructor(session: PlatformSession, timing: PollTiming, limit: number, loop: AttributeLoop) {
     this._session = session;
     this._timing = timing;
-    this._channels = [
-      new RequestChannel(session, "attributePoll"),
-      new RequestChannel(session, "secondAttributePoll"),
-    ];
+    this._pacer = session.pacer("attributePoll");
     this._limit = limit;
     this._loop = loop;
   }
@@ -99,28 +97,22 @@ export class AttributePolls {
     const only = this._open[0];
     if (!only || only.isOutdated) return 0;
     // A poll that waits for a back-off would keep the next one from opening when this one ends.
-    if (only.sentAt === undefined || !overlapsAttributePolls || !this._unusedChannel?.free) return undefined;
+    if (only.sentAt === undefined || !overlapsAttributePolls || !this._pacer.free) return undefined;
     return Math.max(0, only.sentAt + only.askedMs - ATTRIBUTE_OVERLAP_MS - this._session.host.clock.now());
   }
 
   /** Opens a poll if one is due. */
   open(): void {
     if (this.dueMs() !== 0) return;
-    const channel = this._unusedChannel;
-    if (!channel) return;
+    const route = ROUTES.find((one) => !this._open.some((poll) => poll.route === one));
+    if (!route) return;
     const timing = this._timing;
     const askedMs = this._lastWasLost ? timing.afterLoss(this._session.host) : timing.askedMs;
-    const poll: OpenPoll = { channel, askedMs, sentAt: undefined, isOutdated: false };
+    const poll: OpenPoll = { route, askedMs, sentAt: undefined, isOutdated: false };
     this._open.push(poll);
     const deadlineMs = timing.deadlineMs - timing.askedMs + askedMs;
     // The back-off of the poll may still run while the uplink is free.
-    void channel.ready().then(() => this._open.includes(poll) && this._send(poll, deadlineMs));
-  }
-
-  /** A channel without an open poll, preferably one without a back-off. */
-  private get _unusedChannel(): RequestChannel | undefined {
-    const unused = this._channels.filter((one) => !this._open.some((poll) => poll.channel === one));
-    return unused.find(({ free }) => free) ?? unused[0];
+    void this._pacer.ready().then(() => this._open.includes(poll) && this._send(poll, deadlineMs));
   }
 
   /** The open poll that reports changes: it was sent, and none was reported since. */
@@ -147,7 +139,7 @@ export class AttributePolls {
         this._loop.notify();
       },
     } as const;
-    poll.channel.dispatch(request, (outcome) => this._end(poll, queuedAt, outcome));
+    this._session.dispatch(poll.route, request, undefined, (outcome) => this._end(poll, queuedAt, outcome));
   }
 
   private _end(poll: OpenPoll, queuedAt: number, outcome: Outcome): void {
@@ -157,7 +149,7 @@ export class AttributePolls {
     this._open.splice(index, 1);
     const sentAt = poll.sentAt ?? queuedAt;
     const endedAt = this._session.host.clock.now();
-    const heard = poll.channel.heard(sentAt);
+    const heard = this._session.heard(sentAt);
     this._ended.push({ poll, outcome, endedAt, tookMs: endedAt - sentAt, heard });
     // Every open poll gets the same change, and maybe later than a newer one.
     if (outcome.kind === "done" && !poll.isOutdated)
@@ -165,8 +157,9 @@ export class AttributePolls {
         other.isOutdated = true;
       });
     // One idle connection is enough, and the next poll takes the first channel if that is free.
-    const isSecond = poll.channel === this._channels[1];
-    if (isSecond || this._open.some(({ isOutdated }) => !isOutdated)) poll.channel.hangUp();
+    const isSecond = poll.route === "secondAttributePoll";
+    if (isSecond || this._open.some(({ isOutdated }) => !isOutdated))
+      this._session.connections.hangUp(poll.route);
     this._loop.notify();
   }
 
@@ -199,8 +192,8 @@ export class AttributePolls {
     this._lastWasLost = verdict === "lost";
     this._lastDelivered = verdict === "delivered";
     this.failing = verdict === "busy" || verdict === "lost";
-    if (verdict === "ended") this._clearHold();
-    if (verdict === "busy") this._hold();
+    if (verdict === "ended") this._pacer.clear();
+    if (verdict === "busy") this._pacer.slow();
     // The platform counts from the arrival of the poll, so the poll did not end before this.
     if (verdict === "ended" && this._missedNothing(ended))
       this.knownUntil(endedAt - tookMs + poll.askedMs - IN_FLIGHT_MS);
@@ -236,20 +229,12 @@ export class AttributePolls {
       (change.kind === "updated" && Object.keys(change.values).length === 0)
     ) {
       if (whole) this._session.counters.countMalformed("a notification of shared attributes");
-      this._hold();
+      this._pacer.slow();
       this.failing = true;
       return undefined;
     }
-    this._clearHold();
-    if (tookMs < PACE_MS) for (const channel of this._channels) channel.pause(PACE_MS - tookMs);
+    this._pacer.clear();
+    if (tookMs < POLL_PAUSE_MS) this._pacer.pause(POLL_PAUSE_MS - tookMs);
     return change;
-  }
-
-  private _clearHold(): void {
-    for (const channel of this._channels) channel.clear();
-  }
-
-  private _hold(): void {
-    for (const channel of this._channels) channel.hold();
   }
 }

@@ -4,7 +4,7 @@
 // also requests a client attribute that the agent published, the freshness marker. An answer
 // without the marker proves nothing.
 import type { Outcome } from "../../http/outcome.js";
-import type { DeviceRequest, PlatformSession, RequestChannel } from "../../platform/index.js";
+import type { DeviceRequest, Pacer, PlatformSession } from "../../platform/index.js";
 import { EXCHANGE_MS, post } from "../../platform/index.js";
 import { VERSION } from "../../version.js";
 import { attributesQuery, parseAttributes, splitKeys } from "../../wire/attributes.js";
@@ -38,7 +38,7 @@ export interface Trusted {
 
 export class AttributeReader {
   private readonly _session: PlatformSession;
-  private readonly _channel: RequestChannel;
+  private readonly _pacer: Pacer;
   private readonly _limit: number;
   private readonly _client: ClientAttributes;
   /** Keys that are not requested before the given time. */
@@ -46,9 +46,9 @@ export class AttributeReader {
   private readonly _logged: string[] = [];
   private _markerPostedAt: number | undefined;
 
-  constructor(session: PlatformSession, channel: RequestChannel, limit: number, client: ClientAttributes) {
+  constructor(session: PlatformSession, limit: number, client: ClientAttributes) {
     this._session = session;
-    this._channel = channel;
+    this._pacer = session.pacer("attributes");
     this._limit = limit;
     this._client = client;
   }
@@ -72,11 +72,11 @@ export class AttributeReader {
       const query = attributesQuery({ clientKeys: [MARKER_KEY], sharedKeys: group });
       // Invalid keys were rejected by `subscribe`.
       if (!query.ok) continue;
-      const outcome = await this._channel.send(this._get(query.query));
+      const outcome = await this._session.send("attributes", this._get(query.query));
       if (!this._session.running) return undefined;
       if (outcome.kind === "done" && !outcome.whole) {
         if (group.length === 0) {
-          this._channel.hold();
+          this._pacer.slow();
           return undefined;
         }
         groups = this._splitOrSkip(group, outcome.body).concat(groups);
@@ -89,23 +89,22 @@ export class AttributeReader {
 
   private async _applyAnswer(outcome: Outcome, group: string[], trusted: Trusted): Promise<boolean> {
     if (outcome.kind !== "done") {
-      if (outcome.kind !== "lost")
-        this._channel.hold(outcome.kind === "busy" ? outcome.retryAfterMs : undefined);
+      this._pacer.after(outcome);
       return false;
     }
     const answer = parseAttributes(this._session.host.decode(outcome.body) ?? "");
     if (!answer.ok) {
       this._session.counters.countMalformed("an answer to GET attributes");
-      this._channel.hold();
+      this._pacer.slow();
       return false;
     }
     const hasMarker = Object.hasOwn(answer.client, MARKER_KEY);
     if (!hasMarker || answer.client[MARKER_KEY] !== MARKER_VALUE) await this._postMarker(hasMarker);
     if (!hasMarker) {
-      this._channel.hold();
+      this._pacer.slow();
       return false;
     }
-    this._channel.clear();
+    this._pacer.clear();
     this._session.watcher.tokenProven();
     group.forEach((key) => {
       trusted.keys.push(key);
@@ -118,7 +117,7 @@ export class AttributeReader {
   private async _postMarker(isOld: boolean): Promise<void> {
     const now = this._session.host.clock.now();
     if (this._markerPostedAt !== undefined && now - this._markerPostedAt < MARKER_LAG_MS) return;
-    const outcome = await this._channel.send(this.marker());
+    const outcome = await this._session.send("attributes", this.marker());
     if (outcome.kind !== "done") return;
     this._markerPostedAt = now;
     // Without a marker, the platform lacks the other client attributes too.

@@ -1,4 +1,4 @@
-import { random01 } from "../../platform/backoff.js";
+import { random01 } from "../../platform/pace.js";
 import type { Host } from "../../port.js";
 import { readOwn, readStored, writeStored } from "../../store.js";
 import { isObject } from "../../wire/text/json.js";

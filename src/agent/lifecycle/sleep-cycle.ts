@@ -6,7 +6,7 @@
 
 import { isMoteError, MoteError } from "../../errors.js";
 import { limited } from "../../guarded.js";
-import { random01 } from "../../platform/backoff.js";
+import { random01 } from "../../platform/pace.js";
 import { Signal } from "../../platform/signal.js";
 import { checkTimeout, DEFAULT_TIMEOUT_MS } from "../../platform/wait.js";
 import { storageLogOf } from "../../store.js";

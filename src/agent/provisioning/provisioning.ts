@@ -8,8 +8,7 @@
 
 import type { Events } from "../../events.js";
 import type { Outcome } from "../../http/outcome.js";
-import { Backoff } from "../../platform/backoff.js";
-import type { Job, Loop, PlatformSession, Wait } from "../../platform/index.js";
+import type { Job, Loop, Pacer, PlatformSession, Wait } from "../../platform/index.js";
 import { PROBE, post } from "../../platform/index.js";
 import { API_PREFIX, devicePrefix, PROVISION_PATH } from "../../wire/paths.js";
 import { encodeProvision, parseProvision } from "../../wire/provision.js";
@@ -38,7 +37,7 @@ export class Provisioning implements Job {
   readonly #secrets: { readonly key: Secret; readonly secret: Secret } | undefined;
   readonly deviceName: string | undefined;
   private readonly _tokens: TokenStore;
-  private readonly _backoff: Backoff;
+  private readonly _pacer: Pacer;
   private _step: Step = "begin";
   private readonly _isTokenGiven: boolean;
   /** Version of the running firmware. */
@@ -79,7 +78,7 @@ export class Provisioning implements Job {
     this.loop = session.loop("provisioning", this);
     const { host, binding } = session;
     this._tokens = new TokenStore(host, session.redactor, binding);
-    this._backoff = new Backoff(host);
+    this._pacer = session.pacer("provisioning");
     this._gate = new RefusalGate(host, `${binding.scheme}://${binding.address}`);
     this._isTokenGiven = token !== undefined;
     if (token !== undefined) this.#token = this._secret(token);
@@ -140,12 +139,16 @@ export class Provisioning implements Job {
       case "ready":
         return undefined;
       case "probe":
-        return this._gate.wait || this._probe();
+        return this._waitMs || this._probe();
       case "ask":
-        return this._gate.wait || this._ask();
+        return this._waitMs || this._ask();
       case "store":
         return this._storeToken();
     }
+  }
+
+  private get _waitMs(): number {
+    return Math.max(this._gate.wait, this._session.delayMs, this._pacer.delayMs);
   }
 
   private async _probe(): Promise<number> {
@@ -154,14 +157,14 @@ export class Provisioning implements Job {
       this._step = "ask";
       return 0;
     }
-    const outcome = await this._session.sendTo("provisioning", PROBE, devicePrefix(token));
+    const outcome = await this._session.send("provisioning", PROBE, devicePrefix(token));
     if (!this._session.running) return 0;
     if (outcome.kind === "done") {
       this._step = this.#token ? "ready" : "store";
       if (this.#token) this._ready(true);
       return 0;
     }
-    if (outcome.kind !== "refused" || outcome.status !== 401) return this._retryDelay();
+    if (outcome.kind !== "refused" || outcome.status !== 401) return this._later();
     if (this.#token && !this.#token.equals(this.#proposed)) return this._tokenRefused();
     // An earlier 200 did not come from the platform; provision again.
     this.#token = undefined;
@@ -181,7 +184,7 @@ export class Provisioning implements Job {
     };
     const asked = post(PROVISION_PATH, this._session.host.encode(body));
     const request = { ...asked, isReceipt: false, repeatable: false, sent };
-    const outcome = await this._session.sendTo("provisioning", request, this._secret(API_PREFIX));
+    const outcome = await this._session.send("provisioning", request, this._secret(API_PREFIX));
     return this._session.running ? this._applyOutcome(outcome, wasSent) : 0;
   }
 
@@ -191,7 +194,7 @@ export class Provisioning implements Job {
     if (outcome.kind !== "done") {
       // The platform may have created the device if it received the whole request.
       if (wasSent) this._step = "probe";
-      return this._retryDelay();
+      return this._later();
     }
     const answer = parseProvision(this._session.host.decode(outcome.body) ?? "");
     switch (answer.kind) {
@@ -211,11 +214,12 @@ export class Provisioning implements Job {
     }
   }
 
-  private _retryDelay(): number {
-    return Math.max(this._session.delay(), this._backoff.next());
+  private _later(): number {
+    this._pacer.slow();
+    return this._waitMs;
   }
 
-  private _provisioningRefused(reason: string, what: Refusal = "failed"): number {
+  private _provisioningRefused(reason: string, what: Refusal = "notCreated"): number {
     if (this._reportRefusal("provisioning", reason))
       this._session.host.log("error", `provisioning refused: ${reason}; ${SLOWER}`);
     return this._gate.noteRefusal(what);
@@ -240,7 +244,7 @@ export class Provisioning implements Job {
     this._reported = [];
     this.isRefused = false;
     this._session.refusal = undefined;
-    this._backoff.reset();
+    this._pacer.clear();
     this._session.authorize(this.#token && devicePrefix(this.#token));
     this._events.emit("provisioned", {
       deviceName: this._isTokenGiven ? undefined : this._tokens.name,

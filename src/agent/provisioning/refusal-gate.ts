@@ -1,7 +1,7 @@
 // Schedules the attempts of a device that the platform refuses. All loops share it: while it waits,
 // no token is in use and no request is sent. Its state survives restarts and wakes; otherwise a
 // device that starts every minute would never slow down.
-import { random01 } from "../../platform/backoff.js";
+import { random01, WAITS_S, waitMs } from "../../platform/pace.js";
 import type { Host } from "../../port.js";
 import { forgetStored, readStored, writeStored } from "../../store.js";
 import { crcOf } from "../../wire/crypto/crc32.js";
@@ -9,18 +9,10 @@ import type { Secret } from "../../wire/secret.js";
 import { isObject } from "../../wire/text/json.js";
 
 /**
- * Maximum delay before the next attempt in seconds; the delay is random up to it. `failed` starts
- * slower, because load can cause it.
+ * `unknown`: the platform does not know the token (401) or provisioning key (NOT_FOUND).
+ * `notCreated`: it could not create the device (FAILURE).
  */
-const MAX_WAITS_S = {
-  unknown: [1, 2, 5, 10, 30, 60, 120, 300, 600],
-  failed: [5, 15, 30, 60, 120, 300, 600],
-} as const;
-/**
- * `unknown`: the platform does not know the token (401) or provisioning key (NOT_FOUND). `failed`:
- * it could not create the device (FAILURE).
- */
-export type Refusal = keyof typeof MAX_WAITS_S;
+export type Refusal = "unknown" | "notCreated";
 
 /** The platform answers FAILURE both for a taken name and under load. */
 export const FAILURE =
@@ -28,7 +20,6 @@ export const FAILURE =
 export const SLOWER = "retrying at growing intervals of up to 10 minutes";
 
 const STORED = "refused";
-const MIN_WAIT_MS = 100;
 /**
  * A token accepted for this long starts with short delays again when refused; otherwise the delays
  * continue.
@@ -87,9 +78,7 @@ export class RefusalGate {
       this._reported = false;
     }
     this._readyAt = Number.POSITIVE_INFINITY;
-    const waits = MAX_WAITS_S[what];
-    const most = waits[Math.min(this.count++, waits.length - 1)] as number;
-    const ms = Math.max(MIN_WAIT_MS, Math.round(most * 1000 * random01(this._host)));
+    const ms = waitMs(this._host, WAITS_S[what], this.count++);
     this._dueAt = now + ms;
     const value = { url: this._base, of: this._subject, count: this.count, at: clock.wall(), ms };
     writeStored(this._host, STORED, value);

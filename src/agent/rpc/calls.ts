@@ -1,7 +1,7 @@
 // Client-side RPC (POST /api/v1/{token}/rpc). A stock server has no rule chain that answers.
 
 import type { PlatformSession } from "../../platform/index.js";
-import { RequestChannel, requestUntil } from "../../platform/index.js";
+import { requestUntil } from "../../platform/index.js";
 import { DEFAULT_TIMEOUT_MS, type WaitOptions } from "../../platform/wait.js";
 import { RPC_CALL_PATH } from "../../wire/paths.js";
 import { encodeCall, parseCallAnswer } from "../../wire/rpc.js";
@@ -9,13 +9,11 @@ import type { Json } from "../../wire/text/json.js";
 
 export class RpcCalls {
   private readonly _session: PlatformSession;
-  private readonly _channel: RequestChannel;
   private readonly _answerBytes: number;
   private _open = 0;
 
   constructor(session: PlatformSession, answerBytes: number) {
     this._session = session;
-    this._channel = new RequestChannel(session, "call");
     this._answerBytes = answerBytes;
   }
 
@@ -29,7 +27,7 @@ export class RpcCalls {
       return await this._send(encoded.text, options);
     } finally {
       this._open--;
-      if (this._open === 0) this._channel.hangUp();
+      if (this._open === 0) this._session.connections.hangUp("call");
     }
   }
 
@@ -44,7 +42,7 @@ export class RpcCalls {
       limit,
       repeatable: false,
     } as const;
-    const outcome = await requestUntil(this._session, this._channel, request, options);
+    const outcome = await requestUntil(this._session, "call", request, options);
     if (!outcome.whole)
       throw this._session.counters.emitError("TOO_LARGE", `the answer is longer than ${limit} bytes`);
     const answer = parseCallAnswer(this._session.host.decode(outcome.body) ?? "");

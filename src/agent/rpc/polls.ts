@@ -6,8 +6,7 @@
 
 import type { Outcome } from "../../http/outcome.js";
 import { invariant } from "../../invariant.js";
-import type { Loop, PlatformSession } from "../../platform/index.js";
-import { RequestChannel } from "../../platform/index.js";
+import type { Loop, Pacer, PlatformSession } from "../../platform/index.js";
 import type { PollTiming, PollVerdict } from "../../platform/poll-timing.js";
 import { rpcPollPath } from "../../wire/paths.js";
 
@@ -32,12 +31,15 @@ export interface EndedPoll {
   readonly number: number;
   readonly outcome: Outcome;
   readonly verdict: PollVerdict;
-  readonly channel: RequestChannel;
+  readonly route: PollRoute;
 }
+
+const ROUTES = ["rpcPoll", "secondRpcPoll"] as const;
+type PollRoute = (typeof ROUTES)[number];
 
 interface OpenPoll {
   number: number;
-  readonly channel: RequestChannel;
+  readonly route: PollRoute;
   readonly askedMs: number;
   /** Time when the poll was handed to the connection. */
   since: number;
@@ -47,7 +49,7 @@ export class RpcPolls {
   private readonly _session: PlatformSession;
   private readonly _timing: PollTiming;
   private readonly _loop: Loop;
-  private readonly _channels: readonly [RequestChannel, RequestChannel];
+  readonly pacer: Pacer;
   private readonly _limit: number;
   private _open: OpenPoll[] = [];
   private _ended: EndedPoll[] = [];
@@ -55,7 +57,7 @@ export class RpcPolls {
   /** The last poll brought an RPC. Consecutive RPCs have similar response heads. */
   private _lastDelivered = false;
   private _lastWasLost = false;
-  private _lastChannel: RequestChannel | undefined;
+  private _lastRoute: PollRoute | undefined;
   /** Interrupts the wait for the next poll. */
   private _interrupt: (() => void) | undefined;
   /** Number of the next poll. */
@@ -65,7 +67,7 @@ export class RpcPolls {
     this._session = session;
     this._timing = timing;
     this._loop = loop;
-    this._channels = [new RequestChannel(session, "rpcPoll"), new RequestChannel(session, "secondRpcPoll")];
+    this.pacer = session.pacer("rpcPoll");
     this._limit = limit;
   }
 
@@ -102,37 +104,37 @@ export class RpcPolls {
   }
 
   open(): void {
-    const unused = this._channels.filter((channel) => !this._isInUse(channel));
+    const unused = ROUTES.filter((route) => !this._isInUse(route));
     // Without another poll, one connection is open: the last one's.
-    const channel = unused.find((one) => one === this._lastChannel) ?? unused[0];
-    if (channel) this._send(channel, this._askedMs());
+    const route = unused.find((one) => one === this._lastRoute) ?? unused[0];
+    if (route) this._send(route, this._askedMs());
   }
 
   /**
    * Asks once more on the connection of `ended`, for what the platform holds now. Resolves at the
    * end of that poll, which is processed like any other.
    */
-  ask({ channel }: EndedPoll): Promise<void> {
-    return new Promise((resolve) => this._send(channel, SHORT_POLL_MS, resolve));
+  ask({ route }: EndedPoll): Promise<void> {
+    return new Promise((resolve) => this._send(route, SHORT_POLL_MS, resolve));
   }
 
   /** The route that an answer to the RPC of `ended` takes. */
-  answerRoute({ channel }: EndedPoll): "rpcAnswer" | "secondRpcAnswer" {
-    return channel === this._channels[0] ? "rpcAnswer" : "secondRpcAnswer";
+  answerRoute({ route }: EndedPoll): "rpcAnswer" | "secondRpcAnswer" {
+    return route === "rpcPoll" ? "rpcAnswer" : "secondRpcAnswer";
   }
 
   /** Call when `ended` was processed. One idle connection is enough; an open poll has its own. */
-  processed({ channel }: EndedPoll): void {
-    if (this._open.length > 0 && !this._isInUse(channel)) channel.hangUp();
+  processed({ route }: EndedPoll): void {
+    if (this._open.length > 0 && !this._isInUse(route)) this._session.connections.hangUp(route);
   }
 
-  private _isInUse(channel: RequestChannel): boolean {
-    return this._open.some((poll) => poll.channel === channel);
+  private _isInUse(route: PollRoute): boolean {
+    return this._open.some((poll) => poll.route === route);
   }
 
-  private _send(channel: RequestChannel, askedMs: number, ended?: () => void): void {
+  private _send(route: PollRoute, askedMs: number, ended?: () => void): void {
     const clock = this._session.host.clock;
-    const poll: OpenPoll = { number: this.next++, channel, askedMs, since: clock.now() };
+    const poll: OpenPoll = { number: this.next++, route, askedMs, since: clock.now() };
     this._open.push(poll);
     invariant("at most two polls are open", () => this._open.length <= 2);
     const request = {
@@ -149,29 +151,10 @@ export class RpcPolls {
         poll.number = this.next++;
       },
     } as const;
-    channel.dispatch(request, (outcome) => {
+    this._session.dispatch(route, request, undefined, (outcome) => {
       this._end(poll, outcome);
       ended?.();
     });
-  }
-
-  /** Delays the next polls because the platform was busy. */
-  hold(): void {
-    this._channels.forEach((channel) => void channel.hold());
-  }
-
-  /** Delays the next polls by `ms`. */
-  pause(ms: number): void {
-    this._channels.forEach((channel) => void channel.pause(ms));
-  }
-
-  clearHold(): void {
-    this._channels.forEach((channel) => void channel.clear());
-  }
-
-  /** True if the next poll may be opened now. */
-  get free(): boolean {
-    return this._channels[0].free && this._channels[1].free;
   }
 
   /**
@@ -181,10 +164,7 @@ export class RpcPolls {
   ready(): Promise<boolean> {
     return new Promise((resolve) => {
       this._interrupt = () => resolve(false);
-      this._channels[0]
-        .ready()
-        .then(() => this._channels[1].ready())
-        .then(() => resolve(true));
+      this.pacer.ready().then(() => resolve(true));
     });
   }
 
@@ -222,16 +202,16 @@ export class RpcPolls {
     this._open.splice(at, 1);
     // A poll that `stop()` ended says nothing about the possible duration of polls.
     if (!this._session.running) return;
-    this._lastChannel = poll.channel;
+    this._lastRoute = poll.route;
     this._lastEnd = this._session.host.clock.now();
     const tookMs = this._lastEnd - poll.since;
     const verdict =
       poll.askedMs === SHORT_POLL_MS
         ? shortPollVerdict(outcome)
-        : this._timing.pollEnded(outcome, tookMs, poll.channel.heard(poll.since), poll.askedMs);
+        : this._timing.pollEnded(outcome, tookMs, this._session.heard(poll.since), poll.askedMs);
     this._lastDelivered = verdict === "delivered";
     this._lastWasLost = verdict === "lost";
-    this._ended.push({ number: poll.number, outcome, verdict, channel: poll.channel });
+    this._ended.push({ number: poll.number, outcome, verdict, route: poll.route });
     this._loop.notify();
     this._interrupt?.();
   }

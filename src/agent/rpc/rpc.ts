@@ -4,6 +4,7 @@ import type { Events } from "../../events.js";
 import type { Outcome } from "../../http/outcome.js";
 import type { Job, PlatformSession, Wait } from "../../platform/index.js";
 import { EXCHANGE_MS, HEAD_ROOM, PollMemory, post } from "../../platform/index.js";
+import { POLL_PAUSE_MS } from "../../platform/pace.js";
 import type { PollTiming } from "../../platform/poll-timing.js";
 import { rpcAnswerPath } from "../../wire/paths.js";
 import {
@@ -33,7 +34,6 @@ const TOO_LARGE = 413;
  * within the time that a caller waits.
  */
 const QUICK_RETRIES = 12;
-const PAUSE_MS = 500;
 const ROOM = " ".repeat(HEAD_ROOM);
 const NOT_STORED = "the device can't store that the RPC was begun";
 /** An answer of up to this size that is refused with 413 is refused for another reason. */
@@ -95,7 +95,7 @@ export class Rpc implements Job {
     if (tidyMs === 0) this._journal.tidy();
     const due = this.idle ? undefined : this._polls.dueMs();
     if (due !== 0) return tidyMs ? Math.min(tidyMs, due ?? tidyMs) : due;
-    if (this._polls.free) return this._open(true);
+    if (this._polls.pacer.free) return this._open(true);
     return this._polls.ready().then((mayOpen) => this._open(mayOpen));
   }
 
@@ -117,13 +117,13 @@ export class Rpc implements Job {
     const { outcome, verdict, number } = poll;
     this._memory.save();
     this.idle = this._session.connections.shortPolls && (verdict === "ended" || verdict === "busy");
-    if (verdict === "busy") this._polls.hold();
-    if (verdict === "ended") this._polls.clearHold();
+    if (verdict === "busy") this._polls.pacer.slow();
+    if (verdict === "ended") this._polls.pacer.clear();
     const delivered = verdict === "delivered" && outcome.kind === "done";
     const request = delivered ? this._parse(outcome.body, outcome.whole) : undefined;
     if (request?.ok === false) {
       this._session.counters.countMalformed("an RPC");
-      this._polls.hold();
+      this._polls.pacer.slow();
       return 0;
     }
     await (request && this._processRpc(request, poll));
@@ -148,7 +148,7 @@ export class Rpc implements Job {
 
   private async _handle(request: RpcRequest, poll: EndedPoll): Promise<void> {
     const { id, hash, method } = request;
-    if (!this._isRepeat(request)) this._polls.clearHold();
+    if (!this._isRepeat(request)) this._polls.pacer.clear();
     this._events.emit("rpc", { stage: "received", id, method });
     const handler = this._handlers.find(method);
     const error = errorFor(request, handler);
@@ -214,9 +214,9 @@ export class Rpc implements Job {
 
   /** Slows down if the platform redelivers answered RPCs or rejects answers. */
   private _pace(times: number): void {
-    if (times === 0) this._polls.clearHold();
-    else if (times <= QUICK_RETRIES) this._polls.pause(PAUSE_MS);
-    else this._polls.hold();
+    if (times === 0) this._polls.pacer.clear();
+    else if (times <= QUICK_RETRIES) this._polls.pacer.pause(POLL_PAUSE_MS);
+    else this._polls.pacer.slow();
   }
 
   /**

@@ -1,7 +1,7 @@
 // Decides whether a point that was refused alone is bad, or the platform or a proxy rejects
 // everything. A probe, a small point sent right after the refusal, tells them apart.
-import { Backoff } from "../../platform/backoff.js";
 import { type LostBodies, statusText } from "../../platform/index.js";
+import { WAITS_S, waitMs } from "../../platform/pace.js";
 import type { Host } from "../../port.js";
 import type { BatchLimit } from "./batch-limit.js";
 
@@ -9,8 +9,6 @@ import type { BatchLimit } from "./batch-limit.js";
 const FRESH_MS = 10_000;
 /** While probes are refused too, send at most one in this time. */
 const PROBE_MS = 60_000;
-/** Approximate maximum delay between two attempts in an outage. */
-const LONGEST_MS = 600_000;
 /** Report an outage at most once in this time. */
 const QUIET_MS = 3_600_000;
 /**
@@ -37,10 +35,11 @@ export class RefusalPolicy {
   private readonly _host: Host;
   private readonly _limit: BatchLimit;
   private readonly _lostBodies: Pick<LostBodies, "losses">;
-  private readonly _backoff: Backoff;
   private _refusedAt = 0;
   private _probedAt = Number.NEGATIVE_INFINITY;
   private _logged = false;
+  /** Consecutive refusals that no single point caused. */
+  private _refusals = 0;
   private _quietUntil = 0;
   /** The single point that the platform is too busy for, and the time when that began. */
   private _busyPoint: number | undefined;
@@ -53,7 +52,6 @@ export class RefusalPolicy {
     this._host = host;
     this._limit = limit;
     this._lostBodies = lostBodies;
-    this._backoff = new Backoff(host, LONGEST_MS);
   }
 
   /** A batch was refused with `status`. */
@@ -107,7 +105,7 @@ export class RefusalPolicy {
   passed(): void {
     this.outage = false;
     this._logged = false;
-    this._backoff.reset();
+    this._refusals = 0;
   }
 
   /** ms until the next attempt after a refusal that no single point caused. */
@@ -121,7 +119,7 @@ export class RefusalPolicy {
       );
     }
     this._logged = true;
-    return this._backoff.next();
+    return waitMs(this._host, WAITS_S.refused, this._refusals++);
   }
 
   /** Restores the state after a sleep of `sleptMs`. */

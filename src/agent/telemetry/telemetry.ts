@@ -8,8 +8,8 @@
 
 import type { Events } from "../../events.js";
 import { type Outcome, UNANSWERED } from "../../http/outcome.js";
-import type { DeviceRequest, Job, Loop, PlatformSession, Wait } from "../../platform/index.js";
-import { CONTENT, HEAD_ROOM, LostBodies, post, RequestChannel, TOO_LARGE } from "../../platform/index.js";
+import type { DeviceRequest, Job, Loop, Pacer, PlatformSession, Wait } from "../../platform/index.js";
+import { CONTENT, HEAD_ROOM, LostBodies, post, TOO_LARGE } from "../../platform/index.js";
 import type { AbortSignalLike } from "../../platform/wait.js";
 import { TELEMETRY_PATH } from "../../wire/paths.js";
 import { PointEncoder } from "../../wire/telemetry.js";
@@ -47,7 +47,7 @@ type Step = "wait" | "send" | "probe" | "report";
 export class Telemetry implements Job {
   readonly refusals: RefusalPolicy;
   private readonly _session: PlatformSession;
-  private readonly _channel: RequestChannel;
+  private readonly _pacer: Pacer;
   private readonly _lostBodies: LostBodies;
   private readonly _events: Events;
   private readonly _loop: Loop;
@@ -65,8 +65,8 @@ export class Telemetry implements Job {
   constructor(session: PlatformSession, events: Events, time: Time, outbox: Outbox) {
     this._session = session;
     this._points = new PointEncoder(session.redactor);
-    this._channel = new RequestChannel(session, "telemetry");
-    this._lostBodies = new LostBodies(session, this._channel);
+    this._pacer = session.pacer("telemetry");
+    this._lostBodies = new LostBodies(session, "telemetry");
     this._events = events;
     this._loop = session.loop("telemetry", this);
     this._outbox = outbox;
@@ -165,7 +165,7 @@ export class Telemetry implements Job {
   }
 
   private async _exchange(step: Step): Promise<Wait> {
-    await this._channel.ready();
+    await this._pacer.ready();
     const request = this._session.running ? this._request(step) : undefined;
     this._step = request ? this._nextStep(step, await this._send(step, request)) : "wait";
     return 0;
@@ -190,7 +190,7 @@ export class Telemetry implements Job {
 
   private _send(step: Step, request: DeviceRequest): Promise<Outcome> {
     const batch = this._batch;
-    if (step !== "send" || !batch) return this._channel.send(request);
+    if (step !== "send" || !batch) return this._session.send("telemetry", request);
     return this._lostBodies.send(request, batch.points > 1 ? "" : String(batch.number));
   }
 
@@ -220,7 +220,7 @@ export class Telemetry implements Job {
   }
 
   private _delivered(batch: Batch): Step {
-    this._channel.clear();
+    this._pacer.clear();
     this.refusals.passed();
     this._source.limit.done();
     this._source.leaving(batch);
@@ -244,7 +244,7 @@ export class Telemetry implements Job {
     const verdict = isBucket && !smaller ? this.refusals.busyAlone(batch.number) : "keep";
     if (verdict === "drop") return this._dropRejectedPoint(batch);
     if (verdict === "probe") return "probe";
-    if (!smaller || retryAfterMs !== undefined || !isBucket) this._channel.hold(retryAfterMs);
+    if (!smaller || retryAfterMs !== undefined || !isBucket) this._pacer.slow(retryAfterMs);
     return "send";
   }
 
@@ -259,7 +259,7 @@ export class Telemetry implements Job {
   /** The refused point is still at the head of the queue. */
   private _probeEnded(batch: Batch, outcome: Outcome): Step {
     const { refusals } = this;
-    if (outcome.kind === "busy") this._channel.hold(outcome.retryAfterMs);
+    if (outcome.kind === "busy") this._pacer.after(outcome);
     else if (outcome.kind === "refused" || (outcome.kind === "lost" && refusals.status === UNANSWERED)) {
       refusals.probeRefused();
       return this._hold();
@@ -271,14 +271,13 @@ export class Telemetry implements Job {
   }
 
   private _hold(): Step {
-    this._channel.hold(this.refusals.nextDelayMs());
+    this._pacer.pause(this.refusals.nextDelayMs());
     return "send";
   }
 
   private _reported(outcome: Outcome): Step {
     if (outcome.kind === "done") this._report.reported();
-    else if (outcome.kind === "busy") this._channel.hold(outcome.retryAfterMs);
-    else if (outcome.kind === "refused") this._channel.hold();
+    else this._pacer.after(outcome);
     return "wait";
   }
 }

@@ -1,6 +1,6 @@
 // A device whose every job has something to do, and a platform that answers one kind of request at once, always in the same way.
 import type { ExecutionContext } from "ava";
-import { BUDGETS, type Purpose } from "../../../src/http/governor.js";
+import { PACES, type PaceName } from "../../../src/platform/pace.js";
 import type { SeenRequest } from "../../fakes/server.js";
 import { type Rig, startRig } from "./rig.js";
 
@@ -10,15 +10,15 @@ const MINUTE_MS = 60_000;
 
 /** Requests by what they are for. `own`: how many the application sets off in a minute. */
 export const KINDS = {
-  telemetry: { purpose: "telemetry", own: 90 },
-  attributes: { purpose: "attributes", own: 12 },
-  attributePoll: { purpose: "attributePoll", own: 0 },
-  rpcPoll: { purpose: "rpcPoll", own: 9 },
-  rpcAnswer: { purpose: "rpcAnswer", own: 9 },
-  application: { purpose: "application", own: 15 },
-  provisioning: { purpose: "provisioning", own: 0 },
-  firmware: { purpose: "firmware", own: 0 },
-} as const satisfies Record<string, { purpose: Purpose; own: number }>;
+  telemetry: { pace: "telemetry", own: 90 },
+  attributes: { pace: "attributes", own: 12 },
+  attributePoll: { pace: "attributePoll", own: 0 },
+  rpcPoll: { pace: "rpcPoll", own: 9 },
+  rpcAnswer: { pace: "rpcPoll", own: 9 },
+  application: { pace: "application", own: 15 },
+  provisioning: { pace: "provisioning", own: 0 },
+  firmware: { pace: "firmware", own: 0 },
+} as const satisfies Record<string, { pace: PaceName; own: number }>;
 
 export type Kind = keyof typeof KINDS;
 
@@ -177,8 +177,8 @@ export async function keepsItsPace(
   for (let minute = 1; minute <= minutes; minute++) {
     await rig.clock.advance(MINUTE_MS);
     for (const [of, count] of Object.entries(counts) as [Kind, number][]) {
-      const { purpose, own } = KINDS[of];
-      const { burst, perMinute } = BUDGETS[purpose];
+      const { pace, own } = KINDS[of];
+      const { burst, perMinute } = PACES[pace];
       const most = burst + minute * (perMinute + own);
       t.true(
         count <= most,

@@ -4,7 +4,6 @@
 import { lost, type Outcome } from "../../../src/http/outcome.js";
 import type { Agent } from "../../../src/index.js";
 import { LostBodies } from "../../../src/platform/lost-bodies.js";
-import type { RequestChannel } from "../../../src/platform/request-channel.js";
 import { post } from "../../../src/platform/requests.js";
 import type { PlatformSession } from "../../../src/platform/session.js";
 import { FakeClock } from "../../fakes/clock.js";
@@ -307,22 +306,15 @@ test("only losses with an answered test after each count", async (t) => {
   const busy: Outcome = { kind: "busy", status: 503, retryAfterMs: undefined };
   const sent = lost("connection reset", true);
   const script: Outcome[] = [];
-  const channel = {
-    send: async () => script.shift()!,
-    ready: async () => {},
-    hold: () => {},
-    pause: () => {},
-  } as unknown as RequestChannel;
+  const pacer = { ready: async () => {}, after: () => {}, pause: () => {} };
   const lines: string[] = [];
   const host = { clock, log: (_: string, line: string) => lines.push(line) };
   const connections = { longestBodyMs: 60_000 };
   const session = {
-    running: true,
-    host,
-    connections,
-    redactor: { clean: String },
+    ...{ running: true, host, connections, redactor: { clean: String } },
+    ...{ pacer: () => pacer, send: async () => script.shift()! },
   } as unknown as PlatformSession;
-  const bodies = new LostBodies(session, channel);
+  const bodies = new LostBodies(session, "telemetry");
   const send = async (name: string, ...outcomes: Outcome[]) => {
     script.push(...outcomes);
     const { kind } = await bodies.send(post("telemetry", new Uint8Array(9)), name);

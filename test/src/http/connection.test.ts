@@ -1,6 +1,5 @@
 import test from "ava";
 import { Connection } from "../../../src/http/connection.js";
-import { BUDGETS, type Purpose } from "../../../src/http/governor.js";
 import type { Outcome } from "../../../src/http/outcome.js";
 import type { Request } from "../../../src/http/request.js";
 import type { Host, Socket, SocketEvent } from "../../../src/port.js";
@@ -409,43 +408,6 @@ test("a socket that throws costs the request, and the log names no more than the
     t.is(host.lines[0], "error: net: TypeError");
     t.is(host.clock.waiting, 0);
   }
-});
-
-test("a request beyond its budget waits, and takes no turn from another purpose", async (t) => {
-  const { host, connection } = rig();
-  serve(host.net, (request) => request.reply(503));
-  const { burst, perMinute } = BUDGETS.provisioning;
-  const ended: string[] = [];
-  const send = (purpose: Purpose) => connection.send({ ...GET, purpose }, () => void ended.push(purpose));
-  for (let i = 0; i <= burst; i++) send("provisioning");
-  send("telemetry");
-  await host.clock.advance(1000);
-  t.is(ended.filter((purpose) => purpose === "provisioning").length, burst);
-  t.true(ended.includes("telemetry"));
-  await host.clock.advance(60_000 / perMinute);
-  t.is(ended.length, burst + 2);
-});
-
-test("a request that waits for its budget ends at its deadline, or with the connection", async (t) => {
-  const { host, connection } = rig();
-  serve(host.net, (request) => request.reply(503));
-  const outcomes: Outcome[] = [];
-  const send = (deadlineIncludesQueue: boolean) =>
-    connection.send({ ...GET, purpose: "provisioning", deadlineMs: 500, deadlineIncludesQueue }, (outcome) =>
-      outcomes.push(outcome),
-    );
-  for (let i = 0; i < BUDGETS.provisioning.burst; i++) send(false);
-  await host.clock.advance(100);
-  outcomes.length = 0;
-  send(true);
-  await host.clock.advance(1000);
-  t.deepEqual(outcomes, [{ kind: "lost", reason: "timed out waiting for the connection" }]);
-  send(false);
-  send(false);
-  connection.close();
-  t.deepEqual(outcomes.slice(1), Array(2).fill({ kind: "lost", reason: "stopped" }));
-  await host.clock.advance(10);
-  t.is(host.clock.waiting, 0);
 });
 
 const MINUTE = 60_000;

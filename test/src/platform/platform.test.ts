@@ -3,7 +3,6 @@ import test from "ava";
 import type { MoteError } from "../../../src/errors.js";
 import { Events } from "../../../src/events.js";
 import type { Outcome } from "../../../src/http/outcome.js";
-import { RequestChannel } from "../../../src/platform/request-channel.js";
 import { PlatformSession, type SessionWatcher } from "../../../src/platform/session.js";
 import { requestUntil } from "../../../src/platform/wait.js";
 import { fakeHost } from "../../fakes/host.js";
@@ -52,8 +51,7 @@ function rig(statuses: (number | undefined)[] = [200], watcher: Partial<SessionW
   const call = async (timeoutMs: number, change: object = {}) => {
     const begun = host.clock.now();
     let end = "";
-    const channel = new RequestChannel(session, "application");
-    requestUntil(session, channel, { ...request, ...change }, { timeoutMs }).then(
+    requestUntil(session, "application", { ...request, ...change }, { timeoutMs }).then(
       ({ kind }) => {
         end = kind;
       },

@@ -1,9 +1,8 @@
 import test from "ava";
 import type { Outcome } from "../../../src/http/outcome.js";
-import { Backoff } from "../../../src/platform/backoff.js";
 import { PollMemory, PollTiming, rememberedTiming } from "../../../src/platform/poll-timing.js";
 import { writeStored } from "../../../src/store.js";
-import { fakeHost, seededRandom } from "../../fakes/host.js";
+import { fakeHost } from "../../fakes/host.js";
 import { targetOf } from "../http/rig.js";
 
 const HOUR = 3_600_000;
@@ -181,40 +180,4 @@ test("a ceiling goes on over a restart with the rest of its time, and one that m
     t.deepEqual([timing.askedMs, timing.ceiling], [25_000, undefined], JSON.stringify(change));
   }
   t.is(new PollTiming({ ...kept, restMs: 9e99 }).ceiling?.restMs, 52 * HOUR);
-});
-
-/** A host whose dice always show the same. */
-const loaded = (byte: number) => ({ random: (into: Uint8Array) => void into.fill(byte) });
-const delays = (backoff: Backoff, count: number) => Array.from({ length: count }, () => backoff.next());
-
-test("the longest delays double from 1 s to 5 min, and end at 5 min and a tenth", (t) => {
-  const seconds = delays(new Backoff(loaded(255)), 12).map((ms) => Math.round(ms / 100) / 10);
-  t.deepEqual(seconds, [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 330, 330]);
-});
-
-test("after a vain wait the random delay spans at least that wait, and at most 5 min", (t) => {
-  const backoff = new Backoff(loaded(255));
-  t.is(backoff.next(35_000), 35_000);
-  const seconds = delays(backoff, 6).map((ms) => Math.round(ms / 1000));
-  t.deepEqual(seconds, [2, 4, 8, 16, 32, 64]);
-  t.is(backoff.next(35_000), 128_000);
-  t.is(new Backoff(loaded(255)).next(900_000), 300_000);
-});
-
-test("the shortest delays are 100 ms, and less than a tenth shorter than an end that is reached", (t) => {
-  t.deepEqual(delays(new Backoff(loaded(0)), 12), [...Array(10).fill(100), 270_000, 270_000]);
-  t.deepEqual(delays(new Backoff(loaded(0), 4000), 5), [100, 100, 100, 3600, 3600]);
-  const backoff = new Backoff(loaded(255));
-  delays(backoff, 20);
-  backoff.reset();
-  t.is(backoff.next(), 1000);
-});
-
-test("devices that fail together do not come back together", (t) => {
-  const random = seededRandom(7);
-  const sixth = Array.from({ length: 1000 }, () => delays(new Backoff({ random }), 6).at(-1)!);
-  const quarters = [0, 1, 2, 3].map(
-    (q) => sixth.filter((ms) => Math.min(3, Math.floor(ms / 8000)) === q).length,
-  );
-  for (const count of quarters) t.true(count > 190 && count < 310, `${quarters}`);
 });

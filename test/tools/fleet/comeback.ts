@@ -1,5 +1,5 @@
 // The return of a fleet after an outage, by the back-off that agents have. A device is no more here than that back-off and a time, so that there may be 100,000.
-import { Backoff } from "../../../src/platform/backoff.js";
+import { WAITS_S, waitMs } from "../../../src/platform/pace.js";
 import type { Host } from "../../../src/port.js";
 
 /** The longest wait: all that is lost at once is lost again by then. */
@@ -15,9 +15,10 @@ export interface Outage {
 export function comeBack(devices: number, { ms, attemptMs = 0 }: Outage, seed: number): Float64Array {
   const host = { random: quickRandom(seed) };
   return Float64Array.from({ length: devices }, () => {
-    const backoff = new Backoff(host);
-    let now = backoff.next();
-    while (now < ms) now += attemptMs + backoff.next(attemptMs);
+    let attempts = 0;
+    const wait = (tookMs = 0) => waitMs(host, WAITS_S.unreachable, attempts++, tookMs);
+    let now = wait();
+    while (now < ms) now += attemptMs + wait(attemptMs);
     return now - ms;
   });
 }

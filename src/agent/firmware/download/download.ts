@@ -1,5 +1,5 @@
 import type { Outcome } from "../../../http/outcome.js";
-import { type PlatformSession, RequestChannel } from "../../../platform/index.js";
+import type { Pacer, PlatformSession } from "../../../platform/index.js";
 import type { Signal } from "../../../platform/signal.js";
 import type { Host } from "../../../port.js";
 import type { Image } from "../admission.js";
@@ -27,6 +27,8 @@ const MAX_VAIN_ANSWERS = 10;
 /** An incomplete answer with fewer bytes counts as no progress. */
 const MIN_PROGRESS_BYTES = 128;
 /** A request that brings fewer bytes in a minute is aborted. */
+/** A request that brought so many bytes does not count in the budget. */
+const FREE_BYTES = 1024;
 const BYTES_PER_MINUTE = 1024;
 const MINUTE_MS = 60_000;
 
@@ -54,7 +56,7 @@ interface Transfer {
 export class Download {
   private readonly _host: Host;
   private readonly _session: PlatformSession;
-  private readonly _channel: RequestChannel;
+  private readonly _pacer: Pacer;
   private readonly _options: FirmwareOptions;
   private readonly _assignment: AssignedUpdate;
   private readonly _journal: UpdateJournal;
@@ -78,7 +80,7 @@ export class Download {
   ) {
     this._host = session.host;
     this._session = session;
-    this._channel = new RequestChannel(session, "firmware");
+    this._pacer = session.pacer("firmware");
     this._signal = signal;
     this._options = options;
     this._assignment = assignment;
@@ -102,9 +104,9 @@ export class Download {
   /** Requests the length of the file from its server, and records the length or the failure. */
   async measure(image: Image): Promise<void> {
     const source = this._fromUrl(image.url ?? "");
-    this._channel.clear();
+    this._pacer.clear();
     for (let tries = 0; ; tries++) {
-      await this._channel.ready();
+      await this._pacer.ready();
       if (!this._session.running || !this._wanted()) return;
       const { size, answered, outcome } = await source.measure();
       source.hangUp();
@@ -119,7 +121,7 @@ export class Download {
         this._fail(failed?.failure ?? "fileUnanswered", failed ? failed.detail : statusOf(outcome));
         return;
       }
-      this._channel.hold();
+      this._pacer.slow();
     }
   }
 
@@ -135,11 +137,12 @@ export class Download {
     const receivedBytes = writer.offset - transfer.requestedFrom;
     transfer.outcome = undefined;
     transfer.requestedFrom = -1;
+    if (outcome) this._pacer.refund(Math.min(1, receivedBytes / FREE_BYTES));
     if (outcome && this._progressAfter(transfer, outcome, receivedBytes) === "ended") return "ended";
     if (writer.offset === writer.end && writer.resumable > 0 && !(await writer.recall()))
       return this._fail("slot");
     if (writer.offset >= writer.size) return this._finish(writer, image);
-    await this._channel.ready();
+    await this._pacer.ready();
     if (!this._session.running || !sink.wanted()) return this._end();
     transfer.requestedFrom = writer.offset;
     const stopWatching = this._abortIfSlow(transfer);
@@ -179,7 +182,7 @@ export class Download {
     const { key, offset, version } = record;
     const source: Source =
       image.url === undefined
-        ? new FromPlatform(this._session, this._channel, record, this._options.chunkBytes ?? CHUNK_BYTES)
+        ? new FromPlatform(this._session, record, this._options.chunkBytes ?? CHUNK_BYTES)
         : this._fromUrl(image.url);
     // Bytes from before a restart are reused only if a checksum can verify them.
     const writer = new ImageWriter(this._host, check, image.size, image.unverified ? 0 : offset, {
@@ -196,7 +199,7 @@ export class Download {
       this._reporter.progress(version, Math.max(writer.offset, writer.resumable), writer.size);
     const sink = new ImageSink(writer, () => this._wanted(), progress);
     // Clear the back-off of an earlier attempt: failed updates have their own delay.
-    this._channel.clear();
+    this._pacer.clear();
     this._transfer = { source, sink, answersWithoutProgress: 0, requestedFrom: -1, outcome: undefined };
     return this._transfer;
   }
@@ -224,14 +227,14 @@ export class Download {
     if (source.restarted) return this._restart();
     if (receivedBytes >= MIN_PROGRESS_BYTES) {
       transfer.answersWithoutProgress = 0;
-      this._channel.clear();
+      this._pacer.clear();
       return "underWay";
     }
     // A part that ends at a power of two may be short.
     if (receivedBytes > 0 && sink.complete) return "underWay";
     const failed = receivedBytes > 0 ? undefined : source.failed(outcome);
     if (failed) return this._sourceFailed(failed.failure, failed.detail);
-    this._channel.hold(outcome.kind === "busy" ? outcome.retryAfterMs : undefined);
+    this._pacer.slow(outcome.kind === "busy" ? outcome.retryAfterMs : undefined);
     if (this._session.online) transfer.answersWithoutProgress++;
     return transfer.answersWithoutProgress < MAX_VAIN_ANSWERS
       ? "underWay"

@@ -5,7 +5,7 @@
 // the end the platform answers 200 without a body. If its cache lost the file it answers 500
 // without a body; after another assignment, 400 or 404.
 import type { Outcome } from "../../../http/outcome.js";
-import type { PlatformSession, RequestChannel } from "../../../platform/index.js";
+import type { PlatformSession } from "../../../platform/index.js";
 import { firmwarePath } from "../../../wire/paths.js";
 import { type Failed, type ImageSink, type Source, STREAM_DEADLINE_MS } from "./source.js";
 
@@ -28,7 +28,6 @@ export const nextPart = (
 
 export class FromPlatform implements Source {
   private readonly _session: PlatformSession;
-  private readonly _channel: RequestChannel;
   private readonly _chunkBytes: number;
   private readonly _package: { readonly title: string; readonly version: string };
   readonly unanswered = "unanswered";
@@ -37,12 +36,10 @@ export class FromPlatform implements Source {
 
   constructor(
     session: PlatformSession,
-    channel: RequestChannel,
     wanted: { readonly title: string; readonly version: string },
     chunkBytes: number,
   ) {
     this._session = session;
-    this._channel = channel;
     this._chunkBytes = chunkBytes;
     this._package = wanted;
   }
@@ -57,7 +54,8 @@ export class FromPlatform implements Source {
     sink.expect(part ? part.bytes : end);
     const path = firmwarePath(this._package.title, this._package.version, part);
     const deadlineMs = whole ? STREAM_DEADLINE_MS : PART_DEADLINE_MS;
-    this._channel.dispatch({ method: "GET", path, deadlineMs, limit: 0, repeatable: true, sink }, done);
+    const request = { method: "GET", path, deadlineMs, limit: 0, repeatable: true, sink } as const;
+    this._session.dispatch("firmware", request, undefined, done);
   }
 
   failed(outcome: Outcome): Failed | undefined {
@@ -71,6 +69,6 @@ export class FromPlatform implements Source {
   }
 
   hangUp(): void {
-    this._channel.hangUp();
+    this._session.connections.hangUp("firmware");
   }
 }

@@ -141,9 +141,9 @@ export class FromUrl implements Source {
       };
       const file = parseUrl(this._at);
       if (!file) return lost("no address");
+      this._session.pacer("firmware").spend();
       const outcome = await exchange(this._connect(file.target), {
         method: "GET",
-        purpose: "firmware",
         path: file.path,
         headers: [`Range: ${range}`],
         deadlineMs,

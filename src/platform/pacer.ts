@@ -1,0 +1,95 @@
+import type { Outcome } from "../http/outcome.js";
+import { type Pace, RETRY_AFTER_FLOOR_MS, waitMs } from "./pace.js";
+import type { PlatformSession } from "./session.js";
+
+const MINUTE_MS = 60_000;
+
+/** Tells a route when it may ask again (pace.ts). The session reports each of its requests. */
+export class Pacer {
+  private readonly _session: PlatformSession;
+  private readonly _pace: Pace;
+  /** Consecutive outcomes that were not `done`. */
+  private _count = 0;
+  private _until = 0;
+  /** Time when the budget is whole again; this encodes its level. */
+  private _wholeAt = 0;
+
+  constructor(session: PlatformSession, pace: Pace) {
+    this._session = session;
+    this._pace = pace;
+  }
+
+  /**
+   * Resolves when a request may be sent: there is a token and nothing to wait for. Also resolves when
+   * the session stops, so check `session.running`.
+   */
+  ready(): Promise<void> {
+    return this._session.ready(this._dueAt);
+  }
+
+  /** True if `ready()` would resolve at once. */
+  get free(): boolean {
+    return this._session.free(this._dueAt);
+  }
+
+  /** ms until the route itself may ask again; 0: now. */
+  get delayMs(): number {
+    return Math.max(0, Math.ceil(this._dueAt - this._now));
+  }
+
+  private get _dueAt(): number {
+    return Math.max(this._until, this._wholeAt + (1 - this._pace.burst) * this._tokenMs);
+  }
+
+  private get _tokenMs(): number {
+    return MINUTE_MS / this._pace.perMinute;
+  }
+
+  private get _now(): number {
+    return this._session.host.clock.now();
+  }
+
+  /** A request is sent, and counts in the budget. */
+  spend(): void {
+    this._wholeAt = Math.max(this._wholeAt, this._now) + this._tokenMs;
+  }
+
+  /** `part` of a request does not count after all. */
+  refund(part = 1): void {
+    this._wholeAt -= part * this._tokenMs;
+  }
+
+  /** The request sent at `since` ended. */
+  ended(outcome: Outcome, since: number): void {
+    if (outcome.kind === "done" && this._pace.acceptedAreFree) this.refund();
+    // The platform answered others meanwhile, so the device's own wait does not slow this route down.
+    if (outcome.kind === "lost" && this._session.running && this._session.answeredAt > since) this.slow();
+  }
+
+  /** What an outcome means for the next request, where the caller has no reason to differ. */
+  after(outcome: Outcome): void {
+    if (outcome.kind === "done") this.clear();
+    if (outcome.kind === "refused") this.slow();
+    if (outcome.kind === "busy") this.slow(outcome.retryAfterMs);
+  }
+
+  /** Waits longer each time, or `retryAfterMs`. */
+  slow(retryAfterMs?: number): void {
+    const ownMs = waitMs(this._session.host, this._pace.waits, this._count++);
+    // A Retry-After of 0 must not end all waiting.
+    this.pause(
+      retryAfterMs === undefined ? ownMs : Math.max(retryAfterMs, Math.min(ownMs, RETRY_AFTER_FLOOR_MS)),
+    );
+  }
+
+  /** Waits `ms`, and the next wait is no longer for it. */
+  pause(ms: number): void {
+    this._until = this._now + ms;
+  }
+
+  /** The platform accepted a request: no wait, and the next one is short. */
+  clear(): void {
+    this._until = 0;
+    this._count = 0;
+  }
+}

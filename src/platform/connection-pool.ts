@@ -69,8 +69,12 @@ export class ConnectionPool {
     return this._inUse === 3;
   }
 
-  /** A second attribute poll may open. A firmware stream leaves no memory for it. */
-  get overlapsAttributePolls(): boolean {
+  /**
+   * Another poll may open before the one on `route` ends. A firmware stream leaves no memory for a
+   * second attribute poll.
+   */
+  overlaps(route: RouteName): boolean {
+    if (route === "rpcPoll" || route === "secondRpcPoll") return !this.sharesUplink;
     const isStreaming = this._connections[this._indexOf("firmware")] || this._connections[EXTERNAL]?.isOpen;
     return this.pollsAttributes && !isStreaming;
   }

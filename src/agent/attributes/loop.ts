@@ -58,9 +58,10 @@ export class AttributeLoop implements Job {
     this._onChange = onChange;
     this._pacer = session.pacer("attributes");
     this._lostBodies = new LostBodies(session, "attributes");
-    this._polls = new AttributePolls(session, timing, limits.answerBytes, this);
     this._reader = new AttributeReader(session, limits.answerBytes, client);
     this._loop = session.loop("attributes", this);
+    const readSoon = (inMs: number) => this.readSoon(inMs);
+    this._polls = new AttributePolls(session, timing, limits.answerBytes, this._loop, readSoon);
   }
 
   /** Sets the keys that the application wants. */

@@ -4,6 +4,7 @@ import type { Events } from "../../events.js";
 import type { Outcome } from "../../http/outcome.js";
 import type { Job, PlatformSession, Wait } from "../../platform/index.js";
 import { EXCHANGE_MS, HEAD_ROOM, PollMemory, post } from "../../platform/index.js";
+import { type EndedPoll, LongPoll } from "../../platform/long-poll.js";
 import { POLL_PAUSE_MS } from "../../platform/pace.js";
 import type { PollTiming } from "../../platform/poll-timing.js";
 import { rpcAnswerPath } from "../../wire/paths.js";
@@ -20,7 +21,6 @@ import type { Time } from "../time/time.js";
 import type { Handler, HandlerResult, Handlers } from "./handlers.js";
 import { type JournalEntry, RpcJournal } from "./journal.js";
 import type { RpcLimits } from "./options.js";
-import { type EndedPoll, RpcPolls } from "./polls.js";
 
 const ANSWER_DEADLINE_MS = 10_000;
 /**
@@ -53,7 +53,7 @@ export class Rpc implements Job {
   private readonly _handlers: Handlers;
   private readonly _journal: RpcJournal;
   private readonly _memory: PollMemory;
-  private readonly _polls: RpcPolls;
+  private readonly _polls: LongPoll;
   /** The RPC acknowledged last, and how many times in a row it came again. */
   private _last: JournalEntry | undefined;
   private _repeats = 0;
@@ -79,7 +79,7 @@ export class Rpc implements Job {
     this._followers = followers;
     this._journal = new RpcJournal(session.host, time, limits.rememberMs, limits.answerBytes);
     const loop = session.loop("rpc", this);
-    this._polls = new RpcPolls(session, timing, loop, limits.requestBytes);
+    this._polls = new LongPoll(session, timing, "rpc", limits.requestBytes, loop);
     this._memory = new PollMemory(session.host, session.target, timing);
   }
 
@@ -89,14 +89,14 @@ export class Rpc implements Job {
   }
 
   turn(): Wait | Promise<Wait> {
-    const ended = this._polls.takeEnded();
+    const ended = this._polls.ended.shift();
     if (ended) return this._processPoll(ended);
     const tidyMs = this._journal.tidyMs;
     if (tidyMs === 0) this._journal.tidy();
     const due = this.idle ? undefined : this._polls.dueMs();
     if (due !== 0) return tidyMs ? Math.min(tidyMs, due ?? tidyMs) : due;
-    if (this._polls.pacer.free) return this._open(true);
-    return this._polls.ready().then((mayOpen) => this._open(mayOpen));
+    this._polls.open();
+    return 0;
   }
 
   end(): void {
@@ -107,18 +107,11 @@ export class Rpc implements Job {
     return this._journal.forget();
   }
 
-  private _open(mayOpen: boolean): Wait {
-    if (mayOpen && this._session.running) this._polls.open();
-    return 0;
-  }
-
   /** Few functions here are async: each pending one costs a board 1 KB. */
-  private async _processPoll(poll: EndedPoll): Promise<Wait> {
-    const { outcome, verdict, number } = poll;
+  private async _processPoll(ended: EndedPoll): Promise<Wait> {
+    const { poll, outcome, verdict } = ended;
     this._memory.save();
     this.idle = this._session.connections.shortPolls && (verdict === "ended" || verdict === "busy");
-    if (verdict === "busy") this._polls.pacer.slow();
-    if (verdict === "ended") this._polls.pacer.clear();
     const delivered = verdict === "delivered" && outcome.kind === "done";
     const request = delivered ? this._parse(outcome.body, outcome.whole) : undefined;
     if (request?.ok === false) {
@@ -126,27 +119,27 @@ export class Rpc implements Job {
       this._polls.pacer.slow();
       return 0;
     }
-    await (request && this._processRpc(request, poll));
-    this._polls.processed(poll);
+    await (request && this._processRpc(request, ended));
+    this._polls.processed(ended);
     this._journal.pollEnded(this._polls.oldest);
     if (!delivered) this._journal.tidy();
-    if (delivered || verdict === "ended") this._reset.pollHeard(number);
+    if (delivered || verdict === "ended") this._reset.pollHeard(poll.number);
     for (const follower of this._followers) follower.rpcPollEnded(delivered);
     return 0;
   }
 
   /** Processes the RPC that `poll` brought. */
-  private _processRpc(request: RpcRequest, poll: EndedPoll): Promise<void> | undefined {
-    const entry = this._journal.find(request.id, request.hash, poll.number);
+  private _processRpc(request: RpcRequest, ended: EndedPoll): Promise<void> | undefined {
+    const entry = this._journal.find(request.id, request.hash, ended.poll.number);
     // A request that the platform would not write like this may come from elsewhere.
-    if (!entry && !request.problem) this._journal.supersedeBefore(poll.number);
-    if (!entry) return this._handle(request, poll);
+    if (!entry && !request.problem) this._journal.supersedeBefore(ended.poll.number);
+    if (!entry) return this._handle(request, ended);
     // Otherwise it is a copy from a poll sent before the acknowledgement; the platform has the
     // answer.
-    return entry.acknowledgedAt === undefined ? this._answer(entry, request, undefined, poll) : undefined;
+    return entry.acknowledgedAt === undefined ? this._answer(entry, request, undefined, ended) : undefined;
   }
 
-  private async _handle(request: RpcRequest, poll: EndedPoll): Promise<void> {
+  private async _handle(request: RpcRequest, ended: EndedPoll): Promise<void> {
     const { id, hash, method } = request;
     if (!this._isRepeat(request)) this._polls.pacer.clear();
     this._events.emit("rpc", { stage: "received", id, method });
@@ -156,21 +149,21 @@ export class Rpc implements Job {
     const entry = this._journal.open(id, hash, effect, this._polls.next);
     // Unsaved, it could run again after a restart.
     if (entry === "not stored")
-      return this._answerWithoutHandler(request, failure("HANDLER_FAILED", NOT_STORED), poll);
-    if (entry === "full") return this._answerWithoutHandler(request, failure("BUSY"), poll);
+      return this._answerWithoutHandler(request, failure("HANDLER_FAILED", NOT_STORED), ended);
+    if (entry === "full") return this._answerWithoutHandler(request, failure("BUSY"), ended);
     const { clock } = this._session.host;
     const since = clock.now();
     const result = error ?? (await this._handlers.run(handler as Handler, request.params));
     this._journal.answered(entry, result.text);
-    if (clock.now() - since > LONG_MS) await this._polls.ask(poll);
-    return this._answer(entry, request, result.error, poll);
+    if (clock.now() - since > LONG_MS) await this._polls.ask(ended);
+    return this._answer(entry, request, result.error, ended);
   }
 
-  private _answerWithoutHandler(request: RpcRequest, result: HandlerResult, poll: EndedPoll): Promise<void> {
+  private _answerWithoutHandler(request: RpcRequest, result: HandlerResult, ended: EndedPoll): Promise<void> {
     const { id, hash } = request;
     const entry = this._journal.open(id, hash, "none", this._polls.next) as JournalEntry;
     this._journal.answered(entry, result.text);
-    return this._answer(entry, request, result.error, poll);
+    return this._answer(entry, request, result.error, ended);
   }
 
   /** Posts the answer once. It is posted again only if a poll delivers the RPC again. */
@@ -178,13 +171,13 @@ export class Rpc implements Job {
     entry: JournalEntry,
     request: RpcRequest,
     failed: string | undefined,
-    poll: EndedPoll,
+    ended: EndedPoll,
   ): Promise<void> {
     const { id, method } = request;
     const unknown = entry.answer === undefined;
     const text = entry.answer ?? encodeError("OUTCOME_UNKNOWN");
     const error = unknown ? "OUTCOME_UNKNOWN" : failed;
-    const acknowledged = !this._idWasReused(entry) && (await this._post(entry, text, poll));
+    const acknowledged = !this._idWasReused(entry) && (await this._post(entry, text, ended));
     if (acknowledged) this._acknowledged(entry);
     else this._journal.unacknowledged(entry);
     if (!this._session.running) return;
@@ -225,14 +218,17 @@ export class Rpc implements Job {
    * slow line. It is not repeated: after a platform restart the id may belong to another call, and
    * the first answer counts.
    */
-  private _post(entry: JournalEntry, text: string, poll: EndedPoll): Promise<boolean> {
+  private _post(entry: JournalEntry, text: string, ended: EndedPoll): Promise<boolean> {
     const body = this._encodeWithHeadRoom(text);
     const patience = Math.min(ANSWER_DEADLINE_MS * (1 + entry.failures), EXCHANGE_MS);
     const answer = post(rpcAnswerPath(entry.id), body, patience);
     const request = { ...answer, headRoom: HEAD_ROOM, repeatable: false };
     return new Promise((resolve) => {
-      this._session.dispatch(this._polls.answerRoute(poll), request, undefined, (outcome) =>
-        resolve(this._posted(entry, outcome, body.length > SMALL)),
+      this._session.dispatch(
+        ended.poll.route === "rpcPoll" ? "rpcAnswer" : "secondRpcAnswer",
+        request,
+        undefined,
+        (outcome) => resolve(this._posted(entry, outcome, body.length > SMALL)),
       );
     });
   }
@@ -254,7 +250,7 @@ export class Rpc implements Job {
    * handler ran: ids began again, and the platform would take the answer for another call.
    */
   private _idWasReused({ id, hash, after }: JournalEntry): boolean {
-    return this._polls.ended.some(({ number, outcome }) => {
+    return this._polls.ended.some(({ poll: { number }, outcome }) => {
       if (number < after || outcome.kind !== "done") return false;
       const came = this._parse(outcome.body, false);
       if (!came.ok || came.id > id) return false;

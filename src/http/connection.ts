@@ -110,7 +110,7 @@ export class Connection {
     try {
       active.request.sent?.();
     } catch {
-      this._host.log("error", "net: sent() failed");
+      this._host.log("error", "net: a job failed when told that its request was sent");
     }
   }
 
@@ -203,7 +203,7 @@ export class Connection {
     try {
       pending.done(outcome);
     } catch {
-      this._host.log("error", "net: done() failed");
+      this._host.log("error", "net: a job failed at the end of its request");
     }
   }
 

@@ -37,7 +37,7 @@ export class AssignedUpdate {
   key = "";
   /** The confirmed assignment changed and changed back, so it was probably assigned again. */
   private _wasRepeated = false;
-  /** Value of `hash` before a sleep. The first read may agree with it. */
+  /** `hash` before a sleep: if the first read after it is the same, two reads agree. */
   private _hashBeforeSleep = -1;
   private readonly _attributes: AttributeLoop;
 
@@ -98,7 +98,7 @@ export class AssignedUpdate {
     }
     if (!agreed && now - this._candidateAt < AGREE_MS) return false;
     const confirmed = parseAssignment(shared);
-    // A sleep replaces these reads; they would take longer than a wake.
+    // After a sleep the two reads are far enough apart; more would take longer than a wake.
     if (confirmed.kind === "torn" && !agreed && this._tornReads < TORN_READS) {
       this._tornReads++;
       this._tornHash = this._hashOf(text);

@@ -41,8 +41,8 @@ interface RecoveryRecord {
   leftMs: number;
   cause: string;
   /**
-   * The end of this run is not a crash of the next image, because a restart is expected or an image
-   * is on trial.
+   * A restart is expected, or an image is on trial: however this run ends, it does not count as a
+   * crash of the image that runs next.
    */
   restartExpected: boolean;
   /** A recovery was published, so its end is published too. */

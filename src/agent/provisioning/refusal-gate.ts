@@ -63,7 +63,7 @@ export class RefusalGate {
     this.count = Math.max(0, count as number);
     const { clock } = this._host;
     const wall = clock.wall();
-    // If the time off is unknown, wait a random part of the delay.
+    // Without a clock, nobody knows how much of the wait passed while the device was off.
     const passed = wall === undefined || typeof at !== "number" ? ms * random01(this._host) : wall - at;
     this._dueAt = clock.now() + Math.min(ms, Math.max(0, ms - passed));
     return this.wait > 0;

@@ -71,7 +71,10 @@ test("done is never called from within send, whatever is wrong, and what it thro
   isLost(t, outcomes[1], "too many requests wait");
   await host.clock.advance(100);
   t.is(outcomes.filter(({ kind }) => kind === "done").length, 32);
-  t.deepEqual(host.lines, ["error: net: sent() failed", "error: net: done() failed"]);
+  t.deepEqual(host.lines, [
+    "error: net: a job failed when told that its request was sent",
+    "error: net: a job failed at the end of its request",
+  ]);
   connection.close();
   connection.send(GET, push);
   t.is(outcomes.length, 34);

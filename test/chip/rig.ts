@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { createServer, type Server } from "node:net";
@@ -204,39 +205,27 @@ export function authority(): Authority {
   return JSON.parse(readFileSync(file, "utf8"));
 }
 
-const NATIVE = join(PROJECT, "hosts", "esp32", "native");
+/** Of what a board's image is made, beside its program: folders, and a file. */
+const PARTS_OF_A_BOARD = ["hosts", "extras", join("dist", "xs"), "manifest.json"];
+/** Compiled into dist/xs, or never built in. */
+const NOT_BUILT_IN = /\.(?:ts|md)$|simulat|tsconfig/;
 
-/** What the modules of a board are made of. */
+/** All text that the image with these settings is made of. */
 function sourcesOf({ program = "app" }: Settings): string {
-  const own = join(PROJECT, PROGRAMS[program]);
-  const theirs = readdirSync(own).map((name) => join(own, name));
-  const names = [
-    "mote",
-    "mote-app",
-    "mote-esp32",
-    "mote-commission",
-    ...(program === "log-app" ? ["mote-diagnostics"] : []),
-  ];
-  const files = [
-    // The SDK's own program has nothing of ours.
-    ...(program === "bench-js" ? [] : names.map((name) => join(PROJECT, "dist", "xs", `${name}.js`))),
-    ...theirs,
-    ...(program === "port-app" ? [join(PROJECT, GUEST)] : []),
-    join(PROJECT, "hosts", "esp32", "flash", "sdkconfig", "sdkconfig.defaults"),
-    ...readdirSync(PROJECT)
-      .filter((name) => name.startsWith("manifest"))
-      .map((name) => join(PROJECT, name)),
-    join(PROJECT, "hosts", "xs", "manifest.json"),
-    ...["", "heap", "flash", "no-led", "emulator"].map((name) =>
-      join(PROJECT, "hosts", "esp32", name, "manifest.json"),
-    ),
-    join(PROJECT, "hosts", "esp32", "emulator", "ethernet.c"),
-    join(PROJECT, "hosts", "esp32", "emulator", "sdkconfig.defaults"),
-    ...readdirSync(NATIVE, { recursive: true, encoding: "utf8" })
-      .filter((name) => name.includes("."))
-      .map((name) => join(NATIVE, name)),
-  ];
+  // The SDK's own program has nothing of ours.
+  const parts = [PROGRAMS[program], ...(program === "bench-js" ? [] : PARTS_OF_A_BOARD)];
+  const files = parts.flatMap((part) => filesOf(join(PROJECT, part)));
+  if (program === "port-app") files.push(join(PROJECT, GUEST));
   return files.map((file) => readFileSync(file, "utf8")).join("\n");
+}
+
+function filesOf(path: string): string[] {
+  if (!statSync(path).isDirectory()) return [path];
+  return readdirSync(path, { recursive: true, encoding: "utf8" })
+    .filter((name) => !NOT_BUILT_IN.test(name))
+    .map((name) => join(path, name))
+    .filter((file) => statSync(file).isFile())
+    .sort();
 }
 
 export const application = (image: Image): Buffer => readFileSync(join(image.folder, "xs_esp32.bin"));

@@ -21,6 +21,7 @@ import { DAMAGED_NVS, NVS_POWER_LOSS } from "./cases/nvs.js";
 import { OPERATOR } from "./cases/operator.js";
 import { PORT_PROMISES, PORT_PROMISES_TLS } from "./cases/port.js";
 import { TELEMETRY_POWER_LOSS, UPDATE_POWER_LOSS } from "./cases/power-losses.js";
+import { STATION, STATION_FULL, STATION_TLS } from "./cases/station.js";
 import { TLS } from "./cases/tls.js";
 import { TOUR, TOUR_TLS } from "./cases/tour.js";
 import { CHIP, CHIP_NAMES, keptAt, RADIO } from "./chip.js";
@@ -38,6 +39,9 @@ const CASES: readonly Case[] = [
   MEMORY,
   MEMORY_TLS,
   NO_MEMORY,
+  STATION,
+  STATION_TLS,
+  STATION_FULL,
   CRASH,
   LOG,
   RECOVERY,

@@ -45,6 +45,7 @@ const PROGRAMS = {
   app: "test/chip/app",
   "log-app": "test/chip/log-app",
   "port-app": "test/chip/port-app",
+  "station-app": "test/chip/station-app",
   bench: "bench/chip/mote-program",
   "bench-js": "bench/chip/js-program",
 } as const;

@@ -1,0 +1,162 @@
+// A realistic application that uses its whole share of the engine's memory.
+import { Dice } from "../../simulation/dice.js";
+import { application, Bench, imageOf, ONLINE_MS, UPDATE_MS } from "../bench.js";
+import { type Case, type Context, check, type Figures } from "../case.js";
+import type { Settings } from "../rig.js";
+
+/** What every application may have at least, on an ESP32-C3. */
+const LEAST_SHARE = 20_480;
+/** Of the share: the rest is for what the application makes and drops at once. */
+const USED = 0.95;
+/** Bytes of an object of four numbers, and of its place in an array. */
+const OBJECT = 96;
+/** Readings in the ring, one a second. */
+const RING = 150;
+const SETTINGS = 15;
+/** Bytes of the text in each of them: all of them are almost the promised 2,048 bytes. */
+const PADDING = 40;
+/** Bytes of an echoed text that fits the promised 1,024 bytes with all that is around it. */
+const FITS = 940;
+const QUICK = { updates: 1, ms: 60_000 } as const;
+const WHOLE = { updates: 6, ms: 600_000 } as const;
+/** Objects that no engine holds. */
+const TOO_MANY = 4000;
+const MORE = { connections: 3 };
+
+type StationMemory = Readonly<
+  Record<"application" | "applicationLeft" | "engine" | "engineFree" | "leastFree", number>
+>;
+
+const memoryOf = (bench: Bench): Promise<StationMemory> => bench.ask("memory") as Promise<never>;
+
+const settingsOf = (n: number): Record<string, unknown> =>
+  Object.fromEntries(
+    Array.from({ length: SETTINGS }, (_, i) => [
+      `setting${i}`,
+      { low: i, high: i + n, on: true, zone: { at: [1, 2, n % 1000] }, note: "x".repeat(PADDING) },
+    ]),
+  );
+
+/** Fills the share as far as an application may. */
+async function fill(bench: Bench, say: Context["say"]): Promise<StationMemory> {
+  await bench.ask("ring", { most: RING });
+  await bench.tenant.attributes.set(await bench.needId(), "SHARED_SCOPE", settingsOf(1));
+  await bench.until(ONLINE_MS, "all attributes", async () => {
+    const sizes = (await bench.ask("settings")) as number[];
+    return sizes.length === SETTINGS;
+  });
+  const { application: share, applicationLeft } = await memoryOf(bench);
+  const { ring } = (await bench.ask("getStatus")) as { ring: number };
+  const n = Math.floor((applicationLeft - (1 - USED) * share) / OBJECT) - (RING - ring);
+  check(n > 0, `no room for one object: ${applicationLeft} bytes of ${share} are left`);
+  await bench.ask("keep", { n });
+  const memory = await memoryOf(bench);
+  say(`${n} objects kept: ${JSON.stringify(memory)}`);
+  return memory;
+}
+
+type Deed = readonly [name: string, refusedBy: RegExp | undefined, method: string, params: unknown];
+
+const DEEDS: readonly Deed[] = [
+  ["a request that fits", undefined, "echo", { v: "x".repeat(FITS) }],
+  ["a short request", undefined, "getStatus", {}],
+  ["a computation", undefined, "statistics", {}],
+  ["a switch", undefined, "setRelay", { relay: 2, on: true }],
+  ["the display", undefined, "display", {}],
+  ["a long request", /PARAMS_TOO_LARGE/, "echo", { v: "x".repeat(5000) }],
+  ["a deep request", /PARAMS|DEEP|BAD|error/, "echo", JSON.parse(`${'{"a":'.repeat(60)}1${"}".repeat(60)}`)],
+  ["an unknown method", /METHOD_NOT_FOUND/, "fly", {}],
+];
+
+async function hour(secure: boolean, { seed, quick, say }: Context): Promise<Figures> {
+  const settings: Settings = { program: "station-app", secure, more: MORE };
+  await using bench = await Bench.open(secure ? "station-tls" : "station", settings, "soft");
+  const dice = new Dice(seed);
+  const starts = (): number => bench.board.lines.filter((line) => line.startsWith("rst:")).length;
+  const { updates, ms } = quick ? QUICK : WHOLE;
+  let [sent, refused, changed] = [0, 0, 0];
+  const deed = async (): Promise<void> => {
+    const [name, refusal, method, params] = dice.pick(DEEDS);
+    const answer = await bench.ask(method, params).then(JSON.stringify, (error: Error) => error.message);
+    sent++;
+    const isRefused = /error|TOO_LARGE|TIMEOUT/i.test(String(answer));
+    if (refusal === undefined && isRefused) {
+      refused++;
+      say(`${name}: ${String(answer).slice(0, 200)}`);
+    }
+  };
+  const change = async (): Promise<void> => {
+    await bench.tenant.attributes.set(await bench.needId(), "SHARED_SCOPE", settingsOf(++changed));
+  };
+  await bench.online();
+  const first = await memoryOf(bench);
+  check(first.application >= LEAST_SHARE, `the application's share is ${first.application} bytes`);
+  let least = first.leastFree;
+  for (let update = 1; update <= updates; update++) {
+    const filled = await fill(bench, say);
+    const began = starts();
+    const version = `2.0.${update}`;
+    const end = Date.now() + ms;
+    const rounds = async (more: () => Promise<boolean>): Promise<void> => {
+      while (await more()) {
+        await Promise.all([deed(), deed(), ...(dice.chance(0.2) ? [change()] : [])]);
+        check(starts() === began, `it restarted: ${bench.board.lines.slice(-20).join("\n")}`);
+      }
+    };
+    await rounds(async () => Date.now() < end);
+    least = Math.min(least, filled.leastFree);
+    await bench.assign(version, application(await imageOf({ ...settings, version })));
+    const late = Date.now() + UPDATE_MS;
+    const state = async (): Promise<string> => String(await bench.latest("fw_state"));
+    await rounds(async () => {
+      check(Date.now() < late, `no update within ${UPDATE_MS} ms: ${await state()}`);
+      return !["DOWNLOADED", "VERIFIED", "UPDATING", "UPDATED"].includes(await state());
+    });
+    await bench.until(UPDATE_MS, "the update", async () => (await state()) === "UPDATED");
+  }
+  check(refused === 0, `${refused} requests within the promised sizes were refused`);
+  return {
+    share: first.application,
+    engine: first.engine,
+    restFree: first.engineFree,
+    sent,
+    refused,
+    changed,
+    updates,
+    leastFree: least,
+  };
+}
+
+const station = (secure: boolean): Case => ({
+  name: secure ? "station-tls" : "station",
+  title: `an application that uses 95 % of its share is never restarted${secure ? ", over TLS" : ""}`,
+  run: (context) => hour(secure, context),
+});
+
+export const STATION = station(false);
+export const STATION_TLS = station(true);
+
+export const STATION_FULL: Case = {
+  name: "station-full",
+  title: "an application that takes more than its share is named, and recovery mode takes its update",
+  async run() {
+    const settings: Settings = { program: "station-app", more: { ...MORE, kept: TOO_MANY } };
+    const fixed: Settings = { program: "station-app", version: "2.0.0", more: MORE };
+    await using bench = await Bench.open("station-full", settings, "soft");
+    bench.board.on();
+    const said = await bench.board.line(/more than its share of the engine's memory/, ONLINE_MS);
+    await bench.until(
+      ONLINE_MS * 3,
+      "recovery mode",
+      async () => (await bench.client("moteRecovery")) !== undefined,
+    );
+    const reported = String(await bench.client("moteRecovery"));
+    check(/memory full/.test(reported), reported);
+    const { starts } = bench.board;
+    await bench.assign("2.0.0", application(await imageOf(fixed)));
+    await bench.until(UPDATE_MS, "the update", async () =>
+      ["VERIFIED", "UPDATING", "UPDATED"].includes(String(await bench.latest("fw_state"))),
+    );
+    return { said, moteRecovery: reported, starts };
+  },
+};

@@ -23,6 +23,8 @@ export const MEMORY = {
   free: 5,
   /** Its minimum since the start. */
   leastFree: 6,
+  /** Memory of the engine that holds nothing. Collects garbage first, which takes milliseconds. */
+  engineFree: 7,
 } as const;
 
 /**

@@ -32,7 +32,7 @@ const CRASHED = 1;
 const RESTARTED = 2;
 const LONGEST = 200;
 /** The engine's name for the cause. */
-const FULL = "memory full";
+export const FULL = "memory full";
 /** Memory that storing a text needs. */
 const RESERVE = { objects: 24, bytes: 400 };
 

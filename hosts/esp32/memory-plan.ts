@@ -31,10 +31,10 @@ export interface Limits {
 }
 
 /** Values of an ESP32-C3, the smallest supported chip. */
-export const SMALLEST: Pools = { engine: 114_688, system: 137_512 };
+export const SMALLEST: Pools = { engine: 139_216, system: 156_548 };
 
 const STACK = 10_240;
-const AT_REST = 65_000;
+const AT_REST = 62_500;
 /** Points on their way to flash, a batch, and a sector of flash. */
 const TELEMETRY = 10_240;
 const UPDATE = 14_000;
@@ -42,7 +42,10 @@ const UPDATE = 14_000;
 const GARBAGE = 6000;
 /** Maximum number of copies of a text while it is read, handled, written and sent. */
 const COPIES = 8;
-const TEXT = { least: 512, most: 8192 } as const;
+/** Every chip takes `promised` bytes that has the memory for them. */
+const TEXT = { least: 512, promised: 1024, most: 4096 } as const;
+/** What an application should have. */
+const APPLICATION = 32_768;
 
 /** Espressif's figure for a station with few buffers, and lwIP's for a few connections. */
 const WIFI = 60_000;
@@ -55,8 +58,8 @@ const TLS_RESERVE = 12_288;
 const TLS_CONNECTION = 9600;
 
 export const planMemory = ({ engine, system }: Pools): MemoryPlan => {
-  const texts = engine - STACK - AT_REST - TELEMETRY - UPDATE - GARBAGE;
-  const text = powerBelow(texts / COPIES);
+  const spare = spareOf(engine);
+  const text = textBytes(spare);
   const network = system - WIFI - TLS_TASK - TLS_HANDSHAKE - TLS_RESERVE;
   const more = Math.floor(network / TLS_CONNECTION);
   return {
@@ -66,7 +69,8 @@ export const planMemory = ({ engine, system }: Pools): MemoryPlan => {
       ["telemetry", TELEMETRY],
       ["update", UPDATE],
       ["garbage", GARBAGE],
-      ["RPC and attributes", texts],
+      ["RPC and attributes", COPIES * text],
+      ["application", spare - COPIES * text],
     ],
     system: [
       ["Wi-Fi and lwIP", WIFI],
@@ -84,9 +88,30 @@ export const planMemory = ({ engine, system }: Pools): MemoryPlan => {
   };
 };
 
-/** The largest power of two that is not greater. */
-const powerBelow = (bytes: number): number => {
-  let power: number = TEXT.least;
-  while (power < TEXT.most && 2 * power <= bytes) power *= 2;
-  return power;
+/**
+ * Size of the engine's block, as native/memory.c computes it at the start: the largest one that
+ * leaves the system its memory, and at least `least`, the `creation.static` of the manifest.
+ */
+export const engineBlock = (least: number, free: number, largest: number): number =>
+  Math.max(least, Math.min(largest, free - SMALLEST.system) & ~15);
+
+/** A power of two. Texts are longer than the promised ones only beside a large application. */
+const textBytes = (spare: number): number => {
+  let text: number = COPIES * TEXT.promised <= spare ? TEXT.promised : TEXT.least;
+  while (text < TEXT.most && spare - 2 * COPIES * text >= APPLICATION) text *= 2;
+  return text;
 };
+
+/** The application's share of the engine's memory. */
+export const applicationShare = (engine: number): number =>
+  planMemory({ engine, system: 0 }).engine.at(-1)![1];
+
+/**
+ * The part of the share that the application has not used. `free`: bytes of the engine's memory
+ * that hold nothing, while no RPC, attribute or update is in progress.
+ */
+export const applicationLeft = (engine: number, free: number): number =>
+  Math.max(0, free - UPDATE - GARBAGE - COPIES * textBytes(spareOf(engine)));
+
+/** For the application, RPC and attributes. */
+const spareOf = (engine: number): number => engine - STACK - AT_REST - TELEMETRY - UPDATE - GARBAGE;

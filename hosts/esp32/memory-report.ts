@@ -1,6 +1,7 @@
 import type { Agent } from "mote";
 import { type Idf, MEMORY } from "./board-hardware.js";
 import type { BoardHost } from "./host.js";
+import { applicationLeft, applicationShare } from "./memory-plan.js";
 
 const EVERY_MS = 3_600_000;
 
@@ -34,10 +35,16 @@ const memory = (host: BoardHost) => ({
   leastFreeMemory: host.leastFreeMemory(),
 });
 
-/** For `mote.health`: both pools in bytes, and the unused part of the engine's memory and stack. */
+/**
+ * For `mote.health`: both pools in bytes, the application's share of the engine's memory and what is
+ * left of it, and the unused part of the engine's memory and stack.
+ */
 export const memoryOf = (idf: Idf, host: BoardHost): Readonly<Record<string, number>> => {
+  const engine = idf.mote_memory(MEMORY.engine);
   return {
-    engine: idf.mote_memory(MEMORY.engine),
+    application: applicationShare(engine),
+    applicationLeft: applicationLeft(engine, idf.mote_memory(MEMORY.engineFree)),
+    engine,
     engineLeft: idf.mote_memory(MEMORY.engineLeft),
     taskStackLeft: idf.mote_memory(MEMORY.taskStackLeft),
     systemFree: host.freeMemory(),

@@ -8,10 +8,11 @@ import type { FirmwareFunctions } from "../device/extras.js";
 import { AgentWatchdog } from "./agent-watchdog.js";
 import { type BoardHardware, MEMORY, TLS } from "./board-hardware.js";
 import { readConfig, type Settings } from "./config.js";
+import { FULL } from "./crash-record.js";
 import { DeepSleep } from "./deep-sleep.js";
 import type { BoardDiagnostics, DiagnosedHost } from "./diagnostics/diagnostics-board.js";
 import { type BoardHost, createHost } from "./host.js";
-import { planMemory, SMALLEST } from "./memory-plan.js";
+import { applicationShare, planMemory, SMALLEST } from "./memory-plan.js";
 import { memoryOf, publishHealth } from "./memory-report.js";
 import { misconfigured } from "./misconfigured.js";
 import { type Network, Wifi } from "./network/wifi.js";
@@ -63,10 +64,13 @@ export const startBoard = (
   const { crash } = host.lastRun;
   if (crash !== false) machine.log("error", host.redactor.clean(`the run before ended with: ${crash}`));
   // Plan before the radio is on and takes memory.
-  const { limits } = planMemory({
-    engine: machine.idf.mote_memory(MEMORY.engine) || SMALLEST.engine,
-    system: host.freeMemory(),
-  });
+  const engine = machine.idf.mote_memory(MEMORY.engine) || SMALLEST.engine;
+  const { limits } = planMemory({ engine, system: host.freeMemory() });
+  if (crash !== false && crash.includes(FULL))
+    machine.log(
+      "error",
+      `the application takes more than its share of the engine's memory, ${applicationShare(engine)} bytes`,
+    );
   const go: StartAgent = (through, config, joins) =>
     run({ machine, host: through, diagnostics, firmware }, readConfig(config, limits), application, joins);
   if (commission) return commission(machine, host, go);

@@ -81,7 +81,7 @@ uint32_t mote_log_panic(uint8_t *into)
 	return found;
 }
 
-// ESP-IDF's own handler. Missing unless tools/moddable/esp32/panic-component.ts wraps it.
+// ESP-IDF's own handler. Missing unless tools/moddable/esp32/wrap-component.ts wraps it.
 extern void __real_esp_panic_handler(panic_info_t *info) __attribute__((weak));
 
 static int is_code(uint32_t at)

@@ -2,6 +2,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include "xsAll.h"
+#include "mc.defines.h"
 #include "app_update/include/esp_ota_ops.h"
 #include "esp_attr.h"
 #include "esp_heap_caps.h"
@@ -16,6 +17,55 @@
 
 extern txMachine *gThe;
 extern void *xsPreparationAndCreation(txCreation **creation);
+
+/**
+ * Bytes that stay for Wi-Fi, lwIP and TLS (memory-plan.ts). A project whose own C needs more raises
+ * it in its manifest: defines.mote.system. An image for the emulator does, because it lacks Wi-Fi's
+ * memory: its engine is not to be larger than a board's.
+ */
+#ifdef MODDEF_MOTE_SYSTEM
+#define SYSTEM_BYTES MODDEF_MOTE_SYSTEM
+#else
+#define SYSTEM_BYTES 156548
+#endif
+#define ALIGNMENT 16
+
+/** The creation parameters, with the size that the block got. */
+static txCreation own_creation;
+
+/** Weak, because only tools/moddable/esp32/wrap-component.ts makes the linker define it. */
+extern txMachine *__real_modCloneMachine(txCreation *creation, const char *name) __attribute__((weak));
+
+/** The largest block that leaves the system its memory, and at least `creation.static`. */
+static txSize block_size(txSize least)
+{
+	size_t largest = heap_caps_get_largest_free_block(MALLOC_CAP_DEFAULT | MALLOC_CAP_INTERNAL);
+	size_t free = heap_caps_get_free_size(MALLOC_CAP_DEFAULT | MALLOC_CAP_INTERNAL);
+	size_t spare = free > SYSTEM_BYTES ? free - SYSTEM_BYTES : 0;
+	txSize most = (spare < largest ? spare : largest) & ~(ALIGNMENT - 1);
+
+	// With PSRAM, the block may lie there, and its size is the owner's choice.
+	if (heap_caps_get_total_size(MALLOC_CAP_SPIRAM) > 0)
+		return least;
+	return most > least ? most : least;
+}
+
+/**
+ * Gives the engine all memory that the system does not need. The image decides how much that is, so
+ * the size is not known before the start.
+ */
+txMachine *__wrap_modCloneMachine(txCreation *creation, const char *name)
+{
+	// A worker has parameters of its own.
+	if (!creation) {
+		xsPreparationAndCreation(&creation);
+		own_creation = *creation;
+		if (own_creation.staticSize)
+			own_creation.staticSize = block_size(own_creation.staticSize);
+		creation = &own_creation;
+	}
+	return __real_modCloneMachine(creation, name);
+}
 
 static int is_on_trial(void)
 {
@@ -81,13 +131,26 @@ static void __attribute__((constructor)) watch_restarts(void)
 // TLS, Wi-Fi and lwIP do not use PSRAM.
 #define INTERNAL_HEAP (MALLOC_CAP_DEFAULT | MALLOC_CAP_INTERNAL)
 
-enum { LARGEST_FREE, STACK_LEFT, ENGINE_LEFT, ENGINE, WAS_FULL, FREE, LEAST_FREE };
+enum { LARGEST_FREE, STACK_LEFT, ENGINE_LEFT, ENGINE, WAS_FULL, FREE, LEAST_FREE, ENGINE_FREE };
+
+/** Between the two ends of the block, slots that hold no object, and the end of the chunks. */
+static uint32_t engine_free(txMachine *the)
+{
+	txBlock *block;
+	uint32_t slots;
+
+	fxCollectGarbage(the);
+	block = the->firstBlock;
+	slots = the->maximumHeapCount - the->currentHeapCount;
+	return (the->heap_pend - the->heap_ptr) + slots * sizeof(txSlot) + (block ? block->limit - block->current : 0);
+}
 
 /**
  * Bytes. Of the heap without PSRAM: FREE, free now; LEAST_FREE, its minimum since the start;
  * LARGEST_FREE, the largest free block. STACK_LEFT: the minimum of free stack of the engine's task.
- * ENGINE: the engine's memory. ENGINE_LEFT: the part that it never used. WAS_FULL: not 0 if the
- * last run restarted the chip when that memory was full.
+ * ENGINE: the engine's memory. ENGINE_LEFT: the part that it never used. ENGINE_FREE: all of it that
+ * holds nothing, after collecting garbage. WAS_FULL: not 0 if the last run restarted the chip when
+ * that memory was full.
  */
 uint32_t mote_memory(uint32_t what)
 {
@@ -107,9 +170,11 @@ uint32_t mote_memory(uint32_t what)
 		case ENGINE:
 			// Not computed from the ends of its memory, because slots move one of them.
 			xsPreparationAndCreation(&creation);
-			return creation->staticSize;
+			return own_creation.staticSize ? own_creation.staticSize : creation->staticSize;
 		case WAS_FULL:
 			return esp_reset_reason() == ESP_RST_SW && last_run == FULL;
+		case ENGINE_FREE:
+			return engine_free(gThe);
 	}
 	return 0;
 }

@@ -5,7 +5,14 @@ import { AgentWatchdog } from "../../../hosts/esp32/agent-watchdog.js";
 import { readConfig } from "../../../hosts/esp32/config.js";
 import { CrashRecord, describe } from "../../../hosts/esp32/crash-record.js";
 import { createHost } from "../../../hosts/esp32/host.js";
-import { planMemory, type Shares, SMALLEST } from "../../../hosts/esp32/memory-plan.js";
+import {
+  applicationLeft,
+  applicationShare,
+  engineBlock,
+  planMemory,
+  type Shares,
+  SMALLEST,
+} from "../../../hosts/esp32/memory-plan.js";
 import { CHIPS } from "../../../tools/moddable/esp32/chips.js";
 import { read } from "../../architecture/tree.js";
 import { FakeStore, fakeHost } from "../../fakes/host.js";
@@ -76,10 +83,10 @@ test("every mistake in a configuration is reported by name, without its value", 
 test("memory decides the limits and the connections over TLS, unless the configuration names them", (t) => {
   t.is(settingsOf({ baseUrl: "http://platform.test" }).options.connections, undefined);
   t.is(settingsOf({}).options.connections, undefined);
-  t.is(settingsOf({}, { ...SMALLEST, system: 130_000 }).options.connections, 2);
+  t.is(settingsOf({}, { ...SMALLEST, system: 137_000 }).options.connections, 2);
   t.is(settingsOf({}, { ...SMALLEST, system: 120_000 }).options.connections, 1);
   t.is(settingsOf({ connections: 3 }).options.connections, 3);
-  const large = { engine: 139_264, system: 200_000 };
+  const large = { engine: 221_440, system: 200_000 };
   t.deepEqual(settingsOf({}, large).options.rpc, { requestBytes: 4096, answerBytes: 4096 });
   t.deepEqual(settingsOf({}, large).options.attributes, { answerBytes: 8192 });
   const named = settingsOf({ rpc: { answerBytes: 512 } }, large);
@@ -89,18 +96,31 @@ test("memory decides the limits and the connections over TLS, unless the configu
 test("each chip's plan is all of its memory, and its limits are those of docs/reference/boards.md", (t) => {
   const sum = (shares: Shares): number => shares.reduce((all, [, bytes]) => all + bytes, 0);
   const page = read("docs/reference/boards.md");
-  for (const { name, engine, heap } of CHIPS) {
+  for (const { name, engine: least, heap, largest } of CHIPS) {
+    const engine = engineBlock(least, heap, largest);
     const pools = { engine, system: heap - engine };
     if (name === "esp32c3") t.deepEqual(SMALLEST, pools);
     const plan = planMemory(pools);
     t.deepEqual({ engine: sum(plan.engine), system: sum(plan.system) }, pools, name);
     for (const [what, bytes] of plan.engine) t.true(bytes > 0, `${name}: ${what}`);
     const { requestBytes, answerBytes, attributeBytes, connections } = plan.limits;
-    t.true(8 * Math.max(requestBytes, answerBytes, attributeBytes / 2) <= plan.engine.at(-1)![1], name);
+    const [, texts] = plan.engine.at(-2)!;
+    t.true(8 * Math.max(requestBytes, answerBytes, attributeBytes / 2) <= texts, name);
+    t.is(plan.engine.at(-1)![1], applicationShare(engine), name);
+    t.true(page.includes(`| ${name} | ${applicationShare(engine).toLocaleString("en")} |`), name);
     const bytes = [requestBytes, answerBytes, attributeBytes].map((one) => one.toLocaleString("en"));
     const row = `| ${name} | ${bytes.join(" | ")} | ${connections} |`;
     t.true(page.includes(row), row);
   }
+});
+
+test("what is left of the application's share is all of it at rest, and never less than nothing", (t) => {
+  const { engine } = SMALLEST;
+  const rest = planMemory(SMALLEST).engine.slice(0, 3);
+  const free = engine - rest.reduce((all, [, bytes]) => all + bytes, 0);
+  t.is(applicationLeft(engine, free), applicationShare(engine));
+  t.is(applicationLeft(engine, free - 1000), applicationShare(engine) - 1000);
+  t.is(applicationLeft(engine, 100), 0);
 });
 
 test("half an hour without an attempt to connect restarts the board, unless no attempt is expected", async (t) => {

@@ -4,10 +4,12 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import test from "ava";
 import { refusePin } from "../../../hosts/esp32/commissioning/pins.js";
+import { applicationShare, SMALLEST } from "../../../hosts/esp32/memory-plan.js";
 import { BOARDS } from "../../../tools/boards.js";
 import { CHIPS, chipOf, targetsOf } from "../../../tools/moddable/esp32/chips.js";
 import { insecurities, problemsOf } from "../../../tools/moddable/esp32/config-check.js";
 import { FLASH_SIZES } from "../../../tools/moddable/esp32/esp32.js";
+import { linkedMemory } from "../../../tools/moddable/esp32/linked-memory.js";
 import {
   checkPartitions,
   imageRoom,
@@ -37,6 +39,28 @@ test("the engine's block fits the largest free heap block of every chip", (t) =>
     t.true(engine + 4096 <= largest, name);
     t.true(largest < heap, name);
   }
+});
+
+test("a linked image that takes more RAM leaves the application less", (t) => {
+  const folder = scratch();
+  const chip = CHIPS.find(({ name }) => name === "esp32c3")!;
+  const linked = (start: number) => {
+    const line = `                0x${start.toString(16)}                        _heap_start = ABSOLUTE (.)\n`;
+    writeFileSync(join(folder, "xs_esp32.map"), `${line}                0x00000001  ASSERT (((_heap_start -`);
+    return linkedMemory(folder, chip);
+  };
+  t.is(linkedMemory(folder, chip), undefined, "nothing was linked");
+  const { heapStart = 0 } = chip;
+  const { engine, system } = SMALLEST;
+  t.deepEqual(linked(heapStart), { engine, application: applicationShare(engine) });
+  t.is(linked(heapStart + 8192)!.application, applicationShare(engine) - 8192);
+  t.is(chip.heap - engine, system);
+  t.is(linked(heapStart + 65_536)!.engine, chip.engine, "creation.static is the least");
+  t.is(
+    linkedMemory(folder, CHIPS.find(({ name }) => name === "esp32c6")!),
+    undefined,
+    "a chip without figures",
+  );
 });
 
 test("manifest.json uses the smallest block of all chips, for unknown boards", (t) => {

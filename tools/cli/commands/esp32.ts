@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { BOARD_NAMES, boardOf } from "../../boards.js";
 import { checkBuild } from "../../moddable/esp32/check.js";
 import { figureLines } from "../../moddable/esp32/check-figures.js";
-import { plainTarget } from "../../moddable/esp32/chips.js";
+import { chipOf, plainTarget } from "../../moddable/esp32/chips.js";
 import { warningsOf } from "../../moddable/esp32/config-check.js";
 import { emulate } from "../../moddable/esp32/emulate.js";
 import { EMULATED_CHIPS, fromInside } from "../../moddable/esp32/emulator.js";
@@ -16,6 +16,7 @@ import {
   type FlashSize,
   sizeOf,
 } from "../../moddable/esp32/esp32.js";
+import { linkedMemory } from "../../moddable/esp32/linked-memory.js";
 import { ENCRYPTIONS } from "../../moddable/esp32/sdkconfig.js";
 import { number, share } from "../../moddable/figures.js";
 import { buildsIn } from "../../moddable/flash/firmware.js";
@@ -145,6 +146,11 @@ async function esp32(folder: string | undefined, flags: Esp32Flags): Promise<num
   process.stdout.write(
     `${build.target}\nimage: ${number(bytes)} bytes of a slot's ${number(room)}: ${free} free\nto push: ${file}\n`,
   );
+  const memory = linkedMemory(image.folder, chipOf(build.sdk, build.target));
+  if (memory)
+    note(
+      `memory: ${number(memory.engine)} bytes for the engine, of them ${number(memory.application)} for the application`,
+    );
   for (const line of warningsOf(image.directory)) note(`warning: ${line}`);
   if (bytes > room) {
     process.stderr.write("wrong: the image does not fit its slot\n");

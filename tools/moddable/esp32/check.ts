@@ -1,7 +1,7 @@
 // What can be said of an ESP32 build without a board and without ESP-IDF.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { planMemory, type Shares } from "../../../hosts/esp32/memory-plan.js";
+import { engineBlock, planMemory, type Shares } from "../../../hosts/esp32/memory-plan.js";
 import { number } from "../figures.js";
 import { readRom, romBytes } from "../rom.js";
 import type { Figures, Share } from "./check-figures.js";
@@ -36,19 +36,20 @@ export function checkBuild(
   const left = rom.unpreloaded.filter(({ name }) => !OF_TYPINGS.test(name));
   const room = imageRoom(partitions);
   const image = estimateImage(rom, chip.name);
-  const engine = rom.engine === 0 ? undefined : rom.engine;
+  const least = rom.engine === 0 ? undefined : rom.engine;
+  const engine = least && engineBlock(least, chip.heap, chip.largest);
   const hasPiu = usesPiu(directory);
   const wrong = [
     ...checkConfig(directory, chip),
     ...checkPartitions(partitions, megabytes * MEGABYTE),
-    ...(engine !== undefined && engine > chip.largest
+    ...(least !== undefined && least > chip.largest
       ? [
-          `creation.static is ${number(engine)} bytes: the largest piece of memory that an ${chip.name} has for it is ${number(chip.largest)} (${chip.origin})`,
+          `creation.static is ${number(least)} bytes: the largest piece of memory that an ${chip.name} has for it is ${number(chip.largest)} (${chip.origin})`,
         ]
       : []),
-    ...(engine !== undefined && rom.begins > engine
+    ...(least !== undefined && rom.begins > least
       ? [
-          `the engine begins with ${number(rom.begins)} bytes (creation.chunk.initial, heap.initial and stack): creation.static is ${number(engine)}`,
+          `the engine begins with ${number(rom.begins)} bytes (creation.chunk.initial, heap.initial and stack): creation.static is ${number(least)}`,
         ]
       : []),
     ...(image > room ? [`the image takes about ${number(image)} bytes: a slot has ${number(room)}`] : []),
@@ -63,8 +64,9 @@ export function checkBuild(
       .filter(({ name }) => name === MAIN && hasPiu)
       .map(({ bytes }) => `main is not preloaded, because it uses Piu: ${number(bytes)} bytes of it in RAM`),
   ];
-  const pool = chip.heap - (engine ?? chip.engine);
-  const plan = planMemory({ engine: engine ?? chip.engine, system: pool });
+  const planned = engine ?? engineBlock(chip.engine, chip.heap, chip.largest);
+  const pool = chip.heap - planned;
+  const plan = planMemory({ engine: planned, system: pool });
   const figures: Figures = {
     target,
     chip: chip.name,

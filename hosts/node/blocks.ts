@@ -41,9 +41,9 @@ export class FileBlocks implements Blocks {
 
   /**
    * Creates a file of `size` bytes if there is none. A file of another size is kept, unless it is
-   * shorter than two sectors, and `warn` is called. On a read-only disk it can only be read. A slot's sector is synced once: after its last
-   * byte, or before the next read or erase. Throws if the file cannot be used, with QueueFileError
-   * for a queue.
+   * shorter than two sectors, and `warn` is called. On a read-only disk it can only be read. A
+   * slot's sector is synced once: after its last byte, or before the next read or erase. Throws if
+   * the file cannot be used, with QueueFileError for a queue.
    */
   constructor(
     path: string,
@@ -169,6 +169,7 @@ export class FileBlocks implements Blocks {
 const STAT_BLOCK = 512;
 const WHAT_IT_IS: { readonly [code: string]: string } = {
   EISDIR: "is a directory: remove it",
+  ENODEV: "is not a file: remove it",
   ELOOP: "is a symbolic link: put the file itself there",
 };
 const UNKNOWN = "unknown error";

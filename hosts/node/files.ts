@@ -121,6 +121,10 @@ const NO_LINKS = constants.O_NOFOLLOW ?? 0;
  */
 export function openInPlace(path: string): number {
   try {
+    // A pipe or a device would neither keep what is written nor be emptied.
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found && !found.isFile() && !found.isDirectory() && !found.isSymbolicLink())
+      throw Object.assign(new Error(`${path} is not a file: remove it`), { code: "ENODEV" });
     return openSync(path, constants.O_RDWR | NO_LINKS);
   } catch (error) {
     if (codeOf(error) === "EROFS") return openSync(path, "r");

@@ -1,4 +1,5 @@
 // The Node host: the port's promises, and what it does beyond them.
+import { execFileSync } from "node:child_process";
 import {
   existsSync,
   lstatSync,
@@ -109,6 +110,12 @@ for (const length of [1, 100, 4095, 4096, 4097, 8191]) {
     t.is(last.waiting + last.dropped.unreadable, 61);
   });
 }
+
+test("a pipe in place of the queue's file is refused by name", (t) => {
+  const stateDir = temporaryState(t);
+  execFileSync("mkfifo", [join(stateDir, "blocks.bin")]);
+  t.throws(() => hostAt(t, { stateDir }), { name: "QueueFileError", message: /is not a file: remove it/ });
+});
 
 test("a slot file that was cut has room for an update again", (t) => {
   const path = join(temporaryState(t), "slots", "b.bin");

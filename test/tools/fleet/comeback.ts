@@ -36,10 +36,6 @@ export function bySecond(times: Float64Array): number[] {
 /** Devices in the busiest second. */
 export const busiest = (seconds: readonly number[]): number => Math.max(...seconds);
 
-/** The busiest second over the mean of those in which devices may come back. */
-export const peakOverMean = (seconds: readonly number[]): number =>
-  busiest(seconds) / (seconds.reduce((sum, count) => sum + count, 0) / LONGEST_WAIT_S);
-
 /** Four bytes a step, as millions are drawn: a step of xorshift32 after a mixed seed. */
 function quickRandom(seed: number): Host["random"] {
   let state = Math.imul(seed + 1, 0x9e3779b1) | 1;

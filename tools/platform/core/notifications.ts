@@ -21,11 +21,6 @@ export class Notifications {
     addBounded(this.#sessions, session);
   }
 
-  /** The poll ended. */
-  unsubscribe(session: AttributeSession): void {
-    this.#sessions.delete(session);
-  }
-
   /** `{"k1":1,"k2":"x"}` */
   updated(values: readonly (readonly [string, Value])[]): void {
     if (values.length === 0) return;

@@ -24,7 +24,6 @@ export interface Recorded {
   readonly body: string;
   readonly closed?: boolean;
   readonly stored?: Readonly<Record<string, readonly (readonly [ts: number | "now", value: unknown])[]>>;
-  readonly afterSeconds?: number;
 }
 
 /** An answer as it is compared: JSON as a value, times as `*`. */

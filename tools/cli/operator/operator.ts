@@ -5,6 +5,7 @@ import { OperatorError } from "../../operator/error.js";
 import type { Operator } from "../../operator/operator.js";
 import { lossyNumber } from "../../operator/typed-json.js";
 import { ExitError } from "../exit-error.js";
+import { note } from "../output/table.js";
 import { interruptible, Steps } from "../steps.js";
 import { UsageError } from "../usage.js";
 import { operatorOf } from "./authenticate.js";
@@ -65,6 +66,8 @@ const UNTRUSTED = /CERT|SELF_SIGNED|UNABLE_TO/;
 
 function hintFor({ status, message }: OperatorError, { authority = "" }: Operator): string {
   if (status === 401) return " (log in again: mote login)";
+  if (status === 0 && message.includes("ECONNREFUSED"))
+    return " (nothing listens there; your logins: mote login --list)";
   if (status === 413)
     return " (a proxy refuses requests of this size; for nginx raise client_max_body_size there)";
   if (status === 0 && UNTRUSTED.test(message)) return " (trust a private CA with --ca FILE)";
@@ -90,14 +93,25 @@ export async function inTime<T>(call: Promise<T>, what: string): Promise<T> {
   }
 }
 
-/** Returns undefined while the platform is unreachable or busy. For commands that keep running. */
+/** The last outage was reported, and the platform has not answered since. */
+let isAway = false;
+
+/**
+ * Returns undefined while the platform is unreachable or busy. For commands that keep running: they
+ * report the first failure, and the next answer.
+ */
 export async function ifAnswered<T>(work: Promise<T>): Promise<T | undefined> {
   try {
-    return await work;
+    const answer = await work;
+    if (isAway) note("The platform answers again.");
+    isAway = false;
+    return answer;
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
-    if (error.status === 0 || error.status === 429 || error.status >= 500) return undefined;
-    throw error;
+    if (error.status !== 0 && error.status !== 429 && error.status < 500) throw error;
+    if (!isAway) note(`${error.message}. The command waits for the platform.`);
+    isAway = true;
+    return undefined;
   }
 }
 

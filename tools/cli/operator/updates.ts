@@ -31,7 +31,8 @@ export interface Image extends Version {
 }
 
 /** Why a device that runs the version proves nothing about the image. */
-export const NO_CHECKSUM = "it runs this version, but knows no checksum of it, as after flashing by cable";
+export const NO_CHECKSUM =
+  "it runs this version, but knows no checksum of it: it was not installed by an update";
 
 /** Of a device that has not reported yet. */
 export function waiting(device: Target): Update {

@@ -15,6 +15,6 @@ export function otherBytes(running: Running, assigned: OtaPackage | undefined): 
   if (!isNamed || !assigned?.checksum || running.version === undefined) return "";
   const sum = shown(running.checksum ?? "").toLowerCase();
   if (sum === assigned.checksum.toLowerCase()) return "";
-  if (sum === "") return " It knows no checksum of it, as after flashing over USB.";
+  if (sum === "") return " It knows no checksum of it: it was not installed by an update.";
   return ` These are other bytes than the assigned package's: checksum ${sum.slice(0, 12)}…, not ${assigned.checksum.slice(0, 12)}….`;
 }

@@ -69,7 +69,9 @@ export async function runProject(
 function baseUrlOf(path: string, folder: string): string {
   const manifest = join(path, "manifest.json");
   if (!existsSync(manifest))
-    throw new SdkError(`${folder} has no manifest.json. Create a project: mote new.`);
+    throw new SdkError(
+      `${folder} has no manifest.json, as a project for Node has none. Create one for boards: mote new.`,
+    );
   const { config = {} } = readManifest(manifest);
   return typeof config.baseUrl === "string" ? config.baseUrl : "";
 }

@@ -77,7 +77,10 @@ export function pushCommand(firmware: Command): void {
       ).argParser(count),
     )
     .addOption(durationOption("--soak <duration>", "time that each device must stay online (default: 10m)"))
-    .option("--leave-offline", "ignore devices that are offline after --timeout")
+    .option(
+      "--leave-offline",
+      "ignore devices that are offline after --timeout: 10 minutes without a request",
+    )
     .option("--replace", "replace another unfinished rollout")
     .option("--undo", "assign each device of a profile its firmware from before --stages")
     .addHelpText("after", HELP)

@@ -163,8 +163,10 @@ export async function takeBack(
   const undone = await steps.run(`taking ${image} back`, () => undo(operator, profile, target, members));
   const { devices, stay, changed, failed } = undone;
   if (flags.json) outJson(undone);
-  note(`Previous firmware assigned again to ${counted(devices)}.`);
-  if (stay.length > 0) note(`No previous firmware, still running ${image}: ${some(stay)}.`);
+  note(`${image} is no longer assigned to ${counted(devices)}.`);
+  if (devices > stay.length) note(`Previous firmware assigned again: ${counted(devices - stay.length)}.`);
+  if (stay.length > 0)
+    note(`No previous firmware, still running ${image} until you push another image: ${some(stay)}.`);
   if (changed.length > 0) note(`Skipped, firmware changed since: ${some(changed)}.`);
   if (failed.length > 0)
     throw new ExitError(

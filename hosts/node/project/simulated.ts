@@ -5,7 +5,7 @@ import type { Button, Range } from "../../device/simulated.js";
 
 type Values = Record<string, unknown>;
 
-/** Set by `mote run`. Without it, as after an update over the air elsewhere, all values stay as they begin. */
+/** Set by `mote run`. Without it, all values stay as they begin. */
 const FILE = process.env.MOTE_SIMULATED;
 const LOOK_MS = 100;
 

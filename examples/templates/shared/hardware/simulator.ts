@@ -1,5 +1,6 @@
 /// <reference path="./sht3x.d.ts" />
-// The same as esp32.ts, for the simulator: a sensor that answers on a bus as a real one does, and a lamp for the switch.
+// The same as esp32.ts, for the simulator: a sensor that answers on a bus as a real one does, and a
+// lamp for the switch.
 import type { Bus, BusConstructor } from "embedded:sensor/Humidity-Temperature/SHT3x";
 import { lamp, slider } from "mote/simulated";
 

@@ -78,7 +78,10 @@ export class Core implements SessionWatcher {
     ]);
     this.firmware =
       options.firmware &&
-      new Firmware(this.session, this.events, options.firmware, this.telemetry, attributeLoop);
+      new Firmware(this.session, this.events, options.firmware, this.telemetry, () =>
+        attributeLoop.readSoon(),
+      );
+    if (this.firmware) attributeLoop.follow(this.firmware);
     this.provisioning = new Provisioning(
       this.session,
       this.events,

@@ -9,7 +9,7 @@ import type { Job, Loop, Pacer, PlatformSession, Wait } from "../../platform/ind
 import { CONTENT, EXCHANGE_MS, LostBodies, post, statusText } from "../../platform/index.js";
 import type { PollTiming } from "../../platform/poll-timing.js";
 import { attributesPath } from "../../wire/paths.js";
-import type { Firmware } from "../firmware/firmware.js";
+import type { JsonObject } from "../../wire/text/json.js";
 import type { AttributeBatch, ClientAttributes } from "./client-attributes.js";
 import type { AttributeLimits } from "./options.js";
 import { AttributePolls, READ_AFTER_POLL_MS } from "./polls.js";
@@ -21,6 +21,16 @@ const AFTER_RPC_MS = 10_000;
 /** Added to the losses of a body that is a single attribute. */
 const ALONE = 10;
 const AT_ONCE = (): Wait => 0;
+
+/** A job that acts on shared attributes, whether the application subscribes to them or not. */
+export interface AttributeFollower {
+  /** At least one. */
+  readonly keys: readonly string[];
+  /** All `keys` were read: one that is missing in `values` does not exist. */
+  offer(values: JsonObject): void;
+  /** The platform reported that these attributes changed or were deleted. A read follows. */
+  changed(keys: readonly string[]): void;
+}
 
 export class AttributeLoop implements Job {
   private readonly _session: PlatformSession;
@@ -39,7 +49,7 @@ export class AttributeLoop implements Job {
   private _firstReadDone = false;
   private readonly _onChange: (keys: readonly string[]) => void;
   /** Needs its keys even if the application does not subscribe to them. */
-  private _firmware: Firmware | undefined;
+  private _follower: AttributeFollower | undefined;
 
   /** `onChange` is called with the keys that changed or were deleted. */
   constructor(
@@ -89,9 +99,9 @@ export class AttributeLoop implements Job {
     this.readSoon(Math.max(0, this._lastReadAt + since - this._session.host.clock.now()));
   }
 
-  /** From now on, `firmware` gets every trusted read of its keys. */
-  follow(firmware: Firmware): void {
-    this._firmware = firmware;
+  /** From now on, `follower` gets every trusted read of its keys. */
+  follow(follower: AttributeFollower): void {
+    this._follower = follower;
   }
 
   /** True if all is read and sent, and no read is due soon. */
@@ -141,11 +151,11 @@ export class AttributeLoop implements Job {
   }
 
   private get _wantsAny(): boolean {
-    return this._keys.length > 0 || (this._firmware !== undefined && this._firmware.keys.length > 0);
+    return this._keys.length > 0 || this._follower !== undefined;
   }
 
   private _wanted(): string[] {
-    const followed = this._firmware?.keys ?? [];
+    const followed = this._follower?.keys ?? [];
     return followed.concat(this._keys.filter((key) => !followed.includes(key)));
   }
 
@@ -164,7 +174,7 @@ export class AttributeLoop implements Job {
     if (!polled) return;
     const { change, waitedMs } = polled;
     const keys = change.kind === "updated" ? Object.keys(change.values) : change.keys;
-    this._firmware?.changed(keys);
+    this._follower?.changed(keys);
     // A change that waited for a token or a back-off may be outdated, so read the current values.
     if (waitedMs > EXCHANGE_MS) this.readSoon(READ_AFTER_POLL_MS);
     else if (change.kind === "updated") this._changed(this._values.update(this._keys, change.values), []);
@@ -193,8 +203,8 @@ export class AttributeLoop implements Job {
     this._changed(changed, missing.gone);
     if (missing.absent.length > 0) this._onChange(missing.absent);
     if (missing.pending) this.readSoon(SECOND_READ_MS);
-    const firmware = this._firmware;
-    if (firmware?.keys.every((key) => trusted.keys.includes(key))) firmware.offer(trusted.values);
+    const follower = this._follower;
+    if (follower?.keys.every((key) => trusted.keys.includes(key))) follower.offer(trusted.values);
   }
 
   private _changed(keys: string[], deleted: string[]): void {

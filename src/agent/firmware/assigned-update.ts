@@ -5,7 +5,6 @@ import { toHex } from "../../wire/crypto/hex.js";
 import { Murmur128 } from "../../wire/crypto/murmur128.js";
 import { type Assigned, imageKey, parseAssignment } from "../../wire/firmware.js";
 import type { Json, JsonObject } from "../../wire/text/json.js";
-import type { AttributeLoop } from "../attributes/loop.js";
 
 /** The platform deletes and writes the keys one by one, so two reads this far apart must agree. */
 export const AGREE_MS = 2000;
@@ -39,12 +38,13 @@ export class AssignedUpdate {
   private _wasRepeated = false;
   /** `hash` before a sleep: if the first read after it is the same, two reads agree. */
   private _hashBeforeSleep = -1;
-  private readonly _attributes: AttributeLoop;
+  private readonly _readAgain: () => void;
 
-  constructor(host: Host, keys: readonly string[], attributes: AttributeLoop) {
+  /** `readAgain` requests a read of `keys`, which is then offered. */
+  constructor(host: Host, keys: readonly string[], readAgain: () => void) {
     this._host = host;
     this._keys = keys;
-    this._attributes = attributes;
+    this._readAgain = readAgain;
   }
 
   /** True if the same assignment was made again since the last call. */
@@ -136,8 +136,8 @@ export class AssignedUpdate {
     this._cancelRead?.();
     this._cancelRead = undefined;
     // A timer would ask for a second read while the one that every start makes is under way.
-    if (ms === 0) this._attributes.readSoon();
-    else this._cancelRead = this._host.clock.timer(ms, () => this._attributes.readSoon());
+    if (ms === 0) this._readAgain();
+    else this._cancelRead = this._host.clock.timer(ms, this._readAgain);
   }
 
   private _keyOf(confirmed: Assigned, text: string): string {

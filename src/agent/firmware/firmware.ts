@@ -3,7 +3,6 @@ import type { Job, Loop, PlatformSession, Wait } from "../../platform/index.js";
 import type { Host } from "../../port.js";
 import { ALL_KEYS, type Assigned, FIRMWARE_KEYS } from "../../wire/firmware.js";
 import type { JsonObject } from "../../wire/text/json.js";
-import type { AttributeLoop } from "../attributes/loop.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import { admit, type Image } from "./admission.js";
 import { askApplication } from "./ask-application.js";
@@ -66,13 +65,13 @@ export class Firmware implements Job {
   /** False until a trial of this image is over. */
   private _trialOver = false;
 
-  /** `attributes` reads the shared attributes again on request, and offers what it read. */
+  /** `readAgain` requests a read of the shared attributes `keys`, which is then offered. */
   constructor(
     session: PlatformSession,
     events: Events,
     options: FirmwareOptions,
     telemetry: Telemetry,
-    attributes: AttributeLoop,
+    readAgain: () => void,
   ) {
     const { host } = session;
     this.keys = options.publicKey === undefined ? FIRMWARE_KEYS : ALL_KEYS;
@@ -80,7 +79,7 @@ export class Firmware implements Job {
     this._session = session;
     this._options = options;
     this._loop = session.loop("firmware", this);
-    this._assignment = new AssignedUpdate(host, this.keys, attributes);
+    this._assignment = new AssignedUpdate(host, this.keys, readAgain);
     this._image = new RunningImage(host);
     this._reporter = new Reporter(host, events, telemetry, options, this._image);
     this._journal = new UpdateJournal(host, options, this._reporter, this._image);
@@ -93,7 +92,6 @@ export class Firmware implements Job {
       this._reporter,
     );
     this._trial = new Trial(session, this._loop, options, this._journal, this._reporter);
-    attributes.follow(this);
     events.on("delivered", () => this.proven("telemetry"));
   }
 

@@ -3,7 +3,6 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import test from "ava";
 import type { Command } from "commander";
-import { FAILURES } from "../../src/agent/firmware/failures.js";
 import { makeProgram } from "../../tools/cli/program.js";
 import { IDF_TAG } from "../../tools/moddable/esp32/idf.js";
 import { SDK_VERSION } from "../../tools/moddable/sdk.js";
@@ -53,15 +52,6 @@ test("every link to a heading of a document finds it", (t) => {
   }
 });
 
-test("every file or folder of the project that a document names is there", (t) => {
-  for (const file of documents()) {
-    const named = readFileSync(file, "utf8").matchAll(
-      /`((?:src|test|hosts|extras|tools|bench|scripts|examples)\/[\w./-]+)`/g,
-    );
-    for (const [, path = ""] of named) t.true(existsSync(path), `${file}: ${path}`);
-  }
-});
-
 /** The lines of the pages' shell blocks, each once, comments left out and continued lines joined. */
 const commands = (): string[] => [
   ...new Set(
@@ -96,31 +86,6 @@ test("mote takes every command of the documents, with its options", async (t) =>
     );
     await t.notThrowsAsync(parse, line);
   }
-});
-
-test("every script and campaign that the documents start is there", (t) => {
-  const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: object };
-  const campaigns = readFileSync("scripts/campaign.mjs", "utf8");
-  for (const line of commands()) {
-    const [, script] = /^npm run (?:-s )?(\S+)/.exec(line) ?? [];
-    if (script !== undefined) t.true(Object.hasOwn(scripts, script), line);
-    const [, campaign] = /^node scripts\/campaign\.mjs (\S+)/.exec(line) ?? [];
-    if (campaign !== undefined) t.regex(campaigns, new RegExp(`^  "?${campaign}"?: \\{`, "m"), line);
-  }
-});
-
-test("each fw_error that the guide explains is one that a device reports", (t) => {
-  const [, table = ""] =
-    /\| `fw_error` contains[^\n]*\n\|[-|]+\|\n((?:\|[^\n]*\n)+)/.exec(
-      readFileSync("docs/guides/firmware.md", "utf8"),
-    ) ?? [];
-  const explained = [...table.matchAll(/^\| `([^`]+)` \|/gm)].map(([, text]) => text);
-  t.true(explained.length >= 5, `${explained.length} explained`);
-  const reported: readonly string[] = Object.values(FAILURES).map(({ text }) => text);
-  t.deepEqual(
-    explained.filter((text) => !reported.includes(text ?? "")),
-    [],
-  );
 });
 
 test("workflows pin every action to a commit, and build with the versions that the tools require", (t) => {

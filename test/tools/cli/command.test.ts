@@ -7,14 +7,11 @@ import { isIncomplete } from "../../../extras/commissioning/built-in-configurati
 import { readConfig } from "../../../hosts/esp32/config.js";
 import { VERSION } from "../../../src/version.js";
 import { askSecret, confirm } from "../../../tools/cli/ask.js";
-import { pathOf } from "../../../tools/cli/command-tree.js";
 import { newProject } from "../../../tools/cli/commands/new/new.js";
 import { originOf } from "../../../tools/cli/commands/new/origin.js";
 import { TEMPLATES, type Template } from "../../../tools/cli/commands/new/templates.js";
 import { asCalled, calledAs } from "../../../tools/cli/invocation.js";
-import { bar, Progress } from "../../../tools/cli/output/progress.js";
-import { reflow } from "../../../tools/cli/output/reflow.js";
-import { clip, columnsOf, table } from "../../../tools/cli/output/table.js";
+import { columnsOf } from "../../../tools/cli/output/table.js";
 import { makeProgram } from "../../../tools/cli/program.js";
 import { parseLast, parseTime } from "../../../tools/cli/times.js";
 import { duration, UsageError } from "../../../tools/cli/usage.js";
@@ -26,33 +23,6 @@ import { mote } from "./commands.js";
 function all(command: Command): Command[] {
   return [command, ...command.commands.flatMap(all)];
 }
-
-/** Without commands that only an alias or another command leads to. */
-function visible(command: Command): Command[] {
-  return [command, ...command.createHelp().visibleCommands(command).flatMap(visible)];
-}
-
-/** As `mote help` prints it in a terminal of 80 columns. */
-function helpOf(command: Command): string {
-  let text = "";
-  command.configureOutput({ writeOut: (part) => (text += part), getOutHelpWidth: () => 80 }).outputHelp();
-  return reflow(text, 80);
-}
-
-test("describes every command and option within 80 columns", async (t) => {
-  for (const command of visible(await makeProgram())) {
-    t.true(command.description() !== "", pathOf(command));
-    for (const { flags, description } of command.createHelp().visibleOptions(command))
-      t.true(description !== "", `${pathOf(command)} ${flags}`);
-    const help = helpOf(command);
-    t.regex(help, /^Usage: /);
-    const prose = help.split("\n").filter((line) => !/^ +(?:mote|openssl) /.test(line));
-    t.deepEqual(
-      prose.filter((line) => line.length > 80),
-      [],
-    );
-  }
-});
 
 test("a hint names the command as it was called, for every command", async (t) => {
   const names = (await makeProgram()).commands.map((command) => command.name());
@@ -80,20 +50,6 @@ test("every option with a duration takes it in one way, and its default has a un
     if (option.defaultValue !== undefined)
       t.is(duration(option.defaultValueDescription ?? ""), option.defaultValue as number, option.flags);
   }
-});
-
-const ROWS = [
-  ["greenhouse-7", "default", "active", "1 s ago"],
-  ["a pump with a long name 漢字👩‍🚀漢字", "Mote", undefined, "never"],
-];
-const HEAD = ["NAME", "PROFILE", "STATE", "LAST SEEN"];
-
-test("a table has the widths of its cells without a terminal", (t) => {
-  t.is(
-    table(HEAD, [ROWS[0]!], { columns: Number.POSITIVE_INFINITY }),
-    "NAME          PROFILE  STATE   LAST SEEN\ngreenhouse-7  default  active  1 s ago\n",
-  );
-  t.deepEqual([clip("12345", 5), clip("123456", 5), clip("anything", 1)], ["12345", "1234…", "…"]);
 });
 
 test("a terminal has its columns, a pipe none, unless COLUMNS says so", (t) => {
@@ -153,57 +109,6 @@ test("a password prompt handles Ctrl-C, Ctrl-D and end of input, and restores th
     t.is(await given, undefined);
   }
   t.is(await askSecret("Password: ", terminal(false).process), undefined);
-});
-
-/** What a terminal of so many rows and columns shows at last, scrolled lines above it counted. */
-function progressTerminal(rows: number, columns: number) {
-  const screen: string[] = [""];
-  let at = 0;
-  let scrolled = 0;
-  const next = (): void => {
-    at++;
-    if (at === screen.length) screen.push("");
-    if (screen.length > rows) {
-      screen.shift();
-      at--;
-      scrolled++;
-    }
-  };
-  const write = (text: string): void => {
-    for (const [piece] of text.matchAll(/\n|\p{Cc}\[\d*[AJK]|\P{Cc}+/gu)) {
-      const up = /^\p{Cc}\[(\d+)A$/u.exec(piece);
-      if (up) at = Math.max(0, at - Number(up[1]));
-      else if (piece === "\u001b[2K") screen[at] = "";
-      else if (piece === "\u001b[J") screen.splice(at, Number.POSITIVE_INFINITY, "");
-      else if (piece === "\n") next();
-      else
-        for (let from = 0; from < piece.length; from += columns) {
-          if (from > 0) next();
-          screen[at] = piece.slice(from, from + columns);
-        }
-    }
-  };
-  return { isTTY: true, rows, columns, write, screen, scrolls: () => scrolled };
-}
-
-test("progress is drawn in place: lines beyond the terminal are counted, long ones cut", (t) => {
-  const one = progressTerminal(10, 40);
-  const progress = new Progress(one);
-  for (let turn = 0; turn < 5; turn++)
-    progress.show(Array.from({ length: 100 }, (_, n) => `device-${n} turn ${turn}`));
-  t.is(one.scrolls(), 0);
-  t.deepEqual(one.screen.slice(0, 2), ["device-0 turn 4", "device-1 turn 4"]);
-  t.is(one.screen.at(-2), "and 92 more");
-  progress.show(["x".repeat(50), "漢".repeat(50)]);
-  t.deepEqual(one.screen, [`${"x".repeat(38)}…`, `${"漢".repeat(19)}…`, ""]);
-  t.deepEqual(
-    [bar(-1), bar(0.999), bar(2.5)],
-    [
-      "[                        ]   0 %",
-      "[####################### ]  99 %",
-      "[########################] 100 %",
-    ],
-  );
 });
 
 const NOW = new Date(2026, 0, 31, 12, 30).getTime();

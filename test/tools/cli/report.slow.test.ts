@@ -152,20 +152,6 @@ const begun = (response: ServerResponse): void => {
   response.writeHead(200).write(`{"columnLabels":["a"],"dataTable":[${'{"a":1},'.repeat(20_000)}`);
 };
 
-test.serial("a dropped connection is an error, and the old file stays", async (t) => {
-  const { at, run } = await serve(t, (response) => {
-    begun(response);
-    setImmediate(() => response.destroy());
-  });
-  const path = join(at, "r.csv");
-  writeFileSync(path, "old");
-  const { code, err } = await run(["-o", path]);
-  t.is(code, 1);
-  t.regex(err, /^error: report: connection lost after \d+ rows\n$/);
-  t.is(readFileSync(path, "utf8"), "old");
-  t.deepEqual(readdirSync(at), ["r.csv"]);
-});
-
 test.serial("Ctrl-C in the middle ends with 130 and no file", async (t) => {
   const { url, at } = await serve(t, begun);
   const args = ["report", "--url", url, "--view", VIEW, "--jwt", "x", "-o", join(at, "r.csv")];

@@ -5,16 +5,8 @@ import { hostname } from "node:os";
 import { gzipSync } from "node:zlib";
 import test from "ava";
 import { FAILURES } from "../../../src/agent/firmware/failures.js";
-import { runCommand } from "../../../tools/console/model/access.js";
-import { lastValueOf, listOf, queryOf } from "../../../tools/console/model/device-list.js";
-import { isDiagnostic, isPlatforms } from "../../../tools/console/model/diagnostic.js";
-import { bytes, counted, readable, rounded, tick, unitOf } from "../../../tools/console/model/format.js";
 import { guardOf } from "../../../tools/console/model/guard.js";
-import { otherBytes } from "../../../tools/console/model/image.js";
-import { rowsOf as logRows } from "../../../tools/console/model/log-rows.js";
 import { type Noted, rolloutsOf } from "../../../tools/console/model/rollouts.js";
-import { MOST_POINTS, rowsOf, Series } from "../../../tools/console/model/series.js";
-import { ago, duration } from "../../../tools/duration.js";
 import { type Stage, stageOf, stateName, stateWord } from "../../../tools/operator/update-state.js";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
 import { builtFile } from "../../../tools/project.js";
@@ -41,67 +33,6 @@ test("each stage says how many stand where, and whether it is over", (t) => {
     { title: "Stage 2: 3 devices", state: "now", note: "1 updating, 1 confirmed, observed, 1 not assigned" },
     { title: "Stage 3: 6 devices", state: "ahead", note: "6 not assigned" },
   ]);
-});
-
-const NOW = Date.UTC(2026, 10, 22, 12);
-
-test("numbers, sizes, durations and moments are shown with the unit that fits", (t) => {
-  t.deepEqual([0, 1, 1_234, 999_999, 2_500_000_000_000, -1, undefined].map(bytes), [
-    ...["0 bytes", "1 byte", "1.23 kB", "1 MB", "2,500 GB"],
-    ...["size not known", "size not known"],
-  ]);
-  t.deepEqual([12, 8_040, 90_000, 180_000, 7_200_000, 4 * 86_400_000].map(duration), [
-    ...["12 ms", "8 s", "90 s", "3 min", "2 h", "4 d"],
-  ]);
-  t.is(ago(NOW + 400, NOW), "0 s ago");
-  t.is(ago(NOW - 8_400, NOW), "8 s ago");
-  t.regex(tick(NOW / 1000, 60), /^\d\d:\d\d:\d\d$/);
-  t.regex(tick(NOW / 1000, 7 * 86_400), /^\d+ Nov$/);
-  t.is(counted(1_300, "device"), "1,300 devices");
-  t.is(rounded(62.97960051219932), "62.9796");
-  t.regex(readable("bootTime", NOW, NOW), /^\d\d:\d\d:\d\d$/);
-  t.regex(readable("lastActivityTime", NOW / 1000 - 3 * 86_400, NOW), /^19 Nov \d\d:\d\d:\d\d$/);
-  t.is(readable("moteLeastFree", 90_000, NOW), "90 kB");
-  t.is(readable("batchSize", 12, NOW), "12");
-  t.is(readable("bootTime", "1795000000000", NOW), "1795000000000");
-});
-
-test("merges keys into rows by time within a range, late points included", (t) => {
-  const [one, other] = [new Series(), new Series()];
-  for (const [ts, value] of [
-    [10, 1],
-    [30, 3],
-    [20, 2],
-    [30, 33],
-  ] as const)
-    one.add(ts, value);
-  for (const [ts, value] of [
-    [20, 200],
-    [25, 250],
-    [90, 900],
-  ] as const)
-    other.add(ts, value);
-  t.deepEqual(one.values, [1, 2, 33]);
-  t.is(one.countIn(10, 30), 2);
-  t.deepEqual(rowsOf([one, other], 10, 90), [
-    [10, 1, undefined],
-    [20, 2, 200],
-    [25, undefined, 250],
-    [30, 33, undefined],
-  ]);
-  for (let ts = 0; ts < MOST_POINTS + 10; ts++) other.add(1_000 + ts, ts);
-  t.is(other.times.length, MOST_POINTS);
-});
-
-test("the address holds the state of the device list, and invalid values are the defaults", (t) => {
-  const first = listOf(new URLSearchParams());
-  t.deepEqual(first, { search: "", state: "all", sort: "state", descending: true, page: 0 });
-  t.deepEqual(listOf(new URLSearchParams("state=x&sort=constructor&page=-1")), first);
-  for (const own of [
-    { search: "a&b", state: "inactive", sort: "seen", descending: false, page: 3 },
-    { search: "", state: "active", sort: "name", descending: true, page: 0 },
-  ] as const)
-    t.deepEqual(listOf(queryOf(own)), own);
 });
 
 test("fw_* attributes are guarded while an update runs, and only then", (t) => {
@@ -202,94 +133,4 @@ test("a name or page elsewhere that leads to this machine gets neither page nor 
   const policy = (await fetch(url)).headers.get("content-security-policy") ?? "";
   t.regex(policy, /default-src 'none'.*frame-ancestors 'none'/);
   t.is((await fetch(`${url}/api/console/events`)).status, 401);
-});
-
-test("takes a unit from the attribute units, else from the end of the key", (t) => {
-  const units = { temperature: "°C", rssi: "dB", long: "x".repeat(50), wrong: 5 };
-  t.is(unitOf("temperature", units), "°C");
-  t.is(unitOf("rssi", units), "dB");
-  t.is(unitOf("rssi", undefined), "dBm");
-  t.is(unitOf("batteryMv", {}), "mV");
-  t.is(unitOf("long", units), "x".repeat(12));
-  for (const key of ["wrong", "humidity", "constructor", "items"]) t.is(unitOf(key, units), "", key);
-  for (const none of [null, "text", 5, []]) t.is(unitOf("temperature", none), "");
-});
-
-test("the last value is the newest measurement, not the state of an update or a moment", (t) => {
-  t.is(lastValueOf({}), undefined);
-  t.is(
-    lastValueOf({ fw_state: { ts: 9, value: "UPDATED" }, current_fw_version: { ts: 9, value: "1" } }),
-    undefined,
-  );
-  t.deepEqual(
-    lastValueOf({
-      ...{
-        humidity: { ts: 5, value: 50 },
-        temperature: { ts: 5, value: 21 },
-        door: { ts: 4, value: "open" },
-      },
-      ...{ bootTime: { ts: 9, value: NOW }, fw_progress: { ts: 9, value: 40 } },
-    }),
-    { key: "humidity", ts: 5, value: 50 },
-  );
-});
-
-test("quotes the command that runs a device for a shell", (t) => {
-  t.is(runCommand("http://a:1", "abc_1-2"), "MOTE_TOKEN=abc_1-2 npx mote-cli run --url http://a:1");
-  t.is(runCommand("http://a:1", "a'b $c"), "MOTE_TOKEN='a'\\''b $c' npx mote-cli run --url http://a:1");
-});
-
-test("folds attributes of Mote and the platform, but none that the operator sets", (t) => {
-  for (const key of ["moteErrors", "moteQueueDepth"]) t.true(isDiagnostic("client", key), key);
-  for (const key of ["active", "lastActivityTime", "moteRollout"]) t.true(isDiagnostic("server", key), key);
-  t.false(isDiagnostic("shared", "moteErrors"));
-  t.false(isDiagnostic("client", "active"));
-  for (const key of ["serial", "motel", "mote"]) t.false(isDiagnostic("client", key), key);
-});
-
-test("log lines have the time of day; those of an earlier run only their uptime", (t) => {
-  const now = new Date(2026, 0, 31, 12, 0, 0).getTime();
-  const lines: [number, string, string][] = [
-    [100, "warn", "of the run before"],
-    [1, "info", "started"],
-    [58, "info", "online"],
-  ];
-  t.deepEqual(
-    logRows({ build: null, uptime: 60, lines }, now).map(({ cells }) => cells[0]),
-    ["11:59:58", "11:59:01", "earlier, 100 s up"],
-  );
-});
-
-test("same title and version with other bytes is told by the checksum", (t) => {
-  const one = {
-    id: { entityType: "OTA_PACKAGE", id: "p" },
-    title: "pump",
-    version: "2.0.0",
-    type: "FIRMWARE",
-  } as const;
-  const assigned = { ...one, checksum: "AABBCCDDEEFF0011" };
-  const runs = (checksum: string, version = "2.0.0") => ({ title: "pump", version, checksum });
-  t.is(otherBytes(runs("aabbccddeeff0011"), assigned), "");
-  t.regex(
-    otherBytes(runs("1234567890abcdef"), assigned),
-    /other bytes .*checksum 1234567890ab…, not AABBCCDDEEFF…/,
-  );
-  t.regex(otherBytes(runs(""), assigned), /knows no checksum/);
-  t.is(otherBytes(runs("1234567890abcdef", "1.0.0"), assigned), "");
-  t.is(otherBytes(runs("1234567890abcdef"), undefined), "");
-});
-
-test("attributes that the platform sets are not edited; a signature is", (t) => {
-  for (const [scope, key] of [
-    ["shared", "fw_checksum"],
-    ["shared", "sw_url"],
-    ["server", "active"],
-  ] as const)
-    t.true(isPlatforms(scope, key), key);
-  for (const [scope, key] of [
-    ["shared", "fw_signature"],
-    ["shared", "interval"],
-    ["server", "units"],
-  ] as const)
-    t.false(isPlatforms(scope, key), key);
 });

@@ -1,6 +1,4 @@
 // What `mote platform` says when it is there.
-import { styleText } from "node:util";
-import { renderUnicodeCompact } from "uqr";
 import { VIEW_ID } from "../../../platform/core/reports/reports.js";
 import { calledAs } from "../../invocation.js";
 import { isLoopback, type Password, WARNING } from "./network.js";
@@ -50,40 +48,19 @@ export function greeting(
   ];
 }
 
-/** Next steps to copy, and a QR code if a phone can reach the console. */
-export function nextSteps(
-  { url, profile }: Running,
-  ca: string | undefined,
-  tell: boolean,
-  urls: readonly string[],
-): string[] {
+/** Next steps to copy. */
+export function nextSteps({ url, profile }: Running, ca: string | undefined, tell: boolean): string[] {
   const [key, secret] = tell
     ? [profile.key, profile.secret]
     : ['"$MOTE_PROVISION_KEY"', '"$MOTE_PROVISION_SECRET"'];
   const trust = ca === undefined ? "" : ` --ca ${ca}`;
   const mote = calledAs();
-  const [reachable] = urls;
   return [
     "",
     "Run a device, in another terminal:",
     `  ${mote} run --url ${url}${trust} --provision-key ${key} --provision-secret ${secret} --device-name greenhouse-7 --state ./greenhouse-7`,
     "Log in as an operator:",
     `  ${mote} login --url ${url} --username tenant@thingsboard.org`,
-    ...(reachable === undefined ? [] : consoleCode(`${reachable}/`)),
     "",
   ];
-}
-
-function consoleCode(address: string): string[] {
-  return [`Open the console on a phone in the same network, ${address}:`, ...qrCode(address)];
-}
-
-/** A QR code, always light on dark: not every phone reads inverted codes. */
-export function qrCode(
-  address: string,
-  screen: { isTTY?: boolean; hasColors?: () => boolean } = process.stdout,
-): string[] {
-  const lines = renderUnicodeCompact(address, { border: 4 }).split("\n");
-  const isColoured = screen.isTTY === true && screen.hasColors?.() === true;
-  return isColoured ? lines.map((line) => styleText(["whiteBright", "bgBlack"], line)) : lines;
 }

@@ -30,8 +30,7 @@ $XDG_STATE_HOME (~/.local/state), or in --state DIR, before the platform answers
 MOTE_PROVISION_SECRET set the provisioning key and secret; otherwise Mote creates and stores them.
 
 The platform listens on this machine only, with the default passwords of a new server. --host 0.0.0.0 opens it to the network; then one password replaces
-the defaults: --admin-password, MOTE_ADMIN_PASSWORD (hidden from process lists) or a generated one. Mote then also prints a QR code of the console's
-address. --json prints no secrets.
+the defaults: --admin-password, MOTE_ADMIN_PASSWORD (hidden from process lists) or a generated one. --json prints no secrets.
 
 Like a new server, it does not answer client-side RPCs; --rule-chain answers getCurrentTime and getTime.
 
@@ -114,7 +113,7 @@ async function platform(flags: PlatformFlags): Promise<void> {
     : [
         ...greeting(running, { ...flags, state }, tell, { urls, password }),
 
-        ...nextSteps(running, flags.tlsCert, tell, urls),
+        ...nextSteps(running, flags.tlsCert, tell),
         STOPS,
       ];
   process.stdout.write(`${lines.join("\n")}\n`);

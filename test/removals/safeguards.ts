@@ -477,7 +477,7 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
     {
       what: "an answer without the marker deletes nothing",
       file: "src/agent/attributes/reader.ts",
-      from: "    if (!hasMarker) {\n      this._channel.hold();\n      return false;\n    }\n",
+      from: "    if (!hasMarker) {\n      this._pacer.slow();\n      return false;\n    }\n",
       to: "",
       test: "test/src/agent/attributes/attributes.test.ts",
       title: "an empty answer without the marker deletes nothing*",

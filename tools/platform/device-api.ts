@@ -11,6 +11,8 @@ import { Switchboard } from "./faults/switchboard.js";
 export interface DeviceRules {
   /** Answers client-side RPCs. Default false: a stock server's rule chain answers none. */
   readonly ruleChain?: boolean | undefined;
+  /** Time until an open request ends with 503. Default 30,000 ms. */
+  readonly asyncCapMs?: number | undefined;
   /** Limits of each device and of the tenant: `{"device-points":"100:1"}`. Default: none. */
   readonly rateLimits?: RateLimitSpecs | undefined;
 }
@@ -22,6 +24,8 @@ export interface DeviceApiOptions extends DeviceRules {
 }
 
 const BASE = "/api/v1/";
+/** A server in one process. */
+const CAP_MS = 30_000;
 const RPC_PATH = /^\/api\/v1\/[^/]*\/rpc(?:$|\/)/;
 /** Of the device API, and of the whole server behind it. */
 const LARGEST = { rpc: 65_536, other: 52_428_800, any: 16_777_216 };
@@ -32,10 +36,10 @@ export class DeviceApi {
   readonly faults: Switchboard;
   readonly #rules: ServerRules;
 
-  constructor({ core, ruleChain, rateLimits, onError }: DeviceApiOptions) {
+  constructor({ core, ruleChain, rateLimits, onError, asyncCapMs = CAP_MS }: DeviceApiOptions) {
     this.faults = new Switchboard(core.clock);
     this.#rules = {
-      ...{ core, hasRuleChain: ruleChain === true },
+      ...{ core, asyncCapMs, hasRuleChain: ruleChain === true },
       limits: new RateLimits(rateLimits ?? {}, core.clock),
       onError: onError ?? (() => {}),
     };

@@ -17,8 +17,6 @@ import {
   TEXT_TYPE,
 } from "./messages.js";
 
-/** Time until an open request ends with 503. */
-const CAP_MS = 30_000;
 /** Time until a request without a timeout of its own ends with 408. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
@@ -26,6 +24,8 @@ const REQUEST_TIMEOUT_MS = 60_000;
 export interface ServerRules {
   readonly core: PlatformCore;
   readonly limits: RateLimits;
+  /** Time until an open request ends with 503, in milliseconds. */
+  readonly asyncCapMs: number;
   readonly hasRuleChain: boolean;
   readonly onError: (error: unknown) => void;
 }
@@ -206,7 +206,7 @@ export class Exchange {
   hang(): void {
     if (!this.isOpen) return;
     const cut = (): void => this.#send(errorAnswer(503, null, this.now()));
-    this.#timers.push(this.core.clock.timer(CAP_MS, cut));
+    this.#timers.push(this.core.clock.timer(this.rules.asyncCapMs, cut));
   }
 
   /** The device hung up: no answer can reach it, but the session stays until its time is over. */

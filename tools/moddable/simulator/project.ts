@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { codeOf } from "../../../hosts/node/files.js";
 import { calledAs } from "../../cli/invocation.js";
+import { logInLocally } from "../../cli/operator/local-login.js";
 import { pause } from "../../cli/stop.js";
 import { FAILED, STOPPED } from "../../exit-codes.js";
 import { type Platform, startPlatform } from "../../platform/server.js";
@@ -45,9 +46,7 @@ export async function runProject(
   try {
     if (own) {
       say(`platform and console: ${own.url}. Press Ctrl-C to stop.`);
-      say(
-        `operator: ${calledAs()} login --url ${own.url} --username tenant@thingsboard.org (password: tenant)`,
-      );
+      say(await logInLocally(own.url, calledAs()));
     }
     const doubt = sdkDoubt(sdk);
     if (doubt !== undefined) process.stderr.write(`${doubt}\n`);

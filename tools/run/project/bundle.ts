@@ -46,7 +46,7 @@ export async function bundle(source: Source): Promise<Bundle> {
   const project = source.isBoards ? readProject(source.folder) : undefined;
   const { build, formatMessages } = await import("esbuild").catch(() => {
     throw new UsageError(
-      "esbuild is missing: npm install esbuild (a project of mote new has it after npm install)",
+      "esbuild is missing: npm install it in the project, or with -g beside a global mote-cli",
     );
   });
   const absolute = project ? entryOf(source, project) : undefined;

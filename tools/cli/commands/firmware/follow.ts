@@ -3,7 +3,7 @@ import { UNANSWERED } from "../../../exit-codes.js";
 import { stateWord } from "../../../operator/update-state.js";
 import { ExitError } from "../../exit-error.js";
 import { eachOf, ifAnswered } from "../../operator/operator.js";
-import { type Target, type Update, type UpdateWatch, waiting } from "../../operator/updates.js";
+import { NO_CHECKSUM, type Target, type Update, type UpdateWatch, waiting } from "../../operator/updates.js";
 import { bar, Progress } from "../../output/progress.js";
 import { note, outJson, plain } from "../../output/table.js";
 import type { Steps } from "../../steps.js";
@@ -61,13 +61,18 @@ function conclude(all: readonly Update[], flags: FollowFlags): void {
       all.map(({ device, state, error, end }) => ({ device: device.name, state, error, end: end ?? "open" })),
     );
   const updated = all.filter(({ end }) => end === "updated").length;
-  const failed = all.filter(({ end }) => end === "failed").length;
+  const unproven = all.filter(({ end, error }) => end === "failed" && error === NO_CHECKSUM).length;
+  const failed = all.filter(({ end }) => end === "failed").length - unproven;
   if (updated === all.length) {
     note(`Updated: ${updated} of ${all.length}.`);
     return;
   }
   throw new ExitError(
     UNANSWERED,
-    `updated ${updated} of ${all.length}, failed ${failed}, still running ${all.length - updated - failed}`,
+    [
+      `updated ${updated} of ${all.length}, failed ${failed}`,
+      ...(unproven > 0 ? [`not verified ${unproven}`] : []),
+      `still running ${all.length - updated - failed - unproven}`,
+    ].join(", "),
   );
 }

@@ -9,6 +9,7 @@ import { until } from "../until.js";
 export const LONG_NAME = "greenhouse-north-wing-row-12-irrigation-controller-with-a-very-long-name-0007";
 const SIZE = 50_000_000;
 const TITLE = "greenhouse";
+const CHECKSUM = "ab".repeat(32);
 
 /** What a device reported, the newest last: seconds ago, and what. */
 type Report = readonly [secondsAgo: number, values: Record<string, unknown>];
@@ -19,6 +20,7 @@ const state = (secondsAgo: number, fw_state: string, fw_error = ""): Report => [
     fw_error,
     current_fw_title: TITLE,
     current_fw_version: fw_state === "UPDATED" ? "2.0.0" : "1.0.0",
+    current_fw_checksum: fw_state === "UPDATED" ? CHECKSUM : "",
   },
 ];
 const DOWNLOADING: Report[] = [
@@ -79,7 +81,7 @@ export async function makeFleet(platform: Platform, clock: MovedClock, size: num
       url: "https://files.example/2.0.0",
       dataSize: SIZE,
       checksumAlgorithm: "SHA256",
-      checksum: "ab".repeat(32),
+      checksum: CHECKSUM,
     },
   });
   clock.offsetMs = -ASSIGNED_MS;

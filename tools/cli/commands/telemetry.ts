@@ -157,14 +157,10 @@ function follow(named: string, asked: string[], flags: TelemetryFlags): Promise<
     const { id } = await findDevice(operator, named);
     const stop = AbortSignal.any([stopSignals().stop, untilUnread()]);
     const seen = new Map<string, string>();
-    let isAway = false;
     while (!stop.aborted) {
       const keys = asked.length > 0 ? asked : undefined;
       const latest = await ifAnswered(operator.timeSeries.latest(id.id, keys));
       if (stop.aborted) return;
-      if (isAway !== (latest === undefined))
-        note(isAway ? "The platform answers again." : "No answer from the platform; retrying.");
-      isAway = latest === undefined;
       for (const line of newLines(latest ?? {}, seen, flags.json === true)) outWhileRead(line);
       await pause(FOLLOW_MS, stop);
     }

@@ -109,7 +109,7 @@ export async function ifAnswered<T>(work: Promise<T>): Promise<T | undefined> {
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
     if (error.status !== 0 && error.status !== 429 && error.status < 500) throw error;
-    if (!isAway) note(`${error.message}. The command waits for the platform.`);
+    if (!isAway) note("No answer from the platform; retrying.");
     isAway = true;
     return undefined;
   }

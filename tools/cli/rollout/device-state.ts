@@ -140,6 +140,8 @@ function stateOf({ entityId, latest }: EntityData): DeviceState {
   };
 }
 
+/** A report cannot be so much newer than the last activity that the platform saw. */
+const AHEAD_MS = 10 * 60_000;
 const TOO_OLD = "updated before it was assigned, by its own clock";
 
 export type Standing =
@@ -171,7 +173,9 @@ export function standingOf(
   const isTold =
     isSameText(assigned.version, wanted.version) &&
     (wanted.checksum === undefined || isSameChecksum(assigned.checksum, wanted.checksum));
-  const isFresh = isTold && state.ts > assigned.at;
+  // A device whose clock is ahead: its state may be older than the assignment.
+  const isAhead = state.ts > heardAt + AHEAD_MS;
+  const isFresh = isTold && state.ts > assigned.at && !isAhead;
   if (state.value === "FAILED" && isFresh)
     return {
       kind: "failed",

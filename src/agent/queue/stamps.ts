@@ -73,10 +73,13 @@ export class Stamps {
 
   /** Continues after the points of a durable queue. */
   resume(): void {
-    const { epoch, start, tick } = this._state;
-    if (epoch > 0 && start === 0) this._time.continueFrom(tick);
-    this._sent = lastStampOf(this._state);
-    if (start !== 0) this._sentTick = tick - 1;
+    const { _state: state } = this;
+    const { epoch, start, floor } = state;
+    if (epoch > 0 && start === 0) this._time.continueFrom(state.tick);
+    // While flash fails, only the witness knows how far this epoch got.
+    if (start !== 0) state.tick = Math.max(state.tick, floor + 1 - start);
+    this._sent = lastStampOf(state);
+    if (start !== 0) this._sentTick = state.tick - 1;
   }
 
   /** The milliseconds of the next point, of the state's epoch from then on. */

@@ -671,7 +671,7 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
     {
       what: "a state counts only if it is newer than the assignment",
       file: "tools/cli/rollout/device-state.ts",
-      from: "const isFresh = isTold && state.ts > assigned.at;",
+      from: "const isFresh = isTold && state.ts > assigned.at && !isAhead;",
       to: "const isFresh = isTold;",
       test: "test/tools/cli/rollout/stages.test.ts",
       title: "a state counts only*",

@@ -54,9 +54,9 @@ export class Connection {
   }
 
   /**
-   * Queues `request`. `done` is called exactly once, never
-   * during this call. The outcome is `lost` if the connection is closed, 32 requests are queued,
-   * the credential is bound to another connection, or the path is not escaped.
+   * Queues `request`. `done` is called exactly once, never during this call. The outcome is `lost`
+   * if the connection is closed, 32 requests are queued, the credential is bound to another
+   * connection, or the path is not escaped.
    */
   send(request: Request, done: (outcome: Outcome) => void): void {
     const pending: PendingRequest = { request, done, cancel: undefined, sentReported: false };

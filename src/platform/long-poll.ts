@@ -173,11 +173,11 @@ export class LongPoll {
   }
 
   private _add(route: PollRoute): OpenPoll {
-    const poll = { number: Number.POSITIVE_INFINITY, route, askedMs: 0, since: 0 };
-    const added = { ...poll, isSent: false, isOutdated: false };
-    this._open.push(added);
+    const number = Number.POSITIVE_INFINITY;
+    const poll: OpenPoll = { number, route, askedMs: 0, since: 0, isSent: false, isOutdated: false };
+    this._open.push(poll);
     invariant("at most two polls are open", () => this._open.length <= 2);
-    return added;
+    return poll;
   }
 
   private _send(poll: OpenPoll, askedMs: number, ended?: () => void): void {

@@ -219,12 +219,11 @@ export class AttributeLoop implements Job {
     const [first, second] = batch.items;
     const outcome = await this._lostBodies.send(request, (!second && first?.member) || "");
     if (!this._session.running) return;
-    if (outcome.kind === "done") {
-      this._sendsAlone = false;
-      this._pacer.clear();
-      this._client.accepted(batch);
-    } else if (outcome.kind === "busy") this._pacer.after(outcome);
-    else if (outcome.kind === "refused") await this._batchRefused(batch, outcome.status);
+    if (outcome.kind === "refused") return this._batchRefused(batch, outcome.status);
+    this._pacer.after(outcome);
+    if (outcome.kind !== "done") return;
+    this._sendsAlone = false;
+    this._client.accepted(batch);
   }
 
   /** Drops an attribute only if the platform refuses it alone and accepts another one right after. */

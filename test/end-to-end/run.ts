@@ -26,7 +26,7 @@ export function imageText({ name }: Rig, version: string, body: string): string 
 }
 
 export function run(t: Teardown, rig: Rig, app: string, more: string[] = [], url = rig.url): Run {
-  const args = ["run", "--url", url, "--device-name", rig.name, "--app", app, "--json", ...more];
+  const args = ["run", "--url", url, "--device-name", rig.name, "--app", app, "--log", "json", ...more];
   args.push("--state", join(rig.stateDir, "run"));
   // A given server may be elsewhere and speak http.
   if (rig.server.url !== undefined) args.push("--allow-http-firmware");

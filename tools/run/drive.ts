@@ -22,7 +22,7 @@ export function agentOptions(config: WorkerConfig, firmware: Image["firmware"] |
 }
 
 /**
- * Emits each event of the agent as one of `--json`. A token from before counts as provisioned
+ * Emits each event of the agent as one of `--log json`. A token from before counts as provisioned
  * as soon as the agent has it: that is emitted when the platform has accepted it, and not at all
  * where it refuses it.
  */

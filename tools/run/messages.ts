@@ -26,7 +26,7 @@ export interface WorkerConfig {
   exitOnRefusal: boolean;
 }
 
-/** `event` is one of those that `--json` shows. */
+/** `event` is one of those that `--log json` shows. */
 export type Event = { event: string } & Record<string, unknown>;
 
 export type ToWorker =

@@ -34,7 +34,7 @@ interface RunFlags {
   cycle?: number;
   connections: "1" | "2" | "3";
   timestamps: "device" | "platform";
-  json?: true;
+  log: "text" | "json";
   ca?: string;
   exitOnRefusal?: boolean;
   insecureTls?: boolean;
@@ -95,7 +95,13 @@ export function runCommand(program: Command): void {
         .choices(["device", "platform"])
         .default("device"),
     )
-    .addOption(new Option("--json", "print each event as one JSON object per line").env("MOTE_JSON"))
+    .addOption(
+      new Option("--log <format>", "log as text, or as one JSON object per line")
+        .env("MOTE_LOG")
+        .choices(["text", "json"])
+        .default("text"),
+    )
+    .addOption(new Option("--json", "same as --log json").implies({ log: "json" }))
     .addOption(
       new Option("--ca <file>", "CA certificates (PEM) to trust instead of the public ones").env("MOTE_CA"),
     )
@@ -148,7 +154,7 @@ async function runProgram(path: string, given: RunFlags, command: Command): Prom
   life.stop.addEventListener("abort", () => life.manager?.stopping(), { once: true });
   const isGiven = (name: string): boolean => command.getOptionValueSource(name) !== "default";
   const flags = withManifest(given, source, first, isGiven);
-  const lines = new Lines(process.stdout, formatOf(flags), hiding([]));
+  const lines = new Lines(process.stdout, flags.log, hiding([]));
   const tell = (level: "info" | "error", line: string): void => lines.tell({ event: "log", level, line });
   const folder = join(source.folder, "build", "mote");
   const own = flags.url === undefined ? await ownPlatform(folder, tell) : undefined;
@@ -243,7 +249,7 @@ async function runOnce(
     const config = configure(flags);
     const { token, provisioning } = config;
     const secrets = [token, provisioning?.key, provisioning?.secret].filter((secret) => secret !== undefined);
-    const lines = new Lines(process.stdout, formatOf(flags), hiding(secrets));
+    const lines = new Lines(process.stdout, flags.log, hiding(secrets));
     lease = await take(config.stateDir, flags, life);
     return await supervise({ config, app, lines, lease, afterReset, ...life });
   } catch (error) {
@@ -254,11 +260,9 @@ async function runOnce(
   }
 }
 
-const formatOf = ({ json }: RunFlags): "text" | "json" => (json ? "json" : "text");
-
 /** Takes the state directory. Waits for another process to stop. */
 function take(stateDir: string, flags: RunFlags, { stop }: Life): Promise<Lease> {
-  const lines = new Lines(process.stdout, formatOf(flags), hiding([]));
+  const lines = new Lines(process.stdout, flags.log, hiding([]));
   const tell = (line: string): void => lines.tell({ event: "log", level: "warn", line });
   makeDirectory(stateDir);
   return Lease.ofRun(stateDir, { tell, stop, waitMs: REPLACED_MS });

@@ -35,6 +35,8 @@ interface Options {
   updateMs?: number;
   /** The `fw_error` of a failed update. */
   failure?: string;
+  /** Of the running image. Default `pump`. */
+  title?: string;
 }
 
 /** Ticks all devices on the platform's clock, with one timer, as a fake clock is slow with many. */
@@ -69,7 +71,8 @@ export class ScriptedDevice {
     this.device = platform.core.createDevice({ name, profileId }, token);
     this.#base = `${platform.url}/api/v1/${encodeURIComponent(token)}/`;
     this.fate = fate ?? "good";
-    if (fate !== undefined) this.#report({ current_fw_title: "pump", current_fw_version: "1.0.0" });
+    const image = { current_fw_title: options.title ?? "pump", current_fw_version: "1.0.0" };
+    if (fate !== undefined) this.#report(image);
   }
 
   get id(): string {

@@ -4,7 +4,7 @@ import type { Operator } from "../../operator/operator.js";
 import { openPart, ROLLOUT_KEY, type RolloutRecord } from "../../operator/rollout-record.js";
 import type { Device, DeviceProfile } from "../../operator/shapes.js";
 import { eachOf } from "../operator/operator.js";
-import type { Image } from "../operator/updates.js";
+import { type Image, isSameText } from "../operator/updates.js";
 import { type DeviceState, lookAt } from "./device-state.js";
 import type { DeviceEnd } from "./evidence.js";
 import { inOrder } from "./stages.js";
@@ -33,6 +33,8 @@ export interface Members {
   readonly all: readonly Member[];
   /** Devices with a package of their own that no rollout assigned: they take no part. */
   readonly pinned: readonly Member[];
+  /** Devices that report another firmware title: they take no part. */
+  readonly otherTitle: readonly Member[];
   /** Members of an earlier reading that take part no more, by id. */
   readonly excluded: ReadonlyMap<string, DeviceEnd>;
   /** Another rollout of this profile that is not over, and the names of its devices. */
@@ -78,6 +80,7 @@ export async function readMembers(
     );
   const found: Member[] = [];
   const pinned: Member[] = [];
+  const otherTitle: Member[] = [];
   const others: { name: string; record: RolloutRecord }[] = [];
   for (const device of listed) {
     const seen = states.get(device.id.id);
@@ -93,19 +96,30 @@ export async function readMembers(
     // This rollout noted that package and was interrupted before it assigned its own.
     const isBegun = ours !== undefined && ours.own === own;
     const isPinned = own !== undefined && own !== target.packageId && !isOther && !isBegun;
-    (isPinned ? pinned : found).push({ id: device.id.id, name: device.name, own, seen, record: ours });
+    const group = isPinned ? pinned : !ours && hasOtherTitle(seen, target) ? otherTitle : found;
+    group.push({ id: device.id.id, name: device.name, own, seen, record: ours });
   }
   for (const member of earlier) {
     const end = (why: string): void => void excluded.set(member.id, { device: member.name, why });
     if (deleted.has(member.id)) end(EXCLUDED.deleted);
     if (pinned.some(({ id: one }) => one === member.id)) end(EXCLUDED.pinned);
+    const other = otherTitle.find(({ id: one }) => one === member.id);
+    if (other) end(titleOf(other));
   }
   const [first] = others;
   return {
-    ...{ all: inOrder(found), pinned, excluded, profile: profile.firmwareId?.id },
+    ...{ all: inOrder(found), pinned, otherTitle, excluded, profile: profile.firmwareId?.id },
     other: first && { record: first.record, devices: others.map((one) => one.name) },
   };
 }
+
+/** A device that has reported no title yet may run this firmware: it takes part. */
+export const hasOtherTitle = (seen: DeviceState | undefined, { title }: Target): boolean =>
+  seen !== undefined && seen.title !== "" && !isSameText(seen.title, title);
+
+/** `running the firmware valve 1.0.0` */
+export const titleOf = ({ seen }: Member): string =>
+  `running the firmware ${[seen?.title, seen?.version].join(" ").trim()}`;
 
 /** Members that the profile's list lacks. Throws unless each is deleted or moved. */
 async function confirmAbsent(

@@ -30,6 +30,8 @@ export interface Report {
 }
 
 export interface Counts {
+  /** Devices that take no part, by name. */
+  readonly leftOut: readonly DeviceEnd[];
   /** Devices that have the image with this stage, earlier stages included. */
   readonly devices: number;
   /** Devices of the whole rollout. */
@@ -42,9 +44,13 @@ export type Outcome = {
   readonly all: number;
   readonly passed: number;
   readonly pinned: readonly string[];
+  /** They report another firmware title than the package's. */
+  readonly otherTitle: readonly DeviceEnd[];
+  /** They joined the profile after this call began, and take no part in it. */
+  readonly late: readonly string[];
   /** Offline, and left out because `leaveOffline` allows it. */
   readonly left: readonly string[];
-  /** Deleted, moved to another profile, or given another package during the rollout. */
+  /** Deleted, moved, or given another package or title during the rollout. */
   readonly excluded: readonly DeviceEnd[];
   /** From 1. */
   readonly stage: number;
@@ -53,6 +59,8 @@ export type Outcome = {
   | { readonly end: "failed" | "timeout"; readonly devices: readonly DeviceEnd[] }
   /** Another operator assigns another image, or took this one back. */
   | { readonly end: "overtaken"; readonly devices: readonly DeviceEnd[] }
+  /** Every stage is over, but these devices follow the profile and run another title. */
+  | { readonly end: "withheld"; readonly devices: readonly DeviceEnd[] }
   /** Every stage is over, but no device proved the image good, so the profile does not get it. */
   | { readonly end: "unproven"; readonly devices: readonly DeviceEnd[] }
 );

@@ -11,11 +11,13 @@ import {
   assign,
   conflictingAssignment,
   EXCLUDED,
+  hasOtherTitle,
   isAssigned,
   isOurRollout,
   type Member,
   type Members,
   readMembers,
+  titleOf,
   updateRecord,
 } from "./members.js";
 import type { Counts, Outcome, RolloutOptions } from "./outcome.js";
@@ -24,6 +26,8 @@ import { plan } from "./stages.js";
 /** Devices assigned between two looks. */
 const BATCH = 40;
 const LOOK_MS = 5_000;
+const LATE = "late: it joined the profile after this command began";
+const PINNED = "with a firmware of its own assigned";
 
 export class Rollout {
   readonly #operator: Operator;
@@ -31,6 +35,8 @@ export class Rollout {
   /** Ids of all devices that ever took part: each must pass, or be left out by name. */
   readonly #planned = new Set<string>();
   readonly #excluded = new Map<string, DeviceEnd>();
+  /** By id: the devices that joined the profile after the first reading. */
+  readonly #late = new Map<string, string>();
   /** Ids of devices left out because they are offline. */
   readonly #left = new Set<string>();
   readonly #reported = new Set<string>();
@@ -54,6 +60,19 @@ export class Rollout {
     return this.#members;
   }
 
+  /** Devices of the profile that take no part, and why. */
+  get leftOut(): DeviceEnd[] {
+    const { pinned, otherTitle: others } = this.#members;
+    const isListed = new Set([...pinned, ...others].map(({ id }) => id));
+    const excluded = [...this.#excluded].filter(([id]) => !isListed.has(id));
+    return [
+      ...pinned.map(({ name }) => ({ device: name, why: PINNED })),
+      ...others.map(otherTitle),
+      ...[...this.#late.values()].map((device) => ({ device, why: LATE })),
+      ...excluded.map(([, end]) => end),
+    ];
+  }
+
   /** Resolves when the rollout is over. Rejects if the platform refuses a call. */
   async run(): Promise<Outcome> {
     const { stages, report, clock } = this.#options;
@@ -66,6 +85,10 @@ export class Rollout {
     const { all } = this.#members;
     const isWhole = this.#inStage().length === all.length;
     const proof = this.#prove();
+    if (isWhole && proof) {
+      const followers = await this.#otherFollowers();
+      if (followers.length > 0) return { ...this.#state(), end: "withheld", devices: followers };
+    }
     const undone = isWhole && proof ? await handOver(this.#operator, proof, all, clock.now()) : [];
     const state = this.#state();
     if (undone.length > 0) return { ...state, end: "overtaken", devices: undone };
@@ -104,6 +127,16 @@ export class Rollout {
       // Look at a large fleet less often.
       await clock.wait(Math.max(LOOK_MS, 4 * (clock.now() - began)));
     }
+  }
+
+  /** Devices of another title that would get the image with the profile. */
+  async #otherFollowers(): Promise<DeviceEnd[]> {
+    const { profile, target } = this.#options;
+    const now = await readMembers(this.#operator, profile, target);
+    this.#noteLate(now.all);
+    this.#members = { ...this.#members, otherTitle: now.otherTitle };
+    if (now.profile === target.packageId) return [];
+    return now.otherTitle.filter(({ own }) => own === undefined).map(otherTitle);
   }
 
   #has(member: Member): boolean {
@@ -166,12 +199,20 @@ export class Rollout {
   }
 
   #take(members: Members): void {
-    this.#members = members;
-    for (const { id } of members.all) {
-      this.#planned.add(id);
-      this.#excluded.delete(id);
-    }
+    const isFirst = this.#planned.size === 0;
+    if (isFirst) for (const { id } of members.all) this.#planned.add(id);
+    else this.#noteLate(members.all);
+    this.#members = { ...members, all: members.all.filter(({ id }) => this.#planned.has(id)) };
+    for (const { id } of this.#members.all) this.#excluded.delete(id);
     for (const [id, end] of members.excluded) this.#exclude(id, end);
+  }
+
+  #noteLate(members: readonly Member[]): void {
+    for (const { id, name } of members)
+      if (!this.#planned.has(id) && !this.#late.has(id)) {
+        this.#late.set(id, name);
+        this.#options.report.note(`${name} is ${LATE}.`);
+      }
   }
 
   #exclude(id: string, end: DeviceEnd): void {
@@ -214,6 +255,8 @@ export class Rollout {
       const why = conflictingAssignment(member, target, clock.now());
       if (why !== undefined) conflicts.push({ device: member.name, why });
       else if (isOurRollout(member.seen?.record, target)) member.record ??= member.seen?.record;
+      else if (!member.record && hasOtherTitle(member.seen, target))
+        this.#exclude(member.id, { device: member.name, why: titleOf(member) });
     }
     if (conflicts.length === 0) await this.#noteProgress();
     return conflicts;
@@ -309,19 +352,28 @@ export class Rollout {
       else if (this.#left.has(member.id)) counted.left++;
       else counted[this.#standing(member).kind]++;
     }
-    return { devices: members.length, all: this.#members.all.length, standings: counted };
+    return {
+      ...{ devices: members.length, all: this.#members.all.length, standings: counted },
+      leftOut: this.leftOut,
+    };
   }
 
   #state(): Omit<Outcome, "end" | "devices" | "isProfiles"> {
-    const { all, pinned } = this.#members;
+    const { all, pinned, otherTitle: others } = this.#members;
     return {
       assigned: all.filter((member) => this.#has(member)).length,
       all: all.length,
       pinned: pinned.map(({ name }) => name),
+      otherTitle: others.map(otherTitle),
+      late: [...this.#late.values()],
       stage: this.#stage,
       passed: this.#passed().length,
       left: all.filter(({ id }) => this.#left.has(id)).map(({ name }) => name),
       excluded: [...this.#excluded.values()],
     };
   }
+}
+
+function otherTitle(member: Member): DeviceEnd {
+  return { device: member.name, why: titleOf(member) };
 }

@@ -15,6 +15,8 @@ export interface Undone {
   readonly devices: number;
   /** Of those: how many run the image that was taken back, and have nothing else assigned now. */
   readonly stay: readonly string[];
+  /** What became of the profile's package, if that was the image. */
+  readonly profile: "cleared" | "restored" | "unchanged";
   /** Devices left alone, because their firmware was changed since. */
   readonly changed: readonly string[];
   /** Not given back, and why. The profile is named `profile NAME`. */
@@ -68,8 +70,11 @@ export async function undo(
     if (own !== record?.own) await ota.assign(id, record?.own);
   });
   const before = packageBefore(members);
+  let isGiven = false;
   const giveBack = (): Promise<string | undefined> =>
-    problem(operator, before, () => restoreProfile(operator, profile, target, before));
+    problem(operator, before, async () => {
+      if (await restoreProfile(operator, profile, target, before)) isGiven = true;
+    });
   let stuck = await giveBack();
   let back = restored;
   // Without the marks, the next call would not know what the profile had.
@@ -89,24 +94,26 @@ export async function undo(
     (record?.own ?? follows) === undefined && seen?.title === target.title && seen.version === target.version;
   return {
     ...{ devices: back.length, failed },
+    profile: !isGiven ? "unchanged" : before === undefined ? "cleared" : "restored",
     stay: back.filter(stays).map(({ name }) => name),
     changed: changed.map(({ name }) => name),
   };
 }
 
-/** Gives the profile `before` until it is seen not to have the image any more. */
+/** Gives the profile `before` until it has the image no more. True if it had the image. */
 async function restoreProfile(
   { ota, profiles }: Operator,
   { id }: DeviceProfile,
   { packageId }: Target,
   before: string | undefined,
-): Promise<void> {
+): Promise<boolean> {
   for (let reads = 0; reads < PROFILE_READS && before !== packageId; reads++) {
-    if ((await profiles.get(id.id)).firmwareId?.id !== packageId) return;
+    if ((await profiles.get(id.id)).firmwareId?.id !== packageId) return reads > 0;
     await ota.assignToProfile(id.id, before);
   }
   if (before !== packageId)
     throw new OperatorError(0, "another operator keeps giving it the image: stop that rollout first");
+  return false;
 }
 
 /** The profile's package before the hand-over, or at the last assignment without one. */

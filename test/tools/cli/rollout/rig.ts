@@ -34,7 +34,7 @@ export interface Rig {
   readonly target: Target;
   /** How often the rollout that waited last has waited. */
   readonly waits: number;
-  add(name: string, fate?: Fate): ScriptedDevice;
+  add(name: string, fate?: Fate, title?: string): ScriptedDevice;
   named(name: string): ScriptedDevice;
   /** A package on the platform. */
   release(version: string, content?: string): Promise<Target>;
@@ -72,8 +72,8 @@ export async function startRig(t: ExecutionContext, devices = 0): Promise<Rig> {
     get waits() {
       return waits;
     },
-    add: (name, fate = "good") => {
-      const one = new ScriptedDevice(platform, name, { profileId: profile.id.id, fate });
+    add: (name, fate = "good", title = "pump") => {
+      const one = new ScriptedDevice(platform, name, { profileId: profile.id.id, fate, title });
       fleet.push(one);
       return one;
     },

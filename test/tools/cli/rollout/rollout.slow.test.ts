@@ -180,7 +180,7 @@ test("--undo gives each device what it had: its profile's image, its own, or non
   t.true(rig.fleet.every(({ version }) => version === (version === "1.6.0" ? "1.6.0" : "2.0.0")));
   t.is(pinned.version, "1.6.0");
 
-  t.like(await rig.undo(), { devices: 12, stay: [], changed: [], failed: [] });
+  t.like(await rig.undo(), { devices: 12, stay: [], profile: "restored", changed: [], failed: [] });
   t.deepEqual(await rig.assigned(), before);
   t.is(await rig.profilePackage(), old.packageId);
   await rig.clock.advance(10 * MINUTE);
@@ -189,7 +189,10 @@ test("--undo gives each device what it had: its profile's image, its own, or non
     [...Array(9).fill("1.5.0"), ...Array(4).fill("1.6.0")].sort(),
   );
   for (const { device } of rig.fleet) t.is(await rig.record(device.name), undefined);
-  t.deepEqual(await rig.undo(), { devices: 0, stay: [], changed: [], failed: [] });
+  t.deepEqual(await rig.undo(), {
+    ...{ devices: 0, stay: [], profile: "unchanged" },
+    ...{ changed: [], failed: [] },
+  });
 });
 
 test("--undo of an unfinished rollout skips devices without the image or changed since", async (t) => {

@@ -35,7 +35,7 @@ export async function follow(watches: UpdateWatch[], flags: FollowFlags, steps: 
     });
     // Finished updates come last, as not all may fit the screen.
     const open = updates.toSorted((one, other) => Number(isOver(one)) - Number(isOver(other)));
-    progress.show(open.map(drawn), updates.map(lineOf));
+    progress.show(open.map(drawn), updates.map(lineOf), countsOf(updates));
     if (updates.every(isOver) || Date.now() >= deadline) return conclude(updates, flags);
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
@@ -55,24 +55,26 @@ function lineOf({ device, state, error, end }: Update): string {
   return `${plain(device.name)}  ${plain(stateWord(state, error))}${why}`;
 }
 
+function countsOf(all: readonly Update[]): string {
+  const updated = all.filter(({ end }) => end === "updated").length;
+  const unproven = all.filter(({ end, error }) => end === "failed" && error === NO_CHECKSUM).length;
+  const failed = all.filter(({ end }) => end === "failed").length - unproven;
+  return [
+    `updated ${updated} of ${all.length}, failed ${failed}`,
+    ...(unproven > 0 ? [`not verified ${unproven}`] : []),
+    `still running ${all.length - updated - failed - unproven}`,
+  ].join(", ");
+}
+
 function conclude(all: readonly Update[], flags: FollowFlags): void {
   if (flags.json)
     outJson(
       all.map(({ device, state, error, end }) => ({ device: device.name, state, error, end: end ?? "open" })),
     );
   const updated = all.filter(({ end }) => end === "updated").length;
-  const unproven = all.filter(({ end, error }) => end === "failed" && error === NO_CHECKSUM).length;
-  const failed = all.filter(({ end }) => end === "failed").length - unproven;
   if (updated === all.length) {
     note(`Updated: ${updated} of ${all.length}.`);
     return;
   }
-  throw new ExitError(
-    UNANSWERED,
-    [
-      `updated ${updated} of ${all.length}, failed ${failed}`,
-      ...(unproven > 0 ? [`not verified ${unproven}`] : []),
-      `still running ${all.length - updated - failed - unproven}`,
-    ].join(", "),
-  );
+  throw new ExitError(UNANSWERED, countsOf(all));
 }

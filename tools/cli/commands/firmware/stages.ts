@@ -9,6 +9,7 @@ import { confirm } from "../../ask.js";
 import { ExitError } from "../../exit-error.js";
 import { bar, Progress } from "../../output/progress.js";
 import { note, outJson, plain, some } from "../../output/table.js";
+import type { DeviceEnd } from "../../rollout/evidence.js";
 import { readMembers, type Target } from "../../rollout/members.js";
 import type { Counts, Outcome, Report } from "../../rollout/outcome.js";
 import { Rollout } from "../../rollout/rollout.js";
@@ -42,10 +43,21 @@ export async function rollOut(
     clock: { now: Date.now, wait },
     report: reportOf(flags.stages.length, names, steps),
   });
-  const { pinned } = rollout.members;
-  if (pinned.length > 0)
-    note(`Left out, as they have a firmware of their own assigned: ${some(pinned.map(({ name }) => name))}.`);
-  conclude(await rollout.run(), target, flags);
+  noteLeftOut(rollout.leftOut);
+  const outcome = await rollout.run();
+  noteLeftOut(rollout.leftOut);
+  conclude(outcome, target, flags);
+}
+
+/** A line per reason. */
+function noteLeftOut(devices: readonly DeviceEnd[]): void {
+  for (const line of leftOutLines(devices)) note(`${capitalized(line)}.`);
+}
+
+function leftOutLines(devices: readonly DeviceEnd[]): string[] {
+  const reasons = new Map<string, string[]>();
+  for (const { device, why } of devices) reasons.set(why, [...(reasons.get(why) ?? []), device]);
+  return [...reasons].map(([why, names]) => `left out: ${some(names)}: ${plain(why)}`);
 }
 
 /** Throws ExitError if another rollout of the profile is not over. */
@@ -72,7 +84,8 @@ function reportOf(stages: number, names: readonly string[], steps: Steps): Repor
   const progress = new Progress();
   const said: string[] = [];
   let drawn: string[] = [];
-  const draw = (): void => progress.show([...said.slice(-SHOWN), ...drawn], [...said]);
+  let counts: string | undefined;
+  const draw = (): void => progress.show([...said.slice(-SHOWN), ...drawn], [...said], counts);
   const say = (text: string): void => {
     said.push(text);
     draw();
@@ -83,11 +96,11 @@ function reportOf(stages: number, names: readonly string[], steps: Steps): Repor
       steps.begin(name(stage));
       say(`Stage ${stage} of ${stages}: ${devices} of ${counted(all)}.`);
     },
-    looked: (stage, counts) => {
-      const { devices, standings } = counts;
-      drawn = [
-        `${bar(devices === 0 ? 1 : standings.passed / devices)}  stage ${stage}: ${standingsOf(counts)}`,
-      ];
+    looked: (stage, found) => {
+      const { devices, standings, leftOut } = found;
+      const text = `stage ${stage}: ${standingsOf(found)}`;
+      drawn = [`${bar(devices === 0 ? 1 : standings.passed / devices)}  ${text}`, ...leftOutLines(leftOut)];
+      counts = [text, ...leftOutLines(leftOut)].join("; ");
       draw();
     },
     ends: (stage) => {
@@ -126,6 +139,11 @@ function conclude(outcome: Outcome, target: Target, flags: StageFlags): void {
     note(`Updated and watched: ${passed} of ${counted(all)}.${whose}`);
     return;
   }
+  if (outcome.end === "withheld")
+    throw new ExitError(
+      UNANSWERED,
+      `updated and watched: ${passed} of ${counted(all)}; the profile keeps its firmware, which these devices follow: ${some(outcome.devices.map(({ device, why }) => `${device} (${why})`))} (move them to another profile, or assign each a package of its own, then run the same command again)`,
+    );
   const who = some(outcome.devices.map(({ device, why }) => `${device} (${why})`));
   if (outcome.end === "unproven") {
     const none = all === 0 ? "no device of the profile took part" : `no device passed: ${who}`;
@@ -155,16 +173,20 @@ export async function takeBack(
   const members = await toUndo(operator, profile, target);
   const image = `${plain(target.title)} ${plain(target.version)}`;
   if (members.length === 0) {
-    if (flags.json) outJson({ devices: 0, stay: [], changed: [], failed: [] });
+    if (flags.json) outJson({ devices: 0, stay: [], profile: "unchanged", changed: [], failed: [] });
     else note(`No device of the profile ${plain(profile.name)} has ${image} from a rollout.`);
     return;
   }
-  await confirm(`Take ${image} back from ${counted(members.length)}?`, flags.yes);
+  const too = profile.firmwareId?.id === target.packageId ? ` and the profile ${plain(profile.name)}` : "";
+  await confirm(`Take ${image} back from ${counted(members.length)}${too}?`, flags.yes);
   const undone = await steps.run(`taking ${image} back`, () => undo(operator, profile, target, members));
-  const { devices, stay, changed, failed } = undone;
+  const { devices, stay, changed, failed, profile: given } = undone;
   if (flags.json) outJson(undone);
   note(`${image} is no longer assigned to ${counted(devices)}.`);
   if (devices > stay.length) note(`Previous firmware assigned again: ${counted(devices - stay.length)}.`);
+  if (given === "cleared")
+    note(`The profile ${plain(profile.name)} has no firmware assigned now, as before.`);
+  if (given === "restored") note(`The profile ${plain(profile.name)} has its previous firmware again.`);
   if (stay.length > 0)
     note(`No previous firmware, still running ${image} until you push another image: ${some(stay)}.`);
   if (changed.length > 0) note(`Skipped, firmware changed since: ${some(changed)}.`);
@@ -175,4 +197,5 @@ export async function takeBack(
     );
 }
 
+const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 const counted = (devices: number): string => (devices === 1 ? "1 device" : `${devices} devices`);

@@ -95,6 +95,7 @@ export class Outbox implements EpochStore {
   /** `step` continues in memory. */
   private _isInMemory = true;
   private _onDrop: ((points: number, reason: DropReason) => void) | undefined;
+  private _onFound: (() => void) | undefined;
   /** Drops already passed to `_onDrop`. */
   private readonly _known: Drops = { full: 0, refused: 0, unreadable: 0 };
   /** Drops that neither flash nor the witness contains. */
@@ -191,6 +192,11 @@ export class Outbox implements EpochStore {
   watch(onDrop: (points: number, reason: DropReason) => void): void {
     this._onDrop = onDrop;
     this._reportDrops();
+  }
+
+  /** Sets the callback for points found later, because flash could not be read at the start. */
+  whenFound(onFound: () => void): void {
+    this._onFound = onFound;
   }
 
   /**
@@ -405,6 +411,7 @@ export class Outbox implements EpochStore {
     // Writing waits until its retry is due.
     log.dirty = log.failed = true;
     log.begin();
+    this._onFound?.();
     return true;
   }
 

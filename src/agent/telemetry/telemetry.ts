@@ -74,6 +74,7 @@ export class Telemetry implements Job {
     this._report = new DeliveryReport(session, events, time, outbox);
     this._flushes = new FlushQueue(session.host.clock, outbox);
     this.refusals = new RefusalPolicy(session.host, this._source.limit, this._lostBodies);
+    outbox.whenFound(() => this._loop.notify());
   }
 
   /** Documented in `TelemetryApi`, like the following members. */

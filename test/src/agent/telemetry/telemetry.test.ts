@@ -322,6 +322,26 @@ test("after a stop while delivery is behind, the next start reports that it has 
   t.deepEqual(behind(rig), [true, false]);
 });
 
+test("points of a queue that could not be read at the start are sent once it can be", async (t) => {
+  for (const isRecording of [false, true]) {
+    const blocks = new FakeFlash(8 * 4096, 4096);
+    new TelemetryRig({}, { blocks }).record(0, 3).outbox.close(true);
+    blocks.fails = () => true;
+    // The store lost what it knew of the queue.
+    const rig = new TelemetryRig({}, { blocks }).start();
+    rig.outbox.begin(false);
+    await rig.host.clock.advance(5000);
+    t.is(rig.outbox.waiting, 0);
+    blocks.fails = undefined;
+    if (isRecording) rig.record(3, 4);
+    await rig.host.clock.advance(120_000);
+    t.deepEqual(
+      rig.taken.map((point) => point.values.n),
+      isRecording ? [0, 1, 2, 3] : [0, 1, 2],
+    );
+  }
+});
+
 test("only points of a start that never knew the time count in moteTimeGuessed", async (t) => {
   const store = new FakeStore();
   const blocks = new FakeFlash(8 * 4096, 4096);

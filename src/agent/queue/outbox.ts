@@ -90,8 +90,8 @@ export class Outbox implements EpochStore {
   private readonly _log: SectorLog | undefined;
   /** A sector could not be read at the start. Nothing is written before all were tried again. */
   private _isUnread = false;
-  /** Drops that flash and witness knew at the start. */
-  private _atStart: Drops = { full: 0, refused: 0, unreadable: 0 };
+  /** The state that flash and witness knew at the start. */
+  private _atStart: QueueState = emptyState();
   /** `step` continues in memory. */
   private _isInMemory = true;
   private _onDrop: ((points: number, reason: DropReason) => void) | undefined;
@@ -194,7 +194,10 @@ export class Outbox implements EpochStore {
     this._reportDrops();
   }
 
-  /** Sets the callback for points found later, because flash could not be read at the start. */
+  /**
+   * Sets the callback for a queue that could be read only after the start. The points in memory
+   * then have other numbers.
+   */
   whenFound(onFound: () => void): void {
     this._onFound = onFound;
   }
@@ -365,7 +368,7 @@ export class Outbox implements EpochStore {
     if (log) log.begin();
     // The storage is gone, and all that waited in it.
     else applyStatus(state, UNREADABLE, state.stored);
-    this._atStart = dropsIn(state);
+    this._atStart = { ...state };
     this._buffer.first = state.stored;
     this.stamps.resume();
     if (log?.isForeign)
@@ -401,8 +404,8 @@ export class Outbox implements EpochStore {
     this._addWitness(true);
     for (const reason of REASONS) state[reason] += before[reason] - this._atStart[reason];
     state.reported = Math.max(state.reported, before.reported);
-    // Points on flash that were given up, or that were sent before, stay finished.
-    applyStatus(state, DONE, before.finished);
+    // Points on flash that were given up stay finished. Those behind were only in memory.
+    applyStatus(state, DONE, Math.min(before.finished, this._atStart.stored));
     // Points in memory come after all that flash holds.
     buffer.first = state.stored;
     if (before.start !== 0 && state.epoch <= before.epoch)

@@ -74,7 +74,7 @@ export class Telemetry implements Job {
     this._report = new DeliveryReport(session, events, time, outbox);
     this._flushes = new FlushQueue(session.host.clock, outbox);
     this.refusals = new RefusalPolicy(session.host, this._source.limit, this._lostBodies);
-    outbox.whenFound(() => this._loop.notify());
+    outbox.whenFound(() => this._renumbered());
   }
 
   /** Documented in `TelemetryApi`, like the following members. */
@@ -218,6 +218,12 @@ export class Telemetry implements Job {
     const slowMs = Math.min(SLOW_MS, this._session.connections.longestBodyMs);
     if (this._session.host.clock.now() - this._sentAt >= slowMs) this._source.limit.shrink(batch, true);
     return "send";
+  }
+
+  /** The outcome of a batch on its way says nothing about the points that now have its numbers. */
+  private _renumbered(): void {
+    this._batch = undefined;
+    this._loop.notify();
   }
 
   private _delivered(batch: Batch): Step {

@@ -20,6 +20,8 @@ export interface Answer {
   readonly status: number;
   readonly body?: string;
   readonly headers?: Record<string, string>;
+  /** ms from the request to the answer. */
+  readonly lateMs?: number;
 }
 
 export class TelemetryRig {
@@ -104,7 +106,10 @@ export class TelemetryRig {
     const answer = this.answer(elements);
     this.log.push(`POST ${elements.length} -> ${answer?.status}`);
     if (answer?.status === 200) this.taken.push(...elements);
-    if (answer) request.reply(answer.status, answer.body ?? "", answer.headers);
+    if (!answer) return;
+    const reply = () => request.reply(answer.status, answer.body ?? "", answer.headers);
+    if (answer.lateMs) this.host.clock.timer(answer.lateMs, reply);
+    else reply();
   }
 }
 

@@ -2,6 +2,7 @@
 import {
   closeSync,
   constants,
+  fstatSync,
   fsyncSync,
   linkSync,
   lstatSync,
@@ -10,6 +11,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  type Stats,
   statSync,
   unlinkSync,
   writeSync,
@@ -47,6 +49,8 @@ export function makeDirectory(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
+    if (codeOf(error) === "EEXIST" && !isDirectory(path))
+      throw new Error(`${path} is not a directory: remove it`, { cause: error });
     if (!isDirectory(path)) throw error;
   }
   // A directory's content is lost with the directory's own name.
@@ -54,15 +58,25 @@ export function makeDirectory(path: string): void {
 }
 
 /**
- * Creates a directory below a state directory. Throws if the name is a symbolic link: another user
- * may have planted it to read the token or to choose the image.
+ * Creates a directory below a state directory. Throws if the name is a symbolic link, or the
+ * directory another user's: that user may have planted it to read the token or to choose the image.
  */
 export function makeOwnDirectory(path: string): void {
-  if (isLink(path))
-    throw Object.assign(new Error(`${path} is a symbolic link: put the directory itself there`), {
-      code: "ELOOP",
-    });
+  if (isLink(path)) throw symbolicLink(path, "directory");
   makeDirectory(path);
+  refuseOthers(statSync(path), path);
+}
+
+/**
+ * Throws for another user's file, which that user may change at any time. Files of root are
+ * trusted, and root may use everybody's.
+ */
+function refuseOthers({ uid }: Stats, path: string): void {
+  const own = process.geteuid?.() ?? 0;
+  if (own === 0 || uid === 0 || uid === own) return;
+  throw Object.assign(new Error(`${path} belongs to another user: remove it or change its owner`), {
+    code: "EACCES",
+  });
 }
 
 function isLink(path: string): boolean {
@@ -112,26 +126,35 @@ export function createFile(path: string): number {
   return openSync(path, "wx", 0o600);
 }
 
-/** Windows has no such flag. */
+/** Windows has no such flags. */
 const NO_LINKS = constants.O_NOFOLLOW ?? 0;
+/** Opening a pipe would wait for its writer. */
+const NO_WAIT = constants.O_NONBLOCK ?? 0;
+
+function notFile(path: string): Error {
+  return Object.assign(new Error(`${path} is not a file: remove it`), { code: "ENODEV" });
+}
+
+function symbolicLink(path: string, what: string): Error {
+  return Object.assign(new Error(`${path} is a symbolic link: put the ${what} itself there`), {
+    code: "ELOOP",
+  });
+}
 
 /**
  * Opens a file for changes in place, or creates it, for this user only. On a read-only disk it can
- * only be read. Throws, also for a symbolic link.
+ * only be read. Throws, also for a symbolic link and for another user's file.
  */
 export function openInPlace(path: string): number {
   try {
     // A pipe or a device would neither keep what is written nor be emptied.
     const found = lstatSync(path, { throwIfNoEntry: false });
-    if (found && !found.isFile() && !found.isDirectory() && !found.isSymbolicLink())
-      throw Object.assign(new Error(`${path} is not a file: remove it`), { code: "ENODEV" });
+    if (found && !found.isFile() && !found.isDirectory() && !found.isSymbolicLink()) throw notFile(path);
+    if (found) refuseOthers(found, path);
     return openSync(path, constants.O_RDWR | NO_LINKS);
   } catch (error) {
     if (codeOf(error) === "EROFS") return openSync(path, "r");
-    if (codeOf(error) === "ELOOP")
-      throw Object.assign(new Error(`${path} is a symbolic link: put the file itself there`), {
-        code: "ELOOP",
-      });
+    if (codeOf(error) === "ELOOP") throw symbolicLink(path, "file");
     if (codeOf(error) !== "ENOENT") throw error;
     return openSync(path, "wx+", 0o600);
   }
@@ -184,13 +207,27 @@ export function publish(aside: string, path: string, fence: Fence): void {
   renameSync(aside, path);
 }
 
-/** The content; undefined if the file does not exist. Throws other errors. */
+/**
+ * The content; undefined if the file does not exist. Throws other errors, also for a symbolic link,
+ * another user's file and anything that is not a file, such as a pipe.
+ */
 export function readIfThere(path: string): Buffer | undefined {
+  let file: number;
   try {
-    return readFileSync(path);
+    file = openSync(path, constants.O_RDONLY | NO_LINKS | NO_WAIT);
   } catch (error) {
     if (codeOf(error) === "ENOENT") return undefined;
-    throw error;
+    if (codeOf(error) === "ELOOP") throw symbolicLink(path, "file");
+    // A socket.
+    throw codeOf(error) === "ENXIO" ? notFile(path) : error;
+  }
+  try {
+    const found = fstatSync(file);
+    if (!found.isFile()) throw notFile(path);
+    refuseOthers(found, path);
+    return readFileSync(file);
+  } finally {
+    closeSync(file);
   }
 }
 

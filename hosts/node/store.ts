@@ -1,6 +1,15 @@
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Store } from "../../src/port.js";
-import { type Fence, makeOwnDirectory, readIfThere, removeFile, replaceFile, syncLeft } from "./files.js";
+import {
+  type Fence,
+  isDiskTrouble,
+  makeOwnDirectory,
+  readIfThere,
+  removeFile,
+  replaceFile,
+  syncLeft,
+} from "./files.js";
 
 const LONGEST_KEY = 15;
 const LARGEST_VALUE = 4000;
@@ -11,10 +20,15 @@ export class FileStore implements Store {
   readonly #directory: string;
   readonly #fence: Fence;
 
-  /** Creates `directory` if it is missing; throws if that fails. */
+  /**
+   * Creates `directory` if it is missing. Throws if that fails, or if a value in it may not be read:
+   * a device without its token would provision itself again.
+   */
   constructor(directory: string, fence: Fence) {
     makeOwnDirectory(directory);
     syncLeft(directory);
+    for (const name of readdirSync(directory))
+      if (name.endsWith(".bin")) readOrDamaged(join(directory, name));
     this.#directory = directory;
     this.#fence = fence;
   }
@@ -53,6 +67,15 @@ export class FileStore implements Store {
 
   #path(key: string): string {
     return join(this.#directory, `${fileName(key)}.bin`);
+  }
+}
+
+/** Throws, unless the disk fails: vital values are stored twice. */
+function readOrDamaged(path: string): void {
+  try {
+    readIfThere(path);
+  } catch (error) {
+    if (!isDiskTrouble(error)) throw error;
   }
 }
 

@@ -1,8 +1,11 @@
 // The Node host: the port's promises, and what it does beyond them.
 import { execFileSync } from "node:child_process";
 import {
+  chmodSync,
+  chownSync,
   existsSync,
   lstatSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -18,7 +21,7 @@ import { createServer } from "node:tls";
 import test, { type ExecutionContext } from "ava";
 import { FileBlocks } from "../../../hosts/node/blocks.js";
 import { readBoot } from "../../../hosts/node/boot-record.js";
-import { makeDirectory, UNFENCED } from "../../../hosts/node/files.js";
+import { makeDirectory, makeOwnDirectory, UNFENCED } from "../../../hosts/node/files.js";
 import { createHost, type NodeHost, type NodeHostOptions } from "../../../hosts/node/host.js";
 import { FileLogMemory } from "../../../hosts/node/log-memory.js";
 import { watchNetwork } from "../../../hosts/node/network.js";
@@ -31,6 +34,7 @@ import { FakeClock } from "../../fakes/clock.js";
 import { listen } from "../../fakes/listen.js";
 import { image } from "../../tools/run/images.js";
 import { temporaryState } from "../../tools/run/session.js";
+import { unless } from "../../unless.js";
 import { pattern } from "../port/check.js";
 import { Listeners } from "../port/node-peers.js";
 import { MANY, MUCH, type Promised, type Tools } from "../port/promised.js";
@@ -116,6 +120,53 @@ test("a pipe in place of the queue's file is refused by name", (t) => {
   execFileSync("mkfifo", [join(stateDir, "blocks.bin")]);
   t.throws(() => hostAt(t, { stateDir }), { name: "QueueFileError", message: /is not a file: remove it/ });
 });
+
+const PLANTED: Readonly<Record<string, (path: string) => void>> = {
+  "a pipe": (path) => void execFileSync("mkfifo", [path]),
+  "a directory": (path) => mkdirSync(path),
+  "a symbolic link": (path) => {
+    const target = `${path}.target`;
+    writeFileSync(target, "{}");
+    symlinkSync(target, path);
+  },
+};
+const READ = ["store/token.bin", "hardware-id", "boot.json"];
+for (const name of READ)
+  for (const [what, plant] of Object.entries(PLANTED))
+    test(`${what} in place of ${name} is refused by name, at once`, (t) => {
+      const stateDir = temporaryState(t);
+      hostAt(t, { stateDir }).close();
+      rmSync(join(stateDir, name), { force: true });
+      plant(join(stateDir, name));
+      t.throws(() => hostAt(t, { stateDir }), {
+        message: new RegExp(`${basename(name)} is (not a file: remove it|a symbolic link: put the file)`),
+      });
+    });
+
+unless(test, process.getuid?.() === 0 ? undefined : "needs root")(
+  "another user's file is not taken for one's own",
+  (t) => {
+    const stateDir = temporaryState(t);
+    hostAt(t, { stateDir }).close();
+    for (const name of [".", "store", "slots"]) chmodSync(join(stateDir, name), 0o777);
+    const refused = { message: /belongs to another user/ };
+    const paths = ["boot.json", "blocks.bin", "store/token.bin"].map((name) => join(stateDir, name));
+    for (const path of paths) {
+      writeFileSync(path, "{}", { mode: 0o666 });
+      chownSync(path, 2, 2);
+    }
+    chownSync(join(stateDir, "slots"), 2, 2);
+    process.seteuid?.(1);
+    try {
+      t.throws(() => readBoot(stateDir), refused);
+      t.throws(() => new FileBlocks(paths[1] as string, 4096, quiet, UNFENCED), { message: /EACCES/ });
+      t.throws(() => new FileStore(join(stateDir, "store"), UNFENCED), refused);
+      t.throws(() => makeOwnDirectory(join(stateDir, "slots")), refused);
+    } finally {
+      process.seteuid?.(0);
+    }
+  },
+);
 
 test("a slot file that was cut has room for an update again", (t) => {
   const path = join(temporaryState(t), "slots", "b.bin");

@@ -1,8 +1,8 @@
-import { isAnything, isCredentials, isEntity, pageOf } from "./checks.js";
+import { credentialsOf, entityNamed, entityOf, isAnything, isEntity, pageOf, savedAs } from "./checks.js";
 import { OperatorError, unlessMissing } from "./error.js";
 import { allPages, eachPage } from "./pages.js";
 import { Calls } from "./rest.js";
-import type { Credentials, Device, DeviceInfo, DeviceProfile, Page, PageQuery } from "./shapes.js";
+import type { Credentials, Device, DeviceInfo, DeviceProfile, EntityId, Page, PageQuery } from "./shapes.js";
 
 const part = encodeURIComponent;
 const TENANT = "/api/tenant";
@@ -17,11 +17,11 @@ export class Devices extends Calls {
   async byName(deviceName: string): Promise<Device | undefined> {
     if (this.#owner !== TENANT) return this.#ofCustomerByName(deviceName);
     const query = { deviceName };
-    return unlessMissing(this.rest.call("GET", "/api/tenant/devices", isEntity, { query }));
+    return unlessMissing(this.rest.call("GET", "/api/tenant/devices", entityNamed(deviceName), { query }));
   }
 
   async get(id: string): Promise<Device> {
-    return this.rest.call("GET", `/api/device/${part(id)}`, isEntity);
+    return this.rest.call("GET", `/api/device/${part(id)}`, entityOf(id));
   }
 
   /** Undefined only if the platform itself answers that there is no such device. */
@@ -36,7 +36,7 @@ export class Devices extends Calls {
 
   /** The device with its activity and the name of its profile. */
   async info(id: string): Promise<DeviceInfo> {
-    return this.rest.call("GET", `/api/device/info/${part(id)}`, isEntity);
+    return this.rest.call("GET", `/api/device/info/${part(id)}`, entityOf(id));
   }
 
   /** Devices with their activity and the name of their profile. */
@@ -67,12 +67,12 @@ export class Devices extends Calls {
   async create(device: Partial<Device> & { name: string }, accessToken?: string): Promise<Device> {
     const secrets = accessToken === undefined ? [] : [accessToken];
     const call = { query: { accessToken }, body: device, secrets };
-    return this.rest.call("POST", "/api/device", isEntity, call);
+    return this.rest.call("POST", "/api/device", savedAs(device), call);
   }
 
   /** Saves the whole entity: what was read, with the changes. */
   async save(device: Device): Promise<Device> {
-    return this.rest.call("POST", "/api/device", isEntity, { body: device });
+    return this.rest.call("POST", "/api/device", savedAs(device), { body: device });
   }
 
   async delete(id: string): Promise<void> {
@@ -81,13 +81,14 @@ export class Devices extends Calls {
 
   /** Holds the access token: not for a log. */
   async credentials(id: string): Promise<Credentials> {
-    return this.rest.call("GET", `/api/device/${part(id)}/credentials`, isCredentials);
+    return this.rest.call("GET", `/api/device/${part(id)}/credentials`, credentialsOf(id));
   }
 
   /** What `credentials` read, with the changes. Polls of the device get nothing more. */
   async setCredentials(credentials: Credentials): Promise<Credentials> {
     const call = { body: credentials, secrets: [credentials.credentialsId] };
-    return this.rest.call("POST", "/api/device/credentials", isCredentials, call);
+    const device = credentials.deviceId as EntityId | undefined;
+    return this.rest.call("POST", "/api/device/credentials", credentialsOf(device?.id ?? ""), call);
   }
 
   /** Claims the device as a customer. Throws OperatorError 400 for a refusal. */
@@ -116,12 +117,12 @@ export class DeviceProfiles extends Calls {
   }
 
   async get(id: string): Promise<DeviceProfile> {
-    return this.rest.call("GET", `/api/deviceProfile/${part(id)}`, isEntity);
+    return this.rest.call("GET", `/api/deviceProfile/${part(id)}`, entityOf(id));
   }
 
   /** Creates it if it has no `id`. */
   async save(profile: Partial<DeviceProfile> & { name: string }): Promise<DeviceProfile> {
-    return this.rest.call("POST", "/api/deviceProfile", isEntity, { body: profile });
+    return this.rest.call("POST", "/api/deviceProfile", savedAs(profile), { body: profile });
   }
 
   /** Throws OperatorError 400 while it has devices. */

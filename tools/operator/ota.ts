@@ -1,4 +1,4 @@
-import { isAnything, isEntity, isPackage, pageOf } from "./checks.js";
+import { entityOf, isAnything, isPackage, packageLike, pageOf, savedAs } from "./checks.js";
 import { fileForm } from "./multipart.js";
 import { allPages } from "./pages.js";
 import { Calls } from "./rest.js";
@@ -48,7 +48,7 @@ export class Ota extends Calls {
     const profile: EntityId = { entityType: "DEVICE_PROFILE", id: deviceProfileId };
     const usesUrl = externalFile !== undefined;
     const body = { title, version, type, tag, deviceProfileId: profile, usesUrl, ...externalFile };
-    return this.rest.call("POST", "/api/otaPackage", isPackage, { body });
+    return this.rest.call("POST", "/api/otaPackage", packageLike({ title, version }), { body });
   }
 
   async upload(id: string, bytes: Uint8Array, options: Upload = {}): Promise<OtaPackage> {
@@ -56,12 +56,14 @@ export class Ota extends Calls {
     const query = { checksumAlgorithm: algorithm, checksum };
     const form = () => fileForm("file", fileName, bytes, onSent);
     const call = { query, form, timeoutMs: options.timeoutMs ?? 600_000 };
-    return this.rest.call("POST", `/api/otaPackage/${part(id)}`, isPackage, call);
+    const wanted = packageLike({ id: { entityType: "OTA_PACKAGE", id }, ...(checksum && { checksum }) });
+    return this.rest.call("POST", `/api/otaPackage/${part(id)}`, wanted, call);
   }
 
   /** The entry without its file, which `GET /api/otaPackage/{id}` would include. */
   async get(id: string): Promise<OtaPackage> {
-    return this.rest.call("GET", `/api/otaPackage/info/${part(id)}`, isPackage);
+    const wanted = packageLike({ id: { entityType: "OTA_PACKAGE", id } });
+    return this.rest.call("GET", `/api/otaPackage/info/${part(id)}`, wanted);
   }
 
   async list({ pageSize = 100, page = 0, textSearch }: PageQuery = {}): Promise<Page<OtaPackage>> {
@@ -93,17 +95,17 @@ export class Ota extends Calls {
   /** Assigns firmware to a device; undefined: that of its profile. */
   async assign(deviceId: string, packageId: string | undefined): Promise<void> {
     const path = `/api/device/${part(deviceId)}`;
-    const device = await this.rest.call("GET", path, isEntity);
+    const device = await this.rest.call("GET", path, entityOf(deviceId));
     const body = { ...device, firmwareId: ota(packageId) };
-    await this.rest.call("POST", "/api/device", isEntity, { body });
+    await this.rest.call("POST", "/api/device", savedAs(body), { body });
   }
 
   /** Firmware for all devices of a profile that have none of their own. */
   async assignToProfile(profileId: string, packageId: string | undefined): Promise<void> {
     const path = `/api/deviceProfile/${part(profileId)}`;
-    const profile = await this.rest.call("GET", path, isEntity);
+    const profile = await this.rest.call("GET", path, entityOf(profileId));
     const body = { ...profile, firmwareId: ota(packageId) };
-    await this.rest.call("POST", "/api/deviceProfile", isEntity, { body });
+    await this.rest.call("POST", "/api/deviceProfile", savedAs(body), { body });
   }
 }
 

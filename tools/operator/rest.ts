@@ -148,8 +148,7 @@ export class Rest {
   async call<T>(method: string, path: string, isExpected: Check<T>, call: Call = {}): Promise<T> {
     const answer = await this.#call(method, path, call);
     if (isExpected(answer)) return answer;
-    const text = tame(JSON.stringify(answer) ?? "nothing", this.#secrets(call));
-    throw new OperatorError(200, `${method} ${path}: unexpected answer: ${text}`.slice(0, 300));
+    throw new OperatorError(200, `${method} ${path}: unexpected answer: ${formOf(answer)}`.slice(0, 300));
   }
 
   async #call(method: string, path: string, call: Call): Promise<unknown> {
@@ -253,6 +252,14 @@ async function read(response: Response, name: string): Promise<string> {
     text += decoder.decode(piece, { stream: true });
   }
   return text + decoder.decode();
+}
+
+/** Without values: credentials and profiles hold secrets, also another device's. */
+function formOf(answer: unknown): string {
+  if (Array.isArray(answer)) return `a list of ${answer.length}`;
+  if (answer === undefined || answer === null) return "nothing";
+  if (typeof answer !== "object") return `a ${typeof answer}`;
+  return `an object of ${tame(Object.keys(answer).join(", "), []) || "no members"}`;
 }
 
 function parse(text: string, status: number, name: string): unknown {

@@ -175,7 +175,7 @@ export async function assign(
         await devices.save({ ...device, firmwareId: { entityType: "OTA_PACKAGE", id: packageId } });
       } catch (error) {
         // A refusal leaves no record. A failure that may have assigned the image keeps it.
-        if (!mayRetry(error)) await restoreRecord(attributes, member);
+        if (isRefusal(error)) await restoreRecord(attributes, member);
         throw error;
       }
     }
@@ -190,6 +190,11 @@ export async function assign(
 async function restoreRecord(attributes: Operator["attributes"], { id, seen }: Member): Promise<void> {
   if (seen?.record) await attributes.set(id, "SERVER_SCOPE", { [ROLLOUT_KEY]: seen.record });
   else await attributes.delete(id, "SERVER_SCOPE", [ROLLOUT_KEY]);
+}
+
+/** Not for an answer that cannot be read: the platform may have done what it was asked. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof OperatorError && error.status >= 400 && !mayRetry(error);
 }
 
 /** After a 404 too: the next look finds out whether the device is deleted. */

@@ -78,6 +78,20 @@ test("an assignment that the platform refuses leaves no record", async (t) => {
   for (const { device } of rig.fleet) t.is(await rig.record(device.name), undefined);
 });
 
+test("an assignment whose answer cannot be read keeps its record, so that --undo finds the device", async (t) => {
+  const rig = await startRig(t, 3);
+  const { devices } = rig.operator;
+  const { save } = devices;
+  devices.save = async (device) => {
+    await save.call(devices, device);
+    devices.save = save;
+    throw new OperatorError(200, "POST /api/device: unexpected answer: nothing");
+  };
+  await t.throwsAsync(rig.run(), { message: /unexpected answer/ });
+  t.like(await rig.undo(), { devices: 1, failed: [] });
+  t.deepEqual(new Set(Object.values(await rig.assigned())), new Set(["profile"]));
+});
+
 test("a package is found among more than 100 of similar titles", async (t) => {
   const rig = await startRig(t);
   for (let n = 0; n < 120; n++) await rig.release(`9.0.${n}`);

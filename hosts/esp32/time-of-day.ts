@@ -177,7 +177,10 @@ export class TimeOfDay {
   try(seconds: number): (isGood: boolean) => void {
     const before = this.offset;
     const day = new Date(seconds * 1000).toISOString().slice(0, 10);
-    this._log("warn", `TLS: the certificate is not valid at this time; the next attempt takes the date ${day}`);
+    this._log(
+      "warn",
+      `TLS: the certificate is not valid at this time; the next attempt takes the date ${day}`,
+    );
     const trial = {};
     this._trial = trial;
     this._clock.assume(seconds);

@@ -4,6 +4,7 @@ export { updateWord } from "./agent/firmware/state-words.js";
 export { Recovery } from "./agent/lifecycle/recovery.js";
 export { pinAll, pinStored } from "./agent/provisioning/token-store.js";
 export * from "./index.js";
+export { ROOM_BYTES } from "./platform/session.js";
 export { type LoggedStore, readStored, storageLogOf, writeStored } from "./store.js";
 export { hash32 } from "./wire/crypto/hash32.js";
 export { isObject, parseJson } from "./wire/text/json.js";

@@ -205,6 +205,11 @@ export interface Host {
   decode(bytes: Uint8Array): string | undefined;
   /** If missing, the agent does the same in JavaScript. */
   readonly loops?: ByteLoops;
+  /**
+   * False if less than `bytes` of memory are free for the agent's own work: requests then wait or are
+   * refused. Missing: there is always enough.
+   */
+  hasRoom?(bytes: number): boolean;
   /** Fills `into` with cryptographically secure random bytes. */
   random(into: Uint8Array): void;
   /** Unique id of the machine, the same on every start: letters, digits and hyphens, at most 32. */

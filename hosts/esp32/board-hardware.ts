@@ -17,14 +17,12 @@ export const MEMORY = {
   engineLeft: 2,
   /** Memory of the engine. */
   engine: 3,
-  /** Not 0 if the last run restarted the chip because the engine's memory was full. */
-  wasFull: 4,
   /** Free system heap; like the others, without PSRAM. */
-  free: 5,
+  free: 4,
   /** Its minimum since the start. */
-  leastFree: 6,
+  leastFree: 5,
   /** Memory of the engine that holds nothing. Collects garbage first, which takes milliseconds. */
-  engineFree: 7,
+  engineFree: 6,
 } as const;
 
 /**
@@ -47,6 +45,8 @@ export const TLS = {
 export interface Idf extends Ota {
   /** In bytes, see MEMORY. */
   mote_memory(what: number): number;
+  /** 0 if the engine's memory has not this many bytes left. */
+  mote_has_room(bytes: number): number;
   /** Figures of TLS, see TLS. */
   mote_tls(what: number): number;
   esp_restart(): void;

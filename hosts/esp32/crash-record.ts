@@ -31,10 +31,8 @@ const KEY = "ended";
 const CRASHED = 1;
 const RESTARTED = 2;
 const LONGEST = 200;
-/** The engine's name for the cause. */
+/** The engine's memory was full: written by native/memory.c, which needs none of it. */
 export const FULL = "memory full";
-/** Memory that storing a text needs. */
-const RESERVE = { objects: 24, bytes: 400 };
 
 type Ending = Pick<LastRun, "reset" | "crash">;
 
@@ -45,29 +43,23 @@ type Ending = Pick<LastRun, "reset" | "crash">;
 export class CrashRecord {
   private readonly _store: Store;
   private readonly _text: Pick<Host, "encode" | "decode">;
-  /** Reserve memory for when none is left; undefined after a crash. */
-  private _reserve: unknown[] | undefined;
+  private _hasCrashed = false;
 
   constructor(store: Store, text: Pick<Host, "encode" | "decode">) {
     this._store = store;
     this._text = text;
-    this._reserve = [new ArrayBuffer(RESERVE.bytes), ...Array.from({ length: RESERVE.objects }, () => ({}))];
   }
 
-  /**
-   * Reads and clears the record; call once, at the start. `reset`: ESP-IDF's number. `wasFull`: the
-   * run ended without memory, perhaps too little to report it.
-   */
-  ending(reset: number, wasFull = false): Ending {
+  /** Reads and clears the record; call once, at the start. `reset`: ESP-IDF's number. */
+  ending(reset: number): Ending {
     const name = RESET_REASONS[reset] ?? "unknown";
     const record = this._store.get(KEY);
     if (record) this._store.delete(KEY);
     const asked = record?.[0] === RESTARTED;
     const words = record?.[0] === CRASHED ? this._text.decode(record.subarray(1)) : undefined;
     if (FAULTS.includes(name)) return { reset: name, crash: words ? `${name}: ${words}` : name };
-    // A record of an earlier run does not explain a power loss.
-    if (reset !== RESET.software || asked) return { reset: name, crash: false };
-    return { reset: name, crash: words ?? (wasFull ? FULL : "unknown") };
+    // The power may have failed between the crash and this start.
+    return { reset: name, crash: words ?? (reset === RESET.software && !asked ? "unknown" : false) };
   }
 
   /**
@@ -76,8 +68,8 @@ export class CrashRecord {
    */
   crashed(status: unknown, exception: unknown, clean?: (text: string) => string): void {
     // Keep the first cause, because later ones follow from it.
-    if (!this._reserve) return;
-    this._reserve = undefined;
+    if (this._hasCrashed) return;
+    this._hasCrashed = true;
     try {
       this._save(CRASHED, describe(status, exception, clean));
     } catch {}

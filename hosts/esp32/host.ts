@@ -1,13 +1,15 @@
-import { pinAll, pinStored, SecretRedactor } from "../../src/board-module.js";
+import { pinAll, pinStored, ROOM_BYTES, SecretRedactor } from "../../src/board-module.js";
 import type { ByteLoops, Host, LastRun, Redactor } from "../../src/port.js";
 import { type BoardHardware, type Idf, MEMORY } from "./board-hardware.js";
-import { CrashRecord, RESET } from "./crash-record.js";
+import { CrashRecord, FULL, RESET } from "./crash-record.js";
 import { type Partition, PartitionBlocks } from "./partition.js";
 import { OtaSlot } from "./slot.js";
 import { AGENT, type Domain, NvsStore, OWN } from "./store.js";
 
 /** Label of the partition with the durable queue. */
 const OUTBOX = "outbox";
+/** Longer than any request: what it held is free again by then. */
+const SHORT_MS = 60_000;
 
 export interface BoardHost extends Host {
   readonly redactor: Redactor;
@@ -53,6 +55,10 @@ export const createHost = (machine: BoardHardware): BoardHost => {
     encode,
     decode,
     loops: loopsOf(idf),
+    hasRoom: roomOf(machine, (cause) => {
+      crashRecord.crashed(cause, undefined);
+      idf.esp_restart();
+    }),
     random: (into) => randomFill(into, idf),
     hardwareId: mac,
     log,
@@ -71,6 +77,28 @@ export const createHost = (machine: BoardHardware): BoardHost => {
   };
 };
 
+/**
+ * `hasRoom` of the port. An application that leaves too little memory for requests would keep its
+ * board out of reach. So after a minute of it the run ends as a crash, and repeated crashes lead to
+ * recovery mode.
+ */
+const roomOf = (
+  { clock, idf }: BoardHardware,
+  end: (cause: string) => void,
+): ((bytes: number) => boolean) => {
+  let shortSince: number | undefined;
+  return (bytes) => {
+    const hasRoom = idf.mote_has_room(bytes) !== 0;
+    // Only what every request needs: a large one may be refused while others are answered.
+    if (bytes > ROOM_BYTES) return hasRoom;
+    if (hasRoom) shortSince = undefined;
+    else shortSince ??= clock.now();
+    if (shortSince !== undefined && clock.now() - shortSince >= SHORT_MS)
+      end(`${FULL}: requests waited for a minute`);
+    return hasRoom;
+  };
+};
+
 const loopsOf = (idf: Idf): ByteLoops => ({
   crc32: (bytes) => idf.mote_crc32(bytes.buffer, bytes.byteOffset, bytes.length),
   isErased: (bytes, from) =>
@@ -82,7 +110,7 @@ const loopsOf = (idf: Idf): ByteLoops => ({
 /** Call before the time is set. */
 const lastRunOf = ({ idf, config }: BoardHardware, crashRecord: CrashRecord): LastRun => {
   const reason = idf.esp_reset_reason();
-  const { reset, crash } = crashRecord.ending(reason, idf.mote_memory(MEMORY.wasFull) !== 0);
+  const { reset, crash } = crashRecord.ending(reason);
   const isWake = reason === RESET.deepSleep;
   return {
     reset,

@@ -44,6 +44,9 @@ const GATEWAY_MS = 45_000;
 const MOST_REASONS = 8;
 /** Delay after an answer to a request that was sent before the last loss. */
 const LATE_GATE_MS = 10_000;
+/** Free memory without which no request is begun, and the delay until the next look. */
+export const ROOM_BYTES = 4096;
+export const ROOM_MS = 1000;
 /** Below the connection's queue limit: a request rejected there would count as a loss. */
 const MAX_UNDER_WAY = 24;
 
@@ -90,6 +93,8 @@ export class PlatformSession {
   /** Time of the last answer. */
   answeredAt = -1;
   private _busy = false;
+  /** Requests wait for memory. */
+  private _isShort = false;
   /** Names of the application's functions that have not answered yet. */
   readonly applicationCalls: string[] = [];
   /** Why the platform refuses this device; undefined if it does not. */
@@ -272,7 +277,16 @@ export class PlatformSession {
   private _wait(until: number): number | undefined {
     if (!this.running) return 0;
     if (this.#prefix === undefined) return undefined;
-    return Math.max(0, Math.ceil(Math.max(until, this._backoffUntil) - this.host.clock.now()));
+    const ms = Math.max(0, Math.ceil(Math.max(until, this._backoffUntil) - this.host.clock.now()));
+    return ms === 0 && this._lacksMemory() ? ROOM_MS : ms;
+  }
+
+  /** A failed allocation would end the run, so nothing is begun that may need one. */
+  private _lacksMemory(): boolean {
+    const isShort = this.host.hasRoom?.(ROOM_BYTES) === false;
+    if (isShort && !this._isShort) this.host.log("warn", "memory is short: requests wait until some is free");
+    this._isShort = isShort;
+    return isShort;
   }
 
   private _notify(check: () => void): void {

@@ -23,6 +23,7 @@ export const RPC_ERRORS = {
   METHOD_NOT_FOUND: "no handler for this method",
   BAD_PARAMS: "the parameters are invalid",
   PARAMS_TOO_LARGE: "the request is too large or too deeply nested for this device",
+  MEMORY_SHORT: "the device has too little free memory for this request now",
   HANDLER_FAILED: "the handler failed",
   TIMEOUT: "the handler took too long",
   OUTCOME_UNKNOWN: "the handler started, but its result is unknown",
@@ -41,7 +42,7 @@ const METHOD = '"method":';
 const MAX_START = 1024;
 
 /** Why `params` is missing. `too-large` includes too deep. */
-export type RpcProblem = "too-large" | "malformed";
+export type RpcProblem = "too-large" | "memory-short" | "malformed";
 
 export interface RpcRequest {
   readonly ok: true;
@@ -58,12 +59,16 @@ export interface RpcRequest {
 export type RpcParsed = RpcRequest | { readonly ok: false };
 
 /**
- * Parses a request. `whole`: false if the text is only its beginning. For an incomplete or invalid
- * request, `id` and `method` are still read and `problem` is set, because an unanswered request
+ * Parses a request. `unread`: why not all of it is, for example because the text is only its
+ * beginning. For an incomplete or invalid request, `id` and `method` are still read and `problem` is set, because an unanswered request
  * blocks later ones. `ok` is false without a usable id. `bytes`: the bytes of the text.
  */
-export const parseRpcRequest = (text: string, whole: boolean, bytes?: Uint8Array): RpcParsed => {
-  if (!whole) return fromBeginning(text, "too-large", bytes);
+export const parseRpcRequest = (
+  text: string,
+  unread: RpcProblem | undefined,
+  bytes?: Uint8Array,
+): RpcParsed => {
+  if (unread) return fromBeginning(text, unread, bytes);
   const parsed = parseJson(text);
   if (!parsed.ok) return fromBeginning(text, problemOf(parsed.reason), bytes);
   if (!isObject(parsed.value)) return { ok: false };

@@ -61,8 +61,8 @@ function readJson(text: string): unknown {
 
 /** A request keeps its id and method however much of its end is missing. */
 function readRequest(text: string): unknown {
-  const complete = parseRpcRequest(text, true);
-  const cut = parseRpcRequest(text, false);
+  const complete = parseRpcRequest(text, undefined);
+  const cut = parseRpcRequest(text, "too-large");
   if (complete.ok && complete.problem === undefined)
     must(complete.params !== undefined, "parameters are never undefined");
   for (const request of [complete, cut]) {

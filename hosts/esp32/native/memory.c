@@ -1,16 +1,16 @@
-// Memory figures, and the reaction to a failed allocation of the engine's memory.
+// Memory figures, and what happens when the engine's memory is not to be had, or full.
 #include <stdint.h>
 #include <stdlib.h>
 #include "xsAll.h"
 #include "mc.defines.h"
 #include "app_update/include/esp_ota_ops.h"
-#include "esp_attr.h"
 #include "esp_heap_caps.h"
 #include "esp_rom_sys.h"
 #include "esp_system.h"
 #include "esp_task_wdt.h"
 #include "freertos/FreeRTOS.h"
 #include "freertos/task.h"
+#include "nvs_flash/include/nvs.h"
 
 /** Interval of the error message on a board that stopped. */
 #define MESSAGE_MS 10000
@@ -108,53 +108,64 @@ static void __attribute__((constructor)) watch_allocations(void)
 	heap_caps_register_failed_alloc_callback(allocation_failed);
 }
 
-// If the engine's memory is full, it restarts the chip without a message. It is full with less free
-// memory than its error message needs, and than its heap grows by (manifest.json: 32 slots).
-#define MESSAGE_BYTES 64
-#define GROWTH_BYTES 512
-#define FULL 0x66756c6c
-
-static RTC_NOINIT_ATTR uint32_t last_run;
-
-static void note_memory(void)
-{
-	txBlock *block = gThe ? gThe->firstBlock : NULL;
-	int full = block && gThe->heap && gThe->heap_pend - gThe->heap_ptr < GROWTH_BYTES && block->limit - block->current < MESSAGE_BYTES;
-	last_run = full ? FULL : 0;
-}
-
-static void __attribute__((constructor)) watch_restarts(void)
-{
-	esp_register_shutdown_handler(note_memory);
-}
-
 // TLS, Wi-Fi and lwIP do not use PSRAM.
 #define INTERNAL_HEAP (MALLOC_CAP_DEFAULT | MALLOC_CAP_INTERNAL)
 
-enum { LARGEST_FREE, STACK_LEFT, ENGINE_LEFT, ENGINE, WAS_FULL, FREE, LEAST_FREE, ENGINE_FREE };
+enum { LARGEST_FREE, STACK_LEFT, ENGINE_LEFT, ENGINE, FREE, LEAST_FREE, ENGINE_FREE, CHUNKS_FREE };
 
-/** Between the two ends of the block, slots that hold no object, and the end of the chunks. */
+/** Bytes that hold nothing: between the two ends of the block, among the slots, behind the chunks. */
+struct room {
+	uint32_t between, slots, chunks;
+};
+
+static struct room room_of(txMachine *the)
+{
+	txBlock *block = the->firstBlock;
+	struct room room = {
+		.between = the->heap_pend - the->heap_ptr,
+		.slots = (the->maximumHeapCount - the->currentHeapCount) * sizeof(txSlot),
+		.chunks = block ? block->limit - block->current : 0,
+	};
+	return room;
+}
+
 static uint32_t engine_free(txMachine *the)
 {
-	txBlock *block;
-	uint32_t slots;
+	struct room room;
 
 	fxCollectGarbage(the);
-	block = the->firstBlock;
-	slots = the->maximumHeapCount - the->currentHeapCount;
-	return (the->heap_pend - the->heap_ptr) + slots * sizeof(txSlot) + (block ? block->limit - block->current : 0);
+	room = room_of(the);
+	return room.between + room.slots + room.chunks;
+}
+
+/** Slots never become chunks, nor the other way round. Texts and buffers are chunks; they have few slots. */
+static int has_room(txMachine *the, uint32_t bytes)
+{
+	struct room room = room_of(the);
+
+	return room.between + room.chunks >= bytes && room.between + room.slots >= bytes / 4;
+}
+
+/** 0 if the engine's memory has not `bytes` left, even after collecting garbage. */
+int32_t mote_has_room(uint32_t bytes)
+{
+	// Without a block, the memory is the system's.
+	if (!own_creation.staticSize || has_room(gThe, bytes))
+		return 1;
+	fxCollectGarbage(gThe);
+	return has_room(gThe, bytes);
 }
 
 /**
  * Bytes. Of the heap without PSRAM: FREE, free now; LEAST_FREE, its minimum since the start;
  * LARGEST_FREE, the largest free block. STACK_LEFT: the minimum of free stack of the engine's task.
  * ENGINE: the engine's memory. ENGINE_LEFT: the part that it never used. ENGINE_FREE: all of it that
- * holds nothing, after collecting garbage. WAS_FULL: not 0 if the last run restarted the chip when
- * that memory was full.
+ * holds nothing, after collecting garbage. CHUNKS_FREE: the part of that which chunks may use.
  */
 uint32_t mote_memory(uint32_t what)
 {
 	txCreation *creation;
+	struct room room;
 
 	switch (what) {
 		case LARGEST_FREE:
@@ -171,10 +182,42 @@ uint32_t mote_memory(uint32_t what)
 			// Not computed from the ends of its memory, because slots move one of them.
 			xsPreparationAndCreation(&creation);
 			return own_creation.staticSize ? own_creation.staticSize : creation->staticSize;
-		case WAS_FULL:
-			return esp_reset_reason() == ESP_RST_SW && last_run == FULL;
 		case ENGINE_FREE:
 			return engine_free(gThe);
+		case CHUNKS_FREE:
+			room = room_of(gThe);
+			return room.between + room.chunks;
 	}
 	return 0;
+}
+
+// As in store.ts and crash-record.ts.
+#define STORE "mote-host"
+#define KEY "ended"
+#define RECORD "\x01memory full"
+
+/** Weak like the other one. */
+extern void __real_fxAbort(txMachine *the, int status) __attribute__((weak));
+
+/**
+ * The engine's memory is full. The engine would call JavaScript, which needs memory. In C, the cause
+ * is printed and stored for the next start.
+ */
+static void memory_full(void)
+{
+	nvs_handle_t handle;
+
+	esp_rom_printf("mote: memory full: the engine's %u bytes are used up; restart\n", (unsigned)mote_memory(ENGINE));
+	if (ESP_OK == nvs_open(STORE, NVS_READWRITE, &handle)) {
+		nvs_set_blob(handle, KEY, RECORD, sizeof(RECORD) - 1);
+		nvs_commit(handle);
+	}
+	esp_restart();
+}
+
+void __wrap_fxAbort(txMachine *the, int status)
+{
+	if (XS_NOT_ENOUGH_MEMORY_EXIT == status)
+		memory_full();
+	__real_fxAbort(the, status);
 }

@@ -6,7 +6,7 @@
 
 import type { Events } from "../../events.js";
 import type { Job, Loop, Pacer, PlatformSession, Wait } from "../../platform/index.js";
-import { CONTENT, EXCHANGE_MS, LostBodies, post, statusText } from "../../platform/index.js";
+import { CONTENT, EXCHANGE_MS, LostBodies, post, ROOM_MS, statusText } from "../../platform/index.js";
 import type { PollTiming } from "../../platform/poll-timing.js";
 import { attributesPath } from "../../wire/paths.js";
 import type { JsonObject } from "../../wire/text/json.js";
@@ -21,6 +21,8 @@ const AFTER_RPC_MS = 10_000;
 /** Added to the losses of a body that is a single attribute. */
 const ALONE = 10;
 const AT_ONCE = (): Wait => 0;
+/** Times that an answer is in memory while it is read and told. */
+const COPIES = 4;
 
 /** A job that acts on shared attributes, whether the application subscribes to them or not. */
 export interface AttributeFollower {
@@ -42,6 +44,7 @@ export class AttributeLoop implements Job {
   private readonly _lostBodies: LostBodies;
   private readonly _polls: AttributePolls;
   private readonly _loop: Loop;
+  private readonly _roomBytes: number;
   private _keys: string[] = [];
   private _readAt: number | undefined;
   private _lastReadAt = Number.NEGATIVE_INFINITY;
@@ -70,6 +73,7 @@ export class AttributeLoop implements Job {
     this._lostBodies = new LostBodies(session, "attributes");
     this._reader = new AttributeReader(session, limits.answerBytes, client);
     this._loop = session.loop("attributes", this);
+    this._roomBytes = COPIES * limits.answerBytes;
     const readSoon = (inMs: number) => this.readSoon(inMs);
     this._polls = new AttributePolls(session, timing, limits.answerBytes, this._loop, readSoon);
   }
@@ -137,11 +141,12 @@ export class AttributeLoop implements Job {
   async turn(): Promise<Wait> {
     await this._pacer.ready();
     if (!this._session.running) return 0;
-    while (this._polls.hasEnded) this._processPoll();
-    if (this._wantsAny) this._polls.open();
-    if (this._untilReadMs() === 0) return this._read().then(AT_ONCE);
+    const hasRoom = this._session.host.hasRoom?.(this._roomBytes) !== false;
+    while (hasRoom && this._polls.hasEnded) this._processPoll();
+    if (hasRoom && this._wantsAny) this._polls.open();
+    if (hasRoom && this._untilReadMs() === 0) return this._read().then(AT_ONCE);
     const batch = this._client.batch(this._sendsAlone);
-    return batch ? this._post(batch).then(AT_ONCE) : this._untilDue();
+    return batch ? this._post(batch).then(AT_ONCE) : hasRoom ? this._untilDue() : ROOM_MS;
   }
 
   /** ms until the next read or poll. */

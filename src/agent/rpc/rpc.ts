@@ -2,6 +2,7 @@
 
 import type { Events } from "../../events.js";
 import type { Outcome } from "../../http/outcome.js";
+import type { Answer } from "../../http/response.js";
 import type { Job, PlatformSession, Wait } from "../../platform/index.js";
 import { EXCHANGE_MS, HEAD_ROOM, PollMemory, post } from "../../platform/index.js";
 import { type EndedPoll, LongPoll } from "../../platform/long-poll.js";
@@ -13,6 +14,7 @@ import {
   parseRpcRequest,
   type RpcErrorCode,
   type RpcParsed,
+  type RpcProblem,
   type RpcRequest,
 } from "../../wire/rpc.js";
 import { decodeStart } from "../../wire/text/text.js";
@@ -35,6 +37,8 @@ const TOO_LARGE = 413;
  */
 const QUICK_RETRIES = 12;
 const ROOM = " ".repeat(HEAD_ROOM);
+/** Times that a request is in memory while it is read, handled and answered. */
+const COPIES = 4;
 const NOT_STORED = "the device can't store that the RPC was begun";
 /** An answer of up to this size that is refused with 413 is refused for another reason. */
 const SMALL = 256;
@@ -113,7 +117,7 @@ export class Rpc implements Job {
     this._memory.save();
     this.idle = this._session.connections.shortPolls && (verdict === "ended" || verdict === "busy");
     const delivered = verdict === "delivered" && outcome.kind === "done";
-    const request = delivered ? this._parse(outcome.body, outcome.whole) : undefined;
+    const request = delivered ? this._parse(outcome.body, this._unread(outcome)) : undefined;
     if (request?.ok === false) {
       this._session.counters.countMalformed("an RPC");
       this._polls.pacer.slow();
@@ -252,14 +256,20 @@ export class Rpc implements Job {
   private _idWasReused({ id, hash, after }: JournalEntry): boolean {
     return this._polls.ended.some(({ poll: { number }, outcome }) => {
       if (number < after || outcome.kind !== "done") return false;
-      const came = this._parse(outcome.body, false);
+      const came = this._parse(outcome.body, "too-large");
       if (!came.ok || came.id > id) return false;
       return came.id < id ? !this._journal.find(came.id, came.hash, number) : came.hash !== hash;
     });
   }
 
-  private _parse(body: Uint8Array, whole: boolean): RpcParsed {
-    return parseRpcRequest(this._session.host.decode(body) ?? decodeStart(body), whole, body);
+  private _parse(body: Uint8Array, unread: RpcProblem | undefined): RpcParsed {
+    return parseRpcRequest(this._session.host.decode(body) ?? decodeStart(body), unread, body);
+  }
+
+  /** Why the request is answered without being read. */
+  private _unread({ body, whole }: Pick<Answer, "body" | "whole">): RpcProblem | undefined {
+    if (!whole) return "too-large";
+    return this._session.host.hasRoom?.(COPIES * body.length) === false ? "memory-short" : undefined;
   }
 
   /** Encodes the text as a body with free bytes before it, so that it is not copied again. */
@@ -271,6 +281,7 @@ export class Rpc implements Job {
 /** The error answer to a request for which no handler runs. */
 const errorFor = (request: RpcRequest, handler: Handler | undefined): HandlerResult | undefined => {
   if (request.problem === "too-large") return failure("PARAMS_TOO_LARGE");
+  if (request.problem === "memory-short") return failure("MEMORY_SHORT");
   if (request.problem) return failure("BAD_PARAMS");
   return handler ? undefined : failure("METHOD_NOT_FOUND");
 };

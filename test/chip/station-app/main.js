@@ -93,7 +93,7 @@ function application(agent, host) {
     leastFree: host.health.memory().systemLeast,
     largest: native.mote_memory(0),
     stackLeft: native.mote_memory(1),
-    engineFree: native.mote_memory(7),
+    engineFree: native.mote_memory(6),
   }));
   for (let i = 0; i < SETTINGS; i++)
     agent.attributes.subscribe(`setting${i}`, (value) => {

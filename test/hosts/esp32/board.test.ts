@@ -149,22 +149,22 @@ test("how a run ended: by whom, and whether it crashed", (t) => {
   const nothing = (): void => {};
   const restarts = (last: CrashRecord): void => last.restarting();
   const full = (last: CrashRecord): void => last.crashed("memory full", undefined);
-  for (const [before, reset, said, crash, isFull] of [
-    [nothing, SOFTWARE, "software", "unknown", false],
-    [restarts, SOFTWARE, "software", false, false],
-    [full, POWER_ON, "power on", false, false],
-    [full, BROWNOUT, "brownout", false, false],
-    [nothing, TASK_WATCHDOG, "task watchdog", "task watchdog", false],
-    [full, PANIC, "panic", "panic: memory full", false],
-    [nothing, 99, "unknown", false, false],
-    // An engine that had not even the memory to say so is believed by its block.
-    [nothing, SOFTWARE, "software", "memory full", true],
-    [nothing, POWER_ON, "power on", false, true],
-    [restarts, SOFTWARE, "software", false, true],
+  for (const [before, reset, said, crash] of [
+    [nothing, SOFTWARE, "software", "unknown"],
+    [restarts, SOFTWARE, "software", false],
+    [full, SOFTWARE, "software", "memory full"],
+    // A crash stays known if the power fails before the next start.
+    [full, POWER_ON, "power on", "memory full"],
+    [full, BROWNOUT, "brownout", "memory full"],
+    [restarts, POWER_ON, "power on", false],
+    [nothing, TASK_WATCHDOG, "task watchdog", "task watchdog"],
+    [full, PANIC, "panic", "panic: memory full"],
+    [nothing, 99, "unknown", false],
+    [nothing, POWER_ON, "power on", false],
   ] as const) {
     const store = new FakeStore();
     before(words(store));
-    t.deepEqual(words(store).ending(reset, isFull), { reset: said, crash }, `${before.name} ${said}`);
+    t.deepEqual(words(store).ending(reset), { reset: said, crash }, `${before.name} ${said}`);
     // Said once.
     t.is(store.values.size, 0);
   }

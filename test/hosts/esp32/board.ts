@@ -119,6 +119,8 @@ export class FakeBoard {
   readonly trusted: string[] = [];
   /** A key that NVS does not take. */
   refused: string | undefined;
+  /** Free bytes of the engine's memory. */
+  room = Number.POSITIVE_INFINITY;
   /** Labels of partitions, and name spaces, that are not there. */
   missing: string[] = [];
   /** How long sectors were erased without a word to the watchdog. */
@@ -281,6 +283,7 @@ export class FakeBoard {
         this.reason = 0;
         return reason;
       },
+      mote_has_room: (bytes) => (bytes <= this.room ? 1 : 0),
       mote_memory: (what) => (what === MEMORY.free ? 150_000 : what === MEMORY.leastFree ? 90_000 : 0),
       mote_chip: () => 0,
       mote_serial_send: (from, count) => this.modules.sendWhole(new Uint8Array(from.slice(0, count))),

@@ -145,6 +145,65 @@ test("regression: a repeated crash keeps its first cause, reported once, and res
   t.is(platform.attributes(device()).crash, "");
 });
 
+test("an application that leaves no memory is told by name, and recovery mode takes its update", async (t) => {
+  const all = onBoard(t);
+  const { board, platform, boot, device } = all;
+  boot(silent);
+  await board.clock.advance(10_000);
+  const greedy: Application = () => {
+    board.room = 1000;
+  };
+  for (let i = 0; i < 5; i++) {
+    board.room = Number.POSITIVE_INFINITY;
+    boot(greedy, i === 0 ? POWER_ON : SOFTWARE);
+    const { restarts } = board;
+    await board.clock.advance(50_000);
+    t.true(lineWith(board, "warn: memory is short: requests wait until some is free"));
+    t.is(board.restarts, restarts);
+    await board.clock.advance(15_000);
+    t.true(board.restarts > restarts);
+  }
+  board.room = Number.POSITIVE_INFINITY;
+  // The power fails just before the start.
+  boot(greedy, POWER_ON);
+  t.true(lineWith(board, "the run before ended with: memory full: requests waited for a minute"));
+  t.true(lineWith(board, "the application takes more than its share of the engine's memory"));
+  await board.clock.advance(65_000);
+  board.room = Number.POSITIVE_INFINITY;
+  boot(greedy, SOFTWARE);
+  t.true(lineWith(board, "recovery mode: the application is not started (memory full"));
+  await board.clock.advance(10_000);
+  t.regex(String(platform.attributes(device()).moteRecovery), /^memory full/);
+  await assign(all);
+  t.is(board.next, 1);
+});
+
+test("with little memory left, an RPC is refused by name and shared attributes wait", async (t) => {
+  const { board, platform, boot, device } = onBoard(t);
+  const seen: unknown[] = [];
+  boot((agent) => {
+    agent.rpc.handle("echo", (params) => params);
+    agent.attributes.subscribe("setting", (value) => void seen.push(value));
+  });
+  await board.clock.advance(10_000);
+  const ask = async (text: string): Promise<string> => {
+    const answers = platform.rpc(device(), "echo", text);
+    await board.clock.advance(5000);
+    return answers.map((answer) => answer.kind === "answer" && answer.text).join();
+  };
+  // Less than what requests wait for, so this asks the poll that is open.
+  board.room = 2000;
+  t.regex(await ask("x".repeat(600)), /"MEMORY_SHORT"/);
+  board.room = 6000;
+  t.is(await ask("x".repeat(600)), `"${"x".repeat(600)}"`);
+  platform.setShared(device(), { setting: 1 });
+  await board.clock.advance(90_000);
+  t.deepEqual([seen, board.restarts], [[undefined], 0]);
+  board.room = Number.POSITIVE_INFINITY;
+  await board.clock.advance(10_000);
+  t.deepEqual(seen, [undefined, 1]);
+});
+
 async function assign({ board, platform, device }: Rig): Promise<void> {
   const image = pattern(50_000, 0xe9);
   platform.setShared(device(), {

@@ -26,7 +26,7 @@ export const READERS: Readonly<Record<string, () => unknown>> = {
   "a notification": () => parseNotification(object),
   "a notification of deletions": () =>
     parseNotification(`{"deleted":[${names.map((name) => `"${name}\\u0041"`)}]}`),
-  "a server-side RPC": () => parseRpcRequest(`{"id":0,"method":"m","params":${list}}`, true),
+  "a server-side RPC": () => parseRpcRequest(`{"id":0,"method":"m","params":${list}}`, undefined),
   "the answer to a client-side RPC": () => parseCallAnswer(object),
   "an answer to provisioning": () => parseProvision(`{"status":"SUCCESS","x":${list}}`),
   "an assignment": () => parseAssignment(pairs),

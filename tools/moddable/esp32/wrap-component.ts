@@ -2,10 +2,10 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** By the file that has the wrapper, `__wrap_NAME`: without it the option would end the link. */
-const WRAPPED: Readonly<Record<string, string>> = {
-  log: "esp_panic_handler",
-  memory: "modCloneMachine",
+/** By the file that has the wrappers, `__wrap_NAME`: without them the options would end the link. */
+const WRAPPED: Readonly<Record<string, readonly string[]>> = {
+  log: ["esp_panic_handler"],
+  memory: ["modCloneMachine", "fxAbort"],
 };
 const SOURCE = /^\$\(TMP_DIR\)\/(\w+)\.c\.o: .*\/hosts\/esp32\/native\/\1\.c(?: |$)/gm;
 
@@ -26,10 +26,10 @@ export function wrapComponent(directory: string, project: string): void {
   if (existsSync(main)) utimesSync(main, new Date(), new Date());
 }
 
-function linesFor(files: readonly string[]): string | undefined {
+function linesFor(files: string[]): string | undefined {
   const options = files
-    .filter((file) => file in WRAPPED)
     .sort()
-    .map((file) => `target_link_libraries(\${COMPONENT_LIB} INTERFACE "-Wl,--wrap=${WRAPPED[file]}")\n`);
+    .flatMap((file) => WRAPPED[file] ?? [])
+    .map((name) => `target_link_libraries(\${COMPONENT_LIB} INTERFACE "-Wl,--wrap=${name}")\n`);
   return options.length === 0 ? undefined : `idf_component_register()\n${options.join("")}`;
 }

@@ -7,6 +7,7 @@ import { findSdk, SdkError } from "../../tools/moddable/sdk.js";
 import { PROJECT } from "../../tools/project.js";
 import type { Case, Figures } from "./case.js";
 import { BAD_IMAGES } from "./cases/bad-images.js";
+import { CENSUS } from "./cases/census.js";
 import { COMMISSIONING_POWER_LOSS, IMPROV } from "./cases/commissioning.js";
 import { CRASH, RECOVERY } from "./cases/crashes.js";
 import { ENCRYPTED } from "./cases/encrypted.js";
@@ -42,6 +43,7 @@ const CASES: readonly Case[] = [
   STATION,
   STATION_TLS,
   STATION_FULL,
+  CENSUS,
   CRASH,
   LOG,
   RECOVERY,

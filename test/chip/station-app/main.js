@@ -109,6 +109,26 @@ function application(agent, host) {
   host.log("info", `station: crash ${host.lastRun.crash}`);
 }
 
+/** Says every ten seconds how much of the engine's memory is used; `grow` adds a part each half minute. */
+function count(grow = []) {
+  const native = nativeFunctions();
+  let n = 0;
+  Timer.repeat(() => {
+    trace(`census: ${Math.floor(n / 3)} ${native.mote_memory(3) - native.mote_memory(6)}\n`);
+    if (++n % 3 === 0) grow.shift()?.();
+  }, 10_000);
+}
+
+const counted = (agent) =>
+  count([
+    () => agent.rpc.handle("getStatus", () => 1),
+    () => agent.attributes.subscribe("setting", () => {}),
+    () => Timer.repeat(() => agent.telemetry.record({ temperature: 20.5, humidity: 40 }), 1000),
+  ]);
+
 export default function main() {
-  start({ application, extras: [commission] });
+  const { census } = config;
+  if (census === "engine") count();
+  else if (census) start({ application: counted, extras: census === "setup" ? [commission] : [] });
+  else start({ application, extras: [commission] });
 }

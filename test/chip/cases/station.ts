@@ -14,6 +14,8 @@ const OBJECT = 96;
 const RING = 60;
 const LOOKS = 4;
 const LOOK_MS = 2000;
+/** Rounds of the load between two looks at its memory. */
+const LOOK_EVERY = 10;
 const SETTINGS = 15;
 /** Bytes of the text in each of them: all of them are almost the promised 2,048 bytes. */
 const PADDING = 40;
@@ -30,7 +32,7 @@ const MOST_RESTARTS = 8;
 const MORE = { connections: 3 };
 
 type StationMemory = Readonly<
-  Record<"application" | "applicationLeft" | "engine" | "engineFree" | "leastFree", number>
+  Record<"application" | "applicationLeft" | "engine" | "engineFree" | "engineLeft" | "leastFree", number>
 >;
 
 const memoryOf = (bench: Bench): Promise<StationMemory> => bench.ask("memory") as Promise<never>;
@@ -108,15 +110,21 @@ async function hour(secure: boolean, { seed, quick, say }: Context): Promise<Fig
   await bench.online();
   const first = await memoryOf(bench);
   check(first.application >= LEAST_SHARE, `the application's share is ${first.application} bytes`);
-  let least = first.leastFree;
+  let [least, leastEngine, neverUsed] = [first.leastFree, first.engineFree, first.engineLeft];
   for (let update = 1; update <= updates; update++) {
     const filled = await fill(bench, say);
     const began = starts();
     const version = `2.0.${update}`;
     const end = Date.now() + ms;
     const rounds = async (more: () => Promise<boolean>): Promise<void> => {
-      while (await more()) {
+      for (let round = 1; await more(); round++) {
         await Promise.all([deed(), deed(), ...(dice.chance(0.2) ? [change()] : [])]);
+        const now = round % LOOK_EVERY === 0 ? await memoryOf(bench).catch(() => undefined) : undefined;
+        if (now) {
+          least = Math.min(least, now.leastFree);
+          leastEngine = Math.min(leastEngine, now.engineFree);
+          neverUsed = Math.min(neverUsed, now.engineLeft);
+        }
         check(starts() === began, `it restarted: ${bench.board.lines.slice(-20).join("\n")}`);
       }
     };
@@ -141,6 +149,8 @@ async function hour(secure: boolean, { seed, quick, say }: Context): Promise<Fig
     changed,
     updates,
     leastFree: least,
+    leastEngineFree: leastEngine,
+    engineNeverUsed: neverUsed,
   };
 }
 

@@ -96,6 +96,7 @@ test("memory decides the limits and the connections over TLS, unless the configu
 test("each chip's plan is all of its memory, and its limits are those of docs/reference/boards.md", (t) => {
   const sum = (shares: Shares): number => shares.reduce((all, [, bytes]) => all + bytes, 0);
   const page = read("docs/reference/boards.md");
+  t.true(read("hosts/esp32/native/memory.c").includes(`#define SYSTEM_BYTES ${SMALLEST.system}\n`));
   for (const { name, engine: least, heap, largest } of CHIPS) {
     const engine = engineBlock(least, heap, largest);
     const pools = { engine, system: heap - engine };

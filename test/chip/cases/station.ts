@@ -27,12 +27,17 @@ const WHOLE = { updates: 6, ms: 600_000 } as const;
 const FULL = 1.1;
 /** Objects that no engine holds. */
 const TOO_MANY = 4000;
+/** The update of each of them: an image that the other cases have, too. */
+const FIXED = "2.0.1";
 /** Five crashes, recovery mode, a lost power and an update; more would be endless. */
 const MOST_RESTARTS = 8;
 const MORE = { connections: 3 };
 
 type StationMemory = Readonly<
-  Record<"application" | "applicationLeft" | "engine" | "engineFree" | "engineLeft" | "leastFree", number>
+  Record<
+    "application" | "applicationLeft" | "chunksFree" | "engine" | "engineFree" | "engineLeft" | "leastFree",
+    number
+  >
 >;
 
 const memoryOf = (bench: Bench): Promise<StationMemory> => bench.ask("memory") as Promise<never>;
@@ -110,7 +115,7 @@ async function hour(secure: boolean, { seed, quick, say }: Context): Promise<Fig
   await bench.online();
   const first = await memoryOf(bench);
   check(first.application >= LEAST_SHARE, `the application's share is ${first.application} bytes`);
-  let [least, leastEngine, neverUsed] = [first.leastFree, first.engineFree, first.engineLeft];
+  let { leastFree: least, engineFree: leastEngine, chunksFree: leastChunks, engineLeft: neverUsed } = first;
   for (let update = 1; update <= updates; update++) {
     const filled = await fill(bench, say);
     const began = starts();
@@ -123,6 +128,7 @@ async function hour(secure: boolean, { seed, quick, say }: Context): Promise<Fig
         if (now) {
           least = Math.min(least, now.leastFree);
           leastEngine = Math.min(leastEngine, now.engineFree);
+          leastChunks = Math.min(leastChunks, now.chunksFree);
           neverUsed = Math.min(neverUsed, now.engineLeft);
         }
         check(starts() === began, `it restarted: ${bench.board.lines.slice(-20).join("\n")}`);
@@ -150,6 +156,7 @@ async function hour(secure: boolean, { seed, quick, say }: Context): Promise<Fig
     updates,
     leastFree: least,
     leastEngineFree: leastEngine,
+    leastChunksFree: leastChunks,
     engineNeverUsed: neverUsed,
   };
 }
@@ -166,7 +173,7 @@ export const STATION_TLS = station(true);
 /** A board whose application keeps `kept` objects, under load, until it took an update that keeps none. */
 async function tryUpdate(kept: number, { seed, quick, say }: Context): Promise<Figures> {
   const settings: Settings = { program: "station-app", more: { ...MORE, kept } };
-  const fixed: Settings = { program: "station-app", version: "2.0.0", more: MORE };
+  const fixed: Settings = { program: "station-app", version: FIXED, more: MORE };
   await using bench = await Bench.open("station-full", settings, "soft");
   const dice = new Dice(seed);
   const starts = (): number => bench.board.lines.filter((line) => line.startsWith("rst:")).length;
@@ -194,7 +201,7 @@ async function tryUpdate(kept: number, { seed, quick, say }: Context): Promise<F
     bench.board.on();
     await bench.board.line(/recovery mode: the application is not started \(memory full/, ONLINE_MS, from);
   }
-  await bench.assign("2.0.0", application(await imageOf(fixed)));
+  await bench.assign(FIXED, application(await imageOf(fixed)));
   const late = Date.now() + UPDATE_MS;
   await rounds(async () => {
     check(Date.now() < late, `no update: ${bench.board.lines.slice(-20).join("\n")}`);
@@ -203,7 +210,6 @@ async function tryUpdate(kept: number, { seed, quick, say }: Context): Promise<F
   const restarts = starts() - 1;
   const said = heard(/^mote: memory full/) ?? heard(/memory is short/) ?? "";
   check(restarts <= MOST_RESTARTS, `it restarted ${restarts} times`);
-  check(restarts === 0 || said !== "", "it restarted without a word about its memory");
   say(`${kept} objects: ${said || "no shortage"}`);
   return { kept, sent, short, said, moteRecovery: recovery, startsAtRest: atRest, restarts };
 }

@@ -94,6 +94,7 @@ function application(agent, host) {
     largest: native.mote_memory(0),
     stackLeft: native.mote_memory(1),
     engineFree: native.mote_memory(6),
+    chunksFree: native.mote_memory(7),
   }));
   for (let i = 0; i < SETTINGS; i++)
     agent.attributes.subscribe(`setting${i}`, (value) => {

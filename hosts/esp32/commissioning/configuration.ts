@@ -28,7 +28,7 @@ import { type StartAgent, timeOf } from "../start.js";
 import { BY_HAND, NAME } from "../store.js";
 import { aboutBoard } from "./about-board.js";
 import { isHeld, type Pin, whenHeld } from "./button.js";
-import { openCables } from "./cables.js";
+import { type Cable, openCables } from "./cables.js";
 import { type Commission, checkCommission } from "./check-configuration.js";
 import { openCommissioning, trusting } from "./commissioning.js";
 import { RemoteWifi } from "./remote-wifi.js";
@@ -136,16 +136,26 @@ const run = (board: Board, button: Pin | undefined): Agent | undefined => {
   return agent;
 };
 
-/** Tells Improv clients on a cable that the device is configured, and where its platform is. */
-const answerCables = ({ modules, machine, host, config, stored }: Board): void => {
+/**
+ * Tells Improv clients on a cable that the device is configured, and where its platform is. The
+ * client is made when the first byte comes: most boards never see a cable again.
+ */
+const answerCables = (board: Board): void => {
+  const { modules, machine, host, config } = board;
   const { serial } = membersOf<Commission>(config.commission);
-  const { deviceName } = membersOf<{ deviceName: string }>(config.provisioning);
-  const { url, token } = valuesOf(config, stored);
-  const about = aboutBoard(machine, host, deviceName, () => ({ url, token }));
   openCables(modules, machine, host, { serial, isRunning: true }, (cable) => {
-    const improv = new Improv({ ...about, write: (bytes) => cable.write(bytes) });
-    return improv.reader(host.clock);
+    let read: ((bytes: Uint8Array) => void) | undefined;
+    return (bytes) => {
+      read ??= improvOf(board, cable).reader(host.clock);
+      read(bytes);
+    };
   });
+};
+
+const improvOf = ({ machine, host, config, stored }: Board, cable: Cable): Improv => {
+  const { deviceName } = membersOf<{ deviceName: string }>(config.provisioning);
+  const about = aboutBoard(machine, host, deviceName, () => valuesOf(config, stored));
+  return new Improv({ ...about, write: (bytes) => cable.write(bytes) });
 };
 
 /**

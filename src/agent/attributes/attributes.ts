@@ -57,7 +57,8 @@ export class Attributes {
   }
 
   async read(options: ReadOptions): Promise<{ client: JsonObject; shared: JsonObject }> {
-    const { clientKeys = [], sharedKeys = [] } = options;
+    const clientKeys = options.clientKeys ?? [];
+    const sharedKeys = options.sharedKeys ?? [];
     const named = clientKeys.length + sharedKeys.length > 0;
     const query = named ? attributesQuery({ clientKeys, sharedKeys }) : ALL;
     if (!query.ok) throw this._session.counters.emitError("BAD_VALUE", query.reason);

@@ -14,6 +14,8 @@ const STORED = "pending";
  * most 4,000 bytes.
  */
 const LIMIT = 3900;
+/** No more keys fit. Looking at all of them would block the device. */
+const MOST_KEYS = LIMIT / 6;
 
 interface Item {
   readonly key: string;
@@ -53,11 +55,11 @@ export class ClientAttributes {
    */
   publish(values: Readonly<Record<string, unknown>>): boolean {
     const { counters } = this._session;
-    if (!isObject(values))
-      throw counters.emitError("BAD_VALUE", "values must be an object of keys and values");
+    const keys = keysOf(values);
+    if (!keys) throw counters.emitError("BAD_VALUE", "values must be an object of keys and values");
     let changed = false;
     let taken = false;
-    for (const key of Object.keys(values)) {
+    for (const key of keys.splice(0, MOST_KEYS)) {
       const encoded = this._encode(key, values);
       const items = encoded.ok ? this._with(key, encoded.text.slice(1, -1)) : undefined;
       counters.countLeftOut("the client attributes", items ? encoded.leftOut : unfit(key, encoded));
@@ -66,6 +68,9 @@ export class ClientAttributes {
       changed ||= items !== this._items;
       this._items = items;
     }
+    const [first] = keys;
+    if (first !== undefined)
+      counters.countLeftOut("the client attributes", { ...doesNotFit(first), count: keys.length });
     if (changed || (taken && !this._stored)) this._save();
     return taken;
   }
@@ -130,13 +135,24 @@ export class ClientAttributes {
   }
 }
 
+/** Undefined if it is not an object, or a proxy that throws. */
+const keysOf = (values: unknown): string[] | undefined => {
+  try {
+    return isObject(values) ? Object.keys(values) : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
 /** `encoded` is rejected, or does not fit. */
 const unfit = (key: string, encoded: Encoded): LeftOut => {
-  if (!encoded.ok && encoded.leftOut) return encoded.leftOut;
-  const reason = encoded.ok
-    ? `${quoteShortened(key)} does not fit: all client attributes together may take ${LIMIT} bytes`
-    : encoded.reason;
-  return { count: 1, named: [{ key, reason, tooLarge: encoded.ok }] };
+  if (encoded.ok) return doesNotFit(key);
+  return encoded.leftOut ?? { count: 1, named: [{ key, reason: encoded.reason, tooLarge: false }] };
+};
+
+const doesNotFit = (key: string): LeftOut => {
+  const reason = `${quoteShortened(key)} does not fit: all client attributes together may take ${LIMIT} bytes`;
+  return { count: 1, named: [{ key, reason, tooLarge: true }] };
 };
 
 export interface AttributeBatch {

@@ -207,6 +207,30 @@ test("a client attribute that cannot be held is left out and counted; the others
   t.not(kept.moteVersion, "1");
 });
 
+test("of 100,000 client attributes, only as many are looked at as could fit", async (t) => {
+  const { rig, agent } = await started(t, 2);
+  let encoded = 0;
+  const { encode } = rig.host;
+  rig.host.encode = (text) => {
+    encoded++;
+    return encode(text);
+  };
+  const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [`k${n}`, n]));
+  t.true(agent.attributes.publish(many));
+  rig.host.encode = encode;
+  t.true(encoded < 1000, `${encoded}`);
+  t.true(agent.counters.leftOut > 99_000, `${agent.counters.leftOut}`);
+  const throwing = new Proxy(
+    {},
+    {
+      ownKeys: () => {
+        throw new Error("no");
+      },
+    },
+  );
+  t.throws(() => agent.attributes.publish(throwing), { code: "BAD_VALUE" });
+});
+
 test("read gives both kinds by key, all without keys, and leaves out what does not exist", async (t) => {
   const { rig, agent, device } = await started(t, 2);
   rig.platform.setShared(device, { interval: 5, mode: "auto" });
@@ -219,7 +243,9 @@ test("read gives both kinds by key, all without keys, and leaves out what does n
     shared: { interval: 5 },
   });
   t.deepEqual(await read({ sharedKeys: ["mode"] }), { client: {}, shared: { mode: "auto" } });
-  t.like(await read(), { client: { serial: "A-113" }, shared: { interval: 5, mode: "auto" } });
+  const all = { client: { serial: "A-113" }, shared: { interval: 5, mode: "auto" } };
+  t.like(await read(), all);
+  t.like(await read({ clientKeys: null as never, sharedKeys: null as never }), all);
 });
 
 test("3 connections: what was read is not seen any more when a notification came meanwhile", async (t) => {

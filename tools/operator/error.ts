@@ -56,9 +56,19 @@ export async function unlessMissing<T>(
 export function tame(text: string, secrets: readonly string[]): string {
   let line = text;
   // A shorter one occurs in any text.
-  for (const secret of secrets) if (secret.length >= SHORTEST) line = line.replaceAll(secret, "***");
+  for (const secret of secrets)
+    if (secret.length >= SHORTEST) for (const form of formsOf(secret)) line = line.replaceAll(form, "***");
   return Array.from(line.replace(/\p{Cc}/gu, " "))
     .slice(0, LONGEST)
     .join("")
     .trim();
+}
+
+/** As it is, in JSON, and as a server echoes it from a URL. The longest come first. */
+function formsOf(secret: string): string[] {
+  const inQuery = new URLSearchParams([["", secret]]).toString().slice(1);
+  const inJson = JSON.stringify(secret).slice(1, -1);
+  const escaped = [inQuery, inQuery.replaceAll("+", "%20")];
+  const small = escaped.map((form) => form.replace(/%../g, (sign) => sign.toLowerCase()));
+  return [...escaped, ...small, inJson, secret].sort((one, other) => other.length - one.length);
 }

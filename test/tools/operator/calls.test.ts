@@ -39,6 +39,19 @@ test.serial("a device is created with a token of one's own, which no error shows
   t.is(error?.message, "POST /api/device: 400 *** is in use");
 });
 
+test.serial("a secret that a server echoes from the URL or as JSON is hidden, too", async (t) => {
+  const operator = await loggedIn();
+  const secret = 'S+E/C "R\\ET';
+  for (const form of [
+    ...[secret, JSON.stringify(secret), encodeURIComponent(secret), "S%2bE%2fC+%22R%5cET"],
+    new URLSearchParams({ accessToken: secret }).toString(),
+  ]) {
+    nock(url).post(/./).reply(404, `the requested URL ${form} was not found`);
+    const error = await t.throwsAsync(() => operator.devices.create({ name: "desk 1" }, secret));
+    t.regex(error?.message ?? "", /the requested URL (accessToken=)?"?\*{3}"? was not found/);
+  }
+});
+
 const refusal = { instanceOf: OperatorError };
 
 test.serial("an expired token is refreshed once, and two calls share the refresh", async (t) => {

@@ -1,18 +1,5 @@
+// Every call of application code: the only place that catches what it throws.
 import type { Clock, Host } from "./port.js";
-
-/**
- * Calls application code. An exception or a rejected promise is logged as `what` and has no other
- * effect.
- */
-export const guarded = (host: Host, what: string, call: () => unknown): void => {
-  const failed = () => host.log("error", what);
-  try {
-    const returned = call();
-    if (returned instanceof Promise) returned.catch(failed);
-  } catch {
-    failed();
-  }
-};
 
 /** The outcome of a call of application code. */
 export type AppOutcome<T> =
@@ -22,11 +9,11 @@ export type AppOutcome<T> =
 
 /**
  * Calls application code, which may throw, answer late or never. `done` gets the outcome once, at
- * most `ms` later. Returns a function that cancels the wait.
+ * most `ms` later if that is given. Returns a function that cancels the wait.
  */
 export const callApp = <T>(
   clock: Clock,
-  ms: number,
+  ms: number | undefined,
   call: () => T | Promise<T>,
   done: (outcome: AppOutcome<T>) => void,
 ): (() => void) => {
@@ -42,7 +29,7 @@ export const callApp = <T>(
   try {
     const returned = call();
     if (isThenable(returned)) {
-      cancel = clock.timer(Math.max(0, ms), () => end({ kind: "late" }));
+      if (ms !== undefined) cancel = clock.timer(Math.max(0, ms), () => end({ kind: "late" }));
       Promise.resolve(returned).then((value) => end({ kind: "value", value }), fail);
     } else end({ kind: "value", value: returned });
   } catch (error) {
@@ -52,6 +39,13 @@ export const callApp = <T>(
     over = true;
     cancel?.();
   };
+};
+
+/** Calls application code. If it fails, that is logged as `what` and has no other effect. */
+export const guarded = (host: Pick<Host, "clock" | "log">, what: string, call: () => unknown): void => {
+  callApp(host.clock, undefined, call, ({ kind }) => {
+    if (kind === "threw") host.log("error", what);
+  });
 };
 
 /**

@@ -1,15 +1,11 @@
-// Small stored values: a format number, the CRC-32 of the text (4 bytes), and JSON text.
-//
-// A value of another format is logged, and kept beside the new one when this agent writes its own.
-// Members may be added within a format; other versions ignore them. A new format must wait for
-// confirmation of the image: on trial, write the old format, so that the previous image can read it
-// after a rollback.
+// Small values in the store (sealed.ts). A value of another format is logged, and kept beside the
+// new one when this agent writes or deletes its own.
 import type { Host, Store } from "./port.js";
-import { crcOf } from "./wire/crypto/crc32.js";
-import { type Json, parseJson } from "./wire/text/json.js";
+import { isOwnFormat, type SealHost, seal, unseal } from "./sealed.js";
+import type { Json } from "./wire/text/json.js";
 
 /** The part of a host that stored values need. */
-export type StoreHost = Pick<Host, "store" | "encode" | "decode" | "log" | "loops">;
+export type StoreHost = SealHost & Pick<Host, "store" | "log">;
 
 /** What was logged about a storage that fails. */
 export interface StorageLog {
@@ -30,13 +26,10 @@ export const storageLogOf = ({ store }: { readonly store: LoggedStore }): Storag
   return store.storageLog;
 };
 
-const FORMAT = 1;
-/** Bytes before the text. */
-const HEAD_BYTES = 5;
 /** Of a value, as the port allows. */
 const MAX_BYTES = 4000;
 /** Values without which a device is unreachable: stored twice, up to this size. */
-const VITAL = ["token", "wifi", "site"];
+const VITAL = ["token", "wifi", "platform"];
 const VITAL_BYTES = 512;
 
 /**
@@ -48,13 +41,13 @@ const copyKey = (key: string): string => `${key}-old`;
 /** The JSON value of `key`; undefined if missing, damaged or of another format. */
 export const readStored = (host: StoreHost, key: string): Json | undefined => {
   const bytes = host.store.get(key);
-  const value = bytes && parse(host, bytes);
+  const value = bytes && unseal(host, bytes);
   if (value !== undefined) return value;
   const copy = VITAL.includes(key) ? host.store.get(copyKey(key)) : undefined;
-  const spare = copy && parse(host, copy);
+  const spare = copy && unseal(host, copy);
   if (copy && spare !== undefined) {
     host.log("warn", `stored value "${key}" is damaged: its copy is used`);
-    if (bytes?.[0] === FORMAT) host.store.set(key, copy);
+    if (bytes && isOwnFormat(bytes)) host.store.set(key, copy);
   } else if (bytes)
     host.log(
       "warn",
@@ -74,10 +67,8 @@ export const readOwn = (host: StoreHost, key: string): Json | undefined => {
 /** Replaces the value of `key`. False if storing failed, or if the value is too large. */
 export const writeStored = (host: StoreHost, key: string, value: unknown): boolean => {
   const { store } = host;
-  const bytes = encodeValue(host, JSON.stringify(value));
-  const before = store.get(key);
-  const isOthers = before !== undefined && before[0] !== FORMAT;
-  if (isOthers) store.set(copyKey(key), before);
+  const bytes = seal(host, value);
+  const isOthers = keepOthers(store, key);
   const kept = bytes.length <= MAX_BYTES && store.set(key, bytes);
   noteStored(host, key, kept);
   if (!kept || isOthers || !VITAL.includes(key)) return kept;
@@ -98,35 +89,23 @@ const noteStored = (host: StoreHost, key: string, isKept: boolean): void => {
   host.log("error", `could not store the value "${key}"`);
 };
 
+/** Keeps the value of another format beside the one that replaces it. False if there is none. */
+const keepOthers = (store: Store, key: string): boolean => {
+  const before = store.get(key);
+  if (!before || isOwnFormat(before)) return false;
+  store.set(copyKey(key), before);
+  return true;
+};
+
+/** Deletes a value that is outdated; false if the store keeps it. */
+export const deleteStored = ({ store }: StoreHost, key: string): boolean => {
+  keepOthers(store, key);
+  return store.delete(key);
+};
+
 /** Deletes the value and its copy; false if the store keeps one. */
-export const forgetStored = (host: StoreHost, key: string): boolean => {
+export const forgetStored = ({ store }: StoreHost, key: string): boolean => {
   // Delete the copy first, so that it cannot replace the value.
-  const gone = !host.store.get(copyKey(key)) || host.store.delete(copyKey(key));
-  return host.store.delete(key) && gone;
-};
-
-/** The text of a stored value, which may be damaged; undefined if it is not UTF-8. */
-export const storedText = (host: Pick<Host, "decode">, bytes: Uint8Array): string | undefined =>
-  host.decode(bytes.subarray(HEAD_BYTES));
-
-const parse = (host: StoreHost, bytes: Uint8Array): Json | undefined => {
-  if (bytes[0] !== FORMAT || bytes.length < HEAD_BYTES) return undefined;
-  const head = headOf(host, bytes.subarray(HEAD_BYTES));
-  for (let i = 0; i < HEAD_BYTES; i++) if (bytes[i] !== head[i]) return undefined;
-  const text = storedText(host, bytes);
-  const parsed = text === undefined ? undefined : parseJson(text);
-  return parsed?.ok ? parsed.value : undefined;
-};
-
-const encodeValue = (host: StoreHost, text: string): Uint8Array => {
-  const body = host.encode(text);
-  const bytes = new Uint8Array(HEAD_BYTES + body.length);
-  bytes.set(headOf(host, body));
-  bytes.set(body, HEAD_BYTES);
-  return bytes;
-};
-
-const headOf = (host: StoreHost, body: Uint8Array): Uint8Array => {
-  const crc = crcOf(host, body);
-  return Uint8Array.of(FORMAT, crc, crc >>> 8, crc >>> 16, crc >>> 24);
+  const gone = !store.get(copyKey(key)) || store.delete(copyKey(key));
+  return store.delete(key) && gone;
 };

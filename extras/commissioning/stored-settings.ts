@@ -1,4 +1,4 @@
-// Stores the settings of commissioning: `wifi`, and `site` (base URL, certificates, provisioning
+// Stores the settings of commissioning: `wifi`, and `platform` (base URL, certificates, provisioning
 // key and secret). The access token is stored under the agent's own key, so that a reset deletes
 // it. The password on the device's label is stored among the host's own values, which no reset
 // deletes.
@@ -19,7 +19,7 @@ const RESET = "reset";
 /** Host value: password of the device's own access point, as on its label. */
 export const LABEL = "label";
 const WIFI = "wifi";
-const SITE = "site";
+const PLATFORM = "platform";
 const TOKEN = "token";
 const CHANGE = "commission";
 /** Hash of the settings that `new-token` was provisioned with. */
@@ -47,14 +47,15 @@ export const finishInterrupted = (host: SettingsHost, complete: () => void): voi
 };
 
 /**
- * Notes a hash of the Wi-Fi in `site`, which survives a reset. Over http, secrets are bound to this
+ * Notes a hash of the Wi-Fi in `platform`, which survives a reset. Over http, secrets are bound to this
  * Wi-Fi, so that they are not sent through the Wi-Fi of the next owner.
  */
 const markNetwork = (host: SettingsHost): void => {
   const network = markOf(host, members(readStored(host, WIFI)));
-  const site = readStored(host, SITE);
-  const before = isObject(site) ? site : {};
-  if (network !== undefined && before.network !== network) writeStored(host, SITE, { ...before, network });
+  const platform = readStored(host, PLATFORM);
+  const before = isObject(platform) ? platform : {};
+  if (network !== undefined && before.network !== network)
+    writeStored(host, PLATFORM, { ...before, network });
 };
 
 /** Hash of the Wi-Fi; undefined if it cannot have been joined. */
@@ -76,23 +77,23 @@ const finishChange = (host: SettingsHost): void => {
  */
 export const readStoredSettings = (host: SettingsHost, url?: string): Before => {
   const wifi = members(readStored(host, WIFI));
-  const site = members(readStored(host, SITE));
+  const platform = members(readStored(host, PLATFORM));
   const token = members(readStored(host, TOKEN));
-  const address = addressOf(site?.url ?? url);
+  const address = addressOf(platform?.url ?? url);
   const isForgotten = host.store.get(RESET) !== undefined;
   const label = host.own?.get(LABEL);
   const isGiven = token?.name === undefined && token?.url === address && !isForgotten;
   return {
     ssid: wifi?.ssid,
     password: wifi?.password,
-    url: site?.url,
-    ca: site?.ca,
-    key: site?.key,
-    secret: site?.secret,
+    url: platform?.url,
+    ca: platform?.ca,
+    key: platform?.key,
+    secret: platform?.secret,
     token: isGiven ? token?.token : undefined,
     label: label && host.decode(label),
     ...(!wifi.ssid &&
-      site.network && { isForgottenNetwork: (values) => markOf(host, values) === site.network }),
+      platform.network && { isForgottenNetwork: (values) => markOf(host, values) === platform.network }),
   };
 };
 
@@ -109,7 +110,7 @@ export const storeSettings = (host: SettingsHost, values: Values, isSame: boolea
   const second = before.ssid === ssid ? before.second : undefined;
   const change = {
     wifi: ssid === undefined ? undefined : { ssid, password, second },
-    site: { url, ca, key, secret, network: markOf(host, values) },
+    platform: { url, ca, key, secret, network: markOf(host, values) },
     token: isSame ? undefined : given,
     label,
   };
@@ -149,10 +150,10 @@ const storedWifi = (host: SettingsHost): JsonObject => {
   return isObject(wifi) ? wifi : {};
 };
 
-const completeChange = (host: SettingsHost, { wifi, site, token, label }: JsonObject): void => {
+const completeChange = (host: SettingsHost, { wifi, platform, token, label }: JsonObject): void => {
   if (typeof label === "string" && host.own && !host.own.set(LABEL, host.encode(label))) return;
   if (isObject(wifi) && !writeStored(host, WIFI, wifi)) return;
-  if (isObject(site) && !writeStored(host, SITE, site)) return;
+  if (isObject(platform) && !writeStored(host, PLATFORM, platform)) return;
   if (isObject(token)) {
     if (!writeStored(host, TOKEN, token)) return;
     forgetStored(host, "proposed");

@@ -2,7 +2,7 @@
 import { isSilence, type Outcome } from "../http/outcome.js";
 import type { Target } from "../http/target.js";
 import type { Host } from "../port.js";
-import { readStored, writeStored } from "../store.js";
+import { deleteStored, readStored, writeStored } from "../store.js";
 import { isObject } from "../wire/text/json.js";
 import { random01 } from "./pace.js";
 
@@ -184,7 +184,7 @@ export class PollMemory {
     if (ceiling?.ceilingMs === this._stored) return;
     this._stored = ceiling?.ceilingMs;
     if (ceiling) writeStored(this._host, STORED, { to: wayTo(this._target), ...ceiling });
-    else this._host.store.delete(STORED);
+    else deleteStored(this._host, STORED);
   }
 }
 

@@ -102,7 +102,7 @@ const STORED: readonly [string, string][] = [
   ["poll", '{"to":"false/platform.test","ceilingMs":20000,"restMs":1000000}'],
   ["shared", '{"interval":30,"limits":{"low":1},"fw_title":"a"}'],
   [
-    "pending",
+    "client",
     '[["serial","\\"serial\\":\\"A-113\\"",1],["moteVersion","\\"moteVersion\\":\\"mote 0.1.0\\"",0]]',
   ],
   [

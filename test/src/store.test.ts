@@ -2,7 +2,7 @@
 import test from "ava";
 import { type AgentEvent, Events } from "../../src/events.js";
 import { MoteError } from "../../src/index.js";
-import { forgetStored, readOwn, readStored, writeStored } from "../../src/store.js";
+import { deleteStored, forgetStored, readOwn, readStored, writeStored } from "../../src/store.js";
 import { type FakeHost, fakeHost } from "../fakes/host.js";
 import { storedBytes } from "../fakes/stored.js";
 
@@ -63,10 +63,19 @@ test("a value of another format is kept beside when it is replaced, and one of t
   put(host, "key", 2, "theirs");
   t.true(writeStored(host, "key", 1));
   t.deepEqual(host.store.changes, ["key-old", "key"]);
-  t.is(host.store.get("key-old")?.[0], 2);
+  t.deepEqual(host.store.get("key-old"), storedBytes("theirs", 2));
   t.true(writeStored(host, "key", 2));
   t.deepEqual(host.store.changes, ["key-old", "key", "key"]);
   t.is(readStored(host, "key"), 2);
+});
+
+test("a value of another format is kept beside when it is deleted, and one of this format is not", (t) => {
+  const host = fakeHost();
+  put(host, "key", 2, "theirs");
+  t.true(deleteStored(host, "key"));
+  put(host, "other", 1, "1");
+  t.true(deleteStored(host, "other"));
+  t.deepEqual([...host.store.values], [["key-old", storedBytes("theirs", 2)]]);
 });
 
 test("an image that returns finds what it wrote before the other one did", (t) => {
@@ -81,7 +90,7 @@ test("an image that returns finds what it wrote before the other one did", (t) =
 });
 
 test("keeps vital values twice: whichever copy is damaged or missing, the value is read", (t) => {
-  for (const key of ["token", "wifi", "site"]) {
+  for (const key of ["token", "wifi", "platform"]) {
     const host = fakeHost();
     writeStored(host, key, { secret: "a" });
     const places = [...host.store.values.keys()];

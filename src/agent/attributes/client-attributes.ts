@@ -8,7 +8,7 @@ import { quoteShortened } from "../../wire/text/text.js";
 import { encodeValues } from "../../wire/values.js";
 import { MARKER_KEY } from "./reader.js";
 
-const STORED = "pending";
+const STORED = "client";
 /**
  * Limit of all published client attributes together, in bytes as stored. A stored value holds at
  * most 4,000 bytes.

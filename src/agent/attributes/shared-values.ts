@@ -1,6 +1,6 @@
 // The known shared attributes, and the changes that a new read makes to them.
 import type { Host } from "../../port.js";
-import { forgetStored, readStored, writeStored } from "../../store.js";
+import { deleteStored, forgetStored, readStored, writeStored } from "../../store.js";
 import type { Json, JsonObject } from "../../wire/text/json.js";
 
 const SNAPSHOT = "shared";
@@ -112,7 +112,7 @@ export class SharedValues {
       writeStored(this._host, SNAPSHOT, values);
       return;
     }
-    this._host.store.delete(SNAPSHOT);
+    deleteStored(this._host, SNAPSHOT);
     if (!this._snapshotLogged)
       this._host.log(
         "warn",

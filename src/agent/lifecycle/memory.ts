@@ -1,7 +1,8 @@
-// State of a sleeping device for its next wake, as the string `kept`.
-import type { Host } from "../../port.js";
-import { crcOf } from "../../wire/crypto/crc32.js";
-import { isObject, type Json, parseObject } from "../../wire/text/json.js";
+// State of a sleeping device for its next wake, as the string `kept`. A weak battery may damage
+// memory, so it has a checksum.
+
+import { type SealHost, seal, unseal } from "../../sealed.js";
+import { isObject, type Json } from "../../wire/text/json.js";
 import type { UpdateMemory } from "../firmware/firmware.js";
 import type { RefusalMemory } from "../telemetry/telemetry.js";
 import type { TimeMemory } from "../time/time.js";
@@ -32,20 +33,16 @@ export interface Memory {
   readonly refusals: RefusalMemory;
 }
 
-const FORMAT = 1;
 const STATE_LENGTH = 16;
 
 /** Parses the memory of the last wake. Defaults as after power-on if it is missing or invalid. */
-export const readMemory = (host: Pick<Host, "encode" | "loops">, kept: string | undefined): Memory => {
-  const text = typeof kept === "string" ? kept.slice(kept.indexOf("{")) : "";
-  const stored = kept === withChecksum(host, text) ? parseObject(text) : undefined;
+export const readMemory = (host: SealHost, kept: string | undefined): Memory => {
   const memory = powerOn();
-  return stored?.format === FORMAT && fill(memory, stored) ? memory : powerOn();
+  const stored = typeof kept === "string" ? unseal(host, host.encode(kept)) : undefined;
+  return fill(memory, stored) ? memory : powerOn();
 };
 
-export const writeMemory = (host: Pick<Host, "encode" | "loops">, memory: Memory): string => {
-  return withChecksum(host, JSON.stringify({ format: FORMAT, ...memory }));
-};
+export const writeMemory = (host: SealHost, memory: Memory): string => host.decode(seal(host, memory)) ?? "";
 
 const powerOn = (): Memory => ({
   wakes: 0,
@@ -76,13 +73,6 @@ const fill = (into: object, stored: Json | undefined): boolean => {
     else return false;
   }
   return true;
-};
-
-/**
- * Memory that survives sleep may be corrupted by a weak battery, so a checksum precedes the text.
- */
-const withChecksum = (host: Pick<Host, "encode" | "loops">, text: string): string => {
-  return crcOf(host, host.encode(text)) + text;
 };
 
 const isState = (value: unknown): boolean => {

@@ -3,7 +3,7 @@
 // device that starts every minute would never slow down.
 import { random01, WAITS_S, waitMs } from "../../platform/pace.js";
 import type { Host } from "../../port.js";
-import { forgetStored, readStored, writeStored } from "../../store.js";
+import { deleteStored, forgetStored, readStored, writeStored } from "../../store.js";
 import { crcOf } from "../../wire/crypto/crc32.js";
 import type { Secret } from "../../wire/secret.js";
 import { isObject } from "../../wire/text/json.js";
@@ -96,7 +96,7 @@ export class RefusalGate {
   ready(isAccepted: boolean): void {
     this._readyAt = this._host.clock.now();
     this._dueAt = 0;
-    if (isAccepted && this._host.store.get(STORED)) this._host.store.delete(STORED);
+    if (isAccepted && this._host.store.get(STORED)) deleteStored(this._host, STORED);
   }
 
   /** False if the store keeps the state. */

@@ -1,23 +1,22 @@
 // The access token in the store, and the proposed one during provisioning.
 import type { Host, Redactor } from "../../port.js";
-import { forgetStored, readStored, storedText, writeStored } from "../../store.js";
+import { jsonIn } from "../../sealed.js";
+import { deleteStored, forgetStored, readStored, writeStored } from "../../store.js";
 import { type Binding, Secret } from "../../wire/secret.js";
-import { isObject, parseJson } from "../../wire/text/json.js";
+import { isObject } from "../../wire/text/json.js";
 
 const LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789";
 const LENGTH = 20;
 
 /** Stored values of the agent and of commissioning that contain secrets. */
-const HOLDERS = ["token", "proposed", "new-token", "new-proposed", "wifi", "site", "commission"] as const;
+const HOLDERS = ["token", "proposed", "new-token", "new-proposed", "wifi", "platform", "commission"] as const;
 const SECRETS = ["token", "key", "secret", "password"] as const;
 
 /** Makes all stored secrets known to the redactor. A host calls this before its first log line. */
 export const pinStored = (host: Pick<Host, "store" | "decode">, redactor: Redactor): void => {
   for (const key of HOLDERS) {
     const bytes = host.store.get(key);
-    const text = bytes && storedText(host, bytes);
-    const parsed = text === undefined ? undefined : parseJson(text);
-    if (parsed?.ok) pinAll(parsed.value, redactor);
+    if (bytes) pinAll(jsonIn(host, bytes), redactor);
   }
 };
 
@@ -103,7 +102,7 @@ export class TokenStore {
 
   /** Deletes the proposed token. */
   deleteProposed(): void {
-    this._host.store.delete("proposed");
+    deleteStored(this._host, "proposed");
   }
 
   /** False if the store keeps a token. */

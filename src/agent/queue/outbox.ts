@@ -371,13 +371,16 @@ export class Outbox implements EpochStore {
     this._atStart = { ...state };
     this._buffer.first = state.stored;
     this.stamps.resume();
-    if (log?.isForeign)
+    const { unknown } = this._witness;
+    if (unknown > 0)
+      host.log("error", "the durable queue or its witness is of another version: at least 1 point is lost");
+    else if (log?.isForeign)
       host.log("error", "the storage of the durable queue contains other data: starting empty");
     if (log && isRead) {
       this._settle(log);
       if (log.dirty && !log.failed) log.openNext();
     }
-    const missing = dropsOf(state) - before;
+    const missing = dropsOf(state) - before - unknown;
     // If flash fails, each start finds the same again, and its failure is logged.
     if (missing > 0 && !this.isFailing)
       host.log(
@@ -422,7 +425,8 @@ export class Outbox implements EpochStore {
   private _addWitness(isRead: boolean): number {
     const { _log: log, _state: state, _witness: witness } = this;
     const found = JSON.stringify(state);
-    const lost = witness.addTo(state, isRead && log && state.sequence > 0 ? log.id : 0);
+    const id = isRead && log && state.sequence > 0 ? log.id : 0;
+    const lost = witness.addTo(state, id, isRead && log?.isOtherFormat === true);
     if (log) log.id = witness.identify();
     if (log && JSON.stringify(state) !== found) log.dirty = true;
     return lost;

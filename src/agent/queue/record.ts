@@ -188,6 +188,9 @@ export const putOpening = (words: Int32Array, state: QueueState, id: number): vo
 export const isHeader = (words: Int32Array, at = 0): boolean =>
   words[(at >> 2) + 1] === (HEADER_LENGTH | (HEADER << 16) | (FORMAT << 24));
 
+/** True if the first words begin a header of another version. */
+export const isOtherHeader = (words: Int32Array): boolean => kindOf(words, 0) === HEADER && !isHeader(words);
+
 export const sequenceOf = (header: Int32Array): number => (header[POINT_HEAD >> 2] as number) >>> 0;
 
 /** True if the first words are an intact header. */

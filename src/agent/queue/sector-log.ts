@@ -29,6 +29,7 @@ import {
   intactLength,
   isHeader,
   isIntactHeader,
+  isOtherHeader,
   isPoint,
   kindOf,
   lengthOf,
@@ -91,6 +92,8 @@ export class SectorLog {
   dirty = false;
   /** The blocks contain data that is not a queue. */
   isForeign = false;
+  /** This data is another version's queue. */
+  isOtherFormat = false;
   /** Drops in `state` that no record or header contains. */
   unrecorded = 0;
   /** Points found damaged at the end of the newest sector; `state` counts them as unreadable. */
@@ -256,6 +259,7 @@ export class SectorLog {
     }
     if (unread > 0 && (!isTolerant || newest === 0)) return UNREAD;
     this.isForeign = newest === 0 && foreign > 1;
+    this.isOtherFormat = this.isForeign && this._read(0, this._frontBytes) && isOtherHeader(header);
     state.sequence = newest;
     return index;
   }

@@ -34,8 +34,12 @@ type Mark = Readonly<Record<(typeof FIELDS)[number], number>>;
 export class Witness {
   /** Id of the current queue. */
   id = 0;
+  /** Points that another version's queue lost, at least: 1 if there was one. */
+  unknown = 0;
   private readonly _host: Host;
   private readonly _known: Mark | undefined;
+  /** The stored value is damaged, or another version wrote it. */
+  private readonly _isUnreadable: boolean;
   private _mark: Mark | undefined;
   private _writtenAt = Number.NEGATIVE_INFINITY;
   private _failed = false;
@@ -45,6 +49,7 @@ export class Witness {
     this._host = host;
     this._known = parseMark(readStored(host, KEY));
     this._mark = this._known;
+    this._isUnreadable = !this._known && host.store.get(KEY) !== undefined;
   }
 
   /** ms since the value was written. */
@@ -69,13 +74,17 @@ export class Witness {
 
   /**
    * Adds to the state read from flash the points and drops that flash is missing. `id`: of the
-   * queue found, 0 if none was. Returns the points that are lost at once, because the queue belongs
-   * to another device. Repeated starts add the same until flash contains it.
+   * queue found, 0 if none was. `isOtherFormat`: another version's queue was found. Returns the
+   * points that are lost at once, because the queue belongs to another device or version. Repeated
+   * starts add the same until flash contains it.
    */
-  addTo(state: QueueState, id: number): number {
+  addTo(state: QueueState, id: number, isOtherFormat: boolean): number {
     const known = this._known;
     this.id = id || known?.id || 0;
-    return known ? applyMark(known, state, id) : 0;
+    if (known) return applyMark(known, state, id);
+    this.unknown = id === 0 && (isOtherFormat || this._isUnreadable) ? 1 : 0;
+    state.unreadable += this.unknown;
+    return this.unknown;
   }
 
   /** True if the value stays valid when `points` more are stored. */

@@ -11,7 +11,7 @@
 // platform starts at id 0 again when it restarts.
 import { invariant } from "../../invariant.js";
 import type { Host } from "../../port.js";
-import { forgetStored, readStored, writeStored } from "../../store.js";
+import { deleteStored, forgetStored, readStored, writeStored } from "../../store.js";
 import { isObject } from "../../wire/text/json.js";
 import type { Time } from "../time/time.js";
 
@@ -179,7 +179,7 @@ export class RpcJournal {
 
   /** Deletes outdated values from the store. */
   tidy(): void {
-    this._stale = this._stale.filter((key) => !this._host.store.delete(key));
+    this._stale = this._stale.filter((key) => !deleteStored(this._host, key));
     this._staleSince = this._host.clock.now() + RETRY_MS - LINGER_MS;
   }
 

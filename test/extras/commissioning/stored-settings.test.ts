@@ -69,7 +69,7 @@ test("settings that do not fit one value of the store are refused; damaged ones 
   t.deepEqual(defined(readStoredSettings(host)), GOOD);
   for (const damaged of ["[", '{"ssid":7,"password":null}', "[]", ""]) {
     const other = fakeHost();
-    for (const key of ["wifi", "site", "token", "commission"]) other.store.set(key, storedBytes(damaged));
+    for (const key of ["wifi", "platform", "token", "commission"]) other.store.set(key, storedBytes(damaged));
     t.notThrows(() => finishInterrupted(other, none));
     t.deepEqual(defined(readStoredSettings(other)), {}, damaged);
   }
@@ -143,7 +143,7 @@ const HTTP = { url: "http://platform.test", key: "K", secret: "S" };
 test("over http, a reset keeps secrets bound to the Wi-Fi of before, also if it was interrupted", async (t) => {
   const cutBeforeTheMark = (host: FakeHost): void => {
     put(host, "wifi", WIFI);
-    put(host, "site", HTTP);
+    put(host, "platform", HTTP);
   };
   const reset = (host: FakeHost) => new Agent(host, { baseUrl: "http://none", token: "none" }).reset();
   for (const [store, erase] of [
@@ -157,7 +157,7 @@ test("over http, a reset keeps secrets bound to the Wi-Fi of before, also if it 
     await erase(host);
     finishInterrupted(host, () => void new Agent(host, { baseUrl: "http://none", token: "none" }));
     t.is(read(host, "wifi"), undefined);
-    t.false(JSON.stringify(read(host, "site")).includes("home"));
+    t.false(JSON.stringify(read(host, "platform")).includes("home"));
     const before = readStoredSettings(host);
     t.like(before, { ...HTTP, ssid: undefined });
     t.is(mergeSettings(before, { ssid: "visitor", password: "his own Wi-Fi" }).secret, undefined);

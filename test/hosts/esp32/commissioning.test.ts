@@ -339,7 +339,7 @@ test("a button that is held for 10 s resets the device: Wi-Fi, token and queue g
   t.is(board.restarts, 2);
   modules.pressed.clear();
   t.deepEqual([keysOf(board).includes("token"), keysOf(board).includes("wifi")], [false, false]);
-  t.true(keysOf(board).includes("site"));
+  t.true(keysOf(board).includes("platform"));
   boot(sampling, SOFTWARE);
   t.truthy(board.ap, "the button was held by hand");
   const joins = board.joins.length;
@@ -387,7 +387,7 @@ test("a reset that a power loss interrupted is completed before stored settings 
   board.nvs.get("mote")!.set("reset", storedBytes("true"));
   t.is(boot(), undefined);
   t.deepEqual(board.ap, { ssid: NAME, password: "" });
-  t.deepEqual(keysOf(board), ["site", "site-old"]);
+  t.deepEqual(keysOf(board), ["platform", "platform-old"]);
 });
 
 test("a reset by hand opens the Wi-Fi at the start that follows, once; a reset by RPC does not", async (t) => {

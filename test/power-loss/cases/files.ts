@@ -19,11 +19,11 @@ interface Storing {
 /** Undefined: deleted. */
 const VALUES: readonly [key: string, value: string | undefined][] = [
   ["token", "a".repeat(20)],
-  ["pending", "b".repeat(4000)],
+  ["client", "b".repeat(4000)],
   ["token", "c".repeat(30)],
-  ["pending", ""],
+  ["client", ""],
   ["token", undefined],
-  ["pending", "d".repeat(900)],
+  ["client", "d".repeat(900)],
   ["token", "e"],
 ];
 

@@ -162,7 +162,7 @@ function beginBound(): Bound {
   const put = (key: string, value: object): void =>
     void world.body.store.values.set(key, storedBytes(JSON.stringify(value)));
   put("token", { url: SECURE, token: OWN, name: NAME });
-  put("site", { ...LEFT, ca: FIRST });
+  put("platform", { ...LEFT, ca: FIRST });
   return Object.assign(world, { phase: "unbound" as const });
 }
 

@@ -15,8 +15,8 @@ interface Shape {
 
 const ANSWER = /\/rpc\/\d+$/;
 const HOUR_MS = 3_600_000;
-const GONE = ["wifi", "token", "proposed", "pending", "shared", "rpc0"];
-const STAYS = ["site", "firmware", "polls"];
+const GONE = ["wifi", "token", "proposed", "client", "shared", "rpc0"];
+const STAYS = ["platform", "firmware", "polls"];
 const text = (value: string) => storedBytes(`"${value}"`);
 
 interface Resetting extends World {

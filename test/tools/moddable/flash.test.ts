@@ -181,8 +181,8 @@ test("the device's own code reads the settings of the image", (t) => {
   for (const [key, value] of storesOf(LAMP).get(AGENT) ?? []) host.store.set(key, value);
   t.like(readStoredSettings(host), VALUES);
   t.deepEqual([...host.store.values.keys()].sort(), [
-    "site",
-    "site-old",
+    "platform",
+    "platform-old",
     "token",
     "token-old",
     "wifi",

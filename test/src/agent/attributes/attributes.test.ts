@@ -276,7 +276,7 @@ test("damaged stored client attributes are left out, and the others reach the pl
   const rig = startRig(t);
   const sound = ["sound", '"sound":1', 1];
   const stored = [7, null, [], ["a"], [1, '"b":1', 1], ["c", 3, 1], ["sent", '"sent":1', 0], sound];
-  rig.store.values.set("pending", storedBytes(JSON.stringify(stored)));
+  rig.store.values.set("client", storedBytes(JSON.stringify(stored)));
   rig.agent({ connections: 2 }).start();
   await rig.clock.advance(5000);
   const bodies = posts(rig).map(({ body }) => JSON.parse(body));

@@ -9,8 +9,8 @@ import { details, type Rig, startOnline, startRig, test, watch } from "../rig.js
 const MINUTE = 60_000;
 /** What a reset forgets, and what it leaves. */
 const GIVEN = ["wifi", "commission", "new-token", "new-proposed", "rpc0"];
-const FORGOTTEN = [...GIVEN, "token", "proposed", "pending", "shared", "reset"];
-const LEFT = ["site", "firmware", "recovery", "boots", "polls"];
+const FORGOTTEN = [...GIVEN, "token", "proposed", "client", "shared", "reset"];
+const LEFT = ["platform", "firmware", "recovery", "polls"];
 
 /** A device that is online and has something stored under each key. */
 async function startFurnished(t: ExecutionContext) {
@@ -39,7 +39,7 @@ test("a reset forgets Wi-Fi, token, queue and snapshot, and nothing else", async
   await rig.clock.advance(MINUTE);
   rig.platform.fault = () => "drop";
   agent.telemetry.record({ old: 1 });
-  t.deepEqual(kept(rig, ["wifi", "token", "pending", "shared"]).length, 4);
+  t.deepEqual(kept(rig, ["wifi", "token", "client", "shared"]).length, 4);
   t.is(await codeOf(rig, agent.reset()), undefined);
   t.deepEqual(kept(rig, FORGOTTEN), []);
   t.deepEqual(kept(rig, LEFT), LEFT);
@@ -122,7 +122,7 @@ test("a store that does not take it leaves all as it was, and the agent goes on"
   t.true(rig.host.lines.some((line) => line.includes('could not store the value "reset"')));
 });
 
-for (const stays of ["wifi", "new-token", "token", "pending", "rpc0", "reset"]) {
+for (const stays of ["wifi", "new-token", "token", "client", "rpc0", "reset"]) {
   test(`a store that keeps "${stays}" holds the agent back, and the reset is completed once it lets go`, async (t) => {
     const { rig, agent, device } = await startFurnished(t);
     rig.store.fails = (call, key) => call === "delete" && key === stays;

@@ -4,8 +4,8 @@ import fc from "fast-check";
 import { ReportOnChange } from "../../../../extras/report-on-change/index.js";
 import { readMemory, writeMemory } from "../../../../src/agent/lifecycle/memory.js";
 import { measureRate } from "../../../../src/agent/time/time.js";
-import { crc32 } from "../../../../src/wire/crypto/crc32.js";
 import type { FakeFlash } from "../../../fakes/flash.js";
+import { storedBytes } from "../../../fakes/stored.js";
 import { NAME, startRig, test } from "../rig.js";
 import { Sleeper } from "../sleeper.js";
 
@@ -273,18 +273,18 @@ ava("devices switched on together spread over the wakes between two uploads", as
   t.true(Math.max(...turns.values()) <= 20, `${[...turns]}`);
 });
 
-const encode = (text: string) => new TextEncoder().encode(text);
+const text = {
+  encode: (text: string) => new TextEncoder().encode(text),
+  decode: (bytes: Uint8Array) => new TextDecoder().decode(bytes),
+};
 
 /** A text with a checksum that fits, whatever it says. */
-function sealed(text: string): string {
-  const bytes = encode(text);
-  return `${crc32(bytes, 0, bytes.length)}${text}`;
-}
+const sealed = (said: string): string => text.decode(storedBytes(said));
 
 /** A memory, each member with a value of its own. */
 const KEPT = sealed(
   JSON.stringify({
-    ...{ format: 1, wakes: 7, wakesLeft: 3, backoffWakes: 4.5, urgent: 1 },
+    ...{ wakes: 7, wakesLeft: 3, backoffWakes: 4.5, urgent: 1 },
     ...{ sleepMs: 59_950, radioMs: 8123, points: 21, loggedMs: 77, loggedKeySet: 5, attributeLosses: 14 },
     time: {
       ...{ endedAt: 1_700_000_000_123, ticks: 456_789, exactFrom: 12 },
@@ -296,7 +296,7 @@ const KEPT = sealed(
 );
 
 ava("a memory is written as it was read", (t) => {
-  t.is(writeMemory({ encode }, readMemory({ encode }, KEPT)), KEPT);
+  t.is(writeMemory(text, readMemory(text, KEPT)), KEPT);
 });
 
 test("a wake continues from the memory of the wake before", async (t) => {
@@ -305,7 +305,7 @@ test("a wake continues from the memory of the wake before", async (t) => {
   await device.rig.clock.advance(5 * MINUTE);
   device.kept = KEPT;
   const left = async (how: Parameters<typeof device.wake>[0]) =>
-    readMemory({ encode }, (await device.wake(how)).kept);
+    readMemory(text, (await device.wake(how)).kept);
   t.deepEqual(await left({ sleptMs: 50_000 }), {
     ...{ wakes: 8, wakesLeft: 2, backoffWakes: 4.5, urgent: 1, sleepMs: 59_271 },
     ...{ radioMs: 8123, points: 21, loggedMs: 50_077, loggedKeySet: 5, attributeLosses: 14 },
@@ -325,14 +325,14 @@ test("a wake continues from the memory of the wake before", async (t) => {
     refusals: { probed: 111_033 },
   });
   const [, connected] = await device.wakes(2);
-  t.like(readMemory({ encode }, connected!.kept), {
+  t.like(readMemory(text, connected!.kept), {
     update: { busy: 0, assignmentHash: 2_745_614_147, state: "idle", retryMs: -1 },
     refusals: { limit: 0, losses: 0, probed: 0 },
   });
 });
 
 ava("the machine's own clock is measured between known times, ten minutes apart at least", (t) => {
-  const memory = readMemory({ encode }, undefined).time;
+  const memory = readMemory(text, undefined).time;
   let now = 1e12;
   // The last rates are impossible: somebody set a clock.
   for (const [ms, rate, measured] of [
@@ -351,7 +351,7 @@ ava("the machine's own clock is measured between known times, ten minutes apart 
 });
 
 ava("a memory of the last wake that makes no sense is taken for none, and so is a single wrong bit", (t) => {
-  const host = { encode };
+  const host = text;
   const fresh = readMemory(host, undefined);
   const memory = { ...fresh, wakes: 7, wakesLeft: 3 };
   const sound = writeMemory(host, memory);
@@ -366,8 +366,8 @@ ava("a memory of the last wake that makes no sense is taken for none, and so is 
   };
   const update = { ...fresh.update, state: "downloading" };
   t.true(writeMemory(host, { ...fresh, time, update }).length <= 450);
-  const text = sound.slice(sound.indexOf("{"));
-  for (const bad of ["", "{}", "[1]", "{", text.replace("7", "-7"), text.replace("7", "1e999")])
+  const json = sound.slice(sound.indexOf("{"));
+  for (const bad of ["", "{}", "[1]", "{", json.replace("7", "-7"), json.replace("7", "1e999")])
     t.deepEqual(readMemory(host, sealed(bad)), fresh, bad);
   for (let at = 0; at < sound.length; at++)
     for (let bit = 0; bit < 7; bit++) {
@@ -376,7 +376,7 @@ ava("a memory of the last wake that makes no sense is taken for none, and so is 
     }
   const edited = fc
     .record({ at: fc.nat(), to: fc.string() })
-    .map(({ at, to }) => text.slice(0, at % text.length) + to + text.slice((at % text.length) + 1));
+    .map(({ at, to }) => json.slice(0, at % json.length) + to + json.slice((at % json.length) + 1));
   fc.assert(
     fc.property(fc.oneof(fc.json(), edited), (said) => {
       const { time, update, refusals, ...others } = readMemory(host, sealed(said));

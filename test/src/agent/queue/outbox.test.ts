@@ -9,9 +9,10 @@ import {
   seal,
 } from "../../../../src/agent/queue/record.js";
 import { FakeFlash } from "../../../fakes/flash.js";
-import { randomBytes } from "../../../fakes/host.js";
+import { FakeStore, randomBytes } from "../../../fakes/host.js";
+import { storedBytes } from "../../../fakes/stored.js";
 import { upTo } from "../telemetry/rig.js";
-import { rig, textOf, waitingNumbers } from "./rig.js";
+import { type Rig, rig, textOf, waitingNumbers } from "./rig.js";
 
 const flash = (sectors = 4, sectorSize = 512) => new FakeFlash(sectors * sectorSize, sectorSize);
 /** The same flash after a restart. */
@@ -176,6 +177,32 @@ test("blocks full of something else are logged, as points may have been in them;
     strange.host.lines.join(),
   );
   t.deepEqual(rig(flash(4)).host.lines, []);
+});
+
+test("a queue or witness of another version counts as a lost point, once", (t) => {
+  const lost = (rows: readonly Rig[]) => rows.map(({ outbox }) => outbox.dropped.unreadable);
+  const filled = () => {
+    const blocks = flash(4);
+    const { outbox } = rig(blocks);
+    for (let n = 0; n < 20; n++) outbox.append(textOf(n), undefined);
+    return blocks;
+  };
+  const otherFormat = filled();
+  // Byte 7 of a header is its format, and each header is there twice.
+  for (let at = 0; at < otherFormat.size; at += otherFormat.sectorSize)
+    for (const copy of [0, OPENING_BYTES / 2]) otherFormat.bytes[at + copy + 7] = 4;
+  const otherQueue = rig(otherFormat);
+  t.deepEqual(lost([otherQueue, rig(restarted(otherFormat), {}, otherQueue.host.store)]), [1, 1]);
+  const store = new FakeStore();
+  for (const bytes of [storedBytes("[]", 2), storedBytes("[]")]) {
+    store.values.set("queue", bytes);
+    const blank = flash(4);
+    const otherWitness = rig(blank, {}, store);
+    t.deepEqual(lost([otherWitness, rig(restarted(blank), {}, store)]), [1, 1]);
+  }
+  t.deepEqual(store.values.get("queue-old"), storedBytes("[]", 2), "the other version finds its own");
+  store.values.set("queue", storedBytes("[]", 2));
+  t.deepEqual(lost([rig(restarted(filled()), {}, store)]), [0], "an intact queue lacks nothing");
 });
 
 // Blocks that fail for a while: the queue goes on in memory, and comes back to them.

@@ -7,7 +7,8 @@ import { Files, HOST } from "./file-servers.js";
 import { Lamp } from "./lamp.js";
 import { each, ends, failed, firmwareOnly, LONG, lampWith, MINUTE, SIZE, UPDATED } from "./reported.js";
 
-const NEWER = 2;
+/** The first byte of a stored value is its format. */
+const [OWN, NEWER] = ["1".charCodeAt(0), "2".charCodeAt(0)];
 
 /** The host of a newer image: it writes format 2, and reads both. With `onTrial` also where it must not yet. */
 function newer(host: Host, onTrial: boolean): Host {
@@ -18,12 +19,12 @@ function newer(host: Host, onTrial: boolean): Host {
     store: {
       get: (key) => {
         const bytes = store.get(key);
-        return bytes?.[0] === NEWER ? as(bytes, 1) : bytes;
+        return bytes?.[0] === NEWER ? as(bytes, OWN) : bytes;
       },
       set: (key, bytes) => {
         if (host.slot.state() === "pending" && !onTrial) return store.set(key, bytes);
         const before = store.get(key);
-        if (before?.[0] === 1) store.set(`${key}-old`, before);
+        if (before?.[0] === OWN) store.set(`${key}-old`, before);
         return store.set(key, as(bytes, NEWER));
       },
       delete: (key) => store.delete(key),
@@ -66,7 +67,7 @@ test("a confirmed image writes its new format, and an update leads back to the o
   await lamp.until(() => lamp.version === "1.0.0");
   await lamp.until(() => lamp.shown.running === "1.0.0" && lamp.shown.state === "UPDATED");
   t.is(lamp.machine.state, "confirmed");
-  t.is(format(lamp), 1);
+  t.is(format(lamp), OWN);
   t.is(format(lamp, "firmware-old"), NEWER, "what the newer image knew is kept");
   const { booted } = lamp;
   lamp.machine.off();

@@ -5,7 +5,7 @@
 // | done | nobody | |
 // | lost, and nothing else was answered since | the whole device | `unreachable` |
 // | lost, while others were answered | the route | `busy` |
-// | lost with its body, again and again (lost-bodies.ts) | the route | `LOST_BODY_MS` |
+// | lost with its body, again and again (body-sender.ts) | the route | `LOST_BODY_MS` |
 // | busy: 408, 429, 5xx; an answer that makes no sense | the route | `busy`, or Retry-After |
 // | refused: 4xx, 500 with a text | the route | `busy`; telemetry `refused` |
 // | 401; wrong provisioning key | the whole device | `unknown`, stored over restarts |
@@ -52,11 +52,16 @@ export interface Pace {
   /** Accepted requests do not count, because the device decides their number. */
   readonly acceptedAreFree?: boolean;
   readonly waits: Waits;
+  /** For refused bodies; default: `waits`. */
+  readonly refused?: Waits;
 }
 
 /** At most `burst + perMinute` requests in a minute, whatever the platform answers. */
 export const PACES = {
-  telemetry: { burst: 60, perMinute: 60, acceptedAreFree: true, waits: WAITS_S.busy },
+  telemetry: {
+    ...{ burst: 60, perMinute: 60, acceptedAreFree: true },
+    ...{ waits: WAITS_S.busy, refused: WAITS_S.refused },
+  },
   /** Reads, publications and probes. A read follows each change, at most twice a second. */
   attributes: { burst: 60, perMinute: 240, waits: WAITS_S.busyAttributes },
   attributePoll: { burst: 60, perMinute: 120, waits: WAITS_S.busy },

@@ -82,6 +82,12 @@ export class Pacer {
     );
   }
 
+  /** A body was refused: waits longer each time. */
+  hold(): void {
+    const { refused, waits } = this._pace;
+    this.pause(waitMs(this._session.host, refused ?? waits, this._count++));
+  }
+
   /** Waits `ms`, and the next wait is no longer for it. */
   pause(ms: number): void {
     this._until = this._now + ms;

@@ -118,7 +118,7 @@ const FORMATS: readonly Format[] = [
     key: "client",
     text: '1e77156ad[["serial","\\"serial\\":\\"A-113\\"",1]]',
     write: (host) => new ClientAttributes(sessionOf(host)).publish({ serial: "A-113" }),
-    read: (host) => new ClientAttributes(sessionOf(host)).batch(false)?.text,
+    read: (host) => new ClientAttributes(sessionOf(host)).batch(9)?.text,
     found: '{"serial":"A-113"}',
   },
   {
@@ -187,7 +187,7 @@ test("the memory of a sleep is written and read as recorded", (t) => {
   const memory = readMemory(host, undefined);
   memory.wakes = 7;
   const text =
-    '1d000d774{"wakes":7,"wakesLeft":0,"backoffWakes":0.5,"urgent":0,"sleepMs":0,"radioMs":0,"points":0,"loggedMs":0,"loggedKeySet":0,"attributeLosses":0,"time":{"endedAt":0,"ticks":0,"exactFrom":-1,"syncedAt":0,"sinceSyncMs":0,"rate":1},"update":{"busy":0,"assignmentHash":-1,"state":"","retryMs":-1},"refusals":{"limit":0,"losses":0,"probed":0}}';
+    '1fbe29048{"wakes":7,"wakesLeft":0,"backoffWakes":0.5,"urgent":0,"sleepMs":0,"radioMs":0,"points":0,"loggedMs":0,"loggedKeySet":0,"time":{"endedAt":0,"ticks":0,"exactFrom":-1,"syncedAt":0,"sinceSyncMs":0,"rate":1},"update":{"busy":0,"assignmentHash":-1,"state":"","retryMs":-1},"telemetry":{"limit":0,"losses":0,"probed":0},"attributes":{"limit":0,"losses":0,"probed":0}}';
   t.is(writeMemory(host, memory), text);
   t.is(readMemory(host, text).wakes, 7);
 });

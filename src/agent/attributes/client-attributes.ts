@@ -94,27 +94,26 @@ export class ClientAttributes {
     return this._session.host.encode(JSON.stringify(items.map(stored))).length > LIMIT ? undefined : items;
   }
 
-  /** The next batch to send: all dirty attributes, or only the first of them. */
-  batch(alone: boolean): AttributeBatch | undefined {
+  /** The next batch to send: at most `most` dirty attributes. */
+  batch(most: number): AttributeBatch | undefined {
     const { redactor } = this._session;
-    const dirty = this._items.filter(isDirty);
-    const items = alone ? dirty.slice(0, 1) : dirty;
+    const items = this._items.filter(isDirty).slice(0, most);
     return items.length === 0
       ? undefined
       : { items, text: redactor.cleanJson(`{${items.map((item) => item.member).join(",")}}`) };
   }
 
-  /** The platform accepted the batch. Attributes published again meanwhile stay dirty. */
-  accepted(batch: AttributeBatch): void {
-    batch.items.forEach((item) => {
+  /** The platform accepted these. Attributes published again meanwhile stay dirty. */
+  accepted(items: AttributeBatch["items"]): void {
+    items.forEach((item) => {
       item.dirty = false;
     });
     this._save();
   }
 
   /** Drops attributes that the platform never accepts. */
-  drop(batch: AttributeBatch): void {
-    this._items = this._items.filter((item) => !batch.items.includes(item));
+  drop(items: AttributeBatch["items"]): void {
+    this._items = this._items.filter((item) => !items.includes(item));
     this._save();
   }
 

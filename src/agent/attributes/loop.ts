@@ -6,7 +6,7 @@
 
 import type { Events } from "../../events.js";
 import type { Job, Loop, Pacer, PlatformSession, Wait } from "../../platform/index.js";
-import { CONTENT, EXCHANGE_MS, LostBodies, post, ROOM_MS, statusText } from "../../platform/index.js";
+import { BodySender, EXCHANGE_MS, post, ROOM_MS } from "../../platform/index.js";
 import type { PollTiming } from "../../platform/poll-timing.js";
 import { attributesPath } from "../../wire/paths.js";
 import type { JsonObject } from "../../wire/text/json.js";
@@ -18,8 +18,8 @@ import { READ_ANYWAY_MS, READ_EVERY_MS, SECOND_READ_MS, type SharedValues } from
 
 /** Reading after each of many RPCs would double the traffic. */
 const AFTER_RPC_MS = 10_000;
-/** Added to the losses of a body that is a single attribute. */
-const ALONE = 10;
+/** Client attributes in one request. */
+const MOST = 1000;
 const AT_ONCE = (): Wait => 0;
 /** Times that an answer is in memory while it is read and told. */
 const COPIES = 4;
@@ -41,14 +41,14 @@ export class AttributeLoop implements Job {
   private readonly _values: SharedValues;
   private readonly _reader: AttributeReader;
   private readonly _pacer: Pacer;
-  private readonly _lostBodies: LostBodies;
+  /** Sends client attributes. */
+  readonly bodies: BodySender;
   private readonly _polls: AttributePolls;
   private readonly _loop: Loop;
   private readonly _roomBytes: number;
   private _keys: string[] = [];
   private _readAt: number | undefined;
   private _lastReadAt = Number.NEGATIVE_INFINITY;
-  private _sendsAlone = false;
   private _firstReadDone = false;
   private readonly _onChange: (keys: readonly string[]) => void;
   /** Needs its keys even if the application does not subscribe to them. */
@@ -70,8 +70,8 @@ export class AttributeLoop implements Job {
     this._values = values;
     this._onChange = onChange;
     this._pacer = session.pacer("attributes");
-    this._lostBodies = new LostBodies(session, "attributes");
     this._reader = new AttributeReader(session, limits.answerBytes, client);
+    this.bodies = new BodySender(session, "attributes", MOST, () => this._reader.marker());
     this._loop = session.loop("attributes", this);
     this._roomBytes = COPIES * limits.answerBytes;
     const readSoon = (inMs: number) => this.readSoon(inMs);
@@ -121,17 +121,6 @@ export class AttributeLoop implements Job {
     this._reader.forgetMarker();
   }
 
-  /** Restores `losses` after a sleep. */
-  wake(losses: number): void {
-    this._sendsAlone = losses >= ALONE;
-    this._lostBodies.losses = this._sendsAlone ? losses - ALONE : losses;
-  }
-
-  /** How often the first body was lost; `ALONE` more if it is a single attribute. */
-  get losses(): number {
-    return this._lostBodies.losses + (this._sendsAlone ? ALONE : 0);
-  }
-
   begin(): void {
     this._polls.clear();
     this._firstReadDone = false;
@@ -145,7 +134,7 @@ export class AttributeLoop implements Job {
     while (hasRoom && this._polls.hasEnded) this._processPoll();
     if (hasRoom && this._wantsAny) this._polls.open();
     if (hasRoom && this._untilReadMs() === 0) return this._read().then(AT_ONCE);
-    const batch = this._client.batch(this._sendsAlone);
+    const batch = this._client.batch(this.bodies.size);
     return batch ? this._post(batch).then(AT_ONCE) : hasRoom ? this._untilDue() : ROOM_MS;
   }
 
@@ -219,32 +208,13 @@ export class AttributeLoop implements Job {
     this._onChange(keys.concat(deleted));
   }
 
-  private async _post(batch: AttributeBatch): Promise<void> {
-    const request = post(attributesPath(), this._session.host.encode(batch.text));
-    const [first, second] = batch.items;
-    const outcome = await this._lostBodies.send(request, (!second && first?.member) || "");
-    if (!this._session.running) return;
-    if (outcome.kind === "refused") return this._batchRefused(batch, outcome.status);
-    this._pacer.after(outcome);
-    if (outcome.kind !== "done") return;
-    this._sendsAlone = false;
-    this._client.accepted(batch);
-  }
-
-  /** Drops an attribute only if the platform refuses it alone and accepts another one right after. */
-  private async _batchRefused(batch: AttributeBatch, status: number): Promise<void> {
-    if (!CONTENT.includes(status)) return this._pacer.slow();
-    const probe = await this._session.send("attributes", this._reader.marker());
-    if (!this._session.running) return;
-    if (probe.kind !== "done") return this._pacer.slow();
-    if (batch.items.length > 1) {
-      this._sendsAlone = true;
-      return;
+  private async _post({ items, text }: AttributeBatch): Promise<void> {
+    const request = post(attributesPath(), this._session.host.encode(text));
+    const fate = await this.bodies.send(request, items.length, items[0]?.member ?? "");
+    if (fate === "accepted") this._client.accepted(items);
+    else if (fate === "drop") {
+      this._session.host.log("error", "the platform refuses a client attribute: it is dropped");
+      this._client.drop(items);
     }
-    this._session.host.log(
-      "error",
-      `the platform refuses a client attribute (${statusText(status)}): it is dropped`,
-    );
-    this._client.drop(batch);
   }
 }

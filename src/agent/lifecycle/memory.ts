@@ -1,10 +1,10 @@
 // State of a sleeping device for its next wake, as the string `kept`. A weak battery may damage
 // memory, so it has a checksum.
 
+import type { BodyMemory } from "../../platform/index.js";
 import { type SealHost, seal, unseal } from "../../sealed.js";
 import { isObject, type Json } from "../../wire/text/json.js";
 import type { UpdateMemory } from "../firmware/firmware.js";
-import type { RefusalMemory } from "../telemetry/telemetry.js";
 import type { TimeMemory } from "../time/time.js";
 
 /** The parsed `kept` string. Each job changes only its own part. Flags are 0 or 1. */
@@ -26,11 +26,10 @@ export interface Memory {
   loggedMs: number;
   /** Keys of values left out that were logged, as a set of bits. */
   loggedKeySet: number;
-  /** See `AttributeLoop.losses`. */
-  attributeLosses: number;
   readonly time: TimeMemory;
   readonly update: UpdateMemory;
-  readonly refusals: RefusalMemory;
+  readonly telemetry: BodyMemory;
+  readonly attributes: BodyMemory;
 }
 
 const STATE_LENGTH = 16;
@@ -54,10 +53,10 @@ const powerOn = (): Memory => ({
   points: 0,
   loggedMs: 0,
   loggedKeySet: 0,
-  attributeLosses: 0,
   time: { endedAt: 0, ticks: 0, exactFrom: -1, syncedAt: 0, sinceSyncMs: 0, rate: 1 },
   update: { busy: 0, assignmentHash: -1, state: "", retryMs: -1 },
-  refusals: { limit: 0, losses: 0, probed: 0 },
+  telemetry: { limit: 0, losses: 0, probed: 0 },
+  attributes: { limit: 0, losses: 0, probed: 0 },
 });
 
 /** Replaces each member of `into` by the stored one. False if one is missing or implausible. */

@@ -104,10 +104,10 @@ export class SleepCycle {
     this._memory = memory;
     const asleep = before ? began - this._endedAt : memory.sleepMs;
     const slept = typeof sleptMs === "number" && sleptMs >= 0 && sleptMs < MAX_SLEEP_MS ? sleptMs : asleep;
-    const { time, telemetry, firmware } = this._parts;
+    const { time, telemetry, attributes, firmware } = this._parts;
     firmware?.slept(memory.update, slept);
-    if (!before) telemetry.refusals.wake(memory.refusals, slept);
-    if (!before) this._parts.attributes.loop.wake(memory.attributeLosses);
+    if (!before) telemetry.bodies.wake(memory.telemetry, slept);
+    if (!before) attributes.loop.bodies.wake(memory.attributes, slept);
     if (!before) this._parts.session.counters.wake(memory.loggedKeySet);
     time.wake(memory.time, slept);
     if (memory.loggedMs > 0) memory.loggedMs += Math.round(slept);
@@ -184,7 +184,7 @@ export class SleepCycle {
       !this._mustEnd &&
       this._parts.state !== "refused" &&
       this._idle &&
-      !telemetry.refusals.outage;
+      !telemetry.bodies.outage;
     if (isConnecting) firmware?.sleep(memory.update, this._endedIdle);
     this._schedule(memory, this._endedIdle || this._delivered > 0);
     if (memory.update.busy === 1 && this._online) memory.wakesLeft = 1;
@@ -226,14 +226,14 @@ export class SleepCycle {
   }
 
   private _end(memory: Memory, reason: Wake["reason"], began: number, radioMs: number): Wake {
-    const { host, time, outbox, telemetry } = this._parts;
+    const { host, time, outbox, telemetry, attributes } = this._parts;
     // Save points now, because memory does not survive the sleep.
     const unkept = outbox.close();
     const now = host.clock.now();
     this._endedAt = now;
     time.sleep(memory.time, now - began);
-    telemetry.refusals.sleep(memory.refusals);
-    memory.attributeLosses = this._parts.attributes.loop.losses;
+    telemetry.bodies.sleep(memory.telemetry);
+    attributes.loop.bodies.sleep(memory.attributes);
     const log = storageLogOf(host);
     if (log.hasLogged) memory.loggedMs = 1;
     log.hasLogged = log.isSilent = false;

@@ -2,11 +2,11 @@ import type { Host } from "../../port.js";
 import { FRAME_BYTES } from "../../wire/telemetry.js";
 import type { Outbox } from "../queue/outbox.js";
 import { type Batch, BatchWriter, buildBatch } from "./batch.js";
-import { BatchLimit } from "./batch-limit.js";
 
 /** Chooses the points of the next batch and the time to send it. */
 export class BatchSource {
-  readonly limit: BatchLimit;
+  /** Points of the next batch, at most. */
+  most: number;
   private readonly _host: Host;
   private readonly _outbox: Outbox;
   private readonly _writer: BatchWriter;
@@ -21,13 +21,13 @@ export class BatchSource {
   constructor(host: Host, outbox: Outbox) {
     this._host = host;
     this._outbox = outbox;
-    this.limit = new BatchLimit(outbox.settings.batchPoints);
+    this.most = outbox.settings.batchPoints;
     this._writer = new BatchWriter(outbox);
   }
 
   /** True if the waiting points fill one request. */
   get full(): boolean {
-    return this._outbox.waiting >= this.limit.points || this._bytes >= this._outbox.settings.batchBytes;
+    return this._outbox.waiting >= this.most || this._bytes >= this._outbox.settings.batchBytes;
   }
 
   /** ms until the oldest point has waited long enough to be sent. */
@@ -44,13 +44,13 @@ export class BatchSource {
     const { waiting } = this._outbox;
     if (waiting === 1) this._oldestAt = this._host.clock.now();
     this._bytes += bytes + FRAME_BYTES;
-    return waiting === 1 || waiting >= this.limit.points || this._bytes >= this._outbox.settings.batchBytes;
+    return waiting === 1 || waiting >= this.most || this._bytes >= this._outbox.settings.batchBytes;
   }
 
   /** The next batch. Undefined if nothing waits or the first point's time stamp is unknown. */
   next(): Batch | undefined {
     this._builtAt = this._host.clock.now();
-    const batch = buildBatch(this._outbox, this._writer, this.limit.points);
+    const batch = buildBatch(this._outbox, this._writer, this.most);
     const { waiting, isUnreadable } = this._outbox;
     if (batch || waiting === 0 || isUnreadable || this._timeLogged) return batch;
     this._timeLogged = true;

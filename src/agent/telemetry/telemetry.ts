@@ -1,15 +1,12 @@
 // The loop that sends points from the outbox to the platform (POST /api/v1/{token}/telemetry), and
 // the application's calls.
 //
-// The outcome of a request decides: `done` removes the points; `busy` and `lost` keep them and
-// retry with a smaller batch or later. A point that is refused alone is dropped only if the
-// platform accepts a probe right after it. Otherwise the address, the token, a proxy or the
-// platform is the problem, and all points are kept (refusal-policy.ts).
+// platform/body-sender.ts decides what an outcome means for the points: whether they leave the
+// outbox, or are sent again, in smaller batches or later.
 
 import type { Events } from "../../events.js";
-import { type Outcome, UNANSWERED } from "../../http/outcome.js";
-import type { DeviceRequest, Job, Loop, Pacer, PlatformSession, Wait } from "../../platform/index.js";
-import { CONTENT, HEAD_ROOM, LostBodies, post, TOO_LARGE } from "../../platform/index.js";
+import type { Job, Loop, Pacer, PlatformSession, Wait } from "../../platform/index.js";
+import { BodySender, type Fate, HEAD_ROOM, post } from "../../platform/index.js";
 import type { AbortSignalLike } from "../../platform/wait.js";
 import { TELEMETRY_PATH } from "../../wire/paths.js";
 import { PointEncoder } from "../../wire/telemetry.js";
@@ -21,34 +18,25 @@ import type { Batch } from "./batch.js";
 import { BatchSource } from "./batch-source.js";
 import { DeliveryReport } from "./delivery-report.js";
 import { type Flushed, FlushQueue } from "./flush-queue.js";
-import { RefusalPolicy } from "./refusal-policy.js";
-
-export type { RefusalMemory } from "./refusal-policy.js";
 
 /** The host does not notify when the time becomes known, so check at this interval. */
 const TIME_CHECK_MS = 1000;
 const POLL_FLUSH_MS = 5000;
 /** Time to send points that flash cannot store, before a stop. */
 const AT_RISK_MS = 2000;
-/** A batch without an answer for so long may be too large for the link or the platform. */
-const SLOW_MS = 15_000;
-/** Statuses of an exhausted rate limit: a smaller batch may pass at once. */
-const BUCKET = [429, 500];
 
 /**
  * State of the loop.
  * - `wait`: until a batch is full or old enough, or a flush was requested.
  * - `send`: a batch is sent.
- * - `probe`: a single point was refused; a probe tests whether its content is the reason.
  * - `report`: drops are reported to the platform.
  */
-type Step = "wait" | "send" | "probe" | "report";
+type Step = "wait" | "send" | "report";
 
 export class Telemetry implements Job {
-  readonly refusals: RefusalPolicy;
+  readonly bodies: BodySender;
   private readonly _session: PlatformSession;
   private readonly _pacer: Pacer;
-  private readonly _lostBodies: LostBodies;
   private readonly _events: Events;
   private readonly _loop: Loop;
   private readonly _outbox: Outbox;
@@ -58,7 +46,6 @@ export class Telemetry implements Job {
   private readonly _flushes: FlushQueue;
   private _step: Step = "wait";
   private _batch: Batch | undefined;
-  private _sentAt = 0;
   /** Points wait, but the time stamp of the first one is not known. */
   private _waitsForTime = false;
 
@@ -66,15 +53,15 @@ export class Telemetry implements Job {
     this._session = session;
     this._points = new PointEncoder(session.redactor);
     this._pacer = session.pacer("telemetry");
-    this._lostBodies = new LostBodies(session, "telemetry");
     this._events = events;
     this._loop = session.loop("telemetry", this);
     this._outbox = outbox;
     this._source = new BatchSource(session.host, outbox);
     this._report = new DeliveryReport(session, events, time, outbox);
     this._flushes = new FlushQueue(session.host.clock, outbox);
-    this.refusals = new RefusalPolicy(session.host, this._source.limit, this._lostBodies);
     outbox.whenFound(() => this._renumbered());
+    const probe = () => post(TELEMETRY_PATH, this._report.probe());
+    this.bodies = new BodySender(session, "telemetry", outbox.settings.batchPoints, probe);
   }
 
   /** Documented in `TelemetryApi`, like the following members. */
@@ -143,7 +130,7 @@ export class Telemetry implements Job {
 
   /** True if nothing is left to send or report, or if the platform currently rejects everything. */
   get idle(): boolean {
-    return this.refusals.outage || (this._outbox.waiting === 0 && !this._report.isDue);
+    return this.bodies.outage || (this._outbox.waiting === 0 && !this._report.isDue);
   }
 
   begin(): void {
@@ -167,8 +154,13 @@ export class Telemetry implements Job {
 
   private async _exchange(step: Step): Promise<Wait> {
     await this._pacer.ready();
-    const request = this._session.running ? this._request(step) : undefined;
-    this._step = request ? this._nextStep(step, await this._send(step, request)) : "wait";
+    const isRunning = this._session.running;
+    const batch = isRunning && step === "send" ? this._nextBatch() : undefined;
+    if (batch) this._step = this._sent(batch, await this._send(batch));
+    else {
+      if (isRunning && step === "report") await this._sendReport();
+      this._step = "wait";
+    }
     return 0;
   }
 
@@ -183,41 +175,29 @@ export class Telemetry implements Job {
     return this._source.full || this._flushes.waiting ? 0 : this._source.untilDue;
   }
 
-  private _request(step: Step): DeviceRequest | undefined {
-    const body = this._body(step);
-    this._sentAt = this._session.host.clock.now();
-    return body && { ...post(TELEMETRY_PATH, body), ...(step === "send" && { headRoom: HEAD_ROOM }) };
-  }
-
-  private _send(step: Step, request: DeviceRequest): Promise<Outcome> {
-    const batch = this._batch;
-    if (step !== "send" || !batch) return this._session.send("telemetry", request);
-    return this._lostBodies.send(request, batch.points > 1 ? "" : String(batch.number));
-  }
-
-  private _body(step: Step): Uint8Array | undefined {
-    if (step === "send") return this._nextBatch()?.body;
-    return step === "probe" ? this._report.probe() : this._report.body();
-  }
-
   private _nextBatch(): Batch | undefined {
-    this._batch = this._source.next();
-    this._waitsForTime = !this._batch && this._outbox.waiting > 0;
-    return this._batch;
+    this._source.most = this.bodies.size;
+    const batch = this._source.next();
+    this._waitsForTime = !batch && this._outbox.waiting > 0;
+    this._batch = batch;
+    return batch;
   }
 
-  private _nextStep(step: Step, outcome: Outcome): Step {
-    if (step === "report") return this._reported(outcome);
-    const batch = this._batch;
-    if (!batch) return "wait";
-    if (step === "probe") return this._probeEnded(batch, outcome);
-    if (outcome.kind === "done") return this._delivered(batch);
-    if (outcome.kind === "refused") return this._batchRefused(batch, outcome.status);
-    if (outcome.kind === "busy") return this._busy(batch, outcome.status, outcome.retryAfterMs);
-    // A batch that is too large can also cause a time-out, or the end of a wake.
-    const slowMs = Math.min(SLOW_MS, this._session.connections.longestBodyMs);
-    if (this._session.host.clock.now() - this._sentAt >= slowMs) this._source.limit.shrink(batch, true);
-    return "send";
+  private _send({ body, points, number }: Batch): Promise<Fate> {
+    const request = { ...post(TELEMETRY_PATH, body), headRoom: HEAD_ROOM };
+    return this.bodies.send(request, points, String(number));
+  }
+
+  private _sent(batch: Batch, fate: Fate): Step {
+    if (this._batch !== batch) return "wait";
+    if (this.bodies.isBusy) this._report.busy();
+    this._source.most = this.bodies.size;
+    if (fate === "accepted") return this._delivered(batch);
+    // The queue may have dropped the point meanwhile.
+    if (fate === "again" || batch.number !== this._outbox.first) return "send";
+    this._source.leaving(batch);
+    this._outbox.dropRefused(batch.number + 1);
+    return this._report.isDue ? "report" : "wait";
   }
 
   /** The outcome of a batch on its way says nothing about the points that now have its numbers. */
@@ -227,9 +207,6 @@ export class Telemetry implements Job {
   }
 
   private _delivered(batch: Batch): Step {
-    this._pacer.clear();
-    this.refusals.passed();
-    this._source.limit.done();
     this._source.leaving(batch);
     this._flushes.delivered(batch.number, batch.points);
     this._outbox.confirm(batch.number + batch.points);
@@ -238,53 +215,9 @@ export class Telemetry implements Job {
     return this._report.isDue ? "report" : "wait";
   }
 
-  private _dropRejectedPoint(batch: Batch): Step {
-    this._source.leaving(batch);
-    this._outbox.dropRefused(batch.number + 1);
-    return this._report.isDue ? "report" : "wait";
-  }
-
-  private _busy(batch: Batch, status: number, retryAfterMs: number | undefined): Step {
-    const smaller = this._source.limit.shrink(batch, true);
-    this._report.busy();
-    const isBucket = BUCKET.includes(status);
-    const verdict = isBucket && !smaller ? this.refusals.busyAlone(batch.number) : "keep";
-    if (verdict === "drop") return this._dropRejectedPoint(batch);
-    if (verdict === "probe") return "probe";
-    if (!smaller || retryAfterMs !== undefined || !isBucket) this._pacer.slow(retryAfterMs);
-    return "send";
-  }
-
-  private _batchRefused(batch: Batch, status: number): Step {
-    const { refusals } = this;
-    refusals.noteRefusal(status);
-    if (!CONTENT.includes(status)) return this._hold();
-    if (this._source.limit.shrink(batch, TOO_LARGE.includes(status))) return "send";
-    return refusals.takeProbe() ? "probe" : this._hold();
-  }
-
-  /** The refused point is still at the head of the queue. */
-  private _probeEnded(batch: Batch, outcome: Outcome): Step {
-    const { refusals } = this;
-    if (outcome.kind === "busy") this._pacer.after(outcome);
-    else if (outcome.kind === "refused" || (outcome.kind === "lost" && refusals.status === UNANSWERED)) {
-      refusals.probeRefused();
-      return this._hold();
-    }
-    // After a lost probe, send the point again to repeat the refusal.
-    if (outcome.kind !== "done" || !refusals.probeAccepted()) return "send";
-    if (batch.number !== this._outbox.first) return "send";
-    return this._dropRejectedPoint(batch);
-  }
-
-  private _hold(): Step {
-    this._pacer.pause(this.refusals.nextDelayMs());
-    return "send";
-  }
-
-  private _reported(outcome: Outcome): Step {
+  private async _sendReport(): Promise<void> {
+    const outcome = await this._session.send("telemetry", post(TELEMETRY_PATH, this._report.body()));
     if (outcome.kind === "done") this._report.reported();
     else this._pacer.after(outcome);
-    return "wait";
   }
 }

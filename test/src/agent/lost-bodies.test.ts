@@ -3,7 +3,7 @@
 
 import { lost, type Outcome } from "../../../src/http/outcome.js";
 import type { Agent } from "../../../src/index.js";
-import { LostBodies } from "../../../src/platform/lost-bodies.js";
+import { BodySender } from "../../../src/platform/body-sender.js";
 import { post } from "../../../src/platform/requests.js";
 import type { PlatformSession } from "../../../src/platform/session.js";
 import { FakeClock } from "../../fakes/clock.js";
@@ -306,7 +306,8 @@ test("only losses with an answered test after each count", async (t) => {
   const busy: Outcome = { kind: "busy", status: 503, retryAfterMs: undefined };
   const sent = lost("connection reset", true);
   const script: Outcome[] = [];
-  const pacer = { ready: async () => {}, after: () => {}, pause: () => {} };
+  const nothing = () => {};
+  const pacer = { ready: async () => {}, after: nothing, pause: nothing, slow: nothing, hold: nothing };
   const lines: string[] = [];
   const host = { clock, log: (_: string, line: string) => lines.push(line) };
   const connections = { longestBodyMs: 60_000 };
@@ -314,18 +315,30 @@ test("only losses with an answered test after each count", async (t) => {
     ...{ running: true, host, connections, redactor: { clean: String } },
     ...{ pacer: () => pacer, send: async () => script.shift()! },
   } as unknown as PlatformSession;
-  const bodies = new LostBodies(session, "telemetry");
+  const MOST = 50;
+  const probe = () => post("telemetry", new Uint8Array(1));
+  const bodies = new BodySender(session, "telemetry", MOST, probe);
+  /** `refused`: the next body is smaller, or a single one was probed. */
   const send = async (name: string, ...outcomes: Outcome[]) => {
-    script.push(...outcomes);
-    const { kind } = await bodies.send(post("telemetry", new Uint8Array(9)), name);
-    t.is(script.length, 0);
-    return kind;
+    const probed: Outcome = { kind: "busy", status: 503, retryAfterMs: undefined };
+    script.push(...outcomes, probed);
+    bodies.size = MOST;
+    t.is(await bodies.send(post("telemetry", new Uint8Array(9)), name === "" ? MOST : 1, name), "again");
+    const isProbed = script.length === 0;
+    script.length = 0;
+    return isProbed || bodies.size < MOST ? "refused" : "lost";
   };
-  for (const end of [[sent, lost("connection reset")], [sent, busy], [done], [busy]]) {
+  for (const end of [
+    [sent, lost("connection reset")],
+    [sent, busy],
+  ]) {
     t.is(await send("", sent, done), "lost");
     t.is(await send("", sent, done), "lost");
-    await send("", ...end);
+    t.is(await send("", ...end), "lost");
   }
+  t.is(await send("", sent, done), "lost");
+  t.is(await send("", sent, done), "lost");
+  t.is(await send("", busy), "refused", "smaller, as it is busy");
   t.is(await send("", sent, done), "lost");
   t.is(await send("", sent, done), "lost");
   t.is(await send("", lost("connection refused")), "lost");
@@ -334,7 +347,7 @@ test("only losses with an answered test after each count", async (t) => {
     ["", 2],
     ["b", 9],
   ] as const) {
-    for (let n = 0; n < losses; n++) t.is(await send(body, sent, done), "lost");
+    for (let n = 0; n < losses; n++) t.is(await send(body, sent, done), "lost", `${body} ${n}`);
     t.is(await send(body, sent, done), "refused");
     t.is(await send(body, sent, done), "refused");
   }

@@ -285,13 +285,14 @@ const sealed = (said: string): string => text.decode(storedBytes(said));
 const KEPT = sealed(
   JSON.stringify({
     ...{ wakes: 7, wakesLeft: 3, backoffWakes: 4.5, urgent: 1 },
-    ...{ sleepMs: 59_950, radioMs: 8123, points: 21, loggedMs: 77, loggedKeySet: 5, attributeLosses: 14 },
+    ...{ sleepMs: 59_950, radioMs: 8123, points: 21, loggedMs: 77, loggedKeySet: 5 },
     time: {
       ...{ endedAt: 1_700_000_000_123, ticks: 456_789, exactFrom: 12 },
       ...{ syncedAt: 1_699_999_000_000, sinceSyncMs: 700_123.5, rate: 1.0123 },
     },
     update: { busy: 0, assignmentHash: 305_419_896, state: "failed", retryMs: 90_000 },
-    refusals: { limit: 1, losses: 4, probed: 33 },
+    telemetry: { limit: 1, losses: 4, probed: 33 },
+    attributes: { limit: 1, losses: 5, probed: 0 },
   }),
 );
 
@@ -308,13 +309,14 @@ test("a wake continues from the memory of the wake before", async (t) => {
     readMemory(text, (await device.wake(how)).kept);
   t.deepEqual(await left({ sleptMs: 50_000 }), {
     ...{ wakes: 8, wakesLeft: 2, backoffWakes: 4.5, urgent: 1, sleepMs: 59_271 },
-    ...{ radioMs: 8123, points: 21, loggedMs: 50_077, loggedKeySet: 5, attributeLosses: 14 },
+    ...{ radioMs: 8123, points: 21, loggedMs: 50_077, loggedKeySet: 5 },
     time: {
       ...{ endedAt: 1_767_225_900_000, ticks: 507_404, exactFrom: 12 },
       ...{ syncedAt: 1_767_225_900_000, sinceSyncMs: 0, rate: 1.0123 },
     },
     update: { busy: 0, assignmentHash: 305_419_896, state: "failed", retryMs: 40_000 },
-    refusals: { limit: 1, losses: 4, probed: 50_033 },
+    telemetry: { limit: 1, losses: 4, probed: 50_033 },
+    attributes: { limit: 1, losses: 5, probed: 0 },
   });
   t.like(await left({ connect: true, sleptMs: 61_000 }), {
     wakes: 9,
@@ -322,12 +324,12 @@ test("a wake continues from the memory of the wake before", async (t) => {
     sleepMs: 60_426,
     time: { endedAt: 1_767_225_959_271, ticks: 569_154, sinceSyncMs: 61_000 },
     update: { retryMs: 0 },
-    refusals: { probed: 111_033 },
+    telemetry: { probed: 111_033 },
   });
   const [, connected] = await device.wakes(2);
   t.like(readMemory(text, connected!.kept), {
     update: { busy: 0, assignmentHash: 2_745_614_147, state: "idle", retryMs: -1 },
-    refusals: { limit: 0, losses: 0, probed: 0 },
+    telemetry: { limit: 0, losses: 0, probed: 0 },
   });
 });
 
@@ -379,8 +381,8 @@ ava("a memory of the last wake that makes no sense is taken for none, and so is 
     .map(({ at, to }) => json.slice(0, at % json.length) + to + json.slice((at % json.length) + 1));
   fc.assert(
     fc.property(fc.oneof(fc.json(), edited), (said) => {
-      const { time, update, refusals, ...others } = readMemory(host, sealed(said));
-      const { rate, ...counts } = { ...time, ...update, ...refusals, ...others };
+      const { time, update, telemetry, attributes, ...others } = readMemory(host, sealed(said));
+      const { rate, ...counts } = { ...time, ...update, ...telemetry, ...attributes, ...others };
       const isCount = (value: unknown) =>
         typeof value === "string" || (Number(value) >= -1 && Number(value) < 2 ** 53);
       return rate > 0.8 && rate < 1.25 && Object.values(counts).every(isCount);

@@ -1,10 +1,8 @@
 // A point that is refused alone is condemned only if the platform takes a probe right after it: a write outage with a content status costs no point.
 import test from "ava";
-import { BatchLimit } from "../../../../src/agent/telemetry/batch-limit.js";
-import { RefusalPolicy } from "../../../../src/agent/telemetry/refusal-policy.js";
 import { FakeClock } from "../../../fakes/clock.js";
 import { FakeFlash } from "../../../fakes/flash.js";
-import { FakeStore, fakeHost, randomBytes } from "../../../fakes/host.js";
+import { FakeStore, randomBytes } from "../../../fakes/host.js";
 import { type Rig, startRig } from "../rig.js";
 import { Sleeper } from "../sleeper.js";
 import { type Answer, type Element, TelemetryRig, upTo } from "./rig.js";
@@ -71,19 +69,19 @@ test("413 to everything is an outage", async (t) => {
 });
 
 test("an outage is reported once, and the next not within an hour of it", async (t) => {
-  const host = fakeHost();
-  const refusals = new RefusalPolicy(host, new BatchLimit(50), { losses: 0 });
-  const outage = (): number => {
-    refusals.nextDelayMs();
-    refusals.nextDelayMs();
-    refusals.passed();
-    return host.lines.splice(0).length;
+  const rig = new TelemetryRig({ batchAgeMs: 0 }).start();
+  let n = 0;
+  const outage = async (): Promise<number> => {
+    rig.answer = () => ({ status: 404 });
+    rig.record(n, ++n);
+    await rig.host.clock.advance(MINUTE);
+    rig.answer = () => ({ status: 200 });
+    await rig.host.clock.advance(11 * MINUTE);
+    return rig.host.lines.splice(0).filter((line) => line.includes("refuses telemetry")).length;
   };
-  t.is(outage(), 1);
-  await host.clock.advance(60 * MINUTE - 1);
-  t.is(outage(), 0);
-  await host.clock.advance(1);
-  t.is(outage(), 1);
+  t.deepEqual([await outage(), await outage(), await outage()], [1, 0, 0]);
+  await rig.host.clock.advance(25 * MINUTE);
+  t.is(await outage(), 1);
 });
 
 // Who is to blame for a refused point, over what interrupts the verdict: a sleep, a power loss.

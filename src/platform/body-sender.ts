@@ -1,0 +1,329 @@
+// Sends bodies that are repeated until the platform accepts them, in parts if need be: points and
+// client attributes. What an outcome means for the next body stands in one table.
+//
+// A firewall or a proxy may reset the connection, or never answer, on a body that it dislikes. Sent
+// again, the same body is lost again, and everything behind it waits. So after each loss of a body,
+// a small request tests whether the platform answers at all. If it does, time after time, the body
+// counts as refused, as if by 413.
+//
+// A single point or attribute that is refused is dropped only if the platform accepts a probe, a
+// small one, right after it. Otherwise the address, the token, a proxy or the platform is the
+// problem, and everything is kept.
+
+import { type Outcome, UNANSWERED } from "../http/outcome.js";
+import type { RouteName } from "./connection-pool.js";
+import { LOST_BODY_MS, type PaceName } from "./pace.js";
+import type { Pacer } from "./pacer.js";
+import { CONTENT, PROBE, statusText, TOO_LARGE } from "./requests.js";
+import type { DeviceRequest, PlatformSession } from "./session.js";
+
+/**
+ * - `size` of the next body: `half` of this one; after `slowly` it grows back slowly, because this
+ *   one may have been too large.
+ * - Then, with `several` points or attributes in the body, or `one`:
+ *   `again` at once; `later`, with the route's next wait or after Retry-After; `hold`: with the
+ *   route's waits for refusals; `probe`; `suspect`: later, and if that lasts, probe.
+ */
+const RULES = {
+  done: { size: "more", several: "accepted", one: "accepted" },
+  lost: { size: "same", several: "again", one: "again" },
+  /** No answer for SLOW_MS. */
+  slow: { size: "slowly", several: "again", one: "again" },
+  /** 429, 500: a smaller body may pass an exhausted rate limit at once. */
+  limited: { size: "slowly", several: "again", one: "suspect" },
+  /** 408, 502, 503, 504. */
+  busy: { size: "slowly", several: "later", one: "later" },
+  /** 413, or connections without an answer. */
+  tooLarge: { size: "slowly", several: "again", one: "probe" },
+  /** 400, 403, 422, 500 with a text. */
+  refused: { size: "half", several: "again", one: "probe" },
+  /** Other statuses: the address is wrong, or a proxy answered. */
+  misplaced: { size: "same", several: "hold", one: "hold" },
+} as const;
+
+type Result = keyof typeof RULES;
+
+/** What became of a body: `again`: the caller sends it again, at most `size` of it. */
+export type Fate = "accepted" | "again" | "drop";
+
+/** State saved for the next wake of a sleeping device. */
+export interface BodyMemory {
+  /** `size`; 0: not limited. */
+  limit: number;
+  /** Losses of the last body. */
+  losses: number;
+  /** ms since the last probe of an outage; 0: no outage. */
+  probed: number;
+}
+
+/** Successful requests before a size found by "busy" is raised a little. */
+const PASSES_BEFORE_GROWTH = 4;
+/** A body without an answer for so long may be too large for the link or the platform. */
+const SLOW_MS = 15_000;
+/** Statuses of an exhausted rate limit. */
+const BUCKET = [429, 500];
+/** Losses after which a body of several is refused, which is then sent in parts. */
+const SOME_LOSSES = 3;
+/**
+ * Losses after which a single one is refused, which may then be dropped. On a link that loses half of
+ * all requests, one body in a million is lost so often with an answered test after each loss.
+ */
+const MANY_LOSSES = 10;
+/** Approximate size of the test. */
+const TEST_BYTES = 150;
+/** An accepted probe is valid only for a refusal within this time before it. */
+const FRESH_MS = 10_000;
+/** While probes are refused too, send at most one in this time. */
+const PROBE_MS = 60_000;
+/**
+ * A single body that the platform was too busy for during this time may be larger than a rate limit:
+ * then it never passes, and a probe decides.
+ */
+const BUSY_MS = 600_000;
+/** Log losses, and an outage, at most once in this time. */
+const QUIET_MS = 3_600_000;
+
+export class BodySender {
+  /** Points or attributes of the next body, at most. */
+  size: number;
+  /** Everything is refused, so nothing is dropped. */
+  outage = false;
+  private readonly _session: PlatformSession;
+  private readonly _route: RouteName & PaceName;
+  private readonly _pacer: Pacer;
+  private readonly _most: number;
+  private readonly _probe: () => DeviceRequest;
+  private _result: Result = "done";
+  /** Status of the last refusal. */
+  private _status = 0;
+  private _passed = 0;
+  private _growsFast = false;
+  /** The last body: of a single one its name. Undefined after a wake. */
+  private _name: string | undefined;
+  /** Losses of the last body, each with an answered test after it. */
+  private _losses = 0;
+  private _lossesLoggedAt = Number.NEGATIVE_INFINITY;
+  /** The single body that the platform is too busy for, and the time when that began. */
+  private _busyName: string | undefined;
+  private _busySince = 0;
+  private _refusedAt = 0;
+  private _probedAt = Number.NEGATIVE_INFINITY;
+  private _acceptedAt = Number.NEGATIVE_INFINITY;
+  private _isOutageLogged = false;
+  private _outageLoggedAt = Number.NEGATIVE_INFINITY;
+
+  /** `most`: largest `size`. `probe`: a request that the platform accepts if it accepts any. */
+  constructor(
+    session: PlatformSession,
+    route: RouteName & PaceName,
+    most: number,
+    probe: () => DeviceRequest,
+  ) {
+    this._session = session;
+    this._route = route;
+    this._pacer = session.pacer(route);
+    this._most = most;
+    this._probe = probe;
+    this.size = most;
+  }
+
+  /** True if the platform was too busy for the last body. */
+  get isBusy(): boolean {
+    return this._result === "limited" || this._result === "busy";
+  }
+
+  /** Sends a body of `count` points or attributes; `name` tells a single one from others. */
+  send(request: DeviceRequest, count: number, name: string): Promise<Fate> {
+    const { _session: session } = this;
+    const own = count > 1 ? "" : name;
+    if (own !== (this._name ?? own)) this._losses = 0;
+    this._name = own;
+    const sentAt = this._now;
+    const deadlineMs = Math.min(request.deadlineMs, session.connections.longestBodyMs);
+    const sent = { ...request, deadlineMs };
+    return session.send(this._route, sent).then((outcome) => {
+      const tookMs = this._now - sentAt;
+      if (outcome.kind !== "lost") this._losses = 0;
+      if (outcome.kind !== "lost" || !outcome.sent || !session.running)
+        return this._judge(outcome, tookMs, count, name);
+      return this._pacer
+        .ready()
+        .then(() => this._test(sent, outcome, tookMs))
+        .then((tested) => this._judge(tested, tookMs, count, name));
+    });
+  }
+
+  private _judge(outcome: Outcome, tookMs: number, count: number, name: string): Fate | Promise<Fate> {
+    const isSlow = tookMs >= Math.min(SLOW_MS, this._session.connections.longestBodyMs);
+    const result = resultOf(outcome, isSlow);
+    const rule = RULES[result];
+    this._result = result;
+    this._status = outcome.kind === "refused" ? outcome.status : 0;
+    this._resize(rule.size, count);
+    const retryAfterMs = outcome.kind === "busy" ? outcome.retryAfterMs : undefined;
+    const next = count > 1 ? rule.several : rule.one;
+    if (next === "accepted") this._accepted();
+    if (next === "accepted" || !this._session.running) return next === "accepted" ? next : "again";
+    if (next === "hold") return this._hold();
+    if (next === "probe") return this._sendProbe() ?? this._hold();
+    const suspicion = next === "suspect" ? this._suspect(name) : undefined;
+    if (suspicion) return suspicion;
+    if (next !== "again" || retryAfterMs !== undefined) this._pacer.slow(retryAfterMs);
+    return "again";
+  }
+
+  // Size.
+
+  private _resize(size: (typeof RULES)[Result]["size"], count: number): void {
+    if (size === "same") return;
+    if (size !== "more") {
+      this._passed = 0;
+      this._growsFast = size === "half";
+      this.size = Math.max(1, count >> 1);
+      return;
+    }
+    this._passed++;
+    if (!this._growsFast && this._passed < PASSES_BEFORE_GROWTH) return;
+    if (!this._growsFast) this._passed = 0;
+    const more = this._growsFast ? this.size : Math.ceil(this.size / 4);
+    this.size = Math.min(this._most, this.size + more);
+  }
+
+  // Losses.
+
+  /** Sends the test after a loss that took `tookMs`. */
+  private _test(request: DeviceRequest, outcome: Lost, tookMs: number): Promise<Outcome> {
+    let sentAt = this._now;
+    const sent = () => {
+      sentAt = this._now;
+    };
+    return this._session.send(this._route, { ...PROBE, sent }).then((answer) => {
+      if (answer.kind === "busy") this._pacer.after(answer);
+      const isSlow = tookMs >= request.deadlineMs && this._estimateMs(request, sentAt) > request.deadlineMs;
+      if (answer.kind !== "done" || isSlow) {
+        this._losses = 0;
+        return outcome;
+      }
+      this._losses++;
+      if (this._losses >= SOME_LOSSES) this._logLosses(request, outcome.reason);
+      if (this._losses >= (this._name === "" ? SOME_LOSSES : MANY_LOSSES)) return NO_ANSWER;
+      const pauseMs = LOST_BODY_MS[Math.min(this._losses, LOST_BODY_MS.length) - 1] as number;
+      if (tookMs < pauseMs) this._pacer.pause(pauseMs);
+      return outcome;
+    });
+  }
+
+  /** Time that the request takes if the link is as slow as for the test, sent at `sentAt`. */
+  private _estimateMs({ body }: DeviceRequest, sentAt: number): number {
+    return (this._now - sentAt) * (1 + (body?.length ?? 0) / TEST_BYTES);
+  }
+
+  /** The session is online, so its event `offline` does not tell the reason. */
+  private _logLosses({ body }: DeviceRequest, reason: string): void {
+    if (this._now - this._lossesLoggedAt < QUIET_MS) return;
+    this._lossesLoggedAt = this._now;
+    const { host, redactor } = this._session;
+    const what = `${body?.length} bytes were lost again and again (${reason})`;
+    host.log("warn", redactor.clean(`${what}, but the platform answers smaller requests`));
+  }
+
+  // Who is at fault for a single one.
+
+  /** The platform was too busy for the single body `name`. Undefined: wait. */
+  private _suspect(name: string): Fate | Promise<Fate> | undefined {
+    const now = this._now;
+    if (this._busyName !== name) this._busySince = now;
+    this._busyName = name;
+    if (now - this._busySince < BUSY_MS) return undefined;
+    return now - this._acceptedAt <= FRESH_MS ? "drop" : this._sendProbe();
+  }
+
+  /** Undefined if probes are refused too, and the next is not due. */
+  private _sendProbe(): Promise<Fate> | undefined {
+    const { _session: session } = this;
+    const now = this._now;
+    this._refusedAt = now;
+    if (this.outage && now - this._probedAt < PROBE_MS) return undefined;
+    this._probedAt = now;
+    return this._pacer.ready().then(() => {
+      if (!session.running) return "again";
+      return session.send(this._route, this._probe()).then((outcome) => this._probed(outcome));
+    });
+  }
+
+  private _probed(outcome: Outcome): Fate {
+    if (outcome.kind === "busy") this._pacer.after(outcome);
+    else if (outcome.kind === "refused" || (outcome.kind === "lost" && this._status === UNANSWERED)) {
+      this.outage = true;
+      return this._hold();
+    }
+    // After a lost probe, the body is sent again to repeat the refusal.
+    if (outcome.kind !== "done") return "again";
+    const { outage } = this;
+    this._accepted();
+    this._acceptedAt = this._now;
+    // If an outage just ended, the refusal is too old to tell, or the platform was busy, the body is
+    // sent once more.
+    return !outage && !this.isBusy && this._acceptedAt - this._refusedAt <= FRESH_MS ? "drop" : "again";
+  }
+
+  private _accepted(): void {
+    this._pacer.clear();
+    this.outage = false;
+    this._isOutageLogged = false;
+  }
+
+  private _hold(): Fate {
+    const { host } = this._session;
+    const now = this._now;
+    if (!this._isOutageLogged && now - this._outageLoggedAt >= QUIET_MS) {
+      this._outageLoggedAt = now;
+      const what = `${this._route} with ${statusText(this._status)}`;
+      host.log("error", `the platform refuses ${what}: check the base URL; nothing is dropped`);
+    }
+    this._isOutageLogged = true;
+    this._pacer.hold();
+    return "again";
+  }
+
+  // Sleep.
+
+  /** Restores the state after a sleep of `sleptMs`. */
+  wake({ limit, losses, probed }: BodyMemory, sleptMs: number): void {
+    if (limit >= 1 && limit < this._most) {
+      this._growsFast = limit === 1;
+      this.size = limit;
+    }
+    this._losses = losses;
+    if (this.size > 1) this._name = "";
+    if (probed === 0) return;
+    this.outage = true;
+    this._isOutageLogged = true;
+    this._probedAt = this._now - probed - sleptMs;
+  }
+
+  /** Saves the state before a sleep. */
+  sleep(memory: BodyMemory): void {
+    const isLimited = this.size < this._most && (this.size === 1 || !this._growsFast);
+    memory.limit = isLimited ? this.size : 0;
+    memory.losses = this._losses;
+    memory.probed = this.outage ? Math.max(1, Math.ceil(this._now - this._probedAt)) : 0;
+  }
+
+  private get _now(): number {
+    return this._session.host.clock.now();
+  }
+}
+
+type Lost = Outcome & { kind: "lost" };
+
+const NO_ANSWER: Outcome = { kind: "refused", status: UNANSWERED, body: new Uint8Array(0) };
+
+const resultOf = (outcome: Outcome, isSlow: boolean): Result => {
+  if (outcome.kind === "done") return "done";
+  if (outcome.kind === "lost") return isSlow ? "slow" : "lost";
+  const { kind, status } = outcome;
+  if (kind === "busy") return BUCKET.includes(status) ? "limited" : "busy";
+  if (!CONTENT.includes(status)) return "misplaced";
+  return TOO_LARGE.includes(status) ? "tooLarge" : "refused";
+};

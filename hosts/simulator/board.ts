@@ -15,6 +15,7 @@ import { builtInAuthorities } from "../moddable/authorities.js";
 import { log } from "../moddable/log.js";
 import type { SimulatorDiagnostics } from "./diagnostics.js";
 import { NetworkSwitch } from "./network-switch.js";
+import { observePoints } from "./recorded-points.js";
 
 /** Holds a folder for each firmware title, so that two projects are two devices. */
 const FOLDER = "mote-simulator";
@@ -77,14 +78,7 @@ export const start = (program: Program<SimulatorExtras>): Agent | undefined => {
         sleeper,
         made(agent) {
           host.log("info", `${what} starts on ${host.hardwareId}, with ${options.baseUrl}`);
-          if (config.panel)
-            void import("mote/screen").then(({ show }) =>
-              show(
-                agent,
-                { title, version: version ?? "" },
-                { network, cut: () => machine.restart("power") },
-              ),
-            );
+          if (config.panel) showOn(agent, { title, version: version ?? "" }, network, machine);
           // A board prints no events. The device log has the important ones.
           followAgent(agent, (event) => machine.log("info", eventLine(event)));
         },
@@ -96,6 +90,13 @@ export const start = (program: Program<SimulatorExtras>): Agent | undefined => {
     return device.agent;
   };
   return commission ? commission(whole, config, go) : go(whole, config);
+};
+
+const showOn = (agent: Agent, image: Image, network: NetworkSwitch, machine: SimulatorHost): void => {
+  const observe = observePoints(agent);
+  void import("mote/screen").then(({ show }) =>
+    show(agent, image, { network, cut: () => machine.restart("power") }, observe),
+  );
 };
 
 /** The configuration of the image that runs, which may be another than the program's own. */

@@ -7,6 +7,7 @@ import type { Agent, AgentEvents } from "mote";
 import Timer from "timer";
 import { updateWord } from "../../src/board-module.js";
 import { type Machine, Panel } from "./panel.js";
+import { observePoints } from "./recorded-points.js";
 
 const FONT = "OpenSans-Semibold-18.bf4";
 /** Refresh interval of the state, which has no event, and limit for everything else. */
@@ -128,16 +129,8 @@ export const show = (
   agent: Agent,
   { title, version }: { title: string; version: string },
   machine?: Machine,
+  observe = observePoints(agent),
 ): void => {
   const display = new Display(agent, `${title} ${version}`, machine);
-  const { telemetry } = agent;
-  const record = telemetry.record.bind(telemetry);
-  // Not an assignment: methods are in ROM, where their names cannot be overwritten.
-  Object.defineProperty(telemetry, "record", {
-    value(values: Record<string, unknown>, options?: Parameters<typeof record>[1]): boolean {
-      const taken = record(values, options);
-      display.recorded(values);
-      return taken;
-    },
-  });
+  observe((values) => display.recorded(values));
 };

@@ -81,7 +81,7 @@ export function devicesPage(query: URLSearchParams): Page {
       if (data.length === 0 && asked.page > 0 && totalElements > 0) return change({ page: totalPages - 1 });
       shown = data.map(listedDevice);
       sort.value = asked.sort;
-      table.empty = emptyText(asked);
+      table.empty = emptyText(asked, session.isTenant);
       show(count, totalElements === 0 ? "" : counted(totalElements, "device"));
       pager.show(asked.page, totalPages);
       draw();

@@ -18,6 +18,8 @@ export interface Start {
   state: "confirmed" | "pending";
   /** Of the image. */
   sha256: string;
+  /** The image came by `--app`, not by an update. */
+  isFlashed: boolean;
 }
 
 /** Called for each rejected image. `failed`: ended unconfirmed; `damaged`: bytes changed. */
@@ -67,7 +69,7 @@ export function forgetStart(stateDir: string, fence: Fence): void {
 function begin(stateDir: string, boot: Boot, path: string, sha256: string, fence: Fence): Start {
   if (boot.state === "pending")
     storeBoot(stateDir, { ...boot, started: true, starts: boot.starts + 1 }, fence);
-  return { path, slot: boot.active, state: boot.state, sha256 };
+  return { path, slot: boot.active, state: boot.state, sha256, isFlashed: boot.app === sha256 };
 }
 
 function storeBoot(stateDir: string, boot: Boot, fence: Fence): Boot {

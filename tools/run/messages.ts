@@ -40,6 +40,8 @@ export type ToWorker =
       state: "confirmed" | "pending";
       /** Of the image. */
       sha256: string;
+      /** The image came by `--app`, not by an update. */
+      isFlashed: boolean;
       /** Of the worker before this one; `interrupted` if there was none. */
       lastRun: LastRun;
     }

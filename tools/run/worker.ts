@@ -10,6 +10,7 @@ import { BoundedOutput, leftOutLine } from "../../hosts/node/bounded-output.js";
 import { createHost, type NodeHost } from "../../hosts/node/host.js";
 import { LockedError } from "../../hosts/node/lease.js";
 import { watchNetwork } from "../../hosts/node/network.js";
+import { RunningImage } from "../../src/agent/firmware/running-image.js";
 import { Recovery, SecretRedactor } from "../../src/board-module.js";
 import { type Agent, isMoteError, MoteError, type Wake } from "../../src/index.js";
 import { SupervisorChannel } from "./channel.js";
@@ -19,6 +20,7 @@ import { ImageError, loadImage } from "./image.js";
 import type { Ending, Event, ToWorker } from "./messages.js";
 import { SignsOfLife } from "./signs-of-life.js";
 import { storedImageInfo, storeImageInfo } from "./stored-image-info.js";
+import { describe, traceCallbacks } from "./traced-callbacks.js";
 
 const HEARTBEAT_MS = 5000;
 const FLUSH_MS = 2000;
@@ -91,14 +93,7 @@ function fail(error: unknown): void {
   // From then on, the error may be one that the image made.
   if (error instanceof QueueFileError && !isLoading) exit("queue", error.message);
   else if (error instanceof LockedError && !isLoading) exit("inUse");
-  else exit(unfit ? "unfit" : "crash", describe(error));
-}
-
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return "a value that is not an Error was thrown";
-  const place = error.stack?.split("\n").find((line) => line.trimStart().startsWith("at "));
-  const message = clean(error.message).slice(0, 200);
-  return `${error.name}: ${message}${place ? ` (${place.trim()})` : ""}`;
+  else exit(unfit ? "unfit" : "crash", clean(describe(error)));
 }
 
 /** Also reports each secret to the supervisor, which prints all output of this process. */
@@ -126,7 +121,7 @@ function cleanOutput(): void {
   }
 }
 
-async function start({ config, path, slot, state, sha256, lastRun }: StartMessage): Promise<void> {
+async function start({ config, path, slot, state, sha256, isFlashed, lastRun }: StartMessage): Promise<void> {
   const redactor = new TellingRedactor();
   clean = (text) => redactor.clean(text);
   cleanOutput();
@@ -152,6 +147,7 @@ async function start({ config, path, slot, state, sha256, lastRun }: StartMessag
   const host: NodeHost = { ...diagnostics.host, open };
   const recovery = new Recovery(host, sha256);
   begun = recovery;
+  if (isFlashed) learnChecksum(host, sha256);
   isLoading = !recovery.active;
   const image = recovery.active ? undefined : await loadImage(path);
   if (image) storeImageInfo(host, sha256, image.firmware);
@@ -177,7 +173,10 @@ async function start({ config, path, slot, state, sha256, lastRun }: StartMessag
         if (recovery.active) emit({ event: "recovery", cause: recovery.cause });
       },
     },
-    (made, appHost) => image?.default(made, appHost),
+    (made, appHost) => {
+      traceCallbacks(made, (line) => host.log("error", line));
+      return image?.default(made, appHost);
+    },
   );
   if (typeof device === "string") throw new MoteError("BAD_OPTIONS", device);
   if (ending) return;
@@ -186,6 +185,12 @@ async function start({ config, path, slot, state, sha256, lastRun }: StartMessag
   else watchNetwork(host.clock, () => device.agent.networkReturned());
   startDevice(device);
   channel.send({ kind: "ready" });
+}
+
+/** The file of `--app` has a known checksum: an update to the same bytes is none. */
+function learnChecksum(host: NodeHost, sha256: string): void {
+  const running = new RunningImage(host);
+  if (running.checksum === "") running.learn(`SHA256 ${sha256}`);
 }
 
 /** Tells the supervisor once the agent confirmed the image. */
@@ -211,6 +216,8 @@ function receive(message: ToWorker): void {
 
 // Ctrl-C reaches every process of the terminal: the supervisor decides, and sends a message.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
+// An image of a program in TypeScript says where its lines came from.
+process.setSourceMapsEnabled(true);
 process.on("uncaughtException", fail);
 process.on("unhandledRejection", fail);
 setInterval(() => channel.send({ kind: "heartbeat", lives: signs.lives }), HEARTBEAT_MS).unref();

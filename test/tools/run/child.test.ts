@@ -24,6 +24,7 @@ ${body}`,
     slot: "a",
     state,
     sha256: "",
+    isFlashed: false,
     lastRun,
   } as const;
   return runWorker({

@@ -1,4 +1,5 @@
 // `mote run PROGRAM`: every template as an image for Node, and what a user does to a program.
+import { createHash } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,11 +10,12 @@ import { NODE, TEMPLATES } from "../../../tools/cli/commands/new/templates.js";
 import { startPlatform } from "../../../tools/platform/server.js";
 import { loadImage } from "../../../tools/run/image.js";
 import { hiding, Lines } from "../../../tools/run/lines.js";
-import { bundle, sourceAt } from "../../../tools/run/project/bundle.js";
+import { bundle, refuseModulesOfNode, sourceAt } from "../../../tools/run/project/bundle.js";
 import { develop } from "../../../tools/run/project/develop.js";
 import { readKeys } from "../../../tools/run/project/keys.js";
 import { supervise } from "../../../tools/run/supervisor.js";
 import { buildTools } from "../../built.js";
+import { operatorOf } from "../operator-of.js";
 import { until } from "../until.js";
 import { configFor } from "./images.js";
 import { EventLog } from "./session.js";
@@ -58,6 +60,70 @@ test.serial("every template delivers its values on Node, without the SDK", async
   await Promise.all([...TEMPLATES, NODE as typeof NODE].map(run));
 });
 
+test.serial(
+  "what a program throws is logged with its own line, and its image's checksum is known",
+  async (t) => {
+    t.timeout(120_000);
+    const platform = await startPlatform({ port: 0 });
+    t.teardown(() => platform.close());
+    const file = join(place, "thrower.ts");
+    writeFileSync(
+      file,
+      `interface Erased {
+  type: "only";
+}
+export const firmware = { title: "thrower", version: "1.0.0" };
+const fail = (what: string): never => {
+  throw new RangeError(what);
+};
+export default (agent: any): void => {
+  agent.rpc.handle("now", () => fail("at once"));
+  agent.rpc.handle("later", async () => fail(await Promise.resolve("soon")));
+  agent.attributes.subscribe("interval", () => fail("subscribed"));
+  agent.rpc.handle("crash", () => void setTimeout(() => fail("unguarded"), 1));
+};`,
+    );
+    const { bytes } = await bundle(sourceAt(file), { isMapped: true });
+    const stop = new AbortController();
+    const log = new EventLog();
+    const output = { write: (line: string) => log.add(JSON.parse(line)), on: () => {}, writableLength: 0 };
+    const { core } = platform;
+    const device = core.createDevice(
+      { name: "thrower", profileId: core.profiles.default.id },
+      "thrower-token",
+    );
+    const config = { ...configFor(join(place, "s-thrower")), token: "thrower-token", url: platform.url };
+    const ended = supervise({
+      ...{ config, app: bytes, lines: new Lines(output, "json", hiding([])) },
+      ...{ stop: stop.signal, kill: new AbortController().signal },
+    });
+    t.teardown(() => stop.abort());
+    const operator = await operatorOf(platform);
+    await log.first("online", 90_000);
+    core.saveAttributes(device, "SHARED_SCOPE", [["interval", 1n]]);
+    for (const method of ["now", "later", "crash"])
+      await operator.rpc.twoWay(device.id, method).catch(() => {});
+    const lines = (): string[] =>
+      [...log.named("log"), ...log.named("crash")].map(({ line, reason }) => String(line ?? reason));
+    const isLogged = (part: RegExp): boolean => lines().some((line) => part.test(line));
+    await until(() => isLogged(/RangeError: unguarded/) && isLogged(/subscriber/));
+    for (const [what, line] of [
+      ["handler of now threw RangeError: at once", 9],
+      ["handler of later threw RangeError: soon", 10],
+      ["subscriber of interval threw RangeError: subscribed", 11],
+      ["RangeError: unguarded", 12],
+    ] as const)
+      t.true(isLogged(new RegExp(`${what} .*thrower\\.ts:6:9.*thrower\\.ts:${line}:`)), what);
+    await until(() => device.series.latest("current_fw_checksum") !== undefined);
+    t.is(
+      device.series.latest("current_fw_checksum")?.value as unknown,
+      createHash("sha256").update(bytes).digest("hex"),
+    );
+    stop.abort();
+    t.is(await ended, 0);
+  },
+);
+
 test("an image has the manifest's firmware options and the program's own", async (t) => {
   const folder = project(
     "options",
@@ -84,6 +150,12 @@ test("a module that Node lacks, and a mistake, are named with their file", async
     name: "UsageError",
     message: /Node has no module "piu\/MC"[\s\S]*main\.ts/,
   });
+  const node = project("node", `import "node:fs";\nexport default function main(): void {}`);
+  await t.throwsAsync(bundle(sourceAt(node)), { message: /a board has no module "node:fs"[\s\S]*main\.ts/ });
+  await t.throwsAsync(refuseModulesOfNode(sourceAt(node)), {
+    ...{ name: "UsageError", message: /^main\.ts: a board has no module "node:fs"/ },
+  });
+  await t.notThrowsAsync(refuseModulesOfNode(sourceAt(piu)));
   const wrong = project("wrong", "export default function main( {");
   await t.throwsAsync(bundle(sourceAt(wrong)), { name: "UsageError", message: /main\.ts:1/ });
   t.throws(() => sourceAt(join(place, "absent")), { message: /does not exist \(create a project: mote new/ });

@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import { checkKey } from "../../../src/wire/keys.js";
+import { isPlatforms } from "../../operator/platform-keys.js";
 import { confirm } from "../ask.js";
 import { findDevice, refuseMissing } from "../operator/find.js";
 import {
@@ -103,6 +104,11 @@ async function set(named: string, pairs: string[], flags: SetFlags): Promise<voi
     values[pair.slice(0, at)] = value;
   }
   checkKeys(Object.keys(values));
+  const platforms = Object.keys(values).find((key) => isPlatforms(flags.scope, key));
+  if (platforms !== undefined)
+    throw new UsageError(
+      `the platform itself sets ${plain(platforms)} (assign a package: mote firmware push)`,
+    );
   await operate(flags, async (operator, steps) => {
     const { id } = await findDevice(operator, named);
     const scope = SCOPES[flags.scope] as "SHARED_SCOPE" | "SERVER_SCOPE";

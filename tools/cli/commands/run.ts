@@ -137,14 +137,16 @@ async function run(given: RunFlags): Promise<void> {
 
 /** The image of `--app`; TypeScript is bundled. */
 async function imageAt(path: string): Promise<Uint8Array> {
-  return isTypeScript(path) ? (await bundle(sourceAt(path))).bytes : readInput(path, "--app");
+  return isTypeScript(path)
+    ? (await bundle(sourceAt(path), { isMapped: true })).bytes
+    : readInput(path, "--app");
 }
 
 /** Runs a program of the user's own until a stop. */
 async function runProgram(path: string, given: RunFlags, command: Command): Promise<void> {
   if (given.app !== undefined) throw new UsageError("PROGRAM and --app exclude each other");
   const source = sourceAt(path);
-  const first = await bundle(source);
+  const first = await bundle(source, { isMapped: given.bundle === undefined });
   if (given.bundle !== undefined) {
     writeFileSync(given.bundle, first.bytes);
     process.stdout.write(`${given.bundle}: ${first.bytes.length} bytes\n`);

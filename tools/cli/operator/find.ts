@@ -11,6 +11,9 @@ import { UsageError } from "../usage.js";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
+/** How many similar names a message suggests. */
+const NEAR = 3;
+
 export const isId = (text: string): boolean => UUID.test(text);
 
 /** The device of that name or id. */
@@ -23,11 +26,15 @@ export async function findDevice({ devices }: Operator, named: string): Promise<
   const texts = [named.slice(0, third), named.slice(-third)].filter((text) => text.trim() !== "");
   const found = await Promise.all(texts.map((textSearch) => devices.list({ textSearch })));
   const names = new Set(found.flatMap(({ data }) => data.map(({ name }) => name)));
-  const near = [...names].sort((one, other) => likeness(other, named) - likeness(one, named)).slice(0, 3);
+  const near = mostLike(named, [...names]);
   throw new ExitError(
     UNANSWERED,
     `no device "${plain(named)}" (${near.length > 0 ? `similar: ${some(near)}` : "list all: mote devices"})`,
   );
+}
+
+function mostLike(named: string, names: readonly string[]): string[] {
+  return [...names].sort((one, other) => likeness(other, named) - likeness(one, named)).slice(0, NEAR);
 }
 
 /** Characters that two names share at their beginnings and ends. */
@@ -47,8 +54,11 @@ export function refuseMissing(
   all: readonly string[],
 ): void {
   const missing = asked.filter((key) => !found.includes(key));
-  if (missing.length === 0) return;
-  const there = all.length > 0 ? `there are: ${some([...all].sort())}` : "there are none";
+  const [first] = missing;
+  if (first === undefined) return;
+  const order = all.length > NEAR && missing.length === 1 ? mostLike(first, all) : [...all].sort();
+  const word = order.length < all.length ? "similar" : "there are";
+  const there = all.length > 0 ? `${word}: ${some(order)}` : "there are none";
   throw new ExitError(UNANSWERED, `no value of ${some(missing)} (${there})`);
 }
 

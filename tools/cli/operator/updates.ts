@@ -59,6 +59,13 @@ export class UpdateWatch {
     this.#before = await this.#read();
   }
 
+  /** The title that it ran before, if it is not the image's. */
+  get otherTitle(): string | undefined {
+    const title = this.#before.current_fw_title?.value;
+    const isOther = title !== undefined && title !== "" && !isSameText(title, this.#wanted.title);
+    return isOther ? String(title) : undefined;
+  }
+
   async look(): Promise<Update> {
     return judge(this.device, this.#before, await this.#read(), this.#wanted);
   }

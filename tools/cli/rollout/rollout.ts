@@ -26,7 +26,7 @@ import { plan } from "./stages.js";
 /** Devices assigned between two looks. */
 const BATCH = 40;
 const LOOK_MS = 5_000;
-const LATE = "late: it joined the profile after this command began";
+const LATE = "late, joined the profile after this command began";
 const PINNED = "with a firmware of its own assigned";
 
 export class Rollout {
@@ -211,7 +211,7 @@ export class Rollout {
     for (const { id, name } of members)
       if (!this.#planned.has(id) && !this.#late.has(id)) {
         this.#late.set(id, name);
-        this.#options.report.note(`${name} is ${LATE}.`);
+        this.#options.report.note(`${name} is ${LATE}: it is left out.`);
       }
   }
 

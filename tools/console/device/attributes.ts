@@ -1,9 +1,11 @@
 // Attributes of the three scopes. Shared and server attributes can be edited; client attributes
 // belong to the device.
+
+import { isPlatforms } from "../../operator/platform-keys.js";
 import type { Scope } from "../../operator/shapes.js";
 import { lossyNumber } from "../../operator/typed-json.js";
 import { ask, attempt, button, field, form, h, option, section, showToast } from "../dom.js";
-import { isDiagnostic, isPlatforms } from "../model/diagnostic.js";
+import { isDiagnostic } from "../model/diagnostic.js";
 import { readable, shown } from "../model/format.js";
 import { guardOf } from "../model/guard.js";
 import { endAll, type Part, type Place, unlessGone } from "../page.js";

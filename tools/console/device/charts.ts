@@ -27,7 +27,7 @@ const AGES_MS = 5_000;
 const FIRST = 12;
 /** Mean values drawn instead of too many points. */
 const MEANS = 500;
-const COLUMNS = [{ text: "Key" }, { text: "Value" }, { text: "Time", size: "middle" }] as const;
+const COLUMNS = [{ text: "Key" }, { text: "Value" }, { text: "Time", size: "small" }] as const;
 /** Server attribute with the units of keys: `{"temperature":"°C"}`. */
 const UNITS = "units";
 

@@ -74,9 +74,14 @@ export function lastValueOf(readings: Readonly<Record<string, Reading>>): LastVa
 }
 
 /** The text of an empty list. */
-export function emptyText({ search, state }: Pick<DeviceList, "search" | "state">): string {
+export function emptyText(
+  { search, state }: Pick<DeviceList, "search" | "state">,
+  isTenant: boolean,
+): string {
   if (search !== "") return `No ${state === "all" ? "" : `${state} `}device has “${search}” in its name.`;
   if (state === "active") return "No device was active in the last ten minutes.";
   if (state === "inactive") return "Every device was active in the last ten minutes.";
-  return "No device yet. Add one here, or run `npm start` to get one.";
+  return isTenant
+    ? "No device yet. Add one here; the page of the device has the command that runs it."
+    : "This customer has no device. A tenant administrator assigns devices, or a user claims them.";
 }

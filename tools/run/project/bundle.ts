@@ -1,6 +1,7 @@
 // Bundles a program of one's own into a firmware image for Node: one ES module.
 import { existsSync, statSync } from "node:fs";
-import { basename, dirname, extname, join, resolve } from "node:path";
+import { basename, dirname, extname, join, resolve, sep } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { Plugin } from "esbuild";
 import { UsageError } from "../../cli/usage.js";
 import { builtFile } from "../../project.js";
@@ -41,8 +42,11 @@ export function sourceAt(path: string): Source {
   return { folder: place, name: "main", file, isBoards: existsSync(join(place, "manifest.json")) };
 }
 
-/** Rejects with UsageError, which lists what esbuild found wrong. */
-export async function bundle(source: Source): Promise<Bundle> {
+/**
+ * Rejects with UsageError, which lists what esbuild found wrong. `isMapped`: the image names the
+ * lines of its sources in stacks.
+ */
+export async function bundle(source: Source, { isMapped = false } = {}): Promise<Bundle> {
   const project = source.isBoards ? readProject(source.folder) : undefined;
   const { build, formatMessages } = await import("esbuild").catch(() => {
     throw new UsageError(
@@ -57,7 +61,14 @@ export async function bundle(source: Source): Promise<Bundle> {
         ? { entryPoints: [source.file] }
         : { stdin: { contents: absolute, resolveDir: source.folder, sourcefile: "manifest.json" } }),
       ...{ bundle: true, write: false, metafile: true, logLevel: "silent", outfile: "image.mjs" },
-      ...{ format: "esm", platform: "node", target: "node20", mainFields: ["module", "main"] },
+      ...(isMapped && { sourcemap: "inline" as const, sourceRoot: `${pathToFileURL(source.folder).href}/` }),
+      ...{
+        sourcesContent: false,
+        format: "esm",
+        platform: "node",
+        target: "node20",
+        mainFields: ["module", "main"],
+      },
       // For a package in CommonJS, and for the SDK's way to print a line.
       banner: {
         js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url); const trace = (text) => process.stdout.write(String(text));',
@@ -115,15 +126,41 @@ const BOARD: Readonly<Record<string, string>> = {
 /** Prefixes of the SDK's modules. */
 const OF_SDK = /^(?:embedded:|mc\/|pins\/|commodetto\/|piu\/|crypt$|Resource$|timer$|time$)/;
 
+/** Why a program for boards cannot use a module of Node. */
+const ofNode = (path: string): string =>
+  `a board has no module "${path}": it is a module of Node (use one of the SDK, or give the manifest a module of that name)`;
+
+/**
+ * Throws UsageError if a board's project uses modules of Node. The simulator's build may find them,
+ * and a board never does.
+ */
+export async function refuseModulesOfNode(source: Source): Promise<void> {
+  const { build } = await import("esbuild").catch(() => ({ build: undefined }));
+  const { modules: known } = readProject(source.folder);
+  const result = await build?.({
+    ...{ entryPoints: [source.file], absWorkingDir: source.folder, logLevel: "silent", metafile: true },
+    ...{ bundle: true, write: false, format: "esm", platform: "node", packages: "external" },
+  }).catch(() => undefined);
+  // What cannot be built is for the SDK's own tools to say.
+  for (const [file, { imports }] of Object.entries(result?.metafile?.inputs ?? {}))
+    for (const { path, external } of imports)
+      if (external && isOfNode(path) && known[path] === undefined)
+        throw new UsageError(`${file}: ${ofNode(path)}`);
+}
+/** Other names, such as `http` and `net`, are modules of the SDK too. */
+const isOfNode = (path: string): boolean =>
+  path.startsWith("node:") || /^(?:fs|fs\/promises|os|path|child_process|https|tls|util|zlib)$/.test(path);
+
 function modules({ folder }: Source, project: Project | undefined): Plugin {
   return {
     name: "mote",
     setup(build) {
-      build.onResolve({ filter: /^[^./]/ }, ({ path }) => {
+      build.onResolve({ filter: /^[^./]/ }, ({ path, importer }) => {
         const found = project?.modules[path] ?? MOTE[path] ?? (project && BOARD[path]);
         if (found !== undefined) return { path: found };
         if (!project) return undefined;
         if (path === "mc/config") return { path, namespace: "config" };
+        if (isOfNode(path) && importer.startsWith(folder + sep)) return { errors: [{ text: ofNode(path) }] };
         const text = `Node has no module "${path}"; run it in the simulator (mote simulator), or give the manifest a module for the platform "..." that stands for it`;
         return OF_SDK.test(path) ? { errors: [{ text }] } : undefined;
       });

@@ -49,7 +49,7 @@ async function nextBundle(
     // An editor may write several files.
     await pause(100, stop);
     try {
-      const made = await bundle(source);
+      const made = await bundle(source, { isMapped: true });
       if (stop.aborted) return undefined;
       if (Buffer.compare(made.bytes, bytes) === 0) continue;
       tell("info", "a file changed: starting again");

@@ -54,10 +54,12 @@ test("a device that joins meanwhile is late: it gets the image with the profile"
     if (rig.said.includes("stage 3: 10 of 10") && rig.fleet.length === 11) rig.add("late-2");
   });
   t.like(outcome, { end: "done", isProfiles: true, all: 10, passed: 10, late: ["late-1", "late-2"] });
-  const said = rig.said.filter((line) => line.includes("late:"));
+  const said = rig.said.filter((line) => line.includes("is late"));
   t.deepEqual(
     said,
-    ["late-1", "late-2"].map((name) => `${name} is late: it joined the profile after this command began.`),
+    ["late-1", "late-2"].map(
+      (name) => `${name} is late, joined the profile after this command began: it is left out.`,
+    ),
   );
   await rig.clock.advance(5 * MINUTE);
   t.is(rig.named("late-1").version, "2.0.0");

@@ -6,7 +6,7 @@ import { ExitError } from "../../exit-error.js";
 import { checkTarget, findDevice, findProfile } from "../../operator/find.js";
 import { eachOf, type OperatorFlags, operate, operatorOptions, yesOption } from "../../operator/operator.js";
 import { type Target, UpdateWatch } from "../../operator/updates.js";
-import { note, outJson, plain } from "../../output/table.js";
+import { note, outJson, plain, some } from "../../output/table.js";
 import { parseStages, type Stage } from "../../rollout/stages.js";
 import type { Steps } from "../../steps.js";
 import { count, durationOption, UsageError } from "../../usage.js";
@@ -107,6 +107,11 @@ async function push(path: string | undefined, flags: PushFlags): Promise<void> {
     const wanted = { title: flags.title, version: flags.version, checksum: target.checksum };
     const watches = assignees.devices.map((one) => new UpdateWatch(operator, one, wanted));
     if (flags.wait) await eachOf(watches, (watch) => watch.begin());
+    const others = watches.flatMap(({ device: { name }, otherTitle }) =>
+      otherTitle === undefined ? [] : `${name} (${otherTitle})`,
+    );
+    if (others.length > 0)
+      note(`Devices that run another firmware title, and may refuse this image: ${some(others)}.`);
     await steps.run(assignment, () => assignees.assign(target.id.id));
     note(`Assigned to ${assignees.named}.`);
     if (flags.wait) await follow(watches, flags, steps);

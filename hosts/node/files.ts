@@ -191,8 +191,22 @@ export function replaceFile(path: string, bytes: Uint8Array, fence: Fence): void
   } finally {
     closeSync(file);
   }
-  publish(aside, path, fence);
+  try {
+    publish(aside, path, fence);
+  } catch (error) {
+    unlinkIfThere(aside);
+    throw error;
+  }
   syncDirectory(directory);
+}
+
+/**
+ * Replaces a file outside a state directory, and creates its folder: durable, readable by this user
+ * only, also while it is written. A planted link or file is not written to. Throws.
+ */
+export function writeSecret(path: string, bytes: Uint8Array): void {
+  makeDirectory(dirname(path));
+  replaceFile(path, bytes, { ...UNFENCED, tag: `${process.pid}` });
 }
 
 /**

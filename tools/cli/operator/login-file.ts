@@ -1,9 +1,9 @@
 // Stores the operator's login, readable by the user only: `mote/login.json` in the configuration
 // directory, or `mote/platforms/NAME.json` for a named platform.
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { codeOf } from "../../../hosts/node/files.js";
+import { codeOf, writeSecret } from "../../../hosts/node/files.js";
 import type { ApiKey, Session } from "../../operator/rest.js";
 
 export interface Login {
@@ -51,17 +51,7 @@ export function writeLogin(login: Login, path = loginPath()): void {
 
 /** Writes JSON atomically, readable by the user only. */
 export function writePrivately(path: string, value: object): void {
-  const aside = `${path}.${process.pid}`;
-  try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    writeFileSync(aside, `${JSON.stringify(value)}\n`, { mode: 0o600, flush: true });
-    // An existing file keeps its mode.
-    chmodSync(aside, 0o600);
-    renameSync(aside, path);
-  } catch (error) {
-    rmSync(aside, { force: true });
-    throw error;
-  }
+  writeSecret(path, Buffer.from(`${JSON.stringify(value)}\n`));
 }
 
 /** True if a login existed. */

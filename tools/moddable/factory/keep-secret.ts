@@ -1,17 +1,10 @@
 // Files with secrets: for this user alone, and not where git would take them along.
-import { chmodSync, mkdirSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { statSync } from "node:fs";
+import { join } from "node:path";
 import { onPath, tryRun } from "../program.js";
 import { SdkError } from "../sdk.js";
 
 const OTHERS = 0o077;
-
-export function writeSecret(file: string, bytes: Uint8Array): void {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  writeFileSync(file, bytes, { mode: 0o600 });
-  // One that was there keeps the mode it had.
-  chmodSync(file, 0o600);
-}
 
 /** True if other users of this machine may read it. Not known on Windows. */
 export const isOpen = (file: string): boolean =>

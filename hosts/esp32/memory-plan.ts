@@ -34,14 +34,15 @@ export interface Limits {
 export const SMALLEST: Pools = { engine: 139_216, system: 156_548 };
 
 const STACK = 10_240;
-const AT_REST = 62_500;
-/** Points on their way to flash, a batch, and a sector of flash. */
-const TELEMETRY = 10_240;
+/** Agent, SDK, firmware and setup with an empty application (case `census`). */
+const AT_REST = 58_000;
+/** A batch while it is written and sent; its buffers are there at rest, too. */
+const TELEMETRY = 5000;
 const UPDATE = 14_000;
 /** Objects that are not collected yet. */
 const GARBAGE = 6000;
-/** Maximum number of copies of a text while it is read, handled, written and sent. */
-const COPIES = 8;
+/** Copies of a text while an RPC is read, handled, stored and sent, and attributes are read beside it. */
+const COPIES = 12;
 /** Every chip takes `promised` bytes that has the memory for them. */
 const TEXT = { least: 512, promised: 1024, most: 4096 } as const;
 /** What an application should have. */
@@ -111,7 +112,7 @@ export const applicationShare = (engine: number): number =>
  * that hold nothing, while no RPC, attribute or update is in progress.
  */
 export const applicationLeft = (engine: number, free: number): number =>
-  Math.max(0, free - UPDATE - GARBAGE - COPIES * textBytes(spareOf(engine)));
+  Math.max(0, free - TELEMETRY - UPDATE - GARBAGE - COPIES * textBytes(spareOf(engine)));
 
 /** For the application, RPC and attributes. */
 const spareOf = (engine: number): number => engine - STACK - AT_REST - TELEMETRY - UPDATE - GARBAGE;

@@ -5,7 +5,7 @@ import { type Case, type Context, check, type Figures } from "../case.js";
 import type { Settings } from "../rig.js";
 
 /** What every application may have at least, on an ESP32-C3. */
-const LEAST_SHARE = 20_480;
+const LEAST_SHARE = 32_768;
 /** Of the share: the rest is for what the application makes and drops at once. */
 const USED = 0.95;
 /** Bytes of an object of four numbers, and of its place in an array. */

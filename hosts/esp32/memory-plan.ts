@@ -1,6 +1,6 @@
 // The memory plan of a board: two pools, and the limits that follow from them, in bytes. The shares
 // are measurements of the sample application on an emulated ESP32-C3, rounded up
-// (docs/reference/boards.md, "Memory"; `node scripts/campaign.mjs chip --case memory`).
+// (docs/reference/boards.md, "Memory"; `node scripts/campaign.mjs chip --case census` and `memory`).
 
 /** The available memory. */
 export interface Pools {

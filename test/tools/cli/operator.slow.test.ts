@@ -205,6 +205,8 @@ test("unknown devices and keys end with 4 and a suggestion", async (t) => {
     t.regex(err, hint);
   }
   t.regex((await as(["telemetry", "orchard-7", "--from", "-1h"])).out, /:\d\d\.\d{3} +1\n/);
+  await device("orchard-7-token", "POST", "telemetry", { a: 1, b: 2, c: 3, d: 4 });
+  t.regex((await as(["telemetry", "orchard-7", "levle"])).err, /no value of levle \(similar: level, /);
   t.regex((await as(["attributes", "orchard-7"])).out, /client +serial +A/);
 });
 
@@ -215,6 +217,20 @@ test("attributes set refuses keys that devices cannot use", async (t) => {
     t.is(code, 2, err);
     t.regex(err, /invalid key: /);
   }
+  const { code, err } = await as(["attributes", "set", "keys-2", "fw_version=3"]);
+  t.is(code, 2, err);
+  t.regex(err, /the platform itself sets fw_version \(assign a package: /);
+});
+
+test("push names a device that runs another firmware title", async (t) => {
+  await made("valve-9");
+  await device("valve-9-token", "POST", "telemetry", { current_fw_title: "valve" });
+  const file = join(home, "pump.bin");
+  writeFileSync(file, "a pump's image");
+  const words = ["--title", "pump-9", "--version", "1.0.0", "--device", "valve-9", "--timeout", "1s"];
+  const { code, err } = await as(["firmware", "push", file, ...words]);
+  t.is(code, 4, err);
+  t.regex(err, /run another firmware title, and may refuse this image: valve-9 \(valve\)\./);
 });
 
 test("names other bytes, another profile, and what still uses a package", async (t) => {

@@ -41,7 +41,8 @@ have no assignment of their own. Exit code 4: an update failed, or did not finis
 
 --stages updates a profile in stages: 1,10%,100% is one device, then a tenth, then the rest. The SHA-256 of its name puts a device into a stage. The next
 stage starts when every device of the current stage is updated and was online for --soak. The first device that fails or rolls back stops the rollout with
-exit code 4. Run the same command again, on any machine, to continue. --undo assigns each device its previous firmware.
+exit code 4. Run the same command again, on any machine, to continue. --undo assigns each device its previous firmware. Devices with an assignment of
+their own, of another firmware title, or that join meanwhile are left out and listed.
 
 Examples:
   mote firmware push build/greenhouse.bin --title greenhouse --version 2.0.0 --device greenhouse-7

@@ -78,8 +78,8 @@ export class Core implements SessionWatcher {
     ]);
     this.firmware =
       options.firmware &&
-      new Firmware(this.session, this.events, options.firmware, this.telemetry, () =>
-        attributeLoop.readSoon(),
+      new Firmware(this.session, this.events, options.firmware, this.telemetry, (ms) =>
+        attributeLoop.readSoon(ms),
       );
     if (this.firmware) attributeLoop.follow(this.firmware);
     this.provisioning = new Provisioning(

@@ -51,6 +51,8 @@ export interface Pace {
   readonly perMinute: number;
   /** Accepted requests do not count, because the device decides their number. */
   readonly acceptedAreFree?: boolean;
+  /** A request that brought so many bytes does not count. */
+  readonly freeBytes?: number;
   readonly waits: Waits;
   /** For refused bodies; default: `waits`. */
   readonly refused?: Waits;
@@ -70,8 +72,7 @@ export const PACES = {
   /** `attributes.read`, `rpc.call` and `claim`. */
   application: { burst: 60, perMinute: 60, acceptedAreFree: true, waits: WAITS_S.busy },
   provisioning: { burst: 10, perMinute: 30, waits: WAITS_S.busy },
-  /** Requests that brought at least 1 KiB do not count. */
-  firmware: { burst: 60, perMinute: 60, waits: WAITS_S.busy },
+  firmware: { burst: 60, perMinute: 60, freeBytes: 1024, waits: WAITS_S.busy },
 } as const satisfies Record<string, Pace>;
 
 export type PaceName = keyof typeof PACES;

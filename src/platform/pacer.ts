@@ -54,14 +54,20 @@ export class Pacer {
     this._wholeAt = Math.max(this._wholeAt, this._now) + this._tokenMs;
   }
 
+  /** The last request brought so many bytes, which may pay for it. */
+  brought(bytes: number): void {
+    const { freeBytes } = this._pace;
+    if (freeBytes) this._refund(Math.min(1, bytes / freeBytes));
+  }
+
   /** `part` of a request does not count after all. */
-  refund(part = 1): void {
+  private _refund(part: number): void {
     this._wholeAt -= part * this._tokenMs;
   }
 
   /** The request sent at `since` ended. */
   ended(outcome: Outcome, since: number): void {
-    if (outcome.kind === "done" && this._pace.acceptedAreFree) this.refund();
+    if (outcome.kind === "done" && this._pace.acceptedAreFree) this._refund(1);
     // The platform answered others meanwhile, so the device's own wait does not slow this route down.
     if (outcome.kind === "lost" && this._session.running && this._session.answeredAt > since) this.slow();
   }

@@ -25,6 +25,7 @@ export const editsOf = ({ from, to, and }: Pick<Safeguard, "from" | "to" | "and"
 const FIRMWARE = "src/agent/firmware";
 const WRITER = `${FIRMWARE}/download/image-writer.ts`;
 const DOWNLOAD = `${FIRMWARE}/download/download.ts`;
+const DECIDE = `${FIRMWARE}/decide.ts`;
 const TRIAL = `${FIRMWARE}/trial.ts`;
 const ADMISSION = `${FIRMWARE}/admission.ts`;
 const UPDATES = "test/src/agent/firmware/updates/updates.test.ts";
@@ -35,18 +36,18 @@ const REPORTED = "test/src/agent/firmware/updates/reported.test.ts";
 export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
   assignment: [
     {
-      what: "two reads of an assignment must agree",
-      file: `${FIRMWARE}/assigned-update.ts`,
-      from: "    if (text !== this._candidate && !agreed) {",
-      to: "    if (false as boolean) {",
+      what: "an assignment that is not the journal's must stay for a while",
+      file: DECIDE,
+      from: "    if (ms > 0) return",
+      to: "    if (ms > 9e9) return",
       test: UPDATES,
       title: "an assignment counts only when it was read twice*",
     },
     {
       what: "each image has its own key, so that a download of another one is not continued",
-      file: `${FIRMWARE}/assigned-update.ts`,
-      from: "    this.key = this._keyOf(confirmed, text);\n",
-      to: '    this.key = confirmed.kind === "absent" ? "" : "key";\n',
+      file: `${FIRMWARE}/assignment.ts`,
+      from: "    const key = this._keyOf(assigned, shared);\n",
+      to: '    const key = this._keyOf(assigned, shared) && "key";\n',
       test: REPORTED,
       title: "a version replaced midway*(2 connections)",
     },
@@ -61,8 +62,8 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
     {
       what: "an image larger than the slot is refused",
       file: ADMISSION,
-      from: "  if (size > session.host.slot.size)\n",
-      to: "  if (size > 4e9)\n",
+      from: "  if (size > host.slot.size)",
+      to: "  if (size > 4e9)",
       test: HOSTILE,
       title: "an image larger than the slot*",
     },
@@ -108,17 +109,17 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
     },
     {
       what: "other bytes of the same version are another image",
-      file: `${FIRMWARE}/firmware.ts`,
-      from: "title === this._options.title && version === this._options.version && !this._isOther(assigned)",
-      to: "title === this._options.title && version === this._options.version",
+      file: DECIDE,
+      from: " || image.is(`${algorithm} ${checksum}`) !== false;",
+      to: ' || algorithm !== "MD5";',
       test: REPORTED,
       title: "a rebuilt image of the same version*(2 connections)",
     },
     {
       what: "a flashed image downloads no other one of its version",
-      file: `${FIRMWARE}/firmware.ts`,
-      from: "checksum}`) === false",
-      to: "checksum}`) !== true",
+      file: DECIDE,
+      from: "checksum}`) !== false",
+      to: "checksum}`) === true",
       test: REPORTED,
       title: "a flashed image knows no checksum*(2 connections)",
     },
@@ -143,7 +144,7 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
     {
       what: "a download that brings nothing fails",
       file: DOWNLOAD,
-      from: "    if (this._session.online) transfer.answersWithoutProgress++;\n",
+      from: "    if (this._session.online) transfer.vainAnswers++;\n",
       to: "",
       test: HOSTILE,
       title: "a platform that hands out one byte an answer*(2 connections)",
@@ -175,16 +176,16 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
     {
       what: "an answer is as long as was asked for",
       file: `${FIRMWARE}/download/source.ts`,
-      from: "length === 0 || length === this._left) return true;",
-      to: "length !== this._left) return true;",
+      from: "length === 0 || length === this._expected) return true;",
+      to: "length !== this._expected) return true;",
       test: REPORTED,
       title: "a file one byte shorter*(3 connections)",
     },
     {
       what: "a download that crawls is given up",
       file: DOWNLOAD,
-      from: "if (writer.offset - seen < BYTES_PER_MINUTE) source.hangUp();\n        else arm();",
-      to: "if (writer.offset >= seen) arm();",
+      from: "if (sink.received - seen < BYTES_PER_MINUTE) source.hangUp();\n        else arm();",
+      to: "if (sink.received >= seen) arm();",
       test: HOSTILE,
       title: "a download of less than 1 KiB a minute*(3 connections)",
     },
@@ -208,7 +209,7 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
     },
     {
       what: "the slot is read back before it is activated",
-      file: DOWNLOAD,
+      file: `${FIRMWARE}/firmware.ts`,
       from: "    const good = await slotHolds(this._host, image);\n",
       to: "    const good = image.size > 0 || (await slotHolds(this._host, image));\n",
       test: HOSTILE,
@@ -216,17 +217,17 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
     },
     {
       what: "a slot that reads back wrong loses its header",
-      file: DOWNLOAD,
-      from: '    this._host.slot.erase(0);\n    this._fail("readBack");',
-      to: '    this._fail("readBack");',
+      file: `${FIRMWARE}/firmware.ts`,
+      from: '    this._host.slot.erase(0);\n    return this._fail("readBack");',
+      to: '    return this._fail("readBack");',
       test: HOSTILE,
       title: "a slot that does not keep what was written*(2 connections)",
     },
     {
       what: "an image that was verified before a restart is verified again",
-      file: `${FIRMWARE}/update-journal.ts`,
-      from: '  verified: { reported: "VERIFIED", restarted: "downloaded", activated: false },',
-      to: '  verified: { reported: "VERIFIED", restarted: "verified", activated: false },',
+      file: `${FIRMWARE}/states.ts`,
+      from: '    reported: "VERIFIED",\n    restart: "downloaded",',
+      to: '    reported: "VERIFIED",\n    restart: "verified",',
       test: UPDATES,
       title: "a verified image is read back again*",
     },
@@ -385,16 +386,16 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
     {
       what: "the reason of a rollback is stored before it",
       file: TRIAL,
-      from: '    this._journal.save({ ...this._journal.noteFailure(failure, ""), at: 0 });\n',
-      to: '    this._journal.noteFailure(failure, "");\n',
+      from: "    this._journal.noteFailure(failure);\n",
+      to: "    this._reporter.failed(failure);\n",
       test: REPORTED,
       title: "a self test that answers false*(2 connections)",
     },
     {
       what: "an image that failed four times is not fetched again",
       file: `${FIRMWARE}/update-journal.ts`,
-      from: 'condemned: condemns === "now" || failures > MAX_FAILURES,',
-      to: 'condemned: condemns === "now",',
+      from: " || (!isSpared && failures >= MAX_FAILURES),",
+      to: ",",
       test: REPORTED,
       title: "an image that crashes at once*(2 connections)",
     },
@@ -409,8 +410,8 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
     {
       what: "an image that failed its self-test is not fetched again",
       file: `${FIRMWARE}/failures.ts`,
-      from: 'selfTest: { text: "the new image failed its self-test", condemns: "now"',
-      to: 'selfTest: { text: "the new image failed its self-test", condemns: "never"',
+      from: "selfTest: condemn(",
+      to: "selfTest: spare(",
       test: REPORTED,
       title: "a self test that answers false*(2 connections)",
     },
@@ -513,8 +514,8 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
     {
       what: "only an accepted request is free",
       file: "src/platform/pacer.ts",
-      from: '    if (outcome.kind === "done" && this._pace.acceptedAreFree) this.refund();',
-      to: "    this.refund();",
+      from: '    if (outcome.kind === "done" && this._pace.acceptedAreFree) this._refund(1);',
+      to: "    this._refund(1);",
       test: "test/src/platform/pace.test.ts",
       title: "only an accepted request is free*",
     },

@@ -1,5 +1,6 @@
 // Rules that can reject an update before a byte is downloaded.
-import type { PlatformSession } from "../../platform/index.js";
+import type { Target } from "../../http/target.js";
+import type { Host } from "../../port.js";
 import { openDigest } from "../../wire/crypto/checksum.js";
 import { type Point, type Signature, toPublicKey } from "../../wire/crypto/p256.js";
 import type { Assigned, Assignment } from "../../wire/firmware.js";
@@ -27,16 +28,22 @@ export interface Image {
   readonly signed: { readonly key: Point; readonly signature: Signature } | undefined;
 }
 
-export type Admission =
-  | { readonly ok: true; readonly image: Image }
-  | { readonly ok: false; readonly failure: Failure; readonly detail: string };
+/** What the device brings to a decision: its options, its slot and digests, and the platform. */
+export interface Rules {
+  readonly host: Pick<Host, "slot" | "digest">;
+  readonly target: Target;
+  readonly options: FirmwareOptions;
+}
+
+type Admission =
+  | { readonly act: "proceed"; readonly image: Image }
+  | { readonly act: "fail"; readonly failure: Failure; readonly detail: string };
 
 /** `known`: values learned from the image itself. */
 export const admit = (
   assigned: Assigned,
-  options: FirmwareOptions,
-  session: PlatformSession,
-  known: Pick<UpdateRecord, "size" | "checksum"> | undefined,
+  { host, target, options }: Rules,
+  known: Pick<UpdateRecord, "size" | "checksum">,
 ): Admission => {
   if (assigned.kind === "torn") return rejected("torn", `${assigned.missing} is missing`);
   if (assigned.kind === "malformed") return rejected("malformed", assigned.reason);
@@ -45,23 +52,21 @@ export const admit = (
   if (title !== options.title) return rejected("title");
   const unverified = assigned.assignment.checksum === undefined;
   if (unverified && options.allowUnverified !== true) return rejected("unverified");
-  const checksum = assigned.assignment.checksum ?? known?.checksum ?? "";
-  const size = assigned.assignment.size ?? known?.size ?? 0;
-  if (size > session.host.slot.size)
-    return rejected("slotSize", `${size} of ${session.host.slot.size} bytes`);
+  const { checksum = known.checksum, size = known.size } = assigned.assignment;
+  if (size > host.slot.size) return rejected("slotSize", `${size} of ${host.slot.size} bytes`);
   const key = options.publicKey === undefined ? undefined : toPublicKey(options.publicKey);
   if (options.publicKey !== undefined && !(key && signature)) return rejected("unsigned");
-  const problem = originProblem(url, session.target, options);
+  const problem = originProblem(url, target, options);
   if (problem) return rejected(problem.failure, problem.detail);
   if (options.minimumVersion !== undefined) {
     const newer = compareVersions(version, options.minimumVersion);
     if (newer === undefined || newer < 0) return rejected("downgrade");
   }
-  if (!openDigest(algorithm, (name) => session.host.digest(name))) return rejected("algorithm", algorithm);
+  if (!openDigest(algorithm, (name) => host.digest(name))) return rejected("algorithm", algorithm);
   const signed = key && signature && { key, signature };
-  return { ok: true, image: { size, algorithm, checksum, unverified, url, signed } };
+  return { act: "proceed", image: { size, algorithm, checksum, unverified, url, signed } };
 };
 
 const rejected = (failure: Failure, detail = ""): Admission => {
-  return { ok: false, failure, detail };
+  return { act: "fail", failure, detail };
 };

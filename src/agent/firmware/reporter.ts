@@ -6,7 +6,8 @@ import type { Telemetry } from "../telemetry/telemetry.js";
 import type { Failure } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
 import type { RunningImage } from "./running-image.js";
-import { STATES, type UpdateRecord } from "./update-journal.js";
+import { STATES } from "./states.js";
+import type { UpdateRecord } from "./update-journal.js";
 
 const PROGRESS_PERCENT = 5;
 const PROGRESS_MS = 5000;

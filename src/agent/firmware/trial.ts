@@ -149,7 +149,7 @@ export class Trial {
   private async _rollBack(failure: Failure): Promise<void> {
     const { host } = this._session;
     host.log("error", "rolling back: the new firmware failed its trial");
-    this._journal.save({ ...this._journal.noteFailure(failure, ""), at: 0 });
+    this._journal.noteFailure(failure);
     // Even if the host cannot select the previous image, its boot loader may do so at the restart.
     if (!(await this._untilDone(() => host.slot.revert())))
       host.log("error", "could not select the previous firmware: restarting with the new one on trial");

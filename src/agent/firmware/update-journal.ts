@@ -1,3 +1,4 @@
+import { invariant } from "../../invariant.js";
 import { random01 } from "../../platform/pace.js";
 import type { Host } from "../../port.js";
 import { readOwn, readStored, writeStored } from "../../store.js";
@@ -6,9 +7,55 @@ import { FAILURES, type Failure, MAX_FAILURES, RETRY_MS } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
 import type { Reporter } from "./reporter.js";
 import type { RunningImage } from "./running-image.js";
+import { mayFollow, STATES, type State } from "./states.js";
 
-// The record of an update. Every change is stored, then reported, then acted on.
+/** The stored record of one update. All of it belongs to the image `key`. */
+export interface UpdateRecord {
+  readonly state: State;
+  /** Identifies title, version, checksum, algorithm and size. */
+  readonly key: string;
+  readonly title: string;
+  readonly version: string;
+  /** The version that ran when the update began. */
+  readonly from: string;
+  /** Bytes in the slot that need no download, except sector 0; all bytes once `downloaded`. */
+  readonly offset: number;
+  /** Number of failures that lead to condemnation, and of those that never do. */
+  readonly failures: number;
+  readonly spared: number;
+  /** Not retried until the fw_* keys disappear or change, or until `retry()`. */
+  readonly condemned: boolean;
+  /** Value of `fw_error`. */
+  readonly error: string;
+  /**
+   * Learned from a file on an external host if the assignment lacks it: its length (0: unknown),
+   * the checksum of the downloaded bytes, and its ETag.
+   */
+  readonly size: number;
+  readonly checksum: string;
+  readonly etag: string;
+  /** Algorithm and checksum of the image, once it was verified and activated. */
+  readonly verified: string;
+  /**
+   * Time stamp of the state, so that a repeated report replaces the first; 0: unknown. For `idle`:
+   * the start time.
+   */
+  readonly at: number;
+}
 
+/** Nothing is known about a file, and none of it is in the slot. */
+const NO_FILE = { offset: 0, size: 0, checksum: "", etag: "" } as const;
+const NEW: UpdateRecord = {
+  ...{ state: "idle", key: "", title: "", version: "", from: "" },
+  ...NO_FILE,
+  ...{ failures: 0, spared: 0, condemned: false, error: "", verified: "", at: 0 },
+};
+
+const KEY = "firmware";
+/** Delay after the store refused a state. */
+export const STORE_RETRY_MS = 60_000;
+
+/** The record of an update. Every change is stored, then reported, then acted on. */
 export class UpdateJournal {
   private readonly _host: Host;
   private readonly _options: FirmwareOptions;
@@ -44,7 +91,7 @@ export class UpdateJournal {
   }
 
   /** ms until a failed update is retried; 0: now; -1: no retry. */
-  get retryIn(): number {
+  get retryMs(): number {
     return this._retryAt === undefined ? -1 : Math.max(0, this._retryAt - this._host.clock.now());
   }
 
@@ -71,30 +118,14 @@ export class UpdateJournal {
     const { record } = this;
     // A record of an update from another version says nothing about this one.
     if (record && record.from !== this._options.version && !this.runsRecordedImage) this.clear();
-    if (!this.record && this._reported !== "idle") this._reporter.running();
-    else if (!this.record) return;
-    else if (STATES[this.record.state].activated) this._conclude(this.record);
-    else this._continue(this.record);
+    if (this.record) this._resume(this.record, STATES[this.record.state].restart);
+    else if (this._reported !== "idle") this._reporter.running();
   }
 
   /** Begins a new update. It is stored with its first state. */
   begin(key: string, title: string, version: string): void {
     this._retryAt = undefined;
-    this.record = {
-      state: "idle",
-      key,
-      title,
-      version,
-      from: this._options.version,
-      offset: 0,
-      failures: 0,
-      spared: 0,
-      condemned: false,
-      error: "",
-      ...UNKNOWN_FILE,
-      verified: "",
-      at: 0,
-    };
+    this.record = { ...NEW, key, title, version, from: this._options.version };
   }
 
   /** The record's image runs on trial and is about to be confirmed. */
@@ -118,51 +149,68 @@ export class UpdateJournal {
     return wait;
   }
 
-  /** Stores and reports the state. False, with nothing changed, if it could not be stored. */
-  enter(state: State, change: Partial<UpdateRecord> = {}): boolean {
+  /**
+   * Stores and reports the state, unless it was announced. False, with nothing changed, if it could
+   * not be stored.
+   */
+  enter(state: State, change: Partial<UpdateRecord> = {}, announced = false): boolean {
     const { record } = this;
     if (!record) return false;
-    const next = { ...record, ...change, state, error: "", at: this._stamp(record) };
-    if (!writeStored(this._host, KEY, next)) return false;
-    this.record = next;
+    const at = announced ? record.at : this._stamp(record);
+    const next = { ...record, ...change, state, error: "", at };
+    if (!this.save(next)) {
+      this.record = record;
+      return false;
+    }
     this._retryAt = undefined;
-    this._reporter.state(next);
+    if (!announced) this._reporter.state(next);
     return true;
+  }
+
+  /** Reports a state that is stored later, together with the action that makes it true. */
+  announce(state: State): void {
+    const { record } = this;
+    if (!record) return;
+    this.record = { ...record, at: this._stamp(record) };
+    this._reporter.state({ ...this.record, state });
   }
 
   /** Changes and stores the record without a report. False if it could not be stored. */
   save(change: Partial<UpdateRecord>): boolean {
-    if (!this.record) return false;
-    this.record = { ...this.record, ...change };
+    const { record } = this;
+    if (!record) return false;
+    const { state = record.state } = change;
+    invariant(`${state} may follow ${record.state}`, () => mayFollow(record.state, state));
+    this.record = { ...record, ...change };
     return writeStored(this._host, KEY, this.record);
   }
 
-  /** Emits an error event for this failure. Returns the changes to the record. */
-  noteFailure(failure: Failure, detail: string): Partial<UpdateRecord> {
-    const { text, condemns, keeps } = FAILURES[failure];
+  /** Stores a failure for the image that reports it. */
+  noteFailure(failure: Failure, detail = "", at = 0): void {
+    const { text, after } = FAILURES[failure];
     this._reporter.failed(failure);
-    const spares = condemns === "never" ? 1 : 0;
-    const failures = (this.record?.failures ?? 0) + 1 - spares;
-    return {
+    const { failures = 0, spared = 0 } = this.record ?? {};
+    const isSpared = after === "spare";
+    this.save({
+      ...(after === "condemn" || after === "restart" ? NO_FILE : {}),
       state: "failed",
-      failures,
-      spared: (this.record?.spared ?? 0) + spares,
-      condemned: condemns === "now" || failures > MAX_FAILURES,
-      ...(keeps ? {} : { offset: 0, ...UNKNOWN_FILE }),
+      failures: isSpared ? failures : failures + 1,
+      spared: isSpared ? spared + 1 : spared,
+      condemned: after === "condemn" || (!isSpared && failures >= MAX_FAILURES),
       error: detail === "" ? text : `${text} (${detail})`,
-    };
+      at,
+    });
   }
 
   /**
    * The update failed: stores it if possible, reports it, and schedules a retry if that can help.
    */
-  fail(failure: Failure, detail: string): void {
-    const { record } = this;
-    if (!record) return;
-    this.save({ ...this.noteFailure(failure, detail), at: this._stamp(record) });
-    this._schedule(this.record as UpdateRecord);
+  fail(failure: Failure, detail = ""): void {
+    if (!this.record) return;
+    this.noteFailure(failure, detail, this._stamp(this.record));
+    this._schedule(this.record);
     this._host.log("warn", `firmware update failed: ${FAILURES[failure].text}`);
-    this._reporter.state(this.record as UpdateRecord);
+    this._reporter.state(this.record);
   }
 
   /** Allows a retry with a clean failure count. */
@@ -178,38 +226,27 @@ export class UpdateJournal {
     this._host.store.delete(KEY);
   }
 
-  /** Reports a state that is stored later, together with the action that makes it true. */
-  announce(state: State): void {
-    const { record } = this;
-    if (!record) return;
-    this.record = { ...record, at: this._stamp(record) };
-    this._reporter.state({ ...this.record, state });
-  }
-
-  /**
-   * The new image was activated: either it runs now, or the device rolled back without a report.
-   */
-  private _conclude(record: UpdateRecord): void {
-    const { redactor, lastRun } = this._host;
-    const cause = lastRun?.crash || "";
-    if (this.runsRecordedImage) this.enter("updated");
-    else if (lastRun?.interrupted) this.fail("interrupted", "");
-    else
-      this.fail(
-        record.state === "updating" ? "notStarted" : "notConfirmed",
-        // The words of an engine or an application may quote a secret.
-        redactor?.clean(cause) ?? cause,
-      );
-  }
-
-  private _continue(record: UpdateRecord): void {
-    const { restarted } = STATES[record.state];
-    if (record.at === 0 && this._reported !== restarted)
-      this.save({ state: restarted, at: this._stamp(record) });
-    else this.record = { ...record, state: restarted };
-    if (restarted === "failed") this._schedule(record);
+  private _resume(record: UpdateRecord, state: State | undefined): void {
+    const { lastRun, redactor } = this._host;
+    if (state === undefined) {
+      // The new image was activated: either it runs now, or the device rolled back.
+      const cause = lastRun?.crash || "";
+      if (this.runsRecordedImage) this.enter("updated");
+      else if (lastRun?.interrupted) this.fail("interrupted");
+      // The words of an engine or an application may quote a secret.
+      else
+        this.fail(
+          record.state === "updating" ? "notStarted" : "notConfirmed",
+          redactor?.clean(cause) ?? cause,
+        );
+      return;
+    }
+    const isNew = this._reported !== state;
+    this.record = { ...record, state };
+    if (isNew && record.at === 0) this.save({ at: this._stamp(record) });
+    if (state === "failed") this._schedule(record);
     if (this._retryMs >= 0) this._retryAt = this._host.clock.now() + this._retryMs;
-    if (this._reported !== restarted) this._reporter.state(this.record ?? record);
+    if (isNew) this._reporter.state(this.record);
   }
 
   /**
@@ -221,72 +258,11 @@ export class UpdateJournal {
     return wall === undefined ? 0 : Math.max(Math.floor(wall), last + 1);
   }
 
-  private _schedule(record: UpdateRecord): void {
-    const tries = record.failures + record.spared;
-    const wait = record.condemned ? undefined : RETRY_MS[Math.min(tries, RETRY_MS.length) - 1];
+  private _schedule({ condemned, failures, spared }: UpdateRecord): void {
+    const wait = condemned ? undefined : RETRY_MS[Math.min(failures + spared, RETRY_MS.length) - 1];
     this._retryAt = wait === undefined ? undefined : this._host.clock.now() + wait;
   }
 }
-
-// The states of an update, and its stored record.
-
-/**
- * Each state is stored before it is acted on.
- * - `reported`: value of `fw_state`; undefined: not reported.
- * - `restarted`: state in which a restart continues.
- * - `activated`: the image that runs now decides the outcome.
- */
-export const STATES = {
-  idle: { reported: undefined, restarted: "idle", activated: false },
-  downloading: { reported: "DOWNLOADING", restarted: "downloading", activated: false },
-  downloaded: { reported: "DOWNLOADED", restarted: "downloaded", activated: false },
-  // An image verified before a restart is verified again.
-  verified: { reported: "VERIFIED", restarted: "downloaded", activated: false },
-  updating: { reported: "UPDATING", restarted: "failed", activated: true },
-  confirming: { reported: undefined, restarted: "failed", activated: true },
-  updated: { reported: "UPDATED", restarted: "updated", activated: false },
-  failed: { reported: "FAILED", restarted: "failed", activated: false },
-} as const;
-export type State = keyof typeof STATES;
-
-/** The stored record of one update. All of it belongs to the image `key`. */
-export interface UpdateRecord {
-  state: State;
-  /** Identifies title, version, checksum, algorithm and size. */
-  readonly key: string;
-  readonly title: string;
-  readonly version: string;
-  /** The version that ran when the update began. */
-  readonly from: string;
-  /** Bytes in the slot that need no download, except sector 0; all bytes once `downloaded`. */
-  offset: number;
-  /** Number of failures that lead to condemnation, and of those that never do. */
-  failures: number;
-  spared: number;
-  /** Not retried until the fw_* keys disappear or change, or until `retry()`. */
-  condemned: boolean;
-  /** Value of `fw_error`. */
-  error: string;
-  /**
-   * Learned from a file on an external host if the assignment lacks it: its length (0: unknown),
-   * the checksum of the downloaded bytes, and its ETag.
-   */
-  size: number;
-  checksum: string;
-  etag: string;
-  /** Algorithm and checksum of the image, once it was verified and activated. */
-  verified: string;
-  /**
-   * Time stamp of the state, so that a repeated report replaces the first; 0: unknown. For `idle`:
-   * the start time.
-   */
-  at: number;
-}
-
-/** Values of a record that knows nothing about a file. */
-export const UNKNOWN_FILE = { size: 0, checksum: "", etag: "" } as const;
-
-const KEY = "firmware";
 
 /** The stored record; undefined if there is none that can be read. */
 const readRecord = (host: Host): UpdateRecord | undefined => {
@@ -294,32 +270,12 @@ const readRecord = (host: Host): UpdateRecord | undefined => {
   // earlier record, unless on trial.
   const kept = host.slot.state() === "pending" ? readStored(host, KEY) : readOwn(host, KEY);
   if (!isObject(kept)) return undefined;
-  const { state, key, title, version, from, offset, failures, spared, condemned, error, at } = kept;
-  if (typeof state !== "string" || !Object.hasOwn(STATES, state)) return undefined;
-  if (typeof key !== "string" || typeof title !== "string" || typeof version !== "string") return undefined;
-  return {
-    state: state as State,
-    key,
-    title,
-    version,
-    from: textOf(from),
-    offset: count(offset),
-    failures: count(failures),
-    spared: count(spared),
-    condemned: condemned === true,
-    error: textOf(error),
-    size: count(kept.size),
-    checksum: textOf(kept.checksum),
-    etag: textOf(kept.etag),
-    verified: textOf(kept.verified),
-    at: count(at),
-  };
-};
-
-const textOf = (value: unknown): string => {
-  return typeof value === "string" ? value : "";
-};
-
-const count = (value: unknown): number => {
-  return typeof value === "number" && Number.isInteger(value) && value > 0 ? value : 0;
+  const record = { ...NEW } as Record<string, unknown>;
+  for (const name of Object.keys(NEW)) {
+    const value = kept[name];
+    const isCount = typeof value !== "number" || (Number.isInteger(value) && value > 0);
+    if (typeof value === typeof record[name] && isCount) record[name] = value;
+  }
+  const { key, state } = record as unknown as UpdateRecord;
+  return key !== "" && Object.hasOwn(STATES, state) ? (record as unknown as UpdateRecord) : undefined;
 };

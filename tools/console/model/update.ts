@@ -207,10 +207,10 @@ function summaryOf(
 function outlook(error: string): string {
   const failure = failureOf(error);
   if (failure === undefined) return "";
-  const { condemns } = FAILURES[failure];
-  if (condemns === "now")
+  const { after } = FAILURES[failure];
+  if (after === "condemn")
     return "The device does not retry. Assign another package, or unassign this one, wait a minute, and assign it again.";
-  return condemns === "later"
+  return after !== "spare"
     ? "The device retries after 1 min, 10 min and 1 h, three times in all."
     : "The device retries with growing delays, at most every 6 h.";
 }

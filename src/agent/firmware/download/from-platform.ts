@@ -7,6 +7,7 @@
 import type { Outcome } from "../../../http/outcome.js";
 import type { PlatformSession } from "../../../platform/index.js";
 import { firmwarePath } from "../../../wire/paths.js";
+import type { ImageWriter } from "./image-writer.js";
 import { type Failed, type ImageSink, type Source, STREAM_DEADLINE_MS } from "./source.js";
 
 const PART_DEADLINE_MS = 60_000;
@@ -33,6 +34,7 @@ export class FromPlatform implements Source {
   readonly unanswered = "unanswered";
   readonly restarted = false;
   readonly etag = "";
+  readonly length = 0;
 
   constructor(
     session: PlatformSession,
@@ -44,8 +46,8 @@ export class FromPlatform implements Source {
     this._package = wanted;
   }
 
-  part(sink: ImageSink, done: (outcome: Outcome) => void): void {
-    const { offset, end, size } = sink.writer;
+  request(sink: ImageSink, done: (outcome: Outcome) => void): void {
+    const { offset, end, size } = sink.writer as ImageWriter;
     // Only with three connections does the image have its own. With fewer, request parts so that
     // others get a turn.
     const complete = end === size;
@@ -58,12 +60,11 @@ export class FromPlatform implements Source {
     this._session.dispatch("firmware", request, undefined, done);
   }
 
-  failed(outcome: Outcome): Failed | undefined {
+  refusal(outcome: Outcome): Failed | undefined {
     if (outcome.kind === "done") return { failure: "short", detail: "" };
-    if (outcome.kind !== "refused") return undefined;
+    // 403: the device was deleted, which says nothing about the image.
+    if (outcome.kind !== "refused" || outcome.status === 403) return undefined;
     const { status } = outcome;
-    // The device was deleted, which says nothing about the image.
-    if (status === 403) return undefined;
     const failure = status === 400 ? "changed" : status === 404 ? "missing" : "refused";
     return { failure, detail: String(status) };
   }

@@ -7,24 +7,24 @@ import { exchange } from "../../../http/connection.js";
 import type { FileHead } from "../../../http/file-head.js";
 import type { Outcome } from "../../../http/outcome.js";
 import { lost } from "../../../http/outcome.js";
-import type { Sink } from "../../../http/request.js";
 import { parseUrl, resolveUrl, type Target } from "../../../http/target.js";
 import type { PlatformSession } from "../../../platform/index.js";
+import type { Failure } from "../failures.js";
 import type { FirmwareOptions } from "../options.js";
 import { fileTargetProblem } from "../origins.js";
 import { type Failed, type ImageSink, type Source, STREAM_DEADLINE_MS } from "./source.js";
 
 const REDIRECTS = 5;
-const MEASURE_DEADLINE_MS = 60_000;
 const MOVED = [301, 302, 303, 307, 308];
 
 export class FromUrl implements Source {
+  readonly unanswered = "fileUnanswered";
   private readonly _session: PlatformSession;
   private readonly _options: FirmwareOptions;
   private readonly _chunkBytes: number;
   private readonly _url: string;
-  /** ETag of the first answer. A part of a file with another ETag is rejected. */
-  private _etag: string | undefined;
+  /** Of the first answer. A part of a file with another ETag is rejected. */
+  etag: string;
   private _ranges = true;
   /** URL after redirects. */
   private _at: string;
@@ -32,29 +32,27 @@ export class FromUrl implements Source {
   private _authority = "";
   /** The file was replaced or the server has no range support: start again. */
   restarted = false;
-  /** The server sent the file in a Content-Encoding, so its length says nothing. */
-  isCoded = false;
-  /** Why a redirect was not followed. */
-  private _redirectProblem: string | undefined;
-  readonly unanswered = "fileUnanswered";
+  length = 0;
+  /** Why no answer of this server can help. */
+  private _refusal: Failed | undefined;
 
   constructor(
     session: PlatformSession,
     options: FirmwareOptions,
     url: string,
     chunkBytes: number,
-    etag: string | undefined,
+    etag: string,
   ) {
     this._session = session;
     this._options = options;
     this._url = url;
     this._at = url;
     this._chunkBytes = chunkBytes;
-    this._etag = etag;
+    this.etag = etag;
   }
 
-  part(sink: ImageSink, done: (outcome: Outcome) => void): void {
-    const { offset, end, size } = sink.writer;
+  request(sink: ImageSink, done: (outcome: Outcome) => void): void {
+    const { offset = 0, end = 1, size = 1 } = sink.writer ?? {};
     if (offset > 0 && !this._ranges) {
       this.restarted = true;
       done(lost("no ranges"));
@@ -63,45 +61,19 @@ export class FromUrl implements Source {
     // With fewer connections, request small parts if possible: TLS records may have to stay small.
     const parts = !this._session.connections.streams || end < size;
     const last = parts ? Math.min(offset + this._chunkBytes, end) : end;
-    const taking: Sink = {
-      head: (file) => this._continues(file, last, sink),
-      begin: (length) => sink.begin(length),
-      fragment: (bytes) => sink.fragment(bytes),
-    };
-    void this._get(`bytes=${offset}-${last - 1}`, taking, STREAM_DEADLINE_MS).then((outcome) => {
+    const head = (file: FileHead) => this._accepts(file, last, sink);
+    void this._get(`bytes=${offset}-${last - 1}`, sink, head).then((outcome) => {
       if (offset > 0 && outcome.kind === "refused" && outcome.status === 416) this.restarted = true;
       done(outcome);
     });
   }
 
-  /**
-   * The length of the file according to its server; 0 if unknown. `answered`: the server answered.
-   */
-  async measure(): Promise<{ size: number; answered: boolean; outcome: Outcome }> {
-    let size = 0;
-    let answered = false;
-    const head = (file: FileHead): boolean => {
-      answered = true;
-      this.isCoded = file.isCoded && file.status < 300;
-      size = Math.max(0, file.status === 206 ? file.total : (file.length ?? 0));
-      return false;
-    };
-    const sink: Sink = { head, begin: () => false, fragment: () => false };
-    const outcome = await this._get("bytes=0-0", sink, MEASURE_DEADLINE_MS);
-    return { size, answered, outcome };
-  }
-
-  failed(outcome: Outcome): Failed | undefined {
-    if (this.isCoded) return { failure: "fileCoded", detail: "" };
-    if (this._redirectProblem !== undefined) return { failure: "redirect", detail: this._redirectProblem };
+  refusal(outcome: Outcome): Failed | undefined {
+    if (this._refusal) return this._refusal;
     if (outcome.kind === "done") return { failure: "short", detail: "" };
     return outcome.kind === "refused"
       ? { failure: "fileRefused", detail: String(outcome.status) }
       : undefined;
-  }
-
-  get etag(): string {
-    return this._etag ?? "";
   }
 
   hangUp(): void {
@@ -109,18 +81,26 @@ export class FromUrl implements Source {
     this._connection = undefined;
   }
 
-  /** True if the answer continues the same file at the writer's offset. */
-  private _continues(file: FileHead, last: number, sink: ImageSink): boolean {
-    const { offset, end, size, resumable } = sink.writer;
+  /**
+   * True if the answer continues the same file at the writer's offset. Without a writer, only its
+   * length counts.
+   */
+  private _accepts(file: FileHead, last: number, sink: ImageSink): boolean {
+    const { writer } = sink;
     const all = file.status === 200;
-    this._ranges = !all;
     const total = all ? file.length : file.total;
+    if (file.isCoded) return this._refuse("fileCoded");
+    if (!writer) {
+      this.length = Math.max(0, total ?? 0);
+      return this.length === 0 && this._refuse("fileLength");
+    }
+    const { offset, end, size, resumable } = writer;
     const first = offset === 0 && resumable === 0;
-    if (first) this._etag = file.etag;
-    if (file.isCoded) sink.failure = "fileCoded";
-    else if (first && total !== undefined && total !== size) sink.failure = "length";
+    this._ranges = !all;
+    if (first) this.etag = file.etag ?? "";
+    if (first && total !== undefined && total !== size) sink.failure = "length";
     else if (
-      file.etag !== this._etag ||
+      (file.etag ?? "") !== this.etag ||
       (all ? offset > 0 || end < size : file.from !== offset || total !== size)
     )
       this.restarted = true;
@@ -128,13 +108,17 @@ export class FromUrl implements Source {
     return sink.failure === undefined && !this.restarted;
   }
 
+  private _refuse(failure: Failure, detail = ""): false {
+    this._refusal = { failure, detail };
+    return false;
+  }
+
   /** Sends one request and follows its redirects. */
-  private async _get(range: string, sink: Sink, deadlineMs: number): Promise<Outcome> {
-    this._redirectProblem = undefined;
+  private async _get(range: string, sink: ImageSink, accepts: (file: FileHead) => boolean): Promise<Outcome> {
     for (let hops = 0; this._session.running; hops++) {
       let moved: string | undefined;
       const head = (file: FileHead): boolean => {
-        if (file.status === 200 || file.status === 206) return sink.head?.(file) === true;
+        if (file.status === 200 || file.status === 206) return accepts(file);
         if (!MOVED.includes(file.status)) return true;
         moved = file.location ?? "";
         return false;
@@ -146,10 +130,14 @@ export class FromUrl implements Source {
         method: "GET",
         path: file.path,
         headers: [`Range: ${range}`],
-        deadlineMs,
+        deadlineMs: STREAM_DEADLINE_MS,
         limit: 0,
         repeatable: true,
-        sink: { ...sink, head },
+        sink: {
+          head,
+          begin: (length) => sink.begin(length),
+          fragment: (bytes) => sink.fragment(bytes),
+        },
       });
       if (moved === undefined) {
         // A redirect target may be valid only briefly, so the next attempt starts at the original
@@ -157,8 +145,11 @@ export class FromUrl implements Source {
         if (outcome.kind !== "done") this._at = this._url;
         return outcome;
       }
-      this._redirectProblem = this._follow(moved, file.target, hops);
-      if (this._redirectProblem !== undefined) return outcome;
+      const problem = this._follow(moved, file.target, hops);
+      if (problem !== undefined) {
+        this._refuse("redirect", problem);
+        return outcome;
+      }
     }
     return lost("stopped");
   }

@@ -61,13 +61,18 @@ export class ImageWriter {
     return this.resumable > 0 ? this._slot.sectorSize : this.size;
   }
 
+  /** Number of bytes of the image that are there. */
+  get done(): number {
+    return Math.max(this.offset, this.resumable);
+  }
+
   /** Makes the slot unbootable. False if that failed. */
   open(): boolean {
     return this._slot.erase(0);
   }
 
   /** Processes bytes from `offset` on, up to `end`. False if the slot could not be written. */
-  take(bytes: Uint8Array): boolean {
+  append(bytes: Uint8Array): boolean {
     this._check.write(bytes);
     this._listener.onTake(this.offset, this.offset + bytes.length);
     let from = 0;

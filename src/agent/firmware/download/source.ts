@@ -14,58 +14,64 @@ export interface Failed {
 /** Source of the bytes of an image: the platform or an external host. */
 export interface Source {
   /**
-   * Requests bytes that the writer lacks and passes them to `sink`. Calls `done` once at the end.
+   * Requests bytes that the writer lacks and passes them to `sink`; without a writer, the length of
+   * the file. Calls `done` once at the end.
    */
-  part(sink: ImageSink, done: (outcome: Outcome) => void): void;
+  request(sink: ImageSink, done: (outcome: Outcome) => void): void;
   /** Why an answer without bytes ends the update; undefined: request again later. */
-  failed(outcome: Outcome): Failed | undefined;
+  refusal(outcome: Outcome): Failed | undefined;
   /** The failure after too many answers without bytes. */
   readonly unanswered: Failure;
   /** The file changed, so the bytes in the slot are useless. */
   readonly restarted: boolean;
   /** The file's ETag, if it has one. */
   readonly etag: string;
+  /** Length of the file, where only its server knows it; 0: unknown. */
+  readonly length: number;
   /** Aborts the request, and closes the connection if this source owns it. */
   hangUp(): void;
 }
 
-/** Passes an answer to the writer, and rejects bytes beyond the requested ones. */
+/** Passes the answer to one request to the writer, and rejects bytes beyond the requested ones. */
 export class ImageSink implements Sink {
-  readonly writer: ImageWriter;
-  /** False once another image is assigned. */
-  readonly wanted: () => boolean;
+  readonly writer: ImageWriter | undefined;
+  private readonly _isWanted: () => boolean;
   private readonly _progress: () => void;
-  private _left = 0;
+  /** Bytes that the request brought. */
+  received = 0;
+  private _expected = 0;
   /** The bytes are wrong or cannot be written. */
   failure: Failure | undefined;
 
-  constructor(writer: ImageWriter, wanted: () => boolean, progress: () => void) {
+  /** `isWanted`: false once another image is assigned. */
+  constructor(writer: ImageWriter | undefined, isWanted: () => boolean, progress: () => void) {
     this.writer = writer;
-    this.wanted = wanted;
+    this._isWanted = isWanted;
     this._progress = progress;
   }
 
   /** All requested bytes arrived. */
   get complete(): boolean {
-    return this._left === 0;
+    return this.received === this._expected;
   }
 
   expect(bytes: number): void {
-    this._left = bytes;
+    this._expected = bytes;
+    this.received = 0;
   }
 
   begin(length: number | undefined): boolean {
     // An empty answer is judged at its end, because there is nothing to abort.
-    if (length === undefined || length === 0 || length === this._left) return true;
+    if (length === undefined || length === 0 || length === this._expected) return true;
     this.failure = "length";
     return false;
   }
 
   fragment(bytes: Uint8Array): boolean {
-    if (!this.wanted()) return false;
-    this._left -= bytes.length;
-    if (this._left < 0) this.failure = "length";
-    else if (!this.writer.take(bytes)) this.failure = "slot";
+    if (!this._isWanted()) return false;
+    this.received += bytes.length;
+    if (this.received > this._expected) this.failure = "length";
+    else if (!this.writer?.append(bytes)) this.failure = "slot";
     if (this.failure) return false;
     this._progress();
     return true;

@@ -20,7 +20,7 @@ async function written() {
     onTake: () => {},
     onStep: () => {},
   });
-  if (!writer.open() || !writer.take(BYTES)) throw new Error("the slot takes all");
+  if (!writer.open() || !writer.append(BYTES)) throw new Error("the slot takes all");
   const problem = await writer.problem();
   const calls: string[] = [];
   slot.fails = (call, at) => {
@@ -57,6 +57,6 @@ test("erases a sector before it writes to it, and the old header before it takes
   const writer = new ImageWriter(host, openCheck(host, IMAGE)!, BYTES.length, 0, listener);
   t.true(writer.open());
   t.true(slot.bytes.subarray(0, SECTOR).every((byte) => byte === 0xff));
-  t.true(writer.take(BYTES));
+  t.true(writer.append(BYTES));
   t.deepEqual(slot.bytes.slice(32, BYTES.length), BYTES.slice(32));
 });

@@ -328,7 +328,7 @@ test("a wake continues from the memory of the wake before", async (t) => {
   });
   const [, connected] = await device.wakes(2);
   t.like(readMemory(text, connected!.kept), {
-    update: { busy: 0, assignmentHash: 2_745_614_147, state: "idle", retryMs: -1 },
+    update: { busy: 0, assignmentHash: 0, state: "idle", retryMs: -1 },
     telemetry: { limit: 0, losses: 0, probed: 0 },
   });
 });

@@ -338,6 +338,16 @@ test("after stop() and start() in the middle of a download every part comes whol
   for (const [i, { from, size }] of asked.slice(0, -1).entries()) t.is(asked[i + 1]?.from, from + size);
 });
 
+test("a restart continues a download at the first read that names its image", async (t) => {
+  const lamp = lampWith({}, {}, 60_000);
+  await lamp.until(() => lamp.fetches.length === 2);
+  lamp.machine.off();
+  const [asked, seen] = [lamp.fetches.length, lamp.platform.seen.length];
+  await lamp.until(() => lamp.fetches.length > asked);
+  const reads = lamp.platform.seen.slice(seen).filter(({ path }) => path.includes("/attributes?"));
+  t.is(reads.length, 1);
+});
+
 const CONDEMNED: [string, (lamp: Lamp) => unknown][] = [
   ["retry() is called", (lamp) => lamp.agent.firmware.retry()],
   ["it was seen withdrawn", (lamp) => withdrawFor(lamp, 2 * MINUTE)],

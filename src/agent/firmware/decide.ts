@@ -1,0 +1,74 @@
+// Decides what happens next with an update, and why: from the assignment, the running image and the
+// journal. Changes nothing.
+import type { Assigned } from "../../wire/firmware.js";
+import { admit, type Image, type Rules } from "./admission.js";
+import type { Assignment } from "./assignment.js";
+import type { Failure } from "./failures.js";
+import type { RunningImage } from "./running-image.js";
+import { STATES } from "./states.js";
+import type { UpdateRecord } from "./update-journal.js";
+
+/** An assignment that is not the journal's must stay so long, as its keys come one by one. */
+const SETTLED_MS = 2000;
+/** The same for one that lacks keys. */
+const TORN_MS = 22_000;
+
+export type Decision =
+  /** Until something happens, or `ms` are over. */
+  | { readonly act: "wait"; readonly ms?: number }
+  /** The assignment is read again after `ms`. */
+  | { readonly act: "read"; readonly ms: number }
+  /** Nothing is assigned any more. */
+  | { readonly act: "forget" }
+  /** Another image is assigned, or keys that make no sense. */
+  | { readonly act: "begin"; readonly title: string; readonly version: string }
+  /** The assigned image runs: UPDATED. */
+  | { readonly act: "report" }
+  /** A failed update is due again. */
+  | { readonly act: "retry" }
+  | { readonly act: "fail"; readonly failure: Failure; readonly detail: string }
+  /** The next step of the journal's state. */
+  | { readonly act: "proceed"; readonly image: Image };
+
+const WAIT: Decision = { act: "wait" };
+
+/** `retryMs`: until a failed update is due; -1: it was due. */
+export const decide = (
+  assigned: Assigned,
+  { key, settledMs, isRepeated }: Pick<Assignment, "key" | "settledMs" | "isRepeated">,
+  image: RunningImage,
+  record: UpdateRecord | undefined,
+  retryMs: number,
+  rules: Rules,
+): Decision => {
+  if (key !== (record?.key ?? "")) {
+    const ms = (assigned.kind === "torn" ? TORN_MS : SETTLED_MS) - settledMs;
+    if (ms > 0) return { act: "read", ms };
+    if (assigned.kind !== "absent") return { act: "begin", ...named(assigned) };
+    const isLost = record !== undefined && STATES[record.state].isTransfer;
+    return isLost ? { act: "fail", failure: "withdrawn", detail: "" } : { act: "forget" };
+  }
+  if (!record) return WAIT;
+  if (runs(assigned, image, rules))
+    return record.state === "updated" && !isRepeated ? WAIT : { act: "report" };
+  if (record.state === "failed") {
+    if (record.condemned) return WAIT;
+    if (retryMs >= 0) return retryMs > 0 ? { act: "wait", ms: retryMs } : { act: "retry" };
+  }
+  return admit(assigned, rules, record);
+};
+
+/**
+ * The assigned image runs. One that was flashed knows no checksum: then title and version tell.
+ */
+const runs = (assigned: Assigned, image: RunningImage, { options }: Rules): boolean => {
+  if (assigned.kind !== "assigned") return false;
+  const { title, version, algorithm, checksum } = assigned.assignment;
+  if (title !== options.title || version !== options.version) return false;
+  return checksum === undefined || image.is(`${algorithm} ${checksum}`) !== false;
+};
+
+const named = (assigned: Assigned): { title: string; version: string } => {
+  const { title = "", version = "" } = assigned.kind === "assigned" ? assigned.assignment : {};
+  return { title, version };
+};

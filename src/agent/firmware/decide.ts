@@ -4,7 +4,6 @@ import type { Assigned } from "../../wire/firmware.js";
 import { admit, type Image, type Rules } from "./admission.js";
 import type { Assignment } from "./assignment.js";
 import type { Failure } from "./failures.js";
-import type { RunningImage } from "./running-image.js";
 import { STATES } from "./states.js";
 import type { UpdateRecord } from "./update-journal.js";
 
@@ -32,24 +31,27 @@ export type Decision =
 
 const WAIT: Decision = { act: "wait" };
 
-/** `retryMs`: until a failed update is due; -1: it was due. */
+/**
+ * `running`: algorithm and checksum of the running image, empty if unknown. `retryMs`: until a
+ * failed update is due; -1: it was due.
+ */
 export const decide = (
   assigned: Assigned,
   { key, settledMs, isRepeated }: Pick<Assignment, "key" | "settledMs" | "isRepeated">,
-  image: RunningImage,
-  record: UpdateRecord | undefined,
+  running: string,
+  record: UpdateRecord,
   retryMs: number,
   rules: Rules,
 ): Decision => {
-  if (key !== (record?.key ?? "")) {
+  if (key !== record.key) {
     const ms = (assigned.kind === "torn" ? TORN_MS : SETTLED_MS) - settledMs;
     if (ms > 0) return { act: "read", ms };
     if (assigned.kind !== "absent") return { act: "begin", ...named(assigned) };
-    const isLost = record !== undefined && STATES[record.state].isTransfer;
-    return isLost ? { act: "fail", failure: "withdrawn", detail: "" } : { act: "forget" };
+    const { isTransfer } = STATES[record.state];
+    return isTransfer ? { act: "fail", failure: "withdrawn", detail: "" } : { act: "forget" };
   }
-  if (!record) return WAIT;
-  if (runs(assigned, image, rules))
+  if (key === "") return WAIT;
+  if (runs(assigned, running, rules))
     return record.state === "updated" && !isRepeated ? WAIT : { act: "report" };
   if (record.state === "failed") {
     if (record.condemned) return WAIT;
@@ -61,11 +63,11 @@ export const decide = (
 /**
  * The assigned image runs. One that was flashed knows no checksum: then title and version tell.
  */
-const runs = (assigned: Assigned, image: RunningImage, { options }: Rules): boolean => {
+const runs = (assigned: Assigned, running: string, { options }: Rules): boolean => {
   if (assigned.kind !== "assigned") return false;
   const { title, version, algorithm, checksum } = assigned.assignment;
   if (title !== options.title || version !== options.version) return false;
-  return checksum === undefined || image.is(`${algorithm} ${checksum}`) !== false;
+  return checksum === undefined || running === "" || running === `${algorithm} ${checksum}`;
 };
 
 const named = (assigned: Assigned): { title: string; version: string } => {

@@ -14,7 +14,7 @@ import type { Failure } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
 import { Reporter } from "./reporter.js";
 import { restart } from "./restart.js";
-import { RunningImage } from "./running-image.js";
+import { runningImage } from "./running-image.js";
 import { STATES, type State } from "./states.js";
 import { type Proof, Trial } from "./trial.js";
 import { STORE_RETRY_MS, UpdateJournal, type UpdateRecord } from "./update-journal.js";
@@ -55,7 +55,6 @@ export class Firmware implements Job {
   private readonly _session: PlatformSession;
   private readonly _loop: Loop;
   private readonly _assignment: Assignment;
-  private readonly _image: RunningImage;
   private readonly _journal: UpdateJournal;
   private readonly _reporter: Reporter;
   private readonly _download: Download;
@@ -83,9 +82,8 @@ export class Firmware implements Job {
     this._readIn = readIn;
     this._loop = session.loop("firmware", this);
     this._assignment = new Assignment(host, this.keys);
-    this._image = new RunningImage(host);
-    this._reporter = new Reporter(host, events, telemetry, options, this._image);
-    this._journal = new UpdateJournal(host, options, this._reporter, this._image);
+    this._reporter = new Reporter(host, events, telemetry, options);
+    this._journal = new UpdateJournal(host, options, this._reporter);
     const isWanted = () => !this._assignment.latest || this._isAssigned;
     this._download = new Download(session, this._loop, options, isWanted, this._journal, this._reporter);
     this._trial = new Trial(session, this._loop, options, this._journal, this._reporter);
@@ -122,7 +120,7 @@ export class Firmware implements Job {
 
   /** The journal's image was assigned, or nothing where it has none, when this was read last. */
   private get _isAssigned(): boolean {
-    return this._assignment.key === (this._journal.record?.key ?? "");
+    return this._assignment.key === this._journal.record.key;
   }
 
   /** A sleep of `ms` ended. Called in every wake, also in one that does not connect. */
@@ -215,7 +213,8 @@ export class Firmware implements Job {
   private _act(assigned: Assigned): Wait | Promise<Wait> {
     const { _assignment: assignment, _journal: journal } = this;
     const { record, retryMs } = journal;
-    const decision = decide(assigned, assignment, this._image, record, retryMs, this._rules);
+    const running = runningImage(this._host, record);
+    const decision = decide(assigned, assignment, running, record, retryMs, this._rules);
     switch (decision.act) {
       case "wait":
         return decision.ms;
@@ -243,7 +242,7 @@ export class Firmware implements Job {
       case "fail":
         return this._fail(decision.failure, decision.detail);
       case "proceed":
-        return this._proceed(decision.image, record as UpdateRecord);
+        return this._proceed(decision.image, record);
     }
   }
 

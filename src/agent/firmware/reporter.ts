@@ -5,7 +5,7 @@ import type { Host } from "../../port.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import type { Failure } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
-import type { RunningImage } from "./running-image.js";
+import { runningImage } from "./running-image.js";
 import { STATES } from "./states.js";
 import type { UpdateRecord } from "./update-journal.js";
 
@@ -17,39 +17,31 @@ export class Reporter {
   private readonly _events: Events;
   private readonly _telemetry: Telemetry;
   private readonly _options: FirmwareOptions;
-  private readonly _image: RunningImage;
   private _running = false;
   private _percent = 0;
   private _reportedAt = 0;
 
-  constructor(
-    host: Host,
-    events: Events,
-    telemetry: Telemetry,
-    options: FirmwareOptions,
-    image: RunningImage,
-  ) {
+  constructor(host: Host, events: Events, telemetry: Telemetry, options: FirmwareOptions) {
     this._host = host;
     this._events = events;
     this._telemetry = telemetry;
     this._options = options;
-    this._image = image;
   }
 
   /** Reports the running firmware, once. */
-  running(): void {
+  running(record: UpdateRecord): void {
     if (this._running) return;
     this._running = true;
-    this._record(this._current());
+    this._record(this._current(record));
   }
 
   /** Reports the state of the record, with the record's time stamp if there is one. */
   state(record: UpdateRecord): void {
     const reported = STATES[record.state].reported;
-    if (record.state === "idle") this.running();
+    if (record.state === "idle") this.running(record);
     if (reported === undefined) return;
     this._running = true;
-    this._record({ ...this._current(), fw_state: reported, fw_error: record.error }, record.at);
+    this._record({ ...this._current(record), fw_state: reported, fw_error: record.error }, record.at);
     const detail = { state: reported, version: record.version };
     this._events.emit("firmware", record.error === "" ? detail : { ...detail, error: record.error });
   }
@@ -97,10 +89,10 @@ export class Reporter {
     this._events.emit("restart", { reason: "firmware" });
   }
 
-  private _current(): Record<string, unknown> {
+  private _current(record: UpdateRecord): Record<string, unknown> {
     const { title, version } = this._options;
     // Empty if unknown, so that an earlier value does not stay on the platform.
-    const { checksum } = this._image;
+    const checksum = runningImage(this._host, record).split(" ")[1] ?? "";
     return { current_fw_title: title, current_fw_version: version, current_fw_checksum: checksum };
   }
 

@@ -80,7 +80,7 @@ export class Trial {
       this._journal.save({ state: "confirming" });
     }
     // A point for the platform to accept, if the application records none.
-    if (state === "idle") this._reporter.running();
+    if (state === "idle") this._reporter.running(this._journal.record);
     else this._reporter.onTrial();
     const verdict = (await this._untilReached()) ?? (await this._testItself());
     if (!this._session.running) return;

@@ -6,13 +6,13 @@ import { isObject } from "../../wire/text/json.js";
 import { FAILURES, type Failure, MAX_FAILURES, RETRY_MS } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
 import type { Reporter } from "./reporter.js";
-import type { RunningImage } from "./running-image.js";
+import { runningImage } from "./running-image.js";
 import { mayFollow, STATES, type State } from "./states.js";
 
-/** The stored record of one update. All of it belongs to the image `key`. */
+/** The stored record of one update. All of it belongs to the image `key`, except the last two. */
 export interface UpdateRecord {
   readonly state: State;
-  /** Identifies title, version, checksum, algorithm and size. */
+  /** Identifies title, version, checksum, algorithm and size; "": no update. */
   readonly key: string;
   readonly title: string;
   readonly version: string;
@@ -41,6 +41,9 @@ export interface UpdateRecord {
    * the start time.
    */
   readonly at: number;
+  /** The last confirmed image: as `slot.image` knows it, and its algorithm and checksum. */
+  readonly image: string;
+  readonly runs: string;
 }
 
 /** Nothing is known about a file, and none of it is in the slot. */
@@ -49,6 +52,7 @@ const NEW: UpdateRecord = {
   ...{ state: "idle", key: "", title: "", version: "", from: "" },
   ...NO_FILE,
   ...{ failures: 0, spared: 0, condemned: false, error: "", verified: "", at: 0 },
+  ...{ image: "", runs: "" },
 };
 
 const KEY = "firmware";
@@ -60,34 +64,31 @@ export class UpdateJournal {
   private readonly _host: Host;
   private readonly _options: FirmwareOptions;
   private readonly _reporter: Reporter;
-  private readonly _image: RunningImage;
-  /** Undefined while no update is assigned or in progress. */
-  record: UpdateRecord | undefined;
+  record: UpdateRecord = NEW;
   /** Time of the next retry; undefined: none. */
   private _retryAt: number | undefined;
   /** After a sleep: the reported state, and ms until the retry (-1: as after any restart). */
   private _reported = "";
   private _retryMs = -1;
 
-  constructor(host: Host, options: FirmwareOptions, reporter: Reporter, image: RunningImage) {
+  constructor(host: Host, options: FirmwareOptions, reporter: Reporter) {
     this._host = host;
     this._options = options;
     this._reporter = reporter;
-    this._image = image;
   }
 
   get state(): State {
-    return this.record?.state ?? "idle";
+    return this.record.state;
   }
 
   /** True if the record's image is the running one. */
   get runsRecordedImage(): boolean {
     const { record } = this;
     const { title, version } = this._options;
-    if (record?.title !== title || record.version !== version) return false;
+    if (record.title !== title || record.version !== version) return false;
     // Of two images of the same version, only the bytes tell which one runs.
     if (record.from !== version || this._host.slot.state() === "pending") return true;
-    return record.verified !== "" && this._image.is(record.verified) === true;
+    return record.verified !== "" && record.verified === runningImage(this._host, record);
   }
 
   /** ms until a failed update is retried; 0: now; -1: no retry. */
@@ -117,20 +118,23 @@ export class UpdateJournal {
   resume(): void {
     const { record } = this;
     // A record of an update from another version says nothing about this one.
-    if (record && record.from !== this._options.version && !this.runsRecordedImage) this.clear();
-    if (this.record) this._resume(this.record, STATES[this.record.state].restart);
-    else if (this._reported !== "idle") this._reporter.running();
+    if (record.from !== this._options.version && !this.runsRecordedImage) this.clear();
+    if (this.record.key !== "") this._resume(this.record, STATES[this.record.state].restart);
+    else if (this._reported !== "idle") this._reporter.running(this.record);
   }
 
   /** Begins a new update. It is stored with its first state. */
   begin(key: string, title: string, version: string): void {
     this._retryAt = undefined;
-    this.record = { ...NEW, key, title, version, from: this._options.version };
+    const { image, runs } = this.record;
+    this.record = { ...NEW, key, title, version, from: this._options.version, image, runs };
   }
 
   /** The record's image runs on trial and is about to be confirmed. */
   learnImage(): void {
-    if (this.record?.verified && this.runsRecordedImage) this._image.learn(this.record.verified);
+    const { verified } = this.record;
+    if (verified !== "" && this.runsRecordedImage)
+      this.save({ image: this._host.slot.image?.() ?? "", runs: verified });
   }
 
   /**
@@ -140,7 +144,7 @@ export class UpdateJournal {
   untilStart(): number {
     const { _host: host, record } = this;
     const { spreadMs } = this._options;
-    if (!spreadMs || record?.state !== "idle") return 0;
+    if (!spreadMs || record.state !== "idle") return 0;
     const now = Math.floor(host.clock.wall() ?? host.clock.now());
     // A longer wait means that the clock was set back or counts from this start.
     if (record.at > 0 && record.at - now <= spreadMs) return Math.max(0, record.at - now);
@@ -155,7 +159,6 @@ export class UpdateJournal {
    */
   enter(state: State, change: Partial<UpdateRecord> = {}, announced = false): boolean {
     const { record } = this;
-    if (!record) return false;
     const at = announced ? record.at : this._stamp(record);
     const next = { ...record, ...change, state, error: "", at };
     if (!this.save(next)) {
@@ -169,16 +172,13 @@ export class UpdateJournal {
 
   /** Reports a state that is stored later, together with the action that makes it true. */
   announce(state: State): void {
-    const { record } = this;
-    if (!record) return;
-    this.record = { ...record, at: this._stamp(record) };
+    this.record = { ...this.record, at: this._stamp(this.record) };
     this._reporter.state({ ...this.record, state });
   }
 
   /** Changes and stores the record without a report. False if it could not be stored. */
   save(change: Partial<UpdateRecord>): boolean {
     const { record } = this;
-    if (!record) return false;
     const { state = record.state } = change;
     invariant(`${state} may follow ${record.state}`, () => mayFollow(record.state, state));
     this.record = { ...record, ...change };
@@ -189,7 +189,9 @@ export class UpdateJournal {
   noteFailure(failure: Failure, detail = "", at = 0): void {
     const { text, after } = FAILURES[failure];
     this._reporter.failed(failure);
-    const { failures = 0, spared = 0 } = this.record ?? {};
+    const { key, failures, spared } = this.record;
+    // The image came another way.
+    if (key === "") return;
     const isSpared = after === "spare";
     this.save({
       ...(after === "condemn" || after === "restart" ? NO_FILE : {}),
@@ -206,7 +208,6 @@ export class UpdateJournal {
    * The update failed: stores it if possible, reports it, and schedules a retry if that can help.
    */
   fail(failure: Failure, detail = ""): void {
-    if (!this.record) return;
     this.noteFailure(failure, detail, this._stamp(this.record));
     this._schedule(this.record);
     this._host.log("warn", `firmware update failed: ${FAILURES[failure].text}`);
@@ -220,10 +221,10 @@ export class UpdateJournal {
   }
 
   clear(): void {
-    if (!this.record) return;
-    this.record = undefined;
-    this._retryAt = undefined;
-    this._host.store.delete(KEY);
+    if (this.record.key === "") return;
+    this.begin("", "", "");
+    if (this.record.runs === "") this._host.store.delete(KEY);
+    else this.save({});
   }
 
   private _resume(record: UpdateRecord, state: State | undefined): void {
@@ -264,18 +265,18 @@ export class UpdateJournal {
   }
 }
 
-/** The stored record; undefined if there is none that can be read. */
-const readRecord = (host: Host): UpdateRecord | undefined => {
+/** The stored record; an empty one if there is none that can be read. */
+const readRecord = (host: Host): UpdateRecord => {
   // A new image that failed may have left a record that only it can read; then use this image's own
   // earlier record, unless on trial.
   const kept = host.slot.state() === "pending" ? readStored(host, KEY) : readOwn(host, KEY);
-  if (!isObject(kept)) return undefined;
+  if (!isObject(kept)) return NEW;
   const record = { ...NEW } as Record<string, unknown>;
   for (const name of Object.keys(NEW)) {
     const value = kept[name];
     const isCount = typeof value !== "number" || (Number.isInteger(value) && value > 0);
     if (typeof value === typeof record[name] && isCount) record[name] = value;
   }
-  const { key, state } = record as unknown as UpdateRecord;
-  return key !== "" && Object.hasOwn(STATES, state) ? (record as unknown as UpdateRecord) : undefined;
+  const read = record as unknown as UpdateRecord;
+  return Object.hasOwn(STATES, read.state) ? read : NEW;
 };

@@ -128,7 +128,6 @@ export class Download {
 
   private _open(image: Image): Transfer | undefined {
     const { record } = this._journal;
-    if (!record) return undefined;
     const chunkBytes = this._options.chunkBytes ?? CHUNK_BYTES;
     const source: Source =
       image.url === undefined
@@ -147,7 +146,7 @@ export class Download {
 
   private _openWriter(image: Image, source: Source): ImageWriter | undefined {
     const check = openCheck(this._host, image);
-    const { key, offset } = this._journal.record ?? { key: "", offset: 0 };
+    const { key, offset } = this._journal.record;
     const { counters } = this._session;
     if (!check) return undefined;
     // Bytes from before a restart are reused only if a checksum can verify them.

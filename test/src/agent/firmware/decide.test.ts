@@ -2,7 +2,6 @@
 import test from "ava";
 import type { Rules } from "../../../../src/agent/firmware/admission.js";
 import { decide } from "../../../../src/agent/firmware/decide.js";
-import type { RunningImage } from "../../../../src/agent/firmware/running-image.js";
 import { mayFollow, STATES, type State } from "../../../../src/agent/firmware/states.js";
 import type { UpdateRecord } from "../../../../src/agent/firmware/update-journal.js";
 import { readUrl } from "../../../../src/http/target.js";
@@ -43,12 +42,20 @@ interface Case {
 }
 
 const after = (one: Case): string => {
-  const { assigned, state, same, settledMs = 0, isRepeated = false, condemned = false, retryMs = -1 } = one;
+  const {
+    assigned,
+    state = "idle",
+    same,
+    settledMs = 0,
+    isRepeated = false,
+    condemned = false,
+    retryMs = -1,
+  } = one;
   const key = assigned.kind === "absent" ? "" : "assigned";
-  const record = state && { state, condemned, key: same ? key : "other", size: 0, checksum: "" };
-  const image = { is: () => !one.runsOther } as unknown as RunningImage;
+  const record = { state, condemned, key: same ? key : one.state ? "other" : "" };
+  const running = one.runsOther ? "SHA256 1" : "";
   const read = { key, settledMs, isRepeated };
-  const decision = decide(assigned, read, image, record as UpdateRecord | undefined, retryMs, rules);
+  const decision = decide(assigned, read, running, record as UpdateRecord, retryMs, rules);
   const detail = "ms" in decision ? decision.ms : "failure" in decision ? decision.failure : undefined;
   return detail === undefined ? decision.act : `${decision.act} ${detail}`;
 };

@@ -110,8 +110,8 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
     {
       what: "other bytes of the same version are another image",
       file: DECIDE,
-      from: "running === `${algorithm} ${checksum}`;",
-      to: 'algorithm !== "MD5";',
+      from: " || running === assignedBytes;",
+      to: ' || assignedBytes !== "";',
       test: REPORTED,
       title: "a rebuilt image of the same version*(2 connections)",
     },

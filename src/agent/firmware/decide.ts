@@ -67,7 +67,8 @@ const runs = (assigned: Assigned, running: string, { options }: Rules): boolean 
   if (assigned.kind !== "assigned") return false;
   const { title, version, algorithm, checksum } = assigned.assignment;
   if (title !== options.title || version !== options.version) return false;
-  return checksum === undefined || running === "" || running === `${algorithm} ${checksum}`;
+  const assignedBytes = `${algorithm} ${checksum}`;
+  return checksum === undefined || running === "" || running === assignedBytes;
 };
 
 const named = (assigned: Assigned): { title: string; version: string } => {

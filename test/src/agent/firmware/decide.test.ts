@@ -38,7 +38,7 @@ interface Case {
   readonly condemned?: boolean;
   readonly retryMs?: number;
   readonly runsOther?: boolean;
-  readonly then: string;
+  readonly act: string;
 }
 
 const after = (one: Case): string => {
@@ -61,37 +61,37 @@ const after = (one: Case): string => {
 };
 
 const CASES: Readonly<Record<string, Case>> = {
-  "nothing, and nothing before": { assigned: ABSENT, then: "wait" },
-  "an image, at first": { assigned: NEXT, then: "read 2000" },
-  "an image, still there": { assigned: NEXT, settledMs: 2000, then: "begin" },
-  "keys that lack one, at first": { assigned: TORN, settledMs: 2000, then: "read 20000" },
-  "keys that lack one for long": { assigned: TORN, settledMs: 22_000, then: "begin" },
-  "keys that lack one, begun": { assigned: TORN, state: "idle", same: true, then: "fail torn" },
-  "the journal's image, at once": { assigned: NEXT, state: "downloading", same: true, then: "proceed" },
-  "another image": { assigned: NEXT, state: "downloading", settledMs: 2000, then: "begin" },
-  "nothing any more, at first": { assigned: ABSENT, state: "downloading", then: "read 2000" },
-  "nothing any more": { assigned: ABSENT, state: "downloading", settledMs: 2000, then: "fail withdrawn" },
-  "nothing any more, not begun": { assigned: ABSENT, state: "idle", settledMs: 2000, then: "forget" },
-  "nothing any more, over": { assigned: ABSENT, state: "updated", settledMs: 2000, then: "forget" },
-  "what runs": { assigned: RUNNING, state: "idle", same: true, then: "report" },
-  "what runs, reported": { assigned: RUNNING, state: "updated", same: true, then: "wait" },
+  "nothing, and nothing before": { assigned: ABSENT, act: "wait" },
+  "an image, at first": { assigned: NEXT, act: "read 2000" },
+  "an image, still there": { assigned: NEXT, settledMs: 2000, act: "begin" },
+  "keys that lack one, at first": { assigned: TORN, settledMs: 2000, act: "read 20000" },
+  "keys that lack one for long": { assigned: TORN, settledMs: 22_000, act: "begin" },
+  "keys that lack one, begun": { assigned: TORN, state: "idle", same: true, act: "fail torn" },
+  "the journal's image, at once": { assigned: NEXT, state: "downloading", same: true, act: "proceed" },
+  "another image": { assigned: NEXT, state: "downloading", settledMs: 2000, act: "begin" },
+  "nothing any more, at first": { assigned: ABSENT, state: "downloading", act: "read 2000" },
+  "nothing any more": { assigned: ABSENT, state: "downloading", settledMs: 2000, act: "fail withdrawn" },
+  "nothing any more, not begun": { assigned: ABSENT, state: "idle", settledMs: 2000, act: "forget" },
+  "nothing any more, over": { assigned: ABSENT, state: "updated", settledMs: 2000, act: "forget" },
+  "what runs": { assigned: RUNNING, state: "idle", same: true, act: "report" },
+  "what runs, reported": { assigned: RUNNING, state: "updated", same: true, act: "wait" },
   "what runs, assigned again": {
     ...{ assigned: RUNNING, state: "updated", same: true, isRepeated: true },
-    then: "report",
+    act: "report",
   },
   "other bytes of what runs": {
     ...{ assigned: RUNNING, state: "idle", same: true, runsOther: true },
-    then: "proceed",
+    act: "proceed",
   },
-  "failed, not due": { assigned: NEXT, state: "failed", same: true, retryMs: 5, then: "wait 5" },
-  "failed, due": { assigned: NEXT, state: "failed", same: true, retryMs: 0, then: "retry" },
-  "failed, read again": { assigned: NEXT, state: "failed", same: true, then: "proceed" },
-  "failed for good": { assigned: NEXT, state: "failed", same: true, condemned: true, then: "wait" },
+  "failed, not due": { assigned: NEXT, state: "failed", same: true, retryMs: 5, act: "wait 5" },
+  "failed, due": { assigned: NEXT, state: "failed", same: true, retryMs: 0, act: "retry" },
+  "failed, read again": { assigned: NEXT, state: "failed", same: true, act: "proceed" },
+  "failed for good": { assigned: NEXT, state: "failed", same: true, condemned: true, act: "wait" },
 };
 
 for (const [title, one] of Object.entries(CASES))
-  test(`${title}: ${one.then}`, (t) => {
-    t.is(after(one), one.then);
+  test(`${title}: ${one.act}`, (t) => {
+    t.is(after(one), one.act);
   });
 
 test("every state can be reached, is left by a failure, and continues after a restart by the table", (t) => {

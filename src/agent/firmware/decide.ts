@@ -20,7 +20,7 @@ export type Decision =
   /** Nothing is assigned any more. */
   | { readonly act: "forget" }
   /** Another image is assigned, or keys that make no sense. */
-  | { readonly act: "begin"; readonly title: string; readonly version: string }
+  | { readonly act: "adopt"; readonly title: string; readonly version: string }
   /** The assigned image runs: UPDATED. */
   | { readonly act: "report" }
   /** A failed update is due again. */
@@ -46,7 +46,7 @@ export const decide = (
   if (key !== record.key) {
     const ms = (assigned.kind === "torn" ? TORN_MS : SETTLED_MS) - settledMs;
     if (ms > 0) return { act: "read", ms };
-    if (assigned.kind !== "absent") return { act: "begin", ...named(assigned) };
+    if (assigned.kind !== "absent") return { act: "adopt", ...named(assigned) };
     const { isTransfer } = STATES[record.state];
     return isTransfer ? { act: "fail", failure: "withdrawn", detail: "" } : { act: "forget" };
   }

@@ -175,7 +175,7 @@ export class Firmware implements Job {
   begin(): void {
     this._trialOver = false;
     this._download.drop();
-    this._trial.begin();
+    this._trial.restartClock();
     this._readAgain(0);
     this._journal.load();
     if (this._host.slot.state() !== "pending") this._resume();
@@ -224,10 +224,10 @@ export class Firmware implements Job {
       case "forget":
         journal.clear();
         return 0;
-      case "begin":
+      case "adopt":
         this._download.drop();
         this._laterAt = 0;
-        journal.begin(assignment.key, decision.title, decision.version);
+        journal.adopt(assignment.key, decision.title, decision.version);
         return 0;
       case "report":
         this._download.drop();

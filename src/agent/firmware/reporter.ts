@@ -36,7 +36,7 @@ export class Reporter {
   }
 
   /** Reports the state of the record, with the record's time stamp if there is one. */
-  state(record: UpdateRecord): void {
+  report(record: UpdateRecord): void {
     const reported = STATES[record.state].reported;
     if (record.state === "idle") this.running(record);
     if (reported === undefined) return;
@@ -56,7 +56,7 @@ export class Reporter {
   }
 
   /** A download starts or resumes with `percent` done. */
-  begin(percent: number): void {
+  progressFrom(percent: number): void {
     this._percent = percent;
     this._reportedAt = this._host.clock.now();
   }

@@ -50,7 +50,7 @@ export class Trial {
     this._reporter = reporter;
   }
 
-  begin(): void {
+  restartClock(): void {
     Object.assign(this._proven, { attributes: false, telemetry: false });
     this._began = this._session.host.clock.now();
   }

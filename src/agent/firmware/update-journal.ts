@@ -123,8 +123,8 @@ export class UpdateJournal {
     else if (this._reported !== "idle") this._reporter.running(this.record);
   }
 
-  /** Begins a new update. It is stored with its first state. */
-  begin(key: string, title: string, version: string): void {
+  /** The record is of a new update now. It is stored with its first state. */
+  adopt(key: string, title: string, version: string): void {
     this._retryAt = undefined;
     const { image, runs } = this.record;
     this.record = { ...NEW, key, title, version, from: this._options.version, image, runs };
@@ -166,14 +166,14 @@ export class UpdateJournal {
       return false;
     }
     this._retryAt = undefined;
-    if (!announced) this._reporter.state(next);
+    if (!announced) this._reporter.report(next);
     return true;
   }
 
   /** Reports a state that is stored later, together with the action that makes it true. */
   announce(state: State): void {
     this.record = { ...this.record, at: this._stamp(this.record) };
-    this._reporter.state({ ...this.record, state });
+    this._reporter.report({ ...this.record, state });
   }
 
   /** Changes and stores the record without a report. False if it could not be stored. */
@@ -211,7 +211,7 @@ export class UpdateJournal {
     this.noteFailure(failure, detail, this._stamp(this.record));
     this._schedule(this.record);
     this._host.log("warn", `firmware update failed: ${FAILURES[failure].text}`);
-    this._reporter.state(this.record);
+    this._reporter.report(this.record);
   }
 
   /** Allows a retry with a clean failure count. */
@@ -222,7 +222,7 @@ export class UpdateJournal {
 
   clear(): void {
     if (this.record.key === "") return;
-    this.begin("", "", "");
+    this.adopt("", "", "");
     if (this.record.runs === "") this._host.store.delete(KEY);
     else this.save({});
   }
@@ -247,7 +247,7 @@ export class UpdateJournal {
     if (isNew && record.at === 0) this.save({ at: this._stamp(record) });
     if (state === "failed") this._schedule(record);
     if (this._retryMs >= 0) this._retryAt = this._host.clock.now() + this._retryMs;
-    if (isNew) this._reporter.state(this.record);
+    if (isNew) this._reporter.report(this.record);
   }
 
   /**

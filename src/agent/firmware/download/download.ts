@@ -158,8 +158,8 @@ export class Download {
     });
     // Bytes from before a restart or a stop were fetched already.
     counters.countDownloaded(key, offset, offset);
-    this._reporter.begin(Math.floor((100 * writer.resumable) / image.size));
-    return writer.open() ? writer : undefined;
+    this._reporter.progressFrom(Math.floor((100 * writer.resumable) / image.size));
+    return writer.unseal() ? writer : undefined;
   }
 
   /** Aborts a request that is too slow. Call the result to stop watching. */
@@ -230,7 +230,7 @@ export class Download {
     if (problem) return this._fail(problem === "checksum" && !writer.fresh ? "damaged" : problem);
     // From here on, the checksum to verify in the slot is known.
     const known = image.unverified ? this._journal.save({ checksum: writer.found }) : true;
-    return known && writer.finish() ? "complete" : this._fail("slot");
+    return known && writer.seal() ? "complete" : this._fail("slot");
   }
 
   private _fail(failure: Failure, detail = ""): Progress {

@@ -67,13 +67,13 @@ export class ImageWriter {
   }
 
   /** Makes the slot unbootable. False if that failed. */
-  open(): boolean {
+  unseal(): boolean {
     return this._slot.erase(0);
   }
 
   /** Processes bytes from `offset` on, up to `end`. False if the slot could not be written. */
   append(bytes: Uint8Array): boolean {
-    this._check.write(bytes);
+    this._check.add(bytes);
     this._listener.onTake(this.offset, this.offset + bytes.length);
     let from = 0;
     while (from < bytes.length) {
@@ -112,7 +112,7 @@ export class ImageWriter {
   }
 
   /** Writes the first bytes. False if that failed. */
-  finish(): boolean {
+  seal(): boolean {
     invariant("the header of an image is written only after its checksum was verified", () => {
       const { found, image } = this._check;
       return found !== "" && (image.checksum === "" || sameChecksum(found, image.checksum));
@@ -146,7 +146,7 @@ async function readSlot(host: Host, check: Check, from: number, to: number): Pro
   for (let at = from; at < to; at += PIECE_BYTES) {
     const piece = to - at < PIECE_BYTES ? buffer.subarray(0, to - at) : buffer;
     if (!host.slot.read(at, piece)) return false;
-    check.write(piece);
+    check.add(piece);
     if ((at - from) % SLICE_BYTES === 0) await pause(host.clock);
   }
   return true;

@@ -20,7 +20,7 @@ async function written() {
     onTake: () => {},
     onStep: () => {},
   });
-  if (!writer.open() || !writer.append(BYTES)) throw new Error("the slot takes all");
+  if (!writer.unseal() || !writer.append(BYTES)) throw new Error("the slot takes all");
   const problem = await writer.problem();
   const calls: string[] = [];
   slot.fails = (call, at) => {
@@ -37,7 +37,7 @@ test("reads the last byte, writes the header and reads it, so that the image is 
     slot.bytes.subarray(0, 32).every((byte) => byte === 0xff),
     "no header yet",
   );
-  t.true(writer.finish());
+  t.true(writer.seal());
   t.deepEqual(calls, [`read ${BYTES.length - 1}`, "write 0", "read 0"]);
   t.deepEqual(slot.bytes.slice(0, BYTES.length), BYTES);
 });
@@ -45,7 +45,7 @@ test("reads the last byte, writes the header and reads it, so that the image is 
 test("writes no header if the read before it fails", async (t) => {
   const { slot, writer } = await written();
   slot.fails = (call) => call === "read";
-  t.false(writer.finish());
+  t.false(writer.seal());
   t.true(slot.bytes.subarray(0, 32).every((byte) => byte === 0xff));
 });
 
@@ -55,7 +55,7 @@ test("erases a sector before it writes to it, and the old header before it takes
   const host = fakeHost({ slot });
   const listener = { onTake: () => {}, onStep: () => {} };
   const writer = new ImageWriter(host, openCheck(host, IMAGE)!, BYTES.length, 0, listener);
-  t.true(writer.open());
+  t.true(writer.unseal());
   t.true(slot.bytes.subarray(0, SECTOR).every((byte) => byte === 0xff));
   t.true(writer.append(BYTES));
   t.deepEqual(slot.bytes.slice(32, BYTES.length), BYTES.slice(32));

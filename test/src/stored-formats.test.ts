@@ -4,7 +4,8 @@ import { HealthRecord } from "../../extras/diagnostics/record.js";
 import { Alarms } from "../../extras/report-on-change/alarms.js";
 import { ClientAttributes } from "../../src/agent/attributes/client-attributes.js";
 import { SharedValues } from "../../src/agent/attributes/shared-values.js";
-import { RunningImage } from "../../src/agent/firmware/running-image.js";
+import { runningImage } from "../../src/agent/firmware/running-image.js";
+import { teachRunningImage, UpdateJournal } from "../../src/agent/firmware/update-journal.js";
 import { readMemory, writeMemory } from "../../src/agent/lifecycle/memory.js";
 import { Recovery } from "../../src/agent/lifecycle/recovery.js";
 import { RefusalGate } from "../../src/agent/provisioning/refusal-gate.js";
@@ -122,11 +123,15 @@ const FORMATS: readonly Format[] = [
     found: '{"serial":"A-113"}',
   },
   {
-    key: "checksums",
-    text: '1b6ecf6fc[["A","SHA256 0badc0de"]]',
-    write: (host) => new RunningImage(host).learn("SHA256 0badc0de"),
-    read: (host) => new RunningImage(host).checksum,
-    found: "0badc0de",
+    key: "firmware",
+    text: '169543c4e{"state":"idle","key":"","title":"","version":"","from":"","offset":0,"size":0,"checksum":"","etag":"","failures":0,"spared":0,"condemned":false,"error":"","verified":"","at":0,"image":"A","runs":"SHA256 0badc0de"}',
+    write: (host) => teachRunningImage(host, "SHA256 0badc0de"),
+    read: (host) => {
+      const update = new UpdateJournal(host, { title: "lamp", version: "1.0.0" }, undefined as never);
+      update.load();
+      return runningImage(host, update.record);
+    },
+    found: "SHA256 0badc0de",
   },
   {
     key: "recovery",

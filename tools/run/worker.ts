@@ -10,7 +10,7 @@ import { BoundedOutput, leftOutLine } from "../../hosts/node/bounded-output.js";
 import { createHost, type NodeHost } from "../../hosts/node/host.js";
 import { LockedError } from "../../hosts/node/lease.js";
 import { watchNetwork } from "../../hosts/node/network.js";
-import { RunningImage } from "../../src/agent/firmware/running-image.js";
+import { teachRunningImage } from "../../src/agent/firmware/update-journal.js";
 import { Recovery, SecretRedactor } from "../../src/board-module.js";
 import { type Agent, isMoteError, MoteError, type Wake } from "../../src/index.js";
 import { SupervisorChannel } from "./channel.js";
@@ -147,7 +147,7 @@ async function start({ config, path, slot, state, sha256, isFlashed, lastRun }: 
   const host: NodeHost = { ...diagnostics.host, open };
   const recovery = new Recovery(host, sha256);
   begun = recovery;
-  if (isFlashed) learnChecksum(host, sha256);
+  if (isFlashed) teachRunningImage(host, `SHA256 ${sha256}`);
   isLoading = !recovery.active;
   const image = recovery.active ? undefined : await loadImage(path);
   if (image) storeImageInfo(host, sha256, image.firmware);
@@ -185,12 +185,6 @@ async function start({ config, path, slot, state, sha256, isFlashed, lastRun }: 
   else watchNetwork(host.clock, () => device.agent.networkReturned());
   startDevice(device);
   channel.send({ kind: "ready" });
-}
-
-/** The file of `--app` has a known checksum: an update to the same bytes is none. */
-function learnChecksum(host: NodeHost, sha256: string): void {
-  const running = new RunningImage(host);
-  if (running.checksum === "") running.learn(`SHA256 ${sha256}`);
 }
 
 /** Tells the supervisor once the agent confirmed the image. */

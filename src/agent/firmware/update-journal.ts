@@ -265,6 +265,13 @@ export class UpdateJournal {
   }
 }
 
+/** Teaches the running image its algorithm and checksum, as an update would, if it knows none. */
+export const teachRunningImage = (host: Host, verified: string): void => {
+  const record = readRecord(host);
+  const image = host.slot.image?.() ?? "";
+  if (runningImage(host, record) === "") writeStored(host, KEY, { ...record, image, runs: verified });
+};
+
 /** The stored record; an empty one if there is none that can be read. */
 const readRecord = (host: Host): UpdateRecord => {
   // A new image that failed may have left a record that only it can read; then use this image's own

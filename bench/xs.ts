@@ -38,7 +38,24 @@ export async function stepsOnXs(): Promise<Record<string, number>> {
       }
       steps[name] = Math.round(((await command(what, POINTS)).compute / POINTS) * 10) / 10;
     }
+    steps["a wake that does not connect"] = await stepsOfWake();
     return steps;
+  } finally {
+    await engine.close();
+  }
+}
+
+const WAKES = { warm: 12, counted: 20 };
+
+/** Of a wake that does not connect. Its start reads 12 to 32 points of the newest sector. */
+async function stepsOfWake(): Promise<number> {
+  const script = await bundle('import "./bench/guest/wakes.ts";', { ANSWER: JSON.stringify(["", ""]) });
+  const engine = new Engine({ limitSteps: LIMIT_STEPS, output: (text) => process.stderr.write(text) });
+  try {
+    await engine.evaluate(script);
+    const run = (points: number) => engine.command(new TextEncoder().encode(JSON.stringify({ points })));
+    await run(WAKES.warm);
+    return Math.round((await run(WAKES.counted)).compute / WAKES.counted);
   } finally {
     await engine.close();
   }

@@ -46,6 +46,12 @@ type Result = keyof typeof RULES;
 /** What became of a body: `again`: the caller sends it again, at most `size` of it. */
 export type Fate = "accepted" | "again" | "drop";
 
+/** The job whose bodies are sent. An object, because a closure costs a board more. */
+export interface ProbingJob {
+  /** A request that the platform accepts if it accepts any. */
+  probe(): DeviceRequest;
+}
+
 /** State saved for the next wake of a sleeping device. */
 export interface BodyMemory {
   /** `size`; 0: not limited. */
@@ -92,7 +98,7 @@ export class BodySender {
   private readonly _route: RouteName & PaceName;
   private readonly _pacer: Pacer;
   private readonly _most: number;
-  private readonly _probe: () => DeviceRequest;
+  private readonly _job: ProbingJob;
   private _result: Result = "done";
   /** Status of the last refusal. */
   private _status = 0;
@@ -112,18 +118,13 @@ export class BodySender {
   private _isOutageLogged = false;
   private _outageLoggedAt = Number.NEGATIVE_INFINITY;
 
-  /** `most`: largest `size`. `probe`: a request that the platform accepts if it accepts any. */
-  constructor(
-    session: PlatformSession,
-    route: RouteName & PaceName,
-    most: number,
-    probe: () => DeviceRequest,
-  ) {
+  /** `most`: largest `size`. */
+  constructor(session: PlatformSession, route: RouteName & PaceName, most: number, job: ProbingJob) {
     this._session = session;
     this._route = route;
     this._pacer = session.pacer(route);
     this._most = most;
-    this._probe = probe;
+    this._job = job;
     this.size = most;
   }
 
@@ -247,7 +248,7 @@ export class BodySender {
     this._probedAt = now;
     return this._pacer.ready().then(() => {
       if (!session.running) return "again";
-      return session.send(this._route, this._probe()).then((outcome) => this._probed(outcome));
+      return session.send(this._route, this._job.probe()).then((outcome) => this._probed(outcome));
     });
   }
 

@@ -5,7 +5,7 @@
 // left a gap the values are read while the next poll is open.
 
 import type { Events } from "../../events.js";
-import type { Job, Loop, Pacer, PlatformSession, Wait } from "../../platform/index.js";
+import type { DeviceRequest, Job, Loop, Pacer, PlatformSession, Wait } from "../../platform/index.js";
 import { BodySender, EXCHANGE_MS, post, ROOM_MS } from "../../platform/index.js";
 import type { PollTiming } from "../../platform/poll-timing.js";
 import { attributesPath } from "../../wire/paths.js";
@@ -71,7 +71,7 @@ export class AttributeLoop implements Job {
     this._onChange = onChange;
     this._pacer = session.pacer("attributes");
     this._reader = new AttributeReader(session, limits.answerBytes, client);
-    this.bodies = new BodySender(session, "attributes", MOST, () => this._reader.marker());
+    this.bodies = new BodySender(session, "attributes", MOST, this);
     this._loop = session.loop("attributes", this);
     this._roomBytes = COPIES * limits.answerBytes;
     const readSoon = (inMs: number) => this.readSoon(inMs);
@@ -119,6 +119,11 @@ export class AttributeLoop implements Job {
   provisioned(): void {
     this._client.markAllDirty();
     this._reader.forgetMarker();
+  }
+
+  /** Called by `bodies`. */
+  probe(): DeviceRequest {
+    return this._reader.marker();
   }
 
   begin(): void {

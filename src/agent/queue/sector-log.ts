@@ -295,7 +295,7 @@ export class SectorLog {
     let at = OPENING_BYTES;
     let isDamaged = false;
     for (;;) {
-      const length = this._readRecord(sequence, at, 0);
+      const length = isDamaged ? this._readRecord(sequence, at, 0) : this._readIntact(sequence, at);
       if (length === UNREAD) return false;
       if (length > 0) {
         applyRecords(state, words, 0, length);
@@ -727,6 +727,19 @@ export class SectorLog {
     if (length > free) return NO_ROOM;
     if (length > got && !this._read(from + got, bytes.subarray(target + got, target + length))) return UNREAD;
     return intactLength(words, target, target + Math.max(got, length), sequence);
+  }
+
+  /**
+   * Reads the intact records from `at` on, as many as the buffer takes. Returns their length, NONE or
+   * UNREAD.
+   */
+  private _readIntact(sequence: number, at: number): number {
+    const { bytes, words } = this._into;
+    const got = Math.min(this._size - at, bytes.length & ~3);
+    if (!this._read(this._offset(sequence) + at, bytes.subarray(0, got))) return UNREAD;
+    let end = 0;
+    for (let length = -1; length !== 0; end += length) length = intactLength(words, end, got, sequence);
+    return end;
   }
 
   /** Offset of the next intact record from `at` on, which is then in the buffer; NONE or UNREAD. */

@@ -5,7 +5,7 @@
 // outbox, or are sent again, in smaller batches or later.
 
 import type { Events } from "../../events.js";
-import type { Job, Loop, Pacer, PlatformSession, Wait } from "../../platform/index.js";
+import type { DeviceRequest, Job, Loop, Pacer, PlatformSession, Wait } from "../../platform/index.js";
 import { BodySender, type Fate, HEAD_ROOM, post } from "../../platform/index.js";
 import type { AbortSignalLike } from "../../platform/wait.js";
 import { TELEMETRY_PATH } from "../../wire/paths.js";
@@ -60,8 +60,7 @@ export class Telemetry implements Job {
     this._report = new DeliveryReport(session, events, time, outbox);
     this._flushes = new FlushQueue(session.host.clock, outbox);
     outbox.whenFound(() => this._renumbered());
-    const probe = () => post(TELEMETRY_PATH, this._report.probe());
-    this.bodies = new BodySender(session, "telemetry", outbox.settings.batchPoints, probe);
+    this.bodies = new BodySender(session, "telemetry", outbox.settings.batchPoints, this);
   }
 
   /** Documented in `TelemetryApi`, like the following members. */
@@ -131,6 +130,11 @@ export class Telemetry implements Job {
   /** True if nothing is left to send or report, or if the platform currently rejects everything. */
   get idle(): boolean {
     return this.bodies.outage || (this._outbox.waiting === 0 && !this._report.isDue);
+  }
+
+  /** Called by `bodies`. */
+  probe(): DeviceRequest {
+    return post(TELEMETRY_PATH, this._report.probe());
   }
 
   begin(): void {

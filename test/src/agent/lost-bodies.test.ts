@@ -317,7 +317,7 @@ test("only losses with an answered test after each count", async (t) => {
   } as unknown as PlatformSession;
   const MOST = 50;
   const probe = () => post("telemetry", new Uint8Array(1));
-  const bodies = new BodySender(session, "telemetry", MOST, probe);
+  const bodies = new BodySender(session, "telemetry", MOST, { probe });
   /** `refused`: the next body is smaller, or a single one was probed. */
   const send = async (name: string, ...outcomes: Outcome[]) => {
     const probed: Outcome = { kind: "busy", status: 503, retryAfterMs: undefined };

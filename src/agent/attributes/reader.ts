@@ -98,8 +98,10 @@ export class AttributeReader {
       this._pacer.slow();
       return false;
     }
-    const hasMarker = Object.hasOwn(answer.client, MARKER_KEY);
-    if (!hasMarker || answer.client[MARKER_KEY] !== MARKER_VALUE) await this._postMarker(hasMarker);
+    // Of any version: a host that echoes what was asked for knows no value.
+    const marker = Object.hasOwn(answer.client, MARKER_KEY) ? answer.client[MARKER_KEY] : undefined;
+    const hasMarker = typeof marker === "string" && marker.startsWith("mote");
+    if (marker !== MARKER_VALUE) await this._postMarker(hasMarker);
     if (!hasMarker) {
       this._pacer.slow();
       return false;

@@ -174,7 +174,10 @@ each("an image that crashes at once: FAILED, and condemned after its fourth star
   t.is(lamp.fetches.length, fetches, "the slot held the image all the time");
 });
 
-for (const body of ["", "{}", '{"client":{},"shared":{}}'])
+for (const body of [
+  ...["", "{}", '{"client":{},"shared":{}}'],
+  ...['{"client":{"moteVersion":null}}', '{"client":{"moteVersion":"other"}}'],
+])
   each(`a host that answers everything with 200 ${body} confirms no image`, async (t, shape) => {
     const lamp = await onTrial(shape, (lamp) => {
       lamp.platform.fault = () => (lamp.version === "2.0.0" ? { status: 200, body } : undefined);

@@ -4,12 +4,13 @@
 // power goes is kept in part and in any order. At `before` and `after` only the process is killed: nothing is lost by that, nor synced.
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import type { Kind, Power } from "../fakes/power.js";
 
 /** Below this all is on the disk of the moment. */
 export const ROOT = "/disk-of-a-power-loss-test";
 const FIRST_FD = 1_000_000;
+const UID = process.geteuid?.() ?? 0;
 
 interface Inode {
   readonly isDirectory: boolean;
@@ -36,6 +37,7 @@ export class Disk {
   #keptNames = new Map(this.#names);
   #pending: Pending[] = [];
   #files = new Map<number, Inode>();
+  #nextFile = FIRST_FD;
   #loss: { kind: Kind; random: () => number } | undefined;
   #power: Power | undefined;
 
@@ -76,7 +78,7 @@ export class Disk {
     const inode = found ?? makeInode(false);
     if (!found) this.#change(`create ${path}`, () => this.#name({ what: "name", to: path, inode }));
     else if (flags.startsWith("w")) this.truncate(inode, 0, path);
-    const file = FIRST_FD + this.#files.size;
+    const file = this.#nextFile++;
     this.#files.set(file, inode);
     return file;
   }
@@ -146,9 +148,16 @@ export class Disk {
     return bytes.length;
   }
 
-  readFile(path: string): Buffer {
+  readFile(from: string | number): Buffer {
     this.#power!.check();
-    return Buffer.from(this.#at(path).bytes);
+    return Buffer.from((typeof from === "number" ? this.#file(from) : this.#at(from)).bytes);
+  }
+
+  /** Names in a directory. */
+  list(path: string): string[] {
+    this.#power!.check();
+    this.#at(path);
+    return [...this.#names.keys()].filter((name) => dirname(name) === path).map((name) => basename(name));
   }
 
   isDirectory(path: string): boolean | undefined {
@@ -228,16 +237,21 @@ function mount(disk: Disk): void {
   put("mkdirSync", here, (path) => d().mkdir(path));
   put("renameSync", here, (from, to) => d().rename(from, to));
   put("unlinkSync", here, (path) => d().unlink(path));
-  put("readFileSync", here, (path) => d().readFile(path));
+  put(
+    "readFileSync",
+    (from) => here(from) || mine(from),
+    (from) => d().readFile(from),
+  );
+  put("readdirSync", here, (path) => d().list(path));
   put("statSync", here, (path) => {
     const isDirectory = d().isDirectory(path);
-    return isDirectory === undefined ? undefined : { isDirectory: () => isDirectory };
+    return isDirectory === undefined ? undefined : { isDirectory: () => isDirectory, uid: UID };
   });
   put("writeSync", mine, (file, bytes, from, length, at) =>
     d().write(file, bytes.subarray(from, from + length), at),
   );
   put("readSync", mine, (file, into, from, length, at) => d().read(file, into, from, length, at));
-  put("fstatSync", mine, (file) => ({ size: d().size(file) }));
+  put("fstatSync", mine, (file) => ({ size: d().size(file), isFile: () => true, uid: UID }));
   put("ftruncateSync", mine, (file, size) => d().truncate(file, size));
   put("fsyncSync", mine, (file) => d().sync(file));
   put("fdatasyncSync", mine, (file) => d().sync(file));

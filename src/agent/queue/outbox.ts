@@ -501,7 +501,7 @@ export class Outbox implements EpochStore {
         to = after;
       }
       // The witness goes first: points unknown to it would be lost uncounted with their sector.
-      if (!this._witness.covers(state, points)) this._saveWitness(log.bound);
+      if (!this._witness.covers(state, points)) this._saveWitness(this._boundOf(log));
       if (!log.append(this, from, to)) return;
       this._tries = 0;
       this._dueAt = 0;
@@ -544,9 +544,9 @@ export class Outbox implements EpochStore {
         },
       );
     if (!isFailing && !log.dirty) {
-      if (witness.isFailing || !witness.covers(this._state, 0)) this._saveWitness(log.bound);
-    } else if (witness.age >= WITNESS_MS || this.next > witness.bound)
-      this._saveWitness(isFailing ? this.next + RESERVE : log.bound);
+      const isBehind = witness.isFailing ? !this._isHeld : !witness.covers(this._state, 0);
+      if (isBehind) this._saveWitness(this._boundOf(log));
+    } else if (witness.age >= WITNESS_MS || this.next > witness.bound) this._saveWitness(this._boundOf(log));
     else
       this._witnessTimer ??= clock.timer(WITNESS_MS, () => {
         this._witnessTimer = undefined;
@@ -554,9 +554,20 @@ export class Outbox implements EpochStore {
       });
   }
 
+  /** Flash works again, but points that were accepted while it failed are not all on it yet. */
+  private get _isHeld(): boolean {
+    return this._witness.isFailing && this._pendingFrom < this.next;
+  }
+
+  /** Points below this number may exist until the witness is saved again. */
+  private _boundOf(log: SectorLog): number {
+    if (this.isFailing) return this.next + RESERVE;
+    return this._isHeld ? this.next : log.bound;
+  }
+
   /** Saves the witness; false if the store failed. */
   private _saveWitness(bound: number): boolean {
-    if (!this._witness.save(this._state, bound, this.isFailing)) return false;
+    if (!this._witness.save(this._state, bound, this.isFailing || this._isHeld)) return false;
     this._unsavedDrops = 0;
     return true;
   }

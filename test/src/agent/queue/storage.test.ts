@@ -218,6 +218,39 @@ test("counts or delivers every point when any three reads of a start fail", (t) 
   }
 });
 
+test("the power fails while points that waited for flash are written: each is there or counted", async (t) => {
+  for (let cut = 0; cut <= 600; cut += 4) {
+    const blocks = new FakeFlash(8 * SECTOR, SECTOR);
+    const store = new FakeStore();
+    const { outbox, host } = rig(blocks, {}, store);
+    for (let n = 0; n < 3; n++) outbox.append(textOf(n), undefined);
+    outbox.confirm(3);
+    blocks.fails = (call) => call !== "read";
+    for (let n = 3; n < 12; n++) outbox.append(textOf(n), undefined);
+    await host.clock.advance(3000);
+    blocks.fails = undefined;
+    let left = cut;
+    const kept: { bytes?: Uint8Array; store?: FakeStore } = {};
+    const write = blocks.write.bind(blocks);
+    blocks.write = (at, bytes) => {
+      if (kept.bytes) return false;
+      const part = bytes.subarray(0, left);
+      left -= part.length;
+      const isWritten = write(at, part);
+      if (part.length === bytes.length) return isWritten;
+      kept.bytes = blocks.bytes.slice();
+      kept.store = new FakeStore(new Map(store.values));
+      return false;
+    };
+    await host.clock.advance(5000);
+    const next = start({ bytes: blocks.bytes, store: kept.store ?? store }, kept.bytes ?? blocks.bytes);
+    const found = drain(next).length;
+    const { unreadable, full } = next.outbox.dropped;
+    t.true(found + unreadable + full >= 9, `${cut} bytes: ${found} found, ${unreadable} counted`);
+    t.true(found + unreadable + full <= 9 + 16 + 1, `${cut} bytes: ${found} found, ${unreadable} counted`);
+  }
+});
+
 // A durable queue that is gone, shortened, older than it was or another device's: its points are counted.
 
 const SECTOR = 4096;

@@ -1,5 +1,6 @@
-// A day of a device on a battery: a sample a minute, an upload an hour, asleep in between; a round trip takes 80 ms. The radio is on from the first
-// byte to the last connection's end: joining a network comes on top. Counted is a day after the device has found its hours: 24 uploads.
+// A day of a device on a battery: a sample a minute, an upload an hour, asleep in between; a round
+// trip takes 80 ms. The radio is on from the first byte to the last connection's end: joining a
+// network comes on top. Counted is a day after the device has found its hours: 24 uploads.
 import { Agent } from "../src/index.js";
 import { FakeFlash } from "../test/fakes/flash.js";
 import { FakeStore, fakeHost } from "../test/fakes/host.js";

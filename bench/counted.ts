@@ -1,5 +1,6 @@
-// The local platform on sockets of memory, every byte, request and connection counted. Clock and network stand still between events, so the counts are the
-// same each time. Answers have the real server's head; connections end as there: after a minute of nothing, and after 100 requests.
+// The local platform on sockets of memory, every byte, request and connection counted. Clock and
+// network stand still between events, so the counts are the same each time. Answers have the real
+// server's head; connections end as there: after a minute of nothing, and after 100 requests.
 
 import { FakeClock } from "../test/fakes/clock.js";
 import { FakeNet, type Peer } from "../test/fakes/net.js";
@@ -29,7 +30,10 @@ export class Counted {
   readonly #seen: SeenRequest[];
   readonly #served = new Map<Peer, { requests: number; stopIdle: () => void }>();
 
-  /** `latencyMs`: one way; to connect takes one way and back. `asyncCapMs`: the server ends open requests after it. */
+  /**
+   * `latencyMs`: one way; to connect takes one way and back. `asyncCapMs`: the server ends open
+   * requests after it.
+   */
   constructor(latencyMs = 1, asyncCapMs?: number) {
     const { clock } = this;
     this.net = new FakeNet(clock, { latencyMs });

@@ -1,4 +1,5 @@
-// bench/results.json: the figures that were measured last, from which the documents' tables are made.
+// bench/results.json: the figures that were measured last, from which the documents' tables are
+// made.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PROJECT } from "../tools/project.js";

@@ -1,5 +1,6 @@
-// The engine's steps for a point, and the slots of an idle agent, on the XS engine of the tests. The engine loads modules into RAM and gives functions a
-// name and a length, so slots of a board are fewer.
+// The engine's steps for a point, and the slots of an idle agent, on the XS engine of the tests.
+// The engine loads modules into RAM and gives functions a name and a length, so slots of a board
+// are fewer.
 import { fakeHost } from "../test/fakes/host.js";
 import { Bridge } from "../test/xs/engine/bridge.js";
 import { bundle } from "../test/xs/engine/bundle.js";
@@ -12,7 +13,10 @@ const WARM = 1000;
 const POINTS = 2000;
 const BATCH = 50;
 const LIMIT_STEPS = 50_000_000_000;
-/** Points in memory only or on flash as well, recorded to acknowledged; or the object built, and JSON.stringify. */
+/**
+ * Points in memory only or on flash as well, recorded to acknowledged; or the object built, and
+ * JSON.stringify.
+ */
 const SUBJECTS = { "in memory": "ram", durable: "durable", "JSON.stringify alone": "bare" };
 
 /** Agent and machine are in one engine: see guest/machine.ts. */

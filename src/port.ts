@@ -206,8 +206,8 @@ export interface Host {
   /** If missing, the agent does the same in JavaScript. */
   readonly loops?: ByteLoops;
   /**
-   * False if less than `bytes` of memory are free for the agent's own work: requests then wait or are
-   * refused. Missing: there is always enough.
+   * False if less than `bytes` of memory are free for the agent's own work: requests then wait or
+   * are refused. Missing: there is always enough.
    */
   hasRoom?(bytes: number): boolean;
   /** Fills `into` with cryptographically secure random bytes. */

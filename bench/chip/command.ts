@@ -1,5 +1,6 @@
-// node scripts/campaign.mjs bench-chip [--row KEY...] [--program NAME...] [--quick] [--profile] [--keep]:
-// counts what Mote, a program in C and one on the SDK's HTTPClient do on the emulated chip.
+// node scripts/campaign.mjs bench-chip [--row KEY...] [--program NAME...] [--quick] [--profile]
+// [--keep]: counts what Mote, a program in C and one on the SDK's HTTPClient do on the emulated
+// chip.
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { Command, InvalidArgumentError } from "commander";

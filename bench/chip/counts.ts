@@ -1,4 +1,5 @@
-// What the plugin counted (plugin/count.c says how it lies in the file), and what two looks at it differ by.
+// What the plugin counted (plugin/count.c says how it lies in the file), and what two looks at it
+// differ by.
 import { closeSync, openSync, readSync } from "node:fs";
 
 const MAGIC = "motecnt1";
@@ -76,15 +77,19 @@ function wholeFile(path: string): Buffer {
   }
 }
 
-/** Instructions for each tick of the system's clock while nothing is done: what the tick and the idle task cost, and polls if they are part of it. */
+/**
+ * Instructions for each tick of the system's clock while nothing is done: what the tick and the
+ * idle task cost, and polls if they are part of it.
+ */
 export interface Idle {
   readonly instructions: number;
   readonly ticks: number;
 }
 
 /**
- * What a piece of work cost, without what the same time would have cost had nothing been done. Time goes by the chip's own ticks, so that a busy
- * machine, on which the chip's time stands still, changes nothing.
+ * What a piece of work cost, without what the same time would have cost had nothing been done. Time
+ * goes by the chip's own ticks, so that a busy machine, on which the chip's time stands still,
+ * changes nothing.
  */
 export const withoutIdle = (spent: Idle, idle: Idle): number =>
   idle.ticks === 0 ? spent.instructions : spent.instructions - (spent.ticks * idle.instructions) / idle.ticks;

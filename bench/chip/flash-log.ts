@@ -1,5 +1,6 @@
-// What the emulated flash says of itself (`-trace m25p80_page_program`, `m25p80_flash_erase`): each byte that is programmed, each sector that is erased. So it is the
-// same for every program, whatever its way to the flash, and a byte that is written twice counts twice.
+// What the emulated flash says of itself (`-trace m25p80_page_program`, `m25p80_flash_erase`): each
+// byte that is programmed, each sector that is erased. So it is the same for every program,
+// whatever its way to the flash, and a byte that is written twice counts twice.
 
 export interface Writes {
   readonly bytes: number;

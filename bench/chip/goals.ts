@@ -1,4 +1,5 @@
-// The goals of Mote on an ESP32-C3, beside a program in C and one in JavaScript that do the same work.
+// The goals of Mote on an ESP32-C3, beside a program in C and one in JavaScript that do the same
+// work.
 import { digits } from "../results.js";
 import { type Cost, type Costs, LOADER, withDerived } from "./rows.js";
 
@@ -31,7 +32,10 @@ const figureOf = (cost: Cost | undefined, figure: string): number | undefined =>
 const shown = (value: number | undefined): string =>
   value === undefined ? "not measured" : value >= 1e6 ? `${digits(value / 1e6, 3)} M` : digits(value);
 
-/** ROM and boot loader check the whole image: the start counts as if Mote's had the size of JavaScript's. */
+/**
+ * ROM and boot loader check the whole image: the start counts as if Mote's had the size of
+ * JavaScript's.
+ */
 function largerImage({ mote, js }: Costs): number {
   const [ours, theirs] = [mote, js].map((costs) => figureOf(costs?.image, "bytes"));
   const check = figureOf(mote?.boot, LOADER);

@@ -1,4 +1,5 @@
-// What the emulator's `filter-dump` wrote of the network: the packets between the chip and one port of this machine.
+// What the emulator's `filter-dump` wrote of the network: the packets between the chip and one port
+// of this machine.
 
 export interface Traffic {
   readonly packets: number;
@@ -24,7 +25,10 @@ export class Wire {
     this.#port = port;
   }
 
-  /** Of all packets in `file`, which is what was given before, or longer. A record that is not whole waits for the next time. */
+  /**
+   * Of all packets in `file`, which is what was given before, or longer. A record that is not whole
+   * waits for the next time.
+   */
   read(file: Buffer): Traffic {
     while (this.#at + RECORD_HEAD <= file.length) {
       const length = file.readUInt32LE(this.#at + 8);

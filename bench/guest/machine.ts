@@ -1,5 +1,6 @@
-// A machine inside the engine itself, as cheap as one can be: sockets that answer at once, flash that is memory, a clock that the script sets. So
-// nothing but the agent is measured, and no bridge to another process.
+// A machine inside the engine itself, as cheap as one can be: sockets that answer at once, flash
+// that is memory, a clock that the script sets. So nothing but the agent is measured, and no bridge
+// to another process.
 import { none } from "../../hosts/none.js";
 import type { Blocks, Host, Socket, SocketEvent, Store } from "../../src/port.js";
 
@@ -12,7 +13,10 @@ const [BEFORE, AFTER] = ANSWER;
 const POLL = encoder.encode("GET /api/v1/T1/rpc?");
 const WALL = Date.UTC(2026, 0, 1);
 
-/** `now` is the machine's time in ms, `requests` what was answered so far, `last` the bytes of the last one. */
+/**
+ * `now` is the machine's time in ms, `requests` what was answered so far, `last` the bytes of the
+ * last one.
+ */
 export const world = { now: 0, requests: 0, last: encoder.encode("") };
 
 function isPoll(bytes: Uint8Array): boolean {

@@ -1,4 +1,5 @@
-// Wakes of a sleeping device on XS that do not connect: a new agent each time, on what the one before stored.
+// Wakes of a sleeping device on XS that do not connect: a new agent each time, on what the one
+// before stored.
 import { Agent } from "../../src/index.js";
 import { makeMachine, world } from "./machine.js";
 

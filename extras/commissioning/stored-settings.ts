@@ -1,7 +1,7 @@
-// Stores the settings of commissioning: `wifi`, and `platform` (base URL, certificates, provisioning
-// key and secret). The access token is stored under the agent's own key, so that a reset deletes
-// it. The password on the device's label is stored among the host's own values, which no reset
-// deletes.
+// Stores the settings of commissioning: `wifi`, and `platform` (base URL, certificates,
+// provisioning key and secret). The access token is stored under the agent's own key, so that a
+// reset deletes it. The password on the device's label is stored among the host's own values, which
+// no reset deletes.
 //
 // All settings change together. They are first written as one value (`commission`), then copied to
 // their keys. After a power loss, the next start completes the copy.

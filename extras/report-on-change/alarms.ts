@@ -1,5 +1,5 @@
-// Decides when a value is an alarm: once when it passes a limit, not for each value beyond it. For a
-// device with mains power and for one that sleeps:
+// Decides when a value is an alarm: once when it passes a limit, not for each value beyond it. For
+// a device with mains power and for one that sleeps:
 //
 //   const alarms = new Alarms(host, { temperature: { above: 30, hysteresis: 1, delayMs: 60_000 } });
 //   if (alarms.check(reading)) agent.telemetry.record(reading);   // mains

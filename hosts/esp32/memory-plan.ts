@@ -1,6 +1,7 @@
 // The memory plan of a board: two pools, and the limits that follow from them, in bytes. The shares
 // are measurements of the sample application on an emulated ESP32-C3, rounded up
-// (docs/reference/boards.md, "Memory"; `node scripts/campaign.mjs chip --case census` and `memory`).
+// (docs/reference/boards.md, "Memory"; `node scripts/campaign.mjs chip --case census` and
+// `memory`).
 
 /** The available memory. */
 export interface Pools {
@@ -41,7 +42,10 @@ const TELEMETRY = 5000;
 const UPDATE = 14_000;
 /** Objects that are not collected yet. */
 const GARBAGE = 6000;
-/** Copies of a text while an RPC is read, handled, stored and sent, and attributes are read beside it. */
+/**
+ * Copies of a text while an RPC is read, handled, stored and sent, and attributes are read beside
+ * it.
+ */
 const COPIES = 12;
 /** Every chip takes `promised` bytes that has the memory for them. */
 const TEXT = { least: 512, promised: 1024, most: 4096 } as const;

@@ -36,8 +36,8 @@ const memory = (host: BoardHost) => ({
 });
 
 /**
- * For `mote.health`: both pools in bytes, the application's share of the engine's memory and what is
- * left of it, and the unused part of the engine's memory and stack.
+ * For `mote.health`: both pools in bytes, the application's share of the engine's memory and what
+ * is left of it, and the unused part of the engine's memory and stack.
  */
 export const memoryOf = (idf: Idf, host: BoardHost): Readonly<Record<string, number>> => {
   const engine = idf.mote_memory(MEMORY.engine);

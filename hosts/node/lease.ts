@@ -94,16 +94,16 @@ export class Lease implements Fence {
   }
 
   /**
-   * Takes the lease of an open host. Throws LockedError if the holder is alive. Blocks for 5 s if it
-   * is paused.
+   * Takes the lease of an open host. Throws LockedError if the holder is alive. Blocks for 5 s if
+   * it is paused.
    */
   static ofHost(stateDir: string, options: LeaseOptions = {}): Lease {
     return Lease.#take(resolve(stateDir), "host", options);
   }
 
   /**
-   * Takes the lease of a supervisor, and ensures that no host is open. Rejects with LockedError if a
-   * holder is alive, at once or after `waitMs`.
+   * Takes the lease of a supervisor, and ensures that no host is open. Rejects with LockedError if
+   * a holder is alive, at once or after `waitMs`.
    */
   static async ofRun(stateDir: string, options: LeaseOptions = {}): Promise<Lease> {
     const { waitMs = 0, stop, tell } = options;
@@ -250,8 +250,8 @@ function isPaused({ path, isFree }: Lock, stateDir: string, own: Set<string>, si
 }
 
 /**
- * Creates the name and listens. "taken": another process was faster. Undefined on a disk that cannot
- * store files. Throws if the file system has no Unix sockets.
+ * Creates the name and listens. "taken": another process was faster. Undefined on a disk that
+ * cannot store files. Throws if the file system has no Unix sockets.
  */
 function listen(stateDir: string, kind: Kind, number: number): Server | "taken" | undefined {
   const path = pathOf(stateDir, kind, number);

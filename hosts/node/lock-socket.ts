@@ -1,5 +1,5 @@
-// Asks the holder of a lock whether it is alive. A host is opened by a synchronous call, so a thread
-// connects while the caller blocks.
+// Asks the holder of a lock whether it is alive. A host is opened by a synchronous call, so a
+// thread connects while the caller blocks.
 import { createHash } from "node:crypto";
 import { closeSync, openSync } from "node:fs";
 import { basename, dirname } from "node:path";

@@ -21,8 +21,8 @@ export class FileStore implements Store {
   readonly #fence: Fence;
 
   /**
-   * Creates `directory` if it is missing. Throws if that fails, or if a value in it may not be read:
-   * a device without its token would provision itself again.
+   * Creates `directory` if it is missing. Throws if that fails, or if a value in it may not be
+   * read: a device without its token would provision itself again.
    */
   constructor(directory: string, fence: Fence) {
     makeOwnDirectory(directory);

@@ -22,7 +22,8 @@ uint32_t mote_random(void) {
 #define WORDS 4096
 #define FILES 1024
 
-// Starts the simulator again with the program that its command line names. Returns 0 if it names none.
+// Starts the simulator again with the program that its command line names. Returns 0 if it names
+// none.
 uint32_t mote_restart(void) {
   static char words[WORDS + 1];
   FILE *file = fopen("/proc/self/cmdline", "r");

@@ -102,8 +102,8 @@ export class Agent {
    * The platform loses one-way RPCs sent while the device sleeps.
    *
    * Always ends by the time-out. A failed attempt is retried at growing intervals of at most 6 h.
-   * Rejects with `BUSY` if the agent is started or in a wake, or if another agent uses the host, and
-   * with `BAD_VALUE` for an invalid time-out.
+   * Rejects with `BUSY` if the agent is started or in a wake, or if another agent uses the host,
+   * and with `BAD_VALUE` for an invalid time-out.
    */
   async runOnce(options: WakeOptions = {}): Promise<Wake> {
     if (this._core.cycling || this._core.wanted) throw new MoteError("BUSY", "the agent is started");

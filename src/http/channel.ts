@@ -55,8 +55,8 @@ export class Channel {
   }
 
   /**
-   * Sends `bytes` once the socket is open, and reads the answer. One request at a time. Breaks after
-   * `silenceMs` without a byte of the answer.
+   * Sends `bytes` once the socket is open, and reads the answer. One request at a time. Breaks
+   * after `silenceMs` without a byte of the answer.
    */
   run(request: Request, bytes: Uint8Array, silenceMs?: number): void {
     // Cache response heads only for batches and RPCs in a row, because the cache takes slots.

@@ -1,6 +1,6 @@
 // Recognizes a response head that equals the previous one except for its date. Comparing strings
-// takes a board a twentieth of the steps of parsing: a point sent in batches costs 2,900 steps of the
-// engine, and 3,280 without this.
+// takes a board a twentieth of the steps of parsing: a point sent in batches costs 2,900 steps of
+// the engine, and 3,280 without this.
 import type { Host } from "../port.js";
 import { DATE_BYTES, parseDate, parseUsualDate } from "./date.js";
 import type { Head } from "./head.js";

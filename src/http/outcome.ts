@@ -4,14 +4,14 @@ import type { Answer } from "./response.js";
 
 /**
  * The outcome of a request. Each request has exactly one.
- * - `done`: accepted: 200 or 204, and any 2xx that only confirms (receipt.ts). `body` is the answer;
- *   `whole` is false if it exceeded the limit, and `body` is its beginning.
+ * - `done`: accepted: 200 or 204, and any 2xx that only confirms (receipt.ts). `body` is the
+ *   answer; `whole` is false if it exceeded the limit, and `body` is its beginning.
  * - `refused`: rejected: 4xx except those below, and 500 with a text. Repeating it does not help.
  * - `busy`: try later: 408, 429, 500 without a body, 502, 503, 504 and other 5xx. `retryAfterMs`:
  *   if the platform sent it.
  * - `lost`: no answer of the platform: no connection, time-out, or a foreign answer (not HTTP, only
- *   1xx, 3xx, 511). It may have been processed. `reason`: for people. `sent`: at least the beginning
- *   of the request was sent.
+ *   1xx, 3xx, 511). It may have been processed. `reason`: for people. `sent`: at least the
+ *   beginning of the request was sent.
  */
 export type Outcome =
   | {

@@ -1,6 +1,6 @@
-// What is a delivery? A request whose answer only confirms it (telemetry, client attributes, answers
-// to RPCs, claims) is delivered by any 2xx, except one of these. They mean that something else than
-// the platform answered, or that the platform failed:
+// What is a delivery? A request whose answer only confirms it (telemetry, client attributes,
+// answers to RPCs, claims) is delivered by any 2xx, except one of these. They mean that something
+// else than the platform answered, or that the platform failed:
 //
 // | body | for example |
 // |---|---|

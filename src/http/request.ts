@@ -56,7 +56,9 @@ export interface Request {
   readonly limit: number;
   /** The answer only confirms, so its body matters only if it says otherwise (receipt.ts). */
   readonly isReceipt?: boolean;
-  /** May be sent again if a reused connection fails before the first byte of the answer (reuse.ts). */
+  /**
+   * May be sent again if a reused connection fails before the first byte of the answer (reuse.ts).
+   */
   readonly repeatable: boolean;
   /** The platform holds its answer back until there is news. */
   readonly isPoll?: boolean;

@@ -1,8 +1,8 @@
 // Decides whether a request uses the open connection, and whether it is sent again on a new one.
 //
-// The peer may close an idle connection at any moment, and a NAT or load balancer forgets it without
-// a word: then nothing ever arrives on it, and no socket says so. So an idle connection is trusted
-// less the longer it is idle, and less for a request that must not be sent twice:
+// The peer may close an idle connection at any moment, and a NAT or load balancer forgets it
+// without a word: then nothing ever arrives on it, and no socket says so. So an idle connection is
+// trusted less the longer it is idle, and less for a request that must not be sent twice:
 //
 // | idle | repeatable | a poll | not repeatable |
 // |---|---|---|---|
@@ -36,6 +36,8 @@ export const mayReuse = ({ repeatable, isPoll }: Request, idleMs: number): boole
 export const silenceLimit = ({ body }: Request, idleMs: number, slowMs: number): number | undefined =>
   idleMs <= AGED_MS ? undefined : Math.max(SILENCE_MS, 2 * slowMs) + (body?.length ?? 0) / SLOW_LINE;
 
-/** True if a request whose channel ended may be sent again: it was not read, or may be read twice. */
+/**
+ * True if a request whose channel ended may be sent again: it was not read, or may be read twice.
+ */
 export const mayRepeat = ({ repeatable }: Request, channel: Channel | undefined): boolean =>
   !channel || channel.handed === 0 || (repeatable && !channel.answering);

@@ -71,8 +71,8 @@ const BUCKET = [429, 500];
 /** Losses after which a body of several is refused, which is then sent in parts. */
 const SOME_LOSSES = 3;
 /**
- * Losses after which a single one is refused, which may then be dropped. On a link that loses half of
- * all requests, one body in a million is lost so often with an answered test after each loss.
+ * Losses after which a single one is refused, which may then be dropped. On a link that loses half
+ * of all requests, one body in a million is lost so often with an answered test after each loss.
  */
 const MANY_LOSSES = 10;
 /** Approximate size of the test. */
@@ -82,8 +82,8 @@ const FRESH_MS = 10_000;
 /** While probes are refused too, send at most one in this time. */
 const PROBE_MS = 60_000;
 /**
- * A single body that the platform was too busy for during this time may be larger than a rate limit:
- * then it never passes, and a probe decides.
+ * A single body that the platform was too busy for during this time may be larger than a rate
+ * limit: then it never passes, and a probe decides.
  */
 const BUSY_MS = 600_000;
 /** Log losses, and an outage, at most once in this time. */
@@ -263,8 +263,8 @@ export class BodySender {
     const { outage } = this;
     this._accepted();
     this._acceptedAt = this._now;
-    // If an outage just ended, the refusal is too old to tell, or the platform was busy, the body is
-    // sent once more.
+    // If an outage just ended, the refusal is too old to tell, or the platform was busy, the body
+    // is sent once more.
     return !outage && !this.isBusy && this._acceptedAt - this._refusedAt <= FRESH_MS ? "drop" : "again";
   }
 

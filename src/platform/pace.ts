@@ -78,9 +78,9 @@ export const PACES = {
 export type PaceName = keyof typeof PACES;
 
 /**
- * The wait after outcome number `count` (from 0) in whole ms. `tookMs`: time that the attempt waited
- * before it timed out. Such attempts end for all devices at the same time, so the wait is random over
- * at least that time; otherwise the devices stay in step.
+ * The wait after outcome number `count` (from 0) in whole ms. `tookMs`: time that the attempt
+ * waited before it timed out. Such attempts end for all devices at the same time, so the wait is
+ * random over at least that time; otherwise the devices stay in step.
  */
 export const waitMs = (host: Pick<Host, "random">, waits: Waits, count: number, tookMs = 0): number => {
   const fraction = random01(host);

@@ -20,8 +20,8 @@ export class Pacer {
   }
 
   /**
-   * Resolves when a request may be sent: there is a token and nothing to wait for. Also resolves when
-   * the session stops, so check `session.running`.
+   * Resolves when a request may be sent: there is a token and nothing to wait for. Also resolves
+   * when the session stops, so check `session.running`.
    */
   ready(): Promise<void> {
     return this._session.ready(this._dueAt);
@@ -68,7 +68,8 @@ export class Pacer {
   /** The request sent at `since` ended. */
   ended(outcome: Outcome, since: number): void {
     if (outcome.kind === "done" && this._pace.acceptedAreFree) this._refund(1);
-    // The platform answered others meanwhile, so the device's own wait does not slow this route down.
+    // The platform answered others meanwhile, so the device's own wait does not slow this route
+    // down.
     if (outcome.kind === "lost" && this._session.running && this._session.answeredAt > since) this.slow();
   }
 

@@ -60,8 +60,9 @@ export type RpcParsed = RpcRequest | { readonly ok: false };
 
 /**
  * Parses a request. `unread`: why not all of it is, for example because the text is only its
- * beginning. For an incomplete or invalid request, `id` and `method` are still read and `problem` is set, because an unanswered request
- * blocks later ones. `ok` is false without a usable id. `bytes`: the bytes of the text.
+ * beginning. For an incomplete or invalid request, `id` and `method` are still read and `problem`
+ * is set, because an unanswered request blocks later ones. `ok` is false without a usable id.
+ * `bytes`: the bytes of the text.
  */
 export const parseRpcRequest = (
   text: string,
@@ -134,7 +135,10 @@ export const encodeAnswer = (value: unknown, limit = RPC_LIMIT): RpcAnswer => {
   return { ok: false, code: "ANSWER_TOO_LARGE", reason: `the answer exceeds ${limit} bytes` };
 };
 
-/** Encodes a structured error; `message`: default for a code of `RPC_ERRORS`. The message is truncated to 200 characters. */
+/**
+ * Encodes a structured error; `message`: default for a code of `RPC_ERRORS`. The message is
+ * truncated to 200 characters.
+ */
 export const encodeError = (code: string, message: string = RPC_ERRORS[code as RpcErrorCode]): string => {
   const short = message.length > MAX_MESSAGE ? message.slice(0, MAX_MESSAGE) : message;
   return `{"error":{"code":"${code}","message":${quote(short)}}}`;

@@ -1,6 +1,9 @@
 import { basename, relative, sep } from "node:path";
 
-/** The command to show in examples, as the user can type it: `mote`, `npx mote-cli`, `node dist/...`. */
+/**
+ * The command to show in examples, as the user can type it: `mote`, `npx mote-cli`, `node
+ * dist/...`.
+ */
 export function calledAs(script = process.argv[1] ?? "", env: NodeJS.ProcessEnv = process.env): string {
   const name = basename(script).replace(/\.(?:cmd|ps1)$/, "");
   if (name === "mote" || name === "mote-cli")

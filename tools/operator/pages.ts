@@ -2,8 +2,8 @@ import { OperatorError } from "./error.js";
 import type { Page } from "./shapes.js";
 
 /**
- * The pages of a list. Throws OperatorError if the list has no end: the platform sends a page twice,
- * or goes on after as many entries as it counts.
+ * The pages of a list. Throws OperatorError if the list has no end: the platform sends a page
+ * twice, or goes on after as many entries as it counts.
  */
 export async function* eachPage<T>(read: (page: number) => Promise<Page<T>>): AsyncGenerator<Page<T>> {
   let before = "";

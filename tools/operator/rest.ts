@@ -13,7 +13,9 @@ export interface RestOptions {
   timeoutMs?: number;
   /** Of an earlier login, or an API key. */
   session?: Session | Jwt | ApiKey | undefined;
-  /** How long a call waits in all while the platform answers 429, in milliseconds. Default 60,000. */
+  /**
+   * How long a call waits in all while the platform answers 429, in milliseconds. Default 60,000.
+   */
   busyMs?: number;
   /** In place of the global one, which trusts the system's CAs. */
   fetch?: typeof fetch;
@@ -144,7 +146,10 @@ export class Rest {
     this.#onSession(session);
   }
 
-  /** The answer, with lossy numbers as text. Throws OperatorError, also if it is not what it should be. */
+  /**
+   * The answer, with lossy numbers as text. Throws OperatorError, also if it is not what it should
+   * be.
+   */
   async call<T>(method: string, path: string, isExpected: Check<T>, call: Call = {}): Promise<T> {
     const answer = await this.#call(method, path, call);
     if (isExpected(answer)) return answer;

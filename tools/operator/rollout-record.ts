@@ -24,7 +24,9 @@ export interface RolloutRecord {
   readonly profile?: string;
   /** When the profile was about to get the image: `profile` is what `--undo` gives back to it. */
   readonly handedOver?: number;
-  /** The hand-over is finished: the device follows its profile, and later assignments are not ours. */
+  /**
+   * The hand-over is finished: the device follows its profile, and later assignments are not ours.
+   */
   readonly ended?: boolean;
   /** Last activity when first seen updated, by the platform's clock. 0: start again. */
   readonly updatedAt?: number;

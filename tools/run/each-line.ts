@@ -1,4 +1,6 @@
-/** Shown of a line, and read of it, so that a secret at its end is still whole when it is cleaned. */
+/**
+ * Shown of a line, and read of it, so that a secret at its end is still whole when it is cleaned.
+ */
 const LONGEST_LINE = 2000;
 const LONGEST_READ = 3000;
 

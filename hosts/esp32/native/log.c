@@ -1,5 +1,5 @@
-// The device log, the addresses of the last panic, and the build of this image. The memory of the log
-// and the panic survives all restarts except a power-on.
+// The device log, the addresses of the last panic, and the build of this image. The memory of the
+// log and the panic survives all restarts except a power-on.
 #include <stdint.h>
 #include <string.h>
 #include "sdkconfig.h"

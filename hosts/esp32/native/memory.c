@@ -113,7 +113,9 @@ static void __attribute__((constructor)) watch_allocations(void)
 
 enum { LARGEST_FREE, STACK_LEFT, ENGINE_LEFT, ENGINE, FREE, LEAST_FREE, ENGINE_FREE, CHUNKS_FREE };
 
-/** Bytes that hold nothing: between the two ends of the block, among the slots, behind the chunks. */
+/**
+ * Bytes that hold nothing: between the two ends of the block, among the slots, behind the chunks.
+ */
 struct room {
 	uint32_t between, slots, chunks;
 };
@@ -138,7 +140,10 @@ static uint32_t engine_free(txMachine *the)
 	return room.between + room.slots + room.chunks;
 }
 
-/** Slots never become chunks, nor the other way round. Texts and buffers are chunks; they have few slots. */
+/**
+ * Slots never become chunks, nor the other way round. Texts and buffers are chunks; they have few
+ * slots.
+ */
 static int has_room(txMachine *the, uint32_t bytes)
 {
 	struct room room = room_of(the);
@@ -159,8 +164,8 @@ int32_t mote_has_room(uint32_t bytes)
 /**
  * Bytes. Of the heap without PSRAM: FREE, free now; LEAST_FREE, its minimum since the start;
  * LARGEST_FREE, the largest free block. STACK_LEFT: the minimum of free stack of the engine's task.
- * ENGINE: the engine's memory. ENGINE_LEFT: the part that it never used. ENGINE_FREE: all of it that
- * holds nothing, after collecting garbage. CHUNKS_FREE: the part of that which chunks may use.
+ * ENGINE: the engine's memory. ENGINE_LEFT: the part that it never used. ENGINE_FREE: all of it
+ * that holds nothing, after collecting garbage. CHUNKS_FREE: the part of that which chunks may use.
  */
 uint32_t mote_memory(uint32_t what)
 {
@@ -200,8 +205,8 @@ uint32_t mote_memory(uint32_t what)
 extern void __real_fxAbort(txMachine *the, int status) __attribute__((weak));
 
 /**
- * The engine's memory is full. The engine would call JavaScript, which needs memory. In C, the cause
- * is printed and stored for the next start.
+ * The engine's memory is full. The engine would call JavaScript, which needs memory. In C, the
+ * cause is printed and stored for the next start.
  */
 static void memory_full(void)
 {

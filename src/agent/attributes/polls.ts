@@ -1,9 +1,9 @@
 // Polls for changes of shared attributes (GET .../attributes/updates?timeout=MS). They need their
 // own connections, the third and fourth.
 //
-// The platform reports a change to every poll that is open at that moment, and ends them. The values
-// must be read only after an end that may have left a gap: a change, a loss, or a poll that the
-// platform registered too late.
+// The platform reports a change to every poll that is open at that moment, and ends them. The
+// values must be read only after an end that may have left a gap: a change, a loss, or a poll that
+// the platform registered too late.
 
 import type { Outcome } from "../../http/outcome.js";
 import type { Loop, PlatformSession } from "../../platform/index.js";

@@ -7,8 +7,8 @@ import type { Firmware } from "./firmware.js";
  * An image starts only after its length and checksum were verified twice: during the download, and
  * again in the slot. A download resumes after a lost connection without repeating a byte; after a
  * restart it repeats at most 16 KiB. A new image is confirmed only after it reached the platform,
- * passed `selfTest` and ran for `trialMs`. Otherwise the device rolls back: after 10 min in which the platform
- * answered, or 1 h in which it did not.
+ * passed `selfTest` and ran for `trialMs`. Otherwise the device rolls back: after 10 min in which
+ * the platform answered, or 1 h in which it did not.
  *
  * An assigned image of the running title and version is another one if its checksum differs. An
  * image that was flashed knows no checksum and downloads no other image of its version.

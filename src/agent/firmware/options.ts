@@ -33,13 +33,13 @@ export interface FirmwareOptions {
   /**
    * Called once by a new image, after it reached the platform.
    *
-   * True confirms the image once it ran for `trialMs`. False, an exception or no answer within 5 min
-   * rolls back. Default: no test.
+   * True confirms the image once it ran for `trialMs`. False, an exception or no answer within 5
+   * min rolls back. Default: no test.
    */
   selfTest?: (() => boolean | Promise<boolean>) | undefined;
   /**
-   * Minimum time that a new image must run before it is confirmed, in ms. An image that ends earlier
-   * is rolled back. 1,000 to 3,600,000, default 60,000.
+   * Minimum time that a new image must run before it is confirmed, in ms. An image that ends
+   * earlier is rolled back. 1,000 to 3,600,000, default 60,000.
    */
   trialMs?: number | undefined;
   /**

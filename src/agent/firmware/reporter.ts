@@ -61,7 +61,9 @@ export class Reporter {
     this._reportedAt = this._host.clock.now();
   }
 
-  /** May be called at any rate. Reports every 5 percent or, if slower, every 5 s; and 100 percent. */
+  /**
+   * May be called at any rate. Reports every 5 percent or, if slower, every 5 s; and 100 percent.
+   */
   progress(version: string, bytes: number, size: number): void {
     const percent = Math.floor((100 * bytes) / size);
     const now = this._host.clock.now();

@@ -1,6 +1,6 @@
-// Trial of a new image: it is confirmed after it reached the platform, passed `selfTest` and ran for
-// `trialMs`. It reached the platform once that gave back the agent's own attribute and accepted a
-// point: any host may answer 200.
+// Trial of a new image: it is confirmed after it reached the platform, passed `selfTest` and ran
+// for `trialMs`. It reached the platform once that gave back the agent's own attribute and accepted
+// a point: any host may answer 200.
 
 import type { PlatformSession } from "../../platform/index.js";
 import type { Signal } from "../../platform/signal.js";

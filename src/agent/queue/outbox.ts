@@ -71,7 +71,9 @@ const STAGE_BYTES = 4096;
 
 export class Outbox implements EpochStore {
   readonly settings: TelemetrySettings;
-  /** Points in memory, then the request being built. One buffer allows native moves between them. */
+  /**
+   * Points in memory, then the request being built. One buffer allows native moves between them.
+   */
   readonly bytes: Uint8Array;
   readonly words: Int32Array;
   /** Where the request begins in `bytes`. */
@@ -81,7 +83,9 @@ export class Outbox implements EpochStore {
   readonly stamps: Stamps;
   /** The first points cannot be read now, so nothing is sent. */
   isUnreadable = false;
-  /** Records are read to here in `bytes`, or behind it; the text before each point lies in front. */
+  /**
+   * Records are read to here in `bytes`, or behind it; the text before each point lies in front.
+   */
   private readonly _area: number;
   private readonly _host: Host;
   private readonly _state: QueueState = emptyState();

@@ -1,8 +1,8 @@
 import { POINT_HEAD, padded, putHead, type Records } from "./record.js";
 
 /**
- * The latest points in RAM, first in, first out: all that are not on flash, and some that are, which
- * saves reading them. Removing points moves the others to the front, natively.
+ * The latest points in RAM, first in, first out: all that are not on flash, and some that are,
+ * which saves reading them. Removing points moves the others to the front, natively.
  */
 export class PointBuffer implements Records {
   readonly bytes: Uint8Array;

@@ -150,7 +150,9 @@ export const putHead = (
   words[word + 3] = (value / TWO_32) | (high << 16);
 };
 
-/** Writes a complete status entry to the first words. `drops`: all that the queue's records count. */
+/**
+ * Writes a complete status entry to the first words. `drops`: all that the queue's records count.
+ */
 export const putStatus = (
   words: Int32Array,
   state: QueueState,

@@ -131,7 +131,9 @@ export class SectorLog {
   private _follower = 0;
   private _followerFirst = 0;
 
-  /** Undefined if the blocks are too small. Reads to the front of `into`, which holds any record. */
+  /**
+   * Undefined if the blocks are too small. Reads to the front of `into`, which holds any record.
+   */
   static over(
     blocks: Blocks,
     loops: ByteLoops | undefined,
@@ -318,7 +320,9 @@ export class SectorLog {
     }
   }
 
-  /** The last record was interrupted while it was written, or damaged later. Its bytes are spent. */
+  /**
+   * The last record was interrupted while it was written, or damaged later. Its bytes are spent.
+   */
   private _spoiled(sequence: number, at: number, end: number): boolean {
     const from = this._offset(sequence);
     const { words, bytes } = this._into;
@@ -730,8 +734,8 @@ export class SectorLog {
   }
 
   /**
-   * Reads the intact records from `at` on, as many as the buffer takes. Returns their length, NONE or
-   * UNREAD.
+   * Reads the intact records from `at` on, as many as the buffer takes. Returns their length, NONE
+   * or UNREAD.
    */
   private _readIntact(sequence: number, at: number): number {
     const { bytes, words } = this._into;

@@ -95,7 +95,8 @@ export class Stamps {
   }
 
   /**
-   * A request is built whose first point has `tick` of `epoch`: the latest estimate holds from it on.
+   * A request is built whose first point has `tick` of `epoch`: the latest estimate holds from it
+   * on.
    */
   update(epoch: number, tick: number): void {
     // The ticks of an epoch that ended are not those of this run.

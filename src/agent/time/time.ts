@@ -93,7 +93,9 @@ export class Time {
     return this._ms() + this._offset;
   }
 
-  /** Ticks continue from `tick`, the first that the last run left; the time since then is unknown. */
+  /**
+   * Ticks continue from `tick`, the first that the last run left; the time since then is unknown.
+   */
   continueFrom(tick: number): void {
     this._offset = tick - this._ms();
     this.exactFrom = tick;

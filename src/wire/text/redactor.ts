@@ -1,7 +1,7 @@
 // Removes secrets from output: log lines, errors, attributes, telemetry, RPC answers, crash texts.
 //
-// Finds a secret as it is, percent-encoded, and escaped as in JSON. Clean a text before it is cut or
-// split: of a cut secret, only a larger half at the end of the text is recognized.
+// Finds a secret as it is, percent-encoded, and escaped as in JSON. Clean a text before it is cut
+// or split: of a cut secret, only a larger half at the end of the text is recognized.
 import type { Redactor } from "../../port.js";
 import { escapeText } from "../paths.js";
 import { lowerCase } from "./characters.js";
@@ -9,8 +9,8 @@ import { lowerCase } from "./characters.js";
 /** Replaces a secret, or the JSON string that contains it. */
 const HIDDEN = "***";
 /**
- * Minimum length of a secret that is masked. Shorter ones, such as a claim key of two letters, occur
- * in any text, and masking them would protect nothing.
+ * Minimum length of a secret that is masked. Shorter ones, such as a claim key of two letters,
+ * occur in any text, and masking them would protect nothing.
  */
 const MIN_LENGTH = 6;
 /** In an application's values, ignore shorter secrets: the text is likely to be something else. */
@@ -23,7 +23,9 @@ const CUT = "...";
 
 /** Removes the secrets of device and application from output. A run has one redactor. */
 export class SecretRedactor implements Redactor {
-  /** Pinned ones, then the others, oldest first. Private, so that logging this object shows none. */
+  /**
+   * Pinned ones, then the others, oldest first. Private, so that logging this object shows none.
+   */
   #secrets: string[] = [];
   /** What is searched for: each secret as it is and encoded. */
   #forms: string[] = [];

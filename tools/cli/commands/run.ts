@@ -219,7 +219,9 @@ function withManifest(
   };
 }
 
-/** A platform for this program alone. Its address is on this machine, so its password may be known. */
+/**
+ * A platform for this program alone. Its address is on this machine, so its password may be known.
+ */
 async function ownPlatform(folder: string, tell: (level: "info", line: string) => void) {
   const { startPlatform } = await import("../../platform/server.js");
   const place = await freePlace(folder);

@@ -33,7 +33,8 @@ export function startCommand(program: Command): void {
     .action(async (flags: StartFlags) => {
       const { for: forMs, state, port, interval: intervalMs } = flags;
       const base = process.env.XDG_STATE_HOME || join(homedir(), ".local", "state");
-      // A port that changes with each start is of no use to a device that kept its platform's address.
+      // A port that changes with each start is of no use to a device that kept its platform's
+      // address.
       const isKept = forMs === undefined && (state !== undefined || port !== 0);
       const folder = isKept ? (state ?? join(base, "mote", "start")) : undefined;
       process.exitCode = await start({ forMs, folder, port, intervalMs });

@@ -137,7 +137,10 @@ export function refuseLossy(json: string): void {
 /** Requests that a command has open at a time. */
 const AT_A_TIME = 8;
 
-/** Maps `items`, a few at a time. Results keep the order. After a failure none begins, and none is open. */
+/**
+ * Maps `items`, a few at a time. Results keep the order. After a failure none begins, and none is
+ * open.
+ */
 export async function eachOf<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   let next = 0;

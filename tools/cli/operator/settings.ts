@@ -22,7 +22,9 @@ export function usePlatform(platform: string | undefined): void {
   if (platform !== usedPlatform()) writePrivately(settingsPath(), { platform });
 }
 
-/** The platform to use: the option, `MOTE_PLATFORM` or the one in use. Undefined: the unnamed one. */
+/**
+ * The platform to use: the option, `MOTE_PLATFORM` or the one in use. Undefined: the unnamed one.
+ */
 export function chosenPlatform(asked: string | undefined): string | undefined {
   return asked === undefined ? usedPlatform() : platformName(asked);
 }

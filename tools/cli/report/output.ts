@@ -35,7 +35,9 @@ export function isStandard(path: string | undefined): path is undefined | "-" | 
   return path === undefined || path === "-" || path === "/dev/stdout";
 }
 
-/** Throws UsageError where no file can be. `isTame`: no text contains control characters of a peer. */
+/**
+ * Throws UsageError where no file can be. `isTame`: no text contains control characters of a peer.
+ */
 export function openOutput(path: string | undefined, isTame = false): Output {
   return isStandard(path) ? new StandardOutput(isTame) : new FileOutput(path);
 }

@@ -21,7 +21,10 @@ export interface Elf {
   readonly build: string;
 }
 
-/** Finds xs_esp32.elf, or takes the file itself. Throws SdkError for another file, or without addr2line. */
+/**
+ * Finds xs_esp32.elf, or takes the file itself. Throws SdkError for another file, or without
+ * addr2line.
+ */
 export function findElf(path: string, env: NodeJS.ProcessEnv = process.env): Elf {
   const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
   const file = isFolder ? join(path, "xs_esp32.elf") : path;

@@ -33,7 +33,8 @@ const CHIP_OPTIONS: Readonly<Record<string, string>> = {
   // takes up to 167 cycles.
   // Code in RAM takes memory from the heap. Wi-Fi runs from flash instead, which costs throughput
   // that a device of this kind does not use, and so does the heap: no interrupt that runs while
-  // flash is written uses it. The flash driver stays, because the one in ROM knows fewer flash chips.
+  // flash is written uses it. The flash driver stays, because the one in ROM knows fewer flash
+  // chips.
   esp32c3:
     "CONFIG_ESP_WIFI_IRAM_OPT=n\nCONFIG_ESP_WIFI_RX_IRAM_OPT=n\nCONFIG_HEAP_PLACE_FUNCTION_INTO_FLASH=y\n",
   esp32: "CONFIG_ESP32_IRAM_AS_8BIT_ACCESSIBLE_MEMORY=y\nCONFIG_MBEDTLS_IRAM_8BIT_MEM_ALLOC=y\n",

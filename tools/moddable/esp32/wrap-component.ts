@@ -2,7 +2,9 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** By the file that has the wrappers, `__wrap_NAME`: without them the options would end the link. */
+/**
+ * By the file that has the wrappers, `__wrap_NAME`: without them the options would end the link.
+ */
 const WRAPPED: Readonly<Record<string, readonly string[]>> = {
   log: ["esp_panic_handler"],
   memory: ["modCloneMachine", "fxAbort"],

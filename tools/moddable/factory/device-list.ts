@@ -70,7 +70,9 @@ function deviceOf(head: readonly Column[], row: readonly string[]): FactoryDevic
   return { name, label, values };
 }
 
-/** Blanks around a cell are not part of it, but they could be part of a Wi-Fi's name or password. */
+/**
+ * Blanks around a cell are not part of it, but they could be part of a Wi-Fi's name or password.
+ */
 function cellOf(column: string, cell = ""): string | undefined {
   const trimmed = cell.trim();
   return (trimmed && EXACT.has(column) ? cell : trimmed) || undefined;

@@ -54,7 +54,10 @@ function candidates(env: NodeJS.ProcessEnv): Command[] {
   ];
 }
 
-/** Identifies the board; it stays in download mode. Without a port, esptool finds one. Throws SdkError. */
+/**
+ * Identifies the board; it stays in download mode. Without a port, esptool finds one. Throws
+ * SdkError.
+ */
 export async function identify({ command, env }: Esptool, port: string | undefined): Promise<FoundBoard> {
   const words = [...(port === undefined ? [] : ["--port", port]), "--after", "no-reset", "flash-id"];
   const { code, text } = await runQuietly(command, words, env);

@@ -66,8 +66,8 @@ export class Users {
   }
 
   /**
-   * Undefined for a wrong name or password. After ten of them in a row, a user, or all unknown names
-   * together, cannot log in for a minute: throws Refused. `now` in milliseconds.
+   * Undefined for a wrong name or password. After ten of them in a row, a user, or all unknown
+   * names together, cannot log in for a minute: throws Refused. `now` in milliseconds.
    */
   byLogin(email: string, password: string, now: number): User | undefined {
     const user = this.#users.find((one) => one.email === email);

@@ -14,7 +14,8 @@ export interface StateOptions {
 
 /**
  * The platform's state on disk. One transaction stores all changes of a turn of the event loop, and
- * is synced before any answer of that turn goes out: a crash never takes back an acknowledged change.
+ * is synced before any answer of that turn goes out: a crash never takes back an acknowledged
+ * change.
  */
 export class State implements Journal {
   readonly database: Database;

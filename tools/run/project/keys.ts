@@ -16,7 +16,9 @@ export interface Terminal {
   unref?(): unknown;
 }
 
-/** Reads keys until the process ends; does nothing without a terminal. `stop` is called at Ctrl-C. */
+/**
+ * Reads keys until the process ends; does nothing without a terminal. `stop` is called at Ctrl-C.
+ */
 export function readKeys(
   terminal: Terminal,
   file: string,

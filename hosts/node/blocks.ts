@@ -7,6 +7,7 @@ import {
   makeDirectory,
   makeOwnDirectory,
   openInPlace,
+  StateFileError,
   syncDirectory,
   syncLeft,
   writeAll,
@@ -18,7 +19,7 @@ export const SECTOR = 4096;
  * The queue file cannot be read, or the disk has no room for it. Nothing in it was changed. The
  * device must not start, because it would accept points that are lost uncounted.
  */
-export class QueueFileError extends Error {
+export class QueueFileError extends StateFileError {
   override name = "QueueFileError";
 }
 

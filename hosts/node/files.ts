@@ -57,6 +57,11 @@ export function makeDirectory(path: string): void {
   syncLeft(above);
 }
 
+/** A file of the state directory cannot be used as it is: somebody must look at it. */
+export class StateFileError extends Error {
+  override name = "StateFileError";
+}
+
 /**
  * Creates a directory below a state directory. Throws if the name is a symbolic link, or the
  * directory another user's: that user may have planted it to read the token or to choose the image.

@@ -8,6 +8,7 @@ import {
   readIfThere,
   removeFile,
   replaceFile,
+  StateFileError,
   syncLeft,
 } from "./files.js";
 
@@ -75,7 +76,7 @@ function readOrDamaged(path: string): void {
   try {
     readIfThere(path);
   } catch (error) {
-    if (!isDiskTrouble(error)) throw error;
+    if (!isDiskTrouble(error)) throw new StateFileError((error as Error).message, { cause: error });
   }
 }
 

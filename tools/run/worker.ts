@@ -5,8 +5,8 @@ import { getHeapStatistics } from "node:v8";
 import { addDiagnostics } from "../../extras/diagnostics/index.js";
 import { assemble, startDevice } from "../../hosts/device/assemble.js";
 import { TimedWakes } from "../../hosts/device/wakes.js";
-import { QueueFileError } from "../../hosts/node/blocks.js";
 import { BoundedOutput, leftOutLine } from "../../hosts/node/bounded-output.js";
+import { StateFileError } from "../../hosts/node/files.js";
 import { createHost, type NodeHost } from "../../hosts/node/host.js";
 import { LockedError } from "../../hosts/node/lease.js";
 import { watchNetwork } from "../../hosts/node/network.js";
@@ -91,7 +91,7 @@ function fail(error: unknown): void {
   ending = true;
   const unfit = error instanceof ImageError || (isMoteError(error) && error.code === "BAD_OPTIONS");
   // From then on, the error may be one that the image made.
-  if (error instanceof QueueFileError && !isLoading) exit("queue", error.message);
+  if (error instanceof StateFileError && !isLoading) exit("queue", error.message);
   else if (error instanceof LockedError && !isLoading) exit("inUse");
   else exit(unfit ? "unfit" : "crash", clean(describe(error)));
 }

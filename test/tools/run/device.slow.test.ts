@@ -7,7 +7,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import test from "ava";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
@@ -94,11 +94,32 @@ test.serial("after five crashes recovery mode reports the cause and takes the fi
   t.deepEqual(second.eventLog.starts, ["1 confirmed", "2 pending"]);
 });
 
+/** A module that lets a process fail to store whether its program crashed. */
+function failingStore(folder: string): string {
+  const path = join(folder, "failing-store.mjs");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(
+    path,
+    `import fs from "node:fs";
+    import { syncBuiltinESMExports } from "node:module";
+    const { renameSync } = fs;
+    fs.renameSync = (from, to) => {
+      if (String(to).endsWith("recovery.bin")) throw Object.assign(new Error("full"), { code: "ENOSPC" });
+      renameSync(from, to);
+    };
+    syncBuiltinESMExports();`,
+  );
+  return path;
+}
+
 test.serial("five crashes while the store takes nothing: recovery mode all the same", async (t) => {
   const platform = await platformOfLamp(t);
   const stateDir = temporaryState(t);
-  // A file cannot take the place of a directory.
-  mkdirSync(join(stateDir, "store", "recovery.bin"), { recursive: true });
+  const { NODE_OPTIONS = "" } = process.env;
+  process.env.NODE_OPTIONS = `${NODE_OPTIONS} --import=${pathToFileURL(failingStore(stateDir))}`;
+  t.teardown(() => {
+    process.env.NODE_OPTIONS = NODE_OPTIONS;
+  });
   const { eventLog, stop } = start(t, stateDir, platform.url, image("1", CRASHES_LATER));
   await eventLog.first("recovery");
   t.deepEqual(eventLog.starts, Array(6).fill("1 confirmed"));
@@ -135,7 +156,7 @@ const printsTokenOf = (stateDir: string): string => `
     if (!existsSync(file)) return;
     clearInterval(look);
     const kept = readFileSync(file);
-    const { token } = JSON.parse(new TextDecoder().decode(kept.subarray(5)));
+    const { token } = JSON.parse(new TextDecoder().decode(kept.subarray(9)));
     console.log("plain", token);
     console.log("percent", encodeURIComponent(JSON.stringify({ token })));
     console.log("json", JSON.stringify(JSON.stringify({ token })));

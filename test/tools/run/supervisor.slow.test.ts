@@ -169,16 +169,23 @@ test.serial("an image does not find the secrets in its environment", async (t) =
   await stop();
 });
 
-test.serial("a queue that can't be read ends the run with exit code 74 and a plain line", async (t) => {
-  const stateDir = temporaryState(t);
-  mkdirSync(join(stateDir, "blocks.bin"));
-  const { eventLog, ended } = session(t, stateDir, image("1", STAYS), { worker: WORKER });
-  t.is(await ended, 74);
-  const lines = eventLog.named("log").map(({ line }) => line as string);
-  t.is(lines.length, 1, lines.join("\n"));
-  t.regex(lines[0]!, /blocks\.bin is a directory: remove it/);
-  t.notRegex(lines[0]!, /Error|EISDIR|\bat /);
-});
+for (const [file, reason] of [
+  ["blocks.bin", /blocks\.bin is a directory: remove it/],
+  ["store/token.bin", /token\.bin is not a file: remove it/],
+] as const)
+  test.serial(
+    `a directory in place of ${file} ends the run with exit code 74 and a plain line`,
+    async (t) => {
+      const stateDir = temporaryState(t);
+      mkdirSync(join(stateDir, file), { recursive: true });
+      const { eventLog, ended } = session(t, stateDir, image("1", STAYS), { worker: WORKER });
+      t.is(await ended, 74);
+      const lines = eventLog.named("log").map(({ line }) => line as string);
+      t.is(lines.length, 1, lines.join("\n"));
+      t.regex(lines[0]!, reason);
+      t.notRegex(lines[0]!, /Error|EISDIR|\bat /);
+    },
+  );
 
 function damage(path: string): void {
   const bytes = readFileSync(path).subarray(0, 4096);

@@ -57,7 +57,7 @@ export function makeDirectory(path: string): void {
   syncLeft(above);
 }
 
-/** A file of the state directory cannot be used as it is: somebody must look at it. */
+/** A file of the state directory cannot be used as it is: the operator must look at it. */
 export class StateFileError extends Error {
   override name = "StateFileError";
 }
@@ -79,7 +79,7 @@ export function makeOwnDirectory(path: string): void {
 function refuseOthers({ uid }: Stats, path: string): void {
   const own = process.geteuid?.() ?? 0;
   if (own === 0 || uid === 0 || uid === own) return;
-  throw Object.assign(new Error(`${path} belongs to another user: remove it or change its owner`), {
+  throw Object.assign(new StateFileError(`${path} belongs to another user: remove it or change its owner`), {
     code: "EACCES",
   });
 }
@@ -137,11 +137,11 @@ const NO_LINKS = constants.O_NOFOLLOW ?? 0;
 const NO_WAIT = constants.O_NONBLOCK ?? 0;
 
 function notFile(path: string): Error {
-  return Object.assign(new Error(`${path} is not a file: remove it`), { code: "ENODEV" });
+  return Object.assign(new StateFileError(`${path} is not a file: remove it`), { code: "ENODEV" });
 }
 
 function symbolicLink(path: string, what: string): Error {
-  return Object.assign(new Error(`${path} is a symbolic link: put the ${what} itself there`), {
+  return Object.assign(new StateFileError(`${path} is a symbolic link: put the ${what} itself there`), {
     code: "ELOOP",
   });
 }

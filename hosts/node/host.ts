@@ -65,7 +65,7 @@ export interface NodeHost extends Host {
 /**
  * Opens the host of a state directory. Blocks 5 s if the process before is paused. Throws
  * LockedError if another open host uses the directory, QueueFileError if the queue file cannot be
- * used, and an Error if another file cannot be used.
+ * used, and a StateFileError or an Error if another file cannot be used.
  */
 export function createHost(options: NodeHostOptions): NodeHost {
   // A caller in JavaScript may omit it, and the state must not end up in some folder.

@@ -47,6 +47,8 @@ const LATE_GATE_MS = 10_000;
 /** Free memory without which no request is begun, and the delay until the next look. */
 export const ROOM_BYTES = 4096;
 export const ROOM_MS = 1000;
+/** Times that a text of the platform is in memory while it is read, handled and answered. */
+const COPIES = 4;
 /** Below the connection's queue limit: a request rejected there would count as a loss. */
 const MAX_UNDER_WAY = 24;
 
@@ -279,6 +281,11 @@ export class PlatformSession {
     if (this.#prefix === undefined) return undefined;
     const ms = Math.max(0, Math.ceil(Math.max(until, this._backoffUntil) - this.host.clock.now()));
     return ms === 0 && this._lacksMemory() ? ROOM_MS : ms;
+  }
+
+  /** False if too little memory is free for a text of `bytes` while it is read, handled and answered. */
+  hasRoomFor(bytes: number): boolean {
+    return this.host.hasRoom?.(COPIES * bytes) !== false;
   }
 
   /** A failed allocation would end the run, so nothing is begun that may need one. */

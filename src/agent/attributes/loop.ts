@@ -21,8 +21,6 @@ const AFTER_RPC_MS = 10_000;
 /** Client attributes in one request. */
 const MOST = 1000;
 const AT_ONCE = (): Wait => 0;
-/** Times that an answer is in memory while it is read and told. */
-const COPIES = 4;
 
 /** A job that acts on shared attributes, whether the application subscribes to them or not. */
 export interface AttributeFollower {
@@ -45,7 +43,7 @@ export class AttributeLoop implements Job {
   readonly bodies: BodySender;
   private readonly _polls: AttributePolls;
   private readonly _loop: Loop;
-  private readonly _roomBytes: number;
+  private readonly _answerBytes: number;
   private _keys: string[] = [];
   private _readAt: number | undefined;
   private _lastReadAt = Number.NEGATIVE_INFINITY;
@@ -73,7 +71,7 @@ export class AttributeLoop implements Job {
     this._reader = new AttributeReader(session, limits.answerBytes, client);
     this.bodies = new BodySender(session, "attributes", MOST, this);
     this._loop = session.loop("attributes", this);
-    this._roomBytes = COPIES * limits.answerBytes;
+    this._answerBytes = limits.answerBytes;
     const readSoon = (inMs: number) => this.readSoon(inMs);
     this._polls = new AttributePolls(session, timing, limits.answerBytes, this._loop, readSoon);
   }
@@ -135,7 +133,7 @@ export class AttributeLoop implements Job {
   async turn(): Promise<Wait> {
     await this._pacer.ready();
     if (!this._session.running) return 0;
-    const hasRoom = this._session.host.hasRoom?.(this._roomBytes) !== false;
+    const hasRoom = this._session.hasRoomFor(this._answerBytes);
     while (hasRoom && this._polls.hasEnded) this._processPoll();
     if (hasRoom && this._wantsAny) this._polls.open();
     if (hasRoom && this._untilReadMs() === 0) return this._read().then(AT_ONCE);

@@ -7,7 +7,7 @@ import type { Failure } from "./failures.js";
 import { STATES } from "./states.js";
 import type { UpdateRecord } from "./update-journal.js";
 
-/** An assignment that is not the journal's must stay so long, as its keys come one by one. */
+/** Time that an assignment other than the journal's must stay, as its keys come one by one. */
 const SETTLED_MS = 2000;
 /** The same for one that lacks keys. */
 const TORN_MS = 22_000;

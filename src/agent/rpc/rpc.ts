@@ -37,8 +37,6 @@ const TOO_LARGE = 413;
  */
 const QUICK_RETRIES = 12;
 const ROOM = " ".repeat(HEAD_ROOM);
-/** Times that a request is in memory while it is read, handled and answered. */
-const COPIES = 4;
 const NOT_STORED = "the device can't store that the RPC was begun";
 /** An answer of up to this size that is refused with 413 is refused for another reason. */
 const SMALL = 256;
@@ -269,7 +267,7 @@ export class Rpc implements Job {
   /** Why the request is answered without being read. */
   private _unread({ body, whole }: Pick<Answer, "body" | "whole">): RpcProblem | undefined {
     if (!whole) return "too-large";
-    return this._session.host.hasRoom?.(COPIES * body.length) === false ? "memory-short" : undefined;
+    return this._session.hasRoomFor(body.length) ? undefined : "memory-short";
   }
 
   /** Encodes the text as a body with free bytes before it, so that it is not copied again. */

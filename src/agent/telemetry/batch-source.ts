@@ -1,14 +1,17 @@
+import type { BodySender } from "../../platform/index.js";
 import type { Host } from "../../port.js";
 import { FRAME_BYTES } from "../../wire/telemetry.js";
 import type { Outbox } from "../queue/outbox.js";
 import { type Batch, BatchWriter, buildBatch } from "./batch.js";
 
+/** `size`: points of the next batch, at most. */
+type BatchLimit = Pick<BodySender, "size">;
+
 /** Chooses the points of the next batch and the time to send it. */
 export class BatchSource {
-  /** Points of the next batch, at most. */
-  most: number;
   private readonly _host: Host;
   private readonly _outbox: Outbox;
+  private readonly _limit: BatchLimit;
   private readonly _writer: BatchWriter;
   /** Latest possible time when the oldest waiting point was recorded. */
   private _oldestAt = Number.NEGATIVE_INFINITY;
@@ -18,16 +21,16 @@ export class BatchSource {
   /** Approximate size of the waiting points, in bytes. */
   private _bytes = 0;
 
-  constructor(host: Host, outbox: Outbox) {
+  constructor(host: Host, outbox: Outbox, limit: BatchLimit) {
     this._host = host;
     this._outbox = outbox;
-    this.most = outbox.settings.batchPoints;
+    this._limit = limit;
     this._writer = new BatchWriter(outbox);
   }
 
   /** True if the waiting points fill one request. */
   get full(): boolean {
-    return this._outbox.waiting >= this.most || this._bytes >= this._outbox.settings.batchBytes;
+    return this._outbox.waiting >= this._limit.size || this._bytes >= this._outbox.settings.batchBytes;
   }
 
   /** ms until the oldest point has waited long enough to be sent. */
@@ -44,13 +47,13 @@ export class BatchSource {
     const { waiting } = this._outbox;
     if (waiting === 1) this._oldestAt = this._host.clock.now();
     this._bytes += bytes + FRAME_BYTES;
-    return waiting === 1 || waiting >= this.most || this._bytes >= this._outbox.settings.batchBytes;
+    return waiting === 1 || waiting >= this._limit.size || this._bytes >= this._outbox.settings.batchBytes;
   }
 
   /** The next batch. Undefined if nothing waits or the first point's time stamp is unknown. */
   next(): Batch | undefined {
     this._builtAt = this._host.clock.now();
-    const batch = buildBatch(this._outbox, this._writer, this.most);
+    const batch = buildBatch(this._outbox, this._writer, this._limit.size);
     const { waiting, isUnreadable } = this._outbox;
     if (batch || waiting === 0 || isUnreadable || this._timeLogged) return batch;
     this._timeLogged = true;

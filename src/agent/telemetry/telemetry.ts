@@ -56,11 +56,11 @@ export class Telemetry implements Job {
     this._events = events;
     this._loop = session.loop("telemetry", this);
     this._outbox = outbox;
-    this._source = new BatchSource(session.host, outbox);
     this._report = new DeliveryReport(session, events, time, outbox);
     this._flushes = new FlushQueue(session.host.clock, outbox);
     outbox.whenFound(() => this._renumbered());
     this.bodies = new BodySender(session, "telemetry", outbox.settings.batchPoints, this);
+    this._source = new BatchSource(session.host, outbox, this.bodies);
   }
 
   /** Documented in `TelemetryApi`, like the following members. */
@@ -180,7 +180,6 @@ export class Telemetry implements Job {
   }
 
   private _nextBatch(): Batch | undefined {
-    this._source.most = this.bodies.size;
     const batch = this._source.next();
     this._waitsForTime = !batch && this._outbox.waiting > 0;
     this._batch = batch;
@@ -195,7 +194,6 @@ export class Telemetry implements Job {
   private _sent(batch: Batch, fate: Fate): Step {
     if (this._batch !== batch) return "wait";
     if (this.bodies.isBusy) this._report.busy();
-    this._source.most = this.bodies.size;
     if (fate === "accepted") return this._delivered(batch);
     // The queue may have dropped the point meanwhile.
     if (fate === "again" || batch.number !== this._outbox.first) return "send";

@@ -62,8 +62,7 @@ export class UpdateWatch {
   /** The title that it ran before, if it is not the image's. */
   get otherTitle(): string | undefined {
     const title = this.#before.current_fw_title?.value;
-    const isOther = title !== undefined && title !== "" && !isSameText(title, this.#wanted.title);
-    return isOther ? String(title) : undefined;
+    return isOtherTitle(title, this.#wanted.title) ? String(title) : undefined;
   }
 
   async look(): Promise<Update> {
@@ -112,6 +111,11 @@ const NUMBER = /^-?(?:\d+|\d*\.\d+)$/;
 const EXACT = 15;
 
 /** The platform stores text that looks like a number as one: "2.0" becomes 2. */
+/** A device that has reported no title yet may run any firmware. */
+export function isOtherTitle(reported: unknown, title: string): boolean {
+  return reported !== undefined && reported !== "" && !isSameText(reported, title);
+}
+
 export function isSameText(stored: unknown, text: string): boolean {
   if (typeof stored === "number") return stored === Number(text);
   const kept = String(stored ?? "");

@@ -4,7 +4,7 @@ import type { Operator } from "../../operator/operator.js";
 import { openPart, ROLLOUT_KEY, type RolloutRecord } from "../../operator/rollout-record.js";
 import type { Device, DeviceProfile } from "../../operator/shapes.js";
 import { eachOf } from "../operator/operator.js";
-import { type Image, isSameText } from "../operator/updates.js";
+import { type Image, isOtherTitle } from "../operator/updates.js";
 import { type DeviceState, lookAt } from "./device-state.js";
 import type { DeviceEnd } from "./evidence.js";
 import { inOrder } from "./stages.js";
@@ -113,9 +113,9 @@ export async function readMembers(
   };
 }
 
-/** A device that has reported no title yet may run this firmware: it takes part. */
+/** The device runs another firmware, so it takes no part. */
 export const hasOtherTitle = (seen: DeviceState | undefined, { title }: Target): boolean =>
-  seen !== undefined && seen.title !== "" && !isSameText(seen.title, title);
+  isOtherTitle(seen?.title, title);
 
 /** `running the firmware valve 1.0.0` */
 export const titleOf = ({ seen }: Member): string =>

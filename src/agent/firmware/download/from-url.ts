@@ -23,7 +23,7 @@ export class FromUrl implements Source {
   private readonly _options: FirmwareOptions;
   private readonly _chunkBytes: number;
   private readonly _url: string;
-  /** Of the first answer. A part of a file with another ETag is rejected. */
+  /** The ETag of the first answer. A part of a file with another ETag is rejected. */
   etag: string;
   private _ranges = true;
   /** URL after redirects. */

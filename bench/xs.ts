@@ -51,7 +51,7 @@ export async function stepsOnXs(): Promise<Record<string, number>> {
 
 const WAKES = { warm: 12, counted: 20 };
 
-/** Of a wake that does not connect. Its start reads 12 to 32 points of the newest sector. */
+/** Steps of a wake that does not connect. Its start reads 12 to 32 points of the newest sector. */
 async function stepsOfWake(): Promise<number> {
   const script = await bundle('import "./bench/guest/wakes.ts";', { ANSWER: JSON.stringify(["", ""]) });
   const engine = new Engine({ limitSteps: LIMIT_STEPS, output: (text) => process.stderr.write(text) });

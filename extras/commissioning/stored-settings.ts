@@ -47,8 +47,8 @@ export const finishInterrupted = (host: SettingsHost, complete: () => void): voi
 };
 
 /**
- * Notes a hash of the Wi-Fi in `platform`, which survives a reset. Over http, secrets are bound to this
- * Wi-Fi, so that they are not sent through the Wi-Fi of the next owner.
+ * Notes a hash of the Wi-Fi in `platform`, which survives a reset. Over http, secrets are bound to
+ * this Wi-Fi, so that they are not sent through the Wi-Fi of the next owner.
  */
 const markNetwork = (host: SettingsHost): void => {
   const network = markOf(host, members(readStored(host, WIFI)));

@@ -1,5 +1,5 @@
 // Sends bodies that are repeated until the platform accepts them, in parts if need be: points and
-// client attributes. What an outcome means for the next body stands in one table.
+// client attributes. One table decides from an outcome how the next body is sent.
 //
 // A firewall or a proxy may reset the connection, or never answer, on a body that it dislikes. Sent
 // again, the same body is lost again, and everything behind it waits. So after each loss of a body,
@@ -64,7 +64,7 @@ export interface BodyMemory {
 
 /** Successful requests before a size found by "busy" is raised a little. */
 const PASSES_BEFORE_GROWTH = 4;
-/** A body without an answer for so long may be too large for the link or the platform. */
+/** A body without an answer for this time may be too large for the link or the platform. */
 const SLOW_MS = 15_000;
 /** Statuses of an exhausted rate limit. */
 const BUCKET = [429, 500];
@@ -72,7 +72,7 @@ const BUCKET = [429, 500];
 const SOME_LOSSES = 3;
 /**
  * Losses after which a single one is refused, which may then be dropped. On a link that loses half
- * of all requests, one body in a million is lost so often with an answered test after each loss.
+ * of all requests, one body in a million reaches this number with an answered test after each loss.
  */
 const MANY_LOSSES = 10;
 /** Approximate size of the test. */

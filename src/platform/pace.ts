@@ -51,7 +51,7 @@ export interface Pace {
   readonly perMinute: number;
   /** Accepted requests do not count, because the device decides their number. */
   readonly acceptedAreFree?: boolean;
-  /** A request that brought so many bytes does not count. */
+  /** A request that brought this number of bytes does not count. */
   readonly freeBytes?: number;
   readonly waits: Waits;
   /** For refused bodies; default: `waits`. */

@@ -54,7 +54,7 @@ export class Pacer {
     this._wholeAt = Math.max(this._wholeAt, this._now) + this._tokenMs;
   }
 
-  /** The last request brought so many bytes, which may pay for it. */
+  /** The last request brought `bytes`, which may pay for it. */
   brought(bytes: number): void {
     const { freeBytes } = this._pace;
     if (freeBytes) this._refund(Math.min(1, bytes / freeBytes));

@@ -1,4 +1,5 @@
-// Who holds the engine's memory at rest: one image for each part, and parts that a program adds while it runs.
+// Who holds the engine's memory at rest: one image for each part, and parts that a program adds
+// while it runs.
 import { Bench, ONLINE_MS } from "../bench.js";
 import { type Case, check, type Figures } from "../case.js";
 import type { Settings } from "../rig.js";
@@ -16,7 +17,10 @@ const ADDED = ["a handler", "an attribute", "two values a second"];
 const MS = 180_000;
 const LINE = /^census: (\d+) (\d+)/;
 
-/** Bytes in use with each part: the least of three looks, because of garbage and requests in progress. */
+/**
+ * Bytes in use with each part: the least of three looks, because of garbage and requests in
+ * progress.
+ */
 async function count(more: Record<string, unknown>, parts: number): Promise<number[]> {
   const settings: Settings = { program: "station-app", more: { connections: 3, ...more } };
   await using bench = await Bench.open("census", settings, "soft");

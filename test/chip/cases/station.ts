@@ -25,7 +25,7 @@ const PADDING = 40;
 const FITS = 940;
 const QUICK = { updates: 1, ms: 60_000 } as const;
 const WHOLE = { updates: 6, ms: 600_000 } as const;
-/** Of the share: more than the application's. */
+/** Share that is filled: more than the application's. */
 const FULL = 1.1;
 /** Objects that no engine holds. */
 const TOO_MANY = 4000;
@@ -178,7 +178,10 @@ const station = (secure: boolean): Case => ({
 export const STATION = station(false);
 export const STATION_TLS = station(true);
 
-/** A board whose application keeps `kept` objects, under load, until it took an update that keeps none. */
+/**
+ * A board whose application keeps `kept` objects, under load, until it took an update that keeps
+ * none.
+ */
 async function tryUpdate(kept: number, { seed, quick, say }: Context): Promise<Figures> {
   const settings: Settings = { program: "station-app", more: { ...MORE, kept } };
   const fixed: Settings = { program: "station-app", version: FIXED, more: MORE };

@@ -550,7 +550,12 @@ export class Outbox implements EpochStore {
     if (!isFailing && !log.dirty) {
       const isBehind = witness.isFailing ? !this._isHeld : !witness.covers(this._state, 0);
       if (isBehind) this._saveWitness(this._boundOf(log));
-    } else if (witness.age >= WITNESS_MS || this.next > witness.bound) this._saveWitness(this._boundOf(log));
+      return;
+    }
+    // What was written when a sector was opened says nothing of points in memory.
+    const isUntold = isFailing && !witness.isFailing;
+    if (isUntold || witness.age >= WITNESS_MS || this.next > witness.bound)
+      this._saveWitness(this._boundOf(log));
     else
       this._witnessTimer ??= clock.timer(WITNESS_MS, () => {
         this._witnessTimer = undefined;

@@ -251,6 +251,25 @@ test("the power fails while points that waited for flash are written: each is th
   }
 });
 
+test("flash fails from any write on, and the power at once after it: each point is there or counted", (t) => {
+  for (let writes = 0; writes < 380; writes++) {
+    const kept: Kept = { bytes: new Uint8Array(8 * SECTOR).fill(0xff), store: new FakeStore() };
+    const blocks = new FakeFlash(8 * SECTOR, SECTOR, kept.bytes);
+    const { outbox } = rig(blocks, {}, kept.store);
+    let left = writes;
+    blocks.fails = (call) => call === "write" && left-- <= 0;
+    let points = 0;
+    for (; left > 0 && points < 400; points++) outbox.append(textOf(points), undefined);
+    for (let more = 0; more < 3; more++) outbox.append(textOf(points++), undefined);
+    const next = start(kept, blocks.bytes.slice());
+    const found = drain(next).length;
+    const { unreadable, full } = next.outbox.dropped;
+    const counted = `${writes} writes: ${found} of ${points} found, ${unreadable} counted`;
+    t.true(found + unreadable + full >= points, counted);
+    t.true(found + unreadable + full <= points + SECTOR_POINTS, counted);
+  }
+});
+
 // A durable queue that is gone, shortened, older than it was or another device's: its points are counted.
 
 const SECTOR = 4096;

@@ -47,8 +47,6 @@ export const MODULES = [
   ],
   ["mote-simulated", "hosts/simulator/simulated.ts", "hosts/device/simulated-types.js"],
   ["mote-simulator-screen", "hosts/simulator/screen.ts"],
-  ["mote-simulator-main", "hosts/simulator/main.ts"],
-  ["mote-simulator-window", "hosts/simulator/window.ts"],
 ];
 
 /** Extras that are a module of their own, which others import by its name, so that a board has it once. */

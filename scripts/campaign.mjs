@@ -33,7 +33,7 @@ const CAMPAIGNS = {
     files: ["test/hosts/simulator/*.test.ts"],
     args: ["--simulator"],
     serial: true,
-    does: "runs the agent in the Moddable simulator ($MODDABLE)",
+    does: "checks the host and a project in the Moddable simulator ($MODDABLE)",
   },
 };
 

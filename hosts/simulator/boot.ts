@@ -1,5 +1,4 @@
-// The boot record of the simulated device: boot.json beside its other files. The supervisor
-// (tools/moddable/simulator/device.ts) is the boot loader.
+// The boot record of the simulated device: boot.json beside its other files.
 import type { Files } from "embedded:storage/files";
 import { bootText, parseBoot } from "../device/boot-slots/boot-record.js";
 import type { BootStore } from "../device/boot-slots/boot-slots.js";

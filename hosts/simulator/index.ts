@@ -1,3 +1,2 @@
 export { type Image, startImage } from "./boot-loader.js";
 export { createHost, type SimulatorHost, type SimulatorOptions } from "./host.js";
-export { readSettings } from "./read-settings.js";

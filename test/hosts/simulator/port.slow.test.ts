@@ -1,6 +1,6 @@
 // The simulator's host, on the SDK's own sockets, files and digests, keeps the port's promises.
+import { X509Certificate } from "node:crypto";
 import test from "ava";
-import { derOf } from "../../../tools/moddable/simulator/device.js";
 import { texts } from "../../xs/guest/texts.js";
 import { PROMISES, SOCKET_PROMISES } from "../port/promises.js";
 import { CERT } from "../port/tls-fixture.js";
@@ -18,7 +18,7 @@ function guest(secure: boolean): Promise<Guest> {
     made = (async () => {
       program ??= guestProgram();
       const one = new Guest(secure);
-      await one.start(await program, derOf(CERT));
+      await one.start(await program, [new X509Certificate(CERT).raw.toString("base64")]);
       return one;
     })();
     guests.set(secure, made);

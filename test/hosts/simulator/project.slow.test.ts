@@ -3,18 +3,18 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { newProject } from "../../../tools/cli/commands/new/new.js";
 import { findSimulator } from "../../../tools/moddable/sdk.js";
-import { simulatedImage } from "../../../tools/moddable/simulator/device.js";
 import { runProject } from "../../../tools/moddable/simulator/project.js";
 import { Operator } from "../../../tools/operator/operator.js";
 import { startPlatform } from "../../../tools/platform/server.js";
 import { TENANT } from "../../../tools/tour/hints.js";
 import { scratch } from "../../tools/scratch.js";
-import { until } from "./bench.js";
+import { until } from "../../tools/until.js";
 import { inSimulator } from "./rig.js";
 
 const BUILD_MS = 300_000;
 const UPDATE_MS = 120_000;
 const NAME = "greenhouse-1";
+const IMAGE = `{"simulator":1,"title":"greenhouse","version":"1.0.1"}\n`;
 
 inSimulator("an update of a project is confirmed, and one that cannot start is rolled back", async (t) => {
   t.timeout(900_000);
@@ -40,12 +40,12 @@ inSimulator("an update of a project is confirmed, and one that cannot start is r
     stop.abort(new Error("the test is over"));
     await ended;
   });
-  const device = await until("the device", BUILD_MS, async () => operator.devices.byName(NAME));
+  const device = await until(() => operator.devices.byName(NAME), { ms: BUILD_MS });
   const id = device.id.id;
   const { deviceProfileId } = await operator.devices.get(id);
-  const isAt = async (version: string, state: string): Promise<true | undefined> => {
+  const isAt = async (version: string, state: string): Promise<boolean> => {
     const latest = await operator.timeSeries.latest(id, ["fw_state", "current_fw_version"]);
-    return (latest.current_fw_version?.value === version && latest.fw_state?.value === state) || undefined;
+    return latest.current_fw_version?.value === version && latest.fw_state?.value === state;
   };
   const assign = async (version: string, image: Buffer): Promise<void> => {
     const entry = { title: "greenhouse", version, deviceProfileId: deviceProfileId!.id };
@@ -53,9 +53,9 @@ inSimulator("an update of a project is confirmed, and one that cannot start is r
     await operator.ota.upload(made.id.id, image, { fileName: `greenhouse-${version}.bin` });
     await operator.ota.assign(id, made.id.id);
   };
-  await assign("1.0.1", simulatedImage("greenhouse", "1.0.1", 9000));
-  await until("1.0.1 confirmed", UPDATE_MS, () => isAt("1.0.1", "UPDATED"));
+  await assign("1.0.1", Buffer.from(IMAGE.padEnd(9000, ".")));
+  await until(() => isAt("1.0.1", "UPDATED"), { ms: UPDATE_MS });
   await assign("1.0.2", Buffer.alloc(9000, 7));
-  await until("1.0.2 rolled back", UPDATE_MS, () => isAt("1.0.1", "FAILED"));
+  await until(() => isAt("1.0.1", "FAILED"), { ms: UPDATE_MS });
   t.true(existsSync(join(stateDir, "mote-simulator", "greenhouse", "boot.json")));
 });

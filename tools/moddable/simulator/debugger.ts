@@ -18,8 +18,6 @@ export interface DebuggerEvents {
   line: [line: string];
   /** The program stopped: an exception that nobody caught, or the machine gave up. */
   broken: [reason: string];
-  /** The instruments, once in a second: name and value. */
-  instruments: [values: ReadonlyMap<string, number>];
   /** The machine is gone. */
   ended: [];
 }
@@ -61,7 +59,6 @@ class Machine {
   #text = "";
   #line = "";
   #title = SHELL;
-  #instruments: string[] = [];
 
   constructor(socket: Socket, listener: Debugger) {
     this.#socket = socket;
@@ -90,7 +87,6 @@ class Machine {
   #element(name: string, attributes: Readonly<Record<string, string>>, text: string): void {
     if (name === "login") {
       this.#title = attributes.name ?? "";
-      this.#instruments = [];
       this.#say("<set-all-breakpoints></set-all-breakpoints>");
       this.#say("<go/>");
       if (!this.#shell) this.#listener.emit("begun");
@@ -98,19 +94,12 @@ class Machine {
       if (!this.#shell) this.#listener.emit("broken", text.trim());
       this.#say("<go/>");
     } else if (!this.#shell && name === "log") this.#print(text);
-    else if (name === "instrument") this.#instruments.push(attributes.name ?? "");
-    else if (!this.#shell && name === "samples") this.#sample(text);
   }
 
   #print(text: string): void {
     const lines = (this.#line + text).split("\n");
     this.#line = lines.pop() ?? "";
     for (const line of lines) this.#listener.emit("line", line);
-  }
-
-  #sample(text: string): void {
-    const values = text.split(",").map(Number);
-    this.#listener.emit("instruments", new Map(this.#instruments.map((name, i) => [name, values[i] ?? 0])));
   }
 
   #say(command: string): void {

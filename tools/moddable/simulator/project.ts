@@ -165,7 +165,6 @@ async function runUntil(stop: AbortSignal, program: Program, lines: ProgramLines
     const run = await SimulatorRun.start({ ...program, line: (text) => lines.tell(text) });
     const end = await endOf(run, stop);
     if (end.kind === "stopped") return STOPPED;
-    if (end.kind === "exit") return end.status;
     if (end.kind === "crash") {
       lines.tell(`error: it ended: ${end.reason}`);
       return FAILED;

@@ -6,18 +6,17 @@ import { join } from "node:path";
 import type { Sdk } from "../sdk.js";
 import { Debugger } from "./debugger.js";
 
-/** Lines that end a program: `@exit` with a status, `@restart`, `@crash` with a reason. */
-const WORD = /^@(?:(exit|restart)(?: (\d+))?|crash (.+))$/;
+/** The line by which a program asks for its restart. */
+const RESTART = "@restart";
 /** What the machine says before it ends itself. */
 const ABORT = /^XS abort: (.+)$/;
 const START_MS = 30_000;
 
 export type End =
-  | { readonly kind: "exit"; readonly status: number }
   | { readonly kind: "restart" }
-  /** The machine gave up, the program did, or the process ended. */
+  /** The machine gave up, or the process ended. */
   | { readonly kind: "crash"; readonly reason: string }
-  /** `stop` or `kill` ended it. */
+  /** `kill` ended it. */
   | { readonly kind: "stopped" };
 
 export interface RunOptions {
@@ -28,7 +27,6 @@ export interface RunOptions {
   directory: string;
   display: string;
   line(line: string): void;
-  instruments?: ((values: ReadonlyMap<string, number>) => void) | undefined;
 }
 
 export class SimulatorRun {
@@ -77,7 +75,6 @@ export class SimulatorRun {
     listening.on("line", (line) => this.#line(line, options.line));
     listening.on("broken", (reason) => this.#over({ kind: "crash", reason: this.#abort ?? reason }));
     listening.on("ended", () => this.#over({ kind: "crash", reason: this.#abort ?? "the machine is gone" }));
-    if (options.instruments) listening.on("instruments", options.instruments);
   }
 
   /** At once, as a power loss would. */
@@ -88,12 +85,8 @@ export class SimulatorRun {
   }
 
   #line(line: string, print: (line: string) => void): void {
-    const [, word, status, crash] = WORD.exec(line) ?? [];
-    const aborted = ABORT.exec(line)?.[1];
-    if (aborted) this.#abort = aborted;
-    if (word === "exit") this.#over({ kind: "exit", status: Number(status ?? 0) });
-    else if (word === "restart") this.#over({ kind: "restart" });
-    else if (crash) this.#over({ kind: "crash", reason: crash });
+    this.#abort = ABORT.exec(line)?.[1] ?? this.#abort;
+    if (line === RESTART) this.#over({ kind: "restart" });
     else if (this.#end) print(line);
   }
 

@@ -1,4 +1,0 @@
-// The simulator's program without a window.
-import { run } from "./run.js";
-
-run();

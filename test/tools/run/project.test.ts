@@ -1,6 +1,6 @@
 // `mote run PROGRAM`: every template as an image for Node, and what a user does to a program.
 import { createHash } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "ava";
@@ -10,7 +10,7 @@ import { NODE, TEMPLATES } from "../../../tools/cli/commands/new/templates.js";
 import { startPlatform } from "../../../tools/platform/server.js";
 import { loadImage } from "../../../tools/run/image.js";
 import { hiding, Lines } from "../../../tools/run/lines.js";
-import { bundle, refuseModulesOfNode, sourceAt } from "../../../tools/run/project/bundle.js";
+import { bundle, refuseMissingModules, sourceAt } from "../../../tools/run/project/bundle.js";
 import { develop } from "../../../tools/run/project/develop.js";
 import { readKeys } from "../../../tools/run/project/keys.js";
 import { supervise } from "../../../tools/run/supervisor.js";
@@ -152,14 +152,29 @@ test("a module that Node lacks, and a mistake, are named with their file", async
   });
   const node = project("node", `import "node:fs";\nexport default function main(): void {}`);
   await t.throwsAsync(bundle(sourceAt(node)), { message: /a board has no module "node:fs"[\s\S]*main\.ts/ });
-  await t.throwsAsync(refuseModulesOfNode(sourceAt(node)), {
+  await t.throwsAsync(refuseMissingModules(sourceAt(node)), {
     ...{ name: "UsageError", message: /^main\.ts: a board has no module "node:fs"/ },
   });
-  await t.notThrowsAsync(refuseModulesOfNode(sourceAt(piu)));
+  await t.notThrowsAsync(refuseMissingModules(sourceAt(piu)));
+  const climate = project("climate", `import "file";\nimport "timer";`);
+  await t.throwsAsync(refuseMissingModules(sourceAt(climate), new Set(["timer"])), {
+    message: 'main.ts: a board has no module "file": the manifest names none for the platform "esp32"',
+  });
   const wrong = project("wrong", "export default function main( {");
   await t.throwsAsync(bundle(sourceAt(wrong)), { name: "UsageError", message: /main\.ts:1/ });
   t.throws(() => sourceAt(join(place, "absent")), { message: /does not exist \(create a project: mote new/ });
   t.throws(() => sourceAt(place), { message: /has no main\.ts/ });
+});
+
+test("the manifest may name all files of a folder", async (t) => {
+  const folder = project("pattern", `import { answer } from "answer";\nexport default () => answer;`);
+  const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
+  manifest.modules["*"] = ["./main", "./lib/*"];
+  writeFileSync(join(folder, "manifest.json"), JSON.stringify(manifest));
+  mkdirSync(join(folder, "lib"));
+  writeFileSync(join(folder, "lib", "answer.ts"), "export const answer = 42;");
+  const { inputs } = await bundle(sourceAt(folder));
+  t.true(inputs.includes(join(folder, "lib", "answer.ts")));
 });
 
 test("TypeScript in a file of another name is called so, instead of being tried for ever", async (t) => {

@@ -9,8 +9,9 @@ import { FAILED, STOPPED } from "../../exit-codes.js";
 import { type Platform, startPlatform } from "../../platform/server.js";
 import { PROJECT } from "../../project.js";
 import { hiding, Lines } from "../../run/lines.js";
-import { refuseModulesOfNode, sourceAt } from "../../run/project/bundle.js";
+import { refuseMissingModules, sourceAt } from "../../run/project/bundle.js";
 import { limitedBy } from "../../tour/tour.js";
+import { modulesOfBoard } from "../board-modules.js";
 import { buildProgram } from "../build.js";
 import { type Sdk, SdkError, sdkDoubt } from "../sdk.js";
 import { openDisplay } from "./display.js";
@@ -51,7 +52,8 @@ export async function runProject(
     }
     const doubt = sdkDoubt(sdk);
     if (doubt !== undefined) process.stderr.write(`${doubt}\n`);
-    await refuseModulesOfNode(sourceAt(path));
+    const onBoard = await modulesOfBoard(sdk, path, join(path, "build", "simulator", "board"));
+    await refuseMissingModules(sourceAt(path), onBoard);
     say("building for the simulator: the first time takes a minute");
     const program = await buildProject(sdk, path, configOf(path, flags, own));
     if (stop.aborted) return STOPPED;

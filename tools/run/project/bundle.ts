@@ -131,22 +131,27 @@ const ofNode = (path: string): string =>
   `a board has no module "${path}": it is a module of Node (use one of the SDK, or give the manifest a module of that name)`;
 
 /**
- * Throws UsageError if a board's project uses modules of Node. The simulator's build may find them,
- * and a board never does.
+ * Throws UsageError if a board's project uses a module that is not in `modules`, those of its
+ * board's build. The simulator may have it, and Node's as well. Without `modules` only Node's are
+ * known to be missing.
  */
-export async function refuseModulesOfNode(source: Source): Promise<void> {
+export async function refuseMissingModules(source: Source, modules?: ReadonlySet<string>): Promise<void> {
   const { build } = await import("esbuild").catch(() => ({ build: undefined }));
-  const { modules: known } = readProject(source.folder);
+  const { modules: own } = readProject(source.folder, "esp32");
   const result = await build?.({
     ...{ entryPoints: [source.file], absWorkingDir: source.folder, logLevel: "silent", metafile: true },
     ...{ bundle: true, write: false, format: "esm", platform: "node", packages: "external" },
+    // The project's own modules are imported by the names that its manifest gives them.
+    alias: { ...own },
   }).catch(() => undefined);
   // What cannot be built is for the SDK's own tools to say.
   for (const [file, { imports }] of Object.entries(result?.metafile?.inputs ?? {}))
     for (const { path, external } of imports)
-      if (external && isOfNode(path) && known[path] === undefined)
-        throw new UsageError(`${file}: ${ofNode(path)}`);
+      if (external && (modules ? !modules.has(path) : isOfNode(path)))
+        throw new UsageError(`${file}: ${isOfNode(path) ? ofNode(path) : absent(path)}`);
 }
+const absent = (path: string): string =>
+  `a board has no module "${path}": the manifest names none for the platform "esp32"`;
 /** Other names, such as `http` and `net`, are modules of the SDK too. */
 const isOfNode = (path: string): boolean =>
   path.startsWith("node:") || /^(?:fs|fs\/promises|os|path|child_process|https|tls|util|zlib)$/.test(path);

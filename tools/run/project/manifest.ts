@@ -1,6 +1,6 @@
 // What Node needs of a board project's manifest: its configuration and its own modules, as the
 // simulator has them. Manifests of Mote and the SDK name modules that Node replaces.
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { UsageError } from "../../cli/usage.js";
 
@@ -19,13 +19,13 @@ export interface Project {
   readonly files: readonly string[];
 }
 
-/** The simulator's: what is simulated there is simulated here. */
-const PLATFORM = "lin";
+/** The simulator's: what is simulated there is simulated on Node. */
+const SIMULATOR = "lin";
 
-/** Throws UsageError for a manifest that cannot be read. */
-export function readProject(folder: string): Project {
+/** As the SDK has it for a platform. Throws UsageError for a manifest that cannot be read. */
+export function readProject(folder: string, platform = SIMULATOR): Project {
   const project = { config: {}, modules: {}, files: [] };
-  collect(join(folder, "manifest.json"), project);
+  collect(join(folder, "manifest.json"), platform, project);
   return project;
 }
 
@@ -36,14 +36,14 @@ interface Collected {
 }
 
 /** Includes come first, because the manifest overrides them. */
-function collect(file: string, to: Collected): void {
+function collect(file: string, platform: string, to: Collected): void {
   if (to.files.includes(file)) return;
   to.files.push(file);
   const manifest = parse(file);
   const { platforms = {} } = manifest;
-  for (const part of [manifest, platforms[PLATFORM] ?? platforms["..."] ?? {}]) {
+  for (const part of [manifest, platforms[platform] ?? platforms["..."] ?? {}]) {
     for (const one of [part.include ?? []].flat())
-      if (!one.includes("$(")) collect(join(dirname(file), one), to);
+      if (!one.includes("$(")) collect(join(dirname(file), one), platform, to);
     for (const [name, paths] of Object.entries(part.modules ?? {}))
       for (const path of [paths].flat())
         if (!path.includes("$(")) addModule(join(dirname(file), path), name, to);
@@ -59,14 +59,27 @@ function parse(file: string): Manifest {
   }
 }
 
-/** `*` at the end of a name stands for the file's own. */
+const SOURCE = /\.(?:ts|js|mjs)$/;
+
+/** `*` at the end of a path stands for every file there, and at the end of a name for the file's own. */
 function addModule(path: string, name: string, to: Collected): void {
   const file = [path, `${path}.ts`, `${path}.js`, `${path}.mjs`].find(
     (one) => extname(one) && existsSync(one),
   );
-  if (file === undefined) throw new UsageError(`the manifest names a module that does not exist: ${path}`);
-  to.modules[name.replace("*", basename(file, extname(file)))] = file;
+  const isPattern = path.endsWith("*");
+  if (!file && !isPattern) throw new UsageError(`the manifest names a module that does not exist: ${path}`);
+  const files = file
+    ? [file]
+    : sourcesIn(dirname(path)).filter((source) => source.startsWith(path.slice(0, -1)));
+  for (const one of files) to.modules[name.replace("*", basename(one, extname(one)))] = one;
 }
+
+const sourcesIn = (folder: string): string[] =>
+  existsSync(folder)
+    ? readdirSync(folder)
+        .filter((name) => SOURCE.test(name) && !name.endsWith(".d.ts"))
+        .map((name) => join(folder, name))
+    : [];
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

@@ -31,8 +31,8 @@ const out = resolve(first ?? join(root, "build", "packages"));
 const LEFT_OUT = /\.map$|(?<!\/xs\/mote[\w-]*)\.d\.ts$|\.tsbuildinfo$/;
 const SHARED = ["src", "report", "extras", "hosts", "examples", "LICENSE", "CHANGELOG.md"];
 const { repository: REPOSITORY } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-/** Packages with a program for each machine: npm installs them, esbuild only in a project. */
-const NATIVE = ["libsql", "esbuild"];
+/** Packages with a program for each machine: npm installs esbuild in a project. */
+const NATIVE = ["esbuild"];
 const BUILT = ["src", "report", "extras", "hosts", "tools", "xs"];
 /** The pages that a command, a template or an extra refers to, and their pictures. */
 const isPage = (path) =>

@@ -218,7 +218,7 @@ test("the command works by both its names: help, a platform that keeps its state
   t.is((await fetch(`${url}/console.js`)).status, 200);
   platform.kill("SIGTERM");
   await once(platform, "close");
-  t.true(existsSync(join(project, "platform", "platform.db")));
+  t.true(existsSync(join(project, "platform", "platform.ndjson")));
 });
 
 test("only mote-cli has mote run and its systemd unit, and it starts an image", async (t) => {

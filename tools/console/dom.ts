@@ -69,20 +69,6 @@ export function option(value: string, text = value): HTMLOptionElement {
   return h("option", { value }, text);
 }
 
-/** A button that opens a panel below it. Escape, or focus elsewhere, closes the panel. */
-export function menu(summary: HTMLElement, ...children: readonly Child[]): HTMLDetailsElement {
-  const element = h("details", { className: "menu" }, summary, h("div", {}, ...children));
-  element.addEventListener("keydown", ({ key }) => {
-    if (key !== "Escape") return;
-    element.open = false;
-    summary.focus();
-  });
-  element.addEventListener("focusout", ({ relatedTarget }) => {
-    if (relatedTarget instanceof Node && !element.contains(relatedTarget)) element.open = false;
-  });
-  return element;
-}
-
 /** The page's heading. It also names the browser tab, and gets the focus when the page opens. */
 export function heading(text: string): HTMLHeadingElement {
   const element = h("h1", { tabIndex: -1 });

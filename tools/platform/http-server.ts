@@ -21,8 +21,6 @@ interface HttpServerOptions {
   readonly api: DeviceApi;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Called with each answer; calls the function once all earlier changes are stored. */
-  readonly whenKept: (send: () => void) => void;
   /** Serves all requests outside the device API. */
   readonly listener: RequestListener;
 }
@@ -92,7 +90,7 @@ export class HttpServer {
       if (answer.wire) sendWire(socket, answer.wire);
       else this.#write(request, reply, answer, early);
     };
-    const { api, whenKept } = this.#options;
+    const { api } = this.#options;
     const refused = api.refuse({ method, url, headers });
     if (refused) {
       send(refused, true);
@@ -107,12 +105,10 @@ export class HttpServer {
     });
     request.on("end", () => {
       let done = false;
-      const abandon = api.handle({ method, url, headers, body: Buffer.concat(pieces) }, (answer) =>
-        whenKept(() => {
-          done = true;
-          send(answer);
-        }),
-      );
+      const abandon = api.handle({ method, url, headers, body: Buffer.concat(pieces) }, (answer) => {
+        done = true;
+        send(answer);
+      });
       reply.on("close", () => {
         if (!done) abandon();
       });

@@ -1,6 +1,6 @@
 import type { Clock } from "./core/common/clock.js";
 import type { DeviceRules } from "./device-api.js";
-import type { StateError } from "./state/database.js";
+import type { StateError } from "./state/state.js";
 
 export interface PlatformServerOptions extends DeviceRules {
   /** 0: any free port. Default 8080. */
@@ -14,7 +14,6 @@ export interface PlatformServerOptions extends DeviceRules {
   state?:
     | {
         readonly directory: string;
-        readonly mostPages?: number;
         /** Called when a change could not be stored; the platform has then closed. */
         readonly onLost?: (error: StateError) => void;
       }

@@ -5,20 +5,18 @@ import { shuffledBy } from "./core/common/order.js";
 import { PlatformCore } from "./core/platform.js";
 import type { PlatformServerOptions as Options } from "./options.js";
 import { type Identity, newIdentity } from "./rest/identity.js";
-import type { StateError } from "./state/database.js";
-import { keptProfiles, restore } from "./state/restore.js";
-import { State } from "./state/state.js";
+import { State, type StateError } from "./state/state.js";
 
 const PROFILE_NAME = "Mote";
 
-export async function openState({ state }: Options, close: () => void): Promise<State | undefined> {
+export function openState({ state }: Options, close: () => void): State | undefined {
   if (state === undefined) return undefined;
   const onLost = (error: StateError): void => {
     // Whoever waits for an answer must not take it for one: the connections end.
     close();
     state.onLost?.(error);
   };
-  return State.open({ ...state, onLost });
+  return new State({ directory: state.directory, onLost });
 }
 
 export function createCore({ seed }: Options, clock: Clock, state: State | undefined): PlatformCore {
@@ -26,9 +24,9 @@ export function createCore({ seed }: Options, clock: Clock, state: State | undef
     const core = new PlatformCore({
       clock,
       order: shuffledBy(seed ?? 1),
-      ...(state && { journal: state, profiles: keptProfiles(state) }),
+      ...(state && { journal: state, profiles: state.profiles }),
     });
-    if (state) restore(state, core);
+    state?.restore(core);
     return core;
   } catch (error) {
     state?.close();

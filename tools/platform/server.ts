@@ -36,7 +36,7 @@ export async function startPlatform(options: PlatformServerOptions = {}): Promis
   const { host = "127.0.0.1", port = 8080, log = () => {} } = options;
   const ownClock = new NodeClock();
   const clock = options.clock ?? ownClock;
-  const state = await openState(options, () => void close());
+  const state = openState(options, () => void close());
   const core = createCore(options, clock, state);
   const onError = (error: unknown): void =>
     log(`fault in the local platform: ${error instanceof Error ? error.stack : error}`);
@@ -51,15 +51,13 @@ export async function startPlatform(options: PlatformServerOptions = {}): Promis
     return503OnClosing: false,
     routerOptions: { maxParamLength: 1_000 },
     serverFactory: (listener) => {
-      const whenKept = (send: () => void): void => (state ? state.whenKept(send) : send());
-      http = new HttpServer({ tlsCert, tlsKey, idleMs, api, now: () => clock.now(), whenKept, listener });
+      http = new HttpServer({ tlsCert, tlsKey, idleMs, api, now: () => clock.now(), listener });
       return http.server;
     },
   });
   const identity = openIdentity(state, randomIds, clock.now());
   const users = new Users(identity, options.adminPassword);
   const tokens = new Tokens(users, Buffer.from(identity.tokenKey, "base64"), clock, randomIds);
-  if (state) app.addHook("onSend", (_request, _reply, _payload, done) => state.whenKept(() => done()));
   restRoutes(app, { core, users, tokens, log: api.log, faults: api.faults }, onError);
   try {
     await listen(app, host, port);

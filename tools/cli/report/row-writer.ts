@@ -1,9 +1,8 @@
-import type { Cell, Row, RowTaker } from "../../../report/index.js";
+import type { Row, RowTaker } from "../../../report/index.js";
 import { record } from "../output/csv.js";
 import { Progress, type Screen } from "../output/progress.js";
 import { size } from "../output/size.js";
 import { cell, plain, table } from "../output/table.js";
-import { UsageError } from "../usage.js";
 import type { Output } from "./output.js";
 
 export const FORMATS = ["table", "csv", "ndjson"] as const;
@@ -19,43 +18,33 @@ const MOST_COLUMNS = 4096;
 const TABLE = { rows: 1000, characters: 2000 } as const;
 /** Rows that are kept if they come before the columns. */
 const MOST_EARLY = 10_000;
-const DIGITS = /^-?\d{1,16}$/;
-/** Unix time in ms has 13 digits from 2001 on. */
-const LIKELY_DATE = /^\d{13}$/;
 
 /** Writes the rows of one report into an output as they come in. */
 export class RowWriter implements RowTaker {
   readonly #format: FormatName;
-  readonly #output: Output;
-  readonly #dates: readonly string[];
+  readonly #output: Pick<Output, "write">;
   readonly #progress: Progress | undefined;
   #columns: readonly string[] | undefined;
   #known = new Set<string>();
   /** Rows before the columns, and those of a table. */
   #early: Row[] = [];
   #cells: string[][] = [];
-  #likely: string[] = [];
   readonly #strange = new Set<string>();
   #shownAt = 0;
   rows = 0;
 
-  /** `dates`: columns with dates. `screen`: where progress is shown. */
-  constructor(format: FormatName, output: Output, dates: readonly string[], screen?: Screen) {
+  /** `screen`: where progress is shown. */
+  constructor(format: FormatName, output: Pick<Output, "write">, screen?: Screen) {
     this.#format = format;
     this.#output = output;
-    this.#dates = dates;
     this.#progress = screen && new Progress(screen);
   }
 
-  /** Throws UsageError if a column of `dates` is missing. */
   labels(labels: readonly string[]): boolean {
     if (labels.length > MOST_COLUMNS)
       throw new Error(`the report has ${labels.length} columns; at most ${MOST_COLUMNS} are supported`);
     this.#columns = labels;
     this.#known = new Set(labels);
-    const missing = this.#dates.find((label) => !this.#known.has(label));
-    if (missing !== undefined)
-      throw new UsageError(`--date: no column ${named([missing])} (expected one of ${named(labels)})`);
     if (this.#format === "csv") this.#output.write(record(labels));
     const early = this.#early;
     this.#early = [];
@@ -63,15 +52,9 @@ export class RowWriter implements RowTaker {
   }
 
   row(row: Row): boolean {
-    if (this.rows++ === 0)
-      this.#likely = Object.keys(row).filter(
-        (label) => !this.#dates.includes(label) && LIKELY_DATE.test(String(row[label])),
-      );
-    const dated = { ...row };
-    for (const label of this.#dates)
-      if (Object.hasOwn(row, label)) dated[label] = isoDate(row[label] ?? null);
-    if (this.#columns || this.#format === "ndjson") return this.#write(dated);
-    if (this.#early.push(dated) <= MOST_EARLY) return true;
+    this.rows++;
+    if (this.#columns || this.#format === "ndjson") return this.#write(row);
+    if (this.#early.push(row) <= MOST_EARLY) return true;
     throw new Error("the platform sends the columns after the rows: use --format ndjson");
   }
 
@@ -97,19 +80,15 @@ export class RowWriter implements RowTaker {
     const labels = this.#columns ?? [];
     const met = new Set<string>();
     const twice = labels.filter((label) => met.size === met.add(label).size);
-    const dates = this.#likely.slice(0, NAMED.labels).map((label) => `--date ${named([label])}`);
     const hidden = this.#format === "table" ? this.rows - this.#cells.length : 0;
     return [
-      ...(dates.length > 0 ? [`Looks like a date: ${dates.join(" ")}`] : []),
       ...(twice.length > 0
         ? [`Two columns have the same label, and the platform sends one value for both: ${named(twice)}`]
         : []),
       ...(this.#strange.size > 0
         ? [`Left out values whose labels are not columns: ${named([...this.#strange])}`]
         : []),
-      ...(hidden > 0
-        ? [`A table has at most ${TABLE.rows} rows: ${hidden} more with --format csv or -o FILE`]
-        : []),
+      ...(hidden > 0 ? [`A table has at most ${TABLE.rows} rows: ${hidden} more with --format csv`] : []),
     ];
   }
 
@@ -124,14 +103,6 @@ export class RowWriter implements RowTaker {
       this.#cells.push(values.map((value) => cell(value).slice(0, TABLE.characters)));
     return true;
   }
-}
-
-/** A value of a date column as ISO 8601 in UTC; a value that is not a time is unchanged. */
-export function isoDate(value: Cell): Cell {
-  const text = typeof value === "number" ? String(value) : value;
-  if (typeof text !== "string" || !DIGITS.test(text)) return value;
-  const date = new Date(Number(text));
-  return Number.isNaN(date.getTime()) ? value : date.toISOString();
 }
 
 function named(labels: readonly string[]): string {

@@ -35,14 +35,6 @@ export function clock(ms: number, now: number): string {
   return isToday ? time : `${date.toLocaleDateString("en-GB", { day: "numeric", month: "short" })} ${time}`;
 }
 
-/** A mark of a time axis that spans `span` seconds. */
-export function tick(seconds: number, span: number): string {
-  const date = new Date(seconds * 1000);
-  if (span > 3 * 86_400) return date.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
-  const time = date.toLocaleTimeString("en-GB");
-  return span > 900 ? time.slice(0, 5) : time;
-}
-
 const SIZE = /(?:[bB]ytes|[sS]ize|[fF]ree|[hH]eap)$/;
 
 /** A value under its key: moments as times, sizes with units, fractions to six digits. */
@@ -51,24 +43,6 @@ export function readable(key: string, value: unknown, now: number): string {
   if (isMoment(key, value)) return clock(value < 1e11 ? value * 1000 : value, now);
   if (SIZE.test(key) && Number.isInteger(value) && value >= 1000) return bytes(value);
   return Number.isInteger(value) ? shown(value) : rounded(value);
-}
-
-/** Units that the end of a key states, as in `batteryMv`. */
-const UNITS_BY_KEY: readonly [RegExp, string][] = [
-  [/(?:Ms|_ms|Millis)$/, "ms"],
-  [/(?:[pP]ercent|_pct)$/, "%"],
-  [/(?:Mv|_mv|_mV)$/, "mV"],
-  [/^rssi$|(?:Rssi|_rssi)$/, "dBm"],
-  [/(?:Celsius|_c|_C)$/, "°C"],
-];
-
-/** The unit of a key: from the server attribute `units`, or from the end of the key. */
-export function unitOf(key: string, units: unknown): string {
-  if (typeof units === "object" && units !== null && Object.hasOwn(units, key)) {
-    const unit = (units as Record<string, unknown>)[key];
-    if (typeof unit === "string") return unit.slice(0, 12);
-  }
-  return UNITS_BY_KEY.find(([end]) => end.test(key))?.[1] ?? "";
 }
 
 /** A value as text. */
@@ -81,7 +55,7 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${new Intl.NumberFormat("en").format(count)} ${count === 1 ? one : many}`;
 }
 
-/** A number beside a chart, to six digits. */
-export function rounded(value: number): string {
+/** A number to six digits. */
+function rounded(value: number): string {
   return new Intl.NumberFormat("en", { maximumSignificantDigits: 6, useGrouping: false }).format(value);
 }

@@ -1,4 +1,4 @@
-// Points of a device's keys: chooses keys for charts, and merges a range into rows.
+// Points of a device's keys, and which keys a chart shows.
 
 /** So many of one key are held. */
 export const MOST_POINTS = 5_000;
@@ -37,28 +37,8 @@ export class Series {
     }
   }
 
-  /** How many there are from `from` on, before `to`. */
-  countIn(from: number, to: number): number {
-    return this.times.filter((ts) => ts >= from && ts < to).length;
+  /** True if a line can be drawn: two points or more from `from` on, before `to`. */
+  isLine(from: number, to: number): boolean {
+    return this.times.filter((ts) => ts >= from && ts < to).length > 1;
   }
 }
-
-/** A time, and the value of each key then; undefined where a key has none. */
-export type Row = readonly [ts: number, ...values: (number | undefined)[]];
-
-/** The points of all from `from` on, before `to`, by time. */
-export function rowsOf(all: readonly Series[], from: number, to: number): Row[] {
-  const rows = new Map<number, (number | undefined)[]>();
-  all.forEach(({ times, values }, column) => {
-    times.forEach((ts, i) => {
-      if (ts < from || ts >= to) return;
-      const row = rows.get(ts) ?? all.map(() => undefined);
-      row[column] = values[i];
-      rows.set(ts, row);
-    });
-  });
-  return [...rows].sort(([one], [other]) => one - other).map(([ts, row]) => [ts, ...row]);
-}
-
-/** A line is drawn between two points at least. */
-export const LEAST_POINTS = 2;

@@ -131,10 +131,8 @@ export class Devices {
 
   /** Something of it has changed. */
   save(device: Device): void {
-    this.#journal.save("device", device.id, () => {
-      const { attributes: _, series: _1, rpc: _2, notifications: _3, open: _4, ...record } = device;
-      return record;
-    });
+    const { attributes: _, series: _1, rpc: _2, notifications: _3, open: _4, ...record } = device;
+    this.#journal.save("device", device.id, record);
   }
 
   /** Throws Refused. */

@@ -5,8 +5,8 @@ export type Kind = "profile" | "device" | "package" | "rpc";
 
 /** Hears of every change of what outlasts a restart, in order. */
 export interface Journal {
-  /** A record was added or changed. `read` returns it as JSON, before the next answer is sent. */
-  save(kind: Kind, id: string, read: () => object): void;
+  /** A record was added or changed. */
+  save(kind: Kind, id: string, record: object): void;
   /** A record is gone, and all that belongs to it. */
   remove(kind: Kind, id: string): void;
   /** Undefined: it was deleted. */

@@ -108,6 +108,6 @@ export class Profiles {
   }
 
   #save(profile: Profile): void {
-    this.#journal.save("profile", profile.id, () => profile);
+    this.#journal.save("profile", profile.id, profile);
   }
 }

@@ -1,95 +1,114 @@
-import type { Database, Statement } from "libsql";
+// The platform's state on disk: a file with one line of JSON for each change.
+import { appendFileSync, closeSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { codeOf, makeDirectory, readIfThere, replaceFile, UNFENCED } from "../../../hosts/node/files.js";
+import { Lease, LockedError } from "../../../hosts/node/lease.js";
+import { IN_USE } from "../../exit-codes.js";
+import type { Scope } from "../core/attributes.js";
+import type { DeviceRecord } from "../core/devices.js";
 import type { Journal, Kind } from "../core/journal.js";
+import type { PackageRecord } from "../core/ota/packages.js";
+import type { PlatformCore } from "../core/platform.js";
+import type { Profile } from "../core/profiles.js";
+import type { PersistentRpcRecord } from "../core/rpc/rpc-records.js";
 import type { Value } from "../core/values.js";
-import { type Opened, openDatabase, type StateError, stateError } from "./database.js";
-import { valueToText } from "./value-text.js";
+import { type Line, Stored } from "./stored.js";
+import { valueFromText, valueToText } from "./value-text.js";
+
+/** The state cannot be opened, read or written; the message is for people. */
+export class StateError extends Error {
+  override name = "StateError";
+  /** The existing file cannot be read as state. It was not changed. */
+  readonly isDamaged: boolean;
+
+  constructor(message: string, options: ErrorOptions & { isDamaged?: boolean } = {}) {
+    super(message, options);
+    this.isDamaged = options.isDamaged === true;
+  }
+}
+
+export const FILE = "platform.ndjson";
+const HEAD = '{"mote-platform":1}';
+const NEW_LINE = 10;
+const REASONS: Readonly<Record<string, string>> = {
+  ENOSPC: "the disk is full",
+  EDQUOT: "the disk is full",
+  EROFS: "it is read-only",
+};
 
 export interface StateOptions {
   readonly directory: string;
-  /** Largest file, in pages: tests fill the disk with it. */
-  readonly mostPages?: number;
-  /** Called once, when a change could not be stored. After it, no answer goes out. */
+  /** Called once, when a change could not be stored. */
   readonly onLost: (error: StateError) => void;
 }
 
 /**
- * The platform's state on disk. One transaction stores all changes of a turn of the event loop, and
- * is synced before any answer of that turn goes out: a crash never takes back an acknowledged
- * change.
+ * Appends each change before its answer is sent, so that a killed process loses none. A power loss
+ * may lose the last seconds. The next start writes the file anew, without replaced lines.
  */
 export class State implements Journal {
-  readonly database: Database;
-  readonly #closeDatabase: () => void;
-  readonly #directory: string;
-  readonly #statements = new Map<string, Statement>();
-  /** Ids of used series by device and key. */
-  readonly #series = new Map<string, number>();
-  readonly #onLost: (error: StateError) => void;
-  /** Records to write, as they are when the transaction begins. */
-  readonly #records = new Map<string, () => unknown>();
-  #changes: (() => unknown)[] = [];
-  #waiting: (() => void)[] = [];
-  #isQuiet = false;
-  #scheduled: NodeJS.Immediate | undefined;
-  #lost = false;
+  readonly #path: string;
+  readonly #lock: Lease;
+  readonly #options: StateOptions;
+  #settings: ReadonlyMap<string, string>;
+  /** What the file held, until it is restored. */
+  #stored: Stored | undefined;
+  /** Undefined before `restore`, after `close`, and once a change was lost. */
+  #file: number | undefined;
 
-  /** Throws StateError. */
-  static async open(options: StateOptions): Promise<State> {
-    return new State(await openDatabase(options.directory, options.mostPages), options);
-  }
-
-  private constructor({ database, close }: Opened, { directory, onLost }: StateOptions) {
-    this.database = database;
-    this.#closeDatabase = close;
-    this.#directory = directory;
-    this.#onLost = onLost;
-  }
-
-  /** Runs a restore: its changes are on the disk already. */
-  quietly(run: () => void): void {
-    this.#isQuiet = true;
+  /** Locks the directory until `close` or the end of this process. Throws StateError. */
+  constructor(options: StateOptions) {
+    this.#options = options;
+    this.#path = join(options.directory, FILE);
+    this.#lock = lockDirectory(options.directory);
     try {
-      run();
-    } finally {
-      this.#isQuiet = false;
+      this.#stored = this.#read();
+      this.#settings = this.#stored.settings;
+    } catch (error) {
+      this.#lock.release();
+      throw error;
     }
   }
 
-  /** Runs it once all earlier changes are on the disk; never, if storing them fails. */
-  whenKept(run: () => void): void {
-    if (this.#lost) return;
-    if (this.#scheduled === undefined) run();
-    else this.#waiting.push(run);
+  /** The core needs them when it begins. */
+  get profiles(): Profile[] {
+    return (this.#stored?.records("profile") ?? []) as Profile[];
+  }
+
+  /** Brings the rest back. Changes are stored from here on. Throws StateError. */
+  restore(core: PlatformCore): void {
+    const stored = this.#stored!;
+    try {
+      restoreRecords(stored, core);
+    } catch (error) {
+      throw error instanceof StateError ? error : unreadable(messageOf(error));
+    }
+    for (const profile of core.profiles.list()) stored.take(["record", "profile", profile.id, profile]);
+    try {
+      const lines = [HEAD, ...[...stored.lines()].map((line) => JSON.stringify(line)), ""];
+      replaceFile(this.#path, Buffer.from(lines.join("\n")), UNFENCED);
+      this.#file = openSync(this.#path, "a");
+    } catch (error) {
+      throw this.#unwritable(error);
+    }
+    this.#stored = undefined;
+    core.resume();
   }
 
   setting(name: string): string | undefined {
-    const row = this.#sql("SELECT value FROM setting WHERE name = ?").get(name);
-    return (row as { value: string } | undefined)?.value;
+    return this.#settings.get(name);
   }
 
   saveSetting(name: string, value: string): void {
-    this.#run("INSERT OR REPLACE INTO setting VALUES (?, ?)", name, value);
+    this.#append(["setting", name, value]);
   }
 
-  /** A record keeps its place among the others. */
-  save(kind: Kind, id: string, read: () => object): void {
-    const sql =
-      "INSERT INTO record (kind, id, json) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET json = excluded.json";
-    this.#records.set(`${kind} ${id}`, () => this.#sql(sql).run(kind, id, JSON.stringify(read())));
-    this.#schedule();
+  save(kind: Kind, id: string, record: object): void {
+    this.#append(["record", kind, id, record]);
   }
 
   remove(kind: Kind, id: string): void {
-    this.#records.delete(`${kind} ${id}`);
-    this.#run("DELETE FROM record WHERE kind = ? AND id = ?", kind, id);
-    if (kind === "package") this.#run("DELETE FROM file WHERE package = ?", id);
-    if (kind !== "device") return;
-    this.#run("DELETE FROM attribute WHERE device = ?", id);
-    this.#run("DELETE FROM point WHERE series IN (SELECT id FROM series WHERE device = ?)", id);
-    this.#run("DELETE FROM series WHERE device = ?", id);
-    this.#change(() => {
-      for (const name of [...this.#series.keys()]) if (name.startsWith(`${id} `)) this.#series.delete(name);
-    });
+    this.#append(["removed", kind, id]);
   }
 
   attribute(
@@ -98,95 +117,112 @@ export class State implements Journal {
     key: string,
     attribute: { readonly value: Value; readonly ts: number } | undefined,
   ): void {
-    if (attribute === undefined)
-      this.#run("DELETE FROM attribute WHERE device = ? AND scope = ? AND key = ?", deviceId, scope, key);
-    else {
-      const { ts, value } = attribute;
-      const sql = "INSERT OR REPLACE INTO attribute VALUES (?, ?, ?, ?, ?)";
-      this.#run(sql, deviceId, scope, key, ts, valueToText(value));
-    }
+    if (attribute === undefined) this.#append(["attributeGone", deviceId, scope, key]);
+    else this.#append(["attribute", deviceId, scope, key, attribute.ts, valueToText(attribute.value)]);
   }
 
   point(deviceId: string, key: string, ts: number, value: Value): void {
-    const sql = "INSERT OR REPLACE INTO point VALUES (?, ?, ?)";
-    this.#change(() => this.#sql(sql).run(this.#seriesId(deviceId, key), ts, valueToText(value)));
+    this.#append(["point", deviceId, key, ts, valueToText(value)]);
   }
 
+  /** JSON has null for an infinite time. */
   pointsGone(deviceId: string, key: string, startTs: number, endTs: number): void {
-    const sql = "DELETE FROM point WHERE series = ? AND ts >= ? AND ts < ?";
-    this.#change(() => this.#sql(sql).run(this.#seriesId(deviceId, key), startTs, endTs));
+    this.#append(["pointsGone", deviceId, key, startTs, endTs]);
   }
 
   file(packageId: string, bytes: Uint8Array): void {
-    this.#run("INSERT OR REPLACE INTO file VALUES (?, ?)", packageId, bytes);
+    this.#append(["file", packageId, Buffer.from(bytes).toString("base64")]);
   }
 
-  /** Stores the last changes and closes the file. */
   close(): void {
-    this.#commit();
-    this.#lost = true;
-    this.#closeDatabase();
+    if (this.#file !== undefined) closeSync(this.#file);
+    this.#file = undefined;
+    this.#lock.release();
   }
 
-  #run(sql: string, ...values: unknown[]): void {
-    this.#change(() => this.#sql(sql).run(...values));
-  }
-
-  #sql(text: string): Statement {
-    const known = this.#statements.get(text) ?? this.database.prepare(text);
-    this.#statements.set(text, known);
-    return known;
-  }
-
-  #seriesId(deviceId: string, key: string): number {
-    const name = `${deviceId} ${key}`;
-    const known = this.#series.get(name);
-    if (known !== undefined) return known;
-    this.#sql("INSERT OR IGNORE INTO series (device, key) VALUES (?, ?)").run(deviceId, key);
-    const row = this.#sql("SELECT id FROM series WHERE device = ? AND key = ?").get(deviceId, key);
-    const { id } = row as { id: number };
-    this.#series.set(name, id);
-    return id;
-  }
-
-  #change(write: () => unknown): void {
-    if (this.#isQuiet) return;
-    this.#changes.push(write);
-    this.#schedule();
-  }
-
-  #schedule(): void {
-    this.#scheduled ??= setImmediate(() => this.#commit());
-  }
-
-  #commit(): void {
-    clearImmediate(this.#scheduled);
-    this.#scheduled = undefined;
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    if (this.#lost) return;
-    const writes = [...this.#changes, ...this.#records.values()];
-    this.#changes = [];
-    this.#records.clear();
+  #append(line: Line): void {
+    if (this.#file === undefined) return;
     try {
-      if (writes.length > 0) this.#write(writes);
+      appendFileSync(this.#file, `${JSON.stringify(line)}\n`);
     } catch (error) {
-      this.#lost = true;
-      this.#onLost(stateError(error, this.#directory));
-      return;
+      closeSync(this.#file);
+      this.#file = undefined;
+      this.#options.onLost(this.#unwritable(error));
     }
-    for (const run of waiting) run();
   }
 
-  #write(writes: readonly (() => unknown)[]): void {
-    this.database.exec("BEGIN");
+  /** A line that a killed process left incomplete is not part of it. */
+  #read(): Stored {
+    const stored = new Stored();
+    let bytes: Buffer | undefined;
     try {
-      for (const write of writes) write();
-      this.database.exec("COMMIT");
+      bytes = readIfThere(this.#path);
     } catch (error) {
-      // A full disk has rolled it back already.
-      if (this.database.inTransaction) this.database.exec("ROLLBACK");
-      throw error;
+      throw new StateError(`${this.#path} cannot be opened (${codeOf(error)})`, { cause: error });
     }
+    if (bytes === undefined) return stored;
+    try {
+      let isHead = true;
+      for (let at = 0, end = bytes.indexOf(NEW_LINE); end >= 0; end = bytes.indexOf(NEW_LINE, at)) {
+        const text = bytes.toString("utf8", at, end);
+        at = end + 1;
+        if (!isHead) stored.take(JSON.parse(text) as Line);
+        else if (text !== HEAD) break;
+        isHead = false;
+      }
+      if (!isHead) return stored;
+    } catch (error) {
+      throw unreadable(messageOf(error));
+    }
+    throw unreadable("another program or another version of Mote wrote it");
+  }
+
+  #unwritable(error: unknown): StateError {
+    const why = REASONS[codeOf(error)] ?? codeOf(error);
+    return new StateError(`the state in ${this.#options.directory} can't be written: ${why}`, {
+      cause: error,
+    });
   }
 }
+
+function lockDirectory(directory: string): Lease {
+  try {
+    makeDirectory(directory);
+    const lease = Lease.ofHost(directory);
+    lease.lost.addEventListener("abort", () => {
+      process.stderr.write(`error: another process took over ${directory}; stopping\n`);
+      process.exit(IN_USE);
+    });
+    return lease;
+  } catch (error) {
+    const why =
+      error instanceof LockedError ? error.message : `cannot store state in ${directory} (${codeOf(error)})`;
+    throw new StateError(why, { cause: error });
+  }
+}
+
+function restoreRecords(stored: Stored, core: PlatformCore): void {
+  for (const record of stored.records("package") as PackageRecord[]) {
+    const file = stored.files.get(record.id);
+    if (!core.packages.restore(record, file === undefined ? undefined : Buffer.from(file, "base64")))
+      throw unreadable(`the file of package ${record.title} ${record.version} does not match its checksum`);
+  }
+  for (const record of stored.records("device") as DeviceRecord[]) core.devices.restore(record);
+  for (const [, device, scope, key, ts, value] of stored.attributes())
+    core.devices.get(device)?.attributes.set(scope as Scope, key, valueFromText(value), ts);
+  for (const [, device, key, ts, value] of stored.points())
+    core.devices.get(device)?.series.save(key, ts, valueFromText(value));
+  for (const rpc of stored.records("rpc") as PersistentRpcRecord[]) {
+    const device = core.devices.get(rpc.deviceId);
+    if (device) core.rpcRecords.restore(rpc, device);
+  }
+}
+
+function unreadable(why: string): StateError {
+  return new StateError(
+    `${FILE} is unreadable (${why}): put a copy in its place, or move it away to begin without state`,
+    { isDamaged: true },
+  );
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : "unknown");

@@ -127,10 +127,8 @@ export class Packages {
   }
 
   #save(target: OtaPackage): void {
-    this.#journal.save("package", target.id, () => {
-      const { bytes: _, ...record } = target;
-      return record;
-    });
+    const { bytes: _, ...record } = target;
+    this.#journal.save("package", target.id, record);
   }
 }
 

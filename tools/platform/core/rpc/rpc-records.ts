@@ -109,10 +109,8 @@ export class RpcRecords {
   }
 
   #save(rpc: PersistentRpc): void {
-    this.#journal.save("rpc", rpc.id, () => {
-      const { requestId: _, ...record } = rpc;
-      return record;
-    });
+    const { requestId: _, ...record } = rpc;
+    this.#journal.save("rpc", rpc.id, record);
   }
 
   #drop(id: string): void {

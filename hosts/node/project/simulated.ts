@@ -1,5 +1,5 @@
 // `mote/simulated` on Node: sensors, buttons and lamps of a simulated board. Their values are
-// members of a JSON file, which the developer or a key press of `mote run` changes.
+// members of a JSON file, which the developer changes.
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import type { Button, Range } from "../../device/simulated.js";
 

@@ -12,7 +12,6 @@ import { loadImage } from "../../../tools/run/image.js";
 import { hiding, Lines } from "../../../tools/run/lines.js";
 import { bundle, refuseMissingModules, sourceAt } from "../../../tools/run/project/bundle.js";
 import { develop } from "../../../tools/run/project/develop.js";
-import { readKeys } from "../../../tools/run/project/keys.js";
 import { supervise } from "../../../tools/run/supervisor.js";
 import { buildTools } from "../../built.js";
 import { operatorOf } from "../operator-of.js";
@@ -213,36 +212,6 @@ test("starts again after a change that can be built, and reports one that cannot
   stop.abort();
   t.is(await ended, 0);
   t.deepEqual(runs, ["1 false", "2 true"]);
-});
-
-test("keys choose and change simulated values, and press a button", async (t) => {
-  const file = join(place, "simulated.json");
-  writeFileSync(file, JSON.stringify({ temperature: 21, button: false, volts: 4.1 }));
-  let type = (_: Buffer): void => {};
-  let stops = 0;
-  const terminal = {
-    isTTY: true,
-    setRawMode() {},
-    on(_: "data", read: typeof type) {
-      type = read;
-    },
-  };
-  readKeys(
-    terminal,
-    file,
-    () => {},
-    () => stops++,
-  );
-  const values = () => JSON.parse(readFileSync(file, "utf8"));
-  type(Buffer.from("++-"));
-  t.is(values().temperature, 22);
-  type(Buffer.from("3-"));
-  t.is(values().volts, 4);
-  type(Buffer.from("2"));
-  t.true(values().button);
-  await until(() => values().button === false);
-  type(Buffer.from("\u0003"));
-  t.is(stops, 1);
 });
 
 test("createHost without a state directory says what is missing", (t) => {

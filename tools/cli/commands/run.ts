@@ -12,7 +12,6 @@ import { hiding, Lines } from "../../run/lines.js";
 import type { WorkerConfig } from "../../run/messages.js";
 import { type Bundle, bundle, isTypeScript, type Source, sourceAt } from "../../run/project/bundle.js";
 import { develop } from "../../run/project/develop.js";
-import { readKeys } from "../../run/project/keys.js";
 import { ServiceManager } from "../../run/service-manager.js";
 import { type Outcome, supervise } from "../../run/supervisor.js";
 import { connectionsOption } from "../connections.js";
@@ -46,7 +45,7 @@ interface RunFlags {
 const HELP = `
 With PROGRAM, a project of mote new or a TypeScript file, Mote bundles the program, runs it, and starts it again when a file changes. Without a platform in
 the options or in the project's manifest, it starts a local one, and logs the command line in. State is below build/ of the project. The values of simulated
-sensors and buttons are in simulated.json; keys change them. --bundle FILE only writes the firmware image, which is what firmware push takes.
+sensors and buttons are in simulated.json, which you can edit. --bundle FILE only writes the firmware image, which is what firmware push takes.
 
 Without PROGRAM, it requires --token, or --provision-key and --provision-secret. Prefer environment variables for secrets: other users can see arguments.
 
@@ -168,12 +167,7 @@ async function runProgram(path: string, given: RunFlags, command: Command): Prom
   };
   const values = join(source.folder, "simulated.json");
   process.env.MOTE_SIMULATED = values;
-  readKeys(
-    process.stdin,
-    values,
-    (line) => tell("info", line),
-    () => process.kill(process.pid, "SIGINT"),
-  );
+  tell("info", `simulated values are in ${values}: edit the file to change them`);
   const outcome = await develop({
     ...{ source, first, tell, stop: life.stop },
     run: (image, stop, again) => runOnce(whole, image, { ...life, stop }, again),

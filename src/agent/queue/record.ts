@@ -216,7 +216,7 @@ export const readHeader = (header: Int32Array, state: QueueState): number => {
 /** Fills in tags and checksums of the records `from` to `to`, whose first point is the next one. */
 export const seal = (words: Int32Array, from: number, to: number, state: QueueState): void => {
   const end = to >> 2;
-  let tag = 1 + (state.stored % TAGS);
+  let tag = tagOf(state.stored);
   for (let at = from >> 2; at < end; ) {
     const head = (words[at + 1] as number) & 0xffffff;
     words[at + 1] = head | (tag << 24);
@@ -286,6 +286,46 @@ export const applyRecords = (state: QueueState, words: Int32Array, from: number,
     } else if (kind >= DONE) applyStatus(state, kind, value);
   }
 };
+
+/**
+ * Applies the intact records from 0 to `limit`, and returns their length.
+ *
+ * To verify each point would take most of a short wake. In a row of points of one epoch, only the
+ * last one's milliseconds count, so the others are verified later, when they are read to be sent.
+ */
+export const applyIntact = (state: QueueState, words: Int32Array, limit: number): number => {
+  const { sequence } = state;
+  let end = 0;
+  let skips = true;
+  for (;;) {
+    const { epoch } = state;
+    let points = 0;
+    let last = end;
+    let tag = tagOf(state.stored);
+    for (let at = end; skips && at + MIN_POINT <= limit; points++) {
+      const word = at >> 2;
+      const head = words[word + 1] as number;
+      const isNext = head >>> 16 === (POINT | (tag << 8));
+      if (!isNext || (words[word + 3] as number) >>> 16 !== epoch) break;
+      tag = tag === TAGS ? 1 : tag + 1;
+      last = at;
+      at += ((head & 0xffff) + 3) & ~3 || limit;
+    }
+    let length = points > 1 ? intactLength(words, last, limit, sequence) : 0;
+    if (length > 0) {
+      state.stored += points - 1;
+      end = last;
+    } else {
+      skips = points <= 1;
+      length = intactLength(words, end, limit, sequence);
+      if (length === 0) return end;
+    }
+    applyRecords(state, words, end, end + length);
+    end += length;
+  }
+};
+
+const tagOf = (number: number): number => 1 + (number % TAGS);
 
 /** The time stamps of a new epoch are above all earlier ones. */
 export const enterEpoch = (state: QueueState, epoch: number): void => {

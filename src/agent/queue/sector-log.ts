@@ -14,6 +14,7 @@
 import { invariant } from "../../invariant.js";
 import type { Blocks, ByteLoops } from "../../port.js";
 import {
+  applyIntact,
   applyRecords,
   applyStatus,
   correctDrops,
@@ -297,15 +298,23 @@ export class SectorLog {
     let at = OPENING_BYTES;
     let isDamaged = false;
     for (;;) {
-      const length = isDamaged ? this._readRecord(sequence, at, 0) : this._readIntact(sequence, at);
-      if (length === UNREAD) return false;
-      if (length > 0) {
-        applyRecords(state, words, 0, length);
-        if (isDamaged) correctDrops(state, words, 0);
-        at += length;
-        continue;
+      let length = 0;
+      let end = at;
+      if (isDamaged) {
+        length = this._readRecord(sequence, at, 0);
+        if (length > 0) applyRecords(state, words, 0, length);
+        if (length > 0) correctDrops(state, words, 0);
+      } else {
+        const got = this._readPiece(sequence, at);
+        if (got === UNREAD) return false;
+        length = applyIntact(state, words, got);
+        // The rest of the sector is in the buffer, and usually empty.
+        if (at + got === this._size) end = at + this._lastIn(length, got);
       }
-      const end = this._lastWritten(sequence, at);
+      if (length === UNREAD) return false;
+      at += length;
+      if (length > 0 && end !== at) continue;
+      if (length === 0) end = this._lastWritten(sequence, at);
       if (end === UNREAD) return false;
       if (end === at) {
         this._tail = isDamaged ? this._size : at;
@@ -733,17 +742,11 @@ export class SectorLog {
     return intactLength(words, target, target + Math.max(got, length), sequence);
   }
 
-  /**
-   * Reads the intact records from `at` on, as many as the buffer takes. Returns their length, NONE
-   * or UNREAD.
-   */
-  private _readIntact(sequence: number, at: number): number {
-    const { bytes, words } = this._into;
+  /** Reads from `at` on, as much as the buffer takes. Returns the number of bytes, or UNREAD. */
+  private _readPiece(sequence: number, at: number): number {
+    const { bytes } = this._into;
     const got = Math.min(this._size - at, bytes.length & ~3);
-    if (!this._read(this._offset(sequence) + at, bytes.subarray(0, got))) return UNREAD;
-    let end = 0;
-    for (let length = -1; length !== 0; end += length) length = intactLength(words, end, got, sequence);
-    return end;
+    return this._read(this._offset(sequence) + at, bytes.subarray(0, got)) ? got : UNREAD;
   }
 
   /** Offset of the next intact record from `at` on, which is then in the buffer; NONE or UNREAD. */
@@ -762,17 +765,25 @@ export class SectorLog {
   }
 
   private _lastWrittenFrom(sector: number, at: number): number {
-    const { bytes, words } = this._into;
+    const { bytes } = this._into;
     let last = at;
     for (let here = at; here < this._size; ) {
       const length = Math.min(this._size - here, bytes.length & ~3);
-      const piece = bytes.subarray(0, length);
-      if (!this._read(sector + here, piece)) return UNREAD;
-      if (!this._loops?.isErased(piece, 0))
-        for (let word = 0; word < length >> 2; word++) if (words[word] !== -1) last = here + 4 * word + 4;
+      if (!this._read(sector + here, bytes.subarray(0, length))) return UNREAD;
+      const end = this._lastIn(0, length);
+      if (end > 0) last = here + end;
       here += length;
     }
     return last;
+  }
+
+  /** End of the last word in the buffer's range that was written; `from` if there is none. */
+  private _lastIn(from: number, to: number): number {
+    const { bytes, words } = this._into;
+    if (this._loops?.isErased(bytes.subarray(from, to), 0)) return from;
+    let end = to;
+    while (end > from && words[(end >> 2) - 1] === -1) end -= 4;
+    return end;
   }
 }
 

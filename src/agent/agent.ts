@@ -10,7 +10,7 @@ import { AttributesApi } from "./attributes/api.js";
 import { Core } from "./core.js";
 import { FirmwareApi } from "./firmware/api.js";
 import type { Wake, WakeOptions } from "./lifecycle/index.js";
-import type { AgentOptions } from "./options/options.js";
+import type { AgentOptions } from "./options.js";
 import { sendClaim } from "./provisioning/claim.js";
 import { RpcApi } from "./rpc/api.js";
 import { TelemetryApi } from "./telemetry/api.js";

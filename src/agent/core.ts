@@ -10,7 +10,7 @@ import { rejectUnmanagedImage } from "./firmware/api.js";
 import { Firmware } from "./firmware/firmware.js";
 import { Reset, SleepCycle } from "./lifecycle/index.js";
 import type { CycleSettings } from "./lifecycle/options.js";
-import { type AgentOptions, checkOptions } from "./options/options.js";
+import { type AgentOptions, checkOptions } from "./options.js";
 import { Provisioning } from "./provisioning/provisioning.js";
 import { Outbox } from "./queue/outbox.js";
 import { Handlers } from "./rpc/handlers.js";

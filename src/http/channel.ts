@@ -1,6 +1,5 @@
 // One socket from opening to end, with at most one request at a time.
 import type { Host, Socket, SocketEvent } from "../port.js";
-import type { Connection } from "./connection.js";
 import { SILENCE, UNCONNECTED } from "./outcome.js";
 import type { Request } from "./request.js";
 import { type Answer, GIVEN_UP, ResponseReader } from "./response.js";
@@ -22,9 +21,22 @@ const PHASES = {
 
 type Phase = keyof typeof PHASES;
 
+/** What a channel reports, never during a call to the channel. */
+export interface ChannelUser {
+  /** The last byte of the request was handed over. */
+  sent(): void;
+  /**
+   * The answer is complete. `reusable`: the channel accepts another request; otherwise it is
+   * closed.
+   */
+  answered(answer: Answer, reusable: boolean): void;
+  /** The channel failed, with or without a request. At most once for each channel. */
+  broken(reason: string): void;
+}
+
 export class Channel {
   private readonly _host: Host;
-  private readonly _connection: Connection;
+  private readonly _user: ChannelUser;
   private readonly _buffer: Uint8Array;
   private readonly _reader: ResponseReader;
   private _socket: Socket | undefined;
@@ -40,9 +52,9 @@ export class Channel {
   /** True after the first answer: from then on, the peer may close the connection while idle. */
   keptAlive = false;
 
-  constructor(host: Host, target: Target, buffer: Uint8Array, connection: Connection) {
+  constructor(host: Host, target: Target, buffer: Uint8Array, user: ChannelUser) {
     this._host = host;
-    this._connection = connection;
+    this._user = user;
     this._buffer = buffer;
     this._reader = new ResponseReader(host.loops);
     const event = (what: SocketEvent, reason?: string) => this._event(what, reason);
@@ -166,7 +178,7 @@ export class Channel {
     }
     this._out = undefined;
     this._phase = "waiting";
-    this._connection.sent();
+    this._user.sent();
   }
 
   private _read(open: boolean): void {
@@ -210,7 +222,7 @@ export class Channel {
     this._idleSince = this._host.clock.now();
     this._phase = "idle";
     if (!reusable) this.close();
-    this._connection.answered(answer, reusable);
+    this._user.answered(answer, reusable);
   }
 
   private _stopTimer(): void {
@@ -221,7 +233,7 @@ export class Channel {
   private _break(reason: string): void {
     if (this._over) return;
     this.close();
-    this._connection.broken(reason);
+    this._user.broken(reason);
   }
 }
 

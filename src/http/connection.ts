@@ -2,7 +2,7 @@
 import { invariant } from "../invariant.js";
 import type { Host } from "../port.js";
 import { type Binding, isSameBinding } from "../wire/secret.js";
-import { Channel } from "./channel.js";
+import { Channel, type ChannelUser } from "./channel.js";
 import { classify, lost, NO_TURN, type Outcome } from "./outcome.js";
 import type { Request } from "./request.js";
 import { writeRequest } from "./request.js";
@@ -26,7 +26,7 @@ interface PendingRequest {
 
 const UNBOUND = "the credential is bound to another address or CA";
 
-export class Connection {
+export class Connection implements ChannelUser {
   private readonly _host: Host;
   private readonly _target: Target;
   private readonly _buffer: Uint8Array;
@@ -100,9 +100,8 @@ export class Connection {
     all.forEach((pending) => void this._report(pending, lost("stopped")));
   }
 
-  // Called by the channel, never during a call to the channel.
+  // Implements ChannelUser.
 
-  /** The last byte of the request was handed over. */
   sent(): void {
     const active = this.#active;
     if (!active || active.sentReported) return;
@@ -114,10 +113,6 @@ export class Connection {
     }
   }
 
-  /**
-   * The answer is complete. `reusable`: the channel accepts another request; otherwise it is
-   * closed.
-   */
   answered(answer: Answer, reusable: boolean): void {
     if (this._repeatedAt !== undefined) this._slowMs = this._host.clock.now() - this._repeatedAt;
     if (!reusable) this._channel = undefined;
@@ -127,7 +122,6 @@ export class Connection {
     this._finish(outcome.kind === "lost" ? lost(outcome.reason, true) : outcome);
   }
 
-  /** The channel failed, with or without a request. At most once for each channel. */
   broken(reason: string): void {
     const active = this.#active;
     // Happens at most once, because the retry uses a new connection.

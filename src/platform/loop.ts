@@ -1,4 +1,4 @@
-import type { PlatformSession } from "./session.js";
+import type { Host, Redactor } from "../port.js";
 import { Signal } from "./signal.js";
 
 const RESTART_MS = 10_000;
@@ -15,13 +15,20 @@ export interface Job {
   end?(): void;
 }
 
+/** The session, as far as a loop knows it. */
+interface Running {
+  readonly host: Host;
+  readonly redactor: Redactor;
+  readonly running: boolean;
+}
+
 /**
  * Runs the turns of a job while the session runs. An error in a job restarts it, so that a bug
  * cannot silence the agent. No function here is async, because each pending one costs a board 1 KB.
  * During a turn, the loop is the signal that the job may wait for.
  */
 export class Loop extends Signal {
-  private readonly _session: PlatformSession;
+  private readonly _session: Running;
   private readonly _name: string;
   private readonly _job: Job;
   private _state: "over" | "busy" | "resting" | "failed" = "over";
@@ -29,7 +36,7 @@ export class Loop extends Signal {
   private _cancel: (() => void) | undefined;
   private _onEnd: (() => void) | undefined;
 
-  constructor(session: PlatformSession, name: string, job: Job) {
+  constructor(session: Running, name: string, job: Job) {
     super(session.host.clock);
     this._session = session;
     this._name = name;

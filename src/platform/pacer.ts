@@ -1,12 +1,24 @@
 import type { Outcome } from "../http/outcome.js";
+import type { Host } from "../port.js";
 import { type Pace, RETRY_AFTER_FLOOR_MS, waitMs } from "./pace.js";
-import type { PlatformSession } from "./session.js";
 
 const MINUTE_MS = 60_000;
 
+/** The session, as far as a pacer knows it. */
+interface Shared {
+  readonly host: Host;
+  readonly running: boolean;
+  /** Time of the last answer. */
+  readonly answeredAt: number;
+  /** True if a request may be sent at `until`, or now if that has passed. */
+  free(until: number): boolean;
+  /** Resolves when `free` would be true, or the session stops. */
+  ready(until: number): Promise<void>;
+}
+
 /** Tells a route when it may ask again (pace.ts). The session reports each of its requests. */
 export class Pacer {
-  private readonly _session: PlatformSession;
+  private readonly _session: Shared;
   private readonly _pace: Pace;
   /** Consecutive outcomes that were not `done`. */
   private _count = 0;
@@ -14,7 +26,7 @@ export class Pacer {
   /** Time when the budget is whole again; this encodes its level. */
   private _wholeAt = 0;
 
-  constructor(session: PlatformSession, pace: Pace) {
+  constructor(session: Shared, pace: Pace) {
     this._session = session;
     this._pace = pace;
   }

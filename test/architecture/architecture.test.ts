@@ -1,3 +1,4 @@
+import { dirname, join, relative } from "node:path";
 import test from "ava";
 import { boardModules, boardSources } from "./board.js";
 import * as rules from "./rules.js";
@@ -138,6 +139,25 @@ test("behind npx the command is mote-cli: mote is another project's package", (t
   const texts = files(".", /\.(?:ts|mjs|js|json|md|txt|html)$|^run$/);
   const wrong = texts.flatMap(({ path, text }) =>
     Array.from(text.matchAll(/\bnpx (?:-\S+ )*mote(?!-cli\b)[^\n]{0,20}/g), ([found]) => `${path}: ${found}`),
+  );
+  t.deepEqual(wrong, []);
+});
+
+/** Folders of src/agent in the order of their imports: each one imports only those before it. */
+const JOBS = ["time", "queue", "telemetry", "attributes", "rpc", "firmware", "lifecycle", "provisioning"];
+/** What a job uses of src/agent beside the folders. */
+const SHARED = ["rules.ts"];
+
+test("jobs of the agent import each other one way, types too", (t) => {
+  const jobs = src.filter(({ path }) => /^src\/agent\/\w+\//.test(path));
+  const folderOf = (path: string) => relative("src/agent", path).split("/")[0]!;
+  t.deepEqual([...new Set(jobs.map(({ path }) => folderOf(path)))].sort(), [...JOBS].sort());
+  const wrong = jobs.flatMap(({ path, text }) =>
+    imported(text)
+      .map((name) => folderOf(join(dirname(path), name).replace(/\.js$/, ".ts")))
+      .filter((to) => to !== ".." && !SHARED.includes(to))
+      .filter((to) => !JOBS.includes(to) || JOBS.indexOf(to) > JOBS.indexOf(folderOf(path)))
+      .map((to) => `${path} imports ${to}`),
   );
   t.deepEqual(wrong, []);
 });

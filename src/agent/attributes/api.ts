@@ -1,20 +1,5 @@
-import type { WaitOptions } from "../../platform/wait.js";
 import type { JsonObject } from "../../wire/text/json.js";
-import type { Attributes } from "./attributes.js";
-
-/**
- * Called with the new value of a shared attribute, or undefined when it does not exist or was
- * deleted. An operator may set any JSON value.
- */
-export type Subscriber<T = unknown> = (value: T | undefined) => void;
-
-/** Options of `attributes.read`. Without keys of either kind, all attributes are read. */
-export interface ReadOptions extends WaitOptions {
-  /** Keys of client attributes; a key must not contain a comma. */
-  readonly clientKeys?: readonly string[] | undefined;
-  /** Keys of shared attributes; a key must not contain a comma. */
-  readonly sharedKeys?: readonly string[] | undefined;
-}
+import type { Attributes, ReadOptions, Subscriber } from "./attributes.js";
 
 /** Client attributes and shared attributes. */
 export class AttributesApi {

@@ -3,15 +3,28 @@ import { guarded } from "../../guarded.js";
 import type { PlatformSession } from "../../platform/index.js";
 import { requestUntil } from "../../platform/index.js";
 import type { PollTiming } from "../../platform/poll-timing.js";
-import { DEFAULT_TIMEOUT_MS } from "../../platform/wait.js";
+import { DEFAULT_TIMEOUT_MS, type WaitOptions } from "../../platform/wait.js";
 import { attributesQuery, checkAsked, parseAttributes } from "../../wire/attributes.js";
 import { attributesPath } from "../../wire/paths.js";
 import type { JsonObject } from "../../wire/text/json.js";
-import type { ReadOptions, Subscriber } from "./api.js";
 import { ClientAttributes } from "./client-attributes.js";
 import { AttributeLoop } from "./loop.js";
 import type { AttributeLimits } from "./options.js";
 import { SharedValues } from "./shared-values.js";
+
+/**
+ * Called with the new value of a shared attribute, or undefined when it does not exist or was
+ * deleted. An operator may set any JSON value.
+ */
+export type Subscriber<T = unknown> = (value: T | undefined) => void;
+
+/** Options of `attributes.read`. Without keys of either kind, all attributes are read. */
+export interface ReadOptions extends WaitOptions {
+  /** Keys of client attributes; a key must not contain a comma. */
+  readonly clientKeys?: readonly string[] | undefined;
+  /** Keys of shared attributes; a key must not contain a comma. */
+  readonly sharedKeys?: readonly string[] | undefined;
+}
 
 /** Without keys, the platform answers with all attributes. */
 const ALL = { ok: true, query: "" } as const;

@@ -6,8 +6,9 @@ import type { Encoded, LeftOut } from "../../wire/text/encode.js";
 import { isObject } from "../../wire/text/json.js";
 import { quoteShortened } from "../../wire/text/text.js";
 import { encodeValues } from "../../wire/values.js";
-import { MARKER_KEY } from "./reader.js";
 
+/** The freshness marker, which applications cannot publish. */
+export const MARKER_KEY = "moteVersion";
 const STORED = "client";
 /**
  * Limit of all published client attributes together, in bytes as stored. A stored value holds at

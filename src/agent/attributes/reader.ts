@@ -11,10 +11,8 @@ import { attributesQuery, parseAttributes, splitKeys } from "../../wire/attribut
 import { attributesPath } from "../../wire/paths.js";
 import type { Json, JsonObject } from "../../wire/text/json.js";
 import { decodeStart, quoteShortened } from "../../wire/text/text.js";
-import type { ClientAttributes } from "./client-attributes.js";
+import { type ClientAttributes, MARKER_KEY } from "./client-attributes.js";
 
-/** The freshness marker, which applications cannot publish. */
-export const MARKER_KEY = "moteVersion";
 const MARKER_VALUE = `mote ${VERSION}`;
 /**
  * The platform's storage may be asynchronous, so wait this long before publishing the marker again.

@@ -8,7 +8,7 @@ import { compareVersions } from "./compare-versions.js";
 import type { Failure } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
 import { originProblem } from "./origins.js";
-import type { UpdateRecord } from "./update-journal.js";
+import type { UpdateRecord } from "./update-record.js";
 
 /** An image that was admitted. */
 export interface Image {

@@ -5,7 +5,7 @@ import { admit, type Image, type Rules } from "./admission.js";
 import type { Assignment } from "./assignment.js";
 import type { Failure } from "./failures.js";
 import { STATES } from "./states.js";
-import type { UpdateRecord } from "./update-journal.js";
+import type { UpdateRecord } from "./update-record.js";
 
 /** Time that an assignment other than the journal's must stay, as its keys come one by one. */
 const SETTLED_MS = 2000;

@@ -14,10 +14,10 @@ import type { Failure } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
 import { Reporter } from "./reporter.js";
 import { restart } from "./restart.js";
-import { runningImage } from "./running-image.js";
 import { STATES, type State } from "./states.js";
 import { type Proof, Trial } from "./trial.js";
-import { STORE_RETRY_MS, UpdateJournal, type UpdateRecord } from "./update-journal.js";
+import { STORE_RETRY_MS, UpdateJournal } from "./update-journal.js";
+import { runningImage, type UpdateRecord } from "./update-record.js";
 
 export type { FirmwareOptions, FirmwareUpdate } from "./options.js";
 

@@ -1,6 +1,6 @@
 import { parseUrl } from "../../http/target.js";
 import { toPublicKey } from "../../wire/crypto/p256.js";
-import { isCall, isText, type Rules } from "../options/rules.js";
+import { isCall, isText, type Rules } from "../rules.js";
 import { compareVersions } from "./compare-versions.js";
 
 /** An update that the platform assigned. */

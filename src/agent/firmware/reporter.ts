@@ -5,9 +5,8 @@ import type { Host } from "../../port.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import type { Failure } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
-import { runningImage } from "./running-image.js";
 import { STATES } from "./states.js";
-import type { UpdateRecord } from "./update-journal.js";
+import { runningImage, type UpdateRecord } from "./update-record.js";
 
 const PROGRESS_PERCENT = 5;
 const PROGRESS_MS = 5000;

@@ -1,5 +1,5 @@
 // Options of provisioning.
-import { type Check, isText } from "../options/rules.js";
+import { type Check, isText } from "../rules.js";
 
 /** How a device without a token obtains one (POST /api/v1/provision). */
 export interface ProvisioningOptions {

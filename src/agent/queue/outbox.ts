@@ -10,8 +10,8 @@ import type { Host } from "../../port.js";
 import { storageLogOf } from "../../store.js";
 import { BEFORE_BYTES, FRAME_BYTES } from "../../wire/telemetry.js";
 import type { Timestamp } from "../../wire/timestamp.js";
-import { type TelemetryOptions, type TelemetrySettings, telemetrySettings } from "../telemetry/options.js";
 import type { Time } from "../time/time.js";
+import { type TelemetryOptions, type TelemetrySettings, telemetrySettings } from "./options.js";
 import { PointBuffer } from "./point-buffer.js";
 import {
   applyStatus,

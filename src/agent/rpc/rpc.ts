@@ -18,7 +18,6 @@ import {
   type RpcRequest,
 } from "../../wire/rpc.js";
 import { decodeStart } from "../../wire/text/text.js";
-import type { Reset } from "../lifecycle/reset.js";
 import type { Time } from "../time/time.js";
 import type { Handler, HandlerResult, Handlers } from "./handlers.js";
 import { type JournalEntry, RpcJournal } from "./journal.js";
@@ -49,6 +48,14 @@ export interface PollFollower {
   rpcPollEnded(delivered: boolean): void;
 }
 
+/** Acts when an answer was posted and the platform has it. */
+export interface AnswerFollower {
+  /** An answer was posted. Polls from number `nextPoll` on are sent after it. */
+  answered(method: string, text: string, acknowledged: boolean, nextPoll: number): void;
+  /** The platform held poll number `poll`, or answered it with an RPC. */
+  pollHeard(poll: number): void;
+}
+
 export class Rpc implements Job {
   private readonly _session: PlatformSession;
   private readonly _events: Events;
@@ -59,7 +66,7 @@ export class Rpc implements Job {
   /** The RPC acknowledged last, and how many times in a row it came again. */
   private _last: JournalEntry | undefined;
   private _repeats = 0;
-  private readonly _reset: Reset;
+  private readonly _reset: AnswerFollower;
   private readonly _followers: readonly PollFollower[];
   /** With short polls: the last one brought nothing, so no other is sent. */
   idle = false;
@@ -71,7 +78,7 @@ export class Rpc implements Job {
     timing: PollTiming,
     handlers: Handlers,
     limits: RpcLimits,
-    reset: Reset,
+    reset: AnswerFollower,
     followers: readonly PollFollower[],
   ) {
     this._session = session;

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import test from "ava";
-import { telemetrySettings } from "../../../src/agent/telemetry/options.js";
+import { telemetrySettings } from "../../../src/agent/queue/options.js";
 import { Agent, type AgentOptions, MoteError, VERSION } from "../../../src/index.js";
 import { fakeHost } from "../../fakes/host.js";
 

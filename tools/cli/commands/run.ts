@@ -3,7 +3,7 @@ import { basename, join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { makeDirectory } from "../../../hosts/node/files.js";
 import { Lease, LockedError } from "../../../hosts/node/lease.js";
-import { checkOptions } from "../../../src/agent/options/options.js";
+import { checkOptions } from "../../../src/agent/options.js";
 import { isMoteError } from "../../../src/index.js";
 import { STOPPED } from "../../exit-codes.js";
 import { freePlace } from "../../platform/own-platform.js";

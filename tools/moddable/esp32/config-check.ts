@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { isIncomplete } from "../../../extras/commissioning/built-in-configuration.js";
 import { asIfGiven, checkCommission } from "../../../hosts/esp32/commissioning/check-configuration.js";
 import { readConfig } from "../../../hosts/esp32/config.js";
-import { checkOptions } from "../../../src/agent/options/options.js";
+import { checkOptions } from "../../../src/agent/options.js";
 import type { FirmwareOptions } from "../../../src/index.js";
 import type { Chip } from "./chips.js";
 

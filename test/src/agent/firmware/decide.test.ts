@@ -3,7 +3,7 @@ import test from "ava";
 import type { Rules } from "../../../../src/agent/firmware/admission.js";
 import { decide } from "../../../../src/agent/firmware/decide.js";
 import { mayFollow, STATES, type State } from "../../../../src/agent/firmware/states.js";
-import type { UpdateRecord } from "../../../../src/agent/firmware/update-journal.js";
+import type { UpdateRecord } from "../../../../src/agent/firmware/update-record.js";
 import { readUrl } from "../../../../src/http/target.js";
 import type { Assigned } from "../../../../src/wire/firmware.js";
 import { FakeSlot } from "../../../fakes/flash.js";

@@ -1,5 +1,6 @@
 // An outbox on fake blocks whose points are numbered.
 
+import type { TelemetryOptions } from "../../../../src/agent/queue/options.js";
 import { BATCH_FRONT, Outbox } from "../../../../src/agent/queue/outbox.js";
 import {
   epochOf,
@@ -10,7 +11,6 @@ import {
   padded,
   readValue,
 } from "../../../../src/agent/queue/record.js";
-import type { TelemetryOptions } from "../../../../src/agent/telemetry/options.js";
 import { Time } from "../../../../src/agent/time/time.js";
 import { type FakeFlash, FakeSlot } from "../../../fakes/flash.js";
 import { type FakeStore, fakeHost } from "../../../fakes/host.js";

@@ -1,7 +1,7 @@
 // Telemetry on a fake host, against a platform that the test scripts.
 
+import type { TelemetryOptions } from "../../../../src/agent/queue/options.js";
 import { Outbox } from "../../../../src/agent/queue/outbox.js";
-import type { TelemetryOptions } from "../../../../src/agent/telemetry/options.js";
 import { Telemetry } from "../../../../src/agent/telemetry/telemetry.js";
 import { Time } from "../../../../src/agent/time/time.js";
 import { Events } from "../../../../src/events.js";

@@ -1,5 +1,5 @@
 // Options of telemetry.
-import { withDefaults } from "../options/rules.js";
+import { withDefaults } from "../rules.js";
 
 /** Batches, memory and the durable queue of telemetry. */
 export interface TelemetryOptions {

@@ -1,5 +1,5 @@
 // Validation rules for options, as tables, and the function that applies them.
-import { isObject, type JsonObject } from "../../wire/text/json.js";
+import { isObject, type JsonObject } from "../wire/text/json.js";
 
 /** A whole number: default, minimum and maximum. */
 export type Range = readonly [preset: number, min: number, max: number];

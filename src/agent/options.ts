@@ -1,15 +1,15 @@
 // The agent's options and their validation. All mistakes are reported at once.
 
-import { MoteError } from "../../errors.js";
-import { parseTarget, type Target } from "../../http/target.js";
-import { checkToken } from "../../wire/paths.js";
-import { isObject } from "../../wire/text/json.js";
-import { ATTRIBUTES, type AttributeLimits, type AttributeOptions } from "../attributes/options.js";
-import { FIRMWARE, type FirmwareOptions } from "../firmware/options.js";
-import { CYCLE, type CycleOptions, type CycleSettings } from "../lifecycle/options.js";
-import { PROVISIONING, type ProvisioningOptions } from "../provisioning/options.js";
-import { RPC, type RpcLimits, type RpcOptions } from "../rpc/options.js";
-import { TELEMETRY, type TelemetryOptions } from "../telemetry/options.js";
+import { MoteError } from "../errors.js";
+import { parseTarget, type Target } from "../http/target.js";
+import { checkToken } from "../wire/paths.js";
+import { isObject } from "../wire/text/json.js";
+import { ATTRIBUTES, type AttributeLimits, type AttributeOptions } from "./attributes/options.js";
+import { FIRMWARE, type FirmwareOptions } from "./firmware/options.js";
+import { CYCLE, type CycleOptions, type CycleSettings } from "./lifecycle/options.js";
+import { PROVISIONING, type ProvisioningOptions } from "./provisioning/options.js";
+import { TELEMETRY, type TelemetryOptions } from "./queue/options.js";
+import { RPC, type RpcLimits, type RpcOptions } from "./rpc/options.js";
 import { checkRules, type Rules, withDefaults } from "./rules.js";
 
 /** Options of an agent. The constructor throws `BAD_OPTIONS` with all mistakes at once. */

@@ -195,8 +195,11 @@ export class Core implements SessionWatcher {
   }
 
   tokenProven(): void {
-    this.firmware?.proven("attributes");
     this.provisioning.tokenProven();
+  }
+
+  writeProven(): void {
+    this.firmware?.proven("attributes");
   }
 
   unauthorized(): void {

@@ -28,6 +28,8 @@ export interface SessionWatcher {
    * does not, because the platform may not have sent it.
    */
   tokenProven(): void;
+  /** The platform returned the marker of this version, on trial that of this start. */
+  writeProven(): void;
   /**
    * The platform answered 401. The token is withdrawn until `authorize` sets it again or sets
    * another.

@@ -191,6 +191,7 @@ export class AttributeLoop implements Job {
     this._polls.knownUntil(this._lastReadAt);
     const { skippedMs } = this._reader;
     if (skippedMs !== undefined) this.readSoon(skippedMs);
+    if (!trusted.isCurrent) this.readSoon(SECOND_READ_MS);
     this._firstReadDone = true;
     const changed = this._values.update(this._keys, trusted.values);
     const missing = this._values.missing(

@@ -6,8 +6,10 @@
 import type { Outcome } from "../../http/outcome.js";
 import type { DeviceRequest, Pacer, PlatformSession } from "../../platform/index.js";
 import { EXCHANGE_MS, post } from "../../platform/index.js";
+import type { Host } from "../../port.js";
 import { VERSION } from "../../version.js";
 import { attributesQuery, parseAttributes, splitKeys } from "../../wire/attributes.js";
+import { toHex } from "../../wire/crypto/hex.js";
 import { attributesPath } from "../../wire/paths.js";
 import type { Json, JsonObject } from "../../wire/text/json.js";
 import { decodeStart, quoteShortened } from "../../wire/text/text.js";
@@ -32,6 +34,8 @@ const FOREIGN_ANSWER_MS = 30_000;
 export interface Trusted {
   readonly keys: string[];
   readonly values: JsonObject;
+  /** False while a new image is on trial and the platform did not give back its marker yet. */
+  isCurrent: boolean;
 }
 
 export class AttributeReader {
@@ -43,9 +47,15 @@ export class AttributeReader {
   private readonly _skipped = new Map<string, number>();
   private readonly _logged: string[] = [];
   private _markerPostedAt: number | undefined;
+  /**
+   * While a new image is on trial, the marker ends with a random number: a host that repeats an
+   * earlier answer of the platform must not confirm the image.
+   */
+  private readonly _nonce: string;
 
   constructor(session: PlatformSession, limit: number, client: ClientAttributes) {
     this._session = session;
+    this._nonce = session.host.slot.state() === "pending" ? ` ${nonceOf(session.host)}` : "";
     this._pacer = session.pacer("attributes");
     this._limit = limit;
     this._client = client;
@@ -62,7 +72,7 @@ export class AttributeReader {
    * requested again after 10 min, or after 30 s if the answer was not the platform's.
    */
   async read(keys: readonly string[]): Promise<Trusted | undefined> {
-    const trusted: Trusted = { keys: [], values: Object.create(null) };
+    const trusted: Trusted = { keys: [], values: Object.create(null), isCurrent: true };
     const asked = keys.filter((key) => !this._skips(key));
     // Without keys, request only the marker to see whether the platform is reachable.
     let groups = keys.length === 0 ? [[]] : splitKeys(asked, QUERY_LENGTH);
@@ -99,13 +109,16 @@ export class AttributeReader {
     // Of any version: a host that echoes what was asked for knows no value.
     const marker = Object.hasOwn(answer.client, MARKER_KEY) ? answer.client[MARKER_KEY] : undefined;
     const hasMarker = typeof marker === "string" && marker.startsWith("mote");
-    if (marker !== MARKER_VALUE) await this._postMarker(hasMarker);
+    const isCurrent = hasMarker && marker.startsWith(MARKER_VALUE) && marker.endsWith(this._nonce);
+    if (!isCurrent) await this._postMarker(hasMarker);
     if (!hasMarker) {
       this._pacer.slow();
       return false;
     }
     this._pacer.clear();
     this._session.watcher.tokenProven();
+    if (isCurrent) this._session.watcher.writeProven();
+    trusted.isCurrent = isCurrent || this._nonce === "";
     group.forEach((key) => {
       trusted.keys.push(key);
       if (Object.hasOwn(answer.shared, key)) trusted.values[key] = answer.shared[key] as Json;
@@ -126,7 +139,7 @@ export class AttributeReader {
 
   /** The request that publishes the marker, which any platform accepts. */
   marker(): DeviceRequest {
-    const body = this._session.host.encode(JSON.stringify({ [MARKER_KEY]: MARKER_VALUE }));
+    const body = this._session.host.encode(JSON.stringify({ [MARKER_KEY]: MARKER_VALUE + this._nonce }));
     return post(attributesPath(), body);
   }
 
@@ -183,4 +196,10 @@ export class AttributeReader {
 const halves = (group: string[]): string[][] => {
   const half = Math.ceil(group.length / 2);
   return [group.slice(0, half), group.slice(half)];
+};
+
+const nonceOf = (host: Host): string => {
+  const bytes = new Uint8Array(4);
+  host.random(bytes);
+  return toHex(bytes);
 };

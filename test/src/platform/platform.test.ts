@@ -32,6 +32,7 @@ function rig(statuses: (number | undefined)[] = [200], watcher: Partial<SessionW
     callNeedsSession: nothing,
     dated: nothing,
     tokenProven: nothing,
+    writeProven: nothing,
     unauthorized: nothing,
   };
   const target = targetOf("http://platform.test");

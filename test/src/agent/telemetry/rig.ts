@@ -54,7 +54,7 @@ export class TelemetryRig {
     this.time = new Time(this.host);
     const nothing = () => {};
     const watcher: SessionWatcher = {
-      ...{ callNeedsSession: nothing, tokenProven: nothing },
+      ...{ callNeedsSession: nothing, tokenProven: nothing, writeProven: nothing },
       dated: (ms) => this.time.learn(ms),
       // The token is good again after a while.
       unauthorized: () => void this.host.clock.timer(1000, () => this.#authorize()),

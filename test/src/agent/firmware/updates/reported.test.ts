@@ -1,6 +1,7 @@
 // One test for each way an update can end before the new image runs: what its operator learns on the platform, and what runs.
 import { createHash } from "node:crypto";
 import test from "ava";
+import { VERSION } from "../../../../../src/version.js";
 import { Lamp } from "./lamp.js";
 import {
   atHalf,
@@ -185,6 +186,18 @@ for (const body of [
     await ends(t, lamp, failed("the platform did not accept the new image in time"));
     t.deepEqual(lamp.booted, ["1.0.0", "2.0.0", "1.0.0"]);
   });
+
+each("a host that repeats what the platform answered earlier confirms no image", async (t, shape) => {
+  const earlier = JSON.stringify({ client: { moteVersion: `mote ${VERSION}` } });
+  const lamp = await onTrial(shape, (lamp) => {
+    lamp.platform.fault = ({ path }) => {
+      if (lamp.version !== "2.0.0") return undefined;
+      return { status: 200, body: path.includes("/attributes?") ? earlier : "" };
+    };
+  });
+  await ends(t, lamp, failed("the platform did not accept the new image in time"));
+  t.deepEqual(lamp.booted, ["1.0.0", "2.0.0", "1.0.0"]);
+});
 
 each("attributes alone confirm no image: the platform must accept a point", async (t, shape) => {
   const lamp = await onTrial(shape, (lamp) => {

@@ -55,7 +55,7 @@ export const assemble = <Sample>(
   const whole = { ...options, ...(options.firmware && { firmware: { ...options.firmware, ...firmware } }) };
   const agent = makeAgent(host, whole);
   if (typeof agent === "string") {
-    recovery.close();
+    recovery.cancelTimers();
     return agent;
   }
   recovery.attach(agent);

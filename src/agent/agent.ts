@@ -108,7 +108,7 @@ export class Agent {
   async runOnce(options: WakeOptions = {}): Promise<Wake> {
     if (this._core.cycling || this._core.wanted) throw new MoteError("BUSY", "the agent is started");
     this._core.claimHost();
-    return this._core.cycle.run(options);
+    return this._core.cycle.wakeOnce(options);
   }
 
   /**
@@ -173,6 +173,6 @@ export class Agent {
    * and restarts the machine.
    */
   reset(): Promise<void> {
-    return this._core.reset.run();
+    return this._core.reset.resetAll();
   }
 }

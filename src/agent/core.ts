@@ -99,7 +99,7 @@ export class Core implements SessionWatcher {
     if (!this.session.running) return "stopped";
     if (this.provisioning.isRefused) return "refused";
     if (this.session.online === false) return "offline";
-    if (!this.provisioning.ready) return "provisioning";
+    if (!this.provisioning.hasToken) return "provisioning";
     return this.session.online ? "online" : "connecting";
   }
 
@@ -135,7 +135,7 @@ export class Core implements SessionWatcher {
     this.wanted = true;
     if (this._ending) return;
     this._startSession();
-    this.outbox.begin(this.cycling);
+    this.outbox.agentStarts(this.cycling);
     if (!this.firmware) rejectUnmanagedImage(this.host);
     for (const loop of this.session.loops) loop.start();
   }
@@ -159,7 +159,7 @@ export class Core implements SessionWatcher {
     for (const loop of this.session.loops) await loop.ended();
     this.reset.finish();
     // A wake closes the outbox itself at its end.
-    const lost = this.cycling ? 0 : this.outbox.close(true);
+    const lost = this.cycling ? 0 : this.outbox.saveAll(true);
     if (lost > 0 && !this.wanted)
       this.host.log(
         "error",

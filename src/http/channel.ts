@@ -70,10 +70,10 @@ export class Channel {
    * Sends `bytes` once the socket is open, and reads the answer. One request at a time. Breaks
    * after `silenceMs` without a byte of the answer.
    */
-  run(request: Request, bytes: Uint8Array, silenceMs?: number): void {
+  exchange(request: Request, bytes: Uint8Array, silenceMs?: number): void {
     // Cache response heads only for batches and RPCs in a row, because the cache takes slots.
     const alike = request.alike || request.headRoom;
-    this._reader.begin(request.limit, request.sink, alike ? this._host : undefined);
+    this._reader.expect(request.limit, request.sink, alike ? this._host : undefined);
     this._out = bytes;
     this._outAt = 0;
     this._busy = true;
@@ -203,7 +203,7 @@ export class Channel {
     this._read(false);
     if (this._over) return;
     const inOrder = reason === "end";
-    const answer = this._busy && inOrder ? this._reader.end() : undefined;
+    const answer = this._busy && inOrder ? this._reader.peerClosed() : undefined;
     if (answer) this._answered(answer, false);
     else this._break(inOrder ? "connection closed by the peer" : reason);
   }

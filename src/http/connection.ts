@@ -170,7 +170,7 @@ export class Connection implements ChannelUser {
     pending.sentReported = false;
     const silenceMs = this._channel && silenceLimit(request, idleMs, this._slowMs);
     this._channel ??= new Channel(this._host, this._target, this._buffer, this);
-    this._channel.run(request, bytes, silenceMs);
+    this._channel.exchange(request, bytes, silenceMs);
   }
 
   private _late(pending: PendingRequest): void {

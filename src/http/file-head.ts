@@ -50,7 +50,7 @@ export class FileHead {
   /**
    * Parses one header line with its name at `from` to `colon` and its value at `value` to `end`.
    */
-  take(bytes: Uint8Array, from: number, colon: number, value: number, end: number): void {
+  parseLine(bytes: Uint8Array, from: number, colon: number, value: number, end: number): void {
     this._last = FILE_NAMES.find((name) => isText(bytes, from, colon, name));
     if (this._last === LOCATION) this.location = escapedText(bytes, value, end);
     else if (this._last === ETAG) this.etag = tagOf(bytes, value, end);

@@ -109,7 +109,7 @@ export class Head {
     if (!known && !this.file) return undefined;
     const value = skipBlanks(bytes, colon + 1, to);
     const end = trimBlanks(bytes, value, to);
-    if (!cut) this.file?.take(bytes, from, colon, value, end);
+    if (!cut) this.file?.parseLine(bytes, from, colon, value, end);
     if (known && colon - from === CONTENT_LENGTH) this._wantsLength = true;
     return this._takeValue(bytes, value, end, cut);
   }

@@ -17,7 +17,7 @@ export interface Sink {
    */
   head?(head: FileHead): boolean;
   /** Called once before the first fragment. `length`: in bytes; undefined if unknown. */
-  begin(length: number | undefined): boolean;
+  announced(length: number | undefined): boolean;
   /** Called for each piece of the body. The bytes are valid until it returns. */
   fragment(bytes: Uint8Array): boolean;
 }

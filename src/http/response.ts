@@ -86,7 +86,7 @@ export class ResponseReader {
    * Prepares for the next answer. Stores up to `limit` bytes of its body, or streams a 200 to
    * `sink`. With `host`, caches the head.
    */
-  begin(limit: number, sink?: Sink, host?: Pick<Host, "decode">): void {
+  expect(limit: number, sink?: Sink, host?: Pick<Host, "decode">): void {
     if (host) this._headCache ??= new HeadCache(host);
     this._state = "status";
     this._lineLength = this._headLength = 0;
@@ -144,9 +144,9 @@ export class ResponseReader {
    */
   private _begins(bytes: Uint8Array, from: number, to: number): number {
     const head = this._head;
-    const end = head.file ? -1 : (this._headCache?.end(bytes, from, to, head) ?? -1);
+    const end = head.file ? -1 : (this._headCache?.match(bytes, from, to, head) ?? -1);
     if (end < 0) {
-      this._headCache?.forget();
+      this._headCache?.clear();
       head.clear();
       return from;
     }
@@ -156,7 +156,7 @@ export class ResponseReader {
   }
 
   /** The peer closed normally. Returns the answer, if its body ends with the connection. */
-  end(): Answer | undefined {
+  peerClosed(): Answer | undefined {
     if (this._state === "close") this._finish(true);
     return this._answer;
   }
@@ -220,7 +220,7 @@ export class ResponseReader {
     }
     if (!this._check(this._head.problem())) return;
     const known = framing === "none" ? 0 : framing === "length" ? length : undefined;
-    if (!this._body.begin(this._limit, this._sink, known, status, this._head.file)) {
+    if (!this._body.expect(this._limit, this._sink, known, status, this._head.file)) {
       this._fail(GIVEN_UP, 0);
       return;
     }
@@ -239,7 +239,7 @@ export class ResponseReader {
 
   private _takeBody(bytes: Uint8Array, from: number, to: number, next: State): number {
     const end = Math.min(to, from + this._left);
-    const whole = this._body.take(bytes, from, end);
+    const whole = this._body.consume(bytes, from, end);
     this._left -= end - from;
     if (!whole && this._body.streams) return this._fail(GIVEN_UP, end);
     if (!whole || (next === "whole" && this._left > 0 && this._body.full)) this._finish(false);
@@ -256,7 +256,7 @@ export class ResponseReader {
   private _fail(problem: string, at: number): number {
     this._problem = problem;
     this._state = "failed";
-    this._body.end();
+    this._body.release();
     return at;
   }
 
@@ -266,7 +266,7 @@ export class ResponseReader {
     this._state = "whole";
     this._answer = {
       status: head.status,
-      body: this._body.end(),
+      body: this._body.release(),
       whole,
       date: head.date,
       retryAfterMs: head.retryAfterMs,
@@ -287,7 +287,7 @@ class Body {
    * Prepares for the next answer. `length`: undefined if unknown; at most 512 bytes are allocated
    * in advance. False: the sink rejected it.
    */
-  begin(
+  expect(
     limit: number,
     wanted: Sink | undefined,
     length: number | undefined,
@@ -304,7 +304,7 @@ class Body {
       if (!trueUnlessThrown(() => wanted?.head?.(file) === true)) return false;
     }
     this._bytes = sink ? NOTHING : new Uint8Array(Math.min(limit, length ?? FIRST_BYTES, FIRST_BYTES));
-    return !sink || trueUnlessThrown(() => sink.begin(length));
+    return !sink || trueUnlessThrown(() => sink.announced(length));
   }
 
   /** True if no more bytes are stored. */
@@ -320,7 +320,7 @@ class Body {
   /**
    * Processes the bytes `from` to `to`. False if the limit is exceeded or the sink rejected them.
    */
-  take(bytes: Uint8Array, from: number, to: number): boolean {
+  consume(bytes: Uint8Array, from: number, to: number): boolean {
     const sink = this._sink;
     if (sink) {
       const piece = from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to);
@@ -339,7 +339,7 @@ class Body {
   }
 
   /** The stored bytes, which then belong to the caller. */
-  end(): Uint8Array {
+  release(): Uint8Array {
     const bytes = this._used === this._bytes.length ? this._bytes : this._bytes.slice(0, this._used);
     this._bytes = NOTHING;
     this._sink = undefined;

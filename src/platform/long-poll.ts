@@ -107,7 +107,7 @@ export class LongPoll {
   }
 
   /** Starts afresh: ignores polls of an earlier start. */
-  clear(): void {
+  forgetOpen(): void {
     this._open = [];
     this.ended = [];
     this._lastVerdict = "ended";
@@ -139,7 +139,7 @@ export class LongPoll {
   }
 
   /** Opens a poll as soon as the platform may be asked. */
-  open(): void {
+  openPoll(): void {
     const unused = this._kind.routes.filter((route) => !this._isInUse(route));
     // Without another poll, one connection is open: the last one's.
     const route = unused.find((one) => one === this._lastRoute) ?? unused[0];

@@ -87,7 +87,7 @@ export class Loop extends Signal {
 
   /** A turn has ended. */
   private _turnEnded(wait: Wait): void {
-    if (wait === 0 || !this._session.running || this.take()) {
+    if (wait === 0 || !this._session.running || this.takeRaised()) {
       this._run(false);
       return;
     }

@@ -179,7 +179,7 @@ export class PollMemory {
     this._stored = timing.ceiling?.ceilingMs;
   }
 
-  save(): void {
+  store(): void {
     const { ceiling } = this._timing;
     if (ceiling?.ceilingMs === this._stored) return;
     this._stored = ceiling?.ceilingMs;

@@ -28,7 +28,7 @@ export class Signal {
   }
 
   /** Returns and clears whether it was raised since the last wait. */
-  protected take(): boolean {
+  protected takeRaised(): boolean {
     const raised = this._raised;
     this._raised = false;
     return raised;

@@ -26,7 +26,7 @@ export class Shapes {
    * The text that the full encoder would write; undefined: use the full encoder. Reads each value
    * once.
    */
-  write(object: object, limit: number): string | undefined {
+  encode(object: object, limit: number): string | undefined {
     try {
       if (tagOf.call(object) !== "[object Object]") return undefined;
       const keys = Object.keys(object);

@@ -74,7 +74,7 @@ export class PointEncoder {
   }
 
   encode(values: unknown, limit: number): Encoded {
-    const text = typeof values === "object" && values ? this._shapes.write(values, limit) : undefined;
+    const text = typeof values === "object" && values ? this._shapes.encode(values, limit) : undefined;
     // Keys were checked when learned, and numbers are not secrets.
     if (text !== undefined)
       return { ok: true, text: hasText(text) ? this._redactor.cleanJson(text, true) : text };
@@ -106,7 +106,7 @@ export class PointFrame {
   }
 
   /** Writes it to `to`; returns its end. */
-  write(to: number, ts: Timestamp): number {
+  put(to: number, ts: Timestamp): number {
     const bytes = this._bytes;
     const at = this._at;
     if (ts < this._base || ts >= this._base + LOW) this._rebase(ts);

@@ -32,14 +32,14 @@ function feed(pieces: readonly Uint8Array[], reader: ResponseReader): Read {
     }
   }
   const before = reader.answer;
-  reader.end();
+  reader.peerClosed();
   must(before === undefined || before === reader.answer, "an answer is not replaced by the end");
   return { answer: reader.answer, problem: reader.problem };
 }
 
 function kept(pieces: readonly Uint8Array[]): Read {
   const reader = new ResponseReader();
-  reader.begin(LIMIT);
+  reader.expect(LIMIT);
   const read = feed(pieces, reader);
   must((read.answer?.body.length ?? 0) <= LIMIT, "no more is kept than was wanted");
   must(read.answer?.whole !== false || !read.answer.reusable, "what is left unread ends the connection");
@@ -51,8 +51,8 @@ function streamed(pieces: readonly Uint8Array[], kept: Read): [Read, number] {
   const reader = new ResponseReader();
   let [bytes, begun] = [0, 0];
   let start = Buffer.alloc(0);
-  reader.begin(LIMIT, {
-    begin: () => ++begun === 1,
+  reader.expect(LIMIT, {
+    announced: () => ++begun === 1,
     fragment: (fragment) => {
       bytes += fragment.length;
       if (start.length < LIMIT) start = Buffer.concat([start, fragment.subarray(0, LIMIT)]);

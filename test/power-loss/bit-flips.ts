@@ -61,7 +61,7 @@ export function queuesLeft(): Left[] {
       if (refuse > 0) outbox.dropRefused(outbox.first + refuse);
       finished += points;
     }
-    if (isStopped) outbox.close(true);
+    if (isStopped) outbox.saveAll(true);
     return { name, flash: flash.bytes, sectorSize, store: store.values, drop, accepted, finished };
   });
 }

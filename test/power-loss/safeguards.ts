@@ -103,7 +103,7 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
     {
       what: "what is in memory goes to flash before the sleep",
       file: `${AGENT}/lifecycle/sleep-cycle.ts`,
-      from: "const unkept = outbox.close();",
+      from: "const unkept = outbox.saveAll();",
       to: "const unkept = 0;",
     },
   ],

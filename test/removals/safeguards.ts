@@ -554,7 +554,7 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
     {
       what: "points in memory go to flash before the sleep",
       file: "src/agent/lifecycle/sleep-cycle.ts",
-      from: "const unkept = outbox.close();",
+      from: "const unkept = outbox.saveAll();",
       to: "const unkept = 0;",
       test: "test/src/agent/lifecycle/sleep-cycle.test.ts",
       title: "the first wake connects*",

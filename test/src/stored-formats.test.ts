@@ -57,7 +57,7 @@ const FORMATS: readonly Format[] = [
   {
     key: "queue",
     text: "15af9838c[7,3,40,52,1,30,1,2,5,4,1767225600000,1767225601999]",
-    write: (host) => Object.assign(new Witness(host), { id: 7 }).save(STATE, 52, true),
+    write: (host) => Object.assign(new Witness(host), { id: 7 }).note(STATE, 52, true),
     read: (host) => {
       const state = emptyState();
       new Witness(host).addTo(state, 0, false);
@@ -71,8 +71,8 @@ const FORMATS: readonly Format[] = [
     text: '14e0c7ffa{"id":3,"hash":123456,"ticks":0,"at":1767225600000,"answer":"{\\"on\\":true}"}',
     write: (host) => {
       const rpcs = journal(host);
-      const entry = rpcs.open(3, 123_456, "stored", 1) as never;
-      rpcs.answered(entry, '{"on":true}');
+      const entry = rpcs.enter(3, 123_456, "stored", 1) as never;
+      rpcs.setAnswer(entry, '{"on":true}');
       rpcs.unacknowledged(entry);
     },
     read: (host) => journal(host).find(3, 123_456, 1)?.answer,
@@ -85,7 +85,7 @@ const FORMATS: readonly Format[] = [
       const timing = new PollTiming();
       const memory = new PollMemory(host, target, timing);
       timing.pollEnded({ kind: "busy", status: 504 } as never, 20_000);
-      memory.save();
+      memory.store();
     },
     read: (host) => rememberedTiming(host, target).ceiling,
     found: { ceilingMs: 17_000, restMs: 187_200_000 },
@@ -95,12 +95,12 @@ const FORMATS: readonly Format[] = [
     text: '1ffe4feb3{"url":"http://platform.test","of":3024777806,"count":1,"at":1767225600000,"ms":952}',
     write: (host) => {
       const gate = new RefusalGate(host, "http://platform.test");
-      gate.begin("lamp-1", [secretOf("T-3141")]);
+      gate.identify("lamp-1", [secretOf("T-3141")]);
       gate.noteRefusal("unknown");
     },
     read: (host) => {
       const gate = new RefusalGate(host, "http://platform.test");
-      return [gate.begin("lamp-1", [secretOf("T-3141")]), gate.count];
+      return [gate.identify("lamp-1", [secretOf("T-3141")]), gate.count];
     },
     found: [true, 1],
   },
@@ -109,7 +109,7 @@ const FORMATS: readonly Format[] = [
     text: '143a35679{"interval":30,"limits":{"low":1}}',
     write: (host) => {
       const values = new SharedValues(host);
-      values.update(["interval", "limits"], { interval: 30, limits: { low: 1 } });
+      values.learn(["interval", "limits"], { interval: 30, limits: { low: 1 } });
       values.save();
     },
     read: (host) => new SharedValues(host).value("limits"),
@@ -138,12 +138,12 @@ const FORMATS: readonly Format[] = [
     text: '1d7f8212b{"image":"1.0.0","ages":[],"leftMs":0,"cause":"","restartExpected":false,"reported":false,"cycles":1}',
     write: (host) => {
       Object.assign(host, { lastRun: { powered: true, crash: false } });
-      new Recovery(host, "1.0.0").close();
+      new Recovery(host, "1.0.0").cancelTimers();
     },
     read: (host) => {
       Object.assign(host, { lastRun: { powered: true, crash: false } });
-      new Recovery(host, "1.0.0").close();
-      new Recovery(host, "1.0.0").close();
+      new Recovery(host, "1.0.0").cancelTimers();
+      new Recovery(host, "1.0.0").cancelTimers();
       return Recovery.takeSetupRequest(host);
     },
     found: true,

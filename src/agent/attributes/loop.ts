@@ -125,7 +125,7 @@ export class AttributeLoop implements Job {
   }
 
   begin(): void {
-    this._polls.clear();
+    this._polls.forgetOpen();
     this._firstReadDone = false;
     this.readSoon();
   }
@@ -135,7 +135,7 @@ export class AttributeLoop implements Job {
     if (!this._session.running) return 0;
     const hasRoom = this._session.hasRoomFor(this._answerBytes);
     while (hasRoom && this._polls.hasEnded) this._processPoll();
-    if (hasRoom && this._wantsAny) this._polls.open();
+    if (hasRoom && this._wantsAny) this._polls.openPoll();
     if (hasRoom && this._untilReadMs() === 0) return this._read().then(AT_ONCE);
     const batch = this._client.batch(this.bodies.size);
     return batch ? this._post(batch).then(AT_ONCE) : hasRoom ? this._untilDue() : ROOM_MS;
@@ -174,14 +174,14 @@ export class AttributeLoop implements Job {
     this._follower?.changed(keys);
     // A change that waited for a token or a back-off may be outdated, so read the current values.
     if (waitedMs > EXCHANGE_MS) this.readSoon(READ_AFTER_POLL_MS);
-    else if (change.kind === "updated") this._changed(this._values.update(this._keys, change.values), []);
+    else if (change.kind === "updated") this._changed(this._values.learn(this._keys, change.values), []);
     else this._changed([], this._values.remove(this._keys.filter((key) => keys.includes(key))));
   }
 
   private async _read(): Promise<void> {
     this._readAt = undefined;
     this._lastReadAt = this._session.host.clock.now();
-    const trusted = await this._reader.read(this._wanted());
+    const trusted = await this._reader.readTrusted(this._wanted());
     if (!this._session.running) return;
     // A change that arrived meanwhile is newer than the values read, so read them again.
     if (this._polls.hasChange) return this.readSoon(READ_AFTER_POLL_MS);
@@ -193,7 +193,7 @@ export class AttributeLoop implements Job {
     if (skippedMs !== undefined) this.readSoon(skippedMs);
     if (!trusted.isCurrent) this.readSoon(SECOND_READ_MS);
     this._firstReadDone = true;
-    const changed = this._values.update(this._keys, trusted.values);
+    const changed = this._values.learn(this._keys, trusted.values);
     const missing = this._values.missing(
       this._keys.filter((key) => trusted.keys.includes(key)),
       trusted.values,

@@ -52,8 +52,8 @@ export class AttributePolls {
   }
 
   /** Starts afresh: ignores polls of an earlier start. */
-  clear(): void {
-    this._polls.clear();
+  forgetOpen(): void {
+    this._polls.forgetOpen();
     this._knownUntil = Number.NEGATIVE_INFINITY;
   }
 
@@ -68,8 +68,8 @@ export class AttributePolls {
   }
 
   /** Opens a poll if one is due. */
-  open(): void {
-    if (this.dueMs() === 0) this._polls.open();
+  openPoll(): void {
+    if (this.dueMs() === 0) this._polls.openPoll();
   }
 
   /** True if an ended poll is not processed yet. */

@@ -71,7 +71,7 @@ export class AttributeReader {
    * channel then waits. A key whose value alone exceeds the limit is logged once, left out, and
    * requested again after 10 min, or after 30 s if the answer was not the platform's.
    */
-  async read(keys: readonly string[]): Promise<Trusted | undefined> {
+  async readTrusted(keys: readonly string[]): Promise<Trusted | undefined> {
     const trusted: Trusted = { keys: [], values: Object.create(null), isCurrent: true };
     const asked = keys.filter((key) => !this._skips(key));
     // Without keys, request only the marker to see whether the platform is reachable.

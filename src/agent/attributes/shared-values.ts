@@ -54,7 +54,7 @@ export class SharedValues {
   }
 
   /** Updates `keys` with values from the platform. Returns the keys that changed. */
-  update(keys: readonly string[], values: JsonObject): string[] {
+  learn(keys: readonly string[], values: JsonObject): string[] {
     const changed: string[] = [];
     keys.forEach((key) => {
       if (!Object.hasOwn(values, key)) return;

@@ -43,7 +43,7 @@ export class Assignment {
   }
 
   /** A complete read of all keys. */
-  update(all: JsonObject): void {
+  learn(all: JsonObject): void {
     const there = this._keys.filter((key) => Object.hasOwn(all, key));
     const shared: JsonObject = Object.fromEntries(there.map((key) => [key, all[key] as Json]));
     const assigned = parseAssignment(shared);
@@ -60,13 +60,13 @@ export class Assignment {
   }
 
   /** A change was reported; it may be over before the next read. */
-  doubt(): void {
+  changed(): void {
     this.isRepeated ||= this.latest !== undefined;
-    this.forget();
+    this.setAside();
   }
 
   /** Nothing is done until the next read. */
-  forget(): void {
+  setAside(): void {
     this.latest = undefined;
   }
 

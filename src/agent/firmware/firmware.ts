@@ -151,7 +151,7 @@ export class Firmware implements Job {
   /** Processes a complete read of `keys`: a key that is missing in `shared` does not exist. */
   offer(shared: JsonObject): void {
     const isKnown = this._assignment.latest && this._isAssigned;
-    this._assignment.update(shared);
+    this._assignment.learn(shared);
     if (!isKnown || !this._isAssigned) this._loop.notify();
   }
 
@@ -164,7 +164,7 @@ export class Firmware implements Job {
         "a software package (sw_...) was assigned: only firmware packages are supported",
       );
     }
-    if (this.keys.some((key) => keys.includes(key))) this._assignment.doubt();
+    if (this.keys.some((key) => keys.includes(key))) this._assignment.changed();
   }
 
   /** The platform gave back the agent's own attribute, or accepted a point. */
@@ -194,7 +194,7 @@ export class Firmware implements Job {
   }
 
   private async _runTrial(): Promise<Wait> {
-    await this._trial.run();
+    await this._trial.judge();
     if (this._session.running) this._resume();
     return 0;
   }
@@ -206,7 +206,7 @@ export class Firmware implements Job {
 
   /** Nothing is done before the next read of the attributes. */
   private _readAgain(inMs: number): void {
-    this._assignment.forget();
+    this._assignment.setAside();
     this._readIn(inMs);
   }
 
@@ -222,7 +222,7 @@ export class Firmware implements Job {
         this._readIn(decision.ms);
         return undefined;
       case "forget":
-        journal.clear();
+        journal.noUpdate();
         return 0;
       case "adopt":
         this._download.drop();

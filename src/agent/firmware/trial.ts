@@ -72,12 +72,12 @@ export class Trial {
   }
 
   /** Resolves when the image is confirmed or the session stopped. */
-  async run(): Promise<void> {
+  async judge(): Promise<void> {
     const { state } = this._journal;
     // Without an update record, the image came another way and is tried all the same.
     if (state === "updating" || state === "confirming") {
       if (!this._journal.runsRecordedImage) return this._rollBack("misnamed");
-      this._journal.save({ state: "confirming" });
+      this._journal.change({ state: "confirming" });
     }
     // A point for the platform to accept, if the application records none.
     if (state === "idle") this._reporter.running(this._journal.record);

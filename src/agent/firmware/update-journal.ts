@@ -70,7 +70,7 @@ export class UpdateJournal {
   resume(): void {
     const { record } = this;
     // A record of an update from another version says nothing about this one.
-    if (record.from !== this._options.version && !this.runsRecordedImage) this.clear();
+    if (record.from !== this._options.version && !this.runsRecordedImage) this.noUpdate();
     if (this.record.key !== "") this._resume(this.record, STATES[this.record.state].restart);
     else if (this._reported !== "idle") this._reporter.running(this.record);
   }
@@ -86,7 +86,7 @@ export class UpdateJournal {
   learnImage(): void {
     const { verified } = this.record;
     if (verified !== "" && this.runsRecordedImage)
-      this.save({ image: this._host.slot.image?.() ?? "", runs: verified });
+      this.change({ image: this._host.slot.image?.() ?? "", runs: verified });
   }
 
   /**
@@ -101,7 +101,7 @@ export class UpdateJournal {
     // A longer wait means that the clock was set back or counts from this start.
     if (record.at > 0 && record.at - now <= spreadMs) return Math.max(0, record.at - now);
     const wait = Math.floor(spreadMs * random01(host));
-    this.save({ at: now + wait });
+    this.change({ at: now + wait });
     return wait;
   }
 
@@ -113,7 +113,7 @@ export class UpdateJournal {
     const { record } = this;
     const at = announced ? record.at : this._stamp(record);
     const next = { ...record, ...change, state, error: "", at };
-    if (!this.save(next)) {
+    if (!this.change(next)) {
       this.record = record;
       return false;
     }
@@ -129,7 +129,7 @@ export class UpdateJournal {
   }
 
   /** Changes and stores the record without a report. False if it could not be stored. */
-  save(change: Partial<UpdateRecord>): boolean {
+  change(change: Partial<UpdateRecord>): boolean {
     const { record } = this;
     const { state = record.state } = change;
     invariant(`${state} may follow ${record.state}`, () => mayFollow(record.state, state));
@@ -145,7 +145,7 @@ export class UpdateJournal {
     // The image came another way.
     if (key === "") return;
     const isSpared = after === "spare";
-    this.save({
+    this.change({
       ...(after === "condemn" || after === "restart" ? NO_FILE : {}),
       state: "failed",
       failures: isSpared ? failures : failures + 1,
@@ -169,14 +169,14 @@ export class UpdateJournal {
   /** Allows a retry with a clean failure count. */
   pardon(): void {
     this._retryAt = undefined;
-    this.save({ failures: 0, spared: 0, condemned: false });
+    this.change({ failures: 0, spared: 0, condemned: false });
   }
 
-  clear(): void {
+  noUpdate(): void {
     if (this.record.key === "") return;
     this.adopt("", "", "");
     if (this.record.runs === "") this._host.store.delete(KEY);
-    else this.save({});
+    else this.change({});
   }
 
   private _resume(record: UpdateRecord, state: State | undefined): void {
@@ -196,7 +196,7 @@ export class UpdateJournal {
     }
     const isNew = this._reported !== state;
     this.record = { ...record, state };
-    if (isNew && record.at === 0) this.save({ at: this._stamp(record) });
+    if (isNew && record.at === 0) this.change({ at: this._stamp(record) });
     if (state === "failed") this._schedule(record);
     if (this._retryMs >= 0) this._retryAt = this._host.clock.now() + this._retryMs;
     if (isNew) this._reporter.report(this.record);

@@ -143,7 +143,7 @@ export class Recovery {
   }
 
   /** Cancels the timers. Stored data remains. */
-  close(): void {
+  cancelTimers(): void {
     this._cancel?.();
     this._cancelQuick?.();
   }
@@ -196,7 +196,7 @@ export class Recovery {
   }
 
   private _restart(): void {
-    this.close();
+    this.cancelTimers();
     this._expectRestart();
     this._host.restart("recovery");
   }

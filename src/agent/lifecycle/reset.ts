@@ -52,7 +52,7 @@ export class Reset {
   }
 
   /** See `Agent.reset`. */
-  async run(): Promise<void> {
+  async resetAll(): Promise<void> {
     if (!writeStored(this._core.host, MARK, true))
       throw new MoteError("STORE_FAILED", "the reset could not start: the store cannot be written");
     this._isUnderWay = true;
@@ -110,7 +110,7 @@ export class Reset {
       this._core.events.emit("restart", { reason: "reset" });
       this._core.host.restart("reset");
     };
-    this.run().then(restart, () => {
+    this.resetAll().then(restart, () => {
       if (this._isUnderWay) restart();
     });
   }

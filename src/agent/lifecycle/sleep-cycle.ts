@@ -77,7 +77,7 @@ export class SleepCycle {
   }
 
   /** See `Agent.runOnce`. */
-  async run(options: WakeOptions): Promise<Wake> {
+  async wakeOnce(options: WakeOptions): Promise<Wake> {
     const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
     checkTimeout(timeoutMs);
     const { clock } = this._parts.host;
@@ -228,7 +228,7 @@ export class SleepCycle {
   private _end(memory: Memory, reason: Wake["reason"], began: number, radioMs: number): Wake {
     const { host, time, outbox, telemetry, attributes } = this._parts;
     // Save points now, because memory does not survive the sleep.
-    const unkept = outbox.close();
+    const unkept = outbox.saveAll();
     const now = host.clock.now();
     this._endedAt = now;
     time.sleep(memory.time, now - began);

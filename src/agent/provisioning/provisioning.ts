@@ -89,7 +89,7 @@ export class Provisioning implements Job {
     return new Secret(text, this._session.binding);
   }
 
-  get ready(): boolean {
+  get hasToken(): boolean {
     return this._step === "ready";
   }
 
@@ -118,7 +118,7 @@ export class Provisioning implements Job {
     const own = this._isTokenGiven && this.#token ? [this.#token] : [];
     const { key, secret } = this.#secrets ?? {};
     const secrets = this._isTokenGiven || !key || !secret ? own : [key, secret];
-    this.isRefused = this._gate.begin(
+    this.isRefused = this._gate.identify(
       this._isTokenGiven ? this._firmwareVersion : `${this.deviceName} ${this._firmwareVersion}`,
       secrets,
     );
@@ -250,7 +250,7 @@ export class Provisioning implements Job {
       deviceName: this._isTokenGiven ? undefined : this._tokens.name,
       adopted,
     });
-    this._gate.ready(isAccepted);
+    this._gate.tokenInUse(isAccepted);
   }
 
   private _forgetProposed(): void {

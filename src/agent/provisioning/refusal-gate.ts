@@ -51,7 +51,7 @@ export class RefusalGate {
    * Continues from the last start if it was refused as `who` with the same secrets. True if it has
    * to wait.
    */
-  begin(who: string, secrets: readonly Secret[] = []): boolean {
+  identify(who: string, secrets: readonly Secret[] = []): boolean {
     let text = "";
     for (const secret of secrets) text += `${secret.reveal()} `;
     this._subject = crcOf(this._host, this._host.encode(text + who));
@@ -93,7 +93,7 @@ export class RefusalGate {
   }
 
   /** The token is in use. `isAccepted`: false for a stored one that this run has not tried yet. */
-  ready(isAccepted: boolean): void {
+  tokenInUse(isAccepted: boolean): void {
     this._readyAt = this._host.clock.now();
     this._dueAt = 0;
     if (isAccepted && this._host.store.get(STORED)) deleteStored(this._host, STORED);

@@ -214,7 +214,7 @@ export class Outbox implements EpochStore {
     const { _buffer: buffer, _state: state } = this;
     const size = padded(POINT_HEAD + text.length);
     // This may store the time, so it comes before room is made.
-    const tick = ts === undefined ? this.stamps.next() : 0;
+    const tick = ts === undefined ? this.stamps.nextTick() : 0;
     if (!this._makeRoom(size)) {
       this._count(1, "full");
       this._reportDrops();
@@ -277,12 +277,12 @@ export class Outbox implements EpochStore {
   /** Notes that `drops` dropped points in total were reported to the platform. */
   dropsReported(drops: number): void {
     this._state.reported = drops;
-    if (this._log && !this.isFailing) this._log.reported(drops);
+    if (this._log && !this.isFailing) this._log.enterReported(drops);
     this.checkHealth();
   }
 
   /** The agent starts. `isWake`: for one wake. */
-  begin(isWake: boolean): void {
+  agentStarts(isWake: boolean): void {
     this._patienceMs = isWake ? WAKE_PATIENCE_MS : READ_PATIENCE_MS;
     const waiting = this._state.stored - this._state.finished;
     // In a sleeping device points wait at almost each wake.
@@ -301,7 +301,7 @@ export class Outbox implements EpochStore {
    * Saves state because the run ends or may end. `isLast`: nothing is recorded afterwards. Returns
    * the points that will be lost uncounted because neither flash nor store works.
    */
-  close(isLast = false): number {
+  saveAll(isLast = false): number {
     const { _log: log } = this;
     if (!log) return 0;
     if (this._isReady(0)) this._flush();
@@ -369,7 +369,7 @@ export class Outbox implements EpochStore {
     Object.assign(this._known, dropsIn(state));
     this._known.unreadable -= lost;
     const before = dropsOf(this._known);
-    if (log) log.begin();
+    if (log) log.findHead();
     // The storage is gone, and all that waited in it.
     else applyStatus(state, UNREADABLE, state.stored);
     this._atStart = { ...state };
@@ -420,7 +420,7 @@ export class Outbox implements EpochStore {
     state.tick = Math.max(state.tick, before.tick);
     // Writing waits until its retry is due.
     log.dirty = log.failed = true;
-    log.begin();
+    log.findHead();
     this._onFound?.();
     return true;
   }
@@ -506,7 +506,7 @@ export class Outbox implements EpochStore {
       }
       // The witness goes first: points unknown to it would be lost uncounted with their sector.
       if (!this._witness.covers(state, points)) this._saveWitness(this._boundOf(log));
-      if (!log.append(this, from, to)) return;
+      if (!log.appendRecords(this, from, to)) return;
       this._tries = 0;
       this._dueAt = 0;
       buffer.pendingAt = to;
@@ -526,7 +526,7 @@ export class Outbox implements EpochStore {
     this._triedAt = now;
     this._dueAt = now + wait * 1000;
     if (this._isUnread && !this._readAgain(log, false)) return false;
-    return log.retry();
+    return log.openAfterFailure();
   }
 
   /** Reviews timers, witness and log messages after flash may have failed or recovered. */
@@ -576,7 +576,7 @@ export class Outbox implements EpochStore {
 
   /** Saves the witness; false if the store failed. */
   private _saveWitness(bound: number): boolean {
-    if (!this._witness.save(this._state, bound, this.isFailing || this._isHeld)) return false;
+    if (!this._witness.note(this._state, bound, this.isFailing || this._isHeld)) return false;
     this._unsavedDrops = 0;
     return true;
   }

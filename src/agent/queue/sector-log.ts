@@ -214,7 +214,7 @@ export class SectorLog {
   }
 
   /** Continues with the state, to which missing points were added. */
-  begin(): void {
+  findHead(): void {
     const { state } = this;
     this._followed = -1;
     this._freeAfter = -1;
@@ -375,7 +375,7 @@ export class SectorLog {
    * Appends the records `from` to `to`, after `makeRoom` and `room` found room for them. False if
    * they are not on flash.
    */
-  append({ bytes, words }: Records, from: number, to: number): boolean {
+  appendRecords({ bytes, words }: Records, from: number, to: number): boolean {
     const { state } = this;
     invariant("points go to flash in the order of their numbers", () => this._next === state.stored);
     invariant(
@@ -404,7 +404,7 @@ export class SectorLog {
   }
 
   /** Notes that `drops` dropped points in total were reported to the platform. */
-  reported(drops: number): void {
+  enterReported(drops: number): void {
     this.state.reported = drops;
     this._enter(REPORTED, drops);
   }
@@ -419,7 +419,7 @@ export class SectorLog {
    * After a failure: opens the next sector, whose header holds the full state. False if that
    * failed.
    */
-  retry(): boolean {
+  openAfterFailure(): boolean {
     this.failed = false;
     this.openNext();
     return !this.failed;

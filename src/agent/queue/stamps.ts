@@ -83,7 +83,7 @@ export class Stamps {
   }
 
   /** The milliseconds of the next point, of the state's epoch from then on. */
-  next(): number {
+  nextTick(): number {
     if (!this._hasBegun) this._begin();
     const { _state: state, _time: time } = this;
     const { ticks } = time;

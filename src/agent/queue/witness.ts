@@ -95,7 +95,7 @@ export class Witness {
   }
 
   /** Saves how far the queue got. False if the store failed. */
-  save(state: QueueState, bound: number, isFailing: boolean): boolean {
+  note(state: QueueState, bound: number, isFailing: boolean): boolean {
     const { id } = this;
     // Time stamps of points that only memory holds must not be used again.
     const floor = isFailing ? lastStampOf(state) + FLOOR_MS : state.floor;

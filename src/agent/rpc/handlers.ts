@@ -85,7 +85,7 @@ export class Handlers {
   }
 
   /** Runs the handler and returns its result or failure as the text of an answer. Never rejects. */
-  run(handler: Handler, params: Json | undefined): Promise<HandlerResult> {
+  call(handler: Handler, params: Json | undefined): Promise<HandlerResult> {
     const call = () => handler.call(params === undefined ? null : params);
     const { host, redactor, applicationCalls } = this._session;
     const name = redactor.clean(`the handler of ${quoteShortened(handler.method)}`);

@@ -99,7 +99,7 @@ export class RpcJournal {
    * Adds an entry before the handler runs. The handler must not run if the journal is full or the
    * store failed. `nextPoll`: number of the next poll.
    */
-  open(id: number, hash: number, effect: Effect, nextPoll: number): JournalEntry | "full" | "not stored" {
+  enter(id: number, hash: number, effect: Effect, nextPoll: number): JournalEntry | "full" | "not stored" {
     const ran = effect !== "none";
     invariant("no handler runs twice for an RPC that the platform may deliver again", () =>
       this._entries.every((one) => one.id !== id || one.hash !== hash || one.acknowledgedAt !== undefined),
@@ -115,7 +115,7 @@ export class RpcJournal {
   }
 
   /** Notes the answer of the handler, or of the agent itself. */
-  answered(entry: Entry, text: string): void {
+  setAnswer(entry: Entry, text: string): void {
     entry.answer = text;
     // All long answers share one budget: the maximum size of a single answer.
     const long = this._entries.filter((one) => lengthOf(one) > SHORT);

@@ -93,7 +93,7 @@ export class Rpc implements Job {
   }
 
   begin(): void {
-    this._polls.clear();
+    this._polls.forgetOpen();
     this.idle = false;
   }
 
@@ -104,7 +104,7 @@ export class Rpc implements Job {
     if (tidyMs === 0) this._journal.tidy();
     const due = this.idle ? undefined : this._polls.dueMs();
     if (due !== 0) return tidyMs ? Math.min(tidyMs, due ?? tidyMs) : due;
-    this._polls.open();
+    this._polls.openPoll();
     return 0;
   }
 
@@ -119,7 +119,7 @@ export class Rpc implements Job {
   /** Few functions here are async: each pending one costs a board 1 KB. */
   private async _processPoll(ended: EndedPoll): Promise<Wait> {
     const { poll, outcome, verdict } = ended;
-    this._memory.save();
+    this._memory.store();
     this.idle = this._session.connections.shortPolls && (verdict === "ended" || verdict === "busy");
     const delivered = verdict === "delivered" && outcome.kind === "done";
     const request = delivered ? this._parse(outcome.body, this._unread(outcome)) : undefined;
@@ -155,23 +155,23 @@ export class Rpc implements Job {
     const handler = this._handlers.find(method);
     const error = errorFor(request, handler);
     const effect = error ? "none" : handler?.once ? "stored" : "unstored";
-    const entry = this._journal.open(id, hash, effect, this._polls.next);
+    const entry = this._journal.enter(id, hash, effect, this._polls.next);
     // Unsaved, it could run again after a restart.
     if (entry === "not stored")
       return this._answerWithoutHandler(request, failure("HANDLER_FAILED", NOT_STORED), ended);
     if (entry === "full") return this._answerWithoutHandler(request, failure("BUSY"), ended);
     const { clock } = this._session.host;
     const since = clock.now();
-    const result = error ?? (await this._handlers.run(handler as Handler, request.params));
-    this._journal.answered(entry, result.text);
+    const result = error ?? (await this._handlers.call(handler as Handler, request.params));
+    this._journal.setAnswer(entry, result.text);
     if (clock.now() - since > LONG_MS) await this._polls.ask(ended);
     return this._answer(entry, request, result.error, ended);
   }
 
   private _answerWithoutHandler(request: RpcRequest, result: HandlerResult, ended: EndedPoll): Promise<void> {
     const { id, hash } = request;
-    const entry = this._journal.open(id, hash, "none", this._polls.next) as JournalEntry;
-    this._journal.answered(entry, result.text);
+    const entry = this._journal.enter(id, hash, "none", this._polls.next) as JournalEntry;
+    this._journal.setAnswer(entry, result.text);
     return this._answer(entry, request, result.error, ended);
   }
 
@@ -250,7 +250,7 @@ export class Rpc implements Job {
     const isRefused = outcome.kind === "refused" && outcome.status === TOO_LARGE && isLong;
     const isLost = outcome.kind === "lost" && outcome.sent === true;
     if (this._journal.countLoss(entry, isLost) >= MOST_LOSSES || isRefused)
-      this._journal.answered(entry, encodeError("ANSWER_TOO_LARGE"));
+      this._journal.setAnswer(entry, encodeError("ANSWER_TOO_LARGE"));
     return false;
   }
 

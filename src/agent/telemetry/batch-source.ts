@@ -51,7 +51,7 @@ export class BatchSource {
   }
 
   /** The next batch. Undefined if nothing waits or the first point's time stamp is unknown. */
-  next(): Batch | undefined {
+  buildNext(): Batch | undefined {
     this._builtAt = this._host.clock.now();
     const batch = buildBatch(this._outbox, this._writer, this._limit.size);
     const { waiting, isUnreadable } = this._outbox;

@@ -51,7 +51,7 @@ export class BatchWriter {
     this._keys = this.separatesKeys ? new KeySet() : undefined;
   }
 
-  begin(): void {
+  startBody(): void {
     this.points = 0;
     this._to = this._from;
     this._keys?.clear();
@@ -71,7 +71,7 @@ export class BatchWriter {
     if (at + length + FRAME_BYTES > this._most) {
       if (ts !== undefined || at + length + LISTED_BYTES > this._most) return false;
     }
-    if (ts !== undefined) at = this._frame.write(at, ts);
+    if (ts !== undefined) at = this._frame.put(at, ts);
     else if (!this._canJoin(from, to)) return false;
     else own[at++] = COMMA;
     own.copyWithin(at, from, to);
@@ -111,7 +111,7 @@ export const buildBatch = (outbox: Outbox, writer: BatchWriter, most: number): B
   let epoch = -1;
   let lastTick = -1;
   let time: EpochTime | undefined;
-  writer.begin();
+  writer.startBody();
   outbox.rewind();
   while (writer.points < most) {
     const isFirst = writer.points === 0;

@@ -73,7 +73,7 @@ export class DeliveryReport {
   }
 
   /** Stops the measurement. */
-  end(): void {
+  stopWatching(): void {
     this._cancel?.();
     this._cancel = undefined;
     this._mark = undefined;
@@ -117,7 +117,7 @@ export class DeliveryReport {
   }
 
   /** The platform accepted the report. */
-  reported(): void {
+  accepted(): void {
     this._outbox.dropsReported(this._dropsSent);
     this._guessedReported = this._guessedSent;
   }
@@ -161,7 +161,7 @@ export class DeliveryReport {
       this._setMark();
       return;
     }
-    this.end();
+    this.stopWatching();
     if (!this._isBehind) return;
     this._isBehind = false;
     this._session.host.log("info", "delivery has caught up");
@@ -179,7 +179,7 @@ export class DeliveryReport {
     if (this._isBehind) return;
     // Outages have their own report.
     if (this._session.online !== true) {
-      this.end();
+      this.stopWatching();
       return;
     }
     this._isBehind = true;

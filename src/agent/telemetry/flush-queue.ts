@@ -36,10 +36,10 @@ export class FlushQueue {
   }
 
   /**
-   * Resolves once all earlier points left the outbox, after `timeoutMs`, on abort, at `end()`, or
+   * Resolves once all earlier points left the outbox, after `timeoutMs`, on abort, at `endAll()`, or
    * if not `running`.
    */
-  add(timeoutMs: number, running: boolean, signal?: AbortSignalLike): Promise<Flushed> {
+  whenGone(timeoutMs: number, running: boolean, signal?: AbortSignalLike): Promise<Flushed> {
     const { waiting, first, next } = this._outbox;
     if (waiting === 0 || !running || signal?.aborted)
       return Promise.resolve({ delivered: 0, dropped: 0, waiting });
@@ -76,15 +76,15 @@ export class FlushQueue {
   }
 
   /** Ends the calls whose points have left the outbox. */
-  check(): void {
+  endSome(): void {
     const { first } = this._outbox;
     for (const flush of this._queue) if (flush.number <= first) flush.end();
     this._queue = this._queue.filter((flush) => flush.number > first);
   }
 
   /** Ends all calls, because nothing is sent any more. */
-  end(): void {
-    this.check();
+  endAll(): void {
+    this.endSome();
     for (const flush of this._queue) flush.end();
     this._queue = [];
   }

@@ -108,7 +108,7 @@ export class Telemetry implements Job {
   }
 
   flush(timeoutMs: number, signal?: AbortSignalLike): Promise<Flushed> {
-    const flushed = this._flushes.add(timeoutMs, this._session.running, signal);
+    const flushed = this._flushes.whenGone(timeoutMs, this._session.running, signal);
     this._loop.notify();
     return flushed;
   }
@@ -152,8 +152,8 @@ export class Telemetry implements Job {
 
   end(): void {
     this._outbox.sync();
-    this._flushes.end();
-    this._report.end();
+    this._flushes.endAll();
+    this._report.stopWatching();
   }
 
   private async _exchange(step: Step): Promise<Wait> {
@@ -170,7 +170,7 @@ export class Telemetry implements Job {
 
   /** ms until a batch or, if no points wait, a report is due. Undefined: wait to be notified. */
   private _untilDue(): number | undefined {
-    this._flushes.check();
+    this._flushes.endSome();
     if (this._outbox.waiting === 0) return this._report.untilDue;
     if (this._waitsForTime) {
       this._waitsForTime = false;
@@ -180,7 +180,7 @@ export class Telemetry implements Job {
   }
 
   private _nextBatch(): Batch | undefined {
-    const batch = this._source.next();
+    const batch = this._source.buildNext();
     this._waitsForTime = !batch && this._outbox.waiting > 0;
     this._batch = batch;
     return batch;
@@ -219,7 +219,7 @@ export class Telemetry implements Job {
 
   private async _sendReport(): Promise<void> {
     const outcome = await this._session.send("telemetry", post(TELEMETRY_PATH, this._report.body()));
-    if (outcome.kind === "done") this._report.reported();
+    if (outcome.kind === "done") this._report.accepted();
     else this._pacer.after(outcome);
   }
 }

@@ -301,7 +301,7 @@ const emptied: Case<Cleared> = {
         outbox.append(textOf(world.appended), undefined);
         world.appended++;
       }
-      outbox.close(true);
+      outbox.saveAll(true);
       world.phase = "clear";
     }
     if (world.phase === "clear") {

@@ -414,7 +414,7 @@ test("a crash that quotes a secret, or half of it at its end, is reported withou
     recovery.attach(agent);
     agent.start();
     await rig.clock.advance(5000);
-    recovery.close();
+    recovery.cancelTimers();
     t.regex(recovery.cause, shown);
     t.regex(String(rig.platform.attributes(device).moteRecovery), shown);
     t.false(rig.host.lines.join().includes(token));

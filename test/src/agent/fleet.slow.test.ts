@@ -14,7 +14,7 @@ function attempts(devices: number, spreadMs: number, hours: number): number[] {
     const clock = new FakeClock(Date.UTC(2026, 0, 1));
     const host = fakeHost({ clock, seed: n + 1, store: new FakeStore() });
     const gate = new RefusalGate(host, "http://platform.test");
-    gate.begin("token");
+    gate.identify("token");
     let at = (spreadMs * n) / devices;
     while (at < hours * 3_600_000) {
       seconds[Math.floor(at / 1000)]!++;

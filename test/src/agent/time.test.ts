@@ -144,7 +144,7 @@ test("a point is not sent by a time that neither flash nor store holds", (t) => 
   one.time.learn(at(T0));
   t.deepEqual(waitingStamps(one), [undefined, undefined]);
   store.fails = undefined;
-  one.outbox.close();
+  one.outbox.saveAll();
   t.true(isRising(waitingStamps(one)), waitingStamps(one).join());
 });
 

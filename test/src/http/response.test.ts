@@ -16,7 +16,7 @@ const LIMIT = 64;
 /** What became of an answer that came in these pieces. */
 function read(testCase: Lawful | Unlawful, pieces: Uint8Array[]): { reader: ResponseReader; rest: number } {
   const reader = new ResponseReader();
-  reader.begin(testCase.limit ?? LIMIT);
+  reader.expect(testCase.limit ?? LIMIT);
   // As on a connection: one buffer, with what was there before still behind the new bytes.
   const buffer = new Uint8Array(9000).fill(0x0a);
   let rest = 0;
@@ -25,7 +25,7 @@ function read(testCase: Lawful | Unlawful, pieces: Uint8Array[]): { reader: Resp
     const end = 5 + piece.length;
     rest += end - reader.feed(buffer, 5, end);
   }
-  if (testCase.end) reader.end();
+  if (testCase.end) reader.peerClosed();
   return { reader, rest };
 }
 
@@ -83,7 +83,7 @@ test("a length that the peer only claims sets no memory aside", (t) => {
   } as typeof Uint8Array;
   try {
     const reader = new ResponseReader();
-    reader.begin(1_000_000);
+    reader.expect(1_000_000);
     const text = "HTTP/1.1 200\r\nContent-Length: 999999\r\n\r\n[";
     reader.feed(Buffer.from(text), 0, text.length);
   } finally {
@@ -115,9 +115,9 @@ function readBy(
   pieces: readonly Uint8Array[],
   host?: { decode(bytes: Uint8Array): string | undefined },
 ) {
-  reader.begin(64, undefined, host);
+  reader.expect(64, undefined, host);
   for (const piece of pieces) reader.feed(piece, 0, piece.length);
-  reader.end();
+  reader.peerClosed();
   return {
     problem: reader.problem,
     answer: reader.answer && { ...reader.answer, body: [...reader.answer.body] },
@@ -275,7 +275,7 @@ test("a body beyond the limit is cut there, and the rest is not read", async (t)
 test("an error with a text is refused though no byte of it is kept, and the sink hears nothing", async (t) => {
   const { host, connection } = rig();
   serve(host.net, (request) => request.reply(500, "com.google.gson..."));
-  const sink = { begin: () => t.fail() as never, fragment: () => t.fail() as never };
+  const sink = { announced: () => t.fail() as never, fragment: () => t.fail() as never };
   t.is((await sendOn(host, connection, { ...GET, limit: 0, sink })).kind, "refused");
 });
 
@@ -286,10 +286,10 @@ test("a sink that gives up, or throws, ends the exchange and the connection", as
     throw new Error("no");
   };
   for (const sink of [
-    { begin: no, fragment: yes },
-    { begin: yes, fragment: no },
-    { begin: fail, fragment: yes },
-    { begin: yes, fragment: fail },
+    { announced: no, fragment: yes },
+    { announced: yes, fragment: no },
+    { announced: fail, fragment: yes },
+    { announced: yes, fragment: fail },
   ]) {
     const { host, connection } = rig();
     serve(host.net, (request) => request.reply(200, "abc"));
@@ -312,12 +312,12 @@ function readHead(
   const reader = new ResponseReader();
   let head: Seen | undefined;
   let body = "";
-  reader.begin(0, {
+  reader.expect(0, {
     head: ({ status, length, location, etag, from, total }) => {
       head = { status, length, location, etag, from, total };
       return wants;
     },
-    begin: () => true,
+    announced: () => true,
     fragment: (bytes) => {
       body += Buffer.from(bytes).toString("latin1");
       return true;
@@ -444,7 +444,7 @@ test("a 2xx with a page, an error or no text delivers nothing, and the reason sa
 test("a redirect names its target, without path and user", (t) => {
   const redirected = (status: number, location: string) => {
     const reader = new ResponseReader();
-    reader.begin(64);
+    reader.expect(64);
     const bytes = Buffer.from(`HTTP/1.1 ${status}\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`);
     reader.feed(bytes, 0, bytes.length);
     const outcome = classify(reader.answer!, "receipt");

@@ -141,21 +141,21 @@ const FOUND = { ceilingMs: 60_000, restMs: 50_000 };
 
 test("what was found out on the way to one platform is known to the next start, and of no use on another", (t) => {
   const host = fakeHost();
-  new PollMemory(host, PLATFORM, new PollTiming()).save();
+  new PollMemory(host, PLATFORM, new PollTiming()).store();
   t.deepEqual(host.store.changes, [], "nothing was found out");
   const memory = new PollMemory(host, PLATFORM, new PollTiming());
   Object.assign(memory, { _timing: new PollTiming(FOUND) });
-  memory.save();
-  memory.save();
+  memory.store();
+  memory.store();
   t.deepEqual(host.store.changes, ["poll"], "what is stored is not stored again");
   t.deepEqual(rememberedTiming(host, PLATFORM).ceiling, new PollTiming(FOUND).ceiling);
   for (const other of ["http://platform.test/tb", "https://platform.test", "https://platform.test:8443/tb"])
     t.is(rememberedTiming(host, targetOf(other)).ceiling, undefined, other);
   const again = new PollMemory(host, PLATFORM, rememberedTiming(host, PLATFORM));
-  again.save();
+  again.store();
   t.deepEqual(host.store.changes, ["poll"]);
   Object.assign(again, { _timing: new PollTiming() });
-  again.save();
+  again.store();
   t.deepEqual([...host.store.values.keys()], [], "there is none any more");
   for (const change of [{ ceilingMs: "60000" }, { restMs: null }]) {
     writeStored(host, "poll", { to: "true/platform.test/tb", ...FOUND, ...change });

@@ -507,7 +507,7 @@ test("the frame of a point holds its time stamp, whatever the one before was, an
       for (const move of [0, ...moves]) {
         next = move > first ? move : Math.min(last, Math.max(first, next + move));
         bytes.fill(0x2e, 50);
-        const end = frame.write(50, at(next));
+        const end = frame.put(50, at(next));
         t.is(Buffer.from(bytes.subarray(50)).toString(), `,{"ts":${next},"values":`.padEnd(50, "."));
         t.is(end, 50 + `,{"ts":${next},"values":`.length);
       }
@@ -530,7 +530,7 @@ test("a value is read once: what was looked at is what leaves", (t) => {
       return ++reads === 1 ? 1 : Number.NaN;
     },
   };
-  t.is(learnt({ a: 1 }).write(values, LIMIT), '{"a":1}');
+  t.is(learnt({ a: 1 }).encode(values, LIMIT), '{"a":1}');
   t.is(reads, 1);
 });
 
@@ -579,7 +579,7 @@ test("what is written the quick way is what the careful way writes, and nothing 
       for (const values of points) {
         const careful = encodePoint(values, limit);
         t.deepEqual(encoder.encode(values, limit), careful);
-        const text = shapes.write(values, limit);
+        const text = shapes.encode(values, limit);
         if (text !== undefined) {
           quick++;
           t.deepEqual({ ok: true, text }, careful);

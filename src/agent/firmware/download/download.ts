@@ -106,7 +106,7 @@ export class Download {
       if (progress !== "underWay") return progress;
     }
     if (writer) {
-      if (writer.offset === writer.end && writer.resumable > 0 && !(await writer.recall()))
+      if (writer.offset === writer.requestEnd && writer.resumable > 0 && !(await writer.recall()))
         return this._fail("slot");
       if (writer.offset >= writer.size) return this._finish(writer, image);
     }
@@ -153,7 +153,7 @@ export class Download {
     const writer = new ImageWriter(this._host, check, image.size, image.unverified ? 0 : offset, {
       onTake: (from, to) => counters.countDownloaded(key, from, to),
       onStep: (written) => {
-        this._journal.save({ offset: written, etag: source.etag });
+        this._journal.change({ offset: written, etag: source.etag });
       },
     });
     // Bytes from before a restart or a stop were fetched already.
@@ -185,7 +185,7 @@ export class Download {
     if (sink.failure) return this._fail(sink.failure);
     if (source.restarted) return this._restart();
     if (source.length > 0)
-      return this._journal.save({ size: source.length }) ? this._end() : this._fail("slot");
+      return this._journal.change({ size: source.length }) ? this._end() : this._fail("slot");
     if (received >= MIN_PROGRESS_BYTES) {
       transfer.vainAnswers = 0;
       this._pacer.clear();
@@ -209,7 +209,7 @@ export class Download {
   /** The file changed, so the bytes in the slot are useless. */
   private _restart(): Progress {
     if (++this._restarts > MAX_RESTARTS) return this._fail("fileChanged");
-    this._journal.save({ offset: 0, etag: "" });
+    this._journal.change({ offset: 0, etag: "" });
     return this._end();
   }
 
@@ -229,7 +229,7 @@ export class Download {
     if (!this._session.running) return "ended";
     if (problem) return this._fail(problem === "checksum" && !writer.fresh ? "damaged" : problem);
     // From here on, the checksum to verify in the slot is known.
-    const known = image.unverified ? this._journal.save({ checksum: writer.found }) : true;
+    const known = image.unverified ? this._journal.change({ checksum: writer.found }) : true;
     return known && writer.seal() ? "complete" : this._fail("slot");
   }
 

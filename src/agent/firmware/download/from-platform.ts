@@ -47,7 +47,7 @@ export class FromPlatform implements Source {
   }
 
   request(sink: ImageSink, done: (outcome: Outcome) => void): void {
-    const { offset, end, size } = sink.writer as ImageWriter;
+    const { offset, requestEnd: end, size } = sink.writer as ImageWriter;
     // Only with three connections does the image have its own. With fewer, request parts so that
     // others get a turn.
     const complete = end === size;

@@ -52,7 +52,7 @@ export class FromUrl implements Source {
   }
 
   request(sink: ImageSink, done: (outcome: Outcome) => void): void {
-    const { offset = 0, end = 1, size = 1 } = sink.writer ?? {};
+    const { offset = 0, requestEnd: end = 1, size = 1 } = sink.writer ?? {};
     if (offset > 0 && !this._ranges) {
       this.restarted = true;
       done(lost("no ranges"));
@@ -94,7 +94,7 @@ export class FromUrl implements Source {
       this.length = Math.max(0, total ?? 0);
       return this.length === 0 && this._refuse("fileLength");
     }
-    const { offset, end, size, resumable } = writer;
+    const { offset, requestEnd: end, size, resumable } = writer;
     const first = offset === 0 && resumable === 0;
     this._ranges = !all;
     if (first) this.etag = file.etag ?? "";
@@ -135,7 +135,7 @@ export class FromUrl implements Source {
         repeatable: true,
         sink: {
           head,
-          begin: (length) => sink.begin(length),
+          announced: (length) => sink.announced(length),
           fragment: (bytes) => sink.fragment(bytes),
         },
       });

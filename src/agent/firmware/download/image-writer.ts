@@ -57,7 +57,7 @@ export class ImageWriter {
   }
 
   /** Limit of the next request: it must end before bytes that are already in the slot. */
-  get end(): number {
+  get requestEnd(): number {
     return this.resumable > 0 ? this._slot.sectorSize : this.size;
   }
 
@@ -73,7 +73,7 @@ export class ImageWriter {
 
   /** Processes bytes from `offset` on, up to `end`. False if the slot could not be written. */
   append(bytes: Uint8Array): boolean {
-    this._check.add(bytes);
+    this._check.absorb(bytes);
     this._listener.onTake(this.offset, this.offset + bytes.length);
     let from = 0;
     while (from < bytes.length) {
@@ -146,7 +146,7 @@ async function readSlot(host: Host, check: Check, from: number, to: number): Pro
   for (let at = from; at < to; at += PIECE_BYTES) {
     const piece = to - at < PIECE_BYTES ? buffer.subarray(0, to - at) : buffer;
     if (!host.slot.read(at, piece)) return false;
-    check.add(piece);
+    check.absorb(piece);
     if ((at - from) % SLICE_BYTES === 0) await pause(host.clock);
   }
   return true;

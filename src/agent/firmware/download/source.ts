@@ -60,7 +60,7 @@ export class ImageSink implements Sink {
     this.received = 0;
   }
 
-  begin(length: number | undefined): boolean {
+  announced(length: number | undefined): boolean {
     // An empty answer is judged at its end, because there is nothing to abort.
     if (length === undefined || length === 0 || length === this._expected) return true;
     this.failure = "length";

@@ -26,7 +26,7 @@ export class Check {
     if (image.signed && image.algorithm !== SIGNED) this._signed = host.digest(SIGNED);
   }
 
-  add(bytes: Uint8Array): void {
+  absorb(bytes: Uint8Array): void {
     this._digest.write(bytes);
     this._signed?.write(bytes);
   }

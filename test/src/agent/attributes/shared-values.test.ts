@@ -6,7 +6,7 @@ import { fakeHost } from "../../../fakes/host.js";
 function known() {
   const host = fakeHost();
   const values = new SharedValues(host);
-  values.update(["interval", "limit"], { interval: 5, limit: 1 });
+  values.learn(["interval", "limit"], { interval: 5, limit: 1 });
   const missing = () => values.missing(["interval", "limit"], { limit: 1 });
   return { host, values, missing };
 }
@@ -28,6 +28,6 @@ test("an attribute that is back in between is missing for the first time again",
   const { host, values, missing } = known();
   missing();
   await host.clock.advance(SECOND_READ_MS);
-  t.deepEqual(values.update(["interval"], { interval: 5 }), []);
+  t.deepEqual(values.learn(["interval"], { interval: 5 }), []);
   t.like(missing(), { gone: [], pending: true });
 });

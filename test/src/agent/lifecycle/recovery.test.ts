@@ -26,7 +26,7 @@ class Starts {
 
   /** The host of a new start. */
   boot(crash?: LastRun["crash"], crashes?: number, powered?: boolean): FakeHost {
-    this.recovery?.close();
+    this.recovery?.cancelTimers();
     this.host = fakeHost({ clock: this.clock, store: this.store, slot: this.slot });
     const lastRun = crash === undefined ? undefined : { reset: "start", crash, crashes, powered };
     return Object.assign(this.host, { lastRun });
@@ -204,7 +204,7 @@ inModes("in recovery mode the cause is published, and the RPC mote.restart resta
     await Promise.all([agent?.stop(), rig.clock.advance(0)]);
     agent = rig.agent({ firmware: { title: "lamp", version: "1.0.0" } });
     const recovery = new Recovery({ ...rig.host, lastRun: { reset: "start", crash } }, "1.0.0");
-    t.teardown(() => recovery.close());
+    t.teardown(() => recovery.cancelTimers());
     recovery.attach(agent);
     agent.start();
     return recovery.active;

@@ -127,7 +127,7 @@ function start(store: FakeStore, later: number | undefined) {
 function refused(): { store: FakeStore; ms: number; stored: Record<string, unknown> } {
   const store = new FakeStore();
   const { gate } = start(store, 0);
-  if (gate.begin("me")) throw new Error("a gate without a past waits");
+  if (gate.identify("me")) throw new Error("a gate without a past waits");
   let ms = 0;
   for (let i = 0; i < 9; i++) ms = gate.noteRefusal("unknown");
   const stored = storedJson(store.get("refused")!);
@@ -146,7 +146,7 @@ test("a start goes on with what is left of the wait", (t) => {
     [-1e9, ms],
   ] as const) {
     const { gate } = start(store, later);
-    t.is(gate.begin("me"), left > 0, `${later}`);
+    t.is(gate.identify("me"), left > 0, `${later}`);
     t.is(gate.wait, left, `${later}`);
     t.is(gate.count, 9);
   }
@@ -165,12 +165,12 @@ test("another token or platform is asked about at once, and what makes no sense 
   ] as const) {
     put(store, { ...stored, ...change });
     const { gate } = start(store, 0);
-    t.false(gate.begin(token), JSON.stringify(change));
+    t.false(gate.identify(token), JSON.stringify(change));
     t.deepEqual([gate.wait, gate.count], [0, 0], JSON.stringify(change));
   }
   put(store, { ...stored, count: -3, ms: 600_000 });
   const { gate } = start(store, 0);
-  t.true(gate.begin("me"));
+  t.true(gate.identify("me"));
   t.deepEqual([gate.wait, gate.count], [600_000, 0]);
 });
 

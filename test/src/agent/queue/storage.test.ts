@@ -292,7 +292,7 @@ function ran(points: number, taken: number, how: "stopped" | "without power", se
   const { outbox } = start(kept, kept.bytes, seed);
   for (let n = 0; n < points; n++) outbox.append(textOf(n), undefined);
   outbox.confirm(outbox.first + taken);
-  if (how === "stopped") outbox.close(true);
+  if (how === "stopped") outbox.saveAll(true);
   return kept;
 }
 
@@ -365,7 +365,7 @@ test("counts the points that an older copy of the queue lacks, and delivers none
   const { outbox } = start(kept, kept.bytes);
   outbox.confirm(outbox.first + 100);
   for (let n = 100; n < 300; n++) outbox.append(textOf(n), undefined);
-  outbox.close(true);
+  outbox.saveAll(true);
   const next = start(kept, older);
   t.deepEqual(drain(next), []);
   t.is(next.outbox.dropped.unreadable, 200);

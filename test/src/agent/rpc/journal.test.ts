@@ -264,7 +264,7 @@ function rig(store = new FakeStore(), clock = new FakeClock(Date.UTC(2026, 0, 1)
   const host = fakeHost({ store, clock });
   const journal = new RpcJournal(host, new Time(host), DAY, 8192);
   const open = (id: number, effect: Effect = "stored", nextPoll = 0) => {
-    const entry = journal.open(id, HASH, effect, nextPoll);
+    const entry = journal.enter(id, HASH, effect, nextPoll);
     if (typeof entry === "string") throw new Error(entry);
     return entry;
   };
@@ -274,7 +274,7 @@ function rig(store = new FakeStore(), clock = new FakeClock(Date.UTC(2026, 0, 1)
 test("an acknowledged RPC is known on polls that were sent before that, for as long as one of them is open", (t) => {
   const { journal, open } = rig();
   const entry = open(4);
-  journal.answered(entry, "1");
+  journal.setAnswer(entry, "1");
   journal.acknowledged(entry, 7);
   t.is(journal.find(4, HASH, 6), entry);
   t.is(journal.find(4, HASH, 7), undefined);
@@ -295,7 +295,7 @@ test("an RPC on a later poll supersedes another; earlier polls may still bring a
   journal.pollEnded(8);
   t.is(journal.find(4, HASH, 7), undefined);
   for (let id = 0; id < 8; id++) open(id, "stored", 9);
-  t.is(journal.open(8, HASH, "stored", 9), "full");
+  t.is(journal.enter(8, HASH, "stored", 9), "full");
   journal.supersedeBefore(9);
   t.truthy(open(8));
 });
@@ -303,11 +303,11 @@ test("an RPC on a later poll supersedes another; earlier polls may still bring a
 test("a restart keeps unacknowledged RPCs, with short answers, and no acknowledged ones", async (t) => {
   const { journal, open, store, clock } = rig();
   const [short, long, done] = [open(1), open(2), open(3)];
-  journal.answered(short, '{"on":true}');
+  journal.setAnswer(short, '{"on":true}');
   journal.unacknowledged(short);
-  journal.answered(long, `"${"x".repeat(600)}"`);
+  journal.setAnswer(long, `"${"x".repeat(600)}"`);
   journal.unacknowledged(long);
-  journal.answered(done, "3");
+  journal.setAnswer(done, "3");
   journal.acknowledged(done, 1);
   t.is(journal.tidyMs, 1000);
   await clock.advance(1000);
@@ -323,8 +323,8 @@ test("a restart keeps unacknowledged RPCs, with short answers, and no acknowledg
 test("eight unacknowledged RPCs fill it, whether stored or not; what no handler was run for does not count", (t) => {
   const { journal, open } = rig();
   for (let id = 0; id < 8; id++) open(id, id % 2 === 0 ? "stored" : "unstored");
-  t.is(journal.open(8, HASH, "stored", 0), "full");
-  t.is(journal.open(8, HASH, "unstored", 0), "full");
+  t.is(journal.enter(8, HASH, "stored", 0), "full");
+  t.is(journal.enter(8, HASH, "unstored", 0), "full");
   for (let id = 100; id < 200; id++) open(id, "none");
   for (let id = 0; id < 8; id++) t.truthy(journal.find(id, HASH, 0), `${id}`);
 });
@@ -333,7 +333,7 @@ test("acknowledged RPCs that a silent poll keeps are bounded, and are not evicte
   const { journal, open } = rig();
   let id = 0;
   for (; id < 24; id++) journal.acknowledged(open(id), 5);
-  t.is(journal.open(id, HASH, "stored", 0), "full");
+  t.is(journal.enter(id, HASH, "stored", 0), "full");
   t.truthy(journal.find(0, HASH, 4));
   journal.pollEnded(5);
   t.truthy(open(id));
@@ -343,7 +343,7 @@ test("no more long answers go than have to, for one that comes", (t) => {
   const { journal, open } = rig();
   const entries = [3000, 3000, 2000, 2000].map((length, id) => {
     const entry = open(id);
-    journal.answered(entry, "x".repeat(length));
+    journal.setAnswer(entry, "x".repeat(length));
     return entry;
   });
   const lengths = entries.map(({ answer }) => answer?.length);

@@ -330,10 +330,10 @@ for (const [what, recorded, isSlow] of [
 ] as const)
   test(`points of a queue that could not be read at the start are sent later: ${what}`, async (t) => {
     const blocks = new FakeFlash(8 * 4096, 4096);
-    new TelemetryRig({}, { blocks }).record(0, 3).outbox.close(true);
+    new TelemetryRig({}, { blocks }).record(0, 3).outbox.saveAll(true);
     blocks.fails = () => true;
     const rig = new TelemetryRig({}, { blocks }).start();
-    rig.outbox.begin(false);
+    rig.outbox.agentStarts(false);
     if (isSlow) rig.answer = () => ({ status: 200, lateMs: 10_000 });
     rig.record(3, 3 + recorded);
     await rig.host.clock.advance(5000);

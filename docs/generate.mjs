@@ -44,9 +44,21 @@ function allCommands(command, names = []) {
     .flatMap((one) => [[one, [...names, one.name()]], ...allCommands(one, [...names, one.name()])]);
 }
 
+/** The options of every command that uses a login: the page has them once. */
+const SHARED = ["--platform", "--ca", "--json"];
+const isShared = ({ options }, { long }) =>
+  SHARED.includes(long) && SHARED.every((name) => options.some((one) => one.long === name));
+
+const optionRows = (help, options) =>
+  options.map((one) => [`\`${one.flags.replaceAll("|", "\\|")}\``, cell(capital(help.optionDescription(one)))]);
+
 function commandPage(command, names) {
   const help = command.createHelp();
   const parts = [`## ${names.join(" ")}`, capital(command.description())];
+  const more = helpTextAfter(command);
+  const text = more === "" ? [] : [`\`\`\`text\n${more}\n\`\`\``];
+  // Its commands have the options.
+  if (command.commands.length > 0) return [...parts, ...text].join("\n\n");
   parts.push(`\`\`\`text\n${help.commandUsage(command).replace(/^mote /, "npx mote-cli ")}\n\`\`\``);
   const args = help
     .visibleArguments(command)
@@ -54,12 +66,9 @@ function commandPage(command, names) {
   if (args.some(([, text]) => text !== "")) parts.push(table(["argument", "meaning"], args));
   const options = help
     .visibleOptions(command)
-    .filter(({ long }) => long !== "--help")
-    .map((one) => [`\`${one.flags.replaceAll("|", "\\|")}\``, cell(capital(help.optionDescription(one)))]);
-  if (options.length > 0) parts.push(table(["option", "meaning"], options));
-  const more = helpTextAfter(command);
-  if (more !== "") parts.push(`\`\`\`text\n${more}\n\`\`\``);
-  return parts.join("\n\n");
+    .filter((one) => one.long !== "--help" && !isShared(command, one));
+  if (options.length > 0) parts.push(table(["option", "meaning"], optionRows(help, options)));
+  return [...parts, ...text].join("\n\n");
 }
 
 /** The explanations and examples that commander prints after the options. */
@@ -87,6 +96,8 @@ async function writeCli() {
 
 Durations are written as \`500ms\`, \`10s\`, \`1.5h\`, \`2d\` or \`1w\`. Times are \`2026-01-31\`, \`2026-01-31T12:00\`,
 milliseconds since 1970, \`-7d\`, \`today\`, \`yesterday\` or \`now\`.`;
+  const [operator] = commands.map(([one]) => one).filter((one) => one.options.some((option) => isShared(one, option)));
+  const shared = operator.options.filter((one) => isShared(operator, one));
   const pages = commands.map(([command, names]) => commandPage(command, names));
   const exits = helpTextAfter(program);
   writeFileSync(
@@ -94,6 +105,8 @@ milliseconds since 1970, \`-7d\`, \`today\`, \`yesterday\` or \`now\`.`;
     [
       intro,
       table(["command", "purpose"], list),
+      "The commands `devices`, `attributes`, `telemetry`, `rpc`, `firmware` and `logs` also take these options:",
+      table(["option", "meaning"], optionRows(operator.createHelp(), shared)),
       ...pages,
       "## Exit codes and more",
       `\`\`\`text\n${exits}\n\`\`\``,

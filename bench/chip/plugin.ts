@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, realpathSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { CHIP } from "../../test/chip/chip.js";
-import { findEmulator } from "../../tools/moddable/esp32/emulator.js";
+import { findEmulator } from "../../test/chip/emulator.js";
 import { onPath } from "../../tools/moddable/program.js";
 import { SdkError } from "../../tools/moddable/sdk.js";
 import { PROJECT } from "../../tools/project.js";

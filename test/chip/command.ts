@@ -2,7 +2,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { Command, Option } from "commander";
-import { findEmulator } from "../../tools/moddable/esp32/emulator.js";
 import { findSdk, SdkError } from "../../tools/moddable/sdk.js";
 import { PROJECT } from "../../tools/project.js";
 import type { Case, Figures } from "./case.js";
@@ -26,6 +25,7 @@ import { STATION, STATION_FULL, STATION_TLS } from "./cases/station.js";
 import { TLS } from "./cases/tls.js";
 import { TOUR, TOUR_TLS } from "./cases/tour.js";
 import { CHIP, CHIP_NAMES, keptAt, RADIO } from "./chip.js";
+import { findEmulator } from "./emulator.js";
 import { sideBySide } from "./side-by-side.js";
 
 const CASES: readonly Case[] = [

@@ -4,13 +4,13 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { findEmulator } from "../../tools/moddable/esp32/emulator.js";
 import type { Image } from "../../tools/moddable/esp32/esp32.js";
 import { partsOf } from "../../tools/moddable/esp32/flash-image.js";
 import { writeWebPage } from "../../tools/moddable/flash/web-page.js";
 import { PROJECT } from "../../tools/project.js";
 import { freePort } from "../fakes/listen.js";
 import { CHIP } from "./chip.js";
+import { findEmulator } from "./emulator.js";
 
 const FLASH_BYTES = 4 * 1024 * 1024;
 const CLI = join(PROJECT, "dist", "tools", "cli", "cli.js");

@@ -17,7 +17,6 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import type { Server as TlsServer } from "node:tls";
 import { plainTarget } from "../../tools/moddable/esp32/chips.js";
-import { EmulatedBoard, HOST_ADDRESS } from "../../tools/moddable/esp32/emulator.js";
 import { type BuildOptions, buildImage, type Image } from "../../tools/moddable/esp32/esp32.js";
 import { partsOf, writeFlash } from "../../tools/moddable/esp32/flash-image.js";
 import { findSdk, type Sdk } from "../../tools/moddable/sdk.js";
@@ -30,6 +29,7 @@ import { tlsFront } from "../hosts/device/tls-front.js";
 import { bundleForXs } from "../hosts/simulator/bundle.js";
 import { Authorities } from "../x509/authority.js";
 import { CHIP, keptAt, RADIO } from "./chip.js";
+import { EmulatedBoard, HOST_ADDRESS } from "./emulator.js";
 
 export const TITLE = "chip";
 export const DEVICE = "chip-1";

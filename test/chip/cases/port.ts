@@ -1,6 +1,5 @@
 import { createSocket } from "node:dgram";
 import { rmSync } from "node:fs";
-import { HOST_ADDRESS } from "../../../tools/moddable/esp32/emulator.js";
 import { Listeners } from "../../hosts/port/node-peers.js";
 import { PROMISES, SOCKET_PROMISES } from "../../hosts/port/promises.js";
 import { GuestLine } from "../../hosts/simulator/guest-line.js";
@@ -8,6 +7,7 @@ import { texts } from "../../xs/guest/texts.js";
 import { ONLINE_MS } from "../bench.js";
 import { type Case, check, type Figures } from "../case.js";
 import { CHIP, keptAt } from "../chip.js";
+import { HOST_ADDRESS } from "../emulator.js";
 import { authority, Board, imageOf, PORT, type Settings } from "../rig.js";
 
 export const CONTROL = PORT + 2;

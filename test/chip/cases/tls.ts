@@ -1,10 +1,10 @@
 // The chip's TLS beside that of servers of every kind: what it takes and refuses, what it goes on with, and what it leaves behind.
 import type { Server, TlsOptions } from "node:tls";
-import { HOST_ADDRESS } from "../../../tools/moddable/esp32/emulator.js";
 import { listen } from "../../fakes/listen.js";
 import { Authorities } from "../../x509/authority.js";
 import { answering, byMbedTls, type Case as Chain, cases } from "../../x509/cases.js";
 import { type Case, check, type Figures } from "../case.js";
+import { HOST_ADDRESS } from "../emulator.js";
 import { authority } from "../rig.js";
 import { CONTROL, openGuest, type PortBench } from "./port.js";
 

@@ -250,21 +250,6 @@ test("--board gives a project the pins, target and flash size of the board", asy
   t.regex((await mote(["new", `${folder}-2`, "--board", "uno"])).err, /xiao-esp32s3/);
 });
 
-test("as JSON it says where it is, of what it was made, its files, and what comes next", async (t) => {
-  const folder = join(place, "said");
-  const { code, out, err } = await mote(["new", folder, "--template", "minimal", "--json"]);
-  t.is(code, 0, err);
-  const next = [
-    `npx mote-cli run ${folder}`,
-    `cd ${folder} && npm install`,
-    "npm run simulator",
-    "npm run esp32 -- --target esp32/nodemcu",
-  ];
-  const files = ["README.md", "main.ts", "manifest.json", "secrets.json", "package.json", "tsconfig.json"];
-  t.deepEqual(JSON.parse(out), { folder, template: "minimal", files: [...files, ".gitignore"], next });
-  t.is((await mote(["new", folder, "--json"])).code, 2);
-});
-
 test("a folder that is not empty, or is a file, is refused and left as it is", (t) => {
   mkdirSync(join(place, "full"));
   writeFileSync(join(place, "full", "mine.txt"), "mine");

@@ -61,7 +61,7 @@ function program(name: string, script: string): NodeJS.ProcessEnv {
 
 test("an emulated board ends with its process, however that ends", async (t) => {
   const env = program("qemu-system-riscv32", "echo $$; exec sleep 60");
-  const module = new URL("../../../tools/moddable/esp32/emulator.js", import.meta.url).href;
+  const module = new URL("../../chip/emulator.js", import.meta.url).href;
   const code = `import { EmulatedBoard } from ${JSON.stringify(module)};
     new EmulatedBoard({ chip: "esp32c3", flash: "f", line(text) { console.log(text); throw new Error("on purpose"); } });`;
   const { status, stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", code], {

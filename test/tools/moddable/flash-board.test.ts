@@ -26,7 +26,7 @@ function rig(played: EsptoolScript, table = tableOf(ROWS), offset = "0x8000") {
   const asked: string[] = [];
   const flash = async (more: { erase?: boolean; port?: string } = {}) =>
     flashBoard(await findEsptool(env), findFirmware(project), {
-      ...{ port, baud: 115_200, erase: false, aside: true, say: () => {} },
+      ...{ port, baud: 115_200, erase: false, say: () => {} },
       confirm: async (question) => void asked.push(question),
       ...more,
     });

@@ -4,10 +4,8 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { BOARD_NAMES, boardOf } from "../../boards.js";
 import { checkBuild } from "../../moddable/esp32/check.js";
 import { figureLines } from "../../moddable/esp32/check-figures.js";
-import { chipOf, plainTarget } from "../../moddable/esp32/chips.js";
+import { chipOf } from "../../moddable/esp32/chips.js";
 import { warningsOf } from "../../moddable/esp32/config-check.js";
-import { emulate } from "../../moddable/esp32/emulate.js";
-import { EMULATED_CHIPS, fromInside } from "../../moddable/esp32/emulator.js";
 import {
   type BuildOptions,
   buildImage,
@@ -22,8 +20,7 @@ import { number, share } from "../../moddable/figures.js";
 import { buildsIn } from "../../moddable/flash/firmware.js";
 import { findSdk, sdkDoubt } from "../../moddable/sdk.js";
 import { PROJECT } from "../../project.js";
-import { note, outJson, outWhileRead } from "../output/table.js";
-import { stopSignals } from "../stop.js";
+import { note, outJson } from "../output/table.js";
 import { UsageError } from "../usage.js";
 import { FLASH_BAUD, flash } from "./flash.js";
 
@@ -33,9 +30,6 @@ interface Esp32Flags {
   check?: boolean;
   json?: boolean;
   build?: boolean;
-  emulate?: boolean;
-  chip?: string;
-  flash?: string;
   flashSize?: FlashSize;
   port?: string;
   debug?: boolean;
@@ -54,12 +48,9 @@ Examples:
   mote esp32 --check --target esp32/esp32c3              check without ESP-IDF
   mote esp32 --board xiao-esp32s3 ./greenhouse           build and flash
   mote esp32 --build --target esp32/esp32c3 ./greenhouse build only
-  mote esp32 --target esp32/esp32c3 --port /dev/ttyUSB0  build and flash over this port
-  mote esp32 --emulate --url http://127.0.0.1:8080 --provision-key KEY --provision-secret SECRET
-  mote esp32 --emulate --build ./greenhouse              build an update for an emulated board
-  mote esp32 --emulate --flash board.bin                 keep the flash between runs`;
+  mote esp32 --target esp32/esp32c3 --port /dev/ttyUSB0  build and flash over this port`;
 
-/** `mote esp32`: builds a project for a board, and flashes it or runs it on an emulated chip. */
+/** `mote esp32`: builds a project for a board, and flashes it. */
 export function esp32Command(program: Command): void {
   program
     .command("esp32")
@@ -70,31 +61,12 @@ export function esp32Command(program: Command): void {
     .addOption(
       new Option("--board <name>", "known board; sets --target and --flash-size")
         .choices(BOARD_NAMES)
-        .conflicts(["target", "chip"]),
+        .conflicts("target"),
     )
-    .option(
-      "--target <name>",
-      'target of the SDK, such as esp32/esp32c3 (default: "esp32"; with --emulate: the chip)',
-    )
-    .addOption(
-      new Option("--check", "check the build without ESP-IDF, and print sizes").conflicts([
-        "build",
-        "emulate",
-      ]),
-    )
+    .option("--target <name>", 'target of the SDK, such as esp32/esp32c3 (default: "esp32")')
+    .addOption(new Option("--check", "check the build without ESP-IDF, and print sizes").conflicts("build"))
     .option("--json", "with --check: print JSON; exit code 1 if something is wrong")
     .option("--build", "build only, and print the size of the image")
-    .option("--emulate", "run on an emulated chip; requires Espressif's QEMU")
-    .addOption(
-      new Option("--chip <name>", "chip to emulate (default: esp32c3)")
-        .choices(EMULATED_CHIPS)
-        .implies({ emulate: true }),
-    )
-    .addOption(
-      new Option("--flash <file>", "file for the emulated flash (default: each run starts erased)").implies({
-        emulate: true,
-      }),
-    )
     .addOption(
       new Option(
         "--flash-size <size>",
@@ -138,7 +110,6 @@ async function esp32(folder: string | undefined, flags: Esp32Flags): Promise<num
   if (doubt !== undefined) note(doubt);
   if (flags.json && !flags.check) throw new UsageError("--json requires --check");
   if (flags.check) return check(build, flags.json === true);
-  if (flags.emulate && !flags.build) return emulateBoard(build, flags);
   const image = await buildImage(build);
   const file = relative(process.cwd(), join(image.folder, "xs_esp32.bin"));
   const { bytes, room } = sizeOf(image);
@@ -167,10 +138,7 @@ async function esp32(folder: string | undefined, flags: Esp32Flags): Promise<num
 
 function optionsOf(folder: string | undefined, flags: Esp32Flags): BuildOptions {
   const board = flags.board === undefined ? undefined : boardOf(flags.board);
-  const emulated = flags.emulate === true;
-  const chip = flags.chip ?? board?.chip ?? "esp32c3";
-  const target = flags.target ?? (emulated ? plainTarget(chip) : (board?.target ?? "esp32"));
-  const name = `${target.replace("/", "-")}${emulated ? "-emulated" : ""}`;
+  const target = flags.target ?? board?.target ?? "esp32";
   return {
     sdk: findSdk(),
     folder: folder ?? join(PROJECT, "examples", "sample"),
@@ -179,9 +147,8 @@ function optionsOf(folder: string | undefined, flags: Esp32Flags): BuildOptions 
     megabytes: flags.flashSize ?? board?.flash ?? 4,
     encrypt: flags.encrypt,
     secureBoot: flags.secureBoot && keyFile(flags.secureBoot),
-    emulated,
-    config: configOf(flags, emulated),
-    out: join(folder === undefined ? PROJECT : resolve(folder), "build", name),
+    config: configOf(flags),
+    out: join(folder === undefined ? PROJECT : resolve(folder), "build", target.replace("/", "-")),
   };
 }
 
@@ -203,26 +170,15 @@ async function check(build: BuildOptions, asJson: boolean): Promise<number> {
   return wrong.length === 0 ? 0 : 1;
 }
 
-async function emulateBoard(build: BuildOptions, flags: Esp32Flags): Promise<number> {
-  if (flags.debug)
-    throw new UsageError("--debug cannot be combined with --emulate, which runs a release build");
-  const print = (line: string): void => outWhileRead(`${line}\n`);
-  return emulate(build, { flash: flags.flash, print, stop: stopSignals().stop });
-}
-
 /** Prints the command instead of running it: the SDK would end other programs of that name. */
 const debuggerOf = (folder: string, port: string): string =>
   `Debugger (start xsbug first): serial2xsbug ${port} 460800 8N1 -elf ${join(folder, "xs_esp32.elf")}`;
 
-function configOf(
-  { url, ssid, password, provisionKey, provisionSecret, token }: Esp32Flags,
-  emulated: boolean,
-): Record<string, unknown> {
-  // The emulator's network has no name and takes any.
-  const network = ssid ?? (emulated ? "emulator" : undefined);
+function configOf(flags: Esp32Flags): Record<string, unknown> {
+  const { url, ssid, password, provisionKey, provisionSecret, token } = flags;
   return {
-    ...(url !== undefined && { baseUrl: emulated ? fromInside(url) : url }),
-    ...(network !== undefined && { wifi: { ssid: network, ...(password !== undefined && { password }) } }),
+    ...(url !== undefined && { baseUrl: url }),
+    ...(ssid !== undefined && { wifi: { ssid, ...(password !== undefined && { password }) } }),
     ...(provisionKey !== undefined && { provisioning: { key: provisionKey, secret: provisionSecret ?? "" } }),
     ...(token !== undefined && { token }),
   };

@@ -8,7 +8,7 @@ import { type FactoryDevice, readDevices } from "../../moddable/factory/device-l
 import { isOpen, refuseTracked } from "../../moddable/factory/keep-secret.js";
 import { findNvsTool, makeNvs } from "../../moddable/factory/nvs-image.js";
 import { findFirmware, nvsOf } from "../../moddable/flash/firmware.js";
-import { note, out, outJson, table } from "../output/table.js";
+import { note, out, table } from "../output/table.js";
 import { interruptible, Steps } from "../steps.js";
 import { readInput, UsageError } from "../usage.js";
 import { baudOption, flash } from "./flash.js";
@@ -21,7 +21,6 @@ interface FactoryFlags {
   port?: string;
   baud: number;
   yes?: boolean;
-  json?: boolean;
 }
 
 const HELP = `
@@ -52,7 +51,6 @@ export function factoryCommand(program: Command): void {
     .option("--port <device>", "serial port of the board (default: esptool finds it)")
     .addOption(baudOption())
     .addOption(new Option("--yes", "skip the confirmation prompt"))
-    .option("--json", "print JSON")
     .addHelpText("after", HELP)
     .action(factory);
 }
@@ -70,12 +68,12 @@ async function factory(folder = ".", flags: FactoryFlags): Promise<void> {
   await refuseTracked(to);
   const made = await makeAll(chosen ? [chosen] : devices, to, nvs);
   if (!chosen) {
-    show(made, flags.json);
+    show(made);
     return;
   }
-  const { json, target, port, yes, baud } = flags;
+  const { target, port, yes, baud } = flags;
   const more = made.map(({ offset, file }) => ({ offset, file }));
-  await flash(programs, { baud, erase: true, ...defined({ json, target, port, yes }) }, more);
+  await flash(programs, { baud, erase: true, ...defined({ target, port, yes }) }, more);
 }
 
 /** Ctrl-C leaves only complete images. */
@@ -103,11 +101,7 @@ type Made = { readonly name: string; readonly file: string; readonly offset: num
   typeof gives
 >;
 
-function show(made: readonly Made[], json: boolean | undefined): void {
-  if (json) {
-    outJson(made);
-    return;
-  }
+function show(made: readonly Made[]): void {
   const rows = made.map(({ name, identity, wifi, label, file }) => [
     ...[name, identity, wifi ? "given" : undefined, label ? "given" : undefined, file],
   ]);

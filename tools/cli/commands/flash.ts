@@ -7,7 +7,7 @@ import { type Flashable, findFirmware } from "../../moddable/flash/firmware.js";
 import { type Flashed, flashBoard } from "../../moddable/flash/flash-board.js";
 import { writeWebPage } from "../../moddable/flash/web-page.js";
 import { confirm } from "../ask.js";
-import { note, out, outJson, plain } from "../output/table.js";
+import { note, out, plain } from "../output/table.js";
 
 export interface FlashFlags {
   port?: string;
@@ -15,7 +15,6 @@ export interface FlashFlags {
   baud: number;
   erase?: boolean;
   yes?: boolean;
-  json?: boolean;
 }
 
 /** Default of ESP-IDF. */
@@ -58,10 +57,8 @@ export function flashCommand(program: Command): void {
       new Option("--web <dir>", "write a web page that flashes the builds, instead of flashing").conflicts([
         "port",
         "erase",
-        "json",
       ]),
     )
-    .option("--json", "print JSON")
     .addHelpText("after", HELP)
     .action(async (folder = ".", flags: FlashFlags & { web?: string }) => {
       const found = findFirmware(folder);
@@ -84,9 +81,7 @@ export async function flash(
   more: readonly Part[] = [],
 ): Promise<Flashed> {
   const esptool = await findEsptool();
-  const say = (line: string): void => {
-    if (!flags.json) out(`${plain(line)}\n`);
-  };
+  const say = (line: string): void => out(`${plain(line)}\n`);
   say(`esptool   ${esptool.version}`);
   const flashed = await flashBoard(esptool, programs, {
     port: flags.port,
@@ -94,14 +89,9 @@ export async function flash(
     target: flags.target,
     erase: flags.erase === true,
     more,
-    aside: flags.json === true,
     say,
     confirm: (question) => confirm(question, flags.yes),
   });
-  if (flags.json) {
-    outJson(reportOf(flashed, flags.erase === true));
-    return flashed;
-  }
   say(
     `written   ${flashed.firmware.parts.length} parts, ${flashed.bytes.toLocaleString("en")} bytes, verified`,
   );
@@ -109,20 +99,6 @@ export async function flash(
   note("If the board does not start, release BOOT and press RESET.");
   return flashed;
 }
-
-const reportOf = ({ board, firmware, bytes, table }: Flashed, erased: boolean) => ({
-  port: board.port,
-  chip: board.chip,
-  mac: board.mac,
-  flashBytes: board.flashBytes ?? null,
-  title: firmware.name,
-  version: firmware.version,
-  target: firmware.target,
-  parts: firmware.parts,
-  bytes,
-  partitionTable: table,
-  erased,
-});
 
 /** The command that shows the serial log. ESP-IDF installs the monitor. */
 const monitorOf = (port: string, folder: string | undefined): string =>

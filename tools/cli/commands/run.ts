@@ -43,14 +43,13 @@ interface RunFlags {
 }
 
 const HELP = `
-With PROGRAM, a project of mote new or a TypeScript file, Mote bundles the program, runs it, and starts it again when a file changes. Without a platform in
-the options or in the project's manifest, it starts a local one, and logs the command line in. State is below build/ of the project. The values of simulated
-sensors and buttons are in simulated.json, which you can edit. --bundle FILE only writes the firmware image, which is what firmware push takes.
+With PROGRAM, a project of mote new or a TypeScript file, Mote bundles and runs the program, and starts it again when a file changes. Unless the options or
+the project's manifest name a platform, it starts a local one, and logs the command line in. State is below build/ of the project. Simulated values are in
+simulated.json, which you can edit.
 
 Without PROGRAM, it requires --token, or --provision-key and --provision-secret. Prefer environment variables for secrets: other users can see arguments.
 
-The state directory stores the access token, queued telemetry, two firmware slots and settings. --app installs an image if the file differs from the last
-installed file; a newer update from the platform stays.
+--app installs an image if the file differs from the last installed file; a newer update from the platform stays.
 
 Ctrl-C stops cleanly, a second Ctrl-C at once.
 

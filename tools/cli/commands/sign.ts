@@ -1,7 +1,6 @@
 // `mote sign`: signs an image for devices with `firmware.publicKey`.
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from "node:crypto";
 import type { Command } from "commander";
-import { outJson } from "../output/table.js";
 import { readInput, UsageError } from "../usage.js";
 
 const HELP = `
@@ -23,12 +22,10 @@ export function signCommand(program: Command): void {
     .description("sign a firmware image")
     .requiredOption("--key <file>", "private key (PEM, P-256)")
     .argument("<file>", "firmware image")
-    .option("--json", "print JSON")
     .addHelpText("after", HELP)
-    .action((file: string, { key, json }: { key: string; json?: boolean }) => {
+    .action((file: string, { key }: { key: string }) => {
       const { signature, publicKey } = signImage(privateKey(readInput(key)), readInput(file));
-      if (json) outJson({ signature, publicKey });
-      else process.stdout.write(`fw_signature ${signature}\npublicKey    ${publicKey}\n`);
+      process.stdout.write(`fw_signature ${signature}\npublicKey    ${publicKey}\n`);
     });
 }
 

@@ -98,20 +98,18 @@ export interface Writing {
   readonly baud: number;
   readonly erase: boolean;
   readonly parts: readonly { readonly offset: number; readonly file: string }[];
-  /** Its own progress goes to the standard error: the standard output is for a program. */
-  readonly aside: boolean;
 }
 
 /** Writes and verifies the parts, and starts the board. Resolves with the exit code. */
 export function writeParts({ command, env }: Esptool, writing: Writing): Promise<number> {
   const [program, ...first] = command;
-  const { port, chip, baud, erase, parts, aside } = writing;
+  const { port, chip, baud, erase, parts } = writing;
   const words = [
     ...[...first, "--chip", chip, "--port", port, "--baud", `${baud}`, "write-flash"],
     ...(erase ? ["--erase-all"] : []),
     ...parts.flatMap(({ offset, file }) => [`0x${offset.toString(16)}`, file]),
   ];
-  const child = spawn(program, words, { env, stdio: ["ignore", aside ? 2 : "inherit", "inherit"] });
+  const child = spawn(program, words, { env, stdio: ["ignore", "inherit", "inherit"] });
   return new Promise((resolve, reject) => {
     child.on("error", (error) => reject(new SdkError(`${program}: ${error.message}`)));
     child.on("exit", (code) => resolve(code ?? 1));

@@ -18,8 +18,6 @@ export interface Flashing {
   readonly erase: boolean;
   /** Written beside the program: the NVS of a device. */
   readonly more?: readonly Part[];
-  /** The output is for a program. */
-  readonly aside: boolean;
   say(line: string): void;
   /** Called before everything is erased; rejects if the answer is no. */
   confirm(question: string): Promise<void>;
@@ -41,7 +39,7 @@ export async function flashBoard(
   programs: readonly Flashable[],
   how: Flashing,
 ): Promise<Flashed> {
-  const { baud, erase, aside, say } = how;
+  const { baud, erase, say } = how;
   const board = await identify(esptool, how.port);
   say(`board     ${nameOf(board)}, at ${board.port}`);
   const fit = await decide(esptool, programs, board, how).catch(async (error) => {
@@ -50,7 +48,7 @@ export async function flashBoard(
     throw error;
   });
   const { parts } = fit.firmware;
-  const code = await writeParts(esptool, { port: board.port, chip: board.chip, baud, erase, parts, aside });
+  const code = await writeParts(esptool, { port: board.port, chip: board.chip, baud, erase, parts });
   if (code !== 0)
     throw new SdkError(
       `esptool failed with exit code ${code}: the program on the board may be incomplete. Flash the board again; with a bad cable, try a lower --baud`,

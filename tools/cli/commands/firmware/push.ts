@@ -1,7 +1,6 @@
 import { type Command, Option } from "commander";
 import { UNANSWERED } from "../../../exit-codes.js";
 import type { Operator } from "../../../operator/operator.js";
-import type { Algorithm } from "../../../operator/shapes.js";
 import { ExitError } from "../../exit-error.js";
 import { checkTarget, findDevice, findProfile } from "../../operator/find.js";
 import { eachOf, type OperatorFlags, operate, operatorOptions, yesOption } from "../../operator/operator.js";
@@ -17,7 +16,6 @@ import { knownPackage, load, uploaded } from "./upload.js";
 interface PushFlags extends OperatorFlags {
   title: string;
   version: string;
-  algorithm: Algorithm;
   device?: string;
   profile?: string;
   wait: boolean;
@@ -31,7 +29,6 @@ interface PushFlags extends OperatorFlags {
   yes?: boolean;
 }
 
-const ALGORITHMS = ["MD5", "SHA256", "SHA384", "SHA512", "CRC32", "MURMUR3_32", "MURMUR3_128"];
 /** Default soak time of a stage. */
 const SOAK_MS = 600_000;
 
@@ -59,7 +56,6 @@ export function pushCommand(firmware: Command): void {
     .argument("[file]", "firmware image; not needed with --undo")
     .requiredOption("--title <title>", "firmware title, as on the device")
     .requiredOption("--version <version>", "version of the image")
-    .addOption(new Option("--algorithm <name>", "checksum algorithm").choices(ALGORITHMS).default("SHA256"))
     .addOption(new Option("--device <name>", "update one device").conflicts("profile"))
     .option("--profile <name>", "update the devices of a device profile")
     .option("--no-wait", "do not follow the updates")

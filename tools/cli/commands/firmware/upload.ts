@@ -1,24 +1,26 @@
 // Uploads an image as an OTA package.
 import { basename } from "node:path";
 import type { Operator } from "../../../operator/operator.js";
-import type { Algorithm, DeviceProfile, OtaPackage } from "../../../operator/shapes.js";
+import type { DeviceProfile, OtaPackage } from "../../../operator/shapes.js";
 import { checksum } from "../../../platform/core/ota/checksum.js";
 import { ExitError } from "../../exit-error.js";
 import { bar, Progress } from "../../output/progress.js";
 import { note, plain, quoted } from "../../output/table.js";
 import { readInput, UsageError } from "../../usage.js";
 
+const ALGORITHM = "SHA256";
+
 export interface Image {
   path: string;
   bytes: Uint8Array;
-  flags: { title: string; version: string; algorithm: Algorithm };
+  flags: { title: string; version: string };
 }
 
 /** The package of that title and version. Throws ExitError unless it is this image's. */
 export async function knownPackage(
   { ota, profiles }: Operator,
   profileId: string,
-  { path, bytes, flags: { title, version, algorithm } }: Image,
+  { path, bytes, flags: { title, version } }: Image,
 ): Promise<OtaPackage | undefined> {
   const there = await ota.find(title, version);
   if (!there) return undefined;
@@ -31,7 +33,7 @@ export async function knownPackage(
     throw new ExitError(1, `${name} is a package of the profile ${its}, not of ${other}: use a new version`);
   }
   if (!there.hasData) return there;
-  const known = there.checksumAlgorithm ?? algorithm;
+  const known = there.checksumAlgorithm ?? ALGORITHM;
   const sum = checksum(known, bytes);
   if (there.checksum?.toLowerCase() === sum && there.dataSize === bytes.length) return there;
   const its = there.checksum ? `${known} ${there.checksum}, ${there.dataSize} bytes` : "no checksum";
@@ -45,7 +47,7 @@ export async function knownPackage(
 export async function uploaded(
   { ota }: Operator,
   profileId: string,
-  { path, bytes, flags: { title, version, algorithm } }: Image,
+  { path, bytes, flags: { title, version } }: Image,
   known: OtaPackage | undefined,
 ): Promise<OtaPackage> {
   if (known?.hasData) {
@@ -56,7 +58,12 @@ export async function uploaded(
   const progress = new Progress();
   const onSent = (sent: number): void =>
     progress.show([`${bar(sent / bytes.length)}  upload`], [`upload of ${bytes.length} bytes`]);
-  const upload = { fileName: basename(path), algorithm, onSent, checksum: checksum(algorithm, bytes) };
+  const upload = {
+    fileName: basename(path),
+    algorithm: ALGORITHM,
+    onSent,
+    checksum: checksum(ALGORITHM, bytes),
+  };
   return ota.upload(entry.id.id, bytes, upload);
 }
 

@@ -6,7 +6,7 @@ import { BOARD_NAMES, type Board, boardOf } from "../../../boards.js";
 import { IDF_TAG } from "../../../moddable/esp32/idf.js";
 import { SDK_VERSION } from "../../../moddable/sdk.js";
 import { calledAs } from "../../invocation.js";
-import { outJson, plain } from "../../output/table.js";
+import { plain } from "../../output/table.js";
 import { UsageError } from "../../usage.js";
 import { originOf } from "./origin.js";
 import { filesOf, NODE, SECRETS, TEMPLATES, type Template, targetOf } from "./templates.js";
@@ -14,7 +14,6 @@ import { filesOf, NODE, SECRETS, TEMPLATES, type Template, targetOf } from "./te
 interface NewFlags {
   template: Template | typeof NODE;
   board?: string;
-  json?: boolean;
 }
 
 const HELP = `
@@ -45,14 +44,12 @@ export function newCommand(program: Command): void {
       new Option("--template <name>", "project template").choices([...TEMPLATES, NODE]).default("sensor"),
     )
     .addOption(new Option("--board <name>", "board: sets pins, target and flash size").choices(BOARD_NAMES))
-    .option("--json", "print folder, files and next steps as JSON")
     .addHelpText("after", HELP)
-    .action((folder: string, { template, board: name, json }: NewFlags) => {
+    .action((folder: string, { template, board: name }: NewFlags) => {
       const board = name === undefined ? undefined : boardOf(name);
       const files = newProject(folder, template, board);
       const next = nextSteps(folder, template, board);
       const needs = template === NODE ? "" : NEEDS;
-      if (json) return outJson({ folder: resolve(folder), template, files, next });
       for (const name of files) process.stdout.write(`${plain(join(folder, name))}\n`);
       process.stdout.write(`\nNext:\n${next.map((step) => `  ${plain(step)}\n`).join("")}${needs}`);
     });

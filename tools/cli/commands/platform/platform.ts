@@ -25,12 +25,11 @@ interface PlatformFlags {
 }
 
 const HELP = `
-Serves the device API under /api/v1 and the operator's REST API on their real paths, for development. All data is stored in mote/platform of
-$XDG_STATE_HOME (~/.local/state), or in --state DIR, before the platform answers. --no-state keeps it in memory. MOTE_PROVISION_KEY and
-MOTE_PROVISION_SECRET set the provisioning key and secret; otherwise Mote creates and stores them.
+Serves the device API and the operator's REST API on their real paths, for development. The default of --state is mote/platform of $XDG_STATE_HOME
+(~/.local/state). MOTE_PROVISION_KEY and MOTE_PROVISION_SECRET set the provisioning key and secret; otherwise Mote creates and stores them.
 
 The platform listens on this machine only, with the default passwords of a new server. --host 0.0.0.0 opens it to the network; then one password replaces
-the defaults: --admin-password, MOTE_ADMIN_PASSWORD (hidden from process lists) or a generated one. --json prints no secrets.
+the defaults: --admin-password, MOTE_ADMIN_PASSWORD (hidden from process lists) or a generated one.
 
 Like a new server, it does not answer client-side RPCs; --rule-chain answers getCurrentTime and getTime.
 
@@ -57,7 +56,7 @@ export function platformCommand(program: Command): void {
       new Option("--port <port>", "port to listen on; 0: any free port").argParser(port).default(8080),
     )
     .option("--host <address>", "address to listen on", "127.0.0.1")
-    .option("--state <dir>", "state directory (default: see below)")
+    .option("--state <dir>", "state directory")
     .option("--no-state", "keep all state in memory")
     .addOption(
       new Option("--admin-password <password>", "password of tenant, customer and system administrator").env(

@@ -23,16 +23,11 @@ interface ShownRpc {
 }
 
 const HELP = `
-Status QUEUED: not fetched yet. SENT: on its way. DELIVERED: received. SUCCESSFUL: answered. EXPIRED, TIMEOUT, FAILED: no result.
-
-Examples:
-  mote rpc list greenhouse-7
-  mote rpc get 3f2504e0-4f89-41d3-9a0c-0305e82c3301`;
+Status QUEUED: not fetched yet. SENT: on its way. DELIVERED: received. SUCCESSFUL: answered. EXPIRED, TIMEOUT, FAILED: no result.`;
 
 export function listCommand(rpcs: Command): void {
   operatorOptions(rpcs.command("list").description("list persistent RPCs of a device"))
     .argument("<device>", "name or id")
-    .addHelpText("after", HELP)
     .action((named: string, flags: OperatorFlags) =>
       operate(flags, (operator) => list(operator, named, flags)),
     );

@@ -5,8 +5,8 @@ import { Socket } from "node:net";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
-import { onPath } from "../program.js";
-import { SdkError } from "../sdk.js";
+import { onPath } from "../../tools/moddable/program.js";
+import { SdkError } from "../../tools/moddable/sdk.js";
 
 /** Programs and machines by chip. */
 const MACHINES: Readonly<Record<string, readonly [program: string, tool: string, machine: string]>> = {
@@ -15,24 +15,13 @@ const MACHINES: Readonly<Record<string, readonly [program: string, tool: string,
   esp32c3: ["qemu-system-riscv32", "qemu-riscv32", "esp32c3"],
 };
 
-/** The chips that can be emulated. */
-export const EMULATED_CHIPS = Object.keys(MACHINES);
-
 /** This machine, as an emulated board sees it. */
 export const HOST_ADDRESS = "10.0.2.2";
-
-/** What an emulated board needs to reach `url` of this machine. */
-export function fromInside(url: string): string {
-  const parsed = new URL(url);
-  if (!["127.0.0.1", "localhost", "[::1]"].includes(parsed.hostname)) return url;
-  parsed.hostname = HOST_ADDRESS;
-  return parsed.href.replace(/\/$/, "");
-}
 
 /** The chip's emulator, on the path or in ESP-IDF's tools. Throws SdkError with advice. */
 export function findEmulator(chip: string, env: NodeJS.ProcessEnv = process.env): string {
   const known = MACHINES[chip];
-  if (!known) throw new SdkError(`cannot emulate ${chip} (supported: ${EMULATED_CHIPS.join(", ")})`);
+  if (!known) throw new SdkError(`cannot emulate ${chip} (supported: ${Object.keys(MACHINES).join(", ")})`);
   const [program, tool] = known;
   if (onPath(program, env)) return program;
   const tools = join(env.IDF_TOOLS_PATH ?? join(homedir(), ".espressif"), "tools", tool);

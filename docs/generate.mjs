@@ -50,7 +50,10 @@ const isShared = ({ options }, { long }) =>
   SHARED.includes(long) && SHARED.every((name) => options.some((one) => one.long === name));
 
 const optionRows = (help, options) =>
-  options.map((one) => [`\`${one.flags.replaceAll("|", "\\|")}\``, cell(capital(help.optionDescription(one)))]);
+  options.map((one) => [
+    `\`${one.flags.replaceAll("|", "\\|")}\``,
+    cell(capital(help.optionDescription(one))),
+  ]);
 
 function commandPage(command, names) {
   const help = command.createHelp();
@@ -96,7 +99,9 @@ async function writeCli() {
 
 Durations are written as \`500ms\`, \`10s\`, \`1.5h\`, \`2d\` or \`1w\`. Times are \`2026-01-31\`, \`2026-01-31T12:00\`,
 milliseconds since 1970, \`-7d\`, \`today\`, \`yesterday\` or \`now\`.`;
-  const [operator] = commands.map(([one]) => one).filter((one) => one.options.some((option) => isShared(one, option)));
+  const [operator] = commands
+    .map(([one]) => one)
+    .filter((one) => one.options.some((option) => isShared(one, option)));
   const shared = operator.options.filter((one) => isShared(operator, one));
   const pages = commands.map(([command, names]) => commandPage(command, names));
   const exits = helpTextAfter(program);

@@ -1,14 +1,14 @@
 // Uploads an image as an OTA package.
 import { basename } from "node:path";
 import type { Operator } from "../../../operator/operator.js";
-import type { DeviceProfile, OtaPackage } from "../../../operator/shapes.js";
+import type { Algorithm, DeviceProfile, OtaPackage } from "../../../operator/shapes.js";
 import { checksum } from "../../../platform/core/ota/checksum.js";
 import { ExitError } from "../../exit-error.js";
 import { bar, Progress } from "../../output/progress.js";
 import { note, plain, quoted } from "../../output/table.js";
 import { readInput, UsageError } from "../../usage.js";
 
-const ALGORITHM = "SHA256";
+const ALGORITHM: Algorithm = "SHA256";
 
 export interface Image {
   path: string;

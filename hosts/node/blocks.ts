@@ -169,7 +169,6 @@ export class FileBlocks implements Blocks {
 
 const STAT_BLOCK = 512;
 const WHAT_IT_IS: { readonly [code: string]: string } = {
-  EISDIR: "is a directory: remove it",
   ENODEV: "is not a file: remove it",
   ELOOP: "is a symbolic link: put the file itself there",
 };

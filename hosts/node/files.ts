@@ -154,7 +154,7 @@ export function openInPlace(path: string): number {
   try {
     // A pipe or a device would neither keep what is written nor be emptied.
     const found = lstatSync(path, { throwIfNoEntry: false });
-    if (found && !found.isFile() && !found.isDirectory() && !found.isSymbolicLink()) throw notFile(path);
+    if (found && !found.isFile() && !found.isSymbolicLink()) throw notFile(path);
     if (found) refuseOthers(found, path);
     return openSync(path, constants.O_RDWR | NO_LINKS);
   } catch (error) {

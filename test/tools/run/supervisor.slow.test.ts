@@ -170,7 +170,8 @@ test.serial("an image does not find the secrets in its environment", async (t) =
 });
 
 for (const [file, reason] of [
-  ["blocks.bin", /blocks\.bin is a directory: remove it/],
+  ["blocks.bin", /blocks\.bin is not a file: remove it/],
+  ["slots/b.bin", /b\.bin is not a file: remove it/],
   ["store/token.bin", /token\.bin is not a file: remove it/],
 ] as const)
   test.serial(

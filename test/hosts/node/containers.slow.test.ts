@@ -1,7 +1,7 @@
 // Two containers on one volume: processes in namespaces of process ids of their own, each with the id 1.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -10,7 +10,6 @@ import { FileBlocks } from "../../../hosts/node/blocks.js";
 import { QUEUE_FILE, UNFENCED } from "../../../hosts/node/files.js";
 import { FileStore } from "../../../hosts/node/store.js";
 import { IN_USE } from "../../../tools/exit-codes.js";
-import { image, STAYS } from "../../tools/run/images.js";
 import { temporaryState } from "../../tools/run/session.js";
 
 const CONTAINER = ["--pid", "--fork", "--kill-child", "--mount-proc"];
@@ -111,43 +110,4 @@ test("a container that was paused and replaced writes nothing once it resumes, a
   );
   const [lastId, lastN] = lasts.at(-1) as [number, number];
   t.true(id === lastId && n >= lastN, `${id} ${n} is not ${lastId} ${lastN}`);
-});
-
-test("of two containers that start together, one runs and the other ends with a plain message", async (t) => {
-  for (let pair = 0; pair < 4; pair++) {
-    const stateDir = temporaryState(t);
-    const both = [1, 2].map((id) => new Container(t, program("./container-writer.js"), stateDir, String(id)));
-    await (both[0] as Container).until(
-      () => both.some((one) => one.count("stored") > 20) && both.some((one) => one.count("refused") === 1),
-    );
-    const [refused, runs] = (both[0]?.count("refused") ? both : both.reverse()) as [Container, Container];
-    t.is(await refused.ended, IN_USE);
-    t.deepEqual(refused.lines, [{ refused: `${stateDir} is in use by process 1 of another container` }]);
-    const before = runs.count("stored");
-    await runs.until(() => runs.count("stored") > before + 20);
-    t.is(runs.count("failed"), 0);
-    runs.signal("SIGKILL");
-    await runs.ended;
-  }
-});
-
-test("in a rolling restart the new container waits for the old one, and starts when that stops", async (t) => {
-  const stateDir = temporaryState(t);
-  const app = join(temporaryState(t), "app.mjs");
-  writeFileSync(app, image("1", STAYS));
-  const run = () => new Container(t, program("../../tools/run/stub-run.js"), stateDir, app);
-  const isStarted = ({ lines }: Container) => lines.some(({ event }) => event === "started");
-  const old = run();
-  await old.until(() => isStarted(old));
-  const next = run();
-  await next.until(() => next.count("line") === 1);
-  t.is(
-    next.lines[0]?.line,
-    `${stateDir} is in use by process 1 of another container: waiting up to 60 s for it to stop`,
-  );
-  old.signal("SIGTERM");
-  t.is(await old.ended, 0);
-  await next.until(() => isStarted(next));
-  next.signal("SIGTERM");
-  t.is(await next.ended, 0);
 });

@@ -3,7 +3,6 @@
 import { connect } from "node:net";
 import test from "ava";
 import { fits } from "../../../tools/platform/faults/glob.js";
-import { PROXIES, proxyBytes } from "../../../tools/platform/faults/proxies.js";
 import { FAULTS, type FaultRule, readPost } from "../../../tools/platform/faults/shapes.js";
 import type { Platform } from "../../../tools/platform/server.js";
 import { rawRequest } from "../raw-http.js";
@@ -138,7 +137,6 @@ test("with any fault switched on by chance each request ends, and nothing is lef
   const values: Partial<Record<string, object>> = {
     delay: { ms: 50 },
     status: { status: 503 },
-    proxy: { by: "nginx-499" },
   };
   const rig = rigWith(...FAULTS.map((fault) => ({ fault, probability: 0.2, ...values[fault] })));
   for (let sent = 0; sent < 300; sent++) {
@@ -151,18 +149,6 @@ test("with any fault switched on by chance each request ends, and nothing is lef
   rig.clock.advance(600_000);
   t.deepEqual([rig.clock.waiting, rig.faults], [0, []]);
   t.is(rig.api.log.list().length, 1_000);
-});
-
-test("each proxy answers with its own status line and a true length; nginx's 499 says nothing", (t) => {
-  const answers = PROXIES.map((name) => Buffer.from(proxyBytes(name, 0)).toString());
-  t.is(
-    answers.map((text) => /^HTTP\/1\.1 (\d{3}) [A-Z]/.exec(text)?.[1] ?? "-").join(" "),
-    "503 504 400 - 502 504 413 414 400",
-  );
-  for (const text of answers.filter((text) => text !== "")) {
-    const [head = "", body = ""] = text.split("\r\n\r\n");
-    t.is(Number(/content-length: (\d+)/i.exec(head)?.[1]), body.length, head);
-  }
 });
 
 // The switchboard over real sockets: what each fault does to the bytes, and who may use it.

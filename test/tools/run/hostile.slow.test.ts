@@ -1,6 +1,3 @@
-// Images that end, hang or lie: each on trial is rolled back, each confirmed one counts as crashed.
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import test from "ava";
 import { readBoot } from "../../../hosts/node/boot-record.js";
@@ -128,10 +125,4 @@ test.serial("an image that does not stop when asked has failed its trial", async
   const second = session(t, stateDir, app, { patience });
   await second.eventLog.until(({ starts }) => starts.length === 1);
   t.deepEqual(second.eventLog.starts, ["1 confirmed"]);
-});
-
-test("the unit starts a device again however it ended", (t) => {
-  const unit = readFileSync(join("tools", "systemd", "mote@.service"), "utf8");
-  t.regex(unit, /^Restart=always$/m);
-  t.notRegex(unit, /^RestartPreventExitStatus|^RestartForceExitStatus|^SuccessExitStatus/m);
 });

@@ -35,12 +35,6 @@ interface Esp32Flags {
   debug?: boolean;
   encrypt?: (typeof ENCRYPTIONS)[number];
   secureBoot?: string;
-  url?: string;
-  ssid?: string;
-  password?: string;
-  provisionKey?: string;
-  provisionSecret?: string;
-  token?: string;
 }
 
 const HELP = `
@@ -85,12 +79,6 @@ export function esp32Command(program: Command): void {
       "sign the image; the chip will then only start signed images, permanently",
     )
     .option("--debug", "debug build with logging (xsbug)")
-    .option("--url <url>", "platform URL (default: the project's)")
-    .option("--ssid <name>", "Wi-Fi name (default: the project's)")
-    .option("--password <text>", "Wi-Fi password")
-    .option("--provision-key <key>", "provisioning key (default: the project's)")
-    .option("--provision-secret <secret>", "provisioning secret (default: the project's)")
-    .option("--token <token>", "access token, instead of provisioning")
     .addHelpText("after", HELP)
     .action(async (folder: string | undefined, flags: Esp32Flags) => {
       process.exitCode = await esp32(folder, flags);
@@ -147,7 +135,7 @@ function optionsOf(folder: string | undefined, flags: Esp32Flags): BuildOptions 
     megabytes: flags.flashSize ?? board?.flash ?? 4,
     encrypt: flags.encrypt,
     secureBoot: flags.secureBoot && keyFile(flags.secureBoot),
-    config: configOf(flags),
+    config: {},
     out: join(folder === undefined ? PROJECT : resolve(folder), "build", target.replace("/", "-")),
   };
 }
@@ -173,13 +161,3 @@ async function check(build: BuildOptions, asJson: boolean): Promise<number> {
 /** Prints the command instead of running it: the SDK would end other programs of that name. */
 const debuggerOf = (folder: string, port: string): string =>
   `Debugger (start xsbug first): serial2xsbug ${port} 460800 8N1 -elf ${join(folder, "xs_esp32.elf")}`;
-
-function configOf(flags: Esp32Flags): Record<string, unknown> {
-  const { url, ssid, password, provisionKey, provisionSecret, token } = flags;
-  return {
-    ...(url !== undefined && { baseUrl: url }),
-    ...(ssid !== undefined && { wifi: { ssid, ...(password !== undefined && { password }) } }),
-    ...(provisionKey !== undefined && { provisioning: { key: provisionKey, secret: provisionSecret ?? "" } }),
-    ...(token !== undefined && { token }),
-  };
-}

@@ -1,7 +1,6 @@
 import type { Random } from "../core/common/random.js";
 import { answerBytes } from "../device/answer-bytes.js";
 import { type DeviceResponse, response, TEXT_TYPE, type Wire } from "../device/messages.js";
-import { proxyBytes } from "./proxies.js";
 import type { FaultName, FaultRule } from "./shapes.js";
 
 /** What one fault does to one request. */
@@ -32,7 +31,7 @@ interface Cause {
 
 /** Of these only one can happen to a request. */
 export const ENDS: ReadonlySet<FaultName> = new Set<FaultName>([
-  ...(["drop", "reset", "truncated", "garbage", "status", "proxy"] as const),
+  ...(["drop", "reset", "truncated", "garbage", "status"] as const),
 ]);
 
 /** Which requests a fault can happen to at all; any, if it isn't named. */
@@ -59,11 +58,6 @@ export const EFFECTS: Record<FaultName, (cause: Cause) => Effect> = {
     return at === "request" ? { instead: answer } : { change: () => answer };
   },
   "not-stored": () => ({ isUnstored: true }),
-  proxy: ({ rule: { by = "haproxy-503", at = "request" }, now }) => {
-    const wire: Wire = { bytes: proxyBytes(by, now), end: "close" };
-    const answer = { ...response(Number(by.slice(-3))), wire };
-    return at === "request" ? { instead: answer } : { change: () => answer };
-  },
 };
 
 function onWire(wire: (answer: DeviceResponse) => Wire): Effect {

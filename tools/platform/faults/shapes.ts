@@ -8,7 +8,6 @@
 // Faults apply to the device API only.
 
 import { Refused } from "../core/common/refused.js";
-import { PROXIES, type ProxyName } from "./proxies.js";
 
 /**
  * Faults:
@@ -22,17 +21,10 @@ import { PROXIES, type ProxyName } from "./proxies.js";
  * - `status` `{status, body, at}`: answers this status, with `body` as text (default none).
  *   `at: "request"` (default): the platform never saw the request; `at: "answer"`: it handled it.
  * - `not-stored`: answers POST telemetry and attributes 200 and loses the values.
- * - `proxy` `{by, at}`: a proxy answers in its own bytes and closes. `by` is one of haproxy-503,
- *   haproxy-504, haproxy-400, nginx-499, nginx-502, nginx-504, nginx-413, nginx-414, nginx-400.
- *   `at` as with `status`, default `request`.
  *
- * Of drop, reset, truncated, garbage, status and proxy, only the first that matches a request
- * applies.
+ * Of drop, reset, truncated, garbage and status, only the first that matches a request applies.
  */
-export const FAULTS = [
-  ...(["delay", "drop", "reset", "truncated", "garbage", "status"] as const),
-  ...(["not-stored", "proxy"] as const),
-] as const;
+export const FAULTS = ["delay", "drop", "reset", "truncated", "garbage", "status", "not-stored"] as const;
 export type FaultName = (typeof FAULTS)[number];
 
 /** Which requests it is for; what is absent holds for all. */
@@ -60,7 +52,6 @@ export interface FaultRule {
   bytes?: number;
   status?: number;
   body?: string;
-  by?: ProxyName;
 }
 
 export interface FaultPost {
@@ -94,12 +85,10 @@ const MEMBERS: Record<FaultName, Record<string, Check>> = {
   garbage: { bytes: whole(1, 65_536) },
   status: { status: whole(200, 599), body: text(65_536), at },
   "not-stored": {},
-  proxy: { by: (value) => PROXIES.some((name) => name === value), at },
 };
 const NEEDED: Partial<Record<FaultName, keyof FaultRule>> = {
   delay: "ms",
   status: "status",
-  proxy: "by",
 };
 const MOST = 100;
 

@@ -3,8 +3,9 @@ import { dirname, join, relative } from "node:path";
 import { transform } from "esbuild";
 import { rollup } from "rollup";
 import { minify } from "terser";
+import { shortenPrivateNames } from "./private-names.mjs";
 
-/** Variables get short names; functions, classes and properties keep theirs, and lines stay, by which a crash is read. Off is what takes XS more code. */
+/** Variables get short names; functions, classes and properties keep theirs, except private fields, and lines stay, by which a crash is read. Off is what takes XS more code. */
 const SAME = { passes: 2, booleans: false, conditionals: false, reduce_funcs: false, sequences: false };
 /** Checks for tests only (src/invariant.ts): the calls go, and with them the function. */
 const COMPRESS = { ...SAME, pure_funcs: ["invariant"] };
@@ -86,7 +87,7 @@ export async function bundle(root, entry, { format = "esm", define = {}, plugins
   const { output } = await bundled.generate({ format });
   const { code: shorter } = await minify(output[0].code, { compress: COMPRESS, ...KEEP, mangle: false });
   const { code } = await minify(shorter, { compress: false, ...KEEP });
-  return { code, inputs: bundled.watchFiles };
+  return { code: shortenPrivateNames(code), inputs: bundled.watchFiles };
 }
 
 /** One of MODULES: its files by name, with the types of those of src and extras for an application's own TypeScript, and the paths of its sources. */

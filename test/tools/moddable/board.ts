@@ -22,9 +22,9 @@ export type Row = readonly [label: string, type: number, subtype: number, offset
 export const ROWS: readonly Row[] = [
   ["nvs", 1, 2, 0x9000, 0x6000],
   ["otadata", 1, 0, 0x10000, 0x2000],
-  ["ota_0", 0, 0x10, 0x20000, 0x1c0000],
-  ["ota_1", 0, 0x11, 0x1e0000, 0x1c0000],
-  ["outbox", 1, 0x40, 0x3a0000, 0x40000],
+  ["ota_0", 0, 0x10, 0x20000, 0x1d0000],
+  ["ota_1", 0, 0x11, 0x1f0000, 0x1d0000],
+  ["outbox", 1, 0x40, 0x3c0000, 0x40000],
 ];
 
 export function tableOf(rows: readonly Row[]): Buffer {

@@ -89,7 +89,10 @@ const SECURE_HEAD = [
 /** A boot loader that decrypts or verifies is larger than 28 KiB. */
 export const SECURE_TABLE_OFFSET = 0xf000;
 
-/** Table for encryption or secure boot: moves the head, and adds the keys of NVS. */
+/**
+ * Table for encryption or secure boot: moves the head, and adds the keys of NVS. A partition that
+ * the head would reach into begins behind it, and is smaller.
+ */
 export function secureTable(csv: string): string {
   const head = SECURE_HEAD.map(([name]): string => name);
   const others = csv
@@ -102,7 +105,12 @@ export function secureTable(csv: string): string {
     offset += size;
     return row;
   });
-  return `${[...rows, ...others].join("\n")}\n`;
+  const moved = others.map((row) => {
+    const [{ name, type, subtype, offset: at, size }] = readPartitions(row) as [Partition];
+    if (at >= offset) return row;
+    return `${name}, ${type}, ${subtype}, ${hex(offset)}, ${hex(at + size - offset)},`;
+  });
+  return `${[...rows, ...moved].join("\n")}\n`;
 }
 
 const hex = (value: number): string => `0x${value.toString(16)}`;

@@ -46,7 +46,7 @@ export class HeadCache {
    * If the bytes begin with the stored head, sets the date of `head` and returns the head's end;
    * otherwise -1. `head` must be unchanged since `learn`.
    */
-  match(bytes: Uint8Array, from: number, to: number, head: Head): number {
+  recognize(bytes: Uint8Array, from: number, to: number, head: Head): number {
     const end = from + this._length;
     if (this._length === 0 || end > to) return -1;
     const text = this._host.decode(bytes.subarray(from, end));

@@ -144,7 +144,7 @@ export class ResponseReader {
    */
   private _begins(bytes: Uint8Array, from: number, to: number): number {
     const head = this._head;
-    const end = head.file ? -1 : (this._headCache?.match(bytes, from, to, head) ?? -1);
+    const end = head.file ? -1 : (this._headCache?.recognize(bytes, from, to, head) ?? -1);
     if (end < 0) {
       this._headCache?.clear();
       head.clear();

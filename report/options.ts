@@ -14,11 +14,6 @@ export interface ReportOptions {
    */
   api?: string | undefined;
   /**
-   * How the JWT is sent: in the header `jwt`, in `X-Authorization: Bearer`, or in the query
-   * parameter `jwt`, which ends up in server logs. Default `header`.
-   */
-  jwtIn?: "header" | "bearer" | "query" | undefined;
-  /**
    * Maximum size of one row, and of the list of labels, in bytes: 256 to 16 MiB. Also the memory of
    * a report. Default 16,384.
    */
@@ -32,14 +27,12 @@ export interface ReportOptions {
 /** The options, complete with defaults. */
 export interface CheckedReportOptions {
   readonly url: string;
-  readonly jwtIn: "header" | "bearer" | "query";
   readonly rowBytes: number;
   readonly idleMs: number;
 }
 
 const API = "/apiAnalytics/publicApi";
-const NAMES = ["url", "session", "api", "jwtIn", "rowBytes", "idleMs"];
-const WAYS = ["header", "bearer", "query"];
+const NAMES = ["url", "session", "api", "rowBytes", "idleMs"];
 const ROW_BYTES = { default: 16_384, least: 256, most: 16_777_216 } as const;
 const IDLE_MS = { default: 60_000, least: 100, most: 86_400_000 } as const;
 
@@ -48,17 +41,16 @@ export function checkReportOptions(options: ReportOptions): CheckedReportOptions
   const wrong = Object.keys(options)
     .filter((name) => !NAMES.includes(name))
     .map((name) => `unknown option "${name}"`);
-  const { url, session, api = API, jwtIn = "header" } = options;
+  const { url, session, api = API } = options;
   const { rowBytes = ROW_BYTES.default, idleMs = IDLE_MS.default } = options;
   const base = baseUrl(url, wrong);
   if (typeof session?.token !== "function") wrong.push("session must be a Session");
   if (typeof api !== "string" || !/^(\/[\w.~-]+)+$/.test(api))
     wrong.push("api must be a path like /apiTrendz/publicApi");
-  if (!WAYS.includes(jwtIn)) wrong.push("jwtIn must be header, bearer or query");
   checkNumber("rowBytes", rowBytes, ROW_BYTES, wrong);
   checkNumber("idleMs", idleMs, IDLE_MS, wrong);
   if (wrong.length > 0) throw new ReportError("BAD_OPTIONS", wrong.join("; "));
-  return { url: `${base}${api}/buildReport`, jwtIn, rowBytes, idleMs };
+  return { url: `${base}${api}/buildReport`, rowBytes, idleMs };
 }
 
 /** The URL without a slash at its end. Adds to `wrong` if a path cannot be appended to it. */

@@ -83,10 +83,7 @@ export class Reports {
   }
 
   #send(call: Call, body: string, token: string): Promise<Response> {
-    const { url, jwtIn } = this.#options;
-    if (jwtIn === "query") return call.post(this.#fetch, `${url}?jwt=${encodeURIComponent(token)}`, body);
-    const header = jwtIn === "bearer" ? { "X-Authorization": `Bearer ${token}` } : { jwt: token };
-    return call.post(this.#fetch, url, body, header);
+    return call.post(this.#fetch, this.#options.url, body, { jwt: token });
   }
 
   async #read(call: Call, response: Response, taker: RowTaker): Promise<ReportEnd> {

@@ -82,15 +82,10 @@ test("refuses a wrong question before anything is sent", async (t) => {
   }
 });
 
-test("sends the JWT as Bearer on the older path, or as a query parameter", async (t) => {
-  const older = rig(ok, { reports: { jwtIn: "bearer", api: "/apiTrendz/publicApi" } });
+test("asks on the path of an older server", async (t) => {
+  const older = rig(ok, { reports: { api: "/apiTrendz/publicApi" } });
   await build(older);
   t.is(older.seen[1]?.path, "/base/apiTrendz/publicApi/buildReport");
-  t.is(older.seen[1]?.headers["x-authorization"], `Bearer ${jwt("user-1")}`);
-  const query = rig(ok, { reports: { jwtIn: "query" } });
-  await build(query);
-  t.is(query.seen[1]?.path, `/base/apiAnalytics/publicApi/buildReport?jwt=${jwt("user-1")}`);
-  for (const { headers } of [older.seen[1]!, query.seen[1]!]) t.false("jwt" in headers);
 });
 
 test("reports a status at once, by its meaning and without the platform's text", async (t) => {
@@ -265,17 +260,11 @@ test("neither the JWT nor the password is ever in an error or in a plain field",
     [403, "x"],
     [500, "x"],
     [200, "{"],
-  ] as const)
-    for (const jwtIn of ["header", "query"] as const) {
-      const made = rig(
-        ({ headers, path }) => reply(status, `${body}${headers.jwt ?? path}${USER.password}`),
-        {
-          reports: { jwtIn },
-        },
-      );
-      const { error } = await build(made);
-      t.notRegex([inspect(error), inspect(made.session), inspect(made.reports)].join(), /eyJ|pa55w0rd|jwt=/);
-    }
+  ] as const) {
+    const made = rig(({ headers }) => reply(status, `${body}${headers.jwt}${USER.password}`));
+    const { error } = await build(made);
+    t.notRegex([inspect(error), inspect(made.session), inspect(made.reports)].join(), /eyJ|pa55w0rd/);
+  }
 });
 
 test("names all wrong options at once, and quotes none", (t) => {
@@ -284,7 +273,6 @@ test("names all wrong options at once, and quotes none", (t) => {
     url: "ftp://x",
     session: {} as Session,
     api: "x y",
-    jwtIn: "body" as "header",
     rowBytes: 1,
     idleMs: 0,
     more: 1,
@@ -292,7 +280,7 @@ test("names all wrong options at once, and quotes none", (t) => {
   const error = t.throws(() => new Reports(wrong), { instanceOf: ReportError });
   t.is(
     error?.message,
-    'unknown option "more"; url must be a string that begins with http:// or https://; session must be a Session; api must be a path like /apiTrendz/publicApi; jwtIn must be header, bearer or query; rowBytes must be a whole number from 256 to 16777216; idleMs must be a whole number from 100 to 86400000',
+    'unknown option "more"; url must be a string that begins with http:// or https://; session must be a Session; api must be a path like /apiTrendz/publicApi; rowBytes must be a whole number from 256 to 16777216; idleMs must be a whole number from 100 to 86400000',
   );
   const more = t.throws(() => new Reports({ url: "http://me:secret@x/?a", session }), {
     instanceOf: ReportError,

@@ -1,7 +1,6 @@
 // The public API of Mote: what applications may use.
 export { Agent } from "./agent/agent.js";
-export type { AttributesApi } from "./agent/attributes/api.js";
-export type { ReadOptions, Subscriber } from "./agent/attributes/attributes.js";
+export type { AttributesApi, ReadOptions, Subscriber } from "./agent/attributes/api.js";
 export type { AttributeOptions } from "./agent/attributes/options.js";
 export type { FirmwareApi } from "./agent/firmware/api.js";
 export type { FirmwareOptions, FirmwareUpdate } from "./agent/firmware/firmware.js";

@@ -6,14 +6,14 @@ import type { Target } from "../http/target.js";
 import type { Counters } from "../platform/counters.js";
 import type { WaitOptions } from "../platform/wait.js";
 import type { Host } from "../port.js";
-import { AttributesApi } from "./attributes/api.js";
+import type { AttributesApi } from "./attributes/api.js";
 import { Core } from "./core.js";
-import { FirmwareApi } from "./firmware/api.js";
+import { type FirmwareApi, NO_FIRMWARE } from "./firmware/api.js";
 import type { Wake, WakeOptions } from "./lifecycle/index.js";
 import type { AgentOptions } from "./options.js";
 import { sendClaim } from "./provisioning/claim.js";
 import { RpcApi } from "./rpc/api.js";
-import { TelemetryApi } from "./telemetry/api.js";
+import type { TelemetryApi } from "./telemetry/api.js";
 import type { Flushed } from "./telemetry/flush-queue.js";
 
 /**
@@ -41,9 +41,9 @@ export class Agent {
   constructor(host: Host, options: AgentOptions) {
     const core = new Core(host, options);
     this._core = core;
-    this.telemetry = new TelemetryApi(core.telemetry);
-    this.attributes = new AttributesApi(core.attributes);
-    this.firmware = new FirmwareApi(core.firmware);
+    this.telemetry = core.telemetry;
+    this.attributes = core.attributes;
+    this.firmware = core.firmware ?? NO_FIRMWARE;
     this.counters = core.session.counters;
     this.rpc = new RpcApi(core.session, core.handlers, core.answerBytes);
   }

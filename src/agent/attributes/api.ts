@@ -1,14 +1,22 @@
+import type { WaitOptions } from "../../platform/wait.js";
 import type { JsonObject } from "../../wire/text/json.js";
-import type { Attributes, ReadOptions, Subscriber } from "./attributes.js";
+
+/**
+ * Called with the new value of a shared attribute, or undefined when it does not exist or was
+ * deleted. An operator may set any JSON value.
+ */
+export type Subscriber<T = unknown> = (value: T | undefined) => void;
+
+/** Options of `attributes.read`. Without keys of either kind, all attributes are read. */
+export interface ReadOptions extends WaitOptions {
+  /** Keys of client attributes; a key must not contain a comma. */
+  readonly clientKeys?: readonly string[] | undefined;
+  /** Keys of shared attributes; a key must not contain a comma. */
+  readonly sharedKeys?: readonly string[] | undefined;
+}
 
 /** Client attributes and shared attributes. */
-export class AttributesApi {
-  private readonly _attributes: Attributes;
-
-  constructor(attributes: Attributes) {
-    this._attributes = attributes;
-  }
-
+export interface AttributesApi {
   /**
    * Publishes client attributes (POST /api/v1/{token}/attributes).
    *
@@ -20,9 +28,7 @@ export class AttributesApi {
    * together exceed about 3,900 bytes, is left out, counted, and its key is logged once. Returns
    * false if no value is left. Throws `BAD_VALUE` if `values` is not an object.
    */
-  publish(values: Readonly<Record<string, unknown>>): boolean {
-    return this._attributes.publish(values);
-  }
+  publish(values: Readonly<Record<string, unknown>>): boolean;
 
   /**
    * Subscribes to a shared attribute; returns a function that ends the subscription.
@@ -33,9 +39,7 @@ export class AttributesApi {
    * within one poll or 5 min, or within 30 s with fewer than three connections. Throws `BAD_VALUE`
    * for an empty key, a key with a comma, or a `call` that is not a function.
    */
-  subscribe<T = unknown>(key: string, call: Subscriber<T>): () => void {
-    return this._attributes.subscribe(key, call as Subscriber);
-  }
+  subscribe<T = unknown>(key: string, call: Subscriber<T>): () => void;
 
   /**
    * Reads attributes from the platform (GET /api/v1/{token}/attributes).
@@ -45,7 +49,5 @@ export class AttributesApi {
    * `TOO_LARGE` (the answer exceeds `attributes.answerBytes`), `TIMEOUT`, `REFUSED`, `STOPPED` or
    * `ABORTED`.
    */
-  read(options: ReadOptions = {}): Promise<{ client: JsonObject; shared: JsonObject }> {
-    return this._attributes.read(options);
-  }
+  read(options?: ReadOptions): Promise<{ client: JsonObject; shared: JsonObject }>;
 }

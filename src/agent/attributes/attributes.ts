@@ -3,34 +3,21 @@ import { guarded } from "../../guarded.js";
 import type { PlatformSession } from "../../platform/index.js";
 import { requestUntil } from "../../platform/index.js";
 import type { PollTiming } from "../../platform/poll-timing.js";
-import { DEFAULT_TIMEOUT_MS, type WaitOptions } from "../../platform/wait.js";
+import { DEFAULT_TIMEOUT_MS } from "../../platform/wait.js";
 import { attributesQuery, checkAsked, parseAttributes } from "../../wire/attributes.js";
 import { attributesPath } from "../../wire/paths.js";
 import type { JsonObject } from "../../wire/text/json.js";
+import type { AttributesApi, ReadOptions, Subscriber } from "./api.js";
 import { ClientAttributes } from "./client-attributes.js";
 import { AttributeLoop } from "./loop.js";
 import type { AttributeLimits } from "./options.js";
 import { SharedValues } from "./shared-values.js";
 
-/**
- * Called with the new value of a shared attribute, or undefined when it does not exist or was
- * deleted. An operator may set any JSON value.
- */
-export type Subscriber<T = unknown> = (value: T | undefined) => void;
-
-/** Options of `attributes.read`. Without keys of either kind, all attributes are read. */
-export interface ReadOptions extends WaitOptions {
-  /** Keys of client attributes; a key must not contain a comma. */
-  readonly clientKeys?: readonly string[] | undefined;
-  /** Keys of shared attributes; a key must not contain a comma. */
-  readonly sharedKeys?: readonly string[] | undefined;
-}
-
 /** Without keys, the platform answers with all attributes. */
 const ALL = { ok: true, query: "" } as const;
 
 /** Client and shared attributes; the calls are documented in `AttributesApi`. */
-export class Attributes {
+export class Attributes implements AttributesApi {
   private readonly _session: PlatformSession;
   private readonly _limit: number;
   private readonly _client: ClientAttributes;
@@ -53,12 +40,12 @@ export class Attributes {
     return taken;
   }
 
-  subscribe(key: string, call: Subscriber): () => void {
+  subscribe<T = unknown>(key: string, call: Subscriber<T>): () => void {
     const problem = checkAsked(key);
     if (problem !== undefined) throw this._session.counters.emitError("BAD_VALUE", problem);
     if (typeof call !== "function")
       throw this._session.counters.emitError("BAD_VALUE", `the subscriber of "${key}" must be a function`);
-    const subscriber = { key, call };
+    const subscriber = { key, call: call as Subscriber };
     this._subscribers.push(subscriber);
     this.loop.setKeys(this._keys());
     if (this._values.isKnown(key)) this._call(subscriber);
@@ -69,7 +56,7 @@ export class Attributes {
     };
   }
 
-  async read(options: ReadOptions): Promise<{ client: JsonObject; shared: JsonObject }> {
+  async read(options: ReadOptions = {}): Promise<{ client: JsonObject; shared: JsonObject }> {
     const clientKeys = options.clientKeys ?? [];
     const sharedKeys = options.sharedKeys ?? [];
     const named = clientKeys.length + sharedKeys.length > 0;

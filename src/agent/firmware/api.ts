@@ -1,5 +1,4 @@
 import type { Host } from "../../port.js";
-import type { Firmware } from "./firmware.js";
 
 /**
  * Firmware updates, as an application sees them.
@@ -22,23 +21,16 @@ import type { Firmware } from "./firmware.js";
  * could not reach the platform, or power was lost, it is always retried: every 6 h from the fourth
  * time on.
  */
-export class FirmwareApi {
-  private readonly _job: Firmware | undefined;
-
-  constructor(job: Firmware | undefined) {
-    this._job = job;
-  }
-
+export interface FirmwareApi {
   /** `firmware.title` of the options. */
-  get title(): string | undefined {
-    return this._job?.title;
-  }
+  readonly title: string | undefined;
 
   /** Retries a failed update now, even if it waits for a new assignment. */
-  retry(): void {
-    this._job?.retry();
-  }
+  retry(): void;
 }
+
+/** Without firmware options, there is nothing to retry. */
+export const NO_FIRMWARE: FirmwareApi = { title: undefined, retry: () => {} };
 
 /** Rolls back a pending image without firmware options, because it could never be updated. */
 export const rejectUnmanagedImage = (host: Host): void => {

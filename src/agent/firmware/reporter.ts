@@ -82,7 +82,7 @@ export class Reporter {
 
   /** Tries to deliver the reports before a restart. */
   flush(timeoutMs: number): Promise<unknown> {
-    return this._telemetry.flush(timeoutMs);
+    return this._telemetry.flush({ timeoutMs });
   }
 
   /** Notifies the application of the restart that follows. */

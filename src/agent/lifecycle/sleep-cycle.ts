@@ -171,7 +171,7 @@ export class SleepCycle {
       session.connections.beginWake(end - clock.now());
       firmware?.wake(memory.update, updateMs / 2);
       this._parts.start();
-      void telemetry.flush(updateMs);
+      void telemetry.flush({ timeoutMs: updateMs });
     }
     while (isConnecting && session.running && !this._idle && (!this._mustEnd || this._onTrial)) {
       const leftMs = (this._onTrial || firmware?.underWay ? updateEnd : end) - clock.now();

@@ -563,20 +563,20 @@ export class Outbox implements EpochStore {
       });
   }
 
-  /** Flash works again, but points that were accepted while it failed are not all on it yet. */
+  /** Points were accepted that only memory holds, because flash fails or just failed. */
   private get _isHeld(): boolean {
-    return this._witness.isFailing && this._pendingFrom < this.next;
+    return this.isFailing || (this._witness.isFailing && this._pendingFrom < this.next);
   }
 
   /** Points below this number may exist until the witness is saved again. */
   private _boundOf(log: SectorLog): number {
-    if (this.isFailing) return this.next + RESERVE;
-    return this._isHeld ? this.next : log.bound;
+    if (!this._isHeld) return log.bound;
+    return this.isFailing ? this.next + RESERVE : this.next;
   }
 
   /** Saves the witness; false if the store failed. */
   private _saveWitness(bound: number): boolean {
-    if (!this._witness.note(this._state, bound, this.isFailing || this._isHeld)) return false;
+    if (!this._witness.note(this._state, bound, this._isHeld)) return false;
     this._unsavedDrops = 0;
     return true;
   }

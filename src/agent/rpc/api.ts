@@ -1,19 +1,23 @@
 import type { PlatformSession } from "../../platform/index.js";
-import type { WaitOptions } from "../../platform/wait.js";
-import { RpcCalls } from "./calls.js";
+import { requestUntil } from "../../platform/index.js";
+import { DEFAULT_TIMEOUT_MS, type WaitOptions } from "../../platform/wait.js";
+import { RPC_CALL_PATH } from "../../wire/paths.js";
+import { encodeCall, parseCallAnswer } from "../../wire/rpc.js";
+import type { Json } from "../../wire/text/json.js";
 import type { HandleOptions, Handlers, RpcHandler } from "./handlers.js";
 
 /** Server-side and client-side RPC. */
 export class RpcApi {
   /** Maximum size of an answer in bytes, from the options. */
   readonly answerBytes: number;
+  private readonly _session: PlatformSession;
   private readonly _handlers: Handlers;
-  private readonly _calls: RpcCalls;
+  private _openCalls = 0;
 
   constructor(session: PlatformSession, handlers: Handlers, answerBytes: number) {
     this.answerBytes = answerBytes;
     this._handlers = handlers;
-    this._calls = new RpcCalls(session, answerBytes);
+    this._session = session;
   }
 
   /**
@@ -34,7 +38,40 @@ export class RpcApi {
    * never answers. The request is sent once. Rejects with `TIMEOUT`, `REFUSED`, `BAD_VALUE`,
    * `TOO_LARGE`, `STOPPED` or `ABORTED`.
    */
-  call<T = unknown>(method: string, params: unknown, options: WaitOptions = {}): Promise<T> {
-    return this._calls.call(method, params, options) as Promise<T>;
+  async call<T = unknown>(method: string, params: unknown, options: WaitOptions = {}): Promise<T> {
+    const encoded = encodeCall(method, params);
+    if (!encoded.ok)
+      throw this._session.counters.emitError(encoded.tooLarge ? "TOO_LARGE" : "BAD_VALUE", encoded.reason);
+    this._openCalls++;
+    try {
+      return (await this._send(encoded.text, options)) as T;
+    } finally {
+      this._openCalls--;
+      if (this._openCalls === 0) this._session.connections.hangUp("call");
+    }
+  }
+
+  /** Sends the call once: the platform may have run one that it did not answer. */
+  private async _send(text: string, options: WaitOptions): Promise<Json> {
+    const body = this._session.host.encode(text);
+    const limit = this.answerBytes;
+    const request = {
+      method: "POST",
+      path: RPC_CALL_PATH,
+      body,
+      deadlineMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+      limit,
+      repeatable: false,
+    } as const;
+    const outcome = await requestUntil(this._session, "call", request, options);
+    if (!outcome.whole)
+      throw this._session.counters.emitError("TOO_LARGE", `the answer is longer than ${limit} bytes`);
+    const answer = parseCallAnswer(this._session.host.decode(outcome.body) ?? "");
+    if (answer.kind === "answer") return answer.value;
+    if (answer.kind === "malformed")
+      throw this._session.counters.emitError("REFUSED", "the answer is not valid JSON");
+    if (answer.error === "timeout")
+      throw this._session.counters.emitError("TIMEOUT", "the platform's rule chain did not answer in time");
+    throw this._session.counters.emitError("REFUSED", "the platform answered with an error");
   }
 }

@@ -1,16 +1,9 @@
-import { checkSignal, checkTimeout, DEFAULT_TIMEOUT_MS, type WaitOptions } from "../../platform/wait.js";
+import type { WaitOptions } from "../../platform/wait.js";
 import type { Drops } from "../queue/outbox.js";
 import type { Flushed } from "./flush-queue.js";
-import type { Telemetry } from "./telemetry.js";
 
 /** Telemetry, usable at any time: before `start()` and while offline too. */
-export class TelemetryApi {
-  private readonly _telemetry: Telemetry;
-
-  constructor(telemetry: Telemetry) {
-    this._telemetry = telemetry;
-  }
-
+export interface TelemetryApi {
   /**
    * Records a point of telemetry (POST /api/v1/{token}/telemetry).
    *
@@ -27,30 +20,22 @@ export class TelemetryApi {
    * `"newest"`. Throws `BAD_VALUE` if `values` is not an object, for an invalid `ts`, and for the
    * keys `ts` and `values` in one point.
    */
-  record(values: Record<string, unknown>, options?: { readonly ts?: number | undefined }): boolean {
-    return this._telemetry.record(values, options);
-  }
+  record(values: Record<string, unknown>, options?: { readonly ts?: number | undefined }): boolean;
 
   /**
    * Returns the JSON text, as UTF-8, that `record` would record; undefined if no value is left.
    * Counts nothing. Throws like `record`.
    */
-  check(values: Record<string, unknown>): Uint8Array | undefined {
-    return this._telemetry.check(values);
-  }
+  check(values: Record<string, unknown>): Uint8Array | undefined;
 
   /** Number of points that are not delivered yet. */
-  get waiting(): number {
-    return this._telemetry.waiting;
-  }
+  readonly waiting: number;
 
   /**
    * Dropped points by reason, since the durable queue was created or, without one, since the agent
    * was.
    */
-  get dropped(): Readonly<Drops> {
-    return this._telemetry.dropped;
-  }
+  readonly dropped: Readonly<Drops>;
 
   /**
    * Sends the waiting points now, without waiting for full batches.
@@ -59,9 +44,5 @@ export class TelemetryApi {
    * after `timeoutMs` (default 30,000), on abort, on `stop()`, and at once if the agent is stopped.
    * Rejects with `BAD_VALUE` for an invalid `timeoutMs`.
    */
-  async flush({ timeoutMs = DEFAULT_TIMEOUT_MS, signal }: WaitOptions = {}): Promise<Flushed> {
-    checkTimeout(timeoutMs);
-    checkSignal(signal);
-    return this._telemetry.flush(timeoutMs, signal);
-  }
+  flush(options?: WaitOptions): Promise<Flushed>;
 }

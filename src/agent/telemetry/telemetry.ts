@@ -7,13 +7,20 @@
 import type { Events } from "../../events.js";
 import type { DeviceRequest, Job, Loop, Pacer, PlatformSession, Wait } from "../../platform/index.js";
 import { BodySender, type Fate, HEAD_ROOM, post } from "../../platform/index.js";
-import type { AbortSignalLike } from "../../platform/wait.js";
+import {
+  type AbortSignalLike,
+  checkSignal,
+  checkTimeout,
+  DEFAULT_TIMEOUT_MS,
+  type WaitOptions,
+} from "../../platform/wait.js";
 import { TELEMETRY_PATH } from "../../wire/paths.js";
 import { PointEncoder } from "../../wire/telemetry.js";
 import type { LeftOut } from "../../wire/text/encode.js";
 import { applicationTimestamp } from "../../wire/timestamp.js";
 import type { Drops, Outbox } from "../queue/outbox.js";
 import type { Time } from "../time/time.js";
+import type { TelemetryApi } from "./api.js";
 import type { Batch } from "./batch.js";
 import { BatchSource } from "./batch-source.js";
 import { DeliveryReport } from "./delivery-report.js";
@@ -33,7 +40,7 @@ const AT_RISK_MS = 2000;
  */
 type Step = "wait" | "send" | "report";
 
-export class Telemetry implements Job {
+export class Telemetry implements Job, TelemetryApi {
   readonly bodies: BodySender;
   private readonly _session: PlatformSession;
   private readonly _pacer: Pacer;
@@ -45,7 +52,8 @@ export class Telemetry implements Job {
   private readonly _report: DeliveryReport;
   private readonly _flushes: FlushQueue;
   private _step: Step = "wait";
-  private _batch: Batch | undefined;
+  /** The points got other numbers since the last batch was built. */
+  private _isRenumbered = false;
   /** Points wait, but the time stamp of the first one is not known. */
   private _waitsForTime = false;
 
@@ -107,7 +115,13 @@ export class Telemetry implements Job {
     return { full, refused, unreadable };
   }
 
-  flush(timeoutMs: number, signal?: AbortSignalLike): Promise<Flushed> {
+  async flush({ timeoutMs = DEFAULT_TIMEOUT_MS, signal }: WaitOptions = {}): Promise<Flushed> {
+    checkTimeout(timeoutMs);
+    checkSignal(signal);
+    return this._flush(timeoutMs, signal);
+  }
+
+  private _flush(timeoutMs: number, signal?: AbortSignalLike): Promise<Flushed> {
     const flushed = this._flushes.whenGone(timeoutMs, this._session.running, signal);
     this._loop.notify();
     return flushed;
@@ -119,12 +133,12 @@ export class Telemetry implements Job {
    */
   sendAtRisk(): Promise<unknown> | undefined {
     const canSend = this._outbox.atRisk > 0 && this._session.online === true;
-    return canSend ? this.flush(AT_RISK_MS) : undefined;
+    return canSend ? this._flush(AT_RISK_MS) : undefined;
   }
 
   /** An RPC poll ended. If polls share the uplink, points would wait for the whole next poll. */
   rpcPollEnded(): void {
-    if (this._session.connections.sharesUplink) void this.flush(POLL_FLUSH_MS);
+    if (this._session.connections.sharesUplink) void this._flush(POLL_FLUSH_MS);
   }
 
   /** True if nothing is left to send or report, or if the platform currently rejects everything. */
@@ -182,7 +196,7 @@ export class Telemetry implements Job {
   private _nextBatch(): Batch | undefined {
     const batch = this._source.buildNext();
     this._waitsForTime = !batch && this._outbox.waiting > 0;
-    this._batch = batch;
+    this._isRenumbered = false;
     return batch;
   }
 
@@ -192,7 +206,7 @@ export class Telemetry implements Job {
   }
 
   private _sent(batch: Batch, fate: Fate): Step {
-    if (this._batch !== batch) return "wait";
+    if (this._isRenumbered) return "wait";
     if (this.bodies.isBusy) this._report.busy();
     if (fate === "accepted") return this._delivered(batch);
     // The queue may have dropped the point meanwhile.
@@ -204,7 +218,7 @@ export class Telemetry implements Job {
 
   /** The outcome of a batch on its way says nothing about the points that now have its numbers. */
   private _renumbered(): void {
-    this._batch = undefined;
+    this._isRenumbered = true;
     this._loop.notify();
   }
 

@@ -92,10 +92,10 @@ test("with the platform's time stamps a batch is an array of bare objects, and n
 test("flush sends at once, and says what happened at the end, the time-out or a stop", async (t) => {
   const rig = new TelemetryRig({ batchAgeMs: 60_000 }).record(0, 3);
   const still = { delivered: 0, dropped: 0, waiting: 3 };
-  t.deepEqual(await rig.telemetry.flush(5000), still, "nobody sends");
+  t.deepEqual(await rig.telemetry.flush({ timeoutMs: 5000 }), still, "nobody sends");
   rig.start().answer = () => undefined;
-  t.deepEqual(await rig.host.clock.untilSettled(rig.telemetry.flush(5000), 5001), still);
-  const stopped = rig.telemetry.flush(60_000);
+  t.deepEqual(await rig.host.clock.untilSettled(rig.telemetry.flush({ timeoutMs: 5000 }), 5001), still);
+  const stopped = rig.telemetry.flush({ timeoutMs: 60_000 });
   await rig.host.clock.advance(100);
   rig.session.stop();
   await rig.ended();
@@ -103,7 +103,7 @@ test("flush sends at once, and says what happened at the end, the time-out or a 
   t.is(rig.outbox.waiting, 3);
   rig.answer = () => ({ status: 200 });
   rig.start();
-  t.deepEqual(await rig.host.clock.untilSettled(rig.telemetry.flush(5000), 100), {
+  t.deepEqual(await rig.host.clock.untilSettled(rig.telemetry.flush({ timeoutMs: 5000 }), 100), {
     ...{ delivered: 3, dropped: 0, waiting: 0 },
   });
   t.deepEqual(rig.numbers, upTo(3));
@@ -114,7 +114,7 @@ test("flush tells refused points from delivered ones, and counts none that came 
   rig.answer = (elements) => ({
     status: elements.some(({ values }) => values.n === 2) ? 400 : 200,
   });
-  const flushed = rig.telemetry.flush(60_000);
+  const flushed = rig.telemetry.flush({ timeoutMs: 60_000 });
   rig.record(5, 8);
   t.deepEqual(await rig.host.clock.untilSettled(flushed, 60_000), { delivered: 4, dropped: 1, waiting: 0 });
   t.false(rig.numbers.includes(2));

@@ -15,9 +15,14 @@ export class Refusals {
   /** A request came and met `fault`; `refuses`: that is a refusal of its content. */
   note({ path, body }: SeenRequest, fault: string, refuses: boolean): void {
     if (!path.endsWith("telemetry")) return;
-    const numbers = [...body.matchAll(NUMBER)];
+    const numbers = [...body.matchAll(NUMBER)].map(([, n]) => Number(n));
+    const refused = this.#refused;
     if (numbers.length === 0) {
-      if (this.#refused !== undefined && !NO.test(fault)) this.allowed.add(this.#refused);
-    } else this.#refused = refuses && numbers.length === 1 ? Number(numbers[0]?.[1]) : undefined;
+      if (refused !== undefined && !NO.test(fault)) this.allowed.add(refused);
+      return;
+    }
+    // Sent before the refused point, and overtaken by it on the network.
+    if (refused !== undefined && numbers.every((n) => n < refused)) return;
+    this.#refused = refuses && numbers.length === 1 ? numbers[0] : undefined;
   }
 }

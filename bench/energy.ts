@@ -79,8 +79,8 @@ export function daysOfCell([least, most]: Range): Range {
   return [days(most, 1), days(least, 0)];
 }
 
-/** The three uses of docs/guides/energy.md. */
-export function daysOf({ chip, exact }: Results): Record<string, Day> {
+/** The three uses of docs/guides/energy.md; undefined if a figure was not measured. */
+export function daysOf({ chip, exact }: Results): Record<string, Day | undefined> {
   const costs = withDerived(chip.esp32c3 ?? {}).mote ?? {};
   const of = (key: string): Cost => costs[key] ?? {};
   const first = of("wake").instructions ?? 0;
@@ -88,7 +88,7 @@ export function daysOf({ chip, exact }: Results): Record<string, Day> {
   const quiet = of("wake-quiet").instructions ?? steady;
   const bytes = exact.traffic[STEADY_WAKE]!.bytes;
   const hour = exact.traffic["an idle hour, polls cut at 30 s"]!;
-  const idle = of("tls-idle");
+  const idle = costs["tls-idle"];
   // Of each upload.
   const networkS = exact["battery day"]["radio ms"]! / 1000 / HOURS;
   const wakes = (number: number, uploads: number): Day => ({
@@ -99,7 +99,7 @@ export function daysOf({ chip, exact }: Results): Record<string, Day> {
     uploads: { number: uploads, networkS, bytes },
   });
   return {
-    "always on over https": {
+    "always on over https": idle && {
       connected: {
         instructions: HOURS * allInstructions(idle),
         requests: HOURS * hour.requests,

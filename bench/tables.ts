@@ -94,6 +94,7 @@ const energy = (results: Results): string =>
   markdown([
     ["use of an ESP32-C3", "joules a day", "days with 2,000 mAh"],
     ...Object.entries(daysOf(results)).map(([use, day]) => {
+      if (!day) return [use, "not measured", "not measured"];
       const joules = joulesOfDay(day);
       return [use, range(joules), range(daysOfCell(joules))];
     }),

@@ -65,10 +65,6 @@ export interface CheckedOptions {
 const MOST_CONNECTIONS = 3;
 
 const RULES: Rules = {
-  baseUrl: (url) => {
-    const target = parseTarget(url as string);
-    return target.ok ? undefined : target.reason;
-  },
   token: (token) => {
     const problem = token === undefined ? undefined : checkToken(token);
     return problem && `is invalid: ${problem}`;
@@ -90,13 +86,13 @@ export const checkOptions = (options: AgentOptions): CheckedOptions => {
   const wrong: string[] = [];
   if (token === undefined && provisioning === undefined)
     wrong.push("either token or provisioning is required");
-  checkRules("", options, RULES, wrong);
+  const parsed = parseTarget(baseUrl);
+  checkRules("", options, { baseUrl: () => (parsed.ok ? undefined : parsed.reason), ...RULES }, wrong);
   const settings = withDefaults<CycleSettings>(cycle, CYCLE);
   const { trialMs = FIRMWARE.trialMs[0] } = firmware ?? {};
   // The wake of a trial has half of its time to reach the platform.
   if (cycle && firmware && settings.updateMs < 2 * trialMs)
     wrong.push("cycle.updateMs must be at least twice firmware.trialMs");
-  const parsed = parseTarget(baseUrl);
   if (wrong.length > 0 || !parsed.ok) throw new MoteError("BAD_OPTIONS", wrong.join("; "));
   return {
     target: parsed.target,

@@ -33,7 +33,7 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
     {
       what: "the points of a queue that is gone are counted by its witness",
       file: `${AGENT}/queue/witness.ts`,
-      from: "  if (isOlder || mark.isFailing === 1) state.stored = Math.max(state.stored, bound);\n",
+      from: "  if (isOlder || value.isFailing === 1) state.stored = Math.max(state.stored, bound);\n",
       to: "",
     },
   ],

@@ -12,7 +12,7 @@ const NAME = "ssid";
 const wrong: readonly [Finding["field"], string] = [PASSWORD, "the Wi-Fi's password is wrong"];
 const kind: readonly [Finding["field"], string] = [
   PASSWORD,
-  "the Wi-Fi uses another kind of security: with a password, without, or one that is not supported",
+  "the Wi-Fi has no password, needs one, or has a security that the device does not support",
 ];
 
 /** Descriptions by wifi_err_reason_t, for the owner of the network. */

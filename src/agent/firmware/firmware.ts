@@ -98,7 +98,7 @@ export class Firmware implements Job {
   retry(): void {
     this._laterAt = 0;
     if (this._journal.state === "failed") {
-      this._journal.pardon();
+      this._journal.allowRetry();
       this._readAgain(0);
     }
     this._loop.notify();

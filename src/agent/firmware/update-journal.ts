@@ -167,7 +167,7 @@ export class UpdateJournal {
   }
 
   /** Allows a retry with a clean failure count. */
-  pardon(): void {
+  allowRetry(): void {
     this._retryAt = undefined;
     this.change({ failures: 0, spared: 0, condemned: false });
   }

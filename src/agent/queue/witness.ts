@@ -29,7 +29,7 @@ const FIELDS = [
  * `id`: random number that identifies the queue. Points from `stored` up to `bound`, not included,
  * may have been accepted since: to the newest sector, or only to memory if flash `isFailing` (1).
  */
-type Mark = Readonly<Record<(typeof FIELDS)[number], number>>;
+type WitnessValue = Readonly<Record<(typeof FIELDS)[number], number>>;
 
 export class Witness {
   /** Id of the current queue. */
@@ -37,18 +37,18 @@ export class Witness {
   /** Points that another version's queue lost, at least: 1 if there was one. */
   unknown = 0;
   private readonly _host: Host;
-  private readonly _known: Mark | undefined;
+  private readonly _known: WitnessValue | undefined;
   /** The stored value is damaged, or another version wrote it. */
   private readonly _isUnreadable: boolean;
-  private _mark: Mark | undefined;
+  private _last: WitnessValue | undefined;
   private _writtenAt = Number.NEGATIVE_INFINITY;
   private _failed = false;
 
   /** Reads the stored value, before the queue is opened. */
   constructor(host: Host) {
     this._host = host;
-    this._known = parseMark(readStored(host, KEY));
-    this._mark = this._known;
+    this._known = parseValue(readStored(host, KEY));
+    this._last = this._known;
     this._isUnreadable = !this._known && host.store.get(KEY) !== undefined;
   }
 
@@ -59,17 +59,17 @@ export class Witness {
 
   /** The value says that points may be only in memory, because flash failed. */
   get isFailing(): boolean {
-    return this._mark?.isFailing === 1;
+    return this._last?.isFailing === 1;
   }
 
   /** Points from this number on are not covered. */
   get bound(): number {
-    return this._mark?.bound ?? 0;
+    return this._last?.bound ?? 0;
   }
 
   /** The time of this epoch is stored here. */
   hasTime({ epoch, start }: QueueState): boolean {
-    return !this._failed && this._mark?.epoch === epoch && this._mark.start === start;
+    return !this._failed && this._last?.epoch === epoch && this._last.start === start;
   }
 
   /**
@@ -81,7 +81,7 @@ export class Witness {
   addTo(state: QueueState, id: number, isOtherFormat: boolean): number {
     const known = this._known;
     this.id = id || known?.id || 0;
-    if (known) return applyMark(known, state, id);
+    if (known) return applyValue(known, state, id);
     this.unknown = id === 0 && (isOtherFormat || this._isUnreadable) ? 1 : 0;
     state.unreadable += this.unknown;
     return this.unknown;
@@ -89,9 +89,9 @@ export class Witness {
 
   /** True if the value stays valid when `points` more are stored. */
   covers({ sequence, stored }: QueueState, points: number): boolean {
-    const mark = this._mark;
-    if (!mark) return sequence === 0 && points === 0;
-    return mark.sequence === sequence && stored + points <= mark.bound;
+    const value = this._last;
+    if (!value) return sequence === 0 && points === 0;
+    return value.sequence === sequence && stored + points <= value.bound;
   }
 
   /** Saves how far the queue got. False if the store failed. */
@@ -99,18 +99,18 @@ export class Witness {
     const { id } = this;
     // Time stamps of points that only memory holds must not be used again.
     const floor = isFailing ? lastStampOf(state) + FLOOR_MS : state.floor;
-    const mark: Mark = { ...state, id, bound, isFailing: isFailing ? 1 : 0, floor };
-    if (this._mark && !this._failed && rowOf(this._mark).join() === rowOf(mark).join()) return true;
+    const value: WitnessValue = { ...state, id, bound, isFailing: isFailing ? 1 : 0, floor };
+    if (this._last && !this._failed && rowOf(this._last).join() === rowOf(value).join()) return true;
     this._writtenAt = this._host.clock.now();
     // A failing store is written at most once a sector or once a second.
-    this._mark = mark;
-    this._failed = !writeStored(this._host, KEY, rowOf(mark));
+    this._last = value;
+    this._failed = !writeStored(this._host, KEY, rowOf(value));
     return !this._failed;
   }
 
   /** Deletes the value; false if the store keeps it. */
   forget(): boolean {
-    this._mark = undefined;
+    this._last = undefined;
     return this._host.store.delete(KEY);
   }
 
@@ -127,41 +127,41 @@ export class Witness {
 /** Points until the next value is written are stamped at most so long after this one's. */
 const FLOOR_MS = 2000;
 
-const applyMark = (mark: Mark, state: QueueState, id: number): number => {
-  const { bound, finished, full, refused, unreadable } = mark;
-  if (id > 0 && mark.id > 0 && id !== mark.id) {
+const applyValue = (value: WitnessValue, state: QueueState, id: number): number => {
+  const { bound, finished, full, refused, unreadable } = value;
+  if (id > 0 && value.id > 0 && id !== value.id) {
     const lost = bound - finished;
     state.full += full;
     state.refused += refused;
     state.unreadable += unreadable + lost;
     return lost;
   }
-  const isOlder = id === 0 || state.sequence < mark.sequence || state.stored < mark.stored;
-  if (state.sequence === 0) state.sequence = mark.sequence;
-  if (isOlder || mark.isFailing === 1) state.stored = Math.max(state.stored, bound);
+  const isOlder = id === 0 || state.sequence < value.sequence || state.stored < value.stored;
+  if (state.sequence === 0) state.sequence = value.sequence;
+  if (isOlder || value.isFailing === 1) state.stored = Math.max(state.stored, bound);
   applyStatus(state, DONE, finished);
   state.full = Math.max(state.full, full);
   state.refused = Math.max(state.refused, refused);
   state.unreadable = Math.max(state.unreadable, unreadable);
-  if (isOlder || mark.isFailing === 1) addTime(mark, state);
+  if (isOlder || value.isFailing === 1) addTime(value, state);
   return 0;
 };
 
 /** Flash may not know of the last epoch, of its time, or of points that only memory held. */
-const addTime = ({ epoch, start, floor }: Mark, state: QueueState): void => {
+const addTime = ({ epoch, start, floor }: WitnessValue, state: QueueState): void => {
   if (epoch !== state.epoch && epoch > 0) Object.assign(state, { epoch, tick: 0, start: 0, exactFrom: 0 });
   if (epoch === state.epoch && start > 0) state.start = start;
   state.floor = Math.max(state.floor, floor);
 };
 
-const rowOf = (mark: Mark): number[] => FIELDS.map((field) => mark[field]);
+const rowOf = (value: WitnessValue): number[] => FIELDS.map((field) => value[field]);
 
-const parseMark = (value: unknown): Mark | undefined => {
+const parseValue = (value: unknown): WitnessValue | undefined => {
   if (!Array.isArray(value) || value.length !== FIELDS.length) return undefined;
   if (!value.every((one) => Number.isSafeInteger(one))) return undefined;
-  const mark = {} as Record<(typeof FIELDS)[number], number>;
+  const found = {} as Record<(typeof FIELDS)[number], number>;
   FIELDS.forEach((field, i) => {
-    mark[field] = value[i];
+    found[field] = value[i];
   });
-  return mark;
+  return found;
 };

@@ -40,11 +40,11 @@ export class DeliveryReport {
   private _guessedReported = 0;
   private _dropsSent = 0;
   private _sentAt = Number.NEGATIVE_INFINITY;
-  /** All points below this number waited at `_markedAt`; undefined: the platform is not busy. */
-  private _mark: number | undefined;
-  private _markedAt = 0;
+  /** All points below this number waited at `_watchedSince`; undefined: the platform is not busy. */
+  private _watched: number | undefined;
+  private _watchedSince = 0;
   /** Points dropped by then. Dropped points leave the outbox too, but are not delivered. */
-  private _dropsAtMark = 0;
+  private _dropsBefore = 0;
   private _cancel: (() => void) | undefined;
   private _isBehind = false;
 
@@ -67,8 +67,8 @@ export class DeliveryReport {
    * wait now are not all delivered within a minute, and once when delivery has caught up.
    */
   busy(): void {
-    if (this._mark !== undefined) return;
-    this._setMark();
+    if (this._watched !== undefined) return;
+    this._watch();
     this._cancel = this._session.host.clock.timer(BEHIND_MS, () => this._fellBehind());
   }
 
@@ -76,7 +76,7 @@ export class DeliveryReport {
   stopWatching(): void {
     this._cancel?.();
     this._cancel = undefined;
-    this._mark = undefined;
+    this._watched = undefined;
   }
 
   /**
@@ -152,13 +152,13 @@ export class DeliveryReport {
   private _caughtUp(): void {
     const { first, waiting, drops } = this._outbox;
     // The agent was stopped in between.
-    if (this._mark === undefined && this._isBehind) this._setMark();
-    if (this._mark === undefined || first < this._mark) return;
+    if (this._watched === undefined && this._isBehind) this._watch();
+    if (this._watched === undefined || first < this._watched) return;
     // A dropped point was not delivered.
-    const hasDropped = drops !== this._dropsAtMark;
-    const isLate = this._isBehind && this._session.host.clock.now() - this._markedAt > BEHIND_MS;
+    const hasDropped = drops !== this._dropsBefore;
+    const isLate = this._isBehind && this._session.host.clock.now() - this._watchedSince > BEHIND_MS;
     if (waiting > 0 && (isLate || hasDropped)) {
-      this._setMark();
+      this._watch();
       return;
     }
     this.stopWatching();
@@ -168,10 +168,10 @@ export class DeliveryReport {
     this._events.emit("delivery", { behind: false, points: waiting });
   }
 
-  private _setMark(): void {
-    this._mark = this._outbox.next;
-    this._markedAt = this._session.host.clock.now();
-    this._dropsAtMark = this._outbox.drops;
+  private _watch(): void {
+    this._watched = this._outbox.next;
+    this._watchedSince = this._session.host.clock.now();
+    this._dropsBefore = this._outbox.drops;
   }
 
   private _fellBehind(): void {

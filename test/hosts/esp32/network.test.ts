@@ -199,7 +199,7 @@ test("a trial join ends with an address or a reason in words, after a second try
     [202, "password", /password is wrong/, 2],
     [204, "password", /password is wrong/, 2],
     [201, "ssid", /no Wi-Fi with this name in range/, 1],
-    [211, "password", /another kind of security/, 2],
+    [211, "password", /has a security that the device does not support/, 2],
     [5, "ssid", /accepts no more devices/, 1],
     [99, "ssid", /was not joined \(reason 99\)/, 1],
     [0, "ssid", /was not joined \(no answer\)/, 1],

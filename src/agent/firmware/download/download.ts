@@ -114,6 +114,7 @@ export class Download {
     if (!this._session.running || !this._isWanted()) return this._end();
     transfer.outcome = undefined;
     this.underWay = true;
+    sink.reset();
     const stopWatching = this._abortIfSlow(transfer);
     source.request(sink, (result) => {
       stopWatching();

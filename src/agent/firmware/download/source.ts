@@ -55,9 +55,14 @@ export class ImageSink implements Sink {
     return this.received === this._expected;
   }
 
+  /** A request begins, which brought nothing yet. */
+  reset(): void {
+    this.received = 0;
+    this._expected = 0;
+  }
+
   expect(bytes: number): void {
     this._expected = bytes;
-    this.received = 0;
   }
 
   announced(length: number | undefined): boolean {

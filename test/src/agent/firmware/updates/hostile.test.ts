@@ -359,6 +359,18 @@ each("a refusal of the server fails by name and is tried again", async (t, shape
   await files.lamp.untilState("UPDATED");
 });
 
+for (const status of [404, 503])
+  each(`a server that answers ${status} midway: FAILED by name after a few requests`, async (t, shape) => {
+    const files = new Files({ ...shape, firmware: { urlHosts: [HOST] } }, { drops: [10_000] });
+    files.assign();
+    await files.lamp.until(() => files.sent === 10_000);
+    files.manners.busy = { status, times: 1000 };
+    const before = files.seen.length;
+    await files.lamp.untilState("UPDATED", "FAILED");
+    t.regex(files.lamp.shown.error, new RegExp(`${status}`));
+    t.true(files.seen.length - before <= 12, `${files.seen.length - before} requests`);
+  });
+
 // Devices that take only what their maker signed, whoever holds the platform.
 
 const maker = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;

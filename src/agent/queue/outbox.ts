@@ -634,8 +634,10 @@ export class Outbox implements EpochStore {
       }
       const found = log.step(0, this.bytes.length - this._area, true);
       if (found === "point") {
-        if (log.at - 1 <= state.finished) break;
-        this._drop(log, UNREADABLE, Math.min(log.at - 1, buffer.first));
+        const length = lengthOf(this.words, this._area) - POINT_HEAD;
+        if (log.at - 1 <= state.finished && length <= this.maxText) break;
+        // Records are missing before it, or `batchBytes` was larger when it was recorded.
+        this._drop(log, UNREADABLE, Math.min(Math.max(log.at - 1, state.finished + 1), buffer.first));
       } else if (found === "unread" && isPatient) return this._cannotRead(now);
       else {
         // Behind the end, or in a sector whose records are damaged.

@@ -8,6 +8,7 @@ import {
   STATUS_BYTES,
   seal,
 } from "../../../../src/agent/queue/record.js";
+import { BatchWriter, buildBatch } from "../../../../src/agent/telemetry/batch.js";
 import { FakeFlash } from "../../../fakes/flash.js";
 import { FakeStore, randomBytes } from "../../../fakes/host.js";
 import { storedBytes } from "../../../fakes/stored.js";
@@ -203,6 +204,26 @@ test("a queue or witness of another version counts as a lost point, once", (t) =
   t.deepEqual(store.values.get("queue-old"), storedBytes("[]", 2), "the other version finds its own");
   store.values.set("queue", storedBytes("[]", 2));
   t.deepEqual(lost([rig(restarted(filled()), {}, store)]), [0], "an intact queue lacks nothing");
+});
+
+test("a point that no batch of a smaller batchBytes takes is counted, and blocks no other", (t) => {
+  for (let length = 980; length < 1500; length += 4) {
+    const blocks = flash(8, 4096);
+    const { outbox } = rig(blocks, { batchBytes: 2048 });
+    outbox.append(new TextEncoder().encode(`{"n":"${"x".repeat(length - 8)}"}`), undefined);
+    outbox.append(textOf(1), undefined);
+    const { outbox: next } = rig(restarted(blocks), { batchBytes: 1024 });
+    const writer = new BatchWriter(next);
+    let delivered = 0;
+    for (let tries = 0; next.waiting > 0 && tries < 4; tries++) {
+      const batch = buildBatch(next, writer, 10);
+      if (batch) next.confirm(batch.number + batch.points);
+      delivered += batch?.points ?? 0;
+    }
+    t.is(delivered + next.dropped.unreadable, 2, `${length} bytes`);
+    t.is(next.waiting, 0);
+    t.is(next.dropped.unreadable, length <= next.maxText ? 0 : 1);
+  }
 });
 
 // Blocks that fail for a while: the queue goes on in memory, and comes back to them.

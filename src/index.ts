@@ -16,8 +16,9 @@ export type { TelemetryApi } from "./agent/telemetry/api.js";
 export type { Flushed } from "./agent/telemetry/flush-queue.js";
 export { type ErrorCode, isMoteError, MoteError, RpcError } from "./errors.js";
 export type { AgentEvent, AgentEvents, AgentState } from "./events.js";
+export type { AbortSignalLike } from "./platform/abort-signal.js";
 export type { Counters } from "./platform/counters.js";
-export type { AbortSignalLike, WaitOptions } from "./platform/wait.js";
+export type { WaitOptions } from "./platform/wait.js";
 export type {
   Blocks,
   Clock,

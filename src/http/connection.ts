@@ -140,7 +140,11 @@ export class Connection implements ChannelUser {
 
   private _next(): void {
     if (this.#active) return;
-    const pending = this.#queue.shift();
+    let pending = this.#queue.shift();
+    while (pending?.request.isWanted?.() === false) {
+      this._report(pending, lost(NO_TURN));
+      pending = this.#queue.shift();
+    }
     if (!pending) return;
     this.#active = pending;
     if (!pending.cancel) this._limit(pending);

@@ -52,6 +52,8 @@ export interface Request {
   readonly deadlineMs: number;
   /** Counts the deadline from now on. A request not sent by then ends as `lost` with NO_TURN. */
   readonly deadlineIncludesQueue?: boolean;
+  /** Asked when its turn comes; if false, it ends as `lost` with NO_TURN. Default: true. */
+  readonly isWanted?: () => boolean;
   /** Maximum number of stored bytes of the response body. */
   readonly limit: number;
   /** The answer only confirms, so its body matters only if it says otherwise (receipt.ts). */

@@ -77,6 +77,8 @@ const SOME_LOSSES = 3;
 const MANY_LOSSES = 10;
 /** Approximate size of the test. */
 const TEST_BYTES = 150;
+/** A link that is too slow for a body gets longer for it so many times. */
+const MOST_PATIENCE = 4;
 /** An accepted probe is valid only for a refusal within this time before it. */
 const FRESH_MS = 10_000;
 /** While probes are refused too, send at most one in this time. */
@@ -108,6 +110,8 @@ export class BodySender {
   private _name: string | undefined;
   /** Losses of the last body, each with an answered test after it. */
   private _losses = 0;
+  /** Losses of the last body that a slow link may explain. */
+  private _slowLosses = 0;
   private _lossesLoggedAt = Number.NEGATIVE_INFINITY;
   /** The single body that the platform is too busy for, and the time when that began. */
   private _busyName: string | undefined;
@@ -137,14 +141,16 @@ export class BodySender {
   send(request: DeviceRequest, count: number, name: string): Promise<Fate> {
     const { _session: session } = this;
     const own = count > 1 ? "" : name;
-    if (own !== (this._name ?? own)) this._losses = 0;
+    if (own !== (this._name ?? own)) this._losses = this._slowLosses = 0;
     this._name = own;
     const sentAt = this._now;
-    const deadlineMs = Math.min(request.deadlineMs, session.connections.longestBodyMs);
+    // A slow link may need longer for a large point than for others.
+    const patientMs = request.deadlineMs * (1 + this._slowLosses);
+    const deadlineMs = Math.min(patientMs, session.connections.longestBodyMs);
     const sent = { ...request, deadlineMs };
     return session.send(this._route, sent).then((outcome) => {
       const tookMs = this._now - sentAt;
-      if (outcome.kind !== "lost") this._losses = 0;
+      if (outcome.kind !== "lost") this._losses = this._slowLosses = 0;
       if (outcome.kind !== "lost" || !outcome.sent || !session.running)
         return this._judge(outcome, tookMs, count, name);
       return this._pacer
@@ -163,7 +169,10 @@ export class BodySender {
     this._resize(rule.size, count);
     const retryAfterMs = outcome.kind === "busy" ? outcome.retryAfterMs : undefined;
     const next = count > 1 ? rule.several : rule.one;
-    if (next === "accepted") this._accepted();
+    if (next === "accepted") {
+      this._busyName = undefined;
+      this._accepted();
+    }
     if (next === "accepted" || !this._session.running) return next === "accepted" ? next : "again";
     if (next === "hold") return this._hold();
     if (next === "probe") return this._sendProbe() ?? this._hold();
@@ -201,7 +210,8 @@ export class BodySender {
     return this._session.send(this._route, { ...PROBE, sent }).then((answer) => {
       if (answer.kind === "busy") this._pacer.after(answer);
       const isSlow = tookMs >= request.deadlineMs && this._estimateMs(request, sentAt) > request.deadlineMs;
-      if (answer.kind !== "done" || isSlow) {
+      if (answer.kind !== "done" || (isSlow && this._slowLosses < MOST_PATIENCE)) {
+        if (isSlow) this._slowLosses++;
         this._losses = 0;
         return outcome;
       }

@@ -1,5 +1,6 @@
 import type { Outcome } from "../http/outcome.js";
 import type { Host } from "../port.js";
+import type { AbortSignalLike } from "./abort-signal.js";
 import { type Pace, RETRY_AFTER_FLOOR_MS, waitMs } from "./pace.js";
 
 const MINUTE_MS = 60_000;
@@ -14,6 +15,8 @@ interface Shared {
   free(until: number): boolean;
   /** Resolves when `free` would be true, or the session stops. */
   ready(until: number): Promise<void>;
+  /** As `ready`, but resolves at `end` or an abort at the latest. */
+  readyBefore(until: number, end: number, signal: AbortSignalLike | undefined): Promise<void>;
 }
 
 /** Tells a route when it may ask again (pace.ts). The session reports each of its requests. */
@@ -37,6 +40,11 @@ export class Pacer {
    */
   ready(): Promise<void> {
     return this._session.ready(this._dueAt);
+  }
+
+  /** As `ready`, but resolves at `end` or an abort at the latest. */
+  readyBefore(end: number, signal: AbortSignalLike | undefined): Promise<void> {
+    return this._session.readyBefore(this._dueAt, end, signal);
   }
 
   /** True if `ready()` would resolve at once. */

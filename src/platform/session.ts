@@ -8,6 +8,7 @@ import type { Host, Redactor } from "../port.js";
 import type { Binding, Secret } from "../wire/secret.js";
 import { SecretRedactor } from "../wire/text/redactor.js";
 import type { Timestamp } from "../wire/timestamp.js";
+import type { AbortSignalLike } from "./abort-signal.js";
 import { ConnectionPool, paceOf, type RouteName } from "./connection-pool.js";
 import { AgentCounters } from "./counters.js";
 import { type Job, Loop } from "./loop.js";
@@ -170,6 +171,30 @@ export class PlatformSession {
     });
   }
 
+  /** As `ready`, but resolves at `end` or an abort at the latest, and leaves nothing behind. */
+  readyBefore(until: number, end: number, signal: AbortSignalLike | undefined): Promise<void> {
+    const { clock } = this.host;
+    return new Promise((resolve) => {
+      let cancel: (() => void) | undefined;
+      const done = () => {
+        cancel?.();
+        const at = this._waiting.indexOf(check);
+        if (at >= 0) this._waiting.splice(at, 1);
+        signal?.removeEventListener("abort", done);
+        resolve();
+      };
+      const check = () => {
+        cancel?.();
+        const [still, left] = [this._wait(until), end - clock.now()];
+        if (still === 0 || left <= 0 || signal?.aborted) return done();
+        this._waiting.push(check);
+        cancel = clock.timer(Math.min(still ?? left, left), () => this._notify(check));
+      };
+      signal?.addEventListener("abort", done);
+      check();
+    });
+  }
+
   /** The pacer of all routes with the same pace. */
   pacer(name: PaceName): Pacer {
     this._pacers[name] ??= new Pacer(this, PACES[name]);
@@ -327,7 +352,8 @@ export class PlatformSession {
   ): void {
     if (outcome.kind === "lost" && outcome.reason !== NO_TURN) this._lost(outcome.reason, since, patient);
     if (outcome.kind === "lost") return;
-    this._busy = outcome.kind === "busy";
+    // Polls end by 408 on a platform that works.
+    if (!poll) this._busy = outcome.kind === "busy";
     const unknown = isUnauthorized(outcome);
     const isCurrent = prefix.equals(this.#prefix);
     // Before "online", because its listeners may need the platform's time.

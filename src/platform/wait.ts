@@ -3,21 +3,9 @@
 import { MoteError } from "../errors.js";
 import { type Outcome, TOKEN_REFUSED } from "../http/outcome.js";
 import type { Clock } from "../port.js";
+import { type AbortSignalLike, checkSignal } from "./abort-signal.js";
 import type { RouteName } from "./connection-pool.js";
 import type { DeviceRequest, PlatformSession } from "./session.js";
-
-/**
- * The parts of `AbortSignal` that the agent uses. Any such object works, because XS has no
- * `AbortSignal`.
- */
-export interface AbortSignalLike {
-  /** True once aborted. */
-  readonly aborted: boolean;
-  /** Calls `listener` when aborted. */
-  addEventListener(type: "abort", listener: () => void): void;
-  /** Undoes `addEventListener`. */
-  removeEventListener(type: "abort", listener: () => void): void;
-}
 
 /** Options of calls that wait. */
 export interface WaitOptions {
@@ -29,17 +17,6 @@ export interface WaitOptions {
   /** Aborts the call, which rejects with `ABORTED`. */
   readonly signal?: AbortSignalLike | undefined;
 }
-
-/** Throws `BAD_VALUE` unless `signal` is absent or has the methods of an `AbortSignal`. */
-export const checkSignal = (signal: AbortSignalLike | undefined): void => {
-  if (signal === undefined) return;
-  const isSignal =
-    typeof signal === "object" &&
-    signal !== null &&
-    typeof signal.addEventListener === "function" &&
-    typeof signal.removeEventListener === "function";
-  if (!isSignal) throw new MoteError("BAD_VALUE", "invalid signal: expected an AbortSignal");
-};
 
 export const DEFAULT_TIMEOUT_MS = 30_000;
 
@@ -97,8 +74,9 @@ async function repeatUntil(
   const end = session.host.clock.now() + timeoutMs;
   const pacer = session.pacer("application");
   while (session.running && !signal?.aborted) {
-    const left = await within(session, pacer.ready(), end, signal);
+    await pacer.readyBefore(end, signal);
     if (!session.running || signal?.aborted) break;
+    const left = end - session.host.clock.now();
     if (left <= 0) throw unreachable(session);
     if (session.crowded) {
       await pause(session.host.clock, Math.min(left, TURN_MS));
@@ -108,6 +86,7 @@ async function repeatUntil(
       ...request,
       deadlineMs: Math.min(request.deadlineMs, left),
       deadlineIncludesQueue: true,
+      isWanted: () => !signal?.aborted && session.host.clock.now() < end,
     };
     const outcome = await session.send(route, limited);
     if (outcome.kind !== "refused") pacer.after(outcome);
@@ -128,23 +107,3 @@ const unreachable = (session: PlatformSession): MoteError =>
   session.refusal === undefined
     ? session.counters.emitError("TIMEOUT", "the platform cannot be reached")
     : session.counters.emitError("REFUSED", `the platform refuses this device: ${session.refusal}`);
-
-/** Waits for `ready`, an abort or `end`; returns the remaining ms. */
-const within = (
-  session: PlatformSession,
-  ready: Promise<void>,
-  end: number,
-  signal: AbortSignalLike | undefined,
-): Promise<number> => {
-  const clock = session.host.clock;
-  return new Promise((resolve) => {
-    const done = () => {
-      cancel();
-      signal?.removeEventListener("abort", done);
-      resolve(end - clock.now());
-    };
-    const cancel = clock.timer(Math.max(0, end - clock.now()), done);
-    signal?.addEventListener("abort", done);
-    ready.then(done);
-  });
-};

@@ -175,7 +175,6 @@ export class Firmware implements Job {
   begin(): void {
     this._trialOver = false;
     this._download.drop();
-    this._trial.restartClock();
     this._readAgain(0);
     this._journal.load();
     if (this._host.slot.state() !== "pending") this._resume();

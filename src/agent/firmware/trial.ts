@@ -30,9 +30,14 @@ export class Trial {
   private readonly _options: FirmwareOptions;
   private readonly _journal: UpdateJournal;
   private readonly _reporter: Reporter;
-  /** In this run. */
+  /** In this start of the image. */
   private readonly _proven: Record<Proof, boolean> = { attributes: false, telemetry: false };
-  private _began = 0;
+  private readonly _began: number;
+  /** Time without the proofs, over all runs of the agent in this start of the image. */
+  private _onlineMs = 0;
+  private _offlineMs = 0;
+  /** The image failed, and the previous one could not be selected yet. */
+  private _verdict: Failure | undefined;
   /** Caps the limits for online and offline; a wake is short. */
   private _limitMs = OFFLINE_LIMIT_MS;
 
@@ -48,11 +53,7 @@ export class Trial {
     this._options = options;
     this._journal = journal;
     this._reporter = reporter;
-  }
-
-  restartClock(): void {
-    Object.assign(this._proven, { attributes: false, telemetry: false });
-    this._began = this._session.host.clock.now();
+    this._began = session.host.clock.now();
   }
 
   /** True once, when it completes the proofs. */
@@ -73,6 +74,7 @@ export class Trial {
 
   /** Resolves when the image is confirmed or the session stopped. */
   async judge(): Promise<void> {
+    if (this._verdict) return this._rollBack(this._verdict);
     const { state } = this._journal;
     // Without an update record, the image came another way and is tried all the same.
     if (state === "updating" || state === "confirming") {
@@ -108,18 +110,16 @@ export class Trial {
   private async _untilReached(): Promise<Failure | undefined> {
     const { clock } = this._session.host;
     let last = clock.now();
-    let onlineMs = 0;
-    let offlineMs = 0;
     while (!this._reached && this._session.running) {
       // A refused token counts as an answer too.
       const online = this._session.answers;
       await this._signal.wait(TICK_MS);
       const passed = clock.now() - last;
       last += passed;
-      if (online) onlineMs += passed;
-      else offlineMs += passed;
-      if (onlineMs >= Math.min(ONLINE_LIMIT_MS, this._limitMs)) return "notReached";
-      if (offlineMs >= this._limitMs) return "offline";
+      if (online) this._onlineMs += passed;
+      else this._offlineMs += passed;
+      if (this._onlineMs >= Math.min(ONLINE_LIMIT_MS, this._limitMs)) return "notReached";
+      if (this._offlineMs >= this._limitMs) return "offline";
     }
     return undefined;
   }
@@ -149,7 +149,8 @@ export class Trial {
   private async _rollBack(failure: Failure): Promise<void> {
     const { host } = this._session;
     host.log("error", "rolling back: the new firmware failed its trial");
-    this._journal.noteFailure(failure);
+    if (!this._verdict) this._journal.noteFailure(failure);
+    this._verdict = failure;
     // Even if the host cannot select the previous image, its boot loader may do so at the restart.
     if (!(await this._untilDone(() => host.slot.revert())))
       host.log("error", "could not select the previous firmware: restarting with the new one on trial");

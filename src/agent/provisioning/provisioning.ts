@@ -164,7 +164,7 @@ export class Provisioning implements Job {
       if (this.#token) this._ready(true);
       return 0;
     }
-    if (outcome.kind !== "refused" || outcome.status !== 401) return this._later();
+    if (outcome.kind !== "refused" || outcome.status !== 401) return this._later(outcome);
     if (this.#token && !this.#token.equals(this.#proposed)) return this._tokenRefused();
     // An earlier 200 did not come from the platform; provision again.
     this.#token = undefined;
@@ -194,7 +194,7 @@ export class Provisioning implements Job {
     if (outcome.kind !== "done") {
       // The platform may have created the device if it received the whole request.
       if (wasSent) this._step = "probe";
-      return this._later();
+      return this._later(outcome);
     }
     const answer = parseProvision(this._session.host.decode(outcome.body) ?? "");
     switch (answer.kind) {
@@ -214,8 +214,8 @@ export class Provisioning implements Job {
     }
   }
 
-  private _later(): number {
-    this._pacer.slow();
+  private _later(outcome: Outcome): number {
+    this._pacer.slow(outcome.kind === "busy" ? outcome.retryAfterMs : undefined);
     return this._waitMs;
   }
 

@@ -1,4 +1,4 @@
-import type { AbortSignalLike } from "../../platform/wait.js";
+import type { AbortSignalLike } from "../../platform/abort-signal.js";
 import type { Clock } from "../../port.js";
 import type { Outbox } from "../queue/outbox.js";
 

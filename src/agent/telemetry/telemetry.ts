@@ -5,15 +5,10 @@
 // outbox, or are sent again, in smaller batches or later.
 
 import type { Events } from "../../events.js";
+import { type AbortSignalLike, checkSignal } from "../../platform/abort-signal.js";
 import type { DeviceRequest, Job, Loop, Pacer, PlatformSession, Wait } from "../../platform/index.js";
 import { BodySender, type Fate, HEAD_ROOM, post } from "../../platform/index.js";
-import {
-  type AbortSignalLike,
-  checkSignal,
-  checkTimeout,
-  DEFAULT_TIMEOUT_MS,
-  type WaitOptions,
-} from "../../platform/wait.js";
+import { checkTimeout, DEFAULT_TIMEOUT_MS, type WaitOptions } from "../../platform/wait.js";
 import { TELEMETRY_PATH } from "../../wire/paths.js";
 import { PointEncoder } from "../../wire/telemetry.js";
 import type { LeftOut } from "../../wire/text/encode.js";

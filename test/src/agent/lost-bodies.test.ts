@@ -271,6 +271,34 @@ test("no point is dropped because it takes too long on a slow link", async (t) =
   t.deepEqual(arrived(rig), [0, 1]);
 });
 
+test("a body that no link is fast enough for is dropped, and blocks no other", async (t) => {
+  const { rig, agent } = await startOnline(t);
+  // The test takes so long that a larger body might take longer than its deadline.
+  rig.net.options.latencyMs = 2500;
+  limitBodies(rig, 1500, "hang");
+  for (const peer of rig.net.peers) peer.reset();
+  agent.telemetry.record({ n: 0, text: "x".repeat(3000) });
+  agent.telemetry.record({ n: 1 });
+  await rig.clock.advance(2 * HOUR);
+  t.deepEqual(arrived(rig), [1]);
+  t.is(agent.telemetry.dropped.refused, 1);
+});
+
+test("an attribute that met a rate limit once is not dropped when it meets one again days later", async (t) => {
+  const { rig, agent } = await startOnline(t);
+  let refusals = 1;
+  rig.platform.fault = ({ method, body }) =>
+    method === "POST" && body.includes('"auto"') && refusals-- > 0 ? { status: 429 } : undefined;
+  agent.attributes.publish({ mode: "auto" });
+  await rig.clock.advance(5 * MINUTE);
+  agent.attributes.publish({ mode: "manual" });
+  await rig.clock.advance(48 * HOUR);
+  refusals = 2;
+  agent.attributes.publish({ mode: "auto" });
+  await rig.clock.advance(10 * MINUTE);
+  t.is(rig.platform.attributes(rig.device).mode, "auto");
+});
+
 test("an outage that resets connections drops nothing and is reported once", async (t) => {
   const { rig, agent } = await startOnline(t);
   rig.net.onConnect = (peer) => {

@@ -367,7 +367,7 @@ for (const status of [404, 503])
     files.manners.busy = { status, times: 1000 };
     const before = files.seen.length;
     await files.lamp.untilState("UPDATED", "FAILED");
-    t.regex(files.lamp.shown.error, new RegExp(`${status}`));
+    t.regex(`${files.lamp.shown.error}`, new RegExp(`${status}`));
     t.true(files.seen.length - before <= 12, `${files.seen.length - before} requests`);
   });
 

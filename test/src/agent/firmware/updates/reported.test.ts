@@ -204,10 +204,45 @@ each("attributes alone confirm no image: the platform must accept a point", asyn
     lamp.platform.fault = ({ path }) =>
       lamp.version === "2.0.0" && path.endsWith("/telemetry") ? { status: 403 } : undefined;
   });
-  await lamp.untilState("FAILED", "UPDATED");
-  t.is(lamp.shown.state, "FAILED");
+  const since = lamp.machine.clock.now();
+  await ends(t, lamp, failed("the platform did not accept the new image in time"));
+  t.true(lamp.machine.clock.now() - since < 12 * MINUTE, "polls that end by 408 are no outage");
   t.deepEqual(lamp.booted, ["1.0.0", "2.0.0", "1.0.0"]);
 });
+
+each("a trial is not longer for an application that starts the agent again and again", async (t, shape) => {
+  const lamp = await onTrial(shape, (lamp) => {
+    lamp.platform.fault = ({ path }) =>
+      lamp.version === "2.0.0" && path.endsWith("/telemetry") ? { status: 403 } : undefined;
+  });
+  for (let minutes = 0; minutes < 30 && lamp.version === "2.0.0"; minutes += 5) {
+    await lamp.pass(5 * MINUTE);
+    if (lamp.version !== "2.0.0") break;
+    await lamp.agent.stop();
+    lamp.agent.start();
+  }
+  t.deepEqual(lamp.booted, ["1.0.0", "2.0.0", "1.0.0"]);
+});
+
+each(
+  "a failed self test is final, although the previous image cannot be selected at once",
+  async (t, shape) => {
+    let answers = 0;
+    const lamp = await onTrial({ ...shape, firmware: { selfTest: () => answers++ > 0 } }, (lamp) => {
+      const { hostOf } = lamp;
+      lamp.hostOf = (host, version) => {
+        const { slot } = hostOf(host, version);
+        return { ...host, slot: { ...slot, revert: () => answers > 1 && slot.revert() } };
+      };
+    });
+    await lamp.until(() => answers === 1);
+    await lamp.agent.stop();
+    lamp.agent.start();
+    await lamp.pass(30 * MINUTE);
+    t.is(answers, 1);
+    t.deepEqual(lamp.booted.slice(0, 3), ["1.0.0", "2.0.0", "1.0.0"]);
+  },
+);
 
 for (const seconds of [0.1, 5, 20, 59])
   each(`an image that crashes after ${seconds} s is not confirmed`, async (t, shape) => {

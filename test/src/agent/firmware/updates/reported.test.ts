@@ -221,7 +221,7 @@ each("a trial is not longer for an application that starts the agent again and a
     await lamp.agent.stop();
     lamp.agent.start();
   }
-  t.deepEqual(lamp.booted, ["1.0.0", "2.0.0", "1.0.0"]);
+  t.deepEqual(lamp.booted.slice(0, 3), ["1.0.0", "2.0.0", "1.0.0"]);
 });
 
 each(

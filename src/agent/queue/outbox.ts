@@ -351,6 +351,11 @@ export class Outbox implements EpochStore {
     return this._log !== undefined;
   }
 
+  storePoints(): boolean {
+    if (this._isReady()) this._flush();
+    return this._pendingFrom >= this.next;
+  }
+
   findTime(epoch: number): EpochTime | undefined {
     return this._isUnread ? undefined : this._log?.findTime(epoch);
   }
@@ -415,11 +420,9 @@ export class Outbox implements EpochStore {
     applyStatus(state, DONE, Math.min(before.finished, this._atStart.stored));
     // Points in memory come after all that flash holds.
     buffer.first = state.stored;
-    if (before.start !== 0 && state.epoch <= before.epoch)
-      Object.assign(state, { epoch: before.epoch, start: before.start, floor: before.floor });
-    state.tick = Math.max(state.tick, before.tick);
     // Writing waits until its retry is due.
     log.dirty = log.failed = true;
+    buffer.moveTo(this.stamps.continueAfter(before, buffer.firstTick));
     log.findHead();
     this._onFound?.();
     return true;

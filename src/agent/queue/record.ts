@@ -41,6 +41,7 @@ export const MAX_RECORD = 65_000;
 /** Size of the smallest point: its head and `{"":0}`. */
 const MIN_POINT = 24;
 const TAGS = 255;
+const LAST_EPOCH = 65_535;
 const CLOSE_BRACE = 0x7d;
 export const TWO_32 = 4_294_967_296;
 
@@ -123,6 +124,11 @@ export const readValue = (words: Int32Array, at: number): number => get48(words,
 
 /** The epoch of a point. */
 export const epochOf = (words: Int32Array, at: number): number => (words[(at >> 2) + 3] as number) >>> 16;
+
+export const setEpoch = (words: Int32Array, at: number, epoch: number): void => {
+  const word = (at >> 2) + 3;
+  words[word] = ((words[word] as number) & 0xffff) | (epoch << 16);
+};
 
 /** Of a TIME entry: milliseconds below this belong to runs that never knew the time. */
 export const exactFromOf = (words: Int32Array, at: number): number => get48(words, (at >> 2) + 4);
@@ -326,6 +332,13 @@ export const applyIntact = (state: QueueState, words: Int32Array, limit: number)
 };
 
 const tagOf = (number: number): number => 1 + (number % TAGS);
+
+/** The epoch after `epoch`; numbers start again after 65,535. */
+export const epochAfter = (epoch: number): number => (epoch % LAST_EPOCH) + 1;
+
+/** True if epoch `one` began after `other`. Epoch 0 is before all others. */
+export const isAfter = (one: number, other: number): boolean =>
+  one !== other && (other === 0 || ((one - other) & 0xffff) - 1 < 0x7fff);
 
 /** The time stamps of a new epoch are above all earlier ones. */
 export const enterEpoch = (state: QueueState, epoch: number): void => {

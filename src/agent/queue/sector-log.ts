@@ -28,6 +28,7 @@ import {
   firstOf,
   HEADER_BYTES,
   intactLength,
+  isAfter,
   isHeader,
   isIntactHeader,
   isOtherHeader,
@@ -372,8 +373,8 @@ export class SectorLog {
   }
 
   /**
-   * Appends the records `from` to `to`, after `makeRoom` and `room` found room for them. False if
-   * they are not on flash.
+   * Appends points of the state's epoch, the records `from` to `to`, after `makeRoom` and `room`
+   * found room for them. False if they are not on flash.
    */
   appendRecords({ bytes, words }: Records, from: number, to: number): boolean {
     const { state } = this;
@@ -382,9 +383,12 @@ export class SectorLog {
       "the sector after the newest one holds no waiting point",
       () => this._isFree(state.sequence + 1) !== false,
     );
+    const { epoch, start } = state;
     seal(words, from, to, state);
     if (!this._write(bytes.subarray(from, to))) return false;
     applyRecords(state, words, from, to);
+    // Otherwise the queue would forget when its epoch began.
+    invariant("points go to flash in their own epoch", () => state.epoch === epoch && state.start === start);
     this._next = state.stored;
     return true;
   }
@@ -786,7 +790,3 @@ export class SectorLog {
     return end;
   }
 }
-
-/** True if epoch `one` began after `other`; numbers start again after 65,535. */
-const isAfter = (one: number, other: number): boolean =>
-  ((one - other) & 0xffff) - 1 < 0x7fff && one !== other;

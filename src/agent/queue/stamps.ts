@@ -9,7 +9,7 @@
 import type { Host } from "../../port.js";
 import { isTimestamp } from "../../wire/timestamp.js";
 import type { Time } from "../time/time.js";
-import { enterEpoch, lastStampOf, type QueueState } from "./record.js";
+import { enterEpoch, epochAfter, isAfter, lastStampOf, type QueueState } from "./record.js";
 
 /**
  * A time set back by less than this is waited for: time stamps then continue from the last. A clock
@@ -21,7 +21,6 @@ const SET_BACK_MS = 30_000;
  * tenth.
  */
 const SLEPT_BACK_MS = 7_200_000;
-const LAST_EPOCH = 65_535;
 /** Points of an epoch whose start was lost are placed within this time before the others. */
 const LOST_EPOCH_MS = 86_400_000;
 
@@ -33,6 +32,8 @@ export interface EpochStore {
   readonly isTimeSaved: boolean;
   /** `findTime` finds past epochs. */
   readonly keepsTime: boolean;
+  /** Writes all points to flash. False if some are only in memory still. */
+  storePoints(): boolean;
   findTime(epoch: number): EpochTime | undefined;
 }
 
@@ -63,6 +64,8 @@ export class Stamps {
   private _sentTick = -1;
   private _past: PastEpoch | undefined;
   private _isSaved = true;
+  /** An estimate that only corrects this epoch, as points of it could not be stored. */
+  private _deferred: number | undefined;
 
   constructor(host: Host, time: Time, state: QueueState, store: EpochStore) {
     this._host = host;
@@ -80,6 +83,22 @@ export class Stamps {
     if (start !== 0) state.tick = Math.max(state.tick, floor + 1 - start);
     this._sent = lastStampOf(state);
     if (start !== 0) this._sentTick = state.tick - 1;
+  }
+
+  /**
+   * The queue was read after points were recorded, and `before` was the state until then. Their
+   * first milliseconds are `first`. Returns their epoch, which comes after those on flash.
+   */
+  continueAfter(before: QueueState, first = before.tick): number {
+    const { _state: state } = this;
+    this._past = undefined;
+    if (this._hasBegun) {
+      enterEpoch(state, isAfter(before.epoch, state.epoch) ? before.epoch : epochAfter(state.epoch));
+      this._first = first;
+    }
+    state.tick = Math.max(state.tick, before.tick);
+    if (this._hasBegun && before.start !== 0) this._place(before.start);
+    return state.epoch;
   }
 
   /** The milliseconds of the next point, of the state's epoch from then on. */
@@ -150,21 +169,25 @@ export class Stamps {
   private _learn(start: number, tick: number): void {
     const { _state: state } = this;
     const { start: before } = state;
-    // Points that may have been sent keep their time stamps, so the correction begins an epoch.
-    const begins = before !== 0 && this._store.keepsTime && this._sentTick >= 0;
+    // Points that may have been sent keep their time stamps, so the correction begins an epoch. The
+    // queue holds one epoch after the other, so the points before it go to flash first.
+    const isSent = before !== 0 && this._store.keepsTime && this._sentTick >= 0;
+    const begins = isSent && start !== this._deferred && this._store.storePoints();
     if (begins) this._enter(tick);
+    else if (isSent) this._deferred = start;
     state.tick = tick + 1;
     if (begins || before === 0) this._place(start);
-    else if (Math.abs(start - before) > SET_BACK_MS) this._correct(start, tick);
+    else if (Math.abs(start - before) > SET_BACK_MS) this._correct(start, isSent ? this._sentTick + 1 : tick);
   }
 
   private _enter(tick: number): void {
     const { _state: state } = this;
-    enterEpoch(state, (state.epoch % LAST_EPOCH) + 1);
+    enterEpoch(state, epochAfter(state.epoch));
     this._first = tick;
     state.tick = Math.max(state.tick, tick);
     this._sent = 0;
     this._sentTick = -1;
+    this._deferred = undefined;
   }
 
   /** The epoch began at `start`, as far as is known, and after all earlier time stamps. */

@@ -5,7 +5,7 @@
 // orderly end, and at most once a second while flash fails, but never for each point.
 import type { Host } from "../../port.js";
 import { readStored, writeStored } from "../../store.js";
-import { applyStatus, DONE, lastStampOf, type QueueState } from "./record.js";
+import { applyStatus, DONE, isAfter, lastStampOf, type QueueState } from "./record.js";
 
 const KEY = "queue";
 
@@ -149,7 +149,7 @@ const applyValue = (value: WitnessValue, state: QueueState, id: number): number 
 
 /** Flash may not know of the last epoch, of its time, or of points that only memory held. */
 const addTime = ({ epoch, start, floor }: WitnessValue, state: QueueState): void => {
-  if (epoch !== state.epoch && epoch > 0) Object.assign(state, { epoch, tick: 0, start: 0, exactFrom: 0 });
+  if (isAfter(epoch, state.epoch)) Object.assign(state, { epoch, tick: 0, start: 0, exactFrom: 0 });
   if (epoch === state.epoch && start > 0) state.start = start;
   state.floor = Math.max(state.floor, floor);
 };

@@ -163,6 +163,96 @@ test("time stamps rise over restarts, whatever the store holds", async (t) => {
   t.true(isRising(stamps), stamps.join());
 });
 
+/** Sends and confirms all points, so that a later correction begins an epoch. */
+function deliver(one: Rig): void {
+  waitingStamps(one);
+  one.outbox.confirm(one.outbox.next);
+}
+
+/** Records a point a second for `seconds`. */
+async function addEachSecond(one: Rig, seconds: number): Promise<void> {
+  for (let n = 0; n < seconds; n++) {
+    add(one, 1);
+    await one.host.clock.advance(1000);
+  }
+}
+
+const again = (blocks: FakeFlash, store: FakeStore) =>
+  rig(new FakeFlash(blocks.size, blocks.sectorSize, blocks.bytes), {}, store, null);
+
+test("a clock step between two points that are not on flash yet shifts neither", async (t) => {
+  const blocks = new FakeFlash(8 * 4096, 4096);
+  const store = new FakeStore();
+  const one = rig(blocks, { durable: false }, store, T0);
+  add(one, 1);
+  deliver(one);
+  await one.host.clock.advance(5000);
+  add(one, 1);
+  await one.host.clock.advance(900);
+  one.host.clock.setWall(T0 + 6400);
+  add(one, 1);
+  one.outbox.sync();
+  add(one, 1);
+  const stamps = waitingStamps(one);
+  t.deepEqual(stamps, [T0 + 5000, T0 + 6400, T0 + 6401]);
+  one.outbox.sync();
+  t.deepEqual(waitingStamps(again(blocks, store)), stamps);
+});
+
+for (const [name, step] of [
+  ["10 s ahead", 10_000],
+  ["40 s ahead", 40_000],
+] as const)
+  test(`a clock step ${name} while flash fails shifts no point by the time of the failure`, async (t) => {
+    const blocks = new FakeFlash(64 * 512, 512);
+    const store = new FakeStore();
+    const one = rig(blocks, {}, store, T0);
+    await addEachSecond(one, 5);
+    deliver(one);
+    blocks.fails = (call) => call !== "read";
+    await addEachSecond(one, 10);
+    one.host.clock.setWall(T0 + 15_000 + step);
+    await addEachSecond(one, 25);
+    blocks.fails = undefined;
+    await addEachSecond(one, 25);
+    const guesses: boolean[] = [];
+    const stamps = waitingStamps(one, guesses);
+    t.deepEqual(
+      stamps,
+      upTo(60).map((n) => T0 + step + 5000 + 1000 * n),
+    );
+    t.false(guesses.includes(true));
+    t.deepEqual(waitingStamps(again(blocks, store)), stamps);
+    t.false(
+      one.host.lines.some((line) => line.includes("set back")),
+      one.host.lines.join("\n"),
+    );
+  });
+
+test("points recorded before the queue could be read keep their time, and so do those on flash", async (t) => {
+  const store = new FakeStore();
+  let flash = new FakeFlash(8 * 4096, 4096);
+  const expected: number[] = [];
+  for (let start = 0; start < 4; start++) {
+    const wall = T0 + start * 3_600_000;
+    const isLast = start === 3;
+    if (isLast) flash.fails = (call) => call === "read";
+    const one = rig(flash, {}, store, wall);
+    await addEachSecond(one, 2);
+    expected.push(wall, wall + 1000);
+    if (isLast) {
+      flash.fails = undefined;
+      await one.host.clock.advance(60_000);
+      add(one, 1);
+      expected.push(wall + 62_000);
+      t.deepEqual(waitingStamps(one), expected);
+      one.outbox.saveAll();
+      t.deepEqual(waitingStamps(again(flash, store)), expected);
+    }
+    flash = new FakeFlash(flash.size, 4096, flash.bytes);
+  }
+});
+
 test("a host clock beyond the year 2099 counts as unknown", (t) => {
   const one = rig(new FakeFlash(0, 512), {}, undefined, Date.UTC(2287, 0, 1));
   add(one, 1);

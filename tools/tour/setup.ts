@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readIfThere } from "../../hosts/node/files.js";
 import { writePrivately } from "../cli/operator/login-file.js";
-import { freePlace, type Place } from "../platform/own-platform.js";
+import { freePlace } from "../platform/own-platform.js";
 import { builtFile } from "../project.js";
 import { AgentRun } from "./agent-run.js";
-import { Child, type ChildEvent } from "./processes.js";
+import { openPlatform } from "./platform-process.js";
+import type { Child, ChildEvent } from "./processes.js";
 
 /** As in the documents, so that their commands are for it. */
 const DEVICE = "greenhouse-7";
-const START_MS = 10_000;
 
 /** A type, because it is an environment. */
 type Profile = { MOTE_PROVISION_KEY: string; MOTE_PROVISION_SECRET: string };
@@ -45,20 +45,36 @@ export const images = {
   next: builtFile("tools/tour/app-2.0.0.mjs"),
 } as const;
 
-/** Starts the platform and prepares the agent. Throws if the platform does not start. */
-export async function openSetup(options: SetupOptions, onEvent: (event: ChildEvent) => void): Promise<Setup> {
+/**
+ * Starts the platform and prepares the agent. Throws if the platform does not start, or `stop`
+ * aborts before.
+ */
+export async function openSetup(
+  options: SetupOptions,
+  stop: AbortSignal,
+  onEvent: (event: ChildEvent) => void,
+): Promise<Setup> {
   const { folder, port, intervalMs = 1_000 } = options;
   const temporary = folder === undefined ? mkdtempSync(join(tmpdir(), "mote-")) : undefined;
   const place = await freePlace(folder ?? temporary!, port);
   const env = profileIn(join(place.device, ".."));
-  const { platform, url } = await openPlatform(place, env, folder !== undefined);
+  const removeTemporary = (): void => {
+    if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true });
+  };
+  const kept = folder === undefined ? ["--no-state"] : ["--state", place.platform];
+  // The tour shows a client-side RPC, which a stock server answers with nothing.
+  const args = [...kept, "--port", String(place.port), "--rule-chain"];
+  const { platform, url } = await openPlatform({ args, env, stop }).catch((error: unknown) => {
+    removeTemporary();
+    throw error;
+  });
   const deviceName = DEVICE;
   const stateDir = place.device;
   const agent = new AgentRun({ url, deviceName, stateDir, image: images.first, intervalMs, env, onEvent });
   const close = async (): Promise<void> => {
     await agent.stop();
     await platform.stop();
-    if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true });
+    removeTemporary();
   };
   return { url, deviceName, intervalMs, platform, agent, env, folder, close };
 }
@@ -74,33 +90,4 @@ function profileIn(folder: string): Profile {
   };
   writePrivately(path, made);
   return made;
-}
-
-async function openPlatform(
-  { port, platform: directory }: Place,
-  env: Profile,
-  isKept: boolean,
-): Promise<{ platform: Child; url: string }> {
-  // The tour shows a client-side RPC, which a stock server answers with nothing.
-  const args = [
-    "platform",
-    ...(isKept ? ["--state", directory] : ["--no-state"]),
-    "--port",
-    String(port),
-    "--rule-chain",
-  ];
-  return new Promise((resolve, reject) => {
-    const platform = new Child([...args, "--json"], env, (event) => {
-      if (event.event !== "listening" || typeof event.url !== "string") return;
-      clearTimeout(timer);
-      resolve({ platform, url: event.url });
-    });
-    const fail = async (why: string): Promise<void> => {
-      clearTimeout(timer);
-      await platform.stop();
-      reject(new Error(`the platform did not start: ${platform.lastStderrLine || why}`));
-    };
-    const timer = setTimeout(() => void fail(`nothing heard for ${START_MS / 1000} s`), START_MS);
-    void platform.ended.then(({ code }) => fail(`it ended with ${code}`));
-  });
 }

@@ -20,6 +20,7 @@ export async function start(options: StartOptions): Promise<number> {
   try {
     return await (options.forMs === undefined ? watch(options, stop) : tour(options, options.forMs, stop));
   } catch (error) {
+    if (stop.aborted) return STOPPED;
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     return FAILED;
   }
@@ -27,7 +28,7 @@ export async function start(options: StartOptions): Promise<number> {
 
 async function watch(options: StartOptions, stop: AbortSignal): Promise<number> {
   const lines = new EventLines((text) => process.stdout.write(text));
-  const setup = await openSetup(options, (event) => lines.show(event));
+  const setup = await openSetup(options, stop, (event) => lines.show(event));
   try {
     lines.print(greeting(setup));
     lines.print([await logInLocally(setup.url, calledAs())]);
@@ -52,7 +53,7 @@ async function tour(options: StartOptions, forMs: number, stop: AbortSignal): Pr
   const limit = limitedBy(stop, forMs, new Error("time is up"));
   let setup: Setup | undefined;
   try {
-    setup = await openSetup(options, () => undefined);
+    setup = await openSetup(options, stop, () => undefined);
     const print = (line: string): void => void process.stdout.write(`${line}\n`);
     for (const line of greeting(setup).slice(0, 2)) print(line);
     return (await runTour(setup, limit.signal, print)) ? STOPPED : FAILED;

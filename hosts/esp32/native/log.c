@@ -90,8 +90,8 @@ static int is_code(uint32_t at)
 }
 
 /**
- * Notes addresses of code on the stack. Without debug tables, some may not be callers. `mote
- * decode` omits those that do not follow a call.
+ * Notes addresses of code on the stack. The first is the program counter. Without debug tables,
+ * some of the others may not be callers.
  */
 static void note_places(const void *frame, uint32_t *places)
 {

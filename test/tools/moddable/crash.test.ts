@@ -32,6 +32,12 @@ test("a backtrace is named by addr2line, and one of another build is not decoded
     `not decoded: the backtrace is from another build (this one: ${found.build})`,
   ]);
   t.deepEqual(inLine("MEPC    : 0x42000008  RA      : 0x4200ffff"), [main, "0x4200ffff: ?? ??:0"]);
+  const afterCall = "0x42000018: main at app.c:7 (inlined by) loop at app.c:9";
+  t.deepEqual(inLine("backtrace: 0x42000018 0x42000018"), ["0x42000018: leaf at ??:?", afterCall]);
+  t.deepEqual(placesOf({ ...found, isRiscv: false }, ["0x42000018", "0x42000018"], { PATH }), [
+    "0x42000018: leaf at ??:?",
+    "0x42000018: leaf at ??:?",
+  ]);
   t.deepEqual(inLine("info: online 0x3fc90000 42000008"), []);
   t.deepEqual(placesOf(found, ["0x42000008"], { PATH }), [main]);
 });

@@ -7,8 +7,8 @@ import { UsageError } from "../usage.js";
 
 const HELP = `
 Use the build that the board ran: mote esp32 --build leaves xs_esp32.elf beside the image. Requires addr2line of ESP-IDF: run . $IDF_PATH/export.sh
-first. Without addresses, Mote reads a log from standard input and names the functions of each backtrace. A backtrace of another build is not decoded. On
-RISC-V chips, a backtrace can include calls that had already returned.
+first. Without addresses, Mote reads a log from standard input and names the functions of each backtrace. A backtrace of another build is not decoded. The
+first address is the program counter, the others are return addresses. On RISC-V chips, a backtrace can include calls that had already returned.
 
 Examples:
   mote logs greenhouse-7 --device | mote decode ./greenhouse/build/esp32/bin

@@ -6,9 +6,10 @@ import { join } from "node:path";
 import { onPath } from "../program.js";
 import { SdkError } from "../sdk.js";
 
+const RISCV = 243;
 /** By the ELF file's machine. */
 const TOOLS: Readonly<Record<number, readonly string[]>> = {
-  243: ["riscv32-esp-elf-addr2line"],
+  [RISCV]: ["riscv32-esp-elf-addr2line"],
   94: ["xtensa-esp32-elf-addr2line", "xtensa-esp32s3-elf-addr2line", "xtensa-esp-elf-addr2line"],
 };
 const ADDRESS = /\b0x4[0-9a-f]{7}\b/gi;
@@ -19,6 +20,7 @@ export interface Elf {
   readonly path: string;
   readonly tool: string;
   readonly build: string;
+  readonly isRiscv: boolean;
 }
 
 /**
@@ -30,22 +32,32 @@ export function findElf(path: string, env: NodeJS.ProcessEnv = process.env): Elf
   const file = isFolder ? join(path, "xs_esp32.elf") : path;
   const bytes = existsSync(file) ? readFileSync(file) : Buffer.alloc(0);
   const isElf = bytes.length >= 52 && bytes.readUInt32BE(0) === 0x7f454c46;
-  const tools = isElf ? TOOLS[bytes.readUInt16LE(18)] : undefined;
+  const machine = isElf ? bytes.readUInt16LE(18) : 0;
+  const tools = TOOLS[machine];
   if (!tools) throw new SdkError(`${file} is not an ELF file of a board (mote esp32 --build leaves one)`);
   const tool = tools.find((name) => onPath(name, env));
   if (tool === undefined) throw new SdkError(`${tools[0]} is not on the path (run: . $IDF_PATH/export.sh)`);
-  return { path: file, tool, build: createHash("sha256").update(bytes).digest("hex").slice(0, 16) };
+  const build = createHash("sha256").update(bytes).digest("hex").slice(0, 16);
+  return { path: file, tool, build, isRiscv: machine === RISCV };
 }
 
-/** One line per address: function, file and line, with functions inlined there. */
+/**
+ * One line per address: function, file and line, with functions inlined there. The first address is
+ * the program counter, the others are where calls return to. After a call that never returns, that
+ * is the next function, so the instruction before counts. (Xtensa's backtrace already has it.)
+ */
 export function placesOf(
-  { path, tool }: Elf,
+  { path, tool, isRiscv }: Elf,
   addresses: readonly string[],
   env: NodeJS.ProcessEnv = process.env,
 ): string[] {
   if (addresses.length === 0) return [];
-  const { stdout } = spawnSync(tool, ["-pfiaC", "-e", path, ...addresses], { env, encoding: "utf8" });
-  return (stdout ?? "").trimEnd().replaceAll(/\n\s+/g, " ").split("\n");
+  const asked = addresses.map((address, index) =>
+    isRiscv && index > 0 ? `0x${(Number(address) - 1).toString(16)}` : address,
+  );
+  const { stdout } = spawnSync(tool, ["-pfiaC", "-e", path, ...asked], { env, encoding: "utf8" });
+  const places = (stdout ?? "").trimEnd().replaceAll(/\n\s+/g, " ").split("\n");
+  return places.map((place, index) => place.replace(/^0x[0-9a-f]+/, addresses[index] ?? "$&"));
 }
 
 /** The places of the code addresses in a log line; a backtrace of another build is not decoded. */

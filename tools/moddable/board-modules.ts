@@ -24,8 +24,12 @@ export async function modulesOfBoard(
   } catch {
     return undefined;
   }
-  const makefile = join(out, "tmp", "esp32", "release", basename(resolve(folder)), "makefile");
-  const rules = readFileSync(makefile, "utf8").matchAll(RULE);
+  return modulesIn(join(out, "tmp", "esp32", "release", basename(resolve(folder))));
+}
+
+/** Of a build that mcconfig has configured. */
+export function modulesIn(directory: string): ReadonlySet<string> {
+  const rules = readFileSync(join(directory, "makefile"), "utf8").matchAll(RULE);
   // "embedded:io/digital" is a file of this name: ~.embedded/io/digital
   return new Set([...rules].map(([, name = ""]) => name.replace(/^~\.([^/]+)\//, "$1:")));
 }

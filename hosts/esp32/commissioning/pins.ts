@@ -11,7 +11,8 @@ interface ChipPins {
 }
 
 const STRAPPING = "decides at power-on how the chip starts";
-const FLASH = "belongs to the flash";
+export const FLASH = "belongs to the flash";
+export const NO_PIN = "is not a pin of this chip";
 const NO_PULL_UP = "has no pull-up";
 const USB = "is the USB line";
 
@@ -91,8 +92,7 @@ const PINS: Readonly<Record<number, ChipPins>> = {
 export const refusePin = (chip: number, pin: unknown, serial: boolean): string | undefined => {
   const pins = PINS[chip];
   if (!pins) return undefined;
-  if (typeof pin !== "number" || !Number.isInteger(pin) || pin < 0 || pin >= pins.count)
-    return "is not a pin of this chip";
+  if (typeof pin !== "number" || !Number.isInteger(pin) || pin < 0 || pin >= pins.count) return NO_PIN;
   if (serial && (pin === pins.receive || pin === pins.transmit)) return "is the serial line";
   return pins.refused.find(([, from, to = from]) => pin >= from && pin <= to)?.[0];
 };

@@ -113,6 +113,9 @@ test("accepts a valid configuration and names each problem of another", (t) => {
     [{}, false, /the network, the platform, .* is missing/],
     [{ ...GOOD, rpc: { answerBytes: -1 } }, false, /rpc\.answerBytes/],
     [{ ...GOOD, commission: { button: 12 } }, true, /pin 12 belongs to the flash/],
+    [{ ...GOOD, pins: { input: 9, switch: "LED" } }, false],
+    [{ ...GOOD, pins: { analog: 99 } }, false, /config\.pins\.analog: pin 99 is not a pin of this chip/],
+    [{ ...GOOD, pins: { data: 12 } }, false, /config\.pins\.data: pin 12 belongs to the flash/],
     [{ wifi: { ssid: "" }, firmware: { title: "" } }, true, /firmware\.title/],
   ] as const) {
     const problems = problemsOf(config, C3, asks);

@@ -159,6 +159,12 @@ test("a module that Node lacks, and a mistake, are named with their file", async
   await t.throwsAsync(refuseMissingModules(sourceAt(climate), new Set(["timer"])), {
     message: 'main.ts: a board has no module "file": the manifest names none for the platform "esp32"',
   });
+  const changes = project("changes", `import "mote/report-on-change";\nexport default () => {};`);
+  await t.throwsAsync(bundle(sourceAt(changes)), { message: /add "\$\(MOTE\)\/extras\/report-on-change/ });
+  const simulated = project("simulated", `import "mote/simulated";`);
+  await t.throwsAsync(refuseMissingModules(sourceAt(simulated), new Set()), {
+    message: /^main\.ts: a board has no module "mote\/simulated": use it in a module of the platform/,
+  });
   const wrong = project("wrong", "export default function main( {");
   await t.throwsAsync(bundle(sourceAt(wrong)), { name: "UsageError", message: /main\.ts:1/ });
   t.throws(() => sourceAt(join(place, "absent")), { message: /does not exist \(create a project: mote new/ });

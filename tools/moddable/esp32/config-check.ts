@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isIncomplete } from "../../../extras/commissioning/built-in-configuration.js";
 import { asIfGiven, checkCommission } from "../../../hosts/esp32/commissioning/check-configuration.js";
+import { FLASH, NO_PIN, refusePin } from "../../../hosts/esp32/commissioning/pins.js";
 import { readConfig } from "../../../hosts/esp32/config.js";
 import { checkOptions } from "../../../src/agent/options.js";
 import type { FirmwareOptions } from "../../../src/index.js";
@@ -47,6 +48,7 @@ export function problemsOf(config: Readonly<Record<string, unknown>>, chip: numb
     wrong.push(
       "the network, the platform, or the token or provisioning key is missing, and mote/commission is not included to ask for it",
     );
+  wrong.push(...pinProblems(config.pins, chip));
   const settings = readConfig(asIfGiven(config));
   if (Array.isArray(settings)) return [...wrong, ...settings];
   try {
@@ -55,4 +57,12 @@ export function problemsOf(config: Readonly<Record<string, unknown>>, chip: numb
     wrong.push(error instanceof Error ? error.message : String(error));
   }
   return wrong;
+}
+
+/** Of hardware/pins.json: numbers that the chip does not have, or that its flash needs. */
+function pinProblems(pins: unknown, chip: number): string[] {
+  return Object.entries(pins ?? {}).flatMap(([name, pin]) => {
+    const why = typeof pin === "number" ? refusePin(chip, pin, false) : undefined;
+    return why === NO_PIN || why === FLASH ? [`config.pins.${name}: pin ${pin} ${why}`] : [];
+  });
 }

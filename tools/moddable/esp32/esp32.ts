@@ -11,6 +11,8 @@ import {
 } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { PROJECT } from "../../project.js";
+import { mainIn, refuseMissingModules, sourceAt } from "../../run/project/bundle.js";
+import { modulesIn } from "../board-modules.js";
 import { refusePrivateKeys } from "../private-keys.js";
 import { lastLines, run } from "../program.js";
 import { environmentOf, type Sdk, SdkError } from "../sdk.js";
@@ -155,15 +157,20 @@ const PARTS = [
   "flash_args",
 ];
 
-/** Writes the makefile. Throws SdkError for an invalid manifest or a private key in it. */
+/**
+ * Writes the makefile. Throws SdkError for an invalid manifest or a private key in it, and
+ * UsageError for a module that the board does not have.
+ */
 async function configure(
-  { sdk, target, debug, out }: BuildOptions,
+  { sdk, folder, target, debug, out }: BuildOptions,
   project: string,
   env: NodeJS.ProcessEnv,
 ): Promise<Build> {
   const log = await run(sdk.mcconfig, [...(debug ? ["-d"] : []), "-p", target, "-o", out], project, env);
   const directory = join(out, "tmp", target, debug ? "debug" : "release", basename(project));
   refusePrivateKeys(join(directory, "makefile"));
+  // Before tsc, which would only advise to install the types of Node.
+  if (mainIn(folder) !== undefined) await refuseMissingModules(sourceAt(folder), modulesIn(directory));
   return { directory, log };
 }
 

@@ -18,6 +18,10 @@ export interface Source {
   readonly isBoards: boolean;
 }
 
+/** The program's file in a project's folder. */
+export const mainIn = (folder: string): string | undefined =>
+  ["main.ts", "main.js", "main.mjs"].map((name) => join(folder, name)).find(existsSync);
+
 export interface Bundle {
   readonly bytes: Uint8Array;
   /** The files that it was made of. */
@@ -37,7 +41,7 @@ export function sourceAt(path: string): Source {
     if (!PROGRAM.test(place)) throw new UsageError(`${path} is not a program: expected .ts, .js or .mjs`);
     return { folder: dirname(place), name: basename(place, extname(place)), file: place, isBoards: false };
   }
-  const file = ["main.ts", "main.js", "main.mjs"].map((name) => join(place, name)).find(existsSync);
+  const file = mainIn(place);
   if (file === undefined) throw new UsageError(`${path} has no main.ts (create a project: mote new)`);
   return { folder: place, name: "main", file, isBoards: existsSync(join(place, "manifest.json")) };
 }
@@ -103,11 +107,12 @@ export default (agent, host) => setUp(main, agent, host);
 
 const own = (name: string): string => builtFile(`hosts/node/project/${name}.js`);
 
+const REPORTS = "mote/report-on-change";
 /** Mote's modules, for programs of both kinds. */
 const MOTE: Readonly<Record<string, string>> = {
   mote: builtFile("src/index.js"),
   "mote-agent": builtFile("src/index.js"),
-  "mote/report-on-change": builtFile("extras/report-on-change/index.js"),
+  [REPORTS]: builtFile("extras/report-on-change/index.js"),
   "mote-agent/report-on-change": builtFile("extras/report-on-change/index.js"),
   "mote/simulated": own("simulated"),
 };
@@ -151,7 +156,13 @@ export async function refuseMissingModules(source: Source, modules?: ReadonlySet
         throw new UsageError(`${file}: ${isOfNode(path) ? ofNode(path) : absent(path)}`);
 }
 const absent = (path: string): string =>
-  `a board has no module "${path}": the manifest names none for the platform "esp32"`;
+  `a board has no module "${path}": ${FIXES[path] ?? 'the manifest names none for the platform "esp32"'}`;
+const INCLUDE = "$(MOTE)/extras/report-on-change/manifest.json";
+const FIXES: Readonly<Record<string, string>> = {
+  "mote/simulated":
+    'use it in a module of the platform "..." only, and give the platform "esp32" a module of the same name that reads the sensor',
+  [REPORTS]: `add "${INCLUDE}" to include in the manifest`,
+};
 /** Other names, such as `http` and `net`, are modules of the SDK too. */
 const isOfNode = (path: string): boolean =>
   path.startsWith("node:") || /^(?:fs|fs\/promises|os|path|child_process|https|tls|util|zlib)$/.test(path);
@@ -161,6 +172,8 @@ function modules({ folder }: Source, project: Project | undefined): Plugin {
     name: "mote",
     setup(build) {
       build.onResolve({ filter: /^[^./]/ }, ({ path, importer }) => {
+        if (path === REPORTS && project && !(path in project.modules) && !project.includes.includes(INCLUDE))
+          return { errors: [{ text: absent(path) }] };
         const found = project?.modules[path] ?? MOTE[path] ?? (project && BOARD[path]);
         if (found !== undefined) return { path: found };
         if (!project) return undefined;

@@ -17,6 +17,8 @@ export interface Project {
   readonly modules: Readonly<Record<string, string>>;
   /** The manifests. */
   readonly files: readonly string[];
+  /** Manifests of Mote and the SDK, as the project's name them: `$(MOTE)/...`. */
+  readonly includes: readonly string[];
 }
 
 /** The simulator's: what is simulated there is simulated on Node. */
@@ -24,7 +26,7 @@ const SIMULATOR = "lin";
 
 /** As the SDK has it for a platform. Throws UsageError for a manifest that cannot be read. */
 export function readProject(folder: string, platform = SIMULATOR): Project {
-  const project = { config: {}, modules: {}, files: [] };
+  const project = { config: {}, modules: {}, files: [], includes: [] };
   collect(join(folder, "manifest.json"), platform, project);
   return project;
 }
@@ -33,6 +35,7 @@ interface Collected {
   config: Record<string, unknown>;
   modules: Record<string, string>;
   files: string[];
+  includes: string[];
 }
 
 /** Includes come first, because the manifest overrides them. */
@@ -43,7 +46,8 @@ function collect(file: string, platform: string, to: Collected): void {
   const { platforms = {} } = manifest;
   for (const part of [manifest, platforms[platform] ?? platforms["..."] ?? {}]) {
     for (const one of [part.include ?? []].flat())
-      if (!one.includes("$(")) collect(join(dirname(file), one), platform, to);
+      if (one.includes("$(")) to.includes.push(one);
+      else collect(join(dirname(file), one), platform, to);
     for (const [name, paths] of Object.entries(part.modules ?? {}))
       for (const path of [paths].flat())
         if (!path.includes("$(")) addModule(join(dirname(file), path), name, to);

@@ -31,8 +31,8 @@ Recipes, each for one part (wiring: docs/guides/recipes.md):
   button           a point for each press
   battery-voltage  the voltage of a battery, measured between two sleeps
 
---board writes the pins of this board to hardware/pins.json and builds for its chip and flash size. Without it, the project has the pins of all known
-boards, and mote esp32 --board selects one.`;
+--board makes the project's commands build for this board's chip and flash size, and writes its pins to hardware/pins.json (all templates but minimal,
+which uses no pin, and node, which has no board). Without it, the project has the pins of all known boards, and mote esp32 --board selects one.`;
 
 /** `mote new`: creates a project for a board. */
 export function newCommand(program: Command): void {

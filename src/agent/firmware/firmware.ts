@@ -83,7 +83,7 @@ export class Firmware implements Job {
     this._loop = session.loop("firmware", this);
     this._assignment = new Assignment(host, this.keys);
     this._reporter = new Reporter(host, events, telemetry, options);
-    this._journal = new UpdateJournal(host, options, this._reporter);
+    this._journal = new UpdateJournal(session, options, this._reporter);
     const isWanted = () => !this._assignment.latest || this._isAssigned;
     this._download = new Download(session, this._loop, options, isWanted, this._journal, this._reporter);
     this._trial = new Trial(session, this._loop, options, this._journal, this._reporter);

@@ -90,8 +90,8 @@ export class Trial {
     await this._untilTried();
     if (!this._session.running) return;
     const { slot } = this._session.host;
-    this._journal.learnImage();
     if (!(await this._untilDone(() => slot.confirm()))) return this._rollBack("notKept");
+    if (this._session.running) this._journal.learnImage();
   }
 
   /**

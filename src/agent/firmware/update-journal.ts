@@ -1,6 +1,6 @@
 import { invariant } from "../../invariant.js";
 import { random01 } from "../../platform/pace.js";
-import type { Host } from "../../port.js";
+import type { Host, Redactor } from "../../port.js";
 import { writeStored } from "../../store.js";
 import { FAILURES, type Failure, MAX_FAILURES, RETRY_MS } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
@@ -14,6 +14,7 @@ export const STORE_RETRY_MS = 60_000;
 /** The record of an update. Every change is stored, then reported, then acted on. */
 export class UpdateJournal {
   private readonly _host: Host;
+  private readonly _redactor: Redactor;
   private readonly _options: FirmwareOptions;
   private readonly _reporter: Reporter;
   record: UpdateRecord = NEW;
@@ -23,8 +24,13 @@ export class UpdateJournal {
   private _reported = "";
   private _retryMs = -1;
 
-  constructor(host: Host, options: FirmwareOptions, reporter: Reporter) {
+  constructor(
+    { host, redactor }: { readonly host: Host; readonly redactor: Redactor },
+    options: FirmwareOptions,
+    reporter: Reporter,
+  ) {
     this._host = host;
+    this._redactor = redactor;
     this._options = options;
     this._reporter = reporter;
   }
@@ -38,8 +44,11 @@ export class UpdateJournal {
     const { record } = this;
     const { title, version } = this._options;
     if (record.title !== title || record.version !== version) return false;
-    // Of two images of the same version, only the bytes tell which one runs.
     if (record.from !== version || this._host.slot.state() === "pending") return true;
+    // Of two images of the same version, only the bytes tell which one runs. Until the new one is
+    // learned, the journal knows the one before.
+    const { image } = record;
+    if (image !== "" && image !== (this._host.slot.image?.() ?? image)) return true;
     return record.verified !== "" && record.verified === runningImage(this._host, record);
   }
 
@@ -82,11 +91,17 @@ export class UpdateJournal {
     this.record = { ...NEW, key, title, version, from: this._options.version, image, runs };
   }
 
-  /** The record's image runs on trial and is about to be confirmed. */
+  /**
+   * The running image was confirmed. Before, the device may still return to the previous one, which
+   * must then know itself.
+   */
   learnImage(): void {
+    if (this.runsRecordedImage) this.change(this._learned);
+  }
+
+  private get _learned(): Partial<UpdateRecord> {
     const { verified } = this.record;
-    if (verified !== "" && this.runsRecordedImage)
-      this.change({ image: this._host.slot.image?.() ?? "", runs: verified });
+    return verified === "" ? {} : { image: this._host.slot.image?.() ?? "", runs: verified };
   }
 
   /**
@@ -180,18 +195,15 @@ export class UpdateJournal {
   }
 
   private _resume(record: UpdateRecord, state: State | undefined): void {
-    const { lastRun, redactor } = this._host;
+    const { lastRun } = this._host;
     if (state === undefined) {
       // The new image was activated: either it runs now, or the device rolled back.
       const cause = lastRun?.crash || "";
-      if (this.runsRecordedImage) this.enter("updated");
+      if (this.runsRecordedImage) this.enter("updated", this._learned);
       else if (lastRun?.interrupted) this.fail("interrupted");
       // The words of an engine or an application may quote a secret.
       else
-        this.fail(
-          record.state === "updating" ? "notStarted" : "notConfirmed",
-          redactor?.clean(cause) ?? cause,
-        );
+        this.fail(record.state === "updating" ? "notStarted" : "notConfirmed", this._redactor.clean(cause));
       return;
     }
     const isNew = this._reported !== state;

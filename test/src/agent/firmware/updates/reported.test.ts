@@ -422,6 +422,37 @@ each("a rebuilt image that fails its trial: FAILED by the image before", async (
   t.is(lamp.latest("fw_error"), "the new image did not start (it divided by zero)");
 });
 
+for (const when of ["before", "after"] as const)
+  each(`the power fails ${when} a rebuilt image is confirmed: UPDATED once it runs`, async (t, shape) => {
+    const lamp = new Lamp(shape);
+    const first = lamp.package("2.0.0", lamp.image("2.0.0", SIZE));
+    lamp.assign(first);
+    await lamp.untilState("UPDATED");
+    lamp.assign(undefined);
+    await lamp.pass(10 * MINUTE);
+    lamp.platform.core.packages.delete(first);
+    const before = lamp.images.get("2.0.0")!;
+    const after = lamp.image("2.0.0", SIZE + 5000);
+    const rebuilt = lamp.package("2.0.0", after);
+    lamp.assign(rebuilt);
+    let confirmations = 0;
+    lamp.machine.onOperation = (name) => {
+      if (name === "confirm") confirmations++;
+      if (name === "activate") lamp.images.set("2.0.0", after);
+      if (confirmations !== 1 || (when === "after" && lamp.machine.state === "pending")) return;
+      confirmations++;
+      lamp.images.set("2.0.0", when === "after" ? after : before);
+      lamp.machine.off();
+    };
+    await lamp.until(() => confirmations > 1);
+    const shown = lamp.states.length;
+    await lamp.until(() => lamp.states.slice(shown).includes("UPDATED"));
+    t.is(lamp.latest("current_fw_checksum"), rebuilt.checksum);
+    t.is(lamp.states.slice(shown).includes("FAILED"), when === "before");
+    t.is(lamp.machine.lengths[lamp.machine.active], after.length);
+    await stays(t, lamp);
+  });
+
 each("a flashed image knows no checksum, and downloads no image of its version", async (t, shape) => {
   const lamp = new Lamp(shape);
   lamp.assign(lamp.package("1.0.0", new Uint8Array(SIZE)));

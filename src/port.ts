@@ -142,8 +142,8 @@ export interface LastRun {
   /** A power loss or reset button ended the previous run, so an image on trial is not at fault. */
   readonly interrupted?: boolean | undefined;
   /**
-   * Power-on started this run. Three such runs in a row, each shorter than 10 s, request recovery
-   * mode. Each costs two writes of the store.
+   * Power-on started this run. After three such runs in a row, each shorter than 10 s, the fourth
+   * power-on opens the setup page. Each costs two writes of the store.
    */
   readonly powered?: boolean | undefined;
   /**

@@ -46,7 +46,7 @@ export const TOKEN_REFUSED = "the platform does not know the token";
 
 /**
  * Status of a refusal without an answer: the body was lost again and again while the platform
- * answered other requests (lost-bodies.ts).
+ * answered other requests (body-sender.ts).
  */
 export const UNANSWERED = 0;
 

@@ -100,7 +100,7 @@ export class Pacer {
     if (outcome.kind === "busy") this.slow(outcome.retryAfterMs);
   }
 
-  /** Waits longer each time, or `retryAfterMs`. */
+  /** The platform is busy: waits longer each time (`waits`), or `retryAfterMs`. */
   slow(retryAfterMs?: number): void {
     const ownMs = waitMs(this._session.host, this._pace.waits, this._count++);
     // A Retry-After of 0 must not end all waiting.
@@ -109,13 +109,16 @@ export class Pacer {
     );
   }
 
-  /** A body was refused: waits longer each time. */
+  /** A body was refused: waits longer each time (`refused`; without such a list, `waits`). */
   hold(): void {
     const { refused, waits } = this._pace;
     this.pause(waitMs(this._session.host, refused ?? waits, this._count++));
   }
 
-  /** Waits `ms`, and the next wait is no longer for it. */
+  /**
+   * Waits `ms` from now, in place of a longer or shorter wait before. Does not count as a failure,
+   * so the next `slow` or `hold` waits no longer for it.
+   */
   pause(ms: number): void {
     this._until = this._now + ms;
   }

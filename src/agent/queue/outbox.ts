@@ -701,7 +701,7 @@ export class Outbox implements EpochStore {
       );
     } else if (!isFailing && this._isFailureLogged) {
       this._isFailureLogged = false;
-      this._host.log("error", "the durable queue can be written again");
+      this._host.log("warn", "the durable queue can be written again");
     }
   }
 }

@@ -127,7 +127,11 @@ const FORMATS: readonly Format[] = [
     text: '169543c4e{"state":"idle","key":"","title":"","version":"","from":"","offset":0,"size":0,"checksum":"","etag":"","failures":0,"spared":0,"condemned":false,"error":"","verified":"","at":0,"image":"A","runs":"SHA256 0badc0de"}',
     write: (host) => teachRunningImage(host, "SHA256 0badc0de"),
     read: (host) => {
-      const update = new UpdateJournal(sessionOf(host), { title: "lamp", version: "1.0.0" }, undefined as never);
+      const update = new UpdateJournal(
+        sessionOf(host),
+        { title: "lamp", version: "1.0.0" },
+        undefined as never,
+      );
       update.load();
       return runningImage(host, update.record);
     },

@@ -329,8 +329,13 @@ const ANSWER = /rpc\/-?\d+$/;
 const PROXIES = ["proxy 502", "proxy 503", "proxy 504"];
 const ASKED = /\?timeout=(\d+)/;
 
+/** Points and client attributes, for which a slow link gets longer. */
+const BODY = /\/(?:telemetry|attributes)$/;
+const PATIENT_MS = 5 * 35_000;
+
 /** ms after which a request's connection is closed at the latest, if nothing comes back. */
 function deadlineOf({ path }: SeenRequest): number {
   const asked = ASKED.exec(path);
-  return (asked ? Number(asked[1]) + 15_000 : 35_000) + SLACK_MS;
+  if (asked) return Number(asked[1]) + 15_000 + SLACK_MS;
+  return (BODY.test(path) ? PATIENT_MS : 35_000) + SLACK_MS;
 }

@@ -327,6 +327,8 @@ export const applyIntact = (state: QueueState, words: Int32Array, limit: number)
       if (length === 0) return end;
     }
     applyRecords(state, words, end, end + length);
+    // The damaged length of a point that was not verified may cover a status entry.
+    correctDrops(state, words, end);
     end += length;
   }
 };

@@ -333,13 +333,12 @@ export class Outbox implements EpochStore {
 
   // Implements EpochStore.
 
-  saveTime(): boolean {
+  saveTime(): void {
     const { _log: log } = this;
-    if (!log) return true;
+    if (!log) return;
     const isSaved = !this.isFailing && log.makeRoom(TIME_BYTES, this._dropsOldest) && log.enterTime();
     if (!isSaved) log.dirty = true;
     this.checkHealth();
-    return isSaved || this.isTimeSaved;
   }
 
   get isTimeSaved(): boolean {

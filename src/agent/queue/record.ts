@@ -313,6 +313,9 @@ export const applyIntact = (state: QueueState, words: Int32Array, limit: number)
       const head = words[word + 1] as number;
       const isNext = head >>> 16 === (POINT | (tag << 8));
       if (!isNext || (words[word + 3] as number) >>> 16 !== epoch) break;
+      // A damaged length may cover the status entry behind the point.
+      const brace = at + (head & 0xffff) - 1;
+      if ((((words[brace >> 2] as number) >>> ((brace & 3) * 8)) & 0xff) !== CLOSE_BRACE) break;
       tag = tag === TAGS ? 1 : tag + 1;
       last = at;
       at += ((head & 0xffff) + 3) & ~3 || limit;
@@ -327,8 +330,6 @@ export const applyIntact = (state: QueueState, words: Int32Array, limit: number)
       if (length === 0) return end;
     }
     applyRecords(state, words, end, end + length);
-    // The damaged length of a point that was not verified may cover a status entry.
-    correctDrops(state, words, end);
     end += length;
   }
 };

@@ -26,9 +26,9 @@ const LOST_EPOCH_MS = 86_400_000;
 
 /** The queue stores when an epoch began, and finds the start of a past one. */
 export interface EpochStore {
-  /** Stores the time of the state's epoch. False if it is only in memory yet. */
-  saveTime(): boolean;
-  /** True if a later header or the witness contains it. */
+  /** Stores the time of the state's epoch. */
+  saveTime(): void;
+  /** False while it is only in memory, or how far the epoch got is. */
   readonly isTimeSaved: boolean;
   /** `findTime` finds past epochs. */
   readonly keepsTime: boolean;
@@ -63,7 +63,6 @@ export class Stamps {
   /** Points of this epoch up to these milliseconds may have been sent, by earlier runs too. */
   private _sentTick = -1;
   private _past: PastEpoch | undefined;
-  private _isSaved = true;
   /** An estimate that only corrects this epoch, as points of it could not be stored. */
   private _deferred: number | undefined;
 
@@ -142,8 +141,7 @@ export class Stamps {
   timeOf(epoch: number, tick: number): EpochTime | undefined {
     const { _state: state, _past: past } = this;
     const isCurrent = epoch === state.epoch;
-    if (isCurrent && !this._isSaved) this._isSaved = this._store.isTimeSaved;
-    if (isCurrent ? state.start === 0 || !this._isSaved : epoch !== past?.epoch) return undefined;
+    if (isCurrent ? state.start === 0 || !this._store.isTimeSaved : epoch !== past?.epoch) return undefined;
     const time = isCurrent ? { start: state.start, exactFrom: state.exactFrom } : past?.time;
     const found = time ?? this._guess(tick);
     return found && isTimestamp(found.start + tick) ? found : undefined;
@@ -200,7 +198,7 @@ export class Stamps {
     }
     state.start = back >= 0 && state.floor > 0 ? start + back + 1 : start;
     state.exactFrom = this._time.exactFrom;
-    this._isSaved = this._store.saveTime();
+    this._store.saveTime();
   }
 
   private _correct(start: number, tick: number): void {
@@ -217,7 +215,7 @@ export class Stamps {
     }
     if (to === state.start) return;
     state.start = to;
-    this._isSaved = this._store.saveTime();
+    this._store.saveTime();
   }
 
   private get _setBackMs(): number {

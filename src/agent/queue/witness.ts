@@ -67,9 +67,12 @@ export class Witness {
     return this._last?.bound ?? 0;
   }
 
-  /** The time of this epoch is stored here. */
-  hasTime({ epoch, start }: QueueState): boolean {
-    return !this._failed && this._last?.epoch === epoch && this._last.start === start;
+  /** The time of this epoch is stored here, and no later start uses a time stamp of it again. */
+  hasTime(state: QueueState): boolean {
+    const last = this._last;
+    const { epoch, start } = state;
+    if (this._failed || !last || last.epoch !== epoch || last.start !== start) return false;
+    return last.floor >= lastStampOf(state);
   }
 
   /**

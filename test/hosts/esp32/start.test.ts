@@ -426,10 +426,8 @@ test("regression: Wi-Fi that returns during a trial leads a sleeping board onlin
     board.radio!.become(200);
     board.clock.timer(92_000, () => {
       restore!();
-      board.hears = (asked) => {
-        returnedAt ||= board.clock.now();
-        return hears(asked);
-      };
+      board.hears = hears;
+      returnedAt = board.clock.now();
     });
   };
   board.hears = (asked) => {
@@ -441,7 +439,8 @@ test("regression: Wi-Fi that returns during a trial leads a sleeping board onlin
   await wake(machine);
   t.true(returnedAt > 0);
   t.is(board.states[board.running], VALID);
-  t.true(board.sleep!.since - returnedAt < 3000, `${board.sleep!.since - returnedAt} ms`);
+  // Until the next join, and until the platform can give back what this start wrote.
+  t.true(board.sleep!.since - returnedAt < 10_000, `${board.sleep!.since - returnedAt} ms`);
 });
 
 test("a wake that never ends is ended after ten minutes", async (t) => {

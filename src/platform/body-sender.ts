@@ -77,7 +77,7 @@ const SOME_LOSSES = 3;
 const MANY_LOSSES = 10;
 /** Approximate size of the test. */
 const TEST_BYTES = 150;
-/** A link that is too slow for a body gets longer for it so many times. */
+/** Number of times that a body gets a longer deadline because the link may be slow. */
 const MOST_PATIENCE = 4;
 /** An accepted probe is valid only for a refusal within this time before it. */
 const FRESH_MS = 10_000;
@@ -167,7 +167,7 @@ export class BodySender {
     this._result = result;
     this._status = outcome.kind === "refused" ? outcome.status : 0;
     this._resize(rule.size, count);
-    const retryAfterMs = outcome.kind === "busy" ? outcome.retryAfterMs : undefined;
+    const isTimed = outcome.kind === "busy" && outcome.retryAfterMs !== undefined;
     const next = count > 1 ? rule.several : rule.one;
     if (next === "accepted") {
       this._busyName = undefined;
@@ -178,7 +178,7 @@ export class BodySender {
     if (next === "probe") return this._sendProbe() ?? this._hold();
     const suspicion = next === "suspect" ? this._suspect(name) : undefined;
     if (suspicion) return suspicion;
-    if (next !== "again" || retryAfterMs !== undefined) this._pacer.slow(retryAfterMs);
+    if (next !== "again" || isTimed) this._pacer.slow(outcome);
     return "again";
   }
 

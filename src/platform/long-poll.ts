@@ -226,7 +226,7 @@ export class LongPoll {
     if (!poll.isOutdated) {
       this._lastVerdict = verdict;
       if (verdict === "ended") this.pacer.clear();
-      if (verdict === "busy") this.pacer.slow(outcome.kind === "busy" ? outcome.retryAfterMs : undefined);
+      if (verdict === "busy") this.pacer.slow(outcome);
       if (this._kind.reportsToAll && outcome.kind === "done")
         for (const other of this._open) other.isOutdated = true;
     }

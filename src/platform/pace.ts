@@ -1,6 +1,6 @@
-// How long a route waits after each outcome of a request, and how many requests it may send. Waits for
-// another reason, such as a failed store or an assignment that may still change, stand where they
-// happen.
+// How long a route waits after each outcome of a request, and how many requests it may send. Waits
+// for another reason, such as a failed store or an assignment that may still change, stand where
+// they happen.
 //
 // | outcome | who waits | how long |
 // |---|---|---|

@@ -13,10 +13,8 @@ interface Shared {
   readonly answeredAt: number;
   /** True if a request may be sent at `until`, or now if that has passed. */
   free(until: number): boolean;
-  /** Resolves when `free` would be true, or the session stops. */
-  ready(until: number): Promise<void>;
-  /** As `ready`, but resolves at `end` or an abort at the latest. */
-  readyBefore(until: number, end: number, signal: AbortSignalLike | undefined): Promise<void>;
+  /** Resolves when `free` would be true, the session stops, at `end`, or on abort. */
+  ready(until: number, end?: number, signal?: AbortSignalLike): Promise<void>;
 }
 
 /** Tells a route when it may ask again (pace.ts). The session reports each of its requests. */
@@ -36,15 +34,10 @@ export class Pacer {
 
   /**
    * Resolves when a request may be sent: there is a token and nothing to wait for. Also resolves
-   * when the session stops, so check `session.running`.
+   * when the session stops, at `end` and on abort, so check `session.running`.
    */
-  ready(): Promise<void> {
-    return this._session.ready(this._dueAt);
-  }
-
-  /** As `ready`, but resolves at `end` or an abort at the latest. */
-  readyBefore(end: number, signal: AbortSignalLike | undefined): Promise<void> {
-    return this._session.readyBefore(this._dueAt, end, signal);
+  ready(end?: number, signal?: AbortSignalLike): Promise<void> {
+    return this._session.ready(this._dueAt, end, signal);
   }
 
   /** True if `ready()` would resolve at once. */
@@ -96,12 +89,12 @@ export class Pacer {
   /** What an outcome means for the next request, where the caller has no reason to differ. */
   after(outcome: Outcome): void {
     if (outcome.kind === "done") this.clear();
-    if (outcome.kind === "refused") this.slow();
-    if (outcome.kind === "busy") this.slow(outcome.retryAfterMs);
+    else if (outcome.kind !== "lost") this.slow(outcome);
   }
 
-  /** The platform is busy: waits longer each time (`waits`), or `retryAfterMs`. */
-  slow(retryAfterMs?: number): void {
+  /** The platform is busy: waits longer each time (`waits`), or as long as `outcome` asks. */
+  slow(outcome?: Outcome): void {
+    const retryAfterMs = outcome?.kind === "busy" ? outcome.retryAfterMs : undefined;
     const ownMs = waitMs(this._session.host, this._pace.waits, this._count++);
     // A Retry-After of 0 must not end all waiting.
     this.pause(
@@ -116,7 +109,7 @@ export class Pacer {
   }
 
   /**
-   * Waits `ms` from now, in place of a longer or shorter wait before. Does not count as a failure,
+   * Waits `ms` from now instead of a longer or shorter wait before. Does not count as a failure,
    * so the next `slow` or `hold` waits no longer for it.
    */
   pause(ms: number): void {

@@ -156,41 +156,23 @@ export class PlatformSession {
     return this._wait(until) === 0;
   }
 
-  ready(until: number): Promise<void> {
+  ready(until: number, end = Number.POSITIVE_INFINITY, signal?: AbortSignalLike): Promise<void> {
     if (this.free(until)) return Promise.resolve();
-    return new Promise((resolve) => {
-      let cancel: (() => void) | undefined;
-      const check = () => {
-        cancel?.();
-        const still = this._wait(until);
-        if (still === 0) return resolve();
-        this._waiting.push(check);
-        cancel = still === undefined ? undefined : this.host.clock.timer(still, () => this._notify(check));
-      };
-      check();
-    });
-  }
-
-  /** As `ready`, but resolves at `end` or an abort at the latest, and leaves nothing behind. */
-  readyBefore(until: number, end: number, signal: AbortSignalLike | undefined): Promise<void> {
     const { clock } = this.host;
     return new Promise((resolve) => {
       let cancel: (() => void) | undefined;
-      const done = () => {
-        cancel?.();
-        const at = this._waiting.indexOf(check);
-        if (at >= 0) this._waiting.splice(at, 1);
-        signal?.removeEventListener("abort", done);
-        resolve();
-      };
       const check = () => {
         cancel?.();
-        const [still, left] = [this._wait(until), end - clock.now()];
-        if (still === 0 || left <= 0 || signal?.aborted) return done();
+        const left = Math.min(this._wait(until) ?? end, end - clock.now());
+        if (left <= 0 || signal?.aborted) {
+          signal?.removeEventListener("abort", again);
+          return resolve();
+        }
         this._waiting.push(check);
-        cancel = clock.timer(Math.min(still ?? left, left), () => this._notify(check));
+        cancel = left === Number.POSITIVE_INFINITY ? undefined : clock.timer(left, again);
       };
-      signal?.addEventListener("abort", done);
+      const again = () => this._notify(check);
+      signal?.addEventListener("abort", again);
       check();
     });
   }
@@ -310,7 +292,7 @@ export class PlatformSession {
     return ms === 0 && this._lacksMemory() ? ROOM_MS : ms;
   }
 
-  /** False if too little memory is free for a text of `bytes` while it is read, handled and answered. */
+  /** False if memory is short for a text of `bytes` while it is read, handled and answered. */
   hasRoomFor(bytes: number): boolean {
     return this.host.hasRoom?.(COPIES * bytes) !== false;
   }

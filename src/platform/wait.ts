@@ -74,7 +74,7 @@ async function repeatUntil(
   const end = session.host.clock.now() + timeoutMs;
   const pacer = session.pacer("application");
   while (session.running && !signal?.aborted) {
-    await pacer.readyBefore(end, signal);
+    await pacer.ready(end, signal);
     if (!session.running || signal?.aborted) break;
     const left = end - session.host.clock.now();
     if (left <= 0) throw unreachable(session);

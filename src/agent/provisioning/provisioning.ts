@@ -215,7 +215,7 @@ export class Provisioning implements Job {
   }
 
   private _later(outcome: Outcome): number {
-    this._pacer.slow(outcome.kind === "busy" ? outcome.retryAfterMs : undefined);
+    this._pacer.slow(outcome);
     return this._waitMs;
   }
 

@@ -196,7 +196,7 @@ export class Download {
     if (received > 0 && sink.complete) return "underWay";
     const refusal = received > 0 ? undefined : source.refusal(outcome);
     if (refusal) return this._refused(refusal);
-    this._pacer.slow(outcome.kind === "busy" ? outcome.retryAfterMs : undefined);
+    this._pacer.slow(outcome);
     if (this._session.online) transfer.vainAnswers++;
     if (transfer.vainAnswers < MAX_VAIN_ANSWERS) return "underWay";
     return this._fail(source.unanswered, outcome.kind === "lost" ? "" : String(outcome.status));

@@ -67,12 +67,14 @@ export function chartsPart({ session, device }: Place): Part {
     const now = Date.now();
     const from = now - RANGES[range.value]!;
     for (const [key, points] of series) {
-      const isShown = points.isLine(from, now);
+      const count = points.countIn(from, now);
+      // A line has two points or more.
+      const isShown = count > 1;
       if (isShown && !plots.has(key)) plots.set(key, new Plot(key));
       const plot = plots.get(key);
       if (!plot) continue;
       if (isShown && !plot.element.isConnected) charts.append(plot.element);
-      if (isShown) plot.draw(points, from, now);
+      if (isShown) plot.draw(points, count, from, now);
       else plot.element.remove();
     }
     none.hidden = charts.childElementCount > 0 || latest.size === 0;
@@ -129,8 +131,8 @@ class Plot {
     this.element = h("figure", {}, this.#place);
   }
 
-  draw({ times, values }: Series, from: number, to: number): void {
-    const count = times.filter((ts) => ts >= from && ts < to).length;
+  /** `count`: points from `from` on, before `to`. */
+  draw({ times, values }: Series, count: number, from: number, to: number): void {
     const label = `${this.#key}, ${count} points, the last is ${values.at(-1)}`;
     if (this.element.ariaLabel !== label) this.element.ariaLabel = label;
     const width = this.#place.clientWidth;

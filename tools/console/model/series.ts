@@ -37,8 +37,8 @@ export class Series {
     }
   }
 
-  /** True if a line can be drawn: two points or more from `from` on, before `to`. */
-  isLine(from: number, to: number): boolean {
-    return this.times.filter((ts) => ts >= from && ts < to).length > 1;
+  /** Number of points from `from` on, before `to`. */
+  countIn(from: number, to: number): number {
+    return this.times.filter((ts) => ts >= from && ts < to).length;
   }
 }

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import test from "ava";
 import { VERSION } from "../../../../../src/version.js";
-import { Lamp } from "./lamp.js";
+import { Lamp, type LampOptions } from "./lamp.js";
 import {
   atHalf,
   away,
@@ -384,15 +384,21 @@ for (const [operation, how, times] of [
 
 // Two images of one version: only their bytes tell which one runs.
 
-each("a rebuilt image of the same version is downloaded, and UPDATED by its checksum", async (t, shape) => {
+/** A lamp that runs the first build of its second version, whose package was unassigned and deleted. */
+async function ranFirst(shape: LampOptions) {
   const lamp = new Lamp(shape);
   const first = lamp.package("2.0.0", lamp.image("2.0.0", SIZE));
   lamp.assign(first);
   await lamp.untilState("UPDATED");
-  t.is(lamp.latest("current_fw_checksum"), first.checksum);
   lamp.assign(undefined);
   await lamp.pass(10 * MINUTE);
   lamp.platform.core.packages.delete(first);
+  return { lamp, first };
+}
+
+each("a rebuilt image of the same version is downloaded, and UPDATED by its checksum", async (t, shape) => {
+  const { lamp, first } = await ranFirst(shape);
+  t.is(lamp.latest("current_fw_checksum"), first.checksum);
   const rebuilt = lamp.package("2.0.0", lamp.image("2.0.0", SIZE + 5000));
   lamp.assign(rebuilt);
   await lamp.until(() => lamp.latest("current_fw_checksum") === rebuilt.checksum);
@@ -402,13 +408,7 @@ each("a rebuilt image of the same version is downloaded, and UPDATED by its chec
 });
 
 each("a rebuilt image that fails its trial: FAILED by the image before", async (t, shape) => {
-  const lamp = new Lamp(shape);
-  const first = lamp.package("2.0.0", lamp.image("2.0.0", SIZE));
-  lamp.assign(first);
-  await lamp.untilState("UPDATED");
-  lamp.assign(undefined);
-  await lamp.pass(10 * MINUTE);
-  lamp.platform.core.packages.delete(first);
+  const { lamp, first } = await ranFirst(shape);
   const before = lamp.images.get("2.0.0")!;
   const rebuilt = lamp.package("2.0.0", lamp.image("2.0.0", SIZE + 5000));
   lamp.assign(rebuilt);
@@ -424,13 +424,7 @@ each("a rebuilt image that fails its trial: FAILED by the image before", async (
 
 for (const when of ["before", "after"] as const)
   each(`the power fails ${when} a rebuilt image is confirmed: UPDATED once it runs`, async (t, shape) => {
-    const lamp = new Lamp(shape);
-    const first = lamp.package("2.0.0", lamp.image("2.0.0", SIZE));
-    lamp.assign(first);
-    await lamp.untilState("UPDATED");
-    lamp.assign(undefined);
-    await lamp.pass(10 * MINUTE);
-    lamp.platform.core.packages.delete(first);
+    const { lamp } = await ranFirst(shape);
     const before = lamp.images.get("2.0.0")!;
     const after = lamp.image("2.0.0", SIZE + 5000);
     const rebuilt = lamp.package("2.0.0", after);

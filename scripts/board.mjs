@@ -5,7 +5,10 @@ import { rollup } from "rollup";
 import { minify } from "terser";
 import { shortenPrivateNames } from "./private-names.mjs";
 
-/** Variables get short names; functions, classes and properties keep theirs, except private fields, and lines stay, by which a crash is read. Off is what takes XS more code. */
+/**
+ * Variables and private fields get short names. Functions, classes and other properties keep theirs,
+ * and lines stay, because a crash is read by them. Off is what takes XS more code.
+ */
 const SAME = { passes: 2, booleans: false, conditionals: false, reduce_funcs: false, sequences: false };
 /** Checks for tests only (src/invariant.ts): the calls go, and with them the function. */
 const COMPRESS = { ...SAME, pure_funcs: ["invariant"] };

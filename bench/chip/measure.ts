@@ -288,7 +288,10 @@ const SEALS: SealHost = {
   decode: (bytes) => Buffer.from(bytes).toString(),
 };
 
-/** Mote's state for the next wake, in which no connection is due. Throws if `kept` is not of this version. */
+/**
+ * Mote's state for the next wake, in which no connection is due. Throws if another version wrote
+ * `kept`.
+ */
 function notDue(kept: string): string {
   const memory = unseal(SEALS, Buffer.from(kept)) as { wakesLeft: number };
   return Buffer.from(seal(SEALS, { ...memory, wakesLeft: 30 })).toString();

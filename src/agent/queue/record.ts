@@ -313,12 +313,13 @@ export const applyIntact = (state: QueueState, words: Int32Array, limit: number)
       const head = words[word + 1] as number;
       const isNext = head >>> 16 === (POINT | (tag << 8));
       if (!isNext || (words[word + 3] as number) >>> 16 !== epoch) break;
+      const length = head & 0xffff;
       // A damaged length may cover the status entry behind the point.
-      const brace = at + (head & 0xffff) - 1;
+      const brace = at + length - 1;
       if ((((words[brace >> 2] as number) >>> ((brace & 3) * 8)) & 0xff) !== CLOSE_BRACE) break;
       tag = tag === TAGS ? 1 : tag + 1;
       last = at;
-      at += ((head & 0xffff) + 3) & ~3 || limit;
+      at += (length + 3) & ~3 || limit;
     }
     let length = points > 1 ? intactLength(words, last, limit, sequence) : 0;
     if (length > 0) {

@@ -40,7 +40,7 @@ export class DeliveryReport {
   private _guessedReported = 0;
   private _dropsSent = 0;
   private _sentAt = Number.NEGATIVE_INFINITY;
-  /** All points below this number waited at `_watchedSince`; undefined: the platform is not busy. */
+  /** Points below this number waited at `_watchedSince`; undefined: the platform is not busy. */
   private _watched: number | undefined;
   private _watchedSince = 0;
   /** Points dropped by then. Dropped points leave the outbox too, but are not delivered. */

@@ -36,8 +36,8 @@ export class FlushQueue {
   }
 
   /**
-   * Resolves once all earlier points left the outbox, after `timeoutMs`, on abort, at `endAll()`, or
-   * if not `running`.
+   * Resolves once all earlier points left the outbox, after `timeoutMs`, on abort, at `endAll()`,
+   * or if not `running`.
    */
   whenGone(timeoutMs: number, running: boolean, signal?: AbortSignalLike): Promise<Flushed> {
     const { waiting, first, next } = this._outbox;

@@ -157,11 +157,15 @@ function optionsOf(key: string, width: number): uPlot.Options {
     ticks: { show: false },
     font: "12px system-ui, sans-serif",
   };
+  const times = (_: uPlot, seconds: number[]): string[] => seconds.map((at) => clock(at * 1000, Date.now()));
   return {
     width,
     height: HEIGHT,
     cursor: { drag: { setScale: false } },
     series: [{}, { label: key, stroke: colour("--accent"), width: 2, points: { show: false } }],
-    axes: [axis, { ...axis, size: 60 }],
+    axes: [
+      { ...axis, space: 80, values: times },
+      { ...axis, size: 60 },
+    ],
   };
 }

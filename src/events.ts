@@ -117,7 +117,8 @@ export class Events {
 
   emit<E extends AgentEvent>(event: E, detail: AgentEvents[E]): void {
     for (const listener of this._listeners.slice()) {
-      if (listener.event !== event) continue;
+      // A call before this one may have removed it.
+      if (listener.event !== event || !this._listeners.includes(listener)) continue;
       const call = listener.call as (detail: AgentEvents[E]) => void;
       guarded(this._host, `a listener of "${event}" threw`, () => call(detail));
     }

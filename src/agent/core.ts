@@ -181,7 +181,7 @@ export class Core implements SessionWatcher {
   }
 
   networkReturned(): void {
-    if (this.session.networkReturned()) this.provisioning.loop.notify();
+    this.session.networkReturned();
   }
 
   // Implements SessionWatcher.

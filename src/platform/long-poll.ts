@@ -68,7 +68,7 @@ export interface EndedPoll {
 }
 
 export class LongPoll {
-  private readonly _session: PlatformSession;
+  protected readonly session: PlatformSession;
   private readonly _timing: PollTiming;
   private readonly _kind: (typeof POLLS)[PollKind];
   private readonly _limit: number;
@@ -97,7 +97,7 @@ export class LongPoll {
     loop: Loop,
     onSent?: (overlaps: boolean) => void,
   ) {
-    this._session = session;
+    this.session = session;
     this._timing = timing;
     this._kind = POLLS[kind];
     this._limit = limit;
@@ -111,7 +111,7 @@ export class LongPoll {
     this._open = [];
     this.ended = [];
     this._lastVerdict = "ended";
-    this._lastEnd = this._now;
+    this._lastEnd = this.now;
   }
 
   /** Lowest number of the polls that are open or not processed yet. */
@@ -133,9 +133,9 @@ export class LongPoll {
     if (!only) return this._sharesUplink && this._patienceMs > 0 ? this._untilQuiet : 0;
     if (this._open.length > 1) return undefined;
     if (only.isOutdated) return 0;
-    if (only.number === Number.POSITIVE_INFINITY || !this._session.connections.overlaps(only.route))
+    if (only.number === Number.POSITIVE_INFINITY || !this.session.connections.overlaps(only.route))
       return undefined;
-    return Math.max(0, only.since + only.askedMs - this._kind.overlapMs - this._now, this.pacer.delayMs);
+    return Math.max(0, only.since + only.askedMs - this._kind.overlapMs - this.now, this.pacer.delayMs);
   }
 
   /** Opens a poll as soon as the platform may be asked. */
@@ -145,10 +145,10 @@ export class LongPoll {
     const route = unused.find((one) => one === this._lastRoute) ?? unused[0];
     if (!route) return;
     const poll = this._add(route);
-    if (this.pacer.free) this._send(poll, this._askedMs());
+    if (this.pacer.untilFreeMs === 0) this._send(poll, this._askedMs());
     else
       void this.pacer.ready().then(() => {
-        if (!this._open.includes(poll) || !this._session.running) return;
+        if (!this._open.includes(poll) || !this.session.running) return;
         this._send(poll, this._askedMs());
         this._loop.notify();
       });
@@ -165,7 +165,7 @@ export class LongPoll {
   /** Call when `ended` was processed. One idle connection is enough; an open poll has its own. */
   processed({ poll: { route } }: EndedPoll): void {
     const isReplaced = this._open.some(({ isOutdated }) => !isOutdated);
-    if (isReplaced && !this._isInUse(route)) this._session.connections.hangUp(route);
+    if (isReplaced && !this._isInUse(route)) this.session.connections.hangUp(route);
   }
 
   private _isInUse(route: PollRoute): boolean {
@@ -183,7 +183,7 @@ export class LongPoll {
   private _send(poll: OpenPoll, askedMs: number, ended?: () => void): void {
     poll.number = this.next++;
     poll.askedMs = askedMs;
-    poll.since = this._now;
+    poll.since = this.now;
     const request = {
       method: "GET",
       path: this._kind.path(askedMs),
@@ -198,12 +198,12 @@ export class LongPoll {
         // A poll that the connection sends again no longer overlaps the one before it.
         const overlaps = !poll.isSent && this.reporting !== undefined;
         poll.isSent = true;
-        poll.since = this._now;
+        poll.since = this.now;
         poll.number = this.next++;
         this._onSent?.(overlaps);
       },
     } as const;
-    this._session.dispatch(poll.route, request, undefined, (outcome) => {
+    this.session.dispatch(poll.route, request, undefined, (outcome) => {
       this._end(poll, outcome);
       ended?.();
     });
@@ -214,13 +214,13 @@ export class LongPoll {
     if (at < 0) return;
     this._open.splice(at, 1);
     // A poll that `stop()` ended says nothing about the possible duration of polls.
-    if (!this._session.running) return;
-    const endedAt = this._now;
+    if (!this.session.running) return;
+    const endedAt = this.now;
     const tookMs = endedAt - poll.since;
     const verdict =
       poll.askedMs === SHORT_POLL_MS
         ? shortPollVerdict(outcome)
-        : this._timing.pollEnded(outcome, tookMs, this._session.heard(poll.since), poll.askedMs);
+        : this._timing.pollEnded(outcome, tookMs, this.session.heard(poll.since), poll.askedMs);
     this._lastEnd = endedAt;
     this._lastRoute = poll.route;
     if (!poll.isOutdated) {
@@ -234,12 +234,12 @@ export class LongPoll {
     this._loop.notify();
   }
 
-  private get _now(): number {
-    return this._session.host.clock.now();
+  protected get now(): number {
+    return this.session.host.clock.now();
   }
 
   private get _sharesUplink(): boolean {
-    return this._session.connections.sharesUplink;
+    return this.session.connections.sharesUplink;
   }
 
   /**
@@ -247,19 +247,19 @@ export class LongPoll {
    * yet.
    */
   private get _untilQuiet(): number {
-    const quietMs = Math.min(this._session.quietMs, this._now - this._lastEnd);
+    const quietMs = Math.min(this.session.quietMs, this.now - this._lastEnd);
     return Math.max(0, Math.ceil(QUIET_MS - quietMs));
   }
 
   private get _patienceMs(): number {
-    return this._lastEnd + QUIET_PATIENCE_MS - this._now;
+    return this._lastEnd + QUIET_PATIENCE_MS - this.now;
   }
 
   private _askedMs(): number {
     const one = this._sharesUplink;
-    if (one && (this._session.connections.shortPolls || this._untilQuiet > 0)) return SHORT_POLL_MS;
+    if (one && (this.session.connections.shortPolls || this._untilQuiet > 0)) return SHORT_POLL_MS;
     const isAfterLoss = this._lastVerdict === "lost";
-    const askedMs = isAfterLoss ? this._timing.afterLoss(this._session.host) : this._timing.askedMs;
+    const askedMs = isAfterLoss ? this._timing.afterLoss(this.session.host) : this._timing.askedMs;
     return Math.min(one ? SHARED_POLL_MS : this._kind.longestMs, askedMs);
   }
 }

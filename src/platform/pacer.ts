@@ -11,9 +11,9 @@ interface Shared {
   readonly running: boolean;
   /** Time of the last answer. */
   readonly answeredAt: number;
-  /** True if a request may be sent at `until`, or now if that has passed. */
-  free(until: number): boolean;
-  /** Resolves when `free` would be true, the session stops, at `end`, or on abort. */
+  /** ms until a request may be sent, at `until` at the earliest; undefined: not without a token. */
+  untilFreeMs(until: number): number | undefined;
+  /** Resolves when a request may be sent, the session stops, at `end`, or on abort. */
   ready(until: number, end?: number, signal?: AbortSignalLike): Promise<void>;
 }
 
@@ -40,9 +40,12 @@ export class Pacer {
     return this._session.ready(this._dueAt, end, signal);
   }
 
-  /** True if `ready()` would resolve at once. */
-  get free(): boolean {
-    return this._session.free(this._dueAt);
+  /**
+   * ms until a request may be sent; 0: now; undefined: not without a token. Loops are notified when
+   * it becomes shorter.
+   */
+  get untilFreeMs(): number | undefined {
+    return this._session.untilFreeMs(this._dueAt);
   }
 
   /** ms until the route itself may ask again; 0: now. */

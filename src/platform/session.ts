@@ -133,7 +133,6 @@ export class PlatformSession {
   stop(): void {
     this.running = false;
     this.connections.close();
-    for (const loop of this.loops) loop.notify();
     this._notifyAll();
     this.online = undefined;
     this._losses = 0;
@@ -152,18 +151,14 @@ export class PlatformSession {
     if (prefix) this._notifyAll();
   }
 
-  free(until: number): boolean {
-    return this._wait(until) === 0;
-  }
-
   ready(until: number, end = Number.POSITIVE_INFINITY, signal?: AbortSignalLike): Promise<void> {
-    if (this.free(until)) return Promise.resolve();
+    if (this.untilFreeMs(until) === 0) return Promise.resolve();
     const { clock } = this.host;
     return new Promise((resolve) => {
       let cancel: (() => void) | undefined;
       const check = () => {
         cancel?.();
-        const left = Math.min(this._wait(until) ?? end, end - clock.now());
+        const left = Math.min(this.untilFreeMs(until) ?? end, end - clock.now());
         if (left <= 0 || signal?.aborted) {
           signal?.removeEventListener("abort", again);
           return resolve();
@@ -245,16 +240,15 @@ export class PlatformSession {
 
   /**
    * The machine's network is back: abandons old sockets and ends the back-off after a loss. The
-   * random delays are only for fleets that lost the platform. True if the last requests were lost.
+   * random delays are only for fleets that lost the platform.
    */
-  networkReturned(): boolean {
-    if (!this.running || (this._losses === 0 && !this._waitsForNetwork)) return false;
+  networkReturned(): void {
+    if (!this.running || (this._losses === 0 && !this._waitsForNetwork)) return;
     this._waitsForNetwork = false;
     this.connections.renew();
     this._vainAttempts = 0;
     this._backoffUntil = 0;
     this._notifyAll();
-    return true;
   }
 
   /** ms since anything but polls was in progress; 0 while something is. */
@@ -284,8 +278,8 @@ export class PlatformSession {
     return waitMs(this.host, WAITS_S.unreachable, this._vainAttempts++, tookMs);
   }
 
-  /** ms to wait; 0: none; undefined: wait for a token. */
-  private _wait(until: number): number | undefined {
+  /** Implements `Shared` of the pacers. 0: a request may be sent now, or never again. */
+  untilFreeMs(until: number): number | undefined {
     if (!this.running) return 0;
     if (this.#prefix === undefined) return undefined;
     const ms = Math.max(0, Math.ceil(Math.max(until, this._backoffUntil) - this.host.clock.now()));
@@ -312,7 +306,9 @@ export class PlatformSession {
     check();
   }
 
+  /** Requests may be sent earlier than was said. */
   private _notifyAll(): void {
+    for (const loop of this.loops) loop.notify();
     this._waiting.splice(0).forEach((check) => void check());
   }
 

@@ -58,8 +58,12 @@ export const requestUntil = async (
   return new Promise((resolve, reject) => {
     const abort = () => reject(new MoteError("ABORTED", "the caller aborted the call"));
     const over = () => signal.removeEventListener("abort", abort);
+    // First, so that an answer is never left unhandled if the application's signal throws.
+    answer
+      .then(resolve, reject)
+      .then(over)
+      .catch(() => {});
     signal.addEventListener("abort", abort);
-    answer.then(resolve, reject).then(over);
   });
 };
 

@@ -17,11 +17,13 @@ export type AttributesAnswer =
   | { readonly ok: true; readonly client: JsonObject; readonly shared: JsonObject }
   | { readonly ok: false };
 
-export type Notification =
-  | { readonly kind: "updated"; readonly values: JsonObject }
-  /** `keys` may name attributes that never existed. */
-  | { readonly kind: "deleted"; readonly keys: readonly string[] }
-  | { readonly kind: "malformed" };
+/** A change of shared attributes. */
+export interface Change {
+  /** At least one. Deleted ones may never have existed. */
+  readonly keys: readonly string[];
+  /** Undefined: `keys` were deleted. */
+  readonly values: JsonObject | undefined;
+}
 
 export type Query =
   | { readonly ok: true; readonly query: string }
@@ -41,12 +43,12 @@ const group = (value: JsonObject, name: string): JsonObject | undefined => {
   return isObject(found) ? found : undefined;
 };
 
-/** Parses the answer to a poll of attributes/updates. */
-export const parseNotification = (text: string): Notification => {
+/** Parses the answer to a poll of attributes/updates; undefined if it is malformed. */
+export const parseNotification = (text: string): Change | undefined => {
   const values = parseObject(text);
-  if (!values) return { kind: "malformed" };
-  const keys = deletedKeys(values);
-  return keys === undefined ? { kind: "updated", values } : { kind: "deleted", keys };
+  const deleted = values && deletedKeys(values);
+  const keys = deleted ?? Object.keys(values ?? {});
+  return keys.length > 0 ? { keys, values: deleted ? undefined : values } : undefined;
 };
 
 const deletedKeys = (value: JsonObject): readonly string[] | undefined => {
@@ -79,9 +81,13 @@ export const attributesQuery = (ask: {
   return { ok: true, query: `?${part("clientKeys", client).concat(part("sharedKeys", shared)).join("&")}` };
 };
 
+/** The platform stores no longer keys, and refuses requests whose head exceeds 8 KiB. */
+const MAX_KEY = 255;
+
 /** Returns why a key cannot be requested; undefined if it can. */
 export const checkAsked = (key: unknown): string | undefined => {
   if (typeof key !== "string" || key.trim() === "") return "invalid key: must not be empty";
+  if (key.length > MAX_KEY) return `invalid key: longer than ${MAX_KEY} characters`;
   if (key === "__proto__") return "invalid key: __proto__ is never part of an answer";
   return key.includes(",") ? "invalid key: must not contain a comma" : undefined;
 };

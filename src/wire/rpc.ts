@@ -28,7 +28,7 @@ export const RPC_ERRORS = {
   TIMEOUT: "the handler took too long",
   OUTCOME_UNKNOWN: "the handler started, but its result is unknown",
   BUSY: "too many answers of this device are unacknowledged",
-  ANSWER_TOO_LARGE: "the answer is too large",
+  ANSWER_TOO_LARGE: "the answer is too large, or was refused or lost on its way",
 } as const;
 export type RpcErrorCode = keyof typeof RPC_ERRORS;
 

@@ -159,6 +159,15 @@ test("what on() returns removes the listener, once, and no other", (t) => {
   t.deepEqual(heard, [1, 3]);
 });
 
+test("a listener that another one removes is not called any more", (t) => {
+  const events = new Events(fakeHost());
+  const heard: number[] = [];
+  events.on("online", () => remove());
+  const remove = events.on("online", () => heard.push(2));
+  events.emit("online", {});
+  t.deepEqual(heard, []);
+});
+
 test("a listener that removes itself, or adds another, takes nobody's turn", (t) => {
   const events = new Events(fakeHost());
   const heard: string[] = [];

@@ -92,7 +92,8 @@ export class Attributes implements AttributesApi {
 
   private _notify(keys: readonly string[]): void {
     for (const subscriber of this._subscribers.slice()) {
-      if (keys.includes(subscriber.key)) this._call(subscriber);
+      // A call before this one may have ended the subscription.
+      if (keys.includes(subscriber.key) && this._subscribers.includes(subscriber)) this._call(subscriber);
     }
   }
 

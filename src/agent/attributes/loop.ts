@@ -6,13 +6,13 @@
 
 import type { Events } from "../../events.js";
 import type { DeviceRequest, Job, Loop, Pacer, PlatformSession, Wait } from "../../platform/index.js";
-import { BodySender, EXCHANGE_MS, post, ROOM_MS } from "../../platform/index.js";
+import { BodySender, post, ROOM_MS } from "../../platform/index.js";
 import type { PollTiming } from "../../platform/poll-timing.js";
 import { attributesPath } from "../../wire/paths.js";
 import type { JsonObject } from "../../wire/text/json.js";
 import type { AttributeBatch, ClientAttributes } from "./client-attributes.js";
 import type { AttributeLimits } from "./options.js";
-import { AttributePolls, READ_AFTER_POLL_MS } from "./polls.js";
+import { AttributePolls } from "./polls.js";
 import { AttributeReader } from "./reader.js";
 import { READ_ANYWAY_MS, READ_EVERY_MS, SECOND_READ_MS, type SharedValues } from "./shared-values.js";
 
@@ -21,6 +21,7 @@ const AFTER_RPC_MS = 10_000;
 /** Client attributes in one request. */
 const MOST = 1000;
 const AT_ONCE = (): Wait => 0;
+const NO_KEYS: readonly string[] = [];
 
 /** A job that acts on shared attributes, whether the application subscribes to them or not. */
 export interface AttributeFollower {
@@ -130,21 +131,26 @@ export class AttributeLoop implements Job {
     this.readSoon();
   }
 
-  async turn(): Promise<Wait> {
-    await this._pacer.ready();
-    if (!this._session.running) return 0;
+  turn(): Wait | Promise<Wait> {
     const hasRoom = this._session.hasRoomFor(this._answerBytes);
-    while (hasRoom && this._polls.hasEnded) this._processPoll();
-    if (hasRoom && this._wantsAny) this._polls.openPoll();
-    if (hasRoom && this._untilReadMs() === 0) return this._read().then(AT_ONCE);
-    const batch = this._client.batch(this.bodies.size);
-    return batch ? this._post(batch).then(AT_ONCE) : hasRoom ? this._untilDue() : ROOM_MS;
+    if (hasRoom) this._processPolls();
+    let pollMs = hasRoom ? this._untilPollMs() : undefined;
+    if (pollMs === 0) {
+      this._polls.openPoll();
+      pollMs = this._untilPollMs();
+    }
+    const readMs = hasRoom ? this._untilReadMs() : ROOM_MS;
+    const batch = readMs === 0 ? undefined : this._client.batch(this.bodies.size);
+    if (readMs !== 0 && !batch) return sooner(readMs, pollMs);
+    // Polls go on while no other request may be sent.
+    const waitMs = this._pacer.untilFreeMs;
+    if (waitMs !== 0) return sooner(waitMs, pollMs);
+    return (batch ? this._post(batch) : this._read()).then(AT_ONCE);
   }
 
-  /** ms until the next read or poll. */
-  private _untilDue(): Wait {
-    const [readMs, pollMs] = [this._untilReadMs(), this._wantsAny ? this._polls.dueMs() : undefined];
-    return readMs === undefined || pollMs === undefined ? (readMs ?? pollMs) : Math.min(readMs, pollMs);
+  private _untilPollMs(): Wait {
+    const isWanted = this._wantsAny && this._session.connections.pollsAttributes;
+    return isWanted ? this._polls.dueMs() : undefined;
   }
 
   private get _wantsAny(): boolean {
@@ -166,16 +172,19 @@ export class AttributeLoop implements Job {
     return Math.max(0, this._readAt - this._session.host.clock.now());
   }
 
-  private _processPoll(): void {
-    const polled = this._polls.processEnded();
-    if (!polled) return;
-    const { change, waitedMs } = polled;
-    const keys = change.kind === "updated" ? Object.keys(change.values) : change.keys;
-    this._follower?.changed(keys);
-    // A change that waited for a token or a back-off may be outdated, so read the current values.
-    if (waitedMs > EXCHANGE_MS) this.readSoon(READ_AFTER_POLL_MS);
-    else if (change.kind === "updated") this._changed(this._values.learn(this._keys, change.values), []);
-    else this._changed([], this._values.remove(this._keys.filter((key) => keys.includes(key))));
+  /** Processes the polls that ended. Returns the keys that they reported. */
+  private _processPolls(): readonly string[] {
+    let all: readonly string[] = NO_KEYS;
+    for (let ended = this._polls.ended.shift(); ended; ended = this._polls.ended.shift()) {
+      const change = this._polls.processEnded(ended);
+      if (!change) continue;
+      const { keys, values } = change;
+      all = all.concat(keys);
+      this._follower?.changed(keys);
+      if (values) this._changed(this._values.learn(this._keys, values), []);
+      else this._changed([], this._values.remove(this._keys.filter((key) => keys.includes(key))));
+    }
+    return all;
   }
 
   private async _read(): Promise<void> {
@@ -183,8 +192,8 @@ export class AttributeLoop implements Job {
     this._lastReadAt = this._session.host.clock.now();
     const trusted = await this._reader.readTrusted(this._wanted());
     if (!this._session.running) return;
-    // A change that arrived meanwhile is newer than the values read, so read them again.
-    if (this._polls.hasChange) return this.readSoon(READ_AFTER_POLL_MS);
+    // A change that a poll reported meanwhile is newer than the values read.
+    const reported = this._processPolls();
     const isPolling = this._session.connections.pollsAttributes && !this._polls.failing;
     this.readSoon(isPolling ? READ_ANYWAY_MS : READ_EVERY_MS);
     if (!trusted) return this.readSoon();
@@ -193,16 +202,15 @@ export class AttributeLoop implements Job {
     if (skippedMs !== undefined) this.readSoon(skippedMs);
     if (!trusted.isCurrent) this.readSoon(SECOND_READ_MS);
     this._firstReadDone = true;
-    const changed = this._values.learn(this._keys, trusted.values);
-    const missing = this._values.missing(
-      this._keys.filter((key) => trusted.keys.includes(key)),
-      trusted.values,
-    );
+    const read = trusted.keys.filter((key) => !reported.includes(key));
+    const keys = this._keys.filter((key) => read.includes(key));
+    const changed = this._values.learn(keys, trusted.values);
+    const missing = this._values.missing(keys, trusted.values);
     this._changed(changed, missing.gone);
     if (missing.absent.length > 0) this._onChange(missing.absent);
     if (missing.pending) this.readSoon(SECOND_READ_MS);
     const follower = this._follower;
-    if (follower?.keys.every((key) => trusted.keys.includes(key))) follower.offer(trusted.values);
+    if (follower?.keys.every((key) => read.includes(key))) follower.offer(trusted.values);
   }
 
   private _changed(keys: string[], deleted: string[]): void {
@@ -222,3 +230,6 @@ export class AttributeLoop implements Job {
     }
   }
 }
+
+const sooner = (one: Wait, other: Wait): Wait =>
+  one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);

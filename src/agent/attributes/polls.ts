@@ -10,25 +10,15 @@ import type { Loop, PlatformSession } from "../../platform/index.js";
 import { type EndedPoll, LongPoll } from "../../platform/long-poll.js";
 import { POLL_PAUSE_MS } from "../../platform/pace.js";
 import type { PollTiming } from "../../platform/poll-timing.js";
-import { type Notification, parseNotification } from "../../wire/attributes.js";
+import { type Change, parseNotification } from "../../wire/attributes.js";
 import { READ_EVERY_MS } from "./shared-values.js";
 
 /** Delay between sending a poll and reading the values, so that the poll is registered first. */
-export const READ_AFTER_POLL_MS = 500;
+const READ_AFTER_POLL_MS = 500;
 /** A notification may be on its way to a poll for this long when the poll ends. */
 const IN_FLIGHT_MS = 1000;
 
-type Change = Exclude<Notification, { kind: "malformed" }>;
-
-/** The change that a poll brought, and how long it waited to be processed. */
-export interface PolledChange {
-  readonly change: Change;
-  readonly waitedMs: number;
-}
-
-export class AttributePolls {
-  private readonly _session: PlatformSession;
-  private readonly _polls: LongPoll;
+export class AttributePolls extends LongPoll {
   private readonly _readSoon: (inMs: number) => void;
   /** Every change before this time was read or reported. */
   private _knownUntil = Number.NEGATIVE_INFINITY;
@@ -43,18 +33,11 @@ export class AttributePolls {
     loop: Loop,
     readSoon: (inMs: number) => void,
   ) {
-    this._session = session;
-    this._readSoon = readSoon;
-    this._polls = new LongPoll(session, timing, "attributes", limit, loop, (overlaps) => {
+    super(session, timing, "attributes", limit, loop, (overlaps) => {
       if (!overlaps) readSoon(READ_AFTER_POLL_MS);
       loop.notify();
     });
-  }
-
-  /** Starts afresh: ignores polls of an earlier start. */
-  forgetOpen(): void {
-    this._polls.forgetOpen();
-    this._knownUntil = Number.NEGATIVE_INFINITY;
+    this._readSoon = readSoon;
   }
 
   /** Every change before `at` is known, because a complete read began then. */
@@ -62,34 +45,12 @@ export class AttributePolls {
     this._knownUntil = Math.max(this._knownUntil, at);
   }
 
-  /** ms until the next poll is due: 0: now; undefined: not before an open poll ends. */
-  dueMs(): number | undefined {
-    return this._session.connections.pollsAttributes ? this._polls.dueMs() : undefined;
-  }
-
-  /** Opens a poll if one is due. */
-  openPoll(): void {
-    if (this.dueMs() === 0) this._polls.openPoll();
-  }
-
-  /** True if an ended poll is not processed yet. */
-  get hasEnded(): boolean {
-    return this._polls.ended.length > 0;
-  }
-
-  /** True if a poll brought a change that is not processed yet. */
-  get hasChange(): boolean {
-    return this._polls.ended.some(({ outcome }) => outcome.kind === "done");
-  }
-
   /**
    * Processes the next ended poll, and schedules a read if a change may have been missed. Returns
    * the change that the poll brought, unless it is outdated.
    */
-  processEnded(): PolledChange | undefined {
-    const ended = this._polls.ended.shift();
-    if (!ended) return undefined;
-    this._polls.processed(ended);
+  processEnded(ended: EndedPoll): Change | undefined {
+    this.processed(ended);
     const { poll, outcome, verdict, endedAt, tookMs } = ended;
     if (poll.isOutdated) {
       if (verdict === "delivered") this._readOnceRegistered();
@@ -103,7 +64,7 @@ export class AttributePolls {
     const isDelivered = verdict === "delivered" && outcome.kind === "done";
     const change = isDelivered ? this._parse(outcome, tookMs) : undefined;
     if (this.failing) this._readSoon(READ_EVERY_MS);
-    return change && { change, waitedMs: this._session.host.clock.now() - endedAt };
+    return change;
   }
 
   /**
@@ -118,26 +79,21 @@ export class AttributePolls {
 
   /** Reads the values once an open poll is registered. A poll sent later reads by itself. */
   private _readOnceRegistered(): void {
-    const { reporting } = this._polls;
-    if (reporting)
-      this._readSoon(Math.max(0, reporting.since + READ_AFTER_POLL_MS - this._session.host.clock.now()));
+    const { reporting } = this;
+    if (reporting) this._readSoon(Math.max(0, reporting.since + READ_AFTER_POLL_MS - this.now));
   }
 
   /** The change in the answer to a poll; undefined if the answer is malformed. */
   private _parse({ body, whole }: Outcome & { kind: "done" }, tookMs: number): Change | undefined {
-    const { pacer } = this._polls;
-    const change = parseNotification((whole && this._session.host.decode(body)) || "");
-    if (
-      change.kind === "malformed" ||
-      (change.kind === "updated" && Object.keys(change.values).length === 0)
-    ) {
-      if (whole) this._session.counters.countMalformed("a notification of shared attributes");
-      pacer.slow();
+    const change = parseNotification((whole && this.session.host.decode(body)) || "");
+    if (!change) {
+      if (whole) this.session.counters.countMalformed("a notification of shared attributes");
+      this.pacer.slow();
       this.failing = true;
       return undefined;
     }
-    pacer.clear();
-    if (tookMs < POLL_PAUSE_MS) pacer.pause(POLL_PAUSE_MS - tookMs);
+    this.pacer.clear();
+    if (tookMs < POLL_PAUSE_MS) this.pacer.pause(POLL_PAUSE_MS - tookMs);
     return change;
   }
 }

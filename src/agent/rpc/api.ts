@@ -1,5 +1,5 @@
 import type { PlatformSession } from "../../platform/index.js";
-import { requestUntil } from "../../platform/index.js";
+import { EXCHANGE_MS, requestUntil } from "../../platform/index.js";
 import { DEFAULT_TIMEOUT_MS, type WaitOptions } from "../../platform/wait.js";
 import { RPC_CALL_PATH } from "../../wire/paths.js";
 import { encodeCall, parseCallAnswer } from "../../wire/rpc.js";
@@ -35,7 +35,8 @@ export class RpcApi {
    * Calls a client-side RPC (POST /api/v1/{token}/rpc).
    *
    * Resolves with the answer of the platform's rule chain; a server without a rule chain for RPC
-   * never answers. The request is sent once. Rejects with `TIMEOUT`, `REFUSED`, `BAD_VALUE`,
+   * never answers. The request is sent once. With one connection, the answer may take 35 s at most.
+   * Rejects with `TIMEOUT`, `REFUSED`, `BAD_VALUE`,
    * `TOO_LARGE`, `STOPPED` or `ABORTED`.
    */
   async call<T = unknown>(method: string, params: unknown, options: WaitOptions = {}): Promise<T> {
@@ -59,7 +60,10 @@ export class RpcApi {
       method: "POST",
       path: RPC_CALL_PATH,
       body,
-      deadlineMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+      // On the only connection, everything else waits for the answer.
+      deadlineMs: this._session.connections.sharesUplink
+        ? EXCHANGE_MS
+        : (options.timeoutMs ?? DEFAULT_TIMEOUT_MS),
       limit,
       repeatable: false,
     } as const;

@@ -104,7 +104,7 @@ export class Handlers {
     try {
       if (outcome.kind === "value") {
         const answer = encodeAnswer(outcome.value, this._answerBytes);
-        if (!answer.ok) return failed(answer.code, answer.reason);
+        if (!answer.ok) return failed(answer.code, redactor.clean(answer.reason));
         counters.countLeftOut("an RPC answer", answer.leftOut);
         return { text: redactor.cleanJson(answer.text), error: undefined };
       }

@@ -58,8 +58,8 @@ interface Entry {
   acknowledgedAt: number | undefined;
   /** Number of failed attempts to post the answer. */
   failures: number;
-  /** Number of the last attempts in a row that were lost. */
-  losses: number;
+  /** Number of the last attempts in a row that were lost or refused. */
+  refusals: number;
 }
 
 /**
@@ -140,10 +140,10 @@ export class RpcJournal {
     return ++entry.failures;
   }
 
-  /** Notes whether an attempt was lost. Returns the number of those in a row. */
-  countLoss(entry: Entry, isLost: boolean): number {
-    entry.losses = isLost ? entry.losses + 1 : 0;
-    return entry.losses;
+  /** Notes whether an attempt was lost or refused. Returns the number of those in a row. */
+  countRefusal(entry: Entry, isRefused: boolean): number {
+    entry.refusals = isRefused ? entry.refusals + 1 : 0;
+    return entry.refusals;
   }
 
   /** Notes that the platform acknowledged the answer. `nextPoll`: number of the next poll. */
@@ -261,6 +261,6 @@ const entryOf = (known: Pick<Entry, "id" | "hash" | "ran" | "ticks" | "at" | "ea
     answerStored: false,
     acknowledgedAt: undefined,
     failures: 0,
-    losses: 0,
+    refusals: 0,
   };
 };

@@ -4,7 +4,7 @@ import type { Events } from "../../events.js";
 import type { Outcome } from "../../http/outcome.js";
 import type { Answer } from "../../http/response.js";
 import type { Job, PlatformSession, Wait } from "../../platform/index.js";
-import { EXCHANGE_MS, HEAD_ROOM, PollMemory, post } from "../../platform/index.js";
+import { CONTENT, EXCHANGE_MS, HEAD_ROOM, PollMemory, post } from "../../platform/index.js";
 import { type EndedPoll, LongPoll } from "../../platform/long-poll.js";
 import { POLL_PAUSE_MS } from "../../platform/pace.js";
 import type { PollTiming } from "../../platform/poll-timing.js";
@@ -29,7 +29,6 @@ const ANSWER_DEADLINE_MS = 10_000;
  * where ids begin at 0 again. So a poll asks whether the id belongs to another call by now.
  */
 const LONG_MS = 5000;
-const TOO_LARGE = 413;
 /**
  * Number of failed answers after which polls slow down. Until then, the next poll follows soon,
  * within the time that a caller waits.
@@ -37,10 +36,11 @@ const TOO_LARGE = 413;
 const QUICK_RETRIES = 12;
 const ROOM = " ".repeat(HEAD_ROOM);
 const NOT_STORED = "the device can't store that the RPC was begun";
-/** An answer of up to this size that is refused with 413 is refused for another reason. */
-const SMALL = 256;
-/** Attempts to post an answer, each after a poll that was answered, until it is replaced. */
-const MOST_LOSSES = 4;
+/**
+ * Attempts to post an answer that were lost or refused for its content, each after a poll that was
+ * answered, until it is replaced.
+ */
+const MOST_REFUSALS = 4;
 
 /** A job that acts when a poll ended, before the next one is sent. */
 export interface PollFollower {
@@ -237,19 +237,19 @@ export class Rpc implements Job {
         ended.poll.route === "rpcPoll" ? "rpcAnswer" : "secondRpcAnswer",
         request,
         undefined,
-        (outcome) => resolve(this._posted(entry, outcome, body.length > SMALL)),
+        (outcome) => resolve(this._posted(entry, outcome)),
       );
     });
   }
 
   /** True if the platform accepted the answer. */
-  private _posted(entry: JournalEntry, outcome: Outcome, isLong: boolean): boolean {
+  private _posted(entry: JournalEntry, outcome: Outcome): boolean {
     if (outcome.kind === "done") return true;
-    // Something on the way accepts less than the platform, or resets the connection. Without any
-    // answer, this RPC would block those behind it.
-    const isRefused = outcome.kind === "refused" && outcome.status === TOO_LARGE && isLong;
-    const isLost = outcome.kind === "lost" && outcome.sent === true;
-    if (this._journal.countLoss(entry, isLost) >= MOST_LOSSES || isRefused)
+    // Something on the way accepts less than the platform, dislikes the content, or resets the
+    // connection. Without any answer, this RPC would block those behind it.
+    const isRefused =
+      outcome.kind === "refused" ? CONTENT.includes(outcome.status) : outcome.kind === "lost" && outcome.sent;
+    if (this._journal.countRefusal(entry, isRefused === true) >= MOST_REFUSALS)
       this._journal.setAnswer(entry, encodeError("ANSWER_TOO_LARGE"));
     return false;
   }

@@ -370,6 +370,8 @@ test("what a handler throws or returns, an unknown method and what is published 
       agent.rpc.handle("tells", () => ({ sent: [quoted], [quoted]: 1, ok: true }));
       t.regex(await call(rig, "fails"), /HANDLER_FAILED.*\*\*\*/);
       t.regex(await call(rig, "tells"), /\*\*\*.*\*\*\*.*ok/);
+      agent.rpc.handle("tells nothing", () => ({ [quoted]: Number.NaN }));
+      t.regex(await call(rig, "tells nothing"), /HANDLER_FAILED.*\*\*\*.* is NaN/);
       t.regex(await call(rig, quoted), /METHOD_NOT_FOUND/);
       const errors = [() => agent.rpc.handle(quoted, undefined as never)].map(
         (refused) => t.throws(refused, { code: "BAD_VALUE", message: /\*\*\*/ }).message,

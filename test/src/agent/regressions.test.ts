@@ -62,6 +62,44 @@ test("an answer that a proxy refuses for its size is replaced by ANSWER_TOO_LARG
   t.regex(JSON.stringify(results), /^\[\{"kind":"answer".*ANSWER_TOO_LARGE/);
 });
 
+for (const status of [400, 403, 422, 500])
+  test(`an answer that is refused with ${status} is replaced, and the next RPC comes`, async (t) => {
+    const { rig, agent } = await startOnline(t);
+    let runs = 0;
+    agent.rpc.handle("show", () => `<script>${++runs}`);
+    agent.rpc.handle("next", () => "done");
+    rig.platform.fault = ({ method, body }) =>
+      method === "POST" && body.includes("<script>") ? { status, body: "no" } : undefined;
+    const shown = rig.platform.rpc(rig.device, "show", {});
+    const next = await rig.call("next", {}, 9000);
+    t.regex(JSON.stringify(shown), /^\[\{"kind":"answer".*ANSWER_TOO_LARGE/);
+    t.deepEqual(next, [{ kind: "answer", text: '"done"' }]);
+    t.is(runs, 1);
+  });
+
+test("one connection: a call without an answer holds up a point for 35 s at most", async (t) => {
+  const { rig, agent } = await startOnline(t, { connections: 1 });
+  rig.platform.fault = ({ body }) => (body.includes("getCurrentTime") ? "hang" : undefined);
+  const called = agent.rpc.call("getCurrentTime", {}, { timeoutMs: 600_000 });
+  const ended = t.throwsAsync(called, { code: "TIMEOUT" });
+  await rig.clock.runUntil(() => rig.platform.seen.some(({ body }) => body.includes("getCurrentTime")));
+  agent.telemetry.record({ mode: "auto" });
+  await rig.clock.advance(36_000);
+  t.is(rig.platform.latest(rig.device, "mode"), "auto");
+  await ended;
+});
+
+test("a call whose signal throws rejects once, and leaves no rejection unhandled", async (t) => {
+  const { rig, agent } = await startOnline(t);
+  rig.platform.fault = () => ({ status: 403 });
+  const broken = () => {
+    throw new Error("broken");
+  };
+  const signal = { aborted: false, addEventListener: broken, removeEventListener: broken };
+  await t.throwsAsync(agent.attributes.read({ signal }), { message: "broken" });
+  await rig.clock.advance(MINUTE);
+});
+
 test("a shared attribute that was too large is seen again once it is smaller", async (t) => {
   const { rig, agent, device } = await startOnline(t, { connections: 2 });
   const seen = watch(agent);
@@ -165,7 +203,7 @@ test("a subscriber and a listener whose promise rejects are logged, and harm not
   t.is(rig.host.lines.filter((line) => line.includes("threw")).length, 3);
 });
 
-test("after a refused token the application sees the present values, not an earlier change", async (t) => {
+test("while the token is refused, an open poll's change is seen at once, and the next one afterwards", async (t) => {
   const { rig, agent, device } = await startOnline(t, { connections: 3 });
   const seen = watch(agent);
   await rig.clock.advance(25_000);
@@ -173,12 +211,14 @@ test("after a refused token the application sees the present values, not an earl
   agent.attributes.publish({ serial: "A-113" });
   await rig.clock.runUntil(() => details(rig, "refused").length > 0);
   rig.platform.setShared(device, { interval: 4 });
+  await rig.clock.advance(1000);
+  t.deepEqual(seen, [4]);
   await rig.clock.advance(MINUTE);
   rig.platform.setShared(device, { interval: 5 });
   await rig.clock.advance(8 * MINUTE);
   rig.platform.fault = undefined;
   await rig.clock.advance(20 * MINUTE);
-  t.deepEqual(seen, [5]);
+  t.deepEqual(seen, [4, 5]);
 });
 
 test("refused shared attributes are asked for once a minute", async (t) => {

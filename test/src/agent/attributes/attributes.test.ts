@@ -149,7 +149,7 @@ for (const [what, fault] of [
 
 test("a key that the platform can't be asked for is refused", (t) => {
   const agent = startRig(t).agent();
-  for (const key of ["", " ", "a,b", "__proto__"]) {
+  for (const key of ["", " ", "a,b", "__proto__", "k".repeat(256)]) {
     t.throws(() => agent.attributes.subscribe(key, () => {}), { code: "BAD_VALUE" }, `"${key}"`);
   }
 });
@@ -262,6 +262,57 @@ test("3 connections: what was read is not seen any more when a notification came
   rig.platform.setShared(device, { interval: 3 });
   await rig.clock.advance(10_000);
   t.deepEqual(seen, [1, 3]);
+});
+
+test("beside a key that changes each second, a read that takes longer shows the others", async (t) => {
+  const { rig, agent, device } = await startOnline(t);
+  rig.platform.setShared(device, { fast: -1, limit: 7 });
+  rig.platform.fault = (request) =>
+    isRead(request)
+      ? { answer: (bytes) => void rig.clock.timer(1500, () => request.peer.send(bytes)) }
+      : undefined;
+  const fast = watch(agent, "fast");
+  const limit = watch(agent, "limit");
+  for (let second = 0; second < 300; second++) {
+    rig.platform.setShared(device, { fast: second });
+    await rig.clock.advance(1000);
+  }
+  rig.platform.fault = undefined;
+  await rig.clock.advance(10_000);
+  t.deepEqual(limit, [7]);
+  t.deepEqual([fast.at(-1), fast.length > 100], [299, true]);
+  t.deepEqual(
+    fast,
+    fast.slice().sort((one, other) => Number(one) - Number(other)),
+  );
+});
+
+for (const method of ["GET", "POST"])
+  test(`${method} attributes has to wait for an hour: what polls bring is seen at once`, async (t) => {
+    const { rig, agent, seen, device } = await started(t, 3);
+    rig.platform.fault = (request) => {
+      if (request.method !== method || !/\/attributes(\?|$)/.test(request.path)) return undefined;
+      request.reply(429, "", { "Retry-After": "3600" });
+      return "hang";
+    };
+    if (method === "POST") agent.attributes.publish({ serial: 1 });
+    else agent.attributes.subscribe("limit", () => {});
+    await rig.clock.advance(5000);
+    rig.platform.setShared(device, { interval: 1 });
+    await rig.clock.advance(1000);
+    rig.platform.setShared(device, { interval: 2 });
+    await rig.clock.advance(1000);
+    t.deepEqual(seen, [1, 2]);
+  });
+
+test("a subscription that ends during a notification is called no more", async (t) => {
+  const { rig, agent } = await startOnline(t);
+  const seen: unknown[] = [];
+  let end = () => {};
+  agent.attributes.subscribe("interval", () => end());
+  end = agent.attributes.subscribe("interval", (value) => seen.push(value));
+  await rig.clock.advance(30_000);
+  t.deepEqual(seen, []);
 });
 
 test("only the application's keys are asked for", async (t) => {

@@ -2,6 +2,7 @@ import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import { FAILED, INTERRUPTED } from "../exit-codes.js";
 import { ExitError } from "./exit-error.js";
+import { plain } from "./output/table.js";
 import { UsageError } from "./usage.js";
 
 type Terminal = Pick<NodeJS.Process, "stdin" | "stderr">;
@@ -37,7 +38,7 @@ export async function confirm(
   if (yes) return;
   if (!terminal.stdin.isTTY || !terminal.stderr.isTTY)
     throw new UsageError(`${question} Cannot confirm: stdin is not a terminal (use --yes)`);
-  const answer = await ask(`${question} [y/N] `, "interrupted; nothing changed", terminal);
+  const answer = await ask(`${plain(question)} [y/N] `, "interrupted; nothing changed", terminal);
   if (!YES.test(answer)) throw new ExitError(FAILED, "nothing changed");
 }
 

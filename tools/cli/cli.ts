@@ -7,6 +7,7 @@ import { FAILED, IN_USE, STOPPED, USAGE } from "../exit-codes.js";
 import { ExitError } from "./exit-error.js";
 import { asCalled } from "./invocation.js";
 import { colored } from "./output/colors.js";
+import { plainLines } from "./output/table.js";
 import { runProgram } from "./program.js";
 import { UsageError } from "./usage.js";
 
@@ -19,7 +20,7 @@ async function main(): Promise<number | undefined> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? STOPPED : USAGE;
     process.stderr.write(
-      `${colored("red", "error:", process.stderr)} ${error instanceof Error ? asCalled(error.message) : "unknown"}\n`,
+      `${colored("red", "error:", process.stderr)} ${error instanceof Error ? plainLines(asCalled(error.message)) : "unknown"}\n`,
     );
     if (error instanceof ExitError) return error.code;
     if (error instanceof LockedError) return IN_USE;

@@ -1,6 +1,7 @@
 // The way to the platform: name, port, and for https the certificates a board will see.
 import { X509Certificate } from "node:crypto";
 import { lookup } from "node:dns/promises";
+import { isIP } from "node:net";
 import { type ConnectionOptions, connect, type DetailedPeerCertificate, type TLSSocket } from "node:tls";
 import type { Target } from "../../src/http/target.js";
 import { bad, type Finding, good, warning } from "./finding.js";
@@ -14,7 +15,7 @@ const AUTHORITY_SOON_MS = 60 * DAY_MS;
 
 export interface ConnectionCheck {
   readonly findings: readonly Finding[];
-  /** Certificate (DER) that a board must trust; undefined over http or if not found. */
+  /** Certificate (DER) that a board must trust; undefined over http, or if this machine does not trust it. */
   readonly authority: Uint8Array | undefined;
 }
 
@@ -58,7 +59,7 @@ export async function checkConnection(target: Target, ca: string | undefined): P
     validity(certificates),
     await old(target),
   );
-  return { findings, authority: trusted ? certificates.at(-1)?.raw : certificates.find(isRoot)?.raw };
+  return { findings, authority: trusted ? certificates.at(-1)?.raw : undefined };
 }
 
 /** The socket with the handshake done, verified or not; a text if there was none. */
@@ -68,7 +69,7 @@ function handshake({ name, port }: Target, options: ConnectionOptions): Promise<
     const socket = connect({
       host,
       port,
-      servername: /[a-z]/i.test(host) ? host : "",
+      servername: isIP(host) ? "" : host,
       rejectUnauthorized: false,
       ...options,
     });

@@ -1,6 +1,7 @@
 // Which modules a board's build of a project has.
-import { mkdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
+import { makeBuildFolder } from "./build-folder.js";
 import { idfForCheck } from "./esp32/idf.js";
 import { run } from "./program.js";
 import { environmentOf, type Sdk } from "./sdk.js";
@@ -17,7 +18,7 @@ export async function modulesOfBoard(
   folder: string,
   out: string,
 ): Promise<ReadonlySet<string> | undefined> {
-  mkdirSync(out, { recursive: true });
+  makeBuildFolder(out);
   const env = { ...environmentOf(sdk, folder), IDF_PATH: await idfForCheck(sdk, out) };
   try {
     await run(sdk.mcconfig, ["-p", "esp32", "-o", out], resolve(folder), env);

@@ -1,14 +1,14 @@
 // Programs for the simulator, by the SDK's mcconfig.
 
-import { mkdirSync } from "node:fs";
 import { basename, join } from "node:path";
+import { makeBuildFolder } from "./build-folder.js";
 import { refusePrivateKeys } from "./private-keys.js";
 import { run } from "./program.js";
 import { environmentOf, type Sdk } from "./sdk.js";
 
 /** Builds the project in `folder` and returns the program's path. Throws SdkError. */
 export async function buildProgram(sdk: Sdk, folder: string, out: string): Promise<string> {
-  mkdirSync(out, { recursive: true });
+  makeBuildFolder(out);
   const name = basename(folder);
   const env = environmentOf(sdk, folder);
   await run(sdk.mcconfig, ["-d", "-p", "lin", "-o", out], folder, env);

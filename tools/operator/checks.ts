@@ -93,6 +93,9 @@ export const isAttribute = object<{ key: string; value: unknown; lastUpdateTs: n
 });
 export const isRpc = object<PersistentRpc>({ id: isId, status: isText });
 export const isRpcId = object<{ rpcId: string }>({ rpcId: isText });
-export const isRequest = object<LoggedRequest>({ ts: Number.isFinite, method: isText, path: isText });
+export const isRequest = object<LoggedRequest>({
+  ...{ ts: Number.isFinite, method: isText, path: isText, status: Number.isFinite, body: isText },
+  faults: (value) => value === undefined || listOf(isName)(value),
+});
 const isLatest = recordOf(recordOf(object<{ ts: number; value: string }>({ ts: isTime, value: isText })));
 export const isRow = object<EntityData>({ entityId: isId, latest: isLatest });

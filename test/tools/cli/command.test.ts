@@ -10,6 +10,7 @@ import { askSecret, confirm } from "../../../tools/cli/ask.js";
 import { newProject } from "../../../tools/cli/commands/new/new.js";
 import { originOf } from "../../../tools/cli/commands/new/origin.js";
 import { TEMPLATES, type Template } from "../../../tools/cli/commands/new/templates.js";
+import { isLoopback } from "../../../tools/cli/commands/platform/network.js";
 import { asCalled, calledAs } from "../../../tools/cli/invocation.js";
 import { columnsOf } from "../../../tools/cli/output/table.js";
 import { makeProgram } from "../../../tools/cli/program.js";
@@ -50,6 +51,14 @@ test("every option with a duration takes it in one way, and its default has a un
     if (option.defaultValue !== undefined)
       t.is(duration(option.defaultValueDescription ?? ""), option.defaultValue as number, option.flags);
   }
+});
+
+test("no message has a control character, whoever wrote it, nor a password of a URL", async (t) => {
+  const { err, code } = await mote(["flash", "\u001b[2Jx"]);
+  t.deepEqual([err.includes("\u001b"), code], [false, 1]);
+  const login = await mote(["login", "--url", "https://me:s3cret@127.0.0.1:9", "--username", "me"]);
+  t.deepEqual([login.err.includes("s3cret"), login.code], [false, 2]);
+  t.deepEqual([isLoopback("127.0.0.1"), isLoopback("127.example.com")], [true, false]);
 });
 
 test("a terminal has its columns, a pipe none, unless COLUMNS says so", (t) => {

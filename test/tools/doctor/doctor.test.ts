@@ -1,5 +1,5 @@
 // `mote doctor` against local platforms, servers that are none, and certificates of several kinds.
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import test from "ava";
@@ -118,6 +118,10 @@ test("a chain as a board needs it is good, and its authority is written as DER",
     strange.out,
     /BAD {6}certificate: it is not trusted: SELF_SIGNED_CERT_IN_CHAIN\n +With your own CA: --ca FILE/,
   );
+  // Whoever answers in the platform's place would be trusted by the board.
+  const sent = await doctor(["--url", platform.url, "--write-ca", join(home, "sent.der")]);
+  t.is(sent.code, 2);
+  t.false(existsSync(join(home, "sent.der")));
 });
 
 test("warns of an expiring CA 60 days before, of a server certificate 21 days before", (t) => {
@@ -145,7 +149,7 @@ test("a certificate that the trusted root issued itself needs no other beside it
   t.regex(out, /^good {5}chain: the server sends its own certificate, which the trusted root issued$/m);
   const unknown = await doctor(["--url", alone.url, "--write-ca", join(home, "none.der")]);
   t.is(unknown.code, 2);
-  t.regex(unknown.err, /no CA certificate to write: the server sent no root \(add --ca FILE\)/);
+  t.regex(unknown.err, /no CA certificate to write: the server's is not trusted \(add --ca FILE\)/);
 });
 
 test("a server that leaves the issuer out, and one that signed itself, are reported", async (t) => {

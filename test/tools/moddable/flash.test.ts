@@ -1,16 +1,18 @@
 // What is flashed, and what is refused before anything is written.
 
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "ava";
 import { readStoredSettings } from "../../../extras/commissioning/stored-settings.js";
 import { AGENT } from "../../../hosts/esp32/store.js";
+import { makeBuildFolder } from "../../../tools/moddable/build-folder.js";
 import { readDevices } from "../../../tools/moddable/factory/device-list.js";
 import { makeNvs, rowsFor, storesOf } from "../../../tools/moddable/factory/nvs-image.js";
 import { checkParts, choose, findFirmware } from "../../../tools/moddable/flash/firmware.js";
-import { familyOf } from "../../../tools/moddable/flash/web-page.js";
+import { familyOf, writeWebPage } from "../../../tools/moddable/flash/web-page.js";
 import { SdkError } from "../../../tools/moddable/sdk.js";
 import { fakeHost } from "../../fakes/host.js";
+import { mote } from "../cli/commands.js";
 import { scratch } from "../scratch.js";
 import { FLASH_BYTES, imageFor, ROWS, writeBuild, writeWeb } from "./board.js";
 
@@ -59,6 +61,25 @@ test("refuses a manifest with files outside its folder or invalid offsets", (t) 
     const builds = [{ chipFamily: "ESP32-C3", parts: [part] }];
     writeFileSync(join(web, "manifest.json"), JSON.stringify({ name: "a", version: "1", builds }));
     t.throws(() => findFirmware(web), { instanceOf: SdkError, message: /outside this folder/ });
+  }
+});
+
+test("a folder whose manifest names no program, or has none for the target, is refused by name", async (t) => {
+  const web = folder();
+  writeWeb(web, [{ chip: "esp32c3" }]);
+  const { err, code } = await mote(["flash", web, "--web", folder(), "--target", "esp32"]);
+  t.deepEqual([err, code], ["error: no build for target esp32 (found: esp32c3)\n", 1]);
+  const manifest = JSON.parse(readFileSync(join(web, "manifest.json"), "utf8"));
+  writeFileSync(join(web, "manifest.json"), JSON.stringify({ ...manifest, name: undefined }));
+  t.throws(() => findFirmware(web), { instanceOf: SdkError, message: /contains no build/ });
+});
+
+test("only this user can open the folder of a build, which holds the manifest's secrets", (t) => {
+  const out = join(folder(), "build", "simulator");
+  for (const path of [out, out]) {
+    makeBuildFolder(path);
+    t.is(statSync(path).mode & 0o777, 0o700);
+    chmodSync(path, 0o755);
   }
 });
 
@@ -228,6 +249,9 @@ test("a web folder has each part at its offset, and a page that loads nothing fr
   t.notRegex(page, /(?:src|href)="https?:/);
   t.true(existsSync(join(web, "esp-web-tools/install-button.js")));
   t.throws(() => familyOf("esp8266"), { instanceOf: SdkError });
+  const program = { ...findFirmware(web)[0]!, chip: "../../beside" };
+  t.throws(() => writeWebPage([program], join(web, "a", "b")), { message: /cannot flash/ });
+  t.false(existsSync(join(web, "beside")), "nothing is written before the check");
 });
 
 test("a web folder takes a new version, but no program with another partition table", (t) => {

@@ -1,5 +1,6 @@
 import test from "ava";
 import nock from "nock";
+import { readRows } from "../../../tools/cli/operator/rows.js";
 import { OperatorError } from "../../../tools/operator/error.js";
 import { Operator } from "../../../tools/operator/operator.js";
 import { allPages } from "../../../tools/operator/pages.js";
@@ -249,14 +250,30 @@ for (const [title, answer, call] of [
 
 for (const [title, pageOf] of [
   ["that repeats a page", () => ({ data: [1], hasNext: true, totalElements: 1e9, totalPages: 1e9 })],
+  ["of ever more pages", (n: number) => ({ data: [n], hasNext: true, totalElements: 1e9, totalPages: 1e9 })],
   ["that exceeds its count", (n: number) => ({ data: [n], hasNext: true, totalElements: 3, totalPages: 3 })],
 ] as const)
   test(`a list ${title} ends with an error`, async (t) => {
     let read = 0;
     const pages = allPages(async (number) => pageOf(read++ + number));
     t.regex((await t.throwsAsync(pages, refusal)).message, /the list of the platform does not end/);
-    t.true(read <= 3);
+    t.true(read <= 10_000);
   });
+
+test.serial(
+  "points from before the range end the reading of rows, which would not come to an end",
+  async (t) => {
+    const operator = await loggedIn();
+    const points = Array.from({ length: 1_000 }, (_, ts) => ({ ts, value: 1 }));
+    nock(url)
+      .get(/./)
+      .times(2)
+      .reply(200, JSON.stringify({ a: points }), json);
+    const wanted = { keys: ["a"], from: 0, to: 9_999, limit: 5_000 };
+    const error = await t.throwsAsync(readRows(operator.timeSeries, "d-1", wanted), refusal);
+    t.regex(error.message, /points from before the range/);
+  },
+);
 
 test.serial("a redirect is an error and is not followed", async (t) => {
   const operator = await loggedIn();

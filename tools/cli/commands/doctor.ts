@@ -129,7 +129,9 @@ async function way(target: Target, ca: string | undefined, flags: DoctorFlags, t
   tell(findings);
   if (flags.writeCa !== undefined) {
     if (!authority) {
-      const reason = target.secure ? "the server sent no root (add --ca FILE)" : "--write-ca requires https";
+      const reason = target.secure
+        ? "the server's is not trusted (add --ca FILE)"
+        : "--write-ca requires https";
       throw new UsageError(`no CA certificate to write: ${reason}`);
     }
     writeFileSync(flags.writeCa, authority);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Part } from "../../moddable/esp32/flash-image.js";
 import { findEsptool } from "../../moddable/flash/esptool.js";
-import { type Flashable, findFirmware } from "../../moddable/flash/firmware.js";
+import { type Flashable, findFirmware, ofTarget } from "../../moddable/flash/firmware.js";
 import { type Flashed, flashBoard } from "../../moddable/flash/flash-board.js";
 import { writeWebPage } from "../../moddable/flash/web-page.js";
 import { confirm } from "../ask.js";
@@ -65,10 +65,7 @@ export function flashCommand(program: Command): void {
       if (flags.web === undefined) await flash(found, flags);
       else {
         const { web, target } = flags;
-        writeWebPage(
-          found.filter((one) => target === undefined || one.target === target),
-          web,
-        );
+        writeWebPage(ofTarget(found, target), web);
         note(`Written to ${web}. Serve it, for example: python3 -m http.server -d ${web} --bind 127.0.0.1`);
       }
     });

@@ -76,6 +76,8 @@ export function unused(
   ca?: string,
   options: Pick<RestOptions, "session" | "onSession"> = {},
 ): Operator {
+  const isOpen = URL.canParse(url) && new URL(url).password !== "";
+  if (isOpen) throw new UsageError("the URL contains a password: use --password-stdin instead");
   try {
     return new Operator({ url, ...options, ...(ca !== undefined && { fetch: trusting(ca) }) });
   } catch {

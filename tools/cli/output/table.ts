@@ -144,7 +144,7 @@ export function outWhileRead(text: string): void {
 /** Like `note`, for commands that keep running. */
 export function noteWhileRead(text: string): void {
   noting ??= new BoundedOutput<string>(process.stderr, (count) => `${leftOutLine(count)}\n`);
-  noting.write(`${text}\n`);
+  noting.write(`${plainLines(text)}\n`);
 }
 
 /** A peer's lines: unchanged for a file or pipe, without control characters for a terminal. */
@@ -162,7 +162,7 @@ export function outJson(value: unknown): void {
   out(`${tameJson(value, 2)}\n`);
 }
 
-/** Prints a message for people to standard error. */
+/** Prints a message for people to standard error, without control characters of a peer. */
 export function note(text: string): void {
-  process.stderr.write(`${asCalled(text)}\n`);
+  process.stderr.write(`${plainLines(asCalled(text))}\n`);
 }

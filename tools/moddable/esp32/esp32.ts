@@ -13,6 +13,7 @@ import { basename, join, resolve } from "node:path";
 import { PROJECT } from "../../project.js";
 import { mainIn, refuseMissingModules, sourceAt } from "../../run/project/bundle.js";
 import { modulesIn } from "../board-modules.js";
+import { makeBuildFolder } from "../build-folder.js";
 import { refusePrivateKeys } from "../private-keys.js";
 import { lastLines, run } from "../program.js";
 import { environmentOf, type Sdk, SdkError } from "../sdk.js";
@@ -235,7 +236,7 @@ function forgetStale(options: BuildOptions): void {
       ? readdirSync(temporary, { recursive: true, encoding: "utf8" })
       : [])
       if (STALE.test(name)) rmSync(join(temporary, name), { recursive: true, force: true });
-  mkdirSync(out, { recursive: true });
+  makeBuildFolder(out);
   writeFileSync(stamp, now);
 }
 

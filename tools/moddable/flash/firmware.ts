@@ -6,7 +6,6 @@ import { SECURE_TABLE_OFFSET } from "../esp32/partitions.js";
 import { SdkError } from "../sdk.js";
 import { readImageHeader } from "./image-header.js";
 import { endOf, readTable, TABLE_OFFSET, TABLE_OFFSETS } from "./partition-table.js";
-import type { Manifest } from "./web-page.js";
 
 /** One program for one chip. */
 export interface Flashable {
@@ -19,6 +18,16 @@ export interface Flashable {
   readonly parts: readonly Part[];
   /** Where ESP-IDF left its files: the names of functions for a crash. Of a build alone. */
   readonly folder?: string;
+}
+
+/** Of a folder of `mote flash --web`, as ESP Web Tools reads it. */
+export interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly builds: readonly {
+    readonly chipFamily: string;
+    readonly parts: readonly { readonly path: string; readonly offset: number }[];
+  }[];
 }
 
 /** All builds in `folder`, except for the emulator. Throws SdkError without any. */
@@ -37,7 +46,9 @@ export function findFirmware(folder: string): Flashable[] {
 function webManifest(folder: string): Manifest | undefined {
   try {
     const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8")) as Manifest;
-    return Array.isArray(manifest.builds) && manifest.builds.length > 0 ? manifest : undefined;
+    const { name, version, builds } = manifest;
+    const isManifest = Array.isArray(builds) && builds.length > 0 && typeof name === "string";
+    return isManifest && typeof version === "string" ? manifest : undefined;
   } catch {
     return undefined;
   }
@@ -90,16 +101,21 @@ function readJson(file: string): unknown {
   }
 }
 
+/** Throws SdkError listing all builds if there is none. */
+export function ofTarget(found: readonly Flashable[], target: string | undefined): Flashable[] {
+  const wanted = found.filter((one) => target === undefined || one.target === target);
+  if (wanted.length > 0) return wanted;
+  throw new SdkError(`no build for target ${target} (found: ${list(found)})`);
+}
+
 /** The build for `chip` and `target`. Throws SdkError listing all builds. */
 export function choose(found: readonly Flashable[], chip: string, target: string | undefined): Flashable {
-  const wanted = found.filter((one) => target === undefined || one.target === target);
+  const wanted = ofTarget(found, target);
   const fitting = wanted.filter((one) => one.chip === chip);
   const [first, second] = fitting;
   if (first === undefined)
     throw new SdkError(
-      wanted.length === 0
-        ? `no build for target ${target} (found: ${list(found)})`
-        : `the board is an ${chip}, but there are only builds for ${list(wanted)}: nothing was written. Build for this board: mote esp32 --build --target esp32/NAME`,
+      `the board is an ${chip}, but there are only builds for ${list(wanted)}: nothing was written. Build for this board: mote esp32 --build --target esp32/NAME`,
     );
   if (second !== undefined)
     throw new SdkError(`found several builds for an ${chip}: ${list(fitting)}; choose one with --target`);
@@ -111,8 +127,7 @@ export function nvsOf(
   found: readonly Flashable[],
   target: string | undefined,
 ): { offset: number; size: number } {
-  const places = found
-    .filter((one) => target === undefined || one.target === target)
+  const places = ofTarget(found, target)
     .map(({ parts }) => parts.find(({ offset }) => offset === TABLE_OFFSET))
     .map((part) => part && existsSync(part.file) && readTable(readFileSync(part.file)))
     .map((entries) => (entries || []).find(({ label }) => label === "nvs"));

@@ -4,17 +4,8 @@ import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node
 import { basename, join } from "node:path";
 import { builtFile } from "../../project.js";
 import { SdkError } from "../sdk.js";
-import type { Flashable } from "./firmware.js";
+import type { Flashable, Manifest } from "./firmware.js";
 import { TABLE_OFFSETS } from "./partition-table.js";
-
-export interface Manifest {
-  readonly name: string;
-  readonly version: string;
-  readonly builds: readonly {
-    readonly chipFamily: string;
-    readonly parts: readonly { readonly path: string; readonly offset: number }[];
-  }[];
-}
 
 /**
  * Writes page, manifest and parts of one build per chip. Parts stay apart: a merged image would
@@ -24,13 +15,14 @@ export interface Manifest {
 export function writeWebPage(programs: readonly Flashable[], directory: string): void {
   const [{ name, version }] = programs as [Flashable];
   const chips = programs.map(({ chip }) => chip);
+  const families = chips.map(familyOf);
   if (new Set(chips).size < chips.length)
     throw new SdkError(`found several builds for one chip (${chips.join(", ")}): choose one with --target`);
   for (const { chip, parts } of programs) checkTable(chip, parts, directory);
-  const builds = programs.map(({ chip, parts }) => {
+  const builds = programs.map(({ chip, parts }, i) => {
     mkdirSync(join(directory, chip), { recursive: true });
     return {
-      chipFamily: familyOf(chip),
+      chipFamily: families[i]!,
       parts: parts.map(({ offset, file }) => {
         const path = `${chip}/${basename(file)}`;
         cpSync(file, join(directory, path));

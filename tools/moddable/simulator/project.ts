@@ -13,6 +13,7 @@ import { refuseMissingModules, sourceAt } from "../../run/project/bundle.js";
 import { limitedBy } from "../../tour/tour.js";
 import { modulesOfBoard } from "../board-modules.js";
 import { buildProgram } from "../build.js";
+import { makeBuildFolder } from "../build-folder.js";
 import { type Sdk, SdkError, sdkDoubt } from "../sdk.js";
 import { openDisplay } from "./display.js";
 import { type End, SimulatorRun } from "./simulator.js";
@@ -128,6 +129,7 @@ const OWN_SCREEN = /piu|commodetto/;
 async function buildProject(sdk: Sdk, path: string, config: object): Promise<string> {
   const out = join(path, "build", "simulator");
   const project = join(out, "project", basename(path));
+  makeBuildFolder(out);
   mkdirSync(project, { recursive: true });
   const own = join(path, "manifest.json");
   // A program that draws its own screen keeps it.

@@ -16,7 +16,7 @@ export const WARNING =
 const LEAST = 8;
 
 export function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || /^127\./.test(host);
+  return host === "localhost" || host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
 /** Replaces the default passwords; undefined: they stay. Throws UsageError. */

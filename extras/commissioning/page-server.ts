@@ -33,7 +33,7 @@ export class PageServer {
       const at = this._connections.indexOf(connection);
       if (at >= 0) this._connections.splice(at, 1);
     });
-    this._connections.push(connection);
+    if (!connection.isOver) this._connections.push(connection);
     return true;
   }
 
@@ -47,10 +47,10 @@ class Connection {
   private readonly _machine: Machine;
   private readonly _over: () => void;
   private readonly _reader: RequestReader;
-  private readonly _socket: Socket;
-  private readonly _cancel: () => void;
+  private readonly _socket: Socket | undefined;
+  private readonly _cancel: (() => void) | undefined;
   private _out: Uint8Array | undefined;
-  private _ended = false;
+  isOver = false;
 
   constructor(
     connect: Connect,
@@ -63,21 +63,22 @@ class Connection {
     this._over = over;
     this._reader = new RequestReader(machine);
     this._socket = connect((what) => this._guard(what));
-    this._cancel = machine.clock.timer(VISIT_MS, () => this.end());
+    if (this.isOver) this._socket.close();
+    else this._cancel = machine.clock.timer(VISIT_MS, () => this.end());
   }
 
   end(): void {
-    if (this._ended) return;
-    this._ended = true;
-    this._cancel();
-    this._socket.close();
+    if (this.isOver) return;
+    this.isOver = true;
+    this._cancel?.();
+    this._socket?.close();
     this._over();
   }
 
   /** An exception must not reach a host's callback. */
   private _guard(what: SocketEvent): void {
     try {
-      if (this._ended) return;
+      if (this.isOver) return;
       if (what === "closed") this.end();
       else if (what === "readable") this._read();
       else this._write();
@@ -88,7 +89,8 @@ class Connection {
 
   private _read(): void {
     const piece = new Uint8Array(PIECE);
-    for (let count = this._socket.read(piece); count > 0; count = this._socket.read(piece))
+    const read = (): number => this._socket?.read(piece) ?? 0;
+    for (let count = read(); count > 0; count = read())
       this._reader.feed(count === PIECE ? piece : piece.subarray(0, count));
     if (this._out || !this._reader.isOver) return;
     const { request, problem } = this._reader;
@@ -107,7 +109,7 @@ class Connection {
 
   private _write(): void {
     while (this._out && this._out.length > 0) {
-      const count = this._socket.write(this._out);
+      const count = this._socket?.write(this._out) ?? 0;
       if (count === 0) return;
       this._out = this._out.subarray(count);
     }

@@ -49,6 +49,8 @@ export class SecondHandshake implements Socket {
       this._endTrial?.(false);
       if (other !== undefined) {
         this._endTrial = this._time.try(other);
+        // A connection that ended keeps its memory until it is closed.
+        this._socket.close();
         this._socket = this._open();
         return;
       }

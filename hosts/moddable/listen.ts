@@ -8,19 +8,25 @@ import type TCP from "embedded:io/socket/tcp";
  */
 export const listen = (port: number, accept: (address: string, visitor: TCP) => boolean): (() => void) => {
   const take = (visitor: TCP): void => {
-    if (!accept(visitor.remoteAddress ?? "", visitor)) visitor.close();
+    let isTaken = false;
+    try {
+      isTaken = accept(visitor.remoteAddress ?? "", visitor);
+    } finally {
+      if (!isTaken) visitor.close();
+    }
+  };
+  const next = (): void => {
+    try {
+      const visitor = listener.read();
+      if (visitor) take(visitor);
+    } catch {
+      // An exception must not reach the SDK. The visitor retries.
+    }
   };
   const listener = new Listener({
     port,
     onReadable: (count) => {
-      try {
-        for (; count > 0; count--) {
-          const visitor = listener.read();
-          if (visitor) take(visitor);
-        }
-      } catch {
-        // An exception must not reach the SDK. The visitor retries.
-      }
+      for (; count > 0; count--) next();
     },
   });
   return () => listener.close();

@@ -101,7 +101,8 @@ export class TcpSocket implements Socket {
         onError: () => this._guard(this._onError, undefined),
       });
     } catch {
-      this._close("bad address, or no socket left");
+      // Later, because no event may come during the call that opens the connection.
+      Timer.set(() => this._guard(this._close, "bad address, or no socket left"), 0);
     }
   }
 

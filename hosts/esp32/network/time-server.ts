@@ -34,9 +34,12 @@ const SINCE_1900 = 2_208_988_800;
 const ERA = 4_294_967_296;
 const TRIES = 5;
 const AGAIN_MS = 5000;
+/** Longer than any answer of the resolver, which may also lose a question. */
+const RESOLVE_MS = 60_000;
 
 /**
- * Calls `done` once, later: with seconds since 1970, or undefined without an answer within 25 s.
+ * Calls `done` once, later: with seconds since 1970, or undefined if the server's name is not
+ * resolved within a minute, or without an answer within 25 s.
  */
 export const askTimeServer = (
   name: string,
@@ -76,7 +79,13 @@ export const askTimeServer = (
       // There may be a network at the next attempt.
     }
   };
-  datagrams.resolve(name, (address) => (address === undefined ? end(undefined) : ask(address)));
+  cancel = host.clock.timer(RESOLVE_MS, () => end(undefined));
+  datagrams.resolve(name, (address) => {
+    if (left < 0) return;
+    cancel();
+    if (address === undefined) end(undefined);
+    else ask(address);
+  });
 };
 
 /** Undefined for an answer to another question, or from a server that does not know the time. */

@@ -155,6 +155,27 @@ test("a silent visitor is sent away after 15 s; more than four are turned away",
   t.deepEqual(closed, [0, 1, 2, 3, 5]);
 });
 
+test("a visitor who is gone at once, or cannot be taken over, keeps no place", (t) => {
+  const { host, context } = rig();
+  const server = new PageServer(context, host);
+  const timers = host.clock.waiting;
+  const gone = { write: () => 0, read: () => 0, close: () => {} };
+  for (let n = 0; n < 5; n++) {
+    t.true(
+      server.accept((event) => {
+        event("closed");
+        return gone;
+      }),
+    );
+    t.throws(() =>
+      server.accept(() => {
+        throw new Error("no socket left");
+      }),
+    );
+  }
+  t.is(host.clock.waiting, timers);
+});
+
 // Requests, by the bytes.
 
 function read(text: string | Uint8Array) {

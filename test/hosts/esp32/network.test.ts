@@ -335,6 +335,29 @@ test("no answer, an unknown name and a missing network are reported once, and no
   t.is(unknown.seen.opened, 0);
 });
 
+test("a name server that never answers does not end the questions for the time", async (t) => {
+  const clock = new FakeClock();
+  const seen = { opened: 0 };
+  const received: (number | undefined)[] = [];
+  let found: ((address: string | undefined) => void) | undefined;
+  const datagrams: Datagrams = {
+    resolve: (_, then) => {
+      found = then;
+    },
+    open: () => {
+      seen.opened++;
+      return { write: () => {}, close: () => {} };
+    },
+  };
+  const random = (into: Uint8Array): void => void into.fill(7);
+  askTimeServer("time.test", datagrams, { clock, random }, (seconds) => received.push(seconds));
+  await clock.advance(600_000);
+  t.deepEqual(received, [undefined]);
+  found?.("10.0.0.1");
+  await clock.advance(60_000);
+  t.deepEqual([received, seen.opened], [[undefined], 0], "its late answer is ignored");
+});
+
 // The port's socket over native/tls.
 
 const [OPENED, READABLE, WRITABLE, CLOSED] = [1, 2, 4, 8];

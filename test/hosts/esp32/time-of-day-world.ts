@@ -50,6 +50,8 @@ export class Life {
   readonly clock = new FakeClock();
   readonly store = new FakeStore();
   readonly lines: string[] = [];
+  /** Connections that nobody closed. A closed connection of a board keeps memory until then. */
+  unclosed = 0;
   readonly built: number;
   readonly plan: Plan;
   /** What the time server says, and what the platform's Date says, in seconds since 1970. */
@@ -129,8 +131,21 @@ export class Life {
         this.#validity = validity;
       },
     );
+    const counted: Host["open"] = (...to) => {
+      const socket = open(...to);
+      let isClosed = false;
+      this.unclosed++;
+      return {
+        ...socket,
+        close: () => {
+          if (!isClosed) this.unclosed--;
+          isClosed = true;
+          socket.close();
+        },
+      };
+    };
     let end: SocketEvent | undefined;
-    const socket = this.#time!.watch(open)("platform.test", 443, true, (what) => {
+    const socket = this.#time!.watch(counted)("platform.test", 443, true, (what) => {
       end = what;
     });
     await this.clock.runUntil(() => end !== undefined);

@@ -307,6 +307,7 @@ test("a time that only a failed handshake was made with is taken back", async (t
   t.false(await one.connect(() => chains.shift()!));
   t.is(chains.length, 0);
   t.is(one.system, one.truth);
+  t.is(one.unclosed, 0, "the first connection's memory is free, too");
 });
 
 /** Certificates of 90 days, the first from a day before BUILT on. */

@@ -99,7 +99,7 @@ const problemOf = (key: FirmwareKey, value: Json | undefined): string | undefine
   if (value.length > (key === "fw_url" ? MAX_URL : MAX_TEXT)) return `${key} is too long`;
   if (key === SIGNATURE_KEY && !toSignature(value)) return "fw_signature is not a valid signature";
   if (key === "fw_checksum_algorithm" && toAlgorithm(value) === undefined)
-    return "fw_checksum_algorithm is unknown";
+    return "fw_checksum_algorithm must be SHA256, SHA384, SHA512 or MD5";
   return undefined;
 };
 

@@ -14,7 +14,7 @@ import { must, ofText, type Parser, whole } from "./parser.js";
 const FIRMWARE = [
   '{"fw_title":"greenhouse","fw_version":"2.0.0","fw_tag":"greenhouse 2.0.0","fw_size":123456,"fw_checksum_algorithm":"SHA256","fw_checksum":"2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"}',
   '{"fw_title":"greenhouse","fw_version":"2.0.0","fw_url":"https://files.example.com/2.0.0.bin"}',
-  '{"fw_title":"a","fw_version":"2","fw_size":1,"fw_checksum_algorithm":"CRC32","fw_checksum":"86a61036"}',
+  '{"fw_title":"a","fw_version":"2","fw_size":1,"fw_checksum_algorithm":"MD5","fw_checksum":"5d41402abc4b2a76b9719d911017c592"}',
 ];
 const DOCUMENTS = [
   ...allFixtures(),

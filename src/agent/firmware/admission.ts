@@ -1,7 +1,6 @@
 // Rules that can reject an update before a byte is downloaded.
 import type { Target } from "../../http/target.js";
 import type { Host } from "../../port.js";
-import { openDigest } from "../../wire/crypto/checksum.js";
 import { type Point, type Signature, toPublicKey } from "../../wire/crypto/p256.js";
 import type { Assigned, Assignment } from "../../wire/firmware.js";
 import { compareVersions } from "./compare-versions.js";
@@ -62,7 +61,7 @@ export const admit = (
     const newer = compareVersions(version, options.minimumVersion);
     if (newer === undefined || newer < 0) return rejected("downgrade");
   }
-  if (!openDigest(algorithm, (name) => host.digest(name))) return rejected("algorithm", algorithm);
+  if (!host.digest(algorithm)) return rejected("algorithm", algorithm);
   const signed = key && signature && { key, signature };
   return { act: "proceed", image: { size, algorithm, checksum, unverified, url, signed } };
 };

@@ -6,11 +6,11 @@
 import type { Host } from "../../port.js";
 import { crcOf } from "../../wire/crypto/crc32.js";
 import { toHex } from "../../wire/crypto/hex.js";
-import { Murmur128 } from "../../wire/crypto/murmur128.js";
 import { type Assigned, imageKey, parseAssignment } from "../../wire/firmware.js";
 import type { Json, JsonObject } from "../../wire/text/json.js";
 
 const UNREAD = "unread";
+const KEY_DIGITS = 32;
 
 export class Assignment {
   private readonly _host: Host;
@@ -73,8 +73,9 @@ export class Assignment {
   private _keyOf(assigned: Assigned, shared: JsonObject): string {
     if (assigned.kind === "absent") return "";
     const text = assigned.kind === "assigned" ? imageKey(assigned.assignment) : JSON.stringify(shared);
-    const digest = new Murmur128();
+    const digest = this._host.digest("SHA256");
+    if (!digest) return text;
     digest.write(this._host.encode(text));
-    return toHex(digest.close());
+    return toHex(digest.close()).slice(0, KEY_DIGITS);
   }
 }

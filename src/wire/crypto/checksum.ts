@@ -1,11 +1,7 @@
 // Firmware checksums as the platform writes them: lower-case hexadecimal digits of the digest's
-// bytes.
+// bytes. The platform's CRC32 and MURMUR3 detect no attack, so a device refuses them.
 
-import type { Digest } from "../../port.js";
 import { HEX, isMadeOf, lowerCase, upperCase } from "../text/characters.js";
-import { Crc32 } from "./crc32.js";
-import { Murmur32 } from "./murmur32.js";
-import { Murmur128 } from "./murmur128.js";
 
 /** The number of hexadecimal digits of each algorithm. */
 const DIGITS = {
@@ -13,9 +9,6 @@ const DIGITS = {
   SHA256: 64,
   SHA384: 96,
   SHA512: 128,
-  CRC32: 8,
-  MURMUR3_32: 8,
-  MURMUR3_128: 32,
 } as const;
 export type Algorithm = keyof typeof DIGITS;
 
@@ -33,24 +26,4 @@ export const isChecksum = (algorithm: Algorithm, text: string): boolean => {
 /** Compares checksums, ignoring case. */
 export const sameChecksum = (a: string, b: string): boolean => {
   return lowerCase(a) === lowerCase(b);
-};
-
-/**
- * Opens a digest: the small ones are implemented here, others by the host (undefined if
- * unsupported).
- */
-export const openDigest = (
-  algorithm: Algorithm,
-  ofHost: (algorithm: string) => Digest | undefined,
-): Digest | undefined => {
-  switch (algorithm) {
-    case "CRC32":
-      return new Crc32();
-    case "MURMUR3_32":
-      return new Murmur32();
-    case "MURMUR3_128":
-      return new Murmur128();
-    default:
-      return ofHost(algorithm);
-  }
 };

@@ -1,5 +1,5 @@
-// CRC-32 (IEEE 802.3, reflected, as in zip), for stored records and firmware.
-import type { Digest, Host } from "../../port.js";
+// CRC-32 (IEEE 802.3, reflected, as in zip), for stored records.
+import type { Host } from "../../port.js";
 
 const buildTable = (): Int32Array => {
   const table = new Int32Array(256);
@@ -26,20 +26,3 @@ export const crc32 = (bytes: Uint8Array, from = 0, to = bytes.length, seed = 0):
 /** CRC of all bytes, by the machine's own loop if it has one. */
 export const crcOf = ({ loops }: Pick<Host, "loops">, bytes: Uint8Array): number =>
   loops ? loops.crc32(bytes) : crc32(bytes);
-
-/**
- * As the platform writes it: little-endian, the reverse of the usual notation ("hello" is
- * 86a61036).
- */
-export class Crc32 implements Digest {
-  private _crc = 0;
-
-  write(bytes: Uint8Array): void {
-    this._crc = crc32(bytes, 0, bytes.length, this._crc);
-  }
-
-  close(): Uint8Array {
-    const crc = this._crc;
-    return Uint8Array.of(crc, crc >>> 8, crc >>> 16, crc >>> 24);
-  }
-}

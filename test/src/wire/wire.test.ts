@@ -195,8 +195,8 @@ test("an assignment is whole, absent or torn; one on an external host may lack s
       tag: "greenhouse 2",
       url: undefined,
       size: 123456,
-      algorithm: "CRC32",
-      checksum: "86a61036",
+      algorithm: "MD5",
+      checksum: "5d41402abc4b2a76b9719d911017c592",
       signature: undefined,
     },
   });

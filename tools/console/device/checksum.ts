@@ -1,6 +1,5 @@
-// Checksums of a file: by the browser's digests, or else by the agent's code.
+// Checksums of a file, by the browser's digests.
 
-import { openDigest } from "../../../src/wire/crypto/checksum.js";
 import { toHex } from "../../../src/wire/crypto/hex.js";
 import type { Algorithm } from "../../operator/shapes.js";
 
@@ -9,11 +8,6 @@ const OWN: Partial<Record<Algorithm, string>> = { SHA256: "SHA-256", SHA384: "SH
 /** Lower-case hex; undefined without browser support (MD5; every digest over remote http). */
 export async function checksumOf(algorithm: Algorithm, bytes: ArrayBuffer): Promise<string | undefined> {
   const own = OWN[algorithm];
-  if (own !== undefined) {
-    const subtle = globalThis.crypto.subtle as SubtleCrypto | undefined;
-    return subtle && toHex(new Uint8Array(await subtle.digest(own, bytes)));
-  }
-  const digest = openDigest(algorithm, () => undefined);
-  digest?.write(new Uint8Array(bytes));
-  return digest && toHex(new Uint8Array(digest.close()));
+  const subtle = globalThis.crypto.subtle as SubtleCrypto | undefined;
+  return own && subtle && toHex(new Uint8Array(await subtle.digest(own, bytes)));
 }

@@ -11,7 +11,7 @@ import { endAll, type Part, type Place, unlessGone } from "../page.js";
 import { type Row, Table } from "../table.js";
 import { checksumOf } from "./checksum.js";
 
-const ALGORITHMS: Algorithm[] = ["SHA256", "SHA384", "SHA512", "CRC32", "MURMUR3_32", "MURMUR3_128", "MD5"];
+const ALGORITHMS: Algorithm[] = ["SHA256", "SHA384", "SHA512", "MD5"];
 const KEYS = [
   ...["fw_state", "fw_progress", "fw_error"],
   ...["current_fw_title", "current_fw_version", "current_fw_checksum"],

@@ -2,7 +2,7 @@
 
 import { MoteError } from "../errors.js";
 import { type AgentState, Events } from "../events.js";
-import { PlatformSession, rememberedTiming, type SessionWatcher } from "../platform/index.js";
+import { PlatformSession, PollTiming, type SessionWatcher } from "../platform/index.js";
 import type { Host } from "../port.js";
 import type { Timestamp } from "../wire/timestamp.js";
 import { Attributes } from "./attributes/attributes.js";
@@ -67,7 +67,7 @@ export class Core implements SessionWatcher {
     this.time = new Time(host);
     this.outbox = new Outbox(host, this.time, options.telemetry ?? {});
     this.telemetry = new Telemetry(this.session, this.events, this.time, this.outbox);
-    const timing = rememberedTiming(host, target);
+    const timing = new PollTiming();
     this.attributes = new Attributes(this.session, this.events, timing, checked.attributes);
     this.handlers = new Handlers(this.session, this.answerBytes);
     const { loop: attributeLoop } = this.attributes;

@@ -8,7 +8,7 @@ import { invariant } from "../invariant.js";
 import { rpcPollPath, updatesPath } from "../wire/paths.js";
 import type { Loop } from "./loop.js";
 import type { Pacer } from "./pacer.js";
-import type { PollTiming, PollVerdict } from "./poll-timing.js";
+import { MARGIN_MS, type PollTiming, type PollVerdict } from "./poll-timing.js";
 import type { PlatformSession } from "./session.js";
 
 const POLLS = {
@@ -187,7 +187,7 @@ export class LongPoll {
     const request = {
       method: "GET",
       path: this._kind.path(askedMs),
-      deadlineMs: this._timing.deadlineMs - this._timing.askedMs + askedMs,
+      deadlineMs: askedMs + MARGIN_MS,
       limit: this._limit,
       // A dead connection has no poll on the platform that could take news away.
       repeatable: true,

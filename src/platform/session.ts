@@ -80,10 +80,6 @@ export class PlatformSession {
   private _waitsForNetwork = false;
   /** Time of the first 502, 503 or 504 since the platform accepted a request. */
   private _gatewaySince: number | undefined;
-  /** Number of such answers since, and the status of the last one. */
-  private _gatewayAnswers = 0;
-  private _gatewayStatus = 0;
-  private _cancelGateway: (() => void) | undefined;
   /** Reasons reported since the platform was last reached. */
   private readonly _reasons: string[] = [];
   private readonly _waiting: (() => void)[] = [];
@@ -137,7 +133,7 @@ export class PlatformSession {
     this.online = undefined;
     this._losses = 0;
     this._waitsForNetwork = false;
-    this._gatewayWorks();
+    this._gatewaySince = undefined;
     this._reasons.length = 0;
     this._vainAttempts = 0;
     this._backoffUntil = 0;
@@ -338,7 +334,7 @@ export class PlatformSession {
     if (outcome.kind === "done" && outcome.date !== undefined) this.watcher.dated(outcome.date);
     const fromGateway = outcome.kind === "busy" && GATEWAY.includes(outcome.status);
     this._answered(since, isCurrent && !unknown && !fromGateway);
-    if (fromGateway && !poll) this._gatewayAnswered(outcome.status);
+    if (fromGateway && !poll) this._gatewayAnswered(since, outcome.status);
     // Only for the current token: an old request may end after a new token was set.
     if (unknown && isCurrent) {
       this.authorize(undefined);
@@ -362,7 +358,7 @@ export class PlatformSession {
       this._notifyAll();
     }
     if (!served) return;
-    this._gatewayWorks();
+    this._gatewaySince = undefined;
     if (this.online === true) return;
     this.online = true;
     this._reasons.length = 0;
@@ -373,25 +369,10 @@ export class PlatformSession {
    * A proxy answered for the server, or the server for its database. Not an outage while it
    * restarts, and a poll may end so.
    */
-  private _gatewayAnswered(status: number): void {
-    const { clock } = this.host;
-    this._gatewayStatus = status;
-    this._gatewayAnswers++;
-    if (this._gatewaySince === undefined) {
-      this._gatewaySince = clock.now();
-      this._cancelGateway = clock.timer(GATEWAY_MS, () => this._gatewayFailed());
-    } else if (clock.now() - this._gatewaySince >= GATEWAY_MS) this._gatewayFailed();
-  }
-
-  private _gatewayFailed(): void {
-    if (this._gatewayAnswers > 1)
-      this._offline(`status ${this._gatewayStatus}: the server behind this address does not answer`);
-  }
-
-  private _gatewayWorks(): void {
-    this._cancelGateway?.();
-    this._cancelGateway = this._gatewaySince = undefined;
-    this._gatewayAnswers = 0;
+  private _gatewayAnswered(since: number, status: number): void {
+    this._gatewaySince ??= since;
+    if (this.answeredAt - this._gatewaySince >= GATEWAY_MS)
+      this._offline(`status ${status}: the server behind this address does not answer`);
   }
 
   /** The request ended before the machine's first network: no loss, but the next one waits. */

@@ -99,7 +99,6 @@ const STORED: readonly [string, string][] = [
   ["proposed", '{"url":"http://platform.test","token":"T1"}'],
   ["queue", "[7,3,40,52,0,30,1,2,3,4,1700000000000,0]"],
   ["rpc0", '{"id":3,"hash":123456,"ticks":5000,"at":1700000000000,"answer":"{\\"on\\":true}"}'],
-  ["poll", '{"to":"false/platform.test","ceilingMs":20000,"restMs":1000000}'],
   ["shared", '{"interval":30,"limits":{"low":1},"fw_title":"a"}'],
   [
     "client",

@@ -90,21 +90,17 @@ const HTTP: Parser = {
 
 const DATE: Parser = {
   name: "date",
-  documents: ["Sun, 06 Nov 1994 08:49:37 GMT", "Thu, 29 Feb 2024 23:59:60 gmt"].map((text) =>
+  documents: ["Sun, 06 Nov 1994 08:49:37 GMT", "Thu, 29 Feb 2024 23:59:59 GMT"].map((text) =>
     Buffer.from(text),
   ),
   read: (pieces) => {
     const bytes = whole(pieces);
     const ms = parseDate(bytes, 0, bytes.length);
     if (ms === undefined) return undefined;
-    const [, written = ""] = Buffer.from(bytes).toString("latin1").split(", ");
-    // A leap second is the next one.
-    const seconds = written.slice(18, 20) === "60" ? 1000 : 0;
-    const read = new Date(ms - seconds)
-      .toUTCString()
-      .slice(5)
-      .replace(":59 ", seconds > 0 ? ":60 " : ":59 ");
-    must(read.toLowerCase() === written.toLowerCase(), "a date is the date that is written");
+    must(
+      new Date(ms).toUTCString() === Buffer.from(bytes).toString("latin1"),
+      "a date is the date that is written",
+    );
     return ms;
   },
 };

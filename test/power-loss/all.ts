@@ -3,7 +3,6 @@ import { attributesCases } from "./cases/attributes.js";
 import { filesCases } from "./cases/files.js";
 import { updates } from "./cases/firmware.js";
 import { outboxCases } from "./cases/outbox.js";
-import { pollsCases } from "./cases/polls.js";
 import { provisioningCases } from "./cases/provisioning.js";
 import { resetCases } from "./cases/reset.js";
 import { rpcCases } from "./cases/rpc.js";
@@ -18,7 +17,6 @@ export const all: Readonly<Record<string, readonly Case[]>> = {
   rpc: rpcCases,
   attributes: attributesCases,
   firmware: updates,
-  polls: pollsCases,
   reset: resetCases,
   cycle: cycleCases,
   files: filesCases,

@@ -1,7 +1,6 @@
 import test from "ava";
 import { all } from "./all.js";
 import { filesCases } from "./cases/files.js";
-import { pollsCases } from "./cases/polls.js";
 import { powerLossTests } from "./declare.js";
 
 test("each case has a name of its own", (t) => {
@@ -10,5 +9,3 @@ test("each case has a name of its own", (t) => {
 });
 
 powerLossTests("what the Node host kept on disk is there", filesCases, 300);
-
-powerLossTests("no poll asks for more than was found to pass", pollsCases, 60);

@@ -69,14 +69,6 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
       to: "    this._client.accepted(batch);\n    const request = post(attributesPath(), ",
     },
   ],
-  polls: [
-    {
-      what: "the ceiling of polls is stored before the next poll",
-      file: "src/platform/poll-timing.ts",
-      from: "if (ceiling) writeStored(this._host, STORED, { to: wayTo(this._target), ...ceiling });\n    else",
-      to: "if (!ceiling)",
-    },
-  ],
   reset: [
     {
       what: "that it is under way is stored before anything is forgotten",

@@ -14,15 +14,12 @@ import { emptyState } from "../../src/agent/queue/record.js";
 import { Witness } from "../../src/agent/queue/witness.js";
 import { RpcJournal } from "../../src/agent/rpc/journal.js";
 import { Time } from "../../src/agent/time/time.js";
-import { parseTarget, type Target } from "../../src/http/target.js";
-import { PollMemory, PollTiming, rememberedTiming } from "../../src/platform/poll-timing.js";
 import type { PlatformSession } from "../../src/platform/session.js";
 import { FakeFlash, FakeSlot } from "../fakes/flash.js";
 import { type FakeHost, FakeStore, fakeHost } from "../fakes/host.js";
 import { secretOf } from "../fakes/secret.js";
 import { rig, waitingStamps, waitingTexts } from "./agent/queue/rig.js";
 
-const { target } = parseTarget("http://platform.test") as { target: Target };
 const BINDING = { scheme: "http", address: "platform.test", authorities: undefined } as const;
 const tokens = (host: FakeHost) => new TokenStore(host, host.redactor, BINDING);
 const journal = (host: FakeHost) => new RpcJournal(host, new Time(host), 60_000, 1024);
@@ -77,18 +74,6 @@ const FORMATS: readonly Format[] = [
     },
     read: (host) => journal(host).find(3, 123_456, 1)?.answer,
     found: '{"on":true}',
-  },
-  {
-    key: "poll",
-    text: '12b56765b{"to":"false/platform.test","ceilingMs":17000,"restMs":187200000}',
-    write: (host) => {
-      const timing = new PollTiming();
-      const memory = new PollMemory(host, target, timing);
-      timing.pollEnded({ kind: "busy", status: 504 } as never, 20_000);
-      memory.store();
-    },
-    read: (host) => rememberedTiming(host, target).ceiling,
-    found: { ceilingMs: 17_000, restMs: 187_200_000 },
   },
   {
     key: "refused",

@@ -4,7 +4,7 @@ import type { Events } from "../../events.js";
 import type { Outcome } from "../../http/outcome.js";
 import type { Answer } from "../../http/response.js";
 import type { Job, PlatformSession, Wait } from "../../platform/index.js";
-import { CONTENT, EXCHANGE_MS, HEAD_ROOM, PollMemory, post } from "../../platform/index.js";
+import { CONTENT, EXCHANGE_MS, HEAD_ROOM, post } from "../../platform/index.js";
 import { type EndedPoll, LongPoll } from "../../platform/long-poll.js";
 import { POLL_PAUSE_MS } from "../../platform/pace.js";
 import type { PollTiming } from "../../platform/poll-timing.js";
@@ -61,7 +61,6 @@ export class Rpc implements Job {
   private readonly _events: Events;
   private readonly _handlers: Handlers;
   private readonly _journal: RpcJournal;
-  private readonly _memory: PollMemory;
   private readonly _polls: LongPoll;
   /** The RPC acknowledged last, and how many times in a row it came again. */
   private _last: JournalEntry | undefined;
@@ -89,7 +88,6 @@ export class Rpc implements Job {
     this._journal = new RpcJournal(session.host, time, limits.rememberMs, limits.answerBytes);
     const loop = session.loop("rpc", this);
     this._polls = new LongPoll(session, timing, "rpc", limits.requestBytes, loop);
-    this._memory = new PollMemory(session.host, session.target, timing);
   }
 
   begin(): void {
@@ -119,7 +117,6 @@ export class Rpc implements Job {
   /** Few functions here are async: each pending one costs a board 1 KB. */
   private async _processPoll(ended: EndedPoll): Promise<Wait> {
     const { poll, outcome, verdict } = ended;
-    this._memory.store();
     this.idle = this._session.connections.shortPolls && (verdict === "ended" || verdict === "busy");
     const delivered = verdict === "delivered" && outcome.kind === "done";
     const request = delivered ? this._parse(outcome.body, this._unread(outcome)) : undefined;

@@ -16,7 +16,7 @@ interface Shape {
 const ANSWER = /\/rpc\/\d+$/;
 const HOUR_MS = 3_600_000;
 const GONE = ["wifi", "token", "proposed", "client", "shared", "rpc0"];
-const STAYS = ["platform", "firmware", "polls"];
+const STAYS = ["platform", "firmware"];
 const text = (value: string) => storedBytes(`"${value}"`);
 
 interface Resetting extends World {

@@ -10,7 +10,7 @@ const MINUTE = 60_000;
 /** What a reset forgets, and what it leaves. */
 const GIVEN = ["wifi", "commission", "new-token", "new-proposed", "rpc0"];
 const FORGOTTEN = [...GIVEN, "token", "proposed", "client", "shared", "reset"];
-const LEFT = ["platform", "firmware", "recovery", "polls"];
+const LEFT = ["platform", "firmware", "recovery"];
 
 /** A device that is online and has something stored under each key. */
 async function startFurnished(t: ExecutionContext) {

@@ -50,6 +50,7 @@ type Wanted = (typeof WANTED)[number];
 /** Reads the one request of a connection. */
 export class RequestReader {
   private readonly _text: Pick<Host, "decode">;
+  private readonly _hasRoom: (bodyBytes: number) => boolean;
   /** The head, then the body. Grows with received bytes, not with the announced length. */
   private _bytes = new Uint8Array(256);
   private _length = 0;
@@ -63,12 +64,19 @@ export class RequestReader {
   problem = 0;
   request: PageRequest | undefined;
 
-  constructor(text: Pick<Host, "decode">) {
+  /** `hasRoom`: false if memory is short for a body of this length. */
+  constructor(text: Pick<Host, "decode">, hasRoom: (bodyBytes: number) => boolean = () => true) {
     this._text = text;
+    this._hasRoom = hasRoom;
   }
 
   get isOver(): boolean {
     return this.problem !== 0 || this.request !== undefined;
+  }
+
+  /** Length of the body that is being read. */
+  get bodyBytes(): number {
+    return this.isOver ? 0 : Math.max(0, this._body);
   }
 
   /** Ignores bytes after the request. */
@@ -97,7 +105,12 @@ export class RequestReader {
     const text = this._text.decode(this._bytes.subarray(0, this._length - 4));
     this.problem = text === undefined ? 400 : this._readHead(text.split(BREAK));
     if (this.problem !== 0) return;
-    this._body = Number(this._headers["content-length"] ?? "0");
+    const body = Number(this._headers["content-length"] ?? "0");
+    if (body > 0 && !this._hasRoom(body)) {
+      this.problem = 503;
+      return;
+    }
+    this._body = body;
     this._bytes = new Uint8Array(Math.min(this._body, FIRST_BODY_ROOM));
     this._length = 0;
     if (this._body === 0) this._end("");

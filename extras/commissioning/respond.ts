@@ -45,6 +45,7 @@ const REASONS: Readonly<Record<number, string>> = {
   417: "Expectation Failed",
   431: "Request Header Fields Too Large",
   501: "Not Implemented",
+  503: "Service Unavailable",
 };
 
 const FORM = "application/x-www-form-urlencoded";

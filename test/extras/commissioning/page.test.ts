@@ -176,6 +176,48 @@ test("a visitor who is gone at once, or cannot be taken over, keeps no place", (
   t.is(host.clock.waiting, timers);
 });
 
+test("refuses a form or a visitor while memory is short, before anything is allocated for it", async (t) => {
+  const { host, context } = rig();
+  let free = 100_000;
+  const server = new PageServer(context, Object.assign(host, { hasRoom: (bytes: number) => bytes <= free }));
+  const visitor = () => {
+    let arrived = "";
+    let notify = (_what: "readable" | "closed"): void => {};
+    let out = "";
+    const isAccepted = server.accept((event) => {
+      notify = event;
+      return {
+        write: (bytes) => {
+          out += Buffer.from(bytes);
+          return bytes.length;
+        },
+        read: (into) => {
+          const piece = Buffer.from(arrived).subarray(0, into.length);
+          arrived = arrived.slice(piece.length);
+          into.set(piece);
+          return piece.length;
+        },
+        close: () => {},
+      };
+    });
+    const send = (text: string): string => {
+      arrived += text;
+      notify("readable");
+      return out.slice(9, 12);
+    };
+    return { isAccepted, send };
+  };
+  const head = (length: number): string =>
+    `POST / HTTP/1.1\r\nHost: 192.168.4.1\r\n${FORM}\r\nContent-Length: ${length}\r\n\r\n`;
+  const [first, second, third] = [visitor(), visitor(), visitor()];
+  t.is(first.send(head(8000)), "");
+  t.is(second.send(head(8000)), "503", "the other form is not read yet");
+  t.is(first.send("a".repeat(8000)), "403");
+  t.is(third.send(head(8000)), "");
+  free = 10_000;
+  t.false(visitor().isAccepted);
+});
+
 // Requests, by the bytes.
 
 function read(text: string | Uint8Array) {

@@ -53,6 +53,21 @@ const NO_BYTES = new Uint8Array(0);
 const RETRY_OPEN_MS = 250;
 const WARN_AFTER = 20;
 
+/**
+ * The access point. Some home networks have its address too: lwIP would send the packets for their
+ * gateway and name server back to the board, and their devices would look like visitors. So it is
+ * closed while the platform is asked through such a network.
+ */
+interface Access {
+  isPaused: boolean;
+  /** Throws if the driver refuses. */
+  open(): void;
+  /** Call when a network was joined. */
+  pause(): void;
+  /** Leaves that network. */
+  resume(): void;
+}
+
 /** Opens commissioning for 10 minutes. The radio is on when this returns. */
 export const openCommissioning = (
   modules: SdkModules,
@@ -62,36 +77,51 @@ export const openCommissioning = (
 ): Commissioning => {
   const { clock } = machine;
   const native = machine.idf as unknown as WifiFunctions;
+  const name = `mote-${host.hardwareId}`;
   const joiner = new WifiJoiner(machine.makeRadio, native, clock);
   const closing: (() => void)[] = [() => joiner.close(), () => void native.mote_ap_close()];
+  const password = options.before.label ?? options.password ?? "";
+  const isAccessOpen = options.isByHand || password !== "";
+  const access: Access = {
+    isPaused: false,
+    open() {
+      if (native.mote_ap_open(name, password) !== 0) throw new Error("cannot open the access point");
+    },
+    pause() {
+      if (!isAccessOpen || native.mote_ap_overlaps() === 0) return;
+      this.isPaused = true;
+      native.mote_ap_close();
+    },
+    resume() {
+      if (!this.isPaused) return;
+      joiner.leave();
+      this.isPaused = false;
+      quietly(host, () => this.open());
+    },
+  };
   const commissioning = new Commissioning({
     clock,
     wifi: true,
     before: options.before,
     wrong: options.wrong,
-    check: (values, isSame, report) => check(machine, host, joiner, options, values, isSame, report),
+    check: (values, isSame, report) => check(machine, host, joiner, access, options, values, isSame, report),
     storeSettings: (values, isSame) => storeSettings(host, values, isSame),
     closed: (done) => {
       for (const close of closing) quietly(host, close);
       options.over(done);
     },
   });
-  const name = `mote-${host.hardwareId}`;
   const context: PageContext = { commissioning, name, hosts: [OWN], isPortal: true, proof: makeProof(host) };
   const server = new PageServer(context, host);
   closing.unshift(() => server.close());
-  const password = options.before.label ?? options.password ?? "";
   host.redactor.pin(password);
   pinAll(options.before, host.redactor);
-  const isAccessOpen = options.isByHand || password !== "";
-  const access = [
-    () => {
-      if (native.mote_ap_open(name, password) !== 0) throw new Error("cannot open the access point");
-    },
-    () => closing.unshift(listen(modules, machine, server)),
+  const steps = [
+    () => access.open(),
+    () => closing.unshift(listen(modules, machine, server, access)),
     () => closing.unshift(answerNames(modules)),
   ];
-  if (isAccessOpen) keepTrying(host, closing, access);
+  if (isAccessOpen) keepTrying(host, closing, steps);
   const cables = { serial: options.serial, isRunning: false };
   const opened = openCables(modules, machine, host, cables, (cable) =>
     improvOn(machine, host, commissioning, joiner, options, cable),
@@ -131,11 +161,18 @@ const keepTrying = (host: BoardHost, closing: (() => void)[], steps: readonly ((
 };
 
 /** The page. Not served on the joined network, whose owner need not own the device. */
-const listen = (modules: SdkModules, machine: BoardHardware, server: PageServer): (() => void) => {
+const listen = (
+  modules: SdkModules,
+  machine: BoardHardware,
+  server: PageServer,
+  access: Access,
+): (() => void) => {
   return modules.listen(
     HTTP,
     (address, visitor) =>
-      address.startsWith(VISITORS) && server.accept((event) => machine.adoptSocket(visitor, event)),
+      !access.isPaused &&
+      address.startsWith(VISITORS) &&
+      server.accept((event) => machine.adoptSocket(visitor, event)),
   );
 };
 
@@ -173,6 +210,7 @@ async function check(
   machine: BoardHardware,
   host: BoardHost,
   joiner: WifiJoiner,
+  access: Access,
   options: CommissionOptions,
   values: Values,
   isSame: boolean,
@@ -182,11 +220,16 @@ async function check(
   report("Joining the Wi-Fi");
   const finding = await joiner.join({ ssid: values.ssid ?? "", password: values.password });
   if (finding) return finding;
+  access.pause();
   options.joined();
   report("Asking the platform");
   const trusted = trusting(machine, host, values.ca);
   const checked = { ...trusted, open: options.watch(trusted.open) };
-  return checkPlatform(checked, values, isSame, options.deviceName);
+  try {
+    return await checkPlatform(checked, values, isSame, options.deviceName);
+  } finally {
+    access.resume();
+  }
 }
 
 /**

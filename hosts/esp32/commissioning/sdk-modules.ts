@@ -41,6 +41,8 @@ export interface WifiFunctions {
    */
   mote_ap_open(ssid: string, password: string): number;
   mote_ap_close(): number;
+  /** 1 if the joined network contains the access point's address. */
+  mote_ap_overlaps(): number;
   /** CONFIG_IDF_FIRMWARE_CHIP_ID, see pins.ts. */
   mote_chip(): number;
   /**

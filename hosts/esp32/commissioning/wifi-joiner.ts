@@ -81,6 +81,10 @@ export class WifiJoiner {
     });
   }
 
+  leave(): void {
+    this._radio.disconnect();
+  }
+
   /** Releases the radio. */
   close(): void {
     this._changed = () => {};

@@ -17,6 +17,7 @@
 int32_t mote_wifi_reason(void) { return 0; }
 esp_err_t mote_ap_open(char *ssid, char *password) { return ESP_ERR_NOT_SUPPORTED; }
 esp_err_t mote_ap_close(void) { return ESP_ERR_NOT_SUPPORTED; }
+int32_t mote_ap_overlaps(void) { return 0; }
 #else
 static const char *const TAG = "mote_wifi";
 static esp_netif_t *access_point;
@@ -81,6 +82,19 @@ esp_err_t mote_ap_open(char *ssid, char *password)
 esp_err_t mote_ap_close(void)
 {
 	return esp_wifi_set_mode(WIFI_MODE_STA);
+}
+
+/** 1 if the joined network contains the access point's address. */
+int32_t mote_ap_overlaps(void)
+{
+	esp_netif_ip_info_t own, joined;
+	esp_netif_t *station = esp_netif_get_handle_from_ifkey("WIFI_STA_DEF");
+
+	if (!access_point || ESP_OK != esp_netif_get_ip_info(access_point, &own))
+		return 0;
+	if (!station || ESP_OK != esp_netif_get_ip_info(station, &joined) || !joined.ip.addr)
+		return 0;
+	return ((own.ip.addr ^ joined.ip.addr) & joined.netmask.addr) == 0;
 }
 #endif
 

@@ -111,6 +111,8 @@ export class FakeBoard {
   readonly modules = new FakeSdkModules();
   /** The access point, while it is open. */
   ap: { ssid: string; password: string } | undefined;
+  /** The joined Wi-Fi has the access point's address, too: lwIP sends its packets back to the board. */
+  overlaps = false;
   /** The chip's own USB, if it has one; `read`: somebody reads what it sends. */
   usb: { in: number[]; out: string; read: boolean } | undefined;
   /** ESP-IDF's reason of the last time that a network was not joined. */
@@ -191,12 +193,14 @@ export class FakeBoard {
 
   machine(): BoardHardware {
     const { encode, decode, digest, open } = fakeHost({ clock: this.clock, network: this.net });
+    const routed: BoardHardware["open"] = (name, ...rest) =>
+      open(this.overlaps && this.ap ? "nowhere.test" : name, ...rest);
     return {
       clock: this.#clock(),
-      open,
+      open: routed,
       trusting: (list) => {
         this.trusted.push(...list.map((der) => Buffer.from(der).toString("base64")));
-        return open;
+        return routed;
       },
       adoptSocket: (visitor, event) => (visitor as Visitor)(event),
       digest,
@@ -278,6 +282,7 @@ export class FakeBoard {
         this.ap = undefined;
         return 0;
       },
+      mote_ap_overlaps: () => Number(this.overlaps),
       mote_wifi_reason: () => {
         const { reason } = this;
         this.reason = 0;

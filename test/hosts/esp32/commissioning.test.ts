@@ -53,6 +53,29 @@ test("a new board is commissioned by its page, over a wrong password, to the fir
   t.is(board.ap, undefined);
 });
 
+test("the page leads into a Wi-Fi that has the page's own address, and is shut out of it meanwhile", async (t) => {
+  const { board, modules, platform, boot, values } = rig(t);
+  board.overlaps = true;
+  boot();
+  const ap = board.ap;
+  t.deepEqual(ap, { ssid: NAME, password: "" });
+  platform.fault = () => "hang";
+  modules.submit(HOME);
+  await board.clock.advance(8000);
+  t.is(board.ap, undefined, "while the platform is asked");
+  t.is(modules.visit(PAGE), "", "from the joined Wi-Fi");
+  await board.clock.runUntil(() => board.ap !== undefined);
+  t.is(board.radio?.connection, 200, "it left the Wi-Fi");
+  t.deepEqual(board.ap, ap);
+  t.regex(modules.visit(PAGE), /can&#39;t be reached/);
+  platform.fault = undefined;
+  modules.submit(HOME);
+  await board.clock.runUntil(() => board.restarts > 0);
+  boot();
+  await board.clock.advance(10_000);
+  t.deepEqual(values("n"), [1]);
+});
+
 for (const [what, proof] of [
   ["token", { token: "TOKEN-7" }],
   ["provisioning key and secret", { key: KEY, secret: SECRET }],

@@ -1,4 +1,4 @@
-// The engine's steps for a point, and the slots of an idle agent, on the XS engine of the tests.
+// The engine's steps for a point, a wake and an RPC, and the slots of an idle agent, on the XS engine of the tests.
 // The engine loads modules into RAM and gives functions a name and a length, so slots of a board
 // are fewer.
 import { fakeHost } from "../test/fakes/host.js";
@@ -43,6 +43,7 @@ export async function stepsOnXs(): Promise<Record<string, number>> {
       steps[name] = Math.round(((await command(what, POINTS)).compute / POINTS) * 10) / 10;
     }
     steps["a wake that does not connect"] = await stepsOfWake();
+    steps["a two-way RPC"] = await stepsOfRpc();
     return steps;
   } finally {
     await engine.close();
@@ -62,6 +63,31 @@ async function stepsOfWake(): Promise<number> {
     return Math.round((await run(WAKES.counted)).compute / WAKES.counted);
   } finally {
     await engine.close();
+  }
+}
+
+const CALLS = { warm: 3, counted: 20, apartMs: 2000 };
+
+/** Steps from one RPC to the next, each answered at once, polls included. */
+async function stepsOfRpc(): Promise<number> {
+  const ends: (() => Promise<void>)[] = [];
+  try {
+    const rig = { teardown: (end: () => Promise<void>) => void ends.push(end) };
+    const { bridge, clock, device, platform } = await standStill(
+      rig,
+      {},
+      'agent.rpc.handle("echo", (params) => params)',
+    );
+    const call = async (n: number): Promise<void> => {
+      platform.rpc(device, "echo", { n });
+      await clock.advance(CALLS.apartMs);
+    };
+    for (let n = 0; n < CALLS.warm; n++) await call(n);
+    const before = bridge.compute;
+    for (let n = 0; n < CALLS.counted; n++) await call(n);
+    return Math.round((bridge.compute - before) / CALLS.counted);
+  } finally {
+    for (const end of ends) await end();
   }
 }
 

@@ -73,7 +73,7 @@ export class Channel {
   exchange(request: Request, bytes: Uint8Array, silenceMs?: number): void {
     // Cache response heads only for batches and RPCs in a row, because the cache takes slots.
     const alike = request.alike || request.headRoom;
-    this._reader.expect(request.limit, request.sink, alike ? this._host : undefined);
+    this._reader.expect(request.limit, request.sink, alike ? this._host : undefined, request.isPoll);
     this._out = bytes;
     this._outAt = 0;
     this._busy = true;

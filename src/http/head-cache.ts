@@ -3,13 +3,13 @@
 // the engine, and 3,280 without this.
 import type { Host } from "../port.js";
 import { DATE_BYTES, parseDate, parseDateText } from "./date.js";
-import type { Head } from "./head.js";
+import type { Gist, Head } from "./head.js";
 
 /** The usual spellings. Heads with another spelling are parsed each time. */
 const DATE = "\nDate: ";
 const LOWER_DATE = "\ndate: ";
 
-/** The last parsed head, if it came in one piece and is ASCII. */
+/** The last parsed head, if it came in one piece, is ASCII and says nothing unusual. */
 export class HeadCache {
   private readonly _host: Pick<Host, "decode">;
   /** Length of the head; 0: none. */
@@ -18,6 +18,8 @@ export class HeadCache {
   private _before = "";
   private _date = "";
   private _after = "";
+  private _gist: Gist | undefined;
+  private _time: number | undefined;
 
   constructor(host: Pick<Host, "decode">) {
     this._host = host;
@@ -29,10 +31,13 @@ export class HeadCache {
 
   /** Stores the head in bytes `from` to `to`. */
   learn(bytes: Uint8Array, from: number, to: number, head: Head): void {
-    if (head.status < 200) return;
+    const { gist } = head;
+    if (head.status < 200 || !gist) return;
     const text = this._host.decode(bytes.subarray(from, to));
     if (text?.length !== to - from) return;
     this._length = text.length;
+    this._gist = gist;
+    this._time = head.date;
     // The last of several dates counts.
     const at = Math.max(text.lastIndexOf(DATE), text.lastIndexOf(LOWER_DATE)) + DATE.length;
     const date = parseDate(bytes, from + at, from + at + DATE_BYTES);
@@ -43,20 +48,22 @@ export class HeadCache {
   }
 
   /**
-   * If the bytes begin with the stored head, sets the date of `head` and returns the head's end;
-   * otherwise -1. `head` must be unchanged since `learn`.
+   * If the bytes begin with the stored head, `head` becomes it, with the date of the bytes; returns
+   * its end. Otherwise -1.
    */
   recognize(bytes: Uint8Array, from: number, to: number, head: Head): number {
     const end = from + this._length;
-    if (this._length === 0 || end > to) return -1;
+    if (this._length === 0 || end > to || !this._gist) return -1;
     const text = this._host.decode(bytes.subarray(from, end));
     if (!text?.startsWith(this._before) || !text.endsWith(this._after)) return -1;
     const { length } = this._before;
     const date = text.slice(length, length + this._date.length);
-    // Within the same second, `head` already has the date.
-    if (date === this._date) return end;
-    this._date = date;
-    head.date = parseDateText(date);
-    return head.date === undefined ? -1 : end;
+    if (date !== this._date) {
+      this._date = date;
+      this._time = parseDateText(date);
+      if (this._time === undefined) return -1;
+    }
+    head.restore(this._gist, this._time);
+    return end;
   }
 }

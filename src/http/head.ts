@@ -38,6 +38,15 @@ const MAX_WAIT_MS = 3_600_000;
 const ORIGIN = characters("azAZ09..::--[[]]");
 const MAX_ORIGIN = 100;
 
+/** What a head says of its answer, its date apart. */
+export interface Gist {
+  readonly status: number;
+  readonly length: number;
+  readonly chunked: boolean;
+  readonly old: boolean;
+  readonly keepAlive: boolean | undefined;
+}
+
 export class Head {
   status = 0;
   /** Value of Content-Length; -1 if missing. */
@@ -147,6 +156,25 @@ export class Head {
       default:
         return undefined;
     }
+  }
+
+  /** Undefined if the head says more: when to retry, or where the answer is. */
+  get gist(): Gist | undefined {
+    if (this.retryAfterMs !== undefined || this._retryDate !== undefined) return undefined;
+    if (this.redirect !== undefined) return undefined;
+    const { status, length, chunked, _old: old, _keepAlive: keepAlive } = this;
+    return { status, length, chunked, old, keepAlive };
+  }
+
+  /** Becomes a head that says this. */
+  restore(gist: Gist, date: number | undefined): void {
+    this.clear();
+    this.status = gist.status;
+    this.length = gist.length;
+    this.chunked = gist.chunked;
+    this.date = date;
+    this._old = gist.old;
+    this._keepAlive = gist.keepAlive;
   }
 
   /** Returns the problem of the head as a whole. */

@@ -65,8 +65,14 @@ export class ResponseReader {
   private readonly _loops: ByteLoops | undefined;
   private readonly _head: Head;
   private readonly _body = new Body();
-  /** Created at the first answer with a host. */
+  /** Of this answer; undefined if its head is not cached. */
   private _headCache: HeadCache | undefined;
+  /**
+   * Created at the first such answer. An RPC comes by a poll and is answered on the same
+   * connection: one cache would forget the other's head each time.
+   */
+  private _pollCache: HeadCache | undefined;
+  private _otherCache: HeadCache | undefined;
   /** The start of a line that came in pieces; empty until one does. */
   private _line = NOTHING;
   private _lineLength = 0;
@@ -84,10 +90,12 @@ export class ResponseReader {
 
   /**
    * Prepares for the next answer. Stores up to `limit` bytes of its body, or streams a 200 to
-   * `sink`. With `host`, caches the head.
+   * `sink`. With `host`, caches the head, beside one of the other kind.
    */
-  expect(limit: number, sink?: Sink, host?: Pick<Host, "decode">): void {
-    if (host) this._headCache ??= new HeadCache(host);
+  expect(limit: number, sink?: Sink, host?: Pick<Host, "decode">, isPoll = false): void {
+    this._headCache = undefined;
+    if (host && isPoll) this._headCache = this._pollCache ??= new HeadCache(host);
+    else if (host) this._headCache = this._otherCache ??= new HeadCache(host);
     this._state = "status";
     this._lineLength = this._headLength = 0;
     this._limit = limit;

@@ -114,8 +114,9 @@ function readBy(
   reader: ResponseReader,
   pieces: readonly Uint8Array[],
   host?: { decode(bytes: Uint8Array): string | undefined },
+  isPoll = false,
 ) {
-  reader.expect(64, undefined, host);
+  reader.expect(64, undefined, host, isPoll);
   for (const piece of pieces) reader.feed(piece, 0, piece.length);
   reader.peerClosed();
   return {
@@ -154,6 +155,24 @@ test("a head that differs from the last one only in its date is not parsed again
   t.is(decoded, 1);
 });
 
+test("polls that bring RPCs and the answers to them alternate without being parsed again", (t) => {
+  const reader = new ResponseReader();
+  let decoded = 0;
+  const host = {
+    decode: (bytes: Uint8Array) => {
+      decoded++;
+      return decode(bytes);
+    },
+  };
+  const read = (date: string, length: number, isPoll: boolean) =>
+    readBy(reader, [Buffer.from(dated(date, length))], host, isPoll).answer;
+  for (const isPoll of [true, false]) read(DATES[0]!, isPoll ? 4 : 3, isPoll);
+  decoded = 0;
+  t.is(read(DATES[1]!, 4, true)?.body.length, 4);
+  t.is(read(DATES[1]!, 3, false)?.body.length, 3);
+  t.is(decoded, 2);
+});
+
 test("an answer means the same whatever came before it on the connection", (t) => {
   const known = fc.oneof(
     {
@@ -181,7 +200,7 @@ test("an answer means the same whatever came before it on the connection", (t) =
   );
   let same = 0;
   fc.assert(
-    fc.property(fc.array(fc.tuple(answer, cuts), { minLength: 2, maxLength: 8 }), (answers) => {
+    fc.property(fc.array(fc.tuple(answer, cuts, fc.boolean()), { minLength: 2, maxLength: 8 }), (answers) => {
       let decoded = 0;
       const reader = new ResponseReader();
       const host = {
@@ -190,14 +209,14 @@ test("an answer means the same whatever came before it on the connection", (t) =
           return decode(bytes);
         },
       };
-      for (const [bytes, at] of answers) {
+      for (const [bytes, at, isPoll] of answers) {
         const ends = [
           ...at.map((cut) => cut % (bytes.length + 1)).sort((one, other) => one - other),
           bytes.length,
         ];
         const pieces = ends.map((end, i) => bytes.subarray(i === 0 ? 0 : ends[i - 1], end));
         const before = decoded;
-        t.deepEqual(readBy(reader, pieces, host), readBy(new ResponseReader(), pieces));
+        t.deepEqual(readBy(reader, pieces, host, isPoll), readBy(new ResponseReader(), pieces));
         if (decoded === before + 1) same++;
       }
     }),

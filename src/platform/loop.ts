@@ -69,7 +69,13 @@ export class Loop extends Signal {
   private _run(restarted: boolean): void {
     this._state = "busy";
     try {
-      if (restarted) this._job.begin();
+      if (restarted) {
+        this._job.begin();
+        // All jobs begin before the first turn of any: what one wants of another goes into one
+        // request.
+        void Promise.resolve().then(() => this._run(false));
+        return;
+      }
       if (this._session.running) {
         const turn = Promise.resolve(this._job.turn());
         turn.then(

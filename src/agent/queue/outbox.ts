@@ -18,6 +18,8 @@ import {
   DONE,
   dropsOf,
   emptyState,
+  enterEpoch,
+  epochAfter,
   FULL,
   GIVEN,
   lengthOf,
@@ -27,7 +29,6 @@ import {
   type QueueState,
   REFUSED,
   type Records,
-  TIME_BYTES,
   UNREADABLE,
 } from "./record.js";
 import { SectorLog } from "./sector-log.js";
@@ -68,6 +69,8 @@ const SYNC_MS = 2000;
 /** With `durable: false`, points stay in memory at most this long or up to this many bytes. */
 const STAGE_MS = 1000;
 const STAGE_BYTES = 4096;
+/** Epochs that begin while one sector is the newest, at most. */
+const UNKNOWN_EPOCHS = 255;
 
 export class Outbox implements EpochStore {
   readonly settings: TelemetrySettings;
@@ -309,10 +312,12 @@ export class Outbox implements EpochStore {
     for (const cancel of [this._retryTimer, this._witnessTimer]) cancel?.();
     this._retryTimer = this._witnessTimer = undefined;
     if (log.unrecorded === 0) this._unsavedDrops = 0;
-    const isSaved = !this.isFailing && !log.dirty && this._unsavedDrops === 0;
-    const bound = isLast || this.isFailing ? this.next : log.bound;
-    if ((!isLast && isSaved) || this._saveWitness(bound)) return 0;
-    return this.atRisk + this._unsavedDrops;
+    // Flash fails, is slow, or is full and keeps its oldest points.
+    const points = this.next - this._pendingFrom;
+    const isSaved = points === 0 && !this.isFailing && !log.dirty && this._unsavedDrops === 0;
+    const bound = isLast || points > 0 || this.isFailing ? this.next : log.bound;
+    if ((!isLast && isSaved) || this._saveWitness(bound, points > 0 || this._isHeld)) return 0;
+    return points + this._unsavedDrops;
   }
 
   /** Forgets all points and drop counts, without counting. False if any points remain on flash. */
@@ -336,14 +341,14 @@ export class Outbox implements EpochStore {
   saveTime(): void {
     const { _log: log } = this;
     if (!log) return;
-    const isSaved = !this.isFailing && log.makeRoom(TIME_BYTES, this._dropsOldest) && log.enterTime();
-    if (!isSaved) log.dirty = true;
+    if (this.isFailing) log.dirty = true;
+    else log.enterTime();
     this.checkHealth();
   }
 
   get isTimeSaved(): boolean {
     const { _log: log } = this;
-    return !log || (!this.isFailing && !log.dirty) || this._witness.hasTime(this._state);
+    return !log || (!this.isFailing && log.hasTime) || this._witness.hasTime(this._state);
   }
 
   get keepsTime(): boolean {
@@ -370,6 +375,8 @@ export class Outbox implements EpochStore {
     if (!isRead) Object.assign(state, emptyState());
     let lost = this._addWitness(isRead);
     if (isRead && log) lost += log.spoiled;
+    // The witness may not know the last epochs on flash.
+    if (this._isUnread) enterEpoch(state, epochAfter(state.epoch + UNKNOWN_EPOCHS));
     Object.assign(this._known, dropsIn(state));
     this._known.unreadable -= lost;
     const before = dropsOf(this._known);
@@ -550,13 +557,14 @@ export class Outbox implements EpochStore {
         },
       );
     if (!isFailing && !log.dirty) {
-      const isBehind = witness.isFailing ? !this._isHeld : !witness.covers(this._state, 0);
+      const isBehind = this._isHeld
+        ? this.next > witness.bound
+        : witness.isFailing || !witness.covers(this._state, 0);
       if (isBehind) this._saveWitness(this._boundOf(log));
       return;
     }
     // What was written when a sector was opened says nothing of points in memory.
-    const isUntold = isFailing && !witness.isFailing;
-    if (isUntold || witness.age >= WITNESS_MS || this.next > witness.bound)
+    if (!witness.isFailing || witness.age >= WITNESS_MS || this.next > witness.bound)
       this._saveWitness(this._boundOf(log));
     else
       this._witnessTimer ??= clock.timer(WITNESS_MS, () => {
@@ -565,9 +573,10 @@ export class Outbox implements EpochStore {
       });
   }
 
-  /** Points were accepted that only memory holds, because flash fails or just failed. */
+  /** Flash lacks points that were accepted, drops or the time, because it fails or is full. */
   private get _isHeld(): boolean {
-    return this.isFailing || (this._witness.isFailing && this._pendingFrom < this.next);
+    if (this.isFailing || this._log?.dirty) return true;
+    return this._witness.isFailing && this._pendingFrom < this.next;
   }
 
   /** Points below this number may exist until the witness is saved again. */
@@ -577,8 +586,8 @@ export class Outbox implements EpochStore {
   }
 
   /** Saves the witness; false if the store failed. */
-  private _saveWitness(bound: number): boolean {
-    if (!this._witness.note(this._state, bound, this._isHeld)) return false;
+  private _saveWitness(bound: number, isHeld = this._isHeld): boolean {
+    if (!this._witness.note(this._state, bound, isHeld)) return false;
     this._unsavedDrops = 0;
     return true;
   }

@@ -119,6 +119,9 @@ export class SectorLog {
   private _first = 0;
   /** The next point's number, as the records on flash say. */
   private _next = 0;
+  /** The latest epoch on flash, and its time there. */
+  private _epoch = 0;
+  private _start = 0;
   /** Sectors after the newest that the last attempt to open one skipped. */
   private _skipped = 0;
   /** While this sector is the newest, the sector after it is known to hold no waiting point. */
@@ -211,6 +214,7 @@ export class SectorLog {
       if (!this._replay()) return false;
     }
     this._next = state.stored;
+    this._timeOnFlash();
     return true;
   }
 
@@ -219,6 +223,8 @@ export class SectorLog {
     const { state } = this;
     this._followed = -1;
     this._freeAfter = -1;
+    // Records behind those of the sector would get lower numbers: only a header says the next one.
+    if (state.stored !== this._next) this._tail = this._size;
     this._next = state.stored;
     if (state.sequence === 0) this._first = state.stored;
     if (state.sequence === 0 || state.finished >= state.stored) {
@@ -355,8 +361,7 @@ export class SectorLog {
    * points, or if no write works.
    */
   makeRoom(length: number, dropsOldest: boolean): boolean {
-    // The points before the next one were delivered from memory.
-    if (!this.failed && this._next !== this.state.stored) this._enter(DONE, this.state.finished);
+    this._catchUp();
     if (this._freeAfter === this.state.sequence && length <= this.room) return true;
     while (!this.failed) {
       const next = this.state.sequence + 1;
@@ -396,27 +401,37 @@ export class SectorLog {
   /** Finishes all points below `number`; `kind` is DONE, REFUSED, FULL or UNREADABLE. */
   finish(kind: number, number: number): void {
     const { state } = this;
-    const before = state.finished;
-    const wasStored = before < state.stored;
+    const wasStored = state.finished < state.stored;
+    if (kind !== DONE) this._catchUp();
     if (applyStatus(state, kind, number) === 0) return;
     const { sequence, at, number: reached } = this._cursor;
     if (reached === state.finished) move(this._head, sequence, at, reached);
     if (kind === DONE && !wasStored) return;
-    // The entry counts from the number that the records on flash have.
-    if (kind !== DONE && this._next < before && !this._enter(DONE, before)) return;
     this._enter(kind, state.finished);
   }
 
   /** Notes that `drops` dropped points in total were reported to the platform. */
   enterReported(drops: number): void {
+    this._catchUp();
     this.state.reported = drops;
     this._enter(REPORTED, drops);
   }
 
-  /** Stores the time of the state's epoch. False if it is not on flash. */
-  enterTime(): boolean {
+  /** Stores the time of the state's epoch. */
+  enterTime(): void {
+    this._catchUp();
     putTime(this._entry, this.state);
-    return this._put(TIME_BYTES);
+    if (this._put(TIME_BYTES)) this._timeOnFlash();
+  }
+
+  /** The time of the state's epoch is on flash. */
+  get hasTime(): boolean {
+    return this._epoch === this.state.epoch && this._start === this.state.start;
+  }
+
+  private _timeOnFlash(): void {
+    this._epoch = this.state.epoch;
+    this._start = this.state.start;
   }
 
   /**
@@ -486,6 +501,7 @@ export class SectorLog {
       state.sequence = before;
       return false;
     }
+    this._timeOnFlash();
     this.failed = false;
     this.dirty = false;
     this.unrecorded = 0;
@@ -494,6 +510,11 @@ export class SectorLog {
     this._first = this._next = state.stored;
     this._followed = -1;
     return true;
+  }
+
+  /** Points were delivered from memory: what is written next has a number behind theirs. */
+  private _catchUp(): void {
+    if (!this.failed && this._next !== this.state.stored) this._enter(DONE, this.state.finished);
   }
 
   /** Writes a status entry, or opens a sector whose header contains it. */

@@ -23,6 +23,8 @@ const SET_BACK_MS = 30_000;
 const SLEPT_BACK_MS = 7_200_000;
 /** Points of an epoch whose start was lost are placed within this time before the others. */
 const LOST_EPOCH_MS = 86_400_000;
+/** Between two such epochs, which may have points of the same ticks. */
+const LOST_APART_MS = 1001;
 
 /** The queue stores when an epoch began, and finds the start of a past one. */
 export interface EpochStore {
@@ -114,9 +116,20 @@ export class Stamps {
 
   /**
    * A request is built whose first point has `tick` of `epoch`: the latest estimate holds from it
-   * on.
+   * on. True if the queue was read or written for that: start again with its first point.
    */
-  update(epoch: number, tick: number): void {
+  prepare(epoch: number, tick: number): boolean {
+    const { _state: state } = this;
+    if (epoch !== state.epoch && epoch !== this._past?.epoch) {
+      this._past = { epoch, time: this._store.findTime(epoch) };
+      return true;
+    }
+    const { start } = state;
+    this._update(epoch, tick);
+    return state.start !== start;
+  }
+
+  private _update(epoch: number, tick: number): void {
     // The ticks of an epoch that ended are not those of this run.
     const { _state: state, _time: time } = this;
     const isOver = !this._hasBegun && state.start !== 0 && time.sleptSinceSyncMs === undefined;
@@ -127,23 +140,13 @@ export class Stamps {
     else if (!this._store.keepsTime || tick > this._sentTick) this._correct(start, tick);
   }
 
-  /** True if `timeOf` knows the time of this epoch, or that it is lost. */
-  knows(epoch: number): boolean {
-    return epoch === this._state.epoch || epoch === this._past?.epoch;
-  }
-
-  /** Looks up a past epoch for `timeOf`. Overwrites the queue's buffer. */
-  lookUp(epoch: number): void {
-    this._past = { epoch, time: this._store.findTime(epoch) };
-  }
-
   /** The time of the points of `epoch` from `tick` on; undefined while it is not known. */
   timeOf(epoch: number, tick: number): EpochTime | undefined {
     const { _state: state, _past: past } = this;
     const isCurrent = epoch === state.epoch;
     if (isCurrent ? state.start === 0 || !this._store.isTimeSaved : epoch !== past?.epoch) return undefined;
     const time = isCurrent ? { start: state.start, exactFrom: state.exactFrom } : past?.time;
-    const found = time ?? this._guess(tick);
+    const found = time ?? this._guess(epoch, tick);
     return found && isTimestamp(found.start + tick) ? found : undefined;
   }
 
@@ -227,11 +230,12 @@ export class Stamps {
     this._host.log("warn", `the clock was set back by ${Math.round(ms / 1000)} s: time stamps start again`);
   }
 
-  /** A day before the points whose time is known. */
-  private _guess(tick: number): EpochTime | undefined {
+  /** A day before the points whose time is known; earlier epochs earlier. */
+  private _guess(epoch: number, tick: number): EpochTime | undefined {
     const first = this._state.start || this._time.now();
     if (first === undefined) return undefined;
     const days = LOST_EPOCH_MS + tick - (tick % LOST_EPOCH_MS);
-    return { start: Math.floor(first) - days, exactFrom: Number.POSITIVE_INFINITY };
+    const apart = LOST_APART_MS * ((this._state.epoch - epoch) & 0xffff);
+    return { start: Math.floor(first) - days - apart, exactFrom: Number.POSITIVE_INFINITY };
   }
 }

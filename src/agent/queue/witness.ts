@@ -100,8 +100,8 @@ export class Witness {
   /** Saves how far the queue got. False if the store failed. */
   note(state: QueueState, bound: number, isFailing: boolean): boolean {
     const { id } = this;
-    // Time stamps of points that only memory holds must not be used again.
-    const floor = isFailing ? lastStampOf(state) + FLOOR_MS : state.floor;
+    // Time stamps of points that only memory held must not be used again.
+    const floor = lastStampOf(state) + (isFailing ? FLOOR_MS : 0);
     const value: WitnessValue = { ...state, id, bound, isFailing: isFailing ? 1 : 0, floor };
     if (this._last && !this._failed && rowOf(this._last).join() === rowOf(value).join()) return true;
     this._writtenAt = this._host.clock.now();

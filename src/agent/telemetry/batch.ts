@@ -122,13 +122,11 @@ export const buildBatch = (outbox: Outbox, writer: BatchWriter, most: number): B
     const hasTick = !isGiven && !separatesKeys;
     const found = hasTick ? epochOf(words, at) : epoch;
     if (found !== epoch) {
-      if (isFirst && !stamps.knows(found)) {
-        // This uses the buffer.
-        stamps.lookUp(found);
+      // This may read to the buffer, and drop the oldest points to store the time.
+      if (isFirst && stamps.prepare(found, value)) {
         outbox.rewind();
         continue;
       }
-      if (isFirst) stamps.update(found, value);
       if (lastTick >= 0) stamps.use(epoch, lastTick);
       time = stamps.timeOf(found, value);
       epoch = found;

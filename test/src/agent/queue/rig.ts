@@ -77,8 +77,7 @@ export function waitingStamps({ outbox }: Rig, isGuess?: boolean[]): (number | u
   for (const at of places(outbox)) points.push([kindOf(words, at), epochOf(words, at), readValue(words, at)]);
   return points.map(([kind, epoch, value], i) => {
     if (kind === GIVEN) return value;
-    if (i === 0) stamps.update(epoch, value);
-    if (!stamps.knows(epoch)) stamps.lookUp(epoch);
+    if (i === 0 || epoch !== points[i - 1]?.[1]) stamps.prepare(epoch, value);
     const time = stamps.timeOf(epoch, value);
     if (time) stamps.use(epoch, value);
     isGuess?.push(time !== undefined && value < time.exactFrom);

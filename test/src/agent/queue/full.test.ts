@@ -1,0 +1,194 @@
+// A full queue, and points that only memory holds: what is sent, confirmed and counted stays right.
+import test, { type ExecutionContext } from "ava";
+import type { TelemetryOptions } from "../../../../src/agent/queue/options.js";
+import { BatchWriter, buildBatch } from "../../../../src/agent/telemetry/batch.js";
+import { FakeFlash } from "../../../fakes/flash.js";
+import { FakeStore } from "../../../fakes/host.js";
+import { at } from "../../../fakes/time.js";
+import { upTo } from "../telemetry/rig.js";
+import { type Rig, rig, textOf, waitingNumbers, waitingStamps } from "./rig.js";
+
+const T0 = 1_700_000_000_000;
+
+/** A device with a queue of `sectors`, and its next starts. */
+class Starts {
+  readonly store = new FakeStore();
+  readonly delivered = new Set<number>();
+  blocks: FakeFlash;
+  recorded = 0;
+  one!: Rig;
+
+  constructor(sectors: number) {
+    this.blocks = new FakeFlash(sectors * 512, 512);
+  }
+
+  start(options: TelemetryOptions = {}, wall: number | null = T0): Rig {
+    this.blocks = new FakeFlash(this.blocks.size, 512, this.blocks.bytes);
+    this.one = rig(this.blocks, options, this.store, wall);
+    return this.one;
+  }
+
+  add(points: number): void {
+    for (let n = 0; n < points; n++) this.one.outbox.append(textOf(this.recorded++), undefined);
+  }
+
+  /** Sends the next batch, which arrives. */
+  send(t: ExecutionContext, most = 50): void {
+    const { outbox } = this.one;
+    const batch = buildBatch(outbox, new BatchWriter(outbox), most);
+    if (!batch) return;
+    const points = [JSON.parse(Buffer.from(batch.body).toString())].flat();
+    const numbers: number[] = points.map(({ values }) => values.n);
+    t.true(
+      numbers.every((n, i) => i === 0 || n > numbers[i - 1]!),
+      `${numbers}`,
+    );
+    for (const n of numbers) this.delivered.add(n);
+    outbox.confirm(batch.number + batch.points);
+  }
+
+  /** Points neither delivered nor counted once all were sent. */
+  lost(t: ExecutionContext): number {
+    for (let tries = 0; this.one.outbox.waiting > 0 && tries < 50; tries++) this.send(t);
+    t.is(this.one.outbox.waiting, 0, "nothing waits for ever");
+    return this.recorded - this.delivered.size - this.one.outbox.drops;
+  }
+}
+
+test("a correction that drops the oldest points while a batch is built takes no others", (t) => {
+  for (let points = 20; points < 60; points++) {
+    const device = new Starts(3);
+    const { host } = device.start({ bufferBytes: 1024 });
+    device.add(points);
+    host.clock.setWall(T0 + 5000);
+    device.send(t, 20);
+    t.is(device.lost(t), 0, `${points} points`);
+  }
+});
+
+test("a full queue that keeps its oldest points sends them once the time is known", (t) => {
+  for (let points = 10; points < 40; points++) {
+    const device = new Starts(3);
+    const { time } = device.start({ drop: "newest", bufferBytes: 1024 }, null);
+    device.add(points);
+    time.learn(at(T0));
+    t.is(device.lost(t), 0, `${points} points`);
+    t.true(device.delivered.size >= 10);
+  }
+});
+
+const IN_MEMORY: TelemetryOptions = { durable: false, drop: "newest" };
+
+for (const isLast of [true, false])
+  test(`counts the points that a full queue does not take before a ${isLast ? "stop" : "sleep"}`, (t) => {
+    const device = new Starts(3);
+    const { outbox } = device.start(IN_MEMORY);
+    device.add(40);
+    outbox.sync();
+    device.add(5);
+    t.is(outbox.saveAll(isLast), 0);
+    const before = outbox.waiting + outbox.drops;
+    device.start(IN_MEMORY);
+    t.is(device.one.outbox.waiting + device.one.outbox.drops, before);
+    t.is(device.lost(t), 0);
+  });
+
+test("a stop says how many points neither a full queue nor the store takes", (t) => {
+  const device = new Starts(3);
+  const { outbox } = device.start(IN_MEMORY);
+  device.add(40);
+  outbox.sync();
+  device.store.fails = () => true;
+  const ended = outbox.saveAll(true);
+  device.store.fails = undefined;
+  device.start(IN_MEMORY);
+  t.true(ended > 5);
+  t.is(device.lost(t) - ended, 0);
+});
+
+test("points behind those that a full queue lost get their own numbers", (t) => {
+  for (let more = 1; more < 20; more++) {
+    const device = new Starts(3);
+    const options = { drop: "newest", bufferBytes: 1024 } as const;
+    device.start(options);
+    device.add(30);
+    device.blocks.fails = (call) => call !== "read";
+    device.add(3);
+    device.one.outbox.saveAll(true);
+    device.start(options);
+    device.send(t, 3);
+    device.add(more);
+    device.send(t, 3);
+    device.add(more);
+    device.one.outbox.saveAll(true);
+    device.start(options);
+    t.is(device.lost(t), 0, `${more} points`);
+  }
+});
+
+test("a report of drops after points were delivered from memory changes no number", (t) => {
+  const device = new Starts(4);
+  const { outbox } = device.start({ durable: false });
+  device.add(5);
+  outbox.dropRefused(outbox.first + 1);
+  device.send(t);
+  outbox.dropsReported(outbox.drops);
+  device.add(3);
+  outbox.sync();
+  const { first, next } = outbox;
+  device.start({ durable: false });
+  t.deepEqual([device.one.outbox.first, device.one.outbox.next], [first, next]);
+  t.is(device.lost(t), 0);
+});
+
+test("the power fails while a full queue takes no point from memory: each is counted", async (t) => {
+  const device = new Starts(2);
+  const options = { drop: "newest", bufferBytes: 1024 } as const;
+  device.start(options);
+  device.blocks.fails = (call) => call !== "read";
+  device.add(40);
+  await device.one.host.clock.advance(2500);
+  device.blocks.fails = undefined;
+  device.add(1);
+  const { next } = device.one.outbox;
+  device.start(options);
+  // Rejected points had no number.
+  t.true(device.one.outbox.next >= next, `${device.one.outbox.next} of ${next}`);
+});
+
+test("time stamps of points delivered from memory are not used again after a stop", (t) => {
+  const device = new Starts(4);
+  device.start({ durable: false });
+  device.add(10);
+  const sent = waitingStamps(device.one);
+  device.one.outbox.confirm(10);
+  device.one.outbox.saveAll(true);
+  device.start({ durable: false }, T0 - 3);
+  device.add(10);
+  for (const ts of waitingStamps(device.one)) t.false(sent.includes(ts));
+});
+
+test("a start that can't read the queue does not move the points of the one before", (t) => {
+  const device = new Starts(4);
+  const hour = 3_600_000;
+  device.start();
+  device.add(1);
+  device.start({}, T0 + hour);
+  device.add(3);
+  const stamps = waitingStamps(device.one);
+  const blind = device.start();
+  t.deepEqual(waitingNumbers(blind.outbox), upTo(4));
+  device.blocks.fails = (call) => call === "read";
+  rig(device.blocks, {}, device.store, T0 + 2 * hour).outbox.append(textOf(9), undefined);
+  t.deepEqual(waitingStamps(device.start({}, T0 + 3 * hour)).slice(0, 4), stamps);
+});
+
+test("two epochs whose times are lost share no time stamp", (t) => {
+  const { stamps } = new Starts(4).start().outbox;
+  const found = [7, 8, 9].map((epoch) => {
+    stamps.prepare(epoch, 5);
+    return stamps.timeOf(epoch, 5)!.start;
+  });
+  t.is(new Set(found).size, 3);
+  t.deepEqual(found.toSorted(), found);
+});

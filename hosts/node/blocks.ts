@@ -171,6 +171,7 @@ const STAT_BLOCK = 512;
 const WHAT_IT_IS: { readonly [code: string]: string } = {
   ENODEV: "is not a file: remove it",
   ELOOP: "is a symbolic link: put the file itself there",
+  EMLINK: "is a hard link: put the file itself there",
 };
 const UNKNOWN = "unknown error";
 const CHECK = "check the disk; the file was left as it is";

@@ -140,6 +140,13 @@ function notFile(path: string): Error {
   return Object.assign(new StateFileError(`${path} is not a file: remove it`), { code: "ENODEV" });
 }
 
+/** Changed in place, it would change under its other name too, which may be any file of this user. */
+function hardLink(path: string): Error {
+  return Object.assign(new StateFileError(`${path} is a hard link: put the file itself there`), {
+    code: "EMLINK",
+  });
+}
+
 function symbolicLink(path: string, what: string): Error {
   return Object.assign(new StateFileError(`${path} is a symbolic link: put the ${what} itself there`), {
     code: "ELOOP",
@@ -148,7 +155,7 @@ function symbolicLink(path: string, what: string): Error {
 
 /**
  * Opens a file for changes in place, or creates it, for this user only. On a read-only disk it can
- * only be read. Throws, also for a symbolic link and for another user's file.
+ * only be read. Throws, also for a symbolic or hard link and for another user's file.
  */
 export function openInPlace(path: string): number {
   try {
@@ -156,6 +163,7 @@ export function openInPlace(path: string): number {
     const found = lstatSync(path, { throwIfNoEntry: false });
     if (found && !found.isFile() && !found.isSymbolicLink()) throw notFile(path);
     if (found) refuseOthers(found, path);
+    if (found?.isFile() && found.nlink > 1) throw hardLink(path);
     return openSync(path, constants.O_RDWR | NO_LINKS);
   } catch (error) {
     if (codeOf(error) === "EROFS") return openSync(path, "r");

@@ -4,6 +4,7 @@ import {
   chmodSync,
   chownSync,
   existsSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -340,6 +341,20 @@ test("a symbolic link planted where a file is to be written is replaced or refus
   });
   t.false(new FileLogMemory(log, UNFENCED).write(0, Uint8Array.of(1)));
   for (const read of planted) t.is(read(), "somebody else's file");
+});
+
+test("a hard link in place of a file that is changed in place is refused, never written to", (t) => {
+  const stateDir = temporaryState(t);
+  const other = join(temporaryState(t), "other");
+  const mine = "a".repeat(5 * 4096);
+  writeFileSync(other, mine);
+  makeDirectory(join(stateDir, "slots"));
+  for (const name of ["blocks.bin", "log.bin", "slots/b.bin"]) linkSync(other, join(stateDir, name));
+  const refused = { message: /is a hard link: put the file itself there/ };
+  t.throws(() => new FileBlocks(join(stateDir, "blocks.bin"), 4096, quiet, UNFENCED), refused);
+  t.throws(() => new FileBlocks(join(stateDir, "slots", "b.bin"), 4096, quiet, UNFENCED, "slot"), refused);
+  t.false(new FileLogMemory(join(stateDir, "log.bin"), UNFENCED).write(0, Uint8Array.of(1)));
+  t.is(readFileSync(other, "utf8"), mine);
 });
 
 test("only a new address means a network that returned, not a lost one or the loopback", async (t) => {

@@ -49,7 +49,7 @@ export const FAILURES = {
   signature: condemn("the signature does not match firmware.publicKey"),
   damaged: restart("wrong checksum after a resumed download"),
   readBack: restart("the slot does not contain the written bytes"),
-  unfit: condemn("the image is not bootable on this device"),
+  unfit: resume("the image could not be activated: it is not bootable, or storage failed"),
   // After activation: the device rolled back.
   notStarted: resume("the new image did not start"),
   notConfirmed: resume("the new image ended before it was confirmed"),

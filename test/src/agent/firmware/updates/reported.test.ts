@@ -26,12 +26,12 @@ each("a wrong checksum: FAILED, the old image runs, and it is not fetched again"
   await stays(t, lamp);
 });
 
-each("the right checksum of a truncated image: FAILED, as it can't start", async (t, shape) => {
+each("the right checksum of a truncated image: FAILED, as it can't be activated", async (t, shape) => {
   const lamp = new Lamp(shape);
   const whole = lamp.image("2.0.0", SIZE);
   lamp.machine.fit = (image) => image.length === whole.length;
   lamp.assign(lamp.package("2.0.0", whole.subarray(0, 15_000)));
-  await ends(t, lamp, failed("the image is not bootable on this device"));
+  await ends(t, lamp, failed("the image could not be activated: it is not bootable, or storage failed"));
   t.deepEqual(lamp.booted, ["1.0.0"]);
   await stays(t, lamp);
 });
@@ -381,6 +381,17 @@ for (const [operation, how, times] of [
       `${at}`,
     );
   });
+
+each("an activation that fails once is tried again, without another download", async (t, shape) => {
+  let left = 1;
+  const lamp = lampWith(shape, {});
+  lamp.machine.onOperation = (name) => name !== "activate" || left-- <= 0;
+  await lamp.untilState("FAILED");
+  const fetches = lamp.fetches.length;
+  await lamp.untilState("UPDATED");
+  t.deepEqual(lamp.shown, UPDATED);
+  t.is(lamp.fetches.length, fetches);
+});
 
 // Two images of one version: only their bytes tell which one runs.
 

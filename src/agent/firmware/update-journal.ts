@@ -44,12 +44,12 @@ export class UpdateJournal {
     const { record } = this;
     const { title, version } = this._options;
     if (record.title !== title || record.version !== version) return false;
-    if (record.from !== version || this._host.slot.state() === "pending") return true;
-    // Of two images of the same version, only the bytes tell which one runs. Until the new one is
-    // learned, the journal knows the one before.
-    const { image } = record;
-    if (image !== "" && image !== (this._host.slot.image?.() ?? image)) return true;
-    return record.verified !== "" && record.verified === runningImage(this._host, record);
+    if (this._host.slot.state() === "pending") return true;
+    // A title and a version are no proof: the image may have been flashed since.
+    const running = runningImage(this._host, record);
+    if (running !== "") return running === record.verified;
+    // Until the new one is learned, the journal knows the image before it.
+    return record.from !== version || (record.image !== "" && this._host.slot.image?.() !== undefined);
   }
 
   /** ms until a failed update is retried; 0: now; -1: no retry. */

@@ -164,9 +164,9 @@ class Watch {
     run.kill.addEventListener("abort", this.#onKill, { once: true });
   }
 
-  /** The agent sent a message. */
+  /** The agent sent a message. Only a heartbeat proves that its event loop turns. */
   sign(kind: FromWorker["kind"]): void {
-    this.#silent = 0;
+    if (kind === "heartbeat") this.#silent = 0;
     if (kind === "ready") clearTimeout(this.#start);
     if (kind === "confirmed") clearTimeout(this.#trial);
     // The image may hinder the process from ending.

@@ -12,7 +12,7 @@ import { LockedError } from "../../hosts/node/lease.js";
 import { watchNetwork } from "../../hosts/node/network.js";
 import { teachRunningImage } from "../../src/agent/firmware/update-journal.js";
 import { Recovery, SecretRedactor } from "../../src/board-module.js";
-import { type Agent, isMoteError, MoteError, type Wake } from "../../src/index.js";
+import type { Agent, Wake } from "../../src/index.js";
 import { SupervisorChannel } from "./channel.js";
 import { agentOptions, follow } from "./drive.js";
 import { EventChannel } from "./event-channel.js";
@@ -89,11 +89,10 @@ async function end(how: Ending, flush: boolean): Promise<void> {
 function fail(error: unknown): void {
   if (ending) return;
   ending = true;
-  const unfit = error instanceof ImageError || (isMoteError(error) && error.code === "BAD_OPTIONS");
   // From then on, the error may be one that the image made.
   if (error instanceof StateFileError && !isLoading) exit("queue", error.message);
   else if (error instanceof LockedError && !isLoading) exit("inUse");
-  else exit(unfit ? "unfit" : "crash", clean(describe(error)));
+  else exit(error instanceof ImageError ? "unfit" : "crash", clean(describe(error)));
 }
 
 /** Also reports each secret to the supervisor, which prints all output of this process. */
@@ -178,7 +177,7 @@ async function start({ config, path, slot, state, sha256, isFlashed, lastRun }: 
       return image?.default(made, appHost);
     },
   );
-  if (typeof device === "string") throw new MoteError("BAD_OPTIONS", device);
+  if (typeof device === "string") throw new ImageError(device);
   if (ending) return;
   // A sleeping device may open no connection for hours.
   if (sleeper) signs.expectWakes(intervalMs);

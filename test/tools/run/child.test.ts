@@ -58,3 +58,10 @@ test("signs of life and a start do not end the deadline of a trial", async (t) =
   const end = await runs(`${BEATS} ${ready}`, "pending", { trialMs: 1000 });
   t.deepEqual(end, { how: "crash", reason: "its trial did not end in 1 s" });
 });
+
+test("only a heartbeat is a sign of life: an image that blocks may still cause other messages", async (t) => {
+  const blocks = `const until = Date.now() + 30_000;
+while (Date.now() < until) { say(secret + " ", { kind: "secret", secret: "", isOwn: false }); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20); }`;
+  const end = await runs(blocks, "confirmed", { lookMs: 200, looks: 25 });
+  t.deepEqual(end, { how: "crash", reason: "no sign of life" });
+});

@@ -188,6 +188,13 @@ for (const [file, reason] of [
     },
   );
 
+test.serial("an image that runs is one, whatever it throws: the run goes on", async (t) => {
+  const body = `setTimeout(() => { throw Object.assign(new Error("late"), { name: "MoteError", code: "BAD_OPTIONS" }); }, 200);`;
+  const { code, events } = await runs(t, temporaryState(t), image("1", body), { starts: 2, worker: WORKER });
+  t.is(code, 0);
+  t.false(events.some(({ line }) => /not a firmware image/.test(String(line))));
+});
+
 function damage(path: string): void {
   const bytes = readFileSync(path).subarray(0, 4096);
   bytes[40] = bytes[40]! ^ 1;

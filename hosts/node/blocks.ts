@@ -41,8 +41,8 @@ export class FileBlocks implements Blocks {
   readonly #zeros = Buffer.alloc(SECTOR);
 
   /**
-   * Creates a file of `size` bytes if there is none. A file of another size is kept, unless it is
-   * shorter than two sectors, and `warn` is called. On a read-only disk it can only be read. A
+   * Creates a file of `size` bytes if there is none. A queue of another size is kept, unless it is
+   * shorter than two sectors, and a longer slot; `warn` is called. On a read-only disk it can only be read. A
    * slot's sector is synced once: after its last byte, or before the next read or erase. Throws if
    * the file cannot be used, with QueueFileError for a queue.
    */
@@ -59,19 +59,25 @@ export class FileBlocks implements Blocks {
     else makeDirectory(dirname(path));
     this.#file = this.#isSlot ? openInPlace(path) : openQueue(path);
     const { size: found, blocks } = fstatSync(this.#file);
-    // Too short for a queue or an update. Extended, it is read, and what is missing is counted.
-    const isCut = found < Math.min(2 * SECTOR, size);
+    // A queue too short for use: extended, it is read, and what is missing is counted. A slot needs
+    // its room, and what is missing of its image shows in the checksum.
+    const isCut = found < (this.#isSlot ? size : Math.min(2 * SECTOR, size));
     if (isCut && found > 0) warn(`${path} was cut to ${found} bytes: extended to ${size}`);
     if (isCut) {
-      ftruncateSync(this.#file, size - (size % SECTOR));
-      fsyncSync(this.#file);
-      syncDirectory(dirname(path));
+      try {
+        ftruncateSync(this.#file, size - (size % SECTOR));
+        fsyncSync(this.#file);
+        syncDirectory(dirname(path));
+      } catch (error) {
+        // On a read-only disk, the image in a slot can still run.
+        if (!this.#isSlot) throw error;
+      }
     } else {
       syncLeft(path);
       syncLeft(dirname(path));
       if (found !== size) warn(`${path} has ${found} bytes, not ${size}: kept as it is`);
     }
-    const usable = isCut ? size : found;
+    const { size: usable } = fstatSync(this.#file);
     this.size = usable - (usable % SECTOR);
     // If the system does not report the blocks of a file, assume that an existing one is complete.
     if (!this.#isSlot) this.#reserve(path, isCut || blocks * STAT_BLOCK < this.size);

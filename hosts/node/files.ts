@@ -231,7 +231,11 @@ export function publish(aside: string, path: string, fence: Fence): void {
     unlinkIfThere(aside);
     throw new FencedError(`${path} was not written: another process uses the directory`);
   }
-  renameSync(aside, path);
+  try {
+    renameSync(aside, path);
+  } catch (error) {
+    throw isDirectory(path) ? notFile(path) : error;
+  }
 }
 
 /**
@@ -287,11 +291,12 @@ function putBack(aside: string, path: string): void {
   unlinkIfThere(aside);
 }
 
-function unlinkIfThere(path: string): void {
+/** Throws, also for a directory. */
+export function unlinkIfThere(path: string): void {
   try {
     unlinkSync(path);
   } catch (error) {
-    if (codeOf(error) !== "ENOENT") throw error;
+    if (codeOf(error) !== "ENOENT") throw isDirectory(path) ? notFile(path) : error;
   }
 }
 

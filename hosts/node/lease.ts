@@ -36,6 +36,7 @@ import {
   syncDirectory,
   syncFile,
   temporaryPath,
+  unlinkIfThere,
 } from "./files.js";
 import { ask, atAddress } from "./lock-socket.js";
 
@@ -66,6 +67,8 @@ const LOOK_MS = 500;
 const WAIT_MS = 1000;
 /** Gives up after losing so many races to other processes. */
 const TRIES = 20;
+/** The highest number that a lock's name can have; no device starts so often. */
+const LAST = 10 ** 15 - 1;
 const OWN = new Set<string>();
 const IS_WINDOWS = process.platform === "win32";
 
@@ -129,7 +132,9 @@ export class Lease implements Fence {
     for (let tries = 0; tries < TRIES; tries++) {
       const before = locks(stateDir, kind);
       const paused = before.filter((lock) => isPaused(lock, stateDir, own, silenceMs));
-      const number = before.reduce((highest, lock) => Math.max(highest, lock.number), 0) + 1;
+      const highest = before.reduce((most, lock) => Math.max(most, lock.number), 0);
+      if (highest === LAST) throw new Error(`${pathOf(stateDir, kind, highest)} is not a lock: remove it`);
+      const number = highest + 1;
       const server = listen(stateDir, kind, number);
       if (server === "taken") continue;
       const lease = new Lease(stateDir, kind, number, own, server);
@@ -202,7 +207,7 @@ export class Lease implements Fence {
     removeTemporaryFiles(this.#stateDir);
     if (isPaused) this.#copyQueue();
     // Only now: a process that takes over meanwhile must also copy the queue.
-    for (const { path } of before) rmSync(path, { force: true });
+    for (const { path } of before) unlinkIfThere(path);
   }
 
   /** Replaces the queue file by a copy. An old holder that resumes writes to the old file. */

@@ -169,15 +169,16 @@ unless(test, process.getuid?.() === 0 ? undefined : "needs root")(
   },
 );
 
-test("a slot file that was cut has room for an update again", (t) => {
-  const path = join(temporaryState(t), "slots", "b.bin");
-  const open = () => new FileBlocks(path, 5 * 4096, quiet, UNFENCED, "slot");
-  open().close();
-  truncateSync(path, 5000);
-  const slot = open();
-  t.is(slot.size, 5 * 4096);
-  slot.close();
-});
+for (const bytes of [0, 5000, 4 * 4096])
+  test(`a slot file that was cut to ${bytes} bytes has room for an update again`, (t) => {
+    const path = join(temporaryState(t), "slots", "b.bin");
+    const open = () => new FileBlocks(path, 5 * 4096, quiet, UNFENCED, "slot");
+    open().close();
+    truncateSync(path, bytes);
+    const slot = open();
+    t.is(slot.size, 5 * 4096);
+    slot.close();
+  });
 
 for (const name of ["store", "slots"]) {
   test(`refuses a symbolic link in place of the directory ${name}`, (t) => {
@@ -355,6 +356,22 @@ test("a hard link in place of a file that is changed in place is refused, never 
   t.throws(() => new FileBlocks(join(stateDir, "slots", "b.bin"), 4096, quiet, UNFENCED, "slot"), refused);
   t.false(new FileLogMemory(join(stateDir, "log.bin"), UNFENCED).write(0, Uint8Array.of(1)));
   t.is(readFileSync(other, "utf8"), mine);
+});
+
+for (const name of ["host.lock.999999999999999", "host.lock.9", "store/.token.bin.host9.new"])
+  test(`a directory in place of ${name} is refused by name`, (t) => {
+    const stateDir = temporaryState(t);
+    mkdirSync(join(stateDir, name), { recursive: true });
+    t.throws(() => hostAt(t, { stateDir }), {
+      message: new RegExp(`${basename(name)} is not a (file|lock): remove it`),
+    });
+  });
+
+test("a directory in place of the unpacked image is refused by name", (t) => {
+  const stateDir = temporaryState(t);
+  flash(stateDir, image("1.0.0"), UNFENCED);
+  mkdirSync(join(stateDir, "run", "image.mjs"), { recursive: true });
+  t.throws(() => prepareStart(stateDir, UNFENCED, quiet), { message: /image\.mjs is not a file: remove it/ });
 });
 
 test("only a new address means a network that returned, not a lost one or the loopback", async (t) => {

@@ -10,10 +10,11 @@ export interface Pin {
 
 /**
  * Calls `held` once the button was pressed for `ms` without a break, and again only after a
- * release. Returns a stop function.
+ * release. A button that is pressed at the beginning must be released first. Returns a stop
+ * function.
  */
 export const whenHeld = (pin: Pin, clock: Clock, ms: number, held: () => void): (() => void) => {
-  let pressedFor = 0;
+  let pressedFor = Number.POSITIVE_INFINITY;
   let cancel = (): void => {};
   const check = (): void => {
     const before = pressedFor;

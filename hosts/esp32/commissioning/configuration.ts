@@ -73,7 +73,8 @@ export const commissionBy = (
   const isAskedFor = Recovery.takeSetupRequest(host);
   const begin = (): Agent | undefined =>
     isIncomplete(config) || isAskedFor ? ask(board) : run(board, button);
-  if (button?.read() !== 0) return begin();
+  // After another restart, a stuck button would open the page again and again.
+  if (button?.read() !== 0 || !(board.isByHand || isWake)) return begin();
   // A sleeping board is awake too briefly for a button that is checked while it runs.
   const [ms, held] = isWake
     ? [RESET_HELD_MS, () => resetByButton(host)]

@@ -218,6 +218,23 @@ test("only a button held for one second at power-on opens the page, for 10 minut
   t.deepEqual([board.ap, modules.listeners.size, board.restarts], [undefined, 0, 1]);
 });
 
+test("a button that is stuck costs one setup page, and never the device's settings", async (t) => {
+  const { board, modules, boot, values } = rig(t, { ...READY, ...BUTTON });
+  modules.pressed.add(4);
+  boot();
+  await board.clock.runUntil(() => board.restarts > 0);
+  for (const reset of [SOFTWARE, PANIC]) {
+    t.truthy(boot(sampling, reset));
+    await board.clock.advance(60_000);
+    t.deepEqual([board.ap, board.restarts], [undefined, 1]);
+  }
+  t.deepEqual(values("n"), [1, 1]);
+  modules.pressed.clear();
+  await board.clock.advance(1000);
+  modules.pressed.add(4);
+  await board.clock.runUntil(() => board.restarts > 1);
+});
+
 test("a wake out of deep sleep is no power-on: its button opens nothing", async (t) => {
   const { board, modules } = rig(t, { ...READY, ...BUTTON });
   const machine = board.boot(DEEP_SLEEP);
@@ -311,7 +328,7 @@ test("the access point has the product's password, or the device's own, which a 
   modules.submit({ ...HOME, label: "of-this-device" });
   await board.clock.runUntil(() => board.restarts > 0);
   modules.pressed.add(4);
-  boot(sampling, SOFTWARE);
+  boot();
   await board.clock.advance(1100);
   t.is(board.ap?.password, "of-this-device");
   t.regex(modules.visit(PAGE), /id="label"[^>]* placeholder="saved/);
@@ -419,6 +436,7 @@ test("a reset by hand opens the Wi-Fi at the start that follows, once; a reset b
   platform.create(NAME, "TOKEN-7");
   await commission(all);
   boot(sampling, SOFTWARE);
+  await board.clock.advance(1000);
   modules.pressed.add(4);
   await board.clock.runUntil(() => board.restarts > 1);
   modules.pressed.clear();

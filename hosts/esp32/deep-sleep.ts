@@ -87,6 +87,11 @@ export class DeepSleep implements Sleeper {
     this._asleep = true;
     this._wifi?.stop();
     recovery.markStable();
+    // After a deep sleep the boot loader starts the same image again, even one on trial.
+    if (this._host.slot.state() === "pending") {
+      this._host.restart("the wake ended before the trial of its image");
+      return;
+    }
     const bytes = new Uint8Array(KEPT_BYTES);
     const text = this._host.encode(kept ?? "");
     if (text.length < KEPT_BYTES) bytes.set(text);

@@ -170,14 +170,9 @@ export class FakeBoard {
     this.#power.on = false;
   }
 
-  /** What the boot loader does. */
+  /** What the boot loader does. After a deep sleep it starts the same image, whatever its state. */
   boot(reset = this.reset): BoardHardware {
-    if (this.running === this.next && this.states[this.running] === PENDING) {
-      this.states[this.running] = ABORTED;
-      this.next = 1 - this.running;
-    }
-    if (this.states[this.next] === NEW) this.states[this.next] = PENDING;
-    this.running = this.next;
+    if (reset !== 8) this.#chooseSlot();
     this.reset = reset;
     // The system's clock goes on over all but a power cut.
     this.wall = { seconds: reset === 1 ? 0 : this.system, known: false };
@@ -189,6 +184,15 @@ export class FakeBoard {
     this.#power = { on: true };
     this.clock.setWall(undefined);
     return this.machine();
+  }
+
+  #chooseSlot(): void {
+    if (this.running === this.next && this.states[this.running] === PENDING) {
+      this.states[this.running] = ABORTED;
+      this.next = 1 - this.running;
+    }
+    if (this.states[this.next] === NEW) this.states[this.next] = PENDING;
+    this.running = this.next;
   }
 
   machine(): BoardHardware {

@@ -7,7 +7,7 @@ import type { Agent } from "../../../src/index.js";
 import { SECRET } from "../../fakes/platform.js";
 import { answer } from "../../fakes/server.js";
 import { pattern } from "../port/check.js";
-import { BUILT, type FakeBoard, NEW, PANIC, PENDING, POWER_ON, SOFTWARE, VALID } from "./board.js";
+import { ABORTED, BUILT, type FakeBoard, NEW, PANIC, PENDING, POWER_ON, SOFTWARE, VALID } from "./board.js";
 import { HOME, NAME, plain, READY, type Rig, rig, silent } from "./rig.js";
 
 const onBoard = (t: ExecutionContext, config: Record<string, unknown> = READY): Rig => rig(t, config, plain);
@@ -451,4 +451,22 @@ test("a wake that never ends is ended after ten minutes", async (t) => {
   await wake();
   t.truthy(board.sleep);
   t.true(board.clock.now() <= 610_000);
+});
+
+test("an image on trial whose wake has no end, or fails, gives way to the one before", async (t) => {
+  for (const runOnce of [() => new Promise(() => {}), () => Promise.reject(new Error("mine"))]) {
+    const { board, state, wake, next } = sleeper(t);
+    await wake();
+    board.states[1] = NEW;
+    board.next = 1;
+    state.application = (agent) => {
+      Object.assign(agent, { runOnce });
+    };
+    await wake(board.boot(SOFTWARE));
+    for (let n = 0; board.restarts === 0 && n < 3; n++) await next();
+    t.is(board.restarts, 1);
+    t.is(board.running, 1);
+    board.boot(SOFTWARE);
+    t.deepEqual([board.running, board.states[1]], [0, ABORTED]);
+  }
 });

@@ -14,6 +14,8 @@ export interface StorageLog {
   hasLogged: boolean;
   /** Keys of values that could not be stored: each is logged once, until it can be stored again. */
   failing: string[];
+  /** Keys that this run has written, so that their values are of this format. */
+  written: string[];
 }
 
 /** A store, with its log: hosts are copied, their store is one. */
@@ -22,7 +24,7 @@ export interface LoggedStore extends Store {
 }
 
 export const storageLogOf = ({ store }: { readonly store: LoggedStore }): StorageLog => {
-  store.storageLog ??= { isSilent: false, hasLogged: false, failing: [] };
+  store.storageLog ??= { isSilent: false, hasLogged: false, failing: [], written: [] };
   return store.storageLog;
 };
 
@@ -68,9 +70,12 @@ export const readOwn = (host: StoreHost, key: string): Json | undefined => {
 export const writeStored = (host: StoreHost, key: string, value: unknown): boolean => {
   const { store } = host;
   const bytes = seal(host, value);
-  const isOthers = keepOthers(store, key);
+  const { written } = storageLogOf(host);
+  const isOwn = written.includes(key);
+  const isOthers = !isOwn && keepOthers(store, key);
   const kept = bytes.length <= MAX_BYTES && store.set(key, bytes);
   noteStored(host, key, kept);
+  if (kept && !isOwn) written.push(key);
   if (!kept || isOthers || !VITAL.includes(key)) return kept;
   if (bytes.length <= VITAL_BYTES) store.set(copyKey(key), bytes);
   else if (store.get(copyKey(key))) store.delete(copyKey(key));
@@ -98,9 +103,9 @@ const keepOthers = (store: Store, key: string): boolean => {
 };
 
 /** Deletes a value that is outdated; false if the store keeps it. */
-export const deleteStored = ({ store }: StoreHost, key: string): boolean => {
-  keepOthers(store, key);
-  return store.delete(key);
+export const deleteStored = (host: StoreHost, key: string): boolean => {
+  if (!storageLogOf(host).written.includes(key)) keepOthers(host.store, key);
+  return host.store.delete(key);
 };
 
 /** Deletes the value and its copy; false if the store keeps one. */

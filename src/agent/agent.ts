@@ -48,11 +48,6 @@ export class Agent {
     this.rpc = new RpcApi(core.session, core.handlers, core.answerBytes);
   }
 
-  /** Malformed answers of the platform since this agent was created; each was ignored. */
-  get malformedAnswers(): number {
-    return this.counters.malformedAnswers;
-  }
-
   /** Address of the platform. */
   get target(): Target {
     return this._core.session.target;

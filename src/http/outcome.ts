@@ -1,3 +1,4 @@
+import { characters } from "../wire/text/characters.js";
 import { clockTimestamp, type Timestamp } from "../wire/timestamp.js";
 import { receiptProblem } from "./receipt.js";
 import type { Answer } from "./response.js";
@@ -58,7 +59,8 @@ export const isSilence = (outcome: Outcome): boolean => {
 // Maps an answer to an outcome.
 
 const BUSY = [408, 429, 502, 503, 504];
-const WORDS = ["true", "false", "null"];
+/** `{`, `[`, `"`, a number, or the first letter of true, false and null. */
+const JSON_STARTS = characters('{{[[""--09ttffnn');
 const NOT_JSON = "foreign answer";
 
 /**
@@ -95,27 +97,13 @@ export const lost = (reason: string, sent = false): Outcome => {
 const valueProblem = (body: Uint8Array): string | undefined =>
   body.length === 0 || looksLikeJson(body) ? undefined : NOT_JSON;
 
-/**
- * Checks only the first bytes for JSON: `{`, `[`, `"`, a number, true, false or null after white
- * space.
- */
+/** Checks only the first byte after white space. */
 const looksLikeJson = (body: Uint8Array): boolean => {
   let at = 0;
   while (isWhite(body[at])) at++;
-  const first = body[at];
-  if (first === 0x7b || first === 0x5b || first === 0x22 || first === 0x2d) return true;
-  if (first === undefined) return false;
-  if (first >= 0x30 && first <= 0x39) return true;
-  return WORDS.some((word) => beginsWith(body, at, word));
+  return JSON_STARTS[body[at] as number] === 1;
 };
 
 const isWhite = (byte: number | undefined): boolean => {
   return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
-};
-
-/** Compares only as many bytes as the body has. */
-const beginsWith = (body: Uint8Array, at: number, word: string): boolean => {
-  for (let i = 0; i < word.length && at + i < body.length; i++)
-    if (body[at + i] !== word.charCodeAt(i)) return false;
-  return true;
 };

@@ -4,8 +4,7 @@
 //
 // | body | for example |
 // |---|---|
-// | compressed | from a proxy: nobody asked for it |
-// | not text | another protocol |
+// | not text | another protocol, or compressed by a proxy |
 // | a page | the login page of a captive portal |
 // | a JSON object with `error`, or a `status` of 400 and more | `{"status":401,"message":"..."}` |
 //
@@ -14,29 +13,19 @@
 import { isObject, type JsonObject, parseJson } from "../wire/text/json.js";
 import { decodeStart } from "../wire/text/text.js";
 
-interface Exception {
-  readonly reason: string;
-  readonly isMet: (body: Uint8Array, text: string) => boolean;
-}
-
 const TAB = 0x09;
 const CR = 0x0d;
 const SPACE = 0x20;
 const STATUS = '"status":';
 const FIRST_ERROR = 400;
 
-const EXCEPTIONS: readonly Exception[] = [
-  { reason: "foreign answer: compressed", isMet: (body) => body[0] === 0x1f && body[1] === 0x8b },
-  { reason: "foreign answer: not text", isMet: (body) => body.some(isControl) },
-  { reason: "foreign answer: a web page", isMet: (_, text) => text.startsWith("<") },
-  { reason: "the answer reports an error", isMet: (_, text) => text.startsWith("{") && reportsError(text) },
-];
-
 /** Why a 2xx with this body, or the beginning of a body, delivers nothing; undefined if it does. */
 export const receiptProblem = (body: Uint8Array): string | undefined => {
   if (body.length === 0) return undefined;
+  if (body.some(isControl)) return "foreign answer: not text";
   const text = withoutMark(decodeStart(body, body.length)).trimStart();
-  return EXCEPTIONS.find(({ isMet }) => isMet(body, text))?.reason;
+  if (text.startsWith("<")) return "foreign answer: a web page";
+  return text.startsWith("{") && reportsError(text) ? "the answer reports an error" : undefined;
 };
 
 const withoutMark = (text: string): string => (text.startsWith("\ufeff") ? text.slice(1) : text);

@@ -46,7 +46,7 @@ const GATEWAY_MS = 45_000;
 /** Maximum number of reasons reported for one outage. */
 const MOST_REASONS = 8;
 /** Delay after an answer to a request that was sent before the last loss. */
-const LATE_GATE_MS = 10_000;
+const LATE_ANSWER_MS = 10_000;
 /** Free memory without which no request is begun, and the delay until the next look. */
 export const ROOM_BYTES = 4096;
 export const ROOM_MS = 1000;
@@ -73,7 +73,7 @@ export class PlatformSession {
   /** Losses since the last wait for the platform ended. */
   private _vainAttempts = 0;
   /** Time of the last loss. Requests in progress then belong to the same loss. */
-  private _gateSince = -1;
+  private _lossSince = -1;
   private _backoffUntil = 0;
   private _losses = 0;
   /** A request ended before the machine's first network. */
@@ -351,10 +351,10 @@ export class PlatformSession {
     this.answeredAt = now;
     this._losses = 0;
     // A request from before the loss may use a connection that still works although new ones fail.
-    const late = since <= this._gateSince;
+    const late = since <= this._lossSince;
     if (!late) this._vainAttempts = 0;
     if (this._backoffUntil !== 0) {
-      this._backoffUntil = late ? Math.min(this._backoffUntil, now + LATE_GATE_MS) : 0;
+      this._backoffUntil = late ? Math.min(this._backoffUntil, now + LATE_ANSWER_MS) : 0;
       this._notifyAll();
     }
     if (!served) return;
@@ -378,9 +378,9 @@ export class PlatformSession {
   /** The request ended before the machine's first network: no loss, but the next one waits. */
   private _waitForNetwork(since: number): void {
     this._waitsForNetwork = true;
-    if (since <= this._gateSince) return;
-    this._gateSince = this.host.clock.now();
-    this._backoffUntil = this._gateSince + this._waitMs(0);
+    if (since <= this._lossSince) return;
+    this._lossSince = this.host.clock.now();
+    this._backoffUntil = this._lossSince + this._waitMs(0);
   }
 
   /** Reports each reason once until the platform answers. */
@@ -394,13 +394,13 @@ export class PlatformSession {
 
   /** `patient`: the request had the full time for an answer. */
   private _lost(reason: string, since: number, patient: boolean): void {
-    const isNew = since > this._gateSince;
+    const isNew = since > this._lossSince;
     const alone = patient && this.answeredAt <= since;
     const silent = alone && reason === SILENCE;
     // Requests that were in progress together fail together and count as one loss.
     if (isNew) {
       const now = this.host.clock.now();
-      this._gateSince = now;
+      this._lossSince = now;
       this._backoffUntil = now + this._waitMs(silent || (alone && reason === UNCONNECTED) ? EXCHANGE_MS : 0);
       this._losses++;
     }

@@ -37,9 +37,8 @@ export const RPC_LIMIT = 65_536;
 const MAX_MESSAGE = 200;
 /** How the platform begins a request: `{"id":7,"method":"setLed",…`. */
 const ID = '{"id":';
-const METHOD = '"method":';
-/** `id` and `method` of a request that cannot be parsed are read from its first characters. */
-const MAX_START = 1024;
+/** The `id` of a request that cannot be parsed is read from its first characters. */
+const MAX_START = 32;
 
 /** Why `params` is missing. `too-large` includes too deep. */
 export type RpcProblem = "too-large" | "memory-short" | "malformed";
@@ -47,7 +46,7 @@ export type RpcProblem = "too-large" | "memory-short" | "malformed";
 export interface RpcRequest {
   readonly ok: true;
   readonly id: number;
-  /** Any text; empty if the request has none (then it is `malformed`). */
+  /** Any text; empty with a `problem`. */
   readonly method: string;
   /** Null if the caller gave none; undefined only with a `problem`. */
   readonly params: Json | undefined;
@@ -60,8 +59,8 @@ export type RpcParsed = RpcRequest | { readonly ok: false };
 
 /**
  * Parses a request. `unread`: why not all of it is, for example because the text is only its
- * beginning. For an incomplete or invalid request, `id` and `method` are still read and `problem`
- * is set, because an unanswered request blocks later ones. `ok` is false without a usable id.
+ * beginning. For an incomplete or invalid request, `id` is still read and `problem` is set, because
+ * an unanswered request blocks later ones. `ok` is false without a usable id.
  * `bytes`: the bytes of the text.
  */
 export const parseRpcRequest = (
@@ -89,19 +88,7 @@ const fromBeginning = (text: string, problem: RpcProblem, bytes: Uint8Array | un
   const comma = start.indexOf(",");
   const id = start.startsWith(ID) ? toId(jsonOf(start.slice(ID.length, comma))) : undefined;
   if (id === undefined) return { ok: false };
-  const method = methodOf(start.slice(comma + 1));
-  return { ok: true, id, method, params: undefined, problem, hash: hashText32(text, bytes) };
-};
-
-/** The method's name, up to the first quote that ends a JSON string; empty if it is not found. */
-const methodOf = (text: string): string => {
-  if (!text.startsWith(METHOD)) return "";
-  const name = text.slice(METHOD.length);
-  for (let end = name.indexOf('"', 1); end > 0; end = name.indexOf('"', end + 1)) {
-    const method = jsonOf(name.slice(0, end + 1));
-    if (typeof method === "string") return method;
-  }
-  return "";
+  return { ok: true, id, method: "", params: undefined, problem, hash: hashText32(text, bytes) };
 };
 
 const jsonOf = (text: string): Json | undefined => {

@@ -50,7 +50,7 @@ test("a board's image contains no invariant, neither the checks nor their texts"
 test("only request encoders and the store reveal a secret", (t) => {
   const sources = [...src, ...hosts].filter(({ text }) => /\.reveal\b/.test(text));
   t.deepEqual(sources.map(({ path }) => path).sort(), [
-    "src/agent/provisioning/refusal-gate.ts",
+    "src/agent/provisioning/refusal-backoff.ts",
     "src/agent/provisioning/token-store.ts",
     "src/http/request.ts",
     "src/wire/paths.ts",

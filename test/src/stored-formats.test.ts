@@ -8,7 +8,7 @@ import { teachRunningImage, UpdateJournal } from "../../src/agent/firmware/updat
 import { runningImage } from "../../src/agent/firmware/update-record.js";
 import { readMemory, writeMemory } from "../../src/agent/lifecycle/memory.js";
 import { Recovery } from "../../src/agent/lifecycle/recovery.js";
-import { RefusalGate } from "../../src/agent/provisioning/refusal-gate.js";
+import { RefusalBackoff } from "../../src/agent/provisioning/refusal-backoff.js";
 import { TokenStore } from "../../src/agent/provisioning/token-store.js";
 import { emptyState } from "../../src/agent/queue/record.js";
 import { Witness } from "../../src/agent/queue/witness.js";
@@ -79,12 +79,12 @@ const FORMATS: readonly Format[] = [
     key: "refused",
     text: '1ffe4feb3{"url":"http://platform.test","of":3024777806,"count":1,"at":1767225600000,"ms":952}',
     write: (host) => {
-      const gate = new RefusalGate(host, "http://platform.test");
+      const gate = new RefusalBackoff(host, "http://platform.test");
       gate.identify("lamp-1", [secretOf("T-3141")]);
       gate.noteRefusal("unknown");
     },
     read: (host) => {
-      const gate = new RefusalGate(host, "http://platform.test");
+      const gate = new RefusalBackoff(host, "http://platform.test");
       return [gate.identify("lamp-1", [secretOf("T-3141")]), gate.count];
     },
     found: [true, 1],

@@ -16,7 +16,7 @@ import { Secret } from "../../wire/secret.js";
 import type { AttributeLoop } from "../attributes/loop.js";
 import type { Reset } from "../lifecycle/index.js";
 import type { ProvisioningOptions } from "./options.js";
-import { FAILURE, type Refusal, RefusalGate, SLOWER } from "./refusal-gate.js";
+import { FAILURE, type Refusal, RefusalBackoff, SLOWER } from "./refusal-backoff.js";
 import { TokenStore } from "./token-store.js";
 
 const STORE_RETRY_MS = 60_000;
@@ -47,7 +47,7 @@ export class Provisioning implements Job {
   private _isNewToken = false;
   /** Refusals reported since the last token was accepted. */
   private _reported: string[] = [];
-  private readonly _gate: RefusalGate;
+  private readonly _backoff: RefusalBackoff;
   private readonly _reset: Reset;
   private readonly _attributes: AttributeLoop;
   /** The platform refused this device at the last attempt. */
@@ -79,7 +79,7 @@ export class Provisioning implements Job {
     const { host, binding } = session;
     this._tokens = new TokenStore(host, session.redactor, binding);
     this._pacer = session.pacer("provisioning");
-    this._gate = new RefusalGate(host, `${binding.scheme}://${binding.address}`);
+    this._backoff = new RefusalBackoff(host, `${binding.scheme}://${binding.address}`);
     this._isTokenGiven = token !== undefined;
     if (token !== undefined) this.#token = this._secret(token);
     for (const one of [token, options?.key, options?.secret]) session.redactor.pin(one ?? "");
@@ -104,7 +104,7 @@ export class Provisioning implements Job {
   forget(): boolean {
     this.#proposed = undefined;
     if (!this._isTokenGiven) this.#token = undefined;
-    return this._tokens.forget() && this._gate.forget();
+    return this._tokens.forget() && this._backoff.forget();
   }
 
   private _begin(): Wait {
@@ -118,7 +118,7 @@ export class Provisioning implements Job {
     const own = this._isTokenGiven && this.#token ? [this.#token] : [];
     const { key, secret } = this.#secrets ?? {};
     const secrets = this._isTokenGiven || !key || !secret ? own : [key, secret];
-    this.isRefused = this._gate.identify(
+    this.isRefused = this._backoff.identify(
       this._isTokenGiven ? this._firmwareVersion : `${this.deviceName} ${this._firmwareVersion}`,
       secrets,
     );
@@ -127,7 +127,7 @@ export class Provisioning implements Job {
         "warn",
         "the platform refused this device before: waiting before the next attempt",
       );
-    if (this.#token && this._gate.count === 0) this._ready(true, false);
+    if (this.#token && this._backoff.count === 0) this._ready(true, false);
     else this._step = this.#token || this.#proposed ? "probe" : "ask";
     return 0;
   }
@@ -148,7 +148,7 @@ export class Provisioning implements Job {
   }
 
   private get _waitMs(): number {
-    return Math.max(this._gate.wait, this._session.delayMs, this._pacer.delayMs);
+    return Math.max(this._backoff.wait, this._session.delayMs, this._pacer.delayMs);
   }
 
   private async _probe(): Promise<number> {
@@ -174,7 +174,7 @@ export class Provisioning implements Job {
 
   private async _ask(): Promise<number> {
     const secrets = this.#secrets;
-    if (!secrets) return this._gate.noteRefusal("unknown");
+    if (!secrets) return this._backoff.noteRefusal("unknown");
     this.#proposed ??= this._tokens.propose();
     if (this.#proposed === undefined) return STORE_RETRY_MS;
     const body = encodeProvision({ deviceName: this.deviceName ?? "", ...secrets, token: this.#proposed });
@@ -222,7 +222,7 @@ export class Provisioning implements Job {
   private _provisioningRefused(reason: string, what: Refusal = "notCreated"): number {
     if (this._reportRefusal("provisioning", reason))
       this._session.host.log("error", `provisioning refused: ${reason}; ${SLOWER}`);
-    return this._gate.noteRefusal(what);
+    return this._backoff.noteRefusal(what);
   }
 
   private _storeToken(): number {
@@ -250,7 +250,7 @@ export class Provisioning implements Job {
       deviceName: this._isTokenGiven ? undefined : this._tokens.name,
       adopted,
     });
-    this._gate.tokenInUse(isAccepted);
+    this._backoff.tokenInUse(isAccepted);
   }
 
   private _forgetProposed(): void {
@@ -275,9 +275,10 @@ export class Provisioning implements Job {
   }
 
   private _tokenRefused(): number {
-    const wait = this._gate.noteRefusal("unknown");
+    const wait = this._backoff.noteRefusal("unknown");
     const reason = "the platform does not know the access token (401)";
-    if (this._gate.markReported()) this._session.host.log("error", `${reason}; ${SLOWER}, recording goes on`);
+    if (this._backoff.markReported())
+      this._session.host.log("error", `${reason}; ${SLOWER}, recording goes on`);
     this._reportRefusal("token", reason);
     return wait;
   }

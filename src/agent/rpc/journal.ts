@@ -167,7 +167,7 @@ export class RpcJournal {
    * Called when a poll ended. `oldest`: lowest number of the polls that are open or not processed.
    */
   pollEnded(oldest: number): void {
-    for (const entry of this._entries.slice())
+    for (const entry of this._entries)
       if (entry.acknowledgedAt !== undefined && oldest >= entry.acknowledgedAt) this._drop(entry);
   }
 
@@ -211,7 +211,8 @@ export class RpcJournal {
   }
 
   private _expire(): void {
-    for (const entry of this._entries.slice())
+    // Dropping an entry replaces the list.
+    for (const entry of this._entries)
       if (entry.acknowledgedAt === undefined && this._age(entry) >= this._rememberMs) this._drop(entry);
   }
 

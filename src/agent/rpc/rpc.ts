@@ -225,10 +225,9 @@ export class Rpc implements Job {
    * the first answer counts.
    */
   private _post(entry: JournalEntry, text: string, ended: EndedPoll): Promise<boolean> {
-    const body = this._encodeWithHeadRoom(text);
     const patience = Math.min(ANSWER_DEADLINE_MS * (1 + entry.failures), EXCHANGE_MS);
-    const answer = post(rpcAnswerPath(entry.id), body, patience);
-    const request = { ...answer, headRoom: HEAD_ROOM, repeatable: false };
+    const answer = post(rpcAnswerPath(entry.id), this._encodeWithHeadRoom(text), patience);
+    const request = Object.assign(answer, { headRoom: HEAD_ROOM, repeatable: false });
     return new Promise((resolve) => {
       this._session.dispatch(
         ended.poll.route === "rpcPoll" ? "rpcAnswer" : "secondRpcAnswer",

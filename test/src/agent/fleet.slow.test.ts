@@ -1,6 +1,6 @@
 // What a platform gets of 10,000 devices that it refuses.
 import test from "ava";
-import { RefusalGate } from "../../../src/agent/provisioning/refusal-gate.js";
+import { RefusalBackoff } from "../../../src/agent/provisioning/refusal-backoff.js";
 import { Agent, type AgentOptions } from "../../../src/index.js";
 import { FakeClock } from "../../fakes/clock.js";
 import { FakeStore, fakeHost } from "../../fakes/host.js";
@@ -13,7 +13,7 @@ function attempts(devices: number, spreadMs: number, hours: number): number[] {
   for (let n = 0; n < devices; n++) {
     const clock = new FakeClock(Date.UTC(2026, 0, 1));
     const host = fakeHost({ clock, seed: n + 1, store: new FakeStore() });
-    const gate = new RefusalGate(host, "http://platform.test");
+    const gate = new RefusalBackoff(host, "http://platform.test");
     gate.identify("token");
     let at = (spreadMs * n) / devices;
     while (at < hours * 3_600_000) {

@@ -1,5 +1,5 @@
 import test from "ava";
-import { RefusalGate } from "../../../../src/agent/provisioning/refusal-gate.js";
+import { RefusalBackoff } from "../../../../src/agent/provisioning/refusal-backoff.js";
 import { FakeClock } from "../../../fakes/clock.js";
 import { FakeStore, fakeHost } from "../../../fakes/host.js";
 import { KEY, SECRET } from "../../../fakes/platform.js";
@@ -121,7 +121,7 @@ const WALL = Date.UTC(2026, 0, 1);
 /** The next start on the same store, `later` ms on the clock that people use; undefined: it does not know the time. */
 function start(store: FakeStore, later: number | undefined) {
   const host = fakeHost({ store, clock: new FakeClock(later === undefined ? undefined : WALL + later) });
-  return { host, gate: new RefusalGate(host, BASE) };
+  return { host, gate: new RefusalBackoff(host, BASE) };
 }
 
 function refused(): { store: FakeStore; ms: number; stored: Record<string, unknown> } {

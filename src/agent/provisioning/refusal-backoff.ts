@@ -26,7 +26,7 @@ const STORED = "refused";
  */
 const GOOD_MS = 10 * 60_000;
 
-export class RefusalGate {
+export class RefusalBackoff {
   /** Number of consecutive refusals. */
   count = 0;
   private readonly _host: Host;

@@ -1,4 +1,5 @@
-// Pins of each chip that can have a button, and those of the first serial line.
+// Pins of each chip: which can have a button, measure a voltage or be an output, and those of the
+// first serial line.
 
 interface ChipPins {
   readonly name: string;
@@ -6,15 +7,21 @@ interface ChipPins {
   /** Pins of the first serial line. */
   readonly receive: number;
   readonly transmit: number;
+  /** First and last of ADC1. ADC2 does not measure while Wi-Fi is on. */
+  readonly analog: readonly [from: number, to: number];
   /** Why its other pins cannot have a button, from the chip's data sheet. */
   readonly refused: readonly (readonly [why: string, from: number, to?: number])[];
 }
 
 const STRAPPING = "decides at power-on how the chip starts";
-export const FLASH = "belongs to the flash";
-export const NO_PIN = "is not a pin of this chip";
+const FLASH = "belongs to the flash";
+const NO_PIN = "is not a pin of this chip";
+/** Pins without a pull-up have no output either. */
 const NO_PULL_UP = "has no pull-up";
 const USB = "is the USB line";
+
+/** Of hardware/pins.json; SDA and SCL are outputs, too. */
+const OUTPUTS: readonly string[] = ["switch", "data", "clock"];
 
 /** By ESP-IDF's CONFIG_IDF_FIRMWARE_CHIP_ID. */
 const PINS: Readonly<Record<number, ChipPins>> = {
@@ -23,6 +30,7 @@ const PINS: Readonly<Record<number, ChipPins>> = {
     count: 40,
     receive: 3,
     transmit: 1,
+    analog: [32, 39],
     refused: [
       [STRAPPING, 0],
       [STRAPPING, 2],
@@ -38,6 +46,7 @@ const PINS: Readonly<Record<number, ChipPins>> = {
     count: 47,
     receive: 44,
     transmit: 43,
+    analog: [1, 10],
     refused: [
       [STRAPPING, 0],
       [STRAPPING, 45, 46],
@@ -50,6 +59,7 @@ const PINS: Readonly<Record<number, ChipPins>> = {
     count: 22,
     receive: 20,
     transmit: 21,
+    analog: [0, 4],
     refused: [
       [STRAPPING, 2],
       [STRAPPING, 8, 9],
@@ -62,6 +72,7 @@ const PINS: Readonly<Record<number, ChipPins>> = {
     count: 49,
     receive: 44,
     transmit: 43,
+    analog: [1, 10],
     refused: [
       [STRAPPING, 0],
       [STRAPPING, 3],
@@ -75,6 +86,7 @@ const PINS: Readonly<Record<number, ChipPins>> = {
     count: 31,
     receive: 17,
     transmit: 16,
+    analog: [0, 6],
     refused: [
       [STRAPPING, 4, 5],
       [STRAPPING, 8, 9],
@@ -95,6 +107,19 @@ export const refusePin = (chip: number, pin: unknown, serial: boolean): string |
   if (typeof pin !== "number" || !Number.isInteger(pin) || pin < 0 || pin >= pins.count) return NO_PIN;
   if (serial && (pin === pins.receive || pin === pins.transmit)) return "is the serial line";
   return pins.refused.find(([, from, to = from]) => pin >= from && pin <= to)?.[0];
+};
+
+/**
+ * Why a pin cannot be what its name in hardware/pins.json says; undefined if it can, or the chip or
+ * the name is unknown.
+ */
+export const refuseRole = (chip: number, name: string, pin: number): string | undefined => {
+  const why = refusePin(chip, pin, false);
+  if (why === NO_PIN || why === FLASH) return why;
+  const pins = PINS[chip];
+  if (name === "analog" && pins && (pin < pins.analog[0] || pin > pins.analog[1]))
+    return `cannot measure a voltage; pins ${pins.analog.join(" to ")} can`;
+  return OUTPUTS.includes(name) && why === NO_PULL_UP ? "has no output" : undefined;
 };
 
 /** Undefined if unknown. */

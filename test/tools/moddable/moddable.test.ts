@@ -3,7 +3,7 @@ import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import test from "ava";
-import { refusePin } from "../../../hosts/esp32/commissioning/pins.js";
+import { refusePin, refuseRole } from "../../../hosts/esp32/commissioning/pins.js";
 import { applicationShare, SMALLEST } from "../../../hosts/esp32/memory-plan.js";
 import { BOARDS } from "../../../tools/boards.js";
 import { CHIPS, chipOf, targetsOf } from "../../../tools/moddable/esp32/chips.js";
@@ -116,12 +116,19 @@ test("accepts a valid configuration and names each problem of another", (t) => {
     [{ ...GOOD, pins: { input: 9, switch: "LED" } }, false],
     [{ ...GOOD, pins: { analog: 99 } }, false, /config\.pins\.analog: pin 99 is not a pin of this chip/],
     [{ ...GOOD, pins: { data: 12 } }, false, /config\.pins\.data: pin 12 belongs to the flash/],
+    [{ ...GOOD, pins: { analog: 5 } }, false, /config\.pins\.analog: pin 5 cannot measure .* 0 to 4 can/],
     [{ wifi: { ssid: "" }, firmware: { title: "" } }, true, /firmware\.title/],
   ] as const) {
     const problems = problemsOf(config, C3, asks);
     t.is(problems.length, expected.length, problems.join(" | "));
     for (const one of expected) t.regex(problems[0] ?? "", one);
   }
+});
+
+test("refuses an output on a pin of the ESP32 that is only an input", (t) => {
+  const problems = (pins: Record<string, number>) => problemsOf({ ...GOOD, pins }, 0, false);
+  t.deepEqual(problems({ switch: 34, analog: 34, input: 34 }), ["config.pins.switch: pin 34 has no output"]);
+  t.is(problems({ data: 35, clock: 36 }).length, 2);
 });
 
 test("no secret is quoted", (t) => {
@@ -342,16 +349,6 @@ test.serial("accepts certificates, public keys and bytes that begin like a key",
   t.notThrows(() => refusePrivateKeys(makefileOf("DATA", files)));
 });
 
-const range = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, n) => first + n);
-/** Inputs of ADC1, by the data sheets and the SDK's driver. */
-const ADC1: Record<string, number[]> = {
-  esp32: range(32, 39),
-  esp32c3: range(0, 4),
-  esp32c6: range(0, 6),
-  esp32s2: range(1, 10),
-  esp32s3: range(1, 10),
-};
-
 /** An output and a bus with pull-ups of its own may use these pins: no button may. */
 const BUTTONS_ONLY = /how the chip starts|no pull-up/;
 
@@ -373,7 +370,9 @@ test("no known board uses a pin of its flash, its USB or its serial line", (t) =
     t.is(new Set([pins.data, pins.clock, pins.switch]).size, 3, name);
     t.is(refusePin(id, pins.input, true), undefined, `${name}: input`);
     t.true(pins.input !== pins.switch, name);
-    t.true(ADC1[chip]?.includes(pins.analog) && pins.analog !== pins.switch, `${name}: analog`);
+    t.true(pins.analog !== pins.switch, `${name}: analog`);
+    for (const [use, pin] of Object.entries(pins))
+      t.is(refuseRole(id, use, pin), undefined, `${name}: ${use}`);
     for (const [use, pin] of Object.entries(pins)) {
       const why = refusePin(id, pin, true);
       t.true(why === undefined || BUTTONS_ONLY.test(why), `${name}: ${use}, pin ${pin} ${why}`);

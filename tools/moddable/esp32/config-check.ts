@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isIncomplete } from "../../../extras/commissioning/built-in-configuration.js";
 import { asIfGiven, checkCommission } from "../../../hosts/esp32/commissioning/check-configuration.js";
-import { FLASH, NO_PIN, refusePin } from "../../../hosts/esp32/commissioning/pins.js";
+import { refuseRole } from "../../../hosts/esp32/commissioning/pins.js";
 import { readConfig } from "../../../hosts/esp32/config.js";
 import { checkOptions } from "../../../src/agent/options.js";
 import type { FirmwareOptions } from "../../../src/index.js";
@@ -59,10 +59,10 @@ export function problemsOf(config: Readonly<Record<string, unknown>>, chip: numb
   return wrong;
 }
 
-/** Of hardware/pins.json: numbers that the chip does not have, or that its flash needs. */
+/** Of hardware/pins.json: numbers that the chip lacks, or that cannot do what their names say. */
 function pinProblems(pins: unknown, chip: number): string[] {
   return Object.entries(pins ?? {}).flatMap(([name, pin]) => {
-    const why = typeof pin === "number" ? refusePin(chip, pin, false) : undefined;
-    return why === NO_PIN || why === FLASH ? [`config.pins.${name}: pin ${pin} ${why}`] : [];
+    const why = typeof pin === "number" ? refuseRole(chip, name, pin) : undefined;
+    return why === undefined ? [] : [`config.pins.${name}: pin ${pin} ${why}`];
   });
 }

@@ -168,7 +168,7 @@ const REST_PATHS = [
   "/api/device/ID/credentials",
   "/api/tenant/devices?pageSize=1e9&page=-1",
   "/api/deviceProfile",
-  "/api/plugins/telemetry/ID/SHARED_SCOPE",
+  "/api/plugins/telemetry/DEVICE/ID/SHARED_SCOPE",
   "/api/plugins/telemetry/DEVICE/ID/attributes/SERVER_SCOPE",
   "/api/plugins/telemetry/DEVICE/ID/values/timeseries?keys=a&startTs=0&endTs=5",
   "/api/rpc/oneway/x",

@@ -32,7 +32,7 @@ export function addPackage(
   algorithm: PackageFile["algorithm"] = "SHA256",
 ): OtaPackage {
   const made = core.packages.create({
-    ...{ type: "FIRMWARE", title: "image", version: "1", tag: undefined, url: undefined },
+    ...{ title: "image", version: "1", tag: undefined, url: undefined },
     ...{ profileId: core.profiles.default.id, ...fields },
   });
   const file = { fileName: "app.bin", contentType: "application/octet-stream", checksum: undefined };

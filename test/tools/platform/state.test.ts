@@ -72,7 +72,7 @@ test("devices, credentials, attributes, series, packages and RPCs are as they we
   const { core } = before;
   const { default: profile } = core.profiles;
   const device = core.createDevice({ name: "kept", label: "L", profileId: profile.id }, "token");
-  core.devices.setCredentials(device, { type: "ACCESS_TOKEN", credentialsId: "next-token", value: null });
+  core.devices.setToken(device, "next-token");
   const gone = core.createDevice({ name: "gone", profileId: profile.id }, "gone-token");
   core.receiveTelemetry(gone, 1, VALUES);
   core.saveAttributes(gone, "SHARED_SCOPE", VALUES);

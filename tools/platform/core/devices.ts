@@ -10,14 +10,10 @@ import { RpcActor } from "./rpc/rpc.js";
 import { TimeSeries } from "./timeseries/timeseries.js";
 import { isMarkup } from "./values.js";
 
-export const CREDENTIALS = ["ACCESS_TOKEN", "X509_CERTIFICATE", "MQTT_BASIC", "LWM2M_CREDENTIALS"] as const;
-
 export interface Credentials {
   readonly id: string;
-  type: (typeof CREDENTIALS)[number];
-  /** The access token, if that is the type. Others can't use the HTTP API. */
+  /** The access token. */
   credentialsId: string;
-  value: string | null;
   version: number;
 }
 
@@ -26,7 +22,6 @@ export interface DeviceFields {
   profileId: string;
   label?: string | undefined;
   firmwareId?: string | undefined;
-  softwareId?: string | undefined;
   additionalInfo?: unknown;
 }
 
@@ -114,9 +109,7 @@ export class Devices {
       lastActivityTime: undefined,
       credentials: {
         id: this.#ids.uuid(),
-        type: "ACCESS_TOKEN",
         credentialsId: token,
-        value: null,
         version: 1,
       },
     });
@@ -146,16 +139,13 @@ export class Devices {
   }
 
   /** Polls that are open get nothing more, and end by their time. Throws Refused. */
-  setCredentials(
-    device: Device,
-    { type, credentialsId, value }: Pick<Credentials, "type" | "credentialsId" | "value">,
-  ): void {
+  setToken(device: Device, credentialsId: string): void {
     this.#checkToken(credentialsId, device);
     const { credentials } = device;
     this.#byToken.delete(credentials.credentialsId);
-    Object.assign(credentials, { type, credentialsId, value });
+    credentials.credentialsId = credentialsId;
     credentials.version++;
-    if (type === "ACCESS_TOKEN") this.#byToken.set(credentialsId, device);
+    this.#byToken.set(credentialsId, device);
     device.rpc.forgetSubscribers();
     device.notifications.forgetSubscribers();
     this.save(device);
@@ -185,7 +175,7 @@ export class Devices {
     };
     this.#byId.set(id, device);
     this.#byName.set(name, device);
-    if (credentials.type === "ACCESS_TOKEN") this.#byToken.set(credentials.credentialsId, device);
+    this.#byToken.set(credentials.credentialsId, device);
     return device;
   }
 

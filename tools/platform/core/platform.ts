@@ -9,7 +9,7 @@ import { type Device, type DeviceFields, Devices } from "./devices.js";
 import { Feed, type Happening } from "./feed.js";
 import { type Journal, NO_JOURNAL } from "./journal.js";
 import { OtaQueue } from "./ota/ota.js";
-import { hasData, type OtaPackage, Packages, type PackageType } from "./ota/packages.js";
+import { hasData, type OtaPackage, Packages } from "./ota/packages.js";
 import { type Profile, type ProfileFields, Profiles } from "./profiles.js";
 import { type ProvisionRequest, type ProvisionResult, provision } from "./provisioning.js";
 import { RpcRecords } from "./rpc/rpc-records.js";
@@ -32,7 +32,6 @@ export type Values = readonly (readonly [string, Value])[];
 
 /** Latest time stamp: beyond it the platform cannot compute the end of a month. */
 const LAST_MONTH_MS = 9_223_372_035_446_400_000;
-const TYPES: readonly PackageType[] = ["FIRMWARE", "SOFTWARE"];
 
 /** The platform itself: no network, no time of its own, everything in memory and bounded. */
 export class PlatformCore {
@@ -87,12 +86,8 @@ export class PlatformCore {
   }
 
   /** What the device shall run: its own package, else its profile's. */
-  assigned(device: Device, type: PackageType): OtaPackage | undefined {
-    const profile = this.profiles.get(device.profileId);
-    const id =
-      type === "FIRMWARE"
-        ? (device.firmwareId ?? profile?.firmwareId)
-        : (device.softwareId ?? profile?.softwareId);
+  assigned(device: Device): OtaPackage | undefined {
+    const id = device.firmwareId ?? this.profiles.get(device.profileId)?.firmwareId;
     return id === undefined ? undefined : this.packages.get(id);
   }
 
@@ -120,11 +115,10 @@ export class PlatformCore {
 
   /** After a restart: assignments that a device has not heard of are sent. */
   resume(): void {
-    for (const device of this.devices.list())
-      for (const type of TYPES) {
-        const target = this.assigned(device, type);
-        if (target) this.#ota.resume(device, type, target);
-      }
+    for (const device of this.devices.list()) {
+      const target = this.assigned(device);
+      if (target) this.#ota.resume(device, target);
+    }
   }
 
   /** A device makes itself known. */
@@ -163,13 +157,7 @@ export class PlatformCore {
 
   /** Throws Refused. */
   deletePackage(target: OtaPackage): void {
-    const holds = ({
-      firmwareId,
-      softwareId,
-    }: {
-      firmwareId?: string | undefined;
-      softwareId?: string | undefined;
-    }) => firmwareId === target.id || softwareId === target.id;
+    const holds = ({ firmwareId }: { firmwareId?: string | undefined }) => firmwareId === target.id;
     if (this.devices.list().some(holds))
       throw new Refused("The otaPackage referenced by the devices cannot be deleted!");
     if (this.profiles.list().some(holds))
@@ -178,42 +166,28 @@ export class PlatformCore {
   }
 
   /** Throws Refused. */
-  #checkAssignment(
-    { firmwareId, softwareId }: { firmwareId?: string | undefined; softwareId?: string | undefined },
-    profileId: string,
-  ): void {
-    this.#checkPackage(firmwareId, "FIRMWARE", profileId);
-    this.#checkPackage(softwareId, "SOFTWARE", profileId);
-  }
-
-  #checkPackage(id: string | undefined, type: PackageType, profileId: string): void {
-    if (id === undefined) return;
-    const what = type.toLowerCase();
-    const target = this.packages.get(id);
-    if (!target) throw new Refused(`Can't assign non-existent ${what}!`);
-    if (target.type !== type) throw new Refused(`Can't assign ${what} with type: ${target.type}`);
-    if (!hasData(target)) throw new Refused(`Can't assign ${what} with empty data!`);
+  #checkAssignment({ firmwareId }: { firmwareId?: string | undefined }, profileId: string): void {
+    if (firmwareId === undefined) return;
+    const target = this.packages.get(firmwareId);
+    if (!target) throw new Refused("Can't assign non-existent firmware!");
+    if (!hasData(target)) throw new Refused("Can't assign firmware with empty data!");
     if (target.profileId !== profileId)
-      throw new Refused(`Can't assign ${what} with different deviceProfile!`);
+      throw new Refused("Can't assign firmware with different deviceProfile!");
   }
 
   /** Runs a change and notifies the devices whose package is another one after it. */
   #notifyingChanges(devices: readonly Device[], change: () => void): void {
-    const before = devices.map((device) => TYPES.map((type) => this.assigned(device, type)));
+    const before = devices.map((device) => this.assigned(device));
     change();
     devices.forEach((device, index) => {
-      TYPES.forEach((type, place) => {
-        const target = this.assigned(device, type);
-        if (target !== before[index]?.[place]) this.#ota.changed(device, type, target);
-      });
+      const target = this.assigned(device);
+      if (target !== before[index]) this.#ota.changed(device, target);
     });
   }
 
   #notifyAssigned(device: Device): void {
-    for (const type of TYPES) {
-      const target = this.assigned(device, type);
-      if (target) this.#ota.changed(device, type, target);
-    }
+    const target = this.assigned(device);
+    if (target) this.#ota.changed(device, target);
   }
 
   #set(device: Device, scope: Scope, values: Values): void {

@@ -3,12 +3,7 @@ import type { Ids } from "./common/ids.js";
 import { Refused } from "./common/refused.js";
 import { type Journal, NO_JOURNAL } from "./journal.js";
 
-export const STRATEGIES = [
-  "DISABLED",
-  "ALLOW_CREATE_NEW_DEVICES",
-  "CHECK_PRE_PROVISIONED_DEVICES",
-  "X509_CERTIFICATE_CHAIN",
-] as const;
+export const STRATEGIES = ["DISABLED", "ALLOW_CREATE_NEW_DEVICES", "CHECK_PRE_PROVISIONED_DEVICES"] as const;
 export type Strategy = (typeof STRATEGIES)[number];
 
 export interface ProfileFields {
@@ -18,7 +13,6 @@ export interface ProfileFields {
   provisionKey?: string | undefined;
   provisionSecret?: string | undefined;
   firmwareId?: string | undefined;
-  softwareId?: string | undefined;
 }
 
 export interface Profile extends ProfileFields {

@@ -1,28 +1,21 @@
 import type { Clock } from "./common/clock.js";
 import type { Ids } from "./common/ids.js";
 import { Refused } from "./common/refused.js";
-import type { Credentials, Device, Devices } from "./devices.js";
+import type { Device, Devices } from "./devices.js";
 import type { Profile, Profiles } from "./profiles.js";
 
 export interface ProvisionRequest {
   key: string;
   secret: string;
   deviceName: string | undefined;
-  credentialsType: Credentials["type"];
-  /** Proposed by the device; what of these counts hangs on the type. */
+  /** Proposed by the device. */
   token: string | undefined;
-  hash: string | undefined;
-  clientId: string | undefined;
-  username: string | undefined;
-  password: string | undefined;
   gateway: boolean;
 }
 
 export type ProvisionResult =
   | { readonly status: "SUCCESS"; readonly device: Device }
-  | { readonly status: "NOT_FOUND" | "FAILURE" }
-  /** The platform never answers. */
-  | { readonly status: "silence" };
+  | { readonly status: "NOT_FOUND" | "FAILURE" };
 
 const FAILURE: ProvisionResult = { status: "FAILURE" };
 const NOT_FOUND: ProvisionResult = { status: "NOT_FOUND" };
@@ -40,7 +33,6 @@ export interface ProvisioningParts {
 export function provision(parts: ProvisioningParts, request: ProvisionRequest): ProvisionResult {
   const { key, secret } = request;
   const profile = key === "" || secret === "" ? undefined : parts.profiles.byProvisionKey(key);
-  if (profile?.strategy === "X509_CERTIFICATE_CHAIN") return { status: "silence" };
   if (!profile || profile.provisionSecret !== secret) return NOT_FOUND;
   const name = request.deviceName?.trim();
   if (profile.strategy === "ALLOW_CREATE_NEW_DEVICES") return create(parts, profile, name, request);
@@ -58,27 +50,12 @@ function create(
 ): ProvisionResult {
   // A name of blanks only.
   if (name === "" && request.deviceName !== "") return FAILURE;
-  const isToken = request.credentialsType === "ACCESS_TOKEN";
   const additionalInfo = request.gateway ? { gateway: true } : null;
   const fields = { name: name || ids.token(20), profileId, additionalInfo };
   try {
-    const device = devices.create(fields, isToken ? request.token || undefined : undefined);
-    if (!isToken) setOtherCredentials(devices, device, request);
-    return provisioned(device, clock);
+    return provisioned(devices.create(fields, request.token || undefined), clock);
   } catch (error) {
     if (error instanceof Refused) return FAILURE;
-    throw error;
-  }
-}
-
-function setOtherCredentials(devices: Devices, device: Device, request: ProvisionRequest): void {
-  const { credentialsType: type, hash, clientId = null, username = null, password = null } = request;
-  const value = type === "MQTT_BASIC" ? JSON.stringify({ clientId, userName: username, password }) : null;
-  const id = type === "X509_CERTIFICATE" ? hash : (clientId ?? username);
-  try {
-    devices.setCredentials(device, { type, credentialsId: id ?? "", value: value ?? hash ?? null });
-  } catch (error) {
-    devices.delete(device);
     throw error;
   }
 }

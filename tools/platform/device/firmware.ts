@@ -1,4 +1,4 @@
-import type { OtaPackage, PackageType } from "../core/ota/packages.js";
+import type { OtaPackage } from "../core/ota/packages.js";
 import type { Exchange } from "./exchange.js";
 import { numberOf, wrongParameter } from "./numbers.js";
 
@@ -12,9 +12,9 @@ export function bindPackage(exchange: Exchange): string | undefined {
 }
 
 /** The bytes of what is assigned, or of a part of it. */
-export function readPackage(exchange: Exchange, type: PackageType): void {
+export function readPackage(exchange: Exchange): void {
   if (!exchange.admit()) return;
-  const target = exchange.core.assigned(exchange.device, type);
+  const target = exchange.core.assigned(exchange.device);
   if (!target?.bytes) {
     exchange.answer(404);
     return;

@@ -1,4 +1,4 @@
-import { CREDENTIALS, type Device } from "../core/devices.js";
+import type { Device } from "../core/devices.js";
 import { type JsonObject, jsonText } from "../core/json/json.js";
 import { asBoolean, asText, MemberError } from "../core/json/json-access.js";
 import { JsonSyntaxError } from "../core/json/json-reader.js";
@@ -10,8 +10,7 @@ const MESSAGES = {
   NOT_FOUND: "Provision data was not found!",
   FAILURE: "Failed to provision device!",
 };
-/** How long the device's request waits for a core that doesn't answer. */
-const SILENCE_MS = 10_000;
+const TOKEN = "ACCESS_TOKEN";
 const ECHO = 1_000;
 
 /** `{"provisionDeviceKey":"…","provisionDeviceSecret":"…"}`; 200 except for a bad body. */
@@ -26,16 +25,12 @@ export function provision(exchange: Exchange): void {
     return;
   }
   const result = exchange.core.provision(request);
-  if (result.status === "silence") exchange.core.clock.timer(SILENCE_MS, () => exchange.answer(500));
-  else if (result.status === "SUCCESS") exchange.answerText(200, success(result.device));
+  if (result.status === "SUCCESS") exchange.answerText(200, success(result.device));
   else exchange.answerText(200, JSON.stringify({ errorMsg: MESSAGES[result.status], status: result.status }));
 }
 
-function success({ credentials: { type, credentialsId, value } }: Device): string {
-  const members: Record<string, unknown> = {};
-  if (type === "MQTT_BASIC") members.credentialsValue = JSON.parse(value ?? "{}") as unknown;
-  else if (type !== "LWM2M_CREDENTIALS") members.credentialsValue = value ?? credentialsId;
-  return JSON.stringify({ ...members, credentialsType: type, status: "SUCCESS" });
+function success({ credentials: { credentialsId } }: Device): string {
+  return JSON.stringify({ credentialsValue: credentialsId, credentialsType: TOKEN, status: "SUCCESS" });
 }
 
 function isBad(error: unknown): error is Error {
@@ -51,30 +46,23 @@ function read(exchange: Exchange): ProvisionRequest {
     return member === undefined ? undefined : asText(member);
   };
   const deviceName = optional("deviceName");
-  const credentialsType = typeOf(optional("credentialsType") ?? "ACCESS_TOKEN");
-  const proposals = {
-    token: optional("token"),
-    clientId: optional("clientId"),
-    username: optional("username"),
-    password: optional("password"),
-    hash: optional("hash"),
-  };
+  checkType(optional("credentialsType") ?? TOKEN);
+  const token = optional("token");
   const key = optional("provisionDeviceKey") ?? missing("provisionDeviceKey", json);
   const secret = optional("provisionDeviceSecret") ?? missing("provisionDeviceSecret", json);
   const gateway = json.get("gateway");
   return {
     deviceName,
-    credentialsType,
-    ...proposals,
+    token,
     key,
     secret,
     gateway: gateway !== undefined && asBoolean(gateway),
   };
 }
 
-function typeOf(text: string): ProvisionRequest["credentialsType"] {
-  const type = CREDENTIALS.find((name) => name === text);
-  if (type) return type;
+/** The local platform has no other credentials than the server's access tokens. */
+function checkType(text: string): void {
+  if (text === TOKEN) return;
   throw new MemberError(
     `No enum constant org.thingsboard.server.gen.transport.TransportProtos.CredentialsType.${text}`,
   );

@@ -34,8 +34,7 @@ const ROUTES: Record<string, Methods> = {
     POST: { run: answerRpc, bind: bindAnswer, needsBody: true },
   },
   claim: { POST: { run: claim } },
-  firmware: { GET: { run: (exchange) => readPackage(exchange, "FIRMWARE"), bind: bindPackage } },
-  software: { GET: { run: (exchange) => readPackage(exchange, "SOFTWARE"), bind: bindPackage } },
+  firmware: { GET: { run: readPackage, bind: bindPackage } },
 };
 
 const PROVISION: Methods = { POST: { run: provision, needsBody: true } };

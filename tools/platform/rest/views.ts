@@ -32,7 +32,7 @@ export function deviceView({ core, users }: RestContext, device: Device): object
     label: device.label ?? null,
     deviceProfileId: entityId("DEVICE_PROFILE", device.profileId),
     firmwareId: packageId(device.firmwareId),
-    softwareId: packageId(device.softwareId),
+    softwareId: null,
     externalId: null,
     version: device.version,
     additionalInfo: device.additionalInfo ?? null,
@@ -53,14 +53,14 @@ export function deviceInfoView(context: RestContext, device: Device): object {
 }
 
 export function credentialsView(device: Device): object {
-  const { id, type, credentialsId, value, version }: Credentials = device.credentials;
+  const { id, credentialsId, version }: Credentials = device.credentials;
   return {
     id: { id },
     createdTime: device.createdTime,
     deviceId: entityId("DEVICE", device.id),
-    credentialsType: type,
+    credentialsType: "ACCESS_TOKEN",
     credentialsId,
-    credentialsValue: value,
+    credentialsValue: null,
     version,
   };
 }
@@ -82,7 +82,7 @@ export function profileView({ users }: RestContext, profile: Profile): object {
     defaultDashboardId: null,
     defaultQueueName: null,
     firmwareId: packageId(profile.firmwareId),
-    softwareId: packageId(profile.softwareId),
+    softwareId: null,
     externalId: null,
     default: profile.isDefault,
     version: profile.version,
@@ -101,7 +101,7 @@ export function packageView({ users }: RestContext, target: OtaPackage): object 
     createdTime: target.createdTime,
     tenantId: entityId("TENANT", users.tenantId),
     deviceProfileId: target.profileId === undefined ? null : entityId("DEVICE_PROFILE", target.profileId),
-    type: target.type,
+    type: "FIRMWARE",
     title: target.title,
     version: target.version,
     tag: target.tag ?? null,

@@ -95,8 +95,8 @@ test("without a network it sends nothing; with one it provisions at once, with n
 
 test("401 to a token in use is reported and retried ever more slowly; all is delivered later", async (t) => {
   const { rig, agent, device } = await startOnline(t);
-  const { type, credentialsId, value } = device.credentials;
-  rig.platform.core.devices.setCredentials(device, { type, value, credentialsId: "another" });
+  const { credentialsId } = device.credentials;
+  rig.platform.core.devices.setToken(device, "another");
   agent.telemetry.record({ lost: 0 });
   await rig.clock.advance(60_000);
   t.is(agent.state, "refused");
@@ -107,7 +107,7 @@ test("401 to a token in use is reported and retried ever more slowly; all is del
   t.is(details(rig, "refused").length, 1);
   const read = rig.clock.untilSettled(agent.attributes.read({ timeoutMs: 5000 }), 6000);
   await t.throwsAsync(read, { code: "REFUSED", message: /refuses this device: .*access token/ });
-  rig.platform.core.devices.setCredentials(device, { type, value, credentialsId });
+  rig.platform.core.devices.setToken(device, credentialsId);
   await rig.clock.advance(11 * 60_000);
   t.is(agent.state, "online");
   t.deepEqual(rig.values("lost"), [0, 1]);

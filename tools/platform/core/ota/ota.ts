@@ -1,7 +1,17 @@
+import type { Scope } from "../attributes.js";
+import type { Clock } from "../common/clock.js";
 import type { Device } from "../devices.js";
-import type { PlatformCore } from "../platform.js";
 import { sameValue, type Value } from "../values.js";
-import type { OtaPackage, PackageType } from "./packages.js";
+import type { OtaPackage } from "./packages.js";
+
+/** What the queue uses of the platform. */
+interface Notified {
+  readonly clock: Clock;
+  assigned(device: Device): OtaPackage | undefined;
+  saveSeries(device: Device, ts: number, values: readonly (readonly [string, Value])[]): void;
+  saveAttributes(device: Device, scope: Scope, values: readonly (readonly [string, Value])[]): void;
+  deleteAttributes(device: Device, scope: Scope, keys: readonly string[]): void;
+}
 
 /** Between two devices of the queue: the platform takes 100 in 60 s. */
 const PACE_MS = 600;
@@ -11,75 +21,69 @@ const ALL = ["title", "version", "ts", "state", "size", "checksum", "checksum_al
 
 /** Notifies devices of the package they shall run. */
 export class OtaQueue {
-  readonly #core: PlatformCore;
+  readonly #core: Notified;
   #freeAt = 0;
 
-  constructor(core: PlatformCore) {
+  constructor(core: Notified) {
     this.#core = core;
   }
 
   /** The device's package is another one now, or none. */
-  changed(device: Device, type: PackageType, target: OtaPackage | undefined): void {
-    const prefix = prefixOf(type);
+  changed(device: Device, target: OtaPackage | undefined): void {
     if (!target) {
-      const keys = ALL.map((name) => prefix + name);
+      const keys = ALL.map((name) => `fw_${name}`);
       this.#core.deleteAttributes(device, "SHARED_SCOPE", keys);
       return;
     }
     const now = this.#core.clock.now();
     const { title, version, tag } = target;
     const values: [string, Value][] = [
-      [`target_${prefix}title`, title],
-      [`target_${prefix}version`, version],
+      ["target_fw_title", title],
+      ["target_fw_version", version],
     ];
-    if (tag) values.push([`target_${prefix}tag`, tag]);
-    values.push([`target_${prefix}ts`, BigInt(now)], [`${prefix}state`, "QUEUED"]);
+    if (tag) values.push(["target_fw_tag", tag]);
+    values.push(["target_fw_ts", BigInt(now)], ["fw_state", "QUEUED"]);
     this.#core.saveSeries(device, now, values);
-    this.#enqueue(device, type, target);
+    this.#enqueue(device, target);
   }
 
   /** The platform started again: what stood in the queue takes its place again. */
-  resume(device: Device, type: PackageType, target: OtaPackage): void {
-    const { values } = sharedSet(prefixOf(type), target);
+  resume(device: Device, target: OtaPackage): void {
+    const { values } = sharedSet(target);
     const isTold = values.every(([key, value]) =>
       sameValue(device.attributes.get("SHARED_SCOPE", key)?.value, value),
     );
-    if (!isTold) this.#enqueue(device, type, target);
+    if (!isTold) this.#enqueue(device, target);
   }
 
-  #enqueue(device: Device, type: PackageType, target: OtaPackage): void {
+  #enqueue(device: Device, target: OtaPackage): void {
     const now = this.#core.clock.now();
     const at = Math.max(now, this.#freeAt);
     this.#freeAt = at + PACE_MS;
-    this.#core.clock.timer(at - now, () => this.#initiate(device, type, target));
+    this.#core.clock.timer(at - now, () => this.#initiate(device, target));
   }
 
-  #initiate(device: Device, type: PackageType, target: OtaPackage): void {
+  #initiate(device: Device, target: OtaPackage): void {
     // Assigned again while it waited: that has its own place in the queue.
-    if (this.#core.assigned(device, type) !== target) return;
-    const prefix = prefixOf(type);
-    this.#core.saveSeries(device, this.#core.clock.now(), [[`${prefix}state`, "INITIATED"]]);
-    const { gone, values } = sharedSet(prefix, target);
+    if (this.#core.assigned(device) !== target) return;
+    this.#core.saveSeries(device, this.#core.clock.now(), [["fw_state", "INITIATED"]]);
+    const { gone, values } = sharedSet(target);
     this.#core.deleteAttributes(device, "SHARED_SCOPE", gone);
     this.#core.clock.timer(GAP_MS, () => this.#core.saveAttributes(device, "SHARED_SCOPE", values));
   }
 }
 
-function prefixOf(type: PackageType): string {
-  return type === "FIRMWARE" ? "fw_" : "sw_";
-}
-
 /** The shared attributes of a package, and the keys that don't apply to it. */
-function sharedSet(prefix: string, target: OtaPackage): { gone: string[]; values: [string, Value][] } {
+function sharedSet(target: OtaPackage): { gone: string[]; values: [string, Value][] } {
   const { title, version, tag, url, size, algorithm, checksum } = target;
   const wanted: [string, Value | undefined][] = [
-    [`${prefix}title`, title],
-    [`${prefix}version`, version],
-    [`${prefix}tag`, tag || undefined],
-    [`${prefix}url`, url],
-    [`${prefix}size`, size === undefined ? undefined : BigInt(size)],
-    [`${prefix}checksum_algorithm`, algorithm],
-    [`${prefix}checksum`, checksum],
+    ["fw_title", title],
+    ["fw_version", version],
+    ["fw_tag", tag || undefined],
+    ["fw_url", url],
+    ["fw_size", size === undefined ? undefined : BigInt(size)],
+    ["fw_checksum_algorithm", algorithm],
+    ["fw_checksum", checksum],
   ];
   const gone: string[] = [];
   const values: [string, Value][] = [];

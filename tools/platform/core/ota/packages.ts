@@ -5,10 +5,7 @@ import { Refused } from "../common/refused.js";
 import { type Journal, NO_JOURNAL } from "../journal.js";
 import { type Algorithm, checksum } from "./checksum.js";
 
-export type PackageType = "FIRMWARE" | "SOFTWARE";
-
 export interface PackageFields {
-  type: PackageType;
   title: string;
   version: string;
   tag: string | undefined;
@@ -42,7 +39,7 @@ export type PackageRecord = Omit<OtaPackage, "bytes">;
 
 const MOST = 1_000;
 
-/** OTA packages. Title and version together are unique per type. */
+/** Firmware packages. Title and version together are unique. */
 export class Packages {
   readonly #byId = new Map<string, OtaPackage>();
   readonly #clock: Clock;
@@ -79,8 +76,7 @@ export class Packages {
     if (fields.title.trim() === "") throw new Refused("OtaPackage title should be specified!");
     if (fields.version.trim() === "") throw new Refused("OtaPackage version should be specified!");
     const same = this.list().some(
-      ({ type, title, version }) =>
-        type === fields.type && title === fields.title && version === fields.version,
+      ({ title, version }) => title === fields.title && version === fields.version,
     );
     if (same) throw new Refused("OtaPackage with such title and version already exists!");
     if (this.#byId.size >= MOST) throw new Refused("OtaPackages limit reached!");

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { CREDENTIALS, type Device, type DeviceFields } from "../../core/devices.js";
+import type { Device, DeviceFields } from "../../core/devices.js";
 import { asCustomer, deviceOf, forbidden, isVisible, type RestContext, TENANT } from "../context.js";
 import { found, RestError } from "../error.js";
 import { type Fields, idField, objectBody, pageOf, parameter, textField, uuid } from "../input.js";
@@ -77,7 +77,6 @@ function fieldsOf({ core }: RestContext, body: Fields, device?: Device): DeviceF
     label: textField(body, "label"),
     profileId,
     firmwareId: idField(body, "firmwareId"),
-    softwareId: idField(body, "softwareId"),
     additionalInfo: body.additionalInfo,
   };
 }
@@ -90,17 +89,11 @@ function credentialRoutes(app: FastifyInstance, context: RestContext): void {
   app.post("/api/device/credentials", TENANT, async (request) => {
     const body = objectBody(request);
     const device = found(context.core.devices.get(idField(body, "deviceId") ?? ""));
-    setCredentials(context, device, body);
+    if (textField(body, "credentialsType") !== "ACCESS_TOKEN")
+      throw new RestError(400, "Device credentials type should be specified!");
+    context.core.devices.setToken(device, textField(body, "credentialsId") ?? "");
     return credentialsView(device);
   });
-}
-
-function setCredentials({ core }: RestContext, device: Device, body: Fields): void {
-  const type = CREDENTIALS.find((name) => name === textField(body, "credentialsType"));
-  if (!type) throw new RestError(400, "Device credentials type should be specified!");
-  const credentialsId = textField(body, "credentialsId") ?? "";
-  const value = textField(body, "credentialsValue") ?? null;
-  core.devices.setCredentials(device, { type, credentialsId, value });
 }
 
 function claimRoutes(app: FastifyInstance, context: RestContext): void {

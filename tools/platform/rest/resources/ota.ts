@@ -41,19 +41,16 @@ export function otaRoutes(app: FastifyInstance, context: RestContext): void {
     pageOf(request, core.packages.list(), (target) => target.title, view),
   );
 
-  app.get("/api/otaPackages/:profileId/:type", TENANT, async (request) => {
-    const { profileId, type } = request.params as { profileId: string; type: string };
-    const fitting = core.packages
-      .list()
-      .filter((target) => target.profileId === profileId && target.type === type && hasData(target));
+  app.get("/api/otaPackages/:profileId/FIRMWARE", TENANT, async (request) => {
+    const { profileId } = request.params as { profileId: string };
+    const fitting = core.packages.list().filter((one) => one.profileId === profileId && hasData(one));
     return pageOf(request, fitting, (target) => target.title, view);
   });
 }
 
 function create(core: PlatformCore, request: FastifyRequest): OtaPackage {
   const body = objectBody(request);
-  const type = textField(body, "type");
-  if (type !== "FIRMWARE" && type !== "SOFTWARE") throw new RestError(400, "Type should be specified!");
+  if (textField(body, "type") !== "FIRMWARE") throw new RestError(400, "Type should be specified!");
   const profileId = idField(body, "deviceProfileId");
   if (profileId !== undefined && !core.profiles.get(profileId))
     throw new RestError(400, "Device profile is referencing to non-existent device profile!");
@@ -62,7 +59,6 @@ function create(core: PlatformCore, request: FastifyRequest): OtaPackage {
   if (url !== undefined && url.trim() === "")
     throw new RestError(400, "Ota package URL should be specified!");
   const target = core.packages.create({
-    type,
     title: textField(body, "title") ?? "",
     version: textField(body, "version") ?? "",
     tag: textField(body, "tag"),

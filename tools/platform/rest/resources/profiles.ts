@@ -46,7 +46,6 @@ function fieldsOf(body: Fields): ProfileFields {
     provisionKey: textField(body, "provisionDeviceKey"),
     provisionSecret: textField(configuration, "provisionDeviceSecret"),
     firmwareId: idField(body, "firmwareId"),
-    softwareId: idField(body, "softwareId"),
   };
 }
 

@@ -11,27 +11,19 @@ import { pageOf, parameter, spelledBody, uuid } from "../input.js";
 import { entityId } from "../views.js";
 
 const TIMEOUT = { default: 10_000, least: 5_000 };
-/** What the caller gets when nobody answers: by version of the API. */
-const STATUSES = {
-  v1: { timeout: 408, "no connection": 409 },
-  v2: { timeout: 504, "no connection": 504 },
-} as const;
+/** What the caller gets when nobody answers. */
+const UNANSWERED = 504;
 
 /** `{"method":"setLed","params":{"on":true},"timeout":10000,"persistent":false}` */
 export function rpcRoutes(app: FastifyInstance, context: RestContext): void {
-  const add = (base: string, version: keyof typeof STATUSES, way: "oneway" | "twoway"): void => {
-    app.post(`${base}/${way}/:deviceId`, async (request, reply) => {
+  for (const way of ["oneway", "twoway"] as const)
+    app.post(`/api/rpc/${way}/:deviceId`, async (request, reply) => {
       const device = deviceOf(context, request);
       const body = spelledBody(request);
       const rpc = read(body, way === "oneway", context.core.clock.now());
       if (body.get("persistent") === true) return persist(context, device, rpc);
-      return answer(reply, await send(device, rpc), version);
+      return answer(reply, await send(device, rpc));
     });
-  };
-  for (const way of ["oneway", "twoway"] as const) {
-    add("/api/rpc", "v2", way);
-    add("/api/plugins/rpc", "v1", way);
-  }
   recordRoutes(app, context);
 }
 
@@ -79,9 +71,9 @@ function tooMany(): RestError {
   return new RestError(429, "Too many RPCs wait for the device");
 }
 
-function answer(reply: FastifyReply, result: RpcResult, version: keyof typeof STATUSES): FastifyReply {
+function answer(reply: FastifyReply, result: RpcResult): FastifyReply {
   if (result.kind === "sent") return reply.send();
-  if (result.kind !== "answer") return reply.code(STATUSES[version][result.kind]).send();
+  if (result.kind !== "answer") return reply.code(UNANSWERED).send();
   const text = result.text.trim() === "" ? "null" : result.text;
   if (!isJson(text)) return reply.code(406).send();
   return reply.type("application/json").send(throughJackson(parseJson(text)));

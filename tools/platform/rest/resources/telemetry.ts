@@ -20,8 +20,6 @@ export function attributeRoutes(app: FastifyInstance, context: RestContext): voi
     core.saveAttributes(device, scope, valuesOf(request));
     return "";
   };
-  app.post(`${BASE}/:deviceId/:scope`, save);
-  app.post(`${BASE}/DEVICE/:deviceId/:scope`, save);
   app.post(`${BASE}/DEVICE/:deviceId/attributes/:scope`, save);
 
   const remove = async (request: FastifyRequest): Promise<string> => {
@@ -31,23 +29,12 @@ export function attributeRoutes(app: FastifyInstance, context: RestContext): voi
     core.deleteAttributes(device, scopeOf(request), keys);
     return "";
   };
-  app.delete(`${BASE}/:deviceId/:scope`, remove);
   app.delete(`${BASE}/DEVICE/:deviceId/:scope`, remove);
 
-  app.get(`${BASE}/DEVICE/:deviceId/values/attributes`, async (request, reply) => {
-    const list = attributes(context, deviceOf(context, request), SCOPES, keysParameter(request));
-    return reply.type("application/json").send(`[${list.map(attributeJson).join(",")}]`);
-  });
   app.get(`${BASE}/DEVICE/:deviceId/values/attributes/:scope`, async (request, reply) => {
-    const list = attributes(context, deviceOf(context, request), [scopeOf(request)], keysParameter(request));
+    const list = attributes(context, deviceOf(context, request), scopeOf(request), keysParameter(request));
     return reply.type("application/json").send(`[${list.map(attributeJson).join(",")}]`);
   });
-  app.get(`${BASE}/DEVICE/:deviceId/keys/attributes`, async (request) =>
-    names(context, deviceOf(context, request), SCOPES),
-  );
-  app.get(`${BASE}/DEVICE/:deviceId/keys/attributes/:scope`, async (request) =>
-    names(context, deviceOf(context, request), [scopeOf(request)]),
-  );
 }
 
 function scopeOf({ params }: FastifyRequest): Scope {
@@ -60,17 +47,13 @@ function scopeOf({ params }: FastifyRequest): Scope {
 function attributes(
   { core }: RestContext,
   device: Device,
-  scopes: readonly Scope[],
+  scope: Scope,
   keys: readonly string[] | undefined,
 ): [string, Attribute][] {
-  const found = scopes.flatMap((scope) => device.attributes.list(scope, keys));
-  if (!scopes.includes("SERVER_SCOPE")) return found;
+  const found = device.attributes.list(scope, keys);
+  if (scope !== "SERVER_SCOPE") return found;
   const activity = activityOf(device, core.clock.now());
   return [...found, ...(keys ? activity.filter(([key]) => keys.includes(key)) : activity)];
-}
-
-function names(context: RestContext, device: Device, scopes: readonly Scope[]): string[] {
-  return [...new Set(attributes(context, device, scopes, undefined).map(([key]) => key))];
 }
 
 /** Values set through REST get their types by the rules for devices, but only once. */

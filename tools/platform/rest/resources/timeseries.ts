@@ -1,9 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Device } from "../../core/devices.js";
-import { AGGREGATIONS, type Aggregation, aggregated } from "../../core/timeseries/aggregate.js";
+import { means } from "../../core/timeseries/means.js";
 import type { Point } from "../../core/timeseries/timeseries.js";
 import { valueJson, valueText } from "../../core/values.js";
-import { type Element, readElements } from "../../device/telemetry.js";
 import { deviceOf, type RestContext } from "../context.js";
 import { RestError } from "../error.js";
 import { keysParameter, numberParameter, parameter, switchParameter } from "../input.js";
@@ -25,17 +24,6 @@ export function timeseriesRoutes(app: FastifyInstance, context: RestContext): vo
     return reply.type("application/json").send(`{${members.join(",")}}`);
   });
 
-  // The operator sends points as a device does.
-  const save = async (request: FastifyRequest): Promise<string> => {
-    const device = deviceOf(context, request);
-    const now = context.core.clock.now();
-    for (const { ts, values } of elementsOf(request))
-      context.core.receiveTelemetry(device, ts ?? now, values);
-    return "";
-  };
-  app.post(`${BASE}/timeseries/:scope`, save);
-  app.post(`${BASE}/timeseries/:scope/:ttl`, save);
-
   app.delete(`${BASE}/timeseries/delete`, async (request, reply) => {
     const device = deviceOf(context, request);
     const keys = keysParameter(request);
@@ -53,19 +41,11 @@ export function timeseriesRoutes(app: FastifyInstance, context: RestContext): vo
   });
 }
 
-function elementsOf(request: FastifyRequest): Element[] {
-  try {
-    return readElements(typeof request.body === "string" ? request.body : "");
-  } catch (error) {
-    throw new RestError(400, error instanceof Error ? error.message : "Unable to parse timeseries payload");
-  }
-}
-
 /** Keys without a point are left out. */
 function range(request: FastifyRequest, device: Device, strict: boolean): string[] {
   const keys = keysParameter(request);
   if (!keys) throw new RestError(400, "Required request parameter 'keys' is not present");
-  const aggregation = aggregationOf(request);
+  const meanMs = meanOf(request);
   const query = {
     startTs: numberParameter(request, "startTs") ?? 0,
     endTs: numberParameter(request, "endTs") ?? 0,
@@ -75,21 +55,17 @@ function range(request: FastifyRequest, device: Device, strict: boolean): string
   if (query.limit < 1) throw new RestError(400, "Incorrect limit");
   const members: string[] = [];
   for (const key of new Set(keys)) {
-    const points =
-      aggregation === "NONE"
-        ? device.series.range(key, query)
-        : aggregated(device.series, key, query, numberParameter(request, "interval") ?? 0, aggregation);
+    const points = meanMs === 0 ? device.series.range(key, query) : means(device.series, key, query, meanMs);
     if (points.length > 0) members.push(`${JSON.stringify(key)}:${pointsJson(points, strict)}`);
   }
   return members;
 }
 
-/** Without an interval nothing is combined. */
-function aggregationOf(request: FastifyRequest): Aggregation {
+/** Milliseconds of an interval; 0: points as they are. Of the server's aggregations, the mean alone. */
+function meanOf(request: FastifyRequest): number {
   const name = parameter(request, "agg") || "NONE";
-  const aggregation = AGGREGATIONS.find((known) => known === name);
-  if (!aggregation) throw new RestError(400, `No enum constant Aggregation.${name}`);
-  return (numberParameter(request, "interval") ?? 0) === 0 ? "NONE" : aggregation;
+  if (name !== "AVG" && name !== "NONE") throw new RestError(400, `No enum constant Aggregation.${name}`);
+  return name === "AVG" ? (numberParameter(request, "interval") ?? 0) : 0;
 }
 
 /** A key without a point gets `null` at the present time. */

@@ -53,7 +53,6 @@ export class Files {
   ): void {
     const { profileId } = this.lamp.device;
     const made = this.lamp.platform.core.packages.create({
-      type: "FIRMWARE",
       title: "lamp",
       version: "2.0.0",
       tag: undefined,

@@ -1,5 +1,6 @@
 // Options of a report client and their validation. All mistakes are reported at once.
 
+import { baseUrl } from "./base-url.js";
 import { ReportError } from "./errors.js";
 import type { Session } from "./session.js";
 
@@ -51,16 +52,6 @@ export function checkReportOptions(options: ReportOptions): CheckedReportOptions
   checkNumber("idleMs", idleMs, IDLE_MS, wrong);
   if (wrong.length > 0) throw new ReportError("BAD_OPTIONS", wrong.join("; "));
   return { url: `${base}${api}/buildReport`, rowBytes, idleMs };
-}
-
-/** The URL without a slash at its end. Adds to `wrong` if a path cannot be appended to it. */
-export function baseUrl(text: unknown, wrong: string[]): string {
-  const url = typeof text === "string" && URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol))
-    wrong.push("url must be a string that begins with http:// or https://");
-  else if (url.username !== "" || url.password !== "" || /[?#]/.test(url.href))
-    wrong.push("url must have no user name, password, query or fragment");
-  return url ? `${url.origin}${url.pathname.replace(/\/+$/, "")}` : "";
 }
 
 function checkNumber(

@@ -4,9 +4,9 @@
 //                         ->  {"token":"<JWT>","refreshToken":"<JWT>"}
 //   POST /api/auth/token  {"refreshToken":"<JWT>"}                            ->  the same
 
+import { baseUrl } from "./base-url.js";
 import { type Call, Calls, type Clock, discard, systemClock } from "./call.js";
 import { ReportError, refusal } from "./errors.js";
-import { baseUrl } from "./options.js";
 
 const TIMEOUT_MS = 60_000;
 const ANSWER_BYTES = 65_536;

@@ -1,12 +1,25 @@
 import type { Host, Socket, SocketEvent } from "../../src/port.js";
-import type { Offset, TimeOfDay } from "./time-of-day.js";
+
+/** Seconds since 1970 minus the monotonic clock. */
+export type Offset = number;
+
+/** The time of certificates, as TimeOfDay has it. */
+export interface CertificateTime {
+  /** The time that verifies certificates now. */
+  readonly offset: Offset;
+  /** Another time, in seconds since 1970, at which the refused chain is valid. */
+  otherTime(began: Offset): number | undefined;
+  /** Verifies certificates at another time. The returned function keeps or reverts that time. */
+  try(seconds: number): (isGood: boolean) => void;
+  succeeded(): void;
+}
 
 /**
  * A TLS connection. If its handshake fails only because a certificate is not valid at the board's
  * time, it makes a second handshake with another time.
  */
 export class SecondHandshake implements Socket {
-  private readonly _time: TimeOfDay;
+  private readonly _time: CertificateTime;
   private readonly _event: (what: SocketEvent, reason?: string) => void;
   private readonly _open: () => Socket;
   private readonly _began: Offset;
@@ -15,7 +28,7 @@ export class SecondHandshake implements Socket {
   private _socket: Socket;
 
   constructor(
-    time: TimeOfDay,
+    time: CertificateTime,
     open: Host["open"],
     name: string,
     port: number,

@@ -1,5 +1,5 @@
 import type { Clock, Host, Store } from "../../src/port.js";
-import { SecondHandshake } from "./second-handshake.js";
+import { type CertificateTime, type Offset, SecondHandshake } from "./second-handshake.js";
 
 /** The part of hosts/moddable/clock.ts that is used here. Times are in seconds since 1970. */
 export interface BoardClock extends Clock {
@@ -13,9 +13,6 @@ export interface BoardClock extends Clock {
 
 /** Asks a time server once. `done` gets seconds since 1970, or undefined without an answer. */
 export type AskTime = (done: (seconds: number | undefined) => void) => void;
-
-/** Seconds since 1970 minus the monotonic clock. */
-export type Offset = number;
 
 /** The period in which all certificates of a chain are valid, in seconds since 1970. */
 export interface Validity {
@@ -56,7 +53,7 @@ const AGAIN_MS = 86_400_000;
  * The estimate may be too early or too late. If a handshake fails only for the dates of
  * certificates, a second one follows with another time, which is kept only if it succeeds.
  */
-export class TimeOfDay {
+export class TimeOfDay implements CertificateTime {
   private readonly _clock: BoardClock;
   private readonly _store: Store;
   private readonly _log: Host["log"];

@@ -162,6 +162,27 @@ test("jobs of the agent import each other one way, types too", (t) => {
   t.deepEqual(wrong, []);
 });
 
+test("no file is part of a circle of imports, types too", (t) => {
+  const texts = [...src, ...hosts, ...tools, ...report, ...files("examples", /\.ts$/)];
+  const nextOf = new Map(
+    texts.map(({ path, text }) => {
+      const relatives = imported(text).filter((name) => name.startsWith("."));
+      return [path, relatives.map((name) => join(dirname(path), name).replace(/\.js$/, ".ts"))];
+    }),
+  );
+  const done = new Set<string>();
+  const circles: string[] = [];
+  const visit = (path: string, way: readonly string[]): void => {
+    if (way.includes(path)) circles.push([...way.slice(way.indexOf(path)), path].join(" > "));
+    if (way.includes(path) || done.has(path)) return;
+    for (const next of nextOf.get(path) ?? []) visit(next, [...way, path]);
+    done.add(path);
+  };
+  for (const { path } of texts) visit(path, []);
+  t.true(done.size > 500);
+  t.deepEqual(circles, []);
+});
+
 // Each rule accepts the good samples and finds the bad ones.
 
 /** One rule, what it lets pass and what it finds. */

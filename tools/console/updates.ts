@@ -1,9 +1,10 @@
 // The fleet's updates: how many devices are in which state, and which ones.
 
 import { ago } from "../duration.js";
-import type { DeviceQuery, EntityData } from "../operator/entities.js";
+import type { DeviceQuery } from "../operator/entities.js";
 import { allPages } from "../operator/pages.js";
 import { ROLLOUT_KEY } from "../operator/rollout-record.js";
+import type { EntityData } from "../operator/shapes.js";
 import { NO_CHECKSUM, STAGES, type Stage, stageOf } from "../operator/update-state.js";
 import { h, heading, show } from "./dom.js";
 import { counted } from "./model/format.js";

@@ -1,8 +1,8 @@
 // What this client needs of the platform's answers. Whatever else they hold is kept.
-import type { EntityData } from "./entities.js";
 import type {
   Credentials,
   Entity,
+  EntityData,
   EntityId,
   LoggedRequest,
   OtaPackage,

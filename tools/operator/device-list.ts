@@ -1,5 +1,6 @@
 // Lists devices with their state and firmware by one entity query.
-import type { DeviceQuery, EntityData, EntityKey, KeyFilter } from "./entities.js";
+import type { DeviceQuery, KeyFilter } from "./entities.js";
+import type { EntityData, EntityKey } from "./shapes.js";
 
 export interface DeviceFilter {
   /** Part of the name, in any case. */

@@ -1,13 +1,6 @@
 import { isRow, pageOf } from "./checks.js";
 import { Calls } from "./rest.js";
-import type { EntityId, Page } from "./shapes.js";
-
-export interface EntityKey {
-  type:
-    | ("ENTITY_FIELD" | "TIME_SERIES" | "ATTRIBUTE")
-    | ("CLIENT_ATTRIBUTE" | "SHARED_ATTRIBUTE" | "SERVER_ATTRIBUTE");
-  key: string;
-}
+import type { EntityData, EntityKey, Page } from "./shapes.js";
 
 /**
  * `{"key":{"type":"SERVER_ATTRIBUTE","key":"active"},"valueType":"BOOLEAN",
@@ -36,12 +29,6 @@ export interface DeviceQuery {
   latestValues?: readonly EntityKey[];
   /** All of them hold. */
   keyFilters?: readonly KeyFilter[];
-}
-
-export interface EntityData {
-  entityId: EntityId;
-  /** By type and key; a value is text, and empty at the time 0 if there is none. */
-  latest: Partial<Record<EntityKey["type"], Record<string, { ts: number; value: string }>>>;
 }
 
 /** Devices with their latest values, filtered, sorted and by pages on the platform. */

@@ -110,3 +110,16 @@ export interface PersistentRpc {
   response?: unknown;
   [member: string]: unknown;
 }
+
+export interface EntityKey {
+  type:
+    | ("ENTITY_FIELD" | "TIME_SERIES" | "ATTRIBUTE")
+    | ("CLIENT_ATTRIBUTE" | "SHARED_ATTRIBUTE" | "SERVER_ATTRIBUTE");
+  key: string;
+}
+
+export interface EntityData {
+  entityId: EntityId;
+  /** By type and key; a value is text, and empty at the time 0 if there is none. */
+  latest: Partial<Record<EntityKey["type"], Record<string, { ts: number; value: string }>>>;
+}

@@ -1,5 +1,6 @@
 import test from "ava";
 import nock from "nock";
+import { knownPackage } from "../../../tools/cli/commands/firmware/upload.js";
 import { readRows } from "../../../tools/cli/operator/rows.js";
 import { OperatorError } from "../../../tools/operator/error.js";
 import { Operator } from "../../../tools/operator/operator.js";
@@ -274,6 +275,18 @@ test.serial(
     t.regex(error.message, /points from before the range/);
   },
 );
+
+test.serial("a package whose checksum devices refuse is not taken for the image", async (t) => {
+  const operator = await loggedIn();
+  const there = { ...JSON.parse(image), hasData: true, checksumAlgorithm: "CRC32" };
+  nock(url)
+    .get("/api/otaPackages")
+    .query(true)
+    .reply(200, page([there]), json);
+  const wanted = { path: "a.bin", bytes: new Uint8Array(1), flags: { title: "pump", version: "1.0.0" } };
+  const known = knownPackage(operator, "p", wanted);
+  await t.throwsAsync(known, { message: /a checksum that devices refuse \(CRC32\): use a new version/ });
+});
 
 test.serial("a redirect is an error and is not followed", async (t) => {
   const operator = await loggedIn();

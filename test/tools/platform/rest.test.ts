@@ -161,7 +161,12 @@ test("an upload is checked, and a package that a device has can't be deleted", a
   t.is((await upload("checksumAlgorithm=MD5", "hello", "data")).status, 400);
   t.is((await upload("checksumAlgorithm=MD5", "")).status, 400);
   const done = await upload("checksumAlgorithm=MD5");
-  t.like(await done.json(), { hasData: true, checksum: "5d41402abc4b2a76b9719d911017c592", dataSize: 5, fileName: "a b.bin" });
+  t.like(await done.json(), {
+    hasData: true,
+    checksum: "5d41402abc4b2a76b9719d911017c592",
+    dataSize: 5,
+    fileName: "a b.bin",
+  });
   t.is((await call("POST", `${path}?checksumAlgorithm=MD5`, "{}")).status, 415);
   await call("POST", "/api/device", { name: "fw", deviceProfileId: profile.id, firmwareId: id });
   t.is((await call("DELETE", path)).status, 400);

@@ -1,10 +1,9 @@
 // The state of a rollout's devices, as far as the platform's answers prove it.
 
-import type { EntityData } from "../../operator/entities.js";
 import { OperatorError } from "../../operator/error.js";
 import type { Operator } from "../../operator/operator.js";
 import { ROLLOUT_KEY, type RolloutRecord, readRollout } from "../../operator/rollout-record.js";
-import type { Reading } from "../../operator/shapes.js";
+import type { EntityData, Reading } from "../../operator/shapes.js";
 import { stateWord } from "../../operator/update-state.js";
 import { eachOf } from "../operator/operator.js";
 import { type Image, isSameChecksum, isSameText, NO_CHECKSUM } from "../operator/updates.js";

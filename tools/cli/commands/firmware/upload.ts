@@ -1,14 +1,14 @@
 // Uploads an image as an OTA package.
 import { basename } from "node:path";
 import type { Operator } from "../../../operator/operator.js";
-import type { Algorithm, DeviceProfile, OtaPackage } from "../../../operator/shapes.js";
-import { checksum } from "../../../platform/core/ota/checksum.js";
+import type { DeviceProfile, OtaPackage } from "../../../operator/shapes.js";
+import { ALGORITHMS, checksum } from "../../../platform/core/ota/checksum.js";
 import { ExitError } from "../../exit-error.js";
 import { bar, Progress } from "../../output/progress.js";
 import { note, plain, quoted } from "../../output/table.js";
 import { readInput, UsageError } from "../../usage.js";
 
-const ALGORITHM: Algorithm = "SHA256";
+const ALGORITHM = "SHA256" as const;
 
 export interface Image {
   path: string;
@@ -33,7 +33,13 @@ export async function knownPackage(
     throw new ExitError(1, `${name} is a package of the profile ${its}, not of ${other}: use a new version`);
   }
   if (!there.hasData) return there;
-  const known = there.checksumAlgorithm ?? ALGORITHM;
+  const { checksumAlgorithm = ALGORITHM } = there;
+  const known = ALGORITHMS.find((one) => one === checksumAlgorithm);
+  if (!known)
+    throw new ExitError(
+      1,
+      `${name} has a checksum that devices refuse (${plain(checksumAlgorithm)}): use a new version`,
+    );
   const sum = checksum(known, bytes);
   if (there.checksum?.toLowerCase() === sum && there.dataSize === bytes.length) return there;
   const its = there.checksum ? `${known} ${there.checksum}, ${there.dataSize} bytes` : "no checksum";

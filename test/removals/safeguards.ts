@@ -70,8 +70,8 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
     {
       what: "a version below the minimum is refused",
       file: ADMISSION,
-      from: '    if (newer === undefined || newer < 0) return rejected("downgrade");\n',
-      to: '    if (newer === 7) return rejected("downgrade");\n',
+      from: "!isAtLeast(version, minimumVersion)",
+      to: '!isAtLeast(version, "0")',
       test: UPDATES,
       title: "a clock that is set back by a year*",
     },

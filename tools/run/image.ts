@@ -13,7 +13,7 @@ import type { AppHost } from "../../hosts/device/application.js";
 import type { Agent, FirmwareOptions } from "../../src/index.js";
 
 export interface Image {
-  /** Title and version on the platform, and optional `allow`, `selfTest`, `onProgress`. */
+  /** Title and version on the platform, and optional `allow` and `selfTest`. */
   readonly firmware: Pick<FirmwareOptions, "title" | "version"> & Partial<FirmwareOptions>;
   /** Settings of the host come from `--interval`, and `sleeps` from `--cycle`. */
   readonly default: (agent: Agent, host: AppHost) => unknown;

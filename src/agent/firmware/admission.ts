@@ -3,11 +3,11 @@ import type { Target } from "../../http/target.js";
 import type { Host } from "../../port.js";
 import { type Point, type Signature, toPublicKey } from "../../wire/crypto/p256.js";
 import type { Assigned, Assignment } from "../../wire/firmware.js";
-import { compareVersions } from "./compare-versions.js";
 import type { Failure } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
 import { originProblem } from "./origins.js";
 import type { UpdateRecord } from "./update-record.js";
+import { isAtLeast } from "./versions.js";
 
 /** An image that was admitted. */
 export interface Image {
@@ -57,10 +57,8 @@ export const admit = (
   if (options.publicKey !== undefined && !(key && signature)) return rejected("unsigned");
   const problem = originProblem(url, target, options);
   if (problem) return rejected(problem.failure, problem.detail);
-  if (options.minimumVersion !== undefined) {
-    const newer = compareVersions(version, options.minimumVersion);
-    if (newer === undefined || newer < 0) return rejected("downgrade");
-  }
+  const { minimumVersion } = options;
+  if (minimumVersion !== undefined && !isAtLeast(version, minimumVersion)) return rejected("downgrade");
   if (!host.digest(algorithm)) return rejected("algorithm", algorithm);
   const signed = key && signature && { key, signature };
   return { act: "proceed", image: { size, algorithm, checksum, unverified, url, signed } };

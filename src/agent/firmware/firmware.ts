@@ -13,7 +13,6 @@ import { slotHolds } from "./download/image-writer.js";
 import type { Failure } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
 import { Reporter } from "./reporter.js";
-import { restart } from "./restart.js";
 import { STATES, type State } from "./states.js";
 import { type Proof, Trial } from "./trial.js";
 import { STORE_RETRY_MS, UpdateJournal } from "./update-journal.js";
@@ -307,7 +306,7 @@ export class Firmware implements Job {
     if (!this._journal.enter("updating", { verified: `${algorithm} ${checksum}` }, true))
       return STORE_RETRY_MS;
     if (!this._host.slot.activate(size)) return this._fail("unfit");
-    await restart(this._session, this._loop, this._reporter);
+    await this._reporter.restart(this._session, this._loop);
     return 0;
   }
 

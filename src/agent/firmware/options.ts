@@ -1,7 +1,7 @@
 import { parseUrl } from "../../http/target.js";
 import { toPublicKey } from "../../wire/crypto/p256.js";
 import { isCall, isText, type Rules } from "../rules.js";
-import { compareVersions } from "./compare-versions.js";
+import { versionNumbers } from "./versions.js";
 
 /** An update that the platform assigned. */
 export interface FirmwareUpdate {
@@ -43,10 +43,6 @@ export interface FirmwareOptions {
    */
   trialMs?: number | undefined;
   /**
-   * Called with the progress of a download in percent, every 5 percent or, if slower, every 5 s.
-   */
-  onProgress?: ((percent: number) => void) | undefined;
-  /**
    * Public key that images must be signed with: 130 hexadecimal digits, 04 and both coordinates.
    *
    * The shared attribute `fw_signature` must hold an ECDSA P-256 signature of the image's SHA-256,
@@ -72,8 +68,8 @@ export interface FirmwareOptions {
    */
   allowHttp?: boolean | undefined;
   /**
-   * Refuse versions older than this one. Parts between dots are compared as numbers; `1.0.0-rc` is
-   * older than `1.0.0`. Default: none.
+   * Refuse versions older than this one: up to eight numbers between dots. They are compared as
+   * numbers, and `1.0.0-rc` is older than `1.0.0`. Default: none.
    */
   minimumVersion?: string | undefined;
   /**
@@ -98,7 +94,6 @@ export const FIRMWARE = {
   allow: isCall,
   selfTest: isCall,
   trialMs: [60_000, 1000, 3_600_000],
-  onProgress: isCall,
   publicKey: (key) =>
     key === undefined || (typeof key === "string" && toPublicKey(key))
       ? undefined
@@ -110,9 +105,9 @@ export const FIRMWARE = {
   allowUnverified: [false, true],
   allowHttp: [false, true],
   minimumVersion: (version) =>
-    version === undefined || compareVersions(version as string, version as string) === 0
+    version === undefined || versionNumbers(version)
       ? undefined
-      : "must be a version such as 1.2.0",
+      : "must be numbers between dots, such as 1.2.0",
   spreadMs: [0, 0, 604_800_000],
   chunkBytes: (bytes) =>
     bytes === undefined || isChunk(bytes) ? undefined : "must be a power of two from 1,024 to 65,536",

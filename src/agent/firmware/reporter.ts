@@ -1,6 +1,8 @@
 // Reports the progress of an update to the platform, the application and the event listeners.
 
 import type { Events } from "../../events.js";
+import type { PlatformSession } from "../../platform/index.js";
+import type { Signal } from "../../platform/signal.js";
 import type { Host } from "../../port.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import type { Failure } from "./failures.js";
@@ -73,11 +75,6 @@ export class Reporter {
     this._reportedAt = now;
     this._record({ fw_progress: percent });
     this._events.emit("firmware", { state: "DOWNLOADING", version, progress: percent });
-    try {
-      this._options.onProgress?.(percent);
-    } catch {
-      this._host.log("error", "firmware.onProgress threw");
-    }
   }
 
   /** Tries to deliver the reports before a restart. */
@@ -85,9 +82,11 @@ export class Reporter {
     return this._telemetry.flush({ timeoutMs });
   }
 
-  /** Notifies the application of the restart that follows. */
-  restart(): void {
+  /** Restarts the machine. Resolves only if the session stops instead. */
+  async restart(session: PlatformSession, signal: Signal): Promise<void> {
     this._events.emit("restart", { reason: "firmware" });
+    session.host.restart("firmware");
+    while (session.running) await signal.wait();
   }
 
   private _current(record: UpdateRecord): Record<string, unknown> {

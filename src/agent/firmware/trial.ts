@@ -8,8 +8,7 @@ import { askApplication } from "./ask-application.js";
 import type { Failure } from "./failures.js";
 import { FIRMWARE, type FirmwareOptions } from "./options.js";
 import type { Reporter } from "./reporter.js";
-import { restart } from "./restart.js";
-import type { UpdateJournal } from "./update-journal.js";
+import { STORE_RETRY_MS, type UpdateJournal } from "./update-journal.js";
 
 /** Limit while the platform answers. */
 const ONLINE_LIMIT_MS = 600_000;
@@ -17,7 +16,6 @@ const ONLINE_LIMIT_MS = 600_000;
 const OFFLINE_LIMIT_MS = 3_600_000;
 const SELF_TEST_MS = 300_000;
 const TICK_MS = 5000;
-const STORE_RETRY_MS = 60_000;
 /** For `slot.confirm` and `slot.revert`. */
 const SLOT_TRIES = 10;
 
@@ -155,7 +153,7 @@ export class Trial {
     if (!(await this._untilDone(() => host.slot.revert())))
       host.log("error", "could not select the previous firmware: restarting with the new one on trial");
     if (!this._session.running) return;
-    await restart(this._session, this._signal, this._reporter);
+    await this._reporter.restart(this._session, this._signal);
   }
 }
 

@@ -109,7 +109,6 @@ for (const [name, good, bad] of [
   ["version", ["1", "x".repeat(255)], ["", "\t", "x".repeat(256), undefined, {}]],
   ["allow", [undefined, call], [null, true]],
   ["selfTest", [undefined, call], [null, true]],
-  ["onProgress", [undefined, call], [null, 5]],
   ["publicKey", [undefined, POINT], ["", POINT.slice(2), `${POINT.slice(0, -1)}4`, `05${POINT.slice(2)}`, 4]],
   [
     "urlHosts",
@@ -119,7 +118,7 @@ for (const [name, good, bad] of [
   ["allowUnverified", [undefined, false, true], [null, 0]],
   ["allowHttp", [undefined, false, true], [null, "false"]],
   ["spreadMs", [undefined, 0, 604_800_000], [-1, 1.5, 604_800_001, "10m"]],
-  ["minimumVersion", [undefined, "1.2.0", "v1-rc"], ["", "x", "1.", 1]],
+  ["minimumVersion", [undefined, "1.2.0", "v1"], ["", "x", "1.", 1, "1-rc", "1.0+a"]],
   ["chunkBytes", [undefined, 1024, 16_384, 65_536], [0, 512, 1023, 3072, 131_072, -1024, "1024"]],
 ] as const) {
   test(`firmware.${name} takes what it may be, and anything else is reported by its name`, (t) => {

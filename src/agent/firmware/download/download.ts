@@ -54,8 +54,6 @@ export class Download {
   private readonly _reporter: Reporter;
   private readonly _signal: Signal;
   private _transfer: Transfer | undefined;
-  /** A request is in progress. Its end raises the signal. */
-  underWay = false;
   /** Number of restarts of this image. */
   private _restarts = 0;
   /**
@@ -82,11 +80,15 @@ export class Download {
     this._reporter = reporter;
   }
 
+  /** A request is in progress. Its end raises the signal. */
+  get underWay(): boolean {
+    return this._transfer !== undefined && !this._transfer.outcome;
+  }
+
   /** Drops the transfer. The record keeps which bytes in the slot can be reused. */
   drop(): void {
     this._transfer?.source.hangUp();
     this._transfer = undefined;
-    this.underWay = false;
     this._doubtful = undefined;
   }
 
@@ -113,14 +115,12 @@ export class Download {
     await this._pacer.ready();
     if (!this._session.running || !this._isWanted()) return this._end();
     transfer.outcome = undefined;
-    this.underWay = true;
     sink.reset();
     const stopWatching = this._abortIfSlow(transfer);
     source.request(sink, (result) => {
       stopWatching();
       // Another transfer may have begun meanwhile.
       if (this._transfer !== transfer) return;
-      this.underWay = false;
       transfer.outcome = result;
       this._signal.notify();
     });
@@ -199,7 +199,7 @@ export class Download {
     this._pacer.slow(outcome);
     if (this._session.online) transfer.vainAnswers++;
     if (transfer.vainAnswers < MAX_VAIN_ANSWERS) return "underWay";
-    return this._fail(source.unanswered, outcome.kind === "lost" ? "" : String(outcome.status));
+    return this._fail("unanswered", outcome.kind === "lost" ? "" : String(outcome.status));
   }
 
   private _end(): Progress {
@@ -216,7 +216,7 @@ export class Download {
 
   private _refused(refusal: Failed): Progress {
     const { failure, detail } = refusal;
-    if (failure !== "changed" && failure !== "missing") return this._fail(failure, detail);
+    if (failure !== "missing") return this._fail(failure, detail);
     // Most likely another image is assigned now.
     this.drop();
     this._doubtful = refusal;

@@ -31,7 +31,6 @@ export class FromPlatform implements Source {
   private readonly _session: PlatformSession;
   private readonly _chunkBytes: number;
   private readonly _package: { readonly title: string; readonly version: string };
-  readonly unanswered = "unanswered";
   readonly restarted = false;
   readonly etag = "";
   readonly length = 0;
@@ -61,12 +60,11 @@ export class FromPlatform implements Source {
   }
 
   refusal(outcome: Outcome): Failed | undefined {
-    if (outcome.kind === "done") return { failure: "short", detail: "" };
+    if (outcome.kind === "done") return { failure: "length", detail: "" };
     // 403: the device was deleted, which says nothing about the image.
     if (outcome.kind !== "refused" || outcome.status === 403) return undefined;
     const { status } = outcome;
-    const failure = status === 400 ? "changed" : status === 404 ? "missing" : "refused";
-    return { failure, detail: String(status) };
+    return { failure: status === 400 || status === 404 ? "missing" : "refused", detail: String(status) };
   }
 
   hangUp(): void {

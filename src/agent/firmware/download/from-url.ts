@@ -18,7 +18,6 @@ const REDIRECTS = 5;
 const MOVED = [301, 302, 303, 307, 308];
 
 export class FromUrl implements Source {
-  readonly unanswered = "fileUnanswered";
   private readonly _session: PlatformSession;
   private readonly _options: FirmwareOptions;
   private readonly _chunkBytes: number;
@@ -70,10 +69,8 @@ export class FromUrl implements Source {
 
   refusal(outcome: Outcome): Failed | undefined {
     if (this._refusal) return this._refusal;
-    if (outcome.kind === "done") return { failure: "short", detail: "" };
-    return outcome.kind === "refused"
-      ? { failure: "fileRefused", detail: String(outcome.status) }
-      : undefined;
+    if (outcome.kind === "done") return { failure: "length", detail: "" };
+    return outcome.kind === "refused" ? { failure: "refused", detail: String(outcome.status) } : undefined;
   }
 
   hangUp(): void {

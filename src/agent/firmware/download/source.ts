@@ -20,8 +20,6 @@ export interface Source {
   request(sink: ImageSink, done: (outcome: Outcome) => void): void;
   /** Why an answer without bytes ends the update; undefined: request again later. */
   refusal(outcome: Outcome): Failed | undefined;
-  /** The failure after too many answers without bytes. */
-  readonly unanswered: Failure;
   /** The file changed, so the bytes in the slot are useless. */
   readonly restarted: boolean;
   /** The file's ETag, if it has one. */

@@ -72,7 +72,7 @@ each("an assignment that flips each 3 s: no start before it rests", async (t, sh
 each("a download of which nothing ever comes: FAILED", async (t, shape) => {
   const lamp = lampWith(shape, {});
   lamp.platform.fault = firmwareOnly(() => "hang");
-  await ends(t, lamp, failed("the platform does not deliver the image"));
+  await ends(t, lamp, failed("the server does not deliver the image"));
 });
 
 each("nine 503 with Retry-After: 0: UPDATED after 10 s at least", async (t, shape) => {
@@ -96,7 +96,7 @@ each("a platform that hands out one byte an answer: FAILED after few requests", 
     peer.end();
     return "hang";
   });
-  await ends(t, lamp, failed("the platform does not deliver the image (200)"));
+  await ends(t, lamp, failed("the server does not deliver the image (200)"));
   t.true(lamp.fetches.length <= 40, `${lamp.fetches.length} requests`);
 });
 
@@ -174,7 +174,7 @@ const chain = (length: number): Manners => ({
   ),
 });
 const redirect = (why: string) => `a redirect of fw_url was rejected (${why})`;
-const OTHER_LENGTH = "the platform sent a different length than requested";
+const OTHER_LENGTH = "the server sent a different length than requested";
 const NEEDS_SIGNATURE = "an update over http needs a signature or firmware.allowHttp";
 
 /** What the file server does, and what the platform says of the package (`says`, changed by `change`). Without `error` it ends UPDATED. */
@@ -290,7 +290,7 @@ const CASES: Readonly<Record<string, Case>> = {
   "a busy server": { manners: { busy: { status: 503, times: 3 } } },
   "a server that is always busy": {
     manners: { busy: { status: 503, times: 1e9 } },
-    error: "the server of fw_url does not deliver the file (503)",
+    error: "the server does not deliver the image (503)",
   },
 };
 
@@ -354,7 +354,7 @@ each("a refusal of the server fails by name and is tried again", async (t, shape
     { answers: { [FILE]: { status: 404 } } },
   );
   files.assign();
-  await ends(t, files.lamp, failed("the server of fw_url refuses the file (404)"));
+  await ends(t, files.lamp, failed("the server refuses the download (404)"));
   files.manners.answers = {};
   await files.lamp.untilState("UPDATED");
 });

@@ -42,7 +42,7 @@ for (const [difference, size] of [
 ] as const)
   each(`a file one byte ${difference} than fw_size: FAILED`, async (t, shape) => {
     const lamp = lampWith(shape, { size });
-    await ends(t, lamp, failed("the platform sent a different length than requested"));
+    await ends(t, lamp, failed("the server sent a different length than requested"));
     if (shape.connections === 3) t.true(lamp.machine.fetched.bytes < 1500, "the length said enough");
     await lamp.pass(LONG);
     t.deepEqual(lamp.booted, ["1.0.0"]);
@@ -51,7 +51,7 @@ for (const [difference, size] of [
 each("a file that the platform never hands out: FAILED, and UPDATED when it does", async (t, shape) => {
   const lamp = lampWith(shape, {});
   lamp.platform.fault = firmwareOnly(() => ({ status: 500 }));
-  await ends(t, lamp, failed("the platform does not deliver the image (500)"));
+  await ends(t, lamp, failed("the server does not deliver the image (500)"));
   lamp.platform.fault = undefined;
   await lamp.untilState("UPDATED");
   t.deepEqual(lamp.shown, UPDATED);
@@ -68,9 +68,9 @@ each("a version replaced midway: the other one is UPDATED, and none FAILED", asy
 
 for (const [what, status, body, error] of [
   ["404", 404, "", "the platform has no such package (404)"],
-  ["400", 400, "", "the platform refuses the title and version (400)"],
-  ["500 with a text", 500, "no", "the platform refuses the download (500)"],
-  ["200 without a byte", 200, "", "the platform has fewer bytes than fw_size"],
+  ["400", 400, "", "the platform has no such package (400)"],
+  ["500 with a text", 500, "no", "the server refuses the download (500)"],
+  ["200 without a byte", 200, "", "the server sent a different length than requested"],
 ] as const)
   each(`a ${what} midway of what is still assigned: FAILED by name, then UPDATED`, async (t, shape) => {
     const lamp = lampWith(shape, {}, 40_000);

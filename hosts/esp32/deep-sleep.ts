@@ -87,6 +87,7 @@ export class DeepSleep implements Sleeper {
     this._asleep = true;
     this._wifi?.stop();
     recovery.markStable();
+    this._host.endIfShort();
     // After a deep sleep the boot loader starts the same image again, even one on trial.
     if (this._host.slot.state() === "pending") {
       this._host.restart("the wake ended before the trial of its image");

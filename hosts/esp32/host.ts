@@ -18,6 +18,8 @@ export interface BoardHost extends Host {
   readonly own: NvsStore;
   /** Format: "aabbccddeeff". */
   readonly mac: string;
+  /** Call at the end of a wake: if requests wait for memory, the run ends as a crash. */
+  endIfShort(): void;
   /** Free bytes of the system's heap, PSRAM not counted. */
   freeMemory(): number;
   /** Minimum since the start. */
@@ -55,7 +57,7 @@ export const createHost = (machine: BoardHardware): BoardHost => {
     encode,
     decode,
     loops: loopsOf(idf),
-    hasRoom: roomOf(machine, (cause) => {
+    ...roomOf(machine, (cause) => {
       crashRecord.crashed(cause, undefined);
       idf.esp_restart();
     }),
@@ -79,23 +81,28 @@ export const createHost = (machine: BoardHardware): BoardHost => {
 
 /**
  * `hasRoom` of the port. An application that leaves too little memory for requests would keep its
- * board out of reach. So after a minute of it the run ends as a crash, and repeated crashes lead to
- * recovery mode.
+ * board out of reach. So after a minute of it, or at the end of a wake, the run ends as a crash,
+ * and repeated crashes lead to recovery mode.
  */
 const roomOf = (
   { clock, idf }: BoardHardware,
   end: (cause: string) => void,
-): ((bytes: number) => boolean) => {
+): Required<Pick<BoardHost, "hasRoom" | "endIfShort">> => {
   let shortSince: number | undefined;
-  return (bytes) => {
-    const hasRoom = idf.mote_has_room(bytes) !== 0;
-    // Only what every request needs: a large one may be refused while others are answered.
-    if (bytes > ROOM_BYTES) return hasRoom;
-    if (hasRoom) shortSince = undefined;
-    else shortSince ??= clock.now();
-    if (shortSince !== undefined && clock.now() - shortSince >= SHORT_MS)
-      end(`${FULL}: requests waited for a minute`);
-    return hasRoom;
+  return {
+    hasRoom(bytes) {
+      const hasRoom = idf.mote_has_room(bytes) !== 0;
+      // Only what every request needs: a large one may be refused while others are answered.
+      if (bytes > ROOM_BYTES) return hasRoom;
+      if (hasRoom) shortSince = undefined;
+      else shortSince ??= clock.now();
+      if (shortSince !== undefined && clock.now() - shortSince >= SHORT_MS)
+        end(`${FULL}: requests waited for a minute`);
+      return hasRoom;
+    },
+    endIfShort() {
+      if (shortSince !== undefined) end(`${FULL}: requests waited until the end of the wake`);
+    },
   };
 };
 

@@ -26,7 +26,8 @@ export const publishHealth = (agent: Agent, host: BoardHost, sleeps = false): vo
 };
 
 const publish = (agent: Agent, host: BoardHost, values: Record<string, unknown>): void => {
-  if (!agent.attributes.publish(values))
+  // A wake has none.
+  if (Object.keys(values).length > 0 && !agent.attributes.publish(values))
     host.log("warn", "the client attributes leave no room for those of the board: publish fewer");
 };
 

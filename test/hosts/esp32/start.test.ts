@@ -268,6 +268,7 @@ for (const [what, reset, error] of [
     board.config = NEXT;
     boot(silent, SOFTWARE);
     t.is(board.running, 1);
+    await board.clock.advance(2000);
     board.config = READY;
     boot(silent, reset);
     t.is(board.running, 0);
@@ -469,4 +470,31 @@ test("an image on trial whose wake has no end, or fails, gives way to the one be
     board.boot(SOFTWARE);
     t.deepEqual([board.running, board.states[1]], [0, ABORTED]);
   }
+});
+
+test("a sleeping board whose application leaves no memory for requests ends up in recovery mode", async (t) => {
+  const { board, state, wake } = sleeper(t);
+  await wake();
+  state.application = () => {
+    board.room = 1000;
+    return () => ({ n: 1 });
+  };
+  const isRecovering = (): boolean => board.lines.some((line) => line.includes("recovery mode"));
+  for (let n = 0, restarts = 0; n < 20 && !isRecovering(); n++) {
+    const hasCrashed = board.restarts > restarts;
+    // A restart does not return.
+    if (hasCrashed) board.powerOff();
+    const machine = hasCrashed ? board.boot(SOFTWARE) : await board.deepSleep();
+    restarts = board.restarts;
+    board.room = Number.POSITIVE_INFINITY;
+    startBoard(machine, state.application);
+    await board.clock.runUntil(() => board.sleep !== undefined || board.restarts > restarts, HOUR);
+  }
+  t.true(isRecovering());
+  t.true(board.lines.some((line) => line.includes("memory full: requests waited")));
+  t.is(board.room, Number.POSITIVE_INFINITY, "the application is not started");
+  t.false(
+    board.lines.some((line) => line.includes("publish fewer")),
+    "a wake has nothing to publish",
+  );
 });

@@ -1,5 +1,6 @@
 import type { Host, LastRun, Store } from "../../src/port.js";
 
+export const BROWNOUT = "brownout";
 /** ESP-IDF's esp_reset_reason_t, by number. */
 export const RESET_REASONS: readonly string[] = [
   "unknown",
@@ -11,7 +12,7 @@ export const RESET_REASONS: readonly string[] = [
   "task watchdog",
   "watchdog",
   "deep sleep",
-  "brownout",
+  BROWNOUT,
   "SDIO",
   "USB",
   "JTAG",

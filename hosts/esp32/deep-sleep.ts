@@ -2,6 +2,7 @@ import type { WakeOptions } from "mote";
 import type { Recovery } from "../../src/board-module.js";
 import type { Device, Sleeper } from "../device/assemble.js";
 import type { BoardHardware } from "./board-hardware.js";
+import { BROWNOUT } from "./crash-record.js";
 import type { BoardHost } from "./host.js";
 import type { Wifi } from "./network/wifi.js";
 
@@ -10,6 +11,8 @@ const KEPT_BYTES = 512;
 /** A wake that does not end by itself is ended this long after its limit. */
 const GRACE_MS = 10_000;
 const FALLBACK_MS = 60_000;
+/** Limits of the sleep after a brownout. */
+const BROWNOUT_MS = { least: 60_000, most: 3_600_000 } as const;
 const UPDATE_MS = 600_000;
 
 /**
@@ -34,10 +37,18 @@ export class DeepSleep implements Sleeper {
     this._timeoutMs = timeoutMs;
   }
 
-  /** Samples, connects if due, and sleeps. In recovery mode, it connects at each wake. */
+  /**
+   * Samples, connects if due, and sleeps. In recovery mode, it connects at each wake. After a
+   * brownout, it only sleeps.
+   */
   wake({ agent, sample, recovery }: Device<unknown>): void {
-    const { clock } = this._host;
-    const updateMs = this._updateMs;
+    const { clock, lastRun } = this._host;
+    const { everyMs = BROWNOUT_MS.least, updateMs = UPDATE_MS } = this._cycle;
+    // The start after a reset connects. With a weak battery, it would end in the next brownout.
+    if (lastRun.reset === BROWNOUT) {
+      this._sleep(Math.min(BROWNOUT_MS.most, Math.max(BROWNOUT_MS.least, everyMs)), undefined, recovery);
+      return;
+    }
     // Nothing may keep a battery-powered board awake, not even a bug.
     const watchdog = Math.max(this._timeoutMs, updateMs) + GRACE_MS;
     clock.timer(watchdog, () => this._sleep(FALLBACK_MS, undefined, recovery));
@@ -47,7 +58,7 @@ export class DeepSleep implements Sleeper {
       connect: recovery.active,
       network: () => this._join(),
       kept: this._read(),
-      sleptMs: this._host.lastRun.sleptMs,
+      sleptMs: lastRun.sleptMs,
     };
     agent.runOnce(options).then(
       ({ restarting, sleepMs, kept }) => {
@@ -57,9 +68,8 @@ export class DeepSleep implements Sleeper {
     );
   }
 
-  private get _updateMs(): number {
-    const { cycle } = this._machine.config as { cycle?: { updateMs?: number } };
-    return cycle?.updateMs ?? UPDATE_MS;
+  private get _cycle(): { readonly everyMs?: number; readonly updateMs?: number } {
+    return (this._machine.config.cycle ?? {}) as DeepSleep["_cycle"];
   }
 
   /** Call at each new address. */

@@ -7,7 +7,18 @@ import type { Agent } from "../../../src/index.js";
 import { SECRET } from "../../fakes/platform.js";
 import { answer } from "../../fakes/server.js";
 import { pattern } from "../port/check.js";
-import { ABORTED, BUILT, type FakeBoard, NEW, PANIC, PENDING, POWER_ON, SOFTWARE, VALID } from "./board.js";
+import {
+  ABORTED,
+  BROWNOUT,
+  BUILT,
+  type FakeBoard,
+  NEW,
+  PANIC,
+  PENDING,
+  POWER_ON,
+  SOFTWARE,
+  VALID,
+} from "./board.js";
 import { HOME, NAME, plain, READY, type Rig, rig, silent } from "./rig.js";
 
 const onBoard = (t: ExecutionContext, config: Record<string, unknown> = READY): Rig => rig(t, config, plain);
@@ -497,4 +508,20 @@ test("a sleeping board whose application leaves no memory for requests ends up i
     board.lines.some((line) => line.includes("publish fewer")),
     "a wake has nothing to publish",
   );
+});
+
+test("after a brownout a sleeping board sleeps before it uses the radio again", async (t) => {
+  const { board, state, wake, next } = sleeper(t);
+  await wake();
+  const [joins, { samples }] = [board.joins.length, state];
+  board.powerOff();
+  for (let n = 0; n < 3; n++) {
+    const began = board.clock.now();
+    await wake(board.boot(BROWNOUT));
+    t.true(board.clock.now() - began < 1000);
+    t.deepEqual([board.joins.length, state.samples, board.sleep?.ms], [joins, samples, MINUTE]);
+    board.powerOff();
+  }
+  await next();
+  t.deepEqual([board.joins.length, state.samples], [joins + 1, samples + 1]);
 });

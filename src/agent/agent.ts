@@ -107,7 +107,8 @@ export class Agent {
   }
 
   /**
-   * Stops the agent: aborts all requests and resolves when every loop has ended.
+   * Stops the agent: aborts all requests and resolves when every loop has ended. Waits for an RPC
+   * handler that has begun, within its time limit.
    *
    * Recorded points are kept, and more can be recorded. If flash fails, points in memory are
    * stored, sent within 2 s, or counted by the next start. `lostPoints`: points for which none of

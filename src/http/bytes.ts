@@ -37,11 +37,11 @@ export const trimBlanks = (bytes: Uint8Array, from: number, to: number): number 
   return to;
 };
 
-/** A lower-case ASCII word as bytes, for `isText`. On XS, reading characters of strings is slow. */
-export const word = (text: string): Uint8Array => {
-  const bytes = new Uint8Array(text.length);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i);
-  return bytes;
+/** The bytes `from` to `to` as characters with these codes. Keep the range short. */
+export const textOf = (bytes: Uint8Array, from: number, to: number): string => {
+  let text = "";
+  for (let at = from; at < to; at++) text += String.fromCharCode(bytes[at] as number);
+  return text;
 };
 
 /** True if the range equals this word, ignoring case. */

@@ -1,16 +1,17 @@
 // The response head of a file download: the headers that matter only for files.
-import { decimal, isText, word } from "./bytes.js";
+import { ascii, isMadeOf, VISIBLE } from "../wire/text/characters.js";
+import { decimal, isText, textOf } from "./bytes.js";
 
 /** Maximum length of a parsed line, because a Location may be long. */
 export const FILE_LINE = 3200;
 const MAX_TAG = 80;
-const LOCATION = word("location");
-const ETAG = word("etag");
-const CONTENT_RANGE = word("content-range");
-const CONTENT_ENCODING = word("content-encoding");
-const IDENTITY = word("identity");
+const LOCATION = ascii("location");
+const ETAG = ascii("etag");
+const CONTENT_RANGE = ascii("content-range");
+const CONTENT_ENCODING = ascii("content-encoding");
+const IDENTITY = ascii("identity");
 const HEX = "0123456789ABCDEF";
-const UNIT = word("bytes ");
+const UNIT = ascii("bytes ");
 const QUOTE = 0x22;
 
 /** Head of a file download from an external server. All values are untrusted. */
@@ -61,7 +62,8 @@ export class FileHead {
 
 const tagOf = (bytes: Uint8Array, from: number, to: number): string | undefined => {
   const strong = to - from >= 2 && to - from <= MAX_TAG && bytes[from] === QUOTE && bytes[to - 1] === QUOTE;
-  return strong ? asciiText(bytes, from, to) : undefined;
+  const text = strong ? textOf(bytes, from, to) : "";
+  return isMadeOf(text, VISIBLE) ? text : undefined;
 };
 
 /** Undefined if the range contains a control character. */
@@ -72,17 +74,6 @@ const escapedText = (bytes: Uint8Array, from: number, to: number): string | unde
     if (byte < 0x20 || byte === 0x7f) return undefined;
     const isPlain = byte > 0x20 && byte < 0x7f;
     text += isPlain ? String.fromCharCode(byte) : `%${HEX.charAt(byte >> 4)}${HEX.charAt(byte & 15)}`;
-  }
-  return text;
-};
-
-/** Undefined if the range contains a blank or anything but printable ASCII. */
-const asciiText = (bytes: Uint8Array, from: number, to: number): string | undefined => {
-  let text = "";
-  for (let at = from; at < to; at++) {
-    const byte = bytes[at] as number;
-    if (byte <= 0x20 || byte >= 0x7f) return undefined;
-    text += String.fromCharCode(byte);
   }
   return text;
 };

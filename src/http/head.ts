@@ -1,8 +1,8 @@
 // The response head: parses the headers that the agent needs in place and skips all others.
 // Content-Type is ignored: the platform labels text as JSON and sends JSON without a label.
 import type { ByteLoops } from "../port.js";
-import { characters, lowerCase, spanOf } from "../wire/text/characters.js";
-import { decimal, find, isBlank, isText, skipBlanks, trimBlanks, word } from "./bytes.js";
+import { ascii, characters, lowerCase, spanOf } from "../wire/text/characters.js";
+import { decimal, find, isBlank, isText, skipBlanks, textOf, trimBlanks } from "./bytes.js";
 import { parseDate } from "./date.js";
 import type { FileHead } from "./file-head.js";
 
@@ -24,12 +24,12 @@ const TRANSFER_ENCODING = 17;
 const ALL = ["date", "location", "connection", "retry-after", "content-length", "transfer-encoding"];
 const NAMES = Array.from({ length: TRANSFER_ENCODING + 1 }, (_, length) => {
   const name = ALL.find((one) => one.length === length);
-  return name === undefined ? undefined : word(name);
+  return name === undefined ? undefined : ascii(name);
 });
-const HTTP = word("http/");
-const CHUNKED = word("chunked");
-const CLOSE = word("close");
-const KEEP_ALIVE = word("keep-alive");
+const HTTP = ascii("http/");
+const CHUNKED = ascii("chunked");
+const CLOSE = ascii("close");
+const KEEP_ALIVE = ascii("keep-alive");
 const COLON = 0x3a;
 const COMMA = 0x2c;
 const DOT = 0x2e;
@@ -231,9 +231,7 @@ export class Head {
 
 /** `https://host:8080` of an absolute http or https address; undefined if it is not plain. */
 const originOf = (bytes: Uint8Array, from: number, to: number): string | undefined => {
-  let text = "";
-  for (let at = from; at < to && text.length < MAX_ORIGIN; at++)
-    text += String.fromCharCode(bytes[at] as number);
+  const text = textOf(bytes, from, Math.min(to, from + MAX_ORIGIN));
   const scheme = ["https://", "http://"].find((one) => lowerCase(text).startsWith(one));
   if (scheme === undefined) return undefined;
   const rest = text.slice(scheme.length);

@@ -4,7 +4,7 @@ export { type BodyMemory, BodySender, type Fate } from "./body-sender.js";
 export { type Job, Loop, type Wait } from "./loop.js";
 export type { Pacer } from "./pacer.js";
 export { PollTiming } from "./poll-timing.js";
-export { CONTENT, EXCHANGE_MS, HEAD_ROOM, PROBE, post } from "./requests.js";
+export { CONTENT, EXCHANGE_MS, getAttributes, HEAD_ROOM, PROBE, post } from "./requests.js";
 export type { SessionWatcher } from "./session.js";
 export { type DeviceRequest, PlatformSession, ROOM_MS } from "./session.js";
 export { requestUntil } from "./wait.js";

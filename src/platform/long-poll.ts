@@ -48,10 +48,10 @@ const QUIET_MS = 50;
 const QUIET_PATIENCE_MS = 5000;
 
 interface OpenPoll {
-  /** Polls that were sent later have higher numbers. Infinite until it is handed over. */
+  /** Polls that were sent later have higher numbers. */
   number: number;
   readonly route: PollRoute;
-  askedMs: number;
+  readonly askedMs: number;
   /** Time when it was handed to the connection, then when it was sent. */
   since: number;
   isSent: boolean;
@@ -127,31 +127,26 @@ export class LongPoll {
     return this._open.find(({ isSent, isOutdated }) => isSent && !isOutdated);
   }
 
-  /** ms until the next poll is due: 0: now; undefined: not before an open poll ends. */
+  /**
+   * ms until the next poll is due: 0: now; undefined: not before an open poll ends or there is a
+   * token, of which the loop is notified.
+   */
   dueMs(): number | undefined {
+    const freeMs = this.pacer.untilFreeMs;
+    if (freeMs === undefined || this._open.length > 1) return undefined;
     const only = this._open[0];
-    if (!only) return this._sharesUplink && this._patienceMs > 0 ? this._untilQuiet : 0;
-    if (this._open.length > 1) return undefined;
-    if (only.isOutdated) return 0;
-    if (only.number === Number.POSITIVE_INFINITY || !this.session.connections.overlaps(only.route))
-      return undefined;
-    return Math.max(0, only.since + only.askedMs - this._kind.overlapMs - this.now, this.pacer.delayMs);
+    if (only?.isOutdated) return freeMs;
+    if (!only) return Math.max(freeMs, this._sharesUplink && this._patienceMs > 0 ? this._untilQuiet : 0);
+    if (!this.session.connections.overlaps(only.route)) return undefined;
+    return Math.max(freeMs, only.since + only.askedMs - this._kind.overlapMs - this.now);
   }
 
-  /** Opens a poll as soon as the platform may be asked. */
+  /** Opens a poll that is due. */
   openPoll(): void {
     const unused = this._kind.routes.filter((route) => !this._isInUse(route));
     // Without another poll, one connection is open: the last one's.
     const route = unused.find((one) => one === this._lastRoute) ?? unused[0];
-    if (!route) return;
-    const poll = this._add(route);
-    if (this.pacer.untilFreeMs === 0) this._send(poll, this._askedMs());
-    else
-      void this.pacer.ready().then(() => {
-        if (!this._open.includes(poll) || !this.session.running) return;
-        this._send(poll, this._askedMs());
-        this._loop.notify();
-      });
+    if (route) this._send(route, this._askedMs());
   }
 
   /**
@@ -159,7 +154,7 @@ export class LongPoll {
    * end of that poll, which is processed like any other.
    */
   ask({ poll: { route } }: EndedPoll): Promise<void> {
-    return new Promise((resolve) => this._send(this._add(route), SHORT_POLL_MS, resolve));
+    return new Promise((resolve) => this._send(route, SHORT_POLL_MS, resolve));
   }
 
   /** Call when `ended` was processed. One idle connection is enough; an open poll has its own. */
@@ -172,18 +167,11 @@ export class LongPoll {
     return this._open.some((poll) => poll.route === route);
   }
 
-  private _add(route: PollRoute): OpenPoll {
-    const number = Number.POSITIVE_INFINITY;
-    const poll: OpenPoll = { number, route, askedMs: 0, since: 0, isSent: false, isOutdated: false };
+  private _send(route: PollRoute, askedMs: number, ended?: () => void): void {
+    const since = this.now;
+    const poll: OpenPoll = { number: this.next++, route, askedMs, since, isSent: false, isOutdated: false };
     this._open.push(poll);
     invariant("at most two polls are open", () => this._open.length <= 2);
-    return poll;
-  }
-
-  private _send(poll: OpenPoll, askedMs: number, ended?: () => void): void {
-    poll.number = this.next++;
-    poll.askedMs = askedMs;
-    poll.since = this.now;
     const request = {
       method: "GET",
       path: this._kind.path(askedMs),
@@ -203,7 +191,7 @@ export class LongPoll {
         this._onSent?.(overlaps);
       },
     } as const;
-    this.session.dispatch(poll.route, request, undefined, (outcome) => {
+    this.session.dispatch(route, request, undefined, (outcome) => {
       this._end(poll, outcome);
       ended?.();
     });

@@ -29,17 +29,16 @@ export const TOO_LARGE: readonly number[] = [UNANSWERED, 413];
 export const statusText = (status: number): string =>
   status === UNANSWERED ? "connections without an answer" : `status ${status}`;
 
+/** `limit`: maximum bytes of the answer. */
+export const getAttributes = (query: string, limit: number): Request => {
+  return { method: "GET", path: attributesPath(query), deadlineMs: EXCHANGE_MS, limit, repeatable: true };
+};
+
 /**
  * Tests whether the platform knows the token. GET attributes is the one harmless request that needs
  * it.
  */
-export const PROBE: Request = {
-  method: "GET",
-  path: attributesPath("?sharedKeys=fw_version"),
-  deadlineMs: EXCHANGE_MS,
-  limit: LIMIT,
-  repeatable: true,
-};
+export const PROBE = getAttributes("?sharedKeys=fw_version", LIMIT);
 
 /** A POST that may reach the platform twice without harm, and whose answer only confirms it. */
 export const post = (path: string, body: Uint8Array, deadlineMs = EXCHANGE_MS): Request => {

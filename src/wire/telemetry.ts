@@ -13,15 +13,10 @@
 
 import type { Redactor } from "../port.js";
 import { Shapes } from "./shapes.js";
+import { ascii } from "./text/characters.js";
 import type { Encoded } from "./text/encode.js";
 import type { Timestamp } from "./timestamp.js";
 import { encodeValues, VALUES_LIMIT } from "./values.js";
-
-const ascii = (text: string): Uint8Array => {
-  const bytes = new Uint8Array(text.length);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i);
-  return bytes;
-};
 
 /** Text before each point except the first. */
 const BEFORE = ascii(',{"ts":0000000000000,"values":');

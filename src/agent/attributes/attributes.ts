@@ -1,11 +1,9 @@
 import type { Events } from "../../events.js";
 import { guarded } from "../../guarded.js";
 import type { PlatformSession } from "../../platform/index.js";
-import { requestUntil } from "../../platform/index.js";
+import { getAttributes, requestUntil } from "../../platform/index.js";
 import type { PollTiming } from "../../platform/poll-timing.js";
-import { DEFAULT_TIMEOUT_MS } from "../../platform/wait.js";
 import { attributesQuery, checkAsked, parseAttributes } from "../../wire/attributes.js";
-import { attributesPath } from "../../wire/paths.js";
 import type { JsonObject } from "../../wire/text/json.js";
 import type { AttributesApi, ReadOptions, Subscriber } from "./api.js";
 import { ClientAttributes } from "./client-attributes.js";
@@ -62,14 +60,7 @@ export class Attributes implements AttributesApi {
     const named = clientKeys.length + sharedKeys.length > 0;
     const query = named ? attributesQuery({ clientKeys, sharedKeys }) : ALL;
     if (!query.ok) throw this._session.counters.emitError("BAD_VALUE", query.reason);
-    const path = attributesPath(query.query);
-    const request = {
-      method: "GET",
-      path,
-      deadlineMs: DEFAULT_TIMEOUT_MS,
-      limit: this._limit,
-      repeatable: true,
-    } as const;
+    const request = getAttributes(query.query, this._limit);
     const outcome = await requestUntil(this._session, "application", request, options);
     if (!outcome.whole)
       throw this._session.counters.emitError("TOO_LARGE", `the answer is longer than ${this._limit} bytes`);

@@ -5,7 +5,7 @@
 // without the marker proves nothing.
 import type { Outcome } from "../../http/outcome.js";
 import type { DeviceRequest, Pacer, PlatformSession } from "../../platform/index.js";
-import { EXCHANGE_MS, post } from "../../platform/index.js";
+import { getAttributes, post } from "../../platform/index.js";
 import type { Host } from "../../port.js";
 import { VERSION } from "../../version.js";
 import { attributesQuery, parseAttributes, splitKeys } from "../../wire/attributes.js";
@@ -80,7 +80,7 @@ export class AttributeReader {
       const query = attributesQuery({ clientKeys: [MARKER_KEY], sharedKeys: group });
       // Invalid keys were rejected by `subscribe`.
       if (!query.ok) continue;
-      const outcome = await this._session.send("attributes", this._get(query.query));
+      const outcome = await this._session.send("attributes", getAttributes(query.query, this._limit));
       if (!this._session.running) return undefined;
       if (outcome.kind === "done" && !outcome.whole) {
         if (group.length === 0) {
@@ -141,16 +141,6 @@ export class AttributeReader {
   marker(): DeviceRequest {
     const body = this._session.host.encode(JSON.stringify({ [MARKER_KEY]: MARKER_VALUE + this._nonce }));
     return post(attributesPath(), body);
-  }
-
-  private _get(query: string): DeviceRequest {
-    return {
-      method: "GET",
-      path: attributesPath(query),
-      deadlineMs: EXCHANGE_MS,
-      limit: this._limit,
-      repeatable: true,
-    };
   }
 
   /**

@@ -11,6 +11,13 @@ export const characters = (ranges: string): Characters => {
   return set;
 };
 
+/** The codes of ASCII text. On XS, reading characters of strings is slow. */
+export const ascii = (text: string): Uint8Array => {
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
+};
+
 /** Number of leading characters in the set. */
 export const spanOf = (text: string, set: Characters): number => {
   const { length } = text;

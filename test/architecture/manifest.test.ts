@@ -59,20 +59,6 @@ test("the sample's image has no diagnostics", (t) => {
   t.notRegex(read("dist/xs/mote-esp32.js"), /mote\.health|mote\.log/);
 });
 
-test("the root has one manifest, and both packages list it", (t) => {
-  t.deepEqual(
-    readdirSync(root).filter((name) => /^manifest.*\.json$/.test(name)),
-    ["manifest.json"],
-  );
-  for (const path of ["package.json", "tools/package.json"])
-    t.true(JSON.parse(read(path)).files.includes("manifest.json"), path);
-});
-
-test("the root manifest is of no platform, and everything it has was meant", (t) => {
-  t.deepEqual(Object.keys(manifest), ["modules", "preload", "creation"]);
-  t.false(read("manifest.json").includes("$("));
-});
-
 test("the board's modules are all of src that has code, and import nothing but the core", async (t) => {
   const { metafile } = await build({
     absWorkingDir: root,

@@ -41,8 +41,12 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
     {
       what: "the start of an epoch is stored before a point gets a time stamp by it",
       file: `${AGENT}/queue/outbox.ts`,
-      from: "const isSaved = !this.isFailing && log.makeRoom(TIME_BYTES, this._dropsOldest) && log.enterTime();\n    if (!isSaved) log.dirty = true;\n",
-      to: "const isSaved = true;\n",
+      from: "    else log.enterTime();\n",
+      to: "",
+      and: {
+        from: "return !log || (!this.isFailing && log.hasTime) || this._witness.hasTime(this._state);",
+        to: "return true;",
+      },
     },
   ],
   provisioning: [

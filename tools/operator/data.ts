@@ -77,12 +77,6 @@ export class TimeSeries extends Calls {
     return this.#read(deviceId, range.keys, { startTs, endTs, limit, orderBy, ...means });
   }
 
-  /** All points of the keys. */
-  async delete(deviceId: string, keys: readonly string[]): Promise<void> {
-    const query = { keys: keys.join(","), deleteAllDataForKeys: true };
-    await this.rest.call("DELETE", `${of(deviceId)}/timeseries/delete`, isAnything, { query });
-  }
-
   async #read(
     deviceId: string,
     keys: readonly string[] | undefined,

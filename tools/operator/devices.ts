@@ -2,7 +2,7 @@ import { credentialsOf, entityNamed, entityOf, isAnything, isEntity, pageOf, sav
 import { OperatorError, unlessMissing } from "./error.js";
 import { allPages, eachPage } from "./pages.js";
 import { Calls } from "./rest.js";
-import type { Credentials, Device, DeviceInfo, DeviceProfile, EntityId, Page, PageQuery } from "./shapes.js";
+import type { Credentials, Device, DeviceInfo, DeviceProfile, Page, PageQuery } from "./shapes.js";
 
 const part = encodeURIComponent;
 const TENANT = "/api/tenant";
@@ -82,13 +82,6 @@ export class Devices extends Calls {
   /** Holds the access token: not for a log. */
   async credentials(id: string): Promise<Credentials> {
     return this.rest.call("GET", `/api/device/${part(id)}/credentials`, credentialsOf(id));
-  }
-
-  /** What `credentials` read, with the changes. Polls of the device get nothing more. */
-  async setCredentials(credentials: Credentials): Promise<Credentials> {
-    const call = { body: credentials, secrets: [credentials.credentialsId] };
-    const device = credentials.deviceId as EntityId | undefined;
-    return this.rest.call("POST", "/api/device/credentials", credentialsOf(device?.id ?? ""), call);
   }
 
   /** Claims the device as a customer. Throws OperatorError 400 for a refusal. */

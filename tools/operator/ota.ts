@@ -11,8 +11,6 @@ export interface NewPackage {
   version: string;
   /** Of the device profile whose devices may get it. */
   deviceProfileId: string;
-  /** Default FIRMWARE. */
-  type?: "FIRMWARE" | "SOFTWARE";
   tag?: string;
   /** Where the file is, if not on the platform: there is no upload then. */
   externalFile?: ExternalFile;
@@ -44,10 +42,18 @@ export interface Upload {
 export class Ota extends Calls {
   /** The entry alone; `upload` adds the file. */
   async create(wanted: NewPackage): Promise<OtaPackage> {
-    const { title, version, deviceProfileId, type = "FIRMWARE", tag, externalFile } = wanted;
+    const { title, version, deviceProfileId, tag, externalFile } = wanted;
     const profile: EntityId = { entityType: "DEVICE_PROFILE", id: deviceProfileId };
     const usesUrl = externalFile !== undefined;
-    const body = { title, version, type, tag, deviceProfileId: profile, usesUrl, ...externalFile };
+    const body = {
+      title,
+      version,
+      type: "FIRMWARE",
+      tag,
+      deviceProfileId: profile,
+      usesUrl,
+      ...externalFile,
+    };
     return this.rest.call("POST", "/api/otaPackage", packageLike({ title, version }), { body });
   }
 
@@ -80,11 +86,10 @@ export class Ota extends Calls {
   /** Those with a file that devices of the profile may get. */
   async fitting(
     profileId: string,
-    type: OtaPackage["type"] = "FIRMWARE",
     { pageSize = 100, page = 0, textSearch }: PageQuery = {},
   ): Promise<Page<OtaPackage>> {
     const query = { pageSize, page, textSearch };
-    const path = `/api/otaPackages/${part(profileId)}/${type}`;
+    const path = `/api/otaPackages/${part(profileId)}/FIRMWARE`;
     return this.rest.call("GET", path, pageOf(isPackage), { query });
   }
 

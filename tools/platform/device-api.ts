@@ -1,5 +1,4 @@
 import type { PlatformCore } from "./core/platform.js";
-import { type RateLimitSpecs, RateLimits } from "./core/rate-limits.js";
 import { Exchange, type HandlingFaults, type ServerRules } from "./device/exchange.js";
 import { type DeviceRequest, type DeviceResponse, response, splitUrl } from "./device/messages.js";
 import { kept, RequestLog } from "./device/request-log.js";
@@ -13,8 +12,6 @@ export interface DeviceRules {
   readonly ruleChain?: boolean | undefined;
   /** Time until an open request ends with 503. Default 30,000 ms. */
   readonly asyncCapMs?: number | undefined;
-  /** Limits of each device and of the tenant: `{"device-points":"100:1"}`. Default: none. */
-  readonly rateLimits?: RateLimitSpecs | undefined;
 }
 
 export interface DeviceApiOptions extends DeviceRules {
@@ -36,11 +33,10 @@ export class DeviceApi {
   readonly faults: Switchboard;
   readonly #rules: ServerRules;
 
-  constructor({ core, ruleChain, rateLimits, onError, asyncCapMs = CAP_MS }: DeviceApiOptions) {
+  constructor({ core, ruleChain, onError, asyncCapMs = CAP_MS }: DeviceApiOptions) {
     this.faults = new Switchboard(core.clock);
     this.#rules = {
       ...{ core, asyncCapMs, hasRuleChain: ruleChain === true },
-      limits: new RateLimits(rateLimits ?? {}, core.clock),
       onError: onError ?? (() => {}),
     };
   }

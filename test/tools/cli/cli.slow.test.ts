@@ -25,8 +25,6 @@ test.serial("wrong usage ends with exit code 2, and the nearest name is proposed
     [["run", "--connections", "4"], /'4' is invalid[\s\S]*1, 2, 3/],
     [["run", "--interval", "soon"], /duration such as 500ms/],
     [["platform", "--port", "70000"], /0 to 65535/],
-    [["platform", "--rate-limit", "points=1:1"], /names: tenant-messages/],
-    [["platform", "--rate-limit", "device-points=1"], /tokens:seconds/],
     [["platform", "--admin-password", "sysadmin"], /not a default password/],
     [["platform", "--admin-password", "short"], /at least 8 characters/],
     [["platform", "--tls-cert", "x"], /require each other/],

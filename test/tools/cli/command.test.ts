@@ -181,8 +181,6 @@ for (const template of TEMPLATES)
     t.true(text(template, ".gitignore").split("\n").includes("secrets.json"));
     t.is(statSync(join(place, template, "secrets.json")).mode & 0o077, 0);
     t.notRegex(text(template, "manifest.json"), /secret":|password|ssid/);
-    t.true(text(template, "README.md").split("\n").length <= 50, "one screen");
-    if (template === "minimal") t.true(text(template, "main.ts").trimEnd().split("\n").length <= 14);
   });
 
 test("node: one file beside those of npm, without a board's settings", (t) => {

@@ -45,20 +45,6 @@ async function provision(url: string, token: string): Promise<void> {
   await (await fetch(`${url}/api/v1/provision`, { method: "POST", body })).text();
 }
 
-test.serial("platform: limits given on the command line hold", async (t) => {
-  const limits = ["--rate-limit", "device-telemetry=1:600", "--rate-limit", "device-points=3:600"];
-  const { child, url } = await run(["--no-state", ...limits]);
-  const request = async (path: string, body?: object): Promise<[number, string]> => {
-    const init = body ? { method: "POST", body: JSON.stringify(body) } : {};
-    const response = await fetch(`${url}/api/v1/${path}`, init);
-    return [response.status, await response.text()];
-  };
-  await provision(url, "own");
-  t.deepEqual(await request("own/telemetry", { a: 1, b: 2, c: 3, d: 4 }), [500, ""]);
-  child.kill("SIGTERM");
-  t.deepEqual(await once(child, "close"), [0, null]);
-});
-
 test.serial("platform: its JSON line holds no secret, made up or given", async (t) => {
   for (const env of [{}, KEYS]) {
     const args = ["platform", "--no-state", "--port", "0", "--json"];

@@ -99,60 +99,6 @@ test(`the file comes whole or in chunks, and past its end there is an empty 200`
   t.is(get(rig, "&size=4&chunk=99").status, 200);
 });
 
-// Rate limits: what a request costs, and how a refusal shows.
-
-const points = (count: number): string =>
-  JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, index])));
-const statuses = (rig: Rig, calls: [method: string, path: string, body?: string][]) =>
-  calls.map(([method, path, body]) => rig.call(method, path, body).status);
-
-test("a POST above the limit is an empty 500, and the connection is closed", (t) => {
-  const rig = createRig({ rateLimits: { "device-telemetry": "1:60" } });
-  t.is(rig.call("POST", "telemetry", '{"a":1}').status, 200);
-  for (const path of ["telemetry", "attributes"]) {
-    const { status, text, headers } = rig.call("POST", path, '{"a":2}');
-    t.deepEqual([status, text, headers.Connection], [500, "", "close"], path);
-  }
-  t.is(rig.device.series.latest("a")?.value, 1n);
-});
-
-test("any other request above the limit waits for the server's time-out", (t) => {
-  for (const [method, path, body] of [
-    ["GET", "rpc?timeout=1000"],
-    ["GET", "attributes/updates?timeout=1000"],
-    ["GET", "attributes"],
-    ["POST", "rpc", '{"method":"getTime","params":{}}'],
-  ] as const) {
-    const rig = createRig({ rateLimits: { "device-messages": "1:60" } });
-    t.is(rig.call("POST", "telemetry", "{}").status, 200);
-    const dropped = rig.call(method, path, body);
-    rig.clock.advance(29_999);
-    t.is(dropped.status, undefined, path);
-    rig.clock.advance(1);
-    t.is(dropped.status, 503, path);
-    t.is(rig.clock.waiting, 0, path);
-  }
-});
-
-test("points cost one telemetry message and no other, everything else one other message", (t) => {
-  const rateLimits = { "device-messages": "1:60", "device-telemetry": "2:60" };
-  const rig = createRig({ rateLimits });
-  const post = (path: string, body: string): [string, string, string] => ["POST", path, body];
-  const calls = [post("telemetry", '[{"a":1},{"b":2}]'), post("attributes", '{"a":1}'), post("claim", "{}")];
-  t.deepEqual(statuses(rig, [...calls, ...calls]), [200, 200, 200, 500, 500, 500]);
-});
-
-test("each device has buckets of its own, the tenant's hold for all together", (t) => {
-  const rig = createRig({ rateLimits: { "tenant-points": "3:60", "device-points": "2:60" } });
-  rig.core.createDevice({ name: "other", profileId: rig.profile.id }, "other-token");
-  const other = "/api/v1/other-token/telemetry";
-  t.is(rig.call("POST", "telemetry", points(2)).status, 200);
-  t.is(rig.call("POST", other, points(1)).status, 200);
-  t.is(rig.call("POST", other, points(1)).status, 500);
-  rig.clock.advance(20_000);
-  t.is(rig.call("POST", other, points(1)).status, 200);
-});
-
 test("no secret is written down, however it is sent", (t) => {
   const { api, call } = createRig();
   call(

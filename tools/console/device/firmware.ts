@@ -61,7 +61,7 @@ export function firmwarePart(place: Place): Part {
     const { firmwareId, deviceProfileId } = await session.operator.devices.get(id);
     assigned = firmwareId?.id;
     const profileId = deviceProfileId?.id ?? "";
-    fitting = await allPages((page) => session.operator.ota.fitting(profileId, "FIRMWARE", { page }));
+    fitting = await allPages((page) => session.operator.ota.fitting(profileId, { page }));
     draw();
   };
   const look = async (): Promise<void> => {

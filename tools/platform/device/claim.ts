@@ -13,7 +13,6 @@ export function claim(exchange: Exchange): void {
     if (json.has("secretKey")) secretKey = asText(json.get("secretKey") as Json);
     if (json.has("durationMs")) durationMs = Number(asLong(json.get("durationMs") as Json));
   }
-  if (!exchange.admit()) return;
   exchange.core.claiming.open(exchange.device, secretKey, durationMs);
   exchange.answer(200);
 }

@@ -3,7 +3,6 @@ import type { Json } from "../core/json/json.js";
 import { MemberError } from "../core/json/json-access.js";
 import { JsonSyntaxError, parseJson } from "../core/json/json-reader.js";
 import type { PlatformCore } from "../core/platform.js";
-import type { RateLimits } from "../core/rate-limits.js";
 import { NumberTooLongError } from "../core/values.js";
 import {
   type DeviceRequest,
@@ -23,7 +22,6 @@ const REQUEST_TIMEOUT_MS = 60_000;
 /** Settings that all requests of a platform share. */
 export interface ServerRules {
   readonly core: PlatformCore;
-  readonly limits: RateLimits;
   /** Time until an open request ends with 503, in milliseconds. */
   readonly asyncCapMs: number;
   readonly hasRuleChain: boolean;
@@ -32,7 +30,6 @@ export interface ServerRules {
 
 /** Faults that change how the platform handles a request. */
 export interface HandlingFaults {
-  /** Offset of the platform's clock, in milliseconds. */
   /** The platform answers 200 but stores nothing. */
   readonly isUnstored?: boolean;
 }
@@ -138,18 +135,6 @@ export class Exchange {
         this.answer(500);
       }
     }
-  }
-
-  /**
-   * Whether the rate limits let the device's request pass; `points` are those it brings. If not it
-   * is answered: 500 without a text, or, where the server drops the session (`orHang`), nothing
-   * before the server's limit.
-   */
-  admit(points = 0, orHang = false): boolean {
-    if (this.rules.limits.accept(this.device, points)) return true;
-    if (orHang) this.hang();
-    else this.answer(500);
-    return false;
   }
 
   /** Keeps what the request brought, unless a fault loses it. */

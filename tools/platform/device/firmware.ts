@@ -13,7 +13,6 @@ export function bindPackage(exchange: Exchange): string | undefined {
 
 /** The bytes of what is assigned, or of a part of it. */
 export function readPackage(exchange: Exchange): void {
-  if (!exchange.admit()) return;
   const target = exchange.core.assigned(exchange.device);
   if (!target?.bytes) {
     exchange.answer(404);

@@ -6,7 +6,6 @@ import { pollTimeout, wrongNumber } from "./numbers.js";
 
 /** `{"id":0,"method":"setLed","params":{"on":true}}` */
 export function pollRpc(exchange: Exchange): void {
-  if (!exchange.admit(0, true)) return;
   exchange.wait(pollTimeout(exchange));
   exchange.device.rpc.subscribe({
     deliver: ({ id, method, params }) => {
@@ -24,7 +23,6 @@ export function bindAnswer(exchange: Exchange): string | undefined {
 
 /** Any text is an answer; whether one was awaited is not said. */
 export function answerRpc(exchange: Exchange): void {
-  if (!exchange.admit()) return;
   exchange.device.rpc.answer(Number(exchange.id), exchange.text);
   exchange.answer(200);
 }
@@ -36,7 +34,6 @@ export function callRpc(exchange: Exchange): void {
   const method = asText(member(json, "method"));
   // Required, but no rule chain here uses it.
   member(json, "params");
-  if (!exchange.admit(0, true)) return;
   const answer = exchange.rules.hasRuleChain ? answerClientRpc(method, exchange.now()) : undefined;
   exchange.isPlain = true;
   if (answer === undefined) exchange.wait();

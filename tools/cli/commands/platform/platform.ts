@@ -1,8 +1,7 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { DAMAGED, FAILED } from "../../../exit-codes.js";
-import { RATE_LIMITS, type RateLimit, TokenBucket } from "../../../platform/core/rate-limits.js";
 import { ExitError } from "../../exit-error.js";
 import { noteWhileRead } from "../../output/table.js";
 import { stopSignals } from "../../stop.js";
@@ -20,7 +19,6 @@ interface PlatformFlags {
   ruleChain?: true;
   tlsCert?: string;
   tlsKey?: string;
-  rateLimit?: Partial<Record<RateLimit, string>>;
   json?: true;
 }
 
@@ -33,17 +31,13 @@ the defaults: --admin-password, MOTE_ADMIN_PASSWORD (hidden from process lists) 
 
 Like a new server, it does not answer client-side RPCs; --rule-chain answers getCurrentTime and getTime.
 
---rate-limit NAME=LIMIT is repeatable. device-points=100:1,3000:60 allows each device 100 data points per second and 3,000 per minute.
-Names: ${RATE_LIMITS.join(", ")}.
-
 POST /apiAnalytics/publicApi/buildReport builds a report of one table view: temperatures by minute.
 
 POST /api/faults from this machine injects faults such as delays, resets and lost answers. GET /api/requests lists requests of devices.
 
 Examples:
   mote platform
-  mote platform --port 8081 --state ./platform
-  mote platform --rate-limit device-messages=20:1`;
+  mote platform --port 8081 --state ./platform`;
 
 /** Like a server, the platform lets open polls finish. */
 const STOPS = "Ctrl-C stops it after open polls; press Ctrl-C again to stop at once.";
@@ -64,9 +58,6 @@ export function platformCommand(program: Command): void {
       ),
     )
     .option("--rule-chain", "answer client-side RPCs getCurrentTime and getTime")
-    .addOption(
-      new Option("--rate-limit <name=limit>", "limit the messages of devices (see below)").argParser(limit),
-    )
     .option("--tls-cert <file>", "certificate (PEM); enables https")
     .option("--tls-key <file>", "key of the certificate (PEM)")
     .option("--json", "print the addresses as one line of JSON")
@@ -97,7 +88,7 @@ async function platform(flags: PlatformFlags): Promise<void> {
     ...{ port: flags.port, host: flags.host, tlsCert, tlsKey, profile: given },
     state: state === undefined ? undefined : { directory: state, onLost: lose },
     adminPassword: password?.text,
-    ...{ ruleChain: flags.ruleChain, rateLimits: flags.rateLimit },
+    ruleChain: flags.ruleChain,
     log: noteWhileRead,
   }).catch((error: Error & { isDamaged?: boolean }) => {
     if (error.name !== "StateError") throw error;
@@ -137,17 +128,4 @@ function stateFolder({ state }: PlatformFlags): string | undefined {
   if (state === false) return undefined;
   const base = process.env.XDG_STATE_HOME || join(homedir(), ".local", "state");
   return state ?? join(base, "mote", "platform");
-}
-
-/** Adds `device-points=100:1,3000:60` to the previous limits. For commander. */
-function limit(text: string, before: PlatformFlags["rateLimit"]): PlatformFlags["rateLimit"] {
-  const [name, spec = ""] = text.split("=", 2);
-  const known = RATE_LIMITS.find((one) => one === name);
-  if (!known) throw new InvalidArgumentError(`Expected NAME=LIMIT; names: ${RATE_LIMITS.join(", ")}.`);
-  try {
-    new TokenBucket(spec, { now: () => 0, timer: () => () => {} });
-  } catch {
-    throw new InvalidArgumentError("Expected tokens:seconds, comma-separated, for example 20:1,600:60.");
-  }
-  return { ...before, [known]: spec };
 }

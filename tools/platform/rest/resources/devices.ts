@@ -85,15 +85,6 @@ function credentialRoutes(app: FastifyInstance, context: RestContext): void {
   app.get("/api/device/:deviceId/credentials", async (request) =>
     credentialsView(deviceOf(context, request)),
   );
-
-  app.post("/api/device/credentials", TENANT, async (request) => {
-    const body = objectBody(request);
-    const device = found(context.core.devices.get(idField(body, "deviceId") ?? ""));
-    if (textField(body, "credentialsType") !== "ACCESS_TOKEN")
-      throw new RestError(400, "Device credentials type should be specified!");
-    context.core.devices.setToken(device, textField(body, "credentialsId") ?? "");
-    return credentialsView(device);
-  });
 }
 
 function claimRoutes(app: FastifyInstance, context: RestContext): void {

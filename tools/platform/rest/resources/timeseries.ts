@@ -23,22 +23,6 @@ export function timeseriesRoutes(app: FastifyInstance, context: RestContext): vo
       : latest(request, device, strict, context.core.clock.now());
     return reply.type("application/json").send(`{${members.join(",")}}`);
   });
-
-  app.delete(`${BASE}/timeseries/delete`, async (request, reply) => {
-    const device = deviceOf(context, request);
-    const keys = keysParameter(request);
-    if (!keys) throw new RestError(400, "Empty keys: []");
-    const all = switchParameter(request, "deleteAllDataForKeys") === true;
-    const startTs = all ? undefined : numberParameter(request, "startTs");
-    const endTs = all ? undefined : numberParameter(request, "endTs");
-    if (!all && (startTs === undefined || endTs === undefined))
-      throw new RestError(
-        400,
-        "When deleteAllDataForKeys is false, start and end timestamp values shouldn't be empty",
-      );
-    for (const key of keys) device.series.delete(key, startTs, endTs);
-    return reply.send();
-  });
 }
 
 /** Keys without a point are left out. */

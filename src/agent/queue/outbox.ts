@@ -226,8 +226,11 @@ export class Outbox implements EpochStore {
     if (ts === undefined) buffer.push(POINT, state.epoch, tick, text);
     else buffer.push(GIVEN, 0, ts, text);
     invariant("points take no more memory than their budget", () => buffer.fill <= 1);
-    if (this._log) this._store();
-    this._reportDrops();
+    if (this._log && this._storesAtOnce) this.sync();
+    else {
+      if (this._log) this._storeSoon();
+      this._reportDrops();
+    }
     return true;
   }
 
@@ -485,14 +488,16 @@ export class Outbox implements EpochStore {
     if (log) log.dirty = true;
   }
 
-  /** A point was added: writes it to flash, at once or soon. */
-  private _store(): void {
-    if (this.isFailing || this.settings.durable || this._buffer.pending >= STAGE_BYTES) this.sync();
-    else
-      this._stageTimer ??= this._host.clock.timer(STAGE_MS, () => {
-        this._stageTimer = undefined;
-        this.sync();
-      });
+  /** A point that was added goes to flash at once. */
+  private get _storesAtOnce(): boolean {
+    return this.settings.durable || this.isFailing || this._buffer.pending >= STAGE_BYTES;
+  }
+
+  private _storeSoon(): void {
+    this._stageTimer ??= this._host.clock.timer(STAGE_MS, () => {
+      this._stageTimer = undefined;
+      this.sync();
+    });
   }
 
   /** Writes the points of memory that are not on flash, below `number`. */
@@ -697,17 +702,18 @@ export class Outbox implements EpochStore {
   }
 
   private _logHealth(isFailing: boolean): void {
+    if (isFailing === this._isFailureLogged) return;
     const now = this._host.clock.now();
     const log = storageLogOf(this._host);
     const isQuiet = log.isSilent || now - this._failureLoggedAt < QUIET_MS;
-    if (isFailing && !this._isFailureLogged && !isQuiet) {
+    if (isFailing && !isQuiet) {
       this._isFailureLogged = log.hasLogged = true;
       this._failureLoggedAt = now;
       this._host.log(
         "error",
         "cannot write the durable queue: points stay in memory until flash works again",
       );
-    } else if (!isFailing && this._isFailureLogged) {
+    } else if (!isFailing) {
       this._isFailureLogged = false;
       this._host.log("warn", "the durable queue can be written again");
     }

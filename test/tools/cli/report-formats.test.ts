@@ -83,6 +83,7 @@ test("a platform's texts cannot move the cursor of a terminal", (t) => {
   const { text } = written("table", ["a\u001b[1m"], [{ "a\u001b[1m": "\u001b]0;x\u0007\r\n\u202e" }]);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
   t.notRegex(text, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+  t.is(plainLines("a:\tb"), "a:    b");
   t.is(plainLines("a\u001b[1m,b\r\n\u009b,\rc\n"), "a\ufffd[1m,b\n\ufffd,\ufffdc\n");
   const lines = "a\u001b[2Jb\r\nc\u202e\r\n";
   t.is(forStream(lines, {}), lines, "a file gets them unchanged");

@@ -13,9 +13,9 @@ export function plain(text: string): string {
   return text.replace(CONTROL, "\ufffd");
 }
 
-/** Like `plain`, for several lines. */
+/** Like `plain`, for several lines. A tab becomes four spaces. */
 export function plainLines(text: string): string {
-  return text.split(/\r?\n/).map(plain).join("\n");
+  return text.replaceAll("\t", "    ").split(/\r?\n/).map(plain).join("\n");
 }
 
 /** A word of a command that can be pasted: quoted for a shell where it has to be. */

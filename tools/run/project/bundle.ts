@@ -89,7 +89,7 @@ export async function bundle(source: Source, { isMapped = false } = {}): Promise
   } catch (error) {
     const { errors } = error as { errors?: Parameters<typeof formatMessages>[0] };
     if (!errors) throw error;
-    const texts = await formatMessages(errors, { kind: "error", color: process.stderr.isTTY === true });
+    const texts = await formatMessages(errors, { kind: "error" });
     throw new UsageError(`the program cannot be built\n\n${texts.join("").trimEnd()}`);
   }
 }

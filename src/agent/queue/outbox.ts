@@ -40,9 +40,7 @@ export type DropReason = "full" | "refused" | "unreadable";
 /** Points dropped, by reason. */
 export type Drops = { [reason in DropReason]: number };
 
-const REASONS: readonly DropReason[] = ["full", "refused", "unreadable"];
-
-const dropsIn = ({ full, refused, unreadable }: Drops): Drops => ({ full, refused, unreadable });
+export const REASONS: readonly DropReason[] = ["full", "refused", "unreadable"];
 
 /** Bytes reserved before a batch's first point: the request head and the start of the body. */
 export const BATCH_FRONT = BEFORE_BYTES + HEAD_ROOM;
@@ -101,10 +99,12 @@ export class Outbox implements EpochStore {
   private _atStart: QueueState = emptyState();
   /** `step` continues in memory. */
   private _isInMemory = true;
-  private _onDrop: ((points: number, reason: DropReason) => void) | undefined;
+  private _onDrop: (() => void) | undefined;
   private _onFound: (() => void) | undefined;
-  /** Drops already passed to `_onDrop`. */
-  private readonly _known: Drops = { full: 0, refused: 0, unreadable: 0 };
+  /** Drops that earlier starts counted. */
+  counted: Drops = { full: 0, refused: 0, unreadable: 0 };
+  /** All drops when `_onDrop` was called last. */
+  private _told = 0;
   /** Drops that neither flash nor the witness contains. */
   private _unsavedDrops = 0;
   private _patienceMs = READ_PATIENCE_MS;
@@ -195,9 +195,10 @@ export class Outbox implements EpochStore {
     return this._log && this.isFailing ? this.next - this._pendingFrom : 0;
   }
 
-  /** Sets the drop callback, and calls it at once for points found missing at the start. */
-  watch(onDrop: (points: number, reason: DropReason) => void): void {
+  /** Sets the drop callback, and calls it at once if points were found missing at the start. */
+  watch(onDrop: () => void): void {
     this._onDrop = onDrop;
+    this._told = dropsOf(this.counted);
     this._reportDrops();
   }
 
@@ -272,6 +273,7 @@ export class Outbox implements EpochStore {
   /** Removes the points below `number`, which the platform accepted. */
   confirm(number: number): void {
     this._finish(DONE, number);
+    this._checkIfBehind();
   }
 
   /** Drops the points below `number`, which the platform rejected. */
@@ -333,7 +335,6 @@ export class Outbox implements EpochStore {
     applyStatus(state, DONE, this.next);
     buffer.remove(buffer.count);
     Object.assign(state, nothing, { reported: 0 });
-    Object.assign(this._known, nothing);
     this._unsavedDrops = 0;
     this._isUnread = false;
     return isErased;
@@ -380,9 +381,9 @@ export class Outbox implements EpochStore {
     if (isRead && log) lost += log.spoiled;
     // The witness may not know the last epochs on flash.
     if (this._isUnread) enterEpoch(state, epochAfter(state.epoch + UNKNOWN_EPOCHS));
-    Object.assign(this._known, dropsIn(state));
-    this._known.unreadable -= lost;
-    const before = dropsOf(this._known);
+    this.counted = { full: state.full, refused: state.refused, unreadable: state.unreadable - lost };
+    const before = dropsOf(this.counted);
+    this._told = before;
     if (log) log.findHead();
     // The storage is gone, and all that waited in it.
     else applyStatus(state, UNREADABLE, state.stored);
@@ -475,17 +476,8 @@ export class Outbox implements EpochStore {
     let points = 0;
     buffer.seek(buffer.first);
     for (let free = 0; free < size; points++) free += padded(lengthOf(this.words, buffer.step()));
-    this._dropFirst(points);
+    this._finish(FULL, buffer.first + points);
     return buffer.makeRoom(size);
-  }
-
-  /** Drops the first points, which are only in memory. */
-  private _dropFirst(points: number): void {
-    const { _buffer: buffer, _state: state, _log: log } = this;
-    const dropped = applyStatus(state, FULL, buffer.first + points);
-    buffer.remove(points);
-    this._countUnsaved(dropped);
-    if (log) log.dirty = true;
   }
 
   /** A point that was added goes to flash at once. */
@@ -540,7 +532,8 @@ export class Outbox implements EpochStore {
     this._triedAt = now;
     this._dueAt = now + wait * 1000;
     if (this._isUnread && !this._readAgain(log, false)) return false;
-    return log.openAfterFailure();
+    log.openNext();
+    return !log.failed;
   }
 
   /** Reviews timers, witness and log messages after flash may have failed or recovered. */
@@ -599,20 +592,23 @@ export class Outbox implements EpochStore {
 
   // Delivery and drops.
 
-  private _finish(kind: typeof DONE | typeof REFUSED, number: number): void {
+  /** The points below `number` are done: delivered or, by another `kind`, dropped. */
+  private _finish(kind: number, number: number): void {
     const { _log: log, _buffer: buffer, _state: state } = this;
-    const points = Math.min(number, this.next) - state.finished;
-    if (points <= 0) return;
-    const end = state.finished + points;
+    const end = Math.min(number, this.next);
+    if (end <= state.finished) return;
     if (log && !this.isFailing) log.finish(kind, end);
     else {
-      applyStatus(state, kind, end);
-      if (kind === REFUSED) this._countUnsaved(points);
+      const points = applyStatus(state, kind, end);
+      if (kind !== DONE) this._countUnsaved(points);
       if (log) log.dirty = true;
     }
     if (end > buffer.first) buffer.remove(end - buffer.first);
     invariant("no point is finished before it exists", () => state.finished <= this.next);
-    if (log && (log.failed || log.dirty)) this.checkHealth();
+  }
+
+  private _checkIfBehind(): void {
+    if (this._log?.failed || this._log?.dirty) this.checkHealth();
   }
 
   /** Drops were counted in memory only. */
@@ -639,39 +635,29 @@ export class Outbox implements EpochStore {
     while (state.finished < buffer.first) {
       if (this._isUnread && !this._readAgain(log, !isPatient)) {
         if (isPatient) return this._cannotRead(now);
-        this._drop(log, UNREADABLE, buffer.first);
+        this._finish(UNREADABLE, buffer.first);
         break;
       }
       log.rewind();
       if (log.at > state.finished) {
         // A sector was erased for room, and power failed before the next header said so.
-        this._drop(log, this._dropsOldest ? FULL : UNREADABLE, Math.min(log.at, buffer.first));
+        this._finish(this._dropsOldest ? FULL : UNREADABLE, Math.min(log.at, buffer.first));
         continue;
       }
-      const found = log.step(0, this.bytes.length - this._area, true);
+      const found = log.step(0, this.bytes.length - this._area, true, !isPatient);
       if (found === "point") {
         const length = lengthOf(this.words, this._area) - POINT_HEAD;
         if (log.at - 1 <= state.finished && length <= this.maxText) break;
         // Records are missing before it, or `batchBytes` was larger when it was recorded.
-        this._drop(log, UNREADABLE, Math.min(Math.max(log.at - 1, state.finished + 1), buffer.first));
+        this._finish(UNREADABLE, Math.min(Math.max(log.at - 1, state.finished + 1), buffer.first));
       } else if (found === "unread" && isPatient) return this._cannotRead(now);
       else {
         // Behind the end, or in a sector whose records are damaged.
-        const to = found === "end" ? buffer.first : Math.min(log.behindGap, buffer.first);
-        if (found !== "end") log.skip();
-        this._drop(log, UNREADABLE, to);
+        this._finish(UNREADABLE, found === "end" ? buffer.first : Math.min(log.at, buffer.first));
       }
     }
     this._unreadableSince = undefined;
     return true;
-  }
-
-  private _drop(log: SectorLog, kind: typeof FULL | typeof UNREADABLE, number: number): void {
-    if (number <= this._state.finished) return;
-    if (this.isFailing) {
-      this._countUnsaved(applyStatus(this._state, kind, number));
-      log.dirty = true;
-    } else log.finish(kind, number);
   }
 
   private _cannotRead(now: number): false {
@@ -684,21 +670,16 @@ export class Outbox implements EpochStore {
     return false;
   }
 
-  /** Reports each dropped point once. */
+  /** Calls `_onDrop` if more points were dropped. */
   private _reportDrops(): void {
-    const { _state: state, _known: known, _buffer: buffer } = this;
-    if (dropsOf(state) === dropsOf(known)) return;
+    const { _state: state, _buffer: buffer } = this;
+    const { drops } = this;
+    if (drops === this._told) return;
+    this._told = drops;
     // Copies of dropped points in memory are removed as well.
     if (state.finished > buffer.first) buffer.remove(state.finished - buffer.first);
-    if (this._log && (this._log.failed || this._log.dirty)) this.checkHealth();
-    for (const reason of REASONS) this._reportOf(reason);
-  }
-
-  private _reportOf(reason: DropReason): void {
-    const points = this._state[reason] - this._known[reason];
-    if (points === 0 || !this._onDrop) return;
-    this._known[reason] += points;
-    this._onDrop(points, reason);
+    this._checkIfBehind();
+    this._onDrop?.();
   }
 
   private _logHealth(isFailing: boolean): void {

@@ -129,8 +129,6 @@ export class SectorLog {
   /** At or before the first waiting point. */
   private readonly _head: Position = { sequence: 0, at: 0, number: 0 };
   private readonly _cursor: Position = { sequence: 0, at: 0, number: 0 };
-  /** Where reading can continue after a gap. */
-  private readonly _resume: Position = { sequence: 0, at: 0, number: 0 };
   /** The sector being read, the one that follows it, and the first point's number there. */
   private _followed = -1;
   private _follower = 0;
@@ -435,21 +433,12 @@ export class SectorLog {
   }
 
   /**
-   * After a failure: opens the next sector, whose header holds the full state. False if that
-   * failed.
-   */
-  openAfterFailure(): boolean {
-    this.failed = false;
-    this.openNext();
-    return !this.failed;
-  }
-
-  /**
    * Opens the next sector if it is free; its header holds the full state. If that fails, tries one
    * sector after it, another one each time. So a single bad sector is skipped, and none is skipped
    * for good when all fail for a while.
    */
   openNext(): boolean {
+    this.failed = false;
     const next = this.state.sequence + 1;
     const isFree = this._isFree(next);
     if (isFree === undefined) return this._fail();
@@ -555,10 +544,11 @@ export class SectorLog {
   }
 
   /**
-   * Reads the next waiting point to `target` (word-aligned) of the buffer, before `limit`. After
-   * `gap`, `skip` goes behind it. Unless it `isFirst` in the buffer, a gap counts as no room.
+   * Reads the next waiting point to `target` (word-aligned) of the buffer, before `limit`. Goes
+   * behind a gap, and with `givesUp` behind what cannot be read. Unless the point `isFirst` in the
+   * buffer, both count as no room.
    */
-  step(target: number, limit: number, isFirst: boolean): Found {
+  step(target: number, limit: number, isFirst: boolean, givesUp = false): Found {
     const { state, _cursor: cursor } = this;
     const { words } = this._into;
     while (cursor.number < state.stored) {
@@ -568,11 +558,11 @@ export class SectorLog {
         continue;
       }
       const length = this._readRecord(cursor.sequence, cursor.at, target, limit);
-      if (length === UNREAD) return this._unread();
       if (length <= NONE) {
         if (!isFirst) return "room";
-        if (end === UNREAD) return this._unread();
-        const gap = this._findGap(end, target, limit);
+        const isUnread = length === UNREAD || end === UNREAD;
+        const gap = isUnread ? "unread" : this._skipGap(end, target, limit);
+        if (gap === "unread" && givesUp) this._skipUnread();
         if (gap) return gap;
         continue;
       }
@@ -599,14 +589,7 @@ export class SectorLog {
     return this._cursor.number;
   }
 
-  /** Number of the first point behind a gap. */
-  get behindGap(): number {
-    return this._resume.number;
-  }
-
-  /** Goes behind the gap that `step` found. */
-  skip(): void {
-    const { sequence, at, number } = this._resume;
+  private _skip(sequence: number, at: number, number: number): void {
     move(this._cursor, sequence, at, number);
     move(this._head, sequence, at, number);
   }
@@ -639,34 +622,29 @@ export class SectorLog {
   }
 
   /** The host cannot read the sector at the cursor, or its follower's header. */
-  private _unread(): Found {
-    const { state, _cursor: cursor, _resume: resume } = this;
-    for (let next = cursor.sequence + 1; next < state.sequence; next++) {
-      const first = this._firstIn(next);
-      if (first < cursor.number) continue;
-      move(resume, next, OPENING_BYTES, first);
-      return "unread";
-    }
-    if (cursor.sequence < state.sequence) move(resume, state.sequence, OPENING_BYTES, this._first);
-    else move(resume, state.sequence, this._tail, state.stored);
-    return "unread";
+  private _skipUnread(): void {
+    const { state, _cursor: cursor } = this;
+    let next = cursor.sequence + 1;
+    while (next < state.sequence && this._firstIn(next) < cursor.number) next++;
+    if (next > state.sequence) this._skip(state.sequence, this._tail, state.stored);
+    else this._skip(next, OPENING_BYTES, this._firstIn(next));
   }
 
   /** Nothing intact is at the cursor. Undefined if only status entries are damaged. */
-  private _findGap(end: number, target: number, limit: number): Found | undefined {
-    const { state, _cursor: cursor, _resume: resume } = this;
+  private _skipGap(end: number, target: number, limit: number): Found | undefined {
+    const { state, _cursor: cursor } = this;
     const intact = this._findIntact(cursor.sequence, cursor.at + 4, target, limit);
-    if (intact === UNREAD) return this._unread();
+    if (intact === UNREAD) return "unread";
     if (intact === NONE) {
-      const isNewest = cursor.sequence === state.sequence;
-      move(resume, isNewest ? cursor.sequence : this._follower, isNewest ? this._tail : OPENING_BYTES, end);
+      if (cursor.sequence === state.sequence) this._skip(cursor.sequence, this._tail, end);
+      else this._skip(this._follower, OPENING_BYTES, end);
       return "gap";
     }
     const missing = missingBefore(this._into.words, target, cursor.number);
-    move(resume, cursor.sequence, intact, Math.min(cursor.number + missing, end));
-    if (missing > 0) return "gap";
     cursor.at = intact;
-    return undefined;
+    if (missing === 0) return undefined;
+    this._skip(cursor.sequence, intact, Math.min(cursor.number + missing, end));
+    return "gap";
   }
 
   /** Number of the first point after sector `sequence`; UNREAD. */

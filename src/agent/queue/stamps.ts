@@ -9,7 +9,7 @@
 import type { Host } from "../../port.js";
 import { isTimestamp } from "../../wire/timestamp.js";
 import type { Time } from "../time/time.js";
-import { enterEpoch, epochAfter, isAfter, lastStampOf, type QueueState } from "./record.js";
+import { enterEpoch, epochAfter, isAfter, type QueueState } from "./record.js";
 
 /**
  * A time set back by less than this is waited for: time stamps then continue from the last. A clock
@@ -60,8 +60,6 @@ export class Stamps {
   private _hasBegun = false;
   /** Milliseconds of the first point that this epoch may have. */
   private _first = 0;
-  /** The last time stamp given to a point of this epoch; earlier runs count with all of theirs. */
-  private _sent = 0;
   /** Points of this epoch up to these milliseconds may have been sent, by earlier runs too. */
   private _sentTick = -1;
   private _past: PastEpoch | undefined;
@@ -82,7 +80,6 @@ export class Stamps {
     if (epoch > 0 && start === 0) this._time.continueFrom(state.tick);
     // While flash fails, only the witness knows how far this epoch got.
     if (start !== 0) state.tick = Math.max(state.tick, floor + 1 - start);
-    this._sent = lastStampOf(state);
     if (start !== 0) this._sentTick = state.tick - 1;
   }
 
@@ -152,10 +149,7 @@ export class Stamps {
 
   /** Points of `epoch` up to `tick` may be sent by the time that `timeOf` returned. */
   use(epoch: number, tick: number): void {
-    const { _state: state } = this;
-    if (epoch !== state.epoch) return;
-    this._sent = Math.max(this._sent, state.start + tick);
-    this._sentTick = Math.max(this._sentTick, tick);
+    if (epoch === this._state.epoch) this._sentTick = Math.max(this._sentTick, tick);
   }
 
   private _begin(): void {
@@ -186,7 +180,6 @@ export class Stamps {
     enterEpoch(state, epochAfter(state.epoch));
     this._first = tick;
     state.tick = Math.max(state.tick, tick);
-    this._sent = 0;
     this._sentTick = -1;
     this._deferred = undefined;
   }
@@ -210,9 +203,9 @@ export class Stamps {
     let to = start;
     if (back > this._setBackMs) {
       this._logSetBack(back);
-      state.floor = this._sent = 0;
+      state.floor = 0;
     } else {
-      state.floor = Math.max(state.floor, this._sent);
+      if (this._sentTick >= 0) state.floor = Math.max(state.floor, state.start + this._sentTick);
       // Time stamps do not go back behind those that were sent.
       if (back > 0) to = Math.max(start, Math.min(state.start, state.floor + 1 - tick));
     }

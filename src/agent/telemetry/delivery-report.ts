@@ -2,7 +2,7 @@
 // time stamp, and delivery that falls behind.
 import type { Events } from "../../events.js";
 import type { PlatformSession } from "../../platform/index.js";
-import type { DropReason, Drops, Outbox } from "../queue/outbox.js";
+import { type DropReason, type Drops, type Outbox, REASONS } from "../queue/outbox.js";
 import type { Time } from "../time/time.js";
 
 /**
@@ -16,7 +16,6 @@ const REPORT_MS = 10_000;
 /** Delivery is behind if points that wait now are not all delivered after this time. */
 const BEHIND_MS = 60_000;
 
-const REASONS: readonly DropReason[] = ["full", "refused", "unreadable"];
 const TEXT: { readonly [reason in DropReason]: string } = {
   full: "the queue is full",
   refused: "the platform rejected their content",
@@ -28,8 +27,8 @@ export class DeliveryReport {
   private readonly _events: Events;
   private readonly _time: Time;
   private readonly _outbox: Outbox;
-  /** Drops not yet in an event. Each dropped point is counted in exactly one event. */
-  private readonly _pending: Drops = { full: 0, refused: 0, unreadable: 0 };
+  /** Drops in events so far. Each dropped point is counted in exactly one event. */
+  private readonly _told: Drops;
   private _waitsForEvent = false;
   private _eventAt = Number.NEGATIVE_INFINITY;
   /**
@@ -53,7 +52,8 @@ export class DeliveryReport {
     this._events = events;
     this._time = time;
     this._outbox = outbox;
-    outbox.watch((points, reason) => this._dropped(points, reason));
+    this._told = { ...outbox.counted };
+    outbox.watch(() => this._dropped());
   }
 
   /** The platform accepted points, of which `guessed` have a guessed time stamp. */
@@ -127,8 +127,7 @@ export class DeliveryReport {
     return this._session.host.encode(JSON.stringify(ts === undefined ? values : { ts, values }));
   }
 
-  private _dropped(points: number, reason: DropReason): void {
-    this._pending[reason] += points;
+  private _dropped(): void {
     if (this._waitsForEvent) return;
     this._waitsForEvent = true;
     const { clock } = this._session.host;
@@ -141,9 +140,10 @@ export class DeliveryReport {
     this._waitsForEvent = false;
     this._eventAt = host.clock.now();
     for (const reason of REASONS) {
-      const points = this._pending[reason];
-      if (points === 0) continue;
-      this._pending[reason] = 0;
+      const points = this._outbox.dropped[reason] - this._told[reason];
+      this._told[reason] += points;
+      // Less after a reset.
+      if (points <= 0) continue;
       host.log("warn", `${points} points dropped: ${TEXT[reason]}`);
       this._events.emit("drop", { points, reason });
     }

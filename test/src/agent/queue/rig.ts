@@ -44,8 +44,8 @@ export function textOf(n: number): Uint8Array {
 /** The offsets of the points waiting, in order; each is valid until the next. */
 function* places(outbox: Outbox): Generator<number> {
   outbox.rewind();
-  for (;;) {
-    const at = outbox.step({ target: outbox.front + padded(BATCH_FRONT) }, true);
+  for (let isFirst = true; ; isFirst = false) {
+    const at = outbox.step({ target: outbox.front + padded(BATCH_FRONT) }, isFirst);
     if (at < 0) return;
     yield at;
   }

@@ -9,6 +9,7 @@ const LOCATION = ascii("location");
 const ETAG = ascii("etag");
 const CONTENT_RANGE = ascii("content-range");
 const CONTENT_ENCODING = ascii("content-encoding");
+const FILE_NAMES = [LOCATION, ETAG, CONTENT_RANGE, CONTENT_ENCODING];
 const IDENTITY = ascii("identity");
 const HEX = "0123456789ABCDEF";
 const UNIT = ascii("bytes ");
@@ -28,6 +29,8 @@ export class FileHead {
   /** Content-Range: start of the body in the file, and file length; -1 if unknown. */
   from = -1;
   total = -1;
+  /** Name of the last header, if it matters. */
+  private _last: Uint8Array | undefined;
 
   clear(): void {
     this.length = undefined;
@@ -38,15 +41,22 @@ export class FileHead {
     this.total = -1;
   }
 
+  /** The last header goes on in the next line, so what was parsed of it is not its value. */
+  fold(): void {
+    if (this._last === LOCATION) this.location = undefined;
+    if (this._last === ETAG) this.etag = undefined;
+    if (this._last === CONTENT_RANGE) this.from = this.total = -1;
+  }
+
   /**
    * Parses one header line with its name at `from` to `colon` and its value at `value` to `end`.
    */
   parseLine(bytes: Uint8Array, from: number, colon: number, value: number, end: number): void {
-    const isName = (name: Uint8Array) => isText(bytes, from, colon, name);
-    if (isName(LOCATION)) this.location = escapedText(bytes, value, end);
-    else if (isName(ETAG)) this.etag = tagOf(bytes, value, end);
-    else if (isName(CONTENT_RANGE)) this._takeRange(bytes, value, end);
-    else if (isName(CONTENT_ENCODING)) this.isCoded ||= !isText(bytes, value, end, IDENTITY);
+    this._last = FILE_NAMES.find((name) => isText(bytes, from, colon, name));
+    if (this._last === LOCATION) this.location = escapedText(bytes, value, end);
+    else if (this._last === ETAG) this.etag = tagOf(bytes, value, end);
+    else if (this._last === CONTENT_RANGE) this._takeRange(bytes, value, end);
+    else if (this._last === CONTENT_ENCODING) this.isCoded ||= !isText(bytes, value, end, IDENTITY);
   }
 
   /** `bytes 0-1023/4096` */

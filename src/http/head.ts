@@ -60,6 +60,10 @@ export class Head {
   redirect: string | undefined;
   /** Length of the name of the last header; 0 if it is not relevant, -1 before the first. */
   private _field = -1;
+  /** True at the start of Content-Length and after a comma in it: a number must follow. */
+  private _wantsLength = false;
+  /** True after an empty Transfer-Encoding, which a folded line may continue. */
+  private _wantsCoding = false;
   private _retryMs: number | undefined;
   private _retryDate: number | undefined;
   /** HTTP/1.0 closes the connection by default. */
@@ -79,6 +83,7 @@ export class Head {
     this.date = undefined;
     this.redirect = undefined;
     this._field = -1;
+    this._wantsLength = this._wantsCoding = false;
     this.file?.clear();
     this._retryMs = undefined;
     this._retryDate = undefined;
@@ -103,8 +108,7 @@ export class Head {
 
   /** Parses one header line. `cut`: it was longer than LINE. Returns the problem. */
   takeField(bytes: Uint8Array, from: number, to: number, cut: boolean): string | undefined {
-    // A folded line continues the header before it: ignored like that, or refused.
-    if (isBlank(bytes[from])) return this._field === 0 && !this.file ? undefined : "folded header";
+    if (isBlank(bytes[from])) return this._continueField(bytes, skipBlanks(bytes, from, to), to, cut);
     const colon = find(bytes, from, to, COLON, this._loops);
     // A blank before the colon can disguise one header as another.
     if (colon === from || colon === to || isBlank(bytes[colon - 1])) return "bad header";
@@ -115,10 +119,22 @@ export class Head {
     const value = skipBlanks(bytes, colon + 1, to);
     const end = trimBlanks(bytes, value, to);
     if (!cut) this.file?.parseLine(bytes, from, colon, value, end);
+    if (known && colon - from === CONTENT_LENGTH) this._wantsLength = true;
     return this._takeValue(bytes, value, end, cut);
   }
 
-  /** Parses the value of the last header. */
+  /** Parses a folded line: it continues the value of the header before it. */
+  private _continueField(bytes: Uint8Array, from: number, to: number, cut: boolean): string | undefined {
+    if (this._field < 0) return "folded header";
+    this.file?.fold();
+    // A date is on one line, or not read.
+    if (this._field === DATE && this.date !== undefined) return undefined;
+    if (this._field === RETRY_AFTER && this._retryMs !== undefined) return undefined;
+    const end = trimBlanks(bytes, from, to);
+    return end === from ? undefined : this._takeValue(bytes, from, end, cut);
+  }
+
+  /** Parses the value of the last header, or the part of it in one line. */
   private _takeValue(bytes: Uint8Array, value: number, end: number, cut: boolean): string | undefined {
     switch (this._field) {
       case CONTENT_LENGTH:
@@ -165,6 +181,8 @@ export class Head {
   problem(): string | undefined {
     if (this.chunked && this.length >= 0) return "both length and chunks";
     if (this.chunked && this._old) return "chunks in HTTP/1.0";
+    if (this._wantsLength) return "bad Content-Length";
+    if (this._wantsCoding) return "unknown Transfer-Encoding";
     return undefined;
   }
 
@@ -191,14 +209,27 @@ export class Head {
   }
 
   private _takeLength(bytes: Uint8Array, from: number, to: number, cut: boolean): string | undefined {
-    const length = cut ? -1 : decimal(bytes, from, to);
-    if (length < 0) return "bad Content-Length";
-    if (this.length >= 0 && this.length !== length) return "two lengths";
-    this.length = length;
+    if (cut) return "bad Content-Length";
+    // A proxy may join equal lengths to a list.
+    for (let at = from; at < to; at = skipBlanks(bytes, at, to)) {
+      if (!this._wantsLength && bytes[at++] !== COMMA) return "bad Content-Length";
+      else if (!this._wantsLength) this._wantsLength = true;
+      else {
+        const begin = at;
+        while (at < to && bytes[at] !== COMMA && !isBlank(bytes[at])) at++;
+        const length = decimal(bytes, begin, at);
+        if (length < 0) return "bad Content-Length";
+        if (this.length >= 0 && this.length !== length) return "two lengths";
+        this.length = length;
+        this._wantsLength = false;
+      }
+    }
     return undefined;
   }
 
   private _takeCoding(bytes: Uint8Array, from: number, to: number, cut: boolean): string | undefined {
+    this._wantsCoding = from === to;
+    if (from === to) return undefined;
     if (cut || this.chunked || !isText(bytes, from, to, CHUNKED)) return "unknown Transfer-Encoding";
     this.chunked = true;
     return undefined;

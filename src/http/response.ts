@@ -1,10 +1,9 @@
 // Parses the answers of one connection from bytes in pieces of any size. No I/O.
 //
-// Lenient: a bare LF ends a line, a status line may end after its number, chunk extensions,
-// trailers and folded lines of other headers are skipped. Strict: anything ambiguous about the end
-// of a body is rejected: two lengths, length with chunks, other codings, a blank before a colon, a
-// folded line of a header that matters. 1xx answers are skipped. Head and trailers of one answer
-// are limited to 8 KiB.
+// Lenient: a bare LF ends a line, a status line may end after its number, chunk extensions and
+// trailers are skipped, a folded header continues the one before it. Strict: anything ambiguous
+// about the end of a body is rejected: two lengths, length with chunks, other codings, a blank
+// before a colon. 1xx answers are skipped. Head and trailers of one answer are limited to 8 KiB.
 
 import type { ByteLoops, Host } from "../port.js";
 import { find, hexDigit, isBlank } from "./bytes.js";

@@ -5,7 +5,7 @@ import type { AppHost } from "./application.js";
 
 /** Values of the agent, of commissioning, and of `mote run`. */
 const AGENT_KEYS =
-  "token proposed refused poll client shared queue firmware recovery reset " +
+  "token proposed refused client shared queue firmware recovery reset " +
   "wifi platform commission new-token new-proposed new-for image";
 /** Followed by a number: the RPC journal. */
 const NUMBERED = "rpc";

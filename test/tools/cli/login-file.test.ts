@@ -46,6 +46,8 @@ test("a login that cannot be stored leaves no file with tokens behind", (t) => {
   const folder = scratch();
   const path = join(folder, "login.json");
   mkdirSync(path);
-  t.throws(() => writeLogin(LOGIN, path), { message: /cannot write the login to .* \(EISDIR\)/ });
+  t.throws(() => writeLogin(LOGIN, path), {
+    message: /cannot write the login: .*login\.json is not a file: remove it/,
+  });
   t.deepEqual(readdirSync(folder), ["login.json"]);
 });

@@ -3,7 +3,7 @@
 import { readFileSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { codeOf, writeSecret } from "../../../hosts/node/files.js";
+import { codeOf, StateFileError, writeSecret } from "../../../hosts/node/files.js";
 import type { ApiKey, Session } from "../../operator/rest.js";
 
 export interface Login {
@@ -45,7 +45,8 @@ export function writeLogin(login: Login, path = loginPath()): void {
   try {
     writePrivately(path, { format: FORMAT, ...login });
   } catch (error) {
-    throw new Error(`cannot write the login to ${path} (${codeOf(error)})`, { cause: error });
+    const why = error instanceof StateFileError ? error.message : `${path}: ${codeOf(error)}`;
+    throw new Error(`cannot write the login: ${why}`, { cause: error });
   }
 }
 

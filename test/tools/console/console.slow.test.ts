@@ -453,7 +453,10 @@ test("shows a device's markup as text on every page", async (t) => {
   await page.route("**/api/requests", (route) =>
     route.fulfill({
       json: [
-        { ts: 1, method: MARKUP, path: MARKUP, device: MARKUP, status: 503, durationMs: 1, faults: [MARKUP] },
+        {
+          ...{ ts: 1, method: MARKUP, path: MARKUP, device: MARKUP, status: 503, durationMs: 1 },
+          ...{ faults: [MARKUP], body: MARKUP },
+        },
       ],
     }),
   );

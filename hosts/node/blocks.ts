@@ -42,7 +42,8 @@ export class FileBlocks implements Blocks {
 
   /**
    * Creates a file of `size` bytes if there is none. A queue of another size is kept, unless it is
-   * shorter than two sectors, and a longer slot; `warn` is called. On a read-only disk it can only be read. A
+   * shorter than two sectors, and so is a longer slot; `warn` is called. On a read-only disk it
+   * can only be read. A
    * slot's sector is synced once: after its last byte, or before the next read or erase. Throws if
    * the file cannot be used, with QueueFileError for a queue.
    */
@@ -174,11 +175,6 @@ export class FileBlocks implements Blocks {
 }
 
 const STAT_BLOCK = 512;
-const WHAT_IT_IS: { readonly [code: string]: string } = {
-  ENODEV: "is not a file: remove it",
-  ELOOP: "is a symbolic link: put the file itself there",
-  EMLINK: "is a hard link: put the file itself there",
-};
 const UNKNOWN = "unknown error";
 const CHECK = "check the disk; the file was left as it is";
 
@@ -192,8 +188,9 @@ function openQueue(path: string): number {
   } catch (error) {
     const code = codeOf(error);
     if (code === UNKNOWN) throw error;
-    const what = WHAT_IT_IS[code] ?? `can't be opened (${code}): ${CHECK}`;
-    throw new QueueFileError(`the durable queue ${path} ${what}`);
+    if (error instanceof StateFileError && code !== "EACCES")
+      throw new QueueFileError(`the durable queue ${error.message}`);
+    throw new QueueFileError(`the durable queue ${path} can't be opened (${code}): ${CHECK}`);
   }
 }
 

@@ -140,7 +140,7 @@ function notFile(path: string): Error {
   return Object.assign(new StateFileError(`${path} is not a file: remove it`), { code: "ENODEV" });
 }
 
-/** Changed in place, it would change under its other name too, which may be any file of this user. */
+/** A change in place would change the file of the other name too, which may be any of this user. */
 function hardLink(path: string): Error {
   return Object.assign(new StateFileError(`${path} is a hard link: put the file itself there`), {
     code: "EMLINK",

@@ -16,7 +16,8 @@ export const isSameBinding = (one: Binding, other: Binding): boolean =>
 
 /**
  * A secret and the connection that it may be sent on. Prints as "***", also in JSON; only request
- * encoders, the token store and a hash of the refusal back-off reveal it. test/architecture lists them.
+ * encoders, the token store and a hash of the refusal back-off reveal it. test/architecture lists
+ * them.
  */
 export class Secret {
   readonly binding: Binding;

@@ -15,7 +15,7 @@ const AUTHORITY_SOON_MS = 60 * DAY_MS;
 
 export interface ConnectionCheck {
   readonly findings: readonly Finding[];
-  /** Certificate (DER) that a board must trust; undefined over http, or if this machine does not trust it. */
+  /** Certificate (DER) that a board must trust; undefined over http, or if not trusted here. */
   readonly authority: Uint8Array | undefined;
 }
 

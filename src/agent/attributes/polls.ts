@@ -46,7 +46,7 @@ export class AttributePolls extends LongPoll {
   }
 
   /**
-   * Processes the next ended poll, and schedules a read if a change may have been missed. Returns
+   * Processes an ended poll, and schedules a read if a change may have been missed. Returns
    * the change that the poll brought, unless it is outdated.
    */
   processEnded(ended: EndedPoll): Change | undefined {

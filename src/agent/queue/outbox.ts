@@ -672,8 +672,7 @@ export class Outbox implements EpochStore {
 
   /** Calls `_onDrop` if more points were dropped. */
   private _reportDrops(): void {
-    const { _state: state, _buffer: buffer } = this;
-    const { drops } = this;
+    const { _state: state, _buffer: buffer, drops } = this;
     if (drops === this._told) return;
     this._told = drops;
     // Copies of dropped points in memory are removed as well.

@@ -36,8 +36,7 @@ export class RpcApi {
    *
    * Resolves with the answer of the platform's rule chain; a server without a rule chain for RPC
    * never answers. The request is sent once. With one connection, the answer may take 35 s at most.
-   * Rejects with `TIMEOUT`, `REFUSED`, `BAD_VALUE`,
-   * `TOO_LARGE`, `STOPPED` or `ABORTED`.
+   * Rejects with `TIMEOUT`, `REFUSED`, `BAD_VALUE`, `TOO_LARGE`, `STOPPED` or `ABORTED`.
    */
   async call<T = unknown>(method: string, params: unknown, options: WaitOptions = {}): Promise<T> {
     const encoded = encodeCall(method, params);

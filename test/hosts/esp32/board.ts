@@ -111,7 +111,7 @@ export class FakeBoard {
   readonly modules = new FakeSdkModules();
   /** The access point, while it is open. */
   ap: { ssid: string; password: string } | undefined;
-  /** The joined Wi-Fi has the access point's address, too: lwIP sends its packets back to the board. */
+  /** The joined Wi-Fi has the access point's address too: lwIP sends its packets back. */
   overlaps = false;
   /** The chip's own USB, if it has one; `read`: somebody reads what it sends. */
   usb: { in: number[]; out: string; read: boolean } | undefined;

@@ -1,8 +1,10 @@
-// Random events meet the queue: points, batches, failing flash and store, power losses, stops, other options and steps of the
-// clock. Each accepted point is delivered in order or counted, no time stamp is used twice, and nothing waits for ever.
+// Random events meet the queue: points, batches, failing flash and store, power losses, stops,
+// other options and steps of the clock. Each accepted point is delivered in order or counted, no
+// time stamp is used twice, and nothing waits for ever.
 //
-// Excepted are what flash and store could not save together, the points that `durable: false` keeps in memory, and one known case:
-// flash can't be written in two starts, and the second forgets a correction of the first's time.
+// Excepted are what flash and store could not save together, the points that `durable: false` keeps
+// in memory, and one known case: flash can't be written in two starts, and the second forgets a
+// correction of the first's time.
 import test from "ava";
 import type { TelemetryOptions } from "../../../../src/agent/queue/options.js";
 import { Outbox } from "../../../../src/agent/queue/outbox.js";

@@ -45,7 +45,7 @@ function range(request: FastifyRequest, device: Device, strict: boolean): string
   return members;
 }
 
-/** Milliseconds of an interval; 0: points as they are. Of the server's aggregations, the mean alone. */
+/** ms of an interval; 0: points as they are. Of the aggregations, only the mean is known. */
 function meanOf(request: FastifyRequest): number {
   const name = parameter(request, "agg") || "NONE";
   if (name !== "AVG" && name !== "NONE") throw new RestError(400, `No enum constant Aggregation.${name}`);

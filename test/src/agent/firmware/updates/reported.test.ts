@@ -395,7 +395,7 @@ each("an activation that fails once is tried again, without another download", a
 
 // Two images of one version: only their bytes tell which one runs.
 
-/** A lamp that runs the first build of its second version, whose package was unassigned and deleted. */
+/** A lamp that runs the first build of 2.0, whose package was unassigned and deleted. */
 async function ranFirst(shape: LampOptions) {
   const lamp = new Lamp(shape);
   const first = lamp.package("2.0.0", lamp.image("2.0.0", SIZE));

@@ -5,22 +5,15 @@ import type { AppHost } from "./application.js";
 
 /** Values of the agent, of commissioning, and of `mote run`. */
 const AGENT_KEYS =
-  "token proposed refused client shared queue firmware recovery reset " +
+  "token proposed refused client shared rpc queue firmware recovery reset " +
   "wifi platform commission new-token new-proposed new-for image";
-/** Followed by a number: the RPC journal. */
-const NUMBERED = "rpc";
 /** Ends the key of a copy: see src/store.ts. */
 const COPY = "-old";
 
 /** True if only the agent may read and write the value of `key`. */
 export const isAgentKey = (key: string): boolean => {
   const name = key.endsWith(COPY) ? key.slice(0, -COPY.length) : key;
-  return AGENT_KEYS.split(" ").includes(name) || isNumbered(name);
-};
-
-const isNumbered = (name: string): boolean => {
-  const digits = name.slice(NUMBERED.length);
-  return name.startsWith(NUMBERED) && digits !== "" && Number(digits) >= 0;
+  return AGENT_KEYS.split(" ").includes(name);
 };
 
 /** Of everything that `host` has, the application gets the members that `AppHost` names. */

@@ -12,7 +12,7 @@ import { type FirmwareApi, NO_FIRMWARE } from "./firmware/api.js";
 import type { Wake, WakeOptions } from "./lifecycle/index.js";
 import type { AgentOptions } from "./options.js";
 import { sendClaim } from "./provisioning/claim.js";
-import { RpcApi } from "./rpc/api.js";
+import type { RpcApi } from "./rpc/api.js";
 import type { TelemetryApi } from "./telemetry/api.js";
 import type { Flushed } from "./telemetry/flush-queue.js";
 
@@ -45,7 +45,7 @@ export class Agent {
     this.attributes = core.attributes;
     this.firmware = core.firmware ?? NO_FIRMWARE;
     this.counters = core.session.counters;
-    this.rpc = new RpcApi(core.session, core.handlers, core.answerBytes);
+    this.rpc = core.rpc;
   }
 
   /** Address of the platform. */

@@ -8,12 +8,11 @@ import type { Timestamp } from "../wire/timestamp.js";
 import { Attributes } from "./attributes/attributes.js";
 import { rejectUnmanagedImage } from "./firmware/api.js";
 import { Firmware } from "./firmware/firmware.js";
-import { Reset, SleepCycle } from "./lifecycle/index.js";
+import { RESET_METHOD, Reset, SleepCycle } from "./lifecycle/index.js";
 import type { CycleSettings } from "./lifecycle/options.js";
 import { type AgentOptions, checkOptions } from "./options.js";
 import { Provisioning } from "./provisioning/provisioning.js";
 import { Outbox } from "./queue/outbox.js";
-import { Handlers } from "./rpc/handlers.js";
 import { Rpc } from "./rpc/rpc.js";
 import { Telemetry } from "./telemetry/telemetry.js";
 import { Time } from "./time/time.js";
@@ -31,14 +30,11 @@ export class Core implements SessionWatcher {
   readonly outbox: Outbox;
   readonly telemetry: Telemetry;
   readonly attributes: Attributes;
-  readonly handlers: Handlers;
   readonly rpc: Rpc;
   /** Undefined without firmware options. */
   readonly firmware: Firmware | undefined;
   readonly provisioning: Provisioning;
   readonly reset: Reset;
-  /** Maximum size of answers to server-side RPCs and from client-side ones, in bytes. */
-  readonly answerBytes: number;
   private readonly _settings: CycleSettings;
   private _cycle: SleepCycle | undefined;
   private _stopped = false;
@@ -51,8 +47,7 @@ export class Core implements SessionWatcher {
   private readonly _before: Core | undefined;
 
   /**
-   * The session and `Reset` keep `this`. Their constructors use only the host and the handlers,
-   * which are set before.
+   * The session and `Reset` keep `this`. Their constructors use only the host, which is set before.
    */
   constructor(host: Host, options: AgentOptions) {
     const checked = checkOptions(options);
@@ -61,7 +56,6 @@ export class Core implements SessionWatcher {
     const { startedBy } = host as UsedHost;
     this._before = startedBy?._usesHost ? undefined : startedBy;
     this._settings = checked.cycle;
-    this.answerBytes = checked.rpc.answerBytes;
     this.events = new Events(host);
     this.session = new PlatformSession(host, target, checked.connections, this.events, this);
     this.time = new Time(host);
@@ -69,13 +63,13 @@ export class Core implements SessionWatcher {
     this.telemetry = new Telemetry(this.session, this.events, this.time, this.outbox);
     const timing = new PollTiming();
     this.attributes = new Attributes(this.session, this.events, timing, checked.attributes);
-    this.handlers = new Handlers(this.session, this.answerBytes);
     const { loop: attributeLoop } = this.attributes;
     this.reset = new Reset(this);
-    this.rpc = new Rpc(this.session, this.events, this.time, timing, this.handlers, checked.rpc, this.reset, [
+    this.rpc = new Rpc(this.session, this.events, this.time, timing, checked.rpc, this.reset, [
       attributeLoop,
       this.telemetry,
     ]);
+    this.rpc.handle(RESET_METHOD, (params) => this.reset.confirm(params));
     this.firmware =
       options.firmware &&
       new Firmware(this.session, this.events, options.firmware, this.telemetry, (ms) =>

@@ -98,7 +98,7 @@ const STORED: readonly [string, string][] = [
   ["token", '{"url":"http://platform.test","token":"T1","name":"greenhouse-7"}'],
   ["proposed", '{"url":"http://platform.test","token":"T1"}'],
   ["queue", "[7,3,40,52,0,30,1,2,3,4,1700000000000,0]"],
-  ["rpc0", '{"id":3,"hash":123456,"ticks":5000,"at":1700000000000,"answer":"{\\"on\\":true}"}'],
+  ["rpc", '[[3,123456,5000,1700000000000,"{\\"on\\":true}"]]'],
   ["shared", '{"interval":30,"limits":{"low":1},"fw_title":"a"}'],
   [
     "client",

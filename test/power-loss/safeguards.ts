@@ -61,8 +61,8 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
     {
       what: "an RPC is stored before its handler runs",
       file: `${AGENT}/rpc/journal.ts`,
-      from: '    if (effect === "stored" && !this._store(entry)) return "not stored";\n',
-      to: "",
+      from: "    if (once && !this._save()) {",
+      to: "    if (once && this._open.length === 0) {",
     },
   ],
   attributes: [

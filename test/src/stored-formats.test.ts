@@ -64,16 +64,20 @@ const FORMATS: readonly Format[] = [
     found: [52, 30, 1, 2, 5, 4],
   },
   {
-    key: "rpc0",
-    text: '14e0c7ffa{"id":3,"hash":123456,"ticks":0,"at":1767225600000,"answer":"{\\"on\\":true}"}',
+    key: "rpc",
+    text: '1d44d8f2a[[3,123456,0,1767225600000,"{\\"on\\":true}"]]',
     write: (host) => {
       const rpcs = journal(host);
-      const entry = rpcs.enter(3, 123_456, "stored", 1) as never;
+      const entry = rpcs.enter(3, 123_456, 1);
+      rpcs.begin(entry, true);
       rpcs.setAnswer(entry, '{"on":true}');
-      rpcs.unacknowledged(entry);
+      rpcs.failed(entry, false);
     },
-    read: (host) => journal(host).find(3, 123_456, 1)?.answer,
-    found: '{"on":true}',
+    read: (host) => journal(host).find(3, 123_456, 1),
+    found: {
+      ...{ id: 3, hash: 123_456, ticks: 0, at: 1_767_225_600_000, isEarlier: true, after: 0 },
+      ...{ hasBegun: true, isStored: true, answer: '{"on":true}', failures: 1, refusals: 0 },
+    },
   },
   {
     key: "refused",

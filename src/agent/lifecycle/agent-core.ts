@@ -4,7 +4,6 @@ import type { Host } from "../../port.js";
 import type { Attributes } from "../attributes/attributes.js";
 import type { Firmware } from "../firmware/firmware.js";
 import type { Outbox } from "../queue/outbox.js";
-import type { Handlers } from "../rpc/handlers.js";
 import type { Rpc } from "../rpc/rpc.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import type { Time } from "../time/time.js";
@@ -26,7 +25,6 @@ export interface AgentCore {
   readonly telemetry: Telemetry;
   readonly attributes: Attributes;
   readonly rpc: Rpc;
-  readonly handlers: Handlers;
   readonly firmware: Firmware | undefined;
   readonly provisioning: Part;
   readonly state: AgentState;

@@ -1,5 +1,5 @@
 // Wakes, reset and recovery. `start()` and `stop()` are in core.ts.
 export { Recovery } from "./recovery.js";
-export { Reset } from "./reset.js";
+export { RESET_METHOD, Reset } from "./reset.js";
 export { SleepCycle } from "./sleep-cycle.js";
 export type { Sample, Wake, WakeOptions } from "./wake.js";

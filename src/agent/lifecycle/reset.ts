@@ -14,7 +14,7 @@ const MARK = "reset";
 /** Keys of commissioning: its settings, and unconfirmed values from an interrupted run. */
 const WIFI = "wifi";
 const UNCONFIRMED = ["commission", "new-token", "new-proposed", "new-for"];
-const METHOD = "mote.reset";
+export const RESET_METHOD = "mote.reset";
 const ANSWER = '{"reset":true}';
 
 export class Reset {
@@ -30,7 +30,6 @@ export class Reset {
   constructor(core: AgentCore) {
     const { host } = core;
     this._core = core;
-    core.handlers.add(METHOD, (params) => this._confirm(params), {});
     this._isUnderWay = host.store.get(MARK) !== undefined;
     if (this._isUnderWay) host.log("warn", "completing an interrupted reset");
   }
@@ -85,7 +84,7 @@ export class Reset {
    * the platform delivers the RPC again on the next poll and it is answered again.
    */
   answered(method: string, text: string, acknowledged: boolean, nextPoll: number): void {
-    if (method !== METHOD || text !== ANSWER) return;
+    if (method !== RESET_METHOD || text !== ANSWER) return;
     this._restartAfterPoll = acknowledged ? undefined : nextPoll;
     if (acknowledged) this._restart();
   }
@@ -115,7 +114,8 @@ export class Reset {
     });
   }
 
-  private _confirm(params: unknown): object {
+  /** Handles `mote.reset`. */
+  confirm(params: unknown): object {
     if (!isObject(params) || params.confirm !== true)
       throw new MoteError("BAD_PARAMS", 'confirmation required: params must be {"confirm":true}');
     // The restart after a reset would roll back the new image.

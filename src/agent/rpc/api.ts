@@ -1,24 +1,35 @@
-import type { PlatformSession } from "../../platform/index.js";
-import { EXCHANGE_MS, requestUntil } from "../../platform/index.js";
-import { DEFAULT_TIMEOUT_MS, type WaitOptions } from "../../platform/wait.js";
-import { RPC_CALL_PATH } from "../../wire/paths.js";
-import { encodeCall, parseCallAnswer } from "../../wire/rpc.js";
-import type { Json } from "../../wire/text/json.js";
-import type { HandleOptions, Handlers, RpcHandler } from "./handlers.js";
+import type { WaitOptions } from "../../platform/wait.js";
+
+/**
+ * Handles a server-side RPC; receives its params (any JSON value; null if absent).
+ *
+ * The returned or resolved value is the answer; undefined answers null. Members that JSON cannot
+ * hold (NaN, a function) are left out and counted, as in `telemetry.record`. An exception answers
+ * `HANDLER_FAILED` with its message, `BAD_PARAMS` for a `MoteError` with that code, or the code of
+ * an `RpcError`.
+ */
+export type RpcHandler<P = unknown> = (params: P) => unknown;
+
+/** Options of `rpc.handle`. */
+export interface HandleOptions {
+  /**
+   * Whether a restart must never run the handler again. Default true.
+   *
+   * True: the handler runs at most once, even over restarts; one small value is stored before it
+   * runs. False: nothing is stored, and a restart may run it again; for handlers that only read.
+   */
+  once?: boolean;
+  /**
+   * Time limit of the handler in ms, 1 to 600,000; then the answer is `TIMEOUT`. Default 10,000,
+   * like the platform's own limit.
+   */
+  timeoutMs?: number;
+}
 
 /** Server-side and client-side RPC. */
-export class RpcApi {
+export interface RpcApi {
   /** Maximum size of an answer in bytes, from the options. */
   readonly answerBytes: number;
-  private readonly _session: PlatformSession;
-  private readonly _handlers: Handlers;
-  private _openCalls = 0;
-
-  constructor(session: PlatformSession, handlers: Handlers, answerBytes: number) {
-    this.answerBytes = answerBytes;
-    this._handlers = handlers;
-    this._session = session;
-  }
 
   /**
    * Registers the handler of a server-side RPC method.
@@ -27,9 +38,7 @@ export class RpcApi {
    * first. Throws `BAD_VALUE` for an empty method, a handler that is not a function, or an invalid
    * `timeoutMs`.
    */
-  handle<P = unknown>(method: string, handler: RpcHandler<P>, options: HandleOptions = {}): void {
-    this._handlers.add(method, handler as RpcHandler, options);
-  }
+  handle<P = unknown>(method: string, handler: RpcHandler<P>, options?: HandleOptions): void;
 
   /**
    * Calls a client-side RPC (POST /api/v1/{token}/rpc).
@@ -38,43 +47,5 @@ export class RpcApi {
    * never answers. The request is sent once. With one connection, the answer may take 35 s at most.
    * Rejects with `TIMEOUT`, `REFUSED`, `BAD_VALUE`, `TOO_LARGE`, `STOPPED` or `ABORTED`.
    */
-  async call<T = unknown>(method: string, params: unknown, options: WaitOptions = {}): Promise<T> {
-    const encoded = encodeCall(method, params);
-    if (!encoded.ok)
-      throw this._session.counters.emitError(encoded.tooLarge ? "TOO_LARGE" : "BAD_VALUE", encoded.reason);
-    this._openCalls++;
-    try {
-      return (await this._send(encoded.text, options)) as T;
-    } finally {
-      this._openCalls--;
-      if (this._openCalls === 0) this._session.connections.hangUp("call");
-    }
-  }
-
-  /** Sends the call once: the platform may have run one that it did not answer. */
-  private async _send(text: string, options: WaitOptions): Promise<Json> {
-    const body = this._session.host.encode(text);
-    const limit = this.answerBytes;
-    const request = {
-      method: "POST",
-      path: RPC_CALL_PATH,
-      body,
-      // On the only connection, everything else waits for the answer.
-      deadlineMs: this._session.connections.sharesUplink
-        ? EXCHANGE_MS
-        : (options.timeoutMs ?? DEFAULT_TIMEOUT_MS),
-      limit,
-      repeatable: false,
-    } as const;
-    const outcome = await requestUntil(this._session, "call", request, options);
-    if (!outcome.whole)
-      throw this._session.counters.emitError("TOO_LARGE", `the answer is longer than ${limit} bytes`);
-    const answer = parseCallAnswer(this._session.host.decode(outcome.body) ?? "");
-    if (answer.kind === "answer") return answer.value;
-    if (answer.kind === "malformed")
-      throw this._session.counters.emitError("REFUSED", "the answer is not valid JSON");
-    if (answer.error === "timeout")
-      throw this._session.counters.emitError("TIMEOUT", "the platform's rule chain did not answer in time");
-    throw this._session.counters.emitError("REFUSED", "the platform answered with an error");
-  }
+  call<T = unknown>(method: string, params: unknown, options?: WaitOptions): Promise<T>;
 }

@@ -1,157 +1,176 @@
 // The journal of server-side RPCs. It recognizes RPCs that the platform delivers again, so that no
 // handler runs twice and no new call is mistaken for an old one.
 //
-// An unacknowledged RPC (no answer got a 200) is recognized on every poll by id and content. It is
-// forgotten when an answer is acknowledged, when a poll sent after it brought another RPC, or after
+// An open RPC (no answer got a 200) is recognized on every poll by id and content. It is closed
+// when an answer is acknowledged, when a poll sent after it brought another RPC, or after
 // `rememberMs`. The platform always delivers its oldest pending RPC: an RPC that another one
 // supersedes was one-way, expired, was answered after all, or disappeared with a restart. A poll
 // that ended without an RPC proves nothing, because a proxy may have ended it.
 //
-// An acknowledged RPC can only come again on a poll that was sent before the acknowledgement. The
-// platform starts at id 0 again when it restarts.
+// A closed RPC can only come again on a poll that was sent before. The platform starts at id 0
+// again when it restarts.
 import { invariant } from "../../invariant.js";
 import type { Host } from "../../port.js";
 import { deleteStored, forgetStored, readStored, writeStored } from "../../store.js";
-import { isObject } from "../../wire/text/json.js";
+import { encodeError } from "../../wire/rpc.js";
+import { fits } from "../../wire/text/text.js";
 import type { Time } from "../time/time.js";
 
+/** Maximum of open RPCs whose handler began. None is evicted for another. */
+const MAX_BEGUN = 8;
+/** Maximum of open RPCs, with those for which no handler runs. */
+const MAX_OPEN = 24;
 /**
- * Maximum of unacknowledged RPCs whose handler began. Overlapping polls bring them; none is evicted
- * for another.
+ * Maximum of closed RPCs that a poll may still bring. A poll on a dead connection lasts up to 17 s
+ * beside the next one. If operators send more RPCs meanwhile, the rest is answered `BUSY`.
  */
-const MAX_UNACKNOWLEDGED = 8;
-/** Maximum of all entries, with acknowledged RPCs and RPCs without a handler run. */
-const MAX_ENTRIES = 24;
+const MAX_CLOSED = 64;
 /** Longer answers are not stored: after a restart the RPC is answered with `OUTCOME_UNKNOWN`. */
-const SHORT = 512;
+const SHORT = 400;
+/** Attempts in a row to post an answer that were lost or refused, until it is replaced. */
+const MOST_REFUSALS = 4;
 /**
- * Delay before an acknowledged RPC is deleted from the store. Usually the next RPC reuses its key,
- * which saves a write.
+ * Delay before a closed RPC is deleted from the store. Usually the next RPC replaces it, which
+ * saves a write.
  */
 const LINGER_MS = 1000;
 /** Delay before a failed store is tried again. */
 const RETRY_MS = 60_000;
+/** Key in the store. */
+const STORED = "rpc";
 
-/** An RPC that the platform may deliver again. Only the journal changes it. */
+/** An open RPC. Only the journal changes it. */
 export type JournalEntry = Readonly<Entry>;
 
 interface Entry {
   readonly id: number;
   /** Hash of method and params. */
   readonly hash: number;
-  /** The handler of the RPC began to run. */
-  readonly ran: boolean;
-  /** Key in the store. */
-  key: string | undefined;
   /** Time of arrival, in ticks and in ms since 1970 (0: unknown). */
   readonly ticks: number;
   readonly at: number;
   /** The RPC arrived in an earlier run. */
-  readonly earlier: boolean;
+  readonly isEarlier: boolean;
   /** Polls from this number on were sent after the RPC arrived. */
   readonly after: number;
+  /** The handler began to run. */
+  hasBegun: boolean;
+  /** A restart must know that the handler began. */
+  isStored: boolean;
   /** The answer as JSON. Undefined while the handler runs, or if the answer is no longer known. */
   answer: string | undefined;
-  /** The answer is stored. */
-  answerStored: boolean;
-  /** Polls from this number on were sent after an answer was acknowledged. */
-  acknowledgedAt: number | undefined;
   /** Number of failed attempts to post the answer. */
   failures: number;
   /** Number of the last attempts in a row that were lost or refused. */
   refusals: number;
 }
 
-/**
- * `stored`, `unstored`: a handler runs, and a restart must know, or need not. `none`: no handler
- * runs.
- */
-export type Effect = "stored" | "unstored" | "none";
+interface ClosedRpc {
+  readonly id: number;
+  readonly hash: number;
+  /** Polls from this number on were sent after the RPC was closed. */
+  readonly after: number;
+}
 
 export class RpcJournal {
   private readonly _host: Host;
   private readonly _time: Time;
   private readonly _rememberMs: number;
   private readonly _answerBytes: number;
-  private _entries: Entry[] = [];
-  /** Keys of outdated values, and the time when the last of them became outdated. */
-  private _stale: string[] = [];
-  private _staleSince = 0;
+  private _open: Entry[] = [];
+  private _closed: ClosedRpc[] = [];
+  /** Time when the store has to be brought up to date; undefined if it is. */
+  private _tidyAt: number | undefined;
 
   constructor(host: Host, time: Time, rememberMs: number, answerBytes: number) {
     this._host = host;
     this._time = time;
     this._rememberMs = rememberMs;
     this._answerBytes = answerBytes;
-    for (const key of KEYS) this._load(key);
+    const stored = readStored(host, STORED);
+    if (!Array.isArray(stored)) return;
+    for (const row of stored) {
+      const [id, hash, ticks, at, answer] = Array.isArray(row) ? row : [];
+      if (typeof id !== "number" || typeof hash !== "number") continue;
+      if (typeof ticks !== "number" || typeof at !== "number") continue;
+      const entry = entryOf({ id, hash, ticks, at, isEarlier: true, after: 0 });
+      entry.hasBegun = entry.isStored = true;
+      if (typeof answer === "string") entry.answer = answer;
+      // Its answer is stored if it can be.
+      entry.failures = 1;
+      this._open.push(entry);
+    }
   }
 
-  /** Finds the entry of the RPC that poll number `poll` brought, if it was seen before. */
-  find(id: number, hash: number, poll: number): JournalEntry | undefined {
-    this._expire();
-    return this._entries.find(
-      ({ id: known, hash: content, acknowledgedAt }) =>
-        known === id && content === hash && (acknowledgedAt === undefined || poll < acknowledgedAt),
+  /** Finds the RPC that poll number `poll` brought, if it was seen before. */
+  find(id: number, hash: number, poll: number): JournalEntry | "closed" | undefined {
+    const now = this._time.now();
+    const isSame = (one: ClosedRpc | Entry) => one.id === id && one.hash === hash;
+    for (const old of this._open.filter((one) => this._age(one, now) >= this._rememberMs)) this._drop(old);
+    if (this._closed.some((one) => isSame(one) && poll < one.after)) return "closed";
+    return this._open.find(isSame);
+  }
+
+  /** Adds an RPC. `nextPoll`: number of the next poll. */
+  enter(id: number, hash: number, nextPoll: number): JournalEntry {
+    invariant("no handler runs twice for an RPC that the platform may deliver again", () =>
+      this._open.every((one) => one.id !== id || one.hash !== hash),
     );
+    const { ticks } = this._time;
+    const at = this._time.now() ?? 0;
+    const entry = entryOf({ id, hash, ticks, at, isEarlier: false, after: nextPoll });
+    this._open.push(entry);
+    if (this._open.length > MAX_OPEN) this._drop(this._open.find((one) => !one.hasBegun) ?? entry);
+    return entry;
   }
 
   /**
-   * Adds an entry before the handler runs. The handler must not run if the journal is full or the
-   * store failed. `nextPoll`: number of the next poll.
+   * Call before the handler runs. It must not run if the journal is full or the store failed.
+   * `once`: a restart must not run it again.
    */
-  enter(id: number, hash: number, effect: Effect, nextPoll: number): JournalEntry | "full" | "not stored" {
-    const ran = effect !== "none";
-    invariant("no handler runs twice for an RPC that the platform may deliver again", () =>
-      this._entries.every((one) => one.id !== id || one.hash !== hash || one.acknowledgedAt !== undefined),
-    );
-    if (ran && this._full()) return "full";
-    const { ticks } = this._time;
-    const at = this._time.now() ?? 0;
-    const entry = entryOf({ id, hash, ran, ticks, at, earlier: false, after: nextPoll });
-    if (effect === "stored" && !this._store(entry)) return "not stored";
-    this._entries.push(entry);
-    if (this._entries.length > MAX_ENTRIES) this._drop(this._entries.find((one) => !one.ran) ?? entry);
-    return entry;
+  begin(entry: Entry, once: boolean): "begun" | "full" | "not stored" {
+    const begun = this._open.filter((one) => one.hasBegun).length;
+    if (begun >= MAX_BEGUN || this._closed.length >= MAX_CLOSED) return "full";
+    entry.isStored = once;
+    if (once && !this._save()) {
+      entry.isStored = false;
+      return "not stored";
+    }
+    entry.hasBegun = true;
+    return "begun";
   }
 
   /** Notes the answer of the handler, or of the agent itself. */
   setAnswer(entry: Entry, text: string): void {
     entry.answer = text;
-    // All long answers share one budget: the maximum size of a single answer.
-    const long = this._entries.filter((one) => lengthOf(one) > SHORT);
-    let bytes = 0;
-    for (const one of long) bytes += lengthOf(one);
-    for (const one of long) {
-      if (bytes <= this._answerBytes || one === entry) break;
-      bytes -= lengthOf(one);
-      one.answer = undefined;
+    // All long answers share one budget: the maximum size of a single answer. The oldest go first.
+    let room = this._answerBytes;
+    for (let i = this._open.length - 1; i >= 0; i--) {
+      const one = this._open[i] as Entry;
+      const length = one.answer?.length ?? 0;
+      if (length > SHORT) room -= length;
+      if (length > SHORT && room < 0 && one !== entry) one.answer = undefined;
     }
   }
 
-  /** No 200 came for the answer: store a short answer with its RPC. */
-  unacknowledged(entry: Entry): void {
-    const { id, hash, ticks, at, key, answer } = entry;
-    if (key === undefined || answer === undefined || entry.answerStored || answer.length > SHORT) return;
-    entry.answerStored = writeStored(this._host, key, { id, hash, ticks, at, answer });
-  }
-
-  /** Counts a failed attempt to post the answer. Returns the number of attempts that failed. */
-  countFailure(entry: Entry): number {
-    return ++entry.failures;
-  }
-
-  /** Notes whether an attempt was lost or refused. Returns the number of those in a row. */
-  countRefusal(entry: Entry, isRefused: boolean): number {
+  /**
+   * Notes that an attempt to post the answer failed. `isRefused`: it was lost or refused, perhaps
+   * because of its content. Returns the number of attempts that failed.
+   */
+  failed(entry: Entry, isRefused: boolean): number {
     entry.refusals = isRefused ? entry.refusals + 1 : 0;
-    return entry.refusals;
+    entry.failures++;
+    // Without any answer, this RPC would block those behind it.
+    if (entry.refusals >= MOST_REFUSALS) this.setAnswer(entry, encodeError("ANSWER_TOO_LARGE"));
+    if (entry.failures === 1 && entry.isStored && isShort(entry.answer)) this._save();
+    return entry.failures;
   }
 
-  /** Notes that the platform acknowledged the answer. `nextPoll`: number of the next poll. */
-  acknowledged(entry: Entry, nextPoll: number): void {
-    entry.acknowledgedAt = nextPoll;
-    entry.answer = undefined;
-    // After a restart no earlier poll exists, so the stored value is no longer needed.
-    this._release(entry);
+  /** The platform has an answer, or no longer waits. `nextPoll`: number of the next poll. */
+  close(entry: JournalEntry, nextPoll: number): void {
+    const { id, hash } = entry;
+    this._drop(entry);
+    if (this._closed.length < MAX_CLOSED) this._closed.push({ id, hash, after: nextPoll });
   }
 
   /**
@@ -159,109 +178,62 @@ export class RpcJournal {
    * pending.
    */
   supersedeBefore(poll: number): void {
-    for (const entry of this._entries)
-      if (entry.acknowledgedAt === undefined && poll >= entry.after) this.acknowledged(entry, poll);
+    for (const entry of this._open.filter(({ after }) => poll >= after)) this.close(entry, poll);
   }
 
   /**
-   * Called when a poll ended. `oldest`: lowest number of the polls that are open or not processed.
+   * Forgets the closed RPCs that no poll can bring any more. `oldest`: lowest number of the polls
+   * that are open or not processed.
    */
   pollEnded(oldest: number): void {
-    for (const entry of this._entries)
-      if (entry.acknowledgedAt !== undefined && oldest >= entry.acknowledgedAt) this._drop(entry);
+    this._closed = this._closed.filter(({ after }) => oldest < after);
   }
 
-  /** ms until outdated values are deleted from the store; undefined if there are none. */
+  /** ms until the store has to be brought up to date; undefined if it is. */
   get tidyMs(): number | undefined {
-    if (this._stale.length === 0) return undefined;
-    return Math.max(0, this._staleSince + LINGER_MS - this._host.clock.now());
+    return this._tidyAt === undefined ? undefined : Math.max(0, this._tidyAt - this._host.clock.now());
   }
 
-  /** Deletes outdated values from the store. */
+  /** Deletes closed RPCs from the store. */
   tidy(): void {
-    this._stale = this._stale.filter((key) => !deleteStored(this._host, key));
-    this._staleSince = this._host.clock.now() + RETRY_MS - LINGER_MS;
+    if (this._tidyAt !== undefined) this._save();
   }
 
   forget(): boolean {
-    this._entries = [];
-    this._stale = [];
-    const left = KEYS.filter((key) => this._host.store.get(key) && !forgetStored(this._host, key));
-    return left.length === 0;
+    this._open = [];
+    this._closed = [];
+    this._tidyAt = undefined;
+    return forgetStored(this._host, STORED);
   }
 
-  private _load(key: string): void {
-    const stored = readStored(this._host, key);
-    if (!isObject(stored)) return;
-    const { id, hash, answer, ticks, at } = stored;
-    if (typeof id !== "number" || typeof hash !== "number") return;
-    if (typeof ticks !== "number" || typeof at !== "number") return;
-    const entry = entryOf({ id, hash, ran: true, ticks, at, earlier: true, after: 0 });
-    entry.key = key;
-    if (typeof answer === "string") entry.answer = answer;
-    entry.answerStored = entry.answer !== undefined;
-    this._entries.push(entry);
-  }
-
-  private _full(): boolean {
-    this._expire();
-    const begun = this._entries.filter(({ ran }) => ran);
-    const open = begun.filter(({ acknowledgedAt }) => acknowledgedAt === undefined);
-    return open.length >= MAX_UNACKNOWLEDGED || begun.length >= MAX_ENTRIES;
-  }
-
-  private _expire(): void {
-    // Dropping an entry replaces the list.
-    for (const entry of this._entries)
-      if (entry.acknowledgedAt === undefined && this._age(entry) >= this._rememberMs) this._drop(entry);
-  }
-
-  /**
-   * Minimum age of an entry. The clock may be wrong, so it counts only across a restart, where
-   * ticks may be missing.
-   */
-  private _age({ ticks, at, earlier }: Entry): number {
+  /** Minimum age. The clock may be wrong, so it counts only across a restart, where ticks may lack. */
+  private _age({ ticks, at, isEarlier }: Entry, now: number | undefined): number {
     const ticked = this._time.ticks - ticks;
-    const now = this._time.now();
-    return earlier && at > 0 && now !== undefined ? Math.max(ticked, now - at) : ticked;
+    return isEarlier && at > 0 && now !== undefined ? Math.max(ticked, now - at) : ticked;
   }
 
-  private _store(entry: Entry): boolean {
-    const used = this._entries.map(({ key }) => key).concat(this._stale);
-    const key = this._stale[0] ?? KEYS.find((one) => !used.includes(one));
-    const { id, hash, ticks, at } = entry;
-    if (key === undefined || !writeStored(this._host, key, { id, hash, ticks, at })) return false;
-    entry.key = key;
-    this._stale = this._stale.filter((one) => one !== key);
-    return true;
+  private _drop(entry: JournalEntry): void {
+    this._open = this._open.filter((other) => other !== entry);
+    // After a restart no earlier poll exists, so the stored value is no longer needed.
+    if (entry.isStored) this._tidyAt = this._host.clock.now() + LINGER_MS;
   }
 
-  private _drop(entry: Entry): void {
-    this._entries = this._entries.filter((other) => other !== entry);
-    this._release(entry);
-  }
-
-  private _release(entry: Entry): void {
-    if (entry.key === undefined) return;
-    this._stale.push(entry.key);
-    this._staleSince = this._host.clock.now();
-    entry.key = undefined;
+  /** Stores the open RPCs whose handlers must not run again, with short answers. */
+  private _save(): boolean {
+    const rows = this._open.filter((one) => one.isStored).map(rowOf);
+    const isSaved =
+      rows.length > 0 ? writeStored(this._host, STORED, rows) : deleteStored(this._host, STORED);
+    this._tidyAt = isSaved ? undefined : this._host.clock.now() + RETRY_MS;
+    return isSaved;
   }
 }
 
-const lengthOf = ({ answer }: Entry): number => answer?.length ?? 0;
+const isShort = (answer: string | undefined): answer is string =>
+  answer !== undefined && answer.length <= SHORT && fits(JSON.stringify(answer), SHORT);
 
-/** Keys in the store. */
-const KEYS = ["rpc0", "rpc1", "rpc2", "rpc3", "rpc4", "rpc5", "rpc6", "rpc7"] as const;
+const rowOf = ({ id, hash, ticks, at, answer }: Entry) =>
+  isShort(answer) ? [id, hash, ticks, at, answer] : [id, hash, ticks, at];
 
-const entryOf = (known: Pick<Entry, "id" | "hash" | "ran" | "ticks" | "at" | "earlier" | "after">): Entry => {
-  return {
-    ...known,
-    key: undefined,
-    answer: undefined,
-    answerStored: false,
-    acknowledgedAt: undefined,
-    failures: 0,
-    refusals: 0,
-  };
+const entryOf = (known: Pick<Entry, "id" | "hash" | "ticks" | "at" | "isEarlier" | "after">): Entry => {
+  return { ...known, hasBegun: false, isStored: false, answer: undefined, failures: 0, refusals: 0 };
 };

@@ -1,16 +1,15 @@
-// Server-side RPC: the loop that polls, runs the handler and posts the answer.
+// RPC: the loop that polls for server-side RPCs, runs their handlers and posts their answers.
 
 import type { Events } from "../../events.js";
 import type { Outcome } from "../../http/outcome.js";
-import type { Answer } from "../../http/response.js";
 import type { Job, PlatformSession, Wait } from "../../platform/index.js";
 import { CONTENT, EXCHANGE_MS, HEAD_ROOM, post } from "../../platform/index.js";
 import { type EndedPoll, LongPoll } from "../../platform/long-poll.js";
 import { POLL_PAUSE_MS } from "../../platform/pace.js";
 import type { PollTiming } from "../../platform/poll-timing.js";
+import type { WaitOptions } from "../../platform/wait.js";
 import { rpcAnswerPath } from "../../wire/paths.js";
 import {
-  encodeError,
   parseRpcRequest,
   type RpcErrorCode,
   type RpcParsed,
@@ -19,7 +18,9 @@ import {
 } from "../../wire/rpc.js";
 import { decodeStart } from "../../wire/text/text.js";
 import type { Time } from "../time/time.js";
-import type { Handler, HandlerResult, Handlers } from "./handlers.js";
+import type { HandleOptions, RpcApi, RpcHandler } from "./api.js";
+import { callPlatform } from "./client-call.js";
+import { errorAnswer, type Handler, Handlers, type RpcAnswer } from "./handlers.js";
 import { type JournalEntry, RpcJournal } from "./journal.js";
 import type { RpcLimits } from "./options.js";
 
@@ -36,11 +37,11 @@ const LONG_MS = 5000;
 const QUICK_RETRIES = 12;
 const ROOM = " ".repeat(HEAD_ROOM);
 const NOT_STORED = "the device can't store that the RPC was begun";
-/**
- * Attempts to post an answer that were lost or refused for its content, each after a poll that was
- * answered, until it is replaced.
- */
-const MOST_REFUSALS = 4;
+const PROBLEMS: { readonly [P in RpcProblem]: RpcErrorCode } = {
+  "too-large": "PARAMS_TOO_LARGE",
+  "memory-short": "MEMORY_SHORT",
+  malformed: "BAD_PARAMS",
+};
 
 /** A job that acts when a poll ended, before the next one is sent. */
 export interface PollFollower {
@@ -56,17 +57,21 @@ export interface AnswerFollower {
   pollHeard(poll: number): void;
 }
 
-export class Rpc implements Job {
+/** Server-side and client-side RPC; the calls are documented in `RpcApi`. */
+export class Rpc implements Job, RpcApi {
+  readonly answerBytes: number;
   private readonly _session: PlatformSession;
   private readonly _events: Events;
   private readonly _handlers: Handlers;
   private readonly _journal: RpcJournal;
   private readonly _polls: LongPoll;
-  /** The RPC acknowledged last, and how many times in a row it came again. */
+  /** The RPC whose answer was accepted last, and how many times in a row it came again. */
   private _last: JournalEntry | undefined;
   private _repeats = 0;
   private readonly _reset: AnswerFollower;
   private readonly _followers: readonly PollFollower[];
+  /** Client-side RPCs in progress. */
+  private _openCalls = 0;
   /** With short polls: the last one brought nothing, so no other is sent. */
   idle = false;
 
@@ -75,19 +80,32 @@ export class Rpc implements Job {
     events: Events,
     time: Time,
     timing: PollTiming,
-    handlers: Handlers,
     limits: RpcLimits,
     reset: AnswerFollower,
     followers: readonly PollFollower[],
   ) {
+    const { answerBytes } = limits;
+    this.answerBytes = answerBytes;
     this._session = session;
     this._events = events;
-    this._handlers = handlers;
     this._reset = reset;
     this._followers = followers;
-    this._journal = new RpcJournal(session.host, time, limits.rememberMs, limits.answerBytes);
-    const loop = session.loop("rpc", this);
-    this._polls = new LongPoll(session, timing, "rpc", limits.requestBytes, loop);
+    this._handlers = new Handlers(session, answerBytes);
+    this._journal = new RpcJournal(session.host, time, limits.rememberMs, answerBytes);
+    this._polls = new LongPoll(session, timing, "rpc", limits.requestBytes, session.loop("rpc", this));
+  }
+
+  handle<P = unknown>(method: string, handler: RpcHandler<P>, options: HandleOptions = {}): void {
+    this._handlers.add(method, handler as RpcHandler, options);
+  }
+
+  async call<T = unknown>(method: string, params: unknown, options: WaitOptions = {}): Promise<T> {
+    this._openCalls++;
+    try {
+      return (await callPlatform(this._session, this.answerBytes, method, params, options)) as T;
+    } finally {
+      if (--this._openCalls === 0) this._session.connections.hangUp("call");
+    }
   }
 
   begin(): void {
@@ -114,93 +132,96 @@ export class Rpc implements Job {
     return this._journal.forget();
   }
 
-  /** Few functions here are async: each pending one costs a board 1 KB. */
-  private async _processPoll(ended: EndedPoll): Promise<Wait> {
-    const { poll, outcome, verdict } = ended;
+  private _processPoll(ended: EndedPoll): Wait | Promise<Wait> {
+    const { outcome, verdict } = ended;
     this.idle = this._session.connections.shortPolls && (verdict === "ended" || verdict === "busy");
-    const delivered = verdict === "delivered" && outcome.kind === "done";
-    const request = delivered ? this._parse(outcome.body, this._unread(outcome)) : undefined;
-    if (request?.ok === false) {
-      this._session.counters.countMalformed("an RPC");
-      this._polls.pacer.slow();
-      return 0;
+    if (verdict !== "delivered" || outcome.kind !== "done") {
+      this._journal.tidy();
+      return this._pollProcessed(ended, verdict === "ended");
     }
-    await (request && this._processRpc(request, ended));
-    this._polls.processed(ended);
-    this._journal.pollEnded(this._polls.oldest);
-    if (!delivered) this._journal.tidy();
-    if (delivered || verdict === "ended") this._reset.pollHeard(poll.number);
-    for (const follower of this._followers) follower.rpcPollEnded(delivered);
+    const { body, whole } = outcome;
+    const hasRoom = this._session.hasRoomFor(body.length);
+    const request = this._parse(body, whole ? (hasRoom ? undefined : "memory-short") : "too-large");
+    if (request.ok) return this._serve(request, ended).then(() => this._pollProcessed(ended, true));
+    this._session.counters.countMalformed("an RPC");
+    this._polls.pacer.slow();
     return 0;
   }
 
-  /** Processes the RPC that `poll` brought. */
-  private _processRpc(request: RpcRequest, ended: EndedPoll): Promise<void> | undefined {
-    const entry = this._journal.find(request.id, request.hash, ended.poll.number);
-    // A request that the platform would not write like this may come from elsewhere.
-    if (!entry && !request.problem) this._journal.supersedeBefore(ended.poll.number);
-    if (!entry) return this._handle(request, ended);
-    // Otherwise it is a copy from a poll sent before the acknowledgement; the platform has the
-    // answer.
-    return entry.acknowledgedAt === undefined ? this._answer(entry, request, undefined, ended) : undefined;
+  /** `isHeard`: the platform held the poll, or answered it with an RPC. */
+  private _pollProcessed(ended: EndedPoll, isHeard: boolean): Wait {
+    this._polls.processed(ended);
+    this._journal.pollEnded(this._polls.oldest);
+    if (isHeard) this._reset.pollHeard(ended.poll.number);
+    for (const follower of this._followers) follower.rpcPollEnded(ended.verdict === "delivered");
+    return 0;
   }
 
-  private async _handle(request: RpcRequest, ended: EndedPoll): Promise<void> {
-    const { id, hash, method } = request;
+  /** Answers the RPC that a poll brought. Few functions are async: each costs a board 1 KB. */
+  private async _serve(request: RpcRequest, ended: EndedPoll): Promise<void> {
+    const { id, hash, problem } = request;
+    const { number } = ended.poll;
+    const known = this._journal.find(id, hash, number);
+    // A copy from a poll sent before; the platform has the answer.
+    if (known === "closed") return;
+    // A request that the platform would not write like this may come from elsewhere.
+    if (!known && !problem) this._journal.supersedeBefore(number);
+    const entry = known ?? this._journal.enter(id, hash, this._polls.next);
+    const error = known ? undefined : await this._handle(request, entry, ended);
+    const answer: RpcAnswer =
+      entry.answer === undefined ? errorAnswer("OUTCOME_UNKNOWN") : { text: entry.answer, error };
+    const outcome = this._idWasReused(entry) ? undefined : await this._post(entry, answer.text, ended);
+    this._posted(entry, request, answer, outcome);
+  }
+
+  /** Runs the handler of a new RPC, and notes the answer. Returns the code of an error answer. */
+  private async _handle(
+    request: RpcRequest,
+    entry: JournalEntry,
+    ended: EndedPoll,
+  ): Promise<string | undefined> {
+    const { id, method, params } = request;
     if (!this._isRepeat(request)) this._polls.pacer.clear();
     this._events.emit("rpc", { stage: "received", id, method });
-    const handler = this._handlers.find(method);
-    const error = errorFor(request, handler);
-    const effect = error ? "none" : handler?.once ? "stored" : "unstored";
-    const entry = this._journal.enter(id, hash, effect, this._polls.next);
-    // Unsaved, it could run again after a restart.
-    if (entry === "not stored")
-      return this._answerWithoutHandler(request, failure("HANDLER_FAILED", NOT_STORED), ended);
-    if (entry === "full") return this._answerWithoutHandler(request, failure("BUSY"), ended);
     const { clock } = this._session.host;
     const since = clock.now();
-    const result = error ?? (await this._handlers.call(handler as Handler, request.params));
-    this._journal.setAnswer(entry, result.text);
+    const handler = this._begin(request, entry);
+    const answer = "text" in handler ? handler : await this._handlers.run(handler, params);
+    this._journal.setAnswer(entry, answer.text);
     if (clock.now() - since > LONG_MS) await this._polls.ask(ended);
-    return this._answer(entry, request, result.error, ended);
+    return answer.error;
   }
 
-  private _answerWithoutHandler(request: RpcRequest, result: HandlerResult, ended: EndedPoll): Promise<void> {
-    const { id, hash } = request;
-    const entry = this._journal.enter(id, hash, "none", this._polls.next) as JournalEntry;
-    this._journal.setAnswer(entry, result.text);
-    return this._answer(entry, request, result.error, ended);
+  /** The handler to run, or the answer if none may run. */
+  private _begin({ problem, method }: RpcRequest, entry: JournalEntry): Handler | RpcAnswer {
+    if (problem) return errorAnswer(PROBLEMS[problem]);
+    const handler = this._handlers.find(method);
+    if (!handler) return errorAnswer("METHOD_NOT_FOUND");
+    const begun = this._journal.begin(entry, handler.once);
+    if (begun === "full") return errorAnswer("BUSY");
+    // Unsaved, it could run again after a restart.
+    return begun === "begun" ? handler : errorAnswer("HANDLER_FAILED", NOT_STORED);
   }
 
-  /** Posts the answer once. It is posted again only if a poll delivers the RPC again. */
-  private async _answer(
+  /** An answer was posted once; without `outcome`, it was not sent. */
+  private _posted(
     entry: JournalEntry,
-    request: RpcRequest,
-    failed: string | undefined,
-    ended: EndedPoll,
-  ): Promise<void> {
-    const { id, method } = request;
-    const unknown = entry.answer === undefined;
-    const text = entry.answer ?? encodeError("OUTCOME_UNKNOWN");
-    const error = unknown ? "OUTCOME_UNKNOWN" : failed;
-    const acknowledged = !this._idWasReused(entry) && (await this._post(entry, text, ended));
-    if (acknowledged) this._acknowledged(entry);
-    else this._journal.unacknowledged(entry);
+    { id, method }: RpcRequest,
+    { text, error }: RpcAnswer,
+    outcome: Outcome | undefined,
+  ): void {
+    const acknowledged = outcome?.kind === "done";
+    const failures = acknowledged ? 0 : this._journal.failed(entry, isRefused(outcome));
+    if (acknowledged) {
+      this._repeats = this._isRepeat(entry) ? this._repeats + 1 : 0;
+      this._last = entry;
+      this._journal.close(entry, this._polls.next);
+    }
     if (!this._session.running) return;
     this._reset.answered(method, text, acknowledged, this._polls.next);
-    this._pace(acknowledged ? this._repeats : this._journal.countFailure(entry));
-    this._events.emit("rpc", {
-      stage: acknowledged ? "answered" : "unanswered",
-      id,
-      method,
-      ...(error && { error }),
-    });
-  }
-
-  private _acknowledged(entry: JournalEntry): void {
-    this._repeats = this._isRepeat(entry) ? this._repeats + 1 : 0;
-    this._last = entry;
-    this._journal.acknowledged(entry, this._polls.next);
+    this._pace(acknowledged ? this._repeats : failures);
+    const stage = acknowledged ? "answered" : "unanswered";
+    this._events.emit("rpc", { stage, id, method, ...(error && { error }) });
   }
 
   /**
@@ -222,32 +243,17 @@ export class Rpc implements Job {
    * Posts an answer once, on the connection that brought the RPC: another may be idle for long, and
    * dead. The limit of 10 s grows after each failure, because a long answer may take that long on a
    * slow line. It is not repeated: after a platform restart the id may belong to another call, and
-   * the first answer counts.
+   * the first answer counts. It is posted again only if a poll delivers the RPC again.
    */
-  private _post(entry: JournalEntry, text: string, ended: EndedPoll): Promise<boolean> {
+  private _post(entry: JournalEntry, text: string, { poll }: EndedPoll): Promise<Outcome> {
     const patience = Math.min(ANSWER_DEADLINE_MS * (1 + entry.failures), EXCHANGE_MS);
-    const answer = post(rpcAnswerPath(entry.id), this._encodeWithHeadRoom(text), patience);
-    const request = Object.assign(answer, { headRoom: HEAD_ROOM, repeatable: false });
-    return new Promise((resolve) => {
-      this._session.dispatch(
-        ended.poll.route === "rpcPoll" ? "rpcAnswer" : "secondRpcAnswer",
-        request,
-        undefined,
-        (outcome) => resolve(this._posted(entry, outcome)),
-      );
-    });
-  }
-
-  /** True if the platform accepted the answer. */
-  private _posted(entry: JournalEntry, outcome: Outcome): boolean {
-    if (outcome.kind === "done") return true;
-    // Something on the way accepts less than the platform, dislikes the content, or resets the
-    // connection. Without any answer, this RPC would block those behind it.
-    const isRefused =
-      outcome.kind === "refused" ? CONTENT.includes(outcome.status) : outcome.kind === "lost" && outcome.sent;
-    if (this._journal.countRefusal(entry, isRefused === true) >= MOST_REFUSALS)
-      this._journal.setAnswer(entry, encodeError("ANSWER_TOO_LARGE"));
-    return false;
+    // Free bytes before the body, so that it is not copied again.
+    const body = this._session.host.encode(ROOM + text).subarray(HEAD_ROOM);
+    const answer = post(rpcAnswerPath(entry.id), body, patience);
+    return this._session.send(
+      poll.route === "rpcPoll" ? "rpcAnswer" : "secondRpcAnswer",
+      Object.assign(answer, { headRoom: HEAD_ROOM, repeatable: false }),
+    );
   }
 
   /**
@@ -263,31 +269,17 @@ export class Rpc implements Job {
     });
   }
 
+  /** `unread`: why the request is answered without being read. */
   private _parse(body: Uint8Array, unread: RpcProblem | undefined): RpcParsed {
     return parseRpcRequest(this._session.host.decode(body) ?? decodeStart(body), unread, body);
   }
-
-  /** Why the request is answered without being read. */
-  private _unread({ body, whole }: Pick<Answer, "body" | "whole">): RpcProblem | undefined {
-    if (!whole) return "too-large";
-    return this._session.hasRoomFor(body.length) ? undefined : "memory-short";
-  }
-
-  /** Encodes the text as a body with free bytes before it, so that it is not copied again. */
-  private _encodeWithHeadRoom(text: string): Uint8Array {
-    return this._session.host.encode(ROOM + text).subarray(HEAD_ROOM);
-  }
 }
 
-/** The error answer to a request for which no handler runs. */
-const errorFor = (request: RpcRequest, handler: Handler | undefined): HandlerResult | undefined => {
-  if (request.problem === "too-large") return failure("PARAMS_TOO_LARGE");
-  if (request.problem === "memory-short") return failure("MEMORY_SHORT");
-  if (request.problem) return failure("BAD_PARAMS");
-  return handler ? undefined : failure("METHOD_NOT_FOUND");
-};
-
-const failure = (error: RpcErrorCode, message?: string): HandlerResult => ({
-  text: encodeError(error, message),
-  error,
-});
+/**
+ * Something on the way accepts less than the platform, dislikes the content, or resets the
+ * connection.
+ */
+const isRefused = (outcome: Outcome | undefined): boolean =>
+  outcome?.kind === "refused"
+    ? CONTENT.includes(outcome.status)
+    : outcome?.kind === "lost" && outcome.sent === true;

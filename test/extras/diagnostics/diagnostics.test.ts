@@ -224,7 +224,7 @@ test("mote.health answers with everything, again after a restart that lost the a
     health.errors.find(({ code }: { code: string }) => code === "rpc METHOD_NOT_FOUND"),
     { times: 1 },
   );
-  t.false(rig.store.values.has("rpc0"));
+  t.false(rig.store.values.has("rpc"));
   await stop();
 });
 

@@ -15,7 +15,7 @@ interface Shape {
 
 const ANSWER = /\/rpc\/\d+$/;
 const HOUR_MS = 3_600_000;
-const GONE = ["wifi", "token", "proposed", "client", "shared", "rpc0"];
+const GONE = ["wifi", "token", "proposed", "client", "shared", "rpc"];
 const STAYS = ["platform", "firmware"];
 const text = (value: string) => storedBytes(`"${value}"`);
 

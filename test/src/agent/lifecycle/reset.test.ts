@@ -8,7 +8,7 @@ import { details, type Rig, startOnline, startRig, test, watch } from "../rig.js
 
 const MINUTE = 60_000;
 /** What a reset forgets, and what it leaves. */
-const GIVEN = ["wifi", "commission", "new-token", "new-proposed", "rpc0"];
+const GIVEN = ["wifi", "commission", "new-token", "new-proposed", "rpc"];
 const FORGOTTEN = [...GIVEN, "token", "proposed", "client", "shared", "reset"];
 const LEFT = ["platform", "firmware", "recovery"];
 
@@ -122,7 +122,7 @@ test("a store that does not take it leaves all as it was, and the agent goes on"
   t.true(rig.host.lines.some((line) => line.includes('could not store the value "reset"')));
 });
 
-for (const stays of ["wifi", "new-token", "token", "client", "rpc0", "reset"]) {
+for (const stays of ["wifi", "new-token", "token", "client", "rpc", "reset"]) {
   test(`a store that keeps "${stays}" holds the agent back, and the reset is completed once it lets go`, async (t) => {
     const { rig, agent, device } = await startFurnished(t);
     rig.store.fails = (call, key) => call === "delete" && key === stays;

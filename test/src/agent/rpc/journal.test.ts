@@ -1,7 +1,7 @@
 // How often a handler runs and whose answer goes where, when answers, polls and the platform fail.
 
 import test, { type ExecutionContext } from "ava";
-import { type Effect, RpcJournal } from "../../../../src/agent/rpc/journal.js";
+import { RpcJournal } from "../../../../src/agent/rpc/journal.js";
 import { Time } from "../../../../src/agent/time/time.js";
 import type { Agent, AgentOptions } from "../../../../src/index.js";
 import { RpcActor } from "../../../../tools/platform/core/rpc/rpc.js";
@@ -227,6 +227,20 @@ for (const connections of [1, 2, 3] as const)
       t.deepEqual([runs(), text(moved)], [1, ["1"]]);
     });
 
+test("40 RPCs beside a poll that hangs on a dead connection are all handled", async (t) => {
+  const rig = startRig(t);
+  const agent = rig.agent({ connections: 2 });
+  const runs = count(agent);
+  let polls = 0;
+  rig.platform.fault = (request) => (isPoll(request) && polls++ === 0 ? "hang" : undefined);
+  agent.start();
+  await rig.clock.advance(24_500);
+  t.is(polls, 2, "the next poll is open beside it");
+  const answers: string[] = [];
+  for (let n = 1; n <= 40; n++) answers.push(...text(await rig.call("open", n, 200)));
+  t.deepEqual([runs(), answers], [40, Array.from({ length: 40 }, (_, n) => `${n + 1}`)]);
+});
+
 test("an answer uses the connection that brought its RPC", async (t) => {
   const { rig } = await counting(t, { connections: 3 });
   await rig.clock.advance(10 * MINUTE);
@@ -263,78 +277,81 @@ const DAY = 86_400_000;
 function rig(store = new FakeStore(), clock = new FakeClock(Date.UTC(2026, 0, 1))) {
   const host = fakeHost({ store, clock });
   const journal = new RpcJournal(host, new Time(host), DAY, 8192);
-  const open = (id: number, effect: Effect = "stored", nextPoll = 0) => {
-    const entry = journal.enter(id, HASH, effect, nextPoll);
-    if (typeof entry === "string") throw new Error(entry);
+  const enter = (id: number, nextPoll = 0, once = true) => {
+    const entry = journal.enter(id, HASH, nextPoll);
+    return { entry, begun: journal.begin(entry, once) };
+  };
+  const open = (id: number, nextPoll = 0, once = true) => {
+    const { entry, begun } = enter(id, nextPoll, once);
+    if (begun !== "begun") throw new Error(begun);
     return entry;
   };
-  return { host, journal, open, store, clock };
+  return { host, journal, enter, open, store, clock };
 }
 
 test("an acknowledged RPC is known on polls that were sent before that, for as long as one of them is open", (t) => {
   const { journal, open } = rig();
   const entry = open(4);
   journal.setAnswer(entry, "1");
-  journal.acknowledged(entry, 7);
-  t.is(journal.find(4, HASH, 6), entry);
+  journal.close(entry, 7);
+  t.is(journal.find(4, HASH, 6), "closed");
   t.is(journal.find(4, HASH, 7), undefined);
   journal.pollEnded(5);
-  t.is(journal.find(4, HASH, 6), entry);
+  t.is(journal.find(4, HASH, 6), "closed");
   journal.pollEnded(7);
   t.is(journal.find(4, HASH, 6), undefined);
 });
 
 test("an RPC on a later poll supersedes another; earlier polls may still bring a copy", (t) => {
-  const { journal, open } = rig();
-  const entry = open(4, "stored", 6);
+  const { journal, enter, open } = rig();
+  const entry = open(4, 6);
   journal.supersedeBefore(5);
   t.is(journal.find(4, HASH, 99), entry, "that poll was open when it came");
   journal.supersedeBefore(8);
-  t.is(journal.find(4, HASH, 7), entry);
+  t.is(journal.find(4, HASH, 7), "closed");
   t.is(journal.find(4, HASH, 8), undefined, "a later poll brings a new one");
   journal.pollEnded(8);
   t.is(journal.find(4, HASH, 7), undefined);
-  for (let id = 0; id < 8; id++) open(id, "stored", 9);
-  t.is(journal.enter(8, HASH, "stored", 9), "full");
+  for (let id = 0; id < 8; id++) open(id, 9);
+  t.is(enter(8, 9).begun, "full");
   journal.supersedeBefore(9);
-  t.truthy(open(8));
+  t.truthy(open(9));
 });
 
 test("a restart keeps unacknowledged RPCs, with short answers, and no acknowledged ones", async (t) => {
   const { journal, open, store, clock } = rig();
   const [short, long, done] = [open(1), open(2), open(3)];
   journal.setAnswer(short, '{"on":true}');
-  journal.unacknowledged(short);
+  journal.failed(short, false);
   journal.setAnswer(long, `"${"x".repeat(600)}"`);
-  journal.unacknowledged(long);
+  journal.failed(long, false);
   journal.setAnswer(done, "3");
-  journal.acknowledged(done, 1);
+  journal.close(done, 1);
   t.is(journal.tidyMs, 1000);
   await clock.advance(1000);
   t.is(journal.tidyMs, 0);
   journal.tidy();
   const after = rig(store, clock).journal;
-  t.is(after.find(1, HASH, 0)?.answer, '{"on":true}');
-  t.truthy(after.find(2, HASH, 0));
-  t.is(after.find(2, HASH, 0)?.answer, undefined);
+  t.like(after.find(1, HASH, 0), { answer: '{"on":true}' });
+  t.like(after.find(2, HASH, 0), { answer: undefined });
   t.is(after.find(3, HASH, 0), undefined);
 });
 
 test("eight unacknowledged RPCs fill it, whether stored or not; what no handler was run for does not count", (t) => {
-  const { journal, open } = rig();
-  for (let id = 0; id < 8; id++) open(id, id % 2 === 0 ? "stored" : "unstored");
-  t.is(journal.enter(8, HASH, "stored", 0), "full");
-  t.is(journal.enter(8, HASH, "unstored", 0), "full");
-  for (let id = 100; id < 200; id++) open(id, "none");
+  const { journal, enter, open } = rig();
+  for (let id = 0; id < 8; id++) open(id, 0, id % 2 === 0);
+  t.is(enter(8, 0, true).begun, "full");
+  t.is(enter(9, 0, false).begun, "full");
+  for (let id = 100; id < 200; id++) journal.enter(id, HASH, 0);
   for (let id = 0; id < 8; id++) t.truthy(journal.find(id, HASH, 0), `${id}`);
 });
 
 test("acknowledged RPCs that a silent poll keeps are bounded, and are not evicted", (t) => {
-  const { journal, open } = rig();
+  const { journal, enter, open } = rig();
   let id = 0;
-  for (; id < 24; id++) journal.acknowledged(open(id), 5);
-  t.is(journal.enter(id, HASH, "stored", 0), "full");
-  t.truthy(journal.find(0, HASH, 4));
+  for (; id < 64; id++) journal.close(open(id), 5);
+  t.is(enter(id++).begun, "full");
+  t.is(journal.find(0, HASH, 4), "closed");
   journal.pollEnded(5);
   t.truthy(open(id));
 });
@@ -394,10 +411,10 @@ test("without a time of day sleep counts as far as the wakes measure it", (t) =>
   t.is(journal.find(1, HASH, 0), undefined);
 });
 
-test("tries a failed store again a minute later, and reuses none of its keys before", async (t) => {
+test("tries a failed store again a minute later", async (t) => {
   const { journal, open, store, clock } = rig();
   store.fails = (call) => call === "delete";
-  journal.acknowledged(open(1), 0);
+  journal.close(open(1), 0);
   await clock.advance(1000);
   journal.tidy();
   t.is(journal.tidyMs, 60_000);

@@ -2,7 +2,7 @@
 import { renameSync } from "node:fs";
 import { join } from "node:path";
 import { type Boot, bootText, parseBoot, type SlotName } from "../device/boot-slots/boot-record.js";
-import { type Fence, readIfThere, replaceFile, syncDirectory } from "./files.js";
+import { readIfThere, replaceFile, syncDirectory } from "./files.js";
 
 /** The slots of a state directory. */
 export const slotPath = (stateDir: string, name: SlotName): string => join(stateDir, "slots", `${name}.bin`);
@@ -24,10 +24,10 @@ export function readBoot(stateDir: string): Boot | undefined {
  * Renames a record that is not JSON to `boot.json.damaged`; true if it did. A record of another
  * version is kept for that version. Throws.
  */
-export function setDamagedAside(stateDir: string, fence: Fence): boolean {
+export function setDamagedAside(stateDir: string): boolean {
   const path = bootPath(stateDir);
   const bytes = readIfThere(path);
-  if (!bytes || isJson(bytes.toString()) || !fence.holds()) return false;
+  if (!bytes || isJson(bytes.toString())) return false;
   renameSync(path, `${path}.damaged`);
   syncDirectory(stateDir);
   return true;
@@ -43,6 +43,6 @@ function isJson(text: string): boolean {
 }
 
 /** Durable on return. Throws. */
-export function writeBoot(stateDir: string, boot: Boot, fence: Fence): void {
-  replaceFile(bootPath(stateDir), Buffer.from(bootText(boot)), fence);
+export function writeBoot(stateDir: string, boot: Boot): void {
+  replaceFile(bootPath(stateDir), Buffer.from(bootText(boot)));
 }

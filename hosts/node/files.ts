@@ -4,7 +4,6 @@ import {
   constants,
   fstatSync,
   fsyncSync,
-  linkSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -20,22 +19,6 @@ import { basename, dirname, join } from "node:path";
 
 /** The durable queue in a state directory. */
 export const QUEUE_FILE = "blocks.bin";
-
-/** Tells whether this process may still write to the state directory (hosts/node/lease.ts). */
-export interface Fence {
-  /** Part of the names of temporary files: letters and digits. */
-  readonly tag: string;
-  /** False after another process took the directory over. */
-  holds(): boolean;
-}
-
-/** For files that no other process writes. */
-export const UNFENCED: Fence = { tag: "own", holds: () => true };
-
-/** Another process took the state directory over, so a file was not replaced or removed. */
-export class FencedError extends Error {
-  override name = "FencedError";
-}
 
 /** Creates the directory and its parents, for this user only; durable on return. Throws. */
 export function makeDirectory(path: string): void {
@@ -173,13 +156,13 @@ export function openInPlace(path: string): number {
   }
 }
 
-/** A path beside `path`; removed by the next process that takes the state directory. */
-export const temporaryPath = (path: string, tag: string): string =>
-  join(dirname(path), `.${basename(path)}.${tag}.new`);
+/** A path of this process beside `path`; removed by the next that locks the state directory. */
+export const temporaryPath = (path: string): string =>
+  join(dirname(path), `.${basename(path)}.${process.pid}.new`);
 
-const TEMPORARY = /^\..+\.(host|run)\d+\.new$/;
+const TEMPORARY = /^\..+\.\d+\.new$/;
 
-/** Removes temporary files of previous owners of the state directory. */
+/** Removes temporary files of processes that were killed. */
 export function removeTemporaryFiles(stateDir: string): void {
   for (const directory of [stateDir, join(stateDir, "store"), join(stateDir, "run")]) {
     if (!isDirectory(directory) || (directory !== stateDir && isLink(directory))) continue;
@@ -190,9 +173,8 @@ export function removeTemporaryFiles(stateDir: string): void {
 }
 
 /** Replaces a file atomically; durable on return, readable by this user only. Throws. */
-export function replaceFile(path: string, bytes: Uint8Array, fence: Fence): void {
-  const directory = dirname(path);
-  const aside = temporaryPath(path, fence.tag);
+export function replaceFile(path: string, bytes: Uint8Array): void {
+  const aside = temporaryPath(path);
   const file = createFile(aside);
   try {
     writeAll(file, bytes, 0);
@@ -205,12 +187,12 @@ export function replaceFile(path: string, bytes: Uint8Array, fence: Fence): void
     closeSync(file);
   }
   try {
-    publish(aside, path, fence);
+    publish(aside, path);
   } catch (error) {
     unlinkIfThere(aside);
     throw error;
   }
-  syncDirectory(directory);
+  syncDirectory(dirname(path));
 }
 
 /**
@@ -219,18 +201,11 @@ export function replaceFile(path: string, bytes: Uint8Array, fence: Fence): void
  */
 export function writeSecret(path: string, bytes: Uint8Array): void {
   makeDirectory(dirname(path));
-  replaceFile(path, bytes, { ...UNFENCED, tag: `${process.pid}` });
+  replaceFile(path, bytes);
 }
 
-/**
- * Renames a temporary file, unless another process took the directory over. If that happened after
- * the check, that process has removed the temporary file. Throws.
- */
-export function publish(aside: string, path: string, fence: Fence): void {
-  if (!fence.holds()) {
-    unlinkIfThere(aside);
-    throw new FencedError(`${path} was not written: another process uses the directory`);
-  }
+/** Renames a temporary file. Throws. */
+export function publish(aside: string, path: string): void {
   try {
     renameSync(aside, path);
   } catch (error) {
@@ -263,50 +238,18 @@ export function readIfThere(path: string): Buffer | undefined {
 }
 
 /** Removes a file durably. Throws. */
-export function removeFile(path: string, fence: Fence): void {
-  const aside = temporaryPath(path, fence.tag);
-  const refused = (): Error => new FencedError(`${path} was not removed: another process uses the directory`);
-  if (!fence.holds()) throw refused();
-  try {
-    renameSync(path, aside);
-  } catch (error) {
-    if (codeOf(error) !== "ENOENT") throw error;
-    return;
-  }
-  // Another process took over in between, and the file may be its own.
-  if (!fence.holds()) {
-    putBack(aside, path);
-    throw refused();
-  }
-  unlinkIfThere(aside);
-  syncDirectory(dirname(path));
+export function removeFile(path: string): void {
+  if (unlinkIfThere(path)) syncDirectory(dirname(path));
 }
 
-function putBack(aside: string, path: string): void {
-  try {
-    linkSync(aside, path);
-  } catch {
-    // A newer file has the name, or the temporary file was removed.
-  }
-  unlinkIfThere(aside);
-}
-
-/** Throws, also for a directory. */
-export function unlinkIfThere(path: string): void {
+/** True if there was a file. Throws, also for a directory. */
+export function unlinkIfThere(path: string): boolean {
   try {
     unlinkSync(path);
+    return true;
   } catch (error) {
-    if (codeOf(error) !== "ENOENT") throw isDirectory(path) ? notFile(path) : error;
-  }
-}
-
-/** Syncs a file to disk. Throws. */
-export function syncFile(path: string): void {
-  const file = openSync(path, "r+");
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
+    if (codeOf(error) === "ENOENT") return false;
+    throw isDirectory(path) ? notFile(path) : error;
   }
 }
 

@@ -10,13 +10,13 @@ import { readBoot, slotPath, writeBoot } from "./boot-record.js";
 import { BoundedOutput, leftOutLine } from "./bounded-output.js";
 import { clock } from "./clock.js";
 import { digest, sha256 } from "./digest.js";
-import { IN_USE, RESTART } from "./exit.js";
+import { RESTART } from "./exit.js";
 import { makeDirectory, QUEUE_FILE } from "./files.js";
 import { hardwareId } from "./hardware-id.js";
 import "./dispose.js";
-import { Lease } from "./lease.js";
 import { FileLogMemory } from "./log-memory.js";
 import { opener, type SocketOptions } from "./sockets.js";
+import { StateLock } from "./state-lock.js";
 import { FileStore } from "./store.js";
 import { decode, encode } from "./text.js";
 
@@ -47,11 +47,6 @@ export interface NodeHostOptions extends SocketOptions {
   restart?: Host["restart"];
   /** How the last run ended, as known to the program that starts this one. */
   lastRun?: LastRun | undefined;
-  /**
-   * Called when another process took the state directory over; nothing can be written any more.
-   * Default: the process ends with exit code 9.
-   */
-  lost?: () => void;
 }
 
 /** A host that uses files and Node's sockets. */
@@ -63,8 +58,7 @@ export interface NodeHost extends Host {
 }
 
 /**
- * Opens the host of a state directory. Blocks 5 s if the process before is paused. Throws
- * LockedError if another open host uses the directory, QueueFileError if the queue file cannot be
+ * Opens the host of a state directory. Throws LockedError if another open host uses the directory, QueueFileError if the queue file cannot be
  * used, and a StateFileError or an Error if another file cannot be used.
  */
 export function createHost(options: NodeHostOptions): NodeHost {
@@ -79,34 +73,30 @@ export function createHost(options: NodeHostOptions): NodeHost {
   const redactor = options.redactor ?? new SecretRedactor();
   const log: Host["log"] = (level, line) => show(level, redactor.clean(line));
   makeDirectory(stateDir);
-  const lease = Lease.ofHost(stateDir, { tell: (line) => log("info", line) });
+  const lock = StateLock.ofHost(stateDir);
   try {
-    return openHost({ ...options, stateDir }, lease, redactor, log);
+    return openHost({ ...options, stateDir }, lock, redactor, log);
   } catch (error) {
-    lease.release();
+    lock.release();
     throw error;
   }
 }
 
-function openHost(options: NodeHostOptions, lease: Lease, redactor: Redactor, log: Host["log"]): NodeHost {
+function openHost(options: NodeHostOptions, lock: StateLock, redactor: Redactor, log: Host["log"]): NodeHost {
   const { stateDir, blocksBytes = 16 * MIB, slotBytes = 128 * MIB } = options;
   const warn = (line: string): void => log("warn", line);
-  lease.lost.addEventListener("abort", () => {
-    log("error", `${stateDir} was taken over by another process: this one ends`);
-    (options.lost ?? (() => process.exit(IN_USE)))();
-  });
-  const blocks = new FileBlocks(join(stateDir, QUEUE_FILE), blocksBytes, warn, lease);
+  const blocks = new FileBlocks(join(stateDir, QUEUE_FILE), blocksBytes, warn);
   const bootStore = {
     read: () => readBoot(stateDir),
-    write: (boot: Boot) => writeBoot(stateDir, boot, lease),
+    write: (boot: Boot) => writeBoot(stateDir, boot),
   };
   const slot = new TwoSlots(
     bootStore,
-    (name) => new FileBlocks(slotPath(stateDir, name), slotBytes, warn, lease, "slot"),
+    (name) => new FileBlocks(slotPath(stateDir, name), slotBytes, warn, "slot"),
     sha256,
   );
-  const logMemory = new FileLogMemory(join(stateDir, "log.bin"), lease);
-  const store = new FileStore(join(stateDir, "store"), lease);
+  const logMemory = new FileLogMemory(join(stateDir, "log.bin"));
+  const store = new FileStore(join(stateDir, "store"));
   pinStored({ store, decode }, redactor);
   let isClosed = false;
   return {
@@ -119,7 +109,7 @@ function openHost(options: NodeHostOptions, lease: Lease, redactor: Redactor, lo
     encode,
     decode,
     random: (into) => void randomFillSync(into),
-    hardwareId: hardwareId(stateDir, lease),
+    hardwareId: hardwareId(stateDir),
     log,
     redactor,
     conceal: (secret) => redactor.conceal(secret),
@@ -133,7 +123,7 @@ function openHost(options: NodeHostOptions, lease: Lease, redactor: Redactor, lo
       logMemory.close();
       blocks.close();
       slot.close();
-      lease.release();
+      lock.release();
     },
   };
 }

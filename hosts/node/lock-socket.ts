@@ -9,11 +9,13 @@ import { Worker } from "node:worker_threads";
 const DEAD = -1;
 const SILENT = -2;
 const DENIED = -3;
+/** How long the holder may take to answer. */
+const ANSWER_MS = 5000;
 /** A busy machine may take long to start a thread. The holder's time begins then. */
 const THREAD_MS = 60_000;
 
-// Text, not a file beside this one, which a bundler would leave behind. An end without an answer
-// proves nothing: it also comes from a holder without free file descriptors.
+// Text, not a file beside this one, which a bundler would leave behind. Not each end without an
+// answer is final: a holder without free file descriptors closes, too.
 const ASK = `
   const { address, ms, answer } = require("node:worker_threads").workerData;
   const verdicts = { ECONNREFUSED: ${DEAD}, ENOENT: ${DEAD}, EACCES: ${DENIED}, EPERM: ${DENIED} };
@@ -33,10 +35,11 @@ const ASK = `
 `;
 
 /**
- * The process id that the socket at `path` answers, or what is known without an answer in `ms`:
- * nobody listens, somebody listens and does not answer, or another user's socket. Blocks. Throws.
+ * The process id that the socket at `path` answers, or what is known without an answer: nobody
+ * listens, somebody listens and does not answer within `ms`, or another user's socket. Blocks.
+ * Throws.
  */
-export function ask(path: string, ms: number): number | "dead" | "silent" | "denied" {
+export function ask(path: string, ms = ANSWER_MS): number | "dead" | "silent" | "denied" {
   return atAddress(path, (address) => {
     const answer = new Int32Array(new SharedArrayBuffer(4));
     const workerData = { address, ms, answer };

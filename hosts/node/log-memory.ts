@@ -1,6 +1,6 @@
 import { closeSync, readSync } from "node:fs";
 import type { LogMemory } from "../../extras/diagnostics/index.js";
-import { type Fence, openInPlace, writeAll } from "./files.js";
+import { openInPlace, writeAll } from "./files.js";
 
 const SIZE = 4096;
 
@@ -11,13 +11,11 @@ const SIZE = 4096;
 export class FileLogMemory implements LogMemory {
   readonly size = SIZE;
   readonly #path: string;
-  readonly #fence: Fence;
   #file: number | undefined;
 
   /** The file is created on first use. */
-  constructor(path: string, fence: Fence) {
+  constructor(path: string) {
     this.#path = path;
-    this.#fence = fence;
   }
 
   read(at: number, into: Uint8Array): boolean {
@@ -29,7 +27,7 @@ export class FileLogMemory implements LogMemory {
   }
 
   write(at: number, bytes: Uint8Array): boolean {
-    return this.#fence.holds() && this.#try((file) => writeAll(file, bytes, at));
+    return this.#try((file) => writeAll(file, bytes, at));
   }
 
   close(): void {

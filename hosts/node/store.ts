@@ -2,7 +2,6 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Store } from "../../src/port.js";
 import {
-  type Fence,
   isDiskTrouble,
   makeOwnDirectory,
   readIfThere,
@@ -19,19 +18,17 @@ const PLAIN = /[a-z0-9_-]/;
 /** One file per value. */
 export class FileStore implements Store {
   readonly #directory: string;
-  readonly #fence: Fence;
 
   /**
    * Creates `directory` if it is missing. Throws if that fails, or if a value in it may not be
    * read: a device without its token would provision itself again.
    */
-  constructor(directory: string, fence: Fence) {
+  constructor(directory: string) {
     makeOwnDirectory(directory);
     syncLeft(directory);
     for (const name of readdirSync(directory))
       if (name.endsWith(".bin")) readOrDamaged(join(directory, name));
     this.#directory = directory;
-    this.#fence = fence;
   }
 
   get(key: string): Uint8Array | undefined {
@@ -50,7 +47,7 @@ export class FileStore implements Store {
       const path = this.#path(key);
       // Skip an unchanged value, because each write waits for the disk.
       if (readIfThere(path)?.equals(value)) return true;
-      replaceFile(path, value, this.#fence);
+      replaceFile(path, value);
       return true;
     } catch {
       return false;
@@ -59,7 +56,7 @@ export class FileStore implements Store {
 
   delete(key: string): boolean {
     try {
-      removeFile(this.#path(key), this.#fence);
+      removeFile(this.#path(key));
       return true;
     } catch {
       return false;

@@ -2,7 +2,7 @@
 // Entry point of `mote`: maps errors to exit codes.
 import { CommanderError } from "commander";
 import { codeOf } from "../../hosts/node/files.js";
-import { LockedError } from "../../hosts/node/lease.js";
+import { LockedError } from "../../hosts/node/state-lock.js";
 import { FAILED, IN_USE, STOPPED, USAGE } from "../exit-codes.js";
 import { ExitError } from "./exit-error.js";
 import { asCalled } from "./invocation.js";

@@ -8,7 +8,6 @@ import {
   without,
 } from "../../hosts/device/boot-slots/boot-record.js";
 import { readBoot, writeBoot } from "../../hosts/node/boot-record.js";
-import type { Fence } from "../../hosts/node/files.js";
 import { unpack } from "./slot-images.js";
 
 export interface Start {
@@ -33,20 +32,20 @@ const MAX_STARTS = 5;
  * the next call, or started five times, it is rejected and the device rolls back. Undefined if no
  * slot contains an intact image. Throws.
  */
-export function prepareStart(stateDir: string, fence: Fence, onFallback: OnFallback): Start | undefined {
+export function prepareStart(stateDir: string, onFallback: OnFallback): Start | undefined {
   let boot = readBoot(stateDir);
   if (boot?.state === "pending" && (boot.started || boot.starts >= MAX_STARTS)) {
     const before = reverted(boot);
     if (before) {
       onFallback(boot.active, "failed");
-      boot = storeBoot(stateDir, before, fence);
+      boot = storeBoot(stateDir, before);
     }
   }
   // At most twice: the active slot, then the other.
   for (let tries = 0; boot && tries < 2; tries++) {
     const image = boot.images[boot.active];
-    const path = image && unpack(stateDir, boot.active, image, fence);
-    if (image && path !== undefined) return begin(stateDir, boot, path, image.sha256, fence);
+    const path = image && unpack(stateDir, boot.active, image);
+    if (image && path !== undefined) return begin(stateDir, boot, path, image.sha256);
     onFallback(boot.active, "damaged");
     const other: Boot = {
       ...without(boot, boot.active),
@@ -55,24 +54,23 @@ export function prepareStart(stateDir: string, fence: Fence, onFallback: OnFallb
       started: false,
       starts: 0,
     };
-    boot = other.images[other.active] && storeBoot(stateDir, other, fence);
+    boot = other.images[other.active] && storeBoot(stateDir, other);
   }
   return undefined;
 }
 
 /** The agent stopped on request: a pending image gets another start, but not without end. */
-export function forgetStart(stateDir: string, fence: Fence): void {
+export function forgetStart(stateDir: string): void {
   const boot = readBoot(stateDir);
-  if (boot?.state === "pending" && boot.started) storeBoot(stateDir, { ...boot, started: false }, fence);
+  if (boot?.state === "pending" && boot.started) storeBoot(stateDir, { ...boot, started: false });
 }
 
-function begin(stateDir: string, boot: Boot, path: string, sha256: string, fence: Fence): Start {
-  if (boot.state === "pending")
-    storeBoot(stateDir, { ...boot, started: true, starts: boot.starts + 1 }, fence);
+function begin(stateDir: string, boot: Boot, path: string, sha256: string): Start {
+  if (boot.state === "pending") storeBoot(stateDir, { ...boot, started: true, starts: boot.starts + 1 });
   return { path, slot: boot.active, state: boot.state, sha256, isFlashed: boot.app === sha256 };
 }
 
-function storeBoot(stateDir: string, boot: Boot, fence: Fence): Boot {
-  writeBoot(stateDir, boot, fence);
+function storeBoot(stateDir: string, boot: Boot): Boot {
+  writeBoot(stateDir, boot);
   return boot;
 }

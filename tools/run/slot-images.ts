@@ -14,13 +14,11 @@ import { readBoot, slotPath, writeBoot } from "../../hosts/node/boot-record.js";
 import { sha256 } from "../../hosts/node/digest.js";
 import {
   createFile,
-  type Fence,
   isDiskTrouble,
   makeOwnDirectory,
   publish,
   readIfThere,
   temporaryPath,
-  UNFENCED,
   writeAll,
 } from "../../hosts/node/files.js";
 
@@ -34,13 +32,13 @@ const quiet = (): void => {};
  * start. False, with nothing done, if these bytes were the last installed this way: a later update
  * stays. Throws.
  */
-export function flash(stateDir: string, bytes: Uint8Array, fence: Fence, isForced = false): boolean {
+export function flash(stateDir: string, bytes: Uint8Array, isForced = false): boolean {
   const app = createHash("sha256").update(bytes).digest("hex");
   const boot = readBoot(stateDir);
   if (boot?.app === app && !isForced) return false;
   const name = boot ? otherSlot(boot.active) : "a";
-  if (boot?.images[name]) writeBoot(stateDir, without(boot, name), fence);
-  const slot = new FileBlocks(slotPath(stateDir, name), SLOT_BYTES, quiet, fence, "slot");
+  if (boot?.images[name]) writeBoot(stateDir, without(boot, name));
+  const slot = new FileBlocks(slotPath(stateDir, name), SLOT_BYTES, quiet, "slot");
   let image: ImageRecord | undefined;
   try {
     fill(slot, bytes);
@@ -50,24 +48,19 @@ export function flash(stateDir: string, bytes: Uint8Array, fence: Fence, isForce
   }
   if (image?.sha256 !== app) throw new Error("the image could not be written to its slot");
   const images = { ...boot?.images, [name]: image };
-  writeBoot(stateDir, { active: name, state: "confirmed", started: false, starts: 0, images, app }, fence);
+  writeBoot(stateDir, { active: name, state: "confirmed", started: false, starts: 0, images, app });
   return true;
 }
 
 /** Writes the slot's image to an importable file. Undefined if it is not the recorded one. */
-export function unpack(
-  stateDir: string,
-  name: SlotName,
-  image: ImageRecord,
-  fence: Fence,
-): string | undefined {
+export function unpack(stateDir: string, name: SlotName, image: ImageRecord): string | undefined {
   const directory = join(stateDir, "run");
   makeOwnDirectory(directory);
   const path = join(directory, "image.mjs");
-  const aside = temporaryPath(path, fence.tag);
+  const aside = temporaryPath(path);
   try {
     if (!extract(slotPath(stateDir, name), image, aside)) return undefined;
-    publish(aside, path, fence);
+    publish(aside, path);
   } catch (error) {
     // On a full or read-only disk, use the file of the last start if it is that image.
     if (!isDiskTrouble(error) || !holds(path, image)) throw error;
@@ -78,7 +71,7 @@ export function unpack(
 
 /** False if the slot does not contain that image. Throws. */
 function extract(from: string, image: ImageRecord, to: string): boolean {
-  const slot = new FileBlocks(from, SLOT_BYTES, quiet, UNFENCED, "slot");
+  const slot = new FileBlocks(from, SLOT_BYTES, quiet, "slot");
   try {
     const file = createFile(to);
     try {

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { eventLine } from "../../hosts/device/event-lines.js";
 import { setDamagedAside } from "../../hosts/node/boot-record.js";
 import { codeOf, isDiskTrouble, makeDirectory } from "../../hosts/node/files.js";
-import { Lease } from "../../hosts/node/lease.js";
+import { StateLock } from "../../hosts/node/state-lock.js";
 import type { LastRun } from "../../src/port.js";
 import { pause } from "../cli/stop.js";
 import { FAILED, IN_USE, QUEUE, REFUSED, STOPPED, USAGE } from "../exit-codes.js";
@@ -20,7 +20,7 @@ import { flash } from "./slot-images.js";
 export interface SuperviseOptions {
   config: WorkerConfig;
   /** Of the state directory. Default: taken here, and released at the end. */
-  lease?: Lease | undefined;
+  lock?: StateLock | undefined;
   /** The image of `--app`. Default: the slot's, or the minimal image. */
   app?: Uint8Array | undefined;
   lines: Lines;
@@ -54,21 +54,21 @@ export type Outcome = number | "reset";
  * used.
  */
 export async function supervise(options: SuperviseOptions): Promise<Outcome> {
-  if (options.lease) return new Supervisor(options, options.lease).run();
+  if (options.lock) return new Supervisor(options, options.lock).run();
   const { config, stop } = options;
   makeDirectory(config.stateDir);
-  const lease = await Lease.ofRun(config.stateDir, { stop });
+  const lock = await StateLock.ofRun(config.stateDir, { stop });
   try {
-    return await new Supervisor(options, lease).run();
+    return await new Supervisor(options, lock).run();
   } finally {
-    lease.release();
+    lock.release();
   }
 }
 
 class Supervisor {
   readonly #options: SuperviseOptions;
   readonly #stateDir: string;
-  readonly #lease: Lease;
+  readonly #lock: StateLock;
   readonly #delays: { first: number; longest: number };
   #delay: number;
   #flashed = false;
@@ -79,10 +79,10 @@ class Supervisor {
   /** No worker came before. */
   #first: boolean;
 
-  constructor(options: SuperviseOptions, lease: Lease) {
+  constructor(options: SuperviseOptions, lock: StateLock) {
     this.#options = options;
     this.#stateDir = options.config.stateDir;
-    this.#lease = lease;
+    this.#lock = lock;
     this.#delays = options.delays ?? { first: 1000, longest: 60_000 };
     this.#delay = this.#delays.first;
     this.#first = options.afterReset !== true;
@@ -91,13 +91,13 @@ class Supervisor {
 
   async run(): Promise<Outcome> {
     const { app, lines, stop } = this.#options;
-    if (setDamagedAside(this.#stateDir, this.#lease)) {
+    if (setDamagedAside(this.#stateDir)) {
       const line =
         "boot.json is damaged and was renamed to boot.json.damaged: installing the first image again";
       lines.tell({ event: "log", level: "error", line });
     }
     if (app) this.#flash(app, false);
-    if (!this.#lease.held) {
+    if (!this.#lock.held) {
       lines.tell({
         event: "log",
         level: "error",
@@ -105,7 +105,6 @@ class Supervisor {
       });
     }
     while (!stop.aborted) {
-      if (this.#lease.lost.aborted) return this.#displaced();
       const start = this.#prepare();
       if (start === "wait") {
         await this.#pauseLonger();
@@ -129,7 +128,7 @@ class Supervisor {
   }
 
   #flash(bytes: Uint8Array, isForced: boolean): void {
-    if (!flash(this.#stateDir, bytes, this.#lease, isForced)) return;
+    if (!flash(this.#stateDir, bytes, isForced)) return;
     this.#flashed = true;
     this.#options.lines.tell({ event: "firmware.flashed", bytes: bytes.length });
   }
@@ -143,7 +142,7 @@ class Supervisor {
     const reportFallback = (slot: string, why: string): void =>
       lines.tell({ event: "firmware.fallback", slot, reason: why });
     try {
-      const start = prepareStart(this.#stateDir, this.#lease, reportFallback);
+      const start = prepareStart(this.#stateDir, reportFallback);
       if (start) return start;
     } catch (error) {
       if (!isDiskTrouble(error)) throw error;
@@ -152,7 +151,7 @@ class Supervisor {
       return "wait";
     }
     this.#flash(this.#options.app ?? readFileSync(MINIMAL), true);
-    return prepareStart(this.#stateDir, this.#lease, reportFallback);
+    return prepareStart(this.#stateDir, reportFallback);
   }
 
   async #runOnce(start: Start): Promise<WorkerEnd> {
@@ -165,7 +164,7 @@ class Supervisor {
       clean: (text) => this.#options.lines.clean(text),
       beat: (lives) => manager?.beat(lives),
       stop,
-      kill: AbortSignal.any([kill, this.#lease.lost]),
+      kill,
       patience,
     });
     return end;
@@ -181,7 +180,7 @@ class Supervisor {
   /** Undefined to go on. */
   #judge({ how, reason }: WorkerEnd): Outcome | undefined {
     const { stop, lines } = this.#options;
-    if (how === "inUse" || this.#lease.lost.aborted) return this.#displaced();
+    if (how === "inUse") return this.#displaced();
     if (stop.aborted) {
       // An image that had to be killed has failed its trial.
       if (how === "stopped") this.#forget();
@@ -214,7 +213,7 @@ class Supervisor {
 
   #forget(): void {
     try {
-      forgetStart(this.#stateDir, this.#lease);
+      forgetStart(this.#stateDir);
     } catch (error) {
       // Not worth an end in disorder: the image has had its try then.
       if (!isDiskTrouble(error)) throw error;

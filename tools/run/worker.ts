@@ -8,8 +8,8 @@ import { TimedWakes } from "../../hosts/device/wakes.js";
 import { BoundedOutput, leftOutLine } from "../../hosts/node/bounded-output.js";
 import { StateFileError } from "../../hosts/node/files.js";
 import { createHost, type NodeHost } from "../../hosts/node/host.js";
-import { LockedError } from "../../hosts/node/lease.js";
 import { watchNetwork } from "../../hosts/node/network.js";
+import { LockedError } from "../../hosts/node/state-lock.js";
 import { teachRunningImage } from "../../src/agent/firmware/update-journal.js";
 import { Recovery, SecretRedactor } from "../../src/board-module.js";
 import type { Agent, Wake } from "../../src/index.js";
@@ -134,10 +134,6 @@ async function start({ config, path, slot, state, sha256, isFlashed, lastRun }: 
     restart: (reason) => {
       diagnostics.log.store("info", `restart: ${reason}`);
       void end(reason === "reset" ? "reset" : "restart", false);
-    },
-    lost() {
-      ending = true;
-      exit("inUse");
     },
   });
   reportConfirmation(machine);

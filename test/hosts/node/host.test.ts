@@ -22,7 +22,7 @@ import { createServer } from "node:tls";
 import test, { type ExecutionContext } from "ava";
 import { FileBlocks } from "../../../hosts/node/blocks.js";
 import { readBoot } from "../../../hosts/node/boot-record.js";
-import { makeDirectory, makeOwnDirectory, UNFENCED } from "../../../hosts/node/files.js";
+import { makeDirectory, makeOwnDirectory } from "../../../hosts/node/files.js";
 import { createHost, type NodeHost, type NodeHostOptions } from "../../../hosts/node/host.js";
 import { FileLogMemory } from "../../../hosts/node/log-memory.js";
 import { watchNetwork } from "../../../hosts/node/network.js";
@@ -66,7 +66,7 @@ test("only its user can read the state; values beyond the limits and remains of 
   const files = [["store", "fifteen-letters.bin"], ["blocks.bin"], ["hardware-id"]];
   const modes = [["store"], ...files].map((path) => mode(...path));
   t.deepEqual(modes, [0o700, 0o600, 0o600, 0o600]);
-  writeFileSync(join(stateDir, "store", ".fifteen-letters.bin.host1.new"), "half");
+  writeFileSync(join(stateDir, "store", ".fifteen-letters.bin.1.new"), "half");
   first.close();
   const next = hostAt(t, { stateDir });
   t.is(next.store.get("fifteen-letters")?.length, 4000);
@@ -76,7 +76,7 @@ test("only its user can read the state; values beyond the limits and remains of 
 test("blocks: writes only erased bytes; a file of another size keeps its whole sectors", (t) => {
   const path = join(temporaryState(t), "blocks.bin");
   const warnings: string[] = [];
-  const open = (): FileBlocks => new FileBlocks(path, 5 * 4096, (line) => warnings.push(line), UNFENCED);
+  const open = (): FileBlocks => new FileBlocks(path, 5 * 4096, (line) => warnings.push(line));
   const fresh = open();
   t.true(fresh.write(100, Uint8Array.of(1, 2, 3)));
   t.false(fresh.write(102, Uint8Array.of(9)));
@@ -160,8 +160,8 @@ unless(test, process.getuid?.() === 0 ? undefined : "needs root")(
     process.seteuid?.(1);
     try {
       t.throws(() => readBoot(stateDir), refused);
-      t.throws(() => new FileBlocks(paths[1] as string, 4096, quiet, UNFENCED), { message: /EACCES/ });
-      t.throws(() => new FileStore(join(stateDir, "store"), UNFENCED), refused);
+      t.throws(() => new FileBlocks(paths[1] as string, 4096, quiet), { message: /EACCES/ });
+      t.throws(() => new FileStore(join(stateDir, "store")), refused);
       t.throws(() => makeOwnDirectory(join(stateDir, "slots")), refused);
     } finally {
       process.seteuid?.(0);
@@ -172,7 +172,7 @@ unless(test, process.getuid?.() === 0 ? undefined : "needs root")(
 for (const bytes of [0, 5000, 4 * 4096])
   test(`a slot file that was cut to ${bytes} bytes has room for an update again`, (t) => {
     const path = join(temporaryState(t), "slots", "b.bin");
-    const open = () => new FileBlocks(path, 5 * 4096, quiet, UNFENCED, "slot");
+    const open = () => new FileBlocks(path, 5 * 4096, quiet, "slot");
     open().close();
     truncateSync(path, bytes);
     const slot = open();
@@ -194,8 +194,8 @@ for (const name of ["store", "slots"]) {
 
 test("slot: a trial protects the earlier image, and exact bytes run", (t) => {
   const stateDir = temporaryState(t);
-  flash(stateDir, image("1"), UNFENCED);
-  prepareStart(stateDir, UNFENCED, quiet);
+  flash(stateDir, image("1"));
+  prepareStart(stateDir, quiet);
   const before = createHost({ ...SMALL, stateDir });
   const next = Buffer.concat([image("2"), Buffer.alloc(5000, "//")]);
   for (let at = 0; at < next.length; at += 4096) {
@@ -205,7 +205,7 @@ test("slot: a trial protects the earlier image, and exact bytes run", (t) => {
   t.true(before.slot.activate(next.length));
   t.false(before.slot.erase(0), "once activated it stays as it is");
   before.close();
-  t.deepEqual(readFileSync(prepareStart(stateDir, UNFENCED, quiet)!.path), next);
+  t.deepEqual(readFileSync(prepareStart(stateDir, quiet)!.path), next);
   const { slot } = hostAt(t, { stateDir });
   t.is(slot.state(), "pending");
   t.false(slot.erase(0) || slot.write(4096, Uint8Array.of(1)) || slot.activate(10));
@@ -218,7 +218,7 @@ test("slot: a trial protects the earlier image, and exact bytes run", (t) => {
 test("a boot record of another format is kept, and reported", (t) => {
   const stateDir = temporaryState(t);
   writeFileSync(join(stateDir, "boot.json"), '{"format":2,"active":"a"}');
-  t.throws(() => prepareStart(stateDir, UNFENCED, quiet), {
+  t.throws(() => prepareStart(stateDir, quiet), {
     message: /has a format that this version cannot read/,
   });
   t.true(existsSync(join(stateDir, "boot.json")));
@@ -286,21 +286,6 @@ test("a relative state directory stays the same when the program changes its dir
   }
 });
 
-test("a host that another process took over reports it once, and writes nothing more", async (t) => {
-  const lines: string[] = [];
-  let lost = 0;
-  const { store, blocks, stateDir } = hostAt(t, {
-    log: (level, line) => void lines.push(`${level} ${line}`),
-    lost: () => void lost++,
-  });
-  writeFileSync(join(stateDir, "host.lock.2"), "");
-  t.false(store.set("a", Uint8Array.of(1)));
-  t.false(blocks.write(0, Uint8Array.of(1)));
-  for (let n = 0; n < 1200 && lost === 0; n++) await new Promise((resolve) => setTimeout(resolve, 50));
-  t.is(lost, 1);
-  t.deepEqual(lines, [`error ${stateDir} was taken over by another process: this one ends`]);
-});
-
 test("an impossible port closes the socket, later; no reason names an address, foreseen or not", async (t) => {
   const events: string[] = [];
   hostAt(t).open("127.0.0.1", 70_000, false, (what, reason) => events.push(`${what}: ${reason}`));
@@ -324,23 +309,23 @@ test("a symbolic link planted where a file is to be written is replaced or refus
   const store = join(stateDir, "store");
   makeDirectory(store);
   makeDirectory(join(stateDir, "run"));
-  flash(stateDir, image("1.0.0"), UNFENCED);
+  flash(stateDir, image("1.0.0"));
   const blocks = join(stateDir, "blocks.bin");
   const log = join(stateDir, "log.bin");
   const planted = [
-    join(store, ".token.bin.own.new"),
-    join(stateDir, "run", ".image.mjs.own.new"),
+    join(store, `.token.bin.${process.pid}.new`),
+    join(stateDir, "run", `.image.mjs.${process.pid}.new`),
     blocks,
     log,
   ].map(plant);
-  t.true(new FileStore(store, UNFENCED).set("token", Uint8Array.of(1, 2, 3)));
+  t.true(new FileStore(store).set("token", Uint8Array.of(1, 2, 3)));
   t.true(lstatSync(join(store, "token.bin")).isFile());
-  t.truthy(prepareStart(stateDir, UNFENCED, quiet));
+  t.truthy(prepareStart(stateDir, quiet));
   t.true(lstatSync(join(stateDir, "run", "image.mjs")).isFile());
-  t.throws(() => new FileBlocks(blocks, 4096, quiet, UNFENCED), {
+  t.throws(() => new FileBlocks(blocks, 4096, quiet), {
     message: /blocks\.bin is a symbolic link/,
   });
-  t.false(new FileLogMemory(log, UNFENCED).write(0, Uint8Array.of(1)));
+  t.false(new FileLogMemory(log).write(0, Uint8Array.of(1)));
   for (const read of planted) t.is(read(), "somebody else's file");
 });
 
@@ -352,13 +337,13 @@ test("a hard link in place of a file that is changed in place is refused, never 
   makeDirectory(join(stateDir, "slots"));
   for (const name of ["blocks.bin", "log.bin", "slots/b.bin"]) linkSync(other, join(stateDir, name));
   const refused = { message: /is a hard link: put the file itself there/ };
-  t.throws(() => new FileBlocks(join(stateDir, "blocks.bin"), 4096, quiet, UNFENCED), refused);
-  t.throws(() => new FileBlocks(join(stateDir, "slots", "b.bin"), 4096, quiet, UNFENCED, "slot"), refused);
-  t.false(new FileLogMemory(join(stateDir, "log.bin"), UNFENCED).write(0, Uint8Array.of(1)));
+  t.throws(() => new FileBlocks(join(stateDir, "blocks.bin"), 4096, quiet), refused);
+  t.throws(() => new FileBlocks(join(stateDir, "slots", "b.bin"), 4096, quiet, "slot"), refused);
+  t.false(new FileLogMemory(join(stateDir, "log.bin")).write(0, Uint8Array.of(1)));
   t.is(readFileSync(other, "utf8"), mine);
 });
 
-for (const name of ["host.lock.999999999999999", "host.lock.9", "store/.token.bin.host9.new"])
+for (const name of ["host.lock.9", "store/.token.bin.9.new"])
   test(`a directory in place of ${name} is refused by name`, (t) => {
     const stateDir = temporaryState(t);
     mkdirSync(join(stateDir, name), { recursive: true });
@@ -369,9 +354,9 @@ for (const name of ["host.lock.999999999999999", "host.lock.9", "store/.token.bi
 
 test("a directory in place of the unpacked image is refused by name", (t) => {
   const stateDir = temporaryState(t);
-  flash(stateDir, image("1.0.0"), UNFENCED);
+  flash(stateDir, image("1.0.0"));
   mkdirSync(join(stateDir, "run", "image.mjs"), { recursive: true });
-  t.throws(() => prepareStart(stateDir, UNFENCED, quiet), { message: /image\.mjs is not a file: remove it/ });
+  t.throws(() => prepareStart(stateDir, quiet), { message: /image\.mjs is not a file: remove it/ });
 });
 
 test("only a new address means a network that returned, not a lost one or the loopback", async (t) => {
@@ -412,8 +397,8 @@ async function keeps(t: ExecutionContext, { run }: Promised, secure: boolean): P
   const listeners = new Listeners(secure);
   const make = (): NodeHost =>
     createHost({ stateDir, ca: CERT, blocksBytes: 16 * 4096, slotBytes: 16 * 4096, log: quiet });
-  flash(stateDir, pattern(5000, 11), UNFENCED);
-  prepareStart(stateDir, UNFENCED, quiet);
+  flash(stateDir, pattern(5000, 11));
+  prepareStart(stateDir, quiet);
   let host = make();
   const tools: Required<Tools> = {
     listen: (script) => listeners.listen(script),
@@ -423,7 +408,7 @@ async function keeps(t: ExecutionContext, { run }: Promised, secure: boolean): P
     unknown: { name: "nobody.invalid", port: 80, secure },
     async restart() {
       host.close();
-      prepareStart(stateDir, UNFENCED, quiet);
+      prepareStart(stateDir, quiet);
       host = make();
       return host;
     },

@@ -3,7 +3,6 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { type ExecutionContext } from "ava";
-import { UNFENCED } from "../../../hosts/node/files.js";
 import { buildProgram } from "../../../tools/moddable/build.js";
 import { findSimulator, type Sdk } from "../../../tools/moddable/sdk.js";
 import { type Display, openDisplay } from "../../../tools/moddable/simulator/display.js";
@@ -111,13 +110,13 @@ export class Guest {
       rmSync(join(this.#stateDir, name), { recursive: true, force: true });
     }
     mkdirSync(this.#stateDir, { recursive: true });
-    flash(this.#stateDir, pattern(5000, 11), UNFENCED);
-    prepareStart(this.#stateDir, UNFENCED, () => {});
+    flash(this.#stateDir, pattern(5000, 11));
+    prepareStart(this.#stateDir, () => {});
   }
 
   #restart(): void {
     if (this.#wipe) this.#fresh();
-    else prepareStart(this.#stateDir, UNFENCED, () => {});
+    else prepareStart(this.#stateDir, () => {});
     this.#wipe = false;
     this.#line.restarted();
   }

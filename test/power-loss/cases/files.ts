@@ -1,7 +1,6 @@
 // What the Node host keeps on disk: the store's values and the sectors, with the power going at each call of the file system.
 import { join } from "node:path";
 import { FileBlocks, SECTOR } from "../../../hosts/node/blocks.js";
-import { UNFENCED } from "../../../hosts/node/files.js";
 import { FileStore } from "../../../hosts/node/store.js";
 import type { Power } from "../../fakes/power.js";
 import { Disk, ROOT } from "../disk.js";
@@ -29,7 +28,7 @@ const VALUES: readonly [key: string, value: string | undefined][] = [
 
 function storeLives({ disk, may, ...world }: Storing, power: Power, done: (step: number) => void): void {
   disk.start(power);
-  const store = new FileStore(join(STATE, "store"), UNFENCED);
+  const store = new FileStore(join(STATE, "store"));
   for (const [key, values] of may) {
     const bytes = store.get(key);
     const found = bytes && new TextDecoder().decode(bytes);
@@ -89,7 +88,7 @@ function resumeBlocks(world: Sectors, power: Power): void {
   const lines: string[] = [];
   const path = join(STATE, "blocks", world.use);
   const warn = (line: string): void => void lines.push(line);
-  const blocks = new FileBlocks(path, SECTORS * SECTOR, warn, UNFENCED, world.use);
+  const blocks = new FileBlocks(path, SECTORS * SECTOR, warn, world.use);
   const found = new Uint8Array(SECTORS * SECTOR);
   if (lines.length > 0) throw new Error(lines.join());
   if (!blocks.read(0, found)) throw new Error("the blocks can't be read");

@@ -2,7 +2,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import test, { type ExecutionContext } from "ava";
 import { readBoot, slotPath, writeBoot } from "../../../hosts/node/boot-record.js";
-import { UNFENCED } from "../../../hosts/node/files.js";
 import { createHost } from "../../../hosts/node/host.js";
 import { forgetStart, prepareStart } from "../../../tools/run/boot-loader.js";
 import { flash } from "../../../tools/run/slot-images.js";
@@ -13,13 +12,13 @@ import { temporaryState } from "./session.js";
 function activated(t: ExecutionContext) {
   const stateDir = temporaryState(t);
   const fallbacks: string[] = [];
-  flash(stateDir, image("1"), UNFENCED);
+  flash(stateDir, image("1"));
   const { slot, close } = createHost({ stateDir });
   const next = image("2");
   t.true(slot.erase(0) && slot.write(0, next) && slot.activate(next.length));
   close();
   const start = (): string => {
-    const begun = prepareStart(stateDir, UNFENCED, (name, why) => fallbacks.push(`${name} ${why}`));
+    const begun = prepareStart(stateDir, (name, why) => fallbacks.push(`${name} ${why}`));
     return `${begun?.slot} ${begun?.state}`;
   };
   return { stateDir, fallbacks, start };
@@ -38,7 +37,7 @@ test("a trial that is stopped in good order starts again, five times in all", (t
   const { stateDir, start } = activated(t);
   for (let starts = 1; starts <= 5; starts++) {
     t.is(start(), "b pending", `${starts}`);
-    forgetStart(stateDir, UNFENCED);
+    forgetStart(stateDir);
   }
   t.is(start(), "a confirmed");
 });
@@ -46,7 +45,7 @@ test("a trial that is stopped in good order starts again, five times in all", (t
 test("an image whose bytes changed does not start: the other one does", (t) => {
   const { stateDir, fallbacks, start } = activated(t);
   const confirmed = { ...readBoot(stateDir)!, state: "confirmed" } as const;
-  writeBoot(stateDir, confirmed, UNFENCED);
+  writeBoot(stateDir, confirmed);
   const path = slotPath(stateDir, "b");
   const bytes = readFileSync(path);
   bytes[40]! ^= 1;

@@ -20,7 +20,6 @@ async function receive(message: ToWorker): Promise<void> {
     stateDir: config.stateDir,
     log: () => {},
     restart: () => end("restart"),
-    lost: () => end("inUse"),
   });
   const image = await loadImage(path);
   const { pid } = process;

@@ -4,8 +4,6 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import test from "ava";
 import { readBoot, slotPath, writeBoot } from "../../../hosts/node/boot-record.js";
-import { UNFENCED } from "../../../hosts/node/files.js";
-import { IN_USE } from "../../../tools/exit-codes.js";
 import { PATIENCE } from "../../../tools/run/child.js";
 import type { SuperviseOptions } from "../../../tools/run/supervisor.js";
 import { BLOCKS, CONFIRMS, CRASHES, EXITS, image, RESTARTS, STAYS, updateTo } from "./images.js";
@@ -123,7 +121,7 @@ test.serial("rolls back an image whose trial a power loss ended", async (t) => {
   const atTheCut = readBoot(stateDir);
   await first.stop();
   t.true(atTheCut?.started);
-  if (atTheCut) writeBoot(stateDir, atTheCut, UNFENCED);
+  if (atTheCut) writeBoot(stateDir, atTheCut);
   t.deepEqual((await runs(t, stateDir, app)).starts, ["1 confirmed"]);
 });
 
@@ -144,18 +142,6 @@ test.serial("a damaged image is not started: the one before is", async (t) => {
   damage(slotPath(stateDir, "b"));
   t.deepEqual((await runs(t, stateDir, app)).starts, ["1 confirmed"]);
 });
-
-for (const kind of ["run", "host"]) {
-  test.serial(`a supervisor ends when another process takes the ${kind} lease`, async (t) => {
-    const stateDir = temporaryState(t);
-    const { eventLog, ended } = session(t, stateDir, image("1", STAYS));
-    await eventLog.until(({ starts }) => starts.length === 1);
-    writeFileSync(join(stateDir, `${kind}.lock.99`), "");
-    t.is(await ended, IN_USE);
-    const lines = eventLog.events.map(({ line }) => line);
-    t.true(lines.includes(`${stateDir} is used by another process: this one ends`));
-  });
-}
 
 test.serial("an image does not find the secrets in its environment", async (t) => {
   process.env.MOTE_PROVISION_SECRET = "very-secret";

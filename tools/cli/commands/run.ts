@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { makeDirectory } from "../../../hosts/node/files.js";
-import { Lease, LockedError } from "../../../hosts/node/lease.js";
+import { LockedError, StateLock } from "../../../hosts/node/state-lock.js";
 import { checkOptions } from "../../../src/agent/options.js";
 import { isMoteError } from "../../../src/index.js";
 import { STOPPED } from "../../exit-codes.js";
@@ -240,29 +240,29 @@ async function runOnce(
   life: Life,
   afterReset: boolean,
 ): Promise<Outcome> {
-  let lease: Lease | undefined;
+  let lock: StateLock | undefined;
   try {
     if (life.stop.aborted) return STOPPED;
     const config = configure(flags);
     const { token, provisioning } = config;
     const secrets = [token, provisioning?.key, provisioning?.secret].filter((secret) => secret !== undefined);
     const lines = new Lines(process.stdout, flags.log, hiding(secrets));
-    lease = await take(config.stateDir, flags, life);
-    return await supervise({ config, app, lines, lease, afterReset, ...life });
+    lock = await take(config.stateDir, flags, life);
+    return await supervise({ config, app, lines, lock, afterReset, ...life });
   } catch (error) {
     if (life.stop.aborted && error instanceof LockedError) return STOPPED;
     throw inState(error);
   } finally {
-    lease?.release();
+    lock?.release();
   }
 }
 
 /** Takes the state directory. Waits for another process to stop. */
-function take(stateDir: string, flags: RunFlags, { stop }: Life): Promise<Lease> {
+function take(stateDir: string, flags: RunFlags, { stop }: Life): Promise<StateLock> {
   const lines = new Lines(process.stdout, flags.log, hiding([]));
   const tell = (line: string): void => lines.tell({ event: "log", level: "warn", line });
   makeDirectory(stateDir);
-  return Lease.ofRun(stateDir, { tell, stop, waitMs: REPLACED_MS });
+  return StateLock.ofRun(stateDir, { tell, stop, waitMs: REPLACED_MS });
 }
 
 /** Other errors come from the state directory. */

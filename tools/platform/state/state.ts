@@ -1,9 +1,8 @@
 // The platform's state on disk: a file with one line of JSON for each change.
 import { appendFileSync, closeSync, openSync } from "node:fs";
 import { join } from "node:path";
-import { codeOf, makeDirectory, readIfThere, replaceFile, UNFENCED } from "../../../hosts/node/files.js";
-import { Lease, LockedError } from "../../../hosts/node/lease.js";
-import { IN_USE } from "../../exit-codes.js";
+import { codeOf, makeDirectory, readIfThere, replaceFile } from "../../../hosts/node/files.js";
+import { LockedError, StateLock } from "../../../hosts/node/state-lock.js";
 import type { Scope } from "../core/attributes.js";
 import type { DeviceRecord } from "../core/devices.js";
 import type { Journal, Kind } from "../core/journal.js";
@@ -48,7 +47,7 @@ export interface StateOptions {
  */
 export class State implements Journal {
   readonly #path: string;
-  readonly #lock: Lease;
+  readonly #lock: StateLock;
   readonly #options: StateOptions;
   #settings: ReadonlyMap<string, string>;
   /** What the file held, until it is restored. */
@@ -86,7 +85,7 @@ export class State implements Journal {
     for (const profile of core.profiles.list()) stored.take(["record", "profile", profile.id, profile]);
     try {
       const lines = [HEAD, ...[...stored.lines()].map((line) => JSON.stringify(line)), ""];
-      replaceFile(this.#path, Buffer.from(lines.join("\n")), UNFENCED);
+      replaceFile(this.#path, Buffer.from(lines.join("\n")));
       this.#file = openSync(this.#path, "a");
     } catch (error) {
       throw this.#unwritable(error);
@@ -185,15 +184,10 @@ export class State implements Journal {
   }
 }
 
-function lockDirectory(directory: string): Lease {
+function lockDirectory(directory: string): StateLock {
   try {
     makeDirectory(directory);
-    const lease = Lease.ofHost(directory);
-    lease.lost.addEventListener("abort", () => {
-      process.stderr.write(`error: another process took over ${directory}; stopping\n`);
-      process.exit(IN_USE);
-    });
-    return lease;
+    return StateLock.ofHost(directory);
   } catch (error) {
     const why =
       error instanceof LockedError ? error.message : `cannot store state in ${directory} (${codeOf(error)})`;

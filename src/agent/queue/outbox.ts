@@ -18,8 +18,6 @@ import {
   DONE,
   dropsOf,
   emptyState,
-  enterEpoch,
-  epochAfter,
   FULL,
   GIVEN,
   lengthOf,
@@ -51,24 +49,20 @@ const BATCH_BACK = 12;
 const READ_PATIENCE_MS = 60_000;
 /** The same in a wake, which is short. */
 const WAKE_PATIENCE_MS = 3000;
-/** Of a start: a disturbance usually ends at once. */
-const SCAN_TRIES = 3;
 /** After a failed write: retry at once, then after these delays, then every minute. */
 const RETRY_DELAYS_S = [1, 2, 5, 10, 20, 30, 60];
 /** While flash fails and memory is full, retry at most this often. */
 const URGENT_MS = 1000;
 /** Log failures at most once in this time. */
 const QUIET_MS = 600_000;
-/** While flash fails, save the witness this often, with room for RESERVE more points. */
-const WITNESS_MS = 1000;
+/** While points are only in memory or flash fails, try again to write points, state and witness. */
+const TICK_MS = 1000;
+/** While flash fails, the witness has room for RESERVE more points. */
 const RESERVE = 16;
 /** Never block the caller longer than this, however slow the flash is. */
 const SYNC_MS = 2000;
-/** With `durable: false`, points stay in memory at most this long or up to this many bytes. */
-const STAGE_MS = 1000;
+/** With `durable: false`, points stay in memory for TICK_MS or up to this many bytes. */
 const STAGE_BYTES = 4096;
-/** Epochs that begin while one sector is the newest, at most. */
-const UNKNOWN_EPOCHS = 255;
 
 export class Outbox implements EpochStore {
   readonly settings: TelemetrySettings;
@@ -93,27 +87,18 @@ export class Outbox implements EpochStore {
   private readonly _buffer: PointBuffer;
   private readonly _witness: Witness;
   private readonly _log: SectorLog | undefined;
-  /** A sector could not be read at the start. Nothing is written before all were tried again. */
-  private _isUnread = false;
-  /** The state that flash and witness knew at the start. */
-  private _atStart: QueueState = emptyState();
   /** `step` continues in memory. */
   private _isInMemory = true;
   private _onDrop: (() => void) | undefined;
-  private _onFound: (() => void) | undefined;
   /** Drops that earlier starts counted. */
   counted: Drops = { full: 0, refused: 0, unreadable: 0 };
-  /** All drops when `_onDrop` was called last. */
-  private _told = 0;
   /** Drops that neither flash nor the witness contains. */
   private _unsavedDrops = 0;
   private _patienceMs = READ_PATIENCE_MS;
   /** Time since when the host cannot read; undefined while it can. */
   private _unreadableSince: number | undefined;
   private _unreadableLoggedAt = Number.NEGATIVE_INFINITY;
-  private _stageTimer: (() => void) | undefined;
-  private _retryTimer: (() => void) | undefined;
-  private _witnessTimer: (() => void) | undefined;
+  private _timer: (() => void) | undefined;
   /** Index of the next delay, the time when it ends, and the time of the last attempt. */
   private _tries = 0;
   private _dueAt = 0;
@@ -185,9 +170,9 @@ export class Outbox implements EpochStore {
     return this._state.reported;
   }
 
-  /** Flash cannot be written now, or was not read yet. */
+  /** Flash cannot be written now. */
   get isFailing(): boolean {
-    return this._isUnread || this._log?.failed === true;
+    return this._log?.failed === true;
   }
 
   /** Points that would be lost if the run ended now, because flash fails. */
@@ -198,16 +183,7 @@ export class Outbox implements EpochStore {
   /** Sets the drop callback, and calls it at once if points were found missing at the start. */
   watch(onDrop: () => void): void {
     this._onDrop = onDrop;
-    this._told = dropsOf(this.counted);
-    this._reportDrops();
-  }
-
-  /**
-   * Sets the callback for a queue that could be read only after the start. The points in memory
-   * then have other numbers.
-   */
-  whenFound(onFound: () => void): void {
-    this._onFound = onFound;
+    if (this.drops !== dropsOf(this.counted)) onDrop();
   }
 
   /**
@@ -220,18 +196,15 @@ export class Outbox implements EpochStore {
     // This may store the time, so it comes before room is made.
     const tick = ts === undefined ? this.stamps.nextTick() : 0;
     if (!this._makeRoom(size)) {
-      this._count(1, "full");
-      this._reportDrops();
+      this._state.full++;
+      this._dropped(1);
       return false;
     }
     if (ts === undefined) buffer.push(POINT, state.epoch, tick, text);
     else buffer.push(GIVEN, 0, ts, text);
     invariant("points take no more memory than their budget", () => buffer.fill <= 1);
     if (this._log && this._storesAtOnce) this.sync();
-    else {
-      if (this._log) this._storeSoon();
-      this._reportDrops();
-    }
+    else if (this._log) this._tickSoon();
     return true;
   }
 
@@ -242,7 +215,7 @@ export class Outbox implements EpochStore {
   rewind(): void {
     const { _log: log, _buffer: buffer, _state: state } = this;
     this.isUnreadable = log !== undefined && !this._settle(log);
-    this._reportDrops();
+    this._checkIfBehind();
     this._isInMemory = state.finished >= buffer.first;
     if (this._isInMemory) buffer.seek(state.finished);
     else log?.rewind();
@@ -279,7 +252,7 @@ export class Outbox implements EpochStore {
   /** Drops the points below `number`, which the platform rejected. */
   dropRefused(number: number): void {
     this._finish(REFUSED, number);
-    this._reportDrops();
+    this._checkIfBehind();
   }
 
   /** Notes that `drops` dropped points in total were reported to the platform. */
@@ -302,7 +275,6 @@ export class Outbox implements EpochStore {
   sync(): void {
     if (this._isReady()) this._flush();
     this.checkHealth();
-    this._reportDrops();
   }
 
   /**
@@ -314,8 +286,8 @@ export class Outbox implements EpochStore {
     if (!log) return 0;
     if (this._isReady(0)) this._flush();
     this.checkHealth();
-    for (const cancel of [this._retryTimer, this._witnessTimer]) cancel?.();
-    this._retryTimer = this._witnessTimer = undefined;
+    this._timer?.();
+    this._timer = undefined;
     if (log.unrecorded === 0) this._unsavedDrops = 0;
     // Flash fails, is slow, or is full and keeps its oldest points.
     const points = this.next - this._pendingFrom;
@@ -336,7 +308,6 @@ export class Outbox implements EpochStore {
     buffer.remove(buffer.count);
     Object.assign(state, nothing, { reported: 0 });
     this._unsavedDrops = 0;
-    this._isUnread = false;
     return isErased;
   }
 
@@ -365,88 +336,47 @@ export class Outbox implements EpochStore {
   }
 
   findTime(epoch: number): EpochTime | undefined {
-    return this._isUnread ? undefined : this._log?.findTime(epoch);
+    return this._log?.findTime(epoch);
   }
 
   // The start.
 
   /** Reads the queue from flash, and counts the points that it lacks. */
   private _open(): void {
-    const { _log: log, _state: state, _host: host } = this;
-    let isRead = false;
-    for (let tries = 0; log && !isRead && tries < SCAN_TRIES; tries++) isRead = log.scan(false);
-    this._isUnread = log !== undefined && !isRead;
-    if (!isRead) Object.assign(state, emptyState());
-    let lost = this._addWitness(isRead);
-    if (isRead && log) lost += log.spoiled;
-    // The witness may not know the last epochs on flash.
-    if (this._isUnread) enterEpoch(state, epochAfter(state.epoch + UNKNOWN_EPOCHS));
+    const { _log: log, _state: state, _host: host, _witness: witness } = this;
+    log?.load();
+    const isFound = log !== undefined && state.sequence > 0;
+    const found = JSON.stringify(state);
+    const lost = witness.addTo(state, isFound ? log.id : 0, log?.isUnknown === true);
+    if (log) log.id = witness.identify();
+    if (log && JSON.stringify(state) !== found) log.dirty = true;
     this.counted = { full: state.full, refused: state.refused, unreadable: state.unreadable - lost };
+    if (log) this.counted.unreadable -= log.spoiled;
     const before = dropsOf(this.counted);
-    this._told = before;
-    if (log) log.findHead();
-    // The storage is gone, and all that waited in it.
-    else applyStatus(state, UNREADABLE, state.stored);
-    this._atStart = { ...state };
+    // The queue is gone, and all that waited in it.
+    if (!isFound) applyStatus(state, UNREADABLE, state.stored);
+    log?.findHead();
     this._buffer.first = state.stored;
     this.stamps.resume();
-    const { unknown } = this._witness;
+    const { unknown } = witness;
     if (unknown > 0)
-      host.log("error", "the durable queue or its witness is of another version: at least 1 point is lost");
+      host.log(
+        "error",
+        "the durable queue or its witness cannot be read or is of another version: at least 1 point is lost",
+      );
     else if (log?.isForeign)
       host.log("error", "the storage of the durable queue contains other data: starting empty");
-    if (log && isRead) {
+    if (log) {
       this._settle(log);
       if (log.dirty && !log.failed) log.openNext();
     }
-    const missing = dropsOf(state) - before - unknown;
+    const missing = this.drops - before - unknown;
     // If flash fails, each start finds the same again, and its failure is logged.
     if (missing > 0 && !this.isFailing)
       host.log(
         "error",
         `the durable queue is damaged, outdated or missing: at most ${missing} points are lost`,
       );
-  }
-
-  /**
-   * Reads the queue again, because a sector could not be read at the start. Points in memory keep
-   * their order behind those found. False if it cannot be read now; `isTolerant` leaves out sectors
-   * that cannot be read.
-   */
-  private _readAgain(log: SectorLog, isTolerant: boolean): boolean {
-    const { _state: state, _buffer: buffer } = this;
-    const before = { ...state };
-    // A request may be on its way from the other buffer.
-    const bytes = new Uint8Array(this.bytes.length - this._area);
-    if (!log.scan(isTolerant, { bytes, words: new Int32Array(bytes.buffer) })) {
-      Object.assign(state, before);
-      return false;
-    }
-    this._isUnread = false;
-    this._addWitness(true);
-    for (const reason of REASONS) state[reason] += before[reason] - this._atStart[reason];
-    state.reported = Math.max(state.reported, before.reported);
-    // Points on flash that were given up stay finished. Those behind were only in memory.
-    applyStatus(state, DONE, Math.min(before.finished, this._atStart.stored));
-    // Points in memory come after all that flash holds.
-    buffer.first = state.stored;
-    // Writing waits until its retry is due.
-    log.dirty = log.failed = true;
-    buffer.moveTo(this.stamps.continueAfter(before, buffer.firstTick));
-    log.findHead();
-    this._onFound?.();
-    return true;
-  }
-
-  /** Adds what only the witness knows. Returns the points that are lost at once. */
-  private _addWitness(isRead: boolean): number {
-    const { _log: log, _state: state, _witness: witness } = this;
-    const found = JSON.stringify(state);
-    const id = isRead && log && state.sequence > 0 ? log.id : 0;
-    const lost = witness.addTo(state, id, isRead && log?.isOtherFormat === true);
-    if (log) log.id = witness.identify();
-    if (log && JSON.stringify(state) !== found) log.dirty = true;
-    return lost;
   }
 
   // Room and writing.
@@ -464,7 +394,7 @@ export class Outbox implements EpochStore {
   private _makeRoom(size: number): boolean {
     const { _log: log, _buffer: buffer, _state: state } = this;
     if (log && !this.isFailing && (this.settings.durable || buffer.pending >= STAGE_BYTES))
-      if (!log.makeRoom(size, this._dropsOldest) && !log.failed) return false;
+      if (!this._makeRoomOnFlash(log, size) && !log.failed) return false;
     if (buffer.makeRoom(size)) return true;
     if (log) {
       if (this._isReady(URGENT_MS)) this._flush();
@@ -480,14 +410,22 @@ export class Outbox implements EpochStore {
     return buffer.makeRoom(size);
   }
 
+  private _makeRoomOnFlash(log: SectorLog, size: number): boolean {
+    for (;;) {
+      const hasRoom = log.makeRoom(size);
+      if (hasRoom !== false || !this._dropsOldest) return hasRoom === true;
+      this._finish(FULL, log.oldestEnd);
+    }
+  }
+
   /** A point that was added goes to flash at once. */
   private get _storesAtOnce(): boolean {
     return this.settings.durable || this.isFailing || this._buffer.pending >= STAGE_BYTES;
   }
 
-  private _storeSoon(): void {
-    this._stageTimer ??= this._host.clock.timer(STAGE_MS, () => {
-      this._stageTimer = undefined;
+  private _tickSoon(): void {
+    this._timer ??= this._host.clock.timer(TICK_MS, () => {
+      this._timer = undefined;
       this.sync();
     });
   }
@@ -495,15 +433,16 @@ export class Outbox implements EpochStore {
   /** Writes the points of memory that are not on flash, below `number`. */
   private _flush(number = this.next): void {
     const { _log: log, _buffer: buffer, _state: state, _host: host } = this;
-    if (!log || this._isUnread) return;
+    if (!log) return;
     let end = 0;
     while (this._pendingFrom < number) {
       const now = host.clock.now();
       end ||= now + SYNC_MS;
       if (now >= end) return;
+      const size = padded(lengthOf(this.words, buffer.pendingAt));
+      if (!this._makeRoomOnFlash(log, size)) return;
       const from = buffer.pendingAt;
-      let to = from + padded(lengthOf(this.words, from));
-      if (!log.makeRoom(to - from, this._dropsOldest)) return;
+      let to = from + size;
       let points = 1;
       for (const most = number - state.stored; points < most; points++) {
         const after = to + padded(lengthOf(this.words, to));
@@ -531,44 +470,21 @@ export class Outbox implements EpochStore {
     const wait = RETRY_DELAYS_S[Math.min(this._tries++, RETRY_DELAYS_S.length - 1)] as number;
     this._triedAt = now;
     this._dueAt = now + wait * 1000;
-    if (this._isUnread && !this._readAgain(log, false)) return false;
     log.openNext();
     return !log.failed;
   }
 
-  /** Reviews timers, witness and log messages after flash may have failed or recovered. */
+  /** Reviews timer, witness and log messages after flash may have failed or recovered. */
   checkHealth(): void {
     const { _log: log, _witness: witness } = this;
     if (!log) return;
-    const { clock } = this._host;
-    const { isFailing } = this;
-    this._logHealth(isFailing);
-    if (!isFailing) {
-      this._retryTimer?.();
-      this._retryTimer = undefined;
-    } else
-      this._retryTimer ??= clock.timer(
-        Math.max((RETRY_DELAYS_S[0] as number) * 1000, this._dueAt - clock.now()),
-        () => {
-          this._retryTimer = undefined;
-          this.sync();
-        },
-      );
-    if (!isFailing && !log.dirty) {
-      const isBehind = this._isHeld
-        ? this.next > witness.bound
-        : witness.isFailing || !witness.covers(this._state, 0);
-      if (isBehind) this._saveWitness(this._boundOf(log));
-      return;
-    }
-    // What was written when a sector was opened says nothing of points in memory.
-    if (!witness.isFailing || witness.age >= WITNESS_MS || this.next > witness.bound)
-      this._saveWitness(this._boundOf(log));
-    else
-      this._witnessTimer ??= clock.timer(WITNESS_MS, () => {
-        this._witnessTimer = undefined;
-        this.checkHealth();
-      });
+    this._logHealth(log.failed);
+    const isBehind = log.failed || log.dirty;
+    const isSaved = this._isHeld
+      ? witness.isFailing && this.next <= witness.bound && !(isBehind && witness.age >= TICK_MS)
+      : !witness.isFailing && witness.covers(this._state, 0);
+    if (!isSaved) this._saveWitness(this._boundOf(log));
+    if (isBehind) this._tickSoon();
   }
 
   /** Flash lacks points that were accepted, drops or the time, because it fails or is full. */
@@ -600,9 +516,10 @@ export class Outbox implements EpochStore {
     if (log && !this.isFailing) log.finish(kind, end);
     else {
       const points = applyStatus(state, kind, end);
-      if (kind !== DONE) this._countUnsaved(points);
       if (log) log.dirty = true;
+      if (kind !== DONE) this._dropped(points);
     }
+    if (kind !== DONE) this._onDrop?.();
     if (end > buffer.first) buffer.remove(end - buffer.first);
     invariant("no point is finished before it exists", () => state.finished <= this.next);
   }
@@ -612,16 +529,11 @@ export class Outbox implements EpochStore {
   }
 
   /** Drops were counted in memory only. */
-  private _countUnsaved(points: number): void {
+  private _dropped(points: number): void {
     this._unsavedDrops += points;
     if (this._log) this._log.unrecorded += points;
-  }
-
-  /** Counts points that never got a number. */
-  private _count(points: number, reason: "full"): void {
-    this._state[reason] += points;
-    this._countUnsaved(points);
     if (this._log && this.isFailing) this._log.dirty = true;
+    this._onDrop?.();
   }
 
   /**
@@ -633,30 +545,28 @@ export class Outbox implements EpochStore {
     const now = this._host.clock.now();
     const isPatient = now - (this._unreadableSince ?? now) < this._patienceMs;
     while (state.finished < buffer.first) {
-      if (this._isUnread && !this._readAgain(log, !isPatient)) {
-        if (isPatient) return this._cannotRead(now);
-        this._finish(UNREADABLE, buffer.first);
-        break;
-      }
       log.rewind();
       if (log.at > state.finished) {
         // A sector was erased for room, and power failed before the next header said so.
         this._finish(this._dropsOldest ? FULL : UNREADABLE, Math.min(log.at, buffer.first));
         continue;
       }
-      const found = log.step(0, this.bytes.length - this._area, true, !isPatient);
+      const found = log.step(0, this.bytes.length - this._area, true);
       if (found === "point") {
         const length = lengthOf(this.words, this._area) - POINT_HEAD;
         if (log.at - 1 <= state.finished && length <= this.maxText) break;
         // Records are missing before it, or `batchBytes` was larger when it was recorded.
         this._finish(UNREADABLE, Math.min(Math.max(log.at - 1, state.finished + 1), buffer.first));
-      } else if (found === "unread" && isPatient) return this._cannotRead(now);
-      else {
+      } else if (found === "unread") {
+        if (isPatient) return this._cannotRead(now);
+        log.givesUp = true;
+      } else {
         // Behind the end, or in a sector whose records are damaged.
         this._finish(UNREADABLE, found === "end" ? buffer.first : Math.min(log.at, buffer.first));
       }
     }
     this._unreadableSince = undefined;
+    log.givesUp = false;
     return true;
   }
 
@@ -668,17 +578,6 @@ export class Outbox implements EpochStore {
     log.hasLogged = true;
     this._host.log("error", "cannot read the durable queue: its points are kept and reading is retried");
     return false;
-  }
-
-  /** Calls `_onDrop` if more points were dropped. */
-  private _reportDrops(): void {
-    const { _state: state, _buffer: buffer, drops } = this;
-    if (drops === this._told) return;
-    this._told = drops;
-    // Copies of dropped points in memory are removed as well.
-    if (state.finished > buffer.first) buffer.remove(state.finished - buffer.first);
-    this._checkIfBehind();
-    this._onDrop?.();
   }
 
   private _logHealth(isFailing: boolean): void {

@@ -1,4 +1,4 @@
-import { kindOf, POINT, POINT_HEAD, padded, putHead, type Records, readValue, setEpoch } from "./record.js";
+import { POINT_HEAD, padded, putHead, type Records } from "./record.js";
 
 /**
  * The latest points in RAM, first in, first out: all that are not on flash, and some that are,
@@ -78,19 +78,6 @@ export class PointBuffer implements Records {
     this.pendingAt = Math.max(0, this.pendingAt - at);
     this.first += Math.min(points, this.count);
     this.count = Math.max(0, this.count - points);
-  }
-
-  /** The milliseconds of the first point that has an epoch; undefined if none has. */
-  get firstTick(): number | undefined {
-    for (let at = 0; at < this.used; at = this._after(at))
-      if (kindOf(this.words, at) === POINT) return readValue(this.words, at);
-    return undefined;
-  }
-
-  /** Moves all points that have an epoch to another one. */
-  moveTo(epoch: number): void {
-    for (let at = 0; at < this.used; at = this._after(at))
-      if (kindOf(this.words, at) === POINT) setEpoch(this.words, at, epoch);
   }
 
   /** Makes the next `step` return point `number`. */

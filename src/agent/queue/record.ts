@@ -125,11 +125,6 @@ export const readValue = (words: Int32Array, at: number): number => get48(words,
 /** The epoch of a point. */
 export const epochOf = (words: Int32Array, at: number): number => (words[(at >> 2) + 3] as number) >>> 16;
 
-export const setEpoch = (words: Int32Array, at: number, epoch: number): void => {
-  const word = (at >> 2) + 3;
-  words[word] = ((words[word] as number) & 0xffff) | (epoch << 16);
-};
-
 /** Of a TIME entry: milliseconds below this belong to runs that never knew the time. */
 export const exactFromOf = (words: Int32Array, at: number): number => get48(words, (at >> 2) + 4);
 

@@ -24,7 +24,6 @@ import {
   epochOf,
   exactFromOf,
   FRONT_BYTES,
-  FULL,
   firstOf,
   HEADER_BYTES,
   intactLength,
@@ -60,6 +59,8 @@ import {
 const MIN_SECTOR = 512;
 /** A single failed read may be a bus disturbance, so try again before giving up points. */
 const READ_TRIES = 3;
+/** Of a start. */
+const SCAN_TRIES = 3;
 /** Read at once: the head of a record and, of most records, the rest. */
 const FIRST_READ = 256;
 
@@ -94,8 +95,8 @@ export class SectorLog {
   dirty = false;
   /** The blocks contain data that is not a queue. */
   isForeign = false;
-  /** This data is another version's queue. */
-  isOtherFormat = false;
+  /** The blocks may contain a queue, which cannot be read or is another version's. */
+  isUnknown = false;
   /** Drops in `state` that no record or header contains. */
   unrecorded = 0;
   /** Points found damaged at the end of the newest sector; `state` counts them as unreadable. */
@@ -104,8 +105,10 @@ export class SectorLog {
   private readonly _loops: ByteLoops | undefined;
   private readonly _size: number;
   private readonly _count: number;
+  /** Bytes that the host cannot read count as damaged. */
+  givesUp = false;
   /** Where records are read to. */
-  private _into: Records;
+  private readonly _into: Records;
   private readonly _entry = new Int32Array(OPENING_BYTES >> 2);
   private readonly _entryBytes = new Uint8Array(this._entry.buffer);
   private readonly _headerBytes = this._entryBytes.subarray(0, HEADER_BYTES);
@@ -184,21 +187,24 @@ export class SectorLog {
   // The start.
 
   /**
-   * Reads the state from the newest sector. False if a sector cannot be read, unless `isTolerant`
-   * and others can be. `state.sequence` is 0 if there is no queue. `scratch`: the buffer is in use.
+   * Reads the state from the newest sector. `state.sequence` is 0 if there is no queue. Sectors that
+   * cannot be read count as damaged: a disturbance usually ends at once.
    */
-  scan(isTolerant: boolean, scratch = this._into): boolean {
-    const { _into: into } = this;
-    this._into = scratch;
-    const isRead = this._scan(isTolerant);
-    this._into = into;
-    return isRead;
+  load(): void {
+    let isRead = false;
+    for (let tries = 0; !isRead && tries < SCAN_TRIES; tries++) isRead = this._scan();
+    if (isRead) return;
+    this.givesUp = true;
+    if (!this._scan()) Object.assign(this.state, emptyState());
+    this.givesUp = this.isForeign = false;
+    this.isUnknown = true;
   }
 
-  private _scan(isTolerant: boolean): boolean {
-    const index = this._findNewest(isTolerant);
-    if (index === UNREAD) return false;
+  /** False if the host cannot read now. */
+  private _scan(): boolean {
     const { state } = this;
+    const index = this._findNewest();
+    if (index === UNREAD) return false;
     const { sequence } = state;
     this._anchor(sequence, index);
     Object.assign(state, emptyState());
@@ -243,7 +249,7 @@ export class SectorLog {
   }
 
   /** Index of the newest sector, whose number becomes the state's; UNREAD. */
-  private _findNewest(isTolerant: boolean): number {
+  private _findNewest(): number {
     const { state, _entry: header } = this;
     let newest = 0;
     let index = this._count - 1;
@@ -265,9 +271,9 @@ export class SectorLog {
       newest = after;
       index = (index + 1) % this._count;
     }
-    if (unread > 0 && (!isTolerant || newest === 0)) return UNREAD;
+    if (unread > 0) return UNREAD;
     this.isForeign = newest === 0 && foreign > 1;
-    this.isOtherFormat = this.isForeign && this._read(0, this._frontBytes) && isOtherHeader(header);
+    this.isUnknown = this.isForeign && this._read(0, this._frontBytes) && isOtherHeader(header);
     state.sequence = newest;
     return index;
   }
@@ -355,24 +361,27 @@ export class SectorLog {
   // Writing.
 
   /**
-   * Makes room for a record of `length` bytes. False if the queue is full and keeps its oldest
-   * points, or if no write works.
+   * Makes room for a record of `length` bytes. False if the queue is full of waiting points;
+   * undefined if no write works.
    */
-  makeRoom(length: number, dropsOldest: boolean): boolean {
+  makeRoom(length: number): boolean | undefined {
     this._catchUp();
     if (this._freeAfter === this.state.sequence && length <= this.room) return true;
     while (!this.failed) {
       const next = this.state.sequence + 1;
       const isFree = this._isFree(next);
-      if (isFree === undefined) return this._fail();
-      if (isFree) {
-        this._freeAfter = this.state.sequence;
-        if (length <= this.room) return true;
-        this.openNext();
-      } else if (dropsOldest) this.finish(FULL, this._endOf(this._head.sequence));
-      else return false;
+      if (isFree === undefined) this._fail();
+      if (!isFree) return isFree;
+      this._freeAfter = this.state.sequence;
+      if (length <= this.room) return true;
+      this.openNext();
     }
-    return false;
+    return undefined;
+  }
+
+  /** Number behind the points of the oldest sector, after `makeRoom` found the queue full. */
+  get oldestEnd(): number {
+    return this._endOf(this._head.sequence);
   }
 
   /**
@@ -545,10 +554,10 @@ export class SectorLog {
 
   /**
    * Reads the next waiting point to `target` (word-aligned) of the buffer, before `limit`. Goes
-   * behind a gap, and with `givesUp` behind what cannot be read. Unless the point `isFirst` in the
-   * buffer, both count as no room.
+   * behind a gap. Unless the point `isFirst` in the buffer, a gap and bytes that cannot be read
+   * count as no room.
    */
-  step(target: number, limit: number, isFirst: boolean, givesUp = false): Found {
+  step(target: number, limit: number, isFirst: boolean): Found {
     const { state, _cursor: cursor } = this;
     const { words } = this._into;
     while (cursor.number < state.stored) {
@@ -562,7 +571,6 @@ export class SectorLog {
         if (!isFirst) return "room";
         const isUnread = length === UNREAD || end === UNREAD;
         const gap = isUnread ? "unread" : this._skipGap(end, target, limit);
-        if (gap === "unread" && givesUp) this._skipUnread();
         if (gap) return gap;
         continue;
       }
@@ -619,15 +627,6 @@ export class SectorLog {
       if (kindOf(words, 0) === TIME && epochOf(words, 0) === epoch)
         found = { start: readValue(words, 0), exactFrom: exactFromOf(words, 0) };
     }
-  }
-
-  /** The host cannot read the sector at the cursor, or its follower's header. */
-  private _skipUnread(): void {
-    const { state, _cursor: cursor } = this;
-    let next = cursor.sequence + 1;
-    while (next < state.sequence && this._firstIn(next) < cursor.number) next++;
-    if (next > state.sequence) this._skip(state.sequence, this._tail, state.stored);
-    else this._skip(next, OPENING_BYTES, this._firstIn(next));
   }
 
   /** Nothing intact is at the cursor. Undefined if only status entries are damaged. */
@@ -719,10 +718,11 @@ export class SectorLog {
     this._shift = (index - (sequence % this._count) + this._count) % this._count;
   }
 
-  /** Fills `into` from `at`. False if the host failed three times. */
+  /** Fills `into` from `at`. False if the host failed three times, unless the log `givesUp`. */
   private _read(at: number, into: Uint8Array): boolean {
     for (let tries = 0; tries < READ_TRIES; tries++) if (this._blocks.read(at, into)) return true;
-    return false;
+    if (this.givesUp) into.fill(0);
+    return this.givesUp;
   }
 
   /**

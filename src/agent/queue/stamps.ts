@@ -9,7 +9,7 @@
 import type { Host } from "../../port.js";
 import { isTimestamp } from "../../wire/timestamp.js";
 import type { Time } from "../time/time.js";
-import { enterEpoch, epochAfter, isAfter, type QueueState } from "./record.js";
+import { enterEpoch, epochAfter, type QueueState } from "./record.js";
 
 /**
  * A time set back by less than this is waited for: time stamps then continue from the last. A clock
@@ -81,22 +81,6 @@ export class Stamps {
     // While flash fails, only the witness knows how far this epoch got.
     if (start !== 0) state.tick = Math.max(state.tick, floor + 1 - start);
     if (start !== 0) this._sentTick = state.tick - 1;
-  }
-
-  /**
-   * The queue was read after points were recorded, and `before` was the state until then. Their
-   * first milliseconds are `first`. Returns their epoch, which comes after those on flash.
-   */
-  continueAfter(before: QueueState, first = before.tick): number {
-    const { _state: state } = this;
-    this._past = undefined;
-    if (this._hasBegun) {
-      enterEpoch(state, isAfter(before.epoch, state.epoch) ? before.epoch : epochAfter(state.epoch));
-      this._first = first;
-    }
-    state.tick = Math.max(state.tick, before.tick);
-    if (this._hasBegun && before.start !== 0) this._place(before.start);
-    return state.epoch;
   }
 
   /** The milliseconds of the next point, of the state's epoch from then on. */

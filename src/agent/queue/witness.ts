@@ -34,7 +34,7 @@ type WitnessValue = Readonly<Record<(typeof FIELDS)[number], number>>;
 export class Witness {
   /** Id of the current queue. */
   id = 0;
-  /** Points that another version's queue lost, at least: 1 if there was one. */
+  /** Points that a queue of unknown content lost, at least: 1 if there was one. */
   unknown = 0;
   private readonly _host: Host;
   private readonly _known: WitnessValue | undefined;
@@ -77,15 +77,15 @@ export class Witness {
 
   /**
    * Adds to the state read from flash the points and drops that flash is missing. `id`: of the
-   * queue found, 0 if none was. `isOtherFormat`: another version's queue was found. Returns the
+   * queue found, 0 if none was. `isUnknown`: there may be one that cannot be read. Returns the
    * points that are lost at once, because the queue belongs to another device or version. Repeated
    * starts add the same until flash contains it.
    */
-  addTo(state: QueueState, id: number, isOtherFormat: boolean): number {
+  addTo(state: QueueState, id: number, isUnknown: boolean): number {
     const known = this._known;
     this.id = id || known?.id || 0;
     if (known) return applyValue(known, state, id);
-    this.unknown = id === 0 && (isOtherFormat || this._isUnreadable) ? 1 : 0;
+    this.unknown = id === 0 && (isUnknown || this._isUnreadable) ? 1 : 0;
     state.unreadable += this.unknown;
     return this.unknown;
   }
@@ -130,6 +130,9 @@ export class Witness {
 /** Points until the next value is written are stamped at most so long after this one's. */
 const FLOOR_MS = 2000;
 
+/** Sectors that were opened after the value was written, and may be readable again one day. */
+const SKIPPED = 1000;
+
 const applyValue = (value: WitnessValue, state: QueueState, id: number): number => {
   const { bound, finished, full, refused, unreadable } = value;
   if (id > 0 && value.id > 0 && id !== value.id) {
@@ -140,7 +143,7 @@ const applyValue = (value: WitnessValue, state: QueueState, id: number): number 
     return lost;
   }
   const isOlder = id === 0 || state.sequence < value.sequence || state.stored < value.stored;
-  if (state.sequence === 0) state.sequence = value.sequence;
+  if (state.sequence === 0) state.sequence = value.sequence + SKIPPED;
   if (isOlder || value.isFailing === 1) state.stored = Math.max(state.stored, bound);
   applyStatus(state, DONE, finished);
   state.full = Math.max(state.full, full);

@@ -47,8 +47,6 @@ export class Telemetry implements Job, TelemetryApi {
   private readonly _report: DeliveryReport;
   private readonly _flushes: FlushQueue;
   private _step: Step = "wait";
-  /** The points got other numbers since the last batch was built. */
-  private _isRenumbered = false;
   /** Points wait, but the time stamp of the first one is not known. */
   private _waitsForTime = false;
 
@@ -61,7 +59,6 @@ export class Telemetry implements Job, TelemetryApi {
     this._outbox = outbox;
     this._report = new DeliveryReport(session, events, time, outbox);
     this._flushes = new FlushQueue(session.host.clock, outbox);
-    outbox.whenFound(() => this._renumbered());
     this.bodies = new BodySender(session, "telemetry", outbox.settings.batchPoints, this);
     this._source = new BatchSource(session.host, outbox, this.bodies);
   }
@@ -191,7 +188,6 @@ export class Telemetry implements Job, TelemetryApi {
   private _nextBatch(): Batch | undefined {
     const batch = this._source.buildNext();
     this._waitsForTime = !batch && this._outbox.waiting > 0;
-    this._isRenumbered = false;
     return batch;
   }
 
@@ -201,7 +197,6 @@ export class Telemetry implements Job, TelemetryApi {
   }
 
   private _sent(batch: Batch, fate: Fate): Step {
-    if (this._isRenumbered) return "wait";
     if (this.bodies.isBusy) this._report.busy();
     if (fate === "accepted") return this._delivered(batch);
     // The queue may have dropped the point meanwhile.
@@ -209,12 +204,6 @@ export class Telemetry implements Job, TelemetryApi {
     this._source.leaving(batch);
     this._outbox.dropRefused(batch.number + 1);
     return this._report.isDue ? "report" : "wait";
-  }
-
-  /** The outcome of a batch on its way says nothing about the points that now have its numbers. */
-  private _renumbered(): void {
-    this._isRenumbered = true;
-    this._loop.notify();
   }
 
   private _delivered(batch: Batch): Step {

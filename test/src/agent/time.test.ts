@@ -229,7 +229,7 @@ for (const [name, step] of [
     );
   });
 
-test("points recorded before the queue could be read keep their time, and so do those on flash", async (t) => {
+test("points recorded while the queue cannot be read keep their time", async (t) => {
   const store = new FakeStore();
   let flash = new FakeFlash(8 * 4096, 4096);
   const expected: number[] = [];
@@ -239,7 +239,7 @@ test("points recorded before the queue could be read keep their time, and so do 
     if (isLast) flash.fails = (call) => call === "read";
     const one = rig(flash, {}, store, wall);
     await addEachSecond(one, 2);
-    expected.push(wall, wall + 1000);
+    if (isLast) expected.push(wall, wall + 1000);
     if (isLast) {
       flash.fails = undefined;
       await one.host.clock.advance(60_000);

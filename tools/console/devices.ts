@@ -1,8 +1,8 @@
+// The list of devices by pages: firmware, state, last seen, and a link to each.
 import { ago } from "../duration.js";
 import { type ListedDevice, listedDevice } from "../operator/device-list.js";
-import { addDevice } from "./access.js";
-import { button, field, h, heading, option, show } from "./dom.js";
-import { LastValues } from "./last-values.js";
+import type { Device } from "../operator/shapes.js";
+import { openAccess } from "./access.js";
 import {
   type DeviceList,
   emptyText,
@@ -13,166 +13,137 @@ import {
   SORTS,
   STATES,
 } from "./model/device-list.js";
-import { counted, readable } from "./model/format.js";
-import { deviceHref } from "./model/routes.js";
-import { coalesce, endAll, type Page } from "./page.js";
-import { Pager } from "./pager.js";
-import type { Session } from "./session.js";
-import { type Row, Table } from "./table.js";
+import { counted } from "./model/format.js";
+import {
+  askToDelete,
+  type Context,
+  html,
+  messageOf,
+  onSubmit,
+  openDialog,
+  options,
+  type Page,
+  pager,
+  type Row,
+  type TemplateResult,
+  table,
+} from "./ui.js";
 
-const AGAIN_MS = 1_000;
-const COLUMNS: readonly { text: string; sort?: DeviceList["sort"]; size?: "small" | "middle" | "large" }[] = [
-  { text: "Device", sort: "name" },
-  { text: "Profile", sort: "profile", size: "middle" },
-  { text: "Firmware", size: "large" },
-  { text: "Last value", size: "large" },
-  { text: "State", sort: "state", size: "small" },
-  { text: "Last seen", sort: "seen", size: "middle" },
-  { text: "", size: "small" },
-];
+export class DevicesPage implements Page {
+  readonly title = "Devices";
+  readonly #context: Context;
+  readonly #list: DeviceList;
+  #shown: readonly ListedDevice[] = [];
+  #total = 0;
+  #pages = 1;
 
-const SORT_NAMES: Record<DeviceList["sort"], string> = {
-  ...{ state: "active first", name: "name", profile: "profile" },
-  ...{ seen: "last seen", created: "newest first" },
-};
-/** Sorted in descending order at first. */
-const DESCENDING: readonly DeviceList["sort"][] = ["state", "seen", "created"];
+  constructor(context: Context, query: URLSearchParams) {
+    this.#context = context;
+    this.#list = listOf(query);
+  }
 
-/** The list of devices by pages: firmware, last value, state, last seen, and a link to each. */
-export function devicesPage(query: URLSearchParams): Page {
-  return (place, session) => {
-    const list = listOf(query);
-    const search = h("input", { type: "search", placeholder: "part of a name", value: list.search });
-    const state = h("select", {}, ...STATES.map((name) => option(name)));
-    state.value = list.state;
-    const count = h("p", { className: "quiet", role: "status" });
-    const change = (changes: Partial<DeviceList>): void => {
-      Object.assign(list, { page: 0 }, changes);
-      const text = queryOf(list).toString();
-      // The address follows, so that a reload and the back button return here.
-      history.replaceState(null, "", text === "" ? "#/" : `#/?${text}`);
-      read();
+  async read(): Promise<void> {
+    const { entities } = this.#context.session.operator;
+    const { data, totalElements, totalPages } = await entities.devices(platformQuery(this.#list));
+    this.#shown = data.map(listedDevice);
+    [this.#total, this.#pages] = [totalElements, totalPages];
+    // The last device of its page was deleted.
+    if (data.length === 0 && this.#list.page > 0) this.#change({ page: Math.max(0, totalPages - 1) });
+  }
+
+  view(): TemplateResult {
+    const { isTenant } = this.#context.session;
+    const { search, state, sort, page } = this.#list;
+    const chosen = ({ target }: Event): string => (target as HTMLSelectElement).value;
+    return html`<div class="head">
+        <h1 tabindex="-1">Devices</h1>
+        <p class="quiet" role="status">${this.#total === 0 ? "" : counted(this.#total, "device")}</p>
+        ${isTenant ? html`<button @click=${() => addDevice(this.#context)}>Add device</button>` : ""}
+      </div>
+      <section class="card" aria-label="Devices">
+        <div class="row">
+          <label class="grow">Search<input type="search" placeholder="part of a name" .defaultValue=${search}
+            @input=${(event: Event) => this.#change({ search: chosen(event), page: 0 })} /></label>
+          <label>State<select @change=${(event: Event) =>
+            this.#change({
+              state: chosen(event) as DeviceList["state"],
+              page: 0,
+            })}>${options(STATES, state)}</select></label>
+          <label>Sort by<select @change=${(event: Event) =>
+            this.#change({
+              sort: chosen(event) as DeviceList["sort"],
+              page: 0,
+            })}>${options(SORTS, sort)}</select></label>
+        </div>
+        ${table(
+          "Devices",
+          ["Device", "Profile", "Firmware", "State", "Last seen", ...(isTenant ? ["Actions"] : [])],
+          this.#shown.map((device) => this.#row(device)),
+          emptyText(this.#list, isTenant),
+        )}
+        ${pager(page, this.#pages, (to) => this.#change({ page: to }))}
+      </section>`;
+  }
+
+  #row({ id, name, profile, firmware, isActive, lastSeen }: ListedDevice): Row {
+    const remove = (): Promise<unknown> => deleteDevice(this.#context, { id, name });
+    return {
+      id,
+      cells: [
+        html`<a href="#/device/${id}">${name}</a>`,
+        ...[profile, firmwareText(firmware)],
+        html`<span class="dot ${isActive ? "on" : ""}">${isActive ? "active" : "inactive"}</span>`,
+        lastSeen === undefined ? "never" : ago(lastSeen),
+        ...(this.#context.session.isTenant
+          ? [html`<button class="plain" aria-label="Delete ${name}" @click=${remove}>Delete</button>`]
+          : []),
+      ],
     };
-    // A phone shows no table header.
-    const sort = h("select", {}, ...SORTS.map((name) => option(name, SORT_NAMES[name])));
-    sort.onchange = () => {
-      const by = sort.value as DeviceList["sort"];
-      change({ sort: by, descending: DESCENDING.includes(by) });
-    };
-    const heads = COLUMNS.map(({ text, sort }) => sort && sortButton(text, sort, list, change));
-    const table = new Table(COLUMNS, { label: "Devices", heads, className: "devices" });
-    const pager = new Pager((page) => change({ page }));
-    const values = new LastValues(session, () => draw());
-    let shown: ListedDevice[] = [];
-    const draw = (): void => {
-      table.show(shown.map((device) => rowOf(session, device, values)));
-      table.heads.forEach((head, i) => {
-        const by = COLUMNS[i]?.sort;
-        if (by !== undefined)
-          head.ariaSort = by !== list.sort ? "none" : list.descending ? "descending" : "ascending";
-      });
-    };
-    const read = coalesce(async () => {
-      const asked = { ...list };
-      const { data, totalElements, totalPages } = await session.operator.entities.devices(
-        platformQuery(asked),
-      );
-      // The last device of its page was deleted.
-      if (data.length === 0 && asked.page > 0 && totalElements > 0) return change({ page: totalPages - 1 });
-      shown = data.map(listedDevice);
-      sort.value = asked.sort;
-      table.empty = emptyText(asked, session.isTenant);
-      show(count, totalElements === 0 ? "" : counted(totalElements, "device"));
-      pager.show(asked.page, totalPages);
-      draw();
-      values.read(shown.map(({ id }) => id));
-    });
-    search.oninput = () => change({ search: search.value });
-    state.onchange = () => change({ state: state.value as DeviceList["state"] });
-    const add = button("Add device", () => addDevice(session));
-    place.append(
-      h(
-        "div",
-        { className: "head" },
-        heading("Devices"),
-        count,
-        h("span", { className: "buttons" }, session.isTenant ? add : ""),
-      ),
-      h(
-        "section",
-        { className: "card", aria: { label: "Devices" } },
-        h(
-          "div",
-          { className: "row tools" },
-          field("Search", search, "grow"),
-          field("State", state, "short"),
-          field("Sort by", sort, "short phone"),
-        ),
-        table.element,
-        pager.element,
-      ),
-    );
-    read();
-    // Every request of a device changes the list, so it is read at most once a second.
-    let stale = false;
-    const ends = [
-      () => values.end(),
-      session.on("device", read),
-      session.on("line", ({ up }) => up && read()),
-      session.deletions.on(draw),
-      session.on("request", () => {
-        stale = true;
-      }),
-    ];
-    const timer = setInterval(() => {
-      if (stale) read();
-      else draw();
-      stale = false;
-    }, AGAIN_MS);
-    return endAll(() => clearInterval(timer), ...ends);
+  }
+
+  #change(changes: Partial<DeviceList>): void {
+    Object.assign(this.#list, changes);
+    const text = queryOf(this.#list).toString();
+    // The address follows, so that a reload and the back button return here.
+    history.replaceState(null, "", text === "" ? "#/" : `#/?${text}`);
+    this.#context.refresh();
+  }
+}
+
+/** Asks and deletes. True if it is gone. */
+export async function deleteDevice(
+  { session, refresh }: Context,
+  { id, name }: { id: string; name: string },
+): Promise<boolean> {
+  const text =
+    "This deletes its attributes, telemetry and token. A running device loses access. You cannot undo this.";
+  const isDone = await askToDelete(`device ${name}`, text, () => session.operator.devices.delete(id));
+  refresh();
+  return isDone;
+}
+
+function addDevice(context: Context): void {
+  let problem = "";
+  const add = async (name: string, close: () => void): Promise<void> => {
+    let device: Device;
+    try {
+      device = await context.session.operator.devices.create({ name });
+    } catch (error) {
+      problem = messageOf(error);
+      return dialog.draw();
+    }
+    close();
+    openAccess(context, device, `${name} is added`);
+    context.refresh();
   };
-}
-
-function sortButton(
-  text: string,
-  sort: DeviceList["sort"],
-  list: DeviceList,
-  change: (changes: Partial<DeviceList>) => void,
-): HTMLButtonElement {
-  // The second press reverses the order.
-  const first = DESCENDING.includes(sort);
-  const press = (): void => change({ sort, descending: list.sort === sort ? !list.descending : first });
-  return button(text, press, "sort");
-}
-
-function rowOf({ deletions, isTenant }: Session, device: ListedDevice, values: LastValues): Row {
-  const { id, name, profile, firmware, isActive, lastSeen } = device;
-  const path = devicePath(id);
-  const installed = firmwareText(firmware);
-  const isDeleting = deletions.has(path);
-  const state = isDeleting ? "deleting" : isActive ? "active" : "inactive";
-  const remove = button(
-    "Delete",
-    () => deletions.ask({ path, name: `device ${name}` }, DELETE_DEVICE),
-    "plain",
+  const dialog = openDialog(
+    "Add a device",
+    (close) => html`<form class="row" aria-label="Add a device"
+        @submit=${onSubmit(({ name = "" }) => add(name, close))}>
+        <label class="grow">Name<input name="name" required autocomplete="off" spellcheck="false" autofocus /></label>
+        <p class="bad full" role="alert">${problem}</p>
+        <button>Add</button>
+        <button type="button" class="second" @click=${close}>Cancel</button>
+      </form>`,
   );
-  remove.ariaLabel = `Delete ${name}`;
-  const last = values.of(id);
-  const lastText = last ? `${last.key} ${readable(last.key, last.value, Date.now())}` : "";
-  return {
-    id,
-    cells: [
-      h("a", { className: "cut", href: deviceHref(id), title: name }, name),
-      h("span", { className: "cut", title: profile }, profile),
-      h("span", { className: "cut", title: installed }, installed),
-      h("span", { className: "cut", title: lastText }, lastText),
-      h("span", { className: isActive && !isDeleting ? "dot on" : "dot" }, state),
-      lastSeen === undefined ? "never" : ago(lastSeen),
-      isDeleting ? h("span", { className: "quiet" }, "Deleting…") : isTenant ? remove : "",
-    ],
-  };
 }
-
-export const devicePath = (id: string): string => `/api/device/${encodeURIComponent(id)}`;
-export const DELETE_DEVICE =
-  "This deletes its attributes, telemetry and token. A running device loses access. You cannot undo this.";

@@ -1,5 +1,4 @@
 import { entityOf, isAnything, isPackage, packageLike, pageOf, savedAs } from "./checks.js";
-import { fileForm } from "./multipart.js";
 import { allPages } from "./pages.js";
 import { Calls } from "./rest.js";
 import type { Algorithm, EntityId, OtaPackage, Page, PageQuery } from "./shapes.js";
@@ -32,8 +31,6 @@ export interface Upload {
   algorithm?: Algorithm;
   /** Lower-case hex; the platform computes it if there is none, and refuses one that differs. */
   checksum?: string;
-  /** Notified of the bytes handed to the connection so far. */
-  onSent?: (bytes: number) => void;
   /** Default 10 minutes, in milliseconds. */
   timeoutMs?: number;
 }
@@ -58,9 +55,10 @@ export class Ota extends Calls {
   }
 
   async upload(id: string, bytes: Uint8Array, options: Upload = {}): Promise<OtaPackage> {
-    const { fileName = "firmware.bin", algorithm = "SHA256", checksum, onSent = () => {} } = options;
+    const { fileName = "firmware.bin", algorithm = "SHA256", checksum } = options;
     const query = { checksumAlgorithm: algorithm, checksum };
-    const form = () => fileForm("file", fileName, bytes, onSent);
+    const form = new FormData();
+    form.append("file", new Blob([bytes as Uint8Array<ArrayBuffer>]), fileName);
     const call = { query, form, timeoutMs: options.timeoutMs ?? 600_000 };
     const wanted = packageLike({ id: { entityType: "OTA_PACKAGE", id }, ...(checksum && { checksum }) });
     return this.rest.call("POST", `/api/otaPackage/${part(id)}`, wanted, call);

@@ -1,6 +1,5 @@
 import type { Check } from "./checks.js";
 import { OperatorError, tame } from "./error.js";
-import type { FileForm } from "./multipart.js";
 import { parseUnrounded } from "./typed-json.js";
 
 /** Of an answer's body, in bytes; what is longer is an error. */
@@ -29,8 +28,8 @@ export interface Call {
   query?: Record<string, string | number | boolean | undefined>;
   /** Sent as JSON. */
   body?: unknown;
-  /** Sent in place of a body; made again for each attempt. */
-  form?: () => FileForm;
+  /** Sent in place of a body. */
+  form?: FormData;
   /** Must not show up in an error. */
   secrets?: readonly string[];
   /** In place of the client's. */
@@ -195,19 +194,11 @@ export class Rest {
       ? `ApiKey ${this.#apiKey.apiKey}`
       : this.#session && `Bearer ${this.#session.token}`;
     if (!call.open && authorization) headers["x-authorization"] = authorization;
-    const form = call.form?.();
-    if (form) headers["content-type"] = form.type;
-    else if (call.body !== undefined) headers["content-type"] = "application/json";
-    // "duplex" is what fetch wants to see beside a stream.
-    const init: RequestInit & { duplex: "half" } = {
-      duplex: "half",
-      method,
-      headers,
-      signal: AbortSignal.timeout(call.timeoutMs ?? this.#timeoutMs),
-    };
+    if (call.body !== undefined) headers["content-type"] = "application/json";
+    const signal = AbortSignal.timeout(call.timeoutMs ?? this.#timeoutMs);
     // A redirect would carry the token to wherever the answer points.
-    init.redirect = "manual";
-    if (form) init.body = form.body;
+    const init: RequestInit = { method, headers, signal, redirect: "manual" };
+    if (call.form) init.body = call.form;
     else if (call.body !== undefined) init.body = JSON.stringify(call.body);
     const name = `${method} ${path}`;
     const url = `${this.base}${path}${query(call.query)}`;

@@ -7,14 +7,8 @@ import { operatorOf } from "../operator-of.js";
 import { ScriptedDevice } from "../scripted-device.js";
 import { closeBrowser, inBrowser, openPage } from "./browser.js";
 
-export const TENANT = ["tenant@thingsboard.org", "tenant"] as const;
 /** What would become of the page if it were taken for markup. */
 export const MARKUP = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
-
-export interface Look {
-  width?: number;
-  dark?: boolean;
-}
 
 export interface Opened {
   page: Page;
@@ -26,9 +20,8 @@ export interface Rig {
   test: (title: string, run: Implementation<[]>) => void;
   platform(): Platform;
   operator(): Operator;
-  device(name: string): Promise<ScriptedDevice>;
-  loggedIn(look?: Look, url?: string): Promise<Opened>;
-  pageOf(device: ScriptedDevice, look?: Look): Promise<Opened>;
+  device(name: string): ScriptedDevice;
+  pageOf(device: ScriptedDevice): Promise<Opened>;
 }
 
 /** For one file of tests: begun before them, ended after. */
@@ -45,48 +38,43 @@ export function consoleRig(anyTest: TestFn): Rig {
     await closeBrowser();
     await platform.close();
   });
-  const loggedIn = (look: Look = {}, url = platform.url): Promise<Opened> => logIn(url, look);
   return {
     test: inBrowser(anyTest),
     platform: () => platform,
     operator: () => operator,
-    device: async (name) => {
+    device: (name) => {
       const one = new ScriptedDevice(platform, name);
       devices.push(one);
       return one;
     },
-    loggedIn,
-    pageOf: async (one, look) => {
-      const opened = await loggedIn(look);
-      await opened.page.goto(`${platform.url}/#/device/${one.id}`);
-      await opened.page.getByRole("heading", { name: "Telemetry", exact: true }).waitFor();
-      await opened.page.getByText("live", { exact: true }).waitFor();
+    pageOf: async ({ id }) => {
+      const opened = await logIn(platform.url);
+      await opened.page.goto(`${platform.url}/#/device/${id}`);
+      await part(opened.page, "Telemetry").waitFor();
       return opened;
     },
   };
 }
 
-export async function logIn(url: string, look: Look = {}): Promise<Opened> {
-  const { page, errors } = await openPage(look);
+export async function fillLogin(page: Page, user: string, password: string): Promise<void> {
+  await page.getByLabel("User").fill(`${user}@thingsboard.org`);
+  await page.getByLabel("Password").fill(password);
+  await page.keyboard.press("Enter");
+}
+
+export async function logIn(url: string, user = "tenant"): Promise<Opened> {
+  const { page, errors } = await openPage();
   await page.goto(url);
-  await page.getByLabel("User").fill(TENANT[0]);
-  await page.getByLabel("Password").fill(TENANT[1]);
-  await page.getByRole("button", { name: "Log in" }).click();
+  await fillLogin(page, user, user);
   await page.getByRole("heading", { name: "Devices", level: 1 }).waitFor();
   return { page, errors };
 }
 
-/** The field that has this label: forms have labels too. */
-export function entry(place: Locator, label: string): Locator {
-  return place
-    .locator("label")
-    .filter({
-      has: place
-        .page()
-        .locator("span", { hasText: label })
-        .and(place.page().getByText(label, { exact: true })),
-    })
-    .locator("input, select, textarea");
+/** Fills the named fields of the only form there, and sends it. */
+export async function send(place: Locator, fields: Readonly<Record<string, string>>): Promise<void> {
+  const form = place.locator("form");
+  for (const [name, text] of Object.entries(fields)) await form.locator(`[name=${name}]`).fill(text);
+  await form.locator("button").first().click();
 }
 
 /** The section of that heading. */

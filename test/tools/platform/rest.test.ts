@@ -1,6 +1,5 @@
 // Login, devices and credentials of the operator's REST: paths, shapes and errors as on the real platform.
 
-import { request as ask, type IncomingMessage } from "node:http";
 import anyTest, { type TestFn } from "ava";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
 import { until } from "../until.js";
@@ -285,50 +284,4 @@ test("a customer finds only their own devices; an invalid query is refused", asy
     query({ keyFilters: [{ key: active, predicate: deep }] }),
   ])
     t.is((await call("POST", "/api/entitiesQuery/find", wrong)).status, 400, JSON.stringify(wrong));
-});
-
-// The stream of events for consoles: who may listen for how long, and who does not read.
-
-/** Not read until the test does. */
-function listen({ platform, tenant }: Context): Promise<{ response: IncomingMessage; ended: Promise<void> }> {
-  return new Promise((resolve, reject) => {
-    const headers = { "x-authorization": `Bearer ${tenant}` };
-    ask({ ...platform.address, path: "/api/console/events", headers, agent: false }, (response) => {
-      const ended = new Promise<void>((done) => {
-        response.on("error", () => done());
-        response.on("close", () => done());
-      });
-      resolve({ response, ended });
-    })
-      .on("error", reject)
-      .end();
-  });
-}
-
-test("cuts off a listener that reads nothing; others go on", async (t) => {
-  const { platform } = t.context;
-  const silent = await listen(t.context);
-  const good = await listen(t.context);
-  let read = 0;
-  good.response.on("data", (piece: Buffer) => {
-    read += piece.length;
-  });
-  const values = [["note", "x".repeat(100_000)]] as const;
-  const sentBytes = 40_000_000;
-  for (let sent = 100_000; sent <= sentBytes; sent += 100_000) {
-    platform.core.feed.tell({ kind: "telemetry", deviceId: "d", ts: 1, values });
-    while (read < sent && !good.response.destroyed) await new Promise((resolve) => setImmediate(resolve));
-  }
-  t.false(good.response.destroyed);
-  good.response.destroy();
-  let late = 0;
-  const all = new Promise<void>((resolve) => {
-    silent.response.on("data", (piece: Buffer) => {
-      late += piece.length;
-      if (late >= sentBytes) resolve();
-    });
-  });
-  await Promise.race([silent.ended, all]);
-  t.log(`${late} of ${sentBytes} bytes were kept`);
-  t.true(late < sentBytes / 2);
 });

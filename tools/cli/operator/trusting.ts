@@ -1,19 +1,20 @@
 // A fetch that trusts only given CAs. Node's own takes CAs from its environment only, at its start.
 import { request } from "node:https";
 import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 
-/** `ca`: PEM. Takes a string or a stream as a body, and follows no redirect. */
+/** `ca`: PEM. Follows no redirect. */
 export function trusting(ca: string): typeof fetch {
-  return (input, init = {}) => {
-    const url = new URL(input instanceof Request ? input.url : input);
-    if (url.protocol !== "https:") return fetch(url, init);
-    const { method = "GET", body, signal } = init;
-    const headers = Object.fromEntries(new Headers(init.headers));
+  return async (input, init) => {
+    const asked = new Request(input, init);
+    const url = new URL(asked.url);
+    if (url.protocol !== "https:") return fetch(asked);
+    const { method, signal } = asked;
+    const body = Buffer.from(await asked.arrayBuffer());
+    const headers = Object.fromEntries(asked.headers);
     return new Promise((resolve, reject) => {
       const fail = (cause: unknown): void =>
-        reject(signal?.aborted ? signal.reason : new TypeError("fetch failed", { cause }));
-      const outgoing = request(url, { method, headers, ca, ...(signal && { signal }) }, (incoming) => {
+        reject(signal.aborted ? signal.reason : new TypeError("fetch failed", { cause }));
+      const outgoing = request(url, { method, headers, ca, signal }, (incoming) => {
         const { statusCode: status = 0, headers: found } = incoming;
         const fields = Object.entries(found).map(
           ([name, value]) => [name, String(value)] as [string, string],
@@ -28,8 +29,7 @@ export function trusting(ca: string): typeof fetch {
         );
       });
       outgoing.once("error", fail);
-      if (body instanceof ReadableStream) pipeline(Readable.fromWeb(body as never), outgoing).catch(fail);
-      else outgoing.end(body ?? undefined);
+      outgoing.end(body);
     });
   };
 }

@@ -1,6 +1,8 @@
 // Formats numbers and times for people, in English like the page.
-import { isMoment } from "./series.js";
 
+const EARLIEST = Date.UTC(2001, 8, 9);
+const LATEST = Date.UTC(2128, 0);
+const TIMES = /(?:[tT]ime|[tT]imestamp|[dD]ate)$|(?:^|[_.\- ])(?:ts|at|since|until)$|(?:Ts|At|Since|Until)$/;
 const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte"] as const;
 
 /** `50 MB`; "size not known" for undefined. */
@@ -19,11 +21,6 @@ export function bytes(count: number | undefined): string {
     ...{ style: "unit", unit, unitDisplay },
     maximumSignificantDigits: 3,
   }).format(size);
-}
-
-/** `350 kB/s` */
-export function rate(bytesPerSecond: number): string {
-  return `${bytes(bytesPerSecond)}/s`;
 }
 
 /** The time of day, with the date unless it is today. */
@@ -58,4 +55,16 @@ export function counted(count: number, one: string, many = `${one}s`): string {
 /** A number to six digits. */
 function rounded(value: number): string {
   return new Intl.NumberFormat("en", { maximumSignificantDigits: 6, useGrouping: false }).format(value);
+}
+
+/** Whether a number is a time: milliseconds since 1970, or seconds by the key's name. */
+function isMoment(key: string, value: number): boolean {
+  if (!Number.isInteger(value)) return false;
+  if (value >= EARLIEST && value < LATEST) return true;
+  return TIMES.test(key) && value >= EARLIEST / 1000 && value < LATEST / 1000;
+}
+
+/** True if a chart shows the value. The progress of an update has its own page. */
+export function isDrawable(key: string, value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value) && !/^[fs]w_/.test(key) && !isMoment(key, value);
 }

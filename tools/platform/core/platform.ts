@@ -6,7 +6,6 @@ import { type Ids, randomIds } from "./common/ids.js";
 import { asTheyCame, type Order } from "./common/order.js";
 import { Refused } from "./common/refused.js";
 import { type Device, type DeviceFields, Devices } from "./devices.js";
-import { Feed, type Happening } from "./feed.js";
 import { type Journal, NO_JOURNAL } from "./journal.js";
 import { OtaQueue } from "./ota/ota.js";
 import { hasData, type OtaPackage, Packages } from "./ota/packages.js";
@@ -43,7 +42,6 @@ export class PlatformCore {
   readonly #ids: Ids;
   readonly claiming: Claiming;
   readonly rpcRecords: RpcRecords;
-  readonly feed = new Feed<Happening>();
   readonly #ota: OtaQueue;
 
   constructor(options: PlatformOptions) {
@@ -56,7 +54,7 @@ export class PlatformCore {
     this.packages = new Packages(clock, ids, budget, journal);
     this.#ids = ids;
     this.claiming = new Claiming(clock);
-    this.rpcRecords = new RpcRecords(clock, ids, this.feed, journal);
+    this.rpcRecords = new RpcRecords(clock, ids, journal);
     this.#ota = new OtaQueue(this);
   }
 
@@ -81,7 +79,6 @@ export class PlatformCore {
   deleteAttributes(device: Device, scope: Scope, keys: readonly string[]): void {
     if (!this.#exists(device)) return;
     for (const key of keys) device.attributes.delete(scope, key);
-    this.feed.tell({ kind: "attributes", deviceId: device.id, scope });
     if (scope === "SHARED_SCOPE") device.notifications.deleted(keys);
   }
 
@@ -107,10 +104,9 @@ export class PlatformCore {
     this.deviceChanged(device);
   }
 
-  /** It is kept, and those who look on hear of it. */
+  /** It is kept. */
   deviceChanged(device: Device): void {
     if (this.#exists(device)) this.devices.save(device);
-    this.feed.tell({ kind: "device", deviceId: device.id });
   }
 
   /** After a restart: assignments that a device has not heard of are sent. */
@@ -194,13 +190,11 @@ export class PlatformCore {
     if (!this.#exists(device)) return;
     const now = this.clock.now();
     for (const [key, value] of values) device.attributes.set(scope, key, value, now);
-    this.feed.tell({ kind: "attributes", deviceId: device.id, scope });
   }
 
   saveSeries(device: Device, ts: number, values: Values): void {
     if (!this.#exists(device)) return;
     for (const [key, value] of values) device.series.save(key, ts, value);
-    if (this.feed.isHeard) this.feed.tell({ kind: "telemetry", deviceId: device.id, ts, values });
   }
 
   #exists(device: Device): boolean {

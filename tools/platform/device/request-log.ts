@@ -1,5 +1,4 @@
 import type { LoggedRequest } from "../../operator/shapes.js";
-import { Feed } from "../core/feed.js";
 import { type Json, jsonText } from "../core/json/json.js";
 import { parseJson } from "../core/json/json-reader.js";
 
@@ -25,12 +24,10 @@ export interface Noted {
 
 /** The last 1,000 requests of the device API, formatted when read. */
 export class RequestLog {
-  readonly feed = new Feed<LoggedRequest>();
   readonly #noted: Noted[] = [];
   #next = 0;
 
   add(noted: Noted): void {
-    if (this.feed.isHeard) this.feed.tell(shown(noted));
     this.#noted[this.#next] = noted;
     this.#next = (this.#next + 1) % KEPT;
   }

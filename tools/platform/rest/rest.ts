@@ -8,7 +8,6 @@ import { rememberMethods } from "./methods.js";
 import { consoleRoutes } from "./resources/console.js";
 import { deviceRoutes } from "./resources/devices.js";
 import { entityRoutes } from "./resources/entities.js";
-import { eventRoutes } from "./resources/events.js";
 import { faultRoutes } from "./resources/faults.js";
 import { otaRoutes } from "./resources/ota.js";
 import { profileRoutes } from "./resources/profiles.js";
@@ -83,6 +82,5 @@ export function restRoutes(
   otaRoutes(app, context);
   reportRoutes(app, context);
   faultRoutes(app, context);
-  eventRoutes(app, context);
   consoleRoutes(app);
 }

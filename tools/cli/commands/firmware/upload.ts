@@ -4,7 +4,6 @@ import type { Operator } from "../../../operator/operator.js";
 import type { DeviceProfile, OtaPackage } from "../../../operator/shapes.js";
 import { ALGORITHMS, checksum } from "../../../platform/core/ota/checksum.js";
 import { ExitError } from "../../exit-error.js";
-import { bar, Progress } from "../../output/progress.js";
 import { note, plain, quoted } from "../../output/table.js";
 import { readInput, UsageError } from "../../usage.js";
 
@@ -61,16 +60,9 @@ export async function uploaded(
     return known;
   }
   const entry = known ?? (await ota.create({ title, version, deviceProfileId: profileId }));
-  const progress = new Progress();
-  const onSent = (sent: number): void =>
-    progress.show([`${bar(sent / bytes.length)}  upload`], [`upload of ${bytes.length} bytes`]);
-  const upload = {
-    fileName: basename(path),
-    algorithm: ALGORITHM,
-    onSent,
-    checksum: checksum(ALGORITHM, bytes),
-  };
-  return ota.upload(entry.id.id, bytes, upload);
+  note(`upload of ${bytes.length} bytes`);
+  const sum = checksum(ALGORITHM, bytes);
+  return ota.upload(entry.id.id, bytes, { fileName: basename(path), algorithm: ALGORITHM, checksum: sum });
 }
 
 export function load(path: string): Uint8Array {

@@ -1,7 +1,6 @@
 import type { Clock } from "../common/clock.js";
 import type { Ids } from "../common/ids.js";
 import type { Device } from "../devices.js";
-import type { Feed, Happening } from "../feed.js";
 import { type Journal, NO_JOURNAL } from "../journal.js";
 import type { PersistentStatus, RpcRecord, RpcRequest } from "./rpc.js";
 
@@ -31,13 +30,11 @@ export class RpcRecords {
   readonly #byId = new Map<string, PersistentRpc>();
   readonly #clock: Clock;
   readonly #ids: Ids;
-  readonly #feed: Feed<Happening>;
   readonly #journal: Journal;
 
-  constructor(clock: Clock, ids: Ids, feed: Feed<Happening>, journal: Journal = NO_JOURNAL) {
+  constructor(clock: Clock, ids: Ids, journal: Journal = NO_JOURNAL) {
     this.#clock = clock;
     this.#ids = ids;
-    this.#feed = feed;
     this.#journal = journal;
   }
 
@@ -103,7 +100,6 @@ export class RpcRecords {
         rpc.response = response;
         // It may come before the answer to who sent it, or after somebody deleted it.
         if (this.#byId.get(rpc.id) === rpc) this.#save(rpc);
-        this.#feed.tell({ kind: "rpc", deviceId: rpc.deviceId, rpcId: rpc.id, status });
       },
     };
   }

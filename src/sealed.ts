@@ -19,8 +19,9 @@ export type SealHost = Pick<Host, "encode" | "decode" | "loops">;
 const FORMAT = "1";
 const HEAD_BYTES = 9;
 
-export const seal = (host: SealHost, value: unknown): Uint8Array => {
-  const bytes = host.encode(`         ${JSON.stringify(value)}`);
+/** `json`: the value as JSON text. */
+export const seal = (host: SealHost, json: string): Uint8Array => {
+  const bytes = host.encode(`         ${json}`);
   bytes.set(headOf(host, bytes));
   return bytes;
 };

@@ -67,14 +67,18 @@ export const readOwn = (host: StoreHost, key: string): Json | undefined => {
 };
 
 /** Replaces the value of `key`. False if storing failed, or if the value is too large. */
-export const writeStored = (host: StoreHost, key: string, value: unknown): boolean => {
+export const writeStored = (host: StoreHost, key: string, value: unknown): boolean =>
+  writeText(host, key, JSON.stringify(value));
+
+/** Like `writeStored`, of a value as JSON text. */
+export const writeText = (host: StoreHost, key: string, json: string): boolean => {
   const { store } = host;
-  const bytes = seal(host, value);
+  const bytes = seal(host, json);
   const { written } = storageLogOf(host);
   const isOwn = written.includes(key);
   const isOthers = !isOwn && keepOthers(store, key);
   const kept = bytes.length <= MAX_BYTES && store.set(key, bytes);
-  noteStored(host, key, kept);
+  noteStored(host, key, kept, bytes.length);
   if (kept && !isOwn) written.push(key);
   if (!kept || isOthers || !VITAL.includes(key)) return kept;
   if (bytes.length <= VITAL_BYTES) store.set(copyKey(key), bytes);
@@ -82,7 +86,7 @@ export const writeStored = (host: StoreHost, key: string, value: unknown): boole
   return true;
 };
 
-const noteStored = (host: StoreHost, key: string, isKept: boolean): void => {
+const noteStored = (host: StoreHost, key: string, isKept: boolean, bytes: number): void => {
   const log = storageLogOf(host);
   if (isKept) {
     if (log.failing.length > 0) log.failing = log.failing.filter((failing) => failing !== key);
@@ -91,7 +95,8 @@ const noteStored = (host: StoreHost, key: string, isKept: boolean): void => {
   if (log.isSilent || log.failing.includes(key)) return;
   log.failing.push(key);
   log.hasLogged = true;
-  host.log("error", `could not store the value "${key}"`);
+  const why = bytes > MAX_BYTES ? `: it has ${bytes} bytes, at most ${MAX_BYTES} fit` : "";
+  host.log("error", `could not store the value "${key}"${why}`);
 };
 
 /** Keeps the value of another format beside the one that replaces it. False if there is none. */

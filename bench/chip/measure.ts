@@ -294,7 +294,7 @@ const SEALS: SealHost = {
  */
 function notDue(kept: string): string {
   const memory = unseal(SEALS, Buffer.from(kept)) as { wakesLeft: number };
-  return Buffer.from(seal(SEALS, { ...memory, wakesLeft: 30 })).toString();
+  return Buffer.from(seal(SEALS, JSON.stringify({ ...memory, wakesLeft: 30 }))).toString();
 }
 
 /** The sample as a board has it: its image, and the share of its slot that stays free. */

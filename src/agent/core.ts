@@ -63,24 +63,23 @@ export class Core implements SessionWatcher {
     this.telemetry = new Telemetry(this.session, this.events, this.time, this.outbox);
     const timing = new PollTiming();
     this.attributes = new Attributes(this.session, this.events, timing, checked.attributes);
-    const { loop: attributeLoop } = this.attributes;
     this.reset = new Reset(this);
     this.rpc = new Rpc(this.session, this.events, this.time, timing, checked.rpc, this.reset, [
-      attributeLoop,
+      this.attributes,
       this.telemetry,
     ]);
     this.rpc.handle(RESET_METHOD, (params) => this.reset.confirm(params));
     this.firmware =
       options.firmware &&
       new Firmware(this.session, this.events, options.firmware, this.telemetry, (ms) =>
-        attributeLoop.readSoon(ms),
+        this.attributes.readSoon(ms),
       );
-    if (this.firmware) attributeLoop.follow(this.firmware);
+    if (this.firmware) this.attributes.follow(this.firmware);
     this.provisioning = new Provisioning(
       this.session,
       this.events,
       this.reset,
-      attributeLoop,
+      this.attributes,
       options.token,
       options.provisioning,
       options.firmware?.version,

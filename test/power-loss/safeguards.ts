@@ -68,7 +68,7 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
   attributes: [
     {
       what: "client attributes stay to be sent until the platform took them",
-      file: `${AGENT}/attributes/loop.ts`,
+      file: `${AGENT}/attributes/attributes.ts`,
       from: "    const request = post(attributesPath(), ",
       to: "    this._client.accepted(batch);\n    const request = post(attributesPath(), ",
     },

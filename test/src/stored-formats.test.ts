@@ -3,7 +3,7 @@ import test from "ava";
 import { HealthRecord } from "../../extras/diagnostics/record.js";
 import { Alarms } from "../../extras/report-on-change/alarms.js";
 import { ClientAttributes } from "../../src/agent/attributes/client-attributes.js";
-import { SharedValues } from "../../src/agent/attributes/shared-values.js";
+import { SharedAttributes } from "../../src/agent/attributes/shared-attributes.js";
 import { teachRunningImage, UpdateJournal } from "../../src/agent/firmware/update-journal.js";
 import { runningImage } from "../../src/agent/firmware/update-record.js";
 import { readMemory, writeMemory } from "../../src/agent/lifecycle/memory.js";
@@ -14,6 +14,7 @@ import { emptyState } from "../../src/agent/queue/record.js";
 import { Witness } from "../../src/agent/queue/witness.js";
 import { RpcJournal } from "../../src/agent/rpc/journal.js";
 import { Time } from "../../src/agent/time/time.js";
+import { Events } from "../../src/events.js";
 import type { PlatformSession } from "../../src/platform/session.js";
 import { FakeFlash, FakeSlot } from "../fakes/flash.js";
 import { type FakeHost, FakeStore, fakeHost } from "../fakes/host.js";
@@ -27,6 +28,7 @@ const sessionOf = (host: FakeHost) => {
   const counters = { countLeftOut() {} };
   return { host, redactor: host.redactor, counters } as unknown as PlatformSession;
 };
+const sharedOf = (host: FakeHost) => new SharedAttributes(host, new Events(host));
 const LIMITS = { temperature: { above: 30 } };
 
 interface Format {
@@ -97,12 +99,16 @@ const FORMATS: readonly Format[] = [
     key: "shared",
     text: '143a35679{"interval":30,"limits":{"low":1}}',
     write: (host) => {
-      const values = new SharedValues(host);
-      values.learn(["interval", "limits"], { interval: 30, limits: { low: 1 } });
-      values.save();
+      const shared = sharedOf(host);
+      for (const key of ["interval", "limits"]) shared.subscribe(key, () => {});
+      shared.applyRead(["interval", "limits"], { interval: 30, limits: { low: 1 } });
     },
-    read: (host) => new SharedValues(host).value("limits"),
-    found: { low: 1 },
+    read: (host) => {
+      const seen: unknown[] = [];
+      sharedOf(host).subscribe("limits", (value) => seen.push(value));
+      return seen;
+    },
+    found: [{ low: 1 }],
   },
   {
     key: "client",

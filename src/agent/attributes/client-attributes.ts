@@ -2,7 +2,7 @@
 
 import type { PlatformSession } from "../../platform/index.js";
 import { forgetStored, readStored, writeStored } from "../../store.js";
-import type { Encoded, LeftOut } from "../../wire/text/encode.js";
+import type { LeftOut } from "../../wire/text/encode.js";
 import { isObject } from "../../wire/text/json.js";
 import { quoteShortened } from "../../wire/text/text.js";
 import { encodeValues } from "../../wire/values.js";
@@ -10,6 +10,7 @@ import { encodeValues } from "../../wire/values.js";
 /** The freshness marker, which applications cannot publish. */
 export const MARKER_KEY = "moteVersion";
 const STORED = "client";
+const WHAT = "the client attributes";
 /**
  * Limit of all published client attributes together, in bytes as stored. A stored value holds at
  * most 4,000 bytes.
@@ -32,7 +33,7 @@ const stored = (item: Item) => [item.key, item.member, item.dirty ? 1 : 0];
 export class ClientAttributes {
   private readonly _session: PlatformSession;
   private _items: Item[] = [];
-  private _stored = true;
+  private _isStored = true;
 
   constructor(session: PlatformSession) {
     this._session = session;
@@ -61,29 +62,18 @@ export class ClientAttributes {
     let changed = false;
     let taken = false;
     for (const key of keys.splice(0, MOST_KEYS)) {
-      const encoded = this._encode(key, values);
-      const items = encoded.ok ? this._with(key, encoded.text.slice(1, -1)) : undefined;
-      counters.countLeftOut("the client attributes", items ? encoded.leftOut : unfit(key, encoded));
+      const { member, leftOut } = memberOf(key, values);
+      const items = member === undefined ? undefined : this._with(key, member);
+      counters.countLeftOut(WHAT, items || member === undefined ? leftOut : doesNotFit(key, 1));
       if (!items) continue;
       taken = true;
       changed ||= items !== this._items;
       this._items = items;
     }
     const [first] = keys;
-    if (first !== undefined)
-      counters.countLeftOut("the client attributes", { ...doesNotFit(first), count: keys.length });
-    if (changed || (taken && !this._stored)) this._save();
+    if (first !== undefined) counters.countLeftOut(WHAT, doesNotFit(first, keys.length));
+    if (changed || (taken && !this._isStored)) this._save();
     return taken;
-  }
-
-  private _encode(key: string, values: Readonly<Record<string, unknown>>): Encoded {
-    if (key === MARKER_KEY)
-      return { ok: false, reason: `"${MARKER_KEY}" is reserved for the agent`, tooLarge: false };
-    try {
-      return encodeValues({ [key]: values[key] });
-    } catch {
-      return { ok: false, reason: `${quoteShortened(key)} cannot be read`, tooLarge: false };
-    }
   }
 
   /** The items with this member; undefined if it does not fit. */
@@ -131,7 +121,7 @@ export class ClientAttributes {
   }
 
   private _save(): void {
-    this._stored = writeStored(this._session.host, STORED, this._items.map(stored));
+    this._isStored = writeStored(this._session.host, STORED, this._items.map(stored));
   }
 }
 
@@ -144,15 +134,27 @@ const keysOf = (values: unknown): string[] | undefined => {
   }
 };
 
-/** `encoded` is rejected, or does not fit. */
-const unfit = (key: string, encoded: Encoded): LeftOut => {
-  if (encoded.ok) return doesNotFit(key);
-  return encoded.leftOut ?? { count: 1, named: [{ key, reason: encoded.reason, tooLarge: false }] };
+/** `"key":value` as JSON text, unless the whole value is left out. */
+const memberOf = (
+  key: string,
+  values: Readonly<Record<string, unknown>>,
+): { member?: string; leftOut?: LeftOut | undefined } => {
+  if (key === MARKER_KEY) return { leftOut: leftOut(key, `"${key}" is reserved for the agent`) };
+  try {
+    const encoded = encodeValues({ [key]: values[key] });
+    return encoded.ok ? { ...encoded, member: encoded.text.slice(1, -1) } : encoded;
+  } catch {
+    return { leftOut: leftOut(key, `${quoteShortened(key)} cannot be read`) };
+  }
 };
 
-const doesNotFit = (key: string): LeftOut => {
+const doesNotFit = (key: string, count: number): LeftOut => {
   const reason = `${quoteShortened(key)} does not fit: all client attributes together may take ${LIMIT} bytes`;
-  return { count: 1, named: [{ key, reason, tooLarge: true }] };
+  return leftOut(key, reason, true, count);
+};
+
+const leftOut = (key: string, reason: string, tooLarge = false, count = 1): LeftOut => {
+  return { count, named: [{ key, reason, tooLarge }] };
 };
 
 export interface AttributeBatch {

@@ -11,8 +11,9 @@ import { type EndedPoll, LongPoll } from "../../platform/long-poll.js";
 import { POLL_PAUSE_MS } from "../../platform/pace.js";
 import type { PollTiming } from "../../platform/poll-timing.js";
 import { type Change, parseNotification } from "../../wire/attributes.js";
-import { READ_EVERY_MS } from "./shared-values.js";
 
+/** Interval of reads without an attribute poll. */
+export const READ_EVERY_MS = 30_000;
 /** Delay between sending a poll and reading the values, so that the poll is registered first. */
 const READ_AFTER_POLL_MS = 500;
 /** A notification may be on its way to a poll for this long when the poll ends. */

@@ -15,7 +15,9 @@ import type { Json, JsonObject } from "../../wire/text/json.js";
 import { decodeStart, quoteShortened } from "../../wire/text/text.js";
 import { type ClientAttributes, MARKER_KEY } from "./client-attributes.js";
 
-const MARKER_VALUE = `mote ${VERSION}`;
+/** The marker of any version begins like this. */
+const MARKER_START = "mote";
+const MARKER_VALUE = `${MARKER_START} ${VERSION}`;
 /**
  * The platform's storage may be asynchronous, so wait this long before publishing the marker again.
  */
@@ -24,14 +26,12 @@ const MARKER_LAG_MS = 10_000;
 const QUERY_LENGTH = 1500;
 /** Delay before a value that was too large is requested again. */
 const TOO_LARGE_MS = 10 * 60_000;
-/** Delay after an answer that the platform did not send. */
-const FOREIGN_ANSWER_MS = 30_000;
 
 /**
  * Values of `keys`. A key that is missing in `values` does not exist, as far as one answer can
  * tell.
  */
-export interface Trusted {
+interface TrustedRead {
   readonly keys: string[];
   readonly values: JsonObject;
   /** False while a new image is on trial and the platform did not give back its marker yet. */
@@ -43,9 +43,8 @@ export class AttributeReader {
   private readonly _pacer: Pacer;
   private readonly _limit: number;
   private readonly _client: ClientAttributes;
-  /** Keys that are not requested before the given time. */
-  private readonly _skipped = new Map<string, number>();
-  private readonly _logged: string[] = [];
+  /** Keys whose value is too large, and the time when they are requested again. */
+  private readonly _tooLarge = new Map<string, number>();
   private _markerPostedAt: number | undefined;
   /**
    * While a new image is on trial, the marker ends with a random number: a host that repeats an
@@ -69,60 +68,53 @@ export class AttributeReader {
   /**
    * Reads `keys` in as few requests as their size allows. Undefined without a trusted answer; the
    * channel then waits. A key whose value alone exceeds the limit is logged once, left out, and
-   * requested again after 10 min, or after 30 s if the answer was not the platform's.
+   * requested again after 10 min.
    */
-  async readTrusted(keys: readonly string[]): Promise<Trusted | undefined> {
-    const trusted: Trusted = { keys: [], values: Object.create(null), isCurrent: true };
-    const asked = keys.filter((key) => !this._skips(key));
+  async readTrusted(keys: readonly string[]): Promise<TrustedRead | undefined> {
+    const now = this._session.host.clock.now();
+    const read: TrustedRead = { keys: [], values: Object.create(null), isCurrent: true };
+    let groups = splitKeys(
+      keys.filter((key) => (this._tooLarge.get(key) ?? now) <= now),
+      QUERY_LENGTH,
+    );
     // Without keys, request only the marker to see whether the platform is reachable.
-    let groups = keys.length === 0 ? [[]] : splitKeys(asked, QUERY_LENGTH);
+    if (groups.length === 0) groups.push([]);
     for (let group = groups.shift(); group; group = groups.shift()) {
       const query = attributesQuery({ clientKeys: [MARKER_KEY], sharedKeys: group });
       // Invalid keys were rejected by `subscribe`.
       if (!query.ok) continue;
       const outcome = await this._session.send("attributes", getAttributes(query.query, this._limit));
       if (!this._session.running) return undefined;
-      if (outcome.kind === "done" && !outcome.whole) {
-        if (group.length === 0) {
-          this._pacer.slow();
-          return undefined;
-        }
-        groups = this._splitOrSkip(group, outcome.body).concat(groups);
-        continue;
-      }
-      if (!(await this._applyAnswer(outcome, group, trusted))) return undefined;
+      if (isTooLarge(outcome)) groups = this._split(group).concat(groups);
+      else if (!(await this._applyAnswer(outcome, group, read))) return undefined;
     }
-    return trusted;
+    return read;
   }
 
-  private async _applyAnswer(outcome: Outcome, group: string[], trusted: Trusted): Promise<boolean> {
+  private async _applyAnswer(outcome: Outcome, group: string[], read: TrustedRead): Promise<boolean> {
     if (outcome.kind !== "done") {
       this._pacer.after(outcome);
       return false;
     }
-    const answer = parseAttributes(this._session.host.decode(outcome.body) ?? "");
-    if (!answer.ok) {
-      this._session.counters.countMalformed("an answer to GET attributes");
-      this._pacer.slow();
-      return false;
-    }
+    const answer = parseAttributes((outcome.whole && this._session.host.decode(outcome.body)) || "");
+    if (!answer.ok) this._session.counters.countMalformed("an answer to GET attributes");
+    const marker = answer.ok && Object.hasOwn(answer.client, MARKER_KEY) && answer.client[MARKER_KEY];
     // Of any version: a host that echoes what was asked for knows no value.
-    const marker = Object.hasOwn(answer.client, MARKER_KEY) ? answer.client[MARKER_KEY] : undefined;
-    const hasMarker = typeof marker === "string" && marker.startsWith("mote");
+    const hasMarker = typeof marker === "string" && marker.startsWith(MARKER_START);
     const isCurrent = hasMarker && marker.startsWith(MARKER_VALUE) && marker.endsWith(this._nonce);
     if (!isCurrent) await this._postMarker(hasMarker);
-    if (!hasMarker) {
+    if (!answer.ok || !hasMarker) {
       this._pacer.slow();
       return false;
     }
     this._pacer.clear();
     this._session.watcher.tokenProven();
     if (isCurrent) this._session.watcher.writeProven();
-    trusted.isCurrent = isCurrent || this._nonce === "";
-    group.forEach((key) => {
-      trusted.keys.push(key);
-      if (Object.hasOwn(answer.shared, key)) trusted.values[key] = answer.shared[key] as Json;
-    });
+    read.isCurrent = isCurrent || this._nonce === "";
+    for (const key of group) {
+      read.keys.push(key);
+      if (Object.hasOwn(answer.shared, key)) read.values[key] = answer.shared[key] as Json;
+    }
     return true;
   }
 
@@ -143,50 +135,29 @@ export class AttributeReader {
     return post(attributesPath(), body);
   }
 
-  /**
-   * Splits `group`, whose answer exceeded the limit, or skips its only key for a while. `start`:
-   * the first bytes of the answer.
-   */
-  private _splitOrSkip(group: string[], start: Uint8Array): string[][] {
-    if (group.length > 1) return halves(group);
-    // The platform writes client attributes first.
-    const isPlatforms = decodeStart(start).includes(`"${MARKER_KEY}":`);
-    if (!isPlatforms) this._session.counters.countMalformed("an answer to GET attributes");
-    const until = this._session.host.clock.now() + (isPlatforms ? TOO_LARGE_MS : FOREIGN_ANSWER_MS);
-    group.forEach((key) => {
-      this._skipped.set(key, until);
-      if (isPlatforms) this._log(key);
-    });
+  /** Splits `group`, whose answer exceeded the limit, or leaves out its only key for a while. */
+  private _split(group: string[]): string[][] {
+    const half = group.length >> 1;
+    if (half > 0) return [group.slice(0, half), group.slice(half)];
+    for (const key of group) this._leaveOut(key);
     return [];
   }
 
-  private _log(key: string): void {
-    if (this._logged.includes(key)) return;
-    this._logged.push(key);
-    const { host } = this._session;
-    const name = this._session.redactor.clean(quoteShortened(key));
-    host.log("error", `the shared attribute ${name} is larger than ${this._limit} bytes and is ignored`);
-  }
-
-  /** ms until a skipped key may be requested again; undefined if none is skipped. */
-  get skippedMs(): number | undefined {
-    const now = this._session.host.clock.now();
-    let least: number | undefined;
-    this._skipped.forEach((until) => {
-      if (until > now && (least === undefined || until - now < least)) least = until - now;
-    });
-    return least;
-  }
-
-  private _skips(key: string): boolean {
-    return this._session.host.clock.now() < (this._skipped.get(key) ?? 0);
+  private _leaveOut(key: string): void {
+    const { host, redactor } = this._session;
+    if (!this._tooLarge.has(key)) {
+      const name = redactor.clean(quoteShortened(key));
+      host.log("error", `the shared attribute ${name} is larger than ${this._limit} bytes and is ignored`);
+    }
+    this._tooLarge.set(key, host.clock.now() + TOO_LARGE_MS);
   }
 }
 
-const halves = (group: string[]): string[][] => {
-  const half = Math.ceil(group.length / 2);
-  return [group.slice(0, half), group.slice(half)];
-};
+/** The platform writes the marker first. Without it, a long answer comes from elsewhere. */
+const isTooLarge = (outcome: Outcome): boolean =>
+  outcome.kind === "done" &&
+  !outcome.whole &&
+  decodeStart(outcome.body).includes(`"${MARKER_KEY}":"${MARKER_START}`);
 
 const nonceOf = (host: Host): string => {
   const bytes = new Uint8Array(4);

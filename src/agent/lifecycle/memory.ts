@@ -41,7 +41,8 @@ export const readMemory = (host: SealHost, kept: string | undefined): Memory => 
   return fill(memory, stored) ? memory : powerOn();
 };
 
-export const writeMemory = (host: SealHost, memory: Memory): string => host.decode(seal(host, memory)) ?? "";
+export const writeMemory = (host: SealHost, memory: Memory): string =>
+  host.decode(seal(host, JSON.stringify(memory))) ?? "";
 
 const powerOn = (): Memory => ({
   wakes: 0,

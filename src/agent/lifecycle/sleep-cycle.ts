@@ -107,7 +107,7 @@ export class SleepCycle {
     const { time, telemetry, attributes, firmware } = this._parts;
     firmware?.slept(memory.update, slept);
     if (!before) telemetry.bodies.wake(memory.telemetry, slept);
-    if (!before) attributes.loop.bodies.wake(memory.attributes, slept);
+    if (!before) attributes.bodies.wake(memory.attributes, slept);
     if (!before) this._parts.session.counters.wake(memory.loggedKeySet);
     time.wake(memory.time, slept);
     if (memory.loggedMs > 0) memory.loggedMs += Math.round(slept);
@@ -213,7 +213,7 @@ export class SleepCycle {
 
   private get _idle(): boolean {
     const { telemetry, attributes, rpc, firmware } = this._parts;
-    const isIdle = telemetry.idle && attributes.loop.idle && rpc.idle && !firmware?.busy;
+    const isIdle = telemetry.idle && attributes.idle && rpc.idle && !firmware?.busy;
     return isIdle;
   }
 
@@ -233,7 +233,7 @@ export class SleepCycle {
     this._endedAt = now;
     time.sleep(memory.time, now - began);
     telemetry.bodies.sleep(memory.telemetry);
-    attributes.loop.bodies.sleep(memory.attributes);
+    attributes.bodies.sleep(memory.attributes);
     const log = storageLogOf(host);
     if (log.hasLogged) memory.loggedMs = 1;
     log.hasLogged = log.isSilent = false;

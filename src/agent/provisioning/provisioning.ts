@@ -13,7 +13,7 @@ import { PROBE, post } from "../../platform/index.js";
 import { API_PREFIX, devicePrefix, PROVISION_PATH } from "../../wire/paths.js";
 import { encodeProvision, parseProvision } from "../../wire/provision.js";
 import { Secret } from "../../wire/secret.js";
-import type { AttributeLoop } from "../attributes/loop.js";
+import type { Attributes } from "../attributes/attributes.js";
 import type { Reset } from "../lifecycle/index.js";
 import type { ProvisioningOptions } from "./options.js";
 import { FAILURE, type Refusal, RefusalBackoff, SLOWER } from "./refusal-backoff.js";
@@ -49,7 +49,7 @@ export class Provisioning implements Job {
   private _reported: string[] = [];
   private readonly _backoff: RefusalBackoff;
   private readonly _reset: Reset;
-  private readonly _attributes: AttributeLoop;
+  private readonly _attributes: Attributes;
   /** The platform refused this device at the last attempt. */
   isRefused = false;
 
@@ -61,7 +61,7 @@ export class Provisioning implements Job {
     session: PlatformSession,
     events: Events,
     reset: Reset,
-    attributes: AttributeLoop,
+    attributes: Attributes,
     token: string | undefined,
     options: ProvisioningOptions | undefined,
     firmwareVersion = "",

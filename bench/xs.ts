@@ -1,6 +1,6 @@
-// The engine's steps for a point, a wake and an RPC, and the slots of an idle agent, on the XS engine of the tests.
-// The engine loads modules into RAM and gives functions a name and a length, so slots of a board
-// are fewer.
+// The engine's steps for a point, a wake and an RPC, and the slots of an idle agent, on the XS
+// engine of the tests. The engine loads modules into RAM and gives functions a name and a length,
+// so slots of a board are fewer.
 import { fakeHost } from "../test/fakes/host.js";
 import { Bridge } from "../test/xs/engine/bridge.js";
 import { bundle } from "../test/xs/engine/bundle.js";

@@ -1,4 +1,5 @@
-// What a board gets: one module for the manifest to preload, dist/xs/mote.js, and one for each part that not every device needs. `npm run esp32 -- --check` prints their sizes.
+// What a board gets: one module for the manifest to preload, dist/xs/mote.js, and one for each part
+// that not every device needs. `npm run esp32 -- --check` prints their sizes.
 import { dirname, join, relative } from "node:path";
 import { transform } from "esbuild";
 import { rollup } from "rollup";
@@ -6,15 +7,18 @@ import { minify } from "terser";
 import { shortenPrivateNames } from "./private-names.mjs";
 
 /**
- * Variables and private fields get short names. Functions, classes and other properties keep theirs,
- * and lines stay, because a crash is read by them. Off is what takes XS more code.
+ * Variables and private fields get short names. Functions, classes and other properties keep
+ * theirs, and lines stay, because a crash is read by them. Off is what takes XS more code.
  */
 const SAME = { passes: 2, booleans: false, conditionals: false, reduce_funcs: false, sequences: false };
 /** Checks for tests only (src/invariant.ts): the calls go, and with them the function. */
 const COMPRESS = { ...SAME, pure_funcs: ["invariant"] };
 const KEEP = { module: true, keep_classnames: true, keep_fnames: true, format: { beautify: true } };
 
-/** A field is assigned by the constructor: one that is defined beside it takes XS a function for each class, and steps for each object. */
+/**
+ * A field is assigned by the constructor: one that is defined beside it takes XS a function for each
+ * class, and steps for each object.
+ */
 const TYPESCRIPT = { compilerOptions: { useDefineForClassFields: false } };
 
 /**

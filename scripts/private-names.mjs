@@ -1,7 +1,7 @@
 // Short names for the private fields of a board's classes.
 import { parseAst } from "rollup/parseAst";
 
-/** Calls `visit(node, inner)` for `node` and all nodes in it; `inner`: body of the innermost class. */
+/** Calls `visit(node, inner)` for `node` and all in it; `inner`: body of the innermost class. */
 function walk(node, visit, inner) {
   if (Array.isArray(node)) for (const one of node) walk(one, visit, inner);
   else if (typeof node?.type === "string") {
@@ -18,9 +18,9 @@ function privateName({ computed, property, key }) {
 }
 
 /**
- * `code` with private fields called `_1`, `_2` and so on, from `_1` in each class: a board stores each
- * name of a program once, in about 35 bytes. Methods keep their names, because a crash report has
- * them, and so do fields that are used outside their class or in a class with a superclass.
+ * `code` with private fields called `_1`, `_2` and so on, from `_1` in each class: a board stores
+ * each name of a program once, in about 35 bytes. Methods keep their names, because a crash report
+ * has them, and so do fields that are used outside their class or in a class with a superclass.
  */
 export function shortenPrivateNames(code) {
   const uses = [];

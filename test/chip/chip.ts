@@ -1,7 +1,7 @@
 // The chip that is emulated, and what a case has to know of it.
 import { join } from "node:path";
 import { PROJECT } from "../../tools/project.js";
-import { argument, given } from "../arguments.js";
+import { argument } from "../arguments.js";
 
 interface EmulatedChip {
   /** As ESP-IDF names it. */
@@ -51,9 +51,5 @@ export const CHIP_NAMES = KNOWN.map(({ name }) => name);
 /** `--chip`; a name that is none is refused by the command. */
 export const CHIP = KNOWN.find(({ name }) => name === argument("chip")) ?? KNOWN[0]!;
 
-/** `--radio`: images with the Wi-Fi stack, on an emulator that has Wi-Fi. Espressif's has none. */
-export const RADIO = given("radio") ? { card: `${CHIP.name}_wifi`, ssid: "PICSimLabWifi" } : undefined;
-
 /** What one run leaves for the next, by chip. */
-export const keptAt = (...names: string[]): string =>
-  join(PROJECT, "build", "chip", RADIO ? `${CHIP.name}-radio` : CHIP.name, ...names);
+export const keptAt = (...names: string[]): string => join(PROJECT, "build", "chip", CHIP.name, ...names);

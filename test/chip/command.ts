@@ -7,7 +7,7 @@ import { PROJECT } from "../../tools/project.js";
 import type { Case, Figures } from "./case.js";
 import { BAD_IMAGES } from "./cases/bad-images.js";
 import { CENSUS } from "./cases/census.js";
-import { COMMISSIONING_POWER_LOSS, IMPROV } from "./cases/commissioning.js";
+import { IMPROV } from "./cases/commissioning.js";
 import { CRASH, RECOVERY } from "./cases/crashes.js";
 import { ENCRYPTED } from "./cases/encrypted.js";
 import { FACTORY } from "./cases/factory.js";
@@ -15,16 +15,15 @@ import { CABLE_FLASH } from "./cases/flash.js";
 import { HOSTILE, HOSTILE_TLS } from "./cases/hostile.js";
 import { LARGE_RECORDS } from "./cases/large-records.js";
 import { LOG } from "./cases/log.js";
-import { LOAD, MEMORY, MEMORY_TLS, NO_MEMORY } from "./cases/memory.js";
+import { MEMORY, MEMORY_TLS, NO_MEMORY } from "./cases/memory.js";
 import { OUTAGE, QUICK_STARTS } from "./cases/network.js";
 import { DAMAGED_NVS, NVS_POWER_LOSS } from "./cases/nvs.js";
-import { OPERATOR } from "./cases/operator.js";
 import { PORT_PROMISES, PORT_PROMISES_TLS } from "./cases/port.js";
 import { TELEMETRY_POWER_LOSS, UPDATE_POWER_LOSS } from "./cases/power-losses.js";
 import { STATION, STATION_FULL, STATION_TLS } from "./cases/station.js";
 import { TLS } from "./cases/tls.js";
 import { TOUR, TOUR_TLS } from "./cases/tour.js";
-import { CHIP, CHIP_NAMES, keptAt, RADIO } from "./chip.js";
+import { CHIP, CHIP_NAMES, keptAt } from "./chip.js";
 import { findEmulator } from "./emulator.js";
 import { sideBySide } from "./side-by-side.js";
 
@@ -54,13 +53,10 @@ const CASES: readonly Case[] = [
   ...BAD_IMAGES,
   TELEMETRY_POWER_LOSS,
   UPDATE_POWER_LOSS,
-  COMMISSIONING_POWER_LOSS,
   NVS_POWER_LOSS,
   DAMAGED_NVS,
   ENCRYPTED,
   LARGE_RECORDS,
-  OPERATOR,
-  LOAD,
 ];
 
 interface Result {
@@ -79,7 +75,6 @@ interface Flags {
   seed?: string;
   again?: boolean;
   softReset?: boolean;
-  radio?: boolean;
   atOnce: string;
 }
 
@@ -108,7 +103,7 @@ async function main(flags: Flags): Promise<number> {
     encoding: "utf8",
   }).trim();
   const run = { commit, seed, quick };
-  console.log(`${CHIP.name}${RADIO ? " with Wi-Fi" : ""}, ${commit}, seed ${seed}${quick ? ", quick" : ""}`);
+  console.log(`${CHIP.name}, ${commit}, seed ${seed}${quick ? ", quick" : ""}`);
   const left = CASES.filter((one) =>
     only.length > 0 ? only.includes(one.name) : again || !isPassed(one, run),
   );
@@ -117,7 +112,6 @@ async function main(flags: Flags): Promise<number> {
     const names = left.sort(longestFirst).map(({ name }) => name);
     const words = ["--chip", CHIP.name, "--seed", String(seed), ...(quick ? ["--quick"] : [])];
     if (flags.softReset) words.push("--soft-reset");
-    if (flags.radio) words.push("--radio");
     return (await sideBySide(names, atOnce, words)) === 0 ? 0 : 1;
   }
   let failures = 0;
@@ -177,15 +171,11 @@ function whatIsMissing(): string | undefined {
 new Command("chip")
   .description("the board's promises on an emulated chip; skipped where the tools are missing")
   .addOption(new Option("--chip <name>", "that is emulated").choices(CHIP_NAMES).default(CHIP_NAMES[0]))
-  .option("--quick", "5 power losses of each kind, and 10 minutes of load")
+  .option("--quick", "5 power losses of each kind, and short loads")
   .addOption(new Option("--case <name...>", "only these").choices(CASES.map(({ name }) => name)))
   .option("--seed <number>", "of the moments of the power losses")
   .option("--again", "also what passed at this commit before")
   .option("--soft-reset", "trust the emulator's reset of the chip")
-  .option(
-    "--radio",
-    "with the Wi-Fi stack in the images; needs an emulator that has Wi-Fi, which Espressif's has not",
-  )
   .option("--port <number>", "the platform's first port")
   .option("--at-once <number>", "emulators side by side; two cores have time for four", "1")
   .action(async (flags: Flags) => process.exit(await main(flags)))

@@ -50,8 +50,6 @@ export interface Emulation {
   bytes?(bytes: Uint8Array): void;
   /** More words for the emulator. */
   readonly more?: readonly string[];
-  /** The emulated network card. Default: open_eth, the Ethernet of Espressif's emulator. */
-  readonly network?: string;
   readonly env?: NodeJS.ProcessEnv;
 }
 
@@ -86,13 +84,13 @@ export class EmulatedBoard {
   readonly #process: ChildProcess;
 
   /** Throws SdkError if there is no emulator. */
-  constructor({ chip, flash, line, bytes, more = [], network = "open_eth", env = process.env }: Emulation) {
+  constructor({ chip, flash, line, bytes, more = [], env = process.env }: Emulation) {
     const program = findEmulator(chip, env);
     const machine = MACHINES[chip]![2];
     const words = [
       ...["-machine", machine, "-nographic", "-monitor", "none", "-serial", "stdio"],
       ...["-drive", `file=${flash},if=mtd,format=raw`],
-      ...["-nic", `user,id=${NETWORK},model=${network}`],
+      ...["-nic", `user,id=${NETWORK},model=open_eth`],
       ...more,
     ];
     const console = makePipe();

@@ -28,7 +28,7 @@ import { buildBoards } from "../built.js";
 import { tlsFront } from "../hosts/device/tls-front.js";
 import { bundleForXs } from "../hosts/simulator/bundle.js";
 import { Authorities } from "../x509/authority.js";
-import { CHIP, keptAt, RADIO } from "./chip.js";
+import { CHIP, keptAt } from "./chip.js";
 import { EmulatedBoard, HOST_ADDRESS } from "./emulator.js";
 
 export const TITLE = "chip";
@@ -85,7 +85,7 @@ const configOf = (settings: Settings) => ({
 });
 
 const configFor = ({ version = "1.0.0", timestamps = "device", numbered, fault, more }: Settings) => ({
-  wifi: { ssid: RADIO?.ssid ?? "emulator" },
+  wifi: { ssid: "emulator" },
   provisioning: { ...PROFILE, deviceName: DEVICE },
   firmware: { title: TITLE, version, allowHttp: true, trialMs: 5000 },
   telemetry: { timestamps },
@@ -125,7 +125,7 @@ export async function imageOf(settings: Settings = {}, sdk: Sdk = findSdk()): Pr
       target: plainTarget(CHIP.name),
       debug: false,
       megabytes: 4,
-      emulated: RADIO ? "wifi" : true,
+      emulated: true,
       config,
       // Compiled with the SDK's own flags: objects go by the age of their sources.
       out: keptAt(
@@ -265,7 +265,6 @@ export class Board {
       chip: CHIP.name,
       flash: this.flash,
       more: this.#more,
-      ...(RADIO && { network: RADIO.card }),
       line: (text) => this.#heard(text),
       bytes: (bytes) => this.onBytes(bytes),
     });

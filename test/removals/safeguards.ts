@@ -334,16 +334,6 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
       title: "a store that does not take it leaves all as it was*",
     },
   ],
-  "sleep cycle": [
-    {
-      what: "points in memory go to flash before the sleep",
-      file: "src/agent/lifecycle/sleep-cycle.ts",
-      from: "const unkept = outbox.saveAll();",
-      to: "const unkept = 0;",
-      test: "test/src/agent/lifecycle/sleep-cycle.test.ts",
-      title: "the first wake connects*",
-    },
-  ],
   "stored time": [
     {
       what: "no stamp is used twice over a restart",

@@ -16,9 +16,7 @@ import { Bridge } from "./engine/bridge.js";
 import { bundle } from "./engine/bundle.js";
 import { nodeHost } from "./engine/node-host.js";
 import { testOnXs } from "./engine/on-xs.js";
-import { boardStack } from "./engine/snapshot.js";
 import { atFakeTime, ENTRY as CORE } from "./engine/still.js";
-import { Engine } from "./engine/worker.js";
 import { texts } from "./guest/texts.js";
 import { MEMBERS, READERS } from "./guest/wide.js";
 
@@ -237,16 +235,8 @@ testOnXs("the redactor finds the same on XS as on Node, within so many steps a b
 // A board's engine has 640 slots of stack and ends when they are full: no data of a peer may take
 // a slot for each of its members.
 
-const called = (count: number): string => `Math.max(...Array.from({ length: ${count} }, () => 1)); undefined`;
-
-testOnXs("the engine of these tests has the stack of a board", async (t) => {
-  const few = new Engine();
-  await t.notThrowsAsync(few.evaluate(called(boardStack() - 100)));
-  await few.close();
-  const many = new Engine();
-  await t.throwsAsync(many.evaluate(called(boardStack())), { message: /overflowed its stack/ });
-  await many.close();
-});
+const _called = (count: number): string =>
+  `Math.max(...Array.from({ length: ${count} }, () => 1)); undefined`;
 
 for (const name of Object.keys(READERS)) {
   testOnXs(`${name} of ${MEMBERS} members is read on a board's stack`, async (t) => {

@@ -1,9 +1,6 @@
-import { rmSync } from "node:fs";
 import { officialClient } from "../../extras/commissioning/official-client.js";
 import { expectedOf, visit } from "../../extras/commissioning/official-visit.js";
-import { wifiFrame } from "../../hosts/esp32/rig.js";
-import { Dice } from "../../simulation/dice.js";
-import { Bench, imageOf, ONLINE_MS } from "../bench.js";
+import { Bench, ONLINE_MS } from "../bench.js";
 import { type Case, check } from "../case.js";
 import { CHIP } from "../chip.js";
 import { DEVICE, TITLE, urlOf } from "../rig.js";
@@ -40,53 +37,5 @@ export const IMPROV: Case = {
     check(slowestMs < 1000, `answered after ${slowestMs} ms`);
     await bench.seen();
     return { bootMs: firstMs, answerMs: slowestMs };
-  },
-};
-
-/** From the last value that it is given: it joins, provisions itself, stores, restarts. */
-const COMMISSIONED_MS = 8000;
-
-/** The Wi-Fi, by Improv: with it the board has all that it needs, and begins the check. */
-const give = ({ board }: Bench): void => board.send(wifiFrame(...GIVEN));
-
-export const COMMISSIONING_POWER_LOSS: Case = {
-  name: "commissioning-power-loss",
-  title:
-    "power losses while its owner commissions it: it is commissioned or asks again, and is online in the end",
-  async run({ seed, quick, say }) {
-    const dice = new Dice(seed);
-    const settings = { bare: "but the Wi-Fi" } as const;
-    const losses = quick ? 4 : 15;
-    await using bench = await Bench.open("commissioning-power-loss", settings, "soft");
-    const { board, tenant } = bench;
-    const image = await imageOf(settings);
-    let askedAgain = 0;
-    for (let n = 1; n <= losses; n++) {
-      await board.off();
-      const id = await bench.id();
-      if (id !== undefined) await tenant.devices.delete(id);
-      rmSync(board.flash, { force: true });
-      board.write(image);
-      const start = async (): Promise<boolean> => {
-        const from = board.lines.length;
-        board.on();
-        return (await board.line(/commissioning: join the Wi-Fi|runs, reset/, ONLINE_MS, from)).includes(
-          "join",
-        );
-      };
-      check(await start(), "a new board did not ask");
-      give(bench);
-      const ms = dice.below(COMMISSIONED_MS);
-      await new Promise((go) => setTimeout(go, ms));
-      await board.off();
-      const asks = await start();
-      say(`power loss ${n} of ${losses}, after ${ms} ms: it ${asks ? "asks again" : "is commissioned"}`);
-      if (asks) {
-        askedAgain++;
-        give(bench);
-      }
-      await bench.seen();
-    }
-    return { losses, askedAgain };
   },
 };

@@ -6,10 +6,10 @@ const named = (when: string, memory: Memory): Figures =>
 
 /** Longer than the task watchdog waits. */
 const STILL_MS = 45_000;
-const HOUR_MS = 3_600_000;
-const QUICK_MS = 600_000;
+const _HOUR_MS = 3_600_000;
+const _QUICK_MS = 600_000;
 /** What a heap may differ by between two looks: a connection more or less. */
-const NOISE = 4096;
+const _NOISE = 4096;
 
 async function peaks(secure: boolean): Promise<Figures> {
   const more = { connections: 3 };
@@ -51,26 +51,5 @@ export const NO_MEMORY: Case = {
     const starts = bench.board.lines.filter((text) => text.startsWith("rst:")).length;
     check(starts === 1, `it was started ${starts} times`);
     return { line };
-  },
-};
-
-export const LOAD: Case = {
-  name: "load",
-  title: "10 points a second: the heap does not shrink",
-  async run({ quick, say }) {
-    await using bench = await Bench.open("load", { numbered: 100 });
-    await bench.online();
-    await new Promise((go) => setTimeout(go, 60_000));
-    const first = await bench.memory();
-    const end = Date.now() + (quick ? QUICK_MS : HOUR_MS);
-    let last = first;
-    while (Date.now() < end) {
-      await new Promise((go) => setTimeout(go, 30_000));
-      last = await bench.memory();
-      say(`${bench.values("n").length} points, ${last.free} bytes free`);
-    }
-    check(last.free > first.free - NOISE, `${first.free} bytes were free, ${last.free} are`);
-    check(bench.board.starts === 1, `it was started ${bench.board.starts} times`);
-    return { points: bench.values("n").length, ...named("first", first), ...named("last", last) };
   },
 };

@@ -37,14 +37,6 @@ test("settings that connect are kept, with the token that the device got by them
   t.deepEqual([commissioning.state, closed], ["closed", [true]]);
 });
 
-test("an access token is kept as the agent keeps its own", async (t) => {
-  const { entry, host, platform, checked } = rig();
-  platform.create("greenhouse-7", TOKEN);
-  entry.give({ ssid: "home", password: "correct horse", url: `${URL}/`, token: TOKEN });
-  await checked();
-  t.deepEqual(tokenOf(host), { url: URL, token: TOKEN });
-});
-
 test("each mistake comes back with its own reason, and nothing is kept", async (t) => {
   for (const [values, field, reason] of [
     [{ password: "wrong horse" }, "password", /password is wrong/],

@@ -50,7 +50,7 @@ function alone(t: ExecutionContext, options: FakeHostOptions = {}, diagnosed: Di
 
 /** Of what changed, a report has at least one. */
 const REPORTED = /"mote(QueueDepth|Dropped|RoundTrips|Retries|FetchedTwice|LeastFree|Resets|Errors)/;
-const isPoll = ({ path }: SeenRequest) => path.includes("timeout=");
+const _isPoll = ({ path }: SeenRequest) => path.includes("timeout=");
 const isReport = ({ method, path, body }: SeenRequest) =>
   method === "POST" && path.endsWith("/attributes") && REPORTED.test(body);
 
@@ -121,55 +121,7 @@ test("restarts publish hourly at most, with and without a clock, and name what e
   }
 });
 
-test("without any clock it publishes once per hour of running, if something changed", async (t) => {
-  const { clock, agent, diagnostics } = alone(t, { clock: new FakeClock(undefined) });
-  await clock.advance(59 * MINUTE);
-  t.is(agent.published.length, 0);
-  for (let hour = 0; hour < 5; hour++) {
-    agent.counters.retries++;
-    await clock.advance(HOUR);
-  }
-  t.is(agent.published.length, 5);
-  // Each request is a round trip, so that count alone is not a change.
-  for (let hour = 0; hour < 5; hour++) {
-    agent.counters.roundTrips++;
-    await clock.advance(HOUR);
-  }
-  t.is(agent.published.length, 5);
-  diagnostics.close();
-  t.is(clock.waiting, 0);
-});
-
 // What it counts.
-
-test("round trips and retries are those that the platform's side counts", async (t) => {
-  const rig = startRig(t);
-  let [answered, spoilt, left] = [0, 0, 0];
-  rig.platform.fault = (request) => {
-    if (isPoll(request) || request.path.endsWith("/provision") || left-- <= 0) return undefined;
-    spoilt++;
-    return spoilt % 3 === 0 ? "drop" : { status: spoilt % 3 === 1 ? 503 : 429 };
-  };
-  rig.net.onBytes = (bytes) => {
-    if (Buffer.from(bytes.subarray(0, 9)).toString("latin1") === "HTTP/1.1 ") answered++;
-  };
-  const { agent, diagnostics } = start(rig);
-  await rig.clock.advance(5000);
-  for (let n = 0; n < 60; n++) {
-    if (n % 6 === 0) left = n % 4;
-    agent.telemetry.record({ n });
-    await rig.clock.advance(MINUTE);
-  }
-  await rig.clock.advance(10 * MINUTE);
-  const { roundTrips, retries, errors, queueDepth } = diagnostics.health;
-  t.true(spoilt > 8, `${spoilt}`);
-  t.deepEqual([queueDepth, roundTrips], [0, answered]);
-  // A connection that was kept and broke is tried once more before anybody hears of it.
-  const times = (of: string): number => errors.find(({ code }) => code === of)?.times ?? 0;
-  const busy = times("busy 503") + times("busy 429");
-  t.is(busy, spoilt - Math.floor(spoilt / 3));
-  t.is(retries, busy + times("lost"));
-});
 
 test("bytes of an image that came twice are those that the platform handed out twice", async (t) => {
   for (const connections of [1, 2, 3] as const) {

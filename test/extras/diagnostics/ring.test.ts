@@ -169,16 +169,6 @@ test("a memory that fails for a while loses what came then, and nothing that it 
   t.false(append(new Ring(memory), long(7)));
 });
 
-test("a line costs three writes at the most where it finds room, and one more where others go", (t) => {
-  const memory = new FakeLogMemory(4096);
-  const ring = new Ring(memory);
-  for (let n = 0; n < 500; n++) {
-    memory.writes = 0;
-    append(ring, { level: 1, tenths: n, text: "a line of forty letters, as there are many" });
-    t.true(memory.writes <= 4);
-  }
-});
-
 test("what is forgotten has left no byte", (t) => {
   const memory = new FakeLogMemory(LEAST + 100);
   const ring = new Ring(memory);
@@ -191,10 +181,4 @@ test("what is forgotten has left no byte", (t) => {
   memory.fails = true;
   t.false(ring.forget());
   t.true(new Ring(new FakeLogMemory(LEAST - 1)).forget());
-});
-
-test("what is too long, or finds no room in a memory that is too small, is not kept", (t) => {
-  const ring = new Ring(new FakeLogMemory(4096));
-  t.false(append(ring, { level: 1, tenths: 0, text: "x".repeat(LONGEST + 1) }));
-  t.false(append(new Ring(new FakeLogMemory(LEAST - 1)), { level: 1, tenths: 0, text: "" }));
 });

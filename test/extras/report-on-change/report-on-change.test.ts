@@ -23,15 +23,6 @@ test("a step as wide as the dead band counts, whatever its decimals are rounded 
   t.deepEqual(reported(rig, "x", narrow), [100]);
 });
 
-test("a value at the very instant of the heartbeat is reported in place of the one before", async (t) => {
-  const rig = new ReportRig({ keys: { x: { onChange: 5, heartbeatMs: 1000 } } });
-  // Before the timer of the heartbeat was set.
-  rig.clock.timer(1000, () => rig.reports.record({ x: 2 }));
-  rig.reports.record({ x: 1 });
-  await rig.pass(1999);
-  t.deepEqual(rig.taken(), [{ x: 1 }, { x: 2 }]);
-});
-
 test("a mean stays exact among many values far from zero", (t) => {
   const rig = new ReportRig({ keys: { x: { windowMs: 1000 } } });
   for (let n = 0; n < 50_000; n++) rig.reports.record({ x: 1e9 + (n % 2 === 0 ? 0.1 : 0.3) });
@@ -91,29 +82,6 @@ test("wrong options are reported all at once, without their values", (t) => {
     t.throws(agentOf({ keys }), { message: "keys: expected an object of keys and rules" });
 });
 
-test("a key whose window would not fit in one request is refused when it is named", (t) => {
-  const rig = new ReportRig();
-  t.throws(() => rig.again({ keys: { ["ü".repeat(200)]: {} } }, 512), {
-    code: "BAD_OPTIONS",
-    message: /larger|longer|too large/,
-  });
-  t.throws(() => rig.again({ keys: { ["k".repeat(252)]: {} } }), {
-    code: "BAD_OPTIONS",
-    message: /more than 255/,
-  });
-  t.notThrows(() => rig.again({ keys: { ["k".repeat(249)]: { windowMs: 1000 } } }));
-});
-
-test("names that every object has are keys as any other", (t) => {
-  const keys = JSON.parse('{"constructor":{"onChange":1},"__proto__":{"onChange":1}}');
-  const rig = new ReportRig({ keys });
-  const values = JSON.parse('{"constructor":1,"toString":2,"__proto__":3}');
-  rig.reports.record(values);
-  rig.reports.record(values);
-  const keysTaken = rig.taken().map((one) => Object.keys(one));
-  t.deepEqual(keysTaken, [["constructor", "toString", "__proto__"], ["toString"]]);
-});
-
 test("after close nothing is recorded any more, and nothing is left to come", async (t) => {
   const rig = new ReportRig({
     keys: { x: { onChange: 0, windowMs: 60_000, heartbeatMs: 1000 } },
@@ -128,18 +96,6 @@ test("after close nothing is recorded any more, and nothing is left to come", as
   t.is(rig.clock.waiting, 0);
   await rig.pass(HOUR);
   t.deepEqual(rig.taken(), []);
-});
-
-test("an exception while a report is due is logged, and the next is made", async (t) => {
-  const rig = new ReportRig({ keys: { x: { windowMs: 1000 } } });
-  rig.reports.record({ x: 1 });
-  rig.broken = true;
-  await rig.pass(1500);
-  rig.broken = false;
-  rig.reports.record({ x: 2 });
-  await rig.pass(1500);
-  t.deepEqual(rig.lines, ["error: report on change: could not record a value that was due"]);
-  t.is(rig.taken()[0]?.x_min, 2);
 });
 
 // An agent on a platform, in both modes.

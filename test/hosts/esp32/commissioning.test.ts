@@ -9,7 +9,6 @@ import { startBoard } from "../../../hosts/esp32/start.js";
 import { Agent } from "../../../src/index.js";
 import { storesOf } from "../../../tools/moddable/factory/nvs-image.js";
 import { KEY, SECRET } from "../../fakes/platform.js";
-import { storedBytes } from "../../fakes/stored.js";
 import { DEEP_SLEEP, type FakeBoard, NEW, PANIC, SOFTWARE, TASK_WATCHDOG } from "./board.js";
 import { BARE, HOME, NAME, PAGE, PRODUCT, READY, type Rig, rig, sampling, silent, wifiFrame } from "./rig.js";
 
@@ -166,21 +165,6 @@ test("three quick power cycles open the page on a board without a button", async
   await board.clock.advance(10_000);
   t.is(applications, 1);
   t.truthy(device());
-});
-
-test("an unused page after three power cycles ends in a normal start; three more open it again", async (t) => {
-  const all = rig(t, { ...READY, ...BUTTON });
-  const { board, boot } = all;
-  await cyclePower(all);
-  t.truthy(board.ap);
-  await board.clock.runUntil(() => board.restarts > 0);
-  t.is(board.ap, undefined);
-  let applications = 0;
-  boot(() => applications++, SOFTWARE);
-  await board.clock.advance(20_000);
-  t.is(applications, 1);
-  await cyclePower(all);
-  t.truthy(board.ap);
 });
 
 test("an outage of power or Wi-Fi opens nothing, nor do quick power cycles where they are switched off", async (t) => {
@@ -418,16 +402,6 @@ test("a reset feeds the watchdog before each sector that it erases", async (t) =
   board.longestUnfedMs = 0;
   await board.clock.runUntil(() => board.restarts > 1);
   t.is(board.longestUnfedMs, 400);
-});
-
-test("a reset that a power loss interrupted is completed before stored settings are read", async (t) => {
-  const all = rig(t);
-  const { board, boot } = all;
-  await commission(all);
-  board.nvs.get("mote")!.set("reset", storedBytes("true"));
-  t.is(boot(), undefined);
-  t.deepEqual(board.ap, { ssid: NAME, password: "" });
-  t.deepEqual(keysOf(board), ["platform", "platform-old"]);
 });
 
 test("a reset by hand opens the Wi-Fi at the start that follows, once; a reset by RPC does not", async (t) => {

@@ -152,18 +152,6 @@ test("a network that leads nowhere makes way for the other, and one that never a
   t.deepEqual(names, ["home", "shed"]);
 });
 
-test("a second network that is added is asked for once the first is gone; one that is removed is not", async (t) => {
-  const { asked, wifi, becomes, joins } = wifiRig();
-  becomes(ADDRESS);
-  wifi.setSecond(TWO.second);
-  t.is(asked.length, 1);
-  becomes(DOWN);
-  t.deepEqual(await joins("shed"), ["home", "shed"]);
-  wifi.setSecond(undefined);
-  becomes(DOWN);
-  t.deepEqual(await joins("home"), ["home"]);
-});
-
 // A trial join, as commissioning makes it.
 
 /** What becomes of an attempt: a state, and ESP-IDF's reason, which comes a moment later. */

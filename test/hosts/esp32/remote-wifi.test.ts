@@ -173,31 +173,3 @@ test("over http another Wi-Fi is taken from nobody who does not know the device'
   t.is(published(), "kept");
   t.false(shown().includes(token));
 });
-
-test("regression: a trial ends as usual where the client attributes leave no room to report it", async (t) => {
-  for (const params of [NEW, { ssid: "nowhere" }]) {
-    const { board, ask, published } = await online(t, HOME, {}, (agent) => {
-      for (let room = 3800; room > 0; room -= 1)
-        if (agent.attributes.publish({ big: "x".repeat(room) })) return;
-    });
-    await ask(params);
-    await board.clock.advance(7 * 60_000);
-    t.is(published(), undefined);
-    t.is(board.joins.at(-1)!.SSID, params === NEW ? NEW.ssid : HOME.ssid);
-    t.is(board.lines.filter((line) => line.includes("no room for moteWifi")).length, 1);
-  }
-});
-
-test("regression: however many passwords an operator names, no line shows the token", async (t) => {
-  let log = (_line: string): void => {};
-  const application: Application = (agent, host) => {
-    log = (line) => host.log("info", line);
-    sampling(agent, host);
-  };
-  const { board, ask, device } = await online(t, HOME, {}, application);
-  for (let n = 0; n < 70; n++) await ask({ ssid: "", password: `a password with number ${n}` });
-  const before = board.lines.length;
-  log(`the token is ${device().credentials.credentialsId}`);
-  log("a password with number 69");
-  t.deepEqual(board.lines.slice(before), ["info: the token is ***", "info: ***"]);
-});

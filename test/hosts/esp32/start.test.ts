@@ -393,19 +393,6 @@ test("wakes that only record leave the radio off and write no NVS; a power loss 
   t.is(values("n").length, state.samples);
 });
 
-test("an access point that is away, or never answers, leaves a wake time for the second network", async (t) => {
-  for (const reason of [201, undefined]) {
-    const second = { ssid: "shed", password: "another horse" };
-    const cycle = { ...ASLEEP.cycle, timeoutMs: 30_000 };
-    const { board, wake, values } = sleeper(t, { ...ASLEEP, cycle, wifi: { ...HOME, second } });
-    board.hears = ({ SSID }) => (SSID === second.ssid ? 0 : reason);
-    await wake();
-    const joined = board.joins.slice(0, 2).map(({ SSID }) => SSID);
-    t.deepEqual(joined, ["home", "shed"]);
-    t.is(values("n").length, 1, `${reason}`);
-  }
-});
-
 test("a board that crashed again and again connects at each wake without its application, for an hour", async (t) => {
   const { board, platform, state, wake, next, device } = sleeper(t);
   const application = state.application;

@@ -145,30 +145,6 @@ test("only a certificate and a Date that fits it raise the floor, and never abov
   t.is(outside.wall(), undefined);
 });
 
-test("records do not wrap after 2106, and one of another format is left alone", (t) => {
-  const store = new FakeStore();
-  const { clock, log, askTime } = new FakeBoard().machine();
-  const built = Date.UTC(2100, 0, 1) / 1000;
-  const start = (seconds: number): TimeOfDay => {
-    clock.assume(0);
-    const time = new TimeOfDay(clock, store, log, built, askTime, () => undefined);
-    time.platformAnswered(seconds * 1000);
-    return time;
-  };
-  const late = Date.UTC(2110, 0, 1) / 1000;
-  start(late);
-  t.deepEqual([...(store.get("time") ?? [])], [1, 1, 7, 84, 253, 0]);
-  t.is(start(late).floor, built);
-  t.is(clock.system(), late);
-  for (const key of ["time", "time-floor"])
-    for (const note of [[2, 0, 0, 0, 0, 0], [1, 0], [], [2, ...Array(10).fill(200)]]) {
-      const other = new FakeStore();
-      other.set(key, Uint8Array.from(note));
-      t.is(timeRig(other).time.floor, BUILT);
-      t.deepEqual([...(other.get(key) ?? [])], note);
-    }
-});
-
 // No source of the time can shut a board out for good: whatever it was told, it comes online once the platform is honest.
 
 /** As of public CAs, of a CA of one's own, and of one that nobody wants to think of again. */

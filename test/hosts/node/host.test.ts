@@ -4,7 +4,6 @@ import {
   chmodSync,
   chownSync,
   existsSync,
-  linkSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -17,7 +16,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { type NetworkInterfaceInfo, tmpdir } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { basename, join } from "node:path";
 import { createServer } from "node:tls";
 import test, { type ExecutionContext } from "ava";
 import { FileBlocks } from "../../../hosts/node/blocks.js";
@@ -268,24 +267,6 @@ test("a state directory has one open host; one that cannot open its files holds 
   t.notThrows(() => hostAt(t, { stateDir }));
 });
 
-test("a relative state directory stays the same when the program changes its directory", (t) => {
-  const stateDir = temporaryState(t);
-  const before = process.cwd();
-  process.chdir(dirname(stateDir));
-  try {
-    const { store, blocks, slot, logMemory } = hostAt(t, { stateDir: basename(stateDir) });
-    process.chdir("/");
-    t.true(store.set("a", Uint8Array.of(1)));
-    t.true(blocks.write(0, Uint8Array.of(1)));
-    t.true(slot.write(0, Uint8Array.of(1)));
-    t.true(logMemory.write(0, Uint8Array.of(1)));
-    for (const file of ["store/a.bin", "blocks.bin", "slots", "log.bin"])
-      t.true(existsSync(join(stateDir, file)), file);
-  } finally {
-    process.chdir(before);
-  }
-});
-
 test("an impossible port closes the socket, later; no reason names an address, foreseen or not", async (t) => {
   const events: string[] = [];
   hostAt(t).open("127.0.0.1", 70_000, false, (what, reason) => events.push(`${what}: ${reason}`));
@@ -329,20 +310,6 @@ test("a symbolic link planted where a file is to be written is replaced or refus
   for (const read of planted) t.is(read(), "somebody else's file");
 });
 
-test("a hard link in place of a file that is changed in place is refused, never written to", (t) => {
-  const stateDir = temporaryState(t);
-  const other = join(temporaryState(t), "other");
-  const mine = "a".repeat(5 * 4096);
-  writeFileSync(other, mine);
-  makeDirectory(join(stateDir, "slots"));
-  for (const name of ["blocks.bin", "log.bin", "slots/b.bin"]) linkSync(other, join(stateDir, name));
-  const refused = { message: /is a hard link: put the file itself there/ };
-  t.throws(() => new FileBlocks(join(stateDir, "blocks.bin"), 4096, quiet), refused);
-  t.throws(() => new FileBlocks(join(stateDir, "slots", "b.bin"), 4096, quiet, "slot"), refused);
-  t.false(new FileLogMemory(join(stateDir, "log.bin")).write(0, Uint8Array.of(1)));
-  t.is(readFileSync(other, "utf8"), mine);
-});
-
 for (const name of ["host.lock.9", "store/.token.bin.9.new"])
   test(`a directory in place of ${name} is refused by name`, (t) => {
     const stateDir = temporaryState(t);
@@ -351,13 +318,6 @@ for (const name of ["host.lock.9", "store/.token.bin.9.new"])
       message: new RegExp(`${basename(name)} is not a (file|lock): remove it`),
     });
   });
-
-test("a directory in place of the unpacked image is refused by name", (t) => {
-  const stateDir = temporaryState(t);
-  flash(stateDir, image("1.0.0"));
-  mkdirSync(join(stateDir, "run", "image.mjs"), { recursive: true });
-  t.throws(() => prepareStart(stateDir, quiet), { message: /image\.mjs is not a file: remove it/ });
-});
 
 test("only a new address means a network that returned, not a lost one or the loopback", async (t) => {
   const one = (address: string, internal = false) => [{ address, internal } as NetworkInterfaceInfo];

@@ -51,8 +51,6 @@ struct mote_tls_connection {
 	bool closed;
 	/** A message is in the engine's queue. */
 	bool posted;
-	/** The task is posting a message. */
-	bool posting;
 	uint8_t events;
 	/** A write did not fit `out`, so the engine waits for MOTE_TLS_WRITABLE. */
 	bool write_blocked;

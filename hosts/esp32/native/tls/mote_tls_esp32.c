@@ -36,7 +36,6 @@ static void __attribute__((constructor)) make_lock(void)
 
 void mote_tls_lock(void) { xSemaphoreTake(lock, portMAX_DELAY); }
 void mote_tls_unlock(void) { xSemaphoreGive(lock); }
-void mote_tls_pause(void) { vTaskDelay(1); }
 uint32_t mote_tls_seconds(void) { return (uint32_t)(esp_timer_get_time() / 1000000); }
 // Internal memory only: mbedTLS and Wi-Fi do not use PSRAM.
 #define INTERNAL_HEAP (MALLOC_CAP_DEFAULT | MALLOC_CAP_INTERNAL)

@@ -48,13 +48,8 @@ static bool post(void *context)
 
 static const struct mote_tls_engine callbacks = {.post = post, .forget = free};
 
-/** Called when the machine ends: an object with an open connection is not collected. */
-void mote_tls_js_destructor(void *data)
-{
-	struct mote_tls_js_socket *socket = data;
-	if (socket)
-		mote_tls_leave(socket->connection);
-}
+/** Nothing to free: an open connection keeps its object, and a board's machine does not end. */
+void mote_tls_js_destructor(void *data) {}
 
 static size_t authorities_of(xsMachine *the, const uint8_t **bytes, size_t *lengths)
 {

@@ -40,8 +40,6 @@ uint32_t mote_tls_task_stack_left(void);
 /** For the task: waits for a wake-up, at most `ms`. Wake-ups since the last wait count. */
 void mote_tls_task_wait(uint32_t ms);
 void mote_tls_task_wake(void);
-/** Waits for one tick. */
-void mote_tls_pause(void);
 void mote_tls_lock(void);
 void mote_tls_unlock(void);
 /** Seconds of uptime. */

@@ -104,20 +104,6 @@ void mote_tls_release(struct mote_tls_connection *connection)
 		mote_tls_connection_free(connection);
 }
 
-void mote_tls_leave(struct mote_tls_connection *connection)
-{
-	mote_tls_close(connection);
-	for (;;) {
-		mote_tls_lock();
-		bool posting = connection->posting;
-		mote_tls_unlock();
-		if (!posting)
-			break;
-		mote_tls_pause();
-	}
-	mote_tls_release(connection);
-}
-
 void mote_tls_get_figures(struct mote_tls_figures *into)
 {
 	mote_tls_lock();
@@ -134,21 +120,19 @@ static bool post(struct mote_tls_connection *connection)
 	mote_tls_lock();
 	bool wanted = connection->events && !connection->posted && !connection->closed;
 	if (wanted) {
-		connection->posted = connection->posting = true;
+		connection->posted = true;
 		connection->references++;
 	}
 	mote_tls_unlock();
 	if (!wanted)
 		return false;
-	bool done = connection->engine->post(connection->context);
+	if (connection->engine->post(connection->context))
+		return false;
 	mote_tls_lock();
-	connection->posting = false;
-	if (!done) {
-		connection->posted = false;
-		connection->references--;
-	}
+	connection->posted = false;
+	connection->references--;
 	mote_tls_unlock();
-	return !done;
+	return true;
 }
 
 static void count_handshake(const struct mote_tls_connection *connection, enum mote_tls_phase before)

@@ -22,8 +22,6 @@ void mote_tls_close(struct mote_tls_connection *connection);
 int mote_tls_take_events(struct mote_tls_connection *connection, const char **reason);
 /** Releases the reference of the engine's object or of a posted message. */
 void mote_tls_release(struct mote_tls_connection *connection);
-/** Call before the engine ends. Closes the connection, and returns when nothing can be posted. */
-void mote_tls_leave(struct mote_tls_connection *connection);
 
 struct mote_tls_figures {
 	/** Number of connections. */

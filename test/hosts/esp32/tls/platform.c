@@ -26,7 +26,6 @@ static int nets;
 
 void mote_tls_lock(void) { pthread_mutex_lock(&lock); }
 void mote_tls_unlock(void) { pthread_mutex_unlock(&lock); }
-void mote_tls_pause(void) { usleep(1000); }
 size_t mote_tls_largest_free(void) { return 1 << 20; }
 size_t mote_tls_free(void) { return 1 << 20; }
 int harness_nets(void) { return nets; }

@@ -13,7 +13,7 @@ import type { CycleSettings } from "./lifecycle/options.js";
 import { type AgentOptions, checkOptions } from "./options.js";
 import { Provisioning } from "./provisioning/provisioning.js";
 import { Outbox } from "./queue/outbox.js";
-import { Rpc } from "./rpc/rpc.js";
+import { RpcLoop } from "./rpc/rpc.js";
 import { Telemetry } from "./telemetry/telemetry.js";
 import { Time } from "./time/time.js";
 
@@ -30,7 +30,7 @@ export class Core implements SessionWatcher {
   readonly outbox: Outbox;
   readonly telemetry: Telemetry;
   readonly attributes: Attributes;
-  readonly rpc: Rpc;
+  readonly rpc: RpcLoop;
   /** Undefined without firmware options. */
   readonly firmware: Firmware | undefined;
   readonly provisioning: Provisioning;
@@ -64,7 +64,7 @@ export class Core implements SessionWatcher {
     const timing = new PollTiming();
     this.attributes = new Attributes(this.session, this.events, timing, checked.attributes);
     this.reset = new Reset(this);
-    this.rpc = new Rpc(this.session, this.events, this.time, timing, checked.rpc, this.reset, [
+    this.rpc = new RpcLoop(this.session, this.events, this.time, timing, checked.rpc, this.reset, [
       this.attributes,
       this.telemetry,
     ]);

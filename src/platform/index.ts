@@ -7,4 +7,4 @@ export { PollTiming } from "./poll-timing.js";
 export { CONTENT, EXCHANGE_MS, getAttributes, HEAD_ROOM, PROBE, post } from "./requests.js";
 export type { SessionWatcher } from "./session.js";
 export { type DeviceRequest, PlatformSession, ROOM_MS } from "./session.js";
-export { requestUntil } from "./wait.js";
+export { requestText, requestUntil } from "./wait.js";

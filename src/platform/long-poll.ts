@@ -47,7 +47,7 @@ const SHORT_POLL_MS = 1000;
 const QUIET_MS = 50;
 const QUIET_PATIENCE_MS = 5000;
 
-interface OpenPoll {
+export interface OpenPoll {
   /** Polls that were sent later have higher numbers. */
   number: number;
   readonly route: PollRoute;
@@ -150,15 +150,15 @@ export class LongPoll {
   }
 
   /**
-   * Asks once more on the connection of `ended`, for what the platform holds now. Resolves at the
-   * end of that poll, which is processed like any other.
+   * Asks once more on the connection of an ended poll, for what the platform holds now. Resolves at
+   * the end of the new poll, which is processed like any other.
    */
-  ask({ poll: { route } }: EndedPoll): Promise<void> {
+  askAgain({ route }: Readonly<OpenPoll>): Promise<void> {
     return new Promise((resolve) => this._send(route, SHORT_POLL_MS, resolve));
   }
 
-  /** Call when `ended` was processed. One idle connection is enough; an open poll has its own. */
-  processed({ poll: { route } }: EndedPoll): void {
+  /** Call when an ended poll was processed. One idle connection is enough; an open poll has its own. */
+  processed({ route }: Readonly<OpenPoll>): void {
     const isReplaced = this._open.some(({ isOutdated }) => !isOutdated);
     if (isReplaced && !this._isInUse(route)) this.session.connections.hangUp(route);
   }

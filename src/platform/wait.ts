@@ -67,6 +67,18 @@ export const requestUntil = async (
   });
 };
 
+/** Like `requestUntil`, for the text of the answer. Also rejects with `TOO_LARGE`. */
+export const requestText = (
+  session: PlatformSession,
+  route: RouteName,
+  request: DeviceRequest,
+  options: WaitOptions,
+): Promise<string> =>
+  requestUntil(session, route, request, options).then(({ body, whole }) => {
+    if (whole) return session.host.decode(body) ?? "";
+    throw session.counters.emitError("TOO_LARGE", `the answer is longer than ${request.limit} bytes`);
+  });
+
 async function repeatUntil(
   session: PlatformSession,
   route: RouteName,

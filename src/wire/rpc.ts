@@ -12,7 +12,6 @@
 //   {"method":"getCurrentTime","params":{}}
 //   {"error":"timeout"}
 
-import { hashText32 } from "./crypto/hash32.js";
 import { DIGITS, isMadeOf } from "./text/characters.js";
 import { encodeJson, type LeftOut } from "./text/encode.js";
 import { isObject, type Json, type JsonProblem, parseJson } from "./text/json.js";
@@ -51,8 +50,6 @@ export interface RpcRequest {
   /** Null if the caller gave none; undefined only with a `problem`. */
   readonly params: Json | undefined;
   readonly problem: RpcProblem | undefined;
-  /** 32-bit hash of the request text: distinguishes requests with the same id. */
-  readonly hash: number;
 }
 
 export type RpcParsed = RpcRequest | { readonly ok: false };
@@ -61,34 +58,28 @@ export type RpcParsed = RpcRequest | { readonly ok: false };
  * Parses a request. `unread`: why not all of it is, for example because the text is only its
  * beginning. For an incomplete or invalid request, `id` is still read and `problem` is set, because
  * an unanswered request blocks later ones. `ok` is false without a usable id.
- * `bytes`: the bytes of the text.
  */
-export const parseRpcRequest = (
-  text: string,
-  unread: RpcProblem | undefined,
-  bytes?: Uint8Array,
-): RpcParsed => {
-  if (unread) return fromBeginning(text, unread, bytes);
+export const parseRpcRequest = (text: string, unread: RpcProblem | undefined): RpcParsed => {
+  if (unread) return fromBeginning(text, unread);
   const parsed = parseJson(text);
-  if (!parsed.ok) return fromBeginning(text, problemOf(parsed.reason), bytes);
+  if (!parsed.ok) return fromBeginning(text, problemOf(parsed.reason));
   if (!isObject(parsed.value)) return { ok: false };
   const { method, params } = parsed.value;
   const id = toId(Object.hasOwn(parsed.value, "id") ? parsed.value.id : undefined);
   if (id === undefined) return { ok: false };
-  const hash = hashText32(text, bytes);
   if (typeof method !== "string")
-    return { ok: true, id, method: "", params: undefined, problem: "malformed", hash };
-  return { ok: true, id, method, params: params === undefined ? null : params, problem: undefined, hash };
+    return { ok: true, id, method: "", params: undefined, problem: "malformed" };
+  return { ok: true, id, method, params: params === undefined ? null : params, problem: undefined };
 };
 
 const problemOf = (reason: JsonProblem): RpcProblem => (reason === "too-deep" ? "too-large" : "malformed");
 
-const fromBeginning = (text: string, problem: RpcProblem, bytes: Uint8Array | undefined): RpcParsed => {
+const fromBeginning = (text: string, problem: RpcProblem): RpcParsed => {
   const start = text.slice(0, MAX_START);
   const comma = start.indexOf(",");
   const id = start.startsWith(ID) ? toId(jsonOf(start.slice(ID.length, comma))) : undefined;
   if (id === undefined) return { ok: false };
-  return { ok: true, id, method: "", params: undefined, problem, hash: hashText32(text, bytes) };
+  return { ok: true, id, method: "", params: undefined, problem };
 };
 
 const jsonOf = (text: string): Json | undefined => {

@@ -62,7 +62,7 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
       what: "an RPC is stored before its handler runs",
       file: `${AGENT}/rpc/journal.ts`,
       from: "    if (once && !this._save()) {",
-      to: "    if (once && this._open.length === 0) {",
+      to: "    if (once && this._pending.length === 0) {",
     },
   ],
   attributes: [

@@ -71,9 +71,9 @@ const FORMATS: readonly Format[] = [
     write: (host) => {
       const rpcs = journal(host);
       const entry = rpcs.enter(3, 123_456, 1);
-      rpcs.begin(entry, true);
+      rpcs.admit(entry, true);
       rpcs.setAnswer(entry, '{"on":true}');
-      rpcs.failed(entry, false);
+      rpcs.noteFailure(entry, false);
     },
     read: (host) => journal(host).find(3, 123_456, 1),
     found: {

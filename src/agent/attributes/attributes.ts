@@ -7,7 +7,7 @@
 
 import type { Events } from "../../events.js";
 import type { DeviceRequest, Job, Loop, Pacer, PlatformSession, Wait } from "../../platform/index.js";
-import { BodySender, getAttributes, post, ROOM_MS, requestUntil } from "../../platform/index.js";
+import { BodySender, getAttributes, post, ROOM_MS, requestText } from "../../platform/index.js";
 import type { PollTiming } from "../../platform/poll-timing.js";
 import { attributesQuery, checkAsked, parseAttributes } from "../../wire/attributes.js";
 import { attributesPath } from "../../wire/paths.js";
@@ -90,17 +90,14 @@ export class Attributes implements Job, AttributesApi {
   }
 
   async read(options: ReadOptions = {}): Promise<{ client: JsonObject; shared: JsonObject }> {
-    const { counters, host } = this._session;
+    const { counters } = this._session;
     const clientKeys = options.clientKeys ?? [];
     const sharedKeys = options.sharedKeys ?? [];
     const named = clientKeys.length + sharedKeys.length > 0;
     const query = named ? attributesQuery({ clientKeys, sharedKeys }) : ALL;
     if (!query.ok) throw counters.emitError("BAD_VALUE", query.reason);
     const request = getAttributes(query.query, this._limit);
-    const outcome = await requestUntil(this._session, "application", request, options);
-    if (!outcome.whole)
-      throw counters.emitError("TOO_LARGE", `the answer is longer than ${this._limit} bytes`);
-    const answer = parseAttributes(host.decode(outcome.body) ?? "");
+    const answer = parseAttributes(await requestText(this._session, "application", request, options));
     if (!answer.ok) throw counters.emitError("REFUSED", "the answer is malformed");
     return { client: answer.client, shared: answer.shared };
   }
@@ -165,7 +162,7 @@ export class Attributes implements Job, AttributesApi {
     // Polls go on while no other request may be sent.
     const waitMs = this._pacer.untilFreeMs;
     if (waitMs !== 0) return sooner(waitMs, pollMs);
-    return (batch ? this._post(batch) : this._read()).then(AT_ONCE);
+    return (batch ? this._publish(batch) : this._mirror()).then(AT_ONCE);
   }
 
   private get _wanted(): readonly string[] {
@@ -203,7 +200,8 @@ export class Attributes implements Job, AttributesApi {
     return reported;
   }
 
-  private async _read(): Promise<void> {
+  /** Reads all wanted shared attributes, and tells what is new. */
+  private async _mirror(): Promise<void> {
     this._readAt = undefined;
     this._lastReadAt = this._session.host.clock.now();
     const read = await this._reader.readTrusted(this._wanted);
@@ -223,7 +221,7 @@ export class Attributes implements Job, AttributesApi {
     if (follower?.keys.every((key) => keys.includes(key))) follower.offer(values);
   }
 
-  private async _post({ items, text }: AttributeBatch): Promise<void> {
+  private async _publish({ items, text }: AttributeBatch): Promise<void> {
     const request = post(attributesPath(), this._session.host.encode(text));
     const fate = await this.bodies.send(request, items.length, items[0]?.member ?? "");
     if (fate === "accepted") this._client.accepted(items);

@@ -51,8 +51,8 @@ export class AttributePolls extends LongPoll {
    * the change that the poll brought, unless it is outdated.
    */
   processEnded(ended: EndedPoll): Change | undefined {
-    this.processed(ended);
     const { poll, outcome, verdict, endedAt, tookMs } = ended;
+    this.processed(poll);
     if (poll.isOutdated) {
       if (verdict === "delivered") this._readOnceRegistered();
       return undefined;

@@ -4,7 +4,7 @@ import type { Host } from "../../port.js";
 import type { Attributes } from "../attributes/attributes.js";
 import type { Firmware } from "../firmware/firmware.js";
 import type { Outbox } from "../queue/outbox.js";
-import type { Rpc } from "../rpc/rpc.js";
+import type { RpcLoop } from "../rpc/rpc.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import type { Time } from "../time/time.js";
 
@@ -24,7 +24,7 @@ export interface AgentCore {
   readonly outbox: Outbox;
   readonly telemetry: Telemetry;
   readonly attributes: Attributes;
-  readonly rpc: Rpc;
+  readonly rpc: RpcLoop;
   readonly firmware: Firmware | undefined;
   readonly provisioning: Part;
   readonly state: AgentState;

@@ -1,7 +1,7 @@
 // Client-side RPC: a call of the application that the platform's rule chain answers.
 
 import type { PlatformSession } from "../../platform/index.js";
-import { EXCHANGE_MS, requestUntil } from "../../platform/index.js";
+import { EXCHANGE_MS, requestText } from "../../platform/index.js";
 import { DEFAULT_TIMEOUT_MS, type WaitOptions } from "../../platform/wait.js";
 import { RPC_CALL_PATH } from "../../wire/paths.js";
 import { encodeCall, parseCallAnswer } from "../../wire/rpc.js";
@@ -27,9 +27,7 @@ export const callPlatform = async (
     limit,
     repeatable: false,
   } as const;
-  const outcome = await requestUntil(session, "call", request, options);
-  if (!outcome.whole) throw counters.emitError("TOO_LARGE", `the answer is longer than ${limit} bytes`);
-  const answer = parseCallAnswer(host.decode(outcome.body) ?? "");
+  const answer = parseCallAnswer(await requestText(session, "call", request, options));
   if (answer.kind === "answer") return answer.value;
   if (answer.kind === "malformed") throw counters.emitError("REFUSED", "the answer is not valid JSON");
   if (answer.error === "timeout")

@@ -1,13 +1,13 @@
 // The journal of server-side RPCs. It recognizes RPCs that the platform delivers again, so that no
 // handler runs twice and no new call is mistaken for an old one.
 //
-// An open RPC (no answer got a 200) is recognized on every poll by id and content. It is closed
-// when an answer is acknowledged, when a poll sent after it brought another RPC, or after
-// `rememberMs`. The platform always delivers its oldest pending RPC: an RPC that another one
+// A pending RPC (no answer got a 200) is recognized on every poll by id and content. It is settled
+// when an answer is acknowledged or when a poll sent after it brought another RPC, and forgotten
+// after `rememberMs`. The platform always delivers its oldest pending RPC: an RPC that another one
 // supersedes was one-way, expired, was answered after all, or disappeared with a restart. A poll
 // that ended without an RPC proves nothing, because a proxy may have ended it.
 //
-// A closed RPC can only come again on a poll that was sent before. The platform starts at id 0
+// A settled RPC can only come again on a poll that was sent before. The platform starts at id 0
 // again when it restarts.
 import { invariant } from "../../invariant.js";
 import type { Host } from "../../port.js";
@@ -16,21 +16,21 @@ import { encodeError } from "../../wire/rpc.js";
 import { fits } from "../../wire/text/text.js";
 import type { Time } from "../time/time.js";
 
-/** Maximum of open RPCs whose handler began. None is evicted for another. */
+/** Maximum of pending RPCs whose handler began. None is evicted for another. */
 const MAX_BEGUN = 8;
-/** Maximum of open RPCs, with those for which no handler runs. */
-const MAX_OPEN = 24;
+/** Maximum of pending RPCs, with those for which no handler runs. */
+const MAX_PENDING = 24;
 /**
- * Maximum of closed RPCs that a poll may still bring. A poll on a dead connection lasts up to 17 s
+ * Maximum of settled RPCs that a poll may still bring. A poll on a dead connection lasts up to 17 s
  * beside the next one. If operators send more RPCs meanwhile, the rest is answered `BUSY`.
  */
-const MAX_CLOSED = 64;
+const MAX_SETTLED = 64;
 /** Longer answers are not stored: after a restart the RPC is answered with `OUTCOME_UNKNOWN`. */
 const SHORT = 400;
 /** Attempts in a row to post an answer that were lost or refused, until it is replaced. */
 const MOST_REFUSALS = 4;
 /**
- * Delay before a closed RPC is deleted from the store. Usually the next RPC replaces it, which
+ * Delay before a settled RPC is deleted from the store. Usually the next RPC replaces it, which
  * saves a write.
  */
 const LINGER_MS = 1000;
@@ -39,12 +39,12 @@ const RETRY_MS = 60_000;
 /** Key in the store. */
 const STORED = "rpc";
 
-/** An open RPC. Only the journal changes it. */
+/** A pending RPC. Only the journal changes it. */
 export type JournalEntry = Readonly<Entry>;
 
 interface Entry {
   readonly id: number;
-  /** Hash of method and params. */
+  /** Checksum of the request: distinguishes RPCs with the same id. */
   readonly hash: number;
   /** Time of arrival, in ticks and in ms since 1970 (0: unknown). */
   readonly ticks: number;
@@ -65,10 +65,10 @@ interface Entry {
   refusals: number;
 }
 
-interface ClosedRpc {
+interface SettledRpc {
   readonly id: number;
   readonly hash: number;
-  /** Polls from this number on were sent after the RPC was closed. */
+  /** Polls from this number on were sent after the RPC was settled. */
   readonly after: number;
 }
 
@@ -77,8 +77,8 @@ export class RpcJournal {
   private readonly _time: Time;
   private readonly _rememberMs: number;
   private readonly _answerBytes: number;
-  private _open: Entry[] = [];
-  private _closed: ClosedRpc[] = [];
+  private _pending: Entry[] = [];
+  private _settled: SettledRpc[] = [];
   /** Time when the store has to be brought up to date; undefined if it is. */
   private _tidyAt: number | undefined;
 
@@ -98,29 +98,29 @@ export class RpcJournal {
       if (typeof answer === "string") entry.answer = answer;
       // Its answer is stored if it can be.
       entry.failures = 1;
-      this._open.push(entry);
+      this._pending.push(entry);
     }
   }
 
   /** Finds the RPC that poll number `poll` brought, if it was seen before. */
-  find(id: number, hash: number, poll: number): JournalEntry | "closed" | undefined {
+  find(id: number, hash: number, poll: number): JournalEntry | "settled" | undefined {
     const now = this._time.now();
-    const isSame = (one: ClosedRpc | Entry) => one.id === id && one.hash === hash;
-    for (const old of this._open.filter((one) => this._age(one, now) >= this._rememberMs)) this._drop(old);
-    if (this._closed.some((one) => isSame(one) && poll < one.after)) return "closed";
-    return this._open.find(isSame);
+    const isSame = (one: SettledRpc | Entry) => one.id === id && one.hash === hash;
+    for (const old of this._pending.filter((one) => this._age(one, now) >= this._rememberMs)) this._drop(old);
+    if (this._settled.some((one) => isSame(one) && poll < one.after)) return "settled";
+    return this._pending.find(isSame);
   }
 
   /** Adds an RPC. `nextPoll`: number of the next poll. */
   enter(id: number, hash: number, nextPoll: number): JournalEntry {
     invariant("no handler runs twice for an RPC that the platform may deliver again", () =>
-      this._open.every((one) => one.id !== id || one.hash !== hash),
+      this._pending.every((one) => one.id !== id || one.hash !== hash),
     );
     const { ticks } = this._time;
     const at = this._time.now() ?? 0;
     const entry = entryOf({ id, hash, ticks, at, isEarlier: false, after: nextPoll });
-    this._open.push(entry);
-    if (this._open.length > MAX_OPEN) this._drop(this._open.find((one) => !one.hasBegun) ?? entry);
+    this._pending.push(entry);
+    if (this._pending.length > MAX_PENDING) this._drop(this._pending.find((one) => !one.hasBegun) ?? entry);
     return entry;
   }
 
@@ -128,16 +128,16 @@ export class RpcJournal {
    * Call before the handler runs. It must not run if the journal is full or the store failed.
    * `once`: a restart must not run it again.
    */
-  begin(entry: Entry, once: boolean): "begun" | "full" | "not stored" {
-    const begun = this._open.filter((one) => one.hasBegun).length;
-    if (begun >= MAX_BEGUN || this._closed.length >= MAX_CLOSED) return "full";
+  admit(entry: Entry, once: boolean): "admitted" | "full" | "not stored" {
+    const begun = this._pending.filter((one) => one.hasBegun).length;
+    if (begun >= MAX_BEGUN || this._settled.length >= MAX_SETTLED) return "full";
     entry.isStored = once;
     if (once && !this._save()) {
       entry.isStored = false;
       return "not stored";
     }
     entry.hasBegun = true;
-    return "begun";
+    return "admitted";
   }
 
   /** Notes the answer of the handler, or of the agent itself. */
@@ -145,8 +145,8 @@ export class RpcJournal {
     entry.answer = text;
     // All long answers share one budget: the maximum size of a single answer. The oldest go first.
     let room = this._answerBytes;
-    for (let i = this._open.length - 1; i >= 0; i--) {
-      const one = this._open[i] as Entry;
+    for (let i = this._pending.length - 1; i >= 0; i--) {
+      const one = this._pending[i] as Entry;
       const length = one.answer?.length ?? 0;
       if (length > SHORT) room -= length;
       if (length > SHORT && room < 0 && one !== entry) one.answer = undefined;
@@ -157,7 +157,7 @@ export class RpcJournal {
    * Notes that an attempt to post the answer failed. `isRefused`: it was lost or refused, perhaps
    * because of its content. Returns the number of attempts that failed.
    */
-  failed(entry: Entry, isRefused: boolean): number {
+  noteFailure(entry: Entry, isRefused: boolean): number {
     entry.refusals = isRefused ? entry.refusals + 1 : 0;
     entry.failures++;
     // Without any answer, this RPC would block those behind it.
@@ -167,10 +167,10 @@ export class RpcJournal {
   }
 
   /** The platform has an answer, or no longer waits. `nextPoll`: number of the next poll. */
-  close(entry: JournalEntry, nextPoll: number): void {
+  settle(entry: JournalEntry, nextPoll: number): void {
     const { id, hash } = entry;
     this._drop(entry);
-    if (this._closed.length < MAX_CLOSED) this._closed.push({ id, hash, after: nextPoll });
+    if (this._settled.length < MAX_SETTLED) this._settled.push({ id, hash, after: nextPoll });
   }
 
   /**
@@ -178,15 +178,15 @@ export class RpcJournal {
    * pending.
    */
   supersedeBefore(poll: number): void {
-    for (const entry of this._open.filter(({ after }) => poll >= after)) this.close(entry, poll);
+    for (const entry of this._pending.filter(({ after }) => poll >= after)) this.settle(entry, poll);
   }
 
   /**
-   * Forgets the closed RPCs that no poll can bring any more. `oldest`: lowest number of the polls
+   * Forgets the settled RPCs that no poll can bring any more. `oldest`: lowest number of the polls
    * that are open or not processed.
    */
   pollEnded(oldest: number): void {
-    this._closed = this._closed.filter(({ after }) => oldest < after);
+    this._settled = this._settled.filter(({ after }) => oldest < after);
   }
 
   /** ms until the store has to be brought up to date; undefined if it is. */
@@ -194,14 +194,14 @@ export class RpcJournal {
     return this._tidyAt === undefined ? undefined : Math.max(0, this._tidyAt - this._host.clock.now());
   }
 
-  /** Deletes closed RPCs from the store. */
+  /** Deletes settled RPCs from the store. */
   tidy(): void {
     if (this._tidyAt !== undefined) this._save();
   }
 
   forget(): boolean {
-    this._open = [];
-    this._closed = [];
+    this._pending = [];
+    this._settled = [];
     this._tidyAt = undefined;
     return forgetStored(this._host, STORED);
   }
@@ -213,14 +213,14 @@ export class RpcJournal {
   }
 
   private _drop(entry: JournalEntry): void {
-    this._open = this._open.filter((other) => other !== entry);
+    this._pending = this._pending.filter((other) => other !== entry);
     // After a restart no earlier poll exists, so the stored value is no longer needed.
     if (entry.isStored) this._tidyAt = this._host.clock.now() + LINGER_MS;
   }
 
-  /** Stores the open RPCs whose handlers must not run again, with short answers. */
+  /** Stores the pending RPCs whose handlers must not run again, with short answers. */
   private _save(): boolean {
-    const rows = this._open.filter((one) => one.isStored).map(rowOf);
+    const rows = this._pending.filter((one) => one.isStored).map(rowOf);
     const isSaved =
       rows.length > 0 ? writeStored(this._host, STORED, rows) : deleteStored(this._host, STORED);
     this._tidyAt = isSaved ? undefined : this._host.clock.now() + RETRY_MS;

@@ -6,16 +6,11 @@ import type { Job, PlatformSession, Wait } from "../../platform/index.js";
 import { CONTENT, EXCHANGE_MS, HEAD_ROOM, post } from "../../platform/index.js";
 import { type EndedPoll, LongPoll } from "../../platform/long-poll.js";
 import { POLL_PAUSE_MS } from "../../platform/pace.js";
-import type { PollTiming } from "../../platform/poll-timing.js";
+import type { PollTiming, PollVerdict } from "../../platform/poll-timing.js";
 import type { WaitOptions } from "../../platform/wait.js";
+import { crcOf } from "../../wire/crypto/crc32.js";
 import { rpcAnswerPath } from "../../wire/paths.js";
-import {
-  parseRpcRequest,
-  type RpcErrorCode,
-  type RpcParsed,
-  type RpcProblem,
-  type RpcRequest,
-} from "../../wire/rpc.js";
+import { parseRpcRequest, type RpcErrorCode, type RpcProblem, type RpcRequest } from "../../wire/rpc.js";
 import { decodeStart } from "../../wire/text/text.js";
 import type { Time } from "../time/time.js";
 import type { HandleOptions, RpcApi, RpcHandler } from "./api.js";
@@ -43,6 +38,14 @@ const PROBLEMS: { readonly [P in RpcProblem]: RpcErrorCode } = {
   malformed: "BAD_PARAMS",
 };
 
+/** A server-side RPC. */
+interface Rpc extends RpcRequest {
+  /** Checksum of the request: distinguishes RPCs with the same id. */
+  readonly hash: number;
+}
+
+type Poll = EndedPoll["poll"];
+
 /** A job that acts when a poll ended, before the next one is sent. */
 export interface PollFollower {
   /** `delivered`: the poll brought an RPC, which was answered. */
@@ -58,7 +61,7 @@ export interface AnswerFollower {
 }
 
 /** Server-side and client-side RPC; the calls are documented in `RpcApi`. */
-export class Rpc implements Job, RpcApi {
+export class RpcLoop implements Job, RpcApi {
   readonly answerBytes: number;
   private readonly _session: PlatformSession;
   private readonly _events: Events;
@@ -132,96 +135,90 @@ export class Rpc implements Job, RpcApi {
     return this._journal.forget();
   }
 
-  private _processPoll(ended: EndedPoll): Wait | Promise<Wait> {
-    const { outcome, verdict } = ended;
+  private _processPoll({ poll, outcome, verdict }: EndedPoll): Wait | Promise<Wait> {
     this.idle = this._session.connections.shortPolls && (verdict === "ended" || verdict === "busy");
     if (verdict !== "delivered" || outcome.kind !== "done") {
       this._journal.tidy();
-      return this._pollProcessed(ended, verdict === "ended");
+      return this._pollProcessed(poll, verdict);
     }
     const { body, whole } = outcome;
     const hasRoom = this._session.hasRoomFor(body.length);
-    const request = this._parse(body, whole ? (hasRoom ? undefined : "memory-short") : "too-large");
-    if (request.ok) return this._serve(request, ended).then(() => this._pollProcessed(ended, true));
+    const rpc = this._parse(body, whole ? (hasRoom ? undefined : "memory-short") : "too-large");
+    // The body is not kept while the handler runs.
+    if (rpc) return this._serve(rpc, poll).then(() => this._pollProcessed(poll, verdict));
     this._session.counters.countMalformed("an RPC");
     this._polls.pacer.slow();
     return 0;
   }
 
-  /** `isHeard`: the platform held the poll, or answered it with an RPC. */
-  private _pollProcessed(ended: EndedPoll, isHeard: boolean): Wait {
-    this._polls.processed(ended);
+  private _pollProcessed(poll: Poll, verdict: PollVerdict): Wait {
+    this._polls.processed(poll);
     this._journal.pollEnded(this._polls.oldest);
-    if (isHeard) this._reset.pollHeard(ended.poll.number);
-    for (const follower of this._followers) follower.rpcPollEnded(ended.verdict === "delivered");
+    if (verdict === "delivered" || verdict === "ended") this._reset.pollHeard(poll.number);
+    for (const follower of this._followers) follower.rpcPollEnded(verdict === "delivered");
     return 0;
   }
 
   /** Answers the RPC that a poll brought. Few functions are async: each costs a board 1 KB. */
-  private async _serve(request: RpcRequest, ended: EndedPoll): Promise<void> {
-    const { id, hash, problem } = request;
-    const { number } = ended.poll;
-    const known = this._journal.find(id, hash, number);
+  private async _serve(rpc: Rpc, poll: Poll): Promise<void> {
+    const { id, hash, problem } = rpc;
+    const known = this._journal.find(id, hash, poll.number);
     // A copy from a poll sent before; the platform has the answer.
-    if (known === "closed") return;
+    if (known === "settled") return;
     // A request that the platform would not write like this may come from elsewhere.
-    if (!known && !problem) this._journal.supersedeBefore(number);
+    if (!known && !problem) this._journal.supersedeBefore(poll.number);
     const entry = known ?? this._journal.enter(id, hash, this._polls.next);
-    const error = known ? undefined : await this._handle(request, entry, ended);
+    const error = known ? undefined : await this._handle(rpc, entry, poll);
     const answer: RpcAnswer =
       entry.answer === undefined ? errorAnswer("OUTCOME_UNKNOWN") : { text: entry.answer, error };
-    const outcome = this._idWasReused(entry) ? undefined : await this._post(entry, answer.text, ended);
-    this._posted(entry, request, answer, outcome);
+    const outcome = this._idWasReused(entry) ? undefined : await this._postAnswer(entry, answer.text, poll);
+    this._noteAnswer(entry, rpc.method, answer, outcome);
   }
 
   /** Runs the handler of a new RPC, and notes the answer. Returns the code of an error answer. */
-  private async _handle(
-    request: RpcRequest,
-    entry: JournalEntry,
-    ended: EndedPoll,
-  ): Promise<string | undefined> {
-    const { id, method, params } = request;
-    if (!this._isRepeat(request)) this._polls.pacer.clear();
+  private async _handle(rpc: Rpc, entry: JournalEntry, poll: Poll): Promise<string | undefined> {
+    const { id, method, params } = rpc;
+    if (!this._isRepeat(rpc)) this._polls.pacer.clear();
     this._events.emit("rpc", { stage: "received", id, method });
     const { clock } = this._session.host;
     const since = clock.now();
-    const handler = this._begin(request, entry);
+    const handler = this._admit(rpc, entry);
     const answer = "text" in handler ? handler : await this._handlers.run(handler, params);
     this._journal.setAnswer(entry, answer.text);
-    if (clock.now() - since > LONG_MS) await this._polls.ask(ended);
+    if (clock.now() - since > LONG_MS) await this._polls.askAgain(poll);
     return answer.error;
   }
 
   /** The handler to run, or the answer if none may run. */
-  private _begin({ problem, method }: RpcRequest, entry: JournalEntry): Handler | RpcAnswer {
+  private _admit({ problem, method }: Rpc, entry: JournalEntry): Handler | RpcAnswer {
     if (problem) return errorAnswer(PROBLEMS[problem]);
     const handler = this._handlers.find(method);
     if (!handler) return errorAnswer("METHOD_NOT_FOUND");
-    const begun = this._journal.begin(entry, handler.once);
-    if (begun === "full") return errorAnswer("BUSY");
+    const admitted = this._journal.admit(entry, handler.once);
+    if (admitted === "full") return errorAnswer("BUSY");
     // Unsaved, it could run again after a restart.
-    return begun === "begun" ? handler : errorAnswer("HANDLER_FAILED", NOT_STORED);
+    return admitted === "admitted" ? handler : errorAnswer("HANDLER_FAILED", NOT_STORED);
   }
 
   /** An answer was posted once; without `outcome`, it was not sent. */
-  private _posted(
+  private _noteAnswer(
     entry: JournalEntry,
-    { id, method }: RpcRequest,
+    method: string,
     { text, error }: RpcAnswer,
     outcome: Outcome | undefined,
   ): void {
     const acknowledged = outcome?.kind === "done";
-    const failures = acknowledged ? 0 : this._journal.failed(entry, isRefused(outcome));
+    const failures = acknowledged ? 0 : this._journal.noteFailure(entry, isRefused(outcome));
     if (acknowledged) {
       this._repeats = this._isRepeat(entry) ? this._repeats + 1 : 0;
       this._last = entry;
-      this._journal.close(entry, this._polls.next);
+      this._journal.settle(entry, this._polls.next);
     }
     if (!this._session.running) return;
     this._reset.answered(method, text, acknowledged, this._polls.next);
     this._pace(acknowledged ? this._repeats : failures);
     const stage = acknowledged ? "answered" : "unanswered";
-    this._events.emit("rpc", { stage, id, method, ...(error && { error }) });
+    this._events.emit("rpc", { stage, id: entry.id, method, ...(error && { error }) });
   }
 
   /**
@@ -245,13 +242,13 @@ export class Rpc implements Job, RpcApi {
    * slow line. It is not repeated: after a platform restart the id may belong to another call, and
    * the first answer counts. It is posted again only if a poll delivers the RPC again.
    */
-  private _post(entry: JournalEntry, text: string, { poll }: EndedPoll): Promise<Outcome> {
+  private _postAnswer(entry: JournalEntry, text: string, { route }: Poll): Promise<Outcome> {
     const patience = Math.min(ANSWER_DEADLINE_MS * (1 + entry.failures), EXCHANGE_MS);
     // Free bytes before the body, so that it is not copied again.
     const body = this._session.host.encode(ROOM + text).subarray(HEAD_ROOM);
     const answer = post(rpcAnswerPath(entry.id), body, patience);
     return this._session.send(
-      poll.route === "rpcPoll" ? "rpcAnswer" : "secondRpcAnswer",
+      route === "rpcPoll" ? "rpcAnswer" : "secondRpcAnswer",
       Object.assign(answer, { headRoom: HEAD_ROOM, repeatable: false }),
     );
   }
@@ -264,14 +261,16 @@ export class Rpc implements Job, RpcApi {
     return this._polls.ended.some(({ poll: { number }, outcome }) => {
       if (number < after || outcome.kind !== "done") return false;
       const came = this._parse(outcome.body, "too-large");
-      if (!came.ok || came.id > id) return false;
+      if (!came || came.id > id) return false;
       return came.id < id ? !this._journal.find(came.id, came.hash, number) : came.hash !== hash;
     });
   }
 
-  /** `unread`: why the request is answered without being read. */
-  private _parse(body: Uint8Array, unread: RpcProblem | undefined): RpcParsed {
-    return parseRpcRequest(this._session.host.decode(body) ?? decodeStart(body), unread, body);
+  /** `unread`: why the request is answered without being read. Undefined if it is malformed. */
+  private _parse(body: Uint8Array, unread: RpcProblem | undefined): Rpc | undefined {
+    const { host } = this._session;
+    const request = parseRpcRequest(host.decode(body) ?? decodeStart(body), unread);
+    return request.ok ? { ...request, hash: crcOf(host, body) } : undefined;
   }
 }
 

@@ -18,7 +18,6 @@ import {
   encodeError,
   parseCallAnswer,
   parseRpcRequest,
-  type RpcRequest,
 } from "../../../src/wire/rpc.js";
 import { Shapes } from "../../../src/wire/shapes.js";
 import { encodePoint, PointEncoder, PointFrame } from "../../../src/wire/telemetry.js";
@@ -84,17 +83,6 @@ for (const [what, isWhole, rows] of [
       else t.false(request.ok, text);
     }
   });
-
-test("the hash of a request depends on all of its text, and is that of older agents", (t) => {
-  const hash = (text: string, bytes?: Uint8Array) =>
-    (parseRpcRequest(text, undefined, bytes) as RpcRequest).hash;
-  const one = '{"id":1,"method":"m","params":{"a":1}}';
-  t.is(hash(one), 2_117_921_805);
-  t.not(hash(one), hash(one.replace("1}}", "2}}")));
-  // A journal outlives an update: entries of an agent that hashed no bytes must still be known.
-  for (const text of [one, '{"id":1,"method":"mü","params":null}'])
-    t.is(hash(text, Buffer.from(text)), hash(text));
-});
 
 test("encodes answers, errors and calls, or says why it cannot", (t) => {
   t.deepEqual(encodeAnswer(undefined), { ok: true, text: "null" });

@@ -279,11 +279,11 @@ function rig(store = new FakeStore(), clock = new FakeClock(Date.UTC(2026, 0, 1)
   const journal = new RpcJournal(host, new Time(host), DAY, 8192);
   const enter = (id: number, nextPoll = 0, once = true) => {
     const entry = journal.enter(id, HASH, nextPoll);
-    return { entry, begun: journal.begin(entry, once) };
+    return { entry, begun: journal.admit(entry, once) };
   };
   const open = (id: number, nextPoll = 0, once = true) => {
     const { entry, begun } = enter(id, nextPoll, once);
-    if (begun !== "begun") throw new Error(begun);
+    if (begun !== "admitted") throw new Error(begun);
     return entry;
   };
   return { host, journal, enter, open, store, clock };
@@ -293,11 +293,11 @@ test("an acknowledged RPC is known on polls that were sent before that, for as l
   const { journal, open } = rig();
   const entry = open(4);
   journal.setAnswer(entry, "1");
-  journal.close(entry, 7);
-  t.is(journal.find(4, HASH, 6), "closed");
+  journal.settle(entry, 7);
+  t.is(journal.find(4, HASH, 6), "settled");
   t.is(journal.find(4, HASH, 7), undefined);
   journal.pollEnded(5);
-  t.is(journal.find(4, HASH, 6), "closed");
+  t.is(journal.find(4, HASH, 6), "settled");
   journal.pollEnded(7);
   t.is(journal.find(4, HASH, 6), undefined);
 });
@@ -308,7 +308,7 @@ test("an RPC on a later poll supersedes another; earlier polls may still bring a
   journal.supersedeBefore(5);
   t.is(journal.find(4, HASH, 99), entry, "that poll was open when it came");
   journal.supersedeBefore(8);
-  t.is(journal.find(4, HASH, 7), "closed");
+  t.is(journal.find(4, HASH, 7), "settled");
   t.is(journal.find(4, HASH, 8), undefined, "a later poll brings a new one");
   journal.pollEnded(8);
   t.is(journal.find(4, HASH, 7), undefined);
@@ -322,11 +322,11 @@ test("a restart keeps unacknowledged RPCs, with short answers, and no acknowledg
   const { journal, open, store, clock } = rig();
   const [short, long, done] = [open(1), open(2), open(3)];
   journal.setAnswer(short, '{"on":true}');
-  journal.failed(short, false);
+  journal.noteFailure(short, false);
   journal.setAnswer(long, `"${"x".repeat(600)}"`);
-  journal.failed(long, false);
+  journal.noteFailure(long, false);
   journal.setAnswer(done, "3");
-  journal.close(done, 1);
+  journal.settle(done, 1);
   t.is(journal.tidyMs, 1000);
   await clock.advance(1000);
   t.is(journal.tidyMs, 0);
@@ -349,9 +349,9 @@ test("eight unacknowledged RPCs fill it, whether stored or not; what no handler 
 test("acknowledged RPCs that a silent poll keeps are bounded, and are not evicted", (t) => {
   const { journal, enter, open } = rig();
   let id = 0;
-  for (; id < 64; id++) journal.close(open(id), 5);
+  for (; id < 64; id++) journal.settle(open(id), 5);
   t.is(enter(id++).begun, "full");
-  t.is(journal.find(0, HASH, 4), "closed");
+  t.is(journal.find(0, HASH, 4), "settled");
   journal.pollEnded(5);
   t.truthy(open(id));
 });
@@ -414,7 +414,7 @@ test("without a time of day sleep counts as far as the wakes measure it", (t) =>
 test("tries a failed store again a minute later", async (t) => {
   const { journal, open, store, clock } = rig();
   store.fails = (call) => call === "delete";
-  journal.close(open(1), 0);
+  journal.settle(open(1), 0);
   await clock.advance(1000);
   journal.tidy();
   t.is(journal.tidyMs, 60_000);

@@ -161,8 +161,6 @@ export interface ByteLoops {
   crc32(bytes: Uint8Array): number;
   /** True if all bytes from `from` on are 0xff. */
   isErased(bytes: Uint8Array, from: number): boolean;
-  /** Position of the first `byte` in the range, which excludes `to`; `to` if there is none. */
-  find(bytes: Uint8Array, from: number, to: number, byte: number): number;
 }
 
 /** The interface between the agent and the machine. */

@@ -13,10 +13,6 @@ const MACHINE = makeMachine(16, (level, line) => {
 const loops = {
   crc32: (bytes: Uint8Array) => bytes.length,
   isErased: (bytes: Uint8Array, from: number) => bytes[from] === 0xff,
-  find: (bytes: Uint8Array, from: number, to: number, byte: number) => {
-    const at = bytes.indexOf(byte, from);
-    return at < 0 || at > to ? to : at;
-  },
 };
 const OPTIONS = {
   ...{ baseUrl: "http://platform.test", token: "T1", firmware: { title: "lamp", version: "1.0.0" } },

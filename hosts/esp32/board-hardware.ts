@@ -59,7 +59,6 @@ export interface Idf extends Ota {
   /** The functions of native/bytes.c, on `length` bytes of the buffer from `from` on. */
   mote_crc32(bytes: ArrayBufferLike, from: number, length: number): number;
   mote_is_erased(bytes: ArrayBufferLike, from: number, length: number): number;
-  mote_find(bytes: ArrayBufferLike, from: number, length: number, byte: number): number;
   /** 512 bytes that survive deep sleep only: zeros after any other start. */
   mote_kept_read(into: ArrayBuffer): void;
   mote_kept_write(from: ArrayBuffer): void;

@@ -110,8 +110,6 @@ const loopsOf = (idf: Idf): ByteLoops => ({
   crc32: (bytes) => idf.mote_crc32(bytes.buffer, bytes.byteOffset, bytes.length),
   isErased: (bytes, from) =>
     idf.mote_is_erased(bytes.buffer, bytes.byteOffset + from, bytes.length - from) === 1,
-  find: (bytes, from, to, byte) =>
-    from + idf.mote_find(bytes.buffer, bytes.byteOffset + from, to - from, byte),
 });
 
 /** Call before the time is set. */

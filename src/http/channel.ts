@@ -56,7 +56,7 @@ export class Channel {
     this._host = host;
     this._user = user;
     this._buffer = buffer;
-    this._reader = new ResponseReader(host.loops);
+    this._reader = new ResponseReader(host);
     const event = (what: SocketEvent, reason?: string) => this._event(what, reason);
     this._cancel = host.clock.timer(OPENING_MS, () => this._break(UNCONNECTED));
     try {
@@ -71,9 +71,7 @@ export class Channel {
    * after `silenceMs` without a byte of the answer.
    */
   exchange(request: Request, bytes: Uint8Array, silenceMs?: number): void {
-    // Cache response heads only for batches and RPCs in a row, because the cache takes slots.
-    const alike = request.alike || request.headRoom;
-    this._reader.expect(request.limit, request.sink, alike ? this._host : undefined, request.isPoll);
+    this._reader.expect(request.limit, request.sink);
     this._out = bytes;
     this._outAt = 0;
     this._busy = true;

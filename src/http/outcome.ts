@@ -1,4 +1,4 @@
-import { characters } from "../wire/text/characters.js";
+import { characters, isSameName, spanOf } from "../wire/text/characters.js";
 import { clockTimestamp, type Timestamp } from "../wire/timestamp.js";
 import { receiptProblem } from "./receipt.js";
 import type { Answer } from "./response.js";
@@ -62,6 +62,8 @@ const BUSY = [408, 429, 502, 503, 504];
 /** `{`, `[`, `"`, a number, or the first letter of true, false and null. */
 const JSON_STARTS = characters('{{[[""--09ttffnn');
 const NOT_JSON = "foreign answer";
+const ORIGIN = characters("azAZ09..::--[[]]");
+const MAX_ORIGIN = 100;
 
 /**
  * - `value`: the body is what was asked for.
@@ -78,8 +80,8 @@ export const classify = (answer: Answer, use: AnswerUse): Outcome => {
     if (problem !== undefined) return lost(problem);
     return { kind: "done", status, body, whole, date: clockTimestamp<"server">(date) };
   }
-  if (status >= 300 && status < 400 && answer.redirect !== undefined)
-    return lost(`redirected to ${answer.redirect} (status ${status}): set the base URL to it`);
+  const origin = status >= 300 && status < 400 ? originOf(answer.location) : undefined;
+  if (origin !== undefined) return lost(`redirected to ${origin} (status ${status}): set the base URL to it`);
   if (status < 400) return lost(`foreign answer (status ${status})`);
   // Network authentication required: a captive portal.
   if (status === 511) return lost("foreign answer (status 511)");
@@ -91,6 +93,18 @@ export const classify = (answer: Answer, use: AnswerUse): Outcome => {
 
 export const lost = (reason: string, sent = false): Outcome => {
   return sent ? { kind: "lost", reason, sent } : { kind: "lost", reason };
+};
+
+/**
+ * `https://host:8080` of an absolute http or https address, for people; undefined if it is not
+ * plain. The path may contain a token.
+ */
+const originOf = (location = ""): string | undefined => {
+  const start = location.indexOf("://") + 3;
+  const scheme = ["https://", "http://"].find((one) => isSameName(location.slice(0, start), one));
+  const authority = location.slice(start, start + spanOf(location.slice(start, start + MAX_ORIGIN), ORIGIN));
+  const isEnd = ["", "/", "?"].includes(location.charAt(start + authority.length));
+  return scheme !== undefined && authority !== "" && isEnd ? scheme + authority : undefined;
 };
 
 /** A captive portal answers every request with 200 and a page. */

@@ -42,11 +42,6 @@ export interface Request {
    */
   readonly headRoom?: number;
   /**
-   * The response head probably equals the previous one: cache it, which takes memory. Implied by
-   * `headRoom`.
-   */
-  readonly alike?: boolean;
-  /**
    * Time limit in ms for connecting, TLS, sending and the answer, counted from the request's turn.
    */
   readonly deadlineMs: number;

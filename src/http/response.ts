@@ -1,15 +1,13 @@
 // Parses the answers of one connection from bytes in pieces of any size. No I/O.
 //
-// Lenient: a bare LF ends a line, a status line may end after its number, chunk extensions and
-// trailers are skipped, a folded header continues the one before it. Strict: anything ambiguous
-// about the end of a body is rejected: two lengths, length with chunks, other codings, a blank
-// before a colon. 1xx answers are skipped. Head and trailers of one answer are limited to 8 KiB.
+// Chunk extensions and trailers are skipped, and so are 1xx answers. Heads and trailers of one
+// answer are limited to 8 KiB. What a head may say: head.ts.
 
-import type { ByteLoops, Host } from "../port.js";
-import { find, hexDigit, isBlank } from "./bytes.js";
-import { FILE_LINE, FileHead } from "./file-head.js";
-import { Head, LINE } from "./head.js";
-import { HeadCache } from "./head-cache.js";
+import type { Host } from "../port.js";
+import { HEX, isSameName, spanOf } from "../wire/text/characters.js";
+import { parseDate } from "./date.js";
+import { toFileHead } from "./file-head.js";
+import { type Head, parseHead, retryAfterMs } from "./head.js";
 import type { Sink } from "./request.js";
 
 /** A complete answer, or one whose body exceeded the limit. */
@@ -21,8 +19,8 @@ export interface Answer {
   readonly whole: boolean;
   readonly date: number | undefined;
   readonly retryAfterMs: number | undefined;
-  /** Scheme and authority of an absolute Location, for people. */
-  readonly redirect?: string | undefined;
+  /** Value of Location. */
+  readonly location: string | undefined;
   /** True if the connection can be reused. */
   readonly reusable: boolean;
 }
@@ -31,98 +29,68 @@ export interface Answer {
 export const GIVEN_UP = "given up";
 
 const HEAD_BYTES = 8192;
+/** Bytes that are searched at once for the end of a head, which is shorter as a rule. */
+const HEAD_PIECE = 1024;
 /** Limit of a chunk-size line with extensions. */
 const SIZE_LINE_BYTES = 1024;
-const MAX_CHUNK = 2 ** 40;
+/** More hexadecimal digits are not exact. */
+const MAX_SIZE_DIGITS = 12;
 /** Buffer size for a body before its first byte. */
 const FIRST_BYTES = 512;
 const NOTHING = new Uint8Array(0);
 const LF = 0x0a;
-const CR = 0x0d;
-const SEMICOLON = 0x3b;
+const HTTP_1 = "HTTP/1.";
+const EMPTY_LINE = "\n\r\n";
+const BARE_EMPTY_LINE = "\n\n";
+const DATE = "\nDate: ";
+const DATE_LENGTH = 29;
 
 /**
- * States of parsing: each takes lines or body bytes. `next`: state after the body. `head`: counts
- * towards HEAD_BYTES.
+ * What is read next. `length`, `close` and `chunk`: bytes of the body. `size`: a line with the size
+ * of a chunk. `chunkEnd`: the empty line after it. `trailer`: lines up to an empty one.
  */
-const STATES = {
-  status: { line: true, head: true },
-  fields: { line: true, head: true },
-  length: { line: false, next: "whole" },
-  close: { line: false, next: "close" },
-  size: { line: true, head: false },
-  chunk: { line: false, next: "chunkEnd" },
-  chunkEnd: { line: true, head: false },
-  trailer: { line: true, head: true },
-  whole: undefined,
-  failed: undefined,
-} as const;
-
-type State = keyof typeof STATES;
+type State = "head" | "length" | "close" | "size" | "chunk" | "chunkEnd" | "trailer" | "over";
 
 export class ResponseReader {
-  private _state: State = "whole";
-  private readonly _loops: ByteLoops | undefined;
-  private readonly _head: Head;
-  private readonly _body = new Body();
-  /** Of this answer; undefined if its head is not cached. */
-  private _headCache: HeadCache | undefined;
-  /**
-   * Created at the first such answer. An RPC comes by a poll and is answered on the same
-   * connection: one cache would forget the other's head each time.
-   */
-  private _pollCache: HeadCache | undefined;
-  private _otherCache: HeadCache | undefined;
-  /** The start of a line that came in pieces; empty until one does. */
-  private _line = NOTHING;
-  private _lineLength = 0;
-  private _headLength = 0;
+  private readonly _host: Pick<Host, "decode">;
+  private _state: State = "over";
+  /** What has come of the head, or of a line of the chunks. */
+  private _text = "";
+  private _head: Head | undefined;
+  /** Bytes of heads and trailers. */
+  private _headBytes = 0;
+  /** Heads, and their texts without the date. */
+  private _parsed: readonly { readonly undated: string; readonly head: Head }[] = [];
+  /** Bytes left of the body or the chunk. */
   private _left = 0;
   private _limit = 0;
+  /** From the end of the head on, only if it receives the body. */
   private _sink: Sink | undefined;
-  private _answer: Answer | undefined;
-  private _problem = "";
+  private _body = NOTHING;
+  private _stored = 0;
+  /** True once the first byte of the answer arrived. */
+  started = false;
+  /** The answer, once complete. */
+  answer: Answer | undefined;
+  /** Why the answer is invalid; empty while it is valid. Never quotes the peer's bytes. */
+  problem = "";
 
-  constructor(loops?: ByteLoops) {
-    this._loops = loops;
-    this._head = new Head(loops);
+  constructor(host: Pick<Host, "decode">) {
+    this._host = host;
   }
 
   /**
    * Prepares for the next answer. Stores up to `limit` bytes of its body, or streams a 200 to
-   * `sink`. With `host`, caches the head, beside one of the other kind.
+   * `sink`.
    */
-  expect(limit: number, sink?: Sink, host?: Pick<Host, "decode">, isPoll = false): void {
-    this._headCache = undefined;
-    if (host && isPoll) this._headCache = this._pollCache ??= new HeadCache(host);
-    else if (host) this._headCache = this._otherCache ??= new HeadCache(host);
-    this._state = "status";
-    this._lineLength = this._headLength = 0;
+  expect(limit: number, sink?: Sink): void {
+    this._state = "head";
+    this._text = this.problem = "";
+    this._head = this.answer = undefined;
+    this._headBytes = this._stored = 0;
     this._limit = limit;
     this._sink = sink;
-    this._answer = undefined;
-    this._problem = "";
-    this._head.file = sink?.head ? (this._head.file ?? new FileHead()) : undefined;
-  }
-
-  /** Maximum length of a parsed line. */
-  private get _maxLine(): number {
-    return this._head.file ? FILE_LINE : LINE;
-  }
-
-  /** True once the first byte of the answer arrived. */
-  get started(): boolean {
-    return this._state !== "status" || this._headLength > 0;
-  }
-
-  /** The answer, once complete. */
-  get answer(): Answer | undefined {
-    return this._answer;
-  }
-
-  /** Why the answer is invalid; empty while it is valid. Never quotes the peer's bytes. */
-  get problem(): string {
-    return this._problem;
+    this.started = false;
   }
 
   /**
@@ -131,257 +99,213 @@ export class ResponseReader {
    */
   feed(bytes: Uint8Array, from: number, to: number): number {
     let at = from;
-    // True while the answer came in one piece.
-    let fresh = at < to && !this.started;
-    if (fresh) at = this._begins(bytes, from, to);
-    while (at < to) {
-      const before = this._state;
-      const state = STATES[before];
-      if (!state) break;
-      at = state.line ? this._takeLine(bytes, at, to, state.head) : this._takeBody(bytes, at, to, state.next);
-      if (!fresh || before !== "fields" || this._state === "fields") continue;
-      fresh = false;
-      if (this._state !== "failed") this._headCache?.learn(bytes, from, at, this._head);
+    while (at < to && this._state !== "over") {
+      this.started = true;
+      at = this._take(bytes, at, to);
     }
     return at;
   }
 
-  /**
-   * Processes the first bytes of an answer. Returns the position after a known head, otherwise
-   * `from`.
-   */
-  private _begins(bytes: Uint8Array, from: number, to: number): number {
-    const head = this._head;
-    const end = head.file ? -1 : (this._headCache?.recognize(bytes, from, to, head) ?? -1);
-    if (end < 0) {
-      this._headCache?.clear();
-      head.clear();
-      return from;
+  private _take(bytes: Uint8Array, at: number, to: number): number {
+    switch (this._state) {
+      case "head":
+        return this._takeHead(bytes, at, to);
+      case "size":
+      case "chunkEnd":
+      case "trailer":
+        return this._takeLine(bytes, at, to);
+      default:
+        return this._takeBody(bytes, at, to);
     }
-    this._headLength = end - from;
-    this._headEnds();
-    return end;
   }
 
   /** The peer closed normally. Returns the answer, if its body ends with the connection. */
   peerClosed(): Answer | undefined {
     if (this._state === "close") this._finish(true);
-    return this._answer;
+    return this.answer;
   }
 
-  /** Finds the end of the line. An incomplete line is stored up to LINE bytes. */
-  private _takeLine(bytes: Uint8Array, from: number, to: number, head: boolean): number {
-    const end = find(bytes, from, to, LF, this._loops);
-    const next = Math.min(end + 1, to);
-    const length = this._lineLength + end - from;
-    if (head) this._headLength += next - from;
-    if (this._headLength > HEAD_BYTES) return this._fail("head too long", next);
-    if (!head && length > SIZE_LINE_BYTES) return this._fail("bad chunk", next);
-    if (this._lineLength === 0 && end < to) {
-      this._wholeLine(bytes, from, length);
-      return next;
-    }
-    if (this._line.length < this._maxLine) this._line = new Uint8Array(this._maxLine);
-    for (let at = from; at < end && this._lineLength + at - from < this._line.length; at++)
-      this._line[this._lineLength + at - from] = bytes[at] as number;
-    this._lineLength = length;
-    if (end === to) return next;
-    this._lineLength = 0;
-    this._wholeLine(this._line, 0, length);
+  private _takeHead(bytes: Uint8Array, from: number, to: number): number {
+    const before = this._text.length;
+    const piece = bytes.subarray(from, Math.min(to, from + HEAD_PIECE));
+    this._text += this._decode(piece);
+    const text = this._text;
+    // Says so at once: another protocol may never send an empty line.
+    if (!text.startsWith(HTTP_1) && !isSameName(text.slice(0, HTTP_1.length), HTTP_1.slice(0, text.length)))
+      return this._fail("not HTTP/1", from);
+    const end = endOfHead(text, Math.max(0, before - EMPTY_LINE.length));
+    const next = end < 0 ? from + piece.length : from + end - before;
+    this._headBytes += next - from;
+    if (this._headBytes > HEAD_BYTES) return this._fail("head too long", next);
+    if (end < 0) return next;
+    this._text = "";
+    const head = this._parse(text.slice(0, end).trimEnd());
+    if (typeof head === "string") return this._fail(head, next);
+    if (head.status >= 200) this._headEnds(head);
     return next;
   }
 
-  private _wholeLine(bytes: Uint8Array, from: number, length: number): void {
-    const max = this._maxLine;
-    const cut = length > max;
-    let to = from + Math.min(length, max);
-    if (to > from && bytes[to - 1] === CR) to--;
-    switch (this._state) {
-      case "status":
-        if (this._check(this._head.takeStatus(bytes, from, to))) this._state = "fields";
-        return;
-      case "fields":
-        if (to === from) this._headEnds();
-        else this._check(this._head.takeField(bytes, from, to, cut));
-        return;
-      case "size":
-        this._chunkBegins(bytes, from, to);
-        return;
-      case "chunkEnd":
-        if (to === from) this._state = "size";
-        else this._fail("bad chunk", 0);
-        return;
-      case "trailer":
-        if (to === from) this._finish(true);
-        return;
-      default:
-        return;
+  /** One character for each byte. Natively, unless there are bytes beyond ASCII. */
+  private _decode(bytes: Uint8Array): string {
+    const text = this._host.decode(bytes);
+    return text?.length === bytes.length ? text : textOf(bytes, 0, bytes.length);
+  }
+
+  /**
+   * Heads of one server differ only in their dates as a rule. Comparing texts takes a board a tenth
+   * of the steps of parsing. The last two are kept, because an RPC is answered on the connection
+   * that brought it.
+   */
+  private _parse(text: string): Head | string {
+    const at = text.indexOf(DATE) + DATE.length;
+    if (at < DATE.length) return parseHead(text);
+    const value = text.slice(at, at + DATE_LENGTH);
+    const undated = text.slice(0, at) + text.slice(at + DATE_LENGTH);
+    const last = this._parsed[0];
+    const other = this._parsed[1];
+    const known = last?.undated === undated ? last : other?.undated === undated ? other : undefined;
+    const date = known && parseDate(value);
+    if (known && date !== undefined) return { ...known.head, date };
+    const head = parseHead(text);
+    if (typeof head !== "string" && head.date !== undefined && head.fields.Date === value)
+      this._parsed = last ? [{ undated, head }, last] : [{ undated, head }];
+    return head;
+  }
+
+  private _headEnds(head: Head): void {
+    const { status, length, chunked } = head;
+    const sink = this._sink;
+    const streams = sink && (status === 200 || (status === 206 && sink.head)) ? sink : undefined;
+    this._head = head;
+    this._sink = streams;
+    if (sink && !wants(sink, head, streams !== undefined)) this._fail(GIVEN_UP, 0);
+    else if (length === 0) this._finish(true);
+    // Not even the first byte is wanted.
+    else if (length !== undefined && !streams && this._limit === 0) this._finish(false);
+    else {
+      this._state = chunked ? "size" : length === undefined ? "close" : "length";
+      this._left = length ?? Number.POSITIVE_INFINITY;
+      if (!streams) this._body = new Uint8Array(Math.min(this._limit, length ?? FIRST_BYTES, FIRST_BYTES));
     }
   }
 
-  private _headEnds(): void {
-    const { status, length, framing } = this._head;
-    if (status < 200) {
-      this._head.clear();
-      this._state = "status";
-      return;
-    }
-    if (!this._check(this._head.problem())) return;
-    const known = framing === "none" ? 0 : framing === "length" ? length : undefined;
-    if (!this._body.expect(this._limit, this._sink, known, status, this._head.file)) {
-      this._fail(GIVEN_UP, 0);
-      return;
-    }
-    this._left = framing === "close" ? Number.POSITIVE_INFINITY : length;
-    if (framing === "none") this._finish(true);
-    else if (framing === "length" && this._body.full) this._finish(false);
-    else this._state = framing === "chunked" ? "size" : framing;
+  private _takeLine(bytes: Uint8Array, from: number, to: number): number {
+    let end = from;
+    while (end < to && bytes[end] !== LF) end++;
+    const next = Math.min(end + 1, to);
+    this._text += textOf(bytes, from, end);
+    const line = this._text.endsWith("\r") ? this._text.slice(0, -1) : this._text;
+    if (this._state === "trailer") {
+      this._headBytes += next - from;
+      if (this._headBytes > HEAD_BYTES) return this._fail("head too long", next);
+    } else if (line.length > SIZE_LINE_BYTES) return this._fail("bad chunk", next);
+    if (end === to) return next;
+    this._text = "";
+    if (this._state === "size") this._chunkBegins(line);
+    else if (this._state === "chunkEnd") this._chunkEnds(line);
+    else if (line === "") this._finish(true);
+    return next;
   }
 
-  private _chunkBegins(bytes: Uint8Array, from: number, to: number): void {
-    const size = chunkSize(bytes, from, to, to - from >= this._maxLine);
-    this._left = size;
-    this._state = size === 0 ? "trailer" : "chunk";
-    if (size < 0) this._fail("bad chunk", 0);
+  private _chunkBegins(line: string): void {
+    const digits = spanOf(line, HEX);
+    const isSize =
+      digits > 0 && digits <= MAX_SIZE_DIGITS && ["", ";", " ", "\t"].includes(line.charAt(digits));
+    if (!isSize) this._fail("bad chunk", 0);
+    else {
+      this._left = Number.parseInt(line.slice(0, digits), 16);
+      this._state = this._left === 0 ? "trailer" : "chunk";
+    }
   }
 
-  private _takeBody(bytes: Uint8Array, from: number, to: number, next: State): number {
+  private _chunkEnds(line: string): void {
+    if (line === "") this._state = "size";
+    else this._fail("bad chunk", 0);
+  }
+
+  private _takeBody(bytes: Uint8Array, from: number, to: number): number {
     const end = Math.min(to, from + this._left);
-    const whole = this._body.consume(bytes, from, end);
     this._left -= end - from;
-    if (!whole && this._body.streams) return this._fail(GIVEN_UP, end);
-    if (!whole || (next === "whole" && this._left > 0 && this._body.full)) this._finish(false);
-    else if (this._left === 0 && next === "whole") this._finish(true);
-    else if (this._left === 0) this._state = next;
+    if (this._sink) {
+      if (!streamed(this._sink, bytes.subarray(from, end))) return this._fail(GIVEN_UP, end);
+    } else if (!this._store(bytes, from, end)) {
+      this._finish(false);
+      return end;
+    }
+    if (this._left > 0) return end;
+    if (this._state === "chunk") this._state = "chunkEnd";
+    else this._finish(true);
     return end;
   }
 
-  private _check(problem: string | undefined): boolean {
-    if (problem !== undefined) this._fail(problem, 0);
-    return problem === undefined;
+  /** False if the body is longer than the limit. */
+  private _store(bytes: Uint8Array, from: number, to: number): boolean {
+    const end = Math.min(to, from + this._limit - this._stored);
+    const needed = this._stored + end - from;
+    if (needed > this._body.length) {
+      const grown = new Uint8Array(Math.min(this._limit, Math.max(needed, this._body.length * 2)));
+      grown.set(this._body);
+      this._body = grown;
+    }
+    this._body.set(bytes.subarray(from, end), this._stored);
+    this._stored = needed;
+    const isCut = this._state === "length" && needed === this._limit && this._left > 0;
+    return end === to && !isCut;
   }
 
   private _fail(problem: string, at: number): number {
-    this._problem = problem;
-    this._state = "failed";
-    this._body.release();
+    this.problem = problem;
+    this._end();
     return at;
   }
 
   private _finish(whole: boolean): void {
-    const head = this._head;
-    const reusable = whole && head.keeps && head.framing !== "close";
-    this._state = "whole";
-    this._answer = {
-      status: head.status,
-      body: this._body.release(),
-      whole,
-      date: head.date,
-      retryAfterMs: head.retryAfterMs,
-      ...(head.redirect !== undefined && { redirect: head.redirect }),
-      reusable,
-    };
+    const head = this._head as Head;
+    const { status, date, fields } = head;
+    const body = this._stored === this._body.length ? this._body : this._body.slice(0, this._stored);
+    const location = fields.Location;
+    const reusable = whole && head.keeps;
+    this.answer = { status, body, whole, date, location, retryAfterMs: retryAfterMs(head), reusable };
+    this._end();
+  }
+
+  private _end(): void {
+    this._state = "over";
+    this._text = "";
+    this._body = NOTHING;
+    this._head = this._sink = undefined;
   }
 }
 
-/** Stores the body of an answer up to a limit, or streams it to a sink. */
-class Body {
-  private _limit = 0;
-  private _sink: Sink | undefined;
-  private _bytes = NOTHING;
-  private _used = 0;
+/** The position after the empty line that ends a head; -1 if there is none after `from`. */
+const endOfHead = (text: string, from: number): number => {
+  const at = text.indexOf(EMPTY_LINE, from);
+  const bare = text.indexOf(BARE_EMPTY_LINE, from);
+  if (bare >= 0 && (at < 0 || bare < at)) return bare + BARE_EMPTY_LINE.length;
+  return at < 0 ? -1 : at + EMPTY_LINE.length;
+};
 
-  /**
-   * Prepares for the next answer. `length`: undefined if unknown; at most 512 bytes are allocated
-   * in advance. False: the sink rejected it.
-   */
-  expect(
-    limit: number,
-    wanted: Sink | undefined,
-    length: number | undefined,
-    status: number,
-    file: FileHead | undefined,
-  ): boolean {
-    const sink = status === 200 || (status === 206 && file) ? wanted : undefined;
-    this._limit = limit;
-    this._sink = sink;
-    this._used = 0;
-    if (file) {
-      file.status = status;
-      file.length = length;
-      if (!trueUnlessThrown(() => wanted?.head?.(file) === true)) return false;
-    }
-    this._bytes = sink ? NOTHING : new Uint8Array(Math.min(limit, length ?? FIRST_BYTES, FIRST_BYTES));
-    return !sink || trueUnlessThrown(() => sink.announced(length));
-  }
+const textOf = (bytes: Uint8Array, from: number, to: number): string => {
+  let text = "";
+  for (let at = from; at < to; at++) text += String.fromCharCode(bytes[at] as number);
+  return text;
+};
 
-  /** True if no more bytes are stored. */
-  get full(): boolean {
-    return !this._sink && this._used >= this._limit;
-  }
-
-  /** True if the body goes to a sink. */
-  get streams(): boolean {
-    return this._sink !== undefined;
-  }
-
-  /**
-   * Processes the bytes `from` to `to`. False if the limit is exceeded or the sink rejected them.
-   */
-  consume(bytes: Uint8Array, from: number, to: number): boolean {
-    const sink = this._sink;
-    if (sink) {
-      const piece = from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to);
-      // Without `trueUnlessThrown`, which would make a function for each piece.
-      try {
-        return sink.fragment(piece);
-      } catch {
-        return false;
-      }
-    }
-    const end = Math.min(to, from + this._limit - this._used);
-    this._grow(this._used + end - from);
-    this._bytes.set(bytes.subarray(from, end), this._used);
-    this._used += end - from;
-    return end === to;
-  }
-
-  /** The stored bytes, which then belong to the caller. */
-  release(): Uint8Array {
-    const bytes = this._used === this._bytes.length ? this._bytes : this._bytes.slice(0, this._used);
-    this._bytes = NOTHING;
-    this._sink = undefined;
-    this._used = 0;
-    return bytes;
-  }
-
-  private _grow(needed: number): void {
-    if (needed <= this._bytes.length) return;
-    const grown = new Uint8Array(Math.min(this._limit, Math.max(needed, this._bytes.length * 2)));
-    grown.set(this._bytes);
-    this._bytes = grown;
-  }
-}
-
-/** False if the call throws. */
-const trueUnlessThrown = (call: () => boolean): boolean => {
+/** False if the sink rejects the answer or throws. */
+const wants = (sink: Sink, head: Head, streams: boolean): boolean => {
   try {
-    return call();
+    if (sink.head && !sink.head(toFileHead(head))) return false;
+    return !streams || sink.announced(head.length);
   } catch {
     return false;
   }
 };
 
-/** The size at the start of a chunk line, or -1. `cut`: the line continues after the range. */
-const chunkSize = (bytes: Uint8Array, from: number, to: number, cut: boolean): number => {
-  let size = 0;
-  let at = from;
-  for (let digit = 0; at < to; at++) {
-    digit = hexDigit(bytes[at] as number);
-    if (digit < 0) break;
-    size = size * 16 + digit;
-    if (size > MAX_CHUNK) break;
+/** False if the sink rejects the bytes or throws. */
+const streamed = (sink: Sink, bytes: Uint8Array): boolean => {
+  try {
+    return sink.fragment(bytes);
+  } catch {
+    return false;
   }
-  const ends = at === to ? !cut : bytes[at] === SEMICOLON || isBlank(bytes[at]);
-  return at > from && ends ? size : -1;
 };

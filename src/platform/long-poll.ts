@@ -180,8 +180,6 @@ export class LongPoll {
       // A dead connection has no poll on the platform that could take news away.
       repeatable: true,
       isPoll: true,
-      // Consecutive news have similar response heads.
-      alike: this._lastVerdict === "delivered",
       sent: () => {
         // A poll that the connection sends again no longer overlaps the one before it.
         const overlaps = !poll.isSent && this.reporting !== undefined;

@@ -1,5 +1,6 @@
 // The answers of a connection as bytes, base URLs, dates.
 
+import { decode } from "../../hosts/node/text.js";
 import { parseDate } from "../../src/http/date.js";
 import { classify } from "../../src/http/outcome.js";
 import { type Answer, ResponseReader } from "../../src/http/response.js";
@@ -38,7 +39,7 @@ function feed(pieces: readonly Uint8Array[], reader: ResponseReader): Read {
 }
 
 function kept(pieces: readonly Uint8Array[]): Read {
-  const reader = new ResponseReader();
+  const reader = new ResponseReader({ decode });
   reader.expect(LIMIT);
   const read = feed(pieces, reader);
   must((read.answer?.body.length ?? 0) <= LIMIT, "no more is kept than was wanted");
@@ -48,7 +49,7 @@ function kept(pieces: readonly Uint8Array[]): Read {
 
 /** The same into a sink: what was kept is the beginning of what the sink got. */
 function streamed(pieces: readonly Uint8Array[], kept: Read): [Read, number] {
-  const reader = new ResponseReader();
+  const reader = new ResponseReader({ decode });
   let [bytes, begun] = [0, 0];
   let start = Buffer.alloc(0);
   reader.expect(LIMIT, {
@@ -94,13 +95,10 @@ const DATE: Parser = {
     Buffer.from(text),
   ),
   read: (pieces) => {
-    const bytes = whole(pieces);
-    const ms = parseDate(bytes, 0, bytes.length);
+    const text = Buffer.from(whole(pieces)).toString("latin1");
+    const ms = parseDate(text);
     if (ms === undefined) return undefined;
-    must(
-      new Date(ms).toUTCString() === Buffer.from(bytes).toString("latin1"),
-      "a date is the date that is written",
-    );
+    must(new Date(ms).toUTCString() === text, "a date is the date that is written");
     return ms;
   },
 };

@@ -348,7 +348,7 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
     {
       what: "an answer with two ends of its body is refused",
       file: "src/http/head.ts",
-      from: '    if (this.chunked && this.length >= 0) return "both length and chunks";\n',
+      from: '  if (chunked && length !== undefined) return "both length and chunks";\n',
       to: "",
       test: "test/src/http/response.test.ts",
       title: "refused or unfinished, however it is cut: both",

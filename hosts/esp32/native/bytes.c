@@ -1,6 +1,5 @@
 // Loops over bytes (ByteLoops in src/port.ts). A range of `length` bytes begins at `bytes + from`.
 #include <stdint.h>
-#include <string.h>
 #include "esp_rom_crc.h"
 
 uint32_t mote_crc32(uint8_t *bytes, uint32_t from, uint32_t length)
@@ -15,11 +14,4 @@ int32_t mote_is_erased(uint8_t *bytes, uint32_t from, uint32_t length)
 		if (bytes[from + i] != 0xff)
 			return 0;
 	return 1;
-}
-
-/** Offset of the first `byte` within the range; `length` if there is none. */
-uint32_t mote_find(uint8_t *bytes, uint32_t from, uint32_t length, uint32_t byte)
-{
-	const uint8_t *found = memchr(bytes + from, (int)byte, length);
-	return found ? (uint32_t)(found - bytes) - from : length;
 }

@@ -4,6 +4,11 @@
 /** A set of ASCII characters: 1 at the code of each. */
 export type Characters = Uint8Array;
 
+/** The bit that small and capital letters differ in. */
+const CASE = 0x20;
+const LETTER_A = 0x61;
+const LETTER_Z = 0x7a;
+
 /** The characters of `ranges`, pairs of first and last characters: "09af". */
 export const characters = (ranges: string): Characters => {
   const set = new Uint8Array(128);
@@ -52,6 +57,19 @@ const shifted = (text: string, first: number, by: number): string => {
     all += code >= first && code < first + 26 ? String.fromCharCode(code + by) : char;
   }
   return all;
+};
+
+/** True if the texts are equal, ignoring the case of ASCII letters. */
+export const isSameName = (one: string, other: string): boolean => {
+  if (one === other) return true;
+  for (let at = 0; at < one.length; at++) {
+    const code = one.charCodeAt(at);
+    const wanted = other.charCodeAt(at);
+    if (code === wanted) continue;
+    const letter = code | CASE;
+    if (letter !== (wanted | CASE) || letter < LETTER_A || letter > LETTER_Z) return false;
+  }
+  return one.length === other.length;
 };
 
 /** Converts ASCII letters only. */

@@ -255,10 +255,6 @@ export class FakeBoard {
       mote_crc32: (bytes, from, length) => crc32(new Uint8Array(bytes, from, length)),
       mote_is_erased: (bytes, from, length) =>
         Number(new Uint8Array(bytes, from, length).every((byte) => byte === 0xff)),
-      mote_find: (bytes, from, length, byte) => {
-        const at = new Uint8Array(bytes, from, length).indexOf(byte);
-        return at < 0 ? length : at;
-      },
       mote_can_revert: () => (this.slots[1 - this.running]?.bytes[0] === 0xff ? 0 : 1),
       esp_ota_mark_app_valid_cancel_rollback: () => {
         this.states[this.running] = VALID;

@@ -115,11 +115,6 @@ export const valuePromises: readonly Promised[] = [
       check(!loops.isErased(blank, 0) && !loops.isErased(blank, 63), "the last byte");
       blank.fill(0xff)[2] = 0;
       check(!loops.isErased(blank, 2) && loops.isErased(blank, 3), "from");
-      const byte = bytes[50] as number;
-      same(loops.find(bytes, 0, bytes.length, byte), bytes.indexOf(byte), "find");
-      same(loops.find(bytes, 10, 50, byte), 50, "find before its end");
-      same(loops.find(bytes, 50, 51, byte), 50, "find at its start");
-      same(loops.find(bytes, 9, 9, bytes[9] as number), 9, "find in nothing");
     },
   },
   {

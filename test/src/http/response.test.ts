@@ -15,7 +15,7 @@ const LIMIT = 64;
 
 /** What became of an answer that came in these pieces. */
 function read(testCase: Lawful | Unlawful, pieces: Uint8Array[]): { reader: ResponseReader; rest: number } {
-  const reader = new ResponseReader();
+  const reader = new ResponseReader({ decode });
   reader.expect(testCase.limit ?? LIMIT);
   // As on a connection: one buffer, with what was there before still behind the new bytes.
   const buffer = new Uint8Array(9000).fill(0x0a);
@@ -32,11 +32,16 @@ function read(testCase: Lawful | Unlawful, pieces: Uint8Array[]): { reader: Resp
 function isLawful(t: ExecutionContext, testCase: Lawful, pieces: Uint8Array[], how: string): void {
   const { reader, rest } = read(testCase, pieces);
   const answer = reader.answer;
-  const seen = { problem: reader.problem, ...answer, body: Buffer.from(answer?.body ?? []).toString() };
+  const seen = {
+    problem: reader.problem,
+    ...answer,
+    location: undefined,
+    body: Buffer.from(answer?.body ?? []).toString(),
+  };
   const { status = 200, body = "[12]", whole = true, reusable = true, retryAfterMs, date } = testCase;
   t.deepEqual(
     seen,
-    { problem: "", status, body, whole, reusable, retryAfterMs, date },
+    { problem: "", status, body, whole, reusable, retryAfterMs, date, location: undefined },
     `${testCase.name}, ${how}`,
   );
   if (whole) t.is(rest, 0);
@@ -82,7 +87,7 @@ test("a length that the peer only claims sets no memory aside", (t) => {
     }
   } as typeof Uint8Array;
   try {
-    const reader = new ResponseReader();
+    const reader = new ResponseReader({ decode });
     reader.expect(1_000_000);
     const text = "HTTP/1.1 200\r\nContent-Length: 999999\r\n\r\n[";
     reader.feed(Buffer.from(text), 0, text.length);
@@ -110,13 +115,8 @@ const garbage = fc.oneof(
     .map((parts) => new Uint8Array(Buffer.from(parts.join("")))),
 );
 
-function readBy(
-  reader: ResponseReader,
-  pieces: readonly Uint8Array[],
-  host?: { decode(bytes: Uint8Array): string | undefined },
-  isPoll = false,
-) {
-  reader.expect(64, undefined, host, isPoll);
+function readBy(reader: ResponseReader, pieces: readonly Uint8Array[]) {
+  reader.expect(64);
   for (const piece of pieces) reader.feed(piece, 0, piece.length);
   reader.peerClosed();
   return {
@@ -125,96 +125,31 @@ function readBy(
   };
 }
 
-const dated = (at: string, length: number): string =>
-  `HTTP/1.1 200 \r\nVary: Origin\r\nContent-Length: ${length}\r\nDate: ${at}\r\nConnection: keep-alive\r\n\r\n[12]`;
-const DATES = [
-  "Sun, 06 Nov 1994 08:49:37 GMT",
-  "Sun, 06 Nov 1994 08:49:38 GMT",
-  "Sun, 06 Nox 1994 08:49:38 GMT",
-  "Sun, 06 Nov\r\n994 08:49:38 GMT",
-  "\n\r\n, 06 Nov 1994 08:49:38 GMT",
-  "Su\n, 06 Nov 1994 08:49:38 GMT",
-  "Sun, 06 Nov 1994 08:49:38 GMT\r\nX: y",
-  "1",
-];
-
-/** Counts how often heads are decoded: to be compared, and to be stored. */
-class CountingHost {
-  decoded = 0;
-
-  decode(bytes: Uint8Array): string | undefined {
-    this.decoded++;
-    return decode(bytes);
-  }
-}
-
-test("a head that differs from the last one only in its date is not parsed again", (t) => {
-  const reader = new ResponseReader();
-  const host = new CountingHost();
-  const read = (date: string) => readBy(reader, [Buffer.from(dated(date, 4))], host).answer?.date;
-  read(DATES[0]!);
-  host.decoded = 0;
-  t.is(read(DATES[1]!), Date.UTC(1994, 10, 6, 8, 49, 38));
-  // Parsing would have decoded the head twice: to compare it, and to store it.
-  t.is(host.decoded, 1);
-});
-
-test("polls that bring RPCs and the answers to them alternate without being parsed again", (t) => {
-  const reader = new ResponseReader();
-  const host = new CountingHost();
-  const read = (date: string, length: number, isPoll: boolean) =>
-    readBy(reader, [Buffer.from(dated(date, length))], host, isPoll).answer;
-  for (const isPoll of [true, false]) read(DATES[0]!, isPoll ? 4 : 3, isPoll);
-  host.decoded = 0;
-  t.is(read(DATES[1]!, 4, true)?.body.length, 4);
-  t.is(read(DATES[1]!, 3, false)?.body.length, 3);
-  t.is(host.decoded, 2);
-});
-
 test("an answer means the same whatever came before it on the connection", (t) => {
-  const known = fc.oneof(
-    {
-      weight: 4,
-      arbitrary: fc
-        .tuple(fc.constantFrom(...DATES), fc.constantFrom(4, 4, 4, 3))
-        .map(([at, length]) => dated(at, length)),
-    },
-    fc.constantFrom(...LAWFUL, ...UNLAWFUL).map(({ bytes }) => bytes),
-    fc.constantFrom("HTTP/1.1 100 Continue\r\n\r\n").map((text) => text + dated(DATES[0]!, 4)),
-    fc
-      .constantFrom("\u00fc", "\ufeff", "\u0000")
-      .map((text) => `HTTP/1.1 200 ${text}\r\nContent-Length: 4\r\n\r\n[12]`),
-  );
-  const whole = known.map((text) => new Uint8Array(Buffer.from(text)));
+  const whole = fc
+    .constantFrom(...LAWFUL, ...UNLAWFUL)
+    .map(({ bytes }) => new Uint8Array(Buffer.from(bytes)));
   const damaged = fc.tuple(whole, fc.nat(), fc.nat(255)).map(([bytes, at, byte]) => {
     const changed = Uint8Array.from(bytes);
     if (changed.length > 0) changed[at % changed.length] = byte;
     return changed;
   });
   const answer = fc.oneof({ weight: 5, arbitrary: whole }, damaged, garbage);
-  const cuts = fc.oneof(
-    { weight: 3, arbitrary: fc.constant([] as number[]) },
-    fc.array(fc.nat(200), { maxLength: 2 }),
-  );
-  let same = 0;
+  const cuts = fc.array(fc.nat(200), { maxLength: 2 });
   fc.assert(
-    fc.property(fc.array(fc.tuple(answer, cuts, fc.boolean()), { minLength: 2, maxLength: 8 }), (answers) => {
-      const reader = new ResponseReader();
-      const host = new CountingHost();
-      for (const [bytes, at, isPoll] of answers) {
+    fc.property(fc.array(fc.tuple(answer, cuts), { minLength: 2, maxLength: 8 }), (answers) => {
+      const reader = new ResponseReader({ decode });
+      for (const [bytes, at] of answers) {
         const ends = [
           ...at.map((cut) => cut % (bytes.length + 1)).sort((one, other) => one - other),
           bytes.length,
         ];
         const pieces = ends.map((end, i) => bytes.subarray(i === 0 ? 0 : ends[i - 1], end));
-        const before = host.decoded;
-        t.deepEqual(readBy(reader, pieces, host, isPoll), readBy(new ResponseReader(), pieces));
-        if (host.decoded === before + 1) same++;
+        t.deepEqual(readBy(reader, pieces), readBy(new ResponseReader({ decode }), [bytes]));
       }
     }),
     { numRuns: 1500 },
   );
-  t.true(same > 100, `${same}`);
 });
 
 test("takes an answer before the request was fully sent, and closes the connection", async (t) => {
@@ -258,7 +193,7 @@ for (const [what, bytes, end, outcome] of [
     "end",
     "connection closed by the peer",
   ],
-  ["with an unlawful status line is lost", "x\r\n", undefined, "unlawful answer: bad status"],
+  ["with an unlawful status line is lost", "x\r\n\r\n", undefined, "unlawful answer: bad status"],
 ] as const)
   test(`an answer ${what}, and ends the connection`, async (t) => {
     const { host, connection } = rig();
@@ -320,7 +255,7 @@ function readHead(
   step: number,
   wants = true,
 ): { head: Seen | undefined; body: string; problem: string } {
-  const reader = new ResponseReader();
+  const reader = new ResponseReader({ decode });
   let head: Seen | undefined;
   let body = "";
   reader.expect(0, {
@@ -377,7 +312,7 @@ test("an answer is done, refused, busy or lost by its status and its first byte"
   const date = 1_700_000_000_000;
   const judged = (status: number, text: string, toSink = false, whole = true) =>
     classify(
-      { status, body: Buffer.from(text), whole, date, retryAfterMs: 7, reusable: true },
+      { status, body: Buffer.from(text), whole, date, retryAfterMs: 7, location: undefined, reusable: true },
       toSink ? "streamed" : "value",
     );
   const done = { kind: "done", status: 200, body: Buffer.from("{}"), whole: true, date } as const;
@@ -404,6 +339,7 @@ const receipt = (status: number, body: string | Uint8Array, whole = true) =>
   classify(
     {
       ...{ status, body: Buffer.from(body), whole, date: undefined, retryAfterMs: undefined },
+      location: undefined,
       reusable: true,
     },
     "receipt",
@@ -454,7 +390,7 @@ test("a 2xx with a page, an error or no text delivers nothing, and the reason sa
 
 test("a redirect names its target, without path and user", (t) => {
   const redirected = (status: number, location: string) => {
-    const reader = new ResponseReader();
+    const reader = new ResponseReader({ decode });
     reader.expect(64);
     const bytes = Buffer.from(`HTTP/1.1 ${status}\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`);
     reader.feed(bytes, 0, bytes.length);
@@ -471,17 +407,12 @@ test("a redirect names its target, without path and user", (t) => {
     t.is(redirected(301, location), "foreign answer (status 301)", location);
 });
 
-const parse = (text: string) => {
-  const bytes = Buffer.from(`..${text}..`);
-  return parseDate(bytes, 2, bytes.length - 2);
-};
-
 test("every second from 1970 to 9999 is read as it is written", (t) => {
   const last = Date.UTC(9999, 11, 31, 23, 59, 59) / 1000;
   fc.assert(
     fc.property(fc.integer({ min: 0, max: last }), (seconds) => {
       const text = new Date(seconds * 1000).toUTCString();
-      t.is(parse(text), seconds * 1000);
+      t.is(parseDate(text), seconds * 1000);
     }),
   );
   for (const text of [
@@ -493,5 +424,5 @@ test("every second from 1970 to 9999 is read as it is written", (t) => {
     "Sun, 06 Nov 1994 08:49:37 gmt",
     "Sun, 31 Feb 2027 08:49:37 GMT",
   ])
-    t.is(parse(text), undefined, text);
+    t.is(parseDate(text), undefined, text);
 });

@@ -4,8 +4,7 @@ import { HealthRecord } from "../../extras/diagnostics/record.js";
 import { Alarms } from "../../extras/report-on-change/alarms.js";
 import { ClientAttributes } from "../../src/agent/attributes/client-attributes.js";
 import { SharedAttributes } from "../../src/agent/attributes/shared-attributes.js";
-import { teachRunningImage, UpdateJournal } from "../../src/agent/firmware/update-journal.js";
-import { runningImage } from "../../src/agent/firmware/update-record.js";
+import { runningImage, teachRunningImage, UpdateJournal } from "../../src/agent/firmware/journal.js";
 import { readMemory, writeMemory } from "../../src/agent/lifecycle/memory.js";
 import { Recovery } from "../../src/agent/lifecycle/recovery.js";
 import { RefusalBackoff } from "../../src/agent/provisioning/refusal-backoff.js";
@@ -119,12 +118,13 @@ const FORMATS: readonly Format[] = [
   },
   {
     key: "firmware",
-    text: '169543c4e{"state":"idle","key":"","title":"","version":"","from":"","offset":0,"size":0,"checksum":"","etag":"","failures":0,"spared":0,"condemned":false,"error":"","verified":"","at":0,"image":"A","runs":"SHA256 0badc0de"}',
+    text: '1a0a4ee15{"state":"idle","key":"","title":"","version":"","from":"","offset":0,"head":"","size":0,"checksum":"","etag":"","failures":0,"spared":0,"error":"","verified":"","at":0,"image":"A","runs":"SHA256 0badc0de"}',
     write: (host) => teachRunningImage(host, "SHA256 0badc0de"),
     read: (host) => {
       const update = new UpdateJournal(
         sessionOf(host),
         { title: "lamp", version: "1.0.0" },
+        undefined as never,
         undefined as never,
       );
       update.load();

@@ -67,7 +67,7 @@ export class ScriptedDevice {
     const token = `${name}-token`;
     this.#platform = platform;
     this.#updateMs = options.updateMs ?? UPDATE_MS;
-    this.#failure = options.failure ?? "the new image failed its self-test";
+    this.#failure = options.failure ?? "self-test failed";
     this.device = platform.core.createDevice({ name, profileId }, token);
     this.#base = `${platform.url}/api/v1/${encodeURIComponent(token)}/`;
     this.fate = fate ?? "good";

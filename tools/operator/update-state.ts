@@ -1,5 +1,5 @@
 // States of a device's update and their words for people, shared by CLI and console.
-import { FAILURES, type Failure } from "../../src/agent/firmware/failures.js";
+import type { Failure } from "../../src/agent/firmware/failures.js";
 import { updateWord } from "../../src/agent/firmware/state-words.js";
 
 /** The names of all states. */
@@ -37,28 +37,18 @@ export interface Newest {
 
 /** Failures of an image that was on trial already. */
 export const ON_TRIAL: readonly Failure[] = [
-  ...(["notStarted", "notConfirmed", "interrupted", "notReached", "offline"] as const),
-  ...(["notKept", "selfTest", "misnamed"] as const),
+  ...(["not confirmed", "power lost on trial", "not accepted in time", "platform not reached"] as const),
+  ...(["confirmation failed", "self-test failed", "other version than assigned"] as const),
 ];
-/** Failures after a complete download. */
-export const VERIFYING: readonly Failure[] = ["checksum", "signature", "damaged", "readBack", "unfit"];
 
-/** The failure at the start of a `fw_error` text, which may continue with details. */
-export function failureOf(error: string): Failure | undefined {
-  return (Object.keys(FAILURES) as Failure[])
-    .filter((name) => error.startsWith(FAILURES[name].text))
-    .sort((one, other) => FAILURES[other].text.length - FAILURES[one].text.length)[0];
-}
-
-export function isOneOf(names: readonly Failure[], error: string): boolean {
-  const failure = failureOf(error);
-  return failure !== undefined && names.includes(failure);
-}
+/** `error`: a `fw_error` text, which may continue with a detail. */
+const isOfTrial = (error: string): boolean =>
+  ON_TRIAL.some((name) => error === name || error.startsWith(`${name} (`));
 
 /** The word for a reported `fw_state`, such as "on trial"; an unknown state as it is. */
 export function stateWord(state: unknown, error?: unknown): string {
   if (typeof state !== "string") return JSON.stringify(state) ?? "";
-  if (state === "FAILED" && typeof error === "string" && isOneOf(ON_TRIAL, error)) return "rolled back";
+  if (state === "FAILED" && typeof error === "string" && isOfTrial(error)) return "rolled back";
   return updateWord(state);
 }
 
@@ -81,7 +71,7 @@ const BY_STATE: Readonly<Record<string, Stage | undefined>> = {
 export function stageOf(newest: Newest): Stage {
   const { state, error = "", running, wanted, runningChecksum, wantedChecksum } = newest;
   if (wanted === undefined && state !== "QUEUED" && state !== "INITIATED") return "none";
-  if (state === "FAILED") return isOneOf(ON_TRIAL, error) ? "rolledBack" : "failed";
+  if (state === "FAILED") return isOfTrial(error) ? "rolledBack" : "failed";
   const stage = BY_STATE[state ?? ""];
   // Another image may have the same version, and a device that was flashed knows no checksum.
   const isOther = runningChecksum?.toLowerCase() !== wantedChecksum?.toLowerCase();

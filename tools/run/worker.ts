@@ -10,7 +10,7 @@ import { StateFileError } from "../../hosts/node/files.js";
 import { createHost, type NodeHost } from "../../hosts/node/host.js";
 import { watchNetwork } from "../../hosts/node/network.js";
 import { LockedError } from "../../hosts/node/state-lock.js";
-import { teachRunningImage } from "../../src/agent/firmware/update-journal.js";
+import { teachRunningImage } from "../../src/agent/firmware/journal.js";
 import { Recovery, SecretRedactor } from "../../src/board-module.js";
 import type { Agent, Wake } from "../../src/index.js";
 import { SupervisorChannel } from "./channel.js";

@@ -24,8 +24,8 @@ export class Assignment {
   private _since = 0;
   /** Assigned again, even the same one; the job clears it once it has reported. */
   isRepeated = false;
-  /** `marker` before a sleep. */
-  private _before = -1;
+  /** `marker` before a sleep, which is longer than any assignment is half written; -1: unknown. */
+  markerBefore = -1;
 
   constructor(host: Host, keys: readonly string[]) {
     this._host = host;
@@ -34,12 +34,7 @@ export class Assignment {
 
   /** Tells over a sleep whether the next read has the same `key`; -1: unknown. */
   get marker(): number {
-    return this.key === UNREAD ? this._before : crcOf(this._host, this._host.encode(this.key));
-  }
-
-  /** Continues after a sleep, which is longer than any assignment is half written. */
-  wake(marker: number): void {
-    this._before = marker;
+    return this.key === UNREAD ? this.markerBefore : crcOf(this._host, this._host.encode(this.key));
   }
 
   /** A complete read of all keys. */
@@ -53,8 +48,8 @@ export class Assignment {
     if (key !== this.key) {
       this.isRepeated ||= this.key !== UNREAD;
       this.key = key;
-      this._since = this.marker === this._before ? Number.NEGATIVE_INFINITY : now;
-      this._before = -1;
+      this._since = this.marker === this.markerBefore ? Number.NEGATIVE_INFINITY : now;
+      this.markerBefore = -1;
     }
     this.settledMs = now - this._since;
   }
@@ -62,11 +57,6 @@ export class Assignment {
   /** A change was reported; it may be over before the next read. */
   changed(): void {
     this.isRepeated ||= this.latest !== undefined;
-    this.setAside();
-  }
-
-  /** Nothing is done until the next read. */
-  setAside(): void {
     this.latest = undefined;
   }
 

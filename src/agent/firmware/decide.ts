@@ -3,9 +3,9 @@
 import type { Assigned } from "../../wire/firmware.js";
 import { admit, type Image, type Rules } from "./admission.js";
 import type { Assignment } from "./assignment.js";
-import type { Failure } from "./failures.js";
+import { type Failed, failed } from "./failures.js";
+import { isGivenUp, type UpdateRecord } from "./journal.js";
 import { STATES } from "./states.js";
-import type { UpdateRecord } from "./update-record.js";
 
 /** Time that an assignment other than the journal's must stay, as its keys come one by one. */
 const SETTLED_MS = 2000;
@@ -23,9 +23,7 @@ export type Decision =
   | { readonly act: "adopt"; readonly title: string; readonly version: string }
   /** The assigned image runs: UPDATED. */
   | { readonly act: "report" }
-  /** A failed update is due again. */
-  | { readonly act: "retry" }
-  | { readonly act: "fail"; readonly failure: Failure; readonly detail: string }
+  | { readonly act: "fail"; readonly why: Failed }
   /** The next step of the journal's state. */
   | { readonly act: "proceed"; readonly image: Image };
 
@@ -33,7 +31,7 @@ const WAIT: Decision = { act: "wait" };
 
 /**
  * `running`: algorithm and checksum of the running image, empty if unknown. `retryMs`: until a
- * failed update is due; -1: it was due.
+ * failed update is due.
  */
 export const decide = (
   assigned: Assigned,
@@ -48,16 +46,17 @@ export const decide = (
     if (ms > 0) return { act: "read", ms };
     if (assigned.kind !== "absent") return { act: "adopt", ...named(assigned) };
     const { isTransfer } = STATES[record.state];
-    return isTransfer ? { act: "fail", failure: "withdrawn", detail: "" } : { act: "forget" };
+    return isTransfer ? { act: "fail", why: failed("withdrawn") } : { act: "forget" };
   }
   if (key === "") return WAIT;
   if (runs(assigned, running, rules))
     return record.state === "updated" && !isRepeated ? WAIT : { act: "report" };
   if (record.state === "failed") {
-    if (record.condemned) return WAIT;
-    if (retryMs >= 0) return retryMs > 0 ? { act: "wait", ms: retryMs } : { act: "retry" };
+    if (isGivenUp(record)) return WAIT;
+    if (retryMs > 0) return { act: "wait", ms: retryMs };
   }
-  return admit(assigned, rules, record);
+  const admitted = admit(assigned, rules, record);
+  return "failure" in admitted ? { act: "fail", why: admitted } : { act: "proceed", image: admitted };
 };
 
 /**

@@ -8,15 +8,14 @@ import type { Image, Rules } from "./admission.js";
 import { askApplication } from "./ask-application.js";
 import { Assignment } from "./assignment.js";
 import { decide } from "./decide.js";
-import { Download } from "./download/download.js";
-import { slotHolds } from "./download/image-writer.js";
-import type { Failure } from "./failures.js";
+import { Download, fromHex } from "./download/download.js";
+import { writeHeader } from "./download/image-writer.js";
+import { problemInSlot } from "./download/verify.js";
+import { type Failed, failed } from "./failures.js";
+import { NO_FILE, runningImage, STORE_RETRY_MS, UpdateJournal, type UpdateRecord } from "./journal.js";
 import type { FirmwareOptions } from "./options.js";
-import { Reporter } from "./reporter.js";
 import { STATES, type State } from "./states.js";
-import { type Proof, Trial } from "./trial.js";
-import { STORE_RETRY_MS, UpdateJournal } from "./update-journal.js";
-import { runningImage, type UpdateRecord } from "./update-record.js";
+import { type Proof, restart, Trial } from "./trial.js";
 
 export type { FirmwareOptions, FirmwareUpdate } from "./options.js";
 
@@ -52,18 +51,20 @@ export class Firmware implements Job {
   private readonly _host: Host;
   private readonly _rules: Rules;
   private readonly _session: PlatformSession;
+  private readonly _events: Events;
+  private readonly _telemetry: Telemetry;
   private readonly _loop: Loop;
   private readonly _assignment: Assignment;
   private readonly _journal: UpdateJournal;
-  private readonly _reporter: Reporter;
-  private readonly _download: Download;
   private readonly _trial: Trial;
   private readonly _readIn: (ms: number) => void;
   private _softwareLogged = false;
   /** Time for asking again after the application answered `"later"`. */
   private _laterAt = 0;
-  /** False until a trial of this image is over. */
-  private _trialOver = false;
+  /** The platform has no such package: it counts if the next read still assigns it. */
+  private _isMissing = false;
+  /** A file that cannot say whether it changed was downloaded a second time. */
+  private _isSecondTry = false;
 
   /** `readIn` requests a read of the shared attributes `keys`, which is then offered. */
   constructor(
@@ -78,14 +79,13 @@ export class Firmware implements Job {
     this._host = host;
     this._rules = { host, target: session.target, options };
     this._session = session;
+    this._events = events;
+    this._telemetry = telemetry;
     this._readIn = readIn;
     this._loop = session.loop("firmware", this);
     this._assignment = new Assignment(host, this.keys);
-    this._reporter = new Reporter(host, events, telemetry, options);
-    this._journal = new UpdateJournal(session, options, this._reporter);
-    const isWanted = () => !this._assignment.latest || this._isAssigned;
-    this._download = new Download(session, this._loop, options, isWanted, this._journal, this._reporter);
-    this._trial = new Trial(session, this._loop, options, this._journal, this._reporter);
+    this._journal = new UpdateJournal(session, options, events, telemetry);
+    this._trial = new Trial(session, events, this._loop, options, this._journal);
     events.on("delivered", () => this.proven("telemetry"));
   }
 
@@ -96,7 +96,7 @@ export class Firmware implements Job {
   /** Retries a failed update now, with a clean failure count. */
   retry(): void {
     this._laterAt = 0;
-    if (this._journal.state === "failed") {
+    if (this._journal.record.state === "failed") {
       this._journal.allowRetry();
       this._readAgain(0);
     }
@@ -105,16 +105,12 @@ export class Firmware implements Job {
 
   /** A step is due, a new image is on trial, or the assignment is not known yet. */
   get busy(): boolean {
-    return !this._resting || !this._assignment.latest || !this._isAssigned;
+    return !this._loop.resting || !this._assignment.latest || !this._isAssigned;
   }
 
   /** The assignment is known and work on it is in progress. */
   get underWay(): boolean {
-    return this._assignment.latest !== undefined && !this._resting;
-  }
-
-  private get _resting(): boolean {
-    return this._loop.resting && !this._download.underWay;
+    return this._assignment.latest !== undefined && !this._loop.resting;
   }
 
   /** The journal's image was assigned, or nothing where it has none, when this was read last. */
@@ -132,18 +128,18 @@ export class Firmware implements Job {
    * `trialMs`: time limit of a trial.
    */
   wake({ assignmentHash, state, retryMs }: UpdateMemory, trialMs: number): void {
-    this._assignment.wake(assignmentHash);
-    this._trial.limit(trialMs);
+    this._assignment.markerBefore = assignmentHash;
+    this._trial.limitMs = trialMs;
     this._journal.wake(state, retryMs);
   }
 
   /** Saves the state for the next wake. `idle`: nothing is left to do or report. */
   sleep(memory: UpdateMemory, idle: boolean): void {
-    const { state, retryMs } = this._journal;
+    const { record, retryMs } = this._journal;
     memory.assignmentHash = this._assignment.marker;
-    memory.state = idle ? state : "";
+    memory.state = idle ? record.state : "";
     memory.retryMs = retryMs;
-    memory.busy = STATES[state].isTransfer ? 1 : 0;
+    memory.busy = STATES[record.state].isTransfer ? 1 : 0;
     this._journal.wake("", -1);
   }
 
@@ -172,39 +168,28 @@ export class Firmware implements Job {
   }
 
   begin(): void {
-    this._trialOver = false;
-    this._download.drop();
     this._readAgain(0);
     this._journal.load();
-    if (this._host.slot.state() !== "pending") this._resume();
+    if (!this._isOnTrial) this._journal.resume();
   }
 
   turn(): Wait | Promise<Wait> {
-    if (!this._trialOver) return this._runTrial();
-    if (this._download.underWay) return undefined;
-    const { state } = this._journal;
-    // Only at a start whose store rejected the next state.
-    if (STATES[state].restart === undefined) {
+    if (this._isOnTrial) return this._trial.run().then(() => 0);
+    if (this._journal.record.state === "updating") {
+      // After a trial, or at a start whose store rejected the next state.
       this._journal.resume();
-      return this._journal.state === state ? STORE_RETRY_MS : 0;
+      return this._journal.record.state === "updating" ? STORE_RETRY_MS : 0;
     }
     return this._assignment.latest ? this._act(this._assignment.latest) : undefined;
   }
 
-  private async _runTrial(): Promise<Wait> {
-    await this._trial.judge();
-    if (this._session.running) this._resume();
-    return 0;
-  }
-
-  private _resume(): void {
-    this._trialOver = true;
-    this._journal.resume();
+  private get _isOnTrial(): boolean {
+    return this._host.slot.state() === "pending";
   }
 
   /** Nothing is done before the next read of the attributes. */
   private _readAgain(inMs: number): void {
-    this._assignment.setAside();
+    this._assignment.latest = undefined;
     this._readIn(inMs);
   }
 
@@ -220,45 +205,43 @@ export class Firmware implements Job {
         this._readIn(decision.ms);
         return undefined;
       case "forget":
-        journal.noUpdate();
+        journal.forget();
         return 0;
       case "adopt":
-        this._download.drop();
         this._laterAt = 0;
+        this._isMissing = this._isSecondTry = false;
         journal.adopt(assignment.key, decision.title, decision.version);
         return 0;
       case "report":
-        this._download.drop();
         if (!journal.enter("updated")) return STORE_RETRY_MS;
         assignment.isRepeated = false;
         return 0;
-      case "retry":
-        // It may have changed.
-        journal.takeRetry();
-        this._readAgain(0);
-        return undefined;
       case "fail":
-        return this._fail(decision.failure, decision.detail);
+        return this._fail(decision.why);
       case "proceed":
         return this._proceed(decision.image, record);
     }
   }
 
   private _proceed(image: Image, record: UpdateRecord): Promise<Wait> {
-    const { state } = record;
-    if (!STATES[state].isTransfer) return this._start(image, record);
-    if (state === "downloading" || image.size === 0) return this._fetch(image);
-    return state === "downloaded" ? this._verify(image) : this._activate(image);
+    switch (record.state) {
+      case "downloading":
+        return this._fetch(image);
+      case "downloaded":
+        return this._verify(image, record);
+      case "verified":
+        return this._activate(image);
+      default:
+        return this._start(image, record);
+    }
   }
 
   private async _start(image: Image, { title, version, offset }: UpdateRecord): Promise<Wait> {
     const { clock } = this._host;
     const { options } = this._rules;
+    const { allow } = options;
     const wait = Math.max(this._laterAt - clock.now(), this._journal.untilStart());
     if (wait > 0) return wait;
-    // The length is missing in the assignment: requests it from the file's server and records it.
-    if (image.size === 0) return this._fetch(image);
-    const { allow } = options;
     const question = () => (allow ? allow.call(options, { title, version, size: image.size }) : true);
     const answer = await askApplication(
       this._session,
@@ -268,33 +251,53 @@ export class Firmware implements Job {
       ALLOW_LIMIT_MS,
     );
     if (!this._session.running || !this._isAssigned) return 0;
-    if (answer === false) return this._fail("notAllowed");
+    if (answer === false) return this._fail(failed("refused by allow"));
     if (answer !== true) {
       this._laterAt = clock.now() + LATER_MS;
       return LATER_MS;
     }
-    return this._enter(offset === image.size ? "downloaded" : "downloading");
+    return this._enter(image.size > 0 && offset === image.size ? "downloaded" : "downloading");
   }
 
   private async _fetch(image: Image): Promise<Wait> {
-    const progress = await this._download.advance(image);
-    if (progress === "complete") return this._enter("downloaded", { offset: image.size });
-    if (progress === "doubtful") this._readAgain(REASSIGNED_MS);
-    return progress === "underWay" ? undefined : 0;
+    const isWanted = () => !this._assignment.latest || this._isAssigned;
+    const download = new Download(this._session, this._rules.options, this._journal, image, isWanted);
+    const why = await download.run();
+    if (!why) return download.isComplete ? this._enter("downloaded", download.learned) : 0;
+    if (why.failure !== "no such package" || this._isMissing) return this._fail(why);
+    // Most likely another image is assigned now.
+    this._isMissing = true;
+    this._readAgain(REASSIGNED_MS);
+    return undefined;
   }
 
-  private async _verify(image: Image): Promise<Wait> {
-    const good = await slotHolds(this._host, image);
+  private async _verify(image: Image, { head, etag }: UpdateRecord): Promise<Wait> {
+    const { slot } = this._host;
+    const header = fromHex(head).subarray(0, image.size);
+    const problem = await problemInSlot(this._host, image, header);
     if (!this._session.running) return 0;
-    if (good) return this._enter("verified");
-    this._host.slot.erase(0);
-    return this._fail("readBack");
+    if (problem === "wrong checksum" && image.url !== undefined && etag === "" && !this._isSecondTry) {
+      // The file may have changed between two requests, and has no ETag to tell.
+      this._isSecondTry = true;
+      return this._enter("downloading", NO_FILE);
+    }
+    if (problem) return this._fail(failed(problem));
+    return writeHeader(slot, header, image.size)
+      ? this._enter("verified")
+      : this._fail(failed("slot not writable"));
   }
 
-  private async _activate({ algorithm, checksum, size }: Image): Promise<Wait> {
-    this._journal.announce("updating");
+  private async _activate(image: Image): Promise<Wait> {
+    const { slot } = this._host;
+    const problem = await problemInSlot(this._host, image);
+    if (!this._session.running) return 0;
+    if (problem) {
+      slot.erase(0);
+      return this._fail(failed("slot changed"));
+    }
+    const timeoutMs = this._session.connections.sharesUplink ? SHARED_FLUSH_MS : FLUSH_MS;
     try {
-      await this._reporter.flush(this._session.connections.sharesUplink ? SHARED_FLUSH_MS : FLUSH_MS);
+      await this._telemetry.flush({ timeoutMs });
     } catch {
       this._host.log(
         "warn",
@@ -303,10 +306,10 @@ export class Firmware implements Job {
     }
     // No waiting from here on: stored state, activation and restart belong together.
     if (!this._session.running || !this._assignment.latest || !this._isAssigned) return 0;
-    if (!this._journal.enter("updating", { verified: `${algorithm} ${checksum}` }, true))
-      return STORE_RETRY_MS;
-    if (!this._host.slot.activate(size)) return this._fail("unfit");
-    await this._reporter.restart(this._session, this._loop);
+    const verified = `${image.algorithm} ${image.checksum}`;
+    if (!this._journal.enter("updating", { verified })) return STORE_RETRY_MS;
+    if (!slot.activate(image.size)) return this._fail(failed("not bootable"));
+    await restart(this._session, this._events, this._loop);
     return 0;
   }
 
@@ -314,9 +317,9 @@ export class Firmware implements Job {
     return this._journal.enter(state, change) ? 0 : STORE_RETRY_MS;
   }
 
-  private _fail(failure: Failure, detail?: string): Wait {
-    this._download.drop();
-    this._journal.fail(failure, detail);
+  private _fail(why: Failed): Wait {
+    this._isMissing = this._isSecondTry = false;
+    this._journal.fail(why);
     return 0;
   }
 }

@@ -9,7 +9,7 @@ export interface FirmwareUpdate {
   readonly title: string;
   /** Version of the package, as on the platform. */
   readonly version: string;
-  /** Size in bytes. */
+  /** Size in bytes; 0 for a package with `fw_url` whose size only its server knows. */
   readonly size: number;
 }
 

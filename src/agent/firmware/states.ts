@@ -1,11 +1,19 @@
-// What a restart does with an update in each state, and which state may follow: the only place that
-// says so. The journal stores each state before it is acted on.
+// The states of an update: what is reported, which state may follow, and what a restart does. The
+// journal stores each state before it is acted on.
+//
+// | state | what is known | after a restart |
+// |---|---|---|
+// | idle | nothing assigned, or not begun | waits out the rest of `spreadMs` |
+// | downloading | `offset` bytes are in the slot, except the header | goes on at `offset` |
+// | downloaded | all bytes are in the slot, except the header | verifies them |
+// | verified | the checksum was right, and the header is written | verifies the slot again |
+// | updating | the image was activated | on trial; else the image that runs decides |
+// | updated | the assigned image runs | nothing |
+// | failed | `error` says why | waits for the retry, if there is one |
 
 interface Update {
   /** Value of `fw_state`; undefined: not reported. */
   readonly reported?: string;
-  /** State in which a restart continues; undefined: the image that runs then decides. */
-  readonly restart?: string;
   /** States that may follow, beside the same one. */
   readonly next: readonly string[];
   /** The image is in the slot, or on its way. */
@@ -13,34 +21,21 @@ interface Update {
 }
 
 const TABLE = {
-  idle: { restart: "idle", next: ["downloading", "downloaded", "updated", "failed"] },
-  downloading: {
-    reported: "DOWNLOADING",
-    restart: "downloading",
-    next: ["downloaded", "updated", "failed"],
-    isTransfer: true,
-  },
+  idle: { next: ["downloading", "downloaded", "updated", "failed"] },
+  downloading: { reported: "DOWNLOADING", next: ["downloaded", "updated", "failed"], isTransfer: true },
+  // Back to `downloading`: the file at fw_url may have changed meanwhile.
   downloaded: {
     reported: "DOWNLOADED",
-    restart: "downloaded",
-    next: ["verified", "updated", "failed"],
+    next: ["downloading", "verified", "updated", "failed"],
     isTransfer: true,
   },
-  // An image verified before a restart is verified again.
-  verified: {
-    reported: "VERIFIED",
-    restart: "downloaded",
-    next: ["downloaded", "updating", "updated", "failed"],
-    isTransfer: true,
-  },
-  // Back to `verified` if it could not be stored.
-  updating: { reported: "UPDATING", next: ["verified", "confirming", "updated", "failed"] },
-  confirming: { next: ["updated", "failed"] },
-  updated: { reported: "UPDATED", restart: "updated", next: ["downloading", "downloaded", "failed"] },
-  failed: { reported: "FAILED", restart: "failed", next: ["downloading", "downloaded", "updated"] },
+  verified: { reported: "VERIFIED", next: ["updating", "updated", "failed"], isTransfer: true },
+  updating: { reported: "UPDATING", next: ["updated", "failed"] },
+  updated: { reported: "UPDATED", next: ["downloading", "downloaded", "failed"] },
+  failed: { reported: "FAILED", next: ["downloading", "downloaded", "updated"] },
 } as const satisfies Record<string, Update>;
 
 export type State = keyof typeof TABLE;
-export const STATES: { readonly [S in State]: Update & { readonly restart?: State } } = TABLE;
+export const STATES: { readonly [S in State]: Update } = TABLE;
 
 export const mayFollow = (from: State, to: State): boolean => from === to || STATES[from].next.includes(to);

@@ -57,19 +57,19 @@ export const BAD_IMAGES: readonly Case[] = [
     "throws",
     "an image whose application throws at once is rolled back",
     { fault: "throw" },
-    /did not start \(unhandled exception: Error: on purpose/,
+    /not confirmed \(unhandled exception: Error: on purpose/,
   ),
   rollback(
     "panics",
     "an image that panics at once is rolled back",
     { fault: "panic" },
-    /did not start \(panic/,
+    /not confirmed \(panic/,
   ),
   rollback(
     "hangs",
     "an image that hangs is ended by the watchdog and rolled back",
     { fault: "hang" },
-    /did not start \(task watchdog/,
+    /not confirmed \(task watchdog/,
   ),
   NEVER_ONLINE,
   {

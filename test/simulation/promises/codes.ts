@@ -7,7 +7,7 @@ const CODES = [
   /^lost$/,
   /^busy (408|429|5\d\d)$/,
   /^refused (4\d\d|500|provisioning)$/,
-  new RegExp(`^fw (${Object.keys(FAILURES).join("|")})$`),
+  new RegExp(`^fw (${Object.values(FAILURES).flat().join("|")})$`),
   new RegExp(`^rpc (${Object.keys(RPC_ERRORS).join("|")})$`),
   /^(BAD_VALUE|TOO_LARGE|TIMEOUT|REFUSED|STOPPED)$/,
 ];

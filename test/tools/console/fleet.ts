@@ -37,8 +37,8 @@ export const UPDATES: Record<string, readonly Report[]> = {
   verified: VERIFIED,
   trial: TRIAL,
   confirmed: [...TRIAL, state(2, "UPDATED")],
-  "rolled-back": [...TRIAL, state(2, "FAILED", "the new image did not start (task watchdog)")],
-  failed: [...DOWNLOADING, state(2, "FAILED", "the platform has no such package")],
+  "rolled-back": [...TRIAL, state(2, "FAILED", "not confirmed (task watchdog)")],
+  failed: [...DOWNLOADING, state(2, "FAILED", "no such package")],
 };
 
 /** By the end of the device's name: the stage of a rollout that it is in. */

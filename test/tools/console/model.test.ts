@@ -4,9 +4,8 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { gzipSync } from "node:zlib";
 import test from "ava";
-import { FAILURES } from "../../../src/agent/firmware/failures.js";
 import { type Noted, rolloutsOf } from "../../../tools/console/model/rollouts.js";
-import { type Stage, stageOf, stateName, stateWord } from "../../../tools/operator/update-state.js";
+import { ON_TRIAL, type Stage, stageOf, stateName, stateWord } from "../../../tools/operator/update-state.js";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
 import { builtFile } from "../../../tools/project.js";
 import { rawRequest } from "../raw-http.js";
@@ -70,13 +69,12 @@ test("the fleet's counts and an update's words follow its state, error and runni
     t.is(stage(state), expected);
     if (name) t.is(stateName(state), name);
   }
-  for (const name of [
-    ...(["notStarted", "notConfirmed", "interrupted", "notReached"] as const),
-    ...(["offline", "notKept", "selfTest", "misnamed"] as const),
-  ])
-    t.is(stage("FAILED", { error: `${FAILURES[name].text} (more)` }), "rolledBack", name);
+  for (const name of ON_TRIAL) {
+    t.is(stage("FAILED", { error: `${name} (more)` }), "rolledBack", name);
+    t.is(stage("FAILED", { error: name }), "rolledBack", name);
+  }
   t.is(stateName("constructor"), "Constructor");
-  t.is(stateWord("FAILED", "the new image did not start (task watchdog)"), "rolled back");
+  t.is(stateWord("FAILED", "not confirmed (task watchdog)"), "rolled back");
   t.is(stateWord("FAILED", "wrong checksum"), "failed");
   t.is(stateWord("PAUSED"), "PAUSED");
 });

@@ -1,19 +1,20 @@
+import type { FileHead } from "../../../http/file-head.js";
 import type { Outcome } from "../../../http/outcome.js";
 import type { Pacer, PlatformSession } from "../../../platform/index.js";
-import type { Signal } from "../../../platform/signal.js";
-import type { Host } from "../../../port.js";
-import type { Image } from "../admission.js";
-import type { Failure } from "../failures.js";
+import type { Digest } from "../../../port.js";
+import { toHex } from "../../../wire/crypto/hex.js";
+import { type Image, tooLarge } from "../admission.js";
+import { type Failed, type Failure, failed } from "../failures.js";
+import { NO_FILE, type UpdateJournal, type UpdateRecord } from "../journal.js";
 import type { FirmwareOptions } from "../options.js";
-import type { Reporter } from "../reporter.js";
-import type { UpdateJournal } from "../update-journal.js";
-import { FromPlatform } from "./from-platform.js";
-import { FromUrl } from "./from-url.js";
-import { ImageWriter } from "./image-writer.js";
-import { type Failed, ImageSink, type Source } from "./source.js";
-import { openCheck } from "./verification.js";
+import { File } from "./file.js";
+import { HEAD_BYTES, ImageWriter } from "./image-writer.js";
+import { Package } from "./package.js";
+import type { Receiver, Source } from "./source.js";
 
 const CHUNK_BYTES = 16_384;
+/** With the sector in progress, below the 16 KiB that a restart may repeat. */
+const STEP_BYTES = 8192;
 /** Maximum number of restarts of a changing file before the update fails. */
 const MAX_RESTARTS = 10;
 /**
@@ -26,217 +27,234 @@ const MIN_PROGRESS_BYTES = 128;
 /** A request that brings fewer bytes in a minute is aborted. */
 const BYTES_PER_MINUTE = 1024;
 const MINUTE_MS = 60_000;
+const PROGRESS_PERCENT = 5;
+const PROGRESS_MS = 5000;
+/** The end of a file whose length is unknown. */
+const UNKNOWN_END = 2 ** 31 - 1;
 
-/**
- * `underWay`: more is to come. `complete`: the image is in the slot and its checksum is right.
- * `doubtful`: the assignment must be read again first. `ended`: see journal or session.
- */
-export type Progress = "underWay" | "complete" | "doubtful" | "ended";
-
-/** A download in progress, one request at a time. */
-interface Transfer {
-  readonly source: Source;
-  readonly sink: ImageSink;
-  /** Number of consecutive answers without progress. */
-  vainAnswers: number;
-  /** Outcome of the last request; undefined while one is in progress. */
-  outcome: Outcome | undefined;
-}
-
-/** Downloads the assigned image to the slot, and resumes after lost connections. */
-export class Download {
-  private readonly _host: Host;
+/** One download of the assigned image to the slot. It resumes after lost connections. */
+export class Download implements Receiver {
   private readonly _session: PlatformSession;
-  private readonly _pacer: Pacer;
-  private readonly _options: FirmwareOptions;
-  private readonly _isWanted: () => boolean;
   private readonly _journal: UpdateJournal;
-  private readonly _reporter: Reporter;
-  private readonly _signal: Signal;
-  private _transfer: Transfer | undefined;
-  /** Number of restarts of this image. */
+  private readonly _pacer: Pacer;
+  private readonly _isWanted: () => boolean;
+  private readonly _chunkBytes: number;
+  private readonly _source: Source;
+  private _writer: ImageWriter;
+  /** Of the bytes of an image without a checksum. */
+  private _digest: Digest | undefined;
+  private readonly _algorithm: Image["algorithm"];
+  /** Bytes of the image; 0: known only to the server, until it answers. */
+  private _size: number;
+  /** Bytes that the journal knows. */
+  private _stored: number;
+  /** Of the request in progress: bytes that it brought, and that it should bring. */
+  private _received = 0;
+  private _expected = 0;
+  private _failed: Failed | undefined;
+  isChanged = false;
   private _restarts = 0;
-  /**
-   * A failure that a changed assignment would explain. It counts if the next read shows no change.
-   */
-  private _doubtful: Failed | undefined;
+  private _percent: number;
+  private _reportedAt: number;
 
-  /** `isWanted`: the journal's image is the assigned one, as far as known. */
+  /** `isWanted`: false once another image is assigned. */
   constructor(
     session: PlatformSession,
-    signal: Signal,
     options: FirmwareOptions,
-    isWanted: () => boolean,
     journal: UpdateJournal,
-    reporter: Reporter,
+    image: Image,
+    isWanted: () => boolean,
   ) {
-    this._host = session.host;
+    const { host, counters } = session;
+    const { record } = journal;
     this._session = session;
-    this._pacer = session.pacer("firmware");
-    this._signal = signal;
-    this._options = options;
-    this._isWanted = isWanted;
     this._journal = journal;
-    this._reporter = reporter;
-  }
-
-  /** A request is in progress. Its end raises the signal. */
-  get underWay(): boolean {
-    return this._transfer !== undefined && !this._transfer.outcome;
-  }
-
-  /** Drops the transfer. The record keeps which bytes in the slot can be reused. */
-  drop(): void {
-    this._transfer?.source.hangUp();
-    this._transfer = undefined;
-    this._doubtful = undefined;
-  }
-
-  /**
-   * Requests the next missing part, or the length of a file that only its server knows. Never
-   * requests bytes that are in the slot.
-   */
-  async advance(image: Image): Promise<Progress> {
-    if (this._doubtful) return this._fail(this._doubtful.failure, this._doubtful.detail);
-    const transfer = this._transfer ?? this._open(image);
-    if (!transfer) return this._fail("slot");
-    const { source, sink, outcome } = transfer;
-    const { writer } = sink;
-    if (outcome) {
-      this._pacer.brought(sink.received);
-      const progress = this._judge(transfer, outcome);
-      if (progress !== "underWay") return progress;
-    }
-    if (writer) {
-      if (writer.offset === writer.requestEnd && writer.resumable > 0 && !(await writer.recall()))
-        return this._fail("slot");
-      if (writer.offset >= writer.size) return this._finish(writer, image);
-    }
-    await this._pacer.ready();
-    if (!this._session.running || !this._isWanted()) return this._end();
-    transfer.outcome = undefined;
-    sink.reset();
-    const stopWatching = this._abortIfSlow(transfer);
-    source.request(sink, (result) => {
-      stopWatching();
-      // Another transfer may have begun meanwhile.
-      if (this._transfer !== transfer) return;
-      transfer.outcome = result;
-      this._signal.notify();
-    });
-    return "underWay";
-  }
-
-  private _open(image: Image): Transfer | undefined {
-    const { record } = this._journal;
-    const chunkBytes = this._options.chunkBytes ?? CHUNK_BYTES;
-    const source: Source =
+    this._pacer = session.pacer("firmware");
+    this._isWanted = isWanted;
+    const { chunkBytes = CHUNK_BYTES } = options;
+    this._chunkBytes = chunkBytes;
+    this._source =
       image.url === undefined
-        ? new FromPlatform(this._session, record, chunkBytes)
-        : new FromUrl(this._session, this._options, image.url, chunkBytes, record.etag);
-    const writer = image.size > 0 ? this._openWriter(image, source) : undefined;
-    if (image.size > 0 && !writer) return undefined;
-    const sink = new ImageSink(writer, this._isWanted, () => {
-      if (writer) this._reporter.progress(record.version, writer.done, image.size);
-    });
+        ? new Package(session, record, chunkBytes)
+        : new File(session, options, image.url, record.etag);
+    const head = fromHex(record.head);
+    // Bytes from before a restart are used only if a checksum can verify them.
+    const isResumed = !image.unverified && head.length === HEAD_BYTES;
+    this._stored = isResumed ? record.offset : 0;
+    this._writer = new ImageWriter(host.slot, this._stored, head);
+    this._algorithm = image.algorithm;
+    if (image.unverified) this._digest = host.digest(image.algorithm);
+    this._size = image.size;
+    counters.countDownloaded(record.key, this._stored, this._stored);
+    this._percent = image.size > 0 ? Math.floor((100 * this._stored) / image.size) : 0;
+    this._reportedAt = host.clock.now();
+  }
+
+  /** All bytes are in the slot, except the header. */
+  get isComplete(): boolean {
+    return this._size > 0 && this._writer.offset >= this._size;
+  }
+
+  /** What the journal stores of a complete download. */
+  get learned(): Partial<UpdateRecord> {
+    const { offset, head } = this._writer;
+    const known = { offset, head: toHex(head), size: this._size, etag: this._source.etag };
+    return this._digest ? { ...known, checksum: toHex(this._digest.close()) } : known;
+  }
+
+  /** Why it failed. Undefined when complete, if the session stopped, or if it is not wanted. */
+  async run(): Promise<Failed | undefined> {
+    const { _session: session, _source: source, _pacer: pacer } = this;
     // Clear the back-off of an earlier attempt: failed updates have their own delay.
-    this._pacer.clear();
-    this._transfer = { source, sink, vainAnswers: 0, outcome: undefined };
-    return this._transfer;
+    pacer.clear();
+    let vainAnswers = 0;
+    while (!this.isComplete) {
+      await pacer.ready();
+      if (!this._goesOn) break;
+      const outcome = await this._request();
+      pacer.brought(this._received);
+      if (!this._goesOn) break;
+      if (this.isChanged) this._restart();
+      if (this._failed) break;
+      if (this._received >= MIN_PROGRESS_BYTES) {
+        vainAnswers = 0;
+        pacer.clear();
+        continue;
+      }
+      // A part that ends at a power of two may be short.
+      if (this.isChanged || (this._received > 0 && this._received === this._expected)) continue;
+      if (this._received === 0) this._failed = source.refusal(outcome);
+      if (this._failed) break;
+      pacer.slow(outcome);
+      if (session.online) vainAnswers++;
+      if (vainAnswers >= MAX_VAIN_ANSWERS)
+        this._failed = failed("not delivered", outcome.kind === "lost" ? "" : outcome.status);
+      if (this._failed) break;
+    }
+    source.hangUp();
+    if (!this._failed && this.isComplete && !this._writer.flush()) this.fail("slot not writable");
+    return this._failed;
   }
 
-  private _openWriter(image: Image, source: Source): ImageWriter | undefined {
-    const check = openCheck(this._host, image);
-    const { key, offset } = this._journal.record;
-    const { counters } = this._session;
-    if (!check) return undefined;
-    // Bytes from before a restart are reused only if a checksum can verify them.
-    const writer = new ImageWriter(this._host, check, image.size, image.unverified ? 0 : offset, {
-      onTake: (from, to) => counters.countDownloaded(key, from, to),
-      onStep: (written) => {
-        this._journal.change({ offset: written, etag: source.etag });
-      },
-    });
-    // Bytes from before a restart or a stop were fetched already.
-    counters.countDownloaded(key, offset, offset);
-    this._reporter.progressFrom(Math.floor((100 * writer.resumable) / image.size));
-    return writer.unseal() ? writer : undefined;
+  private get _goesOn(): boolean {
+    return this._session.running && this._isWanted();
   }
 
-  /** Aborts a request that is too slow. Call the result to stop watching. */
-  private _abortIfSlow({ source, sink }: Transfer): () => void {
-    const { clock } = this._host;
+  /** Requests the next bytes. Aborts a request that is too slow. */
+  private async _request(): Promise<Outcome> {
+    const { _source: source, _session: session } = this;
+    const { offset } = this._writer;
+    this._received = this._expected = 0;
+    this.isChanged = false;
     let cancel = (): void => {};
-    const arm = (): void => {
-      const seen = sink.received;
-      cancel = clock.timer(MINUTE_MS, () => {
-        if (sink.received - seen < BYTES_PER_MINUTE) source.hangUp();
-        else arm();
+    const watch = (seen: number): void => {
+      cancel = session.host.clock.timer(MINUTE_MS, () => {
+        if (this._received - seen < BYTES_PER_MINUTE) source.hangUp();
+        else watch(this._received);
       });
     };
-    arm();
-    return () => cancel();
-  }
-
-  /** What a request brought: the transfer goes on or ended. */
-  private _judge(transfer: Transfer, outcome: Outcome): Progress {
-    const { source, sink } = transfer;
-    const { received } = sink;
-    if (!this._session.running || !this._isWanted()) return this._end();
-    if (sink.failure) return this._fail(sink.failure);
-    if (source.restarted) return this._restart();
-    if (source.length > 0)
-      return this._journal.change({ size: source.length }) ? this._end() : this._fail("slot");
-    if (received >= MIN_PROGRESS_BYTES) {
-      transfer.vainAnswers = 0;
-      this._pacer.clear();
-      return "underWay";
-    }
-    // A part that ends at a power of two may be short.
-    if (received > 0 && sink.complete) return "underWay";
-    const refusal = received > 0 ? undefined : source.refusal(outcome);
-    if (refusal) return this._refused(refusal);
-    this._pacer.slow(outcome);
-    if (this._session.online) transfer.vainAnswers++;
-    if (transfer.vainAnswers < MAX_VAIN_ANSWERS) return "underWay";
-    return this._fail("unanswered", outcome.kind === "lost" ? "" : String(outcome.status));
-  }
-
-  private _end(): Progress {
-    this.drop();
-    return "ended";
+    watch(0);
+    const end = this._size || UNKNOWN_END;
+    // Only with three connections does the image have its own. With fewer, request parts so that
+    // others get a turn, and TLS records stay small.
+    const to = session.connections.streams ? end : Math.min(end, offset + this._chunkBytes);
+    const outcome = await source.request(offset, to, this);
+    cancel();
+    return outcome;
   }
 
   /** The file changed, so the bytes in the slot are useless. */
-  private _restart(): Progress {
-    if (++this._restarts > MAX_RESTARTS) return this._fail("fileChanged");
-    this._journal.change({ offset: 0, etag: "" });
-    return this._end();
+  private _restart(): void {
+    if (++this._restarts > MAX_RESTARTS) this.fail("file keeps changing");
+    this._writer = new ImageWriter(this._session.host.slot, 0, new Uint8Array());
+    if (this._digest) this._digest = this._session.host.digest(this._algorithm);
+    this._stored = 0;
+    this._journal.change(NO_FILE);
   }
 
-  private _refused(refusal: Failed): Progress {
-    const { failure, detail } = refusal;
-    if (failure !== "missing") return this._fail(failure, detail);
-    // Most likely another image is assigned now.
-    this.drop();
-    this._doubtful = refusal;
-    return "doubtful";
+  fail(failure: Failure, detail = ""): false {
+    this._failed = failed(failure, detail);
+    return false;
   }
 
-  private async _finish(writer: ImageWriter, image: Image): Promise<Progress> {
-    this.drop();
-    this._restarts = 0;
-    const problem = await writer.problem();
-    if (!this._session.running) return "ended";
-    if (problem) return this._fail(problem === "checksum" && !writer.fresh ? "damaged" : problem);
-    // From here on, the checksum to verify in the slot is known.
-    const known = image.unverified ? this._journal.change({ checksum: writer.found }) : true;
-    return known && writer.seal() ? "complete" : this._fail("slot");
+  expect(to: number): void {
+    this._expected = to - this._writer.offset;
   }
 
-  private _fail(failure: Failure, detail = ""): Progress {
-    this._restarts = 0;
-    this._journal.fail(failure, detail);
-    return this._end();
+  accepts(file: FileHead, to: number): boolean {
+    const { offset } = this._writer;
+    const isWhole = file.status === 200;
+    const total = isWhole ? file.length : file.total;
+    const etag = file.etag ?? "";
+    const isSame = etag === this._source.etag && total === this._size && file.from === offset;
+    if (file.isCoded) return this.fail("compressed file");
+    // Without ranges, or after a change, the file may come again as a whole.
+    if (offset > 0 && isWhole) this._restart();
+    else if (offset > 0 ? !isSame : !isWhole && file.from !== 0) {
+      this.isChanged = true;
+      return false;
+    }
+    if (this._writer.offset === 0) {
+      this._source.etag = etag;
+      if (this._size === 0 && !this._learnSize(total)) return false;
+      if (total !== undefined && total !== this._size) return this.fail("wrong length");
+    }
+    this.expect(isWhole ? this._size : Math.min(to, this._size));
+    return this._failed === undefined;
+  }
+
+  private _learnSize(total = 0): boolean {
+    const { slot } = this._session.host;
+    if (total <= 0) return this.fail("no length");
+    this._size = total;
+    if (total > slot.size) this._failed = tooLarge(total, slot.size);
+    return total <= slot.size;
+  }
+
+  announced(length: number | undefined): boolean {
+    // An empty answer is judged at its end, because there is nothing to abort.
+    return length === undefined || length === 0 || length === this._expected || this.fail("wrong length");
+  }
+
+  fragment(bytes: Uint8Array): boolean {
+    if (!this._isWanted()) return false;
+    const { offset } = this._writer;
+    this._received += bytes.length;
+    if (this._received > this._expected) return this.fail("wrong length");
+    this._session.counters.countDownloaded(this._journal.record.key, offset, offset + bytes.length);
+    this._digest?.write(bytes);
+    if (!this._writer.append(bytes)) return this.fail("slot not writable");
+    this._storeStep();
+    this._reportProgress();
+    return true;
+  }
+
+  /** Stores how many sectors are complete, every 8 KiB. */
+  private _storeStep(): void {
+    const { offset, head } = this._writer;
+    const complete = offset - (offset % this._session.host.slot.sectorSize);
+    if (complete - this._stored < STEP_BYTES || offset >= this._size) return;
+    this._stored = complete;
+    const { etag } = this._source;
+    this._journal.change({ offset: complete, head: toHex(head), size: this._size, etag });
+  }
+
+  /** Reports every 5 percent or, if slower, every 5 s; and 100 percent. */
+  private _reportProgress(): void {
+    const percent = Math.floor((100 * this._writer.offset) / this._size);
+    const now = this._session.host.clock.now();
+    if (percent === this._percent) return;
+    const isDue = percent - this._percent >= PROGRESS_PERCENT || now - this._reportedAt >= PROGRESS_MS;
+    if (percent < 100 && !isDue) return;
+    this._percent = percent;
+    this._reportedAt = now;
+    this._journal.reportProgress(percent);
   }
 }
+
+/** The bytes of hexadecimal digits, two each. */
+export const fromHex = (digits: string): Uint8Array => {
+  const bytes = new Uint8Array(digits.length / 2);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = Number.parseInt(digits.slice(2 * i, 2 * i + 2), 16);
+  return bytes;
+};

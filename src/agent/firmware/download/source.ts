@@ -1,82 +1,31 @@
+import type { FileHead } from "../../../http/file-head.js";
 import type { Outcome } from "../../../http/outcome.js";
 import type { Sink } from "../../../http/request.js";
-import type { Failure } from "../failures.js";
-import type { ImageWriter } from "./image-writer.js";
+import type { Failed, Failure } from "../failures.js";
 
 /** Deadline of a request that streams a whole image. A stalled one is aborted earlier. */
 export const STREAM_DEADLINE_MS = 3_600_000;
 
-export interface Failed {
-  readonly failure: Failure;
-  readonly detail: string;
-}
-
-/** Source of the bytes of an image: the platform or an external host. */
+/** Where the bytes of an image come from: the platform or an external host. */
 export interface Source {
-  /**
-   * Requests bytes that the writer lacks and passes them to `sink`; without a writer, the length of
-   * the file. Calls `done` once at the end.
-   */
-  request(sink: ImageSink, done: (outcome: Outcome) => void): void;
+  /** Requests the bytes from `from` to `to`, or fewer, and passes them to the receiver. */
+  request(from: number, to: number, receiver: Receiver): Promise<Outcome>;
   /** Why an answer without bytes ends the update; undefined: request again later. */
   refusal(outcome: Outcome): Failed | undefined;
-  /** The file changed, so the bytes in the slot are useless. */
-  readonly restarted: boolean;
   /** The file's ETag, if it has one. */
-  readonly etag: string;
-  /** Length of the file, where only its server knows it; 0: unknown. */
-  readonly length: number;
-  /** Aborts the request, and closes the connection if this source owns it. */
+  etag: string;
+  /** Aborts the request. Closes the connection, unless others share it. */
   hangUp(): void;
 }
 
-/** Passes the answer to one request to the writer, and rejects bytes beyond the requested ones. */
-export class ImageSink implements Sink {
-  readonly writer: ImageWriter | undefined;
-  private readonly _isWanted: () => boolean;
-  private readonly _progress: () => void;
-  /** Bytes that the request brought. */
-  received = 0;
-  private _expected = 0;
-  /** The bytes are wrong or cannot be written. */
-  failure: Failure | undefined;
-
-  /** `isWanted`: false once another image is assigned. */
-  constructor(writer: ImageWriter | undefined, isWanted: () => boolean, progress: () => void) {
-    this.writer = writer;
-    this._isWanted = isWanted;
-    this._progress = progress;
-  }
-
-  /** All requested bytes arrived. */
-  get complete(): boolean {
-    return this.received === this._expected;
-  }
-
-  /** A request begins, which brought nothing yet. */
-  reset(): void {
-    this.received = 0;
-    this._expected = 0;
-  }
-
-  expect(bytes: number): void {
-    this._expected = bytes;
-  }
-
-  announced(length: number | undefined): boolean {
-    // An empty answer is judged at its end, because there is nothing to abort.
-    if (length === undefined || length === 0 || length === this._expected) return true;
-    this.failure = "length";
-    return false;
-  }
-
-  fragment(bytes: Uint8Array): boolean {
-    if (!this._isWanted()) return false;
-    this.received += bytes.length;
-    if (this.received > this._expected) this.failure = "length";
-    else if (!this.writer?.append(bytes)) this.failure = "slot";
-    if (this.failure) return false;
-    this._progress();
-    return true;
-  }
+/** Receives the bytes of an answer. */
+export interface Receiver extends Sink {
+  /** The file is another one than before: it is downloaded from its start. */
+  isChanged: boolean;
+  /** The answer brings bytes up to `to`. */
+  expect(to: number): void;
+  /** Judges the head of a file's answer to a request that ends at `to`. */
+  accepts(file: FileHead, to: number): boolean;
+  /** The answer is of no use. */
+  fail(failure: Failure, detail?: string): false;
 }

@@ -69,7 +69,7 @@ test("names the one of 1,000 agents whose image fails its self-test, with the re
   await clock.advance(60_000);
   const outcome = await rig.run();
   const [first] = (await rig.rollout()).members.all;
-  const why = "rolled back: the new image failed its self-test";
+  const why = "rolled back: self-test failed";
   const devices = [{ device: first?.name, why, state: "FAILED" }];
   t.like(outcome, { end: "failed", stage: 1, assigned: 1, all: DEVICES, passed: 0 });
   t.deepEqual(outcome.end === "failed" && outcome.devices, devices as never);

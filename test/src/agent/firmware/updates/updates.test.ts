@@ -50,7 +50,7 @@ test("a format written too early by an image that crashes ends FAILED after four
   };
   lamp.release("2.0.0", SIZE);
   await lamp.untilState("FAILED", "UPDATED");
-  const reason = /^the new image (did not start|ended before it was confirmed) \(it divided by zero\)$/;
+  const reason = /^not confirmed \(it divided by zero\)$/;
   t.regex(String(lamp.shown.error), reason);
   await lamp.pass(6 * 60 * MINUTE);
   t.is(lamp.booted.filter((version) => version === "2.0.0").length, 4);
@@ -300,7 +300,7 @@ test("a verified image is read back again if power is lost before it starts", as
   await lamp.until(() => lamp.states.includes("VERIFIED"));
   lamp.machine.off();
   lamp.machine.slots[1].bytes[9000]! ^= 1;
-  await ends(t, lamp, failed("the slot does not contain the written bytes"));
+  await ends(t, lamp, failed("slot changed"));
   t.deepEqual(lamp.booted, ["1.0.0", "1.0.0"]);
 });
 

@@ -263,8 +263,9 @@ function parse(text: string, status: number, name: string): unknown {
   try {
     return parseUnrounded(text);
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw new OperatorError(status, `${name}: the answer is not JSON`);
+    const problem =
+      error instanceof RangeError ? "the answer is nested too deeply" : "the answer is not JSON";
+    throw new OperatorError(status, `${name}: ${problem}`, { cause: error });
   }
 }
 

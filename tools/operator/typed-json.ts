@@ -15,11 +15,30 @@ export function lossyNumber(json: string): string | undefined {
   return found;
 }
 
-/** JSON.parse, but lossy numbers become text. Throws SyntaxError. */
+/** Readers that recurse would end at deeper JSON. */
+const DEEPEST = 1_000;
+
+/** JSON.parse, but lossy numbers become text. Throws SyntaxError, and RangeError if it is too deep. */
 export function parseUnrounded(json: string): unknown {
   const value: unknown = JSON.parse(json);
+  if (depthOf(json) > DEEPEST) throw new RangeError("the answer is nested too deeply");
   if (!LONG.test(json)) return value;
   return JSON.parse(replaceNumbers(json, (number) => (isLossy(number) ? `"${number}"` : number)));
+}
+
+/** Counts brackets outside strings. */
+export function depthOf(text: string): number {
+  let [depth, deepest, isQuoted] = [0, 0, false];
+  for (let at = 0; at < text.length; at++) {
+    const sign = text[at];
+    if (isQuoted) {
+      if (sign === "\\") at++;
+      else if (sign === '"') isQuoted = false;
+    } else if (sign === '"') isQuoted = true;
+    else if (sign === "{" || sign === "[") deepest = Math.max(deepest, ++depth);
+    else if (sign === "}" || sign === "]") depth--;
+  }
+  return deepest;
 }
 
 /** Replaces numbers outside strings. One regular expression would overflow the stack. */

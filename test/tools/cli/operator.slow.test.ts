@@ -272,6 +272,21 @@ test("shows keys with commas among the latest values, and no control characters"
   t.is(JSON.parse(out)["\u001b]0;owned\u0007"].value, "\u009b2J\u202e");
 });
 
+test("an RPC answer that is nested too deeply ends in one sentence", async (t) => {
+  const deep = "[".repeat(20_000) + "]".repeat(20_000);
+  const found = { id: { entityType: "DEVICE", id: "00000000-0000-4000-8000-000000000001" }, name: "deep" };
+  const server = createServer(({ url = "" }, response) =>
+    response.end(url.startsWith("/api/rpc/") ? deep : JSON.stringify(found)),
+  );
+  const url = `http://127.0.0.1:${await listen(server, t)}`;
+  const { code, err } = await mote(["rpc", "deep", "echo"], {
+    MOTE_PLATFORM_URL: url,
+    MOTE_PLATFORM_JWT: "a",
+  });
+  t.is(code, 1);
+  t.regex(err, /^error: .*the answer is nested too deeply\n$/);
+});
+
 test("ignores firmware states that the device reported before the assignment", (t) => {
   const device = { id: "d", name: "d" };
   const wanted = { title: "pump", version: "2.0", checksum: "C2" };

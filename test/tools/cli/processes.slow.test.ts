@@ -15,7 +15,9 @@ test("mote platform stores its state and prints commands to run a device and log
   const keyOf = ({ out }: Result) => /provisioning key +(\S+)/.exec(out)?.[1];
   const first = await interrupt(["platform", "--port", "0"], env, isUp);
   t.is(first.code, 0);
-  t.regex(first.out, /^ {2}npx mote-cli run --url \S+ --provision-key \S{20} /m);
+  t.regex(first.out, /^ {2}export MOTE_PROVISION_KEY=\S{20} MOTE_PROVISION_SECRET=\S{20}$/m);
+  // Other users can see arguments.
+  t.regex(first.out, /^ {2}npx mote-cli run --url \S+ --device-name \S+ --state \S+$/m);
   t.regex(first.out, /^ {2}npx mote-cli login --url \S+ --username tenant@thingsboard.org$/m);
   const again = await interrupt(["platform", "--port", "0"], env, isUp);
   t.is(keyOf(again), keyOf(first));

@@ -318,6 +318,7 @@ test("returns a number that would be rounded as text and changes nothing else", 
   t.is(parseUnrounded("12345678901234567890"), "12345678901234567890");
   t.deepEqual(parseUnrounded('["a", 12345678901234567890, "1e999"]'), ["a", "12345678901234567890", "1e999"]);
   t.throws(() => parseUnrounded('{"a":12345678901234567890'), { instanceOf: SyntaxError });
+  t.throws(() => parseUnrounded("[".repeat(1_001) + "]".repeat(1_001)), { instanceOf: RangeError });
   // The answer with a package's image in it once overflowed the stack.
   for (const piece of ["x", '\\"']) {
     const large = parseUnrounded(`{"data":"${piece.repeat(12e6)}","size":12345678901234567890}`);

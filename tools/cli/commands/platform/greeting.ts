@@ -50,15 +50,14 @@ export function greeting(
 
 /** Next steps to copy. */
 export function nextSteps({ url, profile }: Running, ca: string | undefined, tell: boolean): string[] {
-  const [key, secret] = tell
-    ? [profile.key, profile.secret]
-    : ['"$MOTE_PROVISION_KEY"', '"$MOTE_PROVISION_SECRET"'];
   const trust = ca === undefined ? "" : ` --ca ${ca}`;
   const mote = calledAs();
   return [
     "",
     "Run a device, in another terminal:",
-    `  ${mote} run --url ${url}${trust} --provision-key ${key} --provision-secret ${secret} --device-name greenhouse-7 --state ./greenhouse-7`,
+    // Other users can see arguments.
+    ...(tell ? [`  export MOTE_PROVISION_KEY=${profile.key} MOTE_PROVISION_SECRET=${profile.secret}`] : []),
+    `  ${mote} run --url ${url}${trust} --device-name greenhouse-7 --state ./greenhouse-7`,
     "Log in as an operator:",
     `  ${mote} login --url ${url} --username tenant@thingsboard.org`,
     "",

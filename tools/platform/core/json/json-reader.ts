@@ -1,4 +1,5 @@
 import { parse } from "lossless-json";
+import { depthOf } from "../../../operator/typed-json.js";
 import { type Json, JsonNumber } from "./json.js";
 
 /** Reports that a text is not JSON. A server puts its own parser's message into the answer. */
@@ -28,21 +29,6 @@ export function parseJson(text: string): Json {
   } catch (error) {
     throw new JsonSyntaxError(error instanceof Error ? error.message : String(error));
   }
-}
-
-/** Counts brackets outside strings. */
-function depthOf(text: string): number {
-  let [depth, deepest, isQuoted] = [0, 0, false];
-  for (let at = 0; at < text.length; at++) {
-    const sign = text[at];
-    if (isQuoted) {
-      if (sign === "\\") at++;
-      else if (sign === '"') isQuoted = false;
-    } else if (sign === '"') isQuoted = true;
-    else if (sign === "{" || sign === "[") deepest = Math.max(deepest, ++depth);
-    else if (sign === "}" || sign === "]") depth--;
-  }
-  return deepest;
 }
 
 function converted(value: unknown): Json {

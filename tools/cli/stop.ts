@@ -1,4 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { INTERRUPTED } from "../exit-codes.js";
 
 /** When to end, and when to do so at once. */
 export interface Stop {
@@ -22,5 +23,18 @@ export async function pause(ms: number, stop: AbortSignal): Promise<void> {
     await wait(ms, undefined, { signal: stop });
   } catch {
     // It was asked to stop.
+  }
+}
+
+/** While `work` runs, Ctrl-C ends the process with 130. What was sent or written so far stays. */
+export async function interruptible<T>(work: () => Promise<T>): Promise<T> {
+  const end = (): void => {
+    process.stderr.write("interrupted; what is done so far stays\n", () => process.exit(INTERRUPTED));
+  };
+  process.once("SIGINT", end);
+  try {
+    return await work();
+  } finally {
+    process.off("SIGINT", end);
   }
 }

@@ -45,8 +45,6 @@ export interface Range {
   endTs: number;
   /** Points per key. Default 100. */
   limit?: number;
-  /** In place of the points the mean of each so many milliseconds. */
-  meanMs?: number;
   /** Default DESC: the newest first. */
   orderBy?: "ASC" | "DESC";
 }
@@ -72,9 +70,8 @@ export class TimeSeries extends Calls {
   }
 
   async range(deviceId: string, range: Range): Promise<Record<string, Reading[]>> {
-    const { startTs, endTs, limit = 100, meanMs, orderBy = "DESC" } = range;
-    const means = meanMs === undefined ? {} : { agg: "AVG", interval: meanMs };
-    return this.#read(deviceId, range.keys, { startTs, endTs, limit, orderBy, ...means });
+    const { startTs, endTs, limit = 100, orderBy = "DESC" } = range;
+    return this.#read(deviceId, range.keys, { startTs, endTs, limit, orderBy });
   }
 
   async #read(

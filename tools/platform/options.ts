@@ -24,8 +24,6 @@ export interface PlatformServerOptions extends DeviceRules {
   profile?: { key: string; secret: string } | undefined;
   /** Time until an idle connection is closed, in milliseconds. Default 60,000. */
   idleMs?: number | undefined;
-  /** Draws the order of attributes, which is arbitrary on a server. Default 1. */
-  seed?: number | undefined;
   /** Default: the machine's. */
   clock?: Clock | undefined;
   /** Called with a line, without secrets, for each fault of the local platform's own. */

@@ -1,7 +1,6 @@
 // Builds a server's parts from its options: core with stored state, provisioning profile, identity.
 import type { Clock } from "./core/common/clock.js";
 import { type Ids, randomIds } from "./core/common/ids.js";
-import { shuffledBy } from "./core/common/order.js";
 import { PlatformCore } from "./core/platform.js";
 import type { PlatformServerOptions as Options } from "./options.js";
 import { type Identity, newIdentity } from "./rest/identity.js";
@@ -19,11 +18,10 @@ export function openState({ state }: Options, close: () => void): State | undefi
   return new State({ directory: state.directory, onLost });
 }
 
-export function createCore({ seed }: Options, clock: Clock, state: State | undefined): PlatformCore {
+export function createCore(clock: Clock, state: State | undefined): PlatformCore {
   try {
     const core = new PlatformCore({
       clock,
-      order: shuffledBy(seed ?? 1),
       ...(state && { journal: state, profiles: state.profiles }),
     });
     state?.restore(core);

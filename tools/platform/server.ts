@@ -37,7 +37,7 @@ export async function startPlatform(options: PlatformServerOptions = {}): Promis
   const ownClock = new NodeClock();
   const clock = options.clock ?? ownClock;
   const state = openState(options, () => void close());
-  const core = createCore(options, clock, state);
+  const core = createCore(clock, state);
   const onError = (error: unknown): void =>
     log(`fault in the local platform: ${error instanceof Error ? error.stack : error}`);
   const api = new DeviceApi({ ...options, core, onError });

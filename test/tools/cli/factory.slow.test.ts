@@ -110,7 +110,7 @@ test("Ctrl-C says which devices have their image, and leaves no secret on the wa
   const args = ["factory", page, "--csv", list, "--out", images];
   const { code, err: said } = await interrupt(args, env, waits);
   t.is(code, 130);
-  t.is(said, "interrupted; done: lamp-1; in progress, possibly done: lamp-2; not started: lamp-3\n");
+  t.is(said, "Made lamp-1.\ninterrupted; what is done so far stays\n");
   t.deepEqual(readdirSync(temporary), []);
   t.deepEqual(readdirSync(images), ["lamp-1.nvs.bin"]);
 });

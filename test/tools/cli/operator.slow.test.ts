@@ -189,24 +189,22 @@ test("takes the token of MOTE_PLATFORM_JWT", async (t) => {
   t.is((await mote(["devices"], { ...env, MOTE_PLATFORM_JWT: "a.b.c" })).code, 3);
 });
 
-test("unknown devices and keys end with 4 and a suggestion", async (t) => {
+test("unknown devices and keys end with 4 and say what there is", async (t) => {
   await made("orchard-7");
   await device("orchard-7-token", "POST", "telemetry", { level: 1 });
   await device("orchard-7-token", "POST", "attributes", { serial: "A" });
   for (const [args, hint] of [
-    [["devices", "get", "orchrad-7"], /no device "orchrad-7" \(similar: .*orchard-7/],
+    [["devices", "get", "orchrad-7"], /no device "orchrad-7" \(list all: .*mote-cli devices\)/],
     [["telemetry", "orchard-7", "levle"], /no value of levle \(there are: level\)/],
     [["telemetry", "orchard-7", "levle", "--from", "-1h"], /no value of levle \(there are: level\)/],
     [["attributes", "orchard-7", "seriol"], /no value of seriol \(there are: .*serial/],
-    [["logs", "orchrad-7"], /similar: .*orchard-7/],
+    [["logs", "orchrad-7"], /no device "orchrad-7"/],
   ] as const) {
     const { code, err } = await as([...args]);
     t.is(code, 4, err);
     t.regex(err, hint);
   }
   t.regex((await as(["telemetry", "orchard-7", "--from", "-1h"])).out, /:\d\d\.\d{3} +1\n/);
-  await device("orchard-7-token", "POST", "telemetry", { a: 1, b: 2, c: 3, d: 4 });
-  t.regex((await as(["telemetry", "orchard-7", "levle"])).err, /no value of levle \(similar: level, /);
   t.regex((await as(["attributes", "orchard-7"])).out, /client +serial +A/);
 });
 

@@ -1,11 +1,8 @@
 // Each row of the contract's table of what happens to an RPC, and what follows from it.
 import test from "ava";
-import { AttributeStore } from "../../../tools/platform/core/attributes.js";
-import { Budget } from "../../../tools/platform/core/common/budget.js";
 
 import { parseJson } from "../../../tools/platform/core/json/json-reader.js";
 import type { PersistentRpc } from "../../../tools/platform/core/rpc/rpc-records.js";
-import { TimeSeries } from "../../../tools/platform/core/timeseries/timeseries.js";
 import { JsonText, NumberTooLongError, typedTwice, valueJson } from "../../../tools/platform/core/values.js";
 import { TYPED_NUMBERS } from "../../src/wire/text/typing.js";
 import { createRig, type Rig } from "./rig.js";
@@ -175,29 +172,6 @@ test(`a value set again is sent though it did not change, other scopes never`, (
   core.saveAttributes(device, "SHARED_SCOPE", [["k", 1n]]);
   t.is(poll.text, '{"k":1}');
   t.is(device.attributes.get("SHARED_SCOPE", "k")?.ts, ts);
-});
-
-test("a full memory keeps no further attribute, and gets everything back at the end", (t) => {
-  const budget = new Budget(1_000);
-  const store = new AttributeStore(budget);
-  for (let n = 0; n < 100; n++) store.set("CLIENT_SCOPE", "same", `${n}`, n);
-  t.is(store.get("CLIENT_SCOPE", "same")?.value, "99");
-  store.set("CLIENT_SCOPE", "large", "x".repeat(1_000), 0);
-  t.is(store.get("CLIENT_SCOPE", "large"), undefined);
-  store.clear();
-  t.is(budget.used, 0);
-});
-
-test("a full memory drops the oldest point of the key and gives everything back at the end", (t) => {
-  const budget = new Budget(1_000);
-  const series = new TimeSeries(budget);
-  for (let ts = 0; ts < 3_000; ts++) series.save("a", ts, "x".repeat(10));
-  t.is(series.latest("a")?.ts, 2_999);
-  t.true(budget.used <= 1_000);
-  const kept = series.range("a", { startTs: 0, endTs: 3_000, limit: 3_000, ascending: true });
-  t.is(kept[0]?.ts, 3_000 - kept.length);
-  series.clear();
-  t.is(budget.used, 0);
 });
 
 test("a poll of 30 s or more, or of no stated length, is cut with 503", (t) => {

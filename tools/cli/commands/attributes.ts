@@ -109,11 +109,11 @@ async function set(named: string, pairs: string[], flags: SetFlags): Promise<voi
     throw new UsageError(
       `the platform itself sets ${plain(platforms)} (assign a package: mote firmware push)`,
     );
-  await operate(flags, async (operator, steps) => {
+  await operate(flags, async (operator) => {
     const { id } = await findDevice(operator, named);
     const scope = SCOPES[flags.scope] as "SHARED_SCOPE" | "SERVER_SCOPE";
     const names = Object.keys(values).join(", ");
-    await steps.run(`setting ${names}`, () => operator.attributes.set(id.id, scope, { ...values }));
+    await operator.attributes.set(id.id, scope, { ...values });
     if (flags.json) return outJson({ set: Object.keys(values) });
     note(`Set ${names}.`);
   });
@@ -123,11 +123,11 @@ async function remove(named: string, keys: string[], flags: DeleteFlags): Promis
   const wrong = keys.find((key) => key === "" || key.includes(","));
   // The platform splits lists of keys at commas.
   if (wrong !== undefined) throw new UsageError(`invalid key "${wrong}": must be non-empty, without commas`);
-  await operate(flags, async (operator, steps) => {
+  await operate(flags, async (operator) => {
     const { id, name } = await findDevice(operator, named);
     const all = keys.map(plain).join(", ");
     await confirm(`Delete the ${flags.scope} attributes ${all} of ${plain(name)}?`, flags.yes);
-    await steps.run(`deletion of ${all}`, () => operator.attributes.delete(id.id, SCOPES[flags.scope], keys));
+    await operator.attributes.delete(id.id, SCOPES[flags.scope], keys);
     if (flags.json) return outJson({ deleted: keys });
     note(`Deleted ${keys.join(", ")}.`);
   });

@@ -9,7 +9,7 @@ import { isOpen, refuseTracked } from "../../moddable/factory/keep-secret.js";
 import { findNvsTool, makeNvs } from "../../moddable/factory/nvs-image.js";
 import { findFirmware, nvsOf } from "../../moddable/flash/firmware.js";
 import { note, out, table } from "../output/table.js";
-import { interruptible, Steps } from "../steps.js";
+import { interruptible } from "../stop.js";
 import { readInput, UsageError } from "../usage.js";
 import { baudOption, flash } from "./flash.js";
 
@@ -83,14 +83,13 @@ async function makeAll(
   { offset, size }: ReturnType<typeof nvsOf>,
 ): Promise<Made[]> {
   const tool = await findNvsTool();
-  const steps = new Steps();
-  steps.plan(...devices.map(({ name }) => name));
   const made: Made[] = [];
-  await interruptible(steps, async () => {
+  await interruptible(async () => {
     for (const device of devices) {
       const { name } = device;
       const file = join(folder, `${name}.nvs.bin`);
-      await steps.run(name, async () => writeSecret(file, await makeNvs(tool, device, size)));
+      writeSecret(file, await makeNvs(tool, device, size));
+      note(`Made ${name}.`);
       made.push({ name, file, offset, ...gives(device) });
     }
   });

@@ -6,7 +6,7 @@ import type { Operator } from "../../operator/operator.js";
 import { lossyNumber } from "../../operator/typed-json.js";
 import { ExitError } from "../exit-error.js";
 import { note } from "../output/table.js";
-import { interruptible, Steps } from "../steps.js";
+import { interruptible } from "../stop.js";
 import { UsageError } from "../usage.js";
 import { operatorOf } from "./authenticate.js";
 
@@ -34,14 +34,10 @@ export function yesOption(command: Command): Command {
 
 /**
  * Runs `work` with the operator that flags, environment or `mote login` name. Ctrl-C exits with
- * 130 and lists the steps done. Failures become ExitError: 3 for a refusal, 1 otherwise.
+ * 130. Failures become ExitError: 3 for a refusal, 1 otherwise.
  */
-export function operate<T>(
-  flags: OperatorFlags,
-  work: (operator: Operator, steps: Steps) => Promise<T>,
-): Promise<T> {
-  const steps = new Steps();
-  return interruptible(steps, () => operateUntilStopped(flags, (operator) => work(operator, steps)));
+export function operate<T>(flags: OperatorFlags, work: (operator: Operator) => Promise<T>): Promise<T> {
+  return interruptible(() => operateUntilStopped(flags, work));
 }
 
 /** Like `operate`, for work that stops by itself on a signal. */

@@ -2,8 +2,6 @@
 import { clip } from "./table.js";
 
 const BAR = 24;
-/** How long an output that cannot be redrawn stays silent. */
-const QUIET_MS = 60_000;
 
 /** `[############            ]  50 %` */
 export function bar(share: number): string {
@@ -25,20 +23,13 @@ export class Progress {
   readonly #screen: Screen;
   #drawn = 0;
   #lines: readonly string[] = [];
-  readonly #now: () => number;
-  #writtenAt: number;
 
-  constructor(screen: Screen = process.stderr, now = Date.now) {
+  constructor(screen: Screen = process.stderr) {
     this.#screen = screen;
-    this.#now = now;
-    this.#writtenAt = now();
   }
 
-  /**
-   * `coarse`: shorter lines for outputs that cannot be redrawn. `counts`: a line that is written
-   * there after a minute without another.
-   */
-  show(lines: readonly string[], coarse: readonly string[] = lines, counts?: string): void {
+  /** `coarse`: shorter lines for outputs that cannot be redrawn. */
+  show(lines: readonly string[], coarse: readonly string[] = lines): void {
     if (this.#screen.isTTY) {
       const fitting = this.#fitting(lines);
       const up = this.#drawn > 0 ? `\u001b[${this.#drawn}A` : "";
@@ -47,12 +38,8 @@ export class Progress {
       this.#drawn = fitting.length;
       return;
     }
-    const fresh = coarse.filter((line) => !this.#lines.includes(line));
+    for (const line of coarse) if (!this.#lines.includes(line)) this.#screen.write(`${line}\n`);
     this.#lines = coarse;
-    const isQuiet = this.#now() - this.#writtenAt >= QUIET_MS;
-    if (fresh.length === 0 && isQuiet && counts !== undefined) fresh.push(counts);
-    for (const line of fresh) this.#screen.write(`${line}\n`);
-    if (fresh.length > 0) this.#writtenAt = this.#now();
   }
 
   /** Drops lines that do not fit the screen: the cursor cannot move above it. */

@@ -3,7 +3,7 @@ import { unlessMissing } from "../../operator/error.js";
 import type { Operator } from "../../operator/operator.js";
 import { ROLLOUT_KEY, type RolloutRecord, readRollout } from "../../operator/rollout-record.js";
 import { eachOf } from "../operator/operator.js";
-import { type DeviceEnd, ProvenRollout } from "./evidence.js";
+import type { DeviceEnd } from "./evidence.js";
 import { type Member, TAKEN_BACK } from "./members.js";
 
 /**
@@ -16,12 +16,10 @@ import { type Member, TAKEN_BACK } from "./members.js";
  */
 export async function handOver(
   operator: Operator,
-  proof: ProvenRollout,
+  { packageId, profileId }: { readonly packageId: string; readonly profileId: string },
   members: readonly Member[],
   now: number,
 ): Promise<DeviceEnd[]> {
-  if (!ProvenRollout.isProof(proof)) throw new TypeError("a hand-over needs a proven rollout");
-  const { packageId, profileId } = proof;
   const given = members.filter(({ record }) => record && !record.ended);
   const before = (await operator.profiles.get(profileId)).firmwareId?.id;
   if (before !== packageId) {

@@ -5,7 +5,7 @@ import type { RolloutRecord } from "../../operator/rollout-record.js";
 import { stateWord } from "../../operator/update-state.js";
 import { eachOf, ifAnswered } from "../operator/operator.js";
 import { lookAt, type Standing, standingOf } from "./device-state.js";
-import { type DeviceEnd, ProvenRollout } from "./evidence.js";
+import { type DeviceEnd, isProven } from "./evidence.js";
 import { handOver } from "./hand-over.js";
 import {
   assign,
@@ -75,7 +75,7 @@ export class Rollout {
 
   /** Resolves when the rollout is over. Rejects if the platform refuses a call. */
   async run(): Promise<Outcome> {
-    const { stages, report, clock } = this.#options;
+    const { stages, report, clock, target, profile } = this.#options;
     for (this.#stage = 1; this.#stage <= stages.length && this.#members.all.length > 0; this.#stage++) {
       const ended = await this.#runStage();
       if (ended) return ended;
@@ -84,15 +84,16 @@ export class Rollout {
     this.#stage = stages.length;
     const { all } = this.#members;
     const isWhole = this.#inStage().length === all.length;
-    const proof = this.#prove();
-    if (isWhole && proof) {
+    const isGood = this.#isProven();
+    if (isWhole && isGood) {
       const followers = await this.#otherFollowers();
       if (followers.length > 0) return { ...this.#state(), end: "withheld", devices: followers };
     }
-    const undone = isWhole && proof ? await handOver(this.#operator, proof, all, clock.now()) : [];
+    const ids = { packageId: target.packageId, profileId: profile.id.id };
+    const undone = isWhole && isGood ? await handOver(this.#operator, ids, all, clock.now()) : [];
     const state = this.#state();
     if (undone.length > 0) return { ...state, end: "overtaken", devices: undone };
-    if (state.passed === 0 || (isWhole && !proof))
+    if (state.passed === 0 || (isWhole && !isGood))
       return { ...state, end: "unproven", devices: this.#notPassed() };
     return { ...state, end: "done", isProfiles: isWhole };
   }
@@ -170,21 +171,15 @@ export class Rollout {
   }
 
   /** Failures that --stop-at tolerates and devices that stay offline are left out by name. */
-  #prove(): ProvenRollout | undefined {
-    const { target, profile } = this.#options;
+  #isProven(): boolean {
     const leftOut = new Map(this.#excluded);
     for (const member of this.#members.all) {
       const { kind } = this.#standing(member);
       const isNamed = this.#has(member) && (kind === "failed" || kind === "unproven");
       if (isNamed || this.#left.has(member.id)) leftOut.set(member.id, this.#described(member));
     }
-    return ProvenRollout.prove({
-      packageId: target.packageId,
-      profileId: profile.id.id,
-      planned: this.#planned,
-      passed: new Set(this.#passed().map(({ id }) => id)),
-      leftOut,
-    });
+    const passed = new Set(this.#passed().map(({ id }) => id));
+    return isProven({ planned: this.#planned, passed, leftOut });
   }
 
   /** The last stage that got the image, perhaps in an earlier call. */

@@ -1,6 +1,5 @@
-import type { Budget } from "./common/budget.js";
 import { type Journal, NO_JOURNAL } from "./journal.js";
-import { sameValue, type Value, valueSize } from "./values.js";
+import { sameValue, type Value } from "./values.js";
 
 export const SCOPES = ["CLIENT_SCOPE", "SHARED_SCOPE", "SERVER_SCOPE"] as const;
 export type Scope = (typeof SCOPES)[number];
@@ -11,21 +10,20 @@ export interface Attribute {
   ts: number;
 }
 
-const ENTRY = 100;
+/** Of one scope; further ones are not kept. */
+const MOST = 10_000;
 
-/** Attributes of one device, by scope. What the budget can't hold is not kept. */
+/** Attributes of one device, by scope. */
 export class AttributeStore {
   readonly #scopes: Record<Scope, Map<string, Attribute>> = {
     CLIENT_SCOPE: new Map(),
     SHARED_SCOPE: new Map(),
     SERVER_SCOPE: new Map(),
   };
-  readonly #budget: Budget;
   readonly #journal: Journal;
   readonly #deviceId: string;
 
-  constructor(budget: Budget, deviceId = "", journal: Journal = NO_JOURNAL) {
-    this.#budget = budget;
+  constructor(deviceId = "", journal: Journal = NO_JOURNAL) {
     this.#deviceId = deviceId;
     this.#journal = journal;
   }
@@ -51,29 +49,13 @@ export class AttributeStore {
     const entries = this.#scopes[scope];
     const old = entries.get(key);
     if (sameValue(old?.value, value)) return;
-    const size = ENTRY + key.length * 2 + valueSize(value);
-    if (!this.#budget.fits(size)) return;
-    if (old) this.#budget.give(this.#size(key, old));
-    this.#budget.take(size);
+    if (!old && entries.size >= MOST) return;
     const attribute = { value, ts };
     entries.set(key, attribute);
     this.#journal.attribute(this.#deviceId, scope, key, attribute);
   }
 
   delete(scope: Scope, key: string): void {
-    const old = this.#scopes[scope].get(key);
-    if (!old) return;
-    this.#budget.give(this.#size(key, old));
-    this.#scopes[scope].delete(key);
-    this.#journal.attribute(this.#deviceId, scope, key, undefined);
-  }
-
-  /** Gives back what the budget lent. */
-  clear(): void {
-    for (const scope of SCOPES) for (const key of [...this.#scopes[scope].keys()]) this.delete(scope, key);
-  }
-
-  #size(key: string, { value }: Attribute): number {
-    return ENTRY + key.length * 2 + valueSize(value);
+    if (this.#scopes[scope].delete(key)) this.#journal.attribute(this.#deviceId, scope, key, undefined);
   }
 }

@@ -1,8 +1,6 @@
 import { AttributeStore } from "./attributes.js";
-import type { Budget } from "./common/budget.js";
 import type { Clock } from "./common/clock.js";
 import type { Ids } from "./common/ids.js";
-import { asTheyCame, type Order } from "./common/order.js";
 import { Refused } from "./common/refused.js";
 import { type Journal, NO_JOURNAL } from "./journal.js";
 import { Notifications } from "./notifications.js";
@@ -60,22 +58,12 @@ export class Devices {
   readonly #byToken = new Map<string, Device>();
   readonly #clock: Clock;
   readonly #ids: Ids;
-  readonly #budget: Budget;
-  readonly #order: Order;
   readonly #journal: Journal;
 
-  constructor(
-    clock: Clock,
-    ids: Ids,
-    budget: Budget,
-    order: Order = asTheyCame,
-    journal: Journal = NO_JOURNAL,
-  ) {
-    this.#order = order;
+  constructor(clock: Clock, ids: Ids, journal: Journal = NO_JOURNAL) {
     this.#journal = journal;
     this.#clock = clock;
     this.#ids = ids;
-    this.#budget = budget;
   }
 
   get(id: string): Device | undefined {
@@ -157,8 +145,6 @@ export class Devices {
     this.#byToken.delete(device.credentials.credentialsId);
     device.rpc.close();
     device.notifications.forgetSubscribers();
-    device.attributes.clear();
-    device.series.clear();
     this.#journal.remove("device", device.id);
     for (const request of [...device.open]) request.deviceDeleted();
   }
@@ -167,10 +153,10 @@ export class Devices {
     const { id, name, credentials } = record;
     const device: Device = {
       ...record,
-      attributes: new AttributeStore(this.#budget, id, this.#journal),
-      series: new TimeSeries(this.#budget, id, this.#journal),
+      attributes: new AttributeStore(id, this.#journal),
+      series: new TimeSeries(id, this.#journal),
       rpc: new RpcActor(this.#clock),
-      notifications: new Notifications(this.#order),
+      notifications: new Notifications(),
       open: new Set(),
     };
     this.#byId.set(id, device);

@@ -1,5 +1,4 @@
 import { addBounded } from "./common/bounded.js";
-import { asTheyCame, type Order } from "./common/order.js";
 import { quoted } from "./json/json.js";
 import { type Value, valueJson } from "./values.js";
 
@@ -11,11 +10,6 @@ export interface AttributeSession {
 /** Changes of shared attributes, sent to the polls open at that moment and to nobody later. */
 export class Notifications {
   readonly #sessions = new Set<AttributeSession>();
-  readonly #order: Order;
-
-  constructor(order: Order = asTheyCame) {
-    this.#order = order;
-  }
 
   subscribe(session: AttributeSession): void {
     addBounded(this.#sessions, session);
@@ -24,13 +18,13 @@ export class Notifications {
   /** `{"k1":1,"k2":"x"}` */
   updated(values: readonly (readonly [string, Value])[]): void {
     if (values.length === 0) return;
-    const members = this.#order(values).map(([key, value]) => `${quoted(key)}:${valueJson(value)}`);
+    const members = values.map(([key, value]) => `${quoted(key)}:${valueJson(value)}`);
     this.#notify(`{${members.join(",")}}`);
   }
 
   /** `{"deleted":["k1","k2"]}`: also of keys there never were. */
   deleted(keys: readonly string[]): void {
-    if (keys.length > 0) this.#notify(JSON.stringify({ deleted: this.#order(keys) }));
+    if (keys.length > 0) this.#notify(JSON.stringify({ deleted: keys }));
   }
 
   forgetSubscribers(): void {

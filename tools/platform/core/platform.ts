@@ -1,9 +1,7 @@
 import type { Scope } from "./attributes.js";
 import { Claiming } from "./claiming.js";
-import { Budget } from "./common/budget.js";
 import type { Clock } from "./common/clock.js";
 import { type Ids, randomIds } from "./common/ids.js";
-import { asTheyCame, type Order } from "./common/order.js";
 import { Refused } from "./common/refused.js";
 import { type Device, type DeviceFields, Devices } from "./devices.js";
 import { type Journal, NO_JOURNAL } from "./journal.js";
@@ -17,10 +15,6 @@ import { isStorableKey, type Value } from "./values.js";
 export interface PlatformOptions {
   clock: Clock;
   ids?: Ids;
-  /** Memory for values, points and packages, in bytes. Default 512 MiB. */
-  budgetBytes?: number;
-  /** Order of listed attributes. Default: as they came. */
-  order?: Order;
   /** Default: state in memory only. */
   journal?: Journal;
   /** Stored profiles; `restore` brings the rest. */
@@ -35,7 +29,6 @@ const LAST_MONTH_MS = 9_223_372_035_446_400_000;
 /** The platform itself: no network, no time of its own, everything in memory and bounded. */
 export class PlatformCore {
   readonly clock: Clock;
-  readonly order: Order;
   readonly profiles: Profiles;
   readonly devices: Devices;
   readonly packages: Packages;
@@ -45,13 +38,11 @@ export class PlatformCore {
   readonly #ota: OtaQueue;
 
   constructor(options: PlatformOptions) {
-    const { clock, ids = randomIds, order = asTheyCame, journal = NO_JOURNAL } = options;
-    this.order = order;
-    const budget = new Budget(options.budgetBytes ?? 512 * 1024 * 1024);
+    const { clock, ids = randomIds, journal = NO_JOURNAL } = options;
     this.clock = clock;
     this.profiles = new Profiles(clock, ids, journal, options.profiles);
-    this.devices = new Devices(clock, ids, budget, order, journal);
-    this.packages = new Packages(clock, ids, budget, journal);
+    this.devices = new Devices(clock, ids, journal);
+    this.packages = new Packages(clock, ids, journal);
     this.#ids = ids;
     this.claiming = new Claiming(clock);
     this.rpcRecords = new RpcRecords(clock, ids, journal);

@@ -106,12 +106,6 @@ export function valueText(value: Value): string {
   return typeof value === "string" ? value : valueJson(value);
 }
 
-/** Bytes a value takes in memory, about. */
-export function valueSize(value: Value): number {
-  if (typeof value === "string") return value.length * 2;
-  return value instanceof JsonText ? value.text.length * 2 : 16;
-}
-
 /** Whether both are the same value of the same type. */
 export function sameValue(one: Value | undefined, other: Value): boolean {
   if (one instanceof JsonText && other instanceof JsonText) return one.text === other.text;

@@ -29,7 +29,7 @@ export function readAttributes(exchange: Exchange): void {
   const add = (name: string, scope: "CLIENT_SCOPE" | "SHARED_SCOPE", keys: string[]): void => {
     if (!all && keys.length === 0) return;
     const found = attributes.list(scope, all ? undefined : keys);
-    if (found.length > 0) groups.push(`"${name}":${members(exchange.core.order(found))}`);
+    if (found.length > 0) groups.push(`"${name}":${members(found)}`);
   };
   add("client", "CLIENT_SCOPE", client);
   add("shared", "SHARED_SCOPE", shared);

@@ -27,7 +27,7 @@ export function addCommand(devices: Command): void {
 }
 
 async function add(name: string, flags: AddFlags): Promise<void> {
-  await operate(flags, async (operator, steps) => {
+  await operate(flags, async (operator) => {
     const { profile: asked, label } = flags;
     const profile = asked === undefined ? undefined : await findProfile(operator, asked);
     const wanted = {
@@ -35,7 +35,7 @@ async function add(name: string, flags: AddFlags): Promise<void> {
       ...(label !== undefined && { label }),
       ...(profile && { deviceProfileId: profile.id }),
     };
-    const { id } = await steps.run(`device ${name}`, () => operator.devices.create(wanted));
+    const { id } = await operator.devices.create(wanted);
     if (flags.json) return outJson({ id: id.id, name });
     note(`Added ${plain(name)} (${id.id}). Show its access token: mote devices token ${quoted(name)}`);
   });
@@ -56,7 +56,7 @@ async function remove(named: string[], flags: DeleteFlags): Promise<void> {
   if ((named.length === 0) === (flags.prefix === undefined))
     throw new UsageError("specify either device names or --prefix TEXT");
   if (flags.prefix === "") throw new UsageError("--prefix must not be empty: it would delete all devices");
-  await operate(flags, async (operator, steps) => {
+  await operate(flags, async (operator) => {
     const found =
       flags.prefix === undefined
         ? await eachOf(named, (one) => findDevice(operator, one))
@@ -68,10 +68,11 @@ async function remove(named: string[], flags: DeleteFlags): Promise<void> {
     }
     const all = some(found.map(({ name }) => name));
     await confirm(`Delete ${all} with telemetry and attributes?`, flags.yes);
-    steps.plan(...found.map(({ name }) => name));
-    await eachOf(found, ({ id, name }) => steps.run(name, () => operator.devices.delete(id.id)));
+    await eachOf(found, async ({ id, name }) => {
+      await operator.devices.delete(id.id);
+      note(`Deleted ${plain(name)}.`);
+    });
     if (flags.json) outJson({ deleted: found.map(({ id, name }) => ({ id: id.id, name })) });
-    else note(`Deleted ${all}.`);
   });
 }
 
@@ -88,10 +89,9 @@ export function tokenCommand(devices: Command): void {
 }
 
 async function token(named: string, flags: OperatorFlags & { renew?: boolean }): Promise<void> {
-  await operate(flags, async (operator, steps) => {
+  await operate(flags, async (operator) => {
     const found = await findDevice(operator, named);
-    if (flags.renew)
-      return steps.run(`another provisioning of ${found.name}`, () => renew(operator, found, flags.json));
+    if (flags.renew) return renew(operator, found, flags.json);
     const shown = checkHasToken(await operator.devices.credentials(found.id.id));
     if (flags.json) outJson({ token: shown });
     else out(`${plain(shown)}\n`);

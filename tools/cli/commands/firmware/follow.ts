@@ -3,10 +3,9 @@ import { UNANSWERED } from "../../../exit-codes.js";
 import { stateWord } from "../../../operator/update-state.js";
 import { ExitError } from "../../exit-error.js";
 import { eachOf, ifAnswered } from "../../operator/operator.js";
-import { NO_CHECKSUM, type Target, type Update, type UpdateWatch, waiting } from "../../operator/updates.js";
+import { NO_CHECKSUM, type Update, type UpdateWatch, waiting } from "../../operator/updates.js";
 import { bar, Progress } from "../../output/progress.js";
 import { note, outJson, plain } from "../../output/table.js";
-import type { Steps } from "../../steps.js";
 
 const LOOK_MS = 1_000;
 
@@ -15,27 +14,20 @@ interface FollowFlags {
   json?: boolean;
 }
 
-export const updateOf = ({ name }: Target): string => `update of ${name}`;
-
-export async function follow(watches: UpdateWatch[], flags: FollowFlags, steps: Steps): Promise<void> {
+export async function follow(watches: UpdateWatch[], flags: FollowFlags): Promise<void> {
   const progress = new Progress();
   const deadline = Date.now() + flags.timeout;
   const updates = watches.map(({ device }) => waiting(device));
-  for (const { device } of watches) steps.begin(updateOf(device));
-  steps.remark = "the assignment stays, and the devices continue (undo: mote firmware unassign)";
   for (;;) {
     await eachOf(watches, async (watch) => {
       const at = watches.indexOf(watch);
       const known = updates[at] as Update;
       if (isOver(known)) return;
-      const update = (await ifAnswered(watch.look())) ?? known;
-      updates[at] = update;
-      const called = update.end === "failed" ? `failed update of ${watch.device.name}` : undefined;
-      if (isOver(update)) steps.end(updateOf(watch.device), called);
+      updates[at] = (await ifAnswered(watch.look())) ?? known;
     });
     // Finished updates come last, as not all may fit the screen.
     const open = updates.toSorted((one, other) => Number(isOver(one)) - Number(isOver(other)));
-    progress.show(open.map(drawn), updates.map(lineOf), countsOf(updates));
+    progress.show(open.map(drawn), updates.map(lineOf));
     if (updates.every(isOver) || Date.now() >= deadline) return conclude(updates, flags);
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }

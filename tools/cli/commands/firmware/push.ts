@@ -7,9 +7,8 @@ import { eachOf, type OperatorFlags, operate, operatorOptions, yesOption } from 
 import { type Target, UpdateWatch } from "../../operator/updates.js";
 import { note, outJson, plain, some } from "../../output/table.js";
 import { parseStages, type Stage } from "../../rollout/stages.js";
-import type { Steps } from "../../steps.js";
 import { count, durationOption, UsageError } from "../../usage.js";
-import { follow, updateOf } from "./follow.js";
+import { follow } from "./follow.js";
 import { refuseOther, rollOut, takeBack } from "./stages.js";
 import { knownPackage, load, uploaded } from "./upload.js";
 
@@ -86,21 +85,16 @@ export function pushCommand(firmware: Command): void {
 
 async function push(path: string | undefined, flags: PushFlags): Promise<void> {
   checkFlags(flags);
-  if (flags.undo) return operate(flags, (operator, steps) => takeBackImage(operator, steps, flags));
+  if (flags.undo) return operate(flags, (operator) => takeBackImage(operator, flags));
   if (path === undefined) throw new UsageError("missing FILE (the firmware image)");
   const bytes = load(path);
-  await operate(flags, async (operator, steps) => {
-    if (flags.stages) return byStages(operator, steps, { path, bytes, flags });
+  await operate(flags, async (operator) => {
+    if (flags.stages) return byStages(operator, { path, bytes, flags });
     const assignees =
       flags.device === undefined ? await profile(operator, flags) : await device(operator, flags);
-    const [upload, assignment] = [
-      `upload of ${flags.title} ${flags.version}`,
-      `assignment to ${assignees.named}`,
-    ];
-    steps.plan(upload, assignment, ...(flags.wait ? assignees.devices.map(updateOf) : []));
     const image = { path, bytes, flags };
     const known = await knownPackage(operator, assignees.profileId, image);
-    const target = await steps.run(upload, () => uploaded(operator, assignees.profileId, image, known));
+    const target = await uploaded(operator, assignees.profileId, image, known);
     const wanted = { title: flags.title, version: flags.version, checksum: target.checksum };
     const watches = assignees.devices.map((one) => new UpdateWatch(operator, one, wanted));
     if (flags.wait) await eachOf(watches, (watch) => watch.begin());
@@ -109,9 +103,9 @@ async function push(path: string | undefined, flags: PushFlags): Promise<void> {
     );
     if (others.length > 0)
       note(`Devices that run another firmware title, and may refuse this image: ${some(others)}.`);
-    await steps.run(assignment, () => assignees.assign(target.id.id));
+    await assignees.assign(target.id.id);
     note(`Assigned to ${assignees.named}.`);
-    if (flags.wait) await follow(watches, flags, steps);
+    if (flags.wait) await follow(watches, flags);
     else if (flags.json) outJson({ packageId: target.id.id });
   });
 }
@@ -138,23 +132,20 @@ function checkFlags(flags: PushFlags): void {
 
 async function byStages(
   operator: Operator,
-  steps: Steps,
   image: { path: string; bytes: Uint8Array; flags: PushFlags },
 ): Promise<void> {
   const { flags } = image;
   const found = await findProfile(operator, flags.profile ?? "");
-  const upload = `upload of ${flags.title} ${flags.version}`;
-  steps.plan(upload);
   const known = await knownPackage(operator, found.id.id, image);
   // A refusal comes before the upload, and leaves nothing.
   if (!flags.replace) await refuseOther(operator, found, known?.id.id ?? "");
-  const { id, checksum } = await steps.run(upload, () => uploaded(operator, found.id.id, image, known));
+  const { id, checksum } = await uploaded(operator, found.id.id, image, known);
   const target = { packageId: id.id, title: flags.title, version: flags.version, checksum };
   const { stages = [], stopAt = 1, soak = SOAK_MS, ...more } = flags;
-  await rollOut(operator, steps, { target, profile: found, flags: { stages, stopAt, soak, ...more } });
+  await rollOut(operator, { target, profile: found, flags: { stages, stopAt, soak, ...more } });
 }
 
-async function takeBackImage(operator: Operator, steps: Steps, flags: PushFlags): Promise<void> {
+async function takeBackImage(operator: Operator, flags: PushFlags): Promise<void> {
   const found = await findProfile(operator, flags.profile ?? "");
   const { title, version } = flags;
   const there = await operator.ota.find(title, version);
@@ -164,7 +155,7 @@ async function takeBackImage(operator: Operator, steps: Steps, flags: PushFlags)
       `no package "${plain(title)} ${plain(version)}" (list all: mote firmware list)`,
     );
   const target = { packageId: there.id.id, title, version, checksum: there.checksum };
-  await takeBack(operator, steps, { target, profile: found, flags });
+  await takeBack(operator, { target, profile: found, flags });
 }
 
 interface Assignees {

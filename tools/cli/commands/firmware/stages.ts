@@ -15,7 +15,6 @@ import type { Counts, Outcome, Report } from "../../rollout/outcome.js";
 import { Rollout } from "../../rollout/rollout.js";
 import type { Stage } from "../../rollout/stages.js";
 import { toUndo, undo } from "../../rollout/undo.js";
-import type { Steps } from "../../steps.js";
 
 interface StageFlags {
   stages: readonly Stage[];
@@ -31,17 +30,13 @@ const SHOWN = 5;
 
 export async function rollOut(
   operator: Operator,
-  steps: Steps,
   { target, profile, flags }: { target: Target; profile: DeviceProfile; flags: StageFlags },
 ): Promise<void> {
-  const names = flags.stages.map(({ text }, at) => `stage ${at + 1} (${text})`);
-  steps.plan(...names);
-  steps.remark = "assignments stay (continue: same command; revert: --undo)";
   const rollout = await Rollout.open(operator, {
     ...{ target, profile, stages: flags.stages, stopAt: flags.stopAt, soakMs: flags.soak },
     ...{ timeoutMs: flags.timeout, leaveOffline: flags.leaveOffline === true },
     clock: { now: Date.now, wait },
-    report: reportOf(flags.stages.length, names, steps),
+    report: reportOf(flags.stages.length),
   });
   noteLeftOut(rollout.leftOut);
   const outcome = await rollout.run();
@@ -80,33 +75,24 @@ export async function refuseOther(
   );
 }
 
-function reportOf(stages: number, names: readonly string[], steps: Steps): Report {
+function reportOf(stages: number): Report {
   const progress = new Progress();
   const said: string[] = [];
   let drawn: string[] = [];
-  let counts: string | undefined;
-  const draw = (): void => progress.show([...said.slice(-SHOWN), ...drawn], [...said], counts);
+  const draw = (): void => progress.show([...said.slice(-SHOWN), ...drawn], [...said]);
   const say = (text: string): void => {
     said.push(text);
     draw();
   };
-  const name = (stage: number): string => names[stage - 1] ?? "";
   return {
-    begins: (stage, { devices, all }) => {
-      steps.begin(name(stage));
-      say(`Stage ${stage} of ${stages}: ${devices} of ${counted(all)}.`);
-    },
+    begins: (stage, { devices, all }) => say(`Stage ${stage} of ${stages}: ${devices} of ${counted(all)}.`),
     looked: (stage, found) => {
       const { devices, standings, leftOut } = found;
       const text = `stage ${stage}: ${standingsOf(found)}`;
       drawn = [`${bar(devices === 0 ? 1 : standings.passed / devices)}  ${text}`, ...leftOutLines(leftOut)];
-      counts = [text, ...leftOutLines(leftOut)].join("; ");
       draw();
     },
-    ends: (stage) => {
-      steps.end(name(stage));
-      say(`Stage ${stage} of ${stages} is over.`);
-    },
+    ends: (stage) => say(`Stage ${stage} of ${stages} is over.`),
     offline: (device, since) => {
       const when = since === 0 ? "was never heard of" : `was heard of ${ago(since)}`;
       say(`${plain(device)} is offline and ${when}: the stage waits for it.`);
@@ -163,7 +149,6 @@ function conclude(outcome: Outcome, target: Target, flags: StageFlags): void {
 
 export async function takeBack(
   operator: Operator,
-  steps: Steps,
   {
     target,
     profile,
@@ -179,7 +164,7 @@ export async function takeBack(
   }
   const too = profile.firmwareId?.id === target.packageId ? ` and the profile ${plain(profile.name)}` : "";
   await confirm(`Take ${image} back from ${counted(members.length)}${too}?`, flags.yes);
-  const undone = await steps.run(`taking ${image} back`, () => undo(operator, profile, target, members));
+  const undone = await undo(operator, profile, target, members);
   const { devices, stay, changed, failed, profile: given } = undone;
   if (flags.json) outJson(undone);
   note(`${image} is no longer assigned to ${counted(devices)}.`);

@@ -39,7 +39,7 @@ export function unassignCommand(firmware: Command): void {
 
 async function unassign(flags: UnassignFlags): Promise<void> {
   checkTarget(flags);
-  await operate(flags, async (operator, steps) => {
+  await operate(flags, async (operator) => {
     const target = await assignedTo(operator, flags);
     if (!target.packageId) {
       if (flags.json) outJson({ unassigned: null });
@@ -47,7 +47,7 @@ async function unassign(flags: UnassignFlags): Promise<void> {
       return;
     }
     await confirm(`Unassign the firmware of ${target.named}?`, flags.yes);
-    await steps.run(`unassigning the firmware of ${target.named}`, target.unassign);
+    await target.unassign();
     if (flags.json) outJson({ unassigned: target.packageId });
     else note(`Unassigned the firmware of ${target.named}.`);
   });
@@ -80,13 +80,11 @@ export function deleteCommand(firmware: Command): void {
 }
 
 async function remove(title: string, version: string | undefined, flags: DeleteFlags): Promise<void> {
-  await operate(flags, async (operator, steps) => {
+  await operate(flags, async (operator) => {
     const found = await findPackage(operator, title, version);
     const named = `${plain(found.title)} ${plain(found.version)}`;
     await confirm(`Delete the package ${named}?`, flags.yes);
-    await steps.run(`deletion of ${named}`, () =>
-      withUsers(operator, found, operator.ota.delete(found.id.id)),
-    );
+    await withUsers(operator, found, operator.ota.delete(found.id.id));
     if (flags.json) outJson({ deleted: { id: found.id.id, title: found.title, version: found.version } });
     else note(`Deleted ${named}.`);
   });

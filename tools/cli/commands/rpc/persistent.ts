@@ -95,11 +95,11 @@ export function deleteCommand(rpcs: Command): void {
 }
 
 async function remove(rpcId: string, flags: OperatorFlags & { yes?: boolean }): Promise<void> {
-  await operate(flags, async (operator, steps) => {
+  await operate(flags, async (operator) => {
     const one = await findRpc(operator, rpcId);
     const { method, status } = show(one);
     await confirm(`Delete the RPC ${plain(method ?? "")} (${status})?`, flags.yes);
-    await steps.run(`deletion of the RPC ${rpcId}`, () => operator.rpc.delete(rpcId));
+    await operator.rpc.delete(rpcId);
     if (flags.json) outJson({ deleted: rpcId });
     else note("Deleted. A device that had fetched it may still run it.");
   });

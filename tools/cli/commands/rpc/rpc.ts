@@ -12,7 +12,6 @@ import {
   refuseLossy,
 } from "../../operator/operator.js";
 import { note, outJson, plain, tameJson } from "../../output/table.js";
-import type { Steps } from "../../steps.js";
 import { durationOption, UsageError } from "../../usage.js";
 import { deleteCommand, listCommand } from "./persistent.js";
 
@@ -60,12 +59,11 @@ export function rpcCommand(program: Command): void {
 
 async function rpc(named: string, method: string, text: string | undefined, flags: RpcFlags): Promise<void> {
   const params = paramsOf(text);
-  await operate(flags, async (operator, steps) => {
-    const { id, name } = await findDevice(operator, named);
-    steps.remark = "the device may still run it";
+  await operate(flags, async (operator) => {
+    const { id } = await findDevice(operator, named);
     const asked = { method, params, flags };
-    if (flags.persistent) return persistent(operator, id.id, asked, steps);
-    await steps.run(`RPC ${method} to ${name}`, () => direct(operator, id.id, asked));
+    if (flags.persistent) return persistent(operator, id.id, asked);
+    await direct(operator, id.id, asked);
   });
 }
 
@@ -98,20 +96,13 @@ function refuseError(answer: unknown): void {
   throw new ExitError(ANSWERED_ERROR, `the device answered with an error: ${plain(why).slice(0, 200)}`);
 }
 
-async function persistent(
-  operator: Operator,
-  id: string,
-  { method, params, flags }: Asked,
-  steps: Steps,
-): Promise<void> {
+async function persistent(operator: Operator, id: string, { method, params, flags }: Asked): Promise<void> {
   const { timeout, oneWay = false } = flags;
   const options = { expirationTime: Date.now() + timeout, twoWay: !oneWay };
-  const kept = `RPC ${method} stored by the platform`;
-  const rpcId = await steps.run(kept, () => operator.rpc.persistent(id, method, params, options));
+  const rpcId = await operator.rpc.persistent(id, method, params, options);
   if (!flags.wait) return outJson({ rpcId });
-  note(`Stored as ${rpcId}; waiting for the device.`);
-  steps.remark = `the RPC stays on the platform (look: mote rpc get ${rpcId})`;
-  const end = await steps.run("the device's answer", () => ended(operator, rpcId));
+  note(`Stored as ${rpcId} (look: mote rpc get ${rpcId}); waiting for the device.`);
+  const end = await ended(operator, rpcId);
   outJson({ rpcId, status: end.status, response: end.response ?? null });
   refuseError(end.response);
   const good = end.status === "SUCCESSFUL" || (oneWay && end.status === "DELIVERED");

@@ -1,4 +1,3 @@
-import type { Budget } from "../common/budget.js";
 import type { Clock } from "../common/clock.js";
 import type { Ids } from "../common/ids.js";
 import { Refused } from "../common/refused.js";
@@ -44,13 +43,11 @@ export class Packages {
   readonly #byId = new Map<string, OtaPackage>();
   readonly #clock: Clock;
   readonly #ids: Ids;
-  readonly #budget: Budget;
   readonly #journal: Journal;
 
-  constructor(clock: Clock, ids: Ids, budget: Budget, journal: Journal = NO_JOURNAL) {
+  constructor(clock: Clock, ids: Ids, journal: Journal = NO_JOURNAL) {
     this.#clock = clock;
     this.#ids = ids;
-    this.#budget = budget;
     this.#journal = journal;
   }
 
@@ -58,7 +55,6 @@ export class Packages {
   restore(record: PackageRecord, bytes: Uint8Array | undefined): boolean {
     if (bytes && (!record.algorithm || checksum(record.algorithm, bytes) !== record.checksum)) return false;
     this.#byId.set(record.id, { ...record, bytes });
-    this.#budget.take(bytes?.length ?? 0);
     return true;
   }
 
@@ -109,15 +105,12 @@ export class Packages {
     if (file.bytes.length === 0) throw new Refused("OtaPackage data should be specified!");
     const computed = checksum(file.algorithm, file.bytes);
     if (file.checksum && file.checksum !== computed) throw new Refused("Wrong otaPackage file!");
-    if (!this.#budget.fits(file.bytes.length)) throw new Refused("OtaPackage data exceeds the limit!");
-    this.#budget.take(file.bytes.length);
     Object.assign(target, file, { checksum: computed, size: file.bytes.length });
     this.#save(target);
     this.#journal.file(target.id, file.bytes);
   }
 
   delete(target: OtaPackage): void {
-    this.#budget.give(target.bytes?.length ?? 0);
     this.#byId.delete(target.id);
     this.#journal.remove("package", target.id);
   }

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Device } from "../../core/devices.js";
-import { means } from "../../core/timeseries/means.js";
 import type { Point } from "../../core/timeseries/timeseries.js";
 import { valueJson, valueText } from "../../core/values.js";
 import { deviceOf, type RestContext } from "../context.js";
@@ -29,7 +28,6 @@ export function timeseriesRoutes(app: FastifyInstance, context: RestContext): vo
 function range(request: FastifyRequest, device: Device, strict: boolean): string[] {
   const keys = keysParameter(request);
   if (!keys) throw new RestError(400, "Required request parameter 'keys' is not present");
-  const meanMs = meanOf(request);
   const query = {
     startTs: numberParameter(request, "startTs") ?? 0,
     endTs: numberParameter(request, "endTs") ?? 0,
@@ -39,17 +37,10 @@ function range(request: FastifyRequest, device: Device, strict: boolean): string
   if (query.limit < 1) throw new RestError(400, "Incorrect limit");
   const members: string[] = [];
   for (const key of new Set(keys)) {
-    const points = meanMs === 0 ? device.series.range(key, query) : means(device.series, key, query, meanMs);
+    const points = device.series.range(key, query);
     if (points.length > 0) members.push(`${JSON.stringify(key)}:${pointsJson(points, strict)}`);
   }
   return members;
-}
-
-/** ms of an interval; 0: points as they are. Of the aggregations, only the mean is known. */
-function meanOf(request: FastifyRequest): number {
-  const name = parameter(request, "agg") || "NONE";
-  if (name !== "AVG" && name !== "NONE") throw new RestError(400, `No enum constant Aggregation.${name}`);
-  return name === "AVG" ? (numberParameter(request, "interval") ?? 0) : 0;
 }
 
 /** A key without a point gets `null` at the present time. */

@@ -41,10 +41,10 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
     {
       what: "the start of an epoch is stored before a point gets a time stamp by it",
       file: `${AGENT}/queue/outbox.ts`,
-      from: "    else log.enterTime();\n",
+      from: "    else log.save();\n",
       to: "",
       and: {
-        from: "return !log || (!this.isFailing && log.hasTime) || this._witness.hasTime(this._state);",
+        from: "return !log || !(log.failed || log.dirty) || this._witness.hasTime(this._state);",
         to: "return true;",
       },
     },

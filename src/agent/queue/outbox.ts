@@ -14,29 +14,22 @@ import type { Time } from "../time/time.js";
 import { type TelemetryOptions, type TelemetrySettings, telemetrySettings } from "./options.js";
 import { PointBuffer } from "./point-buffer.js";
 import {
-  applyStatus,
-  DONE,
+  type DropReason,
+  type Drops,
   dropsOf,
   emptyState,
-  FULL,
+  finish,
   GIVEN,
   lengthOf,
   POINT,
   POINT_HEAD,
   padded,
   type QueueState,
-  REFUSED,
   type Records,
-  UNREADABLE,
 } from "./record.js";
 import { SectorLog } from "./sector-log.js";
 import { type EpochStore, type EpochTime, Stamps } from "./stamps.js";
 import { Witness } from "./witness.js";
-
-export type DropReason = "full" | "refused" | "unreadable";
-
-/** Points dropped, by reason. */
-export type Drops = { [reason in DropReason]: number };
 
 export const REASONS: readonly DropReason[] = ["full", "refused", "unreadable"];
 
@@ -92,8 +85,6 @@ export class Outbox implements EpochStore {
   private _onDrop: (() => void) | undefined;
   /** Drops that earlier starts counted. */
   counted: Drops = { full: 0, refused: 0, unreadable: 0 };
-  /** Drops that neither flash nor the witness contains. */
-  private _unsavedDrops = 0;
   private _patienceMs = READ_PATIENCE_MS;
   /** Time since when the host cannot read; undefined while it can. */
   private _unreadableSince: number | undefined;
@@ -196,8 +187,9 @@ export class Outbox implements EpochStore {
     // This may store the time, so it comes before room is made.
     const tick = ts === undefined ? this.stamps.nextTick() : 0;
     if (!this._makeRoom(size)) {
-      this._state.full++;
-      this._dropped(1);
+      state.full++;
+      if (this._log?.failed) this._log.dirty = true;
+      this._onDrop?.();
       return false;
     }
     if (ts === undefined) buffer.push(POINT, state.epoch, tick, text);
@@ -227,13 +219,13 @@ export class Outbox implements EpochStore {
    */
   step(place: { readonly target: number }, isFirst: boolean): number {
     const { _log: log, _buffer: buffer, _area: area } = this;
+    if (this._isInMemory) return buffer.step();
     if (this.isUnreadable) return -1;
-    if (!this._isInMemory && log && log.at < buffer.first) {
+    if (log && log.at < buffer.first) {
       const { target } = place;
-      if (log.step(target - area, this.bytes.length - area, isFirst) !== "point") return -1;
-      return target;
+      return log.step(target - area, this.bytes.length - area, isFirst) === "point" ? target : -1;
     }
-    if (!this._isInMemory) buffer.seek(buffer.first);
+    buffer.seek(buffer.first);
     this._isInMemory = true;
     return buffer.step();
   }
@@ -245,21 +237,20 @@ export class Outbox implements EpochStore {
 
   /** Removes the points below `number`, which the platform accepted. */
   confirm(number: number): void {
-    this._finish(DONE, number);
+    this._finish(number);
     this._checkIfBehind();
   }
 
   /** Drops the points below `number`, which the platform rejected. */
   dropRefused(number: number): void {
-    this._finish(REFUSED, number);
+    this._finish(number, "refused");
     this._checkIfBehind();
   }
 
   /** Notes that `drops` dropped points in total were reported to the platform. */
   dropsReported(drops: number): void {
     this._state.reported = drops;
-    if (this._log && !this.isFailing) this._log.enterReported(drops);
-    this.checkHealth();
+    this._saveState();
   }
 
   /** The agent starts. `isWake`: for one wake. */
@@ -288,13 +279,13 @@ export class Outbox implements EpochStore {
     this.checkHealth();
     this._timer?.();
     this._timer = undefined;
-    if (log.unrecorded === 0) this._unsavedDrops = 0;
+    const unsavedDrops = this.drops - log.savedDrops;
     // Flash fails, is slow, or is full and keeps its oldest points.
     const points = this.next - this._pendingFrom;
-    const isSaved = points === 0 && !this.isFailing && !log.dirty && this._unsavedDrops === 0;
+    const isSaved = points === 0 && !this.isFailing && !log.dirty && unsavedDrops === 0;
     const bound = isLast || points > 0 || this.isFailing ? this.next : log.bound;
     if ((!isLast && isSaved) || this._saveWitness(bound, points > 0 || this._isHeld)) return 0;
-    return points + this._unsavedDrops;
+    return points + unsavedDrops;
   }
 
   /** Forgets all points and drop counts, without counting. False if any points remain on flash. */
@@ -304,26 +295,22 @@ export class Outbox implements EpochStore {
     // The witness goes first: an erased queue with a witness would count its points as lost.
     const isForgotten = this._witness.forget();
     const isErased = isForgotten && (!log || log.forget());
-    applyStatus(state, DONE, this.next);
+    finish(state, this.next);
     buffer.remove(buffer.count);
     Object.assign(state, nothing, { reported: 0 });
-    this._unsavedDrops = 0;
+    if (log) log.savedDrops = 0;
     return isErased;
   }
 
   // Implements EpochStore.
 
   saveTime(): void {
-    const { _log: log } = this;
-    if (!log) return;
-    if (this.isFailing) log.dirty = true;
-    else log.enterTime();
-    this.checkHealth();
+    this._saveState();
   }
 
   get isTimeSaved(): boolean {
     const { _log: log } = this;
-    return !log || (!this.isFailing && log.hasTime) || this._witness.hasTime(this._state);
+    return !log || !(log.failed || log.dirty) || this._witness.hasTime(this._state);
   }
 
   get keepsTime(): boolean {
@@ -354,7 +341,7 @@ export class Outbox implements EpochStore {
     if (log) this.counted.unreadable -= log.spoiled;
     const before = dropsOf(this.counted);
     // The queue is gone, and all that waited in it.
-    if (!isFound) applyStatus(state, UNREADABLE, state.stored);
+    if (!isFound) finish(state, state.stored, "unreadable");
     log?.findHead();
     this._buffer.first = state.stored;
     this.stamps.resume();
@@ -393,8 +380,9 @@ export class Outbox implements EpochStore {
   /** Makes room for a record of `size` bytes in memory and, if it goes there at once, on flash. */
   private _makeRoom(size: number): boolean {
     const { _log: log, _buffer: buffer, _state: state } = this;
-    if (log && !this.isFailing && (this.settings.durable || buffer.pending >= STAGE_BYTES))
-      if (!this._makeRoomOnFlash(log, size) && !log.failed) return false;
+    const isFull =
+      log && !this._dropsOldest && this._storesAtOnce && !log.failed && log.makeRoom(size) === false;
+    if (isFull) return false;
     if (buffer.makeRoom(size)) return true;
     if (log) {
       if (this._isReady(URGENT_MS)) this._flush();
@@ -406,7 +394,7 @@ export class Outbox implements EpochStore {
     let points = 0;
     buffer.seek(buffer.first);
     for (let free = 0; free < size; points++) free += padded(lengthOf(this.words, buffer.step()));
-    this._finish(FULL, buffer.first + points);
+    this._finish(buffer.first + points, "full");
     return buffer.makeRoom(size);
   }
 
@@ -414,7 +402,7 @@ export class Outbox implements EpochStore {
     for (;;) {
       const hasRoom = log.makeRoom(size);
       if (hasRoom !== false || !this._dropsOldest) return hasRoom === true;
-      this._finish(FULL, log.oldestEnd);
+      this._finish(log.oldestEnd, "full");
     }
   }
 
@@ -430,31 +418,32 @@ export class Outbox implements EpochStore {
     });
   }
 
-  /** Writes the points of memory that are not on flash, below `number`. */
-  private _flush(number = this.next): void {
-    const { _log: log, _buffer: buffer, _state: state, _host: host } = this;
+  /** Writes the points of memory that are not on flash. */
+  private _flush(): void {
+    const { _log: log, _buffer: buffer, _state: state, words } = this;
     if (!log) return;
-    let end = 0;
-    while (this._pendingFrom < number) {
-      const now = host.clock.now();
-      end ||= now + SYNC_MS;
-      if (now >= end) return;
-      const size = padded(lengthOf(this.words, buffer.pendingAt));
+    let until = 0;
+    while (buffer.pendingAt < buffer.used) {
+      const size = padded(lengthOf(words, buffer.pendingAt));
       if (!this._makeRoomOnFlash(log, size)) return;
       const from = buffer.pendingAt;
+      const most = Math.min(buffer.used, from + log.room);
       let to = from + size;
       let points = 1;
-      for (const most = number - state.stored; points < most; points++) {
-        const after = to + padded(lengthOf(this.words, to));
-        if (after - from > log.room) break;
+      for (; to < most; points++) {
+        const after = to + padded(lengthOf(words, to));
+        if (after > most) break;
         to = after;
       }
       // The witness goes first: points unknown to it would be lost uncounted with their sector.
       if (!this._witness.covers(state, points)) this._saveWitness(this._boundOf(log));
-      if (!log.appendRecords(this, from, to)) return;
-      this._tries = 0;
-      this._dueAt = 0;
+      if (!log.append(this, from, to, points)) return;
+      this._tries = this._dueAt = 0;
       buffer.pendingAt = to;
+      if (to === buffer.used) return;
+      const now = this._host.clock.now();
+      until ||= now + SYNC_MS;
+      if (now >= until) return;
     }
   }
 
@@ -464,7 +453,7 @@ export class Outbox implements EpochStore {
    */
   private _isReady(afterMs?: number): boolean {
     const { _log: log } = this;
-    if (!log || !this.isFailing) return log !== undefined;
+    if (!log?.failed) return log !== undefined;
     const now = this._host.clock.now();
     if (now < (afterMs === undefined ? this._dueAt : this._triedAt + afterMs)) return false;
     const wait = RETRY_DELAYS_S[Math.min(this._tries++, RETRY_DELAYS_S.length - 1)] as number;
@@ -478,8 +467,11 @@ export class Outbox implements EpochStore {
   checkHealth(): void {
     const { _log: log, _witness: witness } = this;
     if (!log) return;
-    this._logHealth(log.failed);
     const isBehind = log.failed || log.dirty;
+    const isSound = !isBehind && !this._isFailureLogged && !witness.isFailing;
+    // Each point asks.
+    if (isSound && witness.covers(this._state, 0)) return;
+    this._logHealth(log.failed);
     const isSaved = this._isHeld
       ? witness.isFailing && this.next <= witness.bound && !(isBehind && witness.age >= TICK_MS)
       : !witness.isFailing && witness.covers(this._state, 0);
@@ -502,38 +494,35 @@ export class Outbox implements EpochStore {
   /** Saves the witness; false if the store failed. */
   private _saveWitness(bound: number, isHeld = this._isHeld): boolean {
     if (!this._witness.note(this._state, bound, isHeld)) return false;
-    this._unsavedDrops = 0;
+    if (this._log) this._log.savedDrops = this.drops;
     return true;
   }
 
   // Delivery and drops.
 
-  /** The points below `number` are done: delivered or, by another `kind`, dropped. */
-  private _finish(kind: number, number: number): void {
+  /** The points below `number` are delivered or, for a `reason`, dropped. */
+  private _finish(number: number, reason?: DropReason): void {
     const { _log: log, _buffer: buffer, _state: state } = this;
     const end = Math.min(number, this.next);
     if (end <= state.finished) return;
-    if (log && !this.isFailing) log.finish(kind, end);
-    else {
-      const points = applyStatus(state, kind, end);
-      if (log) log.dirty = true;
-      if (kind !== DONE) this._dropped(points);
-    }
-    if (kind !== DONE) this._onDrop?.();
+    if (log) log.finish(end, reason);
+    else finish(state, end, reason);
     if (end > buffer.first) buffer.remove(end - buffer.first);
+    if (reason) this._onDrop?.();
     invariant("no point is finished before it exists", () => state.finished <= this.next);
+  }
+
+  /** More of the state changed than marks tell. */
+  private _saveState(): void {
+    const { _log: log } = this;
+    if (!log) return;
+    if (log.failed) log.dirty = true;
+    else log.save();
+    this.checkHealth();
   }
 
   private _checkIfBehind(): void {
     if (this._log?.failed || this._log?.dirty) this.checkHealth();
-  }
-
-  /** Drops were counted in memory only. */
-  private _dropped(points: number): void {
-    this._unsavedDrops += points;
-    if (this._log) this._log.unrecorded += points;
-    if (this._log && this.isFailing) this._log.dirty = true;
-    this._onDrop?.();
   }
 
   /**
@@ -548,7 +537,7 @@ export class Outbox implements EpochStore {
       log.rewind();
       if (log.at > state.finished) {
         // A sector was erased for room, and power failed before the next header said so.
-        this._finish(this._dropsOldest ? FULL : UNREADABLE, Math.min(log.at, buffer.first));
+        this._finish(Math.min(log.at, buffer.first), this._dropsOldest ? "full" : "unreadable");
         continue;
       }
       const found = log.step(0, this.bytes.length - this._area, true);
@@ -556,13 +545,13 @@ export class Outbox implements EpochStore {
         const length = lengthOf(this.words, this._area) - POINT_HEAD;
         if (log.at - 1 <= state.finished && length <= this.maxText) break;
         // Records are missing before it, or `batchBytes` was larger when it was recorded.
-        this._finish(UNREADABLE, Math.min(Math.max(log.at - 1, state.finished + 1), buffer.first));
+        this._finish(Math.min(Math.max(log.at - 1, state.finished + 1), buffer.first), "unreadable");
       } else if (found === "unread") {
         if (isPatient) return this._cannotRead(now);
         log.givesUp = true;
       } else {
         // Behind the end, or in a sector whose records are damaged.
-        this._finish(UNREADABLE, found === "end" ? buffer.first : Math.min(log.at, buffer.first));
+        this._finish(found === "end" ? buffer.first : Math.min(log.at, buffer.first), "unreadable");
       }
     }
     this._unreadableSince = undefined;

@@ -5,37 +5,31 @@
 //    0  u32  checksum of the following words, XOR the sequence number of the sector
 //    4  u16  length of the record without padding (padding bytes are 0)
 //    6  u8   kind
-//    7  u8   1 + number % 255, of this point or the next one; of a header: the format
-//    8  u48  value: milliseconds of a point, number of a status entry, start of an epoch
-//   14  u16  epoch of a point | total drops of a status entry, low 16 bits
-//   16  payload: JSON text of a point as UTF-8, or words
+//    7  u8   1 + number % 255, of this point or the next one
+//    8  u48  value: milliseconds of a point; number of a mark; id of the queue
+//   14  u16  epoch of a point
+//   16  payload: JSON text of a point as UTF-8, or the state of the queue
 //
 // The sequence number in the checksum invalidates a record that survived an interrupted erase. Byte
 // 7 tells how many points are missing where records are damaged.
 //
-// A sector begins with its header, twice: the whole state of the queue when it was opened. Then
-// come points and what changed the state: status entries ("all points below this number are
-// delivered") and times ("epoch 7 began at this time").
+// A sector begins with the whole state of the queue, twice. Then come points, marks ("all points
+// below this number are delivered"), and the state again when more changed than that.
 
 /** Kinds of points: with milliseconds of an epoch, or with the application's time stamp. */
 export const POINT = 1;
 export const GIVEN = 2;
-/** Kinds of status entries. The first four state the fate of all points below a number. */
+/** All points below a number are delivered. */
 export const DONE = 16;
-export const REFUSED = 17;
-export const FULL = 18;
-export const UNREADABLE = 19;
-/** Number of drops that were reported to the platform. */
-export const REPORTED = 20;
-/** When an epoch began: an estimate, which a later entry corrects. */
-export const TIME = 21;
-const HEADER = 22;
-const FORMAT = 3;
+/** The state of the queue; each format has its own kind, up to 63. */
+const STATE = 36;
+const FIRST_FORMAT = 32;
+const LAST_FORMAT = 63;
 
 /** Bytes before the payload. */
 export const POINT_HEAD = 16;
-export const STATUS_BYTES = 16;
-export const TIME_BYTES = 32;
+/** Of a mark, the smallest record. */
+export const MARK_BYTES = 16;
 /** Limit of a record, so that its length fits into the length field. */
 export const MAX_RECORD = 65_000;
 /** Size of the smallest point: its head and `{"":0}`. */
@@ -52,8 +46,13 @@ export interface Records {
   readonly words: Int32Array;
 }
 
-/** The state of the queue. A header contains all of it, and each record changes it. */
-export interface QueueState {
+export type DropReason = "full" | "refused" | "unreadable";
+
+/** Points dropped, by reason. */
+export type Drops = { [reason in DropReason]: number };
+
+/** The state of the queue. */
+export interface QueueState extends Drops {
   /** Number of the newest sector, from 1. */
   sequence: number;
   /** The number that the next point on flash will have. */
@@ -70,21 +69,18 @@ export interface QueueState {
   exactFrom: number;
   /** All time stamps of the epoch are above this one, ms since 1970. */
   floor: number;
-  full: number;
-  refused: number;
-  unreadable: number;
+  /** Drops that were reported to the platform. */
   reported: number;
 }
 
-/** Order of the state in a header. The first is needed for the checksum. */
+/** Order of the state in its record. The first is needed for the checksum. */
 const WORDS = ["sequence", "full", "refused", "unreadable", "reported", "epoch"] as const;
 const DOUBLE_WORDS = ["stored", "finished", "tick", "start", "exactFrom", "floor"] as const;
-const HEADER_LENGTH = POINT_HEAD + 4 * WORDS.length + 8 * DOUBLE_WORDS.length;
-export const HEADER_BYTES = HEADER_LENGTH;
-/** Bytes of a header that end with the sequence number. */
+export const STATE_BYTES = POINT_HEAD + 4 * WORDS.length + 8 * DOUBLE_WORDS.length;
+/** The part that ends with the sequence number. */
 export const FRONT_BYTES = POINT_HEAD + 4;
-/** Header and its copy. */
-export const OPENING_BYTES = 2 * HEADER_BYTES;
+/** State and its copy at the start of a sector. */
+export const OPENING_BYTES = 2 * STATE_BYTES;
 
 export const emptyState = (): QueueState => {
   return {
@@ -103,9 +99,7 @@ export const emptyState = (): QueueState => {
   };
 };
 
-export const dropsOf = (state: Pick<QueueState, "full" | "refused" | "unreadable">): number => {
-  return state.full + state.refused + state.unreadable;
-};
+export const dropsOf = ({ full, refused, unreadable }: Drops): number => full + refused + unreadable;
 
 /** Maximum number of points in `bytes` of a sector. */
 export const mostPoints = (bytes: number): number => Math.floor(bytes / MIN_POINT);
@@ -124,9 +118,6 @@ export const readValue = (words: Int32Array, at: number): number => get48(words,
 
 /** The epoch of a point. */
 export const epochOf = (words: Int32Array, at: number): number => (words[(at >> 2) + 3] as number) >>> 16;
-
-/** Of a TIME entry: milliseconds below this belong to runs that never knew the time. */
-export const exactFromOf = (words: Int32Array, at: number): number => get48(words, (at >> 2) + 4);
 
 const get48 = (words: Int32Array, word: number): number =>
   ((words[word + 1] as number) & 0xffff) * TWO_32 + ((words[word] as number) >>> 0);
@@ -151,67 +142,54 @@ export const putHead = (
   words[word + 3] = (value / TWO_32) | (high << 16);
 };
 
-/**
- * Writes a complete status entry to the first words. `drops`: all that the queue's records count.
- */
-export const putStatus = (
-  words: Int32Array,
-  state: QueueState,
-  kind: number,
-  number: number,
-  drops: number,
-): void => {
-  putHead(words, 0, kind, STATUS_BYTES, number, drops);
-  seal(words, 0, STATUS_BYTES, state);
+/** Writes to the first words that all points below the state's `finished` are delivered. */
+export const putMark = (words: Int32Array, state: QueueState): void => {
+  putHead(words, 0, DONE, MARK_BYTES, state.finished, 0);
+  seal(words, 0, MARK_BYTES, state);
 };
 
-/** Writes the time of the state's epoch to the first words. */
-export const putTime = (words: Int32Array, state: QueueState): void => {
-  putHead(words, 0, TIME, TIME_BYTES, state.start, state.epoch);
-  put48(words, 4, state.exactFrom);
-  put48(words, 6, state.floor);
-  seal(words, 0, TIME_BYTES, state);
-};
-
-/** Writes the start of a sector, `OPENING_BYTES` bytes, to the first words. `id`: of the queue. */
-export const putOpening = (words: Int32Array, state: QueueState, id: number): void => {
-  putHead(words, 0, HEADER, HEADER_LENGTH, id, 0);
-  words[1] = (words[1] as number) | (FORMAT << 24);
+/** Writes the state to the first words. `id`: of the queue. */
+export const putState = (words: Int32Array, state: QueueState, id: number): void => {
+  putHead(words, 0, STATE, STATE_BYTES, id, 0);
   let word = POINT_HEAD >> 2;
   for (const name of WORDS) words[word++] = state[name];
   for (const name of DOUBLE_WORDS) {
     put48(words, word, state[name]);
     word += 2;
   }
-  words[0] = checksum(words, 0, word) ^ state.sequence;
-  words.copyWithin(word, 0, word);
+  seal(words, 0, STATE_BYTES, state);
 };
 
-/** True if the words at `at` begin a header of this format, intact or not. */
-export const isHeader = (words: Int32Array, at = 0): boolean =>
-  words[(at >> 2) + 1] === (HEADER_LENGTH | (HEADER << 16) | (FORMAT << 24));
+/** True if the words at `at` begin a state of this format, intact or not. */
+export const isState = (words: Int32Array, at = 0): boolean =>
+  ((words[(at >> 2) + 1] as number) & 0xffffff) === (STATE_BYTES | (STATE << 16));
 
-/** True if the first words begin a header of another version. */
-export const isOtherHeader = (words: Int32Array): boolean => kindOf(words, 0) === HEADER && !isHeader(words);
+/** True if the first words begin the state of another version's queue. */
+export const isOtherState = (words: Int32Array): boolean => {
+  const kind = kindOf(words, 0);
+  return kind >= FIRST_FORMAT && kind <= LAST_FORMAT && !isState(words);
+};
 
-export const sequenceOf = (header: Int32Array): number => (header[POINT_HEAD >> 2] as number) >>> 0;
+/** Number of the sector that begins with the state in the first words. */
+export const sequenceOf = (words: Int32Array): number => (words[POINT_HEAD >> 2] as number) >>> 0;
 
-/** True if the first words are an intact header. */
-export const isIntactHeader = (header: Int32Array): boolean =>
-  isHeader(header) && header[0] === (checksum(header, 0, HEADER_LENGTH >> 2) ^ sequenceOf(header));
+/** True if the first words are an intact state. */
+export const isIntactState = (words: Int32Array): boolean =>
+  isState(words) && intactLength(words, 0, STATE_BYTES, sequenceOf(words)) > 0;
 
-/** Number of the first point in a header's sector. */
-export const firstOf = (header: Int32Array): number => get48(header, (POINT_HEAD >> 2) + WORDS.length);
+/** Number of the first point behind the state at `at`. */
+export const nextIn = (words: Int32Array, at = 0): number =>
+  get48(words, ((at + POINT_HEAD) >> 2) + WORDS.length);
 
-/** Replaces `state` by the header's, and returns the queue's id. */
-export const readHeader = (header: Int32Array, state: QueueState): number => {
-  let word = POINT_HEAD >> 2;
-  for (const name of WORDS) state[name] = (header[word++] as number) >>> 0;
+/** Replaces `state` by the one at `at`, and returns the queue's id. */
+export const readState = (state: QueueState, words: Int32Array, at = 0): number => {
+  let word = (at + POINT_HEAD) >> 2;
+  for (const name of WORDS) state[name] = (words[word++] as number) >>> 0;
   for (const name of DOUBLE_WORDS) {
-    state[name] = get48(header, word);
+    state[name] = get48(words, word);
     word += 2;
   }
-  return readValue(header, 0);
+  return readValue(words, at);
 };
 
 /** Fills in tags and checksums of the records `from` to `to`, whose first point is the next one. */
@@ -230,9 +208,9 @@ export const seal = (words: Int32Array, from: number, to: number, state: QueueSt
 
 /** Padded length of the intact record at `at`; 0 if there is none before `limit`. */
 export const intactLength = (words: Int32Array, at: number, limit: number, sequence: number): number => {
-  if (at + STATUS_BYTES > limit) return 0;
+  if (at + MARK_BYTES > limit) return 0;
   const length = lengthOf(words, at);
-  if (length < STATUS_BYTES || at + length > limit) return 0;
+  if (length < MARK_BYTES || at + length > limit) return 0;
   const word = at >> 2;
   return words[word] === (checksum(words, word, (at + length + 3) >> 2) ^ sequence) ? padded(length) : 0;
 };
@@ -270,22 +248,15 @@ const checksum = (words: Int32Array, first: number, end: number): number => {
   return state;
 };
 
-/** Applies the changes of the intact records `from` to `to`. */
-export const applyRecords = (state: QueueState, words: Int32Array, from: number, to: number): void => {
-  for (let at = from; at < to; at += padded(lengthOf(words, at))) {
-    const kind = kindOf(words, at);
-    const value = readValue(words, at);
-    if (kind < DONE) state.stored++;
-    if (kind === POINT) {
-      enterEpoch(state, epochOf(words, at));
-      state.tick = Math.max(state.tick, value + 1);
-    } else if (kind === TIME) {
-      enterEpoch(state, epochOf(words, at));
-      state.start = value;
-      state.exactFrom = exactFromOf(words, at);
-      state.floor = get48(words, (at >> 2) + 6);
-    } else if (kind >= DONE) applyStatus(state, kind, value);
-  }
+/** Applies the intact record at `at`. */
+const applyRecord = (state: QueueState, words: Int32Array, at: number): void => {
+  const kind = kindOf(words, at);
+  if (kind === DONE) finish(state, readValue(words, at));
+  else if (kind === STATE) readState(state, words, at);
+  else if (kind < DONE) state.stored++;
+  if (kind !== POINT) return;
+  enterEpoch(state, epochOf(words, at));
+  state.tick = Math.max(state.tick, readValue(words, at) + 1);
 };
 
 /**
@@ -325,7 +296,7 @@ export const applyIntact = (state: QueueState, words: Int32Array, limit: number)
       length = intactLength(words, end, limit, sequence);
       if (length === 0) return end;
     }
-    applyRecords(state, words, end, end + length);
+    applyRecord(state, words, end);
     end += length;
   }
 };
@@ -350,32 +321,15 @@ export const enterEpoch = (state: QueueState, epoch: number): void => {
 export const lastStampOf = ({ floor, start, tick }: QueueState): number =>
   start === 0 ? floor : Math.max(floor, start + tick - 1);
 
-/** Applies a status entry. Returns the number of points that it finishes. */
-export const applyStatus = (state: QueueState, kind: number, number: number): number => {
-  if (kind === REPORTED) {
-    state.reported = number;
-    return 0;
-  }
-  if (kind > UNREADABLE) return 0;
+/**
+ * The points below `number` are delivered or, for a `reason`, dropped. Returns how many of them were
+ * waiting.
+ */
+export const finish = (state: QueueState, number: number, reason?: DropReason): number => {
   const points = Math.max(0, number - state.finished);
   state.finished += points;
   // These were delivered from memory, and never written.
   if (state.stored < state.finished) state.stored = state.finished;
-  if (kind === FULL) state.full += points;
-  else if (kind === REFUSED) state.refused += points;
-  else if (kind === UNREADABLE) state.unreadable += points;
+  if (reason) state[reason] += points;
   return points;
-};
-
-/**
- * Corrects the drop counts when entries before this one were damaged, using its total. Missing
- * drops count as unreadable; drops counted twice are subtracted.
- */
-export const correctDrops = (state: QueueState, words: Int32Array, at: number): void => {
-  const kind = kindOf(words, at);
-  if (kind < DONE || kind > REPORTED) return;
-  const missing = ((epochOf(words, at) - dropsOf(state)) << 16) >> 16;
-  if (missing < 0 && kind === FULL) state.full += missing;
-  else if (missing < 0 && kind === REFUSED) state.refused += missing;
-  else if (missing > 0 || kind === UNREADABLE) state.unreadable += missing;
 };

@@ -15,45 +15,39 @@ import { invariant } from "../../invariant.js";
 import type { Blocks, ByteLoops } from "../../port.js";
 import {
   applyIntact,
-  applyRecords,
-  applyStatus,
-  correctDrops,
   DONE,
+  type DropReason,
   dropsOf,
   emptyState,
   epochOf,
-  exactFromOf,
   FRONT_BYTES,
-  firstOf,
-  HEADER_BYTES,
+  finish,
   intactLength,
   isAfter,
-  isHeader,
-  isIntactHeader,
-  isOtherHeader,
+  isIntactState,
+  isOtherState,
   isPoint,
+  isState,
   kindOf,
   lengthOf,
+  MARK_BYTES,
   MAX_RECORD,
   mayBePoint,
   missingBefore,
   mostPoints,
+  nextIn,
   OPENING_BYTES,
+  POINT,
   padded,
-  putOpening,
-  putStatus,
-  putTime,
+  putMark,
+  putState,
   type QueueState,
-  REPORTED,
   type Records,
-  readHeader,
+  readState,
   readValue,
-  STATUS_BYTES,
+  STATE_BYTES,
   seal,
   sequenceOf,
-  TIME,
-  TIME_BYTES,
-  UNREADABLE,
 } from "./record.js";
 
 const MIN_SECTOR = 512;
@@ -85,20 +79,26 @@ const move = (position: Position, sequence: number, at: number, number: number):
   position.number = number;
 };
 
+const epochIn = (words: Int32Array, from: number, to: number, epoch: number): boolean => {
+  for (let at = from; at < to; at += padded(lengthOf(words, at)))
+    if (kindOf(words, at) === POINT && epochOf(words, at) !== epoch) return false;
+  return true;
+};
+
 export class SectorLog {
   readonly state: QueueState;
   /** Random number of this queue; 0: not known. */
   id = 0;
   /** A write or an erase failed and no sector was opened since. */
   failed = false;
-  /** `state` is ahead of the records and headers on flash. The next header will contain it. */
+  /** More of `state` changed since the last record of it than points and marks tell. */
   dirty = false;
   /** The blocks contain data that is not a queue. */
   isForeign = false;
   /** The blocks may contain a queue, which cannot be read or is another version's. */
   isUnknown = false;
-  /** Drops in `state` that no record or header contains. */
-  unrecorded = 0;
+  /** Drops that flash or the witness contains. */
+  savedDrops = 0;
   /** Points found damaged at the end of the newest sector; `state` counts them as unreadable. */
   spoiled = 0;
   private readonly _blocks: Blocks;
@@ -111,7 +111,8 @@ export class SectorLog {
   private readonly _into: Records;
   private readonly _entry = new Int32Array(OPENING_BYTES >> 2);
   private readonly _entryBytes = new Uint8Array(this._entry.buffer);
-  private readonly _headerBytes = this._entryBytes.subarray(0, HEADER_BYTES);
+  private readonly _stateBytes = this._entryBytes.subarray(0, STATE_BYTES);
+  private readonly _markBytes = this._entryBytes.subarray(0, MARK_BYTES);
   /** As much of a header as its sequence number needs. */
   private readonly _frontBytes = this._entryBytes.subarray(0, FRONT_BYTES);
   /** The sector with number `sequence` is at index `(sequence + _shift) % _count`. */
@@ -122,9 +123,6 @@ export class SectorLog {
   private _first = 0;
   /** The next point's number, as the records on flash say. */
   private _next = 0;
-  /** The latest epoch on flash, and its time there. */
-  private _epoch = 0;
-  private _start = 0;
   /** Sectors after the newest that the last attempt to open one skipped. */
   private _skipped = 0;
   /** While this sector is the newest, the sector after it is known to hold no waiting point. */
@@ -208,17 +206,17 @@ export class SectorLog {
     const { sequence } = state;
     this._anchor(sequence, index);
     Object.assign(state, emptyState());
-    this.id = this.spoiled = this.unrecorded = 0;
+    this.id = this.spoiled = 0;
     this.dirty = false;
     this._tail = this._size;
     if (sequence > 0) {
       if (this._readHeader(index * this._size) !== sequence) return false;
-      this.id = readHeader(this._entry, state);
+      this.id = readState(state, this._entry);
       this._first = state.stored;
       if (!this._replay()) return false;
     }
     this._next = state.stored;
-    this._timeOnFlash();
+    this.savedDrops = dropsOf(state);
     return true;
   }
 
@@ -273,7 +271,7 @@ export class SectorLog {
     }
     if (unread > 0) return UNREAD;
     this.isForeign = newest === 0 && foreign > 1;
-    this.isUnknown = this.isForeign && this._read(0, this._frontBytes) && isOtherHeader(header);
+    this.isUnknown = this.isForeign && this._read(0, this._frontBytes) && isOtherState(header);
     state.sequence = newest;
     return index;
   }
@@ -285,12 +283,12 @@ export class SectorLog {
   private _readHeader(at: number, known = 0): number {
     const { _entry: header } = this;
     if (!this._read(at, this._frontBytes)) return UNREAD;
-    if (known > 0 && isHeader(header) && sequenceOf(header) <= known) return known;
+    if (known > 0 && isState(header) && sequenceOf(header) <= known) return known;
     if (header[0] === -1 && header[1] === -1) return NONE;
-    if (!this._read(at, this._headerBytes)) return UNREAD;
-    if (!isIntactHeader(header)) {
-      if (!this._read(at + HEADER_BYTES, this._headerBytes)) return UNREAD;
-      if (!isIntactHeader(header)) {
+    if (!this._read(at, this._stateBytes)) return UNREAD;
+    if (!isIntactState(header)) {
+      if (!this._read(at + STATE_BYTES, this._stateBytes)) return UNREAD;
+      if (!isIntactState(header)) {
         header[0] = 0;
         return NONE;
       }
@@ -309,20 +307,12 @@ export class SectorLog {
     let at = OPENING_BYTES;
     let isDamaged = false;
     for (;;) {
-      let length = 0;
+      const got = this._readPiece(sequence, at);
+      if (got === UNREAD) return false;
+      const length = applyIntact(state, words, got);
       let end = at;
-      if (isDamaged) {
-        length = this._readRecord(sequence, at, 0);
-        if (length > 0) applyRecords(state, words, 0, length);
-        if (length > 0) correctDrops(state, words, 0);
-      } else {
-        const got = this._readPiece(sequence, at);
-        if (got === UNREAD) return false;
-        length = applyIntact(state, words, got);
-        // The rest of the sector is in the buffer, and usually empty.
-        if (at + got === this._size) end = at + this._lastIn(length, got);
-      }
-      if (length === UNREAD) return false;
+      // The rest of the sector is in the buffer, and usually empty.
+      if (at + got === this._size) end = at + this._lastIn(length, got);
       at += length;
       if (length > 0 && end !== at) continue;
       if (length === 0) end = this._lastWritten(sequence, at);
@@ -348,7 +338,7 @@ export class SectorLog {
     const { words, bytes } = this._into;
     if (!this._read(from + end - 4, bytes.subarray(0, 4))) return false;
     const last = words[0] as number;
-    if (!this._read(from + at, bytes.subarray(0, Math.min(STATUS_BYTES, this._size - at)))) return false;
+    if (!this._read(from + at, bytes.subarray(0, Math.min(MARK_BYTES, this._size - at)))) return false;
     if (mayBePoint(words, last, at, end)) {
       this.state.unreadable++;
       this.spoiled++;
@@ -368,12 +358,15 @@ export class SectorLog {
     this._catchUp();
     if (this._freeAfter === this.state.sequence && length <= this.room) return true;
     while (!this.failed) {
-      const next = this.state.sequence + 1;
-      const isFree = this._isFree(next);
+      const { sequence } = this.state;
+      const hasRoom = length <= this.room;
+      const isFree = this._isFree(sequence + (hasRoom ? 1 : 2));
       if (isFree === undefined) this._fail();
       if (!isFree) return isFree;
-      this._freeAfter = this.state.sequence;
-      if (length <= this.room) return true;
+      if (hasRoom) {
+        this._freeAfter = sequence;
+        return true;
+      }
       this.openNext();
     }
     return undefined;
@@ -385,60 +378,44 @@ export class SectorLog {
   }
 
   /**
-   * Appends points of the state's epoch, the records `from` to `to`, after `makeRoom` and `room`
+   * Appends `points` of the state's epoch, the records `from` to `to`, after `makeRoom` and `room`
    * found room for them. False if they are not on flash.
    */
-  appendRecords({ bytes, words }: Records, from: number, to: number): boolean {
+  append({ bytes, words }: Records, from: number, to: number, points: number): boolean {
     const { state } = this;
     invariant("points go to flash in the order of their numbers", () => this._next === state.stored);
     invariant(
       "the sector after the newest one holds no waiting point",
       () => this._isFree(state.sequence + 1) !== false,
     );
-    const { epoch, start } = state;
+    invariant("points go to flash in their own epoch", () => epochIn(words, from, to, state.epoch));
     seal(words, from, to, state);
     if (!this._write(bytes.subarray(from, to))) return false;
-    applyRecords(state, words, from, to);
-    // Otherwise the queue would forget when its epoch began.
-    invariant("points go to flash in their own epoch", () => state.epoch === epoch && state.start === start);
+    state.stored += points;
     this._next = state.stored;
     return true;
   }
 
-  /** Finishes all points below `number`; `kind` is DONE, REFUSED, FULL or UNREADABLE. */
-  finish(kind: number, number: number): void {
+  /** All points below `number` are delivered or, for a `reason`, dropped. */
+  finish(number: number, reason?: DropReason): void {
     const { state } = this;
-    const wasStored = state.finished < state.stored;
-    if (kind !== DONE) this._catchUp();
-    if (applyStatus(state, kind, number) === 0) return;
     const { sequence, at, number: reached } = this._cursor;
+    const wasStored = state.finished < state.stored;
+    finish(state, number, reason);
     if (reached === state.finished) move(this._head, sequence, at, reached);
-    if (kind === DONE && !wasStored) return;
-    this._enter(kind, state.finished);
+    if (reason) this.dirty = true;
+    if (this.failed) this.dirty = true;
+    else if (this.dirty) this.save();
+    else if (wasStored) this._mark();
   }
 
-  /** Notes that `drops` dropped points in total were reported to the platform. */
-  enterReported(drops: number): void {
-    this._catchUp();
-    this.state.reported = drops;
-    this._enter(REPORTED, drops);
-  }
-
-  /** Stores the time of the state's epoch. */
-  enterTime(): void {
-    this._catchUp();
-    putTime(this._entry, this.state);
-    if (this._put(TIME_BYTES)) this._timeOnFlash();
-  }
-
-  /** The time of the state's epoch is on flash. */
-  get hasTime(): boolean {
-    return this._epoch === this.state.epoch && this._start === this.state.start;
-  }
-
-  private _timeOnFlash(): void {
-    this._epoch = this.state.epoch;
-    this._start = this.state.start;
+  /** Writes the whole state, as a record or at the start of the next sector. */
+  save(): void {
+    putState(this._entry, this.state, this.id);
+    this.dirty = true;
+    if (!this._put(this._stateBytes)) return;
+    this.dirty = false;
+    this.savedDrops = dropsOf(this.state);
   }
 
   /**
@@ -464,7 +441,7 @@ export class SectorLog {
    */
   forget(): boolean {
     const { state } = this;
-    this.finish(DONE, state.stored);
+    this.finish(state.stored);
     const newest = this._offset(state.sequence);
     let isErased = true;
     for (let i = 1; i <= this._count; i++) {
@@ -494,15 +471,14 @@ export class SectorLog {
     if (!this._blocks.erase(at)) return false;
     const before = state.sequence;
     state.sequence = sequence;
-    putOpening(this._entry, state, this.id);
+    putState(this._entry, state, this.id);
+    this._entryBytes.copyWithin(STATE_BYTES, 0, STATE_BYTES);
     if (!this._blocks.write(at, this._entryBytes)) {
       state.sequence = before;
       return false;
     }
-    this._timeOnFlash();
-    this.failed = false;
-    this.dirty = false;
-    this.unrecorded = 0;
+    this.failed = this.dirty = false;
+    this.savedDrops = dropsOf(state);
     this._skipped = 0;
     this._tail = OPENING_BYTES;
     this._first = this._next = state.stored;
@@ -512,22 +488,22 @@ export class SectorLog {
 
   /** Points were delivered from memory: what is written next has a number behind theirs. */
   private _catchUp(): void {
-    if (!this.failed && this._next !== this.state.stored) this._enter(DONE, this.state.finished);
+    if (!this.failed && this._next !== this.state.stored) this._mark();
   }
 
-  /** Writes a status entry, or opens a sector whose header contains it. */
-  private _enter(kind: number, number: number): boolean {
-    putStatus(this._entry, this.state, kind, number, dropsOf(this.state) - this.unrecorded);
-    return this._put(STATUS_BYTES);
+  private _mark(): void {
+    putMark(this._entry, this.state);
+    this._put(this._markBytes);
   }
 
-  private _put(length: number): boolean {
-    if (length <= this.room && this._write(this._entryBytes.slice(0, length))) {
-      this._next = this.state.stored;
-      return true;
+  /** Writes a record, or opens the next sector, whose state contains it. False if neither worked. */
+  private _put(bytes: Uint8Array): boolean {
+    if (bytes.length > this.room || !this._write(bytes)) {
+      this.dirty = true;
+      return !this.failed && this.openNext();
     }
-    this.dirty = true;
-    return !this.failed && this.openNext();
+    this._next = this.state.stored;
+    return true;
   }
 
   /** Appends nothing after a record that may be half-written. */
@@ -577,9 +553,9 @@ export class SectorLog {
       cursor.at += length;
       if (!isPoint(words, target)) {
         // Points that were delivered from memory have no record.
-        const kind = kindOf(words, target);
-        if (kind >= DONE && kind <= UNREADABLE)
-          cursor.number = Math.max(cursor.number, readValue(words, target));
+        const isMark = kindOf(words, target) === DONE;
+        const next = isMark ? readValue(words, target) : nextIn(words, target);
+        cursor.number = Math.max(cursor.number, next);
       } else if (cursor.number++ >= state.finished) return "point";
       else move(this._head, cursor.sequence, cursor.at, cursor.number);
     }
@@ -613,7 +589,7 @@ export class SectorLog {
     let found = { start: 0, exactFrom: 0 };
     for (let next = sequence; next <= this.state.sequence; next++) {
       if (next <= 0 || this._readHeader(this._offset(next)) !== next) continue;
-      readHeader(this._entry, opened);
+      readState(opened, this._entry);
       if (isAfter(opened.epoch, epoch)) break;
       sequence = next;
       if (opened.epoch === epoch) found = { start: opened.start, exactFrom: opened.exactFrom };
@@ -624,8 +600,9 @@ export class SectorLog {
     for (let at = OPENING_BYTES; ; at += length) {
       length = this._readRecord(sequence, at, 0);
       if (length <= NONE) return found.start > 0 ? found : undefined;
-      if (kindOf(words, 0) === TIME && epochOf(words, 0) === epoch)
-        found = { start: readValue(words, 0), exactFrom: exactFromOf(words, 0) };
+      if (!isState(words)) continue;
+      readState(opened, words);
+      if (opened.epoch === epoch) found = { start: opened.start, exactFrom: opened.exactFrom };
     }
   }
 
@@ -705,7 +682,7 @@ export class SectorLog {
     if (sequence <= 0) return NO_ROOM;
     const found = this._readHeader(this._offset(sequence));
     if (found === UNREAD) return UNREAD;
-    return found === sequence ? firstOf(this._entry) : NO_ROOM;
+    return found === sequence ? nextIn(this._entry) : NO_ROOM;
   }
 
   /** Byte offset of a sector. */
@@ -731,9 +708,9 @@ export class SectorLog {
    */
   private _readRecord(sequence: number, at: number, target: number, limit = this._into.bytes.length): number {
     const left = (sequence === this.state.sequence ? this._tail : this._size) - at;
-    if (left < STATUS_BYTES) return NONE;
+    if (left < MARK_BYTES) return NONE;
     const free = (limit - target) & ~3;
-    if (free < STATUS_BYTES) return NO_ROOM;
+    if (free < MARK_BYTES) return NO_ROOM;
     const { bytes, words } = this._into;
     const from = this._offset(sequence) + at;
     const got = Math.min(left, free, FIRST_READ);
@@ -754,7 +731,7 @@ export class SectorLog {
 
   /** Offset of the next intact record from `at` on, which is then in the buffer; NONE or UNREAD. */
   private _findIntact(sequence: number, at: number, target = 0, limit = this._into.bytes.length): number {
-    for (let here = at; here + STATUS_BYTES <= this._size; here += 4) {
+    for (let here = at; here + MARK_BYTES <= this._size; here += 4) {
       const length = this._readRecord(sequence, here, target, limit);
       if (length === UNREAD) return UNREAD;
       if (length > 0) return here;

@@ -5,7 +5,7 @@
 // orderly end, and at most once a second while flash fails, but never for each point.
 import type { Host } from "../../port.js";
 import { readStored, writeStored } from "../../store.js";
-import { applyStatus, DONE, isAfter, lastStampOf, type QueueState } from "./record.js";
+import { finish, isAfter, lastStampOf, type QueueState } from "./record.js";
 
 const KEY = "queue";
 
@@ -145,7 +145,7 @@ const applyValue = (value: WitnessValue, state: QueueState, id: number): number 
   const isOlder = id === 0 || state.sequence < value.sequence || state.stored < value.stored;
   if (state.sequence === 0) state.sequence = value.sequence + SKIPPED;
   if (isOlder || value.isFailing === 1) state.stored = Math.max(state.stored, bound);
-  applyStatus(state, DONE, finished);
+  finish(state, finished);
   state.full = Math.max(state.full, full);
   state.refused = Math.max(state.refused, refused);
   state.unreadable = Math.max(state.unreadable, unreadable);

@@ -1,5 +1,5 @@
 import type { WaitOptions } from "../../platform/wait.js";
-import type { Drops } from "../queue/outbox.js";
+import type { Drops } from "../queue/record.js";
 import type { Flushed } from "./flush-queue.js";
 
 /** Telemetry, usable at any time: before `start()` and while offline too. */

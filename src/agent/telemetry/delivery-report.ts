@@ -2,7 +2,8 @@
 // time stamp, and delivery that falls behind.
 import type { Events } from "../../events.js";
 import type { PlatformSession } from "../../platform/index.js";
-import { type DropReason, type Drops, type Outbox, REASONS } from "../queue/outbox.js";
+import { type Outbox, REASONS } from "../queue/outbox.js";
+import type { DropReason, Drops } from "../queue/record.js";
 import type { Time } from "../time/time.js";
 
 /**

@@ -13,7 +13,8 @@ import { TELEMETRY_PATH } from "../../wire/paths.js";
 import { PointEncoder } from "../../wire/telemetry.js";
 import type { LeftOut } from "../../wire/text/encode.js";
 import { applicationTimestamp } from "../../wire/timestamp.js";
-import type { Drops, Outbox } from "../queue/outbox.js";
+import type { Outbox } from "../queue/outbox.js";
+import type { Drops } from "../queue/record.js";
 import type { Time } from "../time/time.js";
 import type { TelemetryApi } from "./api.js";
 import type { Batch } from "./batch.js";
@@ -70,7 +71,7 @@ export class Telemetry implements Job, TelemetryApi {
     if (typeof ts === "string") throw this._session.counters.emitError("BAD_VALUE", ts);
     const { text, leftOut } = this._encode(values);
     const { counters } = this._session;
-    counters.countLeftOut("a point", leftOut);
+    if (leftOut) counters.countLeftOut("a point", leftOut);
     if (!text) counters.emptyPoints++;
     if (!text || !this._outbox.append(text, ts)) return false;
     if (this._source.added(text.length)) this._loop.notify();

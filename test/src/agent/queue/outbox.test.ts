@@ -2,10 +2,10 @@ import test from "ava";
 import {
   emptyState,
   intactLength,
+  MARK_BYTES,
   MAX_RECORD,
   OPENING_BYTES,
   padded,
-  STATUS_BYTES,
   seal,
 } from "../../../../src/agent/queue/record.js";
 import { BatchWriter, buildBatch } from "../../../../src/agent/telemetry/batch.js";
@@ -62,7 +62,7 @@ test("what was delivered within the second is never written to flash", async (t)
   t.is(blocks.changes, changes);
 });
 
-const RECORDED = 212;
+const RECORDED = 215;
 
 // With power losses at every write: test/power-loss/cases/outbox.ts.
 test("without room the oldest or the newest points go, and are counted", (t) => {
@@ -189,9 +189,9 @@ test("a queue or witness of another version counts as a lost point, once", (t) =
     return blocks;
   };
   const otherFormat = filled();
-  // Byte 7 of a header is its format, and each header is there twice.
+  // The kind of a state's record is its format, and each sector begins with two.
   for (let at = 0; at < otherFormat.size; at += otherFormat.sectorSize)
-    for (const copy of [0, OPENING_BYTES / 2]) otherFormat.bytes[at + copy + 7] = 4;
+    for (const copy of [0, OPENING_BYTES / 2]) otherFormat.bytes[at + copy + 6] = 37;
   const otherQueue = rig(otherFormat);
   t.deepEqual(lost([otherQueue, rig(restarted(otherFormat), {}, otherQueue.host.store)]), [1, 1]);
   const store = new FakeStore();
@@ -306,9 +306,9 @@ function move(state: number): number {
 
 test("no two bits cancel each other in the longest record", (t) => {
   // The sum is linear: two bits do so if the register, moved on from one of them alone, comes to another alone.
-  const words = new Int32Array([0, STATUS_BYTES, 0, 1]);
-  seal(words, 0, STATUS_BYTES, emptyState());
-  t.is(words[0], move(move(move(STATUS_BYTES | (1 << 24))) ^ 1));
+  const words = new Int32Array([0, MARK_BYTES, 0, 1]);
+  seal(words, 0, MARK_BYTES, emptyState());
+  t.is(words[0], move(move(move(MARK_BYTES | (1 << 24))) ^ 1));
   for (let bit = 0; bit < 32; bit++) {
     let state = 1 << bit;
     for (let i = 0; i < MAX_RECORD / 4; i++) {

@@ -217,12 +217,11 @@ export class Outbox implements EpochStore {
    * Goes to the next point and returns its offset in `bytes`: where it lies in memory, or the
    * `target` that it was read to. -1 after the last and before an unreadable one.
    */
-  step(place: { readonly target: number }, isFirst: boolean): number {
+  step(target: number, isFirst: boolean): number {
     const { _log: log, _buffer: buffer, _area: area } = this;
     if (this._isInMemory) return buffer.step();
     if (this.isUnreadable) return -1;
     if (log && log.at < buffer.first) {
-      const { target } = place;
       return log.step(target - area, this.bytes.length - area, isFirst) === "point" ? target : -1;
     }
     buffer.seek(buffer.first);
@@ -380,9 +379,11 @@ export class Outbox implements EpochStore {
   /** Makes room for a record of `size` bytes in memory and, if it goes there at once, on flash. */
   private _makeRoom(size: number): boolean {
     const { _log: log, _buffer: buffer, _state: state } = this;
-    const isFull =
-      log && !this._dropsOldest && this._storesAtOnce && !log.failed && log.makeRoom(size) === false;
-    if (isFull) return false;
+    if (log && !log.failed && !this._dropsOldest && this._storesAtOnce) {
+      // The first point in memory goes first.
+      const next = buffer.pending > 0 ? padded(lengthOf(this.words, buffer.pendingAt)) : size;
+      if (log.makeRoom(next) === false) return false;
+    }
     if (buffer.makeRoom(size)) return true;
     if (log) {
       if (this._isReady(URGENT_MS)) this._flush();

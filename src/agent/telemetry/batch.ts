@@ -25,124 +25,96 @@ const COMMA = 0x2c;
  * Writes the body of a batch point by point, in the outbox's buffer. Moves within one buffer are
  * native, the fastest way on XS.
  */
-export class BatchWriter {
-  points = 0;
-  readonly separatesKeys: boolean;
-  private readonly _bytes: Uint8Array;
+export class BatchBuilder {
+  private readonly _outbox: Outbox;
   private readonly _frame: PointFrame;
-  /** Start and limit of the body. Every point, including the first, has a comma before it. */
-  private readonly _from: number;
-  private readonly _most: number;
-  private _to = 0;
+  /**
+   * The platform gives all points of a batch its time stamp, so points that share a key go into
+   * separate batches. Undefined with the device's time stamps.
+   */
   private readonly _keys: KeySet | undefined;
   /** The first point has too many keys to compare them with others. */
   private _isAlone = false;
 
+  constructor(outbox: Outbox) {
+    this._outbox = outbox;
+    this._frame = new PointFrame(outbox.bytes, outbox.front);
+    this._keys = outbox.settings.timestamps === "platform" ? new KeySet() : undefined;
+  }
+
   /**
-   * `separatesKeys`: points that share a key go into separate batches, because the platform gives
-   * all points of a batch one time stamp.
+   * Builds the body of the next request: at most `most` points. Undefined if nothing waits or the
+   * first point's time stamp is unknown.
    */
-  constructor({ bytes, front, settings }: Outbox) {
-    this._bytes = bytes;
-    this._frame = new PointFrame(bytes, front);
-    this._from = front + BATCH_FRONT;
-    this._most = this._from + settings.batchBytes;
-    this.separatesKeys = settings.timestamps === "platform";
-    this._keys = this.separatesKeys ? new KeySet() : undefined;
-  }
-
-  startBody(): void {
-    this.points = 0;
-    this._to = this._from;
-    this._keys?.clear();
+  build(most: number): Batch | undefined {
+    const { _outbox: outbox, _frame: frame, _keys: keys } = this;
+    const { bytes, words, stamps } = outbox;
+    // Every point, including the first, has a comma before it.
+    const start = outbox.front + BATCH_FRONT;
+    const limit = start + outbox.settings.batchBytes;
+    let to = start;
+    let points = 0;
+    let guessed = 0;
+    let epoch = -1;
+    let lastTick = -1;
+    let time: EpochTime | undefined;
+    keys?.clear();
     this._isAlone = false;
-  }
-
-  /** Where a record may be read to, so that its text lies at or behind its place in the body. */
-  get target(): number {
-    return padded(this._to + BEFORE_BYTES - POINT_HEAD);
-  }
-
-  /** Adds the point with the text from `from` to `to`. False if it does not fit the batch. */
-  add(from: number, to: number, ts: Timestamp | undefined): boolean {
-    const own = this._bytes;
-    const length = to - from;
-    let at = this._to;
-    if (at + length + FRAME_BYTES > this._most) {
-      if (ts !== undefined || at + length + LISTED_BYTES > this._most) return false;
+    outbox.rewind();
+    while (points < most) {
+      // A record is read to where its text lies at or behind its place in the body.
+      const at = outbox.step(padded(to + BEFORE_BYTES - POINT_HEAD), points === 0);
+      if (at < 0) break;
+      const value = readValue(words, at);
+      const from = at + POINT_HEAD;
+      const end = at + lengthOf(words, at);
+      const isBare = keys !== undefined && kindOf(words, at) !== GIVEN;
+      const hasTick = !keys && kindOf(words, at) !== GIVEN;
+      if (hasTick && epochOf(words, at) !== epoch) {
+        const found = epochOf(words, at);
+        // This may read to the buffer, and drop the oldest points to store the time.
+        if (points === 0 && stamps.prepare(found, value)) {
+          outbox.rewind();
+          continue;
+        }
+        if (lastTick >= 0) stamps.use(epoch, lastTick);
+        time = stamps.timeOf(found, value);
+        epoch = found;
+      }
+      let fits = to + end - from + (isBare ? LISTED_BYTES : FRAME_BYTES) <= limit;
+      if (isBare) fits &&= this._canJoin(keys, from, end, points);
+      else if (hasTick && !time) fits = false;
+      if (!fits) {
+        outbox.back(at);
+        break;
+      }
+      if (isBare) bytes[to++] = COMMA;
+      else to = frame.put(to, (hasTick && time ? time.start + value : value) as Timestamp);
+      bytes.copyWithin(to, from, end);
+      to += end - from;
+      if (!isBare) bytes[to++] = CLOSE_BRACE;
+      points++;
+      if (!hasTick) continue;
+      lastTick = value;
+      if (time && value < time.exactFrom) guessed++;
     }
-    if (ts !== undefined) at = this._frame.put(at, ts);
-    else if (!this._canJoin(from, to)) return false;
-    else own[at++] = COMMA;
-    own.copyWithin(at, from, to);
-    at += length;
-    this.points++;
-    if (ts !== undefined) own[at++] = CLOSE_BRACE;
-    this._to = at;
-    return true;
+    if (lastTick >= 0) stamps.use(epoch, lastTick);
+    if (points === 0) return undefined;
+    return { points, number: outbox.first, body: bodyOf(bytes, start, to, points), guessed };
   }
 
-  /** The body: an object for one point, an array for more. `HEAD_ROOM` bytes before it are free. */
-  body(): Uint8Array {
-    const own = this._bytes;
-    if (this.points === 1) return own.subarray(this._from + 1, this._to);
-    own[this._from] = OPEN_BRACKET;
-    own[this._to] = CLOSE_BRACKET;
-    return own.subarray(this._from, this._to + 1);
-  }
-
-  /** True if a point without a time stamp can join this batch. */
-  private _canJoin(from: number, to: number): boolean {
-    if (!this._keys) return true;
+  /** True if a point without a time stamp can join the `points` of this batch. */
+  private _canJoin(keys: KeySet, from: number, to: number, points: number): boolean {
     if (this._isAlone) return false;
-    this._isAlone = !this._keys.add(this._bytes, from, to);
-    return !this._isAlone || this.points === 0;
+    this._isAlone = !keys.add(this._outbox.bytes, from, to);
+    return !this._isAlone || points === 0;
   }
 }
 
-/**
- * Builds the body of the next request: at most `most` points. Undefined if nothing waits or the
- * first point's time stamp is unknown.
- */
-export const buildBatch = (outbox: Outbox, writer: BatchWriter, most: number): Batch | undefined => {
-  const { separatesKeys } = writer;
-  const { words, stamps } = outbox;
-  let guessed = 0;
-  let epoch = -1;
-  let lastTick = -1;
-  let time: EpochTime | undefined;
-  writer.startBody();
-  outbox.rewind();
-  while (writer.points < most) {
-    const isFirst = writer.points === 0;
-    const at = outbox.step(writer, isFirst);
-    if (at < 0) break;
-    const value = readValue(words, at);
-    const isGiven = kindOf(words, at) === GIVEN;
-    const hasTick = !isGiven && !separatesKeys;
-    const found = hasTick ? epochOf(words, at) : epoch;
-    if (found !== epoch) {
-      // This may read to the buffer, and drop the oldest points to store the time.
-      if (isFirst && stamps.prepare(found, value)) {
-        outbox.rewind();
-        continue;
-      }
-      if (lastTick >= 0) stamps.use(epoch, lastTick);
-      time = stamps.timeOf(found, value);
-      epoch = found;
-    }
-    let ts = isGiven ? value : undefined;
-    if (hasTick) ts = time && time.start + value;
-    const end = at + lengthOf(words, at);
-    if ((hasTick && !time) || !writer.add(at + POINT_HEAD, end, ts as Timestamp | undefined)) {
-      outbox.back(at);
-      break;
-    }
-    if (!hasTick) continue;
-    lastTick = value;
-    if (time && value < time.exactFrom) guessed++;
-  }
-  if (lastTick >= 0) stamps.use(epoch, lastTick);
-  if (writer.points === 0) return undefined;
-  return { points: writer.points, number: outbox.first, body: writer.body(), guessed };
+/** An object for one point, an array for more. `HEAD_ROOM` bytes before it are free. */
+const bodyOf = (bytes: Uint8Array, start: number, end: number, points: number): Uint8Array => {
+  if (points === 1) return bytes.subarray(start + 1, end);
+  bytes[start] = OPEN_BRACKET;
+  bytes[end] = CLOSE_BRACKET;
+  return bytes.subarray(start, end + 1);
 };

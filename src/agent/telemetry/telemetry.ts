@@ -10,15 +10,14 @@ import type { DeviceRequest, Job, Loop, Pacer, PlatformSession, Wait } from "../
 import { BodySender, type Fate, HEAD_ROOM, post } from "../../platform/index.js";
 import { checkTimeout, DEFAULT_TIMEOUT_MS, type WaitOptions } from "../../platform/wait.js";
 import { TELEMETRY_PATH } from "../../wire/paths.js";
-import { PointEncoder } from "../../wire/telemetry.js";
+import { FRAME_BYTES, PointEncoder } from "../../wire/telemetry.js";
 import type { LeftOut } from "../../wire/text/encode.js";
 import { applicationTimestamp } from "../../wire/timestamp.js";
 import type { Outbox } from "../queue/outbox.js";
 import type { Drops } from "../queue/record.js";
 import type { Time } from "../time/time.js";
 import type { TelemetryApi } from "./api.js";
-import type { Batch } from "./batch.js";
-import { BatchSource } from "./batch-source.js";
+import { type Batch, BatchBuilder } from "./batch.js";
 import { DeliveryReport } from "./delivery-report.js";
 import { type Flushed, FlushQueue } from "./flush-queue.js";
 
@@ -44,12 +43,19 @@ export class Telemetry implements Job, TelemetryApi {
   private readonly _loop: Loop;
   private readonly _outbox: Outbox;
   private readonly _points: PointEncoder;
-  private readonly _source: BatchSource;
+  private readonly _builder: BatchBuilder;
   private readonly _report: DeliveryReport;
   private readonly _flushes: FlushQueue;
   private _step: Step = "wait";
+  /** Latest possible time when the oldest waiting point was recorded. */
+  private _oldestAt = Number.NEGATIVE_INFINITY;
+  /** Time when the last batch was built. */
+  private _builtAt = 0;
+  /** Approximate size of the waiting points, in bytes. */
+  private _bytes = 0;
   /** Points wait, but the time stamp of the first one is not known. */
   private _waitsForTime = false;
+  private _isTimeLogged = false;
 
   constructor(session: PlatformSession, events: Events, time: Time, outbox: Outbox) {
     this._session = session;
@@ -61,7 +67,7 @@ export class Telemetry implements Job, TelemetryApi {
     this._report = new DeliveryReport(session, events, time, outbox);
     this._flushes = new FlushQueue(session.host.clock, outbox);
     this.bodies = new BodySender(session, "telemetry", outbox.settings.batchPoints, this);
-    this._source = new BatchSource(session.host, outbox, this.bodies);
+    this._builder = new BatchBuilder(outbox);
   }
 
   /** Documented in `TelemetryApi`, like the following members. */
@@ -74,7 +80,10 @@ export class Telemetry implements Job, TelemetryApi {
     if (leftOut) counters.countLeftOut("a point", leftOut);
     if (!text) counters.emptyPoints++;
     if (!text || !this._outbox.append(text, ts)) return false;
-    if (this._source.added(text.length)) this._loop.notify();
+    const { waiting } = this._outbox;
+    if (waiting === 1) this._oldestAt = this._session.host.clock.now();
+    this._bytes += text.length + FRAME_BYTES;
+    if (waiting === 1 || this._fillsBatch(waiting)) this._loop.notify();
     return true;
   }
 
@@ -178,18 +187,38 @@ export class Telemetry implements Job, TelemetryApi {
   /** ms until a batch or, if no points wait, a report is due. Undefined: wait to be notified. */
   private _untilDue(): number | undefined {
     this._flushes.endSome();
-    if (this._outbox.waiting === 0) return this._report.untilDue;
+    const { waiting, settings } = this._outbox;
+    if (waiting === 0) return this._report.untilDue;
     if (this._waitsForTime) {
       this._waitsForTime = false;
       return TIME_CHECK_MS;
     }
-    return this._source.full || this._flushes.waiting ? 0 : this._source.untilDue;
+    if (this._fillsBatch(waiting) || this._flushes.waiting) return 0;
+    return Math.max(0, Math.ceil(this._oldestAt + settings.batchAgeMs - this._session.host.clock.now()));
+  }
+
+  private _fillsBatch(waiting: number): boolean {
+    return waiting >= this.bodies.size || this._bytes >= this._outbox.settings.batchBytes;
   }
 
   private _nextBatch(): Batch | undefined {
-    const batch = this._source.buildNext();
-    this._waitsForTime = !batch && this._outbox.waiting > 0;
+    const { _outbox: outbox } = this;
+    const { host } = this._session;
+    this._builtAt = host.clock.now();
+    const batch = this._builder.build(this.bodies.size);
+    this._waitsForTime = !batch && outbox.waiting > 0;
+    if (this._waitsForTime && !outbox.isUnreadable && !this._isTimeLogged) {
+      this._isTimeLogged = true;
+      host.log("warn", "the time is not known yet: telemetry waits until it is");
+    }
     return batch;
+  }
+
+  /** Called before the points of this batch leave the outbox. */
+  private _leaving({ points, body }: Batch): void {
+    // The other points were recorded after this batch was built, or they exceed one batch.
+    this._oldestAt = this._builtAt;
+    this._bytes = this._outbox.waiting > points ? Math.max(0, this._bytes - body.length) : 0;
   }
 
   private _send({ body, points, number }: Batch): Promise<Fate> {
@@ -202,13 +231,13 @@ export class Telemetry implements Job, TelemetryApi {
     if (fate === "accepted") return this._delivered(batch);
     // The queue may have dropped the point meanwhile.
     if (fate === "again" || batch.number !== this._outbox.first) return "send";
-    this._source.leaving(batch);
+    this._leaving(batch);
     this._outbox.dropRefused(batch.number + 1);
     return this._report.isDue ? "report" : "wait";
   }
 
   private _delivered(batch: Batch): Step {
-    this._source.leaving(batch);
+    this._leaving(batch);
     this._flushes.delivered(batch.number, batch.points);
     this._outbox.confirm(batch.number + batch.points);
     this._report.delivered(batch.guessed);

@@ -1,7 +1,7 @@
 // A full queue, and points that only memory holds: what is sent, confirmed and counted stays right.
 import test, { type ExecutionContext } from "ava";
 import type { TelemetryOptions } from "../../../../src/agent/queue/options.js";
-import { BatchWriter, buildBatch } from "../../../../src/agent/telemetry/batch.js";
+import { BatchBuilder } from "../../../../src/agent/telemetry/batch.js";
 import { FakeFlash } from "../../../fakes/flash.js";
 import { FakeStore } from "../../../fakes/host.js";
 import { at } from "../../../fakes/time.js";
@@ -34,7 +34,7 @@ class Starts {
   /** Sends the next batch, which arrives. */
   send(t: ExecutionContext, most = 50): void {
     const { outbox } = this.one;
-    const batch = buildBatch(outbox, new BatchWriter(outbox), most);
+    const batch = new BatchBuilder(outbox).build(most);
     if (!batch) return;
     const points = [JSON.parse(Buffer.from(batch.body).toString())].flat();
     const numbers: number[] = points.map(({ values }) => values.n);

@@ -8,7 +8,7 @@
 import test from "ava";
 import type { TelemetryOptions } from "../../../../src/agent/queue/options.js";
 import { Outbox } from "../../../../src/agent/queue/outbox.js";
-import { type Batch, BatchWriter, buildBatch } from "../../../../src/agent/telemetry/batch.js";
+import { type Batch, BatchBuilder } from "../../../../src/agent/telemetry/batch.js";
 import { Time } from "../../../../src/agent/time/time.js";
 import { KINDS, Power, PowerLossError } from "../../../fakes/power.js";
 import { PoweredDevice } from "../../../fakes/powered-device.js";
@@ -131,7 +131,7 @@ class Run {
   }
 
   send(most: number, how: number): void {
-    const batch = buildBatch(this.outbox, new BatchWriter(this.outbox), most);
+    const batch = new BatchBuilder(this.outbox).build(most);
     if (!batch) return;
     const numbers = this.look(batch);
     if (how === 0) return;

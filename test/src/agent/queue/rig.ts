@@ -45,7 +45,7 @@ export function textOf(n: number): Uint8Array {
 function* places(outbox: Outbox): Generator<number> {
   outbox.rewind();
   for (let isFirst = true; ; isFirst = false) {
-    const at = outbox.step({ target: outbox.front + padded(BATCH_FRONT) }, isFirst);
+    const at = outbox.step(outbox.front + padded(BATCH_FRONT), isFirst);
     if (at < 0) return;
     yield at;
   }

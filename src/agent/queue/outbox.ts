@@ -26,6 +26,7 @@ import {
   padded,
   type QueueState,
   type Records,
+  sizeOf,
 } from "./record.js";
 import { SectorLog } from "./sector-log.js";
 import { type EpochStore, type EpochTime, Stamps } from "./stamps.js";
@@ -95,6 +96,8 @@ export class Outbox implements EpochStore {
   private _dueAt = 0;
   private _triedAt = 0;
   private _isFailureLogged = false;
+  /** Something failed since `_checkHealth` found all in order. */
+  private _isUnhealthy = false;
   private _failureLoggedAt = Number.NEGATIVE_INFINITY;
 
   constructor(host: Host, time: Time, options: TelemetryOptions) {
@@ -121,7 +124,7 @@ export class Outbox implements EpochStore {
     // Failures are logged later, as a wake may have to be silent.
     const log = storageLogOf(host);
     log.isSilent = true;
-    if (!this.isFailing) this.checkHealth();
+    if (!this._log?.failed) this._checkHealth();
     log.isSilent = false;
   }
 
@@ -133,7 +136,7 @@ export class Outbox implements EpochStore {
 
   /** Fill level, 0 to 1 (approximate). */
   get fill(): number {
-    return this._log && !this.isFailing ? this._log.fill : this._buffer.fill;
+    return this._log && !this._log.failed ? this._log.fill : this._buffer.fill;
   }
 
   /** The number of the first waiting point. */
@@ -161,14 +164,9 @@ export class Outbox implements EpochStore {
     return this._state.reported;
   }
 
-  /** Flash cannot be written now. */
-  get isFailing(): boolean {
-    return this._log?.failed === true;
-  }
-
   /** Points that would be lost if the run ended now, because flash fails. */
   get atRisk(): number {
-    return this._log && this.isFailing ? this.next - this._pendingFrom : 0;
+    return this._log?.failed ? this.next - this._pendingFrom : 0;
   }
 
   /** Sets the drop callback, and calls it at once if points were found missing at the start. */
@@ -182,21 +180,22 @@ export class Outbox implements EpochStore {
    * stamp or a generated one. False if there is no room; the point then counts as dropped.
    */
   append(text: Uint8Array, ts: Timestamp<"application"> | undefined): boolean {
-    const { _buffer: buffer, _state: state } = this;
+    const { _buffer: buffer, _log: log, _state: state } = this;
     const size = padded(POINT_HEAD + text.length);
     // This may store the time, so it comes before room is made.
     const tick = ts === undefined ? this.stamps.nextTick() : 0;
     if (!this._makeRoom(size)) {
       state.full++;
-      if (this._log?.failed) this._log.dirty = true;
+      if (log?.failed) log.dirty = true;
       this._onDrop?.();
       return false;
     }
     if (ts === undefined) buffer.push(POINT, state.epoch, tick, text);
     else buffer.push(GIVEN, 0, ts, text);
     invariant("points take no more memory than their budget", () => buffer.fill <= 1);
-    if (this._log && this._storesAtOnce) this.sync();
-    else if (this._log) this._tickSoon();
+    if (!log) return true;
+    if (this._storesAtOnce(log)) this.sync();
+    else this._tickSoon();
     return true;
   }
 
@@ -261,10 +260,15 @@ export class Outbox implements EpochStore {
     this.sync();
   }
 
-  /** Writes points that are only in memory to the durable queue, if there is one. */
-  sync(): void {
-    if (this._isReady()) this._flush();
-    this.checkHealth();
+  /**
+   * Writes points that are only in memory to the durable queue, if there is one. After a failure
+   * when a retry is due: by the delays, or `afterMs` after the last one.
+   */
+  sync(afterMs?: number): void {
+    const { _log: log } = this;
+    if (!log) return;
+    if (!log.failed || this._isMended(log, afterMs)) this._flush(log);
+    this._checkIfBehind();
   }
 
   /**
@@ -274,16 +278,15 @@ export class Outbox implements EpochStore {
   saveAll(isLast = false): number {
     const { _log: log } = this;
     if (!log) return 0;
-    if (this._isReady(0)) this._flush();
-    this.checkHealth();
+    this.sync(0);
     this._timer?.();
     this._timer = undefined;
     const unsavedDrops = this.drops - log.savedDrops;
     // Flash fails, is slow, or is full and keeps its oldest points.
     const points = this.next - this._pendingFrom;
-    const isSaved = points === 0 && !this.isFailing && !log.dirty && unsavedDrops === 0;
-    const bound = isLast || points > 0 || this.isFailing ? this.next : log.bound;
-    if ((!isLast && isSaved) || this._saveWitness(bound, points > 0 || this._isHeld)) return 0;
+    const isSaved = points === 0 && !log.failed && !log.dirty && unsavedDrops === 0;
+    const bound = isLast || points > 0 || log.failed ? this.next : log.bound;
+    if ((!isLast && isSaved) || this._saveWitness(log, bound, points > 0 || this._isHeld(log))) return 0;
     return points + unsavedDrops;
   }
 
@@ -317,7 +320,7 @@ export class Outbox implements EpochStore {
   }
 
   storePoints(): boolean {
-    if (this._isReady()) this._flush();
+    this.sync();
     return this._pendingFrom >= this.next;
   }
 
@@ -358,7 +361,7 @@ export class Outbox implements EpochStore {
     }
     const missing = this.drops - before - unknown;
     // If flash fails, each start finds the same again, and its failure is logged.
-    if (missing > 0 && !this.isFailing)
+    if (missing > 0 && !log?.failed)
       host.log(
         "error",
         `the durable queue is damaged, outdated or missing: at most ${missing} points are lost`,
@@ -379,37 +382,26 @@ export class Outbox implements EpochStore {
   /** Makes room for a record of `size` bytes in memory and, if it goes there at once, on flash. */
   private _makeRoom(size: number): boolean {
     const { _log: log, _buffer: buffer, _state: state } = this;
-    if (log && !log.failed && !this._dropsOldest && this._storesAtOnce) {
+    if (log && !log.failed && !this._dropsOldest && this._storesAtOnce(log)) {
       // The first point in memory goes first.
-      const next = buffer.pending > 0 ? padded(lengthOf(this.words, buffer.pendingAt)) : size;
+      const next = buffer.pending > 0 ? sizeOf(this.words, buffer.pendingAt) : size;
       if (log.makeRoom(next) === false) return false;
     }
     if (buffer.makeRoom(size)) return true;
-    if (log) {
-      if (this._isReady(URGENT_MS)) this._flush();
-      this.checkHealth();
-      if (buffer.makeRoom(size)) return true;
-    }
+    this.sync(URGENT_MS);
+    if (buffer.makeRoom(size)) return true;
     // The oldest points are on flash: dropping those makes no room.
     if (!this._dropsOldest || state.finished < buffer.first) return false;
     let points = 0;
     buffer.seek(buffer.first);
-    for (let free = 0; free < size; points++) free += padded(lengthOf(this.words, buffer.step()));
+    for (let free = 0; free < size; points++) free += sizeOf(this.words, buffer.step());
     this._finish(buffer.first + points, "full");
     return buffer.makeRoom(size);
   }
 
-  private _makeRoomOnFlash(log: SectorLog, size: number): boolean {
-    for (;;) {
-      const hasRoom = log.makeRoom(size);
-      if (hasRoom !== false || !this._dropsOldest) return hasRoom === true;
-      this._finish(log.oldestEnd, "full");
-    }
-  }
-
   /** A point that was added goes to flash at once. */
-  private get _storesAtOnce(): boolean {
-    return this.settings.durable || this.isFailing || this._buffer.pending >= STAGE_BYTES;
+  private _storesAtOnce(log: SectorLog): boolean {
+    return this.settings.durable || log.failed || this._buffer.pending >= STAGE_BYTES;
   }
 
   private _tickSoon(): void {
@@ -420,24 +412,26 @@ export class Outbox implements EpochStore {
   }
 
   /** Writes the points of memory that are not on flash. */
-  private _flush(): void {
-    const { _log: log, _buffer: buffer, _state: state, words } = this;
-    if (!log) return;
+  private _flush(log: SectorLog): void {
+    const { _buffer: buffer, _state: state, words } = this;
     let until = 0;
     while (buffer.pendingAt < buffer.used) {
-      const size = padded(lengthOf(words, buffer.pendingAt));
-      if (!this._makeRoomOnFlash(log, size)) return;
+      const size = sizeOf(words, buffer.pendingAt);
+      let hasRoom = log.makeRoom(size);
+      for (; hasRoom === false && this._dropsOldest; hasRoom = log.makeRoom(size))
+        this._finish(log.oldestEnd, "full");
+      if (!hasRoom) return;
       const from = buffer.pendingAt;
       const most = Math.min(buffer.used, from + log.room);
       let to = from + size;
       let points = 1;
       for (; to < most; points++) {
-        const after = to + padded(lengthOf(words, to));
+        const after = to + sizeOf(words, to);
         if (after > most) break;
         to = after;
       }
       // The witness goes first: points unknown to it would be lost uncounted with their sector.
-      if (!this._witness.covers(state, points)) this._saveWitness(this._boundOf(log));
+      if (!this._witness.covers(state, points)) this._saveWitness(log);
       if (!log.append(this, from, to, points)) return;
       this._tries = this._dueAt = 0;
       buffer.pendingAt = to;
@@ -448,13 +442,8 @@ export class Outbox implements EpochStore {
     }
   }
 
-  /**
-   * True if flash works, or if a retry was due (by the delays, or `afterMs` after the last) and
-   * worked.
-   */
-  private _isReady(afterMs?: number): boolean {
-    const { _log: log } = this;
-    if (!log?.failed) return log !== undefined;
+  /** True if a retry was due (by the delays, or `afterMs` after the last) and worked. */
+  private _isMended(log: SectorLog, afterMs?: number): boolean {
     const now = this._host.clock.now();
     if (now < (afterMs === undefined ? this._dueAt : this._triedAt + afterMs)) return false;
     const wait = RETRY_DELAYS_S[Math.min(this._tries++, RETRY_DELAYS_S.length - 1)] as number;
@@ -464,38 +453,41 @@ export class Outbox implements EpochStore {
     return !log.failed;
   }
 
+  /** Each point asks, so this is one look. */
+  private _checkIfBehind(): void {
+    const { _log: log } = this;
+    if (log && (log.failed || log.dirty || this._isUnhealthy)) this._checkHealth();
+  }
+
   /** Reviews timer, witness and log messages after flash may have failed or recovered. */
-  checkHealth(): void {
+  private _checkHealth(): void {
     const { _log: log, _witness: witness } = this;
     if (!log) return;
-    const isBehind = log.failed || log.dirty;
-    const isSound = !isBehind && !this._isFailureLogged && !witness.isFailing;
-    // Each point asks.
-    if (isSound && witness.covers(this._state, 0)) return;
     this._logHealth(log.failed);
-    const isSaved = this._isHeld
+    const isBehind = log.failed || log.dirty;
+    const isSaved = this._isHeld(log)
       ? witness.isFailing && this.next <= witness.bound && !(isBehind && witness.age >= TICK_MS)
       : !witness.isFailing && witness.covers(this._state, 0);
-    if (!isSaved) this._saveWitness(this._boundOf(log));
+    if (!isSaved) this._saveWitness(log);
     if (isBehind) this._tickSoon();
+    this._isUnhealthy = this._isFailureLogged || witness.isFailing;
   }
 
   /** Flash lacks points that were accepted, drops or the time, because it fails or is full. */
-  private get _isHeld(): boolean {
-    if (this.isFailing || this._log?.dirty) return true;
-    return this._witness.isFailing && this._pendingFrom < this.next;
+  private _isHeld({ failed, dirty }: SectorLog): boolean {
+    return failed || dirty || (this._witness.isFailing && this._pendingFrom < this.next);
   }
 
   /** Points below this number may exist until the witness is saved again. */
   private _boundOf(log: SectorLog): number {
-    if (!this._isHeld) return log.bound;
-    return this.isFailing ? this.next + RESERVE : this.next;
+    if (!this._isHeld(log)) return log.bound;
+    return log.failed ? this.next + RESERVE : this.next;
   }
 
   /** Saves the witness; false if the store failed. */
-  private _saveWitness(bound: number, isHeld = this._isHeld): boolean {
+  private _saveWitness(log: SectorLog, bound = this._boundOf(log), isHeld = this._isHeld(log)): boolean {
     if (!this._witness.note(this._state, bound, isHeld)) return false;
-    if (this._log) this._log.savedDrops = this.drops;
+    log.savedDrops = this.drops;
     return true;
   }
 
@@ -519,11 +511,7 @@ export class Outbox implements EpochStore {
     if (!log) return;
     if (log.failed) log.dirty = true;
     else log.save();
-    this.checkHealth();
-  }
-
-  private _checkIfBehind(): void {
-    if (this._log?.failed || this._log?.dirty) this.checkHealth();
+    this._checkHealth();
   }
 
   /**

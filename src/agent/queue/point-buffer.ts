@@ -1,4 +1,4 @@
-import { POINT_HEAD, padded, putHead, type Records } from "./record.js";
+import { POINT_HEAD, padded, putHead, type Records, sizeOf } from "./record.js";
 
 /**
  * The latest points in RAM, first in, first out: all that are not on flash, and some that are,
@@ -50,7 +50,7 @@ export class PointBuffer implements Records {
     if (excess > this.pendingAt) return false;
     let points = 0;
     let at = 0;
-    for (; at < excess; points++) at = this._after(at);
+    for (; at < excess; points++) at += sizeOf(this.words, at);
     this.remove(points);
     return true;
   }
@@ -72,7 +72,7 @@ export class PointBuffer implements Records {
   remove(points: number): void {
     let at = 0;
     if (points >= this.count) at = this.used;
-    else for (let i = 0; i < points; i++) at = this._after(at);
+    else for (let i = 0; i < points; i++) at += sizeOf(this.words, at);
     if (at < this.used) this.bytes.copyWithin(0, at, this.used);
     this.used -= at;
     this.pendingAt = Math.max(0, this.pendingAt - at);
@@ -83,7 +83,7 @@ export class PointBuffer implements Records {
   /** Makes the next `step` return point `number`. */
   seek(number: number): void {
     let at = 0;
-    for (let i = this.first; i < number; i++) at = this._after(at);
+    for (let i = this.first; i < number; i++) at += sizeOf(this.words, at);
     this._at = at;
   }
 
@@ -91,12 +91,7 @@ export class PointBuffer implements Records {
   step(): number {
     const at = this._at;
     if (at >= this.used) return -1;
-    this._at = this._after(at);
+    this._at += sizeOf(this.words, at);
     return at;
-  }
-
-  private _after(at: number): number {
-    // As `padded(lengthOf(...))`, in one call: each batch does this twice per point.
-    return at + ((((this.words[(at >> 2) + 1] as number) & 0xffff) + 3) & ~3);
   }
 }

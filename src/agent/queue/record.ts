@@ -109,6 +109,10 @@ export const padded = (length: number): number => (length + 3) & ~3;
 
 export const lengthOf = (words: Int32Array, at: number): number => (words[(at >> 2) + 1] as number) & 0xffff;
 
+/** The length of the record at `at` with its padding. */
+export const sizeOf = (words: Int32Array, at: number): number =>
+  (((words[(at >> 2) + 1] as number) & 0xffff) + 3) & ~3;
+
 export const kindOf = (words: Int32Array, at: number): number =>
   ((words[(at >> 2) + 1] as number) >> 16) & 0xff;
 
@@ -228,7 +232,7 @@ export const mayBePoint = (head: Int32Array, last: number, at: number, end: numb
   if (end - at < MIN_POINT || head[1] === -1) return false;
   let byte = last;
   while (byte >>> 24 === 0 && byte !== 0) byte <<= 8;
-  return byte >>> 24 === CLOSE_BRACE || at + padded(lengthOf(head, 0)) === end;
+  return byte >>> 24 === CLOSE_BRACE || at + sizeOf(head, 0) === end;
 };
 
 /**

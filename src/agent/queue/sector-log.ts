@@ -29,7 +29,6 @@ import {
   isPoint,
   isState,
   kindOf,
-  lengthOf,
   MARK_BYTES,
   MAX_RECORD,
   mayBePoint,
@@ -48,6 +47,7 @@ import {
   STATE_BYTES,
   seal,
   sequenceOf,
+  sizeOf,
 } from "./record.js";
 
 const MIN_SECTOR = 512;
@@ -80,7 +80,7 @@ const move = (position: Position, sequence: number, at: number, number: number):
 };
 
 const epochIn = (words: Int32Array, from: number, to: number, epoch: number): boolean => {
-  for (let at = from; at < to; at += padded(lengthOf(words, at)))
+  for (let at = from; at < to; at += sizeOf(words, at))
     if (kindOf(words, at) === POINT && epochOf(words, at) !== epoch) return false;
   return true;
 };
@@ -355,10 +355,12 @@ export class SectorLog {
    * undefined if no write works.
    */
   makeRoom(length: number): boolean | undefined {
-    this._catchUp();
-    if (this._freeAfter === this.state.sequence && length <= this.room) return true;
+    const { state } = this;
+    // Points were delivered from memory: what is written next has a number behind theirs.
+    if (!this.failed && this._next !== state.stored) this._mark();
+    if (this._freeAfter === state.sequence && length <= this._size - this._tail) return true;
     while (!this.failed) {
-      const { sequence } = this.state;
+      const { sequence } = state;
       const hasRoom = length <= this.room;
       const isFree = this._isFree(sequence + (hasRoom ? 1 : 2));
       if (isFree === undefined) this._fail();
@@ -484,11 +486,6 @@ export class SectorLog {
     this._first = this._next = state.stored;
     this._followed = -1;
     return true;
-  }
-
-  /** Points were delivered from memory: what is written next has a number behind theirs. */
-  private _catchUp(): void {
-    if (!this.failed && this._next !== this.state.stored) this._mark();
   }
 
   private _mark(): void {
@@ -715,7 +712,7 @@ export class SectorLog {
     const from = this._offset(sequence) + at;
     const got = Math.min(left, free, FIRST_READ);
     if (!this._read(from, bytes.subarray(target, target + got))) return UNREAD;
-    const length = padded(lengthOf(words, target));
+    const length = sizeOf(words, target);
     if (length > left) return NONE;
     if (length > free) return NO_ROOM;
     if (length > got && !this._read(from + got, bytes.subarray(target + got, target + length))) return UNREAD;

@@ -70,8 +70,9 @@ export class Time {
     const wall = this._host.clock.wall();
     const { _learned: learned } = this;
     // Each point asks, so the usual case comes first: nothing was corrected.
-    const isRight = learned !== undefined && wall !== undefined && Math.abs(wall - ms - learned) < CLOCK_MS;
-    if (isRight && !this._isEstimated) return learned - offset;
+    const error = learned === undefined || wall === undefined ? CLOCK_MS : wall - ms - learned;
+    if (learned !== undefined && error < CLOCK_MS && error > -CLOCK_MS && !this._isEstimated)
+      return learned - offset;
     const valid = clockTimestamp<"device">(wall);
     if (valid !== undefined) this._correct(valid - ms, CLOCK_MS);
     const now = this._learned;
@@ -90,7 +91,7 @@ export class Time {
 
   /** Milliseconds that continue over restarts, and over sleeps if `wake` knows them. */
   get ticks(): number {
-    return this._ms() + this._offset;
+    return Math.floor(this._host.clock.now()) + this._offset;
   }
 
   /**

@@ -1,19 +1,50 @@
 // Sends requests to one platform, one at a time, over a persistent connection.
+//
+// The peer may close an idle connection at any moment, and a NAT or load balancer forgets it
+// without a word: then nothing ever arrives on it, and no socket says so. So an idle connection is
+// trusted less the longer it is idle, and less for a request that must not be sent twice:
+//
+// | idle | repeatable | a poll | not repeatable |
+// |---|---|---|---|
+// | up to 5 s | used | used | used |
+// | up to 30 s | used | used | new connection |
+// | longer | used, sent again after 5 s of silence | new connection | new connection |
+//
+// So a device that sends each minute keeps one connection, and a dead one costs 5 s instead of the
+// whole deadline. A poll gets a new one, because its silence is normal; polls follow each other, so
+// this happens only after a back-off. 30 s covers each minute's request, and is longer than the
+// pauses between requests of a busy device.
+
 import { invariant } from "../invariant.js";
-import type { Host } from "../port.js";
+import type { Host, Socket, SocketEvent } from "../port.js";
 import { type Binding, isSameBinding } from "../wire/secret.js";
-import { Channel, type ChannelUser } from "./channel.js";
-import { classify, lost, NO_TURN, type Outcome } from "./outcome.js";
-import type { Request } from "./request.js";
-import { writeRequest } from "./request.js";
-import type { Answer } from "./response.js";
-import { mayRepeat, mayReuse, silenceLimit } from "./reuse.js";
+import { classify, lost, NO_TURN, type Outcome, SILENCE, UNCONNECTED } from "./outcome.js";
+import { type Request, writeRequest } from "./request.js";
+import { type Answer, GIVEN_UP, ResponseReader } from "./response.js";
 import { bindingOf, type Target } from "./target.js";
 
 /** Maximum number of bytes of one socket read. */
 export const READ_BYTES = 2048;
 /** Maximum number of queued requests. */
 const MAX_QUEUED = 32;
+/**
+ * Limit for DNS, TCP and TLS together. Without it, a poll would notice a stalled handshake only at
+ * its deadline.
+ */
+const OPENING_MS = 30_000;
+const FRESH_MS = 5000;
+const AGED_MS = 30_000;
+const SILENCE_MS = 5000;
+/** A body takes its time on a slow line: this many bytes per ms. */
+const SLOW_LINE = 2;
+
+/** Reason of a time-out, by phase. */
+const PHASES = {
+  opening: UNCONNECTED,
+  idle: "not sent in time",
+  writing: "not sent in time",
+  waiting: SILENCE,
+} as const;
 
 /** A request that has not ended: queued or active. */
 interface PendingRequest {
@@ -24,16 +55,28 @@ interface PendingRequest {
   sentReported: boolean;
 }
 
-const UNBOUND = "the credential is bound to another address or CA";
+/** A socket from its opening on. Events of one that was dropped are ignored. */
+interface Link {
+  socket: Socket | undefined;
+  phase: keyof typeof PHASES;
+  /** The request that is not sent completely, and the bytes of the last one that were handed over. */
+  out: Uint8Array | undefined;
+  handed: number;
+  /** Time of the last answer; undefined before the first one. */
+  answeredAt: number | undefined;
+  /** Cancels the time limit of the opening, or of a silence. */
+  cancel: (() => void) | undefined;
+}
 
-export class Connection implements ChannelUser {
+export class Connection {
   private readonly _host: Host;
   private readonly _target: Target;
   private readonly _buffer: Uint8Array;
   private readonly _binding: Binding;
+  private readonly _reader: ResponseReader;
   #queue: PendingRequest[] = [];
   #active: PendingRequest | undefined;
-  private _channel: Channel | undefined;
+  private _link: Link | undefined;
   private _closed = false;
   /** Time when the active request was sent again. */
   private _repeatedAt: number | undefined;
@@ -51,6 +94,7 @@ export class Connection implements ChannelUser {
     this._target = target;
     this._buffer = buffer;
     this._binding = binding;
+    this._reader = new ResponseReader(host);
   }
 
   /**
@@ -60,15 +104,22 @@ export class Connection implements ChannelUser {
    */
   send(request: Request, done: (outcome: Outcome) => void): void {
     const pending: PendingRequest = { request, done, cancel: undefined, sentReported: false };
-    if (this._closed) this._refuse(pending, "stopped");
-    else if (request.credential && !isSameBinding(request.credential.binding, this._binding))
-      this._refuse(pending, UNBOUND);
-    else if (this.#queue.length >= MAX_QUEUED) this._refuse(pending, "too many requests wait");
-    else {
-      if (request.deadlineIncludesQueue) this._limit(pending);
-      this.#queue.push(pending);
-      this._next();
+    const problem = this._problem(request);
+    if (problem !== undefined) {
+      this._soon(() => this._report(pending, lost(problem)));
+      return;
     }
+    if (request.deadlineIncludesQueue) this._limit(pending);
+    this.#queue.push(pending);
+    this._next();
+  }
+
+  /** Why a request is not queued. */
+  private _problem({ credential }: Request): string | undefined {
+    if (this._closed) return "stopped";
+    if (credential && !isSameBinding(credential.binding, this._binding))
+      return "the credential is bound to another address or CA";
+    return this.#queue.length >= MAX_QUEUED ? "too many requests wait" : undefined;
   }
 
   /**
@@ -77,7 +128,7 @@ export class Connection implements ChannelUser {
    */
   renew(): void {
     const active = this.#active;
-    const again = active && mayRepeat(active.request, this._channel);
+    const again = active && this._mayRepeat(active.request);
     this._drop();
     if (active && again) {
       if (!active.request.deadlineIncludesQueue) this._limit(active);
@@ -100,43 +151,7 @@ export class Connection implements ChannelUser {
     all.forEach((pending) => void this._report(pending, lost("stopped")));
   }
 
-  // Implements ChannelUser.
-
-  sent(): void {
-    const active = this.#active;
-    if (!active || active.sentReported) return;
-    active.sentReported = true;
-    try {
-      active.request.sent?.();
-    } catch {
-      this._host.log("error", "net: a job failed when told that its request was sent");
-    }
-  }
-
-  answered(answer: Answer, reusable: boolean): void {
-    if (this._repeatedAt !== undefined) this._slowMs = this._host.clock.now() - this._repeatedAt;
-    if (!reusable) this._channel = undefined;
-    const { sink, isReceipt } = this.#active?.request ?? {};
-    const streamed = answer.status === 200 ? sink : answer.status === 206 ? sink?.head : undefined;
-    const outcome = classify(answer, streamed ? "streamed" : isReceipt ? "receipt" : "value");
-    this._finish(outcome.kind === "lost" ? lost(outcome.reason, true) : outcome);
-  }
-
-  broken(reason: string): void {
-    const active = this.#active;
-    // Happens at most once, because the retry uses a new connection.
-    const again = active && this._channel?.keptAlive && mayRepeat(active.request, this._channel);
-    const sent = this._wasSent;
-    this._channel = undefined;
-    if (again) this._repeatedAt = this._host.clock.now();
-    if (again) this._attempt(active);
-    else if (active) this._finish(lost(reason, sent));
-  }
-
-  /** At least the beginning of the active request was sent. */
-  private get _wasSent(): boolean {
-    return (this._channel?.handed ?? 0) > 0;
-  }
+  // Requests.
 
   private _next(): void {
     if (this.#active) return;
@@ -156,25 +171,48 @@ export class Connection implements ChannelUser {
     pending.cancel = this._host.clock.timer(pending.request.deadlineMs, () => this._late(pending));
   }
 
+  /** Sends the active request on the open connection, if that may be used, or on a new one. */
   private _attempt(pending: PendingRequest): void {
-    const { credential } = pending.request;
+    const { request } = pending;
+    const { credential, body } = request;
     invariant(
       "a secret is sent only to the platform that it is bound to",
       () =>
         !credential || isSameBinding(credential.binding, bindingOf(this._target, this._binding.authorities)),
     );
-    const bytes = writeRequest(this._host, this._target, pending.request);
+    const bytes = writeRequest(this._host, this._target, request);
     if (!bytes) {
-      this._host.clock.timer(0, () => pending === this.#active && this._finish(lost("request not escaped")));
+      this._soon(() => pending === this.#active && this._finish(lost("request not escaped")));
       return;
     }
-    const { request } = pending;
-    const idleMs = this._channel?.idleMs ?? 0;
-    if (!mayReuse(request, idleMs) || this._channel?.clean === false) this._drop();
+    const idleMs = this._host.clock.now() - (this._link?.answeredAt ?? Number.POSITIVE_INFINITY);
+    const isTrusted = idleMs <= FRESH_MS || (request.repeatable && (idleMs <= AGED_MS || !request.isPoll));
+    if (!isTrusted || !this._isClean()) this._drop();
     pending.sentReported = false;
-    const silenceMs = this._channel && silenceLimit(request, idleMs, this._slowMs);
-    this._channel ??= new Channel(this._host, this._target, this._buffer, this);
-    this._channel.exchange(request, bytes, silenceMs);
+    this._reader.expect(request.limit, request.sink);
+    const link = this._link ?? this._open();
+    link.out = bytes;
+    link.handed = 0;
+    if (link.phase === "opening") return;
+    link.phase = "writing";
+    if (idleMs > AGED_MS) {
+      // A slow platform must not get each request twice.
+      const silenceMs = Math.max(SILENCE_MS, 2 * this._slowMs) + (body?.length ?? 0) / SLOW_LINE;
+      link.cancel = this._host.clock.timer(silenceMs, () => {
+        if (!this._reader.started) this._break(link, this._waitingFor);
+      });
+    }
+    this._event(link, "writable");
+  }
+
+  /** True if a request whose socket ended may be sent again: it was not read, or may be read twice. */
+  private _mayRepeat({ repeatable }: Request): boolean {
+    return (this._link?.handed ?? 0) === 0 || (repeatable && !this._reader.started);
+  }
+
+  private get _waitingFor(): string {
+    if (this._reader.started) return "answer not complete in time";
+    return PHASES[this._link?.phase ?? "idle"];
   }
 
   private _late(pending: PendingRequest): void {
@@ -183,7 +221,7 @@ export class Connection implements ChannelUser {
       this._report(pending, lost(NO_TURN));
       return;
     }
-    const outcome = lost(this._channel?.waitingFor ?? "not sent in time", this._wasSent);
+    const outcome = lost(this._waitingFor, (this._link?.handed ?? 0) > 0);
     this._drop();
     this._finish(outcome);
   }
@@ -205,14 +243,154 @@ export class Connection implements ChannelUser {
     }
   }
 
-  /** Refuses a request before it is queued. */
-  private _refuse(pending: PendingRequest, reason: string): void {
-    this._host.clock.timer(0, () => this._report(pending, lost(reason)));
+  private _soon(call: () => void): void {
+    this._host.clock.timer(0, call);
+  }
+
+  // The socket.
+
+  private _open(): Link {
+    const { clock } = this._host;
+    const { name, port, secure } = this._target;
+    const link: Link = {
+      ...{ socket: undefined, phase: "opening", out: undefined, handed: 0, answeredAt: undefined },
+      cancel: clock.timer(OPENING_MS, () => this._break(link, UNCONNECTED)),
+    };
+    this._link = link;
+    try {
+      link.socket = this._host.open(name, port, secure, (what, reason) => this._event(link, what, reason));
+    } catch {
+      this._soon(() => this._break(link, "the host cannot open a connection"));
+    }
+    return link;
+  }
+
+  /** An exception must not reach the host, where it would end the run. */
+  private _event(link: Link, what: SocketEvent, reason?: string): void {
+    if (link !== this._link) return;
+    try {
+      this._handle(link, what, reason ?? "connection closed");
+    } catch (error) {
+      this._host.log("error", `net: ${error instanceof Error ? error.name : "unknown error"}`);
+      this._soon(() => this._break(link, "internal error"));
+    }
+  }
+
+  private _handle(link: Link, what: SocketEvent, reason: string): void {
+    if (what === "opened" && link.phase === "opening") {
+      link.cancel?.();
+      link.phase = link.out ? "writing" : "idle";
+    }
+    if (what === "readable") this._read(link, true);
+    else if (what === "closed") this._ended(link, reason);
+    else this._write(link);
+  }
+
+  /** Writes until the socket accepts no more; then continues at `writable`. */
+  private _write(link: Link): void {
+    const { out, socket } = link;
+    if (!out || link.phase !== "writing" || !socket) return;
+    while (link.handed < out.length) {
+      const rest = link.handed === 0 ? out : out.subarray(link.handed);
+      const taken = socket.write(rest);
+      if (!(taken > 0)) return;
+      link.handed += Math.min(rest.length, taken);
+    }
+    link.out = undefined;
+    link.phase = "waiting";
+    this._sent();
+  }
+
+  private _sent(): void {
+    const active = this.#active;
+    if (!active || active.sentReported) return;
+    active.sentReported = true;
+    try {
+      active.request.sent?.();
+    } catch {
+      this._host.log("error", "net: a job failed when told that its request was sent");
+    }
+  }
+
+  private _read(link: Link, open: boolean): void {
+    const buffer = this._buffer;
+    const reader = this._reader;
+    while (link === this._link && link.socket) {
+      const count = Math.min(buffer.length, link.socket.read(buffer));
+      if (count <= 0) return;
+      if (link.phase === "idle") {
+        this._break(link, "unasked bytes");
+        return;
+      }
+      const at = reader.feed(buffer, 0, count);
+      const { problem, answer } = reader;
+      if (problem) this._break(link, problem === GIVEN_UP ? problem : `unlawful answer: ${problem}`);
+      if (answer) this._answered(link, answer, open && at === count);
+      if (problem || answer) return;
+    }
+  }
+
+  private _ended(link: Link, reason: string): void {
+    this._read(link, false);
+    if (link !== this._link) return;
+    const inOrder = reason === "end";
+    const answer = link.phase !== "idle" && inOrder ? this._reader.peerClosed() : undefined;
+    if (answer) this._answered(link, answer, false);
+    else this._break(link, inOrder ? "connection closed by the peer" : reason);
+  }
+
+  /** `clean`: nothing followed the answer, and the socket is open. */
+  private _answered(link: Link, answer: Answer, clean: boolean): void {
+    // An error may arrive early, but a success before the whole request is not for this request.
+    if (link.out && answer.status < 400) {
+      this._break(link, "unlawful answer: before the request");
+      return;
+    }
+    // After extra bytes, or an answer to half a request, the connection is out of step.
+    const isInStep = clean && !link.out;
+    link.cancel?.();
+    link.phase = "idle";
+    link.answeredAt = this._host.clock.now();
+    if (!answer.reusable || !isInStep || !this._isClean()) this._drop();
+    if (this._repeatedAt !== undefined) this._slowMs = link.answeredAt - this._repeatedAt;
+    const { sink, isReceipt } = this.#active?.request ?? {};
+    const streamed = answer.status === 200 ? sink : answer.status === 206 ? sink?.head : undefined;
+    const outcome = classify(answer, streamed ? "streamed" : isReceipt ? "receipt" : "value");
+    this._finish(outcome.kind === "lost" ? lost(outcome.reason, true) : outcome);
+  }
+
+  /** False if unexpected bytes arrived, which could be taken for an answer. */
+  private _isClean(): boolean {
+    const { phase, socket } = this._link ?? {};
+    try {
+      return phase !== "idle" || socket?.read(this._buffer) === 0;
+    } catch {
+      return false;
+    }
+  }
+
+  /** The socket failed, with or without a request. */
+  private _break(link: Link, reason: string): void {
+    if (link !== this._link) return;
+    const active = this.#active;
+    // Happens at most once, because the retry uses a new connection.
+    const again = active && link.answeredAt !== undefined && this._mayRepeat(active.request);
+    this._drop();
+    if (again) {
+      this._repeatedAt = this._host.clock.now();
+      this._attempt(active);
+    } else if (active) this._finish(lost(reason, link.handed > 0));
   }
 
   private _drop(): void {
-    this._channel?.close();
-    this._channel = undefined;
+    const link = this._link;
+    this._link = undefined;
+    link?.cancel?.();
+    try {
+      link?.socket?.close();
+    } catch {
+      // The socket is closed anyway.
+    }
   }
 }
 

@@ -359,8 +359,8 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
     {
       what: "a connection with another binding sends no token",
       file: "src/http/connection.ts",
-      from: "    else if (request.credential && !isSameBinding(request.credential.binding, this._binding))",
-      to: "    else if (request.credential && this._closed)",
+      from: "    if (credential && !isSameBinding(credential.binding, this._binding))",
+      to: "    if (credential && this._closed)",
       test: "test/src/http/connection.test.ts",
       title: "a credential goes out on the connection that it is bound to*",
     },

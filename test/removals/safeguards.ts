@@ -289,8 +289,8 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
     {
       what: "an acknowledged RPC is known on polls that were sent before",
       file: "src/agent/rpc/journal.ts",
-      from: "    if (this._settled.length < MAX_SETTLED) this._settled.push({ id, hash, after: nextPoll });\n",
-      to: "    void id;\n    void hash;\n    void nextPoll;\n",
+      from: "    if (hasBegun || this._settled.length < MAX_SETTLED)",
+      to: "    if (!hasBegun && this._settled.length < MAX_SETTLED)",
       test: "test/src/agent/rpc/journal.test.ts",
       title: "an acknowledged RPC is known on polls*",
     },

@@ -22,7 +22,7 @@ import { rig, waitingStamps, waitingTexts } from "./agent/queue/rig.js";
 
 const BINDING = { scheme: "http", address: "platform.test", authorities: undefined } as const;
 const tokens = (host: FakeHost) => new TokenStore(host, host.redactor, BINDING);
-const journal = (host: FakeHost) => new RpcJournal(host, new Time(host), 60_000, 1024);
+const journal = (host: FakeHost) => new RpcJournal(host, new Time(host), 1024);
 const sessionOf = (host: FakeHost) => {
   const counters = { countLeftOut() {} };
   return { host, redactor: host.redactor, counters } as unknown as PlatformSession;

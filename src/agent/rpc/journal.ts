@@ -3,7 +3,7 @@
 //
 // A pending RPC (no answer got a 200) is recognized on every poll by id and content. It is settled
 // when an answer is acknowledged or when a poll sent after it brought another RPC, and forgotten
-// after `rememberMs`. The platform always delivers its oldest pending RPC: an RPC that another one
+// after 24 h, restarts and sleep included. The platform always delivers its oldest pending RPC: an RPC that another one
 // supersedes was one-way, expired, was answered after all, or disappeared with a restart. A poll
 // that ended without an RPC proves nothing, because a proxy may have ended it.
 //
@@ -25,6 +25,7 @@ const MAX_PENDING = 24;
  * beside the next one. If operators send more RPCs meanwhile, the rest is answered `BUSY`.
  */
 const MAX_SETTLED = 64;
+const REMEMBER_MS = 86_400_000;
 /** Longer answers are not stored: after a restart the RPC is answered with `OUTCOME_UNKNOWN`. */
 const SHORT = 400;
 /** Attempts in a row to post an answer that were lost or refused, until it is replaced. */
@@ -75,17 +76,15 @@ interface SettledRpc {
 export class RpcJournal {
   private readonly _host: Host;
   private readonly _time: Time;
-  private readonly _rememberMs: number;
   private readonly _answerBytes: number;
   private _pending: Entry[] = [];
   private _settled: SettledRpc[] = [];
   /** Time when the store has to be brought up to date; undefined if it is. */
   private _tidyAt: number | undefined;
 
-  constructor(host: Host, time: Time, rememberMs: number, answerBytes: number) {
+  constructor(host: Host, time: Time, answerBytes: number) {
     this._host = host;
     this._time = time;
-    this._rememberMs = rememberMs;
     this._answerBytes = answerBytes;
     const stored = readStored(host, STORED);
     if (!Array.isArray(stored)) return;
@@ -106,7 +105,7 @@ export class RpcJournal {
   find(id: number, hash: number, poll: number): JournalEntry | "settled" | undefined {
     const now = this._time.now();
     const isSame = (one: SettledRpc | Entry) => one.id === id && one.hash === hash;
-    for (const old of this._pending.filter((one) => this._age(one, now) >= this._rememberMs)) this._drop(old);
+    for (const old of this._pending.filter((one) => this._age(one, now) >= REMEMBER_MS)) this._drop(old);
     if (this._settled.some((one) => isSame(one) && poll < one.after)) return "settled";
     return this._pending.find(isSame);
   }
@@ -168,9 +167,9 @@ export class RpcJournal {
 
   /** The platform has an answer, or no longer waits. `nextPoll`: number of the next poll. */
   settle(entry: JournalEntry, nextPoll: number): void {
-    const { id, hash } = entry;
+    const { id, hash, hasBegun } = entry;
     this._drop(entry);
-    if (this._settled.length < MAX_SETTLED) this._settled.push({ id, hash, after: nextPoll });
+    if (hasBegun || this._settled.length < MAX_SETTLED) this._settled.push({ id, hash, after: nextPoll });
   }
 
   /**

@@ -94,7 +94,7 @@ export class RpcLoop implements Job, RpcApi {
     this._reset = reset;
     this._followers = followers;
     this._handlers = new Handlers(session, answerBytes);
-    this._journal = new RpcJournal(session.host, time, limits.rememberMs, answerBytes);
+    this._journal = new RpcJournal(session.host, time, answerBytes);
     this._polls = new LongPoll(session, timing, "rpc", limits.requestBytes, session.loop("rpc", this));
   }
 

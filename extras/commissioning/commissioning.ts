@@ -35,8 +35,6 @@ const DONE_MS = 10_000;
 
 export interface CommissioningOptions {
   readonly clock: Clock;
-  /** True if there is a radio that needs a network. */
-  readonly wifi: boolean;
   /** The stored or built-in settings. */
   readonly before: Before;
   /** Why the device cannot start with them, for people; shown until new settings are entered. */
@@ -57,7 +55,6 @@ export interface CommissioningOptions {
 /** Data for page and Improv. Contains no secret, nor the length of one. */
 export interface View {
   readonly state: State;
-  readonly wifi: boolean;
   /** During a check. */
   readonly stage: string;
   readonly findings: readonly Finding[];
@@ -114,7 +111,6 @@ export class Commissioning {
     const has = (field: keyof Values): boolean => values[field] !== undefined;
     return {
       state: this._state,
-      wifi: this._options.wifi,
       stage: this._stage,
       findings: this._findings,
       ssid: values.ssid ?? "",
@@ -144,10 +140,10 @@ export class Commissioning {
   /** Called by a VisitorEntry only. */
   take(entry: VisitorEntry, typed: Values): boolean {
     if (this._state !== "open") return false;
-    const { before, wifi } = this._options;
+    const { before } = this._options;
     const all = { ...entry.given, ...typed };
     const values = mergeSettings(before, all);
-    this._findings = checkValues(values, wifi, whyUnbound(before, values));
+    this._findings = checkValues(values, true, whyUnbound(before, values));
     // Invalid values are not stored; the others need not be typed again.
     const wrong = this._findings.map(({ field }) => field);
     entry.given = without(all, wrong);

@@ -72,7 +72,7 @@ const alerts = ({ findings }: View): string => {
 const capital = (text: string): string => upperCase(text.slice(0, 1)) + text.slice(1);
 
 const form = (view: View, proof: string): string => {
-  const { wifi, has, ssid, url } = view;
+  const { has, ssid, url } = view;
   const secret = (
     name: "password" | "token" | "key" | "secret" | "label",
     label: string,
@@ -84,14 +84,10 @@ const form = (view: View, proof: string): string => {
       ...(note !== undefined && { note }),
       more: `type="password"${has[name] ? ` placeholder="${KEPT}"` : ""}`,
     });
-  const network = wifi
-    ? `<h2>Wi-Fi</h2>${input(view, { name: "ssid", label: "Name", value: ssid, note: "2.4 GHz. Capital letters matter." })}${secret("password", "Password", "Empty for an open network.")}`
-    : "";
+  const network = `<h2>Wi-Fi</h2>${input(view, { name: "ssid", label: "Name", value: ssid, note: "2.4 GHz. Capital letters matter." })}${secret("password", "Password", "Empty for an open network.")}`;
   const authority = `<label for="ca">CA certificate<small>PEM, for https with a private CA. &ldquo;none&rdquo; for the built-in CAs.</small></label><textarea id="ca" name="ca" spellcheck="false" autocapitalize="off"${has.ca ? ` placeholder="${KEPT}"` : ""}${wrong(view, "ca")}></textarea>`;
   const proofs = `<h2>Credentials</h2>${secret("token", "Access token", "Or let the device register itself, with the two values below.")}${secret("key", "Provisioning key")}${secret("secret", "Provisioning secret")}`;
-  const own = wifi
-    ? `<h2>This device</h2>${secret("label", "Password of its own Wi-Fi", "8 to 63 characters, as on its label. In use from the next start.")}`
-    : "";
+  const own = `<h2>This device</h2>${secret("label", "Password of its own Wi-Fi", "8 to 63 characters, as on its label. In use from the next start.")}`;
   return `<form method="post" action="/" autocomplete="off"><input type="hidden" name="proof" value="${proof}">${network}<h2>Platform</h2>${input(view, { name: "url", label: "Address", value: url, note: "https://platform.example.com", more: 'type="text" inputmode="url"' })}<details${has.ca || wrong(view, "ca") ? " open" : ""}><summary>Private certificate</summary>${authority}</details>${proofs}${own}<button>Check and save</button></form><p><small>The device saves the settings after it has connected with them.</small></p>`;
 };
 

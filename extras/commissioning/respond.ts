@@ -10,13 +10,8 @@ export interface PageContext {
   readonly commissioning: Commissioning;
   /** Name of the device, for people. */
   readonly name: string;
-  /** Accepted values of `Host`, in lower case; the first is the page's own name. */
-  readonly hosts: readonly string[];
-  /**
-   * Redirects all other names here, so that a phone opens the page by itself. Otherwise they are
-   * refused.
-   */
-  readonly isPortal: boolean;
+  /** The page's own name or address. All others lead here, so that a phone opens the page. */
+  readonly own: string;
   /** CSRF token: random text that only the forms of this page contain. */
   readonly proof: string;
 }
@@ -102,8 +97,8 @@ export class Visits {
 export const respond = (request: PageRequest, context: PageContext, visits: Visits): Answer => {
   const { method, path, host, cookie } = request;
   // Another site that resolves to this address must not read or submit the page.
-  if (!context.hosts.includes(host)) return context.isPortal ? toPage(context, 302) : refusal(403);
-  if (path !== "/") return context.isPortal && method !== "POST" ? toPage(context, 302) : refusal(404);
+  if (host !== context.own) return toPage(context, 302);
+  if (path !== "/") return method === "POST" ? refusal(404) : toPage(context, 302);
   if (method === "GET" || method === "HEAD") {
     const { view } = visits.find(cookie) ?? context.commissioning;
     return { status: 200, body: page(view, context.name, context.proof) };
@@ -140,9 +135,9 @@ const take = (request: PageRequest, context: PageContext, visits: Visits): Answe
   return { ...toPage(context, 303), ...(visit && { visit: visit.id }) };
 };
 
-const toPage = ({ hosts }: PageContext, status: number): Answer => ({
+const toPage = ({ own }: PageContext, status: number): Answer => ({
   status,
-  location: `http://${hosts[0]}/`,
+  location: `http://${own}/`,
   body: "",
 });
 

@@ -37,8 +37,6 @@ export interface SimulatorOptions {
 export interface SimulatorHost extends Host {
   /** Storage of the kept log, a file. */
   readonly logMemory: LogMemory;
-  /** `open` that trusts these CAs (DER), entered by the owner, beside the built-in ones. */
-  trusting(given: readonly Uint8Array[]): Host["open"];
   /** Closes the files. Do not use the host afterwards. */
   close(): void;
 }
@@ -95,7 +93,6 @@ export const createHost = (files: Files, options: SimulatorOptions = {}): Simula
         if (!native.mote_restart()) show("warn", "this simulator cannot restart by itself: start it again");
       });
     },
-    trusting: (given) => opener(given.concat(authorities)),
     close() {
       logMemory.close();
       blocks.close();

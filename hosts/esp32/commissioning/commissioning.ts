@@ -101,7 +101,6 @@ export const openCommissioning = (
   };
   const commissioning = new Commissioning({
     clock,
-    wifi: true,
     before: options.before,
     wrong: options.wrong,
     check: (values, isSame, report) => check(machine, host, joiner, access, options, values, isSame, report),
@@ -111,7 +110,7 @@ export const openCommissioning = (
       options.over(done);
     },
   });
-  const context: PageContext = { commissioning, name, hosts: [OWN], isPortal: true, proof: makeProof(host) };
+  const context: PageContext = { commissioning, name, own: OWN, proof: makeProof(host) };
   const server = new PageServer(context, host);
   closing.unshift(() => server.close());
   host.redactor.pin(password);

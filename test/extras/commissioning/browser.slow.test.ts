@@ -25,7 +25,6 @@ async function device(t: ExecutionContext, before: Values = {}) {
     password === GOOD.password ? undefined : { field: "password", reason: "the Wi-Fi's password is wrong" };
   const commissioning = new Commissioning({
     clock: time,
-    wifi: true,
     before,
     check: async (values, _, report) => {
       report("Joining the Wi-Fi");
@@ -39,7 +38,7 @@ async function device(t: ExecutionContext, before: Values = {}) {
     if (!pages.accept((event) => new Visitor(stream, event))) stream.destroy();
   });
   const host = `127.0.0.1:${await listen(server, t)}`;
-  const context = { commissioning, name: "mote-240ac4000102", hosts: [host], isPortal: true, proof: PROOF };
+  const context = { commissioning, name: "mote-240ac4000102", own: host, proof: PROOF };
   const pages = new PageServer(context, { clock, encode, decode, random: seededRandom(1) });
   commissioning.open();
   return { url: `http://${host}/`, time, kept, commissioning };

@@ -96,15 +96,6 @@ test("each system's look for the internet is led to the page", async (t) => {
   }
 });
 
-test("without a portal another name is refused, and gets no page: its owner had it lead here", async (t) => {
-  const { get, post, commissioning } = rig({ isPortal: false });
-  for (const name of ["evil.example", "192.168.4.1.evil.example", "192.168.4.1:81"])
-    t.is((await get("/", { Host: name })).status, 403, name);
-  t.is((await post(GOOD, { Host: "evil.example", Origin: "http://evil.example" })).status, 403);
-  t.is((await get("/elsewhere")).status, 404);
-  t.is(commissioning.state, "open");
-});
-
 test("a form from elsewhere, or without the page's proof, changes nothing", async (t) => {
   const rows: readonly (readonly [values: object, headers: Record<string, string>, status: number])[] = [
     [{}, { Origin: "http://evil.example" }, 403],

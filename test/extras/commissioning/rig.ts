@@ -19,8 +19,6 @@ export const TOKEN = "TOKEN-of-the-owner";
 
 export interface RigOptions extends FakeHostOptions {
   readonly before?: Values;
-  readonly wifi?: boolean;
-  readonly isPortal?: boolean;
   /** What joining finds. */
   readonly join?: (values: Values) => Finding | undefined;
 }
@@ -28,13 +26,12 @@ export interface RigOptions extends FakeHostOptions {
 export function rig(options: RigOptions = {}) {
   const host = fakeHost(options);
   const platform = new FakePlatform(host.clock, host.net);
-  const { wifi = true, isPortal = true, join = () => undefined } = options;
+  const { join = () => undefined } = options;
   finishInterrupted(host, () => {});
   const before = { ...options.before, ...defined(readStoredSettings(host, options.before?.url)) };
   const [closed, joined]: [boolean[], Values[]] = [[], []];
   const commissioning = new Commissioning({
     clock: host.clock,
-    wifi,
     before,
     check: async (values, isSame, report) => {
       report("Joining the Wi-Fi");
@@ -49,8 +46,7 @@ export function rig(options: RigOptions = {}) {
     closed: (done) => closed.push(done),
   });
   const entry = commissioning.entry();
-  const hosts = ["192.168.4.1"];
-  const context: PageContext = { commissioning, name: "mote-fake-0001", hosts, isPortal, proof: PROOF };
+  const context: PageContext = { commissioning, name: "mote-fake-0001", own: "192.168.4.1", proof: PROOF };
   const server = new PageServer(context, host);
   /** Sends bytes as they are, in these pieces, and gives all that came back. */
   const send = (...pieces: (string | Uint8Array)[]) => visit(host, server, pieces);

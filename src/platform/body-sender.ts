@@ -6,9 +6,9 @@
 // a small request tests whether the platform answers at all. If it does, time after time, the body
 // counts as refused, as if by 413.
 //
-// A single point or attribute that is refused is dropped only if the platform accepts a probe, a
-// small one, right after it. Otherwise the address, the token, a proxy or the platform is the
-// problem, and everything is kept.
+// A single point or attribute that is refused is dropped only if it is refused again right after
+// the platform accepted a probe, a small one. Otherwise the address, the token, a proxy or the
+// platform is the problem, and everything is kept.
 
 import { type Outcome, UNANSWERED } from "../http/outcome.js";
 import type { RouteName } from "./connection-pool.js";
@@ -22,7 +22,7 @@ import type { DeviceRequest, PlatformSession } from "./session.js";
  *   one may have been too large.
  * - Then, with `several` points or attributes in the body, or `one`:
  *   `again` at once; `later`, with the route's next wait or after Retry-After; `hold`: with the
- *   route's waits for refusals; `probe`; `suspect`: later, and if that lasts, probe.
+ *   route's waits for refusals; `blame`: drop or probe; `suspect`: later, and if that lasts, blame.
  */
 const RULES = {
   done: { size: "more", several: "accepted", one: "accepted" },
@@ -34,9 +34,9 @@ const RULES = {
   /** 408, 502, 503, 504. */
   busy: { size: "slowly", several: "later", one: "later" },
   /** 413, or connections without an answer. */
-  tooLarge: { size: "slowly", several: "again", one: "probe" },
+  tooLarge: { size: "slowly", several: "again", one: "blame" },
   /** 400, 403, 422, 500 with a text. */
-  refused: { size: "half", several: "again", one: "probe" },
+  refused: { size: "half", several: "again", one: "blame" },
   /** Other statuses: the address is wrong, or a proxy answered. */
   misplaced: { size: "same", several: "hold", one: "hold" },
 } as const;
@@ -75,11 +75,7 @@ const SOME_LOSSES = 3;
  * of all requests, one body in a million reaches this number with an answered test after each loss.
  */
 const MANY_LOSSES = 10;
-/** Approximate size of the test. */
-const TEST_BYTES = 150;
-/** Number of times that a body gets a longer deadline because the link may be slow. */
-const MOST_PATIENCE = 4;
-/** An accepted probe is valid only for a refusal within this time before it. */
+/** An accepted probe is evidence against a body that is sent within this time after it. */
 const FRESH_MS = 10_000;
 /** While probes are refused too, send at most one in this time. */
 const PROBE_MS = 60_000;
@@ -88,7 +84,7 @@ const PROBE_MS = 60_000;
  * limit: then it never passes, and a probe decides.
  */
 const BUSY_MS = 600_000;
-/** Log losses, and an outage, at most once in this time. */
+/** Log at most one line in this time. */
 const QUIET_MS = 3_600_000;
 
 export class BodySender {
@@ -110,17 +106,12 @@ export class BodySender {
   private _name: string | undefined;
   /** Losses of the last body, each with an answered test after it. */
   private _losses = 0;
-  /** Losses of the last body that a slow link may explain. */
-  private _slowLosses = 0;
-  private _lossesLoggedAt = Number.NEGATIVE_INFINITY;
-  /** The single body that the platform is too busy for, and the time when that began. */
-  private _busyName: string | undefined;
-  private _busySince = 0;
-  private _refusedAt = 0;
+  /** Time since when the platform is too busy for the last body. */
+  private _busySince: number | undefined;
   private _probedAt = Number.NEGATIVE_INFINITY;
-  private _acceptedAt = Number.NEGATIVE_INFINITY;
-  private _isOutageLogged = false;
-  private _outageLoggedAt = Number.NEGATIVE_INFINITY;
+  /** Time of an accepted probe, for the body that is sent next. */
+  private _vouchedAt = Number.NEGATIVE_INFINITY;
+  private _loggedAt = Number.NEGATIVE_INFINITY;
 
   /** `most`: largest `size`. */
   constructor(session: PlatformSession, route: RouteName & PaceName, most: number, job: ProbingJob) {
@@ -141,48 +132,52 @@ export class BodySender {
   send(request: DeviceRequest, count: number, name: string): Promise<Fate> {
     const { _session: session } = this;
     const own = count > 1 ? "" : name;
-    if (own !== (this._name ?? own)) this._losses = this._slowLosses = 0;
+    if (own !== (this._name ?? own)) this._changed();
     this._name = own;
     const sentAt = this._now;
-    // A slow link may need longer for a large point than for others.
-    const patientMs = request.deadlineMs * (1 + this._slowLosses);
+    // A slow link may need longer for a large body than for others.
+    const patientMs = request.deadlineMs * (1 + (this._losses >> 1));
     const deadlineMs = Math.min(patientMs, session.connections.longestBodyMs);
-    const sent = { ...request, deadlineMs };
-    return session.send(this._route, sent).then((outcome) => {
+    return session.send(this._route, { ...request, deadlineMs }).then((outcome) => {
       const tookMs = this._now - sentAt;
-      if (outcome.kind !== "lost") this._losses = this._slowLosses = 0;
+      if (outcome.kind !== "lost") this._losses = 0;
       if (outcome.kind !== "lost" || !outcome.sent || !session.running)
-        return this._judge(outcome, tookMs, count, name);
+        return this._judge(outcome, count, sentAt, tookMs);
       return this._pacer
         .ready()
-        .then(() => this._test(sent, outcome, tookMs))
-        .then((tested) => this._judge(tested, tookMs, count, name));
+        .then(() => this._test(request, outcome, tookMs))
+        .then((tested) => this._judge(tested, count, sentAt, tookMs));
     });
   }
 
-  private _judge(outcome: Outcome, tookMs: number, count: number, name: string): Fate | Promise<Fate> {
-    const isSlow = tookMs >= Math.min(SLOW_MS, this._session.connections.longestBodyMs);
+  private _judge(outcome: Outcome, count: number, sentAt: number, tookMs: number): Fate | Promise<Fate> {
+    const { _session: session } = this;
+    const isSlow = tookMs >= Math.min(SLOW_MS, session.connections.longestBodyMs);
     const result = resultOf(outcome, isSlow);
     const rule = RULES[result];
     this._result = result;
-    this._status = outcome.kind === "refused" ? outcome.status : 0;
+    this._status = outcome.kind === "refused" ? outcome.status : UNANSWERED;
     this._resize(rule.size, count);
-    const isTimed = outcome.kind === "busy" && outcome.retryAfterMs !== undefined;
     const next = count > 1 ? rule.several : rule.one;
     if (next === "accepted") {
-      this._busyName = undefined;
+      this._changed();
       this._accepted();
+      return "accepted";
     }
-    if (next === "accepted" || !this._session.running) return next === "accepted" ? next : "again";
+    if (!session.running) return "again";
     if (next === "hold") return this._hold();
-    if (next === "probe") return this._sendProbe() ?? this._hold();
-    const suspicion = next === "suspect" ? this._suspect(name) : undefined;
-    if (suspicion) return suspicion;
+    if (next === "blame" || (next === "suspect" && this._busyMs >= BUSY_MS)) return this._blame(sentAt);
+    const isTimed = outcome.kind === "busy" && outcome.retryAfterMs !== undefined;
     if (next !== "again" || isTimed) this._pacer.slow(outcome);
     return "again";
   }
 
-  // Size.
+  /** The next body is another one. */
+  private _changed(): void {
+    this._losses = 0;
+    this._busySince = undefined;
+    this._vouchedAt = Number.NEGATIVE_INFINITY;
+  }
 
   private _resize(size: (typeof RULES)[Result]["size"], count: number): void {
     if (size === "same") return;
@@ -192,31 +187,22 @@ export class BodySender {
       this.size = Math.max(1, count >> 1);
       return;
     }
-    this._passed++;
-    if (!this._growsFast && this._passed < PASSES_BEFORE_GROWTH) return;
-    if (!this._growsFast) this._passed = 0;
+    if (!this._growsFast && ++this._passed < PASSES_BEFORE_GROWTH) return;
+    this._passed = 0;
     const more = this._growsFast ? this.size : Math.ceil(this.size / 4);
     this.size = Math.min(this._most, this.size + more);
   }
 
-  // Losses.
-
   /** Sends the test after a loss that took `tookMs`. */
-  private _test(request: DeviceRequest, outcome: Lost, tookMs: number): Promise<Outcome> {
-    let sentAt = this._now;
-    const sent = () => {
-      sentAt = this._now;
-    };
-    return this._session.send(this._route, { ...PROBE, sent }).then((answer) => {
+  private _test({ body }: DeviceRequest, outcome: Lost, tookMs: number): Promise<Outcome> {
+    return this._session.send(this._route, PROBE).then((answer) => {
+      this._losses = answer.kind === "done" ? this._losses + 1 : 0;
       if (answer.kind === "busy") this._pacer.after(answer);
-      const isSlow = tookMs >= request.deadlineMs && this._estimateMs(request, sentAt) > request.deadlineMs;
-      if (answer.kind !== "done" || (isSlow && this._slowLosses < MOST_PATIENCE)) {
-        if (isSlow) this._slowLosses++;
-        this._losses = 0;
-        return outcome;
-      }
-      this._losses++;
-      if (this._losses >= SOME_LOSSES) this._logLosses(request, outcome.reason);
+      if (answer.kind !== "done") return outcome;
+      // The session is online, so its event `offline` does not tell the reason.
+      const what = `${body?.length} bytes were lost again and again (${outcome.reason})`;
+      if (this._losses >= SOME_LOSSES)
+        this._log("warn", `${what}, but the platform answers smaller requests`);
       if (this._losses >= (this._name === "" ? SOME_LOSSES : MANY_LOSSES)) return NO_ANSWER;
       const pauseMs = LOST_BODY_MS[Math.min(this._losses, LOST_BODY_MS.length) - 1] as number;
       if (tookMs < pauseMs) this._pacer.pause(pauseMs);
@@ -224,38 +210,21 @@ export class BodySender {
     });
   }
 
-  /** Time that the request takes if the link is as slow as for the test, sent at `sentAt`. */
-  private _estimateMs({ body }: DeviceRequest, sentAt: number): number {
-    return (this._now - sentAt) * (1 + (body?.length ?? 0) / TEST_BYTES);
+  /** ms that the platform has been too busy for the last body, which is a single one. */
+  private get _busyMs(): number {
+    this._busySince ??= this._now;
+    return this._now - this._busySince;
   }
 
-  /** The session is online, so its event `offline` does not tell the reason. */
-  private _logLosses({ body }: DeviceRequest, reason: string): void {
-    if (this._now - this._lossesLoggedAt < QUIET_MS) return;
-    this._lossesLoggedAt = this._now;
-    const { host, redactor } = this._session;
-    const what = `${body?.length} bytes were lost again and again (${reason})`;
-    host.log("warn", redactor.clean(`${what}, but the platform answers smaller requests`));
-  }
-
-  // Who is at fault for a single one.
-
-  /** The platform was too busy for the single body `name`. Undefined: wait. */
-  private _suspect(name: string): Fate | Promise<Fate> | undefined {
-    const now = this._now;
-    if (this._busyName !== name) this._busySince = now;
-    this._busyName = name;
-    if (now - this._busySince < BUSY_MS) return undefined;
-    return now - this._acceptedAt <= FRESH_MS ? "drop" : this._sendProbe();
-  }
-
-  /** Undefined if probes are refused too, and the next is not due. */
-  private _sendProbe(): Promise<Fate> | undefined {
+  /** Is the single body at fault that was sent at `sentAt`, or does the platform refuse everything? */
+  private _blame(sentAt: number): Fate | Promise<Fate> {
     const { _session: session } = this;
-    const now = this._now;
-    this._refusedAt = now;
-    if (this.outage && now - this._probedAt < PROBE_MS) return undefined;
-    this._probedAt = now;
+    if (sentAt - this._vouchedAt <= FRESH_MS) {
+      this._changed();
+      return "drop";
+    }
+    if (this.outage && this._now - this._probedAt < PROBE_MS) return this._hold();
+    this._probedAt = this._now;
     return this._pacer.ready().then(() => {
       if (!session.running) return "again";
       return session.send(this._route, this._job.probe()).then((outcome) => this._probed(outcome));
@@ -263,41 +232,37 @@ export class BodySender {
   }
 
   private _probed(outcome: Outcome): Fate {
-    if (outcome.kind === "busy") this._pacer.after(outcome);
-    else if (outcome.kind === "refused" || (outcome.kind === "lost" && this._status === UNANSWERED)) {
+    const isSilent = outcome.kind === "lost" && this._status === UNANSWERED;
+    if (outcome.kind === "refused" || isSilent) {
       this.outage = true;
       return this._hold();
     }
-    // After a lost probe, the body is sent again to repeat the refusal.
+    // The body is sent once more. After a lost probe, that repeats the refusal.
+    if (outcome.kind === "busy") this._pacer.after(outcome);
     if (outcome.kind !== "done") return "again";
-    const { outage } = this;
     this._accepted();
-    this._acceptedAt = this._now;
-    // If an outage just ended, the refusal is too old to tell, or the platform was busy, the body
-    // is sent once more.
-    return !outage && !this.isBusy && this._acceptedAt - this._refusedAt <= FRESH_MS ? "drop" : "again";
+    this._vouchedAt = this._now;
+    return "again";
   }
 
   private _accepted(): void {
     this._pacer.clear();
     this.outage = false;
-    this._isOutageLogged = false;
   }
 
   private _hold(): Fate {
-    const { host } = this._session;
-    const now = this._now;
-    if (!this._isOutageLogged && now - this._outageLoggedAt >= QUIET_MS) {
-      this._outageLoggedAt = now;
-      const what = `${this._route} with ${statusText(this._status)}`;
-      host.log("error", `the platform refuses ${what}: check the base URL; nothing is dropped`);
-    }
-    this._isOutageLogged = true;
+    const what = `${this._route} with ${statusText(this._status)}`;
+    this._log("error", `the platform refuses ${what}: check the base URL; nothing is dropped`);
     this._pacer.hold();
     return "again";
   }
 
-  // Sleep.
+  private _log(level: "warn" | "error", line: string): void {
+    if (this._now - this._loggedAt < QUIET_MS) return;
+    this._loggedAt = this._now;
+    const { host, redactor } = this._session;
+    host.log(level, redactor.clean(line));
+  }
 
   /** Restores the state after a sleep of `sleptMs`. */
   wake({ limit, losses, probed }: BodyMemory, sleptMs: number): void {
@@ -309,7 +274,7 @@ export class BodySender {
     if (this.size > 1) this._name = "";
     if (probed === 0) return;
     this.outage = true;
-    this._isOutageLogged = true;
+    this._loggedAt = this._now;
     this._probedAt = this._now - probed - sleptMs;
   }
 

@@ -253,8 +253,8 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
     {
       what: "a refused point is dropped only if a probe right after it is accepted",
       file: "src/platform/body-sender.ts",
-      from: "    if (this.outage && now - this._probedAt < PROBE_MS) return undefined;\n",
-      to: "    return undefined;\n",
+      from: "    if (sentAt - this._vouchedAt <= FRESH_MS) {",
+      to: "    if (sentAt > 0) {",
       test: "test/src/agent/telemetry/refused-points.test.ts",
       title: "a probe that is accepted more than 10 s*",
     },

@@ -5,8 +5,8 @@ import { sizeOf } from "../../tools/moddable/esp32/esp32.js";
 import { type Idle, withoutIdle } from "./counts.js";
 import { type Profile, profile } from "./profile.js";
 import { type Built, build, type ProgramName, sampleImage, type Variant } from "./programs.js";
-import { type ChipRow, type Cost, FULL, LOADER, RESUMED, STILL, type Work } from "./rows.js";
-import { type Handshakes, type Look, Session, type Spent, wait } from "./session.js";
+import { type ChipRow, type Cost, LOADER, STILL, type Work } from "./rows.js";
+import { type Look, Session, type Spent, wait } from "./session.js";
 import { loaderInstructions } from "./symbols.js";
 
 /** How long and how often, on a board that polls every 25 s. `hourS`: what stands for an hour. */
@@ -82,10 +82,8 @@ class Measurement implements Measured {
   readonly #lengths: Lengths;
   /** From the power to the first point. */
   #boot: Spent | undefined;
-  #bootHandshakes: Handshakes = { full: 0, resumed: 0 };
   /** Nothing is recorded: polls, the tick, the idle task. */
   #idle: Spent | undefined;
-  #idleHandshakes: Handshakes = { full: 0, resumed: 0 };
   /** Ticks of the chip's second. */
   #hz = 0;
   /** The tick and the idle task alone: the cheapest second. */
@@ -105,7 +103,6 @@ class Measurement implements Measured {
     const { hourS, idleS } = this.#lengths;
     await session.until("the first point", () => session.points > 0, undefined, 2);
     this.#boot = session.since(NOTHING);
-    this.#bootHandshakes = { ...session.handshakes };
     await session.until("an answer to the first RPC", () =>
       session.ask("points", STOPPED).then(
         () => true,
@@ -114,15 +111,10 @@ class Measurement implements Measured {
     );
     await wait(SETTLE_MS);
     const first = session.look();
-    const { full, resumed } = session.handshakes;
     const seconds = long ? hourS : idleS;
     for (let s = 0; s < seconds; s++) await this.#stillSecond();
     this.#idle = session.since(first);
     this.#hz = this.#idle.ticks / seconds > SLOW_HZ ? 1000 : 100;
-    this.#idleHandshakes = {
-      full: session.handshakes.full - full,
-      resumed: session.handshakes.resumed - resumed,
-    };
   }
 
   async #stillSecond(): Promise<void> {
@@ -184,8 +176,6 @@ class Measurement implements Measured {
       flashBytes,
       erases,
       more: {
-        [FULL]: this.#bootHandshakes.full,
-        [RESUMED]: this.#bootHandshakes.resumed,
         [LOADER]: loaderInstructions(counts, this.#session.symbols),
       },
     };
@@ -204,8 +194,6 @@ class Measurement implements Measured {
       more: {
         "seconds measured": idle.ticks / this.#hz,
         [STILL]: (3600 * this.#hz * this.#still.instructions) / this.#still.ticks,
-        [FULL]: hour * this.#idleHandshakes.full,
-        [RESUMED]: hour * this.#idleHandshakes.resumed,
       },
     };
   }

@@ -19,8 +19,6 @@ export interface Cost {
 }
 
 /** Names in `more`. */
-export const FULL = "full TLS handshakes";
-export const RESUMED = "resumed TLS handshakes";
 export const STILL = "instructions of the tick and the idle task, which come on top";
 export const LOADER = "instructions of ROM and boot loader";
 

@@ -1,7 +1,6 @@
 // One program on the emulated chip, beside a local platform: everything that it does is counted.
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { TLSSocket } from "node:tls";
 import { CHIP } from "../../test/chip/chip.js";
 import { NETWORK } from "../../test/chip/emulator.js";
 import { authority, Board, DEVICE, PORT, PROFILE, SECURE_PORT, TITLE } from "../../test/chip/rig.js";
@@ -54,14 +53,8 @@ export interface Spent extends Idle {
   readonly points: number;
 }
 
-export interface Handshakes {
-  full: number;
-  resumed: number;
-}
-
 export class Session {
   readonly board: Board;
-  readonly handshakes: Handshakes = { full: 0, resumed: 0 };
   readonly symbols: Symbols;
   readonly #platform: Platform;
   readonly #operator: Operator;
@@ -137,9 +130,6 @@ export class Session {
       sleep,
       secure,
       symbols,
-    });
-    front.on("secureConnection", (socket: TLSSocket) => {
-      session.handshakes[socket.isSessionReused() ? "resumed" : "full"]++;
     });
     board.on();
     if (sleeps) await session.#debug();

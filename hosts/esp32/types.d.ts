@@ -1,16 +1,9 @@
 // `mote/board` for an application's TypeScript, self-contained so that editors check only the
 // application.
 import type { Agent, FirmwareOptions } from "mote";
-import type { AppHost } from "../device/application.js";
+import type { AppHost, Application } from "../device/application.js";
 
-export type { AppHost };
-
-/**
- * Sets up the application, before the agent starts. An exception counts as a crash; after five
- * crashes in ten minutes it is not called. With `cycle` in the configuration, it is called at each
- * wake and returns the function that takes the sample.
- */
-export type Application = (agent: Agent, host: AppHost) => unknown;
+export type { AppHost, Application };
 
 declare const extra: unique symbol;
 

@@ -3,7 +3,6 @@ import test, { type ExecutionContext } from "ava";
 import type { Wake, WakeOptions } from "../../src/index.js";
 import { Lamp, type LampOptions } from "../src/agent/firmware/updates/lamp.js";
 import { formsOf, secretsIn } from "./promises/secrets.js";
-import { simulate } from "./simulated-run.js";
 
 const MINUTE = 60_000;
 const KEY = "key of/the+product";
@@ -29,18 +28,6 @@ test("a secret is found in each form, and in no text without it", (t) => {
       t.deepEqual(secretsIn(make(secret), secrets), [name], `${name} ${form}`);
   t.deepEqual(secretsIn("the quick brown fox, and 0123456789abcdef", secrets), []);
   for (const secret of Object.values(secrets)) t.true(formsOf(secret).every((form) => form.length >= 8));
-});
-
-test("a seed gives the same run byte by byte, another seed another run", async (t) => {
-  const digests = new Set<string>();
-  for (const seed of [7, 68, 20261]) {
-    const { trace, world } = await simulate(seed);
-    const again = await simulate(seed);
-    t.deepEqual(again.trace, trace);
-    t.is(again.world.digest, world.digest);
-    digests.add(world.digest);
-  }
-  t.is(digests.size, 3);
 });
 
 // Updates of a device that sleeps in between: each wake is a start of its own.
@@ -169,24 +156,6 @@ test("a wrong checksum is refused once, and costs no wake after that more than a
   t.is(torch.fetches.length, fetches);
   const later = torch.wakes.slice(-30).filter(({ connected }) => connected);
   t.true(later.length > 0 && later.every(({ idle, radioMs }) => idle && radioMs < 2000));
-});
-
-test("an incomplete assignment fails at the second look of one wake", async (t) => {
-  const torch = new Torch();
-  await torch.pass(5 * MINUTE);
-  const target = torch.package("2.0.0", torch.image("2.0.0", SIZE));
-  Object.assign(target, { checksum: undefined });
-  torch.assign(target);
-  await torch.until(() => torch.shown.state === "FAILED", HOUR);
-  t.is(torch.shown.error, "incomplete assignment (fw_checksum is missing)");
-  const looking = torch.wakes.filter(({ connected, idle }) => connected && !idle);
-  t.is(looking.length, 1);
-  within(t, torch);
-  await torch.pass(3 * HOUR);
-  const later = torch.wakes.slice(-30).filter(({ connected }) => connected);
-  t.true(later.length > 0 && later.every(({ idle, radioMs }) => idle && radioMs < 2000));
-  torch.release("2.0.1", SIZE);
-  await torch.until(() => torch.version === "2.0.1", 3 * HOUR);
 });
 
 test("a wait before the download continues over sleeps and keeps no wake up", async (t) => {

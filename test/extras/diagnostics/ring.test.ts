@@ -148,27 +148,6 @@ test("whichever bit flips, no line is shown that was none", (t) => {
   t.true(emptied > 1000);
 });
 
-test("a memory that fails for a while loses what came then, and nothing that it vouches for", (t) => {
-  const memory = new FakeLogMemory(LEAST);
-  const ring = new Ring(memory);
-  const long = (n: number): Line => ({ level: 1, tenths: n, text: `${n} `.padEnd(150, "y") });
-  for (let n = 0; n < 10; n++) append(ring, long(n));
-  // Each write in turn fails, the others do not.
-  for (let failing = 0; failing < 6; failing++) {
-    let count = 0;
-    const write = memory.write.bind(memory);
-    memory.write = (at, piece) => count++ !== failing && write(at, piece);
-    append(ring, long(100 + failing));
-    memory.write = write;
-    const texts = shown(new Ring(memory)).map(({ text }) => text);
-    t.true(texts.length >= 1);
-    for (const text of texts) t.regex(text, /^\d+ y+$/);
-  }
-  memory.fails = true;
-  t.false(append(ring, long(7)));
-  t.false(append(new Ring(memory), long(7)));
-});
-
 test("what is forgotten has left no byte", (t) => {
   const memory = new FakeLogMemory(LEAST + 100);
   const ring = new Ring(memory);

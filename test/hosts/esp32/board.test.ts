@@ -115,20 +115,6 @@ test("each chip's plan is all of its memory, and its limits are those of docs/re
   }
 });
 
-// A message that does not fit is dropped after 20 ms. Then the resolver finds no name, promises do
-// not go on, or a socket gets no event, until the next start.
-test("the engine's queue has room for the messages of one long turn", (t) => {
-  const { defines } = JSON.parse(read("hosts/esp32/manifest.json"));
-  const [, tls] = /MOTE_TLS_MOST (\d+)/.exec(read("hosts/esp32/native/tls/mote_tls_service.h"))!;
-  // One of each connection, and one of each that was closed since.
-  const connections = Number(tls) + 3;
-  const page = 4 + 1;
-  const others = ["resolver", "promises", "time server", "name server", "serial line"].length;
-  const wifi = 2 * ["connected", "address", "lost"].length;
-  const application = 4;
-  t.true(defines.task.queueLength >= connections + page + others + wifi + application);
-});
-
 test("what is left of the application's share is all of it at rest, and never less than nothing", (t) => {
   const { engine } = SMALLEST;
   const rest = planMemory(SMALLEST).engine.slice(0, 2);

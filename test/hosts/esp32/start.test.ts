@@ -413,35 +413,6 @@ test("a board that crashed again and again connects at each wake without its app
   t.true(state.samples > 0);
 });
 
-test("regression: Wi-Fi that returns during a trial leads a sleeping board online at once", async (t) => {
-  const { board, wake } = sleeper(t);
-  await wake();
-  const { hears } = board;
-  let returnedAt = 0;
-  let restore: (() => void) | undefined;
-  const lose = (): void => {
-    board.hears = () => undefined;
-    restore = cutNetwork(board);
-    board.radio!.become(200);
-    board.clock.timer(92_000, () => {
-      restore!();
-      board.hears = hears;
-      returnedAt = board.clock.now();
-    });
-  };
-  board.hears = (asked) => {
-    if (!restore) board.clock.timer(0, lose);
-    return hears(asked);
-  };
-  const machine = await board.deepSleep();
-  board.states[board.running] = PENDING;
-  await wake(machine);
-  t.true(returnedAt > 0);
-  t.is(board.states[board.running], VALID);
-  // Until the next join, and until the platform can give back what this start wrote.
-  t.true(board.sleep!.since - returnedAt < 10_000, `${board.sleep!.since - returnedAt} ms`);
-});
-
 test("a wake that never ends is ended after ten minutes", async (t) => {
   const { board, state, wake } = sleeper(t);
   state.application = (agent) => {

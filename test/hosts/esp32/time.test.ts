@@ -103,48 +103,6 @@ test("the platform's time is used once a day, unless a time server answers", asy
   t.is(served.board.wall.seconds, BUILT + 9_000_000, "it does not answer any more");
 });
 
-/** A handshake that succeeds. */
-async function shake({ board, time, chain }: ReturnType<typeof timeRig>, shown: Validity): Promise<void> {
-  const open = time.watch((_name, _port, _secure, event) => {
-    board.clock.timer(1, () => {
-      chain.shown = shown;
-      event("opened");
-      chain.shown = undefined;
-    });
-    return { write: () => 0, read: () => 0, close: () => {} };
-  });
-  open("platform.test", 443, true, () => {});
-  await board.clock.advance(10);
-}
-
-test("only a certificate and a Date that fits it raise the floor, and never above the issue date", async (t) => {
-  const made = timeRig();
-  const { board, store, time } = made;
-  await learn(made, BUILT + 100 * DAY);
-  time.platformAnswered((BUILT + 100 * DAY) * 1000);
-  t.is(time.floor, BUILT, "time server and platform agree, and no certificate was shown");
-  const shown = { from: BUILT + 50 * DAY, to: BUILT + 140 * DAY };
-  await shake(made, shown);
-  t.is(time.floor, BUILT, "the platform has not said what time it is");
-  for (const wrong of [shown.from - 1, shown.to + 1, undefined]) time.platformAnswered(wrong && wrong * 1000);
-  t.is(time.floor, BUILT);
-  time.platformAnswered((BUILT + 101 * DAY) * 1000);
-  t.is(time.floor, shown.from);
-  t.deepEqual(store.changes, ["time", "time-floor"]);
-  time.platformAnswered((BUILT + 102 * DAY) * 1000);
-  await shake(made, { from: BUILT + 10 * DAY, to: BUILT + 400 * DAY });
-  time.platformAnswered((BUILT + 102 * DAY) * 1000);
-  t.is(time.floor, shown.from, "it never falls");
-  t.is(timeRig(store).time.floor, shown.from);
-  const { clock, log, askTime } = board.machine();
-  const later = new TimeOfDay(clock, store, log, BUILT + 1, askTime, () => undefined);
-  t.is(later.floor, BUILT + 1, "another image begins with its own build date");
-  const outside = timeRig();
-  await shake(outside, { from: BUILT - DAY, to: BUILT + 90 * DAY });
-  outside.time.platformAnswered((BUILT + 91 * DAY) * 1000);
-  t.is(outside.wall(), undefined);
-});
-
 // No source of the time can shut a board out for good: whatever it was told, it comes online once the platform is honest.
 
 /** As of public CAs, of a CA of one's own, and of one that nobody wants to think of again. */

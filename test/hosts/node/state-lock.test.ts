@@ -1,18 +1,7 @@
 // The lock of a state directory, and a disk that is full.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import fs, {
-  closeSync,
-  existsSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
+import fs, { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { Server } from "node:net";
 import { join } from "node:path";
@@ -216,23 +205,6 @@ test("a queue without disk space, or unreadable, prevents the start and stays as
     at === 12_288 ? fail("EIO") : readSync(file, bytes, from, length, at);
   const reason = `the durable queue ${path} can't be read or reserved (EIO): check the disk; the file was left as it is`;
   whilePatched(() => refused(reason), { readSync: unreadable });
-});
-
-test("a sparse queue of an older version gets all its room before anything is accepted", (t) => {
-  const stateDir = temporaryState(t);
-  const path = join(stateDir, "blocks.bin");
-  const old = Buffer.alloc(QUEUE.blocksBytes);
-  old.fill(0x5a, 4096, 8192);
-  // A hole before the sector that is in use, and behind it.
-  const file = openSync(path, "w");
-  writeSync(file, old, 4096, 4096, 4096);
-  ftruncateSync(file, old.length);
-  closeSync(file);
-  t.false(isWhole(path));
-  whileFull(() => t.throws(() => createHost({ stateDir, ...QUEUE }), { message: /no room/ }));
-  createHost({ stateDir, ...QUEUE }).close();
-  t.true(isWhole(path));
-  t.deepEqual(readFileSync(path), old);
 });
 
 test("with a disk that is full afterwards, every accepted point is delivered by the next start", (t) => {

@@ -68,10 +68,9 @@ interface Position {
 /** `room`: the buffer has no room for the next point. `unread`: the host cannot read now. */
 type Found = "point" | "gap" | "unread" | "room" | "end";
 
-/** Results of reading: `UNREAD`: the host cannot read now. `NONE`: nothing intact is there. */
-const UNREAD = -1;
+/** Results of reading: nothing intact is there, or the buffer has no room. */
 const NONE = 0;
-const NO_ROOM = -2;
+const NO_ROOM = -1;
 
 const move = (position: Position, sequence: number, at: number, number: number): void => {
   position.sequence = sequence;
@@ -107,6 +106,8 @@ export class SectorLog {
   private readonly _count: number;
   /** Bytes that the host cannot read count as damaged. */
   givesUp = false;
+  /** The host could not read since this was cleared: those bytes were taken for 0. */
+  private _isUnread = false;
   /** Where records are read to. */
   private readonly _into: Records;
   private readonly _entry = new Int32Array(OPENING_BYTES >> 2);
@@ -189,35 +190,31 @@ export class SectorLog {
    * cannot be read count as damaged: a disturbance usually ends at once.
    */
   load(): void {
-    let isRead = false;
-    for (let tries = 0; !isRead && tries < SCAN_TRIES; tries++) isRead = this._scan();
-    if (isRead) return;
-    this.givesUp = true;
-    if (!this._scan()) Object.assign(this.state, emptyState());
-    this.givesUp = this.isForeign = false;
+    for (let tries = 0; tries < SCAN_TRIES; tries++) {
+      this._isUnread = false;
+      this._scan();
+      if (!this._isUnread) return;
+    }
+    this.isForeign = false;
     this.isUnknown = true;
   }
 
-  /** False if the host cannot read now. */
-  private _scan(): boolean {
+  private _scan(): void {
     const { state } = this;
     const index = this._findNewest();
-    if (index === UNREAD) return false;
     const { sequence } = state;
     this._anchor(sequence, index);
     Object.assign(state, emptyState());
     this.id = this.spoiled = 0;
     this.dirty = false;
     this._tail = this._size;
-    if (sequence > 0) {
-      if (this._readHeader(index * this._size) !== sequence) return false;
+    if (sequence > 0 && this._readHeader(index * this._size) === sequence) {
       this.id = readState(state, this._entry);
       this._first = state.stored;
-      if (!this._replay()) return false;
+      this._replay();
     }
     this._next = state.stored;
     this.savedDrops = dropsOf(state);
-    return true;
   }
 
   /** Continues with the state, to which missing points were added. */
@@ -246,19 +243,17 @@ export class SectorLog {
     move(this._head, oldest, OPENING_BYTES, first);
   }
 
-  /** Index of the newest sector, whose number becomes the state's; UNREAD. */
+  /** Index of the newest sector, whose number becomes the state's. */
   private _findNewest(): number {
     const { state, _entry: header } = this;
     let newest = 0;
     let index = this._count - 1;
-    let unread = 0;
     // A single one is the very first header, interrupted while it was written.
     let foreign = 0;
     // From last to first: most headers are older than one already seen and need no checksum.
     for (let i = this._count - 1; i >= 0; i--) {
       const sequence = this._readHeader(i * this._size, newest);
-      if (sequence === UNREAD) unread++;
-      else if (sequence > newest) {
+      if (sequence > newest) {
         newest = sequence;
         index = i;
       } else if (sequence === NONE && header[0] !== -1) foreign++;
@@ -269,61 +264,57 @@ export class SectorLog {
       newest = after;
       index = (index + 1) % this._count;
     }
-    if (unread > 0) return UNREAD;
     this.isForeign = newest === 0 && foreign > 1;
-    this.isUnknown = this.isForeign && this._read(0, this._frontBytes) && isOtherState(header);
+    this._read(0, this._frontBytes);
+    this.isUnknown = this.isForeign && isOtherState(header);
     state.sequence = newest;
     return index;
   }
 
   /**
-   * Reads the header of the sector at `at`, or its copy, to `_entry`. Returns its sequence number,
-   * NONE or UNREAD; any number up to `known` if the header is that of a sector up to that one.
+   * Reads the header of the sector at `at`, or its copy, to `_entry`. Returns its sequence number or
+   * NONE; any number up to `known` if the header is that of a sector up to that one.
    */
   private _readHeader(at: number, known = 0): number {
     const { _entry: header } = this;
-    if (!this._read(at, this._frontBytes)) return UNREAD;
+    this._read(at, this._frontBytes);
     if (known > 0 && isState(header) && sequenceOf(header) <= known) return known;
     if (header[0] === -1 && header[1] === -1) return NONE;
-    if (!this._read(at, this._stateBytes)) return UNREAD;
-    if (!isIntactState(header)) {
-      if (!this._read(at + STATE_BYTES, this._stateBytes)) return UNREAD;
-      if (!isIntactState(header)) {
-        header[0] = 0;
-        return NONE;
-      }
+    for (const copy of [at, at + STATE_BYTES]) {
+      this._read(copy, this._stateBytes);
+      if (isIntactState(header)) return sequenceOf(header);
     }
-    return sequenceOf(header);
+    header[0] = 0;
+    return NONE;
   }
 
-  /**
-   * Applies the records of the newest sector and finds the place for the next one. False if the
-   * host cannot read.
-   */
-  private _replay(): boolean {
+  /** Applies the records of the newest sector and finds the place for the next one. */
+  private _replay(): void {
     const { state } = this;
-    const { words } = this._into;
+    const { words, bytes } = this._into;
     const { sequence } = state;
+    const sector = this._offset(sequence);
     let at = OPENING_BYTES;
     let isDamaged = false;
     for (;;) {
-      const got = this._readPiece(sequence, at);
-      if (got === UNREAD) return false;
+      const got = Math.min(this._size - at, bytes.length & ~3);
+      this._read(sector + at, bytes.subarray(0, got));
       const length = applyIntact(state, words, got);
       let end = at;
       // The rest of the sector is in the buffer, and usually empty.
       if (at + got === this._size) end = at + this._lastIn(length, got);
       at += length;
       if (length > 0 && end !== at) continue;
-      if (length === 0) end = this._lastWritten(sequence, at);
-      if (end === UNREAD) return false;
+      if (length === 0) end = this._lastWritten(sector, at);
       if (end === at) {
         this._tail = isDamaged ? this._size : at;
-        return true;
+        return;
       }
       const intact = this._findIntact(sequence, at + 4);
-      if (intact === UNREAD) return false;
-      if (intact === NONE) return this._spoiled(sequence, at, end);
+      if (intact === NONE) {
+        this._spoiled(sector, at, end);
+        return;
+      }
       state.stored += missingBefore(words, 0, state.stored);
       isDamaged = true;
       at = intact;
@@ -333,19 +324,17 @@ export class SectorLog {
   /**
    * The last record was interrupted while it was written, or damaged later. Its bytes are spent.
    */
-  private _spoiled(sequence: number, at: number, end: number): boolean {
-    const from = this._offset(sequence);
+  private _spoiled(sector: number, at: number, end: number): void {
     const { words, bytes } = this._into;
-    if (!this._read(from + end - 4, bytes.subarray(0, 4))) return false;
+    this._read(sector + end - 4, bytes.subarray(0, 4));
     const last = words[0] as number;
-    if (!this._read(from + at, bytes.subarray(0, Math.min(MARK_BYTES, this._size - at)))) return false;
+    this._read(sector + at, bytes.subarray(0, Math.min(MARK_BYTES, this._size - at)));
     if (mayBePoint(words, last, at, end)) {
       this.state.unreadable++;
       this.spoiled++;
     }
     this.dirty = true;
     this._tail = this._size;
-    return true;
   }
 
   // Writing.
@@ -432,8 +421,7 @@ export class SectorLog {
     if (isFree === undefined) return this._fail();
     if (!isFree) return false;
     if (this._open(next)) return true;
-    this._skipped++;
-    if (!this._isFree(next + this._skipped)) this._skipped = 1;
+    if (!this._isFree(next + ++this._skipped)) this._skipped = 1;
     return (this._isFree(next + this._skipped) === true && this._open(next + this._skipped)) || this._fail();
   }
 
@@ -449,20 +437,16 @@ export class SectorLog {
     for (let i = 1; i <= this._count; i++) {
       const at = (newest + i * this._size) % (this._count * this._size);
       // An interrupted erase may leave only bytes after the header, so check the whole sector.
-      if (this._lastWrittenFrom(at, 0) === 0) continue;
+      if (this._lastWritten(at, 0) === 0) continue;
       if (!this._blocks.erase(at)) isErased = false;
     }
-    state.sequence = 0;
-    state.reported = 0;
+    state.sequence = state.reported = 0;
     this._anchor(0, this._count - 1);
-    this._tail = this._size;
-    this._first = this._next = state.stored;
-    this._freeAfter = -1;
-    this._followed = -1;
+    this._next = -1;
     this._skipped = 0;
     this.failed = !isErased;
     this.dirty = false;
-    move(this._head, 0, this._size, state.stored);
+    this.findHead();
     return isErased;
   }
 
@@ -533,17 +517,17 @@ export class SectorLog {
   step(target: number, limit: number, isFirst: boolean): Found {
     const { state, _cursor: cursor } = this;
     const { words } = this._into;
+    this._isUnread = false;
     while (cursor.number < state.stored) {
       const end = this._endOf(cursor.sequence);
-      if (end >= 0 && cursor.number >= end) {
+      if (!this._isUnread && cursor.number >= end) {
         move(cursor, this._follower, OPENING_BYTES, end);
         continue;
       }
       const length = this._readRecord(cursor.sequence, cursor.at, target, limit);
       if (length <= NONE) {
         if (!isFirst) return "room";
-        const isUnread = length === UNREAD || end === UNREAD;
-        const gap = isUnread ? "unread" : this._skipGap(end, target, limit);
+        const gap = this._isUnread ? "unread" : this._skipGap(end, target, limit);
         if (gap) return gap;
         continue;
       }
@@ -603,11 +587,11 @@ export class SectorLog {
     }
   }
 
-  /** Nothing intact is at the cursor. Undefined if only status entries are damaged. */
+  /** Nothing intact is at the cursor. Undefined if no point is missing. */
   private _skipGap(end: number, target: number, limit: number): Found | undefined {
     const { state, _cursor: cursor } = this;
     const intact = this._findIntact(cursor.sequence, cursor.at + 4, target, limit);
-    if (intact === UNREAD) return "unread";
+    if (this._isUnread) return "unread";
     if (intact === NONE) {
       if (cursor.sequence === state.sequence) this._skip(cursor.sequence, this._tail, end);
       else this._skip(this._follower, OPENING_BYTES, end);
@@ -620,16 +604,15 @@ export class SectorLog {
     return "gap";
   }
 
-  /** Number of the first point after sector `sequence`; UNREAD. */
+  /** Number of the first point after sector `sequence`. */
   private _endOf(sequence: number): number {
     if (sequence === this.state.sequence) return this.state.stored;
     if (this._followed !== sequence) {
-      const follower = this._nextHeaded(sequence);
-      if (follower === UNREAD) return UNREAD;
-      this._follower = follower;
-      this._followerFirst = this._firstIn(follower);
-      if (this._followerFirst < 0) return UNREAD;
-      this._followed = sequence;
+      // Skipped sectors have no header of this round.
+      this._follower = sequence;
+      this._followerFirst = -1;
+      while (this._followerFirst < 0) this._followerFirst = this._firstIn(++this._follower);
+      this._followed = this._isUnread ? -1 : sequence;
     }
     return this._followerFirst;
   }
@@ -641,24 +624,12 @@ export class SectorLog {
       move(head, state.sequence, this._tail, state.stored);
       return;
     }
+    this._isUnread = false;
     while (head.sequence < state.sequence) {
       const end = this._endOf(head.sequence);
-      if (end === UNREAD || end > state.finished) return;
+      if (this._isUnread || end > state.finished) return;
       move(head, this._follower, OPENING_BYTES, end);
     }
-  }
-
-  /**
-   * The next sector after `sequence` that has a header; UNREAD. Skipped sectors have no header of
-   * this round.
-   */
-  private _nextHeaded(sequence: number): number {
-    for (let next = sequence + 1; next < this.state.sequence; next++) {
-      const first = this._firstIn(next);
-      if (first === UNREAD) return UNREAD;
-      if (first >= 0) return next;
-    }
-    return this.state.sequence;
   }
 
   /**
@@ -667,19 +638,16 @@ export class SectorLog {
    */
   private _isFree(next: number): boolean | undefined {
     const { state } = this;
-    const before = next - this._count;
     this._advanceHead();
-    if (state.finished >= state.stored || before < this._head.sequence) return true;
-    return this._endOf(this._head.sequence) === UNREAD ? undefined : false;
+    if (state.finished >= state.stored || next - this._count < this._head.sequence) return true;
+    return this._isUnread ? undefined : false;
   }
 
-  /** Number of the first point in sector `sequence`; UNREAD; -2 if its header is missing. */
+  /** Number of the first point in sector `sequence`; -1 if its header is missing. */
   private _firstIn(sequence: number): number {
     if (sequence === this.state.sequence) return this._first;
-    if (sequence <= 0) return NO_ROOM;
-    const found = this._readHeader(this._offset(sequence));
-    if (found === UNREAD) return UNREAD;
-    return found === sequence ? nextIn(this._entry) : NO_ROOM;
+    if (sequence <= 0 || this._readHeader(this._offset(sequence)) !== sequence) return -1;
+    return nextIn(this._entry);
   }
 
   /** Byte offset of a sector. */
@@ -692,16 +660,16 @@ export class SectorLog {
     this._shift = (index - (sequence % this._count) + this._count) % this._count;
   }
 
-  /** Fills `into` from `at`. False if the host failed three times, unless the log `givesUp`. */
-  private _read(at: number, into: Uint8Array): boolean {
-    for (let tries = 0; tries < READ_TRIES; tries++) if (this._blocks.read(at, into)) return true;
-    if (this.givesUp) into.fill(0);
-    return this.givesUp;
+  /** Fills `into` from `at`, with 0 if the host cannot read. */
+  private _read(at: number, into: Uint8Array): void {
+    for (let tries = 0; tries < READ_TRIES; tries++) if (this._blocks.read(at, into)) return;
+    into.fill(0);
+    this._isUnread = !this.givesUp;
   }
 
   /**
    * Reads the record at `at` to `target` of the buffer, before `limit`. Returns its padded length,
-   * NONE if it is not intact, NO_ROOM or UNREAD.
+   * NONE if it is not intact, or NO_ROOM.
    */
   private _readRecord(sequence: number, at: number, target: number, limit = this._into.bytes.length): number {
     const left = (sequence === this.state.sequence ? this._tail : this._size) - at;
@@ -711,42 +679,28 @@ export class SectorLog {
     const { bytes, words } = this._into;
     const from = this._offset(sequence) + at;
     const got = Math.min(left, free, FIRST_READ);
-    if (!this._read(from, bytes.subarray(target, target + got))) return UNREAD;
+    this._read(from, bytes.subarray(target, target + got));
     const length = sizeOf(words, target);
     if (length > left) return NONE;
     if (length > free) return NO_ROOM;
-    if (length > got && !this._read(from + got, bytes.subarray(target + got, target + length))) return UNREAD;
+    if (length > got) this._read(from + got, bytes.subarray(target + got, target + length));
     return intactLength(words, target, target + Math.max(got, length), sequence);
   }
 
-  /** Reads from `at` on, as much as the buffer takes. Returns the number of bytes, or UNREAD. */
-  private _readPiece(sequence: number, at: number): number {
-    const { bytes } = this._into;
-    const got = Math.min(this._size - at, bytes.length & ~3);
-    return this._read(this._offset(sequence) + at, bytes.subarray(0, got)) ? got : UNREAD;
-  }
-
-  /** Offset of the next intact record from `at` on, which is then in the buffer; NONE or UNREAD. */
+  /** Offset of the next intact record from `at` on, which is then in the buffer; or NONE. */
   private _findIntact(sequence: number, at: number, target = 0, limit = this._into.bytes.length): number {
-    for (let here = at; here + MARK_BYTES <= this._size; here += 4) {
-      const length = this._readRecord(sequence, here, target, limit);
-      if (length === UNREAD) return UNREAD;
-      if (length > 0) return here;
-    }
+    for (let here = at; here + MARK_BYTES <= this._size && !this._isUnread; here += 4)
+      if (this._readRecord(sequence, here, target, limit) > 0) return here;
     return NONE;
   }
 
-  /** End of the last word from `at` on that was written; `at` if there is none; UNREAD. */
-  private _lastWritten(sequence: number, at: number): number {
-    return this._lastWrittenFrom(this._offset(sequence), at);
-  }
-
-  private _lastWrittenFrom(sector: number, at: number): number {
+  /** End of the last word from `at` on that was written; `at` if there is none. */
+  private _lastWritten(sector: number, at: number): number {
     const { bytes } = this._into;
     let last = at;
     for (let here = at; here < this._size; ) {
       const length = Math.min(this._size - here, bytes.length & ~3);
-      if (!this._read(sector + here, bytes.subarray(0, length))) return UNREAD;
+      this._read(sector + here, bytes.subarray(0, length));
       const end = this._lastIn(0, length);
       if (end > 0) last = here + end;
       here += length;

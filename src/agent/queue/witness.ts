@@ -77,15 +77,15 @@ export class Witness {
 
   /**
    * Adds to the state read from flash the points and drops that flash is missing. `id`: of the
-   * queue found, 0 if none was. `isUnknown`: there may be one that cannot be read. Returns the
+   * queue found, 0 if none was. `isUnknown`: more of it may be there, unread. Returns the
    * points that are lost at once, because the queue belongs to another device or version. Repeated
    * starts add the same until flash contains it.
    */
   addTo(state: QueueState, id: number, isUnknown: boolean): number {
     const known = this._known;
     this.id = id || known?.id || 0;
-    if (known) return applyValue(known, state, id);
-    this.unknown = id === 0 && (isUnknown || this._isUnreadable) ? 1 : 0;
+    if (known) return applyValue(known, state, id, isUnknown);
+    this.unknown = isUnknown || (id === 0 && this._isUnreadable) ? 1 : 0;
     state.unreadable += this.unknown;
     return this.unknown;
   }
@@ -133,7 +133,7 @@ const FLOOR_MS = 2000;
 /** Sectors that were opened after the value was written, and may be readable again one day. */
 const SKIPPED = 1000;
 
-const applyValue = (value: WitnessValue, state: QueueState, id: number): number => {
+const applyValue = (value: WitnessValue, state: QueueState, id: number, isUnknown: boolean): number => {
   const { bound, finished, full, refused, unreadable } = value;
   if (id > 0 && value.id > 0 && id !== value.id) {
     const lost = bound - finished;
@@ -142,7 +142,7 @@ const applyValue = (value: WitnessValue, state: QueueState, id: number): number 
     state.unreadable += unreadable + lost;
     return lost;
   }
-  const isOlder = id === 0 || state.sequence < value.sequence || state.stored < value.stored;
+  const isOlder = id === 0 || isUnknown || state.sequence < value.sequence || state.stored < value.stored;
   if (state.sequence === 0) state.sequence = value.sequence + SKIPPED;
   if (isOlder || value.isFailing === 1) state.stored = Math.max(state.stored, bound);
   finish(state, finished);

@@ -1,5 +1,6 @@
 // What becomes of accepted points when the durable queue's flash fails for a while, or for good: delivered, or counted, over every end of a run.
 import test from "ava";
+import { OPENING_BYTES } from "../../../../src/agent/queue/record.js";
 import { FakeFlash } from "../../../fakes/flash.js";
 import { FakeStore } from "../../../fakes/host.js";
 import { Device } from "./device.js";
@@ -173,6 +174,16 @@ test("counts a queue that becomes readable after the start, and delivers what is
     t.is(await device.lost(), 0, `${points}`);
     t.deepEqual(device.dropped, { moteDroppedUnreadable: 12 }, `${points}`);
   }
+});
+
+test("counts the points of a newest sector whose records can't be read at the start", async (t) => {
+  const device = await stopped();
+  device.blocks.fails = (what, at) => what === "read" && at % 512 >= OPENING_BYTES;
+  device.boot();
+  await device.record(2000);
+  device.gone();
+  device.blocks.fails = undefined;
+  t.is(await device.lost(), 0);
 });
 
 test("gives up a sector that can't be read for a minute: its points are counted, the others delivered", async (t) => {

@@ -27,8 +27,8 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
     {
       what: "a point is on flash before `record` returns",
       file: `${AGENT}/queue/outbox.ts`,
-      from: "return this.settings.durable || this.isFailing || this._buffer",
-      to: "return this.isFailing || this._buffer",
+      from: "return this.settings.durable || log.failed || this._buffer",
+      to: "return log.failed || this._buffer",
     },
     {
       what: "the points of a queue that is gone are counted by its witness",

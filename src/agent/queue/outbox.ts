@@ -214,13 +214,14 @@ export class Outbox implements EpochStore {
 
   /**
    * Goes to the next point and returns its offset in `bytes`: where it lies in memory, or the
-   * `target` that it was read to. -1 after the last and before an unreadable one.
+   * place from `behind` on that it was read to. -1 after the last and before an unreadable one.
    */
-  step(target: number, isFirst: boolean): number {
+  step(behind: number, isFirst: boolean): number {
     const { _log: log, _buffer: buffer, _area: area } = this;
     if (this._isInMemory) return buffer.step();
     if (this.isUnreadable) return -1;
     if (log && log.at < buffer.first) {
+      const target = padded(behind);
       return log.step(target - area, this.bytes.length - area, isFirst) === "point" ? target : -1;
     }
     buffer.seek(buffer.first);

@@ -118,13 +118,15 @@ export const kindOf = (words: Int32Array, at: number): number =>
 
 export const isPoint = (words: Int32Array, at: number): boolean => kindOf(words, at) < DONE;
 
-export const readValue = (words: Int32Array, at: number): number => get48(words, (at >> 2) + 2);
+export const readValue = (words: Int32Array, at: number): number => {
+  const word = (at >> 2) + 2;
+  return ((words[word + 1] as number) & 0xffff) * TWO_32 + ((words[word] as number) >>> 0);
+};
 
 /** The epoch of a point. */
 export const epochOf = (words: Int32Array, at: number): number => (words[(at >> 2) + 3] as number) >>> 16;
 
-const get48 = (words: Int32Array, word: number): number =>
-  ((words[word + 1] as number) & 0xffff) * TWO_32 + ((words[word] as number) >>> 0);
+const get48 = (words: Int32Array, word: number): number => readValue(words, (word - 2) << 2);
 
 const put48 = (words: Int32Array, word: number, value: number): void => {
   words[word] = value;
@@ -284,7 +286,7 @@ export const applyIntact = (state: QueueState, words: Int32Array, limit: number)
       const isNext = head >>> 16 === (POINT | (tag << 8));
       if (!isNext || (words[word + 3] as number) >>> 16 !== epoch) break;
       const length = head & 0xffff;
-      // A damaged length may cover the status entry behind the point.
+      // A damaged length may cover the mark behind the point.
       const brace = at + length - 1;
       if ((((words[brace >> 2] as number) >>> ((brace & 3) * 8)) & 0xff) !== CLOSE_BRACE) break;
       tag = tag === TAGS ? 1 : tag + 1;

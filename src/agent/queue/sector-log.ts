@@ -5,7 +5,7 @@
 // erases.
 //
 // The sector after the newest one never holds a waiting point: the oldest points are dropped, or
-// the new point is rejected, to keep it free. So there is always room for status entries, and an
+// the new point is rejected, to keep it free. So there is always room for marks and states, and an
 // erase never destroys a waiting point.
 //
 // Points are numbered consecutively, and a header has the number of its sector's first point. If

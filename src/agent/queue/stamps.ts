@@ -117,8 +117,8 @@ export class Stamps {
     if (epoch !== state.epoch || isOver) return;
     const start = time.startOf(time.ticks);
     if (start === undefined || start === state.start) return;
-    if (state.start === 0) this._place(start);
-    else if (!this._store.keepsTime || tick > this._sentTick) this._correct(start, tick);
+    if (state.start === 0) this._setStart(start, this._first);
+    else if (!this._store.keepsTime || tick > this._sentTick) this._setStart(start, tick);
   }
 
   /** The time of the points of `epoch` from `tick` on; undefined while it is not known. */
@@ -155,8 +155,9 @@ export class Stamps {
     if (begins) this._enter(tick);
     else if (isSent) this._deferred = start;
     state.tick = tick + 1;
-    if (begins || before === 0) this._place(start);
-    else if (Math.abs(start - before) > SET_BACK_MS) this._correct(start, isSent ? this._sentTick + 1 : tick);
+    if (begins || before === 0) this._setStart(start, this._first);
+    else if (Math.abs(start - before) > SET_BACK_MS)
+      this._setStart(start, isSent ? this._sentTick + 1 : tick);
   }
 
   private _enter(tick: number): void {
@@ -168,43 +169,23 @@ export class Stamps {
     this._deferred = undefined;
   }
 
-  /** The epoch began at `start`, as far as is known, and after all earlier time stamps. */
-  private _place(start: number): void {
-    const { _state: state } = this;
-    const back = state.floor - (start + this._first);
-    if (back > this._setBackMs) {
-      this._logSetBack(back);
+  /**
+   * The epoch began at `start`, as far as is known. Time stamps from `tick` on are above all that may
+   * have been sent.
+   */
+  private _setStart(start: number, tick: number): void {
+    const { _state: state, _time: time, _sentTick: sentTick } = this;
+    const { start: before } = state;
+    const back = before === 0 ? state.floor - start - tick : before - start;
+    const slept = time.sleptSinceSyncMs;
+    if (back > (slept === undefined ? SET_BACK_MS : Math.max(SLEPT_BACK_MS, slept / 10))) {
+      const seconds = Math.round(back / 1000);
+      this._host.log("warn", `the clock was set back by ${seconds} s: time stamps start again`);
       state.floor = 0;
-    }
-    state.start = back >= 0 && state.floor > 0 ? start + back + 1 : start;
-    state.exactFrom = this._time.exactFrom;
-    this._store.saveTime();
-  }
-
-  private _correct(start: number, tick: number): void {
-    const { _state: state } = this;
-    const back = state.start - start;
-    let to = start;
-    if (back > this._setBackMs) {
-      this._logSetBack(back);
-      state.floor = 0;
-    } else {
-      if (this._sentTick >= 0) state.floor = Math.max(state.floor, state.start + this._sentTick);
-      // Time stamps do not go back behind those that were sent.
-      if (back > 0) to = Math.max(start, Math.min(state.start, state.floor + 1 - tick));
-    }
-    if (to === state.start) return;
-    state.start = to;
-    this._store.saveTime();
-  }
-
-  private get _setBackMs(): number {
-    const { sleptSinceSyncMs } = this._time;
-    return sleptSinceSyncMs === undefined ? SET_BACK_MS : Math.max(SLEPT_BACK_MS, sleptSinceSyncMs / 10);
-  }
-
-  private _logSetBack(ms: number): void {
-    this._host.log("warn", `the clock was set back by ${Math.round(ms / 1000)} s: time stamps start again`);
+    } else if (before !== 0 && sentTick >= 0) state.floor = Math.max(state.floor, before + sentTick);
+    if (before === 0) state.exactFrom = time.exactFrom;
+    state.start = state.floor > 0 ? Math.max(start, state.floor + 1 - tick) : start;
+    if (state.start !== before) this._store.saveTime();
   }
 
   /** A day before the points whose time is known; earlier epochs earlier. */

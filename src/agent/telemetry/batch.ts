@@ -1,7 +1,7 @@
 import { BEFORE_BYTES, FRAME_BYTES, LISTED_BYTES, PointFrame } from "../../wire/telemetry.js";
 import type { Timestamp } from "../../wire/timestamp.js";
 import { BATCH_FRONT, type Outbox } from "../queue/outbox.js";
-import { epochOf, GIVEN, kindOf, lengthOf, POINT_HEAD, padded, readValue } from "../queue/record.js";
+import { epochOf, GIVEN, kindOf, lengthOf, POINT_HEAD, readValue } from "../queue/record.js";
 import type { EpochTime } from "../queue/stamps.js";
 import { KeySet } from "./point-keys.js";
 
@@ -63,13 +63,14 @@ export class BatchBuilder {
     outbox.rewind();
     while (points < most) {
       // A record is read to where its text lies at or behind its place in the body.
-      const at = outbox.step(padded(to + BEFORE_BYTES - POINT_HEAD), points === 0);
+      const at = outbox.step(to + BEFORE_BYTES - POINT_HEAD, points === 0);
       if (at < 0) break;
       const value = readValue(words, at);
       const from = at + POINT_HEAD;
       const end = at + lengthOf(words, at);
-      const isBare = keys !== undefined && kindOf(words, at) !== GIVEN;
-      const hasTick = !keys && kindOf(words, at) !== GIVEN;
+      const isGiven = kindOf(words, at) === GIVEN;
+      const isBare = keys !== undefined && !isGiven;
+      const hasTick = !keys && !isGiven;
       if (hasTick && epochOf(words, at) !== epoch) {
         const found = epochOf(words, at);
         // This may read to the buffer, and drop the oldest points to store the time.

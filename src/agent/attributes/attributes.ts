@@ -16,7 +16,7 @@ import type { AttributesApi, ReadOptions, Subscriber } from "./api.js";
 import { type AttributeBatch, ClientAttributes } from "./client-attributes.js";
 import type { AttributeLimits } from "./options.js";
 import { AttributePolls, READ_EVERY_MS } from "./polls.js";
-import { AttributeReader } from "./reader.js";
+import { AttributeReader, type TrustedRead } from "./reader.js";
 import { SECOND_READ_MS, SharedAttributes } from "./shared-attributes.js";
 
 /**
@@ -124,9 +124,8 @@ export class Attributes implements Job, AttributesApi {
 
   /** True if all is read and sent, and no read is due soon. */
   get idle(): boolean {
-    return (
-      this._firstReadDone && !this._client.dirty && (this._untilReadMs() ?? READ_EVERY_MS) > SECOND_READ_MS
-    );
+    const isSent = !this._client.dirty && !this._reader.markerIsDue;
+    return this._firstReadDone && isSent && (this._untilReadMs() ?? READ_EVERY_MS) > SECOND_READ_MS;
   }
 
   /** Called after the device was provisioned again. */
@@ -157,12 +156,14 @@ export class Attributes implements Job, AttributesApi {
     if (hasRoom) this._processPolls();
     const pollMs = hasRoom ? this._openPoll() : undefined;
     const readMs = hasRoom ? this._untilReadMs() : ROOM_MS;
-    const batch = readMs === 0 ? undefined : this._client.batch(this.bodies.size);
-    if (readMs !== 0 && !batch) return sooner(readMs, pollMs);
+    const { markerIsDue } = this._reader;
+    const batch = readMs === 0 || markerIsDue ? undefined : this._client.batch(this.bodies.size);
+    if (readMs !== 0 && !batch && !markerIsDue) return sooner(readMs, pollMs);
     // Polls go on while no other request may be sent.
     const waitMs = this._pacer.untilFreeMs;
     if (waitMs !== 0) return sooner(waitMs, pollMs);
-    return (batch ? this._publish(batch) : this._mirror()).then(AT_ONCE);
+    const sent = markerIsDue ? this._reader.publishMarker() : batch ? this._publish(batch) : this._mirror();
+    return sent.then(AT_ONCE);
   }
 
   private get _wanted(): readonly string[] {
@@ -201,16 +202,22 @@ export class Attributes implements Job, AttributesApi {
   }
 
   /** Reads all wanted shared attributes, and tells what is new. */
-  private async _mirror(): Promise<void> {
+  private _mirror(): Promise<void> {
     this._readAt = undefined;
     this._lastReadAt = this._session.host.clock.now();
-    const read = await this._reader.readTrusted(this._wanted);
+    return this._reader.readTrusted(this._wanted).then((read) => this._applyRead(read));
+  }
+
+  private _applyRead(read: TrustedRead | undefined): void {
     if (!this._session.running) return;
     // A change that a poll reported meanwhile is newer than the values read.
     const reported = this._processPolls();
     const isPolling = this._session.connections.pollsAttributes && !this._polls.failing;
     this.readSoon(isPolling ? READ_ANYWAY_MS : READ_EVERY_MS);
-    if (!read) return this.readSoon();
+    if (!read) {
+      this.readSoon();
+      return;
+    }
     this._polls.knownUntil(this._lastReadAt);
     this._firstReadDone = true;
     const { values, isCurrent } = read;
@@ -221,14 +228,14 @@ export class Attributes implements Job, AttributesApi {
     if (follower?.keys.every((key) => keys.includes(key))) follower.offer(values);
   }
 
-  private async _publish({ items, text }: AttributeBatch): Promise<void> {
+  private _publish({ items, text }: AttributeBatch): Promise<void> {
     const request = post(attributesPath(), this._session.host.encode(text));
-    const fate = await this.bodies.send(request, items.length, items[0]?.member ?? "");
-    if (fate === "accepted") this._client.accepted(items);
-    else if (fate === "drop") {
+    return this.bodies.send(request, items.length, items[0]?.member ?? "").then((fate) => {
+      if (fate === "accepted") this._client.accepted(items);
+      if (fate !== "drop") return;
       this._session.host.log("error", "the platform refuses a client attribute: it is dropped");
       this._client.drop(items);
-    }
+    });
   }
 }
 

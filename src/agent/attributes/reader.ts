@@ -31,7 +31,7 @@ const TOO_LARGE_MS = 10 * 60_000;
  * Values of `keys`. A key that is missing in `values` does not exist, as far as one answer can
  * tell.
  */
-interface TrustedRead {
+export interface TrustedRead {
   readonly keys: string[];
   readonly values: JsonObject;
   /** False while a new image is on trial and the platform did not give back its marker yet. */
@@ -45,7 +45,12 @@ export class AttributeReader {
   private readonly _client: ClientAttributes;
   /** Keys whose value is too large, and the time when they are requested again. */
   private readonly _tooLarge = new Map<string, number>();
-  private _markerPostedAt: number | undefined;
+  /** An answer lacked the marker of this version, which is published next. */
+  markerIsDue = false;
+  /** That answer had no marker of another version either. */
+  private _markerIsMissing = false;
+  /** Until then, the platform may not give back the marker that it accepted. */
+  private _markerLagEnd = 0;
   /**
    * While a new image is on trial, the marker ends with a random number: a host that repeats an
    * earlier answer of the platform must not confirm the image.
@@ -62,7 +67,7 @@ export class AttributeReader {
 
   /** Called after the device was provisioned again: the platform has no marker. */
   forgetMarker(): void {
-    this._markerPostedAt = undefined;
+    this._markerLagEnd = 0;
   }
 
   /**
@@ -86,12 +91,12 @@ export class AttributeReader {
       const outcome = await this._session.send("attributes", getAttributes(query.query, this._limit));
       if (!this._session.running) return undefined;
       if (isTooLarge(outcome)) groups = this._split(group).concat(groups);
-      else if (!(await this._applyAnswer(outcome, group, read))) return undefined;
+      else if (!this._applyAnswer(outcome, group, read)) return undefined;
     }
     return read;
   }
 
-  private async _applyAnswer(outcome: Outcome, group: string[], read: TrustedRead): Promise<boolean> {
+  private _applyAnswer(outcome: Outcome, group: string[], read: TrustedRead): boolean {
     if (outcome.kind !== "done") {
       this._pacer.after(outcome);
       return false;
@@ -102,9 +107,11 @@ export class AttributeReader {
     // Of any version: a host that echoes what was asked for knows no value.
     const hasMarker = typeof marker === "string" && marker.startsWith(MARKER_START);
     const isCurrent = hasMarker && marker.startsWith(MARKER_VALUE) && marker.endsWith(this._nonce);
-    if (!isCurrent) await this._postMarker(hasMarker);
+    this._markerIsMissing = !hasMarker;
+    this.markerIsDue = !isCurrent && this._session.host.clock.now() >= this._markerLagEnd;
     if (!answer.ok || !hasMarker) {
-      this._pacer.slow();
+      // Otherwise the marker goes first.
+      if (!this.markerIsDue) this._pacer.slow();
       return false;
     }
     this._pacer.clear();
@@ -118,15 +125,16 @@ export class AttributeReader {
     return true;
   }
 
-  /** `isOld`: the platform has the marker of another version. */
-  private async _postMarker(isOld: boolean): Promise<void> {
-    const now = this._session.host.clock.now();
-    if (this._markerPostedAt !== undefined && now - this._markerPostedAt < MARKER_LAG_MS) return;
-    const outcome = await this._session.send("attributes", this.marker());
-    if (outcome.kind !== "done") return;
-    this._markerPostedAt = now;
-    // Without a marker, the platform lacks the other client attributes too.
-    if (!isOld) this._client.markAllDirty();
+  /** Publishes the marker, which is due. */
+  publishMarker(): Promise<void> {
+    this.markerIsDue = false;
+    return this._session.send("attributes", this.marker()).then((outcome) => {
+      // Without a marker, the platform lacks the other client attributes too.
+      if (this._markerIsMissing) this._pacer.slow(outcome);
+      if (outcome.kind !== "done") return;
+      this._markerLagEnd = this._session.host.clock.now() + MARKER_LAG_MS;
+      if (this._markerIsMissing) this._client.markAllDirty();
+    });
   }
 
   /** The request that publishes the marker, which any platform accepts. */

@@ -161,32 +161,33 @@ export class RpcLoop implements Job, RpcApi {
 
   /** Answers the RPC that a poll brought. Few functions are async: each costs a board 1 KB. */
   private async _serve(rpc: Rpc, poll: Poll): Promise<void> {
-    const { id, hash, problem } = rpc;
-    const known = this._journal.find(id, hash, poll.number);
+    const { clock } = this._session.host;
+    const known = this._journal.find(rpc.id, rpc.hash, poll.number);
     // A copy from a poll sent before; the platform has the answer.
     if (known === "settled") return;
-    // A request that the platform would not write like this may come from elsewhere.
-    if (!known && !problem) this._journal.supersedeBefore(poll.number);
-    const entry = known ?? this._journal.enter(id, hash, this._polls.next);
-    const error = known ? undefined : await this._handle(rpc, entry, poll);
-    const answer: RpcAnswer =
+    const entry = known ?? this._receive(rpc, poll);
+    let error: string | undefined;
+    if (!known) {
+      const since = clock.now();
+      const handler = this._admit(rpc, entry);
+      const answer = "text" in handler ? handler : await this._handlers.run(handler, rpc.params);
+      this._journal.setAnswer(entry, answer.text);
+      error = answer.error;
+      if (clock.now() - since > LONG_MS) await this._polls.askAgain(poll);
+    }
+    const answer =
       entry.answer === undefined ? errorAnswer("OUTCOME_UNKNOWN") : { text: entry.answer, error };
     const outcome = this._idWasReused(entry) ? undefined : await this._postAnswer(entry, answer.text, poll);
     this._noteAnswer(entry, rpc.method, answer, outcome);
   }
 
-  /** Runs the handler of a new RPC, and notes the answer. Returns the code of an error answer. */
-  private async _handle(rpc: Rpc, entry: JournalEntry, poll: Poll): Promise<string | undefined> {
-    const { id, method, params } = rpc;
+  private _receive(rpc: Rpc, poll: Poll): JournalEntry {
+    const { id, hash, method, problem } = rpc;
+    // A request that the platform would not write like this may come from elsewhere.
+    if (!problem) this._journal.supersedeBefore(poll.number);
     if (!this._isRepeat(rpc)) this._polls.pacer.clear();
     this._events.emit("rpc", { stage: "received", id, method });
-    const { clock } = this._session.host;
-    const since = clock.now();
-    const handler = this._admit(rpc, entry);
-    const answer = "text" in handler ? handler : await this._handlers.run(handler, params);
-    this._journal.setAnswer(entry, answer.text);
-    if (clock.now() - since > LONG_MS) await this._polls.askAgain(poll);
-    return answer.error;
+    return this._journal.enter(id, hash, this._polls.next);
   }
 
   /** The handler to run, or the answer if none may run. */

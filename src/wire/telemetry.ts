@@ -4,10 +4,9 @@
 //   [{"ts":1700000000000,"values":{"temperature":21.5}},
 //    {"ts":1700000001000,"values":{"temperature":21.6}}]
 //
-// and with the platform's, which gives all points of a batch the same one:
+// and with the platform's, which gives all points of a request the same one:
 //
 //   {"temperature":21.5}
-//   [{"temperature":21.5},{"humidity":40}]
 //
 // One point is sent as an object, several as an array. The platform never answers an empty array.
 
@@ -31,7 +30,7 @@ const LOW = 1_000_000;
 /** Bytes that a device time stamp adds to a point: `{"ts":`, 13 digits, `,"values":` and `}`. */
 export const TIMED_BYTES = 30;
 /** Bytes per point for brackets and commas of an array. */
-export const LISTED_BYTES = 2;
+const LISTED_BYTES = 2;
 /** Maximum bytes of a request in addition to the text of a point. */
 export const FRAME_BYTES = TIMED_BYTES + LISTED_BYTES;
 

@@ -1,13 +1,11 @@
 // What a start finds on flash: the durable queue's sectors, and the small values of the store.
 
-import { KeySet } from "../../src/agent/telemetry/point-keys.js";
 import { Agent } from "../../src/index.js";
-import { isObject, parseJson } from "../../src/wire/text/json.js";
 import { FakeFlash, FakeSlot } from "../fakes/flash.js";
 import { FakeStore, fakeHost } from "../fakes/host.js";
 import { storedBytes } from "../fakes/stored.js";
 import { rig, textOf, waitingStamps, waitingTexts } from "../src/agent/queue/rig.js";
-import { must, ofText, type Parser, whole } from "./parser.js";
+import { must, type Parser, whole } from "./parser.js";
 
 const SECTOR = 512;
 const SECTORS = 4;
@@ -140,16 +138,4 @@ const STORE: Parser = {
   },
 };
 
-/** The keys of a point in the outbox, found without parsing it. */
-function readPoint(text: string): unknown {
-  const bytes = Buffer.from(text);
-  const isNew = new KeySet().add(bytes, 0, bytes.length);
-  const parsed = parseJson(text);
-  if (parsed.ok && isObject(parsed.value) && JSON.stringify(parsed.value) === text && text !== "{}")
-    must(isNew === Object.keys(parsed.value).length <= 128, "different keys are distinguished");
-  return isNew;
-}
-
-const POINTS = ['{"n":1}', '{"a":"x,}\\"","b":{"c":[1,{"d":2}]},"e:":"\\\\","f":-1.5}', '{"":{},"b":[]}'];
-
-export const FLASH_PARSERS: readonly Parser[] = [SECTOR_LOG, STORE, ofText("points", POINTS, readPoint)];
+export const FLASH_PARSERS: readonly Parser[] = [SECTOR_LOG, STORE];

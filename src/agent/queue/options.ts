@@ -8,8 +8,8 @@ export interface TelemetryOptions {
    *
    * - `device`: the time of recording in ms, unique per point. Points wait until the time is known,
    *   from the host or from the `Date` of the platform's first answer.
-   * - `platform`: the time of arrival. A batch has a single time stamp, so points that share a key
-   *   are sent in separate requests.
+   * - `platform`: the time of arrival. Each point is a request of its own, because the platform
+   *   gives all points of a request the same time stamp.
    *
    * A `ts` given to `record` applies in both cases.
    */

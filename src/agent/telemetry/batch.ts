@@ -1,9 +1,8 @@
-import { BEFORE_BYTES, FRAME_BYTES, LISTED_BYTES, PointFrame } from "../../wire/telemetry.js";
+import { BEFORE_BYTES, FRAME_BYTES, PointFrame } from "../../wire/telemetry.js";
 import type { Timestamp } from "../../wire/timestamp.js";
 import { BATCH_FRONT, type Outbox } from "../queue/outbox.js";
 import { epochOf, GIVEN, kindOf, lengthOf, POINT_HEAD, readValue } from "../queue/record.js";
 import type { EpochTime } from "../queue/stamps.js";
-import { KeySet } from "./point-keys.js";
 
 /** The body of one POST: the first waiting points. */
 export interface Batch {
@@ -28,18 +27,13 @@ const COMMA = 0x2c;
 export class BatchBuilder {
   private readonly _outbox: Outbox;
   private readonly _frame: PointFrame;
-  /**
-   * The platform gives all points of a batch its time stamp, so points that share a key go into
-   * separate batches. Undefined with the device's time stamps.
-   */
-  private readonly _keys: KeySet | undefined;
-  /** The first point has too many keys to compare them with others. */
-  private _isAlone = false;
+  /** The platform stamps the points. */
+  private readonly _isBare: boolean;
 
   constructor(outbox: Outbox) {
     this._outbox = outbox;
     this._frame = new PointFrame(outbox.bytes, outbox.front);
-    this._keys = outbox.settings.timestamps === "platform" ? new KeySet() : undefined;
+    this._isBare = outbox.settings.timestamps === "platform";
   }
 
   /**
@@ -47,7 +41,7 @@ export class BatchBuilder {
    * first point's time stamp is unknown.
    */
   build(most: number): Batch | undefined {
-    const { _outbox: outbox, _frame: frame, _keys: keys } = this;
+    const { _outbox: outbox, _frame: frame } = this;
     const { bytes, words, stamps } = outbox;
     // Every point, including the first, has a comma before it.
     const start = outbox.front + BATCH_FRONT;
@@ -58,8 +52,6 @@ export class BatchBuilder {
     let epoch = -1;
     let lastTick = -1;
     let time: EpochTime | undefined;
-    keys?.clear();
-    this._isAlone = false;
     outbox.rewind();
     while (points < most) {
       // A record is read to where its text lies at or behind its place in the body.
@@ -69,8 +61,8 @@ export class BatchBuilder {
       const from = at + POINT_HEAD;
       const end = at + lengthOf(words, at);
       const isGiven = kindOf(words, at) === GIVEN;
-      const isBare = keys !== undefined && !isGiven;
-      const hasTick = !keys && !isGiven;
+      const isBare = this._isBare && !isGiven;
+      const hasTick = !this._isBare && !isGiven;
       if (hasTick && epochOf(words, at) !== epoch) {
         const found = epochOf(words, at);
         // This may read to the buffer, and drop the oldest points to store the time.
@@ -82,10 +74,7 @@ export class BatchBuilder {
         time = stamps.timeOf(found, value);
         epoch = found;
       }
-      let fits = to + end - from + (isBare ? LISTED_BYTES : FRAME_BYTES) <= limit;
-      if (isBare) fits &&= this._canJoin(keys, from, end, points);
-      else if (hasTick && !time) fits = false;
-      if (!fits) {
+      if (to + end - from + FRAME_BYTES > limit || (hasTick && !time)) {
         outbox.back(at);
         break;
       }
@@ -102,13 +91,6 @@ export class BatchBuilder {
     if (lastTick >= 0) stamps.use(epoch, lastTick);
     if (points === 0) return undefined;
     return { points, number: outbox.first, body: bodyOf(bytes, start, to, points), guessed };
-  }
-
-  /** True if a point without a time stamp can join the `points` of this batch. */
-  private _canJoin(keys: KeySet, from: number, to: number, points: number): boolean {
-    if (this._isAlone) return false;
-    this._isAlone = !keys.add(this._outbox.bytes, from, to);
-    return !this._isAlone || points === 0;
   }
 }
 

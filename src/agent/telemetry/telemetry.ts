@@ -66,7 +66,10 @@ export class Telemetry implements Job, TelemetryApi {
     this._outbox = outbox;
     this._report = new DeliveryReport(session, events, time, outbox);
     this._flushes = new FlushQueue(session.host.clock, outbox);
-    this.bodies = new BodySender(session, "telemetry", outbox.settings.batchPoints, this);
+    const { timestamps, batchPoints } = outbox.settings;
+    // The platform gives all points of a request the same time stamp.
+    const most = timestamps === "platform" ? 1 : batchPoints;
+    this.bodies = new BodySender(session, "telemetry", most, this);
     this._builder = new BatchBuilder(outbox);
   }
 

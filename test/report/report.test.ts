@@ -82,12 +82,6 @@ test("refuses a wrong question before anything is sent", async (t) => {
   }
 });
 
-test("asks on the path of an older server", async (t) => {
-  const older = rig(ok, { reports: { api: "/apiTrendz/publicApi" } });
-  await build(older);
-  t.is(older.seen[1]?.path, "/base/apiTrendz/publicApi/buildReport");
-});
-
 test("reports a status at once, by its meaning and without the platform's text", async (t) => {
   for (const [status, expected] of [
     [400, "REFUSED 400: report: the platform answered 400"],
@@ -167,18 +161,6 @@ test("reports of one client run one after the other, in order, with one login", 
   await made.clock.runUntil(() => ended.length === 50);
   t.deepEqual(ended, [...Array(50).keys()].map((i) => [i, 2]) as typeof ended);
   t.deepEqual([most, made.counts.logins, made.clock.waiting], [1, 1, 0]);
-});
-
-test("a report that gets no turn before its deadline fails, and harms no other", async (t) => {
-  const made = rig(() => new Promise((resolve) => made.clock.timer(5000, () => resolve(reply(200, REPORT)))));
-  const first = build(made);
-  const second = made.reports.build({ ...ask, timeoutMs: 1000 }, nobody);
-  const error = await t.throwsAsync(Promise.race([second, first.then(() => undefined)]), {
-    instanceOf: ReportError,
-  });
-  t.is(textOf(error), "TIMEOUT: report: not complete within the time limit");
-  t.deepEqual((await first).rows, ROWS);
-  t.deepEqual((await build(made)).rows, ROWS);
 });
 
 test("gives up an answer that falls silent, and builds the next report", async (t) => {
@@ -267,28 +249,6 @@ test("neither the JWT nor the password is ever in an error or in a plain field",
   }
 });
 
-test("names all wrong options at once, and quotes none", (t) => {
-  const session = new Session({ url: URL, jwt: "abc" });
-  const wrong = {
-    url: "ftp://x",
-    session: {} as Session,
-    api: "x y",
-    rowBytes: 1,
-    idleMs: 0,
-    more: 1,
-  };
-  const error = t.throws(() => new Reports(wrong), { instanceOf: ReportError });
-  t.is(
-    error?.message,
-    'unknown option "more"; url must be a string that begins with http:// or https://; session must be a Session; api must be a path like /apiTrendz/publicApi; rowBytes must be a whole number from 256 to 16777216; idleMs must be a whole number from 100 to 86400000',
-  );
-  const more = t.throws(() => new Reports({ url: "http://me:secret@x/?a", session }), {
-    instanceOf: ReportError,
-  });
-  t.is(more?.message, "url must have no user name, password, query or fragment");
-  t.notThrows(() => new Reports({ url: URL, session }));
-});
-
 /** A session alone, and what its platform is asked. */
 function begin(login: Answer = granted, options: Partial<SessionOptions> = {}) {
   const { clock, session, seen } = rig(never, { login, session: options });
@@ -308,22 +268,6 @@ test("keeps the token for its life, exp - iat, on the monotonic clock, and then 
   t.is(await token(), jwt("user-2"));
   t.deepEqual(paths(), ["login", "token"]);
   t.deepEqual(JSON.parse(seen[1]!.body), { refreshToken: jwt("refresh-1") });
-});
-
-test("renews a token of a short life at nine tenths of it, counted from the request", async (t) => {
-  for (const loginMs of [0, 20_000]) {
-    const { clock, token } = begin(
-      (_, count) =>
-        new Promise((resolve) =>
-          clock.timer(loginMs, () => resolve(reply(200, { token: jwt(`user-${count}`, 100) }))),
-        ),
-    );
-    await token();
-    await clock.advance(89_000 - loginMs);
-    t.is(await token(), jwt("user-1", 100));
-    await clock.advance(1000);
-    t.is(await token(), jwt("user-2", 100));
-  }
 });
 
 test("uses a token that does not state its life until it is refused", async (t) => {
@@ -373,15 +317,6 @@ test("a wrong password is sent once for all who wait; a caller's own deadline en
   ]);
 });
 
-test("does not repeat a login that brings the refused token again, or one of no life", async (t) => {
-  for (const life of [9000, 0.001]) {
-    const { token, paths } = begin(() => reply(200, { token: jwt("same", life) }));
-    t.is(await token(), jwt("same", life));
-    t.is(await token(20_000, jwt("same", life)), jwt("same", life));
-    t.deepEqual(paths(), ["login", "login"]);
-  }
-});
-
 test("follows a refused refresh with a login, and keeps the refresh token over an outage", async (t) => {
   const refusing = begin((request, count) =>
     request.path.endsWith("/token") ? reply(401) : granted(request, count),
@@ -415,17 +350,6 @@ test("renews a refused JWT from elsewhere by its refresh token, as long as that 
   t.deepEqual(over.paths(), ["token"]);
 });
 
-test("asks a busy platform to log in again, with pauses, until the time limit", async (t) => {
-  const patient = begin((request, count) =>
-    count < 3 ? reply(429, "", { "Retry-After": "2" }) : granted(request, count),
-  );
-  t.is(await patient.token(), jwt("user-3"));
-  t.true(patient.clock.now() >= 4000);
-  const vain = begin(() => reply(503));
-  t.is(await vain.token(20_000), "BUSY 503: login: not available (503) until the time limit");
-  t.true(vain.seen.length < 12);
-});
-
 test("reports a login that brings no token", async (t) => {
   const none = "MALFORMED: login: the answer contains no token";
   for (const [answer, expected] of [
@@ -444,17 +368,6 @@ test("reports a login that brings no token", async (t) => {
     [never, "TIMEOUT: login: not complete within the time limit"],
   ] as [Answer, string][])
     t.is(await begin(answer).token(20_000), expected);
-});
-
-test("close stops callers that wait for a login, and leaves nothing behind", async (t) => {
-  const { clock, session } = begin(never);
-  const waiting = session.token().catch(textOf);
-  await clock.advance(1000);
-  session.close();
-  await clock.advance(10);
-  t.is(await waiting, "STOPPED: login: the client is closed");
-  t.is(await session.token().catch(textOf), "STOPPED: login: the client is closed");
-  t.is(clock.waiting, 0);
 });
 
 test("names all wrong options of a session at once, and quotes none", (t) => {

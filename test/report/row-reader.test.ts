@@ -47,14 +47,6 @@ for (const [name, text] of [
   });
 }
 
-test("rows come before the answer is over, one at a time", (t) => {
-  const rows: Row[] = [];
-  const reader = new RowReader(64, { row: (row) => rows.push(row) });
-  const bytes = new TextEncoder().encode('{"dataTable":[{"a":1},{"a":2},{"a"');
-  t.true(reader.feed(bytes));
-  t.deepEqual(rows, [{ a: 1 }, { a: 2 }]);
-});
-
 // Malformed JSON of any kind: test/fuzz compares with JSON.parse.
 test("an answer of another shape, or one that breaks off, is no report, however it is cut", (t) => {
   const rows = (text: string): string => `{"columnLabels":["a"],"dataTable":${text}`;
@@ -96,21 +88,4 @@ test("a row of the limit passes; a byte more, and labels or a name beyond it, ar
   }
   t.is(read(`{"columnLabels":${labels},"dataTable":[]}`, 2048, 16_384).problem, "too large");
   t.is(read(`{"${"x".repeat(2000)}":1,"columnLabels":[],"dataTable":[]}`, 100, 1000).problem, "too large");
-});
-
-test("a member that is skipped may be of any size", (t) => {
-  const other = JSON.stringify(Array.from({ length: 1000 }, () => ({ "]": "}\\" })));
-  t.deepEqual(read(`{"other":${other},${REPORT.slice(1)}`, 100), {
-    labels: [LABELS],
-    rows: ROWS,
-    problem: undefined,
-  });
-});
-
-test("a taker that returns false gets no more", (t) => {
-  const rows: Row[] = [];
-  const row = (one: Row): boolean => rows.push(one) < 2;
-  t.is(read(REPORT, 5, 1024, { row }).problem, "given up");
-  t.is(rows.length, 2);
-  t.is(read(REPORT, 5, 1024, { labels: () => false }).problem, "given up");
 });

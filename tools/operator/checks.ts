@@ -50,40 +50,9 @@ export const isName: Check<string> = isText;
 const isId = object<EntityId>({ id: isText });
 /** Of any kind. */
 export const isEntity = object<Entity>({ id: isId, name: isText });
-/** The entity that was asked for. Another's would be taken for it, and saved under its own id. */
-export const entityOf =
-  (id: string): Check<Entity> =>
-  (value): value is Entity =>
-    isEntity(value) && value.id.id === id;
-export const entityNamed =
-  (name: string): Check<Entity> =>
-  (value): value is Entity =>
-    isEntity(value) && value.name === name;
-/** The entity as it was sent: the answer must show that the name and the package were saved. */
-export const savedAs = ({ id, name, firmwareId }: Partial<Entity>): Check<Entity> => {
-  const packageOf = (value: unknown): unknown => (value as EntityId | null | undefined)?.id;
-  return (value): value is Entity =>
-    isEntity(value) &&
-    (id === undefined || value.id.id === id.id) &&
-    value.name === name &&
-    packageOf(value.firmwareId) === packageOf(firmwareId);
-};
 export const isUser = object<User>({ id: isId, email: isText, authority: isText });
-const isCredentials = object<Credentials>({ credentialsType: isText, credentialsId: isText });
-/** Those of that device. */
-export const credentialsOf =
-  (id: string): Check<Credentials> =>
-  (value): value is Credentials =>
-    isCredentials(value) && (value.deviceId as EntityId | undefined)?.id === id;
+export const isCredentials = object<Credentials>({ credentialsType: isText, credentialsId: isText });
 export const isPackage = object<OtaPackage>({ id: isId, title: isText, version: isText });
-/** The package that was asked for, created or uploaded. */
-export const packageLike =
-  (wanted: Partial<OtaPackage>): Check<OtaPackage> =>
-  (value): value is OtaPackage =>
-    isPackage(value) &&
-    (wanted.id === undefined || value.id.id === wanted.id.id) &&
-    (wanted.title === undefined || (value.title === wanted.title && value.version === wanted.version)) &&
-    (wanted.checksum === undefined || value.checksum?.toLowerCase() === wanted.checksum?.toLowerCase());
 /** A number that would be rounded comes as text. */
 const isTime = (value: unknown): boolean => Number.isFinite(value) || isText(value);
 export const isReading = object<Reading>({ ts: isTime });

@@ -1,4 +1,4 @@
-import { credentialsOf, entityNamed, entityOf, isAnything, isEntity, pageOf, savedAs } from "./checks.js";
+import { isAnything, isCredentials, isEntity, pageOf } from "./checks.js";
 import { OperatorError, unlessMissing } from "./error.js";
 import { allPages, eachPage } from "./pages.js";
 import { Calls } from "./rest.js";
@@ -17,11 +17,11 @@ export class Devices extends Calls {
   async byName(deviceName: string): Promise<Device | undefined> {
     if (this.#owner !== TENANT) return this.#ofCustomerByName(deviceName);
     const query = { deviceName };
-    return unlessMissing(this.rest.call("GET", "/api/tenant/devices", entityNamed(deviceName), { query }));
+    return unlessMissing(this.rest.call("GET", "/api/tenant/devices", isEntity, { query }));
   }
 
   async get(id: string): Promise<Device> {
-    return this.rest.call("GET", `/api/device/${part(id)}`, entityOf(id));
+    return this.rest.call("GET", `/api/device/${part(id)}`, isEntity);
   }
 
   /** Undefined only if the platform itself answers that there is no such device. */
@@ -36,7 +36,7 @@ export class Devices extends Calls {
 
   /** The device with its activity and the name of its profile. */
   async info(id: string): Promise<DeviceInfo> {
-    return this.rest.call("GET", `/api/device/info/${part(id)}`, entityOf(id));
+    return this.rest.call("GET", `/api/device/info/${part(id)}`, isEntity);
   }
 
   /** Devices with their activity and the name of their profile. */
@@ -67,12 +67,12 @@ export class Devices extends Calls {
   async create(device: Partial<Device> & { name: string }, accessToken?: string): Promise<Device> {
     const secrets = accessToken === undefined ? [] : [accessToken];
     const call = { query: { accessToken }, body: device, secrets };
-    return this.rest.call("POST", "/api/device", savedAs(device), call);
+    return this.rest.call("POST", "/api/device", isEntity, call);
   }
 
   /** Saves the whole entity: what was read, with the changes. */
   async save(device: Device): Promise<Device> {
-    return this.rest.call("POST", "/api/device", savedAs(device), { body: device });
+    return this.rest.call("POST", "/api/device", isEntity, { body: device });
   }
 
   async delete(id: string): Promise<void> {
@@ -81,7 +81,7 @@ export class Devices extends Calls {
 
   /** Holds the access token: not for a log. */
   async credentials(id: string): Promise<Credentials> {
-    return this.rest.call("GET", `/api/device/${part(id)}/credentials`, credentialsOf(id));
+    return this.rest.call("GET", `/api/device/${part(id)}/credentials`, isCredentials);
   }
 
   /** Claims the device as a customer. Throws OperatorError 400 for a refusal. */
@@ -110,12 +110,12 @@ export class DeviceProfiles extends Calls {
   }
 
   async get(id: string): Promise<DeviceProfile> {
-    return this.rest.call("GET", `/api/deviceProfile/${part(id)}`, entityOf(id));
+    return this.rest.call("GET", `/api/deviceProfile/${part(id)}`, isEntity);
   }
 
   /** Creates it if it has no `id`. */
   async save(profile: Partial<DeviceProfile> & { name: string }): Promise<DeviceProfile> {
-    return this.rest.call("POST", "/api/deviceProfile", savedAs(profile), { body: profile });
+    return this.rest.call("POST", "/api/deviceProfile", isEntity, { body: profile });
   }
 
   /** Throws OperatorError 400 while it has devices. */

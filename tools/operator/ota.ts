@@ -1,4 +1,4 @@
-import { entityOf, isAnything, isPackage, packageLike, pageOf, savedAs } from "./checks.js";
+import { isAnything, isEntity, isPackage, pageOf } from "./checks.js";
 import { allPages } from "./pages.js";
 import { Calls } from "./rest.js";
 import type { Algorithm, EntityId, OtaPackage, Page, PageQuery } from "./shapes.js";
@@ -51,7 +51,7 @@ export class Ota extends Calls {
       usesUrl,
       ...externalFile,
     };
-    return this.rest.call("POST", "/api/otaPackage", packageLike({ title, version }), { body });
+    return this.rest.call("POST", "/api/otaPackage", isPackage, { body });
   }
 
   async upload(id: string, bytes: Uint8Array, options: Upload = {}): Promise<OtaPackage> {
@@ -60,14 +60,12 @@ export class Ota extends Calls {
     const form = new FormData();
     form.append("file", new Blob([bytes as Uint8Array<ArrayBuffer>]), fileName);
     const call = { query, form, timeoutMs: options.timeoutMs ?? 600_000 };
-    const wanted = packageLike({ id: { entityType: "OTA_PACKAGE", id }, ...(checksum && { checksum }) });
-    return this.rest.call("POST", `/api/otaPackage/${part(id)}`, wanted, call);
+    return this.rest.call("POST", `/api/otaPackage/${part(id)}`, isPackage, call);
   }
 
   /** The entry without its file, which `GET /api/otaPackage/{id}` would include. */
   async get(id: string): Promise<OtaPackage> {
-    const wanted = packageLike({ id: { entityType: "OTA_PACKAGE", id } });
-    return this.rest.call("GET", `/api/otaPackage/info/${part(id)}`, wanted);
+    return this.rest.call("GET", `/api/otaPackage/info/${part(id)}`, isPackage);
   }
 
   async list({ pageSize = 100, page = 0, textSearch }: PageQuery = {}): Promise<Page<OtaPackage>> {
@@ -98,17 +96,17 @@ export class Ota extends Calls {
   /** Assigns firmware to a device; undefined: that of its profile. */
   async assign(deviceId: string, packageId: string | undefined): Promise<void> {
     const path = `/api/device/${part(deviceId)}`;
-    const device = await this.rest.call("GET", path, entityOf(deviceId));
+    const device = await this.rest.call("GET", path, isEntity);
     const body = { ...device, firmwareId: ota(packageId) };
-    await this.rest.call("POST", "/api/device", savedAs(body), { body });
+    await this.rest.call("POST", "/api/device", isEntity, { body });
   }
 
   /** Firmware for all devices of a profile that have none of their own. */
   async assignToProfile(profileId: string, packageId: string | undefined): Promise<void> {
     const path = `/api/deviceProfile/${part(profileId)}`;
-    const profile = await this.rest.call("GET", path, entityOf(profileId));
+    const profile = await this.rest.call("GET", path, isEntity);
     const body = { ...profile, firmwareId: ota(packageId) };
-    await this.rest.call("POST", "/api/deviceProfile", savedAs(body), { body });
+    await this.rest.call("POST", "/api/deviceProfile", isEntity, { body });
   }
 }
 

@@ -50,8 +50,8 @@ export function openProfile(
 
 export function openIdentity(state: State | undefined, ids: Ids, now: number): Identity {
   const kept = state?.setting("identity");
-  if (kept !== undefined) return JSON.parse(kept) as Identity;
+  if (kept !== undefined) return kept as Identity;
   const identity = newIdentity(ids, now);
-  state?.saveSetting("identity", JSON.stringify(identity));
+  state?.put(["setting", "identity"], identity);
   return identity;
 }

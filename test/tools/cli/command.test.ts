@@ -12,9 +12,8 @@ import { originOf } from "../../../tools/cli/commands/new/origin.js";
 import { TEMPLATES, type Template } from "../../../tools/cli/commands/new/templates.js";
 import { isLoopback } from "../../../tools/cli/commands/platform/network.js";
 import { asCalled, calledAs } from "../../../tools/cli/invocation.js";
-import { columnsOf } from "../../../tools/cli/output/table.js";
 import { makeProgram } from "../../../tools/cli/program.js";
-import { parseLast, parseTime } from "../../../tools/cli/times.js";
+import { parseTime } from "../../../tools/cli/times.js";
 import { duration, UsageError } from "../../../tools/cli/usage.js";
 import { INTERRUPTED } from "../../../tools/exit-codes.js";
 import { PROJECT } from "../../../tools/project.js";
@@ -59,15 +58,6 @@ test("no message has a control character, whoever wrote it, nor a password of a 
   const login = await mote(["login", "--url", "https://me:s3cret@127.0.0.1:9", "--username", "me"]);
   t.deepEqual([login.err.includes("s3cret"), login.code], [false, 2]);
   t.deepEqual([isLoopback("127.0.0.1"), isLoopback("127.example.com")], [true, false]);
-});
-
-test("a terminal has its columns, a pipe none, unless COLUMNS says so", (t) => {
-  t.is(columnsOf({ isTTY: true, columns: 40 }, { COLUMNS: "90" }), 40);
-  t.is(columnsOf({ isTTY: true }, {}), 80);
-  t.is(columnsOf({}, {}), Number.POSITIVE_INFINITY);
-  t.is(columnsOf({}, { COLUMNS: "40" }), 40);
-  for (const COLUMNS of ["", "0", "-1", "x", "1e9"])
-    t.is(columnsOf({}, { COLUMNS }), Number.POSITIVE_INFINITY);
 });
 
 /** `modes`: whether the terminal is asked to leave the echo to the program. */
@@ -137,14 +127,6 @@ test("a time is a date, a moment, milliseconds, or a while ago", (t) => {
     ["1760000000000", 1_760_000_000_000],
   ] as const)
     t.is(parseTime(text, NOW), ms, text);
-});
-
-test("an end that is a day includes the day; a moment ends there", (t) => {
-  const endOf = (month: number, date: number) => new Date(2026, month, date + 1).getTime() - 1;
-  t.is(parseLast("today", NOW), endOf(0, 31));
-  t.is(parseLast("2026-01-30", NOW), endOf(0, 30));
-  t.is(parseLast("2026-01-30T00:00", NOW), endOf(0, 29) + 1);
-  t.is(parseLast("-1d", NOW), NOW - 86_400_000);
 });
 
 test("refuses an invalid time", (t) => {

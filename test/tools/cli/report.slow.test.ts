@@ -1,6 +1,6 @@
 // `mote report` in processes of its own, against a server that a test plays.
 import { once } from "node:events";
-import { closeSync, existsSync, openSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import test, { type ExecutionContext } from "ava";
@@ -170,19 +170,6 @@ test.serial("ends with 0 when its reader closes the pipe", async (t) => {
   child.stdout?.destroy();
   t.deepEqual(await once(child, "close"), [0, null]);
   t.is(err, "");
-});
-
-test.serial("an unwritable standard output is an error", async (t) => {
-  const { url } = await serve(t, whole);
-  const args = ["report", "--url", url, "--view", VIEW, "--jwt", "x"];
-  if (!existsSync("/dev/full")) return;
-  const full = openSync("/dev/full", "w");
-  const child = launch(args, {}, { stdout: full });
-  let err = "";
-  child.stderr?.on("data", (text) => (err += text));
-  t.deepEqual(await once(child, "close"), [1, null]);
-  closeSync(full);
-  t.regex(err, /^error: cannot write to standard output \(ENOSPC\)$/m);
 });
 
 test.serial("the session of mote login is used where it belongs, and nowhere else", async (t) => {

@@ -76,11 +76,6 @@ test("takes a protected build's moved table for another table, and makes no NVS 
   t.throws(() => nvsOf(findFirmware(project), undefined), { message: /--encrypt.*Commission/ });
 });
 
-test("says that the program may be incomplete if writing fails", async (t) => {
-  const { flash } = rig({ fails: ["write-flash", "A fatal error occurred"] });
-  await t.throwsAsync(flash(), { message: /may be incomplete\. Flash the board again/ });
-});
-
 test.serial("doctor --board reports esptool, chip, flash size and a port that is not ours", async (t) => {
   const { bin, port } = rig({});
   const before = process.env.PATH;

@@ -7,12 +7,11 @@ import { readStoredSettings } from "../../../extras/commissioning/stored-setting
 import { AGENT } from "../../../hosts/esp32/store.js";
 import { makeBuildFolder } from "../../../tools/moddable/build-folder.js";
 import { readDevices } from "../../../tools/moddable/factory/device-list.js";
-import { makeNvs, rowsFor, storesOf } from "../../../tools/moddable/factory/nvs-image.js";
+import { rowsFor, storesOf } from "../../../tools/moddable/factory/nvs-image.js";
 import { checkParts, choose, findFirmware } from "../../../tools/moddable/flash/firmware.js";
 import { familyOf, writeWebPage } from "../../../tools/moddable/flash/web-page.js";
 import { SdkError } from "../../../tools/moddable/sdk.js";
 import { fakeHost } from "../../fakes/host.js";
-import { mote } from "../cli/commands.js";
 import { scratch } from "../scratch.js";
 import { FLASH_BYTES, imageFor, ROWS, writeBuild, writeWeb } from "./board.js";
 
@@ -62,16 +61,6 @@ test("refuses a manifest with files outside its folder or invalid offsets", (t) 
     writeFileSync(join(web, "manifest.json"), JSON.stringify({ name: "a", version: "1", builds }));
     t.throws(() => findFirmware(web), { instanceOf: SdkError, message: /outside this folder/ });
   }
-});
-
-test("a folder whose manifest names no program, or has none for the target, is refused by name", async (t) => {
-  const web = folder();
-  writeWeb(web, [{ chip: "esp32c3" }]);
-  const { err, code } = await mote(["flash", web, "--web", folder(), "--target", "esp32"]);
-  t.deepEqual([err, code], ["error: no build for target esp32 (found: esp32c3)\n", 1]);
-  const manifest = JSON.parse(readFileSync(join(web, "manifest.json"), "utf8"));
-  writeFileSync(join(web, "manifest.json"), JSON.stringify({ ...manifest, name: undefined }));
-  t.throws(() => findFirmware(web), { instanceOf: SdkError, message: /contains no build/ });
 });
 
 test("only this user can open the folder of a build, which holds the manifest's secrets", (t) => {
@@ -219,12 +208,6 @@ test("a value of a device cannot become a row of its own", (t) => {
   };
   for (const line of rowsFor(hostile).trim().split("\n"))
     t.regex(line, /^[\w-]+,(?:type,encoding,value|namespace,,|data,base64,[\w+/=]+)$/);
-});
-
-test("reports a tool that fails, without the values it was given", async (t) => {
-  const error = await t.throwsAsync(makeNvs(["false"], LAMP, 0x6000), { instanceOf: SdkError });
-  t.regex(error?.message ?? "", /nvs_partition_gen failed for lamp-1/);
-  t.notRegex(error?.message ?? "", /T-3141|correct/);
 });
 
 test("a web folder has each part at its offset, and a page that loads nothing from elsewhere", (t) => {

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import test from "ava";
 import { refusePin, refuseRole } from "../../../hosts/esp32/commissioning/pins.js";
 import { applicationShare, SMALLEST } from "../../../hosts/esp32/memory-plan.js";
@@ -24,12 +24,12 @@ import {
 } from "../../../tools/moddable/esp32/sdkconfig.js";
 import { refusePrivateKeys } from "../../../tools/moddable/private-keys.js";
 import { readRom, romBytes } from "../../../tools/moddable/rom.js";
-import { findSdk, findSimulator, type Sdk, SdkError } from "../../../tools/moddable/sdk.js";
+import { findSdk, type Sdk, SdkError } from "../../../tools/moddable/sdk.js";
 import { read } from "../../architecture/tree.js";
 import { unless } from "../../unless.js";
 import { scratch } from "../scratch.js";
 
-const smallest = JSON.parse(read("manifest.json")).creation.static;
+const _smallest = JSON.parse(read("manifest.json")).creation.static;
 const byTarget: Record<string, { creation?: { static: number } }> = JSON.parse(
   read("hosts/esp32/heap/manifest.json"),
 ).platforms;
@@ -61,10 +61,6 @@ test("a linked image that takes more RAM leaves the application less", (t) => {
     undefined,
     "a chip without figures",
   );
-});
-
-test("manifest.json uses the smallest block of all chips, for unknown boards", (t) => {
-  t.is(smallest, Math.min(...CHIPS.map(({ engine }) => engine)));
 });
 
 const sdk = ((): Sdk | undefined => {
@@ -164,23 +160,6 @@ test("the outbox is as large as docs/guides/telemetry.md's table of points held 
   t.is(outbox?.size, 256 * 1024);
 });
 
-test("names what is wrong with a partition table", (t) => {
-  for (const [from, to, problem] of [
-    ["0x1f0000", "0x1e0000", "ota_1: begins at 0x1e0000, but the partition before it ends at 0x1f0000"],
-    ["0x1f0000, 0x1d0000", "0x1f1000, 0x1cf000", "ota_1: 0x1f1000 is not a multiple of 0x10000"],
-    ["0xe000,\n", "0xd800,\n", "storage: size 0xd800 is not a multiple of the sector size"],
-    ["0x1f0000, 0x1d0000", "0x1f0000, 0x1b0000", "ota_0 and ota_1 differ in size: an image must fit both"],
-    ["outbox,", "queue,", "outbox: missing"],
-    ["storage,", "nvs,", "nvs: the name is used twice"],
-    ["storage,", "storage-of-sixteen,", "storage-of-sixteen: a name has at most 15 characters"],
-    ["0x2000", "0x1000", "otadata: must have exactly two sectors"],
-  ] as const) {
-    const csv = OURS.replace(from, to);
-    t.not(csv, OURS);
-    t.true(check(csv).includes(problem), check(csv).join("\n"));
-  }
-});
-
 test("a protected partition table keeps the slots and adds keys and boot loader room", (t) => {
   for (const megabytes of [4, 8, 16]) {
     const plain = read(`hosts/esp32/flash/sdkconfig/partitions-${megabytes}mb.csv`);
@@ -262,18 +241,6 @@ test("warns of updates over http that nothing signs", (t) => {
   t.deepEqual(more, []);
   for (const firmware of [{ allowHttp: true, publicKey: "04ab" }, { allowHttp: false }, {}, undefined])
     t.deepEqual(insecurities({ firmware }), []);
-});
-
-test("a build needs mcconfig, and only the simulator mcsim", (t) => {
-  const tools = join(scratch(), "build", "bin", "lin", "release");
-  const env = { MODDABLE: resolve(tools, "../../../..") };
-  t.throws(() => findSdk(env), { instanceOf: SdkError, message: /but mcconfig was not built/ });
-  mkdirSync(tools, { recursive: true });
-  writeFileSync(join(tools, "mcconfig"), "");
-  t.is(findSdk(env).path, env.MODDABLE);
-  t.throws(() => findSimulator(env), { instanceOf: SdkError, message: /but mcsim was not built/ });
-  writeFileSync(join(tools, "mcsim"), "");
-  t.is(findSimulator(env).path, env.MODDABLE);
 });
 
 test("protection is off unless asked for, and each part has ESP-IDF's own options", (t) => {

@@ -1,7 +1,5 @@
 import test from "ava";
 import nock from "nock";
-import { knownPackage } from "../../../tools/cli/commands/firmware/upload.js";
-import { readRows } from "../../../tools/cli/operator/rows.js";
 import { OperatorError } from "../../../tools/operator/error.js";
 import { Operator } from "../../../tools/operator/operator.js";
 import { allPages } from "../../../tools/operator/pages.js";
@@ -206,49 +204,6 @@ for (const [title, answer] of [
       t.regex((await t.throwsAsync(call, refusal)).message, /: unexpected answer: /);
   });
 
-const other = device.replace("d-1", "d-2").replace("desk 1", "desk 2");
-const notSaved = device.replace("desk 1", "desk 3");
-const image =
-  '{"id":{"entityType":"OTA_PACKAGE","id":"o-2"},"title":"pump","version":"1.0.0","type":"FIRMWARE","checksum":"AB"}';
-const itsSecret =
-  '{"deviceId":{"entityType":"DEVICE","id":"d-2"},"credentialsType":"ACCESS_TOKEN","credentialsId":"token-of-d-2"}';
-const sent = { id: { entityType: "DEVICE", id: "d-1" }, name: "desk 1" };
-const firmwareId = { entityType: "OTA_PACKAGE", id: "o-1" };
-
-for (const [title, answer, call] of [
-  ["get", other, ({ devices }) => devices.get("d-1")],
-  ["find", other, ({ devices }) => devices.find("d-1")],
-  ["info", other, ({ devices }) => devices.info("d-1")],
-  ["byName", other, ({ devices }) => devices.byName("desk 1")],
-  ["create", other, ({ devices }) => devices.create({ name: "desk 1" })],
-  ["save of another device", other, ({ devices }) => devices.save(sent)],
-  ["save that kept the name", notSaved, ({ devices }) => devices.save(sent)],
-  ["save that kept the firmware", device, ({ devices }) => devices.save({ ...sent, firmwareId })],
-  ["credentials", itsSecret, ({ devices }) => devices.credentials("d-1")],
-  ["profile", other, ({ profiles }) => profiles.get("d-1")],
-  ["saved profile", device, ({ profiles }) => profiles.save({ ...sent, firmwareId })],
-  ["assignment", other, ({ ota }) => ota.assign("d-1", undefined)],
-  ["assignment that kept the firmware", device, ({ ota }) => ota.assign("d-1", "o-1")],
-  ["assignment to a profile", other, ({ ota }) => ota.assignToProfile("d-1", undefined)],
-  ["assignment that a profile ignored", device, ({ ota }) => ota.assignToProfile("d-1", "o-1")],
-  ["package", image, ({ ota }) => ota.get("o-1")],
-  [
-    "created package",
-    image,
-    ({ ota }) => ota.create({ title: "pump", version: "2.0.0", deviceProfileId: "p" }),
-  ],
-  ["uploaded package", image, ({ ota }) => ota.upload("o-1", Uint8Array.of(1))],
-  ["upload of other bytes", image, ({ ota }) => ota.upload("o-2", Uint8Array.of(1), { checksum: "cd" })],
-] as [string, string, (operator: Operator) => Promise<unknown>][])
-  test.serial(`another entity's answer is refused, without its values: ${title}`, async (t) => {
-    const operator = await loggedIn();
-    const platform = nock(url).persist();
-    platform.get(/./).reply(200, answer, json);
-    platform.post(/./).reply(200, answer, json);
-    const { message } = await t.throwsAsync(() => call(operator), refusal);
-    t.regex(message, /: unexpected answer: an object of [\w, ]+$/);
-  });
-
 for (const [title, pageOf] of [
   ["that repeats a page", () => ({ data: [1], hasNext: true, totalElements: 1e9, totalPages: 1e9 })],
   ["of ever more pages", (n: number) => ({ data: [n], hasNext: true, totalElements: 1e9, totalPages: 1e9 })],
@@ -260,33 +215,6 @@ for (const [title, pageOf] of [
     t.regex((await t.throwsAsync(pages, refusal)).message, /the list of the platform does not end/);
     t.true(read <= 10_000);
   });
-
-test.serial(
-  "points from before the range end the reading of rows, which would not come to an end",
-  async (t) => {
-    const operator = await loggedIn();
-    const points = Array.from({ length: 1_000 }, (_, ts) => ({ ts, value: 1 }));
-    nock(url)
-      .get(/./)
-      .times(2)
-      .reply(200, JSON.stringify({ a: points }), json);
-    const wanted = { keys: ["a"], from: 0, to: 9_999, limit: 5_000 };
-    const error = await t.throwsAsync(readRows(operator.timeSeries, "d-1", wanted), refusal);
-    t.regex(error.message, /points from before the range/);
-  },
-);
-
-test.serial("a package whose checksum devices refuse is not taken for the image", async (t) => {
-  const operator = await loggedIn();
-  const there = { ...JSON.parse(image), hasData: true, checksumAlgorithm: "CRC32" };
-  nock(url)
-    .get("/api/otaPackages")
-    .query(true)
-    .reply(200, page([there]), json);
-  const wanted = { path: "a.bin", bytes: new Uint8Array(1), flags: { title: "pump", version: "1.0.0" } };
-  const known = knownPackage(operator, "p", wanted);
-  await t.throwsAsync(known, { message: /a checksum that devices refuse \(CRC32\): use a new version/ });
-});
 
 test.serial("a redirect is an error and is not followed", async (t) => {
   const operator = await loggedIn();

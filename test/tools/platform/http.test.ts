@@ -3,9 +3,8 @@ import test from "ava";
 import { generator } from "../../../tools/platform/core/common/random.js";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
 import { SEED } from "../../sample.js";
-import { platformFor } from "../platform-for.js";
 import { until } from "../until.js";
-import { createRig, jwtOf, startWithDevice, TOKEN } from "./rig.js";
+import { createRig, startWithDevice, TOKEN } from "./rig.js";
 
 /** All that comes until the platform ends the connection. */
 function said({ address }: Platform, text: string): Promise<string> {
@@ -160,59 +159,4 @@ test(`2,000 random requests are answered once each, and no timer is left`, (t) =
     `MOTE_SEED=${SEED}`,
   );
   t.is(rig.clock.waiting, 0, `MOTE_SEED=${SEED}`);
-});
-
-const REST_PATHS = [
-  "/api/device",
-  "/api/device/ID",
-  "/api/device/ID/credentials",
-  "/api/tenant/devices?pageSize=1e9&page=-1",
-  "/api/deviceProfile",
-  "/api/plugins/telemetry/DEVICE/ID/SHARED_SCOPE",
-  "/api/plugins/telemetry/DEVICE/ID/attributes/SERVER_SCOPE",
-  "/api/plugins/telemetry/DEVICE/ID/values/timeseries?keys=a&startTs=0&endTs=5",
-  "/api/rpc/oneway/x",
-  "/api/otaPackage",
-  "/api/otaPackage/ID?checksumAlgorithm=MD5",
-  "/api/auth/login",
-  "/api/auth/token",
-  "/api/rpc/persistent/ID",
-  "/api/entitiesQuery/find",
-  "/api/requests",
-  "/%zz",
-];
-const REST_BODIES = [
-  ...BODIES,
-  '{"name":"n","deviceProfileId":{"id":1}}',
-  '{"name":{}}',
-  '{"username":[],"password":{}}',
-  '{"id":{"id":"x"}}',
-  '{"refreshToken":"a.b.c"}',
-  '{"profileData":{"provisionConfiguration":"x"}}',
-  '{"type":"FIRMWARE","title":"t","version":"v","usesUrl":true}',
-];
-
-test("answers 500 random REST requests, none with an internal error", async (t) => {
-  const random = generator(SEED);
-  const faults: string[] = [];
-  const platform = await platformFor(t, { log: (line) => faults.push(line) });
-  const device = platform.core.createDevice({ name: "d", profileId: platform.core.profiles.default.id });
-  const token = await jwtOf(platform);
-  for (let sent = 0; sent < 500; sent++) {
-    const method = ["GET", "POST", "DELETE", "PUT"][random(4)]!;
-    const path = REST_PATHS[random(REST_PATHS.length)]!.replace("ID", random(9) ? device.id : "x");
-    const type = ["text/plain", "multipart/form-data; boundary=x"][random(20)] ?? "application/json";
-    const all = { "content-type": type, ...(random(20) && { "x-authorization": `Bearer ${token}` }) };
-    const init: RequestInit = { method, headers: all };
-    if (method !== "GET") init.body = pick(random, REST_BODIES);
-    if (method === "DELETE" && path === `/api/device/${device.id}`) continue;
-    const { status, ...body } = await fetch(platform.url + path, init).then(async (answer) => ({
-      status: answer.status,
-      text: await answer.text(),
-    }));
-    // The one 500 that the real server gives to a request that it could have refused.
-    const isKnown = status === 500 && body.text.startsWith(`{"message":"Can't parse value: null"`);
-    t.true(status < 500 || isKnown, `${method} ${path} ${init.body}: ${status}, MOTE_SEED=${SEED}`);
-  }
-  t.deepEqual(faults, [], `MOTE_SEED=${SEED}`);
 });

@@ -105,18 +105,6 @@ test("the filter chooses devices by name; no values: all pass", async (t) => {
   t.deepEqual(await devices({ Device: ["b"] }), ["b"]);
 });
 
-test("takes the JWT from the query, the jwt header or X-Authorization; otherwise 403", async (t) => {
-  const { ask, jwt } = await begin(t, []);
-  const body = { viewConfigId: VIEW };
-  for (const path of [API, "/apiTrendz/publicApi/buildReport"]) {
-    t.is((await ask(body, { jwt }, path)).status, 200);
-    t.is((await ask(body, { "x-authorization": `Bearer ${jwt}` }, path)).status, 200);
-    t.is((await ask(body, {}, `${path}?jwt=${jwt}`)).status, 200);
-    t.is((await ask(body, {}, path)).status, 403);
-    t.is((await ask(body, { jwt: `${jwt}x` }, path)).status, 403);
-  }
-});
-
 test("an unknown view is 404, a request of the wrong shape 400", async (t) => {
   const { ask } = await begin(t, []);
   t.is((await ask({ viewConfigId: VIEW.replace("6", "4") })).status, 404);

@@ -158,9 +158,9 @@ test("a damaged file is reported in a sentence, and left as it is", async (t) =>
     ["empty", ""],
     ["its first line is incomplete", whole.slice(0, 10)],
     ["zeros in a line", whole.replace('"token"', "\0".repeat(7))],
-    ["a line of no known kind", whole.replace('["point"', '["points"')],
+    ["a value of no known type", whole.replace('"l7"', '"x7"')],
     ["another file", "not a state, but a line\n"],
-    ["another version", whole.replace(":1}", ":2}")],
+    ["another version", whole.replace(":2}", ":3}")],
     ["another file in a package", whole.replace(image, other)],
   ];
   for (const [what, damaged] of damages) {

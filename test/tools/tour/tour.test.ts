@@ -1,5 +1,4 @@
 import test from "ava";
-import { EventLines } from "../../../tools/tour/live.js";
 import { runSteps, type Step, type StepResult, until } from "../../../tools/tour/tour.js";
 
 const never = new AbortController().signal;
@@ -35,15 +34,4 @@ test("at the end of the time the running step fails and the others are not reach
     results.map(({ ok, figure }) => `${ok} ${figure}`),
     ["true 1 ms", "false not done in time", "false not reached"],
   );
-});
-
-test("prints events without control characters, and only the first delivery", (t) => {
-  let shown = "";
-  const lines = new EventLines((text) => (shown += text));
-  lines.show({ event: "telemetry.delivered", points: 3 });
-  lines.show({ event: "telemetry.delivered", points: 4 });
-  lines.show({ event: "offline", reason: "\u001b[2J\u009b1m\u202ex\n" });
-  lines.show({ event: "rpc.received", id: 1, method: "x".repeat(500) });
-  t.is(shown, `delivered 3 points\noffline: \ufffd[2J\ufffd1m\ufffdx\ufffd\nRPC 1 ${"x".repeat(193)}…\n`);
-  t.is(lines.delivered, 7);
 });

@@ -1,4 +1,5 @@
 import { type Journal, NO_JOURNAL } from "./journal.js";
+import { valueToText } from "./value-text.js";
 import { sameValue, type Value } from "./values.js";
 
 export const SCOPES = ["CLIENT_SCOPE", "SHARED_SCOPE", "SERVER_SCOPE"] as const;
@@ -52,10 +53,14 @@ export class AttributeStore {
     if (!old && entries.size >= MOST) return;
     const attribute = { value, ts };
     entries.set(key, attribute);
-    this.#journal.attribute(this.#deviceId, scope, key, attribute);
+    this.#note(scope, key, [ts, valueToText(value)]);
   }
 
   delete(scope: Scope, key: string): void {
-    if (this.#scopes[scope].delete(key)) this.#journal.attribute(this.#deviceId, scope, key, undefined);
+    if (this.#scopes[scope].delete(key)) this.#note(scope, key, undefined);
+  }
+
+  #note(scope: Scope, key: string, value: unknown): void {
+    this.#journal.put(["device", this.#deviceId, "attribute", scope, key], value);
   }
 }

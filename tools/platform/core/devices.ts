@@ -113,7 +113,7 @@ export class Devices {
   /** Something of it has changed. */
   save(device: Device): void {
     const { attributes: _, series: _1, rpc: _2, notifications: _3, open: _4, ...record } = device;
-    this.#journal.save("device", device.id, record);
+    this.#journal.put(["device", device.id, "record"], record);
   }
 
   /** Throws Refused. */
@@ -145,7 +145,7 @@ export class Devices {
     this.#byToken.delete(device.credentials.credentialsId);
     device.rpc.close();
     device.notifications.forgetSubscribers();
-    this.#journal.remove("device", device.id);
+    this.#journal.put(["device", device.id], undefined);
     for (const request of [...device.open]) request.deviceDeleted();
   }
 

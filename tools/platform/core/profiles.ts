@@ -76,7 +76,7 @@ export class Profiles {
   delete(profile: Profile): void {
     if (profile.isDefault) throw new Refused("Deletion of Default Device Profile is prohibited!");
     this.#byId.delete(profile.id);
-    this.#journal.remove("profile", profile.id);
+    this.#journal.put(["profile", profile.id], undefined);
   }
 
   #check(fields: ProfileFields, profile: Profile | undefined): void {
@@ -102,6 +102,6 @@ export class Profiles {
   }
 
   #save(profile: Profile): void {
-    this.#journal.save("profile", profile.id, profile);
+    this.#journal.put(["profile", profile.id, "record"], profile);
   }
 }

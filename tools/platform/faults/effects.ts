@@ -31,7 +31,7 @@ interface Cause {
 
 /** Of these only one can happen to a request. */
 export const ENDS: ReadonlySet<FaultName> = new Set<FaultName>([
-  ...(["drop", "reset", "truncated", "garbage", "status"] as const),
+  ...(["drop", "reset", "truncated", "status"] as const),
 ]);
 
 /** Which requests a fault can happen to at all; any, if it isn't named. */
@@ -51,8 +51,6 @@ export const EFFECTS: Record<FaultName, (cause: Cause) => Effect> = {
       const place = whole.length > head ? head + random(whole.length - head) : random(head);
       return { bytes: whole.subarray(0, afterBytes ?? place), end: "close" };
     }),
-  garbage: ({ rule: { bytes = 64 }, random }) =>
-    onWire(() => ({ bytes: Uint8Array.from({ length: bytes }, () => random(256)), end: "close" })),
   status: ({ rule: { status = 500, body = "", at = "request" } }) => {
     const answer = response(status, body, body === "" ? undefined : TEXT_TYPE);
     return at === "request" ? { instead: answer } : { change: () => answer };

@@ -17,14 +17,13 @@ import { Refused } from "../core/common/refused.js";
  * - `reset` `{afterBytes}`: resets the connection after so many bytes of the answer (default 0).
  * - `truncated` `{afterBytes}`: ends the answer early and closes the connection in order; by
  *   default within the body, or within the head if there is no body.
- * - `garbage` `{bytes}`: sends random bytes (default 64) instead of an answer, and closes.
  * - `status` `{status, body, at}`: answers this status, with `body` as text (default none).
  *   `at: "request"` (default): the platform never saw the request; `at: "answer"`: it handled it.
  * - `not-stored`: answers POST telemetry and attributes 200 and loses the values.
  *
- * Of drop, reset, truncated, garbage and status, only the first that matches a request applies.
+ * Of drop, reset, truncated and status, only the first that matches a request applies.
  */
-export const FAULTS = ["delay", "drop", "reset", "truncated", "garbage", "status", "not-stored"] as const;
+export const FAULTS = ["delay", "drop", "reset", "truncated", "status", "not-stored"] as const;
 export type FaultName = (typeof FAULTS)[number];
 
 /** Which requests it is for; what is absent holds for all. */
@@ -49,7 +48,6 @@ export interface FaultRule {
   ms?: number;
   at?: "request" | "answer";
   afterBytes?: number;
-  bytes?: number;
   status?: number;
   body?: string;
 }
@@ -82,7 +80,6 @@ const MEMBERS: Record<FaultName, Record<string, Check>> = {
   drop: { at },
   reset: { afterBytes: whole(0, LARGEST) },
   truncated: { afterBytes: whole(0, LARGEST) },
-  garbage: { bytes: whole(1, 65_536) },
   status: { status: whole(200, 599), body: text(65_536), at },
   "not-stored": {},
 };

@@ -74,18 +74,6 @@ export function numberParameter(request: FastifyRequest, name: string): number |
   return value;
 }
 
-/** A switch, however it is spelt; undefined if it is absent. Throws RestError 400. */
-export function switchParameter(request: FastifyRequest, name: string): boolean | undefined {
-  const text = parameter(request, name);
-  if (text === undefined || text === "") return undefined;
-  const value = parseBoolean(text);
-  if (value !== undefined) return value;
-  throw new RestError(
-    400,
-    `Method parameter '${name}': Failed to convert value of type 'java.lang.String' to required type 'boolean'; Invalid boolean value [${text}]`,
-  );
-}
-
 /** Names from a list with commas; undefined if the parameter is absent or empty. */
 export function keysParameter(request: FastifyRequest, name = "keys"): string[] | undefined {
   const keys = (parameter(request, name) ?? "").split(",").filter((key) => key !== "");
@@ -134,15 +122,4 @@ function needed(request: FastifyRequest, name: string): number {
     400,
     `Required request parameter '${name}' for method parameter type int is not present`,
   );
-}
-
-const BOOLEANS: Readonly<Record<string, boolean>> = {
-  ...{ true: true, on: true, yes: true, 1: true },
-  ...{ false: false, off: false, no: false, 0: false },
-};
-
-/** A boolean as Spring reads a parameter, in any case; undefined if it is not one. */
-function parseBoolean(text: string): boolean | undefined {
-  const lower = text.trim().toLowerCase();
-  return Object.hasOwn(BOOLEANS, lower) ? BOOLEANS[lower] : undefined;
 }

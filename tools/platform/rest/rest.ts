@@ -4,7 +4,6 @@ import { authRoutes } from "./auth.js";
 import type { RestContext } from "./context.js";
 import { errorBody, RestError, toRestError } from "./error.js";
 import { checkHost } from "./host-check.js";
-import { rememberMethods } from "./methods.js";
 import { consoleRoutes } from "./resources/console.js";
 import { deviceRoutes } from "./resources/devices.js";
 import { entityRoutes } from "./resources/entities.js";
@@ -34,7 +33,6 @@ export function restRoutes(
   onError: (error: unknown) => void,
 ): void {
   const now = (): number => context.core.clock.now();
-  const methodsOf = rememberMethods(app);
   app.removeAllContentTypeParsers();
   // Bodies stay text: how a number is spelt decides on its type.
   app.addContentTypeParser(
@@ -51,11 +49,6 @@ export function restRoutes(
   });
   app.setNotFoundHandler(async (request, reply) => {
     const path = request.url.split("?", 1)[0]?.slice(1) ?? "";
-    const methods = methodsOf(`/${path}`);
-    if (methods.length > 0) {
-      const refused = new RestError(405, `Request method '${request.method}' is not supported`);
-      return reply.code(405).header("Allow", methods.join(",")).send(errorBody(refused, now()));
-    }
     if (path.startsWith("api/")) {
       return reply.code(404).send(errorBody(new RestError(404, `No static resource ${path}.`), now()));
     }

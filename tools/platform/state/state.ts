@@ -5,14 +5,13 @@ import { codeOf, makeDirectory, readIfThere, replaceFile } from "../../../hosts/
 import { LockedError, StateLock } from "../../../hosts/node/state-lock.js";
 import type { Scope } from "../core/attributes.js";
 import type { DeviceRecord } from "../core/devices.js";
-import type { Journal, Kind } from "../core/journal.js";
+import type { Journal } from "../core/journal.js";
 import type { PackageRecord } from "../core/ota/packages.js";
 import type { PlatformCore } from "../core/platform.js";
 import type { Profile } from "../core/profiles.js";
 import type { PersistentRpcRecord } from "../core/rpc/rpc-records.js";
-import type { Value } from "../core/values.js";
+import { valueFromText } from "../core/value-text.js";
 import { type Line, Stored } from "./stored.js";
-import { valueFromText, valueToText } from "./value-text.js";
 
 /** The state cannot be opened, read or written; the message is for people. */
 export class StateError extends Error {
@@ -27,7 +26,7 @@ export class StateError extends Error {
 }
 
 export const FILE = "platform.ndjson";
-const HEAD = '{"mote-platform":1}';
+const HEAD = '{"mote-platform":2}';
 const NEW_LINE = 10;
 const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: "the disk is full",
@@ -49,7 +48,7 @@ export class State implements Journal {
   readonly #path: string;
   readonly #lock: StateLock;
   readonly #options: StateOptions;
-  #settings: ReadonlyMap<string, string>;
+  readonly #settings: ReadonlyMap<string, unknown>;
   /** What the file held, until it is restored. */
   #stored: Stored | undefined;
   /** Undefined before `restore`, after `close`, and once a change was lost. */
@@ -62,7 +61,7 @@ export class State implements Journal {
     this.#lock = lockDirectory(options.directory);
     try {
       this.#stored = this.#read();
-      this.#settings = this.#stored.settings;
+      this.#settings = new Map(this.#stored.below("setting"));
     } catch (error) {
       this.#lock.release();
       throw error;
@@ -71,7 +70,7 @@ export class State implements Journal {
 
   /** The core needs them when it begins. */
   get profiles(): Profile[] {
-    return (this.#stored?.records("profile") ?? []) as Profile[];
+    return recordsOf(this.#stored!, "profile") as Profile[];
   }
 
   /** Brings the rest back. Changes are stored from here on. Throws StateError. */
@@ -82,7 +81,7 @@ export class State implements Journal {
     } catch (error) {
       throw error instanceof StateError ? error : unreadable(messageOf(error));
     }
-    for (const profile of core.profiles.list()) stored.take(["record", "profile", profile.id, profile]);
+    for (const profile of core.profiles.list()) stored.take([["profile", profile.id, "record"], profile]);
     try {
       const lines = [HEAD, ...[...stored.lines()].map((line) => JSON.stringify(line)), ""];
       replaceFile(this.#path, Buffer.from(lines.join("\n")));
@@ -94,43 +93,12 @@ export class State implements Journal {
     core.resume();
   }
 
-  setting(name: string): string | undefined {
+  setting(name: string): unknown {
     return this.#settings.get(name);
   }
 
-  saveSetting(name: string, value: string): void {
-    this.#append(["setting", name, value]);
-  }
-
-  save(kind: Kind, id: string, record: object): void {
-    this.#append(["record", kind, id, record]);
-  }
-
-  remove(kind: Kind, id: string): void {
-    this.#append(["removed", kind, id]);
-  }
-
-  attribute(
-    deviceId: string,
-    scope: string,
-    key: string,
-    attribute: { readonly value: Value; readonly ts: number } | undefined,
-  ): void {
-    if (attribute === undefined) this.#append(["attributeGone", deviceId, scope, key]);
-    else this.#append(["attribute", deviceId, scope, key, attribute.ts, valueToText(attribute.value)]);
-  }
-
-  point(deviceId: string, key: string, ts: number, value: Value): void {
-    this.#append(["point", deviceId, key, ts, valueToText(value)]);
-  }
-
-  /** JSON has null for an infinite time. */
-  pointsGone(deviceId: string, key: string, startTs: number, endTs: number): void {
-    this.#append(["pointsGone", deviceId, key, startTs, endTs]);
-  }
-
-  file(packageId: string, bytes: Uint8Array): void {
-    this.#append(["file", packageId, Buffer.from(bytes).toString("base64")]);
+  put(path: readonly string[], value: unknown): void {
+    this.#append(value === undefined ? [path] : [path, value]);
   }
 
   close(): void {
@@ -195,18 +163,27 @@ function lockDirectory(directory: string): StateLock {
   }
 }
 
+const recordsOf = (stored: Stored, kind: string): unknown[] =>
+  stored.below(kind).flatMap(([id]) => stored.get(kind, id, "record") ?? []);
+
 function restoreRecords(stored: Stored, core: PlatformCore): void {
-  for (const record of stored.records("package") as PackageRecord[]) {
-    const file = stored.files.get(record.id);
+  for (const record of recordsOf(stored, "package") as PackageRecord[]) {
+    const file = stored.get("package", record.id, "file") as string | undefined;
     if (!core.packages.restore(record, file === undefined ? undefined : Buffer.from(file, "base64")))
       throw unreadable(`the file of package ${record.title} ${record.version} does not match its checksum`);
   }
-  for (const record of stored.records("device") as DeviceRecord[]) core.devices.restore(record);
-  for (const [, device, scope, key, ts, value] of stored.attributes())
-    core.devices.get(device)?.attributes.set(scope as Scope, key, valueFromText(value), ts);
-  for (const [, device, key, ts, value] of stored.points())
-    core.devices.get(device)?.series.save(key, ts, valueFromText(value));
-  for (const rpc of stored.records("rpc") as PersistentRpcRecord[]) {
+  for (const record of recordsOf(stored, "device") as DeviceRecord[]) {
+    const { id, attributes, series } = core.devices.restore(record);
+    for (const [scope] of stored.below("device", id, "attribute"))
+      for (const [key, held] of stored.below("device", id, "attribute", scope)) {
+        const [ts, value] = held as [number, string];
+        attributes.set(scope as Scope, key, valueFromText(value), ts);
+      }
+    for (const [key] of stored.below("device", id, "point"))
+      for (const [ts, value] of stored.below("device", id, "point", key))
+        series.save(key, Number(ts), valueFromText(value as string));
+  }
+  for (const rpc of recordsOf(stored, "rpc") as PersistentRpcRecord[]) {
     const device = core.devices.get(rpc.deviceId);
     if (device) core.rpcRecords.restore(rpc, device);
   }

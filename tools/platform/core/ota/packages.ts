@@ -107,17 +107,17 @@ export class Packages {
     if (file.checksum && file.checksum !== computed) throw new Refused("Wrong otaPackage file!");
     Object.assign(target, file, { checksum: computed, size: file.bytes.length });
     this.#save(target);
-    this.#journal.file(target.id, file.bytes);
+    this.#journal.put(["package", target.id, "file"], Buffer.from(file.bytes).toString("base64"));
   }
 
   delete(target: OtaPackage): void {
     this.#byId.delete(target.id);
-    this.#journal.remove("package", target.id);
+    this.#journal.put(["package", target.id], undefined);
   }
 
   #save(target: OtaPackage): void {
     const { bytes: _, ...record } = target;
-    this.#journal.save("package", target.id, record);
+    this.#journal.put(["package", target.id, "record"], record);
   }
 }
 

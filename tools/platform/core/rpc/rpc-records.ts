@@ -106,11 +106,11 @@ export class RpcRecords {
 
   #save(rpc: PersistentRpc): void {
     const { requestId: _, ...record } = rpc;
-    this.#journal.save("rpc", rpc.id, record);
+    this.#journal.put(["rpc", rpc.id, "record"], record);
   }
 
   #drop(id: string): void {
     this.#byId.delete(id);
-    this.#journal.remove("rpc", id);
+    this.#journal.put(["rpc", id], undefined);
   }
 }

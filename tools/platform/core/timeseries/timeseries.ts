@@ -1,4 +1,5 @@
 import { type Journal, NO_JOURNAL } from "../journal.js";
+import { valueToText } from "../value-text.js";
 import type { Value } from "../values.js";
 import { type Point, Series } from "./series.js";
 
@@ -53,22 +54,20 @@ export class TimeSeries {
     }
     if (series.size >= LARGEST.points) {
       const oldest = series.takeOldest();
-      this.#journal.pointsGone(this.#deviceId, key, oldest.ts, after(oldest.ts));
+      this.#note(undefined, key, oldest.ts);
     }
     series.put(ts, value);
-    this.#journal.point(this.#deviceId, key, ts, value);
+    this.#note(valueToText(value), key, ts);
   }
 
   delete(key: string, startTs = Number.NEGATIVE_INFINITY, endTs = Number.POSITIVE_INFINITY): void {
     const series = this.#series.get(key);
     if (!series) return;
-    series.take(startTs, endTs);
+    for (const { ts } of series.take(startTs, endTs)) this.#note(undefined, key, ts);
     if (series.size === 0) this.#series.delete(key);
-    this.#journal.pointsGone(this.#deviceId, key, startTs, endTs);
   }
-}
 
-/** The next number, so that one point alone lies between. */
-function after(ts: number): number {
-  return ts + Math.max(1, Math.abs(ts) * Number.EPSILON);
+  #note(value: unknown, key: string, ts: number): void {
+    this.#journal.put(["device", this.#deviceId, "point", key, String(ts)], value);
+  }
 }

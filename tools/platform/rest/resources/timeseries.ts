@@ -4,7 +4,7 @@ import type { Point } from "../../core/timeseries/timeseries.js";
 import { valueJson, valueText } from "../../core/values.js";
 import { deviceOf, type RestContext } from "../context.js";
 import { RestError } from "../error.js";
-import { keysParameter, numberParameter, parameter, switchParameter } from "../input.js";
+import { keysParameter, numberParameter, parameter } from "../input.js";
 
 const BASE = "/api/plugins/telemetry/DEVICE/:deviceId";
 const LIMIT = 100;
@@ -15,7 +15,7 @@ export function timeseriesRoutes(app: FastifyInstance, context: RestContext): vo
 
   app.get(`${BASE}/values/timeseries`, async (request, reply) => {
     const device = deviceOf(context, request);
-    const strict = switchParameter(request, "useStrictDataTypes") === true;
+    const strict = parameter(request, "useStrictDataTypes")?.toLowerCase() === "true";
     const isRange = parameter(request, "startTs") !== undefined && parameter(request, "endTs") !== undefined;
     const members = isRange
       ? range(request, device, strict)

@@ -1,5 +1,5 @@
 // A stored value as text: its type by one letter, then itself.
-import { JsonText, type Value } from "../core/values.js";
+import { JsonText, type Value } from "./values.js";
 
 export function valueToText(value: Value): string {
   if (typeof value === "boolean") return value ? "b1" : "b0";

@@ -4,7 +4,6 @@ import { calledAs } from "../cli/invocation.js";
 import { cell, clip, plain } from "../cli/output/table.js";
 import { Operator } from "../operator/operator.js";
 import type { Reading } from "../operator/shapes.js";
-import { VIEW_ID } from "../platform/core/reports/reports.js";
 import { CUSTOMER, hints, TENANT } from "./hints.js";
 import type { ChildEvent } from "./processes.js";
 import { prepare } from "./run-tour.js";
@@ -41,7 +40,6 @@ export function greeting({ url, env, folder }: Setup): string[] {
     `platform ${url}`,
     `logins   ${TENANT.username} / ${TENANT.password}, ${CUSTOMER.username} / ${CUSTOMER.password}`,
     `console  ${url}/ in a browser; log in as ${TENANT.username}, password ${TENANT.password}`,
-    `view     ${VIEW_ID} (Temperature by minute: ${calledAs()} report --view)`,
     `devices  provisioning key ${env.MOTE_PROVISION_KEY}, secret ${env.MOTE_PROVISION_SECRET}`,
     ...(folder === undefined ? [] : [`state    ${folder}; delete it to begin again`]),
     "Press Ctrl-C to stop.",

@@ -10,7 +10,6 @@ import { entityRoutes } from "./resources/entities.js";
 import { faultRoutes } from "./resources/faults.js";
 import { otaRoutes } from "./resources/ota.js";
 import { profileRoutes } from "./resources/profiles.js";
-import { reportRoutes } from "./resources/reports.js";
 import { rpcRoutes } from "./resources/rpc.js";
 import { attributeRoutes } from "./resources/telemetry.js";
 import { timeseriesRoutes } from "./resources/timeseries.js";
@@ -73,7 +72,6 @@ export function restRoutes(
   timeseriesRoutes(app, context);
   rpcRoutes(app, context);
   otaRoutes(app, context);
-  reportRoutes(app, context);
   faultRoutes(app, context);
   consoleRoutes(app);
 }

@@ -1,5 +1,4 @@
 // What `mote platform` says when it is there.
-import { VIEW_ID } from "../../../platform/core/reports/reports.js";
 import { calledAs } from "../../invocation.js";
 import { isLoopback, type Password, WARNING } from "./network.js";
 
@@ -42,7 +41,6 @@ export function greeting(
     `  customer             customer@thingsboard.org / ${shown ?? "customer"}`,
     `  provisioning key     ${tell ? profile.key : "as given"}`,
     `  provisioning secret  ${tell ? profile.secret : "as given"}`,
-    `  table view           ${VIEW_ID}`,
     `  state                ${state ?? "in memory only (--no-state)"}`,
     ...(password && !isLoopback(host) ? [WARNING] : []),
   ];

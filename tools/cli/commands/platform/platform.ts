@@ -31,8 +31,6 @@ the defaults: --admin-password, MOTE_ADMIN_PASSWORD (hidden from process lists) 
 
 Like a new server, it does not answer client-side RPCs; --rule-chain answers getCurrentTime and getTime.
 
-POST /apiAnalytics/publicApi/buildReport builds a report of one table view: temperatures by minute.
-
 POST /api/faults from this machine injects faults such as delays, resets and lost answers. GET /api/requests lists requests of devices.
 
 Examples:

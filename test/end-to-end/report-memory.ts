@@ -5,9 +5,8 @@ import { RowWriter } from "../../tools/cli/report/row-writer.js";
 
 const [url = "", viewConfigId = ""] = process.argv.slice(2);
 const reports = new Reports({ url, session: new Session({ url, jwt: "token" }) });
-const output = new Output(true);
+const output = new Output();
 const writer = new RowWriter("csv", output);
 const { rows } = await reports.build({ viewConfigId, timeoutMs: 300_000 }, writer);
-writer.finish();
 output.flush();
 process.stderr.write(JSON.stringify({ rows, mb: process.resourceUsage().maxRSS / 1024 }));

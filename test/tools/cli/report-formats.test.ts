@@ -24,7 +24,6 @@ function written(name: FormatName, labels: string[], rows: Row[], labelsLast = f
   if (!labelsLast) writer.labels(labels);
   for (const row of rows) writer.row(row);
   if (labelsLast) writer.labels(labels);
-  writer.finish();
   return { text, remarks: writer.remarks };
 }
 
@@ -45,10 +44,6 @@ test("each format holds the rows, with the labels before or after them", (t) => 
       lines.map((line) => JSON.parse(line)),
       ROWS,
     );
-    t.is(
-      written("table", LABELS, ROWS.slice(1), labelsLast).text,
-      "Device         Day            Ø\n=HYPERLINK(1)  1760086400000  -\n-5                            -\n",
-    );
   }
   t.is(
     written("csv", ["a"], [{ a: "+49 30" }, { a: "@a" }, { a: "\n=1" }, { a: "＝1" }, { a: true }]).text,
@@ -59,22 +54,14 @@ test("each format holds the rows, with the labels before or after them", (t) => 
   t.is(written("ndjson", ["a"], early, true).text.length, 10_001 * 8);
 });
 
-test("new labels in each row and long texts take no room in memory; a table has 1000 rows", (t) => {
+test("new labels in each row take no room in memory", (t) => {
   const rows = Array.from({ length: 3000 }, (_, i) => ({ [`label ${i}`]: "1760000000000" }));
   const { remarks } = written("csv", ["a"], rows);
   t.regex(remarks.join(), /Left out values whose labels are not columns: "label 0"/);
   t.true(remarks.join("").length < 1000);
-  const long = Array.from({ length: 1200 }, () => ({ a: "x".repeat(10_000), b: "y" }));
-  const table = written("table", ["a", "b"], long);
-  t.is(table.text.split("\n").length, 1002);
-  t.true(table.text.length < 1001 * 2010);
-  t.deepEqual(table.remarks, ["A table has at most 1000 rows: 200 more with --format csv"]);
 });
 
 test("a platform's texts cannot move the cursor of a terminal", (t) => {
-  const { text } = written("table", ["a\u001b[1m"], [{ "a\u001b[1m": "\u001b]0;x\u0007\r\n\u202e" }]);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
-  t.notRegex(text, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
   t.is(plainLines("a:\tb"), "a:    b");
   t.is(plainLines("a\u001b[1m,b\r\n\u009b,\rc\n"), "a\ufffd[1m,b\n\ufffd,\ufffdc\n");
   const lines = "a\u001b[2Jb\r\nc\u202e\r\n";

@@ -15,8 +15,7 @@ const HELP = `
 Log in with --jwt, with --username (the password comes from MOTE_PLATFORM_PASSWORD or a prompt), or with mote login.
 
 Times are dates (2026-01-31, 2026-01-31T12:00), milliseconds since 1970, -7d, -12h, -30m, today, yesterday or now. The default is the view's own range. A
-day given to --to is included. Dates in rows are milliseconds since 1970. CSV output prefixes formulas with '. A table has at most 1000 rows. An incomplete
-report ends with an exit code other than 0.
+day given to --to is included. Dates in rows are milliseconds since 1970. CSV output prefixes formulas with '. An incomplete report ends with an exit code other than 0.
 
 Exit codes:
   1  no connection or answer, an incomplete report, or status 5xx
@@ -45,11 +44,7 @@ export function reportCommand(program: Command): void {
     .option("--from <time>", "start of the range", (text) => since1970(parseTime(text)))
     .option("--to <time>", "end of the range", (text) => since1970(parseLast(text)))
     .option("--filter <name=value>", "value for a filter of the view (repeatable)", filter)
-    .addOption(
-      new Option("--format <format>", "output format (default: table on a terminal, else csv)").choices(
-        FORMATS,
-      ),
-    )
+    .addOption(new Option("--format <format>", "output format").choices(FORMATS).default("csv"))
     .addOption(new Option("--username <name>", "user to log in as").env("MOTE_PLATFORM_USERNAME"))
     .addOption(new Option("--jwt <token>", "token to use instead of a login").env("MOTE_PLATFORM_JWT"))
     .addOption(

@@ -5,13 +5,10 @@ import { forStream } from "../output/table.js";
 const PIECE = 65_536;
 
 export class Output {
-  readonly #isTame: boolean;
   #text = "";
   #open = true;
 
-  /** `isTame`: no text contains control characters of a peer. */
-  constructor(isTame: boolean) {
-    this.#isTame = isTame;
+  constructor() {
     process.stdout.once("error", () => {
       this.#open = false;
     });
@@ -26,8 +23,7 @@ export class Output {
   }
 
   flush(): void {
-    if (this.#text !== "" && this.#open)
-      process.stdout.write(this.#isTame ? this.#text : forStream(this.#text));
+    if (this.#text !== "" && this.#open) process.stdout.write(forStream(this.#text));
     this.#text = "";
   }
 }

@@ -28,7 +28,7 @@ export interface ReportFlags {
   from?: number;
   to?: number;
   filter?: Record<string, string[]>;
-  format?: FormatName;
+  format: FormatName;
   username?: string;
   jwt?: string;
   api: string;
@@ -50,14 +50,10 @@ export async function writeReport(flags: ReportFlags): Promise<void> {
     session.close();
   };
   stop.addEventListener("abort", close);
-  const { stdout, stderr } = process;
-  const format = flags.format ?? (stdout.isTTY ? "table" : "csv");
-  const output = new Output(format === "table");
-  const screen = stderr.isTTY && !stdout.isTTY ? stderr : undefined;
-  const writer = new RowWriter(format, output, screen);
+  const output = new Output();
+  const writer = new RowWriter(flags.format, output);
   try {
     await reports.build(question(flags), writer);
-    writer.finish();
   } catch (error) {
     if (stop.aborted) throw new ExitError(INTERRUPTED, "interrupted");
     // The reader of the output has read enough.
@@ -65,7 +61,6 @@ export async function writeReport(flags: ReportFlags): Promise<void> {
     throw asFailure(error, flags);
   } finally {
     output.flush();
-    writer.close();
     close();
   }
   const { rows, remarks } = writer;

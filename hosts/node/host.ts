@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import type { LogMemory } from "../../extras/diagnostics/index.js";
 import { pinStored, SecretRedactor } from "../../src/board-module.js";
 import type { Host, LastRun, Redactor } from "../../src/port.js";
-import type { Boot } from "../device/boot-slots/boot-record.js";
+import type { Boot, SlotName } from "../device/boot-slots/boot-record.js";
 import { TwoSlots } from "../device/boot-slots/boot-slots.js";
 import { FileBlocks } from "./blocks.js";
 import { readBoot, slotPath, writeBoot } from "./boot-record.js";
@@ -45,6 +45,8 @@ export interface NodeHostOptions extends SocketOptions {
    * Default: the process ends with exit code 75, which asks its service manager to start it again.
    */
   restart?: Host["restart"];
+  /** The slot whose image runs, if it is not the recorded one. */
+  runningSlot?: SlotName | undefined;
   /** How the last run ended, as known to the program that starts this one. */
   lastRun?: LastRun | undefined;
 }
@@ -94,6 +96,7 @@ function openHost(options: NodeHostOptions, lock: StateLock, redactor: Redactor,
     bootStore,
     (name) => new FileBlocks(slotPath(stateDir, name), slotBytes, warn, "slot"),
     sha256,
+    options.runningSlot,
   );
   const logMemory = new FileLogMemory(join(stateDir, "log.bin"));
   const store = new FileStore(join(stateDir, "store"));

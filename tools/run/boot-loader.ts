@@ -8,6 +8,7 @@ import {
   without,
 } from "../../hosts/device/boot-slots/boot-record.js";
 import { readBoot, writeBoot } from "../../hosts/node/boot-record.js";
+import { isDiskTrouble } from "../../hosts/node/files.js";
 import { unpack } from "./slot-images.js";
 
 export interface Start {
@@ -21,31 +22,56 @@ export interface Start {
   isFlashed: boolean;
 }
 
-/** Called for each rejected image. `failed`: ended unconfirmed; `damaged`: bytes changed. */
-export type OnFallback = (slot: SlotName, why: "failed" | "damaged") => void;
+/**
+ * Called for each image that does not start. `failed`: ended unconfirmed; `damaged`: bytes changed;
+ * `unstorable`: on trial, and the disk cannot store that it starts.
+ */
+export type OnFallback = (slot: SlotName, why: "failed" | "damaged" | "unstorable") => void;
 
 /** A trial that was stopped so often before its end is over: a stop proves nothing about it. */
 const MAX_STARTS = 5;
 
 /**
  * The image to start now. A pending one is marked as started before this returns. Found marked at
- * the next call, or started five times, it is rejected and the device rolls back. Undefined if no
- * slot contains an intact image. Throws.
+ * the next call, or started five times, it is rejected and the device rolls back. Where the disk
+ * cannot store that, the previous image starts and the record stays. Undefined if no slot contains
+ * an intact image. Throws.
  */
 export function prepareStart(stateDir: string, onFallback: OnFallback): Start | undefined {
-  let boot = readBoot(stateDir);
-  if (boot?.state === "pending" && (boot.started || boot.starts >= MAX_STARTS)) {
-    const before = reverted(boot);
-    if (before) {
-      onFallback(boot.active, "failed");
-      boot = storeBoot(stateDir, before);
-    }
+  const boot = readBoot(stateDir);
+  const before = boot?.state === "pending" ? reverted(boot) : undefined;
+  try {
+    return boot && prepareStored(stateDir, boot, before, onFallback);
+  } catch (error) {
+    const image = before?.images[before.active];
+    if (!boot || !before || !image || !isDiskTrouble(error)) throw error;
+    const path = unpack(stateDir, before.active, image);
+    if (path === undefined) throw error;
+    onFallback(boot.active, "unstorable");
+    return startOf(before, path, image.sha256);
+  }
+}
+
+/** `before`: the record after a rollback, if the active image is pending. */
+function prepareStored(
+  stateDir: string,
+  found: Boot,
+  before: Boot | undefined,
+  onFallback: OnFallback,
+): Start | undefined {
+  let boot: Boot | undefined = found;
+  if (before && (found.started || found.starts >= MAX_STARTS)) {
+    boot = storeBoot(stateDir, before);
+    onFallback(found.active, "failed");
   }
   // At most twice: the active slot, then the other.
   for (let tries = 0; boot && tries < 2; tries++) {
     const image = boot.images[boot.active];
     const path = image && unpack(stateDir, boot.active, image);
-    if (image && path !== undefined) return begin(stateDir, boot, path, image.sha256);
+    if (image && path !== undefined) {
+      if (boot.state === "pending") storeBoot(stateDir, { ...boot, started: true, starts: boot.starts + 1 });
+      return startOf(boot, path, image.sha256);
+    }
     onFallback(boot.active, "damaged");
     const other: Boot = {
       ...without(boot, boot.active),
@@ -65,8 +91,7 @@ export function forgetStart(stateDir: string): void {
   if (boot?.state === "pending" && boot.started) storeBoot(stateDir, { ...boot, started: false });
 }
 
-function begin(stateDir: string, boot: Boot, path: string, sha256: string): Start {
-  if (boot.state === "pending") storeBoot(stateDir, { ...boot, started: true, starts: boot.starts + 1 });
+function startOf(boot: Boot, path: string, sha256: string): Start {
   return { path, slot: boot.active, state: boot.state, sha256, isFlashed: boot.app === sha256 };
 }
 

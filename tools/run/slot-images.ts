@@ -1,6 +1,7 @@
 // Installs images in slots and extracts them to be run, while no worker runs.
 import { createHash } from "node:crypto";
 import { closeSync, fsyncSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   type ImageRecord,
@@ -24,6 +25,8 @@ import {
 
 /** Size of a slot, the maximum image size in bytes. */
 export const SLOT_BYTES = 128 * 1024 * 1024;
+
+const FILE = "image.mjs";
 
 const quiet = (): void => {};
 
@@ -52,21 +55,40 @@ export function flash(stateDir: string, bytes: Uint8Array, isForced = false): bo
   return true;
 }
 
-/** Writes the slot's image to an importable file. Undefined if it is not the recorded one. */
+/**
+ * Writes the slot's image to an importable file. Undefined if it is not the recorded one. On a full
+ * or read-only disk, returns the file of the last start if it is that image; otherwise one in the
+ * system's directory for temporary files. Throws.
+ */
 export function unpack(stateDir: string, name: SlotName, image: ImageRecord): string | undefined {
   const directory = join(stateDir, "run");
+  try {
+    return unpackTo(directory, stateDir, name, image);
+  } catch (error) {
+    if (!isDiskTrouble(error)) throw error;
+    const path = join(directory, FILE);
+    if (holds(path, image)) return path;
+    const id = createHash("sha256").update(stateDir).digest("hex").slice(0, 16);
+    return unpackTo(join(tmpdir(), `mote-${id}`), stateDir, name, image);
+  }
+}
+
+function unpackTo(
+  directory: string,
+  stateDir: string,
+  name: SlotName,
+  image: ImageRecord,
+): string | undefined {
   makeOwnDirectory(directory);
-  const path = join(directory, "image.mjs");
+  const path = join(directory, FILE);
   const aside = temporaryPath(path);
   try {
     if (!extract(slotPath(stateDir, name), image, aside)) return undefined;
     publish(aside, path);
-  } catch (error) {
-    // On a full or read-only disk, use the file of the last start if it is that image.
-    if (!isDiskTrouble(error) || !holds(path, image)) throw error;
+    return path;
+  } finally {
     rmSync(aside, { force: true });
   }
-  return path;
 }
 
 /** False if the slot does not contain that image. Throws. */

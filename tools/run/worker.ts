@@ -127,6 +127,7 @@ async function start({ config, path, slot, state, sha256, isFlashed, lastRun }: 
   const machine: NodeHost = createHost({
     redactor,
     stateDir: config.stateDir,
+    runningSlot: slot,
     ca: config.ca,
     insecureTls: config.insecureTls,
     lastRun,
@@ -145,8 +146,8 @@ async function start({ config, path, slot, state, sha256, isFlashed, lastRun }: 
   if (isFlashed) teachRunningImage(host, `SHA256 ${sha256}`);
   isLoading = !recovery.active;
   const image = recovery.active ? undefined : await loadImage(path);
-  if (image) storeImageInfo(host, sha256, image.firmware);
-  const firmware = image ? image.firmware : storedImageInfo(host, sha256);
+  if (image) storeImageInfo(host, slot, sha256, image.firmware);
+  const firmware = image ? image.firmware : storedImageInfo(host, slot, sha256);
   const { intervalMs, cycle } = config;
   const sleeper = cycle !== undefined && !recovery.active ? new TimedWakes(host, woken) : undefined;
   const device = assemble(

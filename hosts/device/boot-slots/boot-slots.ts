@@ -31,12 +31,20 @@ export class TwoSlots implements Slot {
   /** The slot's image was removed from the record, which is required before its first write. */
   private _forgotten = false;
 
-  /** `open` opens the sectors of a slot. Throws what `open` and `store.read` throw. */
-  constructor(store: BootStore, open: (name: SlotName) => ClosableBlocks, sha256: () => Digest) {
+  /**
+   * `open` opens the sectors of a slot. `running`: the slot whose image runs, if it is not the
+   * recorded one. Throws what `open` and `store.read` throw.
+   */
+  constructor(
+    store: BootStore,
+    open: (name: SlotName) => ClosableBlocks,
+    sha256: () => Digest,
+    running?: SlotName,
+  ) {
     const boot = store.read();
     this._store = store;
-    this._running = boot?.active ?? "a";
-    this._state = boot?.state ?? "confirmed";
+    this._running = running ?? boot?.active ?? "a";
+    this._state = boot?.active === this._running ? boot.state : "confirmed";
     this._blocks = open(otherSlot(this._running));
     this._sha256 = sha256;
     this.size = this._blocks.size;
@@ -79,10 +87,7 @@ export class TwoSlots implements Slot {
 
   confirm(): boolean {
     if (this._state === "confirmed") return true;
-    if (
-      !this._save({ ...this._boot(), active: this._running, state: "confirmed", started: false, starts: 0 })
-    )
-      return false;
+    if (!this._save({ ...this._boot(), ...this._confirmed })) return false;
     this._state = "confirmed";
     return true;
   }
@@ -101,12 +106,17 @@ export class TwoSlots implements Slot {
     this._blocks.close();
   }
 
+  private get _confirmed(): Pick<Boot, "active" | "state" | "started" | "starts"> {
+    return { active: this._running, state: "confirmed", started: false, starts: 0 };
+  }
+
   private _writable(): boolean {
     if (this._state === "pending" || this._activated) return false;
     if (this._forgotten) return true;
     const boot = this._boot();
     const other = otherSlot(this._running);
-    this._forgotten = boot.images[other] === undefined || this._save(without(boot, other));
+    this._forgotten =
+      boot.images[other] === undefined || this._save({ ...without(boot, other), ...this._confirmed });
     return this._forgotten;
   }
 

@@ -1,5 +1,6 @@
 // Which image starts next, and which never starts again.
-import { readFileSync, writeFileSync } from "node:fs";
+import fs, { readFileSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import test, { type ExecutionContext } from "ava";
 import { readBoot, slotPath, writeBoot } from "../../../hosts/node/boot-record.js";
 import { createHost } from "../../../hosts/node/host.js";
@@ -60,5 +61,56 @@ test("the slot of the previous image can't be written during a trial", (t) => {
   const { slot, close } = createHost({ stateDir });
   t.false(slot.erase(0) || slot.write(0, new Uint8Array(16)) || slot.activate(16));
   t.true(slot.confirm() && slot.erase(0));
+  close();
+});
+
+/** Runs `act` while no file below `folder` can be created or replaced. */
+function readOnly<T>(folder: string, act: () => T): T {
+  const { openSync } = fs;
+  fs.openSync = (path, flags, mode) => {
+    if (String(path).startsWith(folder) && String(flags).startsWith("w"))
+      throw Object.assign(new Error("read-only"), { code: "EROFS" });
+    return openSync(path, flags, mode);
+  };
+  syncBuiltinESMExports();
+  try {
+    return act();
+  } finally {
+    fs.openSync = openSync;
+    syncBuiltinESMExports();
+  }
+}
+
+for (const [when, starts] of [
+  ["before", 0],
+  ["after", 1],
+] as const)
+  test(`a disk that is read-only ${when} the trial began: the previous image runs, and the trial waits`, (t) => {
+    const { stateDir, fallbacks, start } = activated(t);
+    if (starts === 0) {
+      const unpacked = { ...readBoot(stateDir)!, active: "a", state: "confirmed" } as const;
+      const pending = readBoot(stateDir)!;
+      writeBoot(stateDir, unpacked);
+      t.is(start(), "a confirmed");
+      writeBoot(stateDir, pending);
+    } else t.is(start(), "b pending");
+    const found = readBoot(stateDir);
+    readOnly(stateDir, () => {
+      const begun = prepareStart(stateDir, (name, why) => fallbacks.push(`${name} ${why}`));
+      t.deepEqual([begun?.slot, begun?.state, fallbacks], ["a", "confirmed", ["b unstorable"]]);
+      t.true(readFileSync(begun!.path).equals(image("1")));
+    });
+    t.deepEqual(readBoot(stateDir), found);
+  });
+
+test("an image that runs in place of a pending one is confirmed, and its slot is never written", (t) => {
+  const { stateDir } = activated(t);
+  const { slot, close } = createHost({ stateDir, runningSlot: "a" });
+  t.is(slot.state(), "confirmed");
+  t.true(slot.confirm());
+  t.is(readBoot(stateDir)?.active, "b", "nothing is confirmed that did not run");
+  t.true(slot.erase(0));
+  const { active, state, images } = readBoot(stateDir)!;
+  t.deepEqual([active, state, Object.keys(images)], ["a", "confirmed", ["a"]]);
   close();
 });

@@ -94,6 +94,25 @@ test.serial("after five crashes recovery mode reports the cause and takes the fi
   t.deepEqual(second.eventLog.starts, ["1 confirmed", "2 pending"]);
 });
 
+test.serial(
+  "after a rollback, recovery mode of an image that crashes while it loads takes the fix",
+  async (t) => {
+    const platform = await platformOfLamp(t);
+    const stateDir = temporaryState(t);
+    const fs = `process.getBuiltinModule("node:fs")`;
+    const broken = JSON.stringify(join(stateDir, "broken"));
+    const first = `if (${fs}.existsSync(${broken})) throw new Error("broken data");\n${image("1")}`;
+    const { eventLog, stop } = start(t, stateDir, platform.url, Buffer.from(first));
+    await eventLog.first("online");
+    assign(platform, "2", image("2", `${fs}.writeFileSync(${broken}, ""); process.exit(1);`));
+    await eventLog.first("recovery", 40_000);
+    t.is(eventLog.starts.at(-1), "1 confirmed");
+    assign(platform, "3", image("3", "setInterval(() => {}, 1000);"));
+    await eventLog.until(() => last(platform, "fw_state") === "UPDATED", 40_000);
+    t.is(await stop(), 0);
+  },
+);
+
 /** A module that lets a process fail to store whether its program crashed. */
 function failingStore(folder: string): string {
   const path = join(folder, "failing-store.mjs");

@@ -227,8 +227,8 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
     {
       what: "an image on trial starts once",
       file: "tools/run/boot-loader.ts",
-      from: "(boot.started || boot.starts >= MAX_STARTS)",
-      to: "boot.starts >= MAX_STARTS",
+      from: "(found.started || found.starts >= MAX_STARTS)",
+      to: "found.starts >= MAX_STARTS",
       test: "test/tools/run/boot-loader.test.ts",
       title: "an image on trial starts once*",
     },

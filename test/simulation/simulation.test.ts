@@ -135,7 +135,8 @@ test("a self test that never answers ends with the wake's limit, and the image b
 test("a failed download is tried again in a later wake, though no wake lasts as long as the pause", async (t) => {
   const torch = new Torch();
   await torch.pass(5 * MINUTE);
-  let refusals = 2;
+  // Each failure takes two: the second confirms that the package is still assigned.
+  let refusals = 4;
   torch.platform.fault = ({ path }) =>
     path.includes("/firmware?") && refusals-- > 0 ? { status: 404 } : undefined;
   torch.release("2.0.0", SIZE);

@@ -82,7 +82,7 @@ const FORMATS: readonly Format[] = [
   },
   {
     key: "refused",
-    text: '1ffe4feb3{"url":"http://platform.test","of":3024777806,"count":1,"at":1767225600000,"ms":952}',
+    text: '10d630d98{"of":3080130338,"count":1,"at":1767225600000,"ms":952}',
     write: (host) => {
       const gate = new RefusalBackoff(host, "http://platform.test");
       gate.identify("lamp-1", [secretOf("T-3141")]);

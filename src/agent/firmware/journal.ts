@@ -161,8 +161,10 @@ export class UpdateJournal {
       this._endTrial();
       return;
     }
-    if (state === "failed") this._schedule();
-    if (this._retryMs >= 0) this._retryAt = this._host.clock.now() + this._retryMs;
+    if (state === "failed") {
+      this._schedule();
+      if (this._retryMs >= 0) this._retryAt = this._host.clock.now() + this._retryMs;
+    }
     if (this._reportedState === state) return;
     if (key !== "" && state !== "idle" && at === 0) this.change({ at: this._stamp() });
     this._report();

@@ -1,8 +1,7 @@
 // Deletes the data that belongs to the device's owner: Wi-Fi settings, access token, waiting
 // telemetry, known attributes and the RPC journal.
 //
-// A stored mark says that a reset is in progress. It is stored before anything is deleted, and
-// deleted last. So after a power loss the reset has either not begun, or the next start completes
+// The store says that a reset is in progress, from before anything is deleted until all is. So after a power loss the reset has either not begun, or the next start completes
 // it first.
 
 import { MoteError } from "../../errors.js";
@@ -10,7 +9,8 @@ import { forgetStored, writeStored } from "../../store.js";
 import { isObject } from "../../wire/text/json.js";
 import type { AgentCore, Part } from "./agent-core.js";
 
-const MARK = "reset";
+const IN_PROGRESS = "reset";
+const INCOMPLETE = "the reset is incomplete: the store still holds data, retrying every minute";
 /** Keys of commissioning: its settings, and unconfirmed values from an interrupted run. */
 const WIFI = "wifi";
 const UNCONFIRMED = ["commission", "new-token", "new-proposed", "new-for"];
@@ -21,7 +21,7 @@ export class Reset {
   private readonly _core: AgentCore;
   /** Parts still to be deleted; undefined until the first `finish`. */
   private _remaining: readonly Part[] | undefined;
-  /** The mark is in the store. */
+  /** As the store says. */
   private _isUnderWay: boolean;
   private _logged = false;
   /** The answer to `mote.reset` is unacknowledged; polls from this number on were sent after it. */
@@ -30,7 +30,7 @@ export class Reset {
   constructor(core: AgentCore) {
     const { host } = core;
     this._core = core;
-    this._isUnderWay = host.store.get(MARK) !== undefined;
+    this._isUnderWay = host.store.get(IN_PROGRESS) !== undefined;
     if (this._isUnderWay) host.log("warn", "completing an interrupted reset");
   }
 
@@ -52,16 +52,12 @@ export class Reset {
 
   /** See `Agent.reset`. */
   async resetAll(): Promise<void> {
-    if (!writeStored(this._core.host, MARK, true))
+    if (!writeStored(this._core.host, IN_PROGRESS, true))
       throw new MoteError("STORE_FAILED", "the reset could not start: the store cannot be written");
     this._isUnderWay = true;
     this._remaining = this._parts();
     await this._core.stop();
-    if (!this.finish())
-      throw new MoteError(
-        "STORE_FAILED",
-        "the reset is incomplete: the store still holds data, retrying every minute",
-      );
+    if (!this.finish()) throw new MoteError("STORE_FAILED", INCOMPLETE);
   }
 
   /** Continues a reset in progress. False if something could not be deleted. */
@@ -69,12 +65,8 @@ export class Reset {
     if (!this._isUnderWay) return true;
     this._remaining ??= this._parts();
     this._remaining = this._remaining.filter((part) => !part.forget());
-    this._isUnderWay = this._remaining.length > 0 || !forgetStored(this._core.host, MARK);
-    if (this._isUnderWay && !this._logged)
-      this._core.host.log(
-        "error",
-        "the reset is incomplete: the store still holds data, retrying every minute",
-      );
+    this._isUnderWay = this._remaining.length > 0 || !forgetStored(this._core.host, IN_PROGRESS);
+    if (this._isUnderWay && !this._logged) this._core.host.log("error", INCOMPLETE);
     this._logged = this._isUnderWay;
     return !this._isUnderWay;
   }

@@ -16,17 +16,21 @@ import { Secret } from "../../wire/secret.js";
 import type { Attributes } from "../attributes/attributes.js";
 import type { Reset } from "../lifecycle/index.js";
 import type { ProvisioningOptions } from "./options.js";
-import { FAILURE, type Refusal, RefusalBackoff, SLOWER } from "./refusal-backoff.js";
+import { FAILURE, type Refusal, RefusalBackoff } from "./refusal-backoff.js";
 import { TokenStore } from "./token-store.js";
 
 const STORE_RETRY_MS = 60_000;
 
 /**
- * - `begin`: read the stored token, after any reset in progress.
- * - `probe`: test whether the platform knows the token.
- * - `ask`: provision with the proposed token.
- * - `store`: store the token from the answer.
- * - `ready`: the token is in use.
+ * | step | what is done | next |
+ * |---|---|---|
+ * | `begin` | complete a reset, read the stored tokens | `ready`; after a refusal `probe`; without a token `ask` |
+ * | `probe` | GET with the token, or with the proposed one | known: `ready` or `store`; 401: `probe` or `ask` |
+ * | `ask` | POST with the proposed token | success: `store`; failure, no answer: `probe`; wrong key: `ask` |
+ * | `store` | store the token that the platform accepted | `ready` |
+ * | `ready` | nothing: the token is in use | 401 to any request: `probe` |
+ *
+ * A refusal (refusal-backoff.ts) and a lost request delay the next probe or question.
  */
 type Step = "begin" | "probe" | "ask" | "store" | "ready";
 
@@ -50,8 +54,6 @@ export class Provisioning implements Job {
   private readonly _backoff: RefusalBackoff;
   private readonly _reset: Reset;
   private readonly _attributes: Attributes;
-  /** The platform refused this device at the last attempt. */
-  isRefused = false;
 
   /**
    * `reset`: a reset in progress would delete a new token too. `attributes`: notified before a new
@@ -93,8 +95,12 @@ export class Provisioning implements Job {
     return this._step === "ready";
   }
 
+  /** The platform refused this device at the last attempt. */
+  get isRefused(): boolean {
+    return this._session.refusal !== undefined;
+  }
+
   begin(): void {
-    this.isRefused = false;
     this._session.refusal = undefined;
     this._reported = [];
     this._step = "begin";
@@ -118,15 +124,14 @@ export class Provisioning implements Job {
     const own = this._isTokenGiven && this.#token ? [this.#token] : [];
     const { key, secret } = this.#secrets ?? {};
     const secrets = this._isTokenGiven || !key || !secret ? own : [key, secret];
-    this.isRefused = this._backoff.identify(
-      this._isTokenGiven ? this._firmwareVersion : `${this.deviceName} ${this._firmwareVersion}`,
-      secrets,
-    );
-    if (this.isRefused)
+    const who = this._isTokenGiven ? this._firmwareVersion : `${this.deviceName} ${this._firmwareVersion}`;
+    if (this._backoff.identify(who, secrets)) {
+      this._session.refusal = "it did so before the restart";
       this._session.host.log(
         "warn",
         "the platform refused this device before: waiting before the next attempt",
       );
+    }
     if (this.#token && this._backoff.count === 0) this._ready(true, false);
     else this._step = this.#token || this.#proposed ? "probe" : "ask";
     return 0;
@@ -190,7 +195,7 @@ export class Provisioning implements Job {
 
   private _applyOutcome(outcome: Outcome, wasSent: boolean): number {
     if (outcome.kind === "refused")
-      return this._provisioningRefused(`the platform answered ${outcome.status}`);
+      return this._refused("provisioning", `the platform answered ${outcome.status}`, "notCreated");
     if (outcome.kind !== "done") {
       // The platform may have created the device if it received the whole request.
       if (wasSent) this._step = "probe";
@@ -204,25 +209,19 @@ export class Provisioning implements Job {
         this._step = "store";
         return 0;
       case "not-found":
-        return this._provisioningRefused("wrong provisioning key or secret", "unknown");
+        return this._refused("provisioning", "wrong provisioning key or secret", "unknown");
       case "failure":
         this._step = "probe";
-        return this._provisioningRefused(FAILURE);
+        return this._refused("provisioning", FAILURE, "notCreated");
       case "malformed":
         this._step = "probe";
-        return this._provisioningRefused(answer.reason);
+        return this._refused("provisioning", answer.reason, "notCreated");
     }
   }
 
   private _later(outcome: Outcome): number {
     this._pacer.slow(outcome);
     return this._waitMs;
-  }
-
-  private _provisioningRefused(reason: string, what: Refusal = "notCreated"): number {
-    if (this._reportRefusal("provisioning", reason))
-      this._session.host.log("error", `provisioning refused: ${reason}; ${SLOWER}`);
-    return this._backoff.noteRefusal(what);
   }
 
   private _storeToken(): number {
@@ -242,7 +241,6 @@ export class Provisioning implements Job {
   private _ready(adopted: boolean, isAccepted = true): void {
     this._step = "ready";
     this._reported = [];
-    this.isRefused = false;
     this._session.refusal = undefined;
     this._pacer.clear();
     this._session.authorize(this.#token && devicePrefix(this.#token));
@@ -275,21 +273,18 @@ export class Provisioning implements Job {
   }
 
   private _tokenRefused(): number {
-    const wait = this._backoff.noteRefusal("unknown");
-    const reason = "the platform does not know the access token (401)";
-    if (this._backoff.markReported())
-      this._session.host.log("error", `${reason}; ${SLOWER}, recording goes on`);
-    this._reportRefusal("token", reason);
-    return wait;
+    return this._refused("token", "the platform does not know the access token (401)", "unknown");
   }
 
-  /** Emits each reason once until a token is accepted. True if it was emitted. */
-  private _reportRefusal(what: "provisioning" | "token", reason: string): boolean {
-    this.isRefused = true;
+  /** Reports each reason once until a token is accepted. Returns the delay. */
+  private _refused(what: "provisioning" | "token", reason: string, refusal: Refusal): number {
+    const wait = this._backoff.noteRefusal(refusal);
     this._session.refusal = reason;
-    if (this._reported.includes(reason)) return false;
+    if (this._reported.includes(reason)) return wait;
     this._reported.push(reason);
+    const { host } = this._session;
+    host.log("error", `${what} refused: ${reason}; retrying at growing intervals of up to 10 minutes`);
     this._events.emit("refused", { what, reason });
-    return true;
+    return wait;
   }
 }

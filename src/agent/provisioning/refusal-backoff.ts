@@ -17,7 +17,6 @@ export type Refusal = "unknown" | "notCreated";
 /** The platform answers FAILURE both for a taken name and under load. */
 export const FAILURE =
   "the platform did not create the device: its name is taken (or it was provisioned before and the answer was lost), or the platform is overloaded";
-export const SLOWER = "retrying at growing intervals of up to 10 minutes";
 
 const STORED = "refused";
 /**
@@ -33,8 +32,7 @@ export class RefusalBackoff {
   private readonly _base: string;
   private _dueAt = 0;
   private _readyAt = Number.NEGATIVE_INFINITY;
-  private _reported = false;
-  /** Hash of the refused token or credentials. Others may be tried at once. */
+  /** Hash of the platform, and of the refused token or credentials. Others may be tried at once. */
   private _subject = 0;
 
   constructor(host: Host, base: string) {
@@ -52,12 +50,11 @@ export class RefusalBackoff {
    * to wait.
    */
   identify(who: string, secrets: readonly Secret[] = []): boolean {
-    let text = "";
+    let text = `${this._base} `;
     for (const secret of secrets) text += `${secret.reveal()} `;
     this._subject = crcOf(this._host, this._host.encode(text + who));
     const found = readStored(this._host, STORED);
-    if (this.count > 0 || !isObject(found) || found.url !== this._base || found.of !== this._subject)
-      return this.wait > 0;
+    if (this.count > 0 || !isObject(found) || found.of !== this._subject) return this.wait > 0;
     const { count, at, ms } = found;
     if (!Number.isSafeInteger(count) || typeof ms !== "number" || !(ms >= 0 && ms <= 600_000)) return false;
     this.count = Math.max(0, count as number);
@@ -73,23 +70,12 @@ export class RefusalBackoff {
   noteRefusal(what: Refusal): number {
     const { clock } = this._host;
     const now = clock.now();
-    if (now - this._readyAt >= GOOD_MS) {
-      if (this._readyAt > 0) this.count = 0;
-      this._reported = false;
-    }
+    if (this._readyAt > 0 && now - this._readyAt >= GOOD_MS) this.count = 0;
     this._readyAt = Number.POSITIVE_INFINITY;
     const ms = waitMs(this._host, WAITS_S[what], this.count++);
     this._dueAt = now + ms;
-    const value = { url: this._base, of: this._subject, count: this.count, at: clock.wall(), ms };
-    writeStored(this._host, STORED, value);
+    writeStored(this._host, STORED, { of: this._subject, count: this.count, at: clock.wall(), ms });
     return ms;
-  }
-
-  /** Marks this series of refusals as reported. True if it was not yet. */
-  markReported(): boolean {
-    const isFirst = !this._reported;
-    this._reported = true;
-    return isFirst;
   }
 
   /** The token is in use. `isAccepted`: false for a stored one that this run has not tried yet. */

@@ -156,7 +156,6 @@ test("another token or platform is asked about at once, and what makes no sense 
   const { store, stored } = refused();
   for (const [token, change] of [
     ["somebody else", {}],
-    ["me", { url: "http://other.test" }],
     ["me", { count: "9" }],
     ["me", { count: 1.5 }],
     ["me", { ms: "1000" }],
@@ -168,6 +167,8 @@ test("another token or platform is asked about at once, and what makes no sense 
     t.false(gate.identify(token), JSON.stringify(change));
     t.deepEqual([gate.wait, gate.count], [0, 0], JSON.stringify(change));
   }
+  put(store, stored);
+  t.false(new RefusalBackoff(start(store, 0).host, "http://other.test").identify("me"));
   put(store, { ...stored, count: -3, ms: 600_000 });
   const { gate } = start(store, 0);
   t.true(gate.identify("me"));

@@ -27,9 +27,6 @@ export type ParsedTarget =
   | { readonly ok: true; readonly target: Target }
   | { readonly ok: false; readonly reason: string };
 
-const LETTERS = characters("azAZ");
-const SCHEME = characters("azAZ09++-.");
-const BITS = characters("01");
 const HOST = characters("az09-.__");
 const IPV6 = characters("09af::..");
 const SEGMENT = characters("azAZ09-.__~~!!$%&,==::@@");
@@ -102,34 +99,19 @@ const escapeRest = (path: string): string => {
   return escaped;
 };
 
-/** Resolves a Location header against `from`, an absolute URL. */
+/**
+ * Resolves a Location header against `from`, an absolute URL. Segments such as ".." are left to the
+ * server. A query alone, and a scheme that is not http, stay as they are: `readUrl` refuses them.
+ */
 export const resolveUrl = (from: string, location: string): string => {
-  if (isMadeOf(location.slice(0, 1), LETTERS) && location.charAt(spanOf(location, SCHEME)) === ":")
-    return location;
-  const { scheme, rest: whole } = partsOf(from) ?? { scheme: "http", rest: "" };
+  const { scheme, rest } = partsOf(from) ?? { scheme: "http", rest: "" };
   if (location.startsWith("//")) return `${scheme}:${location}`;
-  const rest = whole.split("#")[0] as string;
-  const path = authorityEnd(rest);
-  const authority = `${scheme}://${rest.slice(0, path)}`;
-  const here = rest.slice(path).split("?")[0] || "/";
-  if (location.startsWith("?")) return authority + here + location;
-  const base = location.startsWith("/") ? "" : here.slice(0, here.lastIndexOf("/") + 1);
-  const query = location.indexOf("?");
-  const way = base + (query < 0 ? location : location.slice(0, query));
-  return authority + withoutDots(way) + (query < 0 ? "" : location.slice(query));
-};
-
-/** Resolves the segments "." and ".." of a path. */
-const withoutDots = (path: string): string => {
-  const kept: string[] = [];
-  const segments = path.split("/").slice(1);
-  segments.forEach((segment) => {
-    if (segment === "..") kept.pop();
-    else if (segment !== ".") kept.push(segment);
-  });
-  const last = segments.at(-1);
-  if (last === "." || last === "..") kept.push("");
-  return `/${kept.join("/")}`;
+  const isPath = location.startsWith("/");
+  if (!isPath && (location.startsWith("?") || location.includes(":"))) return location;
+  const end = authorityEnd(rest);
+  const file = (rest.slice(end).split("#")[0] as string).split("?")[0] || "/";
+  const folder = isPath ? "" : file.slice(0, file.lastIndexOf("/") + 1);
+  return `${scheme}://${rest.slice(0, end)}${folder}${location}`;
 };
 
 /** True for `localhost` and the loopback addresses of this machine. */
@@ -137,11 +119,7 @@ export const isLoopback = ({ name }: Target): boolean => {
   if (name === "localhost" || name === "::1") return true;
   if (name.endsWith(".localhost")) return name !== ".localhost";
   const bytes = name.split(".");
-  if (bytes.length === 4) return bytes[0] === "127" && bytes.every((byte) => isMadeOf(byte, DIGITS, 3));
-  const groups = name.split(":");
-  const isOne = (group: string, i: number): boolean =>
-    isMadeOf(group, BITS, 4) && Number(group) === (i === 7 ? 1 : 0);
-  return groups.length === 8 && groups.every(isOne);
+  return bytes.length === 4 && bytes[0] === "127" && bytes.every((byte) => isMadeOf(byte, DIGITS, 3));
 };
 
 /** Undefined unless the text is an http or https URL in one line. */

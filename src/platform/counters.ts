@@ -7,9 +7,6 @@ import type { Host, Redactor } from "../port.js";
 import { hashText32 } from "../wire/crypto/hash32.js";
 import type { LeftOut } from "../wire/text/encode.js";
 
-/** Maximum number of keys whose values are logged as left out. */
-const MOST_LOGGED = 32;
-
 /** Totals since the agent was created. */
 export interface Counters {
   /** Requests that the platform answered, with any status; includes polls. */
@@ -40,10 +37,11 @@ export class AgentCounters implements Counters {
   malformedAnswers = 0;
   leftOut = 0;
   emptyPoints = 0;
-  /** Keys of values left out that were logged: their hashes, and a set of hashes modulo 31. */
-  private readonly _loggedKeys: number[] = [];
+  /**
+   * Keys of values left out that were logged, as bits of their hashes modulo 31: it survives sleeps,
+   * and may keep a key from being logged, but not from being counted.
+   */
   loggedKeySet = 0;
-  private _loggedBefore = 0;
   private readonly _host: Host;
   private readonly _events: Events;
   private readonly _redactor: Redactor;
@@ -89,20 +87,11 @@ export class AgentCounters implements Counters {
     this.leftOut += leftOut.count;
     for (const { key, reason, tooLarge } of leftOut.named) {
       this._events.emit("error", { code: tooLarge ? "TOO_LARGE" : "BAD_VALUE" });
-      const hash = hashText32(`${what}:${key}`, undefined);
-      if (this._loggedKeys.includes(hash) || this._loggedKeys.length >= MOST_LOGGED) continue;
-      this._loggedKeys.push(hash);
-      const bit = 1 << (hash % 31);
-      // Logged before the last sleep.
-      if (this._loggedBefore & bit) continue;
+      const bit = 1 << (hashText32(`${what}:${key}`, undefined) % 31);
+      if (this.loggedKeySet & bit) continue;
       this.loggedKeySet |= bit;
       this._host.log("warn", this._redactor.clean(`left out of ${what} (logged once): ${reason}`));
     }
-  }
-
-  /** Restores the set after a sleep. */
-  wake(loggedKeySet: number): void {
-    this.loggedKeySet = this._loggedBefore = loggedKeySet;
   }
 
   /** The bytes `from` to `to` of `image` arrived. */

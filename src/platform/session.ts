@@ -45,8 +45,6 @@ const GATEWAY = [502, 503, 504];
 const GATEWAY_MS = 45_000;
 /** Maximum number of reasons reported for one outage. */
 const MOST_REASONS = 8;
-/** Delay after an answer to a request that was sent before the last loss. */
-const LATE_ANSWER_MS = 10_000;
 /** Free memory without which no request is begun, and the delay until the next look. */
 export const ROOM_BYTES = 4096;
 export const ROOM_MS = 1000;
@@ -351,10 +349,9 @@ export class PlatformSession {
     this.answeredAt = now;
     this._losses = 0;
     // A request from before the loss may use a connection that still works although new ones fail.
-    const late = since <= this._lossSince;
-    if (!late) this._vainAttempts = 0;
+    if (since > this._lossSince) this._vainAttempts = 0;
     if (this._backoffUntil !== 0) {
-      this._backoffUntil = late ? Math.min(this._backoffUntil, now + LATE_ANSWER_MS) : 0;
+      this._backoffUntil = 0;
       this._notifyAll();
     }
     if (!served) return;

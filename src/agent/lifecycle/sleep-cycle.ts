@@ -108,7 +108,7 @@ export class SleepCycle {
     firmware?.slept(memory.update, slept);
     if (!before) telemetry.bodies.wake(memory.telemetry, slept);
     if (!before) attributes.bodies.wake(memory.attributes, slept);
-    if (!before) this._parts.session.counters.wake(memory.loggedKeySet);
+    if (!before) this._parts.session.counters.loggedKeySet = memory.loggedKeySet;
     time.wake(memory.time, slept);
     if (memory.loggedMs > 0) memory.loggedMs += Math.round(slept);
     if (memory.loggedMs >= COMPLAIN_MS) memory.loggedMs = 0;

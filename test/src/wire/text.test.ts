@@ -68,7 +68,6 @@ test("addresses and versions are read as they were", (t) => {
     );
     const names = fc.oneof(
       textsOf("0127."),
-      textsOf("01:2").map((text) => `0:0:0:0:0:${text}`),
       fc.constantFrom(
         "localhost",
         ".localhost",
@@ -80,7 +79,7 @@ test("addresses and versions are read as they were", (t) => {
       ),
     );
     const isHere = (name: string) => isLoopback({ name } as Target);
-    agrees(names, isHere, /^(?:localhost|.+\.localhost|127(?:\.[0-9]{1,3}){3}|::1|(?:0{1,4}:){7}0{0,3}1)$/);
+    agrees(names, isHere, /^(?:localhost|.+\.localhost|127(?:\.[0-9]{1,3}){3}|::1)$/);
     const versions = fc.oneof(
       textsOf("v012.-+a"),
       textsOf("1.").map((text) => `v1.2.3.4.5${text}`),

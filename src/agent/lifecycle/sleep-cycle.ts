@@ -220,7 +220,7 @@ export class SleepCycle {
   private async _stop(): Promise<void> {
     const stopped = this._parts.stop();
     const { host, session } = this._parts;
-    const late = () => session.applicationCalls.join(", ") || "the end of the wake";
+    const late = () => session.redactor.clean(session.applicationCalls.join(", ")) || "the end of the wake";
     await limited(host, late, MARGIN_MS / 2, () => stopped);
     this._parts.session.connections.endWake();
   }

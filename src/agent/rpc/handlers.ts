@@ -58,8 +58,8 @@ export class Handlers {
 
   /** Runs the handler. Resolves with its result or failure; never rejects. */
   run({ method, call, timeoutMs }: Handler, params: Json | undefined): Promise<RpcAnswer> {
-    const { host, redactor, applicationCalls } = this._session;
-    const name = redactor.clean(`the handler of ${quoteShortened(method)}`);
+    const { host, applicationCalls } = this._session;
+    const name = `the handler of ${quoteShortened(method)}`;
     applicationCalls.push(name);
     return new Promise((resolve) => {
       callApp(

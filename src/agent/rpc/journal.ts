@@ -30,13 +30,6 @@ const REMEMBER_MS = 86_400_000;
 const SHORT = 400;
 /** Attempts in a row to post an answer that were lost or refused, until it is replaced. */
 const MOST_REFUSALS = 4;
-/**
- * Delay before a settled RPC is deleted from the store. Usually the next RPC replaces it, which
- * saves a write.
- */
-const LINGER_MS = 1000;
-/** Delay before a failed store is tried again. */
-const RETRY_MS = 60_000;
 /** Key in the store. */
 const STORED = "rpc";
 
@@ -79,8 +72,8 @@ export class RpcJournal {
   private readonly _answerBytes: number;
   private _pending: Entry[] = [];
   private _settled: SettledRpc[] = [];
-  /** Time when the store has to be brought up to date; undefined if it is. */
-  private _tidyAt: number | undefined;
+  /** The store holds a settled RPC, because it failed. */
+  private _isOutdated = false;
 
   constructor(host: Host, time: Time, answerBytes: number) {
     this._host = host;
@@ -188,20 +181,15 @@ export class RpcJournal {
     this._settled = this._settled.filter(({ after }) => oldest < after);
   }
 
-  /** ms until the store has to be brought up to date; undefined if it is. */
-  get tidyMs(): number | undefined {
-    return this._tidyAt === undefined ? undefined : Math.max(0, this._tidyAt - this._host.clock.now());
-  }
-
-  /** Deletes settled RPCs from the store. */
+  /** Tries again to delete settled RPCs from a store that failed. */
   tidy(): void {
-    if (this._tidyAt !== undefined) this._save();
+    if (this._isOutdated) this._save();
   }
 
   forget(): boolean {
     this._pending = [];
     this._settled = [];
-    this._tidyAt = undefined;
+    this._isOutdated = false;
     return forgetStored(this._host, STORED);
   }
 
@@ -214,7 +202,7 @@ export class RpcJournal {
   private _drop(entry: JournalEntry): void {
     this._pending = this._pending.filter((other) => other !== entry);
     // After a restart no earlier poll exists, so the stored value is no longer needed.
-    if (entry.isStored) this._tidyAt = this._host.clock.now() + LINGER_MS;
+    if (entry.isStored) this._save();
   }
 
   /** Stores the pending RPCs whose handlers must not run again, with short answers. */
@@ -222,7 +210,7 @@ export class RpcJournal {
     const rows = this._pending.filter((one) => one.isStored).map(rowOf);
     const isSaved =
       rows.length > 0 ? writeStored(this._host, STORED, rows) : deleteStored(this._host, STORED);
-    this._tidyAt = isSaved ? undefined : this._host.clock.now() + RETRY_MS;
+    this._isOutdated = !isSaved;
     return isSaved;
   }
 }

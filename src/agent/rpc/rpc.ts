@@ -119,12 +119,9 @@ export class RpcLoop implements Job, RpcApi {
   turn(): Wait | Promise<Wait> {
     const ended = this._polls.ended.shift();
     if (ended) return this._processPoll(ended);
-    const tidyMs = this._journal.tidyMs;
-    if (tidyMs === 0) this._journal.tidy();
-    const due = this.idle ? undefined : this._polls.dueMs();
-    if (due !== 0) return tidyMs ? Math.min(tidyMs, due ?? tidyMs) : due;
-    this._polls.openPoll();
-    return 0;
+    const dueMs = this.idle ? undefined : this._polls.dueMs();
+    if (dueMs === 0) this._polls.openPoll();
+    return dueMs;
   }
 
   end(): void {

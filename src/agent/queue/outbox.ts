@@ -70,8 +70,6 @@ export class Outbox implements EpochStore {
   /** Maximum length of a point's values as text, in bytes. */
   readonly maxText: number;
   readonly stamps: Stamps;
-  /** The first points cannot be read now, so nothing is sent. */
-  isUnreadable = false;
   /**
    * Records are read to here in `bytes`, or behind it; the text before each point lies in front.
    */
@@ -89,7 +87,6 @@ export class Outbox implements EpochStore {
   private _patienceMs = READ_PATIENCE_MS;
   /** Time since when the host cannot read; undefined while it can. */
   private _unreadableSince: number | undefined;
-  private _unreadableLoggedAt = Number.NEGATIVE_INFINITY;
   private _timer: (() => void) | undefined;
   /** Index of the next delay, the time when it ends, and the time of the last attempt. */
   private _tries = 0;
@@ -98,7 +95,7 @@ export class Outbox implements EpochStore {
   private _isFailureLogged = false;
   /** Something failed since `_checkHealth` found all in order. */
   private _isUnhealthy = false;
-  private _failureLoggedAt = Number.NEGATIVE_INFINITY;
+  private _loggedAt = Number.NEGATIVE_INFINITY;
 
   constructor(host: Host, time: Time, options: TelemetryOptions) {
     this._host = host;
@@ -164,6 +161,11 @@ export class Outbox implements EpochStore {
     return this._state.reported;
   }
 
+  /** The first points cannot be read now, so nothing is sent. */
+  get isUnreadable(): boolean {
+    return this._unreadableSince !== undefined;
+  }
+
   /** Points that would be lost if the run ended now, because flash fails. */
   get atRisk(): number {
     return this._log?.failed ? this.next - this._pendingFrom : 0;
@@ -205,7 +207,7 @@ export class Outbox implements EpochStore {
    */
   rewind(): void {
     const { _log: log, _buffer: buffer, _state: state } = this;
-    this.isUnreadable = log !== undefined && !this._settle(log);
+    if (log) this._settle(log);
     this._checkIfBehind();
     this._isInMemory = state.finished >= buffer.first;
     if (this._isInMemory) buffer.seek(state.finished);
@@ -516,10 +518,10 @@ export class Outbox implements EpochStore {
   }
 
   /**
-   * Finds the first waiting point, and drops those before it that are unreadable. False if the host
-   * cannot read now; then they are dropped in the end, because a sector may be damaged permanently.
+   * Finds the first waiting point, and drops those before it that are unreadable. What the host
+   * cannot read is dropped in the end, because a sector may be damaged permanently.
    */
-  private _settle(log: SectorLog): boolean {
+  private _settle(log: SectorLog): void {
     const { _buffer: buffer, _state: state } = this;
     const now = this._host.clock.now();
     const isPatient = now - (this._unreadableSince ?? now) < this._patienceMs;
@@ -537,7 +539,11 @@ export class Outbox implements EpochStore {
         // Records are missing before it, or `batchBytes` was larger when it was recorded.
         this._finish(Math.min(Math.max(log.at - 1, state.finished + 1), buffer.first), "unreadable");
       } else if (found === "unread") {
-        if (isPatient) return this._cannotRead(now);
+        if (isPatient) {
+          this._unreadableSince ??= now;
+          this._logFailure("cannot read the durable queue: its points are kept and reading is retried");
+          return;
+        }
         log.givesUp = true;
       } else {
         // Behind the end, or in a sector whose records are damaged.
@@ -546,34 +552,28 @@ export class Outbox implements EpochStore {
     }
     this._unreadableSince = undefined;
     log.givesUp = false;
-    return true;
-  }
-
-  private _cannotRead(now: number): false {
-    this._unreadableSince ??= now;
-    const log = storageLogOf(this._host);
-    if (log.isSilent || now - this._unreadableLoggedAt < QUIET_MS) return false;
-    this._unreadableLoggedAt = now;
-    log.hasLogged = true;
-    this._host.log("error", "cannot read the durable queue: its points are kept and reading is retried");
-    return false;
   }
 
   private _logHealth(isFailing: boolean): void {
     if (isFailing === this._isFailureLogged) return;
-    const now = this._host.clock.now();
-    const log = storageLogOf(this._host);
-    const isQuiet = log.isSilent || now - this._failureLoggedAt < QUIET_MS;
-    if (isFailing && !isQuiet) {
-      this._isFailureLogged = log.hasLogged = true;
-      this._failureLoggedAt = now;
-      this._host.log(
-        "error",
+    if (isFailing)
+      this._isFailureLogged = this._logFailure(
         "cannot write the durable queue: points stay in memory until flash works again",
       );
-    } else if (!isFailing) {
+    else {
       this._isFailureLogged = false;
       this._host.log("warn", "the durable queue can be written again");
     }
+  }
+
+  /** Logs that the storage fails, at most once in QUIET_MS. True if it is logged. */
+  private _logFailure(text: string): boolean {
+    const now = this._host.clock.now();
+    const log = storageLogOf(this._host);
+    if (log.isSilent || now - this._loggedAt < QUIET_MS) return false;
+    this._loggedAt = now;
+    log.hasLogged = true;
+    this._host.log("error", text);
+    return true;
   }
 }

@@ -14,33 +14,20 @@ declare module "crypt" {
 
 /** NVS on ESP32; unavailable on Linux and Windows. */
 declare module "embedded:storage/key-value" {
-  export type Format =
-    | "buffer"
-    | "string"
-    | "uint8"
-    | "int8"
-    | "uint16"
-    | "int16"
-    | "uint32"
-    | "int32"
-    | "uint64"
-    | "int64";
-
   /**
    * Keys have at most 15 characters, strings 4,000 bytes with the final zero. A write is durable on
    * return; the old value is erased afterwards. Errors throw, with a hexadecimal code as text.
    */
   export interface Domain {
     /** Undefined if missing; throws if it was written in another format. */
-    read(key: string): ArrayBuffer | string | number | bigint | undefined;
-    write(key: string, value: ArrayBufferLike | Uint8Array | string | number | bigint): void;
+    read(key: string): ArrayBuffer | undefined;
+    write(key: string, value: ArrayBufferLike | Uint8Array): void;
     delete(key: string): boolean;
-    close(): void;
   }
 
   const keyValue: {
     /** `path` is the namespace, at most 15 characters. Mode "r" throws if it does not exist yet. */
-    open(options: { path: string; mode?: "r" | "r+"; format?: Format }): Domain;
+    open(options: { path: string; mode?: "r" | "r+"; format: "buffer" }): Domain;
   };
   export default keyValue;
 }
@@ -49,14 +36,12 @@ declare module "embedded:storage/key-value" {
 declare module "embedded:storage/flash" {
   /** A write does not erase. Any partition can be written, so be careful: see hosts/esp32. */
   export interface Partition {
-    readonly readOnly?: boolean;
     read(count: number | ArrayBufferLike | Uint8Array, position: number): ArrayBuffer | number;
     /** The bytes must be in RAM: those of a preloaded module are rejected. */
     write(data: ArrayBufferLike | Uint8Array, position: number): void;
     /** Erases the blocks from `start` to `end` (exclusive); one block without `end`. */
     eraseBlock(start: number, end?: number): void;
-    status(): { size: number; blockLength: number; blocks: number };
-    close(): void;
+    status(): { size: number; blockLength: number };
   }
 
   const flash: {
@@ -68,16 +53,11 @@ declare module "embedded:storage/flash" {
 
 /** Wi-Fi on ESP32; a build error elsewhere. */
 declare module "embedded:network/interface/wifi" {
-  export interface ConnectOptions {
-    SSID: string;
-    password?: string;
-  }
-
   /** Several may exist; a new one sees the current state. There are no reason codes. */
   export default class WiFi {
     constructor(options: { onChanged?: (this: WiFi, what: string) => void });
     /** Throws while connecting. Never reconnects by itself. */
-    connect(options: ConnectOptions): void;
+    connect(options: { SSID: string; password?: string }): void;
     disconnect(): void;
     close(): void;
     /**
@@ -85,9 +65,6 @@ declare module "embedded:network/interface/wifi" {
      * `onChanged("connection")`.
      */
     readonly connection: number;
-    /** "aa:bb:cc:dd:ee:ff", known before connecting. */
-    readonly MAC: string;
-    readonly address?: string;
   }
 }
 

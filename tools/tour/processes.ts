@@ -21,7 +21,6 @@ export class Child {
   /** The last line it wrote to stderr. */
   lastStderrLine = "";
   readonly #process: ChildProcess;
-  readonly #patienceMs: number;
   #over = false;
 
   /**
@@ -31,15 +30,9 @@ export class Child {
    * channel to this process, at whose end it stops: no child outlives this process, however that
    * one ends.
    */
-  constructor(
-    args: readonly string[],
-    env: Record<string, string>,
-    onEvent: (event: ChildEvent) => void,
-    { cli = CLI, patienceMs = PATIENCE_MS } = {},
-  ) {
+  constructor(args: readonly string[], env: Record<string, string>, onEvent: (event: ChildEvent) => void) {
     this.name = args[0] ?? "";
-    this.#patienceMs = patienceMs;
-    this.#process = spawn(process.execPath, [cli, ...args], {
+    this.#process = spawn(process.execPath, [CLI, ...args], {
       detached: true,
       env: { ...process.env, ...env },
       stdio: ["ignore", "pipe", "pipe", "ipc"],
@@ -72,7 +65,7 @@ export class Child {
   /** Asks it to stop, kills it if it does not within 8 s. */
   async stop(): Promise<Ended> {
     if (!this.#over) this.#process.kill("SIGTERM");
-    const timer = setTimeout(() => this.#process.kill("SIGKILL"), this.#patienceMs);
+    const timer = setTimeout(() => this.#process.kill("SIGKILL"), PATIENCE_MS);
     const ended = await this.ended;
     clearTimeout(timer);
     return ended;

@@ -1,10 +1,8 @@
 import { connect } from "node:net";
 import test from "ava";
-import { generator } from "../../../tools/platform/core/common/random.js";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
-import { SEED } from "../../sample.js";
 import { until } from "../until.js";
-import { createRig, startWithDevice, TOKEN } from "./rig.js";
+import { startWithDevice, TOKEN } from "./rig.js";
 
 /** All that comes until the platform ends the connection. */
 function said({ address }: Platform, text: string): Promise<string> {
@@ -90,73 +88,3 @@ test("stopped, it takes no connection and lets a poll run to its end", async (t)
 });
 
 // Random requests: each one is answered, or ends by its time, and none is a fault of the local platform.
-
-const METHODS = ["GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH"];
-const TOKENS = `${TOKEN} unknown %00 __proto__ provision a%2fb \u00fc .. %zz`.split(" ");
-const PATHS =
-  "telemetry attributes attributes/updates rpc rpc/0 rpc/x rpc/99999999999 claim firmware constructor provision telemetry/".split(
-    " ",
-  );
-const QUERIES = [
-  "",
-  "?timeout=5",
-  "?timeout=99999999999999999999",
-  "?sharedKeys=a,,b",
-  "?clientKeys=%ff&sharedKeys=%zz",
-  "?title=a&version=b&size=4&chunk=-1",
-  "?{}",
-];
-const BODIES = [
-  "",
-  "{}",
-  "null",
-  "{",
-  '{"a":1}',
-  '[{"ts":1,"values":{"a":1}},5]',
-  '{"ts":{},"values":[]}',
-  '{"method":"getTime","params":{}}',
-  '{"secretKey":null}',
-  "\u0000",
-  '{"provisionDeviceKey":"key","provisionDeviceSecret":"secret"}',
-  '{"__proto__":{"a":1}}',
-  '{"a":1e99999}',
-  "[".repeat(300),
-  '{"durationMs":1e400}',
-  "\ud800",
-];
-const HEADERS: Record<string, string>[] = [
-  {},
-  { accept: "text/html" },
-  { "content-type": "application/x-www-form-urlencoded" },
-  { range: "bytes=9-1" },
-  { "content-length": "99999999" },
-  { "content-length": "x" },
-];
-
-/** A list's entry; sometimes with a character changed. */
-function pick(random: (below: number) => number, list: readonly string[]): string {
-  const text = list[random(list.length)]!;
-  if (text === "" || random(6) > 0) return text;
-  const at = random(text.length);
-  return text.slice(0, at) + String.fromCharCode(32 + random(95)) + text.slice(at + 1);
-}
-
-test(`2,000 random requests are answered once each, and no timer is left`, (t) => {
-  const random = generator(SEED);
-  const rig = createRig();
-  const calls = Array.from({ length: 2_000 }, () => {
-    const path = `/api/v1/${pick(random, TOKENS)}/${pick(random, PATHS)}${pick(random, QUERIES)}`;
-    const headers = HEADERS[random(HEADERS.length * 2)] ?? {};
-    const call = rig.call(METHODS[random(METHODS.length)]!, path, pick(random, BODIES), headers);
-    if (random(20) === 0) rig.send("m", { oneWay: random(2) === 0 });
-    if (random(50) === 0) rig.clock.advance(random(40_000));
-    return call;
-  });
-  rig.clock.advance(700_000);
-  t.deepEqual(rig.faults, [], `MOTE_SEED=${SEED}`);
-  t.true(
-    calls.every(({ status }) => status !== undefined),
-    `MOTE_SEED=${SEED}`,
-  );
-  t.is(rig.clock.waiting, 0, `MOTE_SEED=${SEED}`);
-});

@@ -4,13 +4,12 @@ import type { TourStep } from "./context.js";
 import { activated, confirmed, downloaded, newApp, uploaded, verified } from "./firmware.js";
 import { provisioned, tokenKept } from "./identity.js";
 import { clientSide, oneWay, twoWay, unknown } from "./rpc.js";
-import { deviceArray, deviceObject, platformArray, platformObject } from "./telemetry.js";
+import { deviceArray, deviceObject, platformObject } from "./telemetry.js";
 
 /** In order. The agent starts with the platform's time and restarts with its own. */
 export const STEPS: readonly TourStep[] = [
   provisioned,
   platformObject,
-  platformArray,
   tokenKept,
   deviceObject,
   deviceArray,

@@ -3,26 +3,18 @@ import { accepted } from "../requests.js";
 import { until } from "../tour.js";
 import { ask, check, deviceId, requestsSince, since, step, type Tour, type TourStep } from "./context.js";
 
-/** The four shapes of POST telemetry by the beginning of their bodies. */
+/** The shapes of POST telemetry by the beginning of their bodies. */
 const SHAPES = {
   "device object": /^\{"ts":\d{13},"values":\{[^}]*"temperature":/,
   "device array": /^\[\{"ts":\d{13},"values":\{[^}]*"temperature":/,
   "platform object": /^\{"temperature":/,
-  "platform array": /^\[\{(?!"ts":).*"temperature":/,
 } as const;
 
 const AGAIN_MS = 3000;
 const ONE = { method: "burst", params: { points: 1 } };
 const FIVE = { method: "burst", params: { points: 5 } };
-/** With the platform's time, points of an array with the same keys would collide. */
-const TWO_KINDS = { method: "report", params: null };
 
 export const platformObject = shown("telemetry as an object, platform time", "platform object", ONE);
-export const platformArray = shown(
-  "telemetry as an array of objects, platform time",
-  "platform array",
-  TWO_KINDS,
-);
 export const deviceObject = shown("telemetry as {ts, values}, device time", "device object", ONE);
 export const deviceArray = shown("telemetry as an array of {ts, values}, device time", "device array", FIVE);
 
@@ -74,7 +66,6 @@ async function find(tour: Tour, request: LoggedRequest, own: boolean): Promise<s
     const [reading] = (await tour.operator.timeSeries.range(id, range)).temperature ?? [];
     return reading?.value === temperature ? `${temperature} °C at its own ts` : undefined;
   }
-  // The points of one array share the platform's time: the last one stays.
   const range = {
     keys: ["temperature"],
     startTs: request.ts,

@@ -91,9 +91,3 @@ test("an assignment whose answer cannot be read keeps its record, so that --undo
   t.like(await rig.undo(), { devices: 1, failed: [] });
   t.deepEqual(new Set(Object.values(await rig.assigned())), new Set(["profile"]));
 });
-
-test("a package is found among more than 100 of similar titles", async (t) => {
-  const rig = await startRig(t);
-  for (let n = 0; n < 120; n++) await rig.release(`9.0.${n}`);
-  t.is((await rig.operator.ota.find("pump", "2.0.0"))?.id.id, rig.target.packageId);
-});

@@ -22,24 +22,7 @@ test("stages are numbers of devices and percentages, each with those before it",
 });
 
 test("refuses stages that are invalid or do not rise", (t) => {
-  for (const text of [
-    "",
-    "0",
-    "0%",
-    "101%",
-    "1,",
-    "1,1",
-    "10%,5%",
-    "5,2",
-    "10%,5",
-    "-1",
-    "1.5",
-    "1e3",
-    "all",
-    "1;2",
-    "1 %",
-    "%",
-  ])
+  for (const text of " 0 0% 101% 1, 1,1 10%,5% 5,2 10%,5 -1 1.5 1e3 all 1;2 %".split(" "))
     t.throws(() => parseStages(text), { instanceOf: InvalidArgumentError }, text);
   t.is(parseStages("1, 10%").length, 2);
 });

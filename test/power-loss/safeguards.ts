@@ -77,7 +77,7 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
     {
       what: "that it is under way is stored before anything is forgotten",
       file: `${AGENT}/lifecycle/reset.ts`,
-      from: "if (!writeStored(this._core.host, MARK, true))",
+      from: "if (!writeStored(this._core.host, IN_PROGRESS, true))",
       to: "if (this._logged)",
     },
   ],

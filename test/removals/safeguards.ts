@@ -95,6 +95,14 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
       title: "a file that was replaced midway*(2 connections)",
     },
     {
+      what: "a file without an ETag whose checksum is wrong is fetched anew",
+      file: `${FIRMWARE}/firmware.ts`,
+      from: 'etag === "" && !this._isSecondTry',
+      to: 'etag === "" && this._isSecondTry',
+      test: HOSTILE,
+      title: "a file without an ETag that changes midway*(2 connections)",
+    },
+    {
       what: "a redirect leads only to a listed host",
       file: `${FIRMWARE}/download/file.ts`,
       from: "    if (problem) return `",
@@ -233,6 +241,14 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
       title: "an image on trial starts once*",
     },
     {
+      what: "the previous image starts where a trial cannot be stored",
+      file: "tools/run/boot-loader.ts",
+      from: "    if (!boot || !before || !image || !isDiskTrouble(error)) throw error;",
+      to: "    if (!boot || !before || !image || isDiskTrouble(error)) throw error;",
+      test: "test/tools/run/boot-loader.test.ts",
+      title: "a disk that is read-only*",
+    },
+    {
       what: "an image whose bytes changed does not start",
       file: "tools/run/slot-images.ts",
       from: "copy(slot, image.length, file) !== image.sha256",
@@ -329,7 +345,7 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
     {
       what: "a reset is stored before anything is forgotten",
       file: "src/agent/lifecycle/reset.ts",
-      from: "if (!writeStored(this._core.host, MARK, true))",
+      from: "if (!writeStored(this._core.host, IN_PROGRESS, true))",
       to: "if (this._logged)",
       test: "test/src/agent/lifecycle/reset.test.ts",
       title: "a store that does not take it leaves all as it was*",

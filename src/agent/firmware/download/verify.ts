@@ -10,7 +10,6 @@ const SIGNED = "SHA256";
 const PIECE_BYTES = 1024;
 /** Bytes read between two pauses for other work. */
 const SLICE_BYTES = 32_768;
-const NONE = new Uint8Array();
 
 /**
  * Why the slot does not hold the image; undefined if it does. `head`: the first bytes, where they
@@ -19,7 +18,7 @@ const NONE = new Uint8Array();
 export async function problemInSlot(
   host: Pick<Host, "slot" | "clock" | "digest">,
   { algorithm, checksum, size, signed }: Image,
-  head: Uint8Array = NONE,
+  head?: Uint8Array,
 ): Promise<"wrong checksum" | "wrong signature" | undefined> {
   const { slot, clock } = host;
   const digest = host.digest(algorithm);
@@ -28,7 +27,7 @@ export async function problemInSlot(
   for (let at = 0; at < size; at += PIECE_BYTES) {
     const piece = size - at < PIECE_BYTES ? buffer.subarray(0, size - at) : buffer;
     if (!slot.read(at, piece)) return "wrong checksum";
-    if (at === 0) piece.set(head);
+    if (at === 0 && head) piece.set(head);
     digest?.write(piece);
     second?.write(piece);
     if (at % SLICE_BYTES === 0) await pause(clock);
